@@ -7,40 +7,40 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::op::{write_sleb, write_uleb};
 
-/// Unit abbreviations. Equal ones are stored once. Codes count from 1 in the order of first use, or in the order
-/// chosen by [`by_use`](Self::by_use).
+/// A unit's abbreviations. Equal ones are stored once. Codes count from 1 in the order of first use, or in the order
+/// that [`by_use`](Self::by_use) chooses.
 #[derive(Debug)]
 pub(crate) struct Abbreviations {
-    /// The abbreviations in sequence, as words: tag and children flag; each attribute with its form, and the value of
-    /// an implicit constant in two words; then 0, which encodes no attribute.
+    /// The abbreviations in sequence, as words: tag and children flag; each attribute with its form, and an implicit
+    /// constant's value in two words; then 0, which encodes no attribute.
     words: Vec<u32>,
     /// The abbreviations, by code less 1.
     all: Vec<Abbreviation>,
-    /// Words of the entry that is described.
+    /// Words for the entry that is being described.
     current: Vec<u32>,
     seen: HashTable<u32>,
     hasher: DefaultHashBuilder,
-    /// A recent abbreviation for each [slot](slot) of its words. Most entries repeat one of few.
+    /// A recent abbreviation for each [slot](slot), because most entries repeat one of few.
     recent: [u32; SLOTS],
 }
 
 /// An abbreviation.
 #[derive(Debug, Clone, Copy)]
 struct Abbreviation {
-    /// Half-open range of its words, without the 0.
+    /// Half-open range of the abbreviation's words, without the 0.
     start: u32,
     end: u32,
-    /// Number of entries that use it.
+    /// How many entries use it.
     uses: u32,
 }
 
 const SLOTS: usize = 128;
-/// Abbreviations of a small unit.
+/// How many abbreviations a small unit has.
 const FEW: usize = 28;
 
 impl Default for Abbreviations {
     fn default() -> Self {
-        // Room for the abbreviations of a small unit.
+        // Room for a small unit, so that the tables do not grow in most units.
         Self {
             words: Vec::with_capacity(8 * FEW),
             all: Vec::with_capacity(FEW),
@@ -52,11 +52,11 @@ impl Default for Abbreviations {
     }
 }
 
-/// Number of codes that take one byte.
+/// How many codes take one byte.
 pub(crate) const SHORT_CODES: usize = 127;
 
 impl Abbreviations {
-    /// Begins an entry's description.
+    /// Begins describing an entry.
     #[inline]
     pub(crate) fn begin(&mut self, tag: DwTag, children: DwChildren) {
         self.current.clear();
@@ -76,7 +76,7 @@ impl Abbreviations {
         self.current.extend_from_slice(&[attribute, value as u32, (value >> 32) as u32]);
     }
 
-    /// Tag of the described entry, and whether the entry has children.
+    /// Tag of the described entry, and whether it has children.
     pub(crate) fn tag(&self) -> (DwTag, DwChildren) {
         let first = self.current[0];
         (DwTag((first >> 16) as u16), DwChildren(first as u8))
@@ -89,6 +89,7 @@ impl Abbreviations {
             if word >> 16 == u32::from(at.0) {
                 return true;
             }
+            // The next two words are the constant's value, not attributes.
             if word & 0xffff == u32::from(gimli::DW_FORM_implicit_const.0) {
                 words.nth(1);
             }
@@ -99,6 +100,7 @@ impl Abbreviations {
     /// Ends the description and returns its code.
     #[inline]
     pub(crate) fn code(&mut self) -> u64 {
+        // One comparison recognizes most abbreviations, without a search in the table.
         let recent = &mut self.recent[slot(&self.current)];
         let known = self.all.get_mut(*recent as usize);
         if let Some(known) = known.filter(|known| known.words(&self.words) == self.current) {
@@ -133,17 +135,17 @@ impl Abbreviations {
         index
     }
 
-    /// Number of abbreviations.
+    /// How many abbreviations there are.
     pub(crate) fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// Bytes of `.debug_info` that [`by_use`](Self::by_use) would save.
+    /// Bytes that [`by_use`](Self::by_use) would save in `.debug_info`.
     pub(crate) fn saved_by_order(&self) -> u64 {
         if self.len() <= SHORT_CODES {
             return 0;
         }
-        // Codes of more than two bytes are rare: they are not counted.
+        // Codes in more than two bytes are rare, so they are not counted.
         let long = |uses: &[u32]| uses[SHORT_CODES..].iter().map(|&uses| u64::from(uses)).sum::<u64>();
         let uses: Vec<u32> = self.all.iter().map(|abbreviation| abbreviation.uses).collect();
         let mut sorted = uses.clone();
@@ -180,6 +182,7 @@ impl Abbreviations {
             while let Some(word) = words.next() {
                 let attribute = word >> 16;
                 let form = word & 0xffff;
+                // Most attributes and forms take one byte each.
                 if (attribute | form) < 0x80 {
                     out.extend_from_slice(&[attribute as u8, form as u8]);
                 } else {
@@ -205,10 +208,11 @@ impl Abbreviation {
     }
 }
 
-/// Abbreviation slot in the table of recent ones.
+/// Slot for an abbreviation in the table of recent ones.
 #[inline]
 fn slot(words: &[u32]) -> usize {
     let (pairs, last) = words.as_chunks();
+    // A multiplicative hash. Its highest bits depend on all words, so they select the slot.
     let mix = |hash: u64, &[one, other]: &[u32; 2]| {
         let both = u64::from(one) | u64::from(other) << 32;
         (hash.rotate_left(20) ^ both).wrapping_mul(0x9e37_79b9_7f4a_7c15)

@@ -15,13 +15,13 @@ pub(crate) struct AddressKey {
     pub(crate) addend: u64,
 }
 
-/// Unit addresses. Units could share a table, but some readers expect one table per unit.
+/// A unit's addresses. Units could share a table, but some readers expect a table for each unit.
 #[derive(Debug, Default)]
 pub(crate) struct Addresses {
     known: IndexSet<AddressKey, DefaultHashBuilder>,
 }
 
-/// Header size in bytes. Index 0, to which `DW_AT_addr_base` points, follows the header.
+/// Header size in bytes. `DW_AT_addr_base` points to index 0, which follows the header.
 pub(crate) fn addr_base(format: Format) -> u64 {
     format.length_bytes() as u64 + 4
 }
@@ -71,7 +71,7 @@ impl Addresses {
         mut name: impl FnMut(u32) -> Cow<'static, str>,
     ) -> (Vec<u8>, Vec<Relocation>) {
         let bytes = addr_base(format) as usize + usize::from(format.address_bytes) * self.known.len();
-        // Fields are written in eight bytes and truncated.
+        // Each field is written in eight bytes and then truncated, so the last one needs more room.
         let mut out = Vec::with_capacity(bytes + 8);
         let mut relocations = Vec::new();
         let start = format.begin_length(&mut out);

@@ -3,7 +3,7 @@
 use super::format::Format;
 use super::section::{Relocation, RelocationTarget};
 
-/// Code or data of a unit, as one contiguous range.
+/// A unit's code or data, as one contiguous range.
 #[derive(Debug, Clone)]
 pub(crate) struct AddressRange {
     /// The start: a symbol plus `addend`, or `addend` itself.
@@ -13,10 +13,10 @@ pub(crate) struct AddressRange {
     pub(crate) bytes: u64,
 }
 
-/// Version of the table, unchanged since DWARF 2.
+/// Table version, unchanged since DWARF 2.
 const VERSION: u16 = 2;
 
-/// Appends the table of the unit at offset `unit` of `.debug_info`.
+/// Appends the table for the unit at offset `unit` in `.debug_info`.
 pub(crate) fn write(
     format: Format,
     unit: u64,
@@ -36,10 +36,11 @@ pub(crate) fn write(
     format.offset(out, 0);
     let segment_bytes = 0;
     out.extend_from_slice(&[format.address_bytes, segment_bytes]);
-    // The first pair is aligned to a pair's size, counted from the start of the table.
+    // The first pair is aligned to a pair's size, counted from the table's start.
     let pair = 2 * usize::from(format.address_bytes);
     out.resize(begin + (out.len() - begin).next_multiple_of(pair), 0);
     for range in ranges {
+        // A zero pair would end the table.
         if range.bytes == 0 {
             continue;
         }
@@ -55,6 +56,7 @@ pub(crate) fn write(
         format.fixed(out, address, format.address_bytes);
         format.fixed(out, range.bytes, format.address_bytes);
     }
+    // A zero pair ends the table.
     out.resize(out.len() + pair, 0);
     format.end_length(out, start);
 }

@@ -1,13 +1,13 @@
-//! Properties of a unit that every section depends on.
+//! Unit properties that every section depends on.
 
-/// Version, sizes and byte order of a unit's contributions to the sections.
+/// Version, sizes and byte order of a unit's parts in the sections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Format {
     /// The DWARF version: 2 to 5.
     pub(crate) version: u16,
-    /// Size of a section offset in bytes: 4 in the 32-bit format, 8 in the 64-bit one.
+    /// Section offset size in bytes: 4 in the 32-bit format, 8 in the 64-bit format.
     pub(crate) offset_bytes: u8,
-    /// Size in bytes of an address in the default space.
+    /// Address size in bytes, for the default space.
     pub(crate) address_bytes: u8,
     /// Whether the most significant byte comes first.
     pub(crate) big_endian: bool,
@@ -18,7 +18,7 @@ impl Format {
     #[cfg(test)]
     pub(crate) const SMALL: Self = Self { version: 5, offset_bytes: 4, address_bytes: 8, big_endian: false };
 
-    /// Size in bytes of an initial length: DWARF 5 section 7.4.
+    /// Initial length size in bytes: DWARF 5 section 7.4.
     pub(crate) fn length_bytes(self) -> usize {
         if self.offset_bytes == 8 { 12 } else { 4 }
     }
@@ -29,11 +29,11 @@ impl Format {
         if self.version < 3 { self.address_bytes } else { self.offset_bytes }
     }
 
-    /// Appends a number of 1 to 8 bytes.
+    /// Appends a number in 1 to 8 bytes.
     #[inline(always)]
     pub(crate) fn fixed(self, out: &mut Vec<u8>, value: u64, bytes: u8) {
         let end = out.len() + usize::from(bytes);
-        // Append eight bytes and truncate: a copy of constant size is faster.
+        // Append eight bytes and truncate, because a copy with a constant size is faster.
         if self.big_endian {
             out.extend_from_slice(&(value << (64 - 8 * u32::from(bytes))).to_be_bytes());
         } else {
@@ -54,7 +54,7 @@ impl Format {
         }
     }
 
-    /// Appends a version, or another number of two bytes.
+    /// Appends a version, or another two-byte number.
     pub(crate) fn half(self, out: &mut Vec<u8>, value: u16) {
         self.fixed(out, value.into(), 2);
     }
@@ -68,13 +68,14 @@ impl Format {
     /// [`end_length`](Self::end_length).
     pub(crate) fn begin_length(self, out: &mut Vec<u8>) -> usize {
         if self.offset_bytes == 8 {
+            // This reserved length marks the 64-bit format.
             out.extend_from_slice(&[0xff; 4]);
         }
         self.offset(out, 0);
         out.len()
     }
 
-    /// Fills in the length of the structure begun at `start`.
+    /// Fills in the length for the structure that begins at `start`.
     pub(crate) fn end_length(self, out: &mut [u8], start: usize) {
         let length = (out.len() - start) as u64;
         self.patch(out, start - usize::from(self.offset_bytes), length, self.offset_bytes);

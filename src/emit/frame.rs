@@ -13,7 +13,7 @@ use crate::op::{Reg, write_byte_uleb, write_sleb, write_uleb};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Program {
     pub(crate) bytes: Vec<u8>,
-    /// Offset and address of each relocated field, in ascending order of offsets.
+    /// Each relocated field's offset and address, with ascending offsets.
     pub(crate) addresses: Vec<(usize, AddressKey)>,
 }
 
@@ -23,7 +23,7 @@ impl Program {
         self.addresses.clear();
     }
 
-    /// Appends a range of another program.
+    /// Appends a range from another program.
     pub(crate) fn append(&mut self, other: &Self, part: core::ops::Range<usize>) {
         let position = self.bytes.len();
         self.bytes.extend_from_slice(&other.bytes[part.clone()]);
@@ -33,7 +33,7 @@ impl Program {
     }
 }
 
-/// Rule of one column in a row of the table: DWARF 5 section 6.4.1. The caller numbers the expressions.
+/// A column's rule in a row of the table: DWARF 5 section 6.4.1. The caller numbers the expressions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Rule {
     /// No rule.
@@ -49,7 +49,7 @@ pub(crate) enum Rule {
     Register(Reg),
     Expression(u32),
     ValExpression(u32),
-    /// Rule of the canonical frame address: a register plus an offset in bytes, in an address space. A negative offset
+    /// Rule for the canonical frame address: a register plus an offset in bytes, in an address space. A negative offset
     /// is a multiple of the data alignment factor.
     CfaRegister {
         reg: Reg,
@@ -59,7 +59,7 @@ pub(crate) enum Rule {
     CfaExpression(u32),
 }
 
-/// Fields shared by all entries of a section.
+/// Fields that all entries in a section share.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FrameFormat {
     pub(crate) format: Format,
@@ -70,7 +70,7 @@ pub(crate) struct FrameFormat {
 }
 
 impl FrameFormat {
-    /// Appends the start of a new row, `bytes` after the previous one: a multiple of the code alignment factor.
+    /// Starts a new row, `bytes` after the previous row: a multiple of the code alignment factor.
     pub(crate) fn advance(&self, bytes: u32, out: &mut Vec<u8>) {
         let steps = bytes / u32::from(self.code_alignment);
         let (opcode, size) = match steps {
@@ -140,7 +140,7 @@ impl FrameFormat {
         }
     }
 
-    /// Appends the rule of the canonical frame address. `keeps` states what a consumer retains of the previous rule.
+    /// Appends the rule for the canonical frame address. `keeps` states what a consumer retains from the previous rule.
     pub(crate) fn cfa(&self, rule: Rule, before: Rule, keeps: Keeps, exprs: &Exprs, out: &mut Program) {
         let bytes = &mut out.bytes;
         let (reg, offset, space) = match rule {
@@ -152,6 +152,7 @@ impl FrameFormat {
             _ => return,
         };
         let is_factored = offset < 0;
+        // In the same space, an instruction that changes only the offset or only the register is shorter.
         if let Rule::CfaRegister { reg: old, offset: by, space: of } = before
             && of == space
         {
@@ -211,11 +212,11 @@ fn with_low(low: u8, extended: u8, reg: Reg, out: &mut Vec<u8>) {
     }
 }
 
-/// Expressions of rules.
+/// Rule expressions.
 #[derive(Debug, Default)]
 pub(crate) struct Exprs {
     pub(crate) program: Program,
-    /// End of each expression in `program`.
+    /// Each expression's end in `program`.
     pub(crate) ends: Vec<usize>,
 }
 
@@ -241,10 +242,10 @@ pub(crate) enum FrameSection {
     Eh,
 }
 
-/// Gives the name of a symbol by its number.
+/// Gives a symbol's name by its number.
 pub(crate) type Names<'n> = &'n dyn Fn(u32) -> Cow<'static, str>;
 
-/// A section of call frame information, to which entries are appended.
+/// A call frame information section, to which entries are appended.
 #[derive(Debug)]
 pub(crate) struct FrameTable {
     section: FrameSection,
@@ -271,6 +272,7 @@ impl FrameTable {
             self.common;
         let is_eh = self.section == FrameSection::Eh;
         let version = match format.version {
+            // `.eh_frame` has a version that does not follow the DWARF version.
             _ if is_eh => 1,
             ..=2 => 1,
             3 => 3,
@@ -279,6 +281,7 @@ impl FrameTable {
         let offset = self.bytes.len();
         let start = format.begin_length(&mut self.bytes);
         let out = &mut self.bytes;
+        // This value distinguishes the entry from frame description entries.
         format.offset(out, if is_eh { 0 } else { u64::MAX });
         out.push(version);
         out.extend_from_slice(if is_eh { "zR" } else { augmentation }.as_bytes());
@@ -301,7 +304,7 @@ impl FrameTable {
         offset as u64
     }
 
-    /// Appends the frame description entry of a function. The address is a symbol plus a number of bytes, or a number.
+    /// Appends a function's frame description entry. The address is a symbol plus a byte offset, or a number.
     pub(crate) fn description(
         &mut self,
         common: u64,
@@ -314,6 +317,7 @@ impl FrameTable {
         let offset = self.bytes.len();
         let start = format.begin_length(&mut self.bytes);
         let here = start as u64;
+        // In `.eh_frame` the field is the distance back to the common entry, which no linker changes.
         let is_eh = self.section == FrameSection::Eh;
         if is_eh {
             format.offset(&mut self.bytes, here - common);
@@ -326,6 +330,7 @@ impl FrameTable {
             });
             format.offset(&mut self.bytes, 0);
         }
+        // `RELATIVE4` in the augmentation gives addresses in `.eh_frame` four bytes.
         let size = if is_eh { 4 } else { format.address_bytes };
         let field = match symbol {
             None => address,
@@ -346,6 +351,7 @@ impl FrameTable {
             // The augmentation data is empty.
             self.bytes.push(0);
         }
+        // The part is copied, because its addresses must count from its own start.
         let mut part = Program::default();
         part.append(instructions.0, instructions.1);
         self.program(&part, names);

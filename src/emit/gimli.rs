@@ -1,4 +1,4 @@
-//! Sections written with `gimli::write`, converted to sections of an object.
+//! Sections written with `gimli::write`, converted to an object's sections.
 
 use std::borrow::Cow;
 
@@ -79,7 +79,7 @@ pub fn from_gimli<E: Endianity>(
             addend: from.addend as u64,
         };
         let mut relocations: Vec<Relocation> = buffer.relocations.iter().map(relocation).collect();
-        // gimli patches earlier offsets, so that relocations are out of order.
+        // gimli patches earlier offsets, so its relocations are out of order.
         relocations.sort_by_key(|relocation| relocation.offset);
         let bytes = buffer.bytes.slice().to_vec();
         let is_strings = matches!(id, gimli::SectionId::DebugStr | gimli::SectionId::DebugLineStr);

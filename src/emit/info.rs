@@ -18,14 +18,14 @@ pub(crate) fn children(has_children: bool) -> DwChildren {
     if has_children { gimli::DW_CHILDREN_yes } else { gimli::DW_CHILDREN_no }
 }
 
-/// An entry of any unit, with the number of the unit.
+/// An entry in any unit, with the unit's number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct UnitEntry {
     pub(crate) unit: u32,
     pub(crate) entry: EntryRef,
 }
 
-/// Encoding of a reference to an entry.
+/// How a reference to an entry is encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RefForm {
     /// Offset from the start of the unit, in this many bytes.
@@ -36,7 +36,7 @@ pub(crate) enum RefForm {
     Section(u8),
 }
 
-/// Contents of a field that is filled in later.
+/// What a field that is filled in later contains.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Wanted {
     /// Entry offset.
@@ -53,7 +53,7 @@ pub(crate) struct Pending {
     pub(crate) wanted: Wanted,
 }
 
-/// Offset of an entry of another unit, filled in when the units are concatenated.
+/// Offset of another unit's entry, filled in when the units are concatenated.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Elsewhere {
     /// Offset from the start of the unit's part of the section, in bytes.
@@ -62,17 +62,17 @@ pub(crate) struct Elsewhere {
     pub(crate) entry: UnitEntry,
 }
 
-/// Approximate bytes of an entry with a number.
+/// Approximate bytes for an entry with a number.
 const ENTRY_BYTES: usize = 8;
 
-/// Form of entries that a consumer requires.
+/// Entry forms that a consumer requires.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EntryStyle {
     /// Whether strings are in the entries.
     pub(crate) has_inline_strings: bool,
-    /// Whether references to entries of the unit have four bytes, also those to entries before them.
+    /// Whether references to the unit's entries have four bytes, even references to earlier entries.
     pub(crate) has_fixed_references: bool,
-    /// Whether lengths of blocks have one or two bytes.
+    /// Whether block lengths have one or two bytes.
     pub(crate) has_fixed_forms: bool,
     /// Attributes that the consumer knows, in ascending order; `None` for all.
     pub(crate) known: Option<&'static [DwAt]>,
@@ -103,19 +103,19 @@ pub(crate) struct Info {
     pub(crate) abbreviations: Abbreviations,
     pub(crate) strings: StringIndices,
     pub(crate) format: Format,
-    /// Number of the unit.
+    /// The unit's number.
     number: u32,
     /// Whether the unit is a split unit, in a file that is not linked.
     pub(crate) is_split: bool,
-    /// Forms that the consumer requires for attributes.
+    /// Attribute forms that the consumer requires.
     forms: Vec<(DwAt, DwForm)>,
-    /// Form of entries that the consumer requires.
+    /// Entry forms that the consumer requires.
     pub(crate) style: EntryStyle,
-    /// Attributes that were omitted, as the consumer does not know them.
+    /// Attributes that were omitted, because the consumer does not know them.
     pub(crate) unknown: Vec<DwAt>,
     /// Tag of an entry that the consumer does not know.
     pub(crate) unknown_tag: Option<DwTag>,
-    /// Bytes of omitted attributes.
+    /// The omitted attributes' bytes.
     scratch: Vec<u8>,
     /// Offset of each entry; 0 for an entry that is not written yet, as the unit's header is at offset 0.
     pub(crate) offsets: Vec<u32>,
@@ -125,11 +125,11 @@ pub(crate) struct Info {
     /// Whether the unit is a type unit: it has no string offsets table, and other units do not know its offset in
     /// `.debug_info`.
     is_type_unit: bool,
-    /// Whether no wish of the consumer concerns attributes, in DWARF 5: each takes the form with the fewest bytes, and
-    /// no name table records it.
+    /// Whether the unit is DWARF 5 and the consumer has no wish about attributes: each takes the form with the fewest
+    /// bytes, and no name table records it.
     is_free: bool,
     length: usize,
-    /// Start of the current entry.
+    /// The current entry's start.
     entry: usize,
 }
 
@@ -165,9 +165,10 @@ impl Info {
         }
     }
 
-    /// Begins a unit. `id` is the number after the header, in kinds of units that have one: type signature or unit id.
+    /// Begins a unit. `id` is the number after the header, in the unit kinds that have one: type signature or unit id.
     pub(crate) fn begin_unit(&mut self, kind: DwUt, id: Option<u64>) {
         let format = self.format;
+        // The tests are combined once for the unit, because every attribute depends on them.
         self.is_free = format.version >= 5
             && !self.is_type_unit
             && self.forms.is_empty()
@@ -175,6 +176,7 @@ impl Info {
             && self.named.is_none();
         self.length = format.begin_length(&mut self.bytes);
         format.half(&mut self.bytes, format.version);
+        // DWARF 5 moved the address size before the abbreviation offset.
         if format.version >= 5 {
             self.bytes.extend_from_slice(&[kind.0, format.address_bytes]);
             self.section_offset(".debug_abbrev", 0);
@@ -199,7 +201,7 @@ impl Info {
         self.format.offset(&mut self.bytes, 0);
     }
 
-    /// Offset in a unit, in DWARF 5, of the type signature or unit id after the header.
+    /// Offset in a DWARF 5 unit at which the type signature or unit id follows the header.
     pub(crate) fn id_offset(format: Format) -> usize {
         let version = 2;
         let kind = 1;
@@ -211,9 +213,9 @@ impl Info {
     ///
     /// # Errors
     /// [`ErrorKind::TooLarge`]; [`ErrorKind::BadArgument`] for a reference to an entry that is not written, or that is
-    /// too far away for the form of the reference.
+    /// too far away for the reference's form.
     pub(crate) fn end_unit(&mut self) -> Result<()> {
-        // Offsets of entries are stored in 32 bits, in both formats.
+        // Entry offsets are stored in 32 bits, in both formats.
         if u32::try_from(self.bytes.len()).is_err() {
             let what = "a unit has less than 4 GiB of entries, in the 64-bit format too: use several units";
             return Err(ErrorKind::TooLarge(what.into()).into());
@@ -227,13 +229,14 @@ impl Info {
             self.settle(one, &mut bytes, &mut relocations, &mut elsewhere)?;
         }
         relocations.sort_by_key(|relocation| relocation.offset);
+        // Units wait for the linker together, so their unused capacity would add up.
         bytes.shrink_to_fit();
         (self.bytes, self.relocations, self.elsewhere) = (bytes, relocations, elsewhere);
         Ok(())
     }
 
-    /// Fills in a pending field in the bytes of this section or of another, or records the field for the linker or for
-    /// the concatenation of units.
+    /// Fills in a pending field in this section's bytes or another section's, or records the field for the linker or
+    /// for the concatenation.
     ///
     /// # Errors
     /// The errors of [`end_unit`](Self::end_unit).
@@ -246,6 +249,7 @@ impl Info {
     ) -> Result<()> {
         let at = pending.at;
         let Wanted::Entry { entry, form } = pending.wanted else { return Ok(()) };
+        // The other unit's offsets are not known yet, and only a section offset can reach it.
         if entry.unit != self.number {
             let RefForm::Section(size) = form else { return Err(nowhere()) };
             elsewhere.push(Elsewhere { at, bytes: size, entry });
@@ -255,6 +259,7 @@ impl Info {
             None | Some(0) => return Err(nowhere()),
             Some(&offset) => u64::from(offset),
         };
+        // Number of bits that the form can hold. A section offset always fits.
         let room = match form {
             RefForm::Unit(size) => 8 * u32::from(size),
             RefForm::UnitUleb(size) => 7 * u32::from(size),
@@ -304,7 +309,7 @@ impl Info {
             self.unknown_tag = Some(tag);
         }
         self.abbreviations.begin(tag, children);
-        // The code is known after the attributes: reserve one byte.
+        // The code is known after the attributes, so one byte is reserved for it.
         self.bytes.push(0);
     }
 
@@ -313,7 +318,7 @@ impl Info {
         self.entry as u64
     }
 
-    /// Ends the attributes of the current entry.
+    /// Ends the current entry's attributes.
     #[inline]
     pub(crate) fn end_entry(&mut self) {
         if let Some(named) = &mut self.named {
@@ -328,7 +333,7 @@ impl Info {
         }
     }
 
-    /// Inserts an abbreviation code of more than one byte, which moves the attributes.
+    /// Inserts an abbreviation code in more than one byte, which moves the attributes.
     #[cold]
     fn long_code(&mut self, code: u64) {
         let mut bytes = Vec::new();
@@ -336,6 +341,7 @@ impl Info {
         let distance = bytes.len() - 1;
         self.bytes.splice(self.entry..=self.entry, bytes);
         let entry = self.entry;
+        // Both lists ascend, so only their last elements are after the inserted bytes.
         for pending in self.pending.iter_mut().rev().take_while(|pending| pending.at > entry) {
             pending.at += distance;
         }
@@ -353,7 +359,7 @@ impl Info {
         self.bytes.push(0);
     }
 
-    /// Records the pending fields of an expression in this section. `name` gives a symbol's name.
+    /// Records an expression's pending fields in this section. `name` gives a symbol's name.
     pub(crate) fn defer(
         &mut self,
         pending: impl IntoIterator<Item = Pending>,

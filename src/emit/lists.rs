@@ -11,27 +11,27 @@ use super::info::{Elsewhere, Info, Pending, Wanted};
 use super::section::Relocation;
 use crate::error::{ErrorKind, Result};
 
-/// Lists of one unit. In DWARF 5 attributes refer to a list by its index in a table of offsets before the lists; in
-/// older versions, by its section offset.
+/// A unit's lists. In DWARF 5, attributes refer to a list by its index in an offset table before the lists; in older
+/// versions, by its section offset.
 ///
 /// Equal lists are stored once.
 #[derive(Debug)]
 pub(crate) struct Lists {
-    /// Space for the header and the table of offsets, then the lists.
+    /// Space for the header and the offset table, then the lists.
     pub(crate) bytes: Vec<u8>,
     pub(crate) relocations: Vec<Relocation>,
     /// Fields in finished lists that are filled in later.
     pub(crate) pending: Vec<Pending>,
     pub(crate) format: Format,
-    /// Offset of the first list in `bytes`.
+    /// The first list's offset in `bytes`.
     first: usize,
-    /// Offset of each list in `bytes`.
+    /// Each list's offset in `bytes`.
     starts: Vec<u32>,
     seen: HashTable<u32>,
     hasher: DefaultHashBuilder,
 }
 
-/// Whether the bytes of a list can be compared with those of an earlier list.
+/// Whether a list's bytes can be compared with an earlier list's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Contents {
     Final,
@@ -39,17 +39,17 @@ pub(crate) enum Contents {
     Pending,
 }
 
-/// A unit's contribution to a section of lists.
+/// A unit's part in a section with lists.
 #[derive(Debug, Default)]
 pub(crate) struct FinishedLists {
     pub(crate) bytes: Vec<u8>,
     pub(crate) relocations: Vec<Relocation>,
     pub(crate) elsewhere: Vec<Elsewhere>,
-    /// Offset of each list.
+    /// Each list's offset.
     pub(crate) starts: Vec<u32>,
 }
 
-/// Size of a contribution's header in bytes. The table of offsets follows it.
+/// Header size in bytes. The offset table follows the header.
 pub(crate) fn lists_base(format: Format) -> u64 {
     match format.version {
         5.. => format.length_bytes() as u64 + 8,
@@ -83,7 +83,7 @@ impl Lists {
         }
     }
 
-    /// Removes the bytes from an offset of [`bytes`](Self::bytes) on, with their relocations and their fields.
+    /// Removes the bytes from an offset in [`bytes`](Self::bytes) on, with their relocations and their fields.
     pub(crate) fn truncate(&mut self, end: usize) {
         self.bytes.truncate(end);
         while self.pending.last().is_some_and(|last| last.at >= end) {
@@ -94,7 +94,7 @@ impl Lists {
         }
     }
 
-    /// Ends the list that starts at offset `start` of [`bytes`](Self::bytes) and returns its index. An equal earlier
+    /// Ends the list that starts at offset `start` in [`bytes`](Self::bytes) and returns its index. An equal earlier
     /// list is reused, and the new bytes are dropped.
     #[inline]
     pub(crate) fn end(&mut self, start: usize, contents: Contents) -> u64 {
@@ -132,15 +132,15 @@ impl Lists {
         mut name: impl FnMut(u32) -> Cow<'static, str>,
     ) -> Result<FinishedLists> {
         let format = self.format;
-        // Offsets of lists are stored in 32 bits, in both formats.
+        // List offsets are stored in 32 bits, in both formats.
         if u32::try_from(self.bytes.len()).is_err() {
             let what = "a unit has less than 4 GiB of lists, in the 64-bit format too: use several units";
             return Err(ErrorKind::TooLarge(what.into()).into());
         }
         let base = lists_base(format) as usize;
         let table = if base > 0 { usize::from(format.offset_bytes) * self.starts.len() } else { 0 };
-        // The actual number of lists can differ from the expected one: equal lists are merged, and the expectation may
-        // be unknown.
+        // The number of lists can differ from the expected number, because equal lists are merged and the expected
+        // number may be unknown.
         let moved = (base + table) as isize - self.first as isize;
         match moved {
             0 => {}
@@ -148,12 +148,13 @@ impl Lists {
             _ => drop(self.bytes.splice(self.first..self.first, core::iter::repeat_n(0, moved as usize))),
         }
         if base > 0 {
-            // Fields are written in eight bytes and truncated.
+            // Each field is written in eight bytes and then truncated, so the last one needs more room.
             let mut head = Vec::with_capacity(base + table + 8);
             let start = format.begin_length(&mut head);
             format.half(&mut head, 5);
             head.extend_from_slice(&[format.address_bytes, 0]);
             format.fixed(&mut head, self.starts.len() as u64, 4);
+            // Offsets in the table count from the table's start.
             for &start in &self.starts {
                 format.offset(&mut head, u64::from(start) + table as u64 - self.first as u64);
             }
@@ -174,7 +175,7 @@ impl Lists {
         }
         self.relocations.sort_by_key(|relocation| relocation.offset);
         self.starts.iter_mut().for_each(|start| *start = start.wrapping_add_signed(moved as i32));
-        // The expectation of their size is larger than most lists.
+        // The estimate is larger than most units' lists.
         self.bytes.shrink_to_fit();
         Ok(FinishedLists { bytes: self.bytes, relocations: self.relocations, elsewhere, starts: self.starts })
     }

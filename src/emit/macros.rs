@@ -12,14 +12,14 @@ use crate::op::{write_byte_uleb, write_uleb};
 pub(crate) enum MacroSection {
     /// `.debug_macinfo` of DWARF 2 to 4.
     Macinfo,
-    /// `.debug_macro` of DWARF 5; in version 4, GNU's extension of DWARF 4.
+    /// `.debug_macro` in DWARF 5; in version 4, GNU's extension to DWARF 4.
     Macro,
 }
 
-/// Size in bytes of a relocation in an object file: ELF64 with an addend.
+/// Relocation size in bytes in an object file: ELF64 with an addend.
 const RELOCATION_BYTES: usize = 24;
 
-/// Writer of a unit's macro information.
+/// Writer for a unit's macro information.
 #[derive(Debug)]
 pub(crate) struct MacroProgram<'s> {
     out: &'s mut Vec<u8>,
@@ -33,7 +33,7 @@ pub(crate) struct MacroProgram<'s> {
 impl<'s> MacroProgram<'s> {
     /// Writes the header.
     ///
-    /// * `line` – offset of the unit's line program in `.debug_line`; that program has the file names.
+    /// * `line` – the line program's offset in `.debug_line`; the program has the file names.
     pub(crate) fn begin(
         out: &'s mut Vec<u8>,
         relocations: &'s mut Vec<Relocation>,
@@ -46,6 +46,7 @@ impl<'s> MacroProgram<'s> {
         if section == MacroSection::Macro {
             format.half(program.out, format.version.clamp(4, 5));
             let has_wide_offsets = format.offset_bytes == 8;
+            // Flags: bit 0 for eight-byte offsets, bit 1 for a line program.
             program.out.push(u8::from(has_wide_offsets) | u8::from(line.is_some()) << 1);
             if let Some(line) = line {
                 program.offset(".debug_line", line);
@@ -54,7 +55,7 @@ impl<'s> MacroProgram<'s> {
         program
     }
 
-    /// Appends a definition of a macro. `offset` gives the offset of a string in `.debug_str`.
+    /// Appends a macro's definition. `offset` gives a string's offset in `.debug_str`.
     pub(crate) fn define(&mut self, line: u32, text: &str, offset: &mut dyn FnMut(&str) -> u64) {
         self.text([dw::DW_MACRO_define, dw::DW_MACRO_define_strp], line, text, offset);
     }
@@ -121,7 +122,7 @@ mod tests {
 
     const LONG: &str = "LONG(a,b) a definition that is longer than a relocation";
 
-    /// Two macros of the command line, the primary file, and one file included from it.
+    /// Two macros from the command line, the primary file, and one file included from it.
     fn write(
         format: Format,
         kind: MacroSection,

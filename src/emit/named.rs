@@ -5,12 +5,12 @@ use hashbrown::HashMap;
 
 use crate::tags::is_type;
 
-/// Reference to an entry of a unit, valid before the entry has an offset. The caller chooses the number, below the
-/// `count` given to `Info::new`.
+/// Reference to a unit's entry, valid before the entry has an offset. The caller chooses the number, below the `count`
+/// given to `Info::new`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EntryRef(pub(crate) u32);
 
-/// Kind of an entry in a name table.
+/// What an entry in a name table names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NamedKind {
     Code,
@@ -22,47 +22,47 @@ pub(crate) enum NamedKind {
 /// An entry in a name table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NamedEntry {
-    /// Number of the name; `None` for a namespace without one.
+    /// The name's number; `None` for a namespace without one.
     pub(crate) name: Option<u32>,
-    /// Number of the linkage name, if that differs from the name.
+    /// The linkage name's number, if the name differs from it.
     pub(crate) linkage_name: Option<u32>,
     pub(crate) kind: NamedKind,
     pub(crate) tag: DwTag,
     /// Offset from the start of the unit, in bytes.
     pub(crate) offset: u32,
-    /// Index of the parent entry, if the parent is in the table too.
+    /// The parent entry's index, if the parent is in the table too.
     pub(crate) parent: Option<u32>,
     /// Index of the named scope that declares the entry.
     pub(crate) around: Option<u32>,
     /// Whether other units can refer to the entry: `DW_AT_external`.
     pub(crate) is_external: bool,
-    /// Whether the entry is outside of all functions.
+    /// Whether the entry is outside all functions.
     pub(crate) is_global: bool,
 }
 
 /// A named scope: a namespace or a type, whose name qualifies the names of its members.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NamedScope {
-    /// Number of the name; `None` for a namespace without one.
+    /// The name's number; `None` for a namespace without one.
     pub(crate) name: Option<u32>,
-    /// Index of the enclosing scope.
+    /// The enclosing scope's index.
     pub(crate) around: Option<u32>,
 }
 
-/// Entries of a unit that can be looked up by name.
+/// A unit's entries that can be looked up by name.
 #[derive(Debug, Default)]
 pub(crate) struct NamedEntries {
     pub(crate) all: Vec<NamedEntry>,
     pub(crate) scopes: Vec<NamedScope>,
 }
 
-/// Collector of named entries, while the unit is written.
+/// Collects named entries while the unit is written.
 #[derive(Debug, Default)]
 pub(crate) struct Named {
     pub(crate) entries: NamedEntries,
-    /// The enclosing entries of the next entry.
+    /// The entries that enclose the next entry.
     open: Vec<Open>,
-    /// Names of entries that others may refer to as their origin or declaration.
+    /// Names of entries that other entries may refer to as their origin or declaration.
     names: HashMap<u32, Names>,
     /// Entries that have an origin or a declaration, and their own names.
     instances: Vec<(u32, Names)>,
@@ -77,24 +77,24 @@ pub(crate) struct Named {
 struct Open {
     /// Index in the table, if the entry is in the table.
     index: Option<u32>,
-    /// Index of the scope that qualifies the names of children.
+    /// Index of the scope that qualifies the children's names.
     scope: Option<u32>,
     is_function: bool,
 }
 
-/// Name attributes of an entry.
+/// An entry's name attributes.
 #[derive(Debug, Clone, Copy, Default)]
 struct Names {
     name: Option<u32>,
     linkage_name: Option<u32>,
     is_external: bool,
-    /// Index of the enclosing scope.
+    /// The enclosing scope's index.
     around: Option<u32>,
     /// The entry's `DW_AT_abstract_origin` or `DW_AT_specification`, which can be a forward reference.
     origin: Option<u32>,
 }
 
-/// Limit on chains of origins, which ends cycles.
+/// Limit for origin chains, which ends cycles.
 const MOST_STEPS: usize = 8;
 
 impl Named {
@@ -104,7 +104,7 @@ impl Named {
         self.has_address = false;
     }
 
-    /// A string attribute of the current entry.
+    /// Records a string attribute in the current entry.
     pub(crate) fn string(&mut self, at: DwAt, number: u32) {
         match at {
             dw::DW_AT_name => self.current.name = Some(number),
@@ -115,7 +115,7 @@ impl Named {
         }
     }
 
-    /// A reference attribute of the current entry: an origin or declaration provides the names.
+    /// Records a reference attribute in the current entry: an origin or declaration provides the names.
     pub(crate) fn reference(&mut self, at: DwAt, to: EntryRef) {
         if let dw::DW_AT_abstract_origin | dw::DW_AT_specification = at {
             self.current.origin = Some(to.0);
@@ -138,6 +138,7 @@ impl Named {
             dw::DW_TAG_subprogram | dw::DW_TAG_inlined_subroutine | dw::DW_TAG_label => {
                 has_code().then_some(NamedKind::Code)
             }
+            // Only variables at a static address belong in the tables.
             dw::DW_TAG_variable => self.has_address.then_some(NamedKind::Data),
             // A constant has no address, but is looked up like a variable.
             dw::DW_TAG_constant => Some(NamedKind::Data),
@@ -145,6 +146,7 @@ impl Named {
         };
         let index = kind.map(|kind| {
             let entries = &mut self.entries.all;
+            // The origin may come later in the unit, so its names are added at the end.
             if origin.is_some() {
                 self.instances.push((entries.len() as u32, self.current));
             }
@@ -166,7 +168,7 @@ impl Named {
         });
         if children == dw::DW_CHILDREN_yes {
             let is_function = tag == dw::DW_TAG_subprogram || within.is_some_and(|within| within.is_function);
-            // The name of the unit does not qualify other names.
+            // The unit's name does not qualify other names.
             let is_scope = within.is_some() && !is_function;
             let scope = if is_scope && (name.is_some() || tag == dw::DW_TAG_namespace) {
                 self.entries.scopes.push(NamedScope { name, around });
@@ -187,6 +189,7 @@ impl Named {
         let Self { mut entries, names, instances, .. } = self;
         let mut without_name = false;
         for (index, mut found) in instances {
+            // An origin can itself have an origin, such as a declaration.
             for _ in 0..MOST_STEPS {
                 let Some(origin) = found.origin.and_then(|origin| names.get(&origin)) else { break };
                 found = Names {
@@ -219,6 +222,7 @@ impl NamedEntries {
             let is_kept = entry.name.is_some() || entry.kind == NamedKind::Namespace;
             places.push(is_kept.then_some(kept));
             if is_kept {
+                // A parent precedes its children, so its new index is known.
                 entry.parent = entry.parent.and_then(|parent: u32| places[parent as usize]);
                 self.all[kept as usize] = entry;
                 kept += 1;

@@ -1,4 +1,4 @@
-//! `.debug_pubnames` and `.debug_pubtypes`: name tables of DWARF 4, section 6.1.1. In DWARF 5, [`names`](super::names)
+//! `.debug_pubnames` and `.debug_pubtypes`: DWARF 4's name tables, section 6.1.1. In DWARF 5, [`names`](super::names)
 //! replaces both.
 
 use super::format::Format;
@@ -13,11 +13,11 @@ pub(crate) struct PublicUnit {
     pub(crate) bytes: u64,
 }
 
-/// Version of the table, unchanged since DWARF 2.
+/// Table version, unchanged since DWARF 2.
 const VERSION: u16 = 2;
 
-/// Appends a unit's table: functions and variables for `.debug_pubnames`, types for `.debug_pubtypes`. `entries` have
-/// the offset of an entry from the start of the unit, and its name, qualified by namespaces and classes: `a::b`.
+/// Appends a unit's table: functions and variables for `.debug_pubnames`, types for `.debug_pubtypes`. Each of the
+/// `entries` is an offset from the unit's start, and a name qualified by namespaces and classes: `a::b`.
 pub(crate) fn write<'a>(
     format: Format,
     unit: PublicUnit,
@@ -40,6 +40,7 @@ pub(crate) fn write<'a>(
         out.extend_from_slice(name.as_bytes());
         out.push(0);
     }
+    // Offset 0 ends the table.
     format.offset(out, 0);
     format.end_length(out, start);
 }

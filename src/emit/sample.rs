@@ -1,4 +1,4 @@
-//! Sample object of two units, encoded by hand, for tests with other readers.
+//! Sample object with two units, encoded by hand, for tests with other readers.
 
 #[path = "../../tests/common/tools.rs"]
 mod tools;
@@ -29,14 +29,14 @@ pub(crate) fn formats(versions: core::ops::RangeInclusive<u16>) -> impl Iterator
     })
 }
 
-/// Two units. Unit N (0 and 1) has a function `kernelN` of 16 bytes, a base type `int`, and a namespace `ns` with a
+/// Two units. Unit N (0 and 1) has a 16-byte function `kernelN`, a base type `int`, and a namespace `ns` with a
 /// structure `SN`.
 pub(crate) struct Sample {
     pub(crate) format: Format,
     pub(crate) sections: Vec<Section>,
-    /// Offset and size in bytes of each unit.
+    /// Each unit's offset and size in bytes.
     pub(crate) units: [(u64, u64); 2],
-    /// Offsets in each unit of function, base type, namespace and structure.
+    /// Each unit's offsets for function, base type, namespace and structure.
     pub(crate) entries: [[u32; 4]; 2],
 }
 
@@ -44,10 +44,10 @@ pub(crate) fn section(name: &'static str, bytes: Vec<u8>, relocations: Vec<Reloc
     Section { name, bytes, relocations, is_strings: name.ends_with("str"), group: None }
 }
 
-/// Appends a relocated field of the given number of bytes.
+/// Appends a relocated field with the given number of bytes.
 type Relocated<'a> = dyn FnMut(&mut Vec<u8>, u8, RelocationTarget, u64) + 'a;
 
-/// Makes the sample. `attributes` of the unit entries are offsets in other sections, one per unit.
+/// Generates the sample. The unit entries' `attributes` are offsets in other sections, one for each unit.
 pub(crate) fn sample(format: Format, attributes: &[(DwAt, &'static str, [u64; 2])]) -> Sample {
     let in_section = match format {
         Format { version: 4.., .. } => dw::DW_FORM_sec_offset,

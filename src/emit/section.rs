@@ -2,18 +2,18 @@
 
 use std::borrow::Cow;
 
-/// A section of an object file.
+/// A section in an object file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
     /// Name, with the leading dot.
     pub name: &'static str,
     /// Contents. Relocated fields are 0.
     pub bytes: Vec<u8>,
-    /// Relocations, in ascending order of offsets.
+    /// Relocations, with ascending offsets.
     pub relocations: Vec<Relocation>,
     /// Whether the section consists of zero-terminated strings that a linker may merge.
     pub is_strings: bool,
-    /// Section group, identified by the signature of its type unit: a linker keeps one group of several with the same
+    /// Section group, identified by its type unit's signature: a linker keeps one of several groups with the same
     /// signature. `None` for a section that is always kept.
     pub group: Option<u64>,
 }
@@ -31,19 +31,19 @@ pub struct Relocation {
     pub addend: u64,
 }
 
-/// The target of a relocation.
+/// A relocation's target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RelocationTarget {
-    /// The start of another debug section of the same object: the section of this name in the same group, or else the
+    /// The start of another debug section in the same object: the section with this name in the same group, or else the
     /// section in no group.
     Section(&'static str),
-    /// A symbol of the object's code or data, by name.
+    /// A symbol for the object's code or data, by name.
     Symbol(Cow<'static, str>),
     /// Distance from the field to a symbol, in a loaded section. 4 bytes.
     Distance(Box<str>),
 }
 
-// Relocations take about as much memory as the bytes of small units.
+// Relocations take about as much memory as a small unit's bytes, so their size must not grow unnoticed.
 const _: () = assert!(size_of::<Relocation>() <= 48);
 
 impl RelocationTarget {

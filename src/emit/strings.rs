@@ -11,7 +11,7 @@ use super::section::{Relocation, RelocationTarget};
 #[derive(Debug, Default)]
 pub(crate) struct Strings {
     pub(crate) bytes: Vec<u8>,
-    /// Offset of each string, plus 1; 0 for a string that is not stored yet.
+    /// Each string's offset, plus 1; 0 for a string that is not stored yet.
     places: Vec<u64>,
     /// Offsets of strings with earlier numbers, by their bytes.
     earlier: HashTable<u64>,
@@ -19,7 +19,7 @@ pub(crate) struct Strings {
 }
 
 impl Strings {
-    /// Offset of a string, which is appended on first use.
+    /// Returns a string's offset. The string is appended on first use.
     #[inline]
     pub(crate) fn offset<T: AsRef<str>>(&mut self, number: u32, text: impl FnOnce() -> T) -> u64 {
         let number = number as usize;
@@ -33,6 +33,7 @@ impl Strings {
     }
 
     fn add(&mut self, text: &str) -> u64 {
+        // While no string has been renumbered, a string without an offset is a new one, and needs no search.
         if !self.earlier.is_empty() {
             let hash = self.hasher.hash_one(text.as_bytes());
             let is_same = |&offset: &u64| text_at(&self.bytes, offset) == text.as_bytes();
@@ -51,7 +52,7 @@ impl Strings {
         core::str::from_utf8(text_at(&self.bytes, offset)).unwrap_or_default()
     }
 
-    /// Forgets the numbers of strings from a number on. A string with a new number is found by its bytes.
+    /// Forgets the numbers from `from` on. A string with a new number is then found by its bytes.
     pub(crate) fn renumber(&mut self, from: usize) {
         let Self { bytes, earlier, hasher, .. } = self;
         let hash = |&offset: &u64| hasher.hash_one(text_at(bytes, offset));
@@ -63,19 +64,19 @@ impl Strings {
     }
 }
 
-/// Bytes of the string at an offset, without the final zero.
+/// The string's bytes at an offset, without the final zero.
 fn text_at(bytes: &[u8], offset: u64) -> &[u8] {
     let rest = bytes.get(offset as usize..).unwrap_or_default();
     rest.split(|&byte| byte == 0).next().unwrap_or_default()
 }
 
-/// The string offsets table of a unit, in the order of first use.
+/// A unit's string offsets table, in the order of first use.
 #[derive(Debug, Default)]
 pub(crate) struct StringIndices {
-    /// Index of each number, plus 1. A unit uses a few contiguous runs of the module's numbers: only pages with used
+    /// Each number's index, plus 1. A unit uses a few contiguous runs of the module's numbers, so only pages with used
     /// numbers are allocated.
     pages: Vec<Option<Box<[u32; PAGE]>>>,
-    /// Number of each string, by index.
+    /// Each string's number, by index.
     pub(crate) numbers: Vec<u32>,
 }
 
@@ -87,13 +88,13 @@ pub(crate) fn str_offsets_base(format: Format) -> u64 {
 }
 
 impl StringIndices {
-    /// String index in the table, to which it is added.
+    /// Returns a string's index in the table, to which it is added on first use.
     #[inline]
     pub(crate) fn index(&mut self, number: u32) -> u64 {
         self.known(number).unwrap_or_else(|| self.add(number))
     }
 
-    /// String index in the table, if it is there.
+    /// Returns a string's index in the table, if it is there.
     #[inline(always)]
     pub(crate) fn known(&self, number: u32) -> Option<u64> {
         let page = self.pages.get(number as usize / PAGE)?.as_ref()?;
@@ -112,7 +113,7 @@ impl StringIndices {
         self.numbers.len() as u64 - 1
     }
 
-    /// Ends the table, and keeps its pages for another one. Returns the number of each string, by index.
+    /// Ends the table, and keeps its pages for another table. Returns each string's number, by index.
     pub(crate) fn finish(&mut self) -> Vec<u32> {
         // The copy has no unused capacity.
         let numbers = self.numbers.clone();
@@ -124,7 +125,7 @@ impl StringIndices {
         numbers
     }
 
-    /// Appends the table of the strings with these numbers to the section.
+    /// Appends the table for the strings with these numbers to the section.
     pub(crate) fn write(
         numbers: &[u32],
         format: Format,

@@ -130,6 +130,7 @@ fn argument_expressions(
 ) -> Result<ArgumentExpressions> {
     let location = expressions.detached(argument.location, stack)?;
     let value = argument.value.map(|value| expressions.detached_number(value, stack)).transpose()?;
+    // A data location without a value, or a value without a location, says nothing.
     let data = match (argument.data_location, argument.data_value) {
         (Some(location), Some(value)) => {
             Some((expressions.detached(location, stack)?, expressions.detached_number(value, stack)?))

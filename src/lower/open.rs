@@ -149,6 +149,7 @@ pub(super) fn more_arguments(
     let variables = core::iter::successors(units.children.first_variable(scope), |&variable| {
         units.children.next_variable(variable)
     });
+    // The entry for further arguments follows the last parameter.
     let parameters = variables.filter(|&id| module.variables[id].kind == VariableKind::Parameter);
     Some(parameters.last())
 }

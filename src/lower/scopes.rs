@@ -101,6 +101,7 @@ fn write(
             if let Some(origin) = module.scopes[id].origin {
                 out.info.reference(gimli::DW_AT_abstract_origin, out.expressions.numbers.scope(origin));
             }
+            // A concrete block inherits the line that its abstract block states.
             let line = module.scopes[id].line;
             let inherited = inherited_line(module, id);
             if line != inherited {

@@ -1,8 +1,8 @@
-//! Numbers and strings in the structures of ELF files, in the byte order of the file, at any alignment.
+//! Numbers and strings in ELF structures, in the file's byte order, at any alignment.
 
 use object::{Endian, Endianness};
 
-/// The string at an offset of a string table, without the zero byte at its end.
+/// The string at an offset in a string table, without the zero byte at its end.
 pub(super) fn string_at(table: &[u8], offset: u32) -> Option<&[u8]> {
     let rest = table.get(usize::try_from(offset).ok()?..)?;
     rest.iter().position(|&byte| byte == 0).map(|end| &rest[..end])
@@ -23,7 +23,7 @@ pub(super) fn u64_at(order: Endianness, bytes: &[u8], offset: usize) -> u64 {
     order.read_u64(array_at(bytes, offset))
 }
 
-/// `N` bytes at `offset`: callers pass offsets of fields in entries of a known size only.
+/// `N` bytes at `offset`. Callers pass only field offsets in entries with a known size.
 fn array_at<const N: usize>(bytes: &[u8], offset: usize) -> [u8; N] {
     let mut array = [0; N];
     array.copy_from_slice(&bytes[offset..offset + N]);

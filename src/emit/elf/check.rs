@@ -1,4 +1,4 @@
-//! Checks of added sections that need no symbol table.
+//! Checks for added sections that need no symbol table.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,7 +10,7 @@ use crate::error::{Count, Error, ErrorKind, Present, Result};
 #[derive(Debug)]
 pub(super) struct Added<'s> {
     sections: &'s [Section],
-    /// Position of each section by name and group.
+    /// Each section's position by name and group.
     positions: HashMap<(&'s str, Option<u64>), usize>,
 }
 
@@ -41,6 +41,7 @@ impl<'s> Added<'s> {
         }
         let added = Self { sections, positions };
         for section in sections {
+            // Relocations ascend, so each field is compared only with the field before it.
             let mut end = 0;
             for relocation in &section.relocations {
                 end = field(section, relocation, end)
@@ -51,14 +52,14 @@ impl<'s> Added<'s> {
         Ok(added)
     }
 
-    /// Position of the section that a relocation of `from` refers to by name: the section of the same group, or else
+    /// Position of the section to which a relocation in `from` refers by name: the section in the same group, or else
     /// the section in no group. A linker may discard any other group.
     pub fn target(&self, from: &Section, name: &str) -> Option<usize> {
         let position = self.positions.get(&(name, from.group));
         position.or_else(|| self.positions.get(&(name, None))).copied()
     }
 
-    /// Checks the target of a relocation if the target is a section.
+    /// Checks a relocation's target if the target is a section.
     fn check_target(&self, from: &Section, relocation: &Relocation) -> Result<()> {
         let RelocationTarget::Section(name) = relocation.target else { return Ok(()) };
         let Some(index) = self.target(from, name) else {
@@ -85,7 +86,7 @@ impl<'s> Added<'s> {
     }
 }
 
-/// Checks the field of a relocation and returns the end of the field. `after` is the end of the previous field.
+/// Checks a relocation's field and returns the field's end. `after` is the previous field's end.
 fn field(section: &Section, relocation: &Relocation, after: u64) -> Result<u64> {
     if !matches!(relocation.bytes, 4 | 8) {
         let text = format!("the field of a relocation has 4 or 8 bytes: {}", Count(relocation.bytes, "byte"));
@@ -118,7 +119,7 @@ fn field(section: &Section, relocation: &Relocation, after: u64) -> Result<u64> 
     }
 }
 
-/// Checks that a number fits a field of 4 or 8 bytes.
+/// Checks that a number fits a field with 4 or 8 bytes.
 pub(super) fn fits(value: u64, bytes: u8) -> Result<()> {
     if bytes == 4 && value > u64::from(u32::MAX) {
         return Err(ErrorKind::TooLarge(format!("{value:#x} does not fit a field of 4 bytes")).into());

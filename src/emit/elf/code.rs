@@ -15,7 +15,7 @@ use crate::error::{Error, ErrorKind, Named, Result};
 use crate::near::nearest;
 use crate::target::Target;
 
-/// Contents of a new object besides debug information: code, data and their symbols.
+/// A new object's contents besides debug information: code, data and their symbols.
 ///
 /// ```
 /// use eitri::emit::elf::{Code, CodeSection, Contents};
@@ -40,7 +40,7 @@ pub struct Code {
 pub struct CodeSection {
     /// Name, with the leading dot.
     pub name: String,
-    /// Type of the contents.
+    /// Contents type.
     pub kind: Contents,
     /// Contents.
     pub bytes: Vec<u8>,
@@ -50,7 +50,7 @@ pub struct CodeSection {
     pub relocations: Vec<CodeRelocation>,
 }
 
-/// Contents of a loaded section.
+/// What a loaded section contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Contents {
     /// Machine code.
@@ -59,18 +59,18 @@ pub enum Contents {
     ReadOnly,
     /// Writable data.
     Data,
-    /// Notes, such as the metadata of kernels.
+    /// Notes, such as kernel metadata.
     Note,
 }
 
-/// A relocation of code or data.
+/// A relocation in code or data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodeRelocation {
     /// Bytes from the start of the section.
     pub offset: u64,
-    /// Number of the relocation type: 5 is `R_AMDGPU_REL64`.
+    /// Relocation type number: 5 is `R_AMDGPU_REL64`.
     pub kind: u32,
-    /// The name of the symbol.
+    /// The symbol's name.
     pub symbol: String,
     /// Bytes to add.
     pub addend: i64,
@@ -84,7 +84,7 @@ impl CodeSection {
 }
 
 impl Code {
-    /// Index of `.text` in an object made with [`Code::text`].
+    /// The index that `.text` has in an object from [`Code::text`].
     pub const TEXT: u32 = 1;
 
     /// A single section `.text`, aligned to 256 bytes as AMD requires for kernels.
@@ -119,21 +119,21 @@ impl Code {
     }
 }
 
-/// Makes a relocatable object of code and debug sections.
+/// Generates a relocatable object with code and debug sections.
 ///
-/// The sections are in this order: code, relocations of code, `.symtab`, `.strtab`, and then each debug section,
-/// followed by its relocations. The same input gives the same bytes.
+/// The sections are in this order: code, code relocations, `.symtab`, `.strtab`, and then each debug section, followed
+/// by its relocations. The same input gives the same bytes.
 ///
 /// # Errors
 /// * A name is empty or contains a zero byte, or two sections or two symbols have the same name.
-/// * A symbol or a relocation lies outside of its section, or an alignment is not a power of two.
+/// * A symbol or a relocation is outside its section, or an alignment is not a power of two.
 /// * A relocation refers to a symbol that is neither in `symbols` nor in `externals`.
 /// * The errors of [`attach`](super::attach) for debug sections and their relocations.
 pub fn new_object(target: &Target, code: &Code, sections: &[Section]) -> Result<Vec<u8>> {
     new_object_with(target, code, sections, Compression::None)
 }
 
-/// Makes a relocatable object as [`new_object`] does, with compressed debug sections.
+/// Generates a relocatable object as [`new_object`] does, with compressed debug sections.
 ///
 /// # Errors
 /// The errors of [`new_object`].
@@ -143,6 +143,7 @@ pub fn new_object_with(
     sections: &[Section],
     compression: Compression,
 ) -> Result<Vec<u8>> {
+    // Indices are planned first, because sections refer to `.symtab` before it is added.
     let relocated = code.sections.iter().filter(|section| !section.relocations.is_empty()).count();
     let symtab = 1 + code.sections.len() + relocated;
     let strtab = symtab + 1;
@@ -205,7 +206,8 @@ fn code_section(section: &CodeSection) -> Result<ImageSection<'_>> {
     Ok(ImageSection::new(section.name.as_bytes(), header, &section.bytes[..]))
 }
 
-/// Object symbols, without the null symbol: local ones first, external ones last.
+/// Object symbols, without the null symbol. Local ones come first, because `.symtab` requires it, and external ones
+/// last.
 fn symbols(code: &Code) -> Result<Vec<Symbol>> {
     let externals = code.externals.iter().map(|name| Symbol {
         name: name.clone(),
@@ -285,6 +287,7 @@ fn symbol_table(encoder: Encoder<Endianness>, symbols: &[Symbol]) -> Result<(Vec
     let mut names = vec![0];
     encoder.null_symbol(&mut table);
     for symbol in symbols {
+        // The encoder uses `special` only without a section.
         let (section, special, value) = match symbol.place {
             Place::Section { index, offset } => (Some(index), elf::SHN_UNDEF, offset),
             Place::Address(address) => (None, elf::SHN_ABS, address),

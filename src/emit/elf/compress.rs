@@ -6,10 +6,10 @@ use super::bytes::{set_u32, set_u64};
 use super::image::Image;
 use crate::error::{Error, Result};
 
-/// Size of the header of a compressed section in bytes, `Elf64_Chdr`: type, reserved, size, alignment.
+/// Size in bytes of a compressed section's header, `Elf64_Chdr`: type, reserved, size, alignment.
 const HEADER: usize = size_of::<elf::CompressionHeader64<Endianness>>();
 
-/// Compression of debug sections.
+/// Compression for debug sections.
 ///
 /// The variants other than `None` require the feature `compress`. A section that would not get smaller stays
 /// uncompressed. The same version of this crate and of its compressors gives the same bytes.
@@ -50,8 +50,8 @@ impl Compression {
     }
 }
 
-/// Compresses the new debug sections of the image. Relocations stay unchanged: their offsets count in the uncompressed
-/// contents.
+/// Compresses the image's new debug sections. Relocations stay unchanged, because their offsets count in the
+/// uncompressed contents.
 pub(super) fn compress(image: &mut Image<'_>, compression: Compression) -> Result<()> {
     let order = image.order;
     for section in image.sections.iter_mut().filter(|section| section.is_new && !section.is_loaded()) {
@@ -61,6 +61,7 @@ pub(super) fn compress(image: &mut Image<'_>, compression: Compression) -> Resul
         let packed = compression.packed(&section.contents);
         let packed = packed.map_err(|error| Error::from(error).in_section(&section.display_name()))?;
         let Some((kind, packed)) = packed else { continue };
+        // Readers would spend time on a section that did not get smaller.
         if HEADER + packed.len() >= section.contents.len() {
             continue;
         }
@@ -71,7 +72,7 @@ pub(super) fn compress(image: &mut Image<'_>, compression: Compression) -> Resul
         bytes.extend(packed);
         section.replace(bytes);
         section.header.sh_flags |= elf::SHF_COMPRESSED;
-        // The alignment is now that of the compression header.
+        // The alignment is now the compression header's.
         section.header.sh_addralign = 8;
     }
     Ok(())

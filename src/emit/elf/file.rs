@@ -1,4 +1,4 @@
-//! Atomic replacement of files.
+//! Atomic file replacement.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -25,20 +25,22 @@ pub fn write_file(path: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
 }
 
 fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    // Follow links: the rename replaces the file, not the link to the file.
+    // Links are followed, because the rename replaces the file, not the link to the file.
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let old = fs::metadata(path).ok();
+    // A device or a pipe cannot be replaced, so its contents are written to it.
     if old.as_ref().is_some_and(|old| !old.is_file()) {
         return File::options().write(true).open(path)?.write_all(bytes);
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    // With the permissions that the user gives to new files, unlike those of the crate's own function.
+    // The user's umask determines the permissions, unlike in the crate's own function.
     let create = |path: &Path| File::options().write(true).create_new(true).open(path);
     let mut file = Builder::new().prefix(".eitri").make_in(folder.unwrap_or(Path::new(".")), create)?;
     file.write_all(bytes)?;
     if let Some(old) = old {
         file.as_file().set_permissions(old.permissions())?;
     }
+    // The rename is atomic: a reader sees either the old contents or the new contents.
     file.persist(path)?;
     Ok(())
 }

@@ -11,18 +11,18 @@ use super::bytes::{string_at, u16_at, u32_at, u64_at};
 use crate::error::{Count, Error, ErrorKind, Identity, Result};
 use crate::target::Target;
 
-/// Size of the ELF header in bytes.
+/// ELF header size in bytes.
 pub(super) const HEADER: usize = size_of::<elf::FileHeader64<Endianness>>();
-/// Size of a section header in bytes.
+/// Section header size in bytes.
 pub(super) const SECTION_HEADER: usize = size_of::<elf::SectionHeader64<Endianness>>();
-/// Size of a program header in bytes.
+/// Program header size in bytes.
 pub(super) const PROGRAM_HEADER: usize = size_of::<elf::ProgramHeader64<Endianness>>();
 /// Processor mask in AMD's `e_flags`, `EF_AMDGPU_MACH`.
 const PROCESSOR: u32 = 0xff;
-/// The largest alignment of a section's *file offset*. The alignment in memory, in the section header, can be larger.
+/// The largest alignment for a section's *file offset*. The alignment in memory, in the section header, can be larger.
 pub(super) const MAX_FILE_ALIGN: u64 = 4096;
 
-/// An ELF file. Bytes outside of sections and segments are known only as part of `input`.
+/// An ELF file. Bytes outside sections and segments are known only as part of `input`.
 #[derive(Debug)]
 pub(super) struct Image<'a> {
     /// The original file; empty for a new one.
@@ -34,9 +34,9 @@ pub(super) struct Image<'a> {
     pub segments: Vec<Segment>,
     /// The sections by index, [0] being the null section.
     pub sections: Vec<ImageSection<'a>>,
-    /// Index of the table of section names (`.shstrtab`), which a symbol table may share.
+    /// Index of the section name table (`.shstrtab`), which a symbol table may share.
     pub names: usize,
-    /// Ranges of `input` that are no longer needed or are rewritten.
+    /// Ranges in `input` that are no longer needed or are rewritten.
     pub dead: Vec<Range<usize>>,
 }
 
@@ -91,9 +91,9 @@ impl<'a> ImageSection<'a> {
         self.header.sh_flags.0 & elf::SHF_ALLOC.0 != 0
     }
 
-    /// End in the input of contents that are in place.
+    /// Where contents that are in place end in the input.
     pub fn end(&self) -> usize {
-        // The cast loses nothing: `parse` found the range in the input.
+        // The cast loses nothing, because `parse` found the range in the input.
         self.header.sh_offset as usize + self.contents.len()
     }
 
@@ -104,7 +104,7 @@ impl<'a> ImageSection<'a> {
 }
 
 impl<'a> Image<'a> {
-    /// A relocatable object with the null section only. The string table at index `names` is yet to be added.
+    /// A relocatable object with only the null section. The string table at index `names` is yet to be added.
     pub fn new(target: &Target, names: usize) -> Result<Self> {
         let identity = target.elf();
         let order = byte_order(target);
@@ -141,6 +141,7 @@ impl<'a> Image<'a> {
         }
         let header: [u8; HEADER] =
             *input.first_chunk().ok_or_else(|| Error::from(ErrorKind::Truncated("the ELF header".into())))?;
+        // The class and the byte order are bytes 4 and 5 in `e_ident`.
         if header[4] != elf::ELFCLASS64.0 {
             return Err(unsupported(format!("an ELF class other than ELFCLASS64: {}", header[4])));
         }
@@ -168,6 +169,7 @@ impl<'a> Image<'a> {
     }
 
     fn parse_segments(&mut self) -> Result<()> {
+        // `e_phoff`, `e_phentsize` and `e_phnum`.
         let offset = self.u64(32);
         let size = self.u16(54);
         let count = self.u16(56);
@@ -205,12 +207,13 @@ impl<'a> Image<'a> {
     }
 
     fn parse_sections(&mut self) -> Result<()> {
+        // `e_shoff`, `e_shentsize`, `e_shnum` and `e_shstrndx`.
         let offset = self.u64(40);
         let size = self.u16(58);
         let count = self.u16(60);
         let names = self.u16(62);
         if offset == 0 && count == 0 && self.is_linked() {
-            // The section headers are stripped: start with a table of names that begins with the empty name.
+            // The section headers are stripped, so a name table is added that begins with the empty name.
             self.sections.push(null_section());
             self.sections.push(ImageSection::new(b".shstrtab", string_table_header(), vec![0]));
             self.names = 1;
@@ -252,8 +255,8 @@ impl<'a> Image<'a> {
         self.parse_names()
     }
 
-    /// Refuses overlapping sections, which no compiler makes. Writing a copy of the contents for each section could
-    /// make the file arbitrarily larger than the input.
+    /// Refuses overlapping sections, which no compiler generates, because writing a copy for each section could make
+    /// the file arbitrarily larger than the input.
     pub fn check_overlap(&self) -> Result<()> {
         let total = self.sections.iter().map(|section| section.contents.len());
         if total.fold(0, usize::saturating_add) > self.input.len() {
@@ -267,6 +270,7 @@ impl<'a> Image<'a> {
             Some(ImageSection { header, contents: Cow::Borrowed(bytes), .. })
                 if header.sh_type == elf::SHT_STRTAB && self.names != 0 =>
             {
+                // The table is rewritten with the new sections' names, so its old bytes are free.
                 self.dead.push(header.sh_offset as usize..header.sh_offset as usize + bytes.len());
                 *bytes
             }
@@ -286,7 +290,7 @@ impl<'a> Image<'a> {
         Ok(())
     }
 
-    /// `size` bytes of the input at `offset`.
+    /// `size` bytes in the input at `offset`.
     pub fn range(&self, offset: u64, size: u64, what: &str) -> Result<&'a [u8]> {
         let range = offset.checked_add(size).and_then(|end| {
             let start = usize::try_from(offset).ok()?;
@@ -307,6 +311,7 @@ impl<'a> Image<'a> {
         if self.order != byte_order(target) {
             return Err(wrong_target(target, [byte_order(target), self.order].map(order_of)));
         }
+        // Other bits in `e_flags` are features, in which objects for one processor may differ.
         let processor = self.u32(48) & PROCESSOR;
         let expected = identity.flags & PROCESSOR;
         if self.machine() == elf::EM_AMDGPU && processor != expected {
@@ -315,7 +320,7 @@ impl<'a> Image<'a> {
         Ok(())
     }
 
-    /// The encoder of ELF structures in the byte order of the file.
+    /// The encoder for ELF structures in the file's byte order.
     pub fn encoder(&self) -> Encoder<Endianness> {
         encoder(self.order)
     }
@@ -345,7 +350,7 @@ impl<'a> Image<'a> {
         u64_at(self.order, &self.header, offset)
     }
 
-    /// Index of the first section of this type.
+    /// Index of the first section with this type.
     pub fn find(&self, kind: elf::SectionType) -> Option<usize> {
         self.sections.iter().position(|section| section.header.sh_type == kind)
     }
@@ -373,9 +378,9 @@ fn null_section() -> ImageSection<'static> {
     }
 }
 
-/// Section header of a string table.
+/// Section header for a string table.
 pub(super) fn string_table_header() -> SectionHeader {
-    // The header is not encoded yet: the byte order does not matter.
+    // The header is not encoded yet, so the byte order does not matter.
     encoder(Endianness::Little).strtab_section_header()
 }
 
@@ -391,13 +396,13 @@ fn order_of(order: Endianness) -> Identity {
     if order.is_big_endian() { Identity::BigEndian } else { Identity::LittleEndian }
 }
 
-/// Error for a feature of ELF that is not supported.
+/// Error for an ELF feature that is not supported.
 #[cold]
 pub(super) fn unsupported(what: impl Into<String>) -> Error {
     ErrorKind::Unsupported(what.into()).into()
 }
 
-/// Indices from 65280 are reserved (`SHN_LORESERVE`).
+/// Indices from 65280 on are reserved (`SHN_LORESERVE`).
 pub(super) fn too_many_sections() -> Error {
     unsupported("65279 sections or more")
 }

@@ -11,8 +11,8 @@ use super::symbols::{Lookup, defined};
 use crate::emit::section::{Relocation, RelocationTarget, Section};
 use crate::error::Result;
 
-/// Adds debug sections to a linked object. Sections of one name are concatenated in their order, as a linker does;
-/// groups do not exist there.
+/// Adds debug sections to a linked object. Sections with one name are concatenated in their order, as a linker does; a
+/// linked object has no groups.
 pub(super) fn add<'a>(image: &mut Image<'a>, sections: &'a [Section]) -> Result<()> {
     if sections.iter().any(|section| section.name == ".eh_frame") {
         return Err(unsupported("`.eh_frame` in a linked file, which needs a loaded segment"));
@@ -22,6 +22,7 @@ pub(super) fn add<'a>(image: &mut Image<'a>, sections: &'a [Section]) -> Result<
         section.relocations.iter().any(|relocation| matches!(relocation.target, RelocationTarget::Symbol(_)))
     };
     let mut lookups = Vec::new();
+    // An object without a symbol table is accepted if no relocation refers to a symbol.
     if sections.iter().any(has_symbols) {
         for kind in [elf::SHT_SYMTAB, elf::SHT_DYNSYM] {
             lookups.extend(image.find(kind).map(|index| Lookup::new(image, index)).transpose()?);
@@ -31,7 +32,7 @@ pub(super) fn add<'a>(image: &mut Image<'a>, sections: &'a [Section]) -> Result<
         }
     }
 
-    // Start of each section within the concatenated section of its name.
+    // Each section's start within the concatenated section with its name.
     let mut sizes = HashMap::new();
     let mut starts = Vec::with_capacity(sections.len());
     for section in sections {

@@ -23,7 +23,7 @@ use crate::target::Target;
 use image::Image;
 use relocatable::Undefined;
 
-/// Treatment of debug sections in the existing object.
+/// How debug sections in the existing object are treated.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Existing {
     /// Existing debug sections stay, and an added section of the same name is an error.
@@ -37,7 +37,7 @@ pub enum Existing {
     Replace,
 }
 
-/// Options of [`attach_with`]. The default is what [`attach`] does.
+/// Options for [`attach_with`]. The default is what [`attach`] does.
 ///
 /// ```
 /// use eitri::emit::elf::{Attach, Compression, Existing};
@@ -47,17 +47,17 @@ pub enum Existing {
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Attach {
-    /// Treatment of debug sections in the existing object.
+    /// How debug sections in the existing object are treated.
     pub existing: Existing,
-    /// Compression of the added debug sections.
+    /// How the added debug sections are compressed.
     pub compression: Compression,
 }
 
 /// Adds debug sections to an object: a relocatable one, or a linked one (`ET_DYN`, `ET_EXEC`).
 ///
-/// In a relocatable object, relocations become `.rela` sections for the linker, against section symbols or the
-/// object's own symbols. Section symbols are added to `.symtab` where needed; the indices of global symbols grow
-/// accordingly, and all references to them are updated.
+/// In a relocatable object, relocations become `.rela` sections for the linker, against section symbols or the object's
+/// own symbols. Section symbols are added to `.symtab` where needed; the global symbols' indices grow accordingly, and
+/// all references to them are updated.
 ///
 /// In a linked object no tool relocates debug sections any more. The relocations of these sections are therefore
 /// resolved here: [`Section`](super::RelocationTarget::Section) to the addend,

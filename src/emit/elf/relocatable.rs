@@ -24,7 +24,7 @@ use crate::emit::section::{Relocation, RelocationTarget, Section};
 use crate::error::{Count, Error, ErrorKind, Result};
 use crate::target::Target;
 
-/// Treatment of relocations against undefined symbols.
+/// How relocations against undefined symbols are treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Undefined {
     /// Allowed: the caller listed the symbol as external.
@@ -41,6 +41,7 @@ pub(super) fn add<'a>(
     undefined: Undefined,
 ) -> Result<()> {
     let added = Added::check(image, sections)?;
+    // The sections' indices are planned before they exist, because their symbols contain them.
     let mut plan = Plan::new(image.sections.len(), sections)?;
 
     let mut symtab = 0;
@@ -58,6 +59,7 @@ pub(super) fn add<'a>(
                 }
             }
         }
+        // The signature symbols come first, and then the section symbols.
         let mut locals = plan.signatures(image, symtab)?;
         let wanted = symbols.iter().zip(&plan.indices).filter(|(symbol, _)| symbol.is_some());
         locals.extend(wanted.map(|(_, &section)| Local { name: 0, kind: elf::STT_SECTION, section }));
@@ -96,6 +98,7 @@ pub(super) fn add<'a>(
                 sh_info: group.symbol,
                 ..encoder.comdat_section_header()
             };
+            // A group's contents are a flag word and its members' indices.
             let words = [elf::GRP_COMDAT.0].into_iter().chain(group.members.iter().copied());
             let contents: Vec<u8> = words.flat_map(|word| image.order.write_u32(word)).collect();
             image.add(ImageSection::new(b".group", header, contents))?;
@@ -117,24 +120,24 @@ pub(super) fn add<'a>(
     Ok(())
 }
 
-/// Indices of the new sections.
+/// Indices for the new sections.
 #[derive(Debug)]
 struct Plan {
-    /// Index of each debug section.
+    /// Each debug section's index.
     indices: Vec<u32>,
-    /// The groups, in the order of their indices.
+    /// The groups, with ascending indices.
     groups: Vec<Group>,
 }
 
-/// A section group: a linker keeps the group of one object.
+/// A section group: a linker keeps one object's group.
 #[derive(Debug)]
 struct Group {
     signature: u64,
-    /// Index of the group section, before those of its members.
+    /// Index of the group section, which precedes its members.
     index: u32,
     /// Index of the symbol whose name is the signature.
     symbol: u32,
-    /// Indices of the member sections, relocation sections included.
+    /// Indices of the member sections, including relocation sections.
     members: Vec<u32>,
 }
 
@@ -153,6 +156,7 @@ impl Plan {
                     plan.groups.len() - 1
                 })
             });
+            // A section with relocations takes two indices.
             let end = next + if section.relocations.is_empty() { 1 } else { 2 };
             plan.indices.push(next);
             if let Some(group) = group {
@@ -166,7 +170,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Symbols of the groups. Their names are added to the string table of the symbol table.
+    /// The groups' symbols. Their names are added to the symbol table's string table.
     fn signatures(&self, image: &mut Image<'_>, symtab: usize) -> Result<Vec<Local>> {
         if self.groups.is_empty() {
             return Ok(Vec::new());
@@ -180,7 +184,7 @@ impl Plan {
             }
         };
         let mut bytes = names.contents.to_vec();
-        // Terminate the last string of the table; offset 0 names nothing.
+        // The table's last string must end before new ones begin. Offset 0 names nothing.
         if bytes.last() != Some(&0) {
             bytes.push(0);
         }
@@ -189,7 +193,7 @@ impl Plan {
             let name = u32::try_from(bytes.len())
                 .map_err(|_| Error::from(ErrorKind::TooLarge("the table of symbol names".into())))?;
             locals.push(Local { name, kind: elf::STT_NOTYPE, section: group.index });
-            // Decimal, as in LLVM: a linker then merges groups of both producers.
+            // Decimal, as in LLVM, because a linker then merges groups from both producers.
             bytes.extend_from_slice(group.signature.to_string().as_bytes());
             bytes.push(0);
         }
@@ -198,19 +202,19 @@ impl Plan {
     }
 }
 
-/// A local symbol to be added, for the start of a section.
+/// A local symbol to be added for a section's start.
 #[derive(Debug, Clone, Copy)]
 struct Local {
-    /// Name offset in the string table.
+    /// The name's offset in the string table.
     name: u32,
     kind: elf::SymbolType,
     section: u32,
 }
 
-/// Section header of a debug section.
+/// Section header for a debug section.
 pub(super) fn debug_header(section: &Section) -> SectionHeader {
     let mut flags = if section.is_strings { elf::SHF_MERGE | elf::SHF_STRINGS } else { elf::SectionFlags(0) };
-    // Sections of split units are excluded from linked objects: DWARF 5 section 7.3.2.
+    // Linkers leave out the sections of split units: DWARF 5 section 7.3.2.
     if section.name.ends_with(".dwo") {
         flags |= elf::SHF_EXCLUDE;
     }
@@ -223,7 +227,7 @@ pub(super) fn debug_header(section: &Section) -> SectionHeader {
     }
 }
 
-/// Section header of loaded call frame information.
+/// Section header for loaded call frame information.
 fn unwind_header(target: &Target) -> SectionHeader {
     let kind = match elf::Machine(target.elf().machine) {
         elf::EM_X86_64 => elf::SHT_X86_64_UNWIND,
@@ -238,12 +242,12 @@ fn unwind_header(target: &Target) -> SectionHeader {
     }
 }
 
-/// Section header of the relocations of section `index`.
+/// Section header for the relocations in section `index`.
 pub(super) fn relocation_header(encoder: Encoder<Endianness>, symtab: usize, index: u32) -> SectionHeader {
     SectionHeader { sh_link: symtab as u32, sh_info: index, ..encoder.relocation_section_header(true) }
 }
 
-/// Index of a symbol of the object's code or data.
+/// Index of a symbol for the object's code or data.
 fn named(lookup: &[Lookup<'_>], name: &str, undefined: Undefined) -> Result<u32> {
     match (lookup.iter().find_map(|lookup| lookup.undefined(name)), undefined) {
         (Some(index), Undefined::Allow) => Ok(index),
@@ -278,13 +282,13 @@ fn rela(target: &Target, relocation: &Relocation, symbol: u32) -> Result<Rel> {
     })
 }
 
-/// Inserts symbols after the last local symbol and returns the first's index.
+/// Inserts symbols after the last local symbol and returns the first symbol's index.
 fn insert_locals(image: &mut Image<'_>, symtab: usize, locals: &[Local]) -> Result<u32> {
     let (first, count) = symbol_counts(image, symtab)?;
     if locals.is_empty() {
         return Ok(first);
     }
-    // There are at most as many local symbols as sections.
+    // There are at most as many local symbols as sections, so the cast loses nothing.
     let local_count = locals.len() as u32;
     if count.checked_add(local_count).is_none() {
         return Err(ErrorKind::TooLarge("the symbol table".into()).into());
@@ -307,6 +311,7 @@ fn insert_locals(image: &mut Image<'_>, symtab: usize, locals: &[Local]) -> Resu
     }
     let table = &mut image.sections[symtab];
     let position = first as usize * SYMBOL_SIZE;
+    // Local symbols precede global symbols, and `sh_info` says where the latter begin.
     let symbols = [&table.contents[..position], &inserted, &table.contents[position..]].concat();
     table.replace(symbols);
     table.header.sh_info = first + local_count;

@@ -1,4 +1,4 @@
-//! Removal of debug sections from an object.
+//! Removing debug sections from an object.
 
 use object::elf;
 
@@ -14,11 +14,12 @@ pub(super) fn debug_sections(image: &mut Image<'_>) -> Result<()> {
     if !gone.contains(&true) {
         return Ok(());
     }
+    // Linked files are not checked when they are parsed, because their contents stay in place without a removal.
     image.check_overlap()?;
     if image.is_linked() {
         give_room(image, &gone);
     }
-    // Symbols first, while the section indices in them are valid.
+    // Symbols come first, while their section indices are valid.
     for kind in [elf::SHT_SYMTAB, elf::SHT_DYNSYM] {
         if let Some(table) = image.find(kind).filter(|&table| !gone[table]) {
             symbols_of(image, table, &gone)?;
@@ -35,6 +36,7 @@ pub(super) fn debug_sections(image: &mut Image<'_>) -> Result<()> {
 fn gone(image: &Image<'_>) -> Vec<bool> {
     let mut gone: Vec<bool> = image.sections.iter().map(is_debug).collect();
     let is_gone = |gone: &[bool], index: u32| gone.get(index as usize) == Some(&true);
+    // Relocations go with the section to which they apply.
     for (index, section) in image.sections.iter().enumerate() {
         let target = section.header.sh_info;
         let is_relocations = matches!(section.header.sh_type, elf::SHT_RELA | elf::SHT_REL | elf::SHT_CREL);
@@ -42,16 +44,17 @@ fn gone(image: &Image<'_>) -> Vec<bool> {
     }
     for (index, section) in image.sections.iter().enumerate() {
         let mut members = members_of(image, section).peekable();
+        // A group goes with its last member.
         let is_group = section.header.sh_type == elf::SHT_GROUP && members.peek().is_some();
         gone[index] |= is_group && members.all(|member| is_gone(&gone, member));
     }
-    // The null section and the table of names stay under any name.
+    // The null section and the name table stay under any name.
     gone[0] = false;
     gone[image.names] = false;
     gone
 }
 
-/// Whether a section is debug information only. `.gdb_index` is an index of debug information.
+/// Whether a section has only debug information. `.gdb_index` is an index for debug information.
 fn is_debug(section: &ImageSection<'_>) -> bool {
     let is_named = section.name.starts_with(b".debug_")
         || section.name.starts_with(b".zdebug_")
@@ -59,13 +62,13 @@ fn is_debug(section: &ImageSection<'_>) -> bool {
     is_named && !section.is_loaded()
 }
 
-/// Members of a group, after its flags.
+/// A group's members, after its flags.
 fn members_of(image: &Image<'_>, group: &ImageSection<'_>) -> impl Iterator<Item = u32> {
     let order = image.order;
     group.contents.chunks_exact(4).skip(1).map(move |member| u32_at(order, member, 0))
 }
 
-/// Removes the symbols of removed sections from a table.
+/// Removes the symbols in removed sections from a table.
 fn symbols_of(image: &mut Image<'_>, table: usize, gone: &[bool]) -> Result<()> {
     let (first, count) = symbol_counts(image, table)?;
     let order = image.order;
@@ -83,6 +86,7 @@ fn symbols_of(image: &mut Image<'_>, table: usize, gone: &[bool]) -> Result<()> 
     }
     let stay = section.contents.chunks_exact(SYMBOL_SIZE).zip(&goes).filter(|(_, goes)| !**goes);
     let symbols = stay.flat_map(|(symbol, _)| symbol).copied().collect();
+    // `sh_info` counts the local symbols that stay.
     let locals = goes[..first as usize].iter().filter(|goes| !**goes).count();
     section.header.sh_info = locals as u32;
     section.replace(symbols);
@@ -105,13 +109,13 @@ fn members(image: &mut Image<'_>, gone: &[bool]) {
     }
 }
 
-/// Moves contents that are not loaded up in a linked file, to fill the space of removed sections.
+/// Moves contents that are not loaded up in a linked file, to fill the space that removed sections leave.
 fn give_room(image: &mut Image<'_>, gone: &[bool]) {
     let range = |section: &ImageSection<'_>| section.header.sh_offset as usize..section.end();
     let old = image.sections.iter().zip(gone).filter(|(section, gone)| **gone && section.is_in_place);
     image.dead.extend(old.map(|(section, _)| range(section)));
     let Some(first) = image.dead.iter().map(|range| range.start).min() else { return };
-    // The casts lose nothing: `parse` found the segments inside the input.
+    // The casts lose nothing, because `parse` found the segments inside the input.
     let loaded_end = image.segments.iter().map(|segment| (segment.offset + segment.size) as usize).max();
     let first = first.max(loaded_end.unwrap_or(0));
     for section in image.sections.iter_mut().filter(|section| section.is_in_place && !section.is_loaded()) {

@@ -11,17 +11,17 @@ use crate::op::{read_uleb, write_uleb};
 
 /// A list of symbol indices as LEB128 numbers.
 const SHT_LLVM_ADDRSIG: elf::SectionType = elf::SectionType(0x6fff_4c03);
-/// Weights of calls. The symbols are in a relocation section, but the section links to the symbol table too.
+/// Call weights. The symbols are in a relocation section, but the section links to the symbol table too.
 const SHT_LLVM_CALL_GRAPH_PROFILE: elf::SectionType = elf::SectionType(0x6fff_4c09);
 
-/// Maps old indices of sections or of symbols to new ones.
+/// Maps old section or symbol indices to new ones.
 #[derive(Debug)]
 pub(super) struct Moved {
     /// "section" or "symbol".
     what: &'static str,
     /// The new indices by old index; `GONE` for removed ones.
     indices: Vec<u32>,
-    /// Number of new indices.
+    /// How many new indices there are.
     count: u32,
 }
 
@@ -49,7 +49,7 @@ impl Moved {
         Self { what: "symbol", indices, count: count + by }
     }
 
-    /// The new index of an item that must not be removed.
+    /// The new index for an item that must not be removed.
     pub fn index(&self, old: u32) -> Result<u32> {
         match self.indices.get(old as usize) {
             Some(&GONE) => Err(Error::bad_argument(format!(
@@ -66,8 +66,8 @@ impl Moved {
     }
 }
 
-/// Updates the indices of symbols wherever they are used, in the sections accepted by `stays`. The table itself is
-/// already rewritten.
+/// Updates symbol indices wherever they are used, in the sections accepted by `stays`. The table itself is already
+/// rewritten.
 pub(super) fn symbols(
     image: &mut Image<'_>,
     symtab: usize,
@@ -102,6 +102,7 @@ fn symbols_of(order: Endianness, section: &mut ImageSection<'_>, moved: &Moved) 
             }
             section.replace(bytes);
         }
+        // A group's name is the symbol in `sh_info`.
         elf::SHT_GROUP => section.header.sh_info = moved.index(section.header.sh_info)?,
         elf::SHT_SYMTAB_SHNDX => {
             if section.contents.len() != moved.indices.len() * 4 {
@@ -133,8 +134,7 @@ fn symbols_of(order: Endianness, section: &mut ImageSection<'_>, moved: &Moved) 
     Ok(())
 }
 
-/// Updates the indices of sections wherever they are used. Removed sections and their symbols are no longer in the
-/// image.
+/// Updates section indices wherever they are used. Removed sections and their symbols are no longer in the image.
 pub(super) fn sections(image: &mut Image<'_>, moved: &Moved) -> Result<()> {
     let order = image.order;
     image.names = moved.index(image.names as u32)? as usize;
@@ -148,6 +148,7 @@ fn sections_of(order: Endianness, section: &mut ImageSection<'_>, moved: &Moved)
     let header = &mut section.header;
     header.sh_link = moved.index(header.sh_link)?;
     let is_relocations = matches!(header.sh_type, elf::SHT_RELA | elf::SHT_REL | elf::SHT_CREL);
+    // In other sections, `sh_info` is not a section index.
     if is_relocations || header.sh_flags.0 & elf::SHF_INFO_LINK.0 != 0 {
         header.sh_info = moved.index(header.sh_info)?;
     }
@@ -166,11 +167,12 @@ fn sections_of(order: Endianness, section: &mut ImageSection<'_>, moved: &Moved)
         for symbol in bytes.chunks_exact_mut(SYMBOL_SIZE) {
             let index = u16_at(order, symbol, 6);
             if index < elf::SHN_LORESERVE {
-                // The new index fits two bytes: it is not larger than the old one.
+                // The new index fits two bytes, because it is not larger than the old one.
                 set_u16(order, symbol, 6, moved.index(index.into())? as u16);
             }
         }
     }
+    // A loaded table is accepted if nothing in it changes.
     if bytes == *section.contents {
         return Ok(());
     }

@@ -12,7 +12,7 @@ use crate::near::nearest;
 
 /// Symbol size in bytes.
 pub(super) const SYMBOL_SIZE: usize = size_of::<elf::Sym64<Endianness>>();
-/// Section index of symbols in AMD's local memory, `SHN_AMDGPU_LDS`.
+/// Section index for symbols in AMD's local memory, `SHN_AMDGPU_LDS`.
 pub(super) const SHN_AMDGPU_LDS: u16 = elf::SHN_LOPROC;
 
 /// A name for a location in code or data.
@@ -20,9 +20,9 @@ pub(super) const SHN_AMDGPU_LDS: u16 = elf::SHN_LOPROC;
 pub struct Symbol {
     /// The name. Reading replaces bytes that are not UTF-8 by U+FFFD.
     pub name: String,
-    /// Location of the named code or data.
+    /// Where the named code or data is.
     pub place: Place,
-    /// Size of the named code or data in bytes; 0 for an unknown size.
+    /// Size in bytes that the named code or data has; 0 if unknown.
     pub size: u64,
     /// Symbol type.
     pub kind: SymbolKind,
@@ -32,10 +32,10 @@ pub struct Symbol {
     pub visibility: Visibility,
 }
 
-/// Location of a symbol's code or data.
+/// Where a symbol's code or data is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// Place in a section of a relocatable object.
+    /// In a section of a relocatable object.
     Section {
         /// Section index, counted from 1: 0 is the null section.
         index: u32,
@@ -44,12 +44,12 @@ pub enum Place {
     },
     /// Address in a linked object; or a number that linking does not change (`SHN_ABS`).
     Address(u64),
-    /// Place in AMD's local memory (LDS), which is allocated when the object is linked.
+    /// In AMD's local memory (LDS), which is allocated when the object is linked.
     Local {
         /// The alignment in bytes.
         align: u64,
     },
-    /// Place in another object.
+    /// In another object.
     Undefined,
     /// Elsewhere: `SHN_COMMON` or another special index.
     Other {
@@ -73,7 +73,7 @@ pub enum SymbolKind {
     Other(u8),
 }
 
-/// Visibility of a symbol to other objects during linking.
+/// Whether other objects see a symbol during linking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Binding {
     /// Visible in its own object only.
@@ -84,7 +84,7 @@ pub enum Binding {
     Weak,
 }
 
-/// Visibility of a symbol to other linked objects during loading.
+/// Whether other linked objects see a symbol during loading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Visibility {
     /// Visible and preemptible: another object can replace the definition.
@@ -155,7 +155,7 @@ impl RawSymbol<'_> {
     }
 }
 
-/// Number of symbols in a table, the null symbol included.
+/// How many symbols a table has, including the null symbol.
 fn symbol_count(image: &Image<'_>, table: usize) -> Result<u32> {
     let section = &image.sections[table];
     let bytes = section.contents.len();
@@ -167,11 +167,11 @@ fn symbol_count(image: &Image<'_>, table: usize) -> Result<u32> {
         .map_err(|_| malformed("a symbol table has fewer than 2^32 symbols".into()))
 }
 
-/// Number of local symbols in a table, and number of all its symbols, the null symbol included in both.
+/// How many local symbols a table has, and how many symbols in all, both including the null symbol.
 pub(super) fn symbol_counts(image: &Image<'_>, table: usize) -> Result<(u32, u32)> {
     let count = symbol_count(image, table)?;
     let table = &image.sections[table];
-    // `sh_info` is one more than the index of the last local symbol.
+    // `sh_info` is one more than the last local symbol's index.
     let first = table.header.sh_info;
     if first == 0 || first > count {
         let text = format!("the number of local symbols is in 1..={count}: {first}");
@@ -180,7 +180,7 @@ pub(super) fn symbol_counts(image: &Image<'_>, table: usize) -> Result<(u32, u32
     Ok((first, count))
 }
 
-/// All symbols of a table, the null symbol first.
+/// All symbols in a table, the null symbol first.
 fn raw_symbols<'i>(image: &'i Image<'_>, table: usize) -> Result<Vec<RawSymbol<'i>>> {
     symbol_count(image, table)?;
     let section = &image.sections[table];
@@ -191,7 +191,7 @@ fn raw_symbols<'i>(image: &'i Image<'_>, table: usize) -> Result<Vec<RawSymbol<'
     };
     let symbol = |(index, bytes): (usize, &[u8])| {
         let name = u32_at(image.order, bytes, 0);
-        // Offset 0 means an unnamed symbol, even in an empty table of names.
+        // Offset 0 means an unnamed symbol, even in an empty name table.
         let name = if name == 0 { Some(&[][..]) } else { string_at(names, name) };
         Ok(RawSymbol {
             name: name.ok_or_else(|| {
@@ -214,7 +214,7 @@ pub(super) struct Lookup<'i> {
     names: HashMap<&'i [u8], Found>,
 }
 
-/// The symbols of one name.
+/// The symbols with one name.
 #[derive(Debug, Clone, Copy)]
 enum Found {
     Undefined(u32),
@@ -235,6 +235,7 @@ impl<'i> Lookup<'i> {
                 symbol if symbol.info.st_bind() == elf::STB_LOCAL => Found::Local(index),
                 _ => Found::Global(index),
             };
+            // A local name may occur several times, and then names no symbol in particular.
             match names.entry(symbol.name) {
                 Entry::Vacant(entry) => {
                     entry.insert(index);
@@ -254,7 +255,7 @@ impl<'i> Lookup<'i> {
         Ok(Self { symbols, names })
     }
 
-    /// Index of an undefined symbol of this name.
+    /// Index of an undefined symbol with this name.
     pub fn undefined(&self, name: &str) -> Option<u32> {
         match self.names.get(name.as_bytes()) {
             Some(&Found::Undefined(index)) => Some(index),
@@ -263,12 +264,13 @@ impl<'i> Lookup<'i> {
     }
 }
 
-/// The symbol of this name in the first table that defines it, with its index there.
+/// The symbol with this name in the first table that defines it, with its index there.
 pub(super) fn defined<'i>(lookups: &[Lookup<'i>], name: &str) -> Result<(u32, RawSymbol<'i>)> {
+    // A later table may define the symbol, so an error is returned only after the last one.
     let mut error = None;
     for lookup in lookups {
         match lookup.names.get(name.as_bytes()) {
-            // Every index in `names` is an index of `symbols`.
+            // Every index in `names` is an index in `symbols`.
             Some(&(Found::Local(index) | Found::Global(index))) => {
                 return Ok((index, lookup.symbols[index as usize]));
             }
@@ -308,7 +310,7 @@ pub fn symbols(object: &[u8]) -> Result<Vec<Symbol>> {
     Ok(named.map(|symbol| symbol.to_symbol(&image)).collect())
 }
 
-/// The symbol of this name that the object defines.
+/// The symbol with this name that the object defines.
 ///
 /// A global symbol takes precedence over a local one, and `.symtab` over `.dynsym`.
 ///

@@ -1,4 +1,4 @@
-//! Encodes an ELF image as a file.
+//! Encoding an ELF image as a file.
 //!
 //! ```text
 //! linked         input, up to the end of the kept contents ┊ new contents ┊ section headers
@@ -15,7 +15,7 @@ use super::image::{HEADER, Image, ImageSection, MAX_FILE_ALIGN, PROGRAM_HEADER, 
 use crate::error::{Error, ErrorKind, Result};
 
 impl Image<'_> {
-    /// Appends the missing names of new sections to the table of names. Existing names keep their offsets, as a symbol
+    /// Appends the missing names of new sections to the name table. Existing names keep their offsets, because a symbol
     /// table may share the table.
     fn add_names(&mut self) -> Result<()> {
         let names = mem::take(&mut self.sections[self.names].contents);
@@ -33,6 +33,7 @@ impl Image<'_> {
             let place = *places.entry(section.name.clone()).or_insert(end);
             section.header.sh_name = u32::try_from(place)
                 .map_err(|_| Error::new(ErrorKind::TooLarge("the table of section names".into())))?;
+            // The name is not in the table yet.
             if place == end {
                 added.extend_from_slice(&section.name);
                 added.push(0);
@@ -47,8 +48,8 @@ impl Image<'_> {
     pub fn write(mut self) -> Result<Vec<u8>> {
         self.add_names()?;
         let mut out = if self.is_linked() { self.input[..self.kept_end()].to_vec() } else { vec![0; HEADER] };
-        // Existing contents stay in their order, before new ones. The table of names is last, so that a later call can
-        // cut it off before it appends.
+        // Existing contents stay in their order, before new ones. The name table is last, so that a later call can cut
+        // it off before it appends.
         let mut order: Vec<usize> = (1..self.sections.len()).collect();
         order.sort_by_key(|&index| match &self.sections[index] {
             section if section.is_in_place => (section.header.sh_offset, false),
@@ -70,7 +71,7 @@ impl Image<'_> {
         for section in &self.sections {
             encoder.section_header(&mut out, &section.header);
         }
-        // Only the fields of the ELF header that locate the section headers change. The casts lose nothing: `add`
+        // Only the ELF header fields that locate the section headers change. The casts lose nothing, because `add`
         // keeps the number of sections below 65280.
         let mut header = self.header;
         set_u64(self.order, &mut header, 40, table);
@@ -81,12 +82,12 @@ impl Image<'_> {
         Ok(out)
     }
 
-    /// End of the part of a linked object that is kept: after all contents that stay. Old section headers and names
-    /// are replaced; within that part their bytes remain unused.
+    /// End of the part that is kept in a linked object: after all contents that stay. Old section headers and names are
+    /// replaced; within that part their bytes remain unused.
     fn kept_end(&self) -> usize {
         let segments = self.segments.iter().map(|segment| (segment.offset + segment.size) as usize);
         let sections = self.sections.iter().filter(|section| section.is_in_place).map(ImageSection::end);
-        // No sum overflows: `parse` found all ranges inside the input.
+        // No sum overflows, because `parse` found all ranges inside the input.
         let programs = match self.segments.len() {
             0 => 0,
             count => self.u64(32) as usize + count * PROGRAM_HEADER,
@@ -98,8 +99,8 @@ impl Image<'_> {
         let mut dead = self.dead.clone();
         dead.push(table.0..table.0 + table.1);
         dead.sort_by_key(|range| Reverse(range.end));
-        // Unreferenced bytes after the last section stay as well, as a file may have an appended payload. Zeros that
-        // align the following contents are dropped.
+        // Unreferenced bytes after the last section stay as well, because a file may have an appended payload. Zeros
+        // that align the following contents are dropped.
         for range in dead {
             if range.start < end && range.end <= end {
                 if end - range.end >= 8 || self.input[range.end..end].iter().any(|&byte| byte != 0) {

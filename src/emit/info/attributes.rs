@@ -21,7 +21,7 @@ impl Info {
         &mut self.bytes
     }
 
-    /// Records an attribute that the consumer does not know. Returns whether it is one.
+    /// Records an attribute that the consumer does not know. Returns whether it does not.
     #[cold]
     fn is_unknown(&mut self, at: DwAt) -> bool {
         let is_known = |known: &[DwAt]| known.binary_search_by_key(&at.0, |known| known.0).is_ok();
@@ -41,6 +41,7 @@ impl Info {
     #[cold]
     fn find_wanted(&self, at: DwAt) -> Option<DwForm> {
         let (_, form) = self.forms.iter().find(|&&(wanted, _)| wanted == at)?;
+        // A form that the version does not have, or that a split file cannot use, is ignored.
         let is_there = since(*form) <= self.format.version && !(self.is_split && needs_linker(*form));
         is_there.then_some(*form)
     }
@@ -54,10 +55,11 @@ impl Info {
         }
     }
 
-    /// An unsigned constant: a size, an offset, a number of elements. A fixed form would be shorter for 128 to 255
-    /// only, which are rare; a single form for small and large numbers gives fewer abbreviations.
+    /// An unsigned constant, such as a size, an offset or an element count. A fixed form would be shorter only for 128
+    /// to 255, which are rare, and a single form for small and large numbers gives fewer abbreviations.
     #[inline(always)]
     pub(crate) fn unsigned(&mut self, at: DwAt, value: u64) {
+        // LEB128 takes at most three bytes for 21 bits, which is less than `data4`.
         if self.is_free && value < 1 << 21 {
             self.abbreviations.attribute(at, gimli::DW_FORM_udata);
             write_uleb(&mut self.bytes, value);
@@ -66,7 +68,7 @@ impl Info {
         }
     }
 
-    /// A large constant, or one that a wish of the consumer concerns.
+    /// A large constant, or one for which the consumer has a wish.
     #[inline(never)]
     fn unsigned_in_form(&mut self, at: DwAt, value: u64) {
         if let Some(form) = self.wanted(at)
@@ -87,7 +89,8 @@ impl Info {
         self.format.fixed(&mut self.bytes, value, bytes);
     }
 
-    /// A line number. 128 to 255 are as frequent as other numbers: one byte up to 255, two bytes up to 65535.
+    /// A line number. 128 to 255 are as frequent as other numbers, so it takes one byte up to 255, and two bytes up to
+    /// 65535.
     #[inline(always)]
     pub(crate) fn line(&mut self, at: DwAt, line: u32) {
         if line >= 0x1_0000 || self.wanted(at).is_some() {
@@ -154,9 +157,9 @@ impl Info {
 
     /// A string, by the number that the caller assigned to it.
     ///
-    /// A string not longer than an offset is in the entry. Others use the string offsets table, where each
-    /// takes one relocation per unit, or before DWARF 5 directly to `.debug_str`. A string with an index needs neither
-    /// its length nor its text, and most others their length only.
+    /// A string not longer than an offset is in the entry. Other strings are in the string offsets table, where each
+    /// needs one relocation in a unit, or before DWARF 5 directly in `.debug_str`. A string with an index needs neither
+    /// its length nor its text, and most other strings only their length.
     #[inline(always)]
     pub(crate) fn string<'t>(
         &mut self,
@@ -175,7 +178,7 @@ impl Info {
         }
     }
 
-    /// A string without an index so far, or one that a wish of the consumer concerns.
+    /// A string without an index so far, or one for which the consumer has a wish.
     #[inline(never)]
     fn new_string<'t>(
         &mut self,
@@ -218,7 +221,7 @@ impl Info {
             }
             gimli::DW_FORM_line_strp => {
                 self.abbreviations.attribute(at, form);
-                // `.debug_line_str` has the empty string as number 0, for line programs.
+                // Number 0 in `.debug_line_str` is the empty string, for line programs.
                 self.section_offset(".debug_line_str", u64::from(number) + 1);
             }
             _ => self.string_as(at, form, number),
@@ -233,6 +236,7 @@ impl Info {
             gimli::DW_FORM_strx4 => 4,
             _ => 0,
         };
+        // A fixed form may be too small for the index. The general forms below always fit.
         if bytes > 0 {
             let index = self.strings.index(number);
             if index >> (8 * bytes) == 0 {
@@ -272,7 +276,7 @@ impl Info {
         key.write(self.format, name, &mut self.bytes, &mut self.relocations);
     }
 
-    /// Whether this attribute is an address in the entry rather than an index of an address.
+    /// Whether this attribute is an address in the entry rather than an address index.
     pub(crate) fn wants_address(&self, at: DwAt) -> bool {
         self.format.version < 5 || self.wanted(at) == Some(gimli::DW_FORM_addr)
     }
@@ -298,7 +302,7 @@ impl Info {
     /// Begins an expression of `bytes` bytes, which the caller appends.
     pub(crate) fn begin_expression(&mut self, at: DwAt, bytes: usize) {
         let form = match self.format.version {
-            // From DWARF 4 on, a block does not have an expression's class.
+            // From DWARF 4 on, a block does not have the class that an expression has.
             4.. => gimli::DW_FORM_exprloc,
             _ => self.wanted(at).unwrap_or(gimli::DW_FORM_block1),
         };
@@ -347,12 +351,13 @@ impl Info {
                 self.abbreviations.attribute(at, gimli::DW_FORM_ref4);
                 self.format.fixed(&mut self.bytes, offset, 4);
             }
+            // LEB128 takes at most three bytes for 21 bits.
             (Some(offset @ ..0x20_0000), false) => self.udata_reference(at, offset),
             _ => self.pending_reference(at, gimli::DW_FORM_ref4, RefForm::Unit(4), entry),
         }
     }
 
-    /// A reference to an entry before it, in fewer bytes than those of a fixed form.
+    /// A reference to an earlier entry, in fewer bytes than a fixed form.
     fn udata_reference(&mut self, at: DwAt, offset: u64) {
         self.abbreviations.attribute(at, gimli::DW_FORM_ref_udata);
         write_uleb(&mut self.bytes, offset);

@@ -1,4 +1,4 @@
-//! Header of a line program: directories and files.
+//! Line program header: directories and files.
 
 use gimli::{DwForm, DwLnct, constants as dw};
 
@@ -9,15 +9,15 @@ use crate::emit::section::{Relocation, RelocationTarget};
 use crate::error::{Error, Result};
 use crate::op::write_uleb;
 
-/// Size in bytes of a relocation in an object file: ELF64 with an addend.
+/// Relocation size in bytes in an object file: ELF64 with an addend.
 const RELOCATION_BYTES: usize = 24;
 
-/// Number of operands of each standard opcode, from 1 on.
+/// Each standard opcode's operand count, from opcode 1 on.
 const STANDARD_OPERANDS: [u8; 12] = [0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1];
 
-/// Storage of file names outside of the line table.
+/// Storage for file names outside the line table.
 pub(crate) struct Names<'n> {
-    /// Gives the offset of a string in `.debug_line_str`. Called in the table's order.
+    /// Gives a string's offset in `.debug_line_str`. Called in the table's order.
     pub(crate) offset: &'n mut dyn FnMut(&str) -> u64,
     /// Whether other units may have the same names, so that sharing them can save space.
     pub(crate) are_shared: bool,
@@ -77,6 +77,7 @@ impl Header<'_, '_> {
 
     fn files(&mut self, files: &[LineFile<'_>]) {
         let form = self.form(files.iter().map(|file| file.name));
+        // Either all files have a sum or none, so the first file decides.
         let has_md5 = files.first().is_some_and(|file| file.md5.is_some());
         let has_source = files.iter().any(|file| file.source.is_some());
         self.out.push(2 + u8::from(has_md5) + u8::from(has_source));
@@ -102,7 +103,7 @@ impl Header<'_, '_> {
         }
     }
 
-    /// The tables of DWARF 2 to 4, which end with an empty name: DWARF 4 section 6.2.4.
+    /// The tables before DWARF 5, which end with an empty name: DWARF 4 section 6.2.4.
     fn old_tables(&mut self, directories: &[&str], files: &[LineFile<'_>]) -> Result<()> {
         // Index 0, the compilation directory, is implied.
         for directory in directories.iter().skip(1) {
@@ -117,15 +118,15 @@ impl Header<'_, '_> {
             }
             self.name(file.name, dw::DW_FORM_string);
             write_uleb(self.out, file.directory);
-            // Time of modification and size are unknown.
+            // Modification time and size are unknown.
             self.out.extend_from_slice(&[0, 0]);
         }
         self.out.push(0);
         Ok(())
     }
 
-    /// The form of names, one for each table. Inline names need no offset and no relocation; names in
-    /// `.debug_line_str` are shared between units, which saves space if they are long.
+    /// Returns the form for a table's names. Inline names need no offset and no relocation; names in `.debug_line_str`
+    /// are shared between units, which saves space if they are long.
     fn form<'t>(&self, names: impl Iterator<Item = &'t str> + Clone) -> DwForm {
         let inline: usize = names.clone().map(|name| name.len() + 1).sum();
         let offsets = names.count() * (usize::from(self.format.offset_bytes) + RELOCATION_BYTES);

@@ -1,15 +1,15 @@
 //! `.debug_line`, versions 2 to 5: DWARF 5 section 6.2, DWARF 4 section 6.2.
 //!
-//! The header defines the meaning of the opcodes, so that a survey of all steps comes first:
+//! The header defines what the opcodes mean, so a survey of all steps comes first:
 //!
 //! ```text
 //! Survey: begin_sequence, row… ─► Shape ─► LineProgram: begin_sequence, row…, end_sequence ─► finish
 //! ```
 //!
-//! Rows that a version cannot encode use the opcodes of later versions, as readers skip unknown opcodes by the lengths
-//! that the format provides: a discriminator (DWARF 4) is an extended opcode, and ends of prologues and begins of
-//! epilogues (DWARF 3) are standard opcodes, whose operand counts are in the header. MD5 sums and embedded source
-//! cannot be encoded in the tables before DWARF 5.
+//! Rows that a version cannot encode use later versions' opcodes, because readers skip unknown opcodes by the lengths
+//! that the format provides: a discriminator (DWARF 4) is an extended opcode, and prologue ends and epilogue begins
+//! (DWARF 3) are standard opcodes, whose operand counts are in the header. MD5 sums and embedded source cannot be
+//! encoded in the tables before DWARF 5.
 
 mod header;
 mod program;

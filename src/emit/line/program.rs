@@ -1,4 +1,4 @@
-//! Opcodes of a line program.
+//! Line program opcodes.
 
 use gimli::constants as dw;
 
@@ -10,13 +10,13 @@ use crate::emit::section::{Relocation, RelocationTarget};
 use crate::error::Result;
 use crate::op::{uleb_len, write_byte_uleb, write_sleb, write_uleb};
 
-/// Writer of a unit's line program.
+/// Writer for a unit's line program.
 #[derive(Debug)]
 pub(crate) struct LineProgram<'s> {
     out: &'s mut Vec<u8>,
     relocations: &'s mut Vec<Relocation>,
     format: Format,
-    /// Offset after the length field of the header.
+    /// Offset after the header's length field.
     start: usize,
     min_instruction_bytes: u64,
     shape: Shape,
@@ -89,6 +89,7 @@ impl<'s> LineProgram<'s> {
         if row.is_stmt != state.is_stmt {
             self.out.push(dw::DW_LNS_negate_stmt.0);
         }
+        // The discriminator and the marks apply to one row only, so the row before does not matter.
         if row.discriminator != 0 {
             let len = 1 + uleb_len(row.discriminator.into());
             self.out.extend_from_slice(&[0, len as u8, dw::DW_LNE_set_discriminator.0]);
@@ -118,9 +119,10 @@ impl<'s> LineProgram<'s> {
         self.out.push(step.special);
     }
 
-    /// Ends the sequence of a function of `pc` bytes.
+    /// Ends the sequence for a function with `pc` bytes.
     pub(crate) fn end_sequence(&mut self, pc: u64) {
         let instructions = instructions(pc - self.pc, self.min_instruction_bytes);
+        // `const_add_pc` takes one byte, and `advance_pc` at least two.
         if instructions == u64::from(self.shape.const_add) {
             self.out.push(dw::DW_LNS_const_add_pc.0);
         } else if instructions > 0 {

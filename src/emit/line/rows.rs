@@ -1,15 +1,15 @@
-//! Files and rows of a line table.
+//! Files and rows in a line table.
 
 use crate::emit::format::Format;
 
-/// A file of a line table.
+/// A file in a line table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LineFile<'t> {
     /// File name, relative to the directory.
     pub(crate) name: &'t str,
     /// Directory index; 0 is the compilation directory.
     pub(crate) directory: u64,
-    /// MD5 sum of the text. Either all files of a unit have a sum, or none.
+    /// MD5 sum of the text. Either all files in a unit have a sum, or none.
     pub(crate) md5: Option<[u8; 16]>,
     /// File text.
     pub(crate) source: Option<&'t str>,
@@ -18,7 +18,7 @@ pub(crate) struct LineFile<'t> {
 /// Row registers, without the pc.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LineState {
-    /// Number of the file in the section: see [`file_number`].
+    /// The file's number in the section: see [`file_number`].
     pub(crate) file: u64,
     pub(crate) line: u32,
     pub(crate) column: u32,
@@ -41,8 +41,8 @@ impl LineState {
     };
 }
 
-/// Number, in rows and attributes, of the file with this index in the unit: files count from 0 in DWARF 5, from 1
-/// before.
+/// Returns the number that the file with this index has in rows and attributes: files count from 0 in DWARF 5, and from
+/// 1 before.
 pub(crate) fn file_number(format: Format, index: u64) -> u64 {
     if format.version >= 5 { index } else { index + 1 }
 }

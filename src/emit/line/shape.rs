@@ -1,40 +1,40 @@
-//! Parameters of special opcodes, chosen by the steps that occur in a program.
+//! Special opcode parameters, chosen by the steps that occur in a program.
 
 use super::rows::LineState;
 use crate::emit::format::Format;
 use crate::op::{sleb_len, uleb_len};
 
-/// Parameters of special opcodes: a special opcode advances the line by `line_base` to `line_base + line_range - 1`,
-/// and the pc by as many instructions as the remaining numbers allow. DWARF 5 section 6.2.5.1.
+/// Special opcode parameters: a special opcode advances the line by `line_base` to `line_base + line_range - 1`, and
+/// the pc by as many instructions as the remaining numbers allow. DWARF 5 section 6.2.5.1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Shape {
     pub(super) line_base: i8,
     pub(super) line_range: u8,
     pub(super) opcode_base: u8,
-    /// Advance of `const_add_pc` in instructions: that of special opcode 255.
+    /// How many instructions `const_add_pc` advances: as many as special opcode 255.
     pub(super) const_add: u8,
 }
 
-/// First special opcode, after all standard opcodes of DWARF 3 and later.
+/// First special opcode, after all standard opcodes in DWARF 3 and later.
 const OPCODE_BASE: u8 = gimli::DW_LNS_set_isa.0 + 1;
 /// First special opcode in DWARF 2, which lacks the last three standard opcodes.
 const OPCODE_BASE_2: u8 = gimli::DW_LNS_fixed_advance_pc.0 + 1;
 
 /// Candidates for `line_base` and `line_range`. Small line ranges suit code that was not optimised, or that has
 /// instructions of many lengths; large ones suit optimised code with instructions of one length, where lines jump
-/// about. The three shapes together come within one percent of the best pair for each unit, measured on kernels and CPU
+/// about. The three shapes together come within one percent of each unit's best pair, measured on kernels and CPU
 /// programs, optimised or not.
 const RANGES: [(i8, u8); 3] = [(-5, 14), (-1, 6), (-20, 42)];
 
-/// The opcodes from one row to the next, in their order. `fixed_advance_pc` is missing: it would be shorter only for
-/// steps of 2¹⁴ to 2¹⁶ bytes, on targets with instructions of one byte.
+/// The opcodes from one row to the next, in their order. `fixed_advance_pc` is missing, because it would be shorter
+/// only for steps from 2¹⁴ to 2¹⁶ bytes, on targets with one-byte instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Step {
-    /// Operand of `advance_line`; 0 without that opcode.
+    /// The operand for `advance_line`; 0 without that opcode.
     pub(super) lines: i64,
-    /// Number of `const_add_pc` opcodes.
+    /// How many `const_add_pc` opcodes there are.
     pub(super) const_adds: u8,
-    /// Operand of `advance_pc`, in instructions; 0 without that opcode.
+    /// The operand for `advance_pc`, in instructions; 0 without that opcode.
     pub(super) instructions: u64,
     /// The special opcode that appends the row.
     pub(super) special: u8,
@@ -51,8 +51,8 @@ impl Shape {
         let base = self.line_base as i64;
         let range = self.line_range as u32;
         let most = base + range as i64 - 1;
-        // `advance_line` covers lines beyond the range of a special opcode. The special opcode takes a part of them
-        // only if `advance_line` gets shorter.
+        // `advance_line` covers lines beyond a special opcode's range. The special opcode takes a part of them only if
+        // `advance_line` gets shorter.
         let in_special = if base <= lines && lines <= most {
             lines
         } else {
@@ -60,7 +60,7 @@ impl Shape {
             if sleb_len(lines - closest) < sleb_len(lines) { closest } else { 0 }
         };
         let first = self.opcode_base as u32 + (in_special - base) as u32;
-        // Largest advance of the special opcode, in instructions: that of opcode 255, or one less.
+        // The special opcode's largest advance, in instructions: that of opcode 255, or one less.
         let const_add = self.const_add as u64;
         let room = const_add - (first + range * self.const_add as u32 > 255) as u64;
         let (const_adds, by_themselves, in_special_too) = if instructions <= room {
@@ -95,12 +95,13 @@ impl Shape {
 
 /// Half-open range of line advances in [`SIZES`].
 const LINES: (i64, i64) = (-24, 40);
-/// Number of instruction advances in [`SIZES`], from 0 on.
+/// How many instruction advances [`SIZES`] has, from 0 on.
 const INSTRUCTIONS: usize = 64;
 
-/// Sizes in bytes of the most frequent steps, for each of the [`RANGES`].
+/// Sizes in bytes for the most frequent steps, with each of the [`RANGES`].
 static SIZES: [[[u8; RANGES.len()]; (LINES.1 - LINES.0) as usize]; INSTRUCTIONS] = {
     let mut sizes = [[[0; RANGES.len()]; (LINES.1 - LINES.0) as usize]; INSTRUCTIONS];
+    // Computed when the crate is compiled, so that the survey adds one table row for each program row.
     let mut instructions = 0;
     while instructions < INSTRUCTIONS {
         let mut line = 0;
@@ -123,10 +124,10 @@ const fn bytes_by_range(instructions: u64, lines: i64) -> [u8; RANGES.len()] {
     bytes
 }
 
-/// Number of the shortest instructions in as many bytes.
+/// How many of the shortest instructions fit as many bytes.
 #[inline]
 pub(super) fn instructions(bytes: u64, min_instruction_bytes: u64) -> u64 {
-    // A division would take as long as a row's rest.
+    // A division would take as long as the rest of a row.
     if min_instruction_bytes.is_power_of_two() {
         bytes >> min_instruction_bytes.trailing_zeros()
     } else {
@@ -146,7 +147,7 @@ pub(crate) struct Survey {
     is_marked: bool,
 }
 
-/// Approximate bytes of a header, and of the beginning and the end of a sequence.
+/// Approximate bytes for a header, and for a sequence's beginning and end.
 const HEADER_BYTES: usize = 100;
 const SEQUENCE_BYTES: usize = 20;
 
@@ -169,7 +170,7 @@ impl Survey {
         self.line = LineState::INITIAL.line;
     }
 
-    /// Adds a row. `is_marked`: the row is the end of a prologue or an epilogue's beginning.
+    /// Adds a row. `is_marked`: the row ends a prologue or begins an epilogue.
     #[inline]
     pub(crate) fn row(&mut self, pc: u64, line: u32, is_marked: bool) {
         let instructions = instructions(pc - self.pc, self.min_instruction_bytes);
@@ -186,7 +187,7 @@ impl Survey {
         }
     }
 
-    /// Approximate bytes of a program of `sequences` sequences, whose rows have columns.
+    /// Approximate bytes for a program with `sequences` sequences, whose rows have columns.
     pub(crate) fn approximate_bytes(&self, sequences: usize) -> usize {
         let steps = self.bytes.iter().min().map_or(0, |&bytes| bytes as usize);
         HEADER_BYTES + SEQUENCE_BYTES * sequences + steps + 2 * self.rows
@@ -195,6 +196,7 @@ impl Survey {
     /// The shape that takes the fewest bytes.
     pub(crate) fn shape(&self) -> Shape {
         let least = self.bytes.iter().zip(RANGES).min_by_key(|(bytes, _)| **bytes);
+        // A DWARF 2 reader may assume that version's opcodes, but marked rows need later ones.
         let opcode_base = if self.version == 2 && !self.is_marked { OPCODE_BASE_2 } else { OPCODE_BASE };
         Shape::new(least.map_or(RANGES[0], |(_, range)| range), opcode_base)
     }

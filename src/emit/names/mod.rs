@@ -19,15 +19,15 @@ use crate::op::{uleb_len, write_uleb};
 #[derive(Debug)]
 pub(crate) struct NameIndex<'a> {
     pub(crate) format: Format,
-    /// Offsets of compile units in `.debug_info`.
+    /// Compile unit offsets in `.debug_info`.
     pub(crate) compile_units: &'a [u64],
-    /// Offsets of type units in `.debug_info`.
+    /// Type unit offsets in `.debug_info`.
     pub(crate) local_type_units: &'a [u64],
     /// Signatures of type units in split objects.
     pub(crate) foreign_type_units: &'a [u64],
     /// The names, without duplicates.
     pub(crate) names: &'a [IndexName<'a>],
-    /// The entries. Entries of one name keep this order.
+    /// The entries. Entries with one name keep this order.
     pub(crate) entries: &'a [IndexEntry],
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct IndexName<'a> {
 /// An entry of `.debug_info` that has a name.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct IndexEntry {
-    /// Number of the name.
+    /// The name's number.
     pub(crate) name: u32,
     pub(crate) tag: DwTag,
     pub(crate) unit: IndexUnit,
@@ -51,7 +51,7 @@ pub(crate) struct IndexEntry {
     pub(crate) parent: Parent,
 }
 
-/// The unit of an entry, by its number among its kind's units.
+/// An entry's unit, by its number among its kind's units.
 #[derive(Debug, Clone, Copy)]
 #[cfg_attr(not(test), expect(dead_code, reason = "an object has type units or an index of names"))]
 pub(crate) enum IndexUnit {
@@ -60,7 +60,7 @@ pub(crate) enum IndexUnit {
     ForeignType(u32),
 }
 
-/// The parent of an entry: `DW_IDX_parent`.
+/// An entry's parent: `DW_IDX_parent`.
 #[derive(Debug, Clone, Copy)]
 #[cfg_attr(not(test), expect(dead_code, reason = "every parent is known"))]
 pub(crate) enum Parent {
@@ -187,7 +187,7 @@ impl NameIndex<'_> {
         (known, codes)
     }
 
-    /// Number of an entry's unit: foreign type units follow the local ones.
+    /// An entry's unit number: foreign type units follow the local ones.
     fn unit_number(&self, unit: IndexUnit) -> u32 {
         match unit {
             IndexUnit::Compile(number) | IndexUnit::LocalType(number) => number,
@@ -196,6 +196,7 @@ impl NameIndex<'_> {
     }
 
     fn by_name(&self) -> ByName {
+        // A counting sort keeps the entries' order within a name.
         let mut starts = vec![0; self.names.len() + 1];
         for entry in self.entries {
             starts[entry.name as usize + 1] += 1;
@@ -213,7 +214,7 @@ impl NameIndex<'_> {
         ByName { starts, entries }
     }
 
-    /// Offset in the entry pool of each entry, and of each name's list of entries.
+    /// Each entry's offset in the entry pool, and the offset of each name's list.
     fn layout(
         &self,
         order: &[u32],
@@ -235,6 +236,7 @@ impl NameIndex<'_> {
                 layout.entries[entry as usize] = offset as u32;
                 offset += sizes[codes[entry as usize] as usize];
             }
+            // A zero byte ends each list.
             offset += 1;
         }
         if offset > u32::MAX.into() {
@@ -266,8 +268,8 @@ struct Layout {
     entries: Vec<u32>,
 }
 
-/// Number of buckets, as in LLVM: one per hash in small tables, one per two or four hashes in larger ones. The hashes
-/// of a bucket are contiguous, so that comparing a few is fast.
+/// Number of buckets, as in LLVM: one per hash in small tables, one per two or four hashes in larger ones. A bucket's
+/// hashes are contiguous, so comparing a few is fast.
 fn bucket_count(hashes: &[u32]) -> u32 {
     let mut unique = hashes.to_vec();
     unique.sort_unstable();

@@ -1,4 +1,4 @@
-//! Insertion of labels, line directives and debug sections into a text.
+//! Inserting labels, line directives and debug sections into a PTX text.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -26,19 +26,20 @@ pub struct Attach<'a> {
     pub lines: Option<&'a Lines>,
 }
 
-/// Version of PTX from which `.loc` has inlined calls.
+/// PTX version from which on `.loc` has inlined calls.
 const INLINED_SINCE: (u64, u64) = (7, 2);
 
-/// Adds debug information to a text of PTX. Every byte of the text is kept.
+/// Adds debug information to a PTX text. Every byte of the text is kept.
 ///
-/// * `$L__eitri_<n>:` is inserted in front of an instruction, or the end of a body, to which the sections refer. There
-///   are no other labels: each one can change the code that ptxas makes. A reference to position 0 is the name of the
-///   function: without a row there, the label is behind the prologue.
-/// * `.loc` is inserted in front of a row's instruction. The directive of an inlined call comes before the rows of
-///   the inlined function. `.file` directives follow the text.
+/// * `$L__eitri_<n>:` is inserted before an instruction, or before the end of a body, to which the sections refer.
+///   There are no other labels, because each one can change the code that ptxas generates. A reference to position 0 is
+///   the function's name: without a row there, the label is after the prologue.
+/// * `.loc` is inserted before a row's instruction. An inlined call's directive comes before the inlined function's
+///   rows. `.file` directives follow the text.
 /// * The sections follow, and `debug` becomes an option of `.target`. Without sections there is neither: only lines.
 ///
-/// Registers and sizes of the description are not compared with the text: [`check_ptx`](crate::check::check_ptx) does that.
+/// Registers and sizes in the description are not compared with the text: [`check_ptx`](crate::check::check_ptx) does
+/// that.
 ///
 /// A relocation to a function has a position as its addend; one to a variable, a parameter or a section becomes its
 /// name.
@@ -47,10 +48,10 @@ const INLINED_SINCE: (u64, u64) = (7, 2);
 /// * [`ErrorKind::Syntax`]: the text is not PTX, with line and column.
 /// * [`ErrorKind::WrongTarget`]: the target is not NVIDIA's.
 /// * [`ErrorKind::AlreadyPresent`]: the text has debug information, and [`Existing::Refuse`] is given.
-/// * [`ErrorKind::UnknownName`]: the text has no function or variable of a name.
-/// * [`ErrorKind::TargetLacks`]: an inlined call needs a later version of PTX.
-/// * [`ErrorKind::BadArgument`]: a position is not in its function; a section is one that ptxas makes; sections refer
-///   to a function whose first row is not at position 0, where ptxas misplaces labels.
+/// * [`ErrorKind::UnknownName`]: the text has no function or variable with such a name.
+/// * [`ErrorKind::TargetLacks`]: an inlined call needs a later PTX version.
+/// * [`ErrorKind::BadArgument`]: a position is not in its function; ptxas generates one of the sections itself;
+///   sections refer to a function whose first row is not at position 0, where ptxas misplaces labels.
 pub fn attach(text: &str, target: &Target, sections: &[Section], how: &Attach<'_>) -> Result<String> {
     check_target(target)?;
     let mut text = Cow::Borrowed(text);
@@ -65,6 +66,7 @@ pub fn attach(text: &str, target: &Target, sections: &[Section], how: &Attach<'_
     sections.iter().try_for_each(refuse_many_attributes)?;
     let labels = Labels::new(&read, sections)?;
     let lines_of = lines_of(&read, &labels, how.lines)?;
+    // The output's size is estimated, so that the text does not move while it grows.
     let lengths = sections.iter().map(|section| length(section, 0));
     let rows = lines_of.iter().flatten().map(|lines| lines.length());
     let added: usize = lengths.chain(rows).sum::<usize>() + labels.length();
@@ -117,11 +119,11 @@ pub fn attach(text: &str, target: &Target, sections: &[Section], how: &Attach<'_
 
 const DEBUG_STR: &str = ".debug_str";
 
-/// Number of attributes of an entry up to which ptxas and cuobjdump read it.
+/// How many attributes ptxas and cuobjdump read in one entry.
 const MOST_ATTRIBUTES: usize = 256;
 
-/// Refuses abbreviations with more attributes than NVIDIA's tools read: DWARF 2 section 7.5.3. The form of a value in
-/// the abbreviation came later.
+/// Refuses abbreviations with more attributes than NVIDIA's tools read: DWARF 2 section 7.5.3. An abbreviation contains
+/// no values, because `DW_FORM_implicit_const` came later.
 fn refuse_many_attributes(section: &Section) -> Result<()> {
     if section.name != ".debug_abbrev" {
         return Ok(());
@@ -176,8 +178,7 @@ fn refuse_existing(text: &Text<'_>) -> Result<()> {
     Err(ErrorKind::AlreadyPresent(found).into())
 }
 
-/// Returns the rows of each function of the text, in parts with ascending positions: a function can have several
-/// descriptions.
+/// Returns each function's rows, in parts with ascending positions, because a function can have several descriptions.
 fn lines_of<'l>(
     text: &Text<'_>,
     labels: &Labels<'_>,
@@ -195,7 +196,7 @@ fn lines_of<'l>(
     Ok(functions)
 }
 
-/// Names of inlined functions.
+/// Inlined functions' names.
 #[derive(Debug, Default)]
 struct Strings<'l> {
     bytes: Vec<u8>,
@@ -213,7 +214,7 @@ impl<'l> Strings<'l> {
     }
 }
 
-/// Places of `.loc` at an instruction, each with its innermost inlined call.
+/// Source positions for `.loc` at an instruction, each with its innermost inlined call.
 type Directives = SmallVec<[(SourcePlace, Option<usize>); 2]>;
 
 /// A text with what is inserted so far.
@@ -222,7 +223,7 @@ struct Attaching<'t> {
     out: String,
     /// Offset to which the text is copied.
     done: usize,
-    /// Place of the option `debug`, until it is written.
+    /// Where the option `debug` goes, until it is written.
     option: Option<usize>,
 }
 
@@ -238,8 +239,8 @@ impl Attaching<'_> {
         self.done = end;
     }
 
-    /// Copies the text up to a statement, and inserts another one in front of it: on a line of its own, if the
-    /// statement begins its line.
+    /// Copies the text up to a statement, and inserts another statement before it: on its own line, if the statement
+    /// begins its line.
     fn insert(&mut self, at: usize, indent: &str, statement: impl FnOnce(&mut String)) {
         let line = line_start(self.text, at);
         self.copy(line.unwrap_or(at));
@@ -248,8 +249,7 @@ impl Attaching<'_> {
         self.out.push(line.map_or(' ', |_| '\n'));
     }
 
-    /// Writes the rows and labels of a function, in the order of positions: at one position, rows come before the
-    /// label.
+    /// Writes a function's rows and labels, in position order. At one position, rows come before the label.
     fn function<'l>(
         &mut self,
         function: &Function<'_>,
@@ -291,7 +291,7 @@ impl Attaching<'_> {
         Err(Error::bad_argument(what))
     }
 
-    /// Writes a row, after those of the calls that it needs.
+    /// Writes a row, after the rows for the calls that it needs.
     fn row<'l>(
         &mut self,
         at: usize,
@@ -336,8 +336,8 @@ fn source_place(out: &mut String, SourcePlace { file, line, column }: SourcePlac
     decimal(out, column.into());
 }
 
-/// Adds the row of a call unless the last row at that location is its row: to ptxas, `inlined_at` is the last row before it
-/// with the file, line and column.
+/// Adds a call's row, unless the last row at that location is the call's. ptxas takes as `inlined_at` the last earlier
+/// row with the file, line and column.
 fn call(
     lines: &Lines,
     inlined: Option<usize>,

@@ -1,12 +1,12 @@
-//! Removal of debug information from a text.
+//! Removing debug information from a PTX text.
 
 use super::text::line_start;
 use crate::error::Result;
 use crate::ptx::{LABEL, Span, Text};
 
-/// Removes the debug information of a text of PTX: sections `.debug_*`, `.file` and `.loc`, the option `debug` of
-/// `.target`, and the labels of [`attach`](super::attach). A statement that is alone on its line is removed with the
-/// line. What `attach` added is removed to the byte.
+/// Removes a PTX text's debug information: sections `.debug_*`, `.file` and `.loc`, the option `debug` in `.target`,
+/// and the labels from [`attach`](super::attach). A statement that is alone on its line is removed with the line. What
+/// `attach` added is removed to the byte.
 ///
 /// # Errors
 /// [`Syntax`](crate::error::ErrorKind::Syntax): the text is not PTX.
@@ -23,7 +23,7 @@ pub fn detach(text: &str) -> Result<String> {
     }
     let mut gone: Vec<Span> = gone.into_iter().map(|span| with_line(text, span)).chain(read.debug).collect();
     gone.sort_by_key(|span| span.start);
-    // Without a newline at the end of a removed last line, the newline before the removed lines is removed.
+    // If a removed last line has no newline, the newline before the removed lines goes instead.
     if let Some(last) = gone.last().filter(|last| last.end == text.len() && !text.ends_with('\n')) {
         let mut start = last.start;
         for span in gone.iter().rev().skip(1) {
@@ -38,6 +38,7 @@ pub fn detach(text: &str) -> Result<String> {
         }
     }
     let mut out = String::with_capacity(text.len());
+    // Spans can overlap, because a removed line can contain several statements.
     let mut done = 0;
     for Span { start, end } in gone {
         out.push_str(&text[done..start.max(done)]);

@@ -1,4 +1,4 @@
-//! Positions of a text to which sections refer, as labels.
+//! Text positions to which sections refer, as labels.
 
 use hashbrown::HashMap;
 
@@ -8,14 +8,14 @@ use crate::error::{Count, Error, ErrorKind, Named, Result};
 use crate::near::nearest;
 use crate::ptx::{Function, LABEL, Text, line_of};
 
-/// Labels of positions to which sections refer, and what else they can refer to.
+/// Labels for the positions to which sections refer, and everything else to which they can refer.
 #[derive(Debug)]
 pub(super) struct Labels<'t> {
-    /// Number of the label, counted from 1, by position of the function; 0 for none. Empty without labels.
+    /// Label numbers, counted from 1, by function and position; 0 for none. Empty for a function without labels.
     pub(super) functions: Vec<Vec<u32>>,
     count: u32,
     pub(super) by_name: HashMap<&'t str, usize>,
-    /// Number of variables and parameters of each name.
+    /// How many variables and parameters have each name.
     symbols: HashMap<&'t str, usize>,
 }
 
@@ -38,6 +38,7 @@ impl<'t> Labels<'t> {
                 if labels.is_empty() {
                     labels.resize(function.instructions.len() + 1, 0);
                 }
+                // Positions are marked first and numbered below, so that the numbers follow the text's order.
                 labels[relocation.addend as usize] = 1;
             }
         }
@@ -60,7 +61,7 @@ impl<'t> Labels<'t> {
         labels.get(usize::try_from(position).ok()?)?.checked_sub(1)
     }
 
-    /// Returns the number of variables and parameters of a name.
+    /// Returns how many variables and parameters have a name.
     pub(super) fn variables(&self, name: &str) -> usize {
         self.symbols.get(name).copied().unwrap_or(0)
     }

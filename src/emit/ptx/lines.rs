@@ -1,11 +1,11 @@
-//! Rows of line tables as directives of an assembler: `.file` and `.loc`.
+//! Line table rows as assembler directives: `.file` and `.loc`.
 
 use super::text::digits;
 
-/// Line table of a module as directives.
+/// A module's line table as directives.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Lines {
-    /// Paths of the files, with numbers that count from 1.
+    /// File paths, with numbers that count from 1.
     pub files: Vec<String>,
     /// Inlined calls to which rows refer.
     pub calls: Vec<InlinedCall>,
@@ -13,7 +13,7 @@ pub struct Lines {
     pub functions: Vec<FunctionLines>,
 }
 
-/// Rows of a function.
+/// A function's rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FunctionLines {
     /// Function symbol.
@@ -23,7 +23,7 @@ pub struct FunctionLines {
 }
 
 impl FunctionLines {
-    /// Length of the rows outside of inlined calls as directives, or a little more.
+    /// Length of the rows outside inlined calls as directives, or a little more.
     pub(super) fn length(&self) -> usize {
         let number = |number: u32| digits(number.into()) + 1;
         let row = |row: &LineRow| number(row.place.file) + number(row.place.line) + number(row.place.column);
@@ -34,18 +34,18 @@ impl FunctionLines {
 /// A row: the instructions from a pc on belong to a location in the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LineRow {
-    /// Pc, counted from the start of the function: in PTX the number of an instruction.
+    /// Pc, counted from the function's start: in PTX an instruction's number.
     pub pc: u64,
-    /// Place in the source.
+    /// Source location.
     pub place: SourcePlace,
-    /// Index of the innermost inlined call of the instruction.
+    /// Index of the instruction's innermost inlined call.
     pub inlined: Option<usize>,
 }
 
-/// Place in the source.
+/// Source location: file, line and column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SourcePlace {
-    /// Number of the file, counted from 1.
+    /// File number, counted from 1.
     pub file: u32,
     /// Line, counted from 1.
     pub line: u32,
@@ -56,9 +56,9 @@ pub struct SourcePlace {
 /// An inlined call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InlinedCall {
-    /// Linkage name of the called function, or its name without one.
+    /// The called function's linkage name, or its name if it has no linkage name.
     pub function: String,
-    /// Place of the call.
+    /// Source location of the call.
     pub at: SourcePlace,
     /// Index of the inlined call around this one.
     pub within: Option<usize>,

@@ -1,12 +1,12 @@
-//! Debug information in a text of PTX, NVIDIA's assembly language.
+//! Debug information in texts in PTX, NVIDIA's assembly language.
 //!
-//! ptxas keeps the entries of such a text, relocates them, and makes the line tables, the frames, and the map from the
-//! registers of PTX to those of the machine. ptxas refuses `debug` with optimization: a variable's locations are exact
-//! in the code that it makes at `-O0` from PTX that a front end has optimized.
+//! ptxas keeps such a text's entries, relocates them, and generates the line tables, the frames, and the map from PTX
+//! registers to machine registers. ptxas refuses `debug` with optimization: a variable's locations are exact in the
+//! code that it generates at `-O0` from PTX that a front end has optimized.
 //!
-//! The pc of a function of PTX is a *position*: the number of an instruction in its body, in the text's order,
-//! counted from 0. Labels, `.loc`, declarations, braces and other directives are not instructions. A function of *n*
-//! instructions has *n* as its size.
+//! A pc in a PTX function is a *position*: an instruction's number in the body, in the text's order, counted from 0.
+//! Labels, `.loc`, declarations, braces and other directives are not instructions. A function with *n* instructions has
+//! *n* as its size.
 
 mod attach;
 mod detach;
@@ -27,7 +27,7 @@ pub fn is_ptx(bytes: &[u8]) -> bool {
     crate::ptx::is_ptx(bytes)
 }
 
-/// Returns the number of instructions of each function of a text, by name.
+/// Returns each function's instruction count, by name.
 ///
 /// # Errors
 /// [`Syntax`](crate::error::ErrorKind::Syntax), with line and column.

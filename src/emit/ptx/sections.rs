@@ -18,7 +18,7 @@ pub(super) struct Writer<'w> {
 /// Numbers in a line.
 const IN_LINE: usize = 32;
 
-/// Sections that ptxas makes itself.
+/// Sections that ptxas generates itself.
 const OF_PTXAS: [&str; 2] = [".debug_frame", ".debug_line"];
 
 impl Writer<'_> {
@@ -53,7 +53,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Writes a section of the names of inlined functions.
+    /// Writes a section that contains only inlined functions' names.
     pub(super) fn strings(&mut self, names: &[u8]) -> Result<()> {
         let section = Section {
             name: ".debug_str",
@@ -103,6 +103,7 @@ impl Writer<'_> {
                 }
             }
             RelocationTarget::Symbol(name) => {
+                // A function's name refers to its start, where a label could change the code.
                 if *addend == 0 && self.labels.is_function(name) {
                     self.out.push_str(name);
                 } else if let Some(label) = self.labels.number(name, *addend) {
@@ -143,7 +144,7 @@ impl Writer<'_> {
     }
 }
 
-/// Numbers of bytes as text: each is followed by a comma.
+/// Byte values as text, each followed by a comma.
 static NUMBERS: [[u8; 4]; 256] = {
     let mut numbers = [[0; 4]; 256];
     let mut number = 0;
@@ -162,16 +163,16 @@ static NUMBERS: [[u8; 4]; 256] = {
     numbers
 };
 
-/// Length of a section as directives, or a little more. `names` is the number of bytes of names of inlined functions.
+/// Length of a section as directives, or a little more. `names` is the size in bytes of inlined functions' names.
 pub(super) fn length(section: &Section, names: usize) -> usize {
     let bytes: usize = section.bytes.iter().map(|&byte| digits(byte.into()) + 1).sum();
     let reference = |Relocation { target, addend, .. }: &Relocation| match target {
         RelocationTarget::Section(name) => name.len() + 1 + digits(*addend),
-        // A label has a number of up to as many digits as its position, or a few more.
+        // A label's number has about as many digits as its position.
         RelocationTarget::Symbol(name) => name.len().max(LABEL.len() + digits(*addend) + 2),
         RelocationTarget::Distance(_) => 0,
     };
-    // A reference has a line, and begins another one of bytes.
+    // A reference takes a line, and begins another line for the bytes after it.
     let references: usize = section.relocations.iter().map(|relocation| 6 + reference(relocation) + 4).sum();
     bytes + (section.bytes.len() / IN_LINE + 1) * 4 + references + 4 * names + section.name.len() + 64
 }

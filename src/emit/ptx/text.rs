@@ -1,4 +1,4 @@
-//! Writing and lines of a text.
+//! Writing texts, and finding their lines.
 
 /// Writes a number. Formatting would take most of a section's time.
 pub(super) fn decimal(out: &mut String, number: u64) {
@@ -15,7 +15,7 @@ pub(super) const fn digits(number: u64) -> usize {
     }
 }
 
-/// Returns the start of a line if only blanks are between it and an offset. The search does not leave the blanks: a
+/// Returns a line's start if only blanks are between it and an offset. The search stays within the blanks, because a
 /// text can be one long line.
 pub(super) fn line_start(text: &str, at: usize) -> Option<usize> {
     let before = text[..at].trim_end_matches([' ', '\t', '\r', '\x0c']);

@@ -139,6 +139,7 @@ impl Rows {
         };
         self.columns.extend(rules.iter().map(new));
         self.columns.sort_unstable_by_key(|state| state.column);
+        // A column with several rules is kept once, with the bytes that all its rules cover.
         self.columns.dedup_by(|next, state| {
             let is_same = next.column == state.column;
             state.covered += if is_same { next.covered } else { 0 };

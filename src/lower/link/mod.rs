@@ -207,6 +207,7 @@ impl Linker {
         let mut sections =
             vec![section(".debug_abbrev", abbrev, Vec::new()), whole(".debug_info", self.parts.info)];
         sections.extend(self.type_units.into_iter().map(|(signature, (mut info, table))| {
+            // As in every unit header, the first relocation refers to the abbreviation table.
             if let Some(relocation) = info.relocations.first_mut() {
                 relocation.addend = tables[table];
             }

@@ -73,6 +73,7 @@ fn write_from(out: &mut ExpressionWriter<'_, '_>, root: At, from: i64, bits: Opt
         let (inner, by) = out.moved_by(root);
         fragments.push(Fragment { at: inner, from: by.checked_add(from).ok_or_else(malformed)?, bits: 0 });
     }
+    // A location in one part needs no piece, unless a piece has to give the part's first bit.
     match fragments[..] {
         [Fragment { at, from, .. }] if let Node::Call(procedure) = out.tree.node(at) => {
             // A call leaves values, not locations, so the procedure's expression is inlined.

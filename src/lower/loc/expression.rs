@@ -336,6 +336,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
                 }
             }
         }
+        // The bytes stay as they are. Only their references are filled in, at the positions that they have here.
         self.encoder.raw(expr.bytes());
         for fixup in expr.fixups() {
             let entity = entities[fixup.slot.0 as usize];

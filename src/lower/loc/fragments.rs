@@ -48,6 +48,7 @@ pub(super) fn split(tree: &Tree<'_>, at: usize, from: i64, bits: u64, out: &mut 
             let (Some(offset), Some(size)) = (tree.constant(offset), tree.constant(size)) else {
                 return push(at, from, bits, out);
             };
+            // The location below is visible before and after the overlaid bits.
             let past = offset.checked_add(size)?;
             let rest = (below, i64::try_from(past).ok()?, u64::MAX - past);
             sequence(tree, [(below, 0, offset), (above, 0, size), rest], from, bits, out)

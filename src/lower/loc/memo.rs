@@ -89,6 +89,7 @@ impl Memo {
         let start = self.records.len() - COUNTED;
         let (true, Ok(place)) = (len < COUNTED, u32::try_from(start)) else { return };
         self.starts[index] = place;
+        // An expression that depends on neither the size nor the frame serves all sizes and frames.
         let on_size = if nodes.ends_in_parts() { ON_SIZE } else { 0 };
         let on_stack = if nodes.may_have_slot() { ON_STACK } else { 0 };
         record[..HEAD - 1].copy_from_slice(&key.0.to_le_bytes());

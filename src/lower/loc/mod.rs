@@ -218,6 +218,7 @@ impl<'m> Lowering<'m> {
     #[inline(never)]
     fn lower_tree(&mut self, nodes: Nodes<'m>, request: Request, sink: &mut Sink<'_>) -> Result<()> {
         let root = self.tree.read(nodes).ok_or_else(malformed)?;
+        // Hashes are needed only once a subexpression may have a procedure.
         if !self.shared.is_empty() {
             self.shared.hashes(&self.tree, &mut self.hashes);
         }

@@ -71,6 +71,7 @@ fn loc_from(out: &mut ExpressionWriter<'_, '_>, at: At, from: i64) -> Result<()>
     if from == 0 && out.call_shared(at) {
         return Ok(());
     }
+    // An address can absorb whole bytes, but not single bits.
     let bytes = (from % 8 == 0).then_some(from / 8);
     match (out.tree.node(at), bytes) {
         (Node::Offset(_) | Node::BitOffset(_), _) => {
