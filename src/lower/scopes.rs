@@ -10,7 +10,7 @@ use super::entry::EntryWriter;
 use super::lanes::{self, LaneProcedures};
 use super::lists::Code;
 use super::open::{Child, Instance, Open, has_children, has_scope_entry, has_type_entry};
-use super::{calls, functions, names, types, variables};
+use super::{calls, functions, imports_and_labels, types, variables};
 use crate::emit::addr::AddressKey;
 use crate::emit::info::children;
 use crate::error::Result;
@@ -163,8 +163,8 @@ fn code(out: &mut EntryWriter<'_>, id: ScopeId, instance: Option<&Instance>) {
 fn items(out: &mut EntryWriter<'_>, scope: ScopeId, instance: Option<&Instance>) -> Result<()> {
     for at in out.units.scope_items.range(scope) {
         match out.units.scope_items.get(at) {
-            ScopeItem::Import(import) => names::write_import(out, import, instance),
-            ScopeItem::Label(label) => names::write_label(out, label, instance),
+            ScopeItem::Import(import) => imports_and_labels::write_import(out, import, instance),
+            ScopeItem::Label(label) => imports_and_labels::write_label(out, label, instance),
             ScopeItem::Call(call) => calls::write(out, call, instance)?,
         }
     }

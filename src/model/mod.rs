@@ -10,13 +10,13 @@ mod equality;
 mod frame;
 mod functions;
 mod ids;
+mod imports_and_labels;
 mod lanes;
 mod language;
 mod lines;
 mod live;
 mod loc;
 mod macros;
-mod names;
 mod nodes;
 mod overlap;
 mod pool;
@@ -37,6 +37,7 @@ pub use ids::{
     CallId, ExprId, FileId, FunctionId, ImportId, LabelId, LocId, ProcedureId, RegionId, ScopeId, StringId,
     TypeId, UnitId, VariableId, VariantPartId,
 };
+pub use imports_and_labels::{Import, Imported, Label};
 pub(crate) use lanes::Lanes;
 pub use lanes::{Mask, Region, RegionKind, WholeWave};
 pub use language::Language;
@@ -44,7 +45,6 @@ pub use lines::Row;
 pub use live::Live;
 pub use loc::{Half, Loc, Symbol, Val};
 pub use macros::Macro;
-pub use names::{Import, Imported, Label};
 pub use nodes::Node;
 #[cfg(feature = "json")]
 pub(crate) use nodes::{

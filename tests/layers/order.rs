@@ -34,7 +34,7 @@ const BUILD: &[&str] = &[
     "scopes",
     // Kinds of entities.
     "units",
-    "names",
+    "imports_and_labels",
     "macros",
     "variables",
     "types::describe",
@@ -346,7 +346,7 @@ const LOWER: &[&str] = &[
     "lanes::pieces",
     "lanes::procedures",
     "lanes",
-    "names",
+    "imports_and_labels",
     "calls",
     "functions",
     "scopes",
@@ -375,7 +375,7 @@ const LINT: &[&str] = &[
     "finding",
     "collect",
     // Facts of the object.
-    "code",
+    "function_code",
     "kernels",
     "file",
     // What an expression computes.

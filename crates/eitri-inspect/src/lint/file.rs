@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use gimli::constants as dw;
 use hashbrown::HashMap;
 
-use super::code::Code;
+use super::function_code::FunctionCode;
 use super::kernels::{self, Kernel};
 use eitri_dwarf::error::Result;
 use eitri_dwarf::eval::DebugInfo;
@@ -82,7 +82,7 @@ pub(super) struct Function<'r, 'o> {
     pub(super) ranges: Vec<Range<u64>>,
     /// Whether its code is in the file: a linker moves discarded functions to 0 or 1.
     pub(super) is_live: bool,
-    code: OnceCell<Code<'r>>,
+    code: OnceCell<FunctionCode<'r>>,
 }
 
 impl<'r, 'o> Function<'r, 'o> {
@@ -98,10 +98,10 @@ impl<'r, 'o> Function<'r, 'o> {
     }
 
     /// Returns the instructions of the function, on targets with known ones.
-    pub(super) fn code(&self, file: &File<'r, '_>) -> &Code<'r> {
+    pub(super) fn code(&self, file: &File<'r, '_>) -> &FunctionCode<'r> {
         self.code.get_or_init(|| {
             let bytes = self.ranges.first().map_or(&[][..], |range| file.bytes_at(range));
-            Code::scan(file.set, &self.ranges, bytes)
+            FunctionCode::scan(file.set, &self.ranges, bytes)
         })
     }
 }

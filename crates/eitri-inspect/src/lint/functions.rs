@@ -5,10 +5,10 @@ use std::sync::Arc;
 use gimli::constants as dw;
 
 use super::bases;
-use super::code::described;
 use super::codes::Code;
 use super::details::Details;
 use super::file::{File, Function, Kind};
+use super::function_code::described;
 use super::shape::Shape;
 use crate::walk::LANE_PC;
 use eitri_dwarf::error::Count;

@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use gimli::constants as dw;
 
-use super::code::described;
 use super::codes::Code;
 use super::details::Details;
 use super::file::Kind;
+use super::function_code::described;
 use super::places::{Depends, Judged, Located, Slot, Type};
 use super::shape::{self, Number, Part, Place, Selected};
 use super::witness::Difference;

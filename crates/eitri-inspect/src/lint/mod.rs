@@ -6,6 +6,16 @@
 //!
 //! DWARF 2 to 5 for AMD GPUs, NVIDIA's GPUs and CPUs is read. [`Code`] lists the mistakes, [`Code::page`] explains one.
 //!
+//! `codes` is the table of codes. A code is found in the file for its subject:
+//!
+//! * the location of a variable: `places` calls `memory`, `registers` and `type_size`; for all entries of the variable
+//!   together, `lists` and `recoverable`;
+//! * other expressions: `contexts`; frame bases and call frame information: `bases`, `cies`;
+//! * functions: `functions`; other entries: `entries`; relocated fields: `stale`; missing files and parts: `skeletons`.
+//!
+//! `shape` computes what an expression means, `witness` evaluates it, and `function_code` has the instructions that set a
+//! register. `visitor` calls these files for each entry in the walk, and `judge` for each expression.
+//!
 //! ```
 //! # fn main() -> eitri_dwarf::Result<()> {
 //! # let bytes = include_bytes!("../../../../examples/data/uspill.o");
@@ -20,7 +30,6 @@
 mod bases;
 mod by_expression;
 mod cies;
-mod code;
 mod codes;
 mod collect;
 mod contexts;
@@ -28,6 +37,7 @@ mod details;
 mod entries;
 mod file;
 mod finding;
+mod function_code;
 mod functions;
 mod inlined;
 mod judge;

@@ -3,10 +3,10 @@
 
 use std::ops::Range;
 
-use super::code::{Setters, described};
 use super::codes::Code;
 use super::details::Details;
 use super::file::{File, Function, Kind};
+use super::function_code::{Setters, described};
 use super::places::Judged;
 use super::shape::{Number, Place, Shape};
 use eitri_dwarf::error::Count;

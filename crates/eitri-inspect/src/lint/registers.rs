@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use super::code::{Setters, described, unknown as described_unknown};
 use super::codes::Code;
 use super::details::Details;
 use super::file::Kind;
+use super::function_code::{Setters, described, unknown as described_unknown};
 use super::places::{Depends, Judged, Located};
 use super::shape::{Number, Part, Selected};
 use super::witness::Difference;

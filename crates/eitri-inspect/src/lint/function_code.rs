@@ -1,4 +1,5 @@
-//! Instructions of a function as a witness: which of them sets a register, uses one as an address, or changes `exec`.
+//! Instructions of a function as evidence: the instructions that set a register, use a register as an address, or change
+//! `exec`.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -13,7 +14,7 @@ pub(super) type At = (u64, Instruction);
 
 /// Instructions of a function. Their offsets are known, and an instruction is decoded when it is needed.
 #[derive(Debug, Default)]
-pub(super) struct Code<'r> {
+pub(super) struct FunctionCode<'r> {
     set: Option<InstructionSet>,
     start: u64,
     bytes: &'r [u8],
@@ -88,7 +89,7 @@ const NEAR: u64 = 1 << 10;
 /// Maximum number of definitions that are followed.
 const DEEPEST: u32 = 8;
 
-impl<'r> Code<'r> {
+impl<'r> FunctionCode<'r> {
     /// Scans the code of a function from its first range. Ends at the first unknown encoding, and nothing is decoded
     /// without the instructions of the processor.
     pub(super) fn scan(set: Option<InstructionSet>, ranges: &[Range<u64>], bytes: &'r [u8]) -> Self {
