@@ -19,6 +19,17 @@
 //! [`Kind::Extra`], which [`Report::without`] leaves out. Lookup tables are used as a reader would use them, and must
 //! find everything.
 //!
+//! # Files
+//!
+//! * `compare` runs the comparison of an object; `split`, `ptx` and `coverage` run those of other inputs.
+//! * `structure` matches entries with entities. `tree` has the attributes that an entry should have (`described`) and has
+//!   (`found`), and `difference` compares them. `types`, `macros`, `lines` and `type_units` compare the rest.
+//! * `locations` compares the locations of variables, `expressions`, `values`, `calls`, `frames`, `lanes` and `procedures`
+//!   other expressions. They evaluate at `witnesses` on a `machine`; `numbers` chooses contents, and `meanings` is the state
+//!   that they share. `places` has the bits of a variable from both sides in one form.
+//! * `name_index` and `lookup` compare lookup tables, which `headers` and `tables` help to read.
+//! * `omitted` has the omissions by entity, and `unencodable` the properties that must be among them.
+//!
 //! ```
 //! # use eitri::build::Builder;
 //! # use eitri::emit::elf::{Code, new_object};

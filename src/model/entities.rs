@@ -21,8 +21,9 @@
 //! | `by T` | declared at the entity | a `T`, with the conversions of its `Property` |
 //! | `initial T` | declared at the entity | a `T`, an argument of the method that makes the entity |
 //!
-//! A row generates the field, its default, the plain method, canonical equality, JSON in and out, the schema, and the
-//! page.
+//! A row generates the field, its default, canonical equality, JSON in and out, the schema, and the page; for units,
+//! types, members, functions, variables and calls also the plain method of the builder. Only a function's flag with an
+//! attribute is also emitted and compared; any other property is written in `lower`, and compared in `check::tree`.
 
 /// Calls a macro with the properties of units.
 macro_rules! unit_properties { ($use:ident $($with:tt)*) => { $use! { $($with)*

@@ -2,6 +2,11 @@
 //!
 //! The consumer's stack decides: in [`on_stack`], locations are stack elements; in [`dwarf5`], only the end of an
 //! expression is a location. [`numbers`] are the same in both.
+//!
+//! [`Lowering::lower`] is the start. It copies the bytes of a location that recurs ([`memo`]), or [`linear`] writes them in
+//! one pass over the nodes. Otherwise the nodes become a tree, which `on_stack` or `dwarf5` encodes with the
+//! [`expression`] writer. For a consumer that reads only some operations, [`operations`] then replaces the rest, or returns
+//! an error that becomes an omission. [`shared`] finds subexpressions that become procedures.
 
 mod dwarf5;
 mod expression;
