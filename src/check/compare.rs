@@ -220,7 +220,7 @@ pub(super) fn compare_skeleton<'a, 'o>(
     compare.split.of_file.insert(split.offset, unit);
     let main = compare.split.main?;
     let Some(root) = main.root(unit) else {
-        compare.report.find(Kind::MissingEntry, at.clone(), "an entry of the skeleton", "none");
+        compare.report.find(Kind::MissingEntry, at.clone(), "the unit entry of the skeleton", "none");
         return None;
     };
     compare.report.expect_equal(at, "entries of a skeleton", &1, &main.entries_of(unit).count());

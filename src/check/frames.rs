@@ -210,7 +210,7 @@ fn frames_from<'o>(
                 compare_frame(meanings, FrameEntry { function, start, frames, entry, rows });
             }
         }
-        ([], _) => meanings.report.find(Kind::Extra, site(functions[0]), "no frame", "one"),
+        ([], _) => meanings.report.find(Kind::Extra, site(functions[0]), "no frame", "a frame"),
         (encoded, []) => {
             for &function in encoded {
                 meanings.report.find(Kind::MissingEntry, site(function), "a frame", "none");
@@ -242,13 +242,22 @@ fn more_frames<'o>(meanings: &mut Meanings<'_, '_, 'o>, frames: &Frames<'o>, fde
             Some((_, &(_, function))) => {
                 let section = Some(frames.section.name().into());
                 let site = At { section, ..module.at_scope(module.function(function).scope) };
-                meanings.report.find(Kind::Frame, site, "one frame", format!("another of {}", hex(&[pcs])));
+                meanings.report.find(
+                    Kind::Frame,
+                    site,
+                    "one frame",
+                    format!("another frame for pcs {}", hex(&[pcs])),
+                );
             }
             None => more.push(pcs),
         }
     }
     if let Some(first) = more.first() {
-        let actual = format!("{}, the first of {}", more.len(), hex(core::slice::from_ref(first)));
+        let actual = format!(
+            "{}, the first for pcs {}",
+            Count(more.len(), "frame"),
+            hex(core::slice::from_ref(first))
+        );
         meanings.report.find(Kind::Extra, in_section(frames.section.name(), None), "no more frames", actual);
     }
 }
@@ -308,7 +317,7 @@ fn compare_frame<'o>(meanings: &mut Meanings<'_, '_, 'o>, frame: FrameEntry<'_, 
             Some(module.at_scope(module.function(frame.function).scope)),
         );
         let site = At { column: Some(column.name(&module.target)), ..site };
-        meanings.report.find(Kind::Extra, site, "no rule", "one");
+        meanings.report.find(Kind::Extra, site, "no rule", "a rule");
     }
 }
 

@@ -83,7 +83,7 @@ pub(super) fn not_asked_for(tables: &mut Tables<'_, '_, '_>, section: &str, unit
     }
     let is_of_others = units.iter().all(|&unit| is_of_others(tables, unit));
     let kind = if is_of_others { Kind::Extra } else { Kind::Table };
-    tables.report.find(kind, in_section(section, None), "no such table", "one");
+    tables.report.find(kind, in_section(section, None), "no such table", "a table");
 }
 
 /// Returns the elements in a sorted list that another sorted list does not have.

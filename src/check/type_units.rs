@@ -55,7 +55,12 @@ pub(super) fn compare_type_units(compare: &mut Compare<'_, '_>) {
         compare.report.entries += 1;
         if !root.descendants().any(|entry| compare.known.type_entries.contains(&entry.offset())) {
             let ty = unit.type_offset.and_then(|offset| compare.file.dwarf.entry_at(offset));
-            compare.report.find(Kind::Extra, site, "no more type units", format!("one of {}", ty.describe()));
+            compare.report.find(
+                Kind::Extra,
+                site,
+                "no other type unit",
+                format!("a type unit for {}", ty.describe()),
+            );
             continue;
         }
         if !compare.described.consumer.has_type_units {

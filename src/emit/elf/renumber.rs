@@ -106,7 +106,11 @@ fn symbols_of(order: Endianness, section: &mut ImageSection<'_>, moved: &Moved) 
         elf::SHT_GROUP => section.header.sh_info = moved.index(section.header.sh_info)?,
         elf::SHT_SYMTAB_SHNDX => {
             if section.contents.len() != moved.indices.len() * 4 {
-                return Err(Error::malformed("each symbol has one section index"));
+                return Err(Error::malformed(format!(
+                    "section with indices for {} has {}; expected 4 bytes for each symbol",
+                    Count(moved.indices.len(), "symbol"),
+                    Count(section.contents.len(), "byte")
+                )));
             }
             let mut bytes = vec![0; moved.count as usize * 4];
             for (old, &new) in section.contents.chunks_exact(4).zip(&moved.indices) {

@@ -193,7 +193,9 @@ impl Evaluator {
             Ok(cfa)
         } else {
             let cfa = brief(&cfa);
-            Err(ill_formed(format!("a canonical frame address within a byte: {cfa} (A.6.4.2.2)")))
+            Err(ill_formed(format!(
+                "the canonical frame address {cfa} is not at the start of a byte (A.6.4.2.2)"
+            )))
         }
     }
 
@@ -434,7 +436,9 @@ impl Evaluator {
         context: &Context<'_>,
     ) -> Result<Value, Fault> {
         let location = self.variable_location(active_lane, machine, context)?;
-        let lanes = u32::try_from(machine.lanes()).map_err(|_| error("a wave has fewer than 2^32 lanes"))?;
+        let lanes = machine.lanes();
+        let lanes = u32::try_from(lanes)
+            .map_err(|_| error(format!("the wave has {lanes} lanes; expected fewer than 2^32")))?;
         self.read(&location, BaseType::new(TypeEncoding::Unsigned, lanes), machine, context)
     }
 

@@ -384,7 +384,7 @@ impl<'r, 't> Run<'r, 't> {
 
     pub fn finish_value(&mut self) -> Result<Value, Fault> {
         if self.peek(0).is_none() {
-            return Err(ill_formed("a value is expected: the stack is empty (A.2.5.4)"));
+            return Err(ill_formed("the stack is empty; expected a value (A.2.5.4)"));
         }
         self.finish_any()?.into_value(self.scope.encoding.address_bytes)
     }

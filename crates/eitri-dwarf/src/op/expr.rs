@@ -79,9 +79,15 @@ impl Expr {
                 FixupKind::Entry { bytes: bytes @ (2 | 4) } => bytes,
                 FixupKind::Type { bytes: bytes @ 1..=10 } => bytes,
                 FixupKind::EntrySection | FixupKind::Address => 4,
-                FixupKind::Entry { bytes } | FixupKind::Type { bytes } => {
+                FixupKind::Entry { bytes } => {
                     return Err(Error::bad_argument(format!(
-                        "operand of a fix-up has {}",
+                        "entry operand of a fix-up has {}; expected 2 or 4 bytes",
+                        Count(bytes, "byte")
+                    )));
+                }
+                FixupKind::Type { bytes } => {
+                    return Err(Error::bad_argument(format!(
+                        "type operand of a fix-up has {}; expected 1 to 10 bytes",
                         Count(bytes, "byte")
                     )));
                 }

@@ -138,7 +138,7 @@ fn archive<'d>(bytes: &'d [u8], is_thin: bool, all: &mut Vec<Member<'d>>) -> Res
         let bytes = (!is_thin).then_some(Cow::Borrowed(data));
         all.push(Member { name: text(name), bytes, is_compressed: false });
         if all.len() > MOST {
-            return Err(malformed(&from, position, "too many members"));
+            return Err(malformed(&from, position, &format!("archive has more than {MOST} members")));
         }
     }
     Ok(())

@@ -139,7 +139,7 @@ impl Run<'_, '_> {
         let location = self.pop_location()?;
         if bits == 0 || count == 0 {
             return Err(ill_formed(format!(
-                "an extended location has parts and bits (R A.2.5.4.4.6): {count} of {bits}",
+                "the location is extended to {count} of {bits}; expected at least 1 part of 1 bit (R A.2.5.4.4.6)",
                 count = Count(count, "part"),
                 bits = Count(bits, "bit")
             )));

@@ -97,7 +97,7 @@ impl Run<'_, '_> {
             }
             (Element::Location(location), None) => {
                 return Err(ill_formed(format!(
-                    "the expression of an entry value gives a register or a value: {}",
+                    "the expression of an entry value gives the location {}; expected a register or a value",
                     brief(&location)
                 )));
             }

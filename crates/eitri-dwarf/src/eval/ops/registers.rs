@@ -27,7 +27,7 @@ impl Run<'_, '_> {
 
     pub(super) fn saved(&self, reg: Reg, frame: u32) -> Result<Location, Fault> {
         let saved = self.machine.saved(reg, frame);
-        saved.ok_or_else(|| error(format!("frame {frame} is unknown")))
+        saved.ok_or_else(|| error(format!("the machine has no frame {frame}")))
     }
 
     pub(super) fn call_frame_entry_reg(&mut self, reg: Reg) -> Result<(), Fault> {
