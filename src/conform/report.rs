@@ -76,8 +76,8 @@ impl Display for Outcome {
     }
 }
 
-/// Outcomes of the vectors of some files. Printed as a line for each vector that did not pass, and a line with the
-/// counts.
+/// Outcomes of the vectors in one or more files. Displays as a line for each vector that did not pass, and a final line
+/// with the counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {
     /// Outcomes in order, each with the name of its file if there are several files.

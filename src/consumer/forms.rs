@@ -76,9 +76,9 @@ pub struct AttributeNumbers {
     pub address_space: Option<DwAt>,
     /// Memory space that the source declares for a pointer or a variable.
     pub memory_space: Option<DwAt>,
-    /// Address space of a variable's locations in memory, whose expressions have addresses alone. A variable has one space;
-    /// its other locations in memory are refused or omitted. The first expressible location of several is encoded. `None` for a
-    /// consumer whose expressions name the space.
+    /// Address space of all of a variable's locations in memory, for a consumer whose expressions compute an address without
+    /// a space. Locations in a second space are refused or omitted; if a variable is in several places at once, the first
+    /// expressible location is encoded. `None` for a consumer whose expressions name the space.
     pub variable_space: Option<DwAt>,
     /// Number of lanes of a function.
     pub lanes: Option<DwAt>,

@@ -43,7 +43,7 @@ struct Fault<'f> {
     text: &'f str,
 }
 
-/// Version of the format; another has other keys.
+/// Version of the format, which changes whenever the keys change.
 const VERSION: u8 = 1;
 
 /// Schema of a finding: a key for each field of [`Line`], with its description.

@@ -105,7 +105,7 @@ struct Judge<'t, 'm> {
     tracked: &'t Tracked<'t>,
     module: &'m Module,
     claims: HashMap<(LocId, u64), Claim>,
-    /// Pcs at which lanes can stand, each with the next pc.
+    /// Pcs at which a lane can stop and the code or the description changes, each with the next such pc.
     stops: Vec<(u64, u64)>,
     /// Parts of each storage.
     stored: HashMap<Storage, Vec<(u32, i64, i64)>>,
@@ -167,7 +167,7 @@ impl Tracked<'_> {
         judge.report
     }
 
-    /// Returns the pcs at which a lane can stand and the code or the description can change, each with the next pc.
+    /// Returns the pcs at which a lane can stop and the code or the description can change, each with the next such pc.
     fn stops(&self, module: &Module) -> Vec<(u64, u64)> {
         let code = self.code;
         let step = u32::from(code.target.min_instruction_bytes());

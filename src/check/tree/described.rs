@@ -297,7 +297,8 @@ impl<'a> Described<'a> {
                 let call = module.call(id);
                 let names = self.calls();
                 let address = |pc| self.address_of(instance, pc);
-                // GNU's entry has one address; a second address uses DWARF 5's attribute.
+                // GNU's entry has one address: the return pc, or the pc of the call where no return pc is described. If both
+                // are described, the pc of the call has DWARF 5's attribute.
                 let is_gnu = self.has_gnu_calls();
                 let return_pc = call.return_pc.or(call.pc.filter(|_| is_gnu));
                 let pc = call.pc.filter(|_| !is_gnu || call.return_pc.is_some());

@@ -27,8 +27,9 @@ pub(super) struct UnitFrames {
     pub(super) omissions: Vec<Omission>,
 }
 
-/// A function's call frame instructions, as ranges in [`UnitFrames::program`]: the first row, which becomes a common
-/// entry, and the remaining rows.
+/// A function's call frame instructions, as ranges in [`UnitFrames::program`]. The instructions of the first row go to a
+/// common information entry, which functions with the same first row share; the remaining instructions go to the
+/// function's frame description entry.
 #[derive(Debug)]
 pub(super) struct FunctionFrame {
     pub(super) function: FunctionId,

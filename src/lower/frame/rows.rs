@@ -1,5 +1,5 @@
-//! Rules by pc range to rows by pc, and rows to instructions. A row is encoded as its difference from the row before,
-//! or restores a remembered row.
+//! Converts rules by pc range to rows by pc, and rows to call frame instructions. The instructions of a row change the
+//! rules that differ from the previous row, or restore a remembered row.
 
 use core::hash::{Hash, Hasher};
 use core::ops::Range;

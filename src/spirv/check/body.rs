@@ -93,7 +93,7 @@ impl Bodies {
     }
 }
 
-/// Whether an instruction was added. Where the added words are not known, every instruction that can be debug
+/// Returns whether an instruction was added. If the added words are unknown, every instruction that can be debug
 /// information counts as added.
 fn is_added(added: &[Range<usize>], at: usize, is_debug: bool) -> bool {
     if added.is_empty() {

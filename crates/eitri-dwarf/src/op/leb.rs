@@ -94,11 +94,11 @@ pub fn read_uleb(bytes: &[u8], offset: usize) -> Option<(u64, usize)> {
 struct Start {
     /// Bits from these bytes, seven from each.
     bits: u64,
-    /// Offset after the bytes.
+    /// Offset of the next byte.
     end: usize,
-    /// Number of bits.
+    /// Number of bits in `bits`.
     shift: u32,
-    /// Whether the number ends here.
+    /// Whether the number ends with these bytes.
     is_complete: bool,
 }
 

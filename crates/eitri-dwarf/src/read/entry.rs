@@ -313,7 +313,7 @@ impl<'r, 'o> Entry<'r, 'o> {
         }
     }
 
-    /// Whether an attribute is the entry's own or [inherited](Self::inherited). The value is not decoded.
+    /// Returns whether the entry has the attribute, or [inherits](Self::inherited) it. The value is not decoded.
     pub fn has_inherited(self, name: DwAt) -> bool {
         let mut entry = self;
         for _ in 0..MOST_STEPS {

@@ -1,6 +1,6 @@
-//! Machines with generated contents, on which expressions are evaluated. Two of them that differ in one thing show what an
-//! expression reads. A machine without contents, and several with different contents, show whether a fault is one of the
-//! expression or of the contents.
+//! Machines with generated contents, on which expressions are evaluated. If the results differ on two machines that differ
+//! in one register or in the memory, the expression reads it. A fault that occurs whatever the contents are, on a
+//! machine without contents and on machines with different contents, is a fault of the expression.
 
 use std::borrow::Cow;
 use std::cell::RefCell;

@@ -10,7 +10,7 @@ pub const HISTOGRAM: usize = 12;
 pub struct Coverage {
     /// Bytes of code in the scopes.
     pub scope: u64,
-    /// Bytes of the scopes with a location. Entries that overlap count twice.
+    /// Bytes of code in the scopes at which a variable has a location. Bytes in two overlapping entries count twice.
     pub located: u64,
     /// Bytes of `located` whose location needs a value at the entry of the function (`DW_OP_entry_value`).
     pub entry_values: u64,

@@ -1,4 +1,4 @@
-//! Operations that only move elements or calculate. `None` is a possible fault; nothing is changed then.
+//! Operations that only move or compute elements. They return `None`, with the stack unchanged, if a fault is possible.
 
 use super::super::branch::Branches;
 use super::super::word::{self, Binary, Compare, Signs, Unary};
