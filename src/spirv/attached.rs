@@ -29,18 +29,18 @@ impl Attached {
     /// outside `words`.
     pub fn detach(&self) -> Result<Vec<u32>> {
         let mut words = Vec::with_capacity(self.words.len());
-        let mut at = 0;
+        let mut copied = 0;
         for new in &self.added {
-            let old = self.words.get(at..new.start).filter(|_| self.words.get(new.clone()).is_some());
+            let old = self.words.get(copied..new.start).filter(|_| self.words.get(new.clone()).is_some());
             words.extend_from_slice(old.ok_or_else(|| {
                 let (Range { start, end }, words) = (new, Count(self.words.len(), "word"));
                 Error::bad_argument(format!(
                     "added words {start}..{end} are out of order or outside the module, which has {words}"
                 ))
             })?);
-            at = new.end;
+            copied = new.end;
         }
-        words.extend_from_slice(&self.words[at..]);
+        words.extend_from_slice(&self.words[copied..]);
         let bound = words.get_mut(BOUND).ok_or_else(|| Error::bad_argument("the module has no header"))?;
         *bound = self.bound;
         Ok(words)

@@ -103,7 +103,7 @@ pub fn evaluate(
     };
     let context = Context { initial: element, kind: Kind::Location, ..Context::new(encoding, target) };
     let location = Evaluator::new().location(&encoded.bytes, machine, &context).map_err(|fault| {
-        let index = fault.offset.and_then(|at| encoded.starts.iter().rposition(|&start| start <= at));
+        let index = fault.offset.and_then(|offset| encoded.starts.iter().rposition(|&start| start <= offset));
         let what = format!("{}: {}", fault.class, fault.rule);
         match index.and_then(|index| Some((index, operations.get(index)?))) {
             Some((index, operation)) => located(index, format!("{}: {what}", name(*operation))),

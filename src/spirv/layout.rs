@@ -94,10 +94,10 @@ impl<'a> Layout<'a> {
         while let Some(&first) = module.get(next) {
             #[cfg(test)]
             super::words::STEPS.set(super::words::STEPS.get() + 1);
-            let at = next;
+            let start = next;
             let opcode = first as u16;
             let results = results(opcode);
-            let instruction = Instruction { at, words: words.checked(at, first, results)? };
+            let instruction = Instruction { at: start, words: words.checked(start, first, results)? };
             next += instruction.words.len();
             let result = match results {
                 Some(Results::None) => None,
@@ -111,21 +111,21 @@ impl<'a> Layout<'a> {
             };
             if let Some(id) = result {
                 layout.highest = layout.highest.max(id);
-                if !layout.ids.define(id, at) {
-                    layout.again.push(at);
+                if !layout.ids.define(id, start) {
+                    layout.again.push(start);
                 }
             }
             match opcode {
                 op::STRING | op::EXT_INST_IMPORT | op::EXTENSION => layout.text(instruction)?,
                 op::EXT_INST | op::EXT_INST_FORWARD => {
-                    let at = u32::try_from(at).map_err(|_| Error::malformed("more than 2^32 words"))?;
-                    layout.extended.push(at);
+                    let start = u32::try_from(start).map_err(|_| Error::malformed("more than 2^32 words"))?;
+                    layout.extended.push(start);
                 }
                 op::FUNCTION => {
                     let id = result.unwrap_or(Id(0));
                     // A function without an end extends to the next one.
-                    let ended = open.replace(Function { id, at: at..at });
-                    layout.functions.extend(ended.map(|it| Function { at: it.at.start..at, ..it }));
+                    let ended = open.replace(Function { id, at: start..start });
+                    layout.functions.extend(ended.map(|it| Function { at: it.at.start..start, ..it }));
                 }
                 op::FUNCTION_END => {
                     let ended = open.take();
@@ -168,7 +168,7 @@ impl<'a> Layout<'a> {
     /// The instruction that defines the id; the first of several.
     #[inline]
     pub fn definition(&self, id: Id) -> Option<Instruction<'a>> {
-        self.ids.get(id).map(|at| self.words.at(at))
+        self.ids.get(id).map(|word| self.words.at(word))
     }
 
     /// Instructions that define an id again, in order.
@@ -444,7 +444,7 @@ impl Ids {
             // No instruction begins at word 0.
             Some(0) => None,
             Some(&at) => Some(at as usize),
-            None => self.far.get(&id).map(|&at| at as usize),
+            None => self.far.get(&id).map(|&word| word as usize),
         }
     }
 }

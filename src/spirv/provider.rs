@@ -296,7 +296,7 @@ impl Provider {
     /// The numbers that [`plus`](Self::plus) added, before other operations.
     #[cfg(feature = "json")]
     pub(crate) fn sums(&self) -> Vec<i64> {
-        let mut all = Vec::new();
+        let mut pieces = Vec::new();
         let mut steps = self.steps();
         loop {
             let (number, rest) = match *steps {
@@ -304,9 +304,9 @@ impl Provider {
                 [DebugOperation::Constu(number), DebugOperation::Minus, ref rest @ ..] => {
                     (-i64::from(number), rest)
                 }
-                _ => return all,
+                _ => return pieces,
             };
-            all.push(number);
+            pieces.push(number);
             steps = rest;
         }
     }

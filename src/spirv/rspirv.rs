@@ -105,7 +105,7 @@ fn instruction(it: Instruction<'_>, set: Set) -> Result<dr::Instruction> {
             let count = operands.len();
             let is_literal = |index| {
                 let row = row.and_then(|row| row.operand(set, index, count));
-                row.is_some_and(|of| of.kind.is_literal(set))
+                row.is_some_and(|row| row.kind.is_literal(set))
             };
             let operand = |(index, &word)| {
                 if is_literal(index) { Operand::LiteralBit32(word) } else { Operand::IdRef(word) }

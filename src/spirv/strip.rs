@@ -69,15 +69,15 @@ pub fn strip(words: &[u32]) -> Result<Vec<u32>> {
         return Ok(kept);
     }
     // Names and decorations follow the strings, and precede the other debug instructions.
-    let mut at = HEADER;
+    let mut word = HEADER;
     let mut named = kept[..HEADER].to_vec();
-    while let Some(&first) = kept.get(at) {
-        let instruction = &kept[at..at + (first >> 16) as usize];
+    while let Some(&first) = kept.get(word) {
+        let instruction = &kept[word..word + (first >> 16) as usize];
         let is_of_dropped = op::is_annotation(first as u16) && dropped.contains(&Id(instruction[1]));
         if !is_of_dropped {
             named.extend(instruction);
         }
-        at += instruction.len();
+        word += instruction.len();
     }
     Ok(named)
 }

@@ -197,12 +197,12 @@ impl<'a> Iterator for Instructions<'a> {
     type Item = Instruction<'a>;
 
     fn next(&mut self) -> Option<Instruction<'a>> {
-        let at = self.at;
+        let word = self.at;
         let first = *self.words.get(self.at)?;
         self.at += (first >> 16) as usize;
         #[cfg(test)]
         STEPS.set(STEPS.get() + 1);
-        Some(Instruction { at, words: &self.words[at..self.at] })
+        Some(Instruction { at: word, words: &self.words[word..self.at] })
     }
 }
 

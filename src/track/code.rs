@@ -380,8 +380,8 @@ impl Code {
 
     /// Adds the block that contains an error's pcs to the error.
     pub(super) fn in_block(&self, error: Error) -> Error {
-        let at = error.at().pcs.clone().map(|pcs| self.at_pcs(pcs));
-        error.or_at(at.unwrap_or_default())
+        let context = error.at().pcs.clone().map(|pcs| self.at_pcs(pcs));
+        error.or_at(context.unwrap_or_default())
     }
 
     /// Returns the error location for places.

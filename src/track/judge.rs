@@ -90,8 +90,10 @@ fn common(mut lanes: Vec<Vec<Wanted>>) -> HashSet<Vec<Wanted>> {
         }
         for (wanted, other) in shared.iter_mut().zip(lane) {
             match (&mut wanted.found, &other.found) {
-                (Found::Stored(known), Found::Stored(here)) if known.iter().any(|at| here.contains(at)) => {
-                    known.retain(|at| here.contains(at));
+                (Found::Stored(known), Found::Stored(here))
+                    if known.iter().any(|home| here.contains(home)) =>
+                {
+                    known.retain(|home| here.contains(home));
                 }
                 (known, other) if known == other => {}
                 _ => return lanes.drain(..).collect(),
@@ -379,12 +381,13 @@ impl Judge<'_, '_> {
         }
         let places = tracked.places_at_pc(part, pc).into_iter().map(|place| tracked.text(place)).collect();
         let pcs = pc..end;
-        let at = self.module.at_variable(variable, Some(pcs.clone()));
+        let context = self.module.at_variable(variable, Some(pcs.clone()));
         let (overwritten, with, path) = match event {
             Some(event) => (Some(event.pc), event.with, event.path),
             None => (None, None, Vec::new()),
         };
-        let stale = Stale { variable, at, bits, pcs, place, waits, wave, overwritten, with, path, places };
+        let stale =
+            Stale { variable, at: context, bits, pcs, place, waits, wave, overwritten, with, path, places };
         self.report.stale.push(stale);
     }
 
@@ -412,8 +415,8 @@ impl Judge<'_, '_> {
             let own = self.own_places(function, &stopped);
             let mut from = 0;
             let wanted = spans.iter().flat_map(|span| self.divided(span, lane, &own)).map(|span| {
-                let found = self.locate(&span, lane, &own);
-                let wanted = Wanted { from, bits: span.bits as i64, found };
+                let located = self.locate(&span, lane, &own);
+                let wanted = Wanted { from, bits: span.bits as i64, found: located };
                 from += span.bits as i64;
                 wanted
             });

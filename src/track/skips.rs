@@ -240,12 +240,12 @@ impl<'a> Stretches<'a> {
             let end = self.trace(&order, At::End, |node| {
                 (node == exit).then(|| Some(self.before(node, Rc::default(), At::End)))
             });
-            let all = self.trace(&order, At::Any, |node| {
+            let traced = self.trace(&order, At::Any, |node| {
                 (node == exit).then(|| Some(self.before(node, Rc::default(), At::Any)))
             });
             let traced = |from: u32| Traced {
                 end: self.after(&order, from, &end, At::End),
-                all: self.after(&order, from, &all, At::Any).unwrap_or_default(),
+                all: self.after(&order, from, &traced, At::Any).unwrap_or_default(),
             };
             let passed = traced(mask.saved);
             let left: Vec<Traced> =
@@ -326,7 +326,7 @@ impl<'a> Stretches<'a> {
         let run = |node: u32, is_run: bool, at: At| {
             if is_run { self.before(node, Rc::default(), at) } else { Rc::default() }
         };
-        let all = self.trace(&order, At::Any, |node| {
+        let traced = self.trace(&order, At::Any, |node| {
             is_end(node).map(|index| Some(run(node, last[index].1 && !is_later, At::Any)))
         });
         let each: Vec<States> = last
@@ -338,18 +338,18 @@ impl<'a> Stretches<'a> {
             })
             .collect();
         let traced_waits = starts.into_iter().map(|(wait, start, first)| {
-            let traced = |states: &States| match start {
+            let trace = |states: &States| match start {
                 Some(start) => Traced {
                     end: self.after(&order, start, states, At::End),
-                    all: self.after(&order, start, &all, At::Any).unwrap_or_default(),
+                    all: self.after(&order, start, &traced, At::Any).unwrap_or_default(),
                 },
                 None => Traced::default(),
             };
             let whole = |traced: Traced| first.as_ref().map_or(traced.clone(), |first| traced.after(first));
             let skips = skips_of(wait).iter().filter_map(|skip| is_end(skip.last()));
-            let ends: States = skips.map(|index| whole(traced(&each[index])).end).collect();
-            let all = whole(traced(&Vec::new())).all;
-            (wait, (ends, all))
+            let ends: States = skips.map(|index| whole(trace(&each[index])).end).collect();
+            let any = whole(trace(&Vec::new())).all;
+            (wait, (ends, any))
         });
         let traced_waits = traced_waits.collect();
         self.forget(&order);

@@ -192,7 +192,8 @@ pub(super) fn body(
             }),
             Position::After(id) => {
                 let defined = projection.layout.definition(id);
-                let real_index = |at| module_instructions.binary_search_by_key(&at, |real| real.word).ok();
+                let real_index =
+                    |word| module_instructions.binary_search_by_key(&word, |real| real.word).ok();
                 match defined.and_then(|it| real_index(it.at)) {
                     Some(index) => Some(behind(index + 1)),
                     // The id is that of a block or a parameter.
@@ -332,9 +333,9 @@ impl Compare<'_> {
                     Count(more, "more instruction")
                 );
                 let own = self.modules[0].function(ours.owner).scope;
-                let at = At { word: Some(pair.0), ..self.modules[0].at_scope(own) };
+                let context = At { word: Some(pair.0), ..self.modules[0].at_scope(own) };
                 let subject = Some(Subject::Function(ours.owner));
-                self.found.push(Difference { at, subject, property, what });
+                self.found.push(Difference { at: context, subject, property, what });
             }
         }
     }
@@ -364,10 +365,11 @@ impl Compare<'_> {
                 list(&theirs_here)
             );
             let variable = variables.get(&key).copied();
-            let at = variable.map(|(side, id)| self.modules[side].at_variable(id, None)).unwrap_or_default();
+            let context =
+                variable.map(|(side, id)| self.modules[side].at_variable(id, None)).unwrap_or_default();
             let subject = variable.filter(|&(side, _)| side == 0).map(|(_, id)| Subject::Variable(id));
             let property = Property::Location;
-            self.found.push(Difference { at: At { word, ..at }, subject, property, what });
+            self.found.push(Difference { at: At { word, ..context }, subject, property, what });
         }
     }
 }

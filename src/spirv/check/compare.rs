@@ -40,14 +40,14 @@ pub(super) struct Compare<'c> {
 impl Compare<'_> {
     /// Compares the records with equal keys.
     pub fn records(&mut self, described: &Description, read_back: &Description) {
-        let [ours, theirs] = [described, read_back].map(|all| by_key(&all.records));
+        let [ours, theirs] = [described, read_back].map(|projection| by_key(&projection.records));
         let mut ours = &ours[..];
         let mut theirs = &theirs[..];
         let mut different = Vec::new();
         while let Some(key) = [ours.first(), theirs.first()].into_iter().flatten().map(|it| it.0).min() {
-            let [our, their] = [&mut ours, &mut theirs].map(|all| {
-                let (equal, rest) = all.split_at(all.partition_point(|it| it.0 == key));
-                *all = rest;
+            let [our, their] = [&mut ours, &mut theirs].map(|records| {
+                let (equal, rest) = records.split_at(records.partition_point(|it| it.0 == key));
+                *records = rest;
                 equal
             });
             self.compared += our.len();
@@ -119,8 +119,8 @@ impl Compare<'_> {
         what: String,
     ) {
         let subject = of.subject(record);
-        let at = subject.at(self.modules[side]);
-        self.found.push(Difference { at, subject: (side == 0).then_some(subject), property, what });
+        let context = subject.at(self.modules[side]);
+        self.found.push(Difference { at: context, subject: (side == 0).then_some(subject), property, what });
     }
 }
 
@@ -140,9 +140,9 @@ fn unequal<'k>(mut ours: &'k [Keyed], mut theirs: &'k [Keyed]) -> (Vec<u32>, Vec
     let mut our = Vec::new();
     let mut their = Vec::new();
     while let Some(next) = [ours.first(), theirs.first()].into_iter().flatten().map(|it| it.1).min() {
-        let [these, those] = [&mut ours, &mut theirs].map(|all| {
-            let (equal, rest) = all.split_at(all.partition_point(|it| it.1 == next));
-            *all = rest;
+        let [these, those] = [&mut ours, &mut theirs].map(|records| {
+            let (equal, rest) = records.split_at(records.partition_point(|it| it.1 == next));
+            *records = rest;
             equal
         });
         let pairs = these.len().min(those.len());

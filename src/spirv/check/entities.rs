@@ -11,7 +11,7 @@ use crate::spirv::words::Id;
 pub(super) fn function_record(projection: &mut Projection<'_>, id: FunctionId) {
     let module = projection.module;
     let function = module.function(id);
-    let declared = function.specification.map(|of| module.function(of));
+    let declared = function.specification.map(|declaration| module.function(declaration));
     let mut properties = Properties::new();
     let subject = Subject::Function(id);
     let result = omitted_types::pointee(projection, Subject::Signature(id), function.returns);
@@ -26,7 +26,7 @@ pub(super) fn function_record(projection: &mut Projection<'_>, id: FunctionId) {
     }
     let line = function.line.or_else(|| declared?.line);
     properties.push((Property::Line, "line".into(), lines::line(projection, line, subject, Property::Line)));
-    let is_external = function.is_external || declared.is_some_and(|of| of.is_external);
+    let is_external = function.is_external || declared.is_some_and(|declaration| declaration.is_external);
     projection.yes(&mut properties, is_external, (Property::External, "external"));
     let access = function.member.accessibility.or_else(|| declared?.member.accessibility);
     properties.push((Property::Accessibility, "access".into(), composites::access(projection, access)));
@@ -79,7 +79,7 @@ pub(super) fn variable_record(projection: &mut Projection<'_>, id: VariableId) {
         return;
     }
     if variable.origin.is_none() {
-        let declared = variable.specification.map(|of| module.variable(of));
+        let declared = variable.specification.map(|declaration| module.variable(declaration));
         let (ty, _) = omitted_types::element(projection, subject, variable.ty);
         if let Some(bits) = projection.omissions.number(subject, Property::Size) {
             composites::unimported_layout(projection, module.name_of(id).unwrap_or_default(), 0, bits);
@@ -109,7 +109,8 @@ pub(super) fn variable_record(projection: &mut Projection<'_>, id: VariableId) {
             }
         }
         if is_global && !is_member {
-            let is_external = variable.is_external || declared.is_some_and(|of| of.is_external);
+            let is_external =
+                variable.is_external || declared.is_some_and(|declaration| declaration.is_external);
             projection.yes(&mut properties, is_external, (Property::External, "external"));
             let is_declaration =
                 variable.is_declaration && !projection.omissions.has(subject, Property::Declaration);
@@ -137,7 +138,7 @@ pub(super) fn variable_record(projection: &mut Projection<'_>, id: VariableId) {
             && !is_global
             && let ScopeKind::Function(function) = module.scope(variable.scope).kind
         {
-            let place = projection.parameters[function].iter().position(|&one| one == id);
+            let place = projection.parameters[function].iter().position(|&parameter| parameter == id);
             properties.push((
                 Property::Parameter,
                 "parameter".into(),

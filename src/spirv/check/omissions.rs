@@ -20,7 +20,7 @@ impl<'l> Omissions<'l> {
 
     /// The omissions of an entity.
     pub fn list(&self, subject: Subject) -> impl Iterator<Item = &'l Omission> {
-        self.0.get(&subject).map_or(&[][..], |all| all).iter().copied()
+        self.0.get(&subject).map_or(&[][..], |omissions| omissions).iter().copied()
     }
 
     /// The reason why a property of an entity is omitted.

@@ -10,7 +10,7 @@ use crate::omission::{Property, Subject};
 
 /// The type that an entity references, `None` for `void`.
 pub(super) fn pointee(projection: &mut Projection<'_>, subject: Subject, of: Option<TypeId>) -> Shape {
-    match of.and_then(|of| Some((of, projection.cut_cycle(subject, of)?))) {
+    match of.and_then(|ty| Some((ty, projection.cut_cycle(subject, ty)?))) {
         Some((_, true)) => shape!(projection.shapes; "void"),
         Some((of, false)) => unspecified(projection, of, false),
         None => projection.maybe(of),

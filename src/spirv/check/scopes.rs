@@ -93,7 +93,7 @@ pub(super) fn scope_here(projection: &mut Projection<'_>, id: ScopeId) -> Shape 
 
 pub(super) fn function_key(projection: &mut Projection<'_>, id: FunctionId, parent: Shape) -> Shape {
     let function = projection.module.function(id);
-    let declared = function.specification.map(|of| projection.module.function(of));
+    let declared = function.specification.map(|declaration| projection.module.function(declaration));
     let linkage = function.linkage_name.or_else(|| declared?.linkage_name);
     let name = projection.module.string(function.name);
     let linkage = linkage.map_or("", |linkage| projection.module.string(linkage));

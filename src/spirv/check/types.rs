@@ -101,7 +101,7 @@ fn kind(projection: &mut Projection<'_>, id: TypeId, kind: &TypeKind, bits: Opti
             sized(shape!(projection.shapes; kind, "to", to, "of storage class", class, "in space", space))
         }
         &TypeKind::Qualified { qualifier, of } => {
-            let is_sized = of.is_none_or(|of| projection.types[of.as_u32() as usize].is_sized);
+            let is_sized = of.is_none_or(|ty| projection.types[ty.as_u32() as usize].is_sized);
             if projection.omissions.has(subject, Property::Kind) {
                 return EncodedType { shape: projection.maybe(of), is_sized };
             }
@@ -115,7 +115,7 @@ fn kind(projection: &mut Projection<'_>, id: TypeId, kind: &TypeKind, bits: Opti
             EncodedType { is_sized, shape: shape!(projection.shapes; qualifier, to) }
         }
         &TypeKind::Typedef { of, .. } => {
-            let is_sized = of.is_none_or(|of| projection.types[of.as_u32() as usize].is_sized);
+            let is_sized = of.is_none_or(|ty| projection.types[ty.as_u32() as usize].is_sized);
             let shape = if projection.omissions.has(subject, Property::Kind) {
                 projection.maybe(of)
             } else {

@@ -247,20 +247,20 @@ fn unencodable_of_variable(projection: &mut Projection<'_>, id: VariableId) {
     let module = projection.module;
     let variable = module.variable(id);
     let subject = Subject::Variable(id);
-    let mut of = id;
+    let mut described = id;
     let is_instance = variable.origin.is_some();
-    while let Some(origin) = module.variable(of).origin {
-        of = origin;
+    while let Some(origin) = module.variable(described).origin {
+        described = origin;
     }
     if is_instance {
-        let has_own = projection.mode.has(Feature::InlinedVariables) && !projection.is_global(of);
+        let has_own = projection.mode.has(Feature::InlinedVariables) && !projection.is_global(described);
         let is_unencodable = !has_own && !projection.in_code.contains(id);
         unless_omitted(projection, subject, &[(is_unencodable, Property::Entity)]);
     }
     if !is_instance && projection.omissions.has(subject, Property::Entity) {
         return;
     }
-    let origin = module.variable(of);
+    let origin = module.variable(described);
     let is_member = matches!(module.scope(variable.scope).kind, ScopeKind::Type(_));
     let is_bound = projection.binding.global_id(id).is_some();
     let is_local = !is_member && !projection.is_global(id);
@@ -269,7 +269,7 @@ fn unencodable_of_variable(projection: &mut Projection<'_>, id: VariableId) {
     let is_parameter = variable.kind == VariableKind::Parameter && !is_local && !is_member;
     let is_inlined = !is_instance && projection.call(variable.scope).is_some();
     let has_value = variable.is_constant && (is_local || is_bound);
-    let is_of_other = variable.specification.is_some_and(|of| !module.is_static_member(of));
+    let is_of_other = variable.specification.is_some_and(|declaration| !module.is_static_member(declaration));
     let lost = [
         (variable.line.is_some() && is_instance && variable.line != origin.line, Property::Line),
         (variable.is_artificial && !origin.is_artificial, Property::Artificial),
@@ -308,7 +308,7 @@ fn unencodable_of_scopes(projection: &mut Projection<'_>) {
         };
         let is_elsewhere =
             scope.parent.zip(place).is_some_and(|(of, call)| projection.file_of(of) != call.file);
-        let has_line = origin.is_some_and(|of| scope.line.is_some() && scope.line != of.line);
+        let has_line = origin.is_some_and(|definition| scope.line.is_some() && scope.line != definition.line);
         let is_inline = matches!(scope.kind, ScopeKind::Namespace { name: Some(_), is_inline: true });
         let is_inline =
             is_inline && !projection.mode.set.has_operand(Name::LexicalBlock, Field::InlineNamespace);

@@ -76,14 +76,14 @@ impl Constructs {
 
 /// Merge blocks of loops, by header.
 fn loops(words: Words<'_>, function: &Function) -> HashMap<Id, Id> {
-    let mut all = HashMap::new();
+    let mut scopes = HashMap::new();
     let mut block = None;
     for instruction in words.between(function.at.clone()) {
         match (instruction.opcode(), instruction.operands()) {
             (op::LABEL, _) => block = instruction.result(),
-            (op::LOOP_MERGE, &[merge, ..]) => all.extend(block.map(|block| (block, Id(merge)))),
+            (op::LOOP_MERGE, &[merge, ..]) => scopes.extend(block.map(|block| (block, Id(merge)))),
             _ => {}
         }
     }
-    all
+    scopes
 }

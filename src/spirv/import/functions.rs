@@ -14,7 +14,7 @@ use crate::spirv::words::Id;
 
 pub(super) fn make_parameter(importer: &mut Importer<'_, '_>, id: Id, index: u32) {
     let Some(&Slot { variable, ty }) =
-        importer.references.parameters.get(&id).and_then(|all| all.get(index as usize))
+        importer.references.parameters.get(&id).and_then(|parameters| parameters.get(index as usize))
     else {
         return;
     };

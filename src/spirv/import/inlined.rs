@@ -67,25 +67,25 @@ fn make_instance(importer: &mut Importer<'_, '_>, scope: ScopeId, inlined: Id) -
         return Ok(None);
     };
     let mut blocks = Vec::new();
-    let mut of = scope;
+    let mut current = scope;
     if at.operand(Field::Inlined).is_some()
         && let Some(scope) = at.id(Field::Scope)
     {
         instance_discriminator(importer, scope, parent);
     }
     let mut instance = loop {
-        if let Some(known) = importer.entities.instances.get(&(of, inlined)) {
+        if let Some(known) = importer.entities.instances.get(&(current, inlined)) {
             match *known {
                 Some(known) => break known,
                 None => return Ok(None),
             }
         }
         let module = importer.m.described();
-        let data = module.scope(of);
+        let data = module.scope(current);
         match (&data.kind, data.parent) {
             (ScopeKind::Block, Some(parent)) => {
-                blocks.push(of);
-                of = parent;
+                blocks.push(current);
+                current = parent;
             }
             (&ScopeKind::Function(function), _) => {
                 let call = call_line(importer, &at, parent);
@@ -94,7 +94,7 @@ fn make_instance(importer: &mut Importer<'_, '_>, scope: ScopeId, inlined: Id) -
                 let made = importer.m.inlined(parent, function, &[], call);
                 let made = made.and_then(|made| importer.m.discriminator(made, number).map(|()| made));
                 match made.map_err(refused) {
-                    Ok(instance) => break kept(importer, of, inlined, instance),
+                    Ok(instance) => break kept(importer, current, inlined, instance),
                     Err(what) => {
                         importer.omissions.omit(&at, what);
                         return Ok(None);

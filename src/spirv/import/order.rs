@@ -41,8 +41,11 @@ fn add_needs(importer: &mut Importer<'_, '_>, node: Node, needs: &mut Vec<Node>)
     let id = match node {
         Node::Type(id, _) | Node::Scope(id) | Node::Variable(id) => id,
         Node::Parameter(function, index) => {
-            let Some(slot) =
-                importer.references.parameters.get(&function).and_then(|all| all.get(index as usize))
+            let Some(slot) = importer
+                .references
+                .parameters
+                .get(&function)
+                .and_then(|parameters| parameters.get(index as usize))
             else {
                 return;
             };

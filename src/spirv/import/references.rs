@@ -138,7 +138,7 @@ impl References {
             if variables.peek().is_some_and(|&(number, _)| number <= index) {
                 while let Some(of) = variables.next_if(|&(number, _)| number <= index) {
                     let slot = variable(of);
-                    if slot.ty.map(|of| facts.not_template(of)) != Some(facts.not_template(ty)) {
+                    if slot.ty.map(|ty| facts.not_template(ty)) != Some(facts.not_template(ty)) {
                         mismatched.push(of.1);
                     }
                     slots.push(slot);

@@ -68,7 +68,7 @@ fn discriminator(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Made<()> {
     let number = importer.facts.word(fact, Field::Discriminator);
     let siblings = fact.id(Field::Scope).and_then(|id| importer.references.discriminators.get(&id));
     let is_of_instance = |id: &&Id| importer.references.of_instances.contains(*id);
-    let is_only = match siblings.map(|all| (all.len(), all.iter().filter(is_of_instance).count())) {
+    let is_only = match siblings.map(|calls| (calls.len(), calls.iter().filter(is_of_instance).count())) {
         Some((1, _)) => true,
         Some(_) if importer.references.of_instances.contains(&fact.result) => {
             importer.entities.scopes.insert(fact.result, parent);

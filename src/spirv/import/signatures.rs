@@ -64,7 +64,7 @@ pub(super) fn function_template(importer: &mut Importer<'_, '_>, id: Id) -> Resu
     let Some(&function) = importer.entities.functions.get(&id) else { return Ok(()) };
     for parameter in templates::template_parameters(importer, &template, unit)? {
         let function = importer.m.describe_function(function);
-        let made = function.and_then(|mut of| of.template(parameter.as_template()).map(drop));
+        let made = function.and_then(|mut builder| builder.template(parameter.as_template()).map(drop));
         importer.omissions.made(&template, made.map_err(refused));
     }
     Ok(())

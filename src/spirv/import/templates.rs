@@ -85,7 +85,7 @@ fn template_parameter(
             if !is_outer {
                 return Ok(Err(Unimported::PackInPack));
             }
-            let mut all = Vec::new();
+            let mut parameters = Vec::new();
             for &id in fact.operands.get(4..).unwrap_or_default() {
                 let Some(inner) = importer.facts.get(Id(id)) else {
                     importer.omissions.omit(fact, Unimported::NotDebug(Field::Parameter, id));
@@ -93,9 +93,9 @@ fn template_parameter(
                 };
                 // Recursion ends here: a pack cannot contain a pack.
                 let made = template_parameter(importer, &inner, unit, false)?;
-                all.extend(importer.omissions.made(&inner, made));
+                parameters.extend(importer.omissions.made(&inner, made));
             }
-            Ok(Ok(Parameter::Pack(name, all)))
+            Ok(Ok(Parameter::Pack(name, parameters)))
         }
         _ => Ok(Err(Unimported::NotTemplateParameter)),
     }

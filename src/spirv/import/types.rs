@@ -391,16 +391,16 @@ pub(super) fn lay_out(
     kind: CompositeKind,
 ) -> u64 {
     let mut end = 0u64;
-    let mut all = Vec::new();
+    let mut members = Vec::new();
     for member in importer.facts.data_members(fact).collect::<Vec<_>>() {
         let ty = importer.ty(&member, Field::Type, unit).ok();
         let bits = ty.and_then(|ty| importer.m.described().ty(ty).bits()).unwrap_or_default();
         let bits = bits.div_ceil(8).saturating_mul(8);
         let start = if kind == CompositeKind::Union { 0 } else { end };
-        all.push(((member.result, unit), start));
+        members.push(((member.result, unit), start));
         end = end.max(start.saturating_add(bits));
     }
-    importer.pending.offsets.extend(all);
+    importer.pending.offsets.extend(members);
     if end > 0 {
         importer.omissions.omit(fact, Unimported::NoLayout);
     }
@@ -430,9 +430,11 @@ pub(super) fn place_types(importer: &mut Importer<'_, '_>) {
             continue;
         };
         let placed = match importer.entities.scopes.get(&scope) {
-            Some(&scope) => {
-                importer.m.describe_type(ty).and_then(|mut of| of.within(scope).map(|_| ())).map_err(refused)
-            }
+            Some(&scope) => importer
+                .m
+                .describe_type(ty)
+                .and_then(|mut builder| builder.within(scope).map(|_| ()))
+                .map_err(refused),
             None => Err(Unimported::NotImported(Field::Scope, scope.0)),
         };
         if let Err(what) = placed {

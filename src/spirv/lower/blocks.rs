@@ -45,19 +45,19 @@ impl Blocks {
             #[cfg(test)]
             STEPS.set(STEPS.get() + 1);
             let opcode = first as u16;
-            let at = next as u32;
+            let start = next as u32;
             next += (first >> 16) as usize;
             let end = next as u32;
             let number = self.instructions.len() as u32;
-            self.instructions.push((at, is_merged));
+            self.instructions.push((start, is_merged));
             if !matches!(opcode, op::LINE | op::NO_LINE) {
                 is_merged = op::is_merge(opcode);
             }
             match (&mut open, opcode) {
                 // A block without a terminator extends to the next label.
                 (before, op::LABEL) => {
-                    let new = Block { label: at, start: end, end, number };
-                    self.all.extend(before.replace(new).map(|it| Block { end: at, ..it }));
+                    let new = Block { label: start, start: end, end, number };
+                    self.all.extend(before.replace(new).map(|it| Block { end: start, ..it }));
                     is_start = true;
                 }
                 (Some(block), _) if op::is_terminator(opcode) => {
@@ -69,7 +69,7 @@ impl Blocks {
                 (_, op::LINE | op::NO_LINE) => self.has_lines = true,
                 (_, op::EXT_INST) => {}
                 (Some(block), op::FUNCTION_END) => {
-                    self.all.push(Block { end: at, ..*block });
+                    self.all.push(Block { end: start, ..*block });
                     open = None;
                 }
                 _ => is_start = false,

@@ -107,28 +107,28 @@ impl Body<'_, '_> {
             self.current = BlockState::at_start(self.writer.mode);
             // An existing line between two blocks applies in the second.
             let before = number.checked_sub(1).map(|before| blocks.all[before].end as usize);
-            let mut at = block.start as usize;
+            let mut word = block.start as usize;
             let mut read = before.unwrap_or(function.at.start);
             loop {
-                let has_own_line = blocks.has_lines && self.lines(read..at);
-                read = at;
-                let start = self.out.copy(at);
-                if number == 0 && at == block.start as usize {
+                let has_own_line = blocks.has_lines && self.lines(read..word);
+                read = word;
+                let start = self.out.copy(word);
+                if number == 0 && word == block.start as usize {
                     self.definition(bound, function.id)?;
                 }
                 let (here, rest) =
-                    placed.split_at(placed.iter().take_while(|it| it.at as usize <= at).count());
+                    placed.split_at(placed.iter().take_while(|it| it.at as usize <= word).count());
                 placed = rest;
                 self.group(
                     here,
                     &mut state,
                     // An existing line of the module at the start of a block takes precedence.
-                    at == block.start as usize && !has_own_line,
-                    Spot { function: function.at.clone(), at },
+                    word == block.start as usize && !has_own_line,
+                    Spot { function: function.at.clone(), at: word },
                 )?;
                 self.out.add(start);
                 match placed.first() {
-                    Some(next) if next.at <= block.end => at = next.at as usize,
+                    Some(next) if next.at <= block.end => word = next.at as usize,
                     _ => break,
                 }
             }
@@ -279,9 +279,9 @@ impl Body<'_, '_> {
             self.out.words.push(1 << 16 | u32::from(op::NO_LINE));
             return Ok(());
         };
-        let all = if has_debug_lines { &self.entities.sources } else { &self.entities.paths };
+        let ids = if has_debug_lines { &self.entities.sources } else { &self.entities.paths };
         let missing = || Error::new(ErrorKind::UnknownId(file.to_string()));
-        let source = all[file].ok_or_else(missing)?;
+        let source = ids[file].ok_or_else(missing)?;
         if !has_debug_lines {
             self.out.words.extend_from_slice(&[4 << 16 | u32::from(op::LINE), source.0, line, column]);
             return Ok(());

@@ -137,10 +137,10 @@ impl Inverse {
             }
         }
         parameters.sort_by_key(|&(function, _)| function);
-        for of_one in parameters.chunk_by(|one, other| one.0 == other.0) {
+        for group in parameters.chunk_by(|one, other| one.0 == other.0) {
             let start = self.parameters.len() as u32;
-            self.parameters.extend(of_one.iter().map(|&(_, id)| id));
-            self.of_function[of_one[0].0] = start..self.parameters.len() as u32;
+            self.parameters.extend(group.iter().map(|&(_, id)| id));
+            self.of_function[group[0].0] = start..self.parameters.len() as u32;
         }
     }
 
@@ -194,12 +194,12 @@ impl Inverse {
 
     /// Static members that are members of a type.
     pub fn statics(&self, ty: TypeId) -> &[VariableId] {
-        self.statics.get(&ty).map_or(&[], |all| all)
+        self.statics.get(&ty).map_or(&[], |variables| variables)
     }
 
     /// Member functions that are members of a type.
     pub fn methods(&self, ty: TypeId) -> &[FunctionId] {
-        self.methods.get(&ty).map_or(&[], |all| all)
+        self.methods.get(&ty).map_or(&[], |functions| functions)
     }
 
     /// Whether a static member is not listed in any type.

@@ -38,7 +38,7 @@ impl<'a> Out<'a> {
     /// instructions, which are most of the output, and inserts the preceding sections before them.
     pub fn new(layout: &Layout<'a>, written: &mut Preamble, has_room: bool, in_functions: usize) -> Self {
         let from = layout.words().all();
-        let at = Sections::new(layout);
+        let sections = Sections::new(layout);
         let mut out = Self {
             from,
             copied: 0,
@@ -49,13 +49,13 @@ impl<'a> Out<'a> {
             debug: 0,
             room: if has_room { EMPTY_EXPRESSION } else { 0 },
         };
-        let sections = [
-            (at.extensions, &written.extensions),
-            (at.imports, &written.imports),
-            (at.strings, &written.strings),
-            (at.globals, &written.constants),
+        let inserted = [
+            (sections.extensions, &written.extensions),
+            (sections.imports, &written.imports),
+            (sections.strings, &written.strings),
+            (sections.globals, &written.constants),
         ];
-        for (position, new) in sections {
+        for (position, new) in inserted {
             let start = out.copy(position);
             out.words.extend_from_slice(new);
             out.add(start);
@@ -98,15 +98,15 @@ impl<'a> Out<'a> {
         let constants = &written.constants[self.constants.1..];
         let debug = &written.debug[..];
         let more = constants.len() + debug.len();
-        let at = self.debug;
+        let section = self.debug;
         let room = self.room;
         if constants.is_empty() && debug.len() == room {
-            self.words[at..at + room].copy_from_slice(debug);
+            self.words[section..section + room].copy_from_slice(debug);
         } else {
             debug_assert!(self.constants.0 < self.debug, "a source has debug instructions");
             // Reserve exactly the final size.
             self.words.reserve_exact(more);
-            self.words.splice(at..at + room, debug.iter().copied());
+            self.words.splice(section..section + room, debug.iter().copied());
             self.words.splice(self.constants.0..self.constants.0, constants.iter().copied());
             // The range that contains the insertion grows; all later ranges move.
             let place = self.added.partition_point(|new| new.end < self.constants.0);

@@ -119,21 +119,22 @@ impl<'a> Places<'a> {
     /// Calls `each` with runs of statements of one function and the index of that function in the layout.
     fn runs(&mut self, mut each: impl FnMut(&mut Self, usize, Range<usize>)) -> Result<()> {
         let binding = self.binding;
-        let at = |places: &Self, statement: usize, error: Error| {
+        let locate = |places: &Self, statement: usize, error: Error| {
             let (position, statement_data) = binding.statements[statement];
             error.or_at(places.at(position, statement_data))
         };
         let ends = binding.runs.iter().skip(1).map(|run| run.start).chain([binding.statements.len()]);
         for (run, end) in binding.runs.iter().zip(ends) {
             if let Some(id) = run.function {
-                let function = self.function(id).map_err(|error| at(self, run.start, error))?;
+                let function = self.function(id).map_err(|error| locate(self, run.start, error))?;
                 each(self, function, run.start..end);
                 continue;
             }
             for (number, &(position, _)) in (run.start..end).zip(&binding.statements[run.start..end]) {
                 let Position::After(id) = position else { continue };
-                let defined = self.defined(id).map_err(|error| at(self, number, error))?;
-                let function = self.around(defined.at).ok_or_else(|| at(self, number, not_in_block(id)))?;
+                let defined = self.defined(id).map_err(|error| locate(self, number, error))?;
+                let function =
+                    self.around(defined.at).ok_or_else(|| locate(self, number, not_in_block(id)))?;
                 each(self, function, number..number + 1);
             }
         }
@@ -242,8 +243,8 @@ impl<'a> Places<'a> {
                 };
                 let function = self.layout.definition(id).and_then(|defined| self.around(defined.at));
                 let function = function.and_then(|function| self.functions[function]);
-                let at = function.map(|function| module.at_scope(module.function(function).scope));
-                at.unwrap_or_default()
+                let context = function.map(|function| module.at_scope(module.function(function).scope));
+                context.unwrap_or_default()
             }
         }
     }
@@ -320,7 +321,7 @@ impl<'f> Find<'f, '_> {
 
     /// Maps a position to a word.
     fn find(&mut self, number: u32, position: &'f Position) -> Result<()> {
-        let at = match *position {
+        let word = match *position {
             Position::Start { block, .. } => self.block(block)?.start,
             Position::Before { block: label, instruction, .. } => {
                 let block = self.block(label)?;
@@ -329,7 +330,7 @@ impl<'f> Find<'f, '_> {
             }
             Position::After(id) => self.after(id)?,
         };
-        self.placed.push(Placed { at, start: number, end: number + 1 });
+        self.placed.push(Placed { at: word, start: number, end: number + 1 });
         self.last = Some(position);
         Ok(())
     }

@@ -25,7 +25,7 @@ impl Replacements {
         let typedef = mode.typedef == BaseTypes::Basic;
         for (id, ty) in &module.types {
             let mut omit = |property, reason| writer.omit(module, Subject::Type(id), property, reason);
-            let of_basic = |of: Option<TypeId>| of.and_then(|of| replacements.basic[of]);
+            let of_basic = |ty: Option<TypeId>| ty.and_then(|ty| replacements.basic[ty]);
             match ty.kind {
                 TypeKind::Base { .. } => replacements.basic[id] = Some(id),
                 TypeKind::Pointer { to, .. } if pointee => match (to, of_basic(to)) {
@@ -42,7 +42,7 @@ impl Replacements {
                     replacements.basic[id] = of_basic(of);
                     if pointee && replacements.basic[id].is_none() {
                         omit(Property::Kind, Reason::AsUnqualified(mode.name));
-                        replacements.replaced[id] = Some(of.and_then(|of| replacements.get(of)));
+                        replacements.replaced[id] = Some(of.and_then(|ty| replacements.get(ty)));
                     } else if let (true, Some(of), Some(basic)) =
                         (pointee && of != replacements.basic[id], of, replacements.basic[id])
                     {
@@ -53,7 +53,7 @@ impl Replacements {
                     replacements.basic[id] = of_basic(of);
                     if typedef && replacements.basic[id].is_none() {
                         omit(Property::Kind, Reason::AsUnnamed(mode.name));
-                        replacements.replaced[id] = Some(of.and_then(|of| replacements.get(of)));
+                        replacements.replaced[id] = Some(of.and_then(|ty| replacements.get(ty)));
                     } else if let (true, Some(of), Some(basic)) =
                         (typedef && of != replacements.basic[id], of, replacements.basic[id])
                     {
@@ -93,7 +93,7 @@ pub(super) fn spelled(module: &Module, mut ty: TypeId) -> String {
             TypeKind::Qualified { qualifier, of } => {
                 let word = qualifier.keyword();
                 let is_pointer =
-                    of.is_some_and(|of| matches!(module.types[of].kind, TypeKind::Pointer { .. }));
+                    of.is_some_and(|ty| matches!(module.types[ty].kind, TypeKind::Pointer { .. }));
                 if is_pointer {
                     after.push(word)
                 } else {

@@ -159,7 +159,7 @@ impl<'a> Writer<'a> {
     fn index_module(&mut self) {
         let words = self.layout.words();
         for instruction in words.between(HEADER..self.layout.globals_end()) {
-            let at = instruction.at;
+            let word = instruction.at;
             let operands = instruction.operands();
             let Some(id) = instruction.result() else { continue };
             match (instruction.opcode(), operands) {
@@ -171,7 +171,7 @@ impl<'a> Writer<'a> {
                         .texts
                         .entry(hash, is_equal, |&(_, it)| self.hasher.hash_one(string_at(it, module, &[])));
                     if let Entry::Vacant(entry) = entry {
-                        entry.insert((id, Text::Existing(at)));
+                        entry.insert((id, Text::Existing(word)));
                     }
                 }
                 (op::TYPE_INT, &[bits @ (32 | 64), 0]) => {
@@ -436,10 +436,10 @@ impl<'a> Writer<'a> {
         let form = &self.forms[name as usize];
         let number = form.number.ok_or_else(|| self.unsupported(name))?;
         to.extend_from_slice(&[0, self.void.0, id.0, self.import.0, number]);
-        let mut at = 0;
+        let mut next = 0;
         let mut is_forward = false;
         for &(field, word) in operands {
-            let Some(operand) = form.next(field, &mut at) else { continue };
+            let Some(operand) = form.next(field, &mut next) else { continue };
             to.push(match word {
                 Word::Id(id) => id.0,
                 Word::Later(id) => {
