@@ -1,6 +1,9 @@
-//! Dominators in a graph, by the algorithm SEMI-NCA of Georgiadis, "Linear-Time Algorithms for Dominators and Related
-//! Problems". Iteration over predecessors is not used, because a node with many distant predecessors, such as the exit
-//! of a function that lanes leave early, would take quadratic time.
+//! Dominators in a graph, by Georgiadis' SEMI-NCA algorithm ("Linear-Time Algorithms for Dominators and Related
+//! Problems"): a depth-first walk numbers the nodes, semidominators are computed in reverse order, and a walk up the
+//! tree turns them into dominators.
+//!
+//! Iteration over predecessors is not used, because a node with many distant predecessors, such as a function's exit
+//! that lanes reach early, would take quadratic time.
 
 /// The immediate dominator of an unreachable node.
 pub(crate) const UNREACHED: u32 = u32::MAX;
@@ -9,22 +12,23 @@ pub(crate) const UNREACHED: u32 = u32::MAX;
 pub(crate) struct Dominators {
     /// Reachable nodes in reverse postorder.
     pub(crate) order: Vec<u32>,
-    /// Immediate dominator of each node. The immediate dominator of node 0 is node 0.
+    /// Each node's immediate dominator. The immediate dominator of node 0 is node 0.
     pub(crate) immediate: Vec<u32>,
 }
 
-/// Nodes by the number of their first visit, with the forest of nodes whose semidominators are known.
+/// Nodes, numbered in the order in which the walk first visits them, with the forest of nodes whose semidominators are
+/// known.
 struct Forest {
     parent: Vec<u32>,
     semidominator: Vec<u32>,
     label: Vec<u32>,
-    /// Nodes on the current path; kept, so that no call allocates.
+    /// Nodes on the current path. The buffer is kept so that no call allocates.
     path: Vec<u32>,
 }
 
 impl Forest {
-    /// Returns the node with the least semidominator on the path from a node to the root of its tree. All nodes after
-    /// `last` are in the forest. Compresses the path, so that later calls are short.
+    /// Returns the node with the least semidominator on the path from a node to its tree's root. All nodes after `last`
+    /// are in the forest. Compresses the path so that later calls are short.
     fn least(&mut self, mut node: u32, last: u32) -> u32 {
         if self.parent[node as usize] <= last {
             return self.label[node as usize];
@@ -35,6 +39,7 @@ impl Forest {
         }
         let mut above = node;
         let mut least = self.label[node as usize];
+        // From the root down, each node takes the least label above it and becomes a child of the root.
         while let Some(node) = self.path.pop() {
             self.parent[node as usize] = self.parent[above as usize];
             let label = &mut self.label[node as usize];
@@ -50,7 +55,7 @@ impl Forest {
 }
 
 impl Dominators {
-    /// Finds the dominators of the nodes that are reachable from node 0. `successor` returns a node's successor at an
+    /// Finds the dominators of all nodes that are reachable from node 0. `successor` returns a node's successor at an
     /// index, and `predecessors` all predecessors of a node.
     pub(crate) fn new<P: Iterator<Item = u32>>(
         nodes: usize,
@@ -68,6 +73,7 @@ impl Dominators {
             parent.push(0);
             path.push((0, 0));
         }
+        // The path is explicit instead of a recursion, because a function with many blocks would overflow the stack.
         while let Some((node, next)) = path.last_mut() {
             match successor(*node, *next) {
                 Some(to) => {
@@ -90,6 +96,7 @@ impl Dominators {
         let mut dominators = parent.clone();
         let labels: Vec<u32> = (0..count).collect();
         let mut forest = Forest { parent, semidominator: labels.clone(), label: labels, path: Vec::new() };
+        // In reverse order, all later nodes are in the forest already. Unreachable predecessors do not count.
         for node in (1..count).rev() {
             let mut least = dominators[node as usize];
             for from in predecessors(visited[node as usize]).map(|from| number[from as usize]) {

@@ -1,4 +1,4 @@
-//! Adds debug instructions to a module without any.
+//! Adds debug instructions to a module that has none.
 
 use super::attached::Attached;
 use super::binding::Binding;
@@ -12,17 +12,15 @@ use crate::model::Module;
 /// Adds the debug instructions that describe a module, together with the strings, types and constants that they refer
 /// to and the module lacks. Nothing else changes, except the id bound in the header.
 ///
-/// The instructions are placed according to the [logical layout](https://registry.khronos.org/SPIR-V/) of a module:
-/// those outside functions after all types, constants and global variables; those that describe code among the
-/// instructions of the functions, at the binding's positions. [`strip`](super::strip()) removes debug instructions
-/// that the module has already.
+/// The instructions follow the [logical layout](https://registry.khronos.org/SPIR-V/): instructions outside functions
+/// come after all types, constants and global variables; instructions that describe code are placed inside functions,
+/// at the binding's positions. [`strip`](super::strip()) removes debug instructions that the module already has.
 ///
-/// # Errors
-/// With the word, if the words are not a module, or if the module already has debug instructions, of any set:
-/// [`ErrorKind::AlreadyPresent`]. With the variable or function and the id, if the binding refers to a missing id or to
-/// one that cannot provide the variable. Nothing is returned then.
+/// If the words are not a module, the error names the word. If the module already has debug instructions, from any set,
+/// it is [`ErrorKind::AlreadyPresent`]. If the binding refers to a missing id, or to an id that cannot provide the
+/// variable, the error names the variable or function and the id. Nothing is returned in these cases.
 pub fn attach(words: &[u32], module: &Module, binding: &Binding, mode: &Mode) -> Result<Attached> {
-    // A module that cannot be read is refused.
+    // Read everything first: nothing may be added to a module that cannot be read.
     let facts = read(words)?;
     can_be_added_to(&facts)?;
     lower(facts.layout(), module, binding, mode)
@@ -34,6 +32,7 @@ fn can_be_added_to(facts: &Facts<'_>) -> Result<()> {
     let words = facts.layout().words();
     let bound = words.bound();
     let is_beyond = |it: &Instruction<'_>| it.result().is_some_and(|id| id.0 >= bound);
+    // `highest` answers for a valid module; only an invalid module is searched for the offending word.
     if layout.highest().0 >= bound
         && let Some(first) = words.instructions().find(is_beyond)
     {
@@ -47,6 +46,7 @@ fn can_be_added_to(facts: &Facts<'_>) -> Result<()> {
         let word = layout.definition(import).map_or(0, |it| it.at);
         (word, name)
     });
+    // The message names the first debug instruction, whether its set is known or not.
     match known.or_else(|| unknown.min()) {
         None => Ok(()),
         Some((at, name)) => {
@@ -65,8 +65,8 @@ mod tests {
     use crate::spirv::{Id, Position, Provider, Set};
     use crate::target::{Gfx, Target, Wave};
 
-    /// Number of instructions visited to place `count` statements in a block of `count` instructions, in descending
-    /// order of positions.
+    /// Counts the instructions visited to place `count` statements in a block with `count` instructions, in descending
+    /// order.
     fn steps(count: u32) -> usize {
         let mut words = vec![super::super::MAGIC, 0x0001_0000, 0, 10 + count, 0];
         words.extend([2 << 16 | 19, 1, 4 << 16 | 21, 2, 32, 0, 3 << 16 | 33, 3, 1, 3 << 16 | 1, 2, 4]);

@@ -17,7 +17,7 @@ pub struct Attached {
     pub added: Vec<Range<usize>>,
     /// The id bound of the original module.
     pub bound: u32,
-    /// Properties that the instruction set cannot express, or expresses differently from the description.
+    /// Properties that the instruction set cannot express, or expresses unlike the description.
     pub omissions: Vec<Omission>,
 }
 
@@ -25,11 +25,12 @@ impl Attached {
     /// The original module, without the added words.
     ///
     /// # Errors
-    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) if `added` was changed, so that the ranges are unsorted or
-    /// outside `words`.
+    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) if the caller changed `added` so that the ranges are
+    /// unsorted or outside `words`.
     pub fn detach(&self) -> Result<Vec<u32>> {
         let mut words = Vec::with_capacity(self.words.len());
         let mut copied = 0;
+        // Copy what lies between the added ranges. `added` is public, so that any order has to be expected.
         for new in &self.added {
             let old = self.words.get(copied..new.start).filter(|_| self.words.get(new.clone()).is_some());
             words.extend_from_slice(old.ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! Links a model to a SPIR-V module: ids of functions and variables, and positions of scopes, lines and values.
+//! Links a model to a SPIR-V module: function and variable ids, and positions for scopes, lines and values.
 
 use cranelift_entity::SecondaryMap;
 
@@ -11,24 +11,24 @@ use crate::model::{FunctionId, ScopeId, SourceLine, UnitId, VariableId};
 pub enum Position {
     /// A block's start: after its label and its `OpPhi` and `OpVariable` instructions.
     Start {
-        /// Result of the `OpFunction`.
+        /// Result id of the `OpFunction`.
         function: Id,
-        /// Result of the `OpLabel`.
+        /// Result id of the `OpLabel`.
         block: Id,
     },
-    /// Position before an instruction of a block. If that is one of the `OpPhi` and `OpVariable` instructions at the
-    /// the block's start: after all of these.
+    /// Position before an instruction. If the instruction is an `OpPhi` or `OpVariable` at the block's start, the
+    /// position is after all such instructions.
     Before {
-        /// Result of the `OpFunction`.
+        /// Result id of the `OpFunction`.
         function: Id,
-        /// Result of the `OpLabel`.
+        /// Result id of the `OpLabel`.
         block: Id,
-        /// The instruction's index, counted from 0 after the label. Every instruction of the module counts, `OpLine`
-        /// included.
+        /// The instruction's index, counted from 0 after the label. Every instruction counts, including `OpLine`.
         instruction: u32,
     },
-    /// Position after the instruction that defines the id. If that is one of the `OpPhi` and `OpVariable` instructions
-    /// at a block's start: after all of these. If it is a parameter of the function: at the function's start.
+    /// Position after the instruction that defines the id. If the instruction is an `OpPhi` or `OpVariable` at a
+    /// block's start, the position is after all such instructions. If it is a function parameter, the position is the
+    /// function's start.
     After(Id),
 }
 
@@ -38,7 +38,7 @@ impl Position {
         Self::Start { function, block }
     }
 
-    /// The position before an instruction of a block, counted from 0 after the label.
+    /// The position before an instruction, counted from 0 after the block's label.
     pub fn before(function: Id, block: Id, instruction: u32) -> Self {
         Self::Before { function, block, instruction }
     }
@@ -69,23 +69,22 @@ pub enum Statement {
         variable: VariableId,
         /// Index of the first value operand in [`Binding::providers`].
         provider: u32,
-        /// Number of value operands; each of several provides a part of the variable.
+        /// Number of value operands. If there are several, each provides a part of the variable.
         count: u32,
     },
 }
 
-/// Consecutive statements.
+/// Consecutive statements in the same function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Run {
-    /// The `OpFunction` of the statements; `None` for statements at [`Position::After`], whose functions follow from
-    /// the ids.
+    /// The function's `OpFunction`; `None` for statements at [`Position::After`], whose functions follow from the ids.
     pub function: Option<Id>,
     /// Index of the first statement.
     pub start: usize,
 }
 
 impl Statement {
-    /// The variable of the statement.
+    /// The variable that the statement describes.
     pub(crate) fn variable(self) -> Option<VariableId> {
         match self {
             Self::Scope(_) | Self::Line(_) => None,
@@ -96,21 +95,20 @@ impl Statement {
 
 /// Links a [model](crate::model::Module) to a SPIR-V module.
 ///
-/// Calls are not checked here: [`attach`](super::attach()) has the module and refuses unknown ids.
+/// Calls are not checked here, because only [`attach`](super::attach()) has the module; it refuses unknown ids.
 ///
-/// A scope or a line applies from its position to the next one of the function, in the order of the blocks; it is
-/// repeated in every block in between, as the instruction set requires. A function starts in its own scope. At one
-/// position scope and line come first, then declarations and values in the order of the calls.
+/// A scope or line applies from its position to the function's next scope or line, in block order. It is repeated in
+/// every block in between, because the instruction set ends scopes and lines with each block. A function starts in its
+/// own scope. At one position, the scope and line come first, then declarations and values in call order.
 ///
-/// A variable of an inlined call is identified by the scope in force: if another scope is in force, the instruction
-/// for the variable is emitted in the variable's own scope. An existing `OpLine` of the module applies from its
-/// position and is not changed.
+/// A variable in an inlined call is identified by the current scope: if the scope differs, the variable's instruction
+/// is emitted in the variable's own scope. An existing `OpLine` applies from its position and is not changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Binding {
     pub(crate) functions: SecondaryMap<FunctionId, Option<Id>>,
     pub(crate) globals: SecondaryMap<VariableId, Option<Id>>,
     pub(crate) statements: Vec<(Position, Statement)>,
-    /// Runs of statements of one function, or of statements after ids.
+    /// Runs of statements in the same function, or after ids.
     pub(crate) runs: Vec<Run>,
     pub(crate) providers: Vec<Provider>,
     pub(crate) build_identifier: Option<(String, bool)>,
@@ -146,7 +144,7 @@ impl Binding {
         self.push(position, Statement::Scope(None))
     }
 
-    /// Starts a line. If the text of its file is known, the line must be in the text.
+    /// Starts a line. If the file's text is known, it must contain the line.
     pub fn line(&mut self, position: Position, line: SourceLine) -> &mut Self {
         self.push(position, Statement::Line(Some(line)))
     }
@@ -156,17 +154,17 @@ impl Binding {
         self.push(position, Statement::Line(None))
     }
 
-    /// Declares that a variable is in memory while the function runs: at an `OpVariable`, or at the target of a
-    /// parameter that is a pointer. `position` is that of the declaration. `DebugDeclare` cannot refer to a pointer
-    /// other than an `OpVariable`; for such a pointer, a `DebugValue` with a dereference is emitted.
+    /// Declares that a variable is in memory while the function runs: at an `OpVariable`, or where a pointer parameter
+    /// points. `position` is the declaration's position. `DebugDeclare` cannot refer to a pointer other than an
+    /// `OpVariable`; for such a pointer, a `DebugValue` with a dereference is emitted.
     pub fn declare(&mut self, position: Position, variable: VariableId, provider: Provider) -> &mut Self {
         let place = self.providers.len() as u32;
         self.providers.push(provider);
         self.push(position, Statement::Declare { variable, provider: place })
     }
 
-    /// Starts values of a variable: one operand, or several that each provide a [part](Provider::part) or some
-    /// [bits](Provider::bits). Other parts and bits keep their values. With an empty list the variable is unavailable
+    /// Starts values for a variable: one operand, or several that each provide a [part](Provider::part) or some
+    /// [bits](Provider::bits). Other parts and bits keep their values. An empty list makes the variable unavailable
     /// from here on.
     pub fn value(&mut self, position: Position, variable: VariableId, providers: &[Provider]) -> &mut Self {
         let place = self.providers.len() as u32;
@@ -174,31 +172,31 @@ impl Binding {
         self.push(position, Statement::Value { variable, provider: place, count: providers.len() as u32 })
     }
 
-    /// Identifies the module's debug information, which may be in another file: 32 lowercase hexadecimal digits, or
-    /// more. `may_be_shared`: different sources that compile to the same module have the same identifier.
+    /// Identifies the module's debug information, which may be in another file, by 32 or more lowercase hexadecimal
+    /// digits. `may_be_shared`: different sources that compile to the same module have the same identifier.
     ///
-    /// Only `NonSemantic.Shader.DebugInfo` has it: section "Debug Info Metadata".
+    /// Only `NonSemantic.Shader.DebugInfo` can encode it: section "Debug Info Metadata".
     pub fn build_identifier(&mut self, digits: &str, may_be_shared: bool) -> &mut Self {
         self.build_identifier = Some((digits.to_owned(), may_be_shared));
         self
     }
 
-    /// Sets the location of separate debug information: commonly a path relative to a search directory of the tools.
-    /// Only `NonSemantic.Shader.DebugInfo` can encode it.
+    /// Sets the location of separate debug information: usually a path relative to one of the tools' search
+    /// directories. Only `NonSemantic.Shader.DebugInfo` can encode it.
     pub fn storage_path(&mut self, path: &str) -> &mut Self {
         self.storage_path = Some(path.to_owned());
         self
     }
 
-    /// Sets the source language of a unit by its
-    /// [number](https://registry.khronos.org/SPIR-V/specs/unified1/SPIRV.html#Source_Language) in SPIR-V, instead of
-    /// the unit's language: 10 is WGSL and 11 Slang, which DWARF does not number.
+    /// Sets a unit's source language by its SPIR-V
+    /// [number](https://registry.khronos.org/SPIR-V/specs/unified1/SPIRV.html#Source_Language), instead of the unit's
+    /// DWARF language: 10 is WGSL and 11 Slang, which DWARF does not number.
     pub fn language(&mut self, unit: UnitId, number: u32) -> &mut Self {
         self.languages[unit] = Some(number);
         self
     }
 
-    /// The source language of a unit, by its number in SPIR-V.
+    /// The unit's source language, as a SPIR-V number.
     pub fn language_number(&self, unit: UnitId) -> Option<u32> {
         self.languages[unit]
     }
@@ -208,32 +206,32 @@ impl Binding {
         self.build_identifier.as_ref().map(|(digits, may_be_shared)| (&**digits, *may_be_shared))
     }
 
-    /// The path of separate debug information.
+    /// The path to separate debug information.
     pub fn stored_at(&self) -> Option<&str> {
         self.storage_path.as_deref()
     }
 
-    /// The `OpFunction` of a function.
+    /// The function's `OpFunction`.
     pub fn function_id(&self, function: FunctionId) -> Option<Id> {
         self.functions[function]
     }
 
-    /// The `OpVariable` or constant of a variable outside all functions.
+    /// The `OpVariable` or constant for a variable outside all functions.
     pub fn global_id(&self, variable: VariableId) -> Option<Id> {
         self.globals[variable]
     }
 
-    /// The statements with their positions, in the order of the calls.
+    /// The statements with their positions, in call order.
     pub fn statements(&self) -> &[(Position, Statement)] {
         &self.statements
     }
 
-    /// The operands of declarations and values.
+    /// The operands in declarations and values.
     pub fn providers(&self) -> &[Provider] {
         &self.providers
     }
 
-    /// Frees the memory that more statements would need.
+    /// Frees the memory reserved for more statements.
     pub(crate) fn shrink(&mut self) {
         self.statements.shrink_to_fit();
         self.providers.shrink_to_fit();
@@ -244,6 +242,7 @@ impl Binding {
             Position::Start { function, .. } | Position::Before { function, .. } => Some(function),
             Position::After(_) => None,
         };
+        // Lowering looks up a function once for each run, so that long runs are cheap.
         if self.runs.last().is_none_or(|last| last.function != function) {
             self.runs.push(Run { function, start: self.statements.len() });
         }

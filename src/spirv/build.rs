@@ -11,8 +11,8 @@ use super::words::{Id, Ids, MAGIC, string_words};
 use crate::error::{Count, Error, ErrorKind, Result};
 use crate::model::Module;
 
-/// A section of a module before its functions, in the order of section 2.4 "Logical Layout of a Module" of the SPIR-V
-/// specification.
+/// A module section before the functions, in the order of the SPIR-V specification's section 2.4 "Logical Layout of a
+/// Module".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     /// 1: `OpCapability`.
@@ -41,7 +41,7 @@ pub enum Part {
 
 const PARTS: usize = Part::Globals as usize + 1;
 
-/// Writes a module. Instructions are given by opcode and operands; ids are operands as numbers.
+/// Writes a module. An instruction is given by its opcode and operands; id operands are numbers.
 ///
 /// Instructions outside functions can be added at any time: each goes to its section. Equal strings, types and
 /// constants are written once.
@@ -87,7 +87,7 @@ pub struct ModuleBuilder {
     version: u32,
     ids: Ids,
     parts: [Vec<u32>; PARTS],
-    /// Ids of strings, types and constants, by opcode, type and operands.
+    /// Ids for strings, types and constants, by opcode, type and operands.
     reused: HashMap<Vec<u32>, Id>,
     functions: Vec<u32>,
     open: Option<Open>,
@@ -97,13 +97,13 @@ pub struct ModuleBuilder {
 #[derive(Debug, Clone, Copy)]
 struct Open {
     function: Id,
-    /// Label of the current block, and number of its instructions.
+    /// The current block's label, and the number of instructions so far.
     block: Option<(Id, u32)>,
     has_blocks: bool,
 }
 
 impl ModuleBuilder {
-    /// An empty module of a version of SPIR-V.
+    /// An empty module for a SPIR-V version.
     pub fn new(major: u8, minor: u8) -> Self {
         Self {
             version: u32::from(major) << 16 | u32::from(minor) << 8,
@@ -188,8 +188,8 @@ impl ModuleBuilder {
         self.annotate(Part::Names, op::NAME, &operands)
     }
 
-    /// Adds a type or constant, or returns the id of an equal one. Constants have a type operand `ty`; types have
-    /// none.
+    /// Adds a type or constant, or returns the id of an equal type or constant. Constants have a type operand `ty`;
+    /// types have none.
     ///
     /// # Errors
     /// [`ErrorKind::TooLarge`] if the operands do not fit one instruction, or no id is left.
@@ -197,7 +197,7 @@ impl ModuleBuilder {
         self.once(Part::Globals, opcode, ty, operands)
     }
 
-    /// Adds a global variable, or a type or constant that is not shared with equal ones, under an id
+    /// Adds a global variable, or a type or constant that is never shared with an equal one, under an id that was
     /// [allocated](Self::id) before.
     ///
     /// # Errors
@@ -217,6 +217,7 @@ impl ModuleBuilder {
     }
 
     fn once(&mut self, part: Part, opcode: u16, ty: Option<Id>, operands: &[u32]) -> Result<Id> {
+        // The section is not part of the key, because the opcode determines it.
         let mut key = vec![u32::from(opcode), ty.map_or(0, |ty| ty.0)];
         key.extend_from_slice(operands);
         if let Some(&id) = self.reused.get(&key) {
@@ -228,7 +229,7 @@ impl ModuleBuilder {
         Ok(id)
     }
 
-    /// Begins a function with the type of its result, its function control and its type.
+    /// Begins a function with its return type, function control and function type.
     ///
     /// # Errors
     /// [`ErrorKind::BadArgument`] if the previous function is not ended; [`ErrorKind::TooLarge`] if no id is left.
@@ -238,7 +239,7 @@ impl ModuleBuilder {
         Ok(id)
     }
 
-    /// Begins a function, as [`function`](Self::function) does, under an id [allocated](Self::id) before.
+    /// Begins a function, as [`function`](Self::function) does, under an id that was [allocated](Self::id) before.
     ///
     /// # Errors
     /// [`ErrorKind::BadArgument`] if the previous function is not ended.
@@ -262,7 +263,7 @@ impl ModuleBuilder {
         Ok(id)
     }
 
-    /// Adds a parameter, as [`parameter`](Self::parameter) does, under an id [allocated](Self::id) before.
+    /// Adds a parameter, as [`parameter`](Self::parameter) does, under an id that was [allocated](Self::id) before.
     ///
     /// # Errors
     /// [`ErrorKind::BadArgument`] outside a function, or after its first block.
@@ -286,7 +287,7 @@ impl ModuleBuilder {
         Ok(id)
     }
 
-    /// Begins a block, as [`block`](Self::block) does, under an id [allocated](Self::id) before.
+    /// Begins a block, as [`block`](Self::block) does, under an id that was [allocated](Self::id) before.
     ///
     /// # Errors
     /// [`ErrorKind::BadArgument`] outside a function, or if the previous block is not ended.
@@ -312,7 +313,7 @@ impl ModuleBuilder {
         Ok(id)
     }
 
-    /// Adds an instruction, as [`result`](Self::result) does, under an id [allocated](Self::id) before.
+    /// Adds an instruction, as [`result`](Self::result) does, under an id that was [allocated](Self::id) before.
     ///
     /// # Errors
     /// The errors of [`result`](Self::result).
@@ -338,7 +339,7 @@ impl ModuleBuilder {
         Ok(self)
     }
 
-    /// The position before the next instruction of the block.
+    /// The position before the block's next instruction.
     ///
     /// # Errors
     /// [`ErrorKind::BadArgument`] outside a block.
@@ -377,6 +378,7 @@ impl ModuleBuilder {
         if let Some(open) = self.open {
             return Err(not_ended(open.function));
         }
+        // The generator's number is 0, because eitri has none in the registry; the last word is the reserved schema.
         let mut words = vec![MAGIC, self.version, 0, self.ids.bound(), 0];
         words.extend(self.parts.iter().flatten());
         words.extend(self.functions);

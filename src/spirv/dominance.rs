@@ -1,5 +1,5 @@
-//! Dominance among a function's blocks: section 2.16.1 of the core specification, "each consumption of a result
-//! is dominated by its definition".
+//! Dominance among a function's blocks, which section 2.16.1 of the core specification requires: "each consumption of a
+//! result is dominated by its definition".
 
 use core::ops::Range;
 
@@ -9,19 +9,19 @@ use super::opcodes as op;
 use super::words::{Id, Instruction, Words};
 use crate::dominators::{Dominators, UNREACHED};
 
-/// Blocks of a function in module order, numbered by a walk over the dominator tree, so that one comparison of two ranges
-/// answers whether a block dominates another.
+/// A function's blocks in module order, numbered by a walk over the dominator tree so that comparing two ranges tells
+/// whether a block dominates another.
 #[derive(Debug, Clone)]
 pub(crate) struct Dominance {
     /// Word of each label.
     starts: Vec<usize>,
-    /// First and last number in the block's dominator subtree; `None` for unreachable blocks.
+    /// First and last number in the block's dominator subtree; `None` for an unreachable block.
     numbers: Vec<Option<(u32, u32)>>,
 }
 
 impl Dominance {
-    /// Finds the dominators of the blocks in a range of words. `is_long` states whether a switch on an id has literals of
-    /// two words.
+    /// Finds the dominators of all blocks in a word range. `is_long` states whether a switch on an id has two-word
+    /// literals.
     pub fn new(words: Words<'_>, function: Range<usize>, is_long: impl Fn(Id) -> bool) -> Self {
         let mut starts = Vec::new();
         let mut labels = HashMap::new();
@@ -30,6 +30,7 @@ impl Dominance {
             starts.push(instruction.at);
         }
         let mut successors: Vec<Vec<u32>> = vec![Vec::new(); starts.len()];
+        // A terminator counts only inside a block: invalid modules may have several in a row.
         let mut block = None;
         for instruction in words.between(function) {
             match instruction.opcode() {
@@ -55,6 +56,7 @@ impl Dominance {
             next.checked_sub(1).map(|block| self.numbers[block])
         };
         match (number(above), number(below)) {
+            // A path to an unreachable block does not exist, so that every block is on all such paths.
             (None, _) | (_, Some(None)) => true,
             (Some(Some((first, last))), Some(Some((below, _)))) => (first..=last).contains(&below),
             _ => false,
@@ -76,7 +78,7 @@ fn targets(terminator: Instruction<'_>, is_long: impl Fn(Id) -> bool) -> Vec<Id>
     }
 }
 
-/// Numbers each block before the blocks that it dominates. Returns the first and last number in each subtree.
+/// Numbers each block before the blocks that it dominates. Returns each subtree's first and last number.
 fn numbers(successors: &[Vec<u32>]) -> Vec<Option<(u32, u32)>> {
     let mut predecessors: Vec<Vec<u32>> = vec![Vec::new(); successors.len()];
     for (block, successors) in successors.iter().enumerate() {
@@ -89,12 +91,12 @@ fn numbers(successors: &[Vec<u32>]) -> Vec<Option<(u32, u32)>> {
         |block, index| successors[block as usize].get(index).copied(),
         |block| predecessors[block as usize].iter().copied(),
     );
-    // Each block is after its dominators in the order, so that the reverse order adds up the sizes of all subtrees.
+    // The order visits dominators first, so that the reverse order adds up all subtree sizes.
     let mut sizes = vec![1; successors.len()];
     for &block in order.iter().rev().filter(|&&block| block != 0) {
         sizes[immediate[block as usize] as usize] += sizes[block as usize];
     }
-    // The next free number in the subtree of each numbered block.
+    // The next free number in each numbered block's subtree.
     let mut next = vec![UNREACHED; successors.len()];
     let mut numbers = vec![None; successors.len()];
     for &block in &order {
@@ -113,7 +115,7 @@ fn numbers(successors: &[Vec<u32>]) -> Vec<Option<(u32, u32)>> {
 mod tests {
     use super::*;
 
-    /// Which blocks dominate which, by removing each block in turn and looking at what is still reached.
+    /// Computes which blocks dominate which, by removing each block in turn and looking at what is still reached.
     fn reference(successors: &[Vec<u32>]) -> Vec<Vec<bool>> {
         let count = successors.len();
         let reached = |without: Option<usize>| {

@@ -1,4 +1,5 @@
-//! Evaluates a `DebugExpression` with the [reference evaluator](crate::eval): section 3.6.
+//! Evaluates a `DebugExpression` (section 3.6) by translating it to DWARF operations for the
+//! [reference evaluator](crate::eval), so that both have the same semantics.
 
 use core::ops::Range;
 
@@ -12,35 +13,35 @@ use crate::target::SpaceId;
 /// The initial stack, which has one entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Initial {
-    /// Address of the `OpVariable` of a `DebugDeclare`: a number in the default address space, or a location. The
-    /// result of the expression is the address of the variable.
+    /// Address of a `DebugDeclare`'s `OpVariable`: a number in the default address space, or a location. The
+    /// expression's result is the variable's address.
     Address(Element),
-    /// Value of the id of a `DebugValue`: a number or its bits. The expression's result is the value of the
-    /// variable.
+    /// Value of a `DebugValue`'s id: a number or its bits. The expression's result is the variable's value.
     Value(Element),
 }
 
 /// An expression's result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Evaluated {
-    /// Location of the variable, or of the described bits; a value outside memory is a location of known bits.
+    /// Location of the variable or the described bits; a value outside memory is a location with known bits.
     pub location: Location,
-    /// The described bits of the variable; `None` for the whole variable.
+    /// The variable's described bits; `None` for the whole variable.
     pub bits: Option<Range<u32>>,
 }
 
-/// Evaluates the operations of an expression.
+/// Evaluates an expression's operations.
 ///
-/// * In a `DebugValue`, a final `Deref` or `Xderef` (only a piece may follow) does not read memory: the variable is at
-///   that address, with its full size. Other ones read an address.
-/// * A `BitPiece` is DWARF's `DW_OP_bit_piece`. Several form one variable, in order.
-/// * A `Fragment` is the last operation. A `Fragment` selects the bits of the variable that the preceding operations describe;
+/// * In a `DebugValue`, a final `Deref` or `Xderef` (only a piece may follow) does not read memory, because the
+///   variable is at that address, with its full size. All earlier ones read an address.
+/// * A `BitPiece` is DWARF's `DW_OP_bit_piece`. Several pieces form one variable, in order.
+/// * A `Fragment` is the last operation. It selects the variable's bits that the preceding operations describe, or,
 ///   after a `BitPiece`, the bits that the piece describes.
 ///
-/// Indexes of the `DebugValue` or `DebugDeclare` select a part: "the variable" then means that part.
+/// Indexes in a `DebugValue` or `DebugDeclare` select a part: "the variable" then means that part.
 ///
-/// An operation that version 200 adds is the DWARF operation of its name. Some cannot be evaluated, as no text states
-/// what their operands count or reference: branches, calls, types, references to entries, `Fbreg` and `Arg`.
+/// An operation that version 200 adds is the DWARF operation with the same name. Some cannot be evaluated, because the
+/// specification does not say what their operands count or reference: branches, calls, types, references to entries,
+/// `Fbreg` and `Arg`.
 ///
 /// ```
 /// use eitri::eval::{Element, Snapshot, Value};
@@ -56,7 +57,7 @@ pub struct Evaluated {
 /// ```
 ///
 /// # Errors
-/// With the operation: errors of the evaluator, such as a stack underflow; a `Fragment` that is not the last
+/// The error names the operation: an evaluator error, such as a stack underflow; a `Fragment` that is not the last
 /// operation, or differs in size from the preceding piece; an operation that cannot be evaluated.
 pub fn evaluate(
     operations: &[DebugOperation],
@@ -74,17 +75,19 @@ pub fn evaluate(
     let mut last = None;
     for (index, &operation) in operations.iter().enumerate() {
         let next = operations.get(index + 1);
+        // Each piece ends a location of its own, so that the preceding operation is final as well.
         let is_end = next.is_none_or(|next| next.is_piece());
         encoded.starts.push(encoded.bytes.len());
         if operation.is_piece() {
             if index == 0 {
+                // A piece without operations describes bits of the initial value.
                 encoded.finish(None, initial, encoding)?;
             }
         } else {
             last = Some(operation);
         }
         match (operation, initial, is_end) {
-            // The result is the address of the variable: no read.
+            // The result is the variable's address, so that nothing is read.
             (DebugOperation::Deref, Initial::Value(_), true) => {}
             (DebugOperation::Xderef, Initial::Value(_), true) => {
                 encoded.write(&[Op::Swap {}, Op::FormAspaceAddress {}], encoding)?;
@@ -103,6 +106,7 @@ pub fn evaluate(
     };
     let context = Context { initial: element, kind: Kind::Location, ..Context::new(encoding, target) };
     let location = Evaluator::new().location(&encoded.bytes, machine, &context).map_err(|fault| {
+        // The evaluator reports a byte offset; callers know operations by index.
         let index = fault.offset.and_then(|offset| encoded.starts.iter().rposition(|&start| start <= offset));
         let what = format!("{}: {}", fault.class, fault.rule);
         match index.and_then(|index| Some((index, operations.get(index)?))) {
@@ -148,7 +152,7 @@ fn name(operation: DebugOperation) -> &'static str {
 
 struct Encoded {
     bytes: Vec<u8>,
-    /// Offset of each operation's first byte in the expression.
+    /// Each operation's offset in the expression, in bytes.
     starts: Vec<usize>,
 }
 
@@ -173,22 +177,22 @@ impl Encoded {
     }
 }
 
-/// Whether the operation is a register's location.
+/// Whether the operation yields a register location.
 fn is_register(operation: DebugOperation) -> bool {
     matches!(operation.number(), REG0..BREG0 | REGX)
 }
 
-/// Numbers of the first operations of families, and of `Regx`.
+/// Numbers of each family's first operation, and of `Regx`.
 const LIT0: u32 = 46;
 const REG0: u32 = 78;
 const BREG0: u32 = 110;
 const REGX: u32 = 142;
 
-/// The equivalent DWARF operation, or the reason why it is missing.
+/// The equivalent DWARF operation, or the reason why there is none.
 fn op(operation: DebugOperation) -> core::result::Result<Op<'static>, &'static str> {
     let operands = operation.operands();
     let first = operands.first().copied().unwrap_or_default();
-    // Constants of 32 bits.
+    // Operands are 32-bit constants; DWARF's signed operands are wider.
     let signed = |word: u32| i64::from(word as i32);
     Ok(match operation {
         DebugOperation::Extended(extended) => match (extended.name(), operation.number()) {
@@ -232,7 +236,7 @@ fn op(operation: DebugOperation) -> core::result::Result<Op<'static>, &'static s
             ("Piece", _) => Op::Piece { bytes: first.into() },
             ("DerefSize", _) => Op::DerefSize { bytes: byte(first)? },
             ("XderefSize", _) => Op::XderefSize { bytes: byte(first)? },
-            // A tag of the memory does not change the location.
+            // A memory tag does not change the location.
             ("Nop" | "TagOffset", _) => Op::Nop {},
             ("PushObjectAddress", _) => Op::PushObjectAddress {},
             ("FormTlsAddress", _) => Op::FormTlsAddress {},

@@ -1,4 +1,4 @@
-//! Operations of a `DebugExpression`.
+//! Decodes the operations in a `DebugExpression`.
 
 use smallvec::SmallVec;
 
@@ -11,16 +11,16 @@ use super::words::Id;
 use crate::error::{Error, Result};
 
 impl Facts<'_> {
-    /// The operations of a `DebugExpression`.
+    /// Returns the operations in a `DebugExpression`.
     ///
     /// # Errors
-    /// With the instruction, if the id is not a `DebugExpression`, or an operation is not one of the set with its
-    /// operands of 32 bits.
+    /// The error names the instruction, if the id is not a `DebugExpression`, or if an operation does not belong to the
+    /// set or has operands wider than 32 bits.
     pub fn operations(&self, expression: Id) -> Result<SmallVec<[DebugOperation; 4]>> {
         let fact = self.get(expression).filter(|fact| fact.name() == Some(Name::Expression));
         let fact = fact.ok_or_else(|| Error::malformed(format!("{expression} is not a DebugExpression")))?;
         let set = fact.set.name();
-        // A signed number of 32 bits is extended.
+        // Constants are sign-extended to 64 bits, so that a negative 32-bit number needs the second conversion.
         let word = |number: Option<u64>| {
             let number = number?;
             u32::try_from(number).ok().or_else(|| Some(i32::try_from(number as i64).ok()? as u32))

@@ -1,4 +1,4 @@
-//! Floating-point formats other than the formats of IEEE 754: "FP Encoding" of the core specification.
+//! Floating-point formats beyond IEEE 754: "FP Encoding" in the core specification.
 
 use crate::model::BaseEncoding;
 
@@ -7,7 +7,7 @@ pub(super) struct FloatFormat {
     /// Number in the enumeration.
     pub number: u32,
     pub encoding: BaseEncoding,
-    /// Name of the type in GLSL.
+    /// The type's GLSL name.
     pub name: &'static str,
 }
 
@@ -18,7 +18,7 @@ const FORMATS: [FloatFormat; 3] = [
 ];
 
 impl FloatFormat {
-    /// Size of a number in bits. "Validation Rules" of `NonSemantic.Shader.DebugInfo.101` require it.
+    /// A number's size in bits, as the "Validation Rules" of `NonSemantic.Shader.DebugInfo.101` require it.
     pub fn bits(&self) -> Option<u64> {
         self.encoding.bits()
     }
@@ -29,7 +29,7 @@ pub(super) fn numbered(number: u32) -> Option<&'static FloatFormat> {
     FORMATS.iter().find(|format| format.number == number)
 }
 
-/// Returns the number of an encoding's format.
+/// Returns the number for an encoding's format.
 pub(super) fn number(encoding: BaseEncoding) -> Option<u32> {
     FORMATS.iter().find(|format| format.encoding == encoding).map(|format| format.number)
 }

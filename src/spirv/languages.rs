@@ -1,9 +1,9 @@
-//! Source languages: section 3.2 of the core specification, and the languages of DWARF that they are.
+//! Source languages (core specification, section 3.2) and the equivalent DWARF languages.
 
 use super::{Enumeration, Set};
 use crate::model::Language;
 
-/// Names of the core specification and of version 200 of `NonSemantic.Shader.DebugInfo`, with DWARF's language. DWARF
+/// Names in the core specification and in version 200 of `NonSemantic.Shader.DebugInfo`, with the DWARF language. DWARF
 /// lacks `HERO_C`, `NZSL`, `WGSL`, `Slang`, `Pred` and `ApilaJai`.
 const LANGUAGES: [(&str, Language); 28] = [
     ("ESSL", Language::GLSL_ES),
@@ -36,14 +36,14 @@ const LANGUAGES: [(&str, Language); 28] = [
     ("CPP20", Language::CPP20),
 ];
 
-/// Returns the number of a language of DWARF in a set.
+/// Returns a DWARF language's number in a set.
 pub fn number(language: Language, set: Set) -> Option<u32> {
     let (name, _) = LANGUAGES.into_iter().find(|(_, it)| *it == language)?;
-    // Version 200 numbers a language of the core again, and its readers know only that number.
+    // Version 200 numbers a core language again, and its readers know only the new number, which comes last.
     Enumeration::Language.entries(set).filter(|&(_, it)| it == name).last().map(|(number, _)| number)
 }
 
-/// Returns DWARF's language of a number in a set.
+/// Returns the DWARF language for a number in a set.
 pub fn language(number: u32, set: Set) -> Option<Language> {
     let name = Enumeration::Language.name(number, set)?;
     LANGUAGES.into_iter().find(|(it, _)| *it == name).map(|(_, language)| language)

@@ -1,4 +1,5 @@
-//! The logical layout of a module: definitions of ids, and positions of functions.
+//! A module's logical layout: where ids are defined and where functions begin and end. One pass over the words builds
+//! it; dominators and capabilities are computed when they are first needed, because most modules never need them.
 
 use core::ops::Range;
 use std::sync::OnceLock;
@@ -21,24 +22,24 @@ pub struct Layout<'a> {
     again: Vec<usize>,
     perhaps: HashSet<Id>,
     sets: IndexMap<Id, Set>,
-    /// Names of later versions of known sets, which are read as the newest known version.
+    /// Names of later versions than the known ones, which are read as the newest known version.
     later_sets: IndexMap<Id, String>,
     unknown_sets: IndexMap<Id, String>,
     functions: Vec<Function>,
     globals_end: usize,
     highest: Id,
-    /// Positions of extended instructions of all sets.
+    /// Positions of all sets' extended instructions.
     extended: Vec<u32>,
-    /// Capabilities that the module declares, explicitly or implicitly, found where they are needed first.
+    /// Capabilities that the module declares, explicitly or implicitly, computed on first use.
     capabilities: OnceLock<HashSet<u32>>,
-    /// Dominators by function, found where they are needed first.
+    /// Dominators for each function, computed on first use.
     dominators: OnceLock<Vec<OnceLock<Dominance>>>,
 }
 
 /// A function, from its `OpFunction` to the end of its `OpFunctionEnd`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Function {
-    /// Result of the `OpFunction`.
+    /// Result id of the `OpFunction`.
     pub id: Id,
     /// The function's words, counted from the module's start.
     pub at: Range<usize>,
@@ -47,10 +48,10 @@ pub struct Function {
 /// A constant number or boolean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Constant {
-    /// The value; signed types are sign-extended to 64 bits. `None` for types of more than 64 bits, for types that are
+    /// The value; signed types are sign-extended to 64 bits. `None` for types wider than 64 bits, for types that are
     /// not numbers, and for specialization constants.
     pub value: Option<u64>,
-    /// Size of its integer type in bits; `None` for other types.
+    /// Size of the integer type in bits; `None` for other types.
     pub integer_bits: Option<u32>,
     /// Whether the type is boolean.
     pub is_boolean: bool,
@@ -63,7 +64,7 @@ impl<'a> Layout<'a> {
     /// Indexes the words in one pass.
     ///
     /// # Errors
-    /// With the word, for a string without an end.
+    /// The error names the word, for a string without an end.
     pub fn new(words: Words<'a>) -> Result<Self> {
         Self::unchecked(words)
     }
@@ -71,7 +72,7 @@ impl<'a> Layout<'a> {
     /// Indexes words with a checked header and unchecked instructions.
     ///
     /// # Errors
-    /// With the word: the errors of [`Words::new`], and for a string without an end.
+    /// The errors of [`Words::new`], and an error with the word for a string without an end.
     pub(crate) fn unchecked(words: Words<'a>) -> Result<Self> {
         let mut layout = Self {
             words,
@@ -104,7 +105,8 @@ impl<'a> Layout<'a> {
                 Some(Results::Id) => Some(Id(instruction.words[1])),
                 Some(Results::TypedId) => Some(Id(instruction.words[2])),
                 None => {
-                    // The result, if there is one, is the first or the second operand.
+                    // An unknown opcode may have a result. If so, it is the first or second operand, so that both count
+                    // as possibly defined.
                     layout.perhaps.extend(instruction.operands().iter().take(2).map(|&word| Id(word)));
                     None
                 }
@@ -123,7 +125,7 @@ impl<'a> Layout<'a> {
                 }
                 op::FUNCTION => {
                     let id = result.unwrap_or(Id(0));
-                    // A function without an end extends to the next one.
+                    // A function without an end extends to the next function.
                     let ended = open.replace(Function { id, at: start..start });
                     layout.functions.extend(ended.map(|it| Function { at: it.at.start..start, ..it }));
                 }
@@ -141,7 +143,7 @@ impl<'a> Layout<'a> {
         Ok(layout)
     }
 
-    /// Checks that the string of an instruction has an end, and records the name of an instruction set.
+    /// Checks that a string has an end, and records an instruction set's name.
     fn text(&mut self, instruction: Instruction<'_>) -> Result<()> {
         let text = string_bytes(instruction.operands(), usize::MAX);
         let text = text.ok_or_else(|| Error::malformed("the string has no end").at_word(instruction.at))?;
@@ -160,12 +162,12 @@ impl<'a> Layout<'a> {
         Ok(())
     }
 
-    /// The words.
+    /// The module's words.
     pub fn words(&self) -> Words<'a> {
         self.words
     }
 
-    /// The instruction that defines the id; the first of several.
+    /// The instruction that defines the id; the first, if there are several.
     #[inline]
     pub fn definition(&self, id: Id) -> Option<Instruction<'a>> {
         self.ids.get(id).map(|word| self.words.at(word))
@@ -181,14 +183,14 @@ impl<'a> Layout<'a> {
         self.perhaps.contains(&id)
     }
 
-    /// The imported debug instruction sets, with their ids. [Later versions](Self::later_sets) count as the newest known
-    /// one.
+    /// The imported debug instruction sets, with their ids. [Later versions](Self::later_sets) count as the newest
+    /// known version.
     pub fn sets(&self) -> impl Iterator<Item = (Id, Set)> {
         self.sets.iter().map(|(&id, &set)| (id, set))
     }
 
-    /// Imported versions of `NonSemantic.Shader.DebugInfo` that are later than all known ones, with their ids and names.
-    /// A later version has all instructions of the versions before, with the same numbers and operands; operands that
+    /// Imported `NonSemantic.Shader.DebugInfo` versions later than all known versions, with their ids and names. A
+    /// later version contains all instructions from earlier versions, with the same numbers and operands; operands that
     /// it adds are optional and last.
     pub fn later_sets(&self) -> impl Iterator<Item = (Id, &str)> {
         self.later_sets.iter().map(|(&id, name)| (id, &**name))
@@ -199,9 +201,9 @@ impl<'a> Layout<'a> {
         self.later_sets.get(&id).map(|name| &**name).or_else(|| self.set(id).map(Set::name))
     }
 
-    /// Unknown imported sets of debug instructions: a part of the name between dots is `DebugInfo` or `debug`, as in
-    /// `OpenCL.DebugInfo.200` and `SPIRV.debug`. Sets that describe graphs are omitted. Each with its id, its name, and the number of its
-    /// instructions in the module; sets without instructions are omitted.
+    /// Unknown imported debug instruction sets, each with its id, its name, and the number of its instructions in the
+    /// module. A set is recognized by a name with `DebugInfo` or `debug` between dots, as in `OpenCL.DebugInfo.200` and
+    /// `SPIRV.debug`. Sets that describe graphs and sets without instructions are omitted.
     pub fn unknown_sets(&self) -> impl Iterator<Item = (Id, &str, usize)> {
         let mut counts: HashMap<Id, usize> = HashMap::new();
         if !self.unknown_sets.is_empty() {
@@ -217,6 +219,7 @@ impl<'a> Layout<'a> {
 
     /// The debug instruction set imported under this id.
     pub fn set(&self, id: Id) -> Option<Set> {
+        // Nearly all modules import one set, so that the first comparison saves the hash.
         match self.sets.first() {
             Some((&first, &set)) if first == id => Some(set),
             _ => self.sets.get(&id).copied(),
@@ -230,8 +233,8 @@ impl<'a> Layout<'a> {
         globals.take_while(|it| it.opcode() == op::CAPABILITY).any(|it| it.operands() == [number])
     }
 
-    /// The capabilities of which a storage class requires any, if the module declares none of them, explicitly or
-    /// implicitly.
+    /// The capabilities that a storage class requires (any of them suffices), if the module declares none of them,
+    /// explicitly or implicitly.
     pub(crate) fn lacking_capabilities(&self, storage_class: u32) -> Option<&'static [u32]> {
         let row = STORAGE_CLASS_CAPABILITIES.binary_search_by_key(&storage_class, |&(class, _)| class);
         let (_, required) = STORAGE_CLASS_CAPABILITIES[row.ok()?];
@@ -247,6 +250,7 @@ impl<'a> Layout<'a> {
                 _ => continue,
             };
             let mut pending = vec![number];
+            // A capability may imply capabilities that imply more.
             while let Some(number) = pending.pop() {
                 if capabilities.insert(number)
                     && let Ok(row) = IMPLIED_CAPABILITIES.binary_search_by_key(&number, |&(it, _)| it)
@@ -258,7 +262,7 @@ impl<'a> Layout<'a> {
         capabilities
     }
 
-    /// Whether an id is the import of a set that describes the program, known or not.
+    /// Whether the id imports a set that describes the program, known or not.
     pub(crate) fn is_debug_set(&self, id: Id) -> bool {
         self.sets.contains_key(&id) || self.unknown_sets.contains_key(&id)
     }
@@ -274,9 +278,11 @@ impl<'a> Layout<'a> {
         self.functions[..next].last().filter(|function| at < function.at.end)
     }
 
-    /// Whether the instruction at one word of a function dominates the one at a later word: it is in the same block, or
-    /// in one that every path to the later block passes.
+    /// Whether the instruction at one word dominates the instruction at a later word in the same function: both are in
+    /// the same block, or every path to the later block passes the earlier block.
     pub(crate) fn dominates(&self, one: usize, later: usize) -> bool {
+        // Most uses are in the same block shortly after the definition; then no dominators are needed. The search is
+        // bounded, because it would otherwise be quadratic in a long block.
         let between = self.words.between(one..later).take(MOST_STEPS);
         let mut steps = 0;
         let mut has_label = false;
@@ -298,12 +304,12 @@ impl<'a> Layout<'a> {
         dominators[index].get_or_init(of_function).dominates(one, later)
     }
 
-    /// Extended instructions of all sets.
+    /// All sets' extended instructions.
     pub(crate) fn extended(&self) -> impl Iterator<Item = Instruction<'a>> {
         self.extended.iter().map(|&at| self.words.at(at as usize))
     }
 
-    /// The highest defined id; 0 without definitions.
+    /// The highest defined id; 0 if there are no definitions.
     pub(crate) fn highest(&self) -> Id {
         self.highest
     }
@@ -313,7 +319,7 @@ impl<'a> Layout<'a> {
         self.globals_end
     }
 
-    /// Text of an `OpString`. Bytes that are not UTF-8 are replaced.
+    /// Text of an `OpString`. Invalid UTF-8 is replaced.
     pub fn string(&self, id: Id) -> Option<String> {
         let bytes = self.string_start(id, usize::MAX)?;
         Some(String::from_utf8_lossy(&bytes).into())
@@ -340,7 +346,7 @@ impl<'a> Layout<'a> {
             (op::CONSTANT_FALSE, ..) => Some(0),
             (op::CONSTANT_NULL, Some(_), _) => Some(0),
             (op::CONSTANT, Some((..=32, is_signed)), &[word, ..]) => {
-                // Types of less than 32 bits are stored in a word, extended according to their sign.
+                // Types narrower than 32 bits are stored in a word, extended according to their sign.
                 Some(if is_signed { i64::from(word as i32) as u64 } else { u64::from(word) })
             }
             (op::CONSTANT, Some((..=64, _)), &[low, high, ..]) => {
@@ -357,26 +363,26 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// Most instructions between a definition and a use that are searched for a block's end.
+/// Limit for the instructions between a definition and a use that are searched for a block's end.
 const MOST_STEPS: usize = 16;
 
-/// Name of all versions of the set of debug instructions for shaders, before the number.
+/// The shader debug set's name, without the version number.
 const SHADER_VERSIONS: &[u8] = b"NonSemantic.Shader.DebugInfo.";
 
-/// Whether the name is that of a version after [`Set::NEWEST`]. Version 200 is a proposal, which no version is known to
-/// follow.
+/// Whether the name belongs to a version after [`Set::NEWEST`]. Version 200 is a proposal with no known successor.
 fn is_later(name: &[u8]) -> bool {
     let number = name.strip_prefix(SHADER_VERSIONS).filter(|number| number.iter().all(u8::is_ascii_digit));
     let number = number.and_then(|number| core::str::from_utf8(number).ok()?.parse::<u32>().ok());
     number.is_some_and(|number| number > Set::NEWEST_VERSION)
 }
 
-/// Whether the name is that of a set that describes graphs rather than the program.
+/// Whether the name belongs to a set that describes graphs rather than the program.
 pub(crate) fn is_of_graphs(name: &[u8]) -> bool {
     name.starts_with(b"NonSemantic.Graph.DebugInfo.")
 }
 
-/// Whether a set of this name has instructions that describe the program, unlike `NonSemantic.DebugPrintf`, which prints.
+/// Whether a set with this name has instructions that describe the program, unlike `NonSemantic.DebugPrintf`, which
+/// prints.
 fn is_of_debug_instructions(name: &[u8]) -> bool {
     if is_of_graphs(name) {
         return false;
@@ -390,7 +396,8 @@ pub(crate) fn unknown_set(name: &str, count: usize) -> String {
     format!("{name:?} is not a known set; it has {}", Count(count, "debug instruction"))
 }
 
-/// Positions of definitions by id: a vector for the low ids that most modules use, a map for all others.
+/// Definition positions by id: a vector for the low ids that most modules use, a map for the rest. A header can claim
+/// any bound, so that the vector's length must not depend on the bound alone.
 #[derive(Debug, Clone)]
 struct Ids {
     near: Vec<u32>,
@@ -399,7 +406,7 @@ struct Ids {
 }
 
 impl Ids {
-    /// An empty index. The vector is at most as long as the module has words, for any id bound in the header.
+    /// An empty index. The vector is never longer than the module, whatever id bound the header claims.
     fn new(words: Words<'_>) -> Self {
         let limit = words.all().len();
         Self { near: vec![0; limit.min(words.bound() as usize)], limit, far: HashMap::new() }
@@ -408,7 +415,7 @@ impl Ids {
     /// Records a definition. Returns whether the id was undefined before.
     #[inline]
     fn define(&mut self, id: Id, at: usize) -> bool {
-        // A module has fewer than 2^32 words: files of 16 GiB are not read at once.
+        // A module has fewer than 2^32 words, because no caller reads files of 16 GiB at once.
         let at = u32::try_from(at).unwrap_or(u32::MAX);
         match self.near.get_mut(id.0 as usize) {
             Some(place @ 0) => {
@@ -420,7 +427,7 @@ impl Ids {
         }
     }
 
-    /// Records a definition of an id beyond the bound of the header.
+    /// Records a definition whose id is not below the header's bound.
     #[cold]
     fn define_beyond(&mut self, id: Id, at: u32) -> bool {
         let index = id.0 as usize;

@@ -1,4 +1,5 @@
-//! Lines and columns of files with a known text: those outside the text are omitted.
+//! Lines and columns in files with known text. A line or column outside the text is omitted, because a debugger would
+//! show the wrong source for it.
 
 use cranelift_entity::SecondaryMap;
 
@@ -6,12 +7,12 @@ use crate::error::{Error, Result};
 use crate::model::{FileId, Module, SourceLine};
 use crate::omission::Reason;
 
-/// Number of bytes of each line, for files whose text is known.
+/// Each line's length in bytes, for files with known text.
 #[derive(Debug, Default)]
 pub(super) struct Texts(SecondaryMap<FileId, Vec<usize>>);
 
 impl Texts {
-    /// Adds a file's text, unless the compiled lines are not those of the text.
+    /// Adds a file's text, unless the compiled lines differ from the text's lines.
     pub fn add(&mut self, file: FileId, text: &str) {
         if !is_of_other_lines(text) {
             self.0[file] = text.split('\n').map(str::len).collect();
@@ -24,7 +25,7 @@ impl Texts {
         self.0.get(file).is_some_and(|lines| !lines.is_empty())
     }
 
-    /// Restricts a line (0: no line) and column to the file's text; also describes the excess.
+    /// Restricts a line (0: no line) and column to the file's text; also returns the reason if anything was dropped.
     pub fn fit(&self, line: SourceLine) -> (SourceLine, Option<Reason>) {
         if self.has(line.file) && line.line != 0 { fit(&self.0[line.file], line) } else { (line, None) }
     }
@@ -45,7 +46,7 @@ fn fit(lines: &[usize], line: SourceLine) -> (SourceLine, Option<Reason>) {
             let why = Reason::LineBeyondText(file, number, lines.len());
             (SourceLine { line: 0, column: 0, ..line }, Some(why))
         }
-        // The column after the last byte is the line's end.
+        // The column after the last byte is valid: it is the line's end.
         Some(&bytes) if column as usize > bytes + 1 => {
             let why = Reason::ColumnBeyondText(file, number, column, bytes);
             (SourceLine { column: 0, ..line }, Some(why))
@@ -54,8 +55,8 @@ fn fit(lines: &[usize], line: SourceLine) -> (SourceLine, Option<Reason>) {
     }
 }
 
-/// Whether the compiled lines differ from those of the text: preprocessor output, or a checksum as written by the LLVM
-/// translator.
+/// Whether the compiled lines differ from the text's lines: preprocessor output, or a checksum that the LLVM translator
+/// writes instead of the text.
 fn is_of_other_lines(text: &str) -> bool {
     let is_directive = |line: &str| {
         let directive = line.trim_start().strip_prefix('#').map(str::trim_start);

@@ -1,18 +1,18 @@
 //! SPIR-V debug instructions: `OpenCL.DebugInfo.100` and `NonSemantic.Shader.DebugInfo`, versions 100, 101 and 200,
 //! from any producer.
 //!
-//! A compiler that emits SPIR-V describes its program with a [`Builder`](crate::build::Builder), binds functions, variables
-//! and lines of the description to ids and positions of its module in a [`Binding`], and [attaches](attach()) the result:
-//! the module gets debug instructions, and no other word changes. [`import`] goes the other way, [`check`](check()) compares
-//! both, [`describe()`] makes a description from the module's own names and types, and [`strip`](strip()) removes all debug
-//! instructions.
+//! A compiler that emits SPIR-V describes its program with a [`Builder`](crate::build::Builder), binds the described
+//! functions, variables and lines to ids and positions in its module with a [`Binding`], and [attaches](attach()) the
+//! result: the module gets debug instructions, and no other word changes. [`import`] goes the other way,
+//! [`check`](check()) compares both, [`describe()`] generates a description from the module's own names and types, and
+//! [`strip`](strip()) removes all debug instructions.
 //!
-//! The invariant: what a set cannot express is listed as an omission, and an import lists what it drops. Nothing is guessed.
-//! Limits: values of specialization constants are unknown, and instructions of sets that describe graphs are kept, but not
-//! read.
+//! The invariant: what a set cannot express is listed as an omission, and an import lists what it drops. Nothing is
+//! guessed. Limits: specialization constants have no known value, and instructions from sets that describe graphs are
+//! kept, but not read.
 //!
-//! One table lists for every [instruction](Name) of these sets its operands, the instructions that each operand may refer
-//! to, and the part of a module that contains it. [`read`], [`print`](print()) and [`validate`] are based on it.
+//! One table lists for every [instruction](Name) in these sets its operands, the instructions that each operand may
+//! refer to, and the module section that contains it. [`read`], [`print`](print()) and [`validate`] are based on it.
 //!
 //! ```
 //! use eitri::spirv::{Name, Set, read, validate};

@@ -1,23 +1,24 @@
-//! Dialects of the instruction sets: readers and validators accept less than the specification allows.
+//! Dialects of the instruction sets. Readers and validators accept less than the specification allows, so that the same
+//! description is encoded differently for each of them.
 
 use super::table::Set;
 use crate::error::{ErrorKind, Named, Result};
 use crate::near::nearest;
 
-/// Selects the instructions that are emitted, and their form: the preset of a reader, with changes.
+/// Selects the instructions to emit, and their form: a reader's preset, with changes.
 ///
 /// | | exact | validating | opencl | vulkan | translator |
 /// |---|---|---|---|---|---|
-/// | for | the text of the specification | `spirv-val` of SPIRV-Tools 2023.1 to 2026.4 | OpenCL drivers: validator and translator | Vulkan's validator and debuggers | the LLVM/SPIR-V translator, 15 and later |
+/// | for | the specification itself | `spirv-val` from SPIRV-Tools 2023.1 to 2026.4 | OpenCL drivers: validator and translator | Vulkan's validator and debuggers | the LLVM/SPIR-V translator, 15 and later |
 /// | set | either | either | OpenCL | shader | OpenCL |
-/// | targets of pointers, qualified types | any | basic | basic | basic | any |
-/// | targets of typedefs | any | basic | basic | basic | any |
-/// | vectors | any | of 1 to 4 of a basic type | as validating | as validating | any |
-/// | dimensions of an array | in one array | in one array | an array each | in one array | an array each |
+/// | pointer targets, qualified types | any | basic | basic | basic | any |
+/// | typedef targets | any | basic | basic | basic | any |
+/// | vectors | any | 1 to 4 elements with a basic type | as validating | as validating | any |
+/// | array dimensions | in one array | in one array | an array each | in one array | an array each |
 /// | `DebugInfoNone` as a type | yes | no | no | no | yes |
-/// | a variable as the length of an array | yes | yes | no | yes | no |
-/// | arrays of 0 elements | yes | no | no | no | no |
-/// | base classes | yes | of `OpenCL.DebugInfo.100` | yes | no | yes |
+/// | a variable as an array length | yes | yes | no | yes | no |
+/// | empty arrays | yes | no | no | no | no |
+/// | base classes | yes | in `OpenCL.DebugInfo.100` | yes | no | yes |
 /// | template parameter packs | yes | no | no | no | no |
 /// | template template parameters | yes | yes | no | yes | no |
 /// | indexes, bit pieces | yes | yes | no | yes | no |
@@ -26,7 +27,7 @@ use crate::near::nearest;
 /// | macros, imported entities | yes | yes | no | yes | no |
 /// | discriminators | beside | beside | beside | beside | as scopes |
 /// | `OpNoLine` | yes | yes | no | yes | no |
-/// | text of a source | where it is known | where it is known | always | where it is known | always |
+/// | source text | where it is known | where it is known | always | where it is known | always |
 /// | highest language | any | 7, SYCL | 7, SYCL | any | 7, SYCL |
 ///
 /// ```
@@ -40,19 +41,19 @@ pub struct Mode {
     pub(super) name: &'static str,
     pub(super) set: Set,
     pub(super) features: Features,
-    /// Types that a pointer may point to and a qualifier may qualify. With [`BaseTypes::Basic`], typedefs and qualifiers
-    /// between them and a basic type are skipped. A pointer to any other type becomes a basic type for addresses,
-    /// named as the pointer type in the source (unnamed beyond 16 pointers and qualifiers); a qualifier of any other
-    /// type is omitted.
+    /// Types that a pointer may point to and a qualifier may qualify. With [`BaseTypes::Basic`], typedefs and
+    /// qualifiers between them and a basic type are skipped. A pointer to any other type becomes a basic address type
+    /// with the pointer type's source name (unnamed beyond 16 pointers and qualifiers); a qualifier on any other type
+    /// is omitted.
     pub(super) pointee: BaseTypes,
-    /// Types that a typedef may name. With [`BaseTypes::Basic`], typedefs and qualifiers between them and a basic type are
-    /// skipped. A typedef of any other type is replaced by that type.
+    /// Types that a typedef may name. With [`BaseTypes::Basic`], typedefs and qualifiers between them and a basic type
+    /// are skipped. A typedef for any other type is replaced by that type.
     pub(super) typedef: BaseTypes,
-    /// Vectors that can be encoded. Others become arrays.
+    /// Vectors that can be encoded. All other vectors become arrays.
     pub(super) vector: Vectors,
     pub(super) dimensions: Dimensions,
     pub(super) discriminators: Discriminators,
-    /// Highest number of a source language. Higher ones become `Unknown`, as older tools reject a module with them.
+    /// Highest source language number. Higher numbers become `Unknown`, because older tools reject a module with them.
     pub(super) last_language: u32,
     pub(super) version: u32,
     pub(super) dwarf_version: u32,
@@ -70,22 +71,22 @@ pub(super) enum BaseTypes {
 /// Vectors that can be encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Vectors {
-    /// Vectors of any type and length.
+    /// Vectors with any element type and length.
     Any,
-    /// Vectors of one to four elements of a `DebugTypeBasic`.
+    /// Vectors with one to four elements whose type is a `DebugTypeBasic`.
     Short,
 }
 
-/// Encoding of arrays with several dimensions.
+/// Encoding for arrays with several dimensions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dimensions {
-    /// One array, with a number of elements for each dimension.
+    /// One array, with an element count for each dimension.
     Together,
-    /// An array of arrays.
+    /// Arrays nested in arrays.
     Nested,
 }
 
-/// Encoding of discriminators of blocks.
+/// Encoding for block discriminators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Discriminators {
     /// The discriminator refers to the block, and instructions belong to the block: the specification does not list
@@ -95,29 +96,29 @@ pub(super) enum Discriminators {
     AsScopes,
 }
 
-/// An instruction, or a form of one, that a mode has or lacks.
+/// An instruction, or a form of an instruction, that a mode supports or lacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Feature {
     /// A type that cannot be encoded is a `DebugInfoNone`. Otherwise it is a basic type with its name and without a
     /// size.
     NoneTypes,
-    /// A variable may be the number of elements of an array. Otherwise that number is unknown.
+    /// A variable may be an array's element count. Otherwise the count is unknown.
     VariableCounts,
-    /// An array may have 0 elements. Otherwise the number of elements is unknown.
+    /// An array may have 0 elements. Otherwise its element count is unknown.
     EmptyArrays,
-    /// Base classes. For a `DebugTypeInheritance` of `NonSemantic.Shader.DebugInfo.100`, `spirv-val` requires an operand
-    /// that the set does not have.
+    /// Base classes. For a `DebugTypeInheritance` in `NonSemantic.Shader.DebugInfo.100`, `spirv-val` requires an
+    /// operand that the set does not have.
     Inheritance,
-    /// Template parameter packs. Otherwise their parameters are emitted one by one.
+    /// Template parameter packs. Otherwise their parameters are emitted individually.
     Packs,
     /// Template template parameters. Otherwise they are omitted.
     TemplateTemplates,
-    /// Indexes select the part of a variable that a value provides. Otherwise the bits of the part do; a value is
-    /// omitted if these bits are unknown.
+    /// Indexes select the variable's part that a value provides. Otherwise the part's bits do; a value is omitted if
+    /// these bits are unknown.
     Indexes,
-    /// Selected bits of a value may provide a variable. Otherwise such a value is omitted.
+    /// Selected bits from a value may provide a variable. Otherwise such a value is omitted.
     BitPieces,
-    /// The index of a variable's part may be known only at run time. Otherwise the value of such a part is omitted.
+    /// A part's index may be known only at run time. Otherwise such a part's value is omitted.
     RunTimeIndexes,
     /// `DebugInlinedVariable`, which nothing can refer to and no reader needs. Otherwise an inlined instance without
     /// values is omitted.
@@ -137,7 +138,7 @@ pub(super) enum Feature {
     ForwardReferences,
 }
 
-/// A set of features.
+/// A feature set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Features(u32);
 
@@ -184,9 +185,9 @@ impl Mode {
         .with(Feature::EmptyTexts, true)
     }
 
-    /// The preset that LLVM's SPIR-V translator reads back for `NonSemantic.Shader.DebugInfo.200`, the default of Intel's
-    /// translator and of HIP. The set keeps what the other one loses: columns of calls, bit fields, bounds and strides of
-    /// arrays, checksums, the producer.
+    /// The preset that LLVM's SPIR-V translator reads back for `NonSemantic.Shader.DebugInfo.200`, which Intel's
+    /// translator and HIP use by default. The set keeps what `OpenCL.DebugInfo.100` loses: call columns, bit fields,
+    /// array bounds and strides, checksums, the producer.
     pub fn translator200() -> Self {
         Self { name: "translator200", set: Set::Shader200, last_language: u32::MAX, ..Self::translator() }
             .with(Feature::DebugLines, true)
@@ -212,7 +213,7 @@ impl Mode {
         .with(Feature::DebugLines, set.is_shader())
     }
 
-    /// The preset for `spirv-val` of SPIRV-Tools 2023.1 to 2026.4, for either set.
+    /// The preset for `spirv-val` from SPIRV-Tools 2023.1 to 2026.4, for either set.
     pub fn validating(set: Set) -> Self {
         Self {
             name: "validating",
@@ -226,7 +227,7 @@ impl Mode {
         .with(Feature::Inheritance, set == Set::OpenCl)
     }
 
-    /// The preset with a name of [`NAMES`](Self::NAMES); `validating` and `exact` are for shaders.
+    /// The preset with a name from [`NAMES`](Self::NAMES); `validating` and `exact` are for shaders.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownName`].
@@ -245,7 +246,7 @@ impl Mode {
         })
     }
 
-    /// The name of the preset.
+    /// The preset's name.
     pub fn name(&self) -> &'static str {
         self.name
     }
@@ -255,14 +256,15 @@ impl Mode {
         self.set
     }
 
-    /// Sets the highest [number](https://registry.khronos.org/SPIR-V/specs/unified1/SPIRV.html#Source_Language) of a
-    /// source language. A higher one becomes `Unknown`: tools reject a module with a number that they do not know.
+    /// Sets the highest source language
+    /// [number](https://registry.khronos.org/SPIR-V/specs/unified1/SPIRV.html#Source_Language). A higher number becomes
+    /// `Unknown`, because tools reject a module with a number that they do not know.
     pub fn highest_language(self, number: u32) -> Self {
         Self { last_language: number, ..self }
     }
 
-    /// Sets the version of the debug information, which no known reader checks: 65536 in the presets for LLVM's
-    /// translator, otherwise 1.
+    /// Sets the debug information's version, which no known reader checks: 65536 in the presets for LLVM's translator,
+    /// otherwise 1.
     pub fn version(self, version: u32) -> Self {
         Self { version, ..self }
     }
@@ -272,8 +274,8 @@ impl Mode {
         Self { dwarf_version, ..self }
     }
 
-    /// Sets whether pointers, qualifiers and typedefs are encoded with any target. Otherwise only with basic types, as
-    /// `spirv-val` requires before SPIRV-Tools 2023.6.
+    /// Sets whether pointers, qualifiers and typedefs are encoded with any target. Otherwise only basic types are
+    /// targets, because `spirv-val` requires that before SPIRV-Tools 2023.6.
     pub fn targets_of_any_type(self, is: bool) -> Self {
         let types = if is { BaseTypes::Any } else { BaseTypes::Basic };
         Self { pointee: types, typedef: types, ..self }

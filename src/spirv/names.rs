@@ -1,13 +1,13 @@
-//! Enumerations: section 3 of the sets' specifications, and three enumerations of the core specification, from the
+//! Enumerations: section 3 in the sets' specifications, and three core enumerations, from the
 //! [grammar](super::grammar).
 //!
-//! Names are those of the grammars, which tools print. The text of `OpenCL.DebugInfo.100` spells some flags
+//! Names are the grammars' names, because tools print these. The text of `OpenCL.DebugInfo.100` spells some flags
 //! differently: `FlagsProtected` is `FlagIsProtected`.
 
 use super::grammar::{CAPABILITIES, FP_ENCODINGS, SOURCE_LANGUAGES, STORAGE_CLASSES};
 use super::{Set, operations};
 
-/// An enumeration of named numbers.
+/// An enumeration with named numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Enumeration {
     /// Base type attribute encodings, section 3.3.
@@ -20,17 +20,17 @@ pub enum Enumeration {
     Operation,
     /// Imported entities, section 3.7.
     ImportedEntity,
-    /// Source languages of the core specification.
+    /// The core specification's source languages.
     Language,
-    /// Storage classes of the core specification.
+    /// The core specification's storage classes.
     StorageClass,
-    /// Floating-point encodings of the core specification, for formats other than IEEE 754's.
+    /// The core specification's floating-point encodings, for formats other than IEEE 754's.
     FpEncoding,
     /// Debug info flags, section 3.2: bits.
     Flags,
-    /// Build identifier flags: bits. `NonSemantic.Shader.DebugInfo` has them.
+    /// Build identifier flags (bits), in `NonSemantic.Shader.DebugInfo` only.
     BuildFlags,
-    /// Algorithms of checksums. Version 200 of `NonSemantic.Shader.DebugInfo` has them.
+    /// Checksum algorithms, in version 200 of `NonSemantic.Shader.DebugInfo` only.
     ChecksumKind,
 }
 
@@ -48,12 +48,12 @@ const ENCODINGS: &[(u32, &str)] = &[
 /// Encodings that version 200 adds.
 const LATER_ENCODINGS: &[(u32, &str)] = &[(COMPLEX, "Complex")];
 
-/// Encoding of complex numbers in version 200.
+/// Encoding for complex numbers in version 200.
 pub(crate) const COMPLEX: u32 = 8;
 
 const CHECKSUM_KINDS: &[(u32, &str)] = &[(MD5, "MD5"), (1, "SHA1"), (2, "SHA256")];
 
-/// Number of the checksum algorithm MD5.
+/// The MD5 checksum algorithm's number.
 pub(crate) const MD5: u32 = 0;
 
 const COMPOSITE_TAGS: &[(u32, &str)] = &[(0, "Class"), (1, "Structure"), (2, "Union")];
@@ -63,8 +63,8 @@ const QUALIFIERS: &[(u32, &str)] =
 
 const IMPORTED_ENTITIES: &[(u32, &str)] = &[(0, "ImportedModule"), (1, "ImportedDeclaration")];
 
-/// Languages that version 200 adds. The proposal numbers some of them from 101 to 116; these are the numbers that LLVM's
-/// translator writes and reads.
+/// Languages that version 200 adds. The proposal gives some of them numbers from 101 to 116; these are the numbers that
+/// LLVM's translator writes and reads.
 const LATER_LANGUAGES: &[(u32, &str)] = &[
     (200, "Python"),
     (201, "Julia"),
@@ -99,7 +99,8 @@ macro_rules! flags { ($($constant:ident $bits:expr, $name:literal;)*) => {
     const FLAGS: &[(u32, &str)] = &[$((flags::$constant, $name)),*];
 } }
 
-// Access is a field of two bits; `FlagIsPublic` sets both, and comes first.
+// Access is a two-bit field. `FlagIsPublic` sets both bits and comes first, because `text` takes the first entry whose
+// bits are all set.
 flags! {
     PUBLIC 3, "FlagIsPublic";
     PROTECTED 1, "FlagIsProtected";
@@ -123,7 +124,7 @@ flags! {
     BIT_FIELD 1 << 18, "FlagBitField";
 }
 
-/// A flag of `NonSemantic.Shader.DebugInfo` only.
+/// A flag that only `NonSemantic.Shader.DebugInfo` has.
 pub(crate) const UNKNOWN_LAYOUT: u32 = flags::UNKNOWN_LAYOUT;
 
 /// Flags that a set lacks.
@@ -135,7 +136,7 @@ const fn foreign_flags(set: Set) -> u32 {
     }
 }
 
-/// Flag of a build identifier that different sources may share.
+/// Flag for a build identifier that different sources may share.
 pub(crate) const POSSIBLE_DUPLICATES: u32 = 1;
 
 const BUILD_FLAGS: &[(u32, &str)] = &[(POSSIBLE_DUPLICATES, "IdentifierPossibleDuplicates")];
@@ -165,7 +166,7 @@ impl Enumeration {
         }
     }
 
-    /// Numbers and names of every enumeration except operations.
+    /// Numbers and names in every enumeration except operations.
     const fn list(self) -> &'static [(u32, &'static str)] {
         match self {
             Self::Encoding => ENCODINGS,
@@ -195,7 +196,7 @@ impl Enumeration {
         value & !self.entries(set).fold(0, |known, (bit, _)| known | bit) == 0
     }
 
-    /// Name of a number in an enumeration that is not a mask.
+    /// Name for a number in an enumeration that is not a mask.
     pub fn name(self, value: u32, set: Set) -> Option<&'static str> {
         if self.is_mask() {
             return None;
@@ -203,12 +204,13 @@ impl Enumeration {
         self.entries(set).find(|&(number, _)| number == value).map(|(_, name)| name)
     }
 
-    /// The number as text: names joined with `|`, `None` without any flag, and the number itself if it is unnamed.
+    /// The number as text: names joined with `|`, `None` if no flag is set, and the number itself if it has no name.
     pub fn text(self, value: u32, set: Set) -> String {
         if !self.is_mask() {
             return self.name(value, set).map_or_else(|| value.to_string(), String::from);
         }
         let mut left = value;
+        // Wider flags come first in the list, so that a flag with several bits is not split into its bits.
         let mut text = String::new();
         for &(bits, name) in self.list() {
             if left & bits == bits {
@@ -228,7 +230,7 @@ impl Enumeration {
     }
 }
 
-/// Name of a capability; the number itself if it is unnamed.
+/// Name for a capability; the number itself if it has no name.
 pub(crate) fn capability(number: u32) -> String {
     let known = CAPABILITIES.binary_search_by_key(&number, |&(it, _)| it);
     known.map_or_else(|_| number.to_string(), |index| CAPABILITIES[index].1.into())

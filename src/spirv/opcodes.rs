@@ -1,7 +1,7 @@
-//! Properties of core instructions: which opcodes define an id, which end a block, and the numbers of a few opcodes.
+//! Properties of core instructions: which opcodes define an id, which end a block, and a few opcodes by name.
 //!
-//! Numbers, names and results are those of the [grammar](super::grammar); the rules that the grammar does not state go
-//! by names and classes. Instructions with unknown opcodes are kept unchanged.
+//! Numbers, names and results come from the [grammar](super::grammar); rules that the grammar does not state follow
+//! from names and classes. Instructions with unknown opcodes are kept unchanged.
 
 pub(crate) use super::grammar::Results;
 use super::grammar::{Class, INSTRUCTIONS, Row};
@@ -14,7 +14,7 @@ pub(crate) fn results(opcode: u16) -> Option<Results> {
 /// One more than the highest opcode.
 const COUNT: usize = INSTRUCTIONS[INSTRUCTIONS.len() - 1].0 as usize + 1;
 
-/// Result words by opcode. A table, as every instruction of a module is looked up several times.
+/// Result words by opcode. This is a table, because every instruction is looked up several times.
 static RESULTS: [Option<Results>; COUNT] = {
     let mut table = [None; COUNT];
     let mut index = 0;
@@ -42,7 +42,8 @@ static PROPERTIES: [u8; COUNT] = {
     table
 };
 
-/// The instructions that end a block: section 2.2.5, and those that extensions add. The grammar has no class for them.
+/// The instructions that end a block: section 2.2.5, and the terminators that extensions add. They are listed here,
+/// because the grammar has no class for them.
 const TERMINATORS: &[&str] = &[
     "OpBranch",
     "OpBranchConditional",
@@ -68,15 +69,15 @@ const fn properties(row: &Row) -> u8 {
         }
         index += 1;
     }
-    // Section 2.2.1: a constant instruction has a name that begins with OpConstant or OpSpec. The continued ones have no
-    // result.
+    // Section 2.2.1: a constant instruction's name begins with OpConstant or OpSpec. OpConstantCompositeContinuedINTEL
+    // and its siblings have no result, and are no constants.
     let is_constant = begins_with(name, "OpConstant") || begins_with(name, "OpSpecConstant");
     if is_constant && matches!(results, Results::Id | Results::TypedId) {
         bits |= CONSTANT_INSTRUCTION;
     }
     let is_before_names = match class {
         Class::ModeSetting => true,
-        // An extended instruction has a type.
+        // An extended instruction has a result type, so that it belongs to a later section.
         Class::Extension => !matches!(results, Results::TypedId),
         Class::Debug => begins_with(name, "OpSource") || is_equal(name, "OpString"),
         _ => false,
@@ -85,7 +86,8 @@ const fn properties(row: &Row) -> u8 {
         bits |= BEFORE_NAMES;
     }
     let is_name = is_equal(name, "OpName") || is_equal(name, "OpMemberName");
-    // OpGroupDecorate begins with a group, and OpDecorationGroup has a result.
+    // OpGroupDecorate begins with a group id, and OpDecorationGroup has a result: both names differ from the ones that
+    // are matched here.
     let is_decoration = begins_with(name, "OpDecorate") || begins_with(name, "OpMemberDecorate");
     if is_name || is_decoration {
         bits |= ANNOTATION;
@@ -140,7 +142,7 @@ pub(crate) fn begins_block(opcode: u16) -> bool {
     matches!(opcode, PHI | VARIABLE | UNTYPED_VARIABLE)
 }
 
-/// Whether the instruction names or decorates the id that is its first operand.
+/// Whether the instruction names or decorates the id in its first operand.
 pub(crate) fn is_annotation(opcode: u16) -> bool {
     has(opcode, ANNOTATION)
 }
@@ -165,7 +167,7 @@ pub(crate) fn signature(opcode: u16) -> &'static str {
     row(opcode).map_or("", |row| row.4)
 }
 
-/// Opcode of the instruction with this name.
+/// Returns the opcode for an instruction name.
 const fn opcode(name: &str) -> u16 {
     let mut index = 0;
     while !is_equal(INSTRUCTIONS[index].1, name) {

@@ -1,16 +1,16 @@
-//! Operands of debug instructions.
+//! Operands in debug instructions: where they occur, what they may contain, and which sets have them.
 
 use super::names::Enumeration;
 use super::table::{Name, Set};
 
-/// An operand in a row of the table.
+/// An operand in a table row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OperandRow {
-    /// Field of the operand.
+    /// The operand's field.
     pub field: Field,
     /// Permitted contents.
     pub kind: OperandKind,
-    /// The only set with this operand, later versions included; `None` for an operand of all sets.
+    /// The only set with this operand, later versions included; `None` if all sets have it.
     pub only: Option<Set>,
     /// The first set without this operand, later versions included.
     pub until: Option<Set>,
@@ -81,7 +81,7 @@ impl OperandRow {
     }
 }
 
-/// Number of repetitions of an operand.
+/// How often an operand may occur.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Repeat {
     /// Exactly once.
@@ -103,7 +103,7 @@ impl Repeat {
     }
 }
 
-/// Part of a module that contains an instruction: section 2.
+/// The module section that contains an instruction: section 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Area {
     /// Section after all types, constants and global variables, and before the first function.
@@ -129,8 +129,8 @@ macro_rules! named { (
 } }
 
 named! {
-    /// A section of the specifications. `OpenCL.DebugInfo.100` numbers them; `NonSemantic.Shader.DebugInfo.100` has the
-    /// same titles without numbers, and one more.
+    /// A section in the specifications. `OpenCL.DebugInfo.100` numbers them; `NonSemantic.Shader.DebugInfo.100` has the
+    /// same titles without numbers, and one more section.
     Section;
     Missing "4.1 Missing Debugging Information",
     Units "4.2 Compilation Unit",
@@ -146,7 +146,7 @@ named! {
 }
 
 named! {
-    /// Field of an operand. The "scope" of an entity in `OpenCL.DebugInfo.100` is its "parent" in
+    /// An operand's field. An entity's "scope" in `OpenCL.DebugInfo.100` is its "parent" in
     /// `NonSemantic.Shader.DebugInfo.100`.
     Field;
     ActualType "Actual Type", Allocated "Allocated", ArgNumber "ArgNumber", Associated "Associated",
@@ -175,15 +175,15 @@ named! {
 
 /// Permitted contents of an operand.
 ///
-/// The first three are literal words in `OpenCL.DebugInfo.100`; in `NonSemantic.Shader.DebugInfo` they are ids of
-/// `OpConstant` instructions of a 32-bit integer type.
+/// The first three are literal words in `OpenCL.DebugInfo.100`; in `NonSemantic.Shader.DebugInfo` they are ids that
+/// belong to `OpConstant` instructions with a 32-bit integer type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OperandKind {
     /// A number.
     Number,
-    /// A number; as an id, that of any constant instruction of a 32-bit integer type.
+    /// A number; as an id, any constant instruction with a 32-bit integer type.
     AnyNumber,
-    /// A number of the enumeration, or bits of a mask.
+    /// A number from the enumeration, or a mask's bits.
     Enumerant(Enumeration),
     /// An id, in all sets.
     Id(&'static Referents),
@@ -199,9 +199,9 @@ impl OperandKind {
 /// Instructions that an id may refer to.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Referents {
-    /// Description of the permitted instructions.
+    /// Describes the permitted instructions.
     pub text: &'static str,
-    /// Debug instructions of the same set.
+    /// Debug instructions in the same set.
     pub debug: &'static [Name],
     /// Other permitted instructions.
     pub core: &'static [CoreInstruction],
@@ -214,9 +214,9 @@ pub enum CoreInstruction {
     String,
     /// `OpTypeVoid`.
     Void,
-    /// An `OpConstant` of this type.
+    /// An `OpConstant` with this type.
     Constant(ConstantType),
-    /// Any constant instruction of this type; specialization constants count.
+    /// Any constant instruction with this type, including specialization constants.
     AnyConstant(ConstantType),
     /// An `OpConstantTrue` or `OpConstantFalse`.
     Boolean,
@@ -226,20 +226,20 @@ pub enum CoreInstruction {
     Variable,
     /// An `OpUntypedVariableKHR`.
     UntypedVariable,
-    /// A result of an integer type.
+    /// A result with an integer type.
     Integer,
-    /// The result of any instruction.
+    /// Any instruction's result.
     Result,
 }
 
 /// A constant's type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConstantType {
-    /// An integer of 32 bits.
+    /// A 32-bit integer.
     Bits32,
-    /// An unsigned integer of 32 bits.
+    /// An unsigned 32-bit integer.
     Unsigned32,
-    /// An integer of 32 or 64 bits.
+    /// A 32-bit or 64-bit integer.
     Bits32Or64,
     /// An integer.
     Integer,
@@ -261,8 +261,8 @@ pub(super) const IMPORTED_ENTITY: OperandKind = OperandKind::Enumerant(Enumerati
 pub(super) const FLAGS: OperandKind = OperandKind::Enumerant(Enumeration::Flags);
 pub(super) const BUILD_FLAGS: OperandKind = OperandKind::Enumerant(Enumeration::BuildFlags);
 
-/// Instructions that represent a type. Members and base classes are parts of a type; template parameters stand for a
-/// type.
+/// Instructions that represent a type. Members and base classes are not among them, because they are parts of a type;
+/// template parameters are not, because they stand for a type.
 const TYPES: &[Name] = &[
     Name::TypeBasic,
     Name::TypePointer,

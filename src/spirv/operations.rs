@@ -7,10 +7,10 @@ use super::Set;
 pub struct Operation {
     /// The operation's name.
     pub name: &'static str,
-    /// Number of operands.
+    /// Operand count.
     pub operands: usize,
-    /// Number of stack entries that it needs. The specification does not define this number for `BitPiece` and `Fragment`,
-    /// which describe the part that the preceding location has.
+    /// Number of stack entries that it needs. The specification does not define this number for `BitPiece` and
+    /// `Fragment`, which describe a part of the preceding location.
     pub takes: usize,
     /// Number of stack entries that it pushes in their place.
     pub leaves: usize,
@@ -20,10 +20,11 @@ const fn operation(name: &'static str, operands: usize, takes: usize, leaves: us
     Operation { name, operands, takes, leaves }
 }
 
-/// The debug operations by their numbers: the first ten of all sets, the others of version 200.
+/// The debug operations by number: all sets have the first ten; only version 200 has the rest.
 ///
 /// LLVM's translator numbers `Const1s` to `Const8u`, `RegvalType`, `DerefType` and the last two unlike the proposal,
-/// and gives `Convert` an operand more, and `Fbreg` one less. The numbers and operands here are the translator's.
+/// gives `Convert` an additional operand, and `Fbreg` one operand less. The numbers and operands here are the
+/// translator's, because its modules are the ones that exist.
 #[rustfmt::skip]
 pub const OPERATIONS: [Operation; 168] = [
     operation("Deref", 0, 1, 1),
@@ -196,10 +197,10 @@ pub const OPERATIONS: [Operation; 168] = [
     operation("TagOffset", 1, 0, 0),
 ];
 
-/// Number of operations of the sets other than version 200.
+/// Number of operations in the sets before version 200.
 const COMMON: usize = 10;
 
-/// The debug operations of a set, by their numbers.
+/// A set's debug operations, by number.
 pub fn operations(set: Set) -> &'static [Operation] {
     const ALL: &[Operation] = &OPERATIONS;
     match set {

@@ -1,4 +1,4 @@
-//! Operands that provide a variable: an id, and the operations from the id to the variable.
+//! Operands that provide a variable: an id, and the operations that lead from the id to the variable.
 
 use core::fmt;
 use core::ops::Range;
@@ -10,7 +10,7 @@ use super::words::Id;
 use crate::error::Result;
 use crate::model::{Module, Part, TypeId};
 
-/// A debug operation: section 3.6. The initial stack has one entry, the value or address that the expression applies
+/// A debug operation: section 3.6. The stack initially has one entry, the value or address that the expression applies
 /// to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DebugOperation {
@@ -22,7 +22,7 @@ pub enum DebugOperation {
     Minus,
     /// Adds a constant to the top.
     PlusUconst(u32),
-    /// Selects bits of the location computed before.
+    /// Selects bits from the location computed before.
     BitPiece {
         /// The first bit, counted from the first bit of that location.
         offset: u32,
@@ -33,13 +33,13 @@ pub enum DebugOperation {
     Swap,
     /// Pops an address and an address space, and pushes the value at that address.
     Xderef,
-    /// The top of the stack is the value itself, which is not in memory.
+    /// The stack's top is the value itself, which is not in memory.
     StackValue,
     /// Pushes a constant.
     Constu(u32),
-    /// The expression describes only these bits of the variable.
+    /// The expression describes only these bits in the variable.
     Fragment {
-        /// The first bit, counted from the first bit of the variable.
+        /// The first bit, counted from the variable's first bit.
         offset: u32,
         /// Number of bits.
         size: u32,
@@ -56,7 +56,7 @@ pub struct ExtendedOperation {
 }
 
 impl ExtendedOperation {
-    /// The name: that of a DWARF operation, without `DW_OP_`.
+    /// The name: a DWARF operation's name, without `DW_OP_`.
     pub const fn name(self) -> &'static str {
         OPERATIONS[self.number as usize].name
     }
@@ -119,7 +119,7 @@ impl DebugOperation {
         })
     }
 
-    /// Whether the operation selects a part of the location computed before.
+    /// Whether the operation selects a part from the location computed before.
     pub(crate) const fn is_piece(self) -> bool {
         match self {
             Self::BitPiece { .. } => true,
@@ -129,13 +129,13 @@ impl DebugOperation {
     }
 }
 
-/// Number of the operation `Piece`.
+/// The number of the operation `Piece`, which is not a variant because only version 200 has it.
 const PIECE: u8 = 145;
 
-/// An id that provides a variable or a part of it, and the operations from the id to the variable.
+/// An id that provides a variable or a part of it, and the operations that lead from the id to the variable.
 ///
 /// [`part`](Self::part) and [`bits`](Self::bits) select a part of the *variable*. To select a part of the *value*, use
-/// the result of an `OpCompositeExtract`, or [take](Self::taken) some bits of the value.
+/// an `OpCompositeExtract`, or [take](Self::taken) some bits from the value.
 ///
 /// ```
 /// use eitri::spirv::{Id, Provider};
@@ -157,7 +157,7 @@ const PIECE: u8 = 145;
 pub struct Provider {
     id: Id,
     interpretation: Interpretation,
-    /// `None` for most variables: the id's value is the variable's value.
+    /// `None` for most variables: the id's value is the variable's value. The box keeps this common case small.
     more: Option<Box<More>>,
 }
 
@@ -170,7 +170,7 @@ struct More {
     bits: Option<Range<u32>>,
 }
 
-/// An index that selects a member or element of a variable, or of a part of the variable.
+/// An index that selects a member or element in a variable, or in a part of the variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Index {
     /// A constant index, counted from 0.
@@ -180,7 +180,7 @@ pub enum Index {
 }
 
 impl Index {
-    /// The index as a number; `of` gives an id's value.
+    /// The index as a number; `of` returns an id's value.
     pub(crate) fn number(self, of: impl Fn(Id) -> Option<u64>) -> Option<u64> {
         match self {
             Self::Number(number) => Some(number.into()),
@@ -202,7 +202,7 @@ impl fmt::Display for Index {
 pub(crate) enum Interpretation {
     /// The operations compute the value, or in a declaration the address.
     Value,
-    /// The operations compute the address of the variable, in this address space.
+    /// The operations compute the variable's address, in this address space.
     Pointer(Option<u32>),
     /// The expression consists of exactly these operations.
     Expression,
@@ -221,7 +221,7 @@ impl Provider {
         self.interpretation
     }
 
-    /// The operations before those that follow from the interpretation and the selected bits.
+    /// The operations that precede those implied by the interpretation and the selected bits.
     pub(crate) fn steps(&self) -> &[DebugOperation] {
         self.more.as_ref().map_or(&[], |more| &more.steps)
     }
@@ -231,16 +231,17 @@ impl Provider {
         Self::new(id, Interpretation::Value)
     }
 
-    /// The id's value is the address of the variable. In a declaration, the `OpVariable` contains that address.
+    /// The id's value is the variable's address. In a declaration, the `OpVariable` contains that address.
     pub fn pointer(id: Id) -> Self {
         Self::new(id, Interpretation::Pointer(None))
     }
 
-    /// Exactly these operations compute the variable's value from the id's value; in a declaration, the
-    /// variable's address from the address of the `OpVariable`.
+    /// Exactly these operations compute the variable's value from the id's value; in a declaration, the variable's
+    /// address from the `OpVariable`'s address.
     pub fn expression(id: Id, operations: &[DebugOperation]) -> Self {
         let mut provider = Self::new(id, Interpretation::Expression);
         let steps = match operations {
+            // A trailing fragment is kept as selected bits, so that it compares equal to the same bits set by `bits`.
             &[ref steps @ .., DebugOperation::Fragment { offset, size }] => match offset.checked_add(size) {
                 Some(end) => {
                     provider = provider.bits(offset..end);
@@ -256,19 +257,18 @@ impl Provider {
         provider
     }
 
-    /// Selects a member or element of the variable, counted from 0, as the part that the id provides. Repeated calls
-    /// descend further, like the indexes of `OpAccessChain`.
+    /// Selects the member or element that the id provides, counted from 0. Repeated calls descend further, like
+    /// `OpAccessChain` indexes.
     pub fn part(self, index: u32) -> Self {
         self.indexed(Index::Number(index))
     }
 
-    /// Selects the element of the variable whose index is the value of another id. Some [modes](super::Mode) cannot
-    /// encode such an index.
+    /// Selects the element whose index is another id's value. Some [modes](super::Mode) cannot encode such an index.
     pub fn part_by(self, index: Id) -> Self {
         self.indexed(Index::Id(index))
     }
 
-    /// The value of the same id, for the part that the first indexes select; with all indexes, for the same bits.
+    /// The same id's value, for the part that the first indexes select; with all indexes, for the same bits.
     pub(crate) fn around(&self, indexes: usize) -> Self {
         let first = self.indexes().iter().take(indexes).copied();
         let around = first.fold(Self::value(self.id), Self::indexed);
@@ -286,6 +286,7 @@ impl Provider {
     /// Adds a number, possibly negative, to the value or address.
     pub fn plus(mut self, more: i32) -> Self {
         let steps = &mut self.more().steps;
+        // `PlusUconst` takes an unsigned number, so that a negative one needs a subtraction.
         match u32::try_from(more) {
             Ok(more) => steps.push(DebugOperation::PlusUconst(more)),
             Err(_) => steps.extend([DebugOperation::Constu(more.unsigned_abs()), DebugOperation::Minus]),
@@ -311,14 +312,14 @@ impl Provider {
         }
     }
 
-    /// Whether the operations are those of [`expression`](Self::expression).
+    /// Whether the operations come from [`expression`](Self::expression).
     #[cfg(feature = "json")]
     pub(crate) fn is_expression(&self) -> bool {
         self.interpretation == Interpretation::Expression
     }
 
-    /// Sets the address space of an [address](Self::pointer), as the consumer's number. No effect for a value that is
-    /// not an address.
+    /// Sets an [address](Self::pointer)'s address space, as the consumer's number. Has no effect on a value that is not
+    /// an address.
     pub fn in_space(mut self, space: u32) -> Self {
         if let Interpretation::Pointer(_) = self.interpretation {
             self.interpretation = Interpretation::Pointer(Some(space));
@@ -326,14 +327,13 @@ impl Provider {
         self
     }
 
-    /// Takes only these bits of the computed value, counted from its first bit.
+    /// Takes only these bits from the computed value, counted from its first bit.
     pub fn taken(mut self, bits: Range<u32>) -> Self {
         self.more().taken = Some((bits.start, bits.end.saturating_sub(bits.start)));
         self
     }
 
-    /// Selects bits of the variable, or of its [part](Self::part), as the bits that the id provides. Bits count from
-    /// the first.
+    /// Selects the variable's bits, or its [part](Self::part)'s bits, that the id provides. Bits count from the first.
     pub fn bits(mut self, bits: Range<u32>) -> Self {
         self.more().bits = Some(bits);
         self
@@ -344,13 +344,12 @@ impl Provider {
         self.id
     }
 
-    /// Indexes of the part of the variable that the id provides, like those of `OpAccessChain`; empty for the whole
-    /// variable.
+    /// Indexes of the variable's part that the id provides, like `OpAccessChain` indexes; empty for the whole variable.
     pub fn indexes(&self) -> &[Index] {
         self.more.as_ref().map_or(&[], |more| &more.indexes)
     }
 
-    /// The bits that the id provides of a variable of this type, counted from the first bit. `None` if the type does
+    /// The bits that the id provides in a variable with this type, counted from the first bit. `None` if the type does
     /// not determine the bits, or an index is an id.
     ///
     /// ```
@@ -381,10 +380,10 @@ impl Provider {
         Some(offset.checked_add(start)?..offset.checked_add(end)?)
     }
 
-    /// The part that the indexes select in a variable of this type; `None` if the types do not determine the part.
+    /// The part that the indexes select in a variable with this type; `None` if the types do not determine the part.
     ///
     /// # Errors
-    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) for an index out of range.
+    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) if an index is out of range.
     pub(crate) fn part_of(
         &self,
         module: &Module,
@@ -401,17 +400,17 @@ impl Provider {
         Ok(Some(part))
     }
 
-    /// The selected bits of the variable or of its part; `None` for all bits.
+    /// The selected bits in the variable or its part; `None` for all bits.
     pub(crate) fn selected_bits(&self) -> Option<Range<u32>> {
         self.more.as_ref()?.bits.clone()
     }
 
-    /// Whether operations are needed besides taking the id's value, or bits of it.
+    /// Whether operations are needed beyond taking the id's value, or some of its bits.
     pub(crate) fn is_computed(&self) -> bool {
         self.interpretation != Interpretation::Value || !self.steps().is_empty()
     }
 
-    /// Whether the operand is the full value of the id, for the whole variable.
+    /// Whether the operand is the id's full value, for the whole variable.
     pub(crate) fn is_whole(&self) -> bool {
         self.interpretation == Interpretation::Value && self.more.is_none()
     }
@@ -422,12 +421,12 @@ impl Provider {
             || self.steps().iter().any(|step| matches!(step, DebugOperation::BitPiece { .. }))
     }
 
-    /// The bits taken of the computed value: first bit and number of bits.
+    /// The bits taken from the computed value: first bit and bit count.
     pub(crate) fn taken_bits(&self) -> Option<(u32, u32)> {
         self.more.as_ref()?.taken
     }
 
-    /// The operations of the expression for a `DebugValue` or a `DebugDeclare`.
+    /// The operations in the expression for a `DebugValue` or a `DebugDeclare`.
     pub fn operations(&self, is_declaration: bool) -> SmallVec<[DebugOperation; 4]> {
         let mut operations = SmallVec::new();
         operations.extend_from_slice(self.steps());
@@ -440,7 +439,7 @@ impl Provider {
                     DebugOperation::Xderef,
                 ]);
             }
-            // A computed value is not in memory.
+            // A computed value is not in memory; without this operation, a consumer would read memory at that address.
             Interpretation::Value if !is_declaration && !operations.is_empty() => {
                 operations.push(DebugOperation::StackValue)
             }

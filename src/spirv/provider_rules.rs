@@ -1,5 +1,5 @@
-//! Rules of a binding for the ids that provide variables. `import` lists violations of these rules, and `lower` refuses
-//! them.
+//! Rules for ids that provide variables: where they must be defined, and how wide they must be. `import` lists
+//! violations, because another producer's module cannot be changed; `lower` refuses them.
 
 use core::ops::Range;
 
@@ -11,10 +11,10 @@ use super::words::{Id, Instruction};
 use crate::error::{Count, Error, ErrorKind, Quantity, Result, Unavailable};
 use crate::model::{Module, Part, TypeId};
 
-/// `OpSampledImage`, whose result only image instructions use: section 2.16.1 "Universal Validation Rules".
+/// `OpSampledImage`, whose result only image instructions may use: section 2.16.1 "Universal Validation Rules".
 pub(super) const SAMPLED_IMAGE: u16 = 86;
 
-/// Position in a function of a declaration or value of a variable.
+/// Position of a declaration or value in a function.
 #[derive(Debug, Clone)]
 pub(super) struct Spot {
     /// The function's words.
@@ -36,6 +36,7 @@ impl<'a> Layout<'a> {
         }
     }
 
+    // A function's id and a void call's id have no value; a sampled image must not be used elsewhere.
     #[inline]
     fn is_value(&self, defined: Instruction<'_>) -> bool {
         let is_void = |ty: Id| self.definition(ty).is_some_and(|ty| ty.opcode() == op::TYPE_VOID);
@@ -43,13 +44,14 @@ impl<'a> Layout<'a> {
             && defined.result_type().is_some_and(|ty| !is_void(ty))
     }
 
-    /// Whether a definition precedes the spot, in the same function or outside all functions.
+    /// Whether a definition precedes the spot, in the same function or outside all functions. The cheap tests come
+    /// first.
     #[inline(always)]
     pub(super) fn is_there(&self, defined: Instruction<'_>, spot: &Spot) -> bool {
         defined.at < spot.at && self.is_seen(defined, spot) && self.is_dominating(defined, spot)
     }
 
-    /// Whether every path to the spot passes the definition. An `OpVariable` and a parameter are in force in the whole
+    /// Whether every path to the spot passes the definition. An `OpVariable` and a parameter exist in the whole
     /// function.
     #[inline(always)]
     fn is_dominating(&self, defined: Instruction<'_>, spot: &Spot) -> bool {
@@ -63,7 +65,7 @@ impl<'a> Layout<'a> {
         defined.at < self.globals_end() || spot.function.contains(&defined.at)
     }
 
-    /// The error of [`value_at`](Self::value_at).
+    /// The error that [`value_at`](Self::value_at) returns.
     #[cold]
     fn no_value_at(&self, id: Id, spot: &Spot) -> Error {
         match self.definition(id) {
@@ -77,11 +79,10 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// The instruction that defines the memory of a declared variable: an `OpVariable`, or a parameter that is a
-    /// pointer.
+    /// The instruction that defines a declared variable's memory: an `OpVariable`, or a pointer parameter.
     ///
     /// # Errors
-    /// The errors of [`value_at`](Self::value_at); also if the id is neither of these.
+    /// The errors of [`value_at`](Self::value_at), and an error if the id is neither of these.
     pub(super) fn variable_at(&self, id: Id, spot: &Spot) -> Result<Instruction<'a>> {
         let defined = self.value_at(id, spot)?;
         let is_declared = match defined.opcode() {
@@ -95,10 +96,10 @@ impl<'a> Layout<'a> {
         if is_declared { Ok(defined) } else { Err(wrong(defined, "an OpVariable or a pointer parameter")) }
     }
 
-    /// Checks that an index is an integer defined before the spot.
+    /// Checks that an index is an integer that is defined before the spot.
     ///
     /// # Errors
-    /// The errors of [`value_at`](Self::value_at); also if the id is not an integer.
+    /// The errors of [`value_at`](Self::value_at), and an error if the id is not an integer.
     pub(super) fn index_at(&self, id: Id, spot: &Spot) -> Result<()> {
         let ty = self.value_at(id, spot)?.result_type().and_then(|ty| self.definition(ty));
         match ty {
@@ -107,18 +108,18 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// The value of an id that is an integer constant, for use as an index.
+    /// An integer constant's value, for use as an index.
     pub(super) fn index(&self, id: Id) -> Option<u64> {
         self.constant(id)?.value
     }
 
-    /// The type that a pointer type points to.
+    /// A pointer type's target.
     fn pointee(&self, ty: Id) -> Option<Id> {
         let ty = self.definition(ty).filter(|ty| ty.opcode() == op::TYPE_POINTER)?;
         ty.operands().get(1).map(|&to| Id(to))
     }
 
-    /// Size of a type in bits: of integers, floating-point numbers, and vectors of these.
+    /// Size in bits, for integers, floating-point numbers, and vectors of these.
     fn width(&self, ty: Id) -> Option<u64> {
         let ty = self.definition(ty)?;
         match (ty.opcode(), ty.operands()) {
@@ -131,13 +132,13 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// Checks that an operand has as many bits as the part of the variable that it provides. The operand is the value
-    /// that an instruction defines, or in a declaration the target of its result. Returns the part; `None` if the
-    /// types do not determine the part.
+    /// Checks that an operand has as many bits as the variable's part that it provides. The operand is the value that
+    /// an instruction defines, or in a declaration, its result's target. Returns the part; `None` if the types do not
+    /// determine the part.
     ///
     /// # Errors
-    /// [`DoesNotFit`](ErrorKind::DoesNotFit) for a different number of bits; [`BadArgument`](ErrorKind::BadArgument)
-    /// for an index out of range, or for a stack underflow in the operations.
+    /// [`DoesNotFit`](ErrorKind::DoesNotFit) if the sizes differ; [`BadArgument`](ErrorKind::BadArgument) if an index
+    /// is out of range, or the operations underflow the stack.
     pub(super) fn fits(
         &self,
         module: &Module,
@@ -149,7 +150,7 @@ impl<'a> Layout<'a> {
         let id = provider.id();
         let ty = match (is_declaration, defined.opcode()) {
             (true, _) => defined.result_type().and_then(|ty| self.pointee(ty)),
-            // An undefined value fits every type.
+            // An undefined value fits every type, because its bits are never looked at.
             (false, op::UNDEF) => None,
             (false, _) => defined.result_type(),
         };
@@ -166,6 +167,7 @@ impl<'a> Layout<'a> {
                 return Err(ErrorKind::DoesNotFit { what, needs, has }.into());
             }
         }
+        // The size of a computed value does not follow from the id's type.
         let width = ty.filter(|_| !provider.is_computed()).and_then(|ty| self.width(ty));
         if let Some(((offset, size), has)) = provider.taken_bits().zip(width) {
             let needs = u64::from(offset) + u64::from(size);
@@ -178,7 +180,7 @@ impl<'a> Layout<'a> {
         let Some(has) = provider.taken_bits().map(|(_, size)| size.into()).or(width) else { return Ok(part) };
         let needs = match piece {
             Some((_, size)) => [Some(size.into()); 2],
-            // A vector of three elements may take the size of a vector of four.
+            // A three-element vector may be as large as a four-element vector, so that both sizes are accepted.
             None => [value_bits, bits],
         };
         match needs.into_iter().flatten().next() {
@@ -192,7 +194,7 @@ impl<'a> Layout<'a> {
 }
 
 /// Checks that the operations do not underflow the stack, which has one entry at first. Returns the first bit and the
-/// number of bits that a final fragment selects of the variable; `None` for the whole variable.
+/// bit count that a final fragment selects in the variable; `None` for the whole variable.
 fn piece(operations: &[DebugOperation]) -> Result<Option<(u32, u32)>> {
     let mut depth = 1;
     for (index, operation) in operations.iter().enumerate() {
@@ -217,7 +219,7 @@ pub(super) fn unknown(id: Id) -> Error {
     Error::new(ErrorKind::UnknownId(id.to_string()))
 }
 
-/// Error for an id that is not of the required kind.
+/// Error for an id that is not what the operand requires.
 pub(super) fn wrong(defined: Instruction<'_>, wanted: &str) -> Error {
     let id = defined.result().unwrap_or(Id(0));
     let is = match op::name(defined.opcode()) {

@@ -1,4 +1,5 @@
-//! Reads the debug instructions of a module, of any set and producer.
+//! Reads a module's debug instructions, from any set and producer. Only the structure is checked here;
+//! [`validate`](super::validate()) checks the rest, so that invalid modules can still be printed.
 
 use super::layout::Layout;
 use super::names::Enumeration;
@@ -9,11 +10,11 @@ use super::table::{Name, Set};
 use super::words::{Id, Instruction, Words};
 use crate::error::{At, Count, Error, Result};
 
-/// The debug instructions of a module.
+/// Returns a module's debug instructions.
 ///
 /// # Errors
-/// With the word: if the words are not a module, or a debug instruction is too short. Operands are not checked here:
-/// see [`validate`](super::validate()).
+/// The error names the word, if the words are not a module, or a debug instruction is too short. Operands are not
+/// checked here: see [`validate`](super::validate()).
 pub fn read(words: &[u32]) -> Result<Facts<'_>> {
     let layout = Layout::unchecked(Words::with_header(words)?)?;
     if let Some(short) = layout.extended().find(|it| it.operands().len() < 2) {
@@ -27,7 +28,7 @@ fn is_ext_inst(opcode: u16) -> bool {
     matches!(opcode, op::EXT_INST | op::EXT_INST_FORWARD)
 }
 
-/// Debug instructions of a module, with the module's layout.
+/// A module's debug instructions, with its layout.
 #[derive(Debug, Clone)]
 pub struct Facts<'a> {
     layout: Layout<'a>,
@@ -36,15 +37,15 @@ pub struct Facts<'a> {
 /// A debug instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fact<'a> {
-    /// First word of the instruction, counted from the module's start.
+    /// The instruction's first word, counted from the module's start.
     pub at: usize,
-    /// Set of the instruction.
+    /// The instruction's set.
     pub set: Set,
-    /// Id of the imported set.
+    /// The imported set's id.
     pub import: Id,
-    /// Number of the instruction in the set.
+    /// The instruction's number in the set.
     pub number: u32,
-    /// Id of the result type, which should be `OpTypeVoid`.
+    /// The result type's id; the type should be `OpTypeVoid`.
     pub result_type: Id,
     /// Result id.
     pub result: Id,
@@ -54,10 +55,10 @@ pub struct Fact<'a> {
     pub with_forward: bool,
 }
 
-/// An operand of a debug instruction.
+/// An operand in a debug instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Operand {
-    /// The table's row; `None` if the instruction does not have an operand at this index.
+    /// The table's row; `None` if the instruction has no operand at this index.
     pub(super) row: Option<&'static OperandRow>,
     /// The operand's index, counted from 0.
     pub index: usize,
@@ -66,13 +67,13 @@ pub struct Operand {
 }
 
 impl Operand {
-    /// The table's row; `None` if the instruction does not have an operand at this index.
+    /// The table's row; `None` if the instruction has no operand at this index.
     #[doc(hidden)]
     pub fn row(&self) -> Option<&'static OperandRow> {
         self.row
     }
 
-    /// Field of the operand; `None` if the instruction does not have an operand at this index.
+    /// The operand's field; `None` if the instruction has no operand at this index.
     pub fn field(&self) -> Option<Field> {
         Some(self.row?.field)
     }
@@ -130,8 +131,8 @@ impl<'a> Facts<'a> {
         })
     }
 
-    /// The number in an operand: a literal, or a constant's value. `None` for other operands, and for
-    /// specialization constants.
+    /// The number in an operand: a literal, or a constant's value. `None` for other operands and for specialization
+    /// constants.
     pub fn number(&self, fact: &Fact<'_>, field: Field) -> Option<u64> {
         let operand = fact.operand(field)?;
         match operand.row?.kind {
@@ -150,7 +151,7 @@ impl<'a> Facts<'a> {
         self.get(fact.id(field)?).filter(|named| named.set == fact.set)
     }
 
-    /// Encodes the module again: debug instructions from their facts, all others unchanged.
+    /// Encodes the module again: debug instructions from their facts, all other instructions unchanged.
     pub fn encode(&self) -> Vec<u32> {
         let words = self.layout.words();
         let mut encoded = words.all()[..super::HEADER].to_vec();
@@ -165,7 +166,7 @@ impl<'a> Facts<'a> {
 }
 
 impl Fact<'_> {
-    /// The instruction's name; `None` if the set has no instruction of this number.
+    /// The instruction's name; `None` if the set has no instruction with this number.
     pub fn name(&self) -> Option<Name> {
         Name::numbered(self.set, self.number)
     }
@@ -184,7 +185,7 @@ impl Fact<'_> {
         Some((name, name.row().form(self.set, self.operands.len())))
     }
 
-    /// The first operand of this field.
+    /// The first operand with this field.
     pub fn operand(&self, field: Field) -> Option<Operand> {
         let (name, form) = self.form()?;
         let index = form.operands().iter().position(|operand| operand.field == field)?;
@@ -192,13 +193,13 @@ impl Fact<'_> {
         Some(Operand { row: Some(operand.row(name)), index, word })
     }
 
-    /// Id in the first operand of this field.
+    /// The id in the first operand with this field.
     pub fn id(&self, field: Field) -> Option<Id> {
         let operand = self.operand(field)?;
         matches!(operand.row?.kind, OperandKind::Id(_)).then_some(Id(operand.word))
     }
 
-    /// Ids in all operands of this field.
+    /// The ids in all operands with this field.
     pub fn ids(&self, field: Field) -> impl Iterator<Item = Id> {
         let is = move |operand: &Operand| operand.field() == Some(field);
         self.operands().filter(is).map(|operand| Id(operand.word))
@@ -208,6 +209,7 @@ impl Fact<'_> {
     pub fn encode(&self, words: &mut Vec<u32>) {
         let opcode = if self.with_forward { op::EXT_INST_FORWARD } else { op::EXT_INST };
         let len = 5 + self.operands.len() as u32;
+        // Five words: length and opcode, result type, result, set, number.
         words.extend([
             len << 16 | u32::from(opcode),
             self.result_type.0,

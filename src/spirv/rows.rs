@@ -1,9 +1,10 @@
-//! Rows of the table of instructions: numbers, section and operands, by set.
+//! The instruction table's rows: numbers, section and operands, by set. The tables for lookups by number and by set are
+//! computed at compile time, because reading a module looks up every instruction.
 
 use super::operand::*;
 use super::table::{Name, Set, for_each_instruction};
 
-/// Numbers of an instruction. Each instruction is in some version of `NonSemantic.Shader.DebugInfo`.
+/// An instruction's numbers. Each instruction is in some version of `NonSemantic.Shader.DebugInfo`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Numbers {
     /// Number in `OpenCL.DebugInfo.100`.
@@ -45,11 +46,11 @@ pub struct InstructionRow {
     pub text: &'static str,
     /// Numbers by set.
     pub numbers: Numbers,
-    /// Section of the specification.
+    /// Section in the specification.
     pub section: Section,
     /// Part of the module that contains the instruction.
     pub area: Area,
-    /// Operands of all sets.
+    /// Operands in all sets.
     pub all_operands: &'static [OperandRow],
 }
 
@@ -114,7 +115,7 @@ impl Name {
         self.row().number(set)
     }
 
-    /// Section of the specification.
+    /// The instruction's section in the specification.
     pub fn section(self) -> Section {
         self.row().section
     }
@@ -153,14 +154,14 @@ impl InstructionRow {
         self.all_operands.iter().filter(move |operand| operand.is_in(set))
     }
 
-    /// The operand at this index, counted from 0, of an instruction with `count` operands.
+    /// The operand at this index, counted from 0, in an instruction with `count` operands.
     pub fn operand(&self, set: Set, index: usize, count: usize) -> Option<&'static OperandRow> {
         Some(self.form(set, count).operand(index)?.row(self.name))
     }
 
-    /// Operands of an instruction with `count` operands.
+    /// The form of an instruction with `count` operands.
     pub(super) fn form(&self, set: Set, count: usize) -> &'static Form {
-        // Version 200 has a checksum of two operands before the text; a single operand is the text of version 100.
+        // Version 200 has a two-operand checksum before the text; a single operand is version 100's text.
         let is_short = matches!((self.name, set, count), (Name::Source, Set::Shader200, 2));
         self.name.form(if is_short { Set::Shader } else { set })
     }
@@ -173,6 +174,7 @@ impl InstructionRow {
         let many = is(Repeat::Many);
         let some = is(Repeat::Some);
         let pairs = is(Repeat::Pairs);
+        // Optional operands may be missing; the last kinds absorb what remains.
         match count.checked_sub(once) {
             None => false,
             Some(_) if many > 0 => true,
@@ -189,21 +191,21 @@ impl Set {
         name.number(self).is_some()
     }
 
-    /// Whether an instruction of the set has the operand.
+    /// Whether the instruction has the operand in this set.
     pub(crate) fn has_operand(self, name: Name, field: Field) -> bool {
         let row = name.row();
         row.number(self).is_some() && row.operands(self).any(|operand| operand.field == field)
     }
 }
 
-/// Most operands of an instruction in the table.
+/// Highest operand count in the table.
 const MOST_OPERANDS: usize = 13;
 
-/// An operand of an instruction in a set.
+/// An operand that an instruction has in a set.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Operand {
     pub field: Field,
-    /// Whether a number is a literal rather than a constant's id.
+    /// Whether a number is a literal rather than a constant id.
     pub is_literal: bool,
     /// Whether the operand can be repeated.
     pub is_many: bool,
@@ -211,14 +213,14 @@ pub(super) struct Operand {
     row: u8,
 }
 
-/// An instruction in a set.
+/// An instruction as a set has it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Form {
-    /// The instruction's number; `None` if the set lacks it.
+    /// The instruction's number; `None` if the set lacks the instruction.
     pub number: Option<u32>,
     operands: [Operand; MOST_OPERANDS],
     count: u8,
-    /// Number of operands that are not repeated. The others come last.
+    /// Number of operands that are not repeated. Repeated operands come last.
     once: u8,
 }
 
@@ -270,7 +272,7 @@ impl Form {
         &self.operands[..usize::from(self.count)]
     }
 
-    /// The operand at an index of an instruction.
+    /// The operand at an index in an instruction.
     #[inline]
     pub fn operand(&self, index: usize) -> Option<&Operand> {
         let once = usize::from(self.once);
@@ -278,14 +280,16 @@ impl Form {
         match index.checked_sub(once) {
             None => self.operands().get(index),
             Some(_) if once == count => None,
+            // Repeated operands alternate, as pairs do.
             Some(more) => self.operands().get(once + more % (count - once)),
         }
     }
 
-    /// The next operand with this field, from position `at` on; for operands that alternate, also before. Moves the
+    /// The next operand with this field, from position `at` on; for alternating operands, also before. Moves the
     /// position past the operand. `None` if the set lacks the operand.
     #[inline]
     pub fn next(&self, field: Field, at: &mut usize) -> Option<Operand> {
+        // Callers write fields in table order, so that the field is nearly always at this position.
         let form = match self.operands().get(*at) {
             Some(&form) if form.field == field => form,
             _ => {
@@ -297,7 +301,7 @@ impl Form {
         Some(form)
     }
 
-    /// Position of the field's operand if it is not the one at `from`.
+    /// The position of the field's operand, if it is not the operand at `from`.
     fn further(&self, field: Field, from: usize) -> Option<usize> {
         let operands = self.operands();
         let is = |place: &usize| operands[*place].field == field;

@@ -1,4 +1,5 @@
-//! Adds debug instructions to a module of the crate `rspirv`.
+//! Adds debug instructions to an `rspirv` module: the module is assembled, [attached to](super::attach()), and the new
+//! instructions are inserted where the words were added.
 
 use ::rspirv::binary::Assemble;
 use ::rspirv::dr::{self, Operand};
@@ -17,24 +18,25 @@ use crate::omission::Omission;
 /// Adds the debug instructions that describe a module, and returns the omissions. Assembled, the result has the same
 /// words as [`spirv::attach`](super::attach()) on the assembled original.
 ///
-/// Positions count the instructions of a [`dr::Block`], from 0. Instructions outside functions are added to
-/// [`types_global_values`](dr::Module::types_global_values). `rspirv` can assemble extended instructions originals, but
-/// cannot load them yet.
+/// Positions count the instructions in a [`dr::Block`], from 0. Instructions outside functions are added to
+/// [`types_global_values`](dr::Module::types_global_values). `rspirv` can assemble extended instructions, but cannot
+/// load them yet.
 ///
 /// # Errors
 /// The errors of [`spirv::attach`](super::attach()); [`ErrorKind::BadArgument`] if the module lacks a header, and thus
-/// an id bound. The module is unchanged on errors.
+/// an id bound. On an error, the module is unchanged.
 pub fn attach(to: &mut dr::Module, module: &Module, binding: &Binding, mode: &Mode) -> Result<Vec<Omission>> {
     if to.header.is_none() {
         return Err(Error::bad_argument("the module has no header with an id bound"));
     }
     let words = to.assemble();
     let from = Words::new(&words)?;
+    // The assembler truncates a length that does not fit 16 bits, so that the words would mean something else.
     if from.instructions().count() != to.all_inst_iter().count() {
         return Err(Error::malformed("an instruction of the module has more than 65535 words"));
     }
     let attached = super::attach(&words, module, binding, mode)?;
-    // New ranges, with the word of the original module that each precedes: its position minus the new words before it.
+    // New ranges, with the original word that each precedes: its position minus the new words before it.
     let mut places = Vec::with_capacity(attached.added.len());
     let mut before = 0;
     for new in &attached.added {
@@ -58,7 +60,7 @@ pub fn attach(to: &mut dr::Module, module: &Module, binding: &Binding, mode: &Mo
             _ => globals.push(new),
         }
     }
-    // An OpLine before a function belongs to the function.
+    // An OpLine before a function belongs to the function, so that new globals go before it.
     let is_line = |it: &dr::Instruction| matches!(it.class.opcode, Op::Line | Op::NoLine);
     let end = to.types_global_values.iter().rposition(|it| !is_line(it)).map_or(0, |last| last + 1);
     to.types_global_values.splice(end..end, globals);
@@ -72,6 +74,7 @@ pub fn attach(to: &mut dr::Module, module: &Module, binding: &Binding, mode: &Mo
                 originals.next();
             }
             let old = core::mem::take(&mut block.instructions);
+            // The final `None` stands for the block's end, before which instructions can be added as well.
             for original in old.into_iter().map(Some).chain([None]) {
                 let word = originals.peek().map_or(words.len(), |it| it.at);
                 while let Some((_, new)) = places.next_if(|(place, _)| *place <= word) {

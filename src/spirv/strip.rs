@@ -1,4 +1,4 @@
-//! Removes debug instructions of any producer.
+//! Removes debug instructions from any producer.
 
 use hashbrown::HashSet;
 
@@ -13,24 +13,24 @@ use crate::error::Result;
 const NON_SEMANTIC: &[u8] = b"SPV_KHR_non_semantic_info";
 const RELAXED: &[u8] = b"SPV_KHR_relaxed_extended_instruction";
 
-/// Start of the text in which LLVM's translator names the producer of debug information.
+/// Start of the text in which LLVM's translator names the debug information's producer.
 const PRODUCER: &[u8] = b"Debug info producer: ";
 
-/// Removes the debug instructions of every set, of any producer, from a module: also of sets that are not known.
+/// Removes all debug instructions from a module: from every set, known or not, and from any producer.
 ///
 /// | removed | kept |
 /// |---|---|
-/// | extended instructions of debug sets, and the imports of the sets | those of other sets, as `NonSemantic.DebugPrintf` |
+/// | extended instructions from debug sets, and the sets' imports | other sets' instructions, such as `NonSemantic.DebugPrintf` |
 /// | `OpLine`, `OpNoLine` | |
-/// | the `OpModuleProcessed` in which LLVM's translator names the producer | others |
-/// | each `OpString` that nothing else references | strings of `OpSource` and of other sets |
-/// | names and decorations of removed ids | other names, `OpSource` |
+/// | the `OpModuleProcessed` in which LLVM's translator names the producer | other `OpModuleProcessed` |
+/// | each `OpString` that nothing else references | strings that `OpSource` or other sets use |
+/// | names and decorations for removed ids | other names, `OpSource` |
 ///
-/// Types and constants stay, even if only debug instructions referenced them, as do capabilities, extensions and the
-/// id bound: [`strip_unused`] removes these.
+/// Types and constants stay, even if only debug instructions referenced them, as do capabilities, extensions and the id
+/// bound: [`strip_unused`] removes these.
 ///
 /// # Errors
-/// With the word, if the words are not a module.
+/// The error names the word, if the words are not a module.
 pub fn strip(words: &[u32]) -> Result<Vec<u32>> {
     let words = Words::new(words)?;
     let layout = Layout::new(words)?;
@@ -68,7 +68,8 @@ pub fn strip(words: &[u32]) -> Result<Vec<u32>> {
     if dropped.is_empty() {
         return Ok(kept);
     }
-    // Names and decorations follow the strings, and precede the other debug instructions.
+    // A second pass is needed, because names and decorations follow the strings, but precede the other debug
+    // instructions.
     let mut word = HEADER;
     let mut named = kept[..HEADER].to_vec();
     while let Some(&first) = kept.get(word) {
@@ -82,12 +83,13 @@ pub fn strip(words: &[u32]) -> Result<Vec<u32>> {
     Ok(named)
 }
 
-/// Removes the debug instructions as [`strip`] does, and then types and constants that nothing uses, and the extensions of
-/// debug instructions. Specialization constants stay. The id bound becomes the lowest one that the ids need. What
-/// [`attach`](super::attach()) adds to a module is thus removed, besides types and constants that were unused before.
+/// Removes the debug instructions as [`strip`] does, and then unused types and constants, and debug instruction
+/// extensions. Specialization constants stay. The id bound becomes the lowest bound that the ids permit. What
+/// [`attach`](super::attach()) adds to a module is thus removed, together with types and constants that were unused
+/// before.
 ///
 /// # Errors
-/// With the word, if the words are not a module.
+/// The error names the word, if the words are not a module.
 pub fn strip_unused(words: &[u32]) -> Result<Vec<u32>> {
     let stripped = strip(words)?;
     let words = Words::new(&stripped)?;
@@ -97,7 +99,8 @@ pub fn strip_unused(words: &[u32]) -> Result<Vec<u32>> {
     let mut is_known = true;
     for instruction in words.instructions() {
         is_known &= op::results(instruction.opcode()).is_some();
-        // The size of a workgroup is the constant with this decoration, instead of that of the execution mode.
+        // The constant with this decoration is the workgroup size, instead of the execution mode's operand, so that it
+        // is in use.
         if let (op::DECORATE, &[constant, BUILT_IN, ..]) = (instruction.opcode(), instruction.operands()) {
             used.insert(constant);
         }
@@ -108,7 +111,7 @@ pub fn strip_unused(words: &[u32]) -> Result<Vec<u32>> {
         }
     }
     let mut dropped: HashSet<Id> = HashSet::new();
-    // Types and constants follow those that they use.
+    // Types and constants follow the ones that they use, so that the reverse order sees every use first.
     for instruction in definitions.iter().rev() {
         match instruction.result().filter(|id| !used.contains(&id.0)) {
             Some(id) => drop(dropped.insert(id)),
@@ -125,7 +128,7 @@ pub fn strip_unused(words: &[u32]) -> Result<Vec<u32>> {
     };
     let mut kept = stripped[..HEADER].to_vec();
     kept.extend(words.instructions().filter(is_kept).flat_map(|it| it.words));
-    // An instruction with an unknown opcode can define any id.
+    // An instruction with an unknown opcode can define any id, so that the bound must stay.
     if is_known {
         let results = Words::new(&kept)?.instructions().filter_map(Instruction::result).max();
         kept[BOUND] = results.map_or(1, |id| id.0.saturating_add(1));
@@ -133,16 +136,16 @@ pub fn strip_unused(words: &[u32]) -> Result<Vec<u32>> {
     Ok(kept)
 }
 
-/// Decoration `BuiltIn`.
+/// The decoration `BuiltIn`.
 const BUILT_IN: u32 = 11;
 
-/// Whether the instruction can be removed if nothing uses its result: a type, or a constant that the specialization of the
-/// module cannot change.
+/// Whether the instruction can be removed if nothing uses its result: a type, or a constant that specialization cannot
+/// change.
 fn is_removable(it: &Instruction<'_>) -> bool {
     matches!(it.opcode(), op::TYPE_VOID..=38 | op::CONSTANT_TRUE..=op::CONSTANT_NULL)
 }
 
-/// Whether the instruction declares an extension for debug instructions that the module does not use.
+/// Whether the instruction declares a debug instruction extension that the module does not use.
 fn is_unused_extension(layout: &Layout<'_>, it: &Instruction<'_>) -> bool {
     let mut instructions = layout.words().instructions();
     match string_bytes(it.operands(), usize::MAX).as_deref() {
@@ -155,7 +158,7 @@ fn is_unused_extension(layout: &Layout<'_>, it: &Instruction<'_>) -> bool {
     }
 }
 
-/// Whether an instruction is one of a debug set, the import of one, or a line.
+/// Whether an instruction belongs to a debug set, imports one, or is a line.
 pub(super) fn is_debug(layout: &Layout<'_>, instruction: &Instruction<'_>) -> bool {
     match instruction.opcode() {
         op::LINE | op::NO_LINE => true,
@@ -167,9 +170,9 @@ pub(super) fn is_debug(layout: &Layout<'_>, instruction: &Instruction<'_>) -> bo
     }
 }
 
-/// Operands that may be ids of an `OpString`: a source's file, those of extended instructions, and of instructions
-/// with unknown opcodes. The language and version of a source, its text, and the number of an extended instruction are
-/// literals, which can equal an id.
+/// Operands that may be `OpString` ids: a source's file, and operands in extended instructions and instructions with
+/// unknown opcodes. A source's language, version and text, and an extended instruction's number are literals, which can
+/// equal an id by chance.
 fn possible_strings<'a>(instruction: &Instruction<'a>) -> &'a [u32] {
     let operands = instruction.operands();
     let ids = match instruction.opcode() {

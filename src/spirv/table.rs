@@ -1,10 +1,11 @@
-//! The table of debug instructions: one row for each. All other lists of debug instructions are generated from it.
+//! The debug instruction table: one row for each instruction. All other lists of debug instructions are generated from
+//! it.
 //!
 //! | column | meaning |
 //! |---|---|
 //! | variant, name | [`Name`]'s variant, and the name in all sets |
 //! | numbers | `both(a, b)`: `a` in `OpenCL.DebugInfo.100`, `b` in `NonSemantic.Shader.DebugInfo`; `shader(b)`: in the latter alone |
-//! | section | section of the specification, the same in all sets |
+//! | section | the specification's section, the same in all sets |
 //! | area | before the functions, or in a function |
 //! | operands | in order: [field](super::Field), [kind](super::operand::OperandKind), and properties in brackets |
 //!
@@ -16,8 +17,8 @@
 //! `many`, any number of times; `some`, at least once; `pairs`, alternating with the other `pairs` operand; `none`, the
 //! specification permits a `DebugInfoNone`; `forward`, forward references are permitted.
 
-/// Passes all rows to a macro: here to one that defines [`Name`], and in `rows` to one that also reads the operands, which
-/// name instructions.
+/// Passes all rows to a macro: here to the macro that defines [`Name`], and in `rows` to the macro that also reads the
+/// operands, which name instructions.
 macro_rules! for_each_instruction { ($use:ident) => { $use! {
     InfoNone            "DebugInfoNone"              both(0, 0) Missing Globals {};
 
@@ -159,17 +160,18 @@ macro_rules! names { ($($variant:ident $text:literal $numbers:ident($($number:li
 } }
 for_each_instruction!(names);
 
-/// A set of debug instructions.
+/// A debug instruction set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Set {
     /// `OpenCL.DebugInfo.100`.
     OpenCl,
-    /// `NonSemantic.Shader.DebugInfo.100`, without literals: numbers are ids of constants.
+    /// `NonSemantic.Shader.DebugInfo.100`, without literals: numbers are constant ids.
     Shader,
-    /// `NonSemantic.Shader.DebugInfo.101`: version 100, and types of cooperative vectors and matrices.
+    /// `NonSemantic.Shader.DebugInfo.101`: version 100, and cooperative vector and matrix types.
     Shader101,
-    /// `NonSemantic.Shader.DebugInfo.200`, a proposal: version 100, with subranges of arrays, modules, strings, and more
-    /// operands and operations. LLVM's translator writes it, and where it differs from the proposal, its form is meant.
+    /// `NonSemantic.Shader.DebugInfo.200`, a proposal: version 100, with array subranges, modules, strings, and more
+    /// operands and operations. LLVM's translator writes it; where the translator differs from the proposal, its form
+    /// is meant.
     Shader200,
 }
 
@@ -177,7 +179,7 @@ impl Set {
     /// All sets.
     pub const ALL: [Self; 4] = [Self::OpenCl, Self::Shader, Self::Shader101, Self::Shader200];
 
-    /// Name of the set in an `OpExtInstImport`.
+    /// The set's name in an `OpExtInstImport`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::OpenCl => "OpenCL.DebugInfo.100",
@@ -192,8 +194,8 @@ impl Set {
         !matches!(self, Self::OpenCl)
     }
 
-    /// Whether the set has all instructions of the other: it is the same set, or a version that is based on it. Versions
-    /// 101 and 200 are both based on version 100.
+    /// Whether the set has all of the other's instructions: it is the same set, or a version based on it. Versions 101
+    /// and 200 are both based on version 100.
     pub const fn includes(self, other: Self) -> bool {
         match other {
             Self::OpenCl => matches!(self, Self::OpenCl),
@@ -203,7 +205,7 @@ impl Set {
         }
     }
 
-    /// The newest version of `NonSemantic.Shader.DebugInfo` in the registry, and its number.
+    /// The newest registered version of `NonSemantic.Shader.DebugInfo`, and its number.
     pub(super) const NEWEST: Self = Self::Shader101;
     pub(super) const NEWEST_VERSION: u32 = 101;
 

@@ -1,4 +1,4 @@
-//! Prints debug instructions as text, one line each, with the strings and numbers that ids refer to.
+//! Prints debug instructions as text, one per line, with the strings and numbers that ids refer to.
 
 use core::fmt::Write;
 
@@ -7,14 +7,14 @@ use super::read::{Fact, Facts, Operand};
 use super::words::Id;
 use super::{Constant, Function, opcodes as op};
 
-/// Options of [`print()`].
+/// Options for [`print()`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TextOptions {
-    /// Prints, in addition, the word where each instruction begins.
+    /// Also prints the word at which each instruction begins.
     pub verbose: bool,
 }
 
-/// Maximum number of bytes printed of a string.
+/// Maximum number of bytes printed from a string.
 const SHOWN: usize = 80;
 
 /// Text of an `OpString`, truncated if it is long.
@@ -26,11 +26,11 @@ pub(super) fn shown(facts: &Facts<'_>, id: Id) -> Option<String> {
     Some(format!("{:?}{}", &string[..end], if is_whole { "" } else { "…" }))
 }
 
-/// Prints the debug instructions of a module.
+/// Prints a module's debug instructions.
 ///
 /// An operand is printed as its name, and the literal or the id, followed by the string or number that the id refers
-/// to. A repeated operand is named once; an operand beyond the table is unnamed. [Unknown
-/// sets](super::Layout::unknown_sets) are printed with their name and number of instructions only.
+/// to. A repeated operand is named once; an operand beyond the table is unnamed.
+/// [Unknown sets](super::Layout::unknown_sets) are printed only with their name and instruction count.
 pub fn print(facts: &Facts<'_>, options: TextOptions) -> String {
     let layout = facts.layout();
     let mut text = String::new();
@@ -47,6 +47,7 @@ pub fn print(facts: &Facts<'_>, options: TextOptions) -> String {
     let mut place = Place { function: None, block: None };
     for instruction in words.instructions() {
         let word = instruction.at;
+        // A function without debug instructions is skipped, so that several may begin before this word.
         while let Some(function) = functions.next_if(|function| function.at.start <= word) {
             place = Place { function: Some(function), block: None };
         }
@@ -68,7 +69,7 @@ pub fn print(facts: &Facts<'_>, options: TextOptions) -> String {
     text
 }
 
-/// Current function and block.
+/// The current function and block.
 struct Place<'f> {
     function: Option<&'f Function>,
     /// The label, and whether it is printed.
@@ -76,7 +77,7 @@ struct Place<'f> {
 }
 
 impl Place<'_> {
-    /// Prints the heading of the function and block, once.
+    /// Prints the heading for the function and block, once.
     fn enter(&mut self, text: &mut String) {
         let Some(function) = self.function else { return };
         if let Some((label, is_encoded)) = &mut self.block

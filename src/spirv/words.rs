@@ -1,4 +1,4 @@
-//! A module as words: the header, followed by the instructions. A view: nothing is copied.
+//! A module as words: the header, followed by the instructions. It is a view, so that nothing is copied.
 //!
 //! SPIR-V specification, section 2.3 "Physical Layout of a SPIR-V Module and Instruction".
 
@@ -17,15 +17,15 @@ impl fmt::Display for Id {
     }
 }
 
-/// Allocator of unused ids.
+/// Allocates unused ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ids(u32);
 
 impl Ids {
-    /// The allocator of a module without ids: starts at 1.
+    /// The allocator for a module without ids: starts at 1.
     pub const NEW: Self = Self(1);
 
-    /// The allocator of a module whose header has this id bound.
+    /// The allocator for a module whose header has this id bound.
     pub fn after(bound: u32) -> Self {
         Self(bound.max(1))
     }
@@ -33,7 +33,7 @@ impl Ids {
     /// Allocates an id.
     ///
     /// # Errors
-    /// [`ErrorKind::TooLarge`] if no id is left: a bound has 32 bits.
+    /// [`ErrorKind::TooLarge`] if no id is left, because a bound has 32 bits.
     pub fn fresh(&mut self) -> Result<Id> {
         let id = self.0;
         let too_many = || Error::new(ErrorKind::TooLarge("no id below 2^32 is left".into()));
@@ -47,7 +47,7 @@ impl Ids {
     }
 }
 
-/// First word of every module.
+/// Every module's first word.
 pub const MAGIC: u32 = 0x0723_0203;
 
 /// Number of words before the first instruction.
@@ -58,7 +58,7 @@ pub fn is_module(bytes: &[u8]) -> bool {
     bytes.starts_with(&MAGIC.to_le_bytes()) || bytes.starts_with(&MAGIC.to_be_bytes())
 }
 
-/// A file's words, in the byte order of its first word.
+/// A file's words, in the first word's byte order.
 ///
 /// # Errors
 /// If the first word is not the magic number, or the last word is incomplete.
@@ -75,7 +75,7 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Vec<u32>> {
     Ok(words.iter().map(word).collect())
 }
 
-/// A module as a valid sequence of instructions.
+/// A module as a valid instruction sequence.
 #[derive(Debug, Clone, Copy)]
 pub struct Words<'a>(&'a [u32]);
 
@@ -83,8 +83,8 @@ impl<'a> Words<'a> {
     /// Checks a module's words.
     ///
     /// # Errors
-    /// With the word: if the header is invalid; if an instruction's length is 0, exceeds the remaining words, or
-    /// is too short for its result.
+    /// The error names the word, if the header is invalid, or if an instruction's length is 0, exceeds the remaining
+    /// words, or is too short for its result.
     pub fn new(words: &'a [u32]) -> Result<Self> {
         let words = Self::with_header(words)?;
         let mut next = HEADER;
@@ -113,8 +113,8 @@ impl<'a> Words<'a> {
         Ok(Self(words))
     }
 
-    /// The words of the instruction with first word `first`. Checks that its length covers the words before the
-    /// operands, if these are known.
+    /// The words of the instruction whose first word is `first`. Checks that its length covers the words before the
+    /// operands, if their number is known.
     #[inline(always)]
     pub(crate) fn checked(self, at: usize, first: u32, results: Option<Results>) -> Result<&'a [u32]> {
         let least = match results {
@@ -206,17 +206,17 @@ impl<'a> Iterator for Instructions<'a> {
     }
 }
 
-/// An instruction of a module.
+/// An instruction in a module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Instruction<'a> {
-    /// First word of the instruction, counted from the module's start.
+    /// The instruction's first word, counted from the module's start.
     pub at: usize,
     /// The instruction's words; the first contains length and opcode.
     pub words: &'a [u32],
 }
 
 impl<'a> Instruction<'a> {
-    /// Opcode of the instruction.
+    /// The instruction's opcode.
     pub fn opcode(self) -> u16 {
         self.words[0] as u16
     }
@@ -226,7 +226,7 @@ impl<'a> Instruction<'a> {
         self.at + self.words.len()
     }
 
-    /// The result id; `None` for an instruction without one, or an unknown opcode.
+    /// The result id; `None` if the instruction has no result, or the opcode is unknown.
     pub fn result(self) -> Option<Id> {
         match results(self.opcode())? {
             Results::None => None,
@@ -250,8 +250,8 @@ impl<'a> Instruction<'a> {
     }
 }
 
-/// The bytes of a literal string up to its terminating 0, or the first bytes, at least `most`. `None` for a string
-/// without an end.
+/// A literal string's bytes up to its terminating 0, or at least the first `most` bytes. `None` for a string without an
+/// end.
 pub(crate) fn string_bytes(words: &[u32], most: usize) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     for word in words {
@@ -268,13 +268,13 @@ pub(crate) fn string_bytes(words: &[u32], most: usize) -> Option<Vec<u8>> {
     None
 }
 
-/// Number of words of a literal string, including its end; all words for a string without an end.
+/// Number of words in a literal string, including its end; all words if the string has no end.
 pub(crate) fn string_words_len(words: &[u32]) -> usize {
     let has_end = |word: &u32| word.to_le_bytes().contains(&0);
     words.iter().position(has_end).map_or(words.len(), |last| last + 1)
 }
 
-/// Appends a literal string as words: its bytes, and at least one zero byte.
+/// Appends a literal string as words: its bytes, and at least one zero byte as the end.
 pub(crate) fn string_words(text: &str, words: &mut Vec<u32>) {
     let (chunks, rest) = text.as_bytes().as_chunks::<4>();
     words.extend(chunks.iter().map(|chunk| u32::from_le_bytes(*chunk)));

@@ -1,4 +1,5 @@
-//! Code of functions: scope, line and variable locations, instruction by instruction.
+//! Compares the code of a function: scope, line and variable locations, instruction by instruction. Both sides number
+//! the same instructions, because debug instructions do not count.
 
 use core::ops::Range;
 
@@ -16,13 +17,13 @@ use crate::spirv::layout::Function;
 use crate::spirv::opcodes as op;
 use crate::spirv::words::Id;
 
-/// The debug information of a function's code.
+/// The debug information for a function's code.
 #[derive(Debug)]
 pub(super) struct Body {
     owner: FunctionId,
-    /// Word offset, scope and line of each instruction that can have them.
+    /// Word offset, scope and line for each instruction that can have them.
     instructions: Vec<(usize, Shape, Shape)>,
-    /// Declarations and values: index of the first instruction they apply to, variable, its place for messages,
+    /// Declarations and values: index of the first instruction that they apply to, variable, its id for messages,
     /// location.
     values: Vec<(usize, Shape, VariableId, Shape)>,
 }
@@ -31,29 +32,29 @@ pub(super) struct Body {
 struct ModuleInstruction {
     word: usize,
     block: Id,
-    /// Whether it is one of the `OpPhi` and `OpVariable` at the block's start.
+    /// Whether it is an `OpPhi` or `OpVariable` at the block's start.
     is_start: bool,
-    /// Number of counted instructions before it in the block.
+    /// Number of counted instructions before it in the same block.
     counted: u32,
     is_first: bool,
-    /// A counted `OpLine` or `OpNoLine` right before it, which was in the module already.
+    /// A counted `OpLine` or `OpNoLine` directly before it that the module already had.
     line: Option<OwnLine>,
 }
 
-/// An `OpLine` or `OpNoLine` that was in the module already.
+/// An `OpLine` or `OpNoLine` that the module already had.
 #[derive(Clone, Copy)]
 struct OwnLine {
-    /// Number of counted instructions before it in the block; `None` between two blocks.
+    /// Number of counted instructions before it in the same block; `None` between two blocks.
     counted: Option<u32>,
     /// File, line and column; `None` for an `OpNoLine`.
     line: Option<(Id, u32, u32)>,
 }
 
-/// Owners and statements of the functions with code.
+/// Owners and statements for the functions with code.
 #[derive(Debug)]
 pub(super) struct Bodies {
     owners: HashMap<Id, FunctionId>,
-    /// Word offsets of functions, each with the indices of consecutive statements in the function.
+    /// Each function's word offset, with the index range of consecutive statements in the function.
     statements: Vec<(usize, Range<usize>)>,
 }
 
@@ -61,6 +62,7 @@ impl Bodies {
     pub fn new(projection: &Projection<'_>) -> Self {
         let binding = projection.binding;
         let layout = projection.layout;
+        // The first function that claims the code is its owner.
         let mut owners: HashMap<Id, FunctionId> = HashMap::new();
         for (id, _) in projection.module.functions() {
             if let Some(code) = binding.function_id(id) {
@@ -103,7 +105,7 @@ fn is_added(added: &[Range<usize>], at: usize, is_debug: bool) -> bool {
     added.get(next).is_some_and(|range| range.contains(&at))
 }
 
-/// Collects the files of the `OpLine`s that were in a function already.
+/// Collects the files in a function's `OpLine`s that the module already had.
 pub(super) fn own_files(projection: &mut Projection<'_>, function: &Function, added: &[Range<usize>]) {
     for instruction in projection.layout.words().between(function.at.clone()) {
         if instruction.opcode() == op::LINE && !is_added(added, instruction.at, true) {
@@ -114,7 +116,7 @@ pub(super) fn own_files(projection: &mut Projection<'_>, function: &Function, ad
     }
 }
 
-/// The instructions of a function that are not debug information.
+/// A function's instructions that are not debug information.
 fn module_instructions(
     projection: &Projection<'_>,
     function: &Function,
@@ -151,12 +153,13 @@ fn module_instructions(
             };
             line = Some(OwnLine { counted: is_open.then_some(counted), line: operands });
         }
+        // Positions in a binding count the module's own lines, but nothing that was added.
         counted += u32::from(!is_added);
     }
     real
 }
 
-/// The body of a described function. Positions do not count the words in `added`; if it is empty, they do not count any
+/// A described function's body. Positions do not count the words in `added`; if `added` is empty, they count no
 /// instruction that can be debug information.
 pub(super) fn body(
     projection: &mut Projection<'_>,
@@ -173,7 +176,7 @@ pub(super) fn body(
             starts.insert(real.block, index);
         }
     }
-    // The first instruction at or after an index that can have a statement before it.
+    // Returns the first instruction, from an index on, that can have a statement before it.
     let behind = |mut index: usize| {
         while module_instructions.get(index).is_some_and(|real| real.is_start) {
             index += 1;
@@ -196,13 +199,13 @@ pub(super) fn body(
                     |word| module_instructions.binary_search_by_key(&word, |real| real.word).ok();
                 match defined.and_then(|it| real_index(it.at)) {
                     Some(index) => Some(behind(index + 1)),
-                    // The id is that of a block or a parameter.
+                    // The id belongs to a block or a parameter.
                     None => defined.map(|_| behind(starts.get(&id).copied().unwrap_or(0))),
                 }
             }
         };
         let Some(index) = index else { continue };
-        // Number of counted instructions before the statement, to order it among the lines before the instruction.
+        // Number of counted instructions before the statement, which orders it among the lines before the instruction.
         let start = match index.checked_sub(1).map(|before| &module_instructions[before]) {
             Some(before) if module_instructions.get(index).is_some_and(|real| real.block == before.block) => {
                 before.counted + 1
@@ -215,6 +218,7 @@ pub(super) fn body(
         };
         placed.push((index, counted, statement));
     }
+    // By position, then in call order: the tuple ends with the statement's index.
     placed.sort_unstable();
     let own = module.function(owner).scope;
     let mut now = CurrentState { scope: Some(own), line: None };
@@ -223,6 +227,7 @@ pub(super) fn body(
     let mut values = Vec::new();
     let mut own_line: Option<OwnLine> = None;
     for (index, real) in module_instructions.iter().enumerate() {
+        // A line ends with its block.
         if real.is_first {
             own_line = None;
         }
@@ -232,7 +237,7 @@ pub(super) fn body(
                 Statement::Scope(scope) => now.scope = scope,
                 Statement::Line(line) => {
                     now.line = line;
-                    // A line of the module's own that comes later stays in effect.
+                    // A later line that the module already had stays in effect.
                     let own = real.line.and_then(|own| own.counted);
                     own_line = own_line.filter(|_| own.is_some_and(|own| counted <= own));
                 }
@@ -270,7 +275,7 @@ pub(super) fn body(
     Some(Body { owner, instructions, values })
 }
 
-/// Scope and line in effect from an instruction on.
+/// Scope and line from an instruction on.
 struct CurrentState {
     scope: Option<ScopeId>,
     line: Option<SourceLine>,
@@ -295,7 +300,7 @@ fn value(
         let provider = &providers[place as usize];
         let is_omitted = projection.omissions.has(Subject::Provider(variable, place), Property::Entity);
         let shape = match is_omitted {
-            // An earlier declaration stays in effect.
+            // An earlier declaration stays in effect, because a declaration holds for the whole function.
             true if is_declaration => continue,
             true => locations::nothing_around(projection, provider, ty),
             false => locations::holding(projection, provider, ty, is_declaration),
@@ -305,7 +310,7 @@ fn value(
 }
 
 impl Compare<'_> {
-    /// Compares the bodies of a function. The record of a function shows missing code.
+    /// Compares a function's bodies. If code is missing on one side, the function's record shows that.
     pub(super) fn body(&mut self, ours: &Body, theirs: &Body) {
         self.compared += ours.instructions.len() + ours.values.len();
         if ours.instructions != theirs.instructions {
@@ -319,6 +324,7 @@ impl Compare<'_> {
 
     fn instructions(&mut self, ours: &Body, theirs: &Body) {
         let text = |shape| self.shapes.text(shape);
+        // Only the first difference is reported: a wrong scope usually affects all instructions that follow.
         for (what, property) in [("scope", Property::Scope), ("line", Property::Line)] {
             let pick =
                 |pair: &(usize, Shape, Shape)| if property == Property::Scope { pair.1 } else { pair.2 };
@@ -350,6 +356,7 @@ impl Compare<'_> {
                 variables.entry(key).or_insert((side, variable));
             }
         }
+        // Several values may apply at the same instruction; only their order within a variable matters.
         for ((index, key), [ours_here, theirs_here]) in by_place {
             if ours_here == theirs_here {
                 continue;

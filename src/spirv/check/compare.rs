@@ -1,4 +1,5 @@
-//! Comparison of records with equal keys.
+//! Compares records that have equal keys. Both sides are sorted by key and merged, so that the order in which entities
+//! are numbered does not matter.
 
 use core::fmt;
 
@@ -11,11 +12,11 @@ use crate::omission::{Property, Subject};
 /// An entity or a property that is not encoded, is encoded otherwise, or was not described.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// Place of the difference: unit, function, variable; in code, the id of the instruction or block.
+    /// The difference's location: unit, function, variable; in code, the instruction's or block's id.
     pub at: At,
-    /// Entity of the description; `None` for an entity that only the words have.
+    /// The described entity; `None` for an entity that only the words have.
     pub subject: Option<Subject>,
-    /// The property; [`Property::Entity`] where the entity as a whole is not encoded or was not described.
+    /// The property; [`Property::Entity`] if the whole entity is not encoded or was not described.
     pub property: Property,
     /// The difference as text.
     pub what: String,
@@ -28,7 +29,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// A comparison: the differences so far, and the number of compared records.
+/// A comparison in progress: the differences so far, and the number of compared records.
 pub(super) struct Compare<'c> {
     pub shapes: &'c Shapes,
     /// The description, and the imported module.
@@ -52,7 +53,7 @@ impl Compare<'_> {
             });
             self.compared += our.len();
             if !our.iter().map(|it| it.1).eq(their.iter().map(|it| it.1)) {
-                // The described records come first, in their order.
+                // Described records come first, in their order, so that messages follow the description.
                 let first = our.iter().map(|it| (0, it.2)).chain(their.iter().map(|it| (1, it.2))).min();
                 different.push((first, our, their));
             }
@@ -72,6 +73,7 @@ impl Compare<'_> {
                         let what = format!("expected {}, found none", self.shapes.text(our.key));
                         self.different(0, described, our, Property::Entity, what);
                     }
+                    // The module's own lines may name files that the description does not have.
                     (None, Some(their))
                         if described.own_files.contains(&their.key)
                             && self.shapes.properties(their.properties).is_empty() => {}
@@ -85,7 +87,7 @@ impl Compare<'_> {
         }
     }
 
-    /// Lists the differences of two records with one key and different properties: at least one.
+    /// Lists the differences between two records with the same key and different properties: at least one.
     fn properties(&mut self, described: &Description, our: &Record, their: &Record) {
         let before = self.found.len();
         let [ours, theirs] = [our, their].map(|record| self.shapes.properties(record.properties));
@@ -102,7 +104,8 @@ impl Compare<'_> {
                 self.different(0, described, our, *property, what);
             }
         }
-        // Properties of one name in messages.
+        // Two properties can have the same name in messages, so that no pair differed above; then the whole records are
+        // shown.
         if self.found.len() == before {
             let [ours, theirs] = [our, their].map(|record| self.shapes.text(record.properties));
             let what = format!("{}: expected {ours}, found {theirs}", self.shapes.text(our.key));
@@ -124,10 +127,10 @@ impl Compare<'_> {
     }
 }
 
-/// Key, properties and index of a record.
+/// A record's key, properties and index.
 type Keyed = (Shape, Shape, u32);
 
-/// The records by key and properties.
+/// The records, sorted by key and properties.
 fn by_key(records: &[Record]) -> Vec<Keyed> {
     let mut keyed: Vec<Keyed> =
         (0..).zip(records).map(|(index, record)| (record.key, record.properties, index)).collect();
@@ -135,7 +138,7 @@ fn by_key(records: &[Record]) -> Vec<Keyed> {
     keyed
 }
 
-/// Indices of the records of either side without an equal one of the other, in order.
+/// Indices of the records on each side that have no equal record on the other side, in order.
 fn unequal<'k>(mut ours: &'k [Keyed], mut theirs: &'k [Keyed]) -> (Vec<u32>, Vec<u32>) {
     let mut our = Vec::new();
     let mut their = Vec::new();
@@ -145,6 +148,7 @@ fn unequal<'k>(mut ours: &'k [Keyed], mut theirs: &'k [Keyed]) -> (Vec<u32>, Vec
             *records = rest;
             equal
         });
+        // Equal records cancel pairwise; a surplus on either side is a difference.
         let pairs = these.len().min(those.len());
         our.extend(these[pairs..].iter().map(|it| it.2));
         their.extend(those[..those.len() - pairs].iter().map(|it| it.2));

@@ -18,7 +18,7 @@ pub(super) fn composite(
     let ty = module.ty(id);
     let size = match ty.bits().filter(|_| !ty.is_declaration()) {
         Some(bits) => {
-            // Sizes are read back in whole bytes.
+            // An import reads sizes back in whole bytes.
             let encoded = projection.omissions.number(Subject::Type(id), Property::Size);
             if let Some(encoded) = encoded {
                 let name = ty.name().map_or("", |name| module.string(name));
@@ -58,6 +58,7 @@ pub(super) fn composite(
         all.push((Property::Members, format!("base class {index}").into(), base));
     }
     let room = projection.omissions.room(Subject::Type(id), Property::Members);
+    // A set without 64-bit constants may have replaced the size, so that the limit is the encoded size.
     let whole =
         projection.omissions.number(Subject::Type(id), Property::Size).or(ty.bits()).unwrap_or(u64::MAX);
     let whole = whole.div_ceil(8).saturating_mul(8);
@@ -73,14 +74,14 @@ pub(super) fn composite(
         if encoded_offset.or(encoded_bits).is_some() {
             let bits = encoded_bits.or(member.bits).or(of_type).unwrap_or_default();
             unimported_layout(projection, name, offset, bits);
-            // A member that lies beyond the type, because its encoded offset is another number, is not imported.
+            // A member beyond the type's end, because its encoded offset is another number, is not imported.
             if encoded_offset.is_some() && offset.saturating_add(bits) > whole {
                 continue;
             }
         }
         let (shape, is_sized) = omitted_types::element(projection, subject, member.ty);
         let is_sized = of_type.is_some() && is_sized;
-        // A member as large as its type is not a bit field.
+        // A member as large as its type is not a bit field, unless a flag says so.
         let has_flag = projection.has_bit_fields();
         let bits = member.bits.filter(|&bits| is_sized && (Some(bits) < of_type || has_flag));
         let bits = bits.unwrap_or_default();
@@ -97,7 +98,7 @@ pub(super) fn composite(
     templates(projection, TemplateOwner::Type(id), &composite.templates, all);
 }
 
-/// Expects an instruction that is not imported because its number replaces a larger one.
+/// Expects an instruction that is not imported because a smaller number replaces its own.
 pub(super) fn unimported_layout(projection: &mut Projection<'_>, name: &str, offset: u64, bits: u64) {
     let layout = layout_shape(projection, name, offset, bits);
     *projection.described.unimported.entry(layout).or_default() += 1;
@@ -146,6 +147,7 @@ pub(super) fn templates(
             template(projection, Subject::TemplateParameter(owner, index, Some(place)), parameter)
         });
         let inner: Vec<_> = inner.take(room).collect();
+        // Sets without packs list the pack's parameters among the template's own.
         if matches!(why, Some(Reason::PackInto(_))) {
             encoded.extend(inner);
             continue;
@@ -165,7 +167,7 @@ pub(super) fn parameter_name<'m>(projection: &Projection<'m>, parameter: &Templa
     Quoted(parameter.name.map_or("", |name| projection.module.string(name)))
 }
 
-/// A parameter that is not a pack; `None` where it is omitted.
+/// A parameter that is not a pack; `None` if it is omitted.
 pub(super) fn template(
     projection: &mut Projection<'_>,
     subject: Subject,

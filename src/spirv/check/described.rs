@@ -1,4 +1,5 @@
-//! Records of a described module, as the mode encodes it: all entities but types.
+//! A module's records, as the mode encodes it: all entities except types. This is the check's own idea of the encoding;
+//! it shares nothing with `lower`.
 
 use std::borrow::Cow;
 
@@ -21,18 +22,18 @@ use crate::spirv::operand::Field;
 use crate::spirv::table::{Name, Set};
 use crate::spirv::words::{HEADER, Id};
 
-/// A record: an entity and its properties, as the mode encodes them.
+/// An entity and its properties, as the mode encodes them.
 #[derive(Debug)]
 pub(super) struct Record {
     pub key: Shape,
     subject: RecordSubject,
-    /// Names and values.
+    /// Property names and values.
     pub properties: Shape,
-    /// Whether equal records are one record.
+    /// Whether equal records are the same record.
     pub is_once: bool,
 }
 
-/// A subject in a few bytes, as nearly all are variables.
+/// A subject in few bytes, because nearly all subjects are variables.
 #[derive(Debug, Clone, Copy)]
 enum RecordSubject {
     Variable(VariableId),
@@ -40,16 +41,16 @@ enum RecordSubject {
     Other(u32),
 }
 
-/// Properties of an entity: the kind, the name in messages, the value.
+/// An entity's properties: the kind, the name in messages, the value.
 pub(super) type Properties = SmallVec<[(Property, Cow<'static, str>, Shape); 6]>;
 
-/// All records of a module.
+/// All of a module's records.
 #[derive(Debug, Default)]
 pub(super) struct Description {
     pub records: Vec<Record>,
-    /// Subjects of the records that are not variables.
+    /// Subjects of records other than variables.
     subjects: Vec<Subject>,
-    /// Files of the module's own `OpLine`s, which no described entity needs to reference.
+    /// Files in the module's own `OpLine`s, which no described entity needs to reference.
     pub own_files: HashSet<Shape>,
     /// Number of instructions that an import lists as changed because of an omission, by type or layout.
     pub unimported: HashMap<Shape, usize>,
@@ -69,11 +70,11 @@ impl Description {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EncodedType {
     pub shape: Shape,
-    /// Whether its size, if it has one, is encoded. Types made of an unspecified type have no encoded size.
+    /// Whether its size, if it has one, is encoded. Types built on an unspecified type have no encoded size.
     pub is_sized: bool,
 }
 
-/// Makes a module's records.
+/// Builds a module's records.
 pub(super) struct Projection<'m> {
     pub module: &'m Module,
     pub binding: &'m Binding,
@@ -82,24 +83,24 @@ pub(super) struct Projection<'m> {
     pub shapes: &'m Shapes,
     pub omissions: &'m Omissions<'m>,
     pub types: Vec<EncodedType>,
-    /// The parts that each array was made of: element type and counts.
+    /// The parts that each array was built from: element type and counts.
     pub arrays: HashMap<Shape, Vec<Part<'static>>>,
-    /// Whether each dimension of an array is an array type of its own.
+    /// Whether each array dimension is a separate array type.
     pub is_nested: bool,
     pub scopes: SecondaryMap<ScopeId, Option<Shape>>,
-    /// Full paths of files.
+    /// Full file paths.
     pub paths: SecondaryMap<FileId, Option<Text>>,
-    /// Parameters of functions, in order.
+    /// Each function's parameters, in order.
     pub parameters: SecondaryMap<FunctionId, Vec<VariableId>>,
     /// Variables with a `DebugDeclare` or `DebugValue`.
     pub in_code: EntitySet<VariableId>,
     pub entry_points: HashSet<Id>,
-    /// Declarations of functions that are defined elsewhere.
+    /// Function declarations that are defined elsewhere.
     pub defined: HashSet<FunctionId>,
     /// Functions that have code, blocks or inlined calls.
     pub with_body: HashSet<FunctionId>,
     pub described: Description,
-    /// Keys and properties of the records that are made once.
+    /// Keys and properties of the records that are added only once.
     once: HashSet<(Shape, Shape)>,
 }
 
@@ -124,6 +125,7 @@ impl<'m> Projection<'m> {
         let points = globals.filter(|it| it.opcode() == op::ENTRY_POINT);
         let entry_points = points.filter_map(|point| point.operands().get(1).map(|&id| Id(id))).collect();
         let has_code = |id: &FunctionId| binding.function_id(*id).is_some();
+        // A function with such a scope inside has a body, even if no code is bound to it.
         let is_block = |kind: &ScopeKind| {
             matches!(kind, ScopeKind::Block | ScopeKind::Inlined { .. } | ScopeKind::Namespace { .. })
         };
@@ -160,6 +162,7 @@ impl<'m> Projection<'m> {
     }
 
     pub fn record(&mut self, key: Shape, subject: Subject, properties: &Properties, is_once: bool) {
+        // The property's number and name are part of the shape, so that a record compares as one number.
         let pairs = properties.iter().flat_map(|(property, name, value)| {
             [Part::Number(property.number().into()), Part::Word(name), Part::Shape(*value)]
         });
@@ -176,7 +179,7 @@ impl<'m> Projection<'m> {
         }
     }
 
-    /// Whether an instruction belongs to a set of debug instructions.
+    /// Whether an instruction belongs to a debug instruction set.
     pub fn is_debug(&self, instruction: crate::spirv::Instruction<'_>) -> bool {
         let is_set = instruction.operands().first().is_some_and(|&set| self.layout.set(Id(set)).is_some());
         is_set && matches!(instruction.opcode(), op::EXT_INST | op::EXT_INST_FORWARD)
@@ -188,7 +191,7 @@ impl<'m> Projection<'m> {
         }
     }
 
-    /// Whether a flag marks bit fields, so that one as large as its type differs from another member.
+    /// Whether a flag marks bit fields, so that a bit field as large as its type differs from another member.
     pub fn has_bit_fields(&self) -> bool {
         Enumeration::Flags.has(flags::BIT_FIELD, self.mode.set)
     }
@@ -209,7 +212,7 @@ impl<'m> Projection<'m> {
         path
     }
 
-    /// A scope's file: that of its line, or, for a block without a line, of the enclosing scope.
+    /// A scope's file: its line's file, or, for a block without a line, the enclosing scope's.
     pub fn file_of(&self, mut scope: ScopeId) -> FileId {
         loop {
             let data = self.module.scope(scope);
@@ -219,6 +222,7 @@ impl<'m> Projection<'m> {
                     let declared = || self.module.function(function.specification?).line;
                     (function.line.or_else(declared), None)
                 }
+                // An inlined call's file is the callee's, because its lines are the callee's lines.
                 ScopeKind::Inlined { function, .. } => (None, Some(self.module.function(function).scope)),
                 ScopeKind::Block if self.call(scope).is_some() => (None, data.origin.or(data.parent)),
                 ScopeKind::Block => (data.line, data.parent),
@@ -232,12 +236,12 @@ impl<'m> Projection<'m> {
         }
     }
 
-    /// Whether the reference from one entity to a type is omitted; if so, whether `DebugInfoNone` is encoded there.
+    /// Whether an entity's reference to a type is omitted; if so, whether it is encoded as `DebugInfoNone`.
     pub fn cut_cycle(&self, subject: Subject, of: TypeId) -> Option<bool> {
         self.omissions.cut_cycle(subject, self.stand_in(of))
     }
 
-    /// The type that is encoded instead of a qualified type or typedef of it.
+    /// The type that is encoded instead of a typedef or qualified type based on it.
     pub fn stand_in(&self, mut of: TypeId) -> TypeId {
         while self
             .omissions
@@ -254,7 +258,7 @@ impl<'m> Projection<'m> {
         of
     }
 
-    /// The innermost inlined call that a scope is in.
+    /// The innermost inlined call that contains a scope.
     pub fn call(&self, id: ScopeId) -> Option<ScopeId> {
         let mut current = Some(id);
         while let Some(scope) = current {
@@ -268,8 +272,8 @@ impl<'m> Projection<'m> {
         None
     }
 
-    /// The discriminator of a block's instructions or of an inlined call, in modes that encode discriminators as
-    /// scopes. A call without a discriminator has that of the enclosing block.
+    /// The discriminator for a block's instructions or an inlined call, in modes that encode discriminators as scopes.
+    /// A call without a discriminator has the enclosing block's discriminator.
     pub fn discriminator(&self, id: ScopeId) -> Option<u64> {
         let data = self.module.scope(id);
         let number = match (&data.kind, data.parent) {
@@ -283,7 +287,7 @@ impl<'m> Projection<'m> {
                 }
             }
             (ScopeKind::Inlined { .. }, _) => data.discriminator.into(),
-            // An instance without an origin is encoded as the scope around it.
+            // An instance without an origin is encoded as the enclosing scope.
             (ScopeKind::Block, _) if data.origin.is_none() && self.call(id).is_some() => 0,
             (ScopeKind::Block, _) => data.discriminator.into(),
             _ => 0,
@@ -291,8 +295,8 @@ impl<'m> Projection<'m> {
         (number != 0).then_some(number)
     }
 
-    /// The lexical scope in which an entity is encoded. For an inlined call it is the function; for a block in one, the
-    /// block's origin, or else the lexical scope of the enclosing scope.
+    /// The lexical scope in which an entity is encoded. For an inlined call it is the function; for a block inside a
+    /// call, the block's origin, or otherwise the enclosing scope's lexical scope.
     pub fn lexical(&self, mut scope: ScopeId) -> ScopeId {
         while let Some(call) = self.call(scope) {
             let data = self.module.scope(scope);
@@ -305,7 +309,7 @@ impl<'m> Projection<'m> {
         scope
     }
 
-    /// The innermost unit or namespace around a scope, or the scope itself.
+    /// The innermost unit or namespace that contains a scope, or the scope itself.
     pub fn enclosing_lexical(&self, id: ScopeId) -> ScopeId {
         let mut current = id;
         loop {
@@ -324,8 +328,8 @@ impl<'m> Projection<'m> {
         self.module.function(id).is_declaration && !is_function
     }
 
-    /// Whether a function is a member function that is declared only. `OpenCL.DebugInfo.100` encodes it as a
-    /// `DebugFunction` with parameters, because members of a type are functions there, not declarations.
+    /// Whether a function is a member function that is only declared. `OpenCL.DebugInfo.100` encodes it as a
+    /// `DebugFunction` with parameters, because a type's members are functions there, not declarations.
     pub fn is_method(&self, id: FunctionId) -> bool {
         let parent = self.module.scope(self.module.function(id).scope).parent;
         let is_in_type = parent.is_some_and(|parent| match self.module.scope(parent).kind {
@@ -352,9 +356,9 @@ impl<'m> Projection<'m> {
         self.mode.set.has_operand(Name::TypeArray, Field::Subrange)
     }
 
-    /// The type behind typedefs and qualifiers.
+    /// The type that typedefs and qualifiers name in the end.
     pub fn class(&self, mut id: TypeId) -> TypeId {
-        // Ends, because a typedef or qualified type is newer than its target.
+        // The loop ends, because a typedef or qualified type is newer than its target.
         while let TypeKind::Typedef { of: Some(of), .. } | TypeKind::Qualified { of: Some(of), .. } =
             self.module.ty(id).kind()
         {
@@ -387,7 +391,7 @@ impl<'m> Projection<'m> {
         }
     }
 
-    /// Whether a variable is outside functions, or an `OpVariable` of the module.
+    /// Whether a variable is outside functions, or is one of the module's `OpVariable`s.
     pub fn is_global(&self, id: VariableId) -> bool {
         let scope = self.module.variable(id).scope;
         self.module.function_of(scope).is_none() || self.binding.global_id(id).is_some()

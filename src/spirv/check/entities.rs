@@ -16,6 +16,7 @@ pub(super) fn function_record(projection: &mut Projection<'_>, id: FunctionId) {
     let subject = Subject::Function(id);
     let result = omitted_types::pointee(projection, Subject::Signature(id), function.returns);
     properties.push((Property::Type, "result".into(), result));
+    // A definition may leave its parameters to the declaration.
     let mut parameters = projection.parameters[id].clone();
     if let (true, Some(of)) = (parameters.is_empty(), function.specification) {
         parameters = projection.parameters[of].clone();
@@ -37,7 +38,7 @@ pub(super) fn function_record(projection: &mut Projection<'_>, id: FunctionId) {
     }
     // A function declaration has no further properties.
     let is_function = !function.is_declaration || projection.is_method(id);
-    // The body is in the line's file.
+    // The body line's file is not encoded: it is the line's file.
     let body = line.map(|line| SourceLine { line: function.body_line, column: 0, ..line });
     if let Some(body) = projection.omissions.line(subject, Property::BodyLine, body.filter(|_| is_function)) {
         properties.push((
@@ -71,13 +72,14 @@ pub(super) fn variable_record(projection: &mut Projection<'_>, id: VariableId) {
     if variable.origin.is_some() && !projection.mode.has(Feature::InlinedVariables) {
         return;
     }
-    // A declaration's record has the types of its parameters.
+    // A declaration's record already contains its parameter types, so that a parameter with only a type adds nothing.
     let is_of_declaration =
         module.function_of(variable.scope).is_some_and(|function| projection.is_only_declared(function));
     let has_type_only = module.name_of(id).is_none() && variable.line.is_none() && !variable.is_artificial;
     if is_of_declaration && has_type_only {
         return;
     }
+    // An instance has only its origin's properties.
     if variable.origin.is_none() {
         let declared = variable.specification.map(|declaration| module.variable(declaration));
         let (ty, _) = omitted_types::element(projection, subject, variable.ty);
@@ -116,6 +118,7 @@ pub(super) fn variable_record(projection: &mut Projection<'_>, id: VariableId) {
                 variable.is_declaration && !projection.omissions.has(subject, Property::Declaration);
             projection.yes(&mut properties, is_declaration, (Property::Declaration, "declaration"));
             let linkage = variable.linkage_name.or_else(|| declared?.linkage_name);
+            // A linkage name that equals the name is not encoded.
             let linkage = linkage.map(|linkage| module.string(linkage));
             if let Some(linkage) = linkage.filter(|&linkage| Some(linkage) != module.name_of(id)) {
                 properties.push((
@@ -158,7 +161,7 @@ pub(super) fn variable_record(projection: &mut Projection<'_>, id: VariableId) {
     projection.record(key, Subject::Variable(id), &properties, false);
 }
 
-/// The `OpVariable` of a variable, or its constant value.
+/// The variable's `OpVariable`, or its constant value.
 pub(super) fn providers(
     projection: &mut Projection<'_>,
     id: VariableId,
@@ -169,6 +172,7 @@ pub(super) fn providers(
     let constant = provider
         .and_then(|provider| projection.layout.constant(provider))
         .and_then(|constant| constant.value);
+    // The constant's type may be wider than the variable's, so that only the variable's bits count.
     match (provider, constant) {
         (Some(_), Some(number)) => {
             Some(shape!(projection.shapes; "number", number & u64::MAX >> (64 - bits)))

@@ -1,4 +1,5 @@
-//! Files, and lines and columns of them.
+//! Files, and their lines and columns. A line is compared by its file's path, because both sides number files
+//! differently.
 
 use super::described::{Projection, Properties};
 use super::shapes::{Quoted, Shape, Text, shape};
@@ -59,7 +60,7 @@ pub(super) fn line_shape(projection: &mut Projection<'_>, line: Option<SourceLin
     }
 }
 
-/// The shape of an `OpLine` that the module had, by the path of its file.
+/// The shape of an `OpLine` that the module already had, by its file's path.
 pub(super) fn line_at(projection: &mut Projection<'_>, file: Id, line: u32, column: u32) -> Shape {
     let path = projection.layout.string(file).unwrap_or_default();
     if line == 0 || path.is_empty() {

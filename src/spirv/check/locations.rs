@@ -1,5 +1,5 @@
-//! Locations of variables, compared by evaluation. On the machine used, every address and every id has a value of its
-//! own, so that a wrong operation changes the result.
+//! Compares variable locations by evaluating them. On the machine used, each address and id has a different value, so
+//! that a wrong operation changes the result, while two different expressions for the same location are equal.
 
 use core::ops::Range;
 
@@ -19,7 +19,7 @@ use crate::target::{Per, SpaceId};
 /// A machine with memory at every address, filled with mixed bytes.
 struct Everywhere;
 
-/// A bijection of numbers that mixes their bits, so that different ids and addresses get unrelated values.
+/// A bijection that mixes a number's bits, so that different ids and addresses get unrelated values.
 fn mixed(number: u64) -> u64 {
     // One step of SplitMix64.
     let mut mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -40,6 +40,7 @@ impl Machine for Everywhere {
         address: u64,
         into: &mut [u8],
     ) -> Result<(), Unavailable> {
+        // Different spaces have different contents, so that a wrong space is a difference.
         for (offset, byte) in (0..).zip(into) {
             *byte = mixed(address.wrapping_add(offset) ^ mixed(space.0.into())) as u8;
         }
@@ -61,7 +62,7 @@ impl Architecture for Everywhere {
     }
 }
 
-/// The shape of a location of a variable of type `ty`, or of a part of the variable.
+/// The shape of a variable's location, or the location of a part. The variable has the type `ty`.
 pub(super) fn holding(
     projection: &mut Projection<'_>,
     provider: &Provider,
@@ -70,7 +71,7 @@ pub(super) fn holding(
 ) -> Shape {
     let id = provider.id();
     let defined = projection.layout.definition(id);
-    // A declaration references an OpVariable only. The target of another pointer is described by a value with a
+    // A declaration can only reference an OpVariable. Another pointer's target is described by a value with a
     // dereference.
     let is_variable = defined.is_some_and(|it| it.opcode() == op::VARIABLE);
     let is_variable = is_variable && is_declaration;
@@ -80,6 +81,7 @@ pub(super) fn holding(
         return nothing_holds(projection, provider, ty);
     }
     if is_declaration && !is_variable {
+        // The dereference comes after the address computation, but before what selects parts.
         let is_part = |operation: &DebugOperation| {
             matches!(operation, DebugOperation::BitPiece { .. } | DebugOperation::Fragment { .. })
         };
@@ -94,10 +96,10 @@ pub(super) fn holding(
         let location =
             |operations: &[DebugOperation]| evaluate(operations, &initial, &Everywhere, &Everywhere);
         match location(&operations) {
-            // The location is that without operations.
+            // The operations change nothing, so that their number does not matter.
             Ok(found) if location(&[]).is_ok_and(|it| it.location == found.location) => {}
             Ok(found) => parts.push(Typed::Location(found.location).into()),
-            // Operations that cannot be evaluated are compared as they are.
+            // Operations that cannot be evaluated are compared literally.
             Err(_) => parts.push(Typed::Operations(operations.to_vec()).into()),
         }
     }
@@ -105,14 +107,14 @@ pub(super) fn holding(
     projection.shapes.shape(&parts)
 }
 
-/// The shape of a variable without a location, or of such a part of it.
+/// The shape of a variable without a location, or of a part without a location.
 pub(super) fn nothing_holds(projection: &mut Projection<'_>, provider: &Provider, ty: TypeId) -> Shape {
     let parts = [Part::from("nothing")].into_iter().chain(part(projection, provider, ty, false));
     let parts: Vec<_> = parts.collect();
     projection.shapes.shape(&parts)
 }
 
-/// The shape of a part without a location: the smallest part around it that the mode can encode.
+/// The shape of a part without a location: the smallest enclosing part that the mode can encode.
 pub(super) fn nothing_around(projection: &mut Projection<'_>, provider: &Provider, ty: TypeId) -> Shape {
     let known = provider.indexes().iter().take_while(|index| is_known(projection, index)).count();
     let mut around = provider.around(known);
@@ -122,7 +124,7 @@ pub(super) fn nothing_around(projection: &mut Projection<'_>, provider: &Provide
     nothing_holds(projection, &around, ty)
 }
 
-/// The part of a variable: its indexes, or its bits in a mode without indexes.
+/// The variable's part: its indexes, or its bits in a mode without indexes.
 fn part(
     projection: &Projection<'_>,
     provider: &Provider,
@@ -137,6 +139,7 @@ fn part(
     };
     let mut parts = Vec::new();
     for index in indexes {
+        // An unknown index becomes a number that no constant has, so that equal ids stay equal.
         let index = index.number(|id| number_of(projection, id).or(Some(1 << 32 | u64::from(id.0))));
         parts.extend(["part".into(), index.unwrap_or_default().into()]);
     }
@@ -146,7 +149,7 @@ fn part(
     parts
 }
 
-/// Whether a part is encoded with indexes. A declaration has them in the shader set only.
+/// Whether a part is encoded with indexes. Declarations have indexes only in the shader set.
 fn has_indexes(projection: &Projection<'_>, is_declaration: bool) -> bool {
     projection.mode.has(Feature::Indexes) && (!is_declaration || projection.mode.set.is_shader())
 }
@@ -154,6 +157,7 @@ fn has_indexes(projection: &Projection<'_>, is_declaration: bool) -> bool {
 fn part_bits(projection: &Projection<'_>, provider: &Provider, ty: TypeId) -> Option<Range<u64>> {
     let part = provider.part_of(projection.module, ty, |id| number_of(projection, id)).ok()??;
     let bits = provider.absolute(projection.module, &part)?;
+    // `DebugOperation`'s operands have 32 bits.
     (bits.start.max(bits.end) < 1 << 32).then_some(bits)
 }
 

@@ -1,5 +1,5 @@
-//! Compares a description with the debug instructions of a module: the words are read back, and the two are compared
-//! record by record.
+//! Compares a description with a module's debug instructions: the words are read back, and both are compared record by
+//! record.
 //!
 //! ```text
 //!  Module, Binding ──► records without the omissions ──┐
@@ -57,7 +57,7 @@ use shapes::Shapes;
 /// The result of a comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checked {
-    /// The validation of the words against the specification.
+    /// The words' validation against the specification.
     pub valid: Report,
     /// Differences between the words and the description that are not [omissions](Attached::omissions).
     pub differences: Vec<Difference>,
@@ -84,13 +84,14 @@ impl fmt::Display for Checked {
     }
 }
 
-/// Reads words of any producer back, and compares them with the description under a mode.
+/// Reads words from any producer back, and compares them with the description under a mode.
 ///
-/// Positions of the binding count in a module without debug instructions, `OpLine` and `OpNoLine`. For a module that
-/// had some of its own, use [`Attached::check`]. Differences listed in `omissions` are not reported.
+/// The binding's positions count in a module without debug instructions, `OpLine` and `OpNoLine`. For a module that
+/// already had some, use [`Attached::check`]. Differences listed in `omissions` are not reported.
 ///
 /// # Errors
-/// The errors of [`read`] and [`import`](super::import()): if the words are not a module, or cannot be imported.
+/// The errors that [`read`] and [`import`](super::import()) return, if the words are not a module, or cannot be
+/// imported.
 pub fn check(
     module: &Module,
     binding: &Binding,
@@ -105,7 +106,7 @@ impl Attached {
     /// [Checks](check()) the words against the description. The added words are known here.
     ///
     /// # Errors
-    /// The errors of [`check`](check()).
+    /// The errors that [`check`](check()) returns.
     pub fn check(&self, module: &Module, binding: &Binding, mode: &Mode) -> Result<Checked> {
         checked(module, binding, mode, &self.omissions, &self.words, &self.added)
     }
@@ -124,6 +125,8 @@ fn checked(
     let ImportedModule { module: read_back, binding: read_binding, omissions: unimported, types } =
         read_module;
     let shapes = Shapes::default();
+    // The import is described in an exact mode with the same choices of form, because it has no omissions that a lesser
+    // mode would need.
     let exact =
         Mode { dimensions: mode.dimensions, discriminators: mode.discriminators, ..Mode::exact(mode.set) }
             .with(Feature::InlinedVariables, mode.has(Feature::InlinedVariables));
@@ -146,6 +149,7 @@ fn checked(
         }
     }
     drop(bodies);
+    // Messages list entities before code.
     let of_bodies = core::mem::take(&mut compare.found);
     compare.records(&described.described, &imported.described);
     compare.found.extend(of_bodies);
@@ -158,7 +162,7 @@ fn checked(
         Discriminators::Beside => HashSet::new(),
     };
     let is_meant = |finding: &Finding| match finding.rule {
-        // Instructions of another set do not belong to the description.
+        // Instructions from another set do not belong to the description.
         Rule::UnknownSet => true,
         Rule::OperandKind if finding.operand == Some(Field::Scope) => {
             finding.at.word.is_some_and(|word| discriminated.contains(&word))
@@ -167,9 +171,9 @@ fn checked(
     };
     let (meant, mut findings): (Vec<_>, Vec<_>) =
         core::mem::take(&mut valid.findings).into_iter().partition(is_meant);
-    // Habits of other producers that this crate does not have: here they are faults.
+    // Other producers' habits that this crate does not have: here they are faults.
     let is_fault = |note: &Finding| {
-        // Modes with `DebugInfoNone` have it instead of types.
+        // Modes with `DebugInfoNone` use it instead of types.
         let is_type = |field| {
             matches!(
                 field,
@@ -197,7 +201,7 @@ fn checked(
     Ok(Checked { valid, differences: found, compared })
 }
 
-/// Word offsets of instructions whose scope is a discriminator, which the specification does not allow as a scope.
+/// Word offsets for instructions whose scope is a discriminator, which the specification does not allow as a scope.
 fn discriminated(facts: &Facts<'_>) -> HashSet<usize> {
     let is_discriminator = |fact: &Fact<'_>| {
         let scope = facts.named(fact, Field::Scope).and_then(|scope| scope.name());

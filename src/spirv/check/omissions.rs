@@ -1,11 +1,12 @@
-//! Omissions, indexed by subject.
+//! Omissions, indexed by subject. The check compares what remains after them, so that an omission without effect shows
+//! up as a difference.
 
 use hashbrown::HashMap;
 
 use crate::model::{ScopeId, SourceLine, TypeId};
 use crate::omission::{Omission, Property, Reason, Subject};
 
-/// The omissions of a module, by entity.
+/// A module's omissions, by entity.
 #[derive(Debug, Default)]
 pub(super) struct Omissions<'l>(HashMap<Subject, Vec<&'l Omission>>);
 
@@ -18,22 +19,22 @@ impl<'l> Omissions<'l> {
         by_subject
     }
 
-    /// The omissions of an entity.
+    /// An entity's omissions.
     pub fn list(&self, subject: Subject) -> impl Iterator<Item = &'l Omission> {
         self.0.get(&subject).map_or(&[][..], |omissions| omissions).iter().copied()
     }
 
-    /// The reason why a property of an entity is omitted.
+    /// The reason why an entity's property is omitted.
     pub fn why(&self, subject: Subject, property: Property) -> Option<&'l Reason> {
         self.list(subject).find(|omission| omission.property == property).map(|omission| &omission.reason)
     }
 
-    /// Whether a property of an entity is omitted.
+    /// Whether an entity's property is omitted.
     pub fn has(&self, subject: Subject, property: Property) -> bool {
         self.why(subject, property).is_some()
     }
 
-    /// Whether an entity's reference to a type is omitted; if so, whether `DebugInfoNone` is encoded instead of it.
+    /// Whether an entity's reference to a type is omitted; if so, whether it is encoded as `DebugInfoNone`.
     pub fn cut_cycle(&self, subject: Subject, of: TypeId) -> Option<bool> {
         self.list(subject).find_map(|it| match it.reason {
             Reason::Cycle(ty, is_none) if ty == of => Some(is_none),
@@ -41,7 +42,7 @@ impl<'l> Omissions<'l> {
         })
     }
 
-    /// The part of a line that is encoded: no line beyond the end of the source text, no column beyond the line.
+    /// The part of a line that is encoded: no line beyond the source text's end, no column beyond the line.
     pub fn line(&self, subject: Subject, property: Property, line: Option<SourceLine>) -> Option<SourceLine> {
         let faults = self.list(subject).filter(|omission| omission.property == property);
         faults.fold(line.filter(|line| line.line != 0), |line, omission| match omission.reason {
@@ -51,7 +52,7 @@ impl<'l> Omissions<'l> {
         })
     }
 
-    /// The type that is encoded instead of another one, because it is a basic type.
+    /// The basic type that is encoded instead of another type.
     pub fn basic(&self, subject: Subject, property: Property) -> Option<TypeId> {
         match self.why(subject, property) {
             Some(&Reason::AsBasic(_, basic)) => Some(basic),
@@ -59,7 +60,7 @@ impl<'l> Omissions<'l> {
         }
     }
 
-    /// The number that is encoded instead of a property's own.
+    /// The number that is encoded instead of the property's real number.
     pub fn number(&self, subject: Subject, property: Property) -> Option<u64> {
         match self.why(subject, property) {
             Some(&Reason::NoInt64(_, encoded)) => Some(encoded),
@@ -67,7 +68,7 @@ impl<'l> Omissions<'l> {
         }
     }
 
-    /// Number of encoded entries of a list.
+    /// Number of encoded entries in a list.
     pub fn room(&self, subject: Subject, property: Property) -> usize {
         match self.why(subject, property) {
             Some(&Reason::NoRoom(encoded, _)) => encoded,
@@ -75,7 +76,7 @@ impl<'l> Omissions<'l> {
         }
     }
 
-    /// The scope that an entity is encoded in, which can be wider than its own.
+    /// The scope that an entity is encoded in, which can be wider than its real scope.
     pub fn scope(&self, subject: Subject, own: ScopeId) -> ScopeId {
         match self.why(subject, Property::Scope) {
             Some(&Reason::WiderScope(wider)) => wider,

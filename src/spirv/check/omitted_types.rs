@@ -1,4 +1,4 @@
-//! Types that are omitted from the types made of them.
+//! Stand-ins for types that are omitted where other types reference them.
 
 use smallvec::smallvec;
 
@@ -17,7 +17,7 @@ pub(super) fn pointee(projection: &mut Projection<'_>, subject: Subject, of: Opt
     }
 }
 
-/// The type of an entity that cannot be of type `void`; also whether the type has a known size.
+/// The type of an entity whose type cannot be `void`; also whether that type has a known size.
 pub(super) fn element(projection: &mut Projection<'_>, subject: Subject, of: TypeId) -> (Shape, bool) {
     match projection.cut_cycle(subject, of) {
         Some(is_none) => (unspecified(projection, of, is_none), false),
@@ -25,7 +25,7 @@ pub(super) fn element(projection: &mut Projection<'_>, subject: Subject, of: Typ
     }
 }
 
-/// An unspecified type that stands for an omitted one, with its name unless it is a `DebugInfoNone`.
+/// An unspecified type that stands for an omitted type; it has the omitted type's name unless it is a `DebugInfoNone`.
 fn unspecified(projection: &mut Projection<'_>, of: TypeId, is_none: bool) -> Shape {
     let name = projection.module.ty(of).name().filter(|_| !is_none);
     let name = Quoted(name.map_or("", |name| projection.module.string(name)));
@@ -35,7 +35,7 @@ fn unspecified(projection: &mut Projection<'_>, of: TypeId, is_none: bool) -> Sh
     key
 }
 
-/// The structure without name and members that stands for the omitted class of a pointer to a member.
+/// The structure without name and members that stands for a member pointer's omitted class.
 pub(super) fn no_class(projection: &mut Projection<'_>, id: TypeId) -> Shape {
     let unit = scopes::namespace(projection, projection.module.unit(projection.module.ty(id).unit()).scope);
     let nowhere = lines::line_shape(projection, None);

@@ -1,4 +1,4 @@
-//! A description's records.
+//! Builds a description's records, in the order in which messages list them.
 
 use hashbrown::HashSet;
 use smallvec::smallvec;
@@ -10,11 +10,11 @@ use crate::model::{Imported, Macro, Module};
 use crate::omission::{Property, Subject};
 use crate::spirv::languages;
 
-/// Makes the records.
+/// Builds the records.
 pub(super) fn describe(projection: &mut Projection<'_>) {
     let Module { types, files, scopes, functions, variables, .. } = projection.module;
     let most = [types.len(), files.len(), scopes.len(), functions.len(), variables.len()];
-    // One more is the module's.
+    // The module itself has one more record.
     projection.described.records.reserve_exact(most.into_iter().sum::<usize>() + 1);
     metadata(projection);
     types::types(projection);
@@ -32,7 +32,7 @@ pub(super) fn describe(projection: &mut Projection<'_>) {
     imports(projection);
 }
 
-/// Properties of the module rather than of its source: build identifier and storage path.
+/// Properties that belong to the module rather than its source: build identifier and storage path.
 fn metadata(projection: &mut Projection<'_>) {
     let mut properties = Properties::new();
     let is_omitted = |property| projection.omissions.has(Subject::Module, property);
@@ -94,7 +94,7 @@ fn units(projection: &mut Projection<'_>) {
     }
 }
 
-/// Macro definitions in order, those of the command line first.
+/// Macro definitions in order; the command line's definitions come first.
 fn macros(projection: &mut Projection<'_>, id: crate::model::UnitId) -> Properties {
     let mut files = Vec::new();
     let mut macros = Vec::new();
@@ -126,6 +126,7 @@ fn macros(projection: &mut Projection<'_>, id: crate::model::UnitId) -> Properti
             }
             Macro::Undefine { line, name } => {
                 let name = projection.module.string(name).to_owned();
+                // An undefinition refers to its definition, so that it is omitted if there is none.
                 if defined.remove(&name) || !is_omitted(Property::MacroUndefinition) {
                     let path = if line == 0 {
                         projection.shapes.text_of("")
@@ -137,6 +138,7 @@ fn macros(projection: &mut Projection<'_>, id: crate::model::UnitId) -> Properti
             }
         }
     }
+    // The sort is stable, so that the order within a file stays.
     macros.sort_by_key(|(line, _)| *line != 0);
     macros
         .into_iter()

@@ -1,4 +1,4 @@
-//! Scopes: the key of each, and the scope that entities are encoded in.
+//! Scope keys, and the scope that each entity is encoded in.
 
 use super::described::{Projection, Properties};
 use super::lines;
@@ -13,7 +13,7 @@ use crate::spirv::mode::Discriminators;
 use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
 
-/// A scope's key.
+/// A scope's key. It is computed with an explicit stack instead of a recursion, because scopes can be nested deeply.
 pub(super) fn scope(projection: &mut Projection<'_>, id: ScopeId) -> Shape {
     if let Some(shape) = projection.scopes[id] {
         return shape;
@@ -25,6 +25,7 @@ pub(super) fn scope(projection: &mut Projection<'_>, id: ScopeId) -> Shape {
             continue;
         }
         let data = projection.module.scope(at);
+        // A type's key needs only the namespace, because enclosing types cannot always be encoded.
         let needs = [data.parent.filter(|_| !matches!(data.kind, ScopeKind::Type(_))), data.origin];
         let before = open.len();
         open.extend(needs.into_iter().flatten().filter(|&need| projection.scopes[need].is_none()));
@@ -47,7 +48,7 @@ pub(super) fn scope(projection: &mut Projection<'_>, id: ScopeId) -> Shape {
     }
 }
 
-/// A scope's key, from the keys of the enclosing scopes, which exist already.
+/// A scope's key, built from the enclosing scopes' keys, which exist already.
 pub(super) fn scope_here(projection: &mut Projection<'_>, id: ScopeId) -> Shape {
     let data = projection.module.scope(id);
     let known = |this: &Projection<'_>, id: Option<ScopeId>| id.and_then(|id| this.scopes[id]);
@@ -80,6 +81,7 @@ pub(super) fn scope_here(projection: &mut Projection<'_>, id: ScopeId) -> Shape 
             let subject = Subject::Scope(id);
             let callee =
                 known(projection, Some(projection.module.function(function).scope)).unwrap_or(nothing);
+            // A call's file is not encoded: it is the file of the scope around it.
             let file = data.parent.map_or(call.file, |around| projection.file_of(around));
             let has_column = projection.mode.set.has_operand(Name::InlinedAt, Field::Column);
             let column = if has_column { call.column } else { 0 };
@@ -97,6 +99,7 @@ pub(super) fn function_key(projection: &mut Projection<'_>, id: FunctionId, pare
     let linkage = function.linkage_name.or_else(|| declared?.linkage_name);
     let name = projection.module.string(function.name);
     let linkage = linkage.map_or("", |linkage| projection.module.string(linkage));
+    // A linkage name that equals the name is not encoded.
     let linkage = if linkage == name { "" } else { linkage };
     let kind = if projection.is_only_declared(id) { "declaration" } else { "function" };
     shape!(projection.shapes; parent, kind, Quoted(name), Quoted(linkage))
@@ -156,8 +159,8 @@ pub(super) fn variable_key(projection: &mut Projection<'_>, id: VariableId) -> S
     }
 }
 
-/// A variable's key in code. A variable that is declared in an inlined call only is encoded as one of the
-/// function, and its declarations and values as those of an instance.
+/// A variable's key in code. A variable that is declared only in an inlined call is encoded as the function's variable,
+/// and its declarations and values as an instance's.
 pub(super) fn value_key(projection: &mut Projection<'_>, id: VariableId) -> Shape {
     instance_key(projection, id).unwrap_or_else(|| variable_key(projection, id))
 }
@@ -172,7 +175,7 @@ pub(super) fn instance_key(projection: &mut Projection<'_>, id: VariableId) -> O
     Some(shape!(projection.shapes; call, "instance of", parent, "variable", name))
 }
 
-/// The key of a type that can have a name. Enclosing functions and types are not part of it, since they cannot
+/// The key for a type that can have a name. Enclosing functions and types are not part of the key, because they cannot
 /// always be encoded.
 pub(super) fn type_key(projection: &mut Projection<'_>, id: TypeId) -> Shape {
     let ty = projection.module.ty(id);
@@ -185,6 +188,7 @@ pub(super) fn type_key(projection: &mut Projection<'_>, id: TypeId) -> Shape {
         TypeKind::Enum { enumerators, .. } => match name {
             Some(name) => shape!(projection.shapes; around, "enum", Quoted(name)),
             None => {
+                // A type without a name is identified by its first member or enumerator, and its line.
                 let mut encoded =
                     (0..).zip(enumerators).filter(|&(index, _)| is_encoded(projection, id, index));
                 let first = encoded.next().map(|(_, (name, _))| projection.module.string(*name));

@@ -1,4 +1,5 @@
-//! Shapes: entities and values interned as numbers. Two with equal parts have the same number.
+//! Shapes: entities and values, interned as numbers, so that comparing two of them is one comparison. Two shapes with
+//! equal parts have the same number.
 
 use core::cell::RefCell;
 use core::fmt;
@@ -18,15 +19,16 @@ use crate::spirv::provider::DebugOperation;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Shape(u32);
 
-/// An interned text.
+/// Interned text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Text(u32);
 
-/// A text of the module, as opposed to a word of the comparison.
+/// A text in the module, as opposed to a word that the comparison uses.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Quoted<'t>(pub &'t str);
 
-/// A value of another room, compared as a value: its text is for messages alone.
+/// Another room's value, compared as a value. Its text is only for messages, because different values can have the same
+/// text.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Typed {
     Location(Location),
@@ -34,7 +36,7 @@ pub(super) enum Typed {
     Operations(Vec<DebugOperation>),
     Encoding(BaseEncoding),
     Bytes(Vec<u8>),
-    /// A described property that no instruction encodes, with the name of its entity for messages.
+    /// A described property that no instruction encodes, with its entity's name for messages.
     Unencoded(Subject, Property, String),
 }
 
@@ -104,28 +106,28 @@ impl From<Shape> for Part<'_> {
     }
 }
 
-/// Interns a shape of the given parts: `shape!(shapes; "word", text, number)`.
+/// Interns a shape with the given parts: `shape!(shapes; "word", text, number)`.
 macro_rules! shape { ($shapes:expr; $($part:expr),* $(,)?) => {
     $shapes.shape(&[$($crate::spirv::check::shapes::Part::from($part)),*])
 } }
 pub(super) use shape;
 
-/// All shapes of a comparison.
+/// All shapes in a comparison.
 #[derive(Debug, Default)]
 pub(super) struct Shapes(RefCell<Interned>);
 
 #[derive(Debug, Default)]
 struct Interned {
-    /// Shapes as words, mostly one for each part.
+    /// Shapes as words, usually one word for each part.
     shapes: Sequences<u32>,
     texts: Sequences<u8>,
-    /// Numbers of typed values.
+    /// Numbers for typed values.
     typed_values: BTreeMap<Typed, u32>,
-    /// Buffer for the words of the shape being looked up.
+    /// Buffer for the words of the shape that is looked up.
     words: Vec<u32>,
 }
 
-/// Tags of parts, in the lowest bits of their first words. The other bits have an index, or a number.
+/// Part tags, in the lowest bits of the first word. The other bits hold an index or a number.
 const WORD: u32 = 0;
 const TEXT: u32 = 1;
 const SHAPE: u32 = 2;
@@ -134,18 +136,18 @@ const NUMBER: u32 = 3;
 const LONG: u32 = 4;
 const TYPED: u32 = 5;
 
-/// Number of bits of a tag.
+/// Number of tag bits.
 const TAG: u32 = 3;
 
-/// Numbers below this one have no words of their own.
+/// Numbers below this one fit the first word.
 const SHORT: i128 = 1 << (32 - TAG);
 
-/// Sequences, each of them once.
+/// Sequences, each stored once.
 #[derive(Debug)]
 struct Sequences<T> {
-    /// All sequences, one behind the other.
+    /// All sequences, one after the other.
     items: Vec<T>,
-    /// End of each sequence.
+    /// Where each sequence ends.
     ends: Vec<usize>,
     indices: HashTable<u32>,
     hasher: DefaultHashBuilder,
@@ -165,7 +167,7 @@ fn sequence<'s, T>(items: &'s [T], ends: &[usize], index: u32) -> &'s [T] {
 }
 
 impl<T: Copy + Eq + Hash> Sequences<T> {
-    /// The index of a sequence.
+    /// A sequence's index.
     fn intern(&mut self, parts: &[T]) -> u32 {
         let Self { items, ends, indices, hasher } = self;
         let is_equal = |&index: &u32| sequence(items, ends, index) == parts;
@@ -187,10 +189,10 @@ impl<T: Copy + Eq + Hash> Sequences<T> {
     }
 }
 
-/// Levels of nested shapes that a message shows.
+/// Levels of nested shapes in a message.
 const DEPTH: usize = 4;
 
-/// Approximate number of bytes of a shape in a message.
+/// Approximate size of a shape in a message, in bytes.
 const LENGTH: usize = 200;
 
 impl Shapes {
@@ -198,7 +200,7 @@ impl Shapes {
         let Interned { shapes, texts, typed_values, words } = &mut *self.0.borrow_mut();
         words.clear();
         for part in parts {
-            // Each record has a few shapes and texts, so that their indices have less than 29 bits.
+            // Each record has few shapes and texts, so that their indices have fewer than 29 bits.
             let word = match part {
                 Part::Word(word) => texts.intern(word.as_bytes()) << TAG | WORD,
                 Part::Quoted(text) => texts.intern(text.as_bytes()) << TAG | TEXT,
@@ -206,6 +208,7 @@ impl Shapes {
                 Part::Shape(shape) => shape.0 << TAG | SHAPE,
                 Part::Typed(typed) => {
                     let next = typed_values.len() as u32;
+                    // Look up by reference first: a clone is needed only for a new value.
                     let number = typed_values.get(typed).copied();
                     number.unwrap_or_else(|| *typed_values.entry(typed.clone()).or_insert(next)) << TAG
                         | TYPED
@@ -233,7 +236,7 @@ impl Shapes {
         text
     }
 
-    /// The properties that a shape is made of, with the names in messages and the values.
+    /// The properties in a shape, with their names in messages, and their values.
     pub fn properties(&self, shape: Shape) -> Vec<(Property, String, Shape)> {
         let interned = self.0.borrow();
         let mut list = Vec::new();
@@ -254,13 +257,13 @@ impl Shapes {
     }
 }
 
-/// A part of an interned shape.
+/// A part read back from an interned shape.
 enum Parsed<'s> {
     Word(&'s str),
     Quoted(&'s str),
     Number(i128),
     Shape(Shape),
-    /// The number of a typed value.
+    /// A typed value's number.
     Typed(u32),
 }
 
@@ -290,6 +293,7 @@ impl Interned {
     }
 
     fn add(&self, shape: Shape, depth: usize, text: &mut String) {
+        // Shapes can be nested without limit, so that a message shows only the first levels and bytes.
         if depth == 0 {
             return text.push('…');
         }
@@ -314,7 +318,7 @@ impl Interned {
     }
 }
 
-/// Adds a text in quotes, if it is long its beginning.
+/// Adds a quoted text, or its beginning if it is long.
 fn quote(quoted: &str, text: &mut String) {
     let end = quoted.floor_char_boundary(LENGTH);
     text.push_str(&format!("`{}`", quoted[..end].escape_debug()));

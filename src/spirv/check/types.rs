@@ -1,4 +1,5 @@
-//! Types, as the mode encodes them.
+//! Types, as the mode encodes them. A type's shape contains its parts' shapes; types with a name are referenced by key,
+//! so that cycles end.
 
 use super::described::EncodedType;
 use super::described::{Projection, Properties};
@@ -8,10 +9,10 @@ use crate::model::{BaseEncoding, Count, Dimension, MemorySpace, PointerKind, Qua
 use crate::omission::{Property, Subject};
 use crate::target::SpaceId;
 
-/// Storage classes of pointers that have an address space of their own, with the name of that space.
+/// Storage classes whose pointers have a dedicated address space, with that space's name.
 const SPACES: [(u64, &str); 4] = [(4, "local"), (5, "global"), (7, "private_lane"), (8, "generic")];
 
-/// Makes the records of all types. Types reference earlier types only, except in members.
+/// Builds the records for all types. Types only reference earlier types, except in members.
 pub(super) fn types(projection: &mut Projection<'_>) {
     for (id, ty) in projection.module.types() {
         let encoded = kind(projection, id, ty.kind(), ty.bits());
@@ -25,7 +26,7 @@ pub(super) fn types(projection: &mut Projection<'_>) {
     }
 }
 
-/// Whether the instruction of a type has a `DebugInfoNone` that an import lists.
+/// Whether a type's instruction has a `DebugInfoNone` that an import lists.
 fn has_none(projection: &Projection<'_>, id: TypeId, kind: &TypeKind) -> bool {
     let subject = Subject::Type(id);
     let is_none = |of: &TypeId| projection.cut_cycle(subject, *of) == Some(true);
@@ -70,7 +71,7 @@ fn kind(projection: &mut Projection<'_>, id: TypeId, kind: &TypeKind, bits: Opti
                 PointerKind::RvalueReference => "rvalue reference",
             };
             let target = &projection.module.target;
-            // CrossWorkgroup is encoded where the module lacks a capability of the class.
+            // CrossWorkgroup is encoded if the module lacks a capability that the class requires.
             let has_class = !projection.omissions.has(subject, Property::StorageClass);
             let name = target.space(space).map_or("", |space| &*space.name);
             let of_shader = target.storage_class(space).filter(|_| has_class);
@@ -92,7 +93,7 @@ fn kind(projection: &mut Projection<'_>, id: TypeId, kind: &TypeKind, bits: Opti
                 true => of_class.map_or(SpaceId::DEFAULT, |space| space.id),
                 false => space,
             };
-            // A space that a target has for a class comes back as that class.
+            // If the target has a space for a class, that space comes back as that class.
             let class = match target.storage_class(space) {
                 Some(known) if !has_class => known.into(),
                 _ => class,
@@ -196,7 +197,7 @@ fn kind(projection: &mut Projection<'_>, id: TypeId, kind: &TypeKind, bits: Opti
     }
 }
 
-/// The type that a pointer, typedef or qualifier is made of.
+/// The type that a pointer, typedef or qualifier is based on.
 fn base(projection: &mut Projection<'_>, subject: Subject, property: Property, of: Option<TypeId>) -> Shape {
     match projection.omissions.basic(subject, property) {
         Some(basic) => projection.ty(basic),
@@ -219,7 +220,8 @@ fn elements(
     array(projection, vec!["array of".into(), element.into(), count])
 }
 
-/// An array's shape. An array of arrays becomes one array with more dimensions.
+/// An array's shape. Nested arrays become one array with more dimensions, because modes differ in how they encode
+/// dimensions.
 fn array(projection: &mut Projection<'_>, parts: Vec<Part<'static>>) -> Shape {
     if let Some(Part::Shape(of)) = parts.get(1)
         && let Some(inner) = projection.arrays.get(of)
@@ -238,8 +240,8 @@ fn array(projection: &mut Projection<'_>, parts: Vec<Part<'static>>) -> Shape {
     shape
 }
 
-/// Strides of an array's dimensions in bytes: a stride of whole bytes, and those of its rows, whose numbers of
-/// elements are fixed. `None` if they cannot be encoded.
+/// Strides in bytes for an array's dimensions: the element stride in whole bytes, and the row strides that follow from
+/// fixed element counts. `None` if they cannot be encoded.
 pub(super) fn strides(
     projection: &Projection<'_>,
     array: Subject,
@@ -261,7 +263,7 @@ pub(super) fn strides(
     Some(strides)
 }
 
-/// A dimension: its number of elements, its lower bound and its stride, as far as the set has them.
+/// A dimension: the parts that the set can encode among its element count, its lower bound and its stride.
 fn extent(
     projection: &mut Projection<'_>,
     subject: Subject,
@@ -295,7 +297,7 @@ fn type_record(projection: &mut Projection<'_>, id: TypeId) {
     let subject = Subject::Type(id);
     let mut properties = Properties::new();
     match ty.kind() {
-        // Encoded as an unspecified type, which has a line.
+        // These are encoded as an unspecified type, which has a line.
         TypeKind::Base { .. } | TypeKind::CooperativeMatrix { .. }
             if projection.omissions.has(subject, Property::Encoding)
                 || projection.omissions.has(subject, Property::Kind) =>
@@ -309,7 +311,7 @@ fn type_record(projection: &mut Projection<'_>, id: TypeId) {
                 lines::line(projection, ty.line(), subject, Property::Line),
             ));
         }
-        // Encoded as the type that it names or qualifies.
+        // These are encoded as the type that they name or qualify.
         TypeKind::Typedef { .. } | TypeKind::Qualified { .. }
             if projection.omissions.has(subject, Property::Kind) =>
         {
@@ -334,10 +336,11 @@ fn type_record(projection: &mut Projection<'_>, id: TypeId) {
             }
         }
         TypeKind::Composite(composite) => composites::composite(projection, id, composite, &mut properties),
-        // An array of several dimensions may be encoded as several arrays; some vectors and matrices are encoded as
+        // An array with several dimensions may be encoded as several arrays; some vectors and matrices are encoded as
         // arrays.
         kind if projection.is_nested && is_in_a_row(kind) => {
             let parts = projection.arrays.get(&projection.ty(id)).cloned().unwrap_or_default();
+            // Each inner array is an instruction of its own, which the import reads back as a type.
             for inner in 3..parts.len() {
                 let parts = [&parts[..2], &parts[inner..]].concat();
                 let inner = projection.shapes.shape(&parts);
@@ -362,7 +365,7 @@ fn type_record(projection: &mut Projection<'_>, id: TypeId) {
     projection.record(key, subject, &properties, true);
 }
 
-/// The name of a pointer type in C syntax.
+/// A pointer type's name in C syntax.
 fn spelled(projection: &Projection<'_>, mut id: TypeId) -> String {
     let mut front = String::new();
     let mut back = String::new();
@@ -397,10 +400,10 @@ fn spelled(projection: &Projection<'_>, mut id: TypeId) -> String {
     String::new()
 }
 
-/// Most pointers and qualifiers in a type's name.
+/// Maximum number of pointers and qualifiers in a type's name.
 const MOST_DERIVED: usize = 16;
 
-/// Most parts of an array that is made of an array of arrays.
+/// Maximum number of parts in an array built from nested arrays.
 const MOST_DIMENSIONS: usize = 64;
 
 /// Whether a mode can encode the kind as an array.

@@ -1,4 +1,5 @@
-//! Properties that no instruction encodes: each is an omission, or a difference.
+//! Properties that no instruction encodes: each must be listed as an omission, otherwise it is a difference. Reading
+//! the words back cannot find them, because nothing is there to be read.
 
 use cranelift_entity::SecondaryMap;
 use hashbrown::HashSet;
@@ -39,8 +40,9 @@ pub(super) fn unencodable(projection: &mut Projection<'_>) {
         let is_primary = unit.file == id;
         let parts = [unit_directory, file.directory, Some(file.name)];
         let is_full = |part: &Option<StringId>| part.is_some_and(|part| is_absolute(module.string(part)));
+        // An absolute part makes everything before it redundant, so that the dropped directories are lost.
         let first = parts.iter().rposition(is_full).unwrap_or(0);
-        // The directory of the unit counts once.
+        // Each file's path contains the unit's directory, but it counts only once.
         let cut = parts[..first].iter().flatten().copied();
         let cut: Vec<_> = cut.filter(|&part| is_primary || Some(part) != unit_directory).collect();
         for directory in cut {
@@ -96,12 +98,12 @@ fn unencoded(projection: &mut Projection<'_>, subject: Subject, property: Proper
     projection.record(key, subject, &Properties::new(), false);
 }
 
-/// Inclusions of files that no macro is in, at the start of the preprocessor's input.
+/// File inclusions that contain no macro, at the start of the preprocessor's input.
 fn files_of_macros(projection: &mut Projection<'_>, id: UnitId) {
     if projection.omissions.has(Subject::Unit(id), Property::Macros) {
         return;
     }
-    // Whether a file is included by another, or has a macro.
+    // Whether each open file is included by another file, or has a macro.
     let mut is_known = Vec::new();
     for (index, what) in (0..).zip(projection.module.macros(id)) {
         let subject = Subject::Macro(id, index);
@@ -185,7 +187,7 @@ fn unencodable_of_type(projection: &mut Projection<'_>, id: TypeId) {
     }
 }
 
-/// Default arguments of template parameters.
+/// Default template arguments.
 fn defaults(projection: &mut Projection<'_>, owner: TemplateOwner, parameters: &[TemplateParameter]) {
     let whole = match owner {
         TemplateOwner::Type(id) => Subject::Type(id),
@@ -249,6 +251,7 @@ fn unencodable_of_variable(projection: &mut Projection<'_>, id: VariableId) {
     let subject = Subject::Variable(id);
     let mut described = id;
     let is_instance = variable.origin.is_some();
+    // Instances form a chain; the last origin is the variable that is described.
     while let Some(origin) = module.variable(described).origin {
         described = origin;
     }
@@ -274,6 +277,7 @@ fn unencodable_of_variable(projection: &mut Projection<'_>, id: VariableId) {
         (variable.line.is_some() && is_instance && variable.line != origin.line, Property::Line),
         (variable.is_artificial && !origin.is_artificial, Property::Artificial),
         (is_instance && is_bound, Property::Storage),
+        // No operand says that a static member is internal, or that a local variable is external.
         (is_member && !variable.is_external, Property::External),
         (is_local && variable.is_external, Property::External),
         (variable.memory_space.is_some(), Property::MemorySpace),
@@ -306,6 +310,7 @@ fn unencodable_of_scopes(projection: &mut Projection<'_>) {
             ScopeKind::Inlined { call, .. } => Some(call),
             _ => None,
         };
+        // A call's file is not encoded, so that it must be the file of the scope around it.
         let is_elsewhere =
             scope.parent.zip(place).is_some_and(|(of, call)| projection.file_of(of) != call.file);
         let has_line = origin.is_some_and(|definition| scope.line.is_some() && scope.line != definition.line);
@@ -327,7 +332,7 @@ fn unencodable_of_scopes(projection: &mut Projection<'_>) {
     }
 }
 
-/// Scopes of instructions and variables in code, with the scopes around them.
+/// Scopes used by instructions and variables in code, together with the scopes around them.
 fn used_scopes(projection: &Projection<'_>) -> SecondaryMap<ScopeId, bool> {
     let module = projection.module;
     let mut is_used = SecondaryMap::new();
@@ -349,7 +354,8 @@ fn used_scopes(projection: &Projection<'_>) -> SecondaryMap<ScopeId, bool> {
             is_used[variable.scope] = true;
         }
     }
-    // The contents of a scope follow the scope. A call references the scope around it.
+    // A scope's contents follow the scope, so that the reverse order reaches all parents. A call references the scope
+    // around it.
     for (id, scope) in module.scopes().collect::<Vec<_>>().into_iter().rev() {
         let is_call = matches!(scope.kind, ScopeKind::Inlined { .. });
         if let Some(parent) = scope.parent.filter(|_| is_used[id] || is_call) {

@@ -1,4 +1,4 @@
-//! Instructions that were not imported as they are: an omission explains them, or they are differences.
+//! Instructions that were not imported unchanged: either an omission explains them, or they are differences.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -12,8 +12,8 @@ use crate::spirv::operand::Field;
 use crate::spirv::read::{Fact, Facts};
 use crate::spirv::words::Id;
 
-/// Differences for instructions that were not imported as they are. Exceptions: instructions whose records show the
-/// change, and as many instructions of a type or layout as omissions of the description make `expected`.
+/// Lists differences for instructions that were not imported unchanged. Excepted are instructions whose records show
+/// the change, and as many instructions with a type or layout as the description's omissions make `expected`.
 pub(super) fn unimported(
     projection: &mut Projection<'_>,
     facts: &Facts<'_>,
@@ -32,7 +32,7 @@ pub(super) fn unimported(
         let shape = match why {
             Unimported::Untyped(_) if ty.is_none() => continue,
             Unimported::Untyped(_) | Unimported::NoParameterType => ty,
-            // Records show these.
+            // Records show these changes.
             Unimported::NameOnly(_)
             | Unimported::Format(_)
             | Unimported::NothingInlined
@@ -40,6 +40,7 @@ pub(super) fn unimported(
             _ => fact.and_then(|fact| layout_of(projection, facts, &fact)),
         };
         let has_left = shape.and_then(|shape| expected.get_mut(&shape)).filter(|left| **left > 0);
+        // An instruction may be listed several times, but an omission excuses it as a whole.
         match has_left {
             _ if excused.contains(&id) => {}
             Some(left) => {
@@ -57,7 +58,7 @@ pub(super) fn unimported(
     differences
 }
 
-/// Name, offset and size of an instruction with a size.
+/// An instruction's name, offset and size, if it has a size.
 fn layout_of(projection: &mut Projection<'_>, facts: &Facts<'_>, fact: &Fact<'_>) -> Option<Shape> {
     let bits = facts.number(fact, Field::Size)?;
     let offset = facts.number(fact, Field::Offset).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Functions: parameters, lines, blocks and local variables.
+//! Describes functions: parameters, lines, blocks and local variables.
 
 use hashbrown::HashMap;
 
@@ -15,27 +15,27 @@ use crate::spirv::provider_rules::SAMPLED_IMAGE;
 use crate::spirv::strip::is_debug;
 use crate::spirv::words::{HEADER, Id, Instruction};
 
-/// A local variable in memory, or a value with a name.
+/// A local variable in memory, or a named value.
 struct Local {
     id: Id,
     name: String,
     ty: TypeId,
-    /// The innermost construct with all uses.
+    /// The innermost construct that contains all uses.
     construct: usize,
     is_memory: bool,
     line: Option<SourceLine>,
 }
 
-/// An instruction that stays in the module without debug instructions.
+/// An instruction that stays when the debug instructions are removed.
 struct Placed<'a> {
     instruction: Instruction<'a>,
     block: Option<Id>,
-    /// Index of the instruction in its block.
+    /// The instruction's index in its block.
     index: u32,
     line: Option<SourceLine>,
 }
 
-/// Describes a function; one without code only if it has a name.
+/// Describes a function. A function without code is skipped.
 pub(super) fn function(out: &mut Describer<'_, '_>, function: &Function) -> Result<()> {
     let placed = placed(out, function)?;
     let Some(first) = placed.iter().find_map(|it| it.block) else { return Ok(()) };
@@ -45,7 +45,7 @@ pub(super) fn function(out: &mut Describer<'_, '_>, function: &Function) -> Resu
     let returns = placed.first().and_then(|it| it.instruction.result_type());
     let returns = returns.map(|ty| out.ty(ty)).transpose()?.flatten();
     let line = line_before(out, function)?.or_else(|| placed.iter().find_map(|it| it.line));
-    // glslang appends the types of the parameters.
+    // glslang appends the parameter types to the name.
     let (short, linkage_name) = match name.split_once('(') {
         Some((short, _)) if !short.is_empty() => (short, Some(&*name)),
         _ => (&*name, None),
@@ -70,7 +70,7 @@ pub(super) fn function(out: &mut Describer<'_, '_>, function: &Function) -> Resu
     locals(out, function, id, first, &placed)
 }
 
-/// The line of an `OpLine` before the function.
+/// The line in an `OpLine` before the function.
 fn line_before(out: &mut Describer<'_, '_>, function: &Function) -> Result<Option<SourceLine>> {
     let functions = out.layout.functions();
     let index = functions.partition_point(|other| other.at.start < function.at.start);
@@ -82,7 +82,7 @@ fn line_before(out: &mut Describer<'_, '_>, function: &Function) -> Result<Optio
     }
 }
 
-/// A function's instructions, with their positions in the module without debug instructions.
+/// A function's instructions, with their positions after debug instructions are removed.
 fn placed<'a>(out: &mut Describer<'_, 'a>, function: &Function) -> Result<Vec<Placed<'a>>> {
     let layout = out.layout;
     let mut placed = Vec::new();
@@ -101,6 +101,7 @@ fn placed<'a>(out: &mut Describer<'_, 'a>, function: &Function) -> Result<Vec<Pl
             (opcode, _) => {
                 placed.push(Placed { instruction, block, index, line });
                 index += 1;
+                // A line ends with its block.
                 if op::is_terminator(opcode) {
                     line = None;
                 }
@@ -125,8 +126,8 @@ fn lines(out: &mut Describer<'_, '_>, function: Id, placed: &[Placed<'_>]) {
     }
 }
 
-/// Describes the parameters. A pointer in a module without addresses is the variable that it points to. In a module
-/// of LLVM, the variable `x.addr` is the memory of the parameter `x`.
+/// Describes the parameters. A pointer without an address stands for the variable that it points to. In an LLVM module,
+/// the variable `x.addr` is the parameter `x`'s memory.
 fn parameters(
     out: &mut Describer<'_, '_>,
     function: FunctionId,
@@ -158,6 +159,7 @@ fn parameters(
         it.line.map(|line| variable.declared_at(line).id());
         let variable = variable.id();
         out.variables.insert(id, variable);
+        // A parameter without a name still counts in the signature, but nobody can ask for its value.
         if name.is_empty() {
             continue;
         }
@@ -173,12 +175,12 @@ fn parameters(
     Ok(())
 }
 
-/// Whether a value of the type is a way to name a variable: a pointer of a shader, other than one with addresses.
+/// Whether a value with this type only names a variable: a shader pointer without an address.
 fn is_reference(out: &Describer<'_, '_>, ty: Id) -> bool {
     out.m.target().is_shader() && out.types.pointee(ty).is_some() && !out.types.has_addresses(ty)
 }
 
-/// Describes local variables and named values, and the blocks that they are in.
+/// Describes local variables and named values, and the blocks that contain them.
 fn locals(
     out: &mut Describer<'_, '_>,
     function: &Function,
@@ -193,6 +195,7 @@ fn locals(
     let mut needed: Vec<usize> = locals.iter().map(|local| local.construct).collect();
     needed.sort_unstable();
     needed.dedup();
+    // Constructs are numbered outside in, so that enclosing blocks exist already.
     for &construct in needed.iter().filter(|&&construct| construct != 0) {
         let around = scope_of(&constructs, &scopes, constructs.parent(construct));
         let scope = out.m.block(around, &[])?;
@@ -212,7 +215,7 @@ fn locals(
             stated = scope;
         }
     }
-    // Several values of one name and type in a block are of one variable.
+    // Several values in the same block with the same name and type belong to the same variable.
     let mut known = HashMap::new();
     for local in locals {
         let Local { id, name, ty, construct, is_memory, line } = local;
@@ -237,8 +240,8 @@ fn locals(
     Ok(())
 }
 
-/// Named variables and results, with the innermost construct that has all of their uses.
-/// Names that LLVM generated for temporaries are counted.
+/// Named variables and results, with the innermost construct that contains all their uses. Names that LLVM generated
+/// for temporaries are only counted.
 fn find_locals(
     out: &mut Describer<'_, '_>,
     function: FunctionId,
@@ -283,12 +286,13 @@ fn find_locals(
             continue;
         };
         if is_memory {
-            // The scope is that of the uses.
+            // The variable's scope follows from its uses, because all `OpVariable`s are in the first block.
             places.insert(id.0, locals.len());
         }
         let construct = if is_memory { usize::MAX } else { here };
         locals.push(Local { id, name, ty, construct, is_memory, line: it.line });
     }
+    // A variable without uses belongs to the whole function.
     for local in locals.iter_mut().filter(|local| local.construct == usize::MAX) {
         local.construct = 0;
     }
@@ -298,13 +302,12 @@ fn find_locals(
     Ok(locals)
 }
 
-/// Whether a variable of a function of LLVM is a slot that the compiler added: for the result, or with a name that no
-/// identifier of C can be.
+/// Whether an LLVM variable is a slot that the compiler added: for the result, or with a name that is no C identifier.
 fn is_slot(name: &str, is_of_result: bool) -> bool {
     name.contains('.') || name == "retval" && is_of_result
 }
 
-/// The scope of a construct: its own, or that of the innermost one around it that has a scope.
+/// A construct's scope, or the scope of the innermost enclosing construct that has one.
 fn scope_of(constructs: &Constructs, scopes: &HashMap<usize, ScopeId>, mut construct: usize) -> ScopeId {
     loop {
         match scopes.get(&construct) {

@@ -1,4 +1,4 @@
-//! State of a description under construction: what is described so far, and lookups of types and lines.
+//! A description under construction: what is described so far, and lookups for types and lines.
 
 use hashbrown::HashMap;
 
@@ -16,44 +16,45 @@ use crate::spirv::opcodes as op;
 use crate::spirv::words::{Id, Instruction};
 use crate::target::{SpaceId, Target};
 
-/// The most pointers to pointers in a type that is described at once.
+/// Limit for pointers to pointers that are described at once.
 const MOST_POINTERS: usize = 64;
 
-/// Storage class of pointers with addresses in a shader.
+/// Storage class for shader pointers with addresses.
 const PHYSICAL_STORAGE_BUFFER: u32 = 5349;
 
 /// Types by id.
 #[derive(Debug, Default)]
 pub(super) struct Types {
     pub(super) by_id: HashMap<Id, TypeId>,
-    /// Storage classes and targets of pointers, which are described where they are used.
+    /// Storage classes and targets of pointers, which are described when they are first used, because a forward pointer
+    /// precedes its target.
     pub(super) pointers: HashMap<Id, (u32, Id)>,
     pub(super) style: Style,
 }
 
 impl Types {
-    /// An id's type, other than a pointer that was not used so far; `None` for `void` and for functions.
+    /// An id's type, except for a pointer that was not used so far; `None` for `void` and for functions.
     pub fn get(&self, id: Id) -> Option<TypeId> {
         self.by_id.get(&id).copied()
     }
 
-    /// The target of a pointer type.
+    /// A pointer type's target.
     pub fn pointee(&self, id: Id) -> Option<Id> {
         self.pointers.get(&id).map(|&(_, to)| to)
     }
 
-    /// Whether a pointer type of a shader has addresses, rather than being a way to name a variable.
+    /// Whether a shader's pointer type has addresses, rather than only naming a variable.
     pub fn has_addresses(&self, pointer: Id) -> bool {
         self.pointers.get(&pointer).is_some_and(|&(class, _)| class == PHYSICAL_STORAGE_BUFFER)
     }
 }
 
-/// An omission, before the description is complete.
+/// An omission, before the description is complete. It becomes an [`Omission`] when the module's names are known.
 pub(super) struct Omitted {
     subject: Subject,
     property: Property,
     reason: Reason,
-    /// Name of the variable that is missing.
+    /// The missing variable's name.
     name: String,
 }
 
@@ -74,17 +75,17 @@ pub(super) struct Describer<'l, 'a> {
     pub(super) names: Names,
     pub(super) m: Builder,
     pub(super) unit: UnitId,
-    /// Files by the `OpString` of their path.
+    /// Files by the `OpString` with their path.
     pub(super) files: HashMap<Id, FileId>,
     pub(super) binding: Binding,
     pub(super) types: Types,
     pub(super) functions: HashMap<Id, FunctionId>,
     pub(super) variables: HashMap<Id, VariableId>,
-    /// The text of the primary file, by lines.
+    /// The primary file's text, by lines.
     pub(super) texts: Texts,
-    /// Declarations in the text of the primary file.
+    /// Declarations in the primary file's text.
     pub(super) declarations: Declarations,
-    /// Lines outside the text that the function under construction has.
+    /// Lines outside the text that the current function has.
     pub(super) beyond: Vec<Reason>,
     pub(super) omitted: Vec<Omitted>,
 }
@@ -108,7 +109,7 @@ impl<'l, 'a> Describer<'l, 'a> {
         }
     }
 
-    /// The file of an `OpString` with a path.
+    /// The file for an `OpString` that contains a path.
     pub(super) fn file(&mut self, path: Id) -> Result<FileId> {
         if let Some(&file) = self.files.get(&path) {
             return Ok(file);
@@ -120,8 +121,7 @@ impl<'l, 'a> Describer<'l, 'a> {
         Ok(file)
     }
 
-    /// The line of an `OpLine`, as far as the file's text has it; `None` for line 0. Excess is kept for
-    /// `omit_lines`.
+    /// The line in an `OpLine`, restricted to the file's text; `None` for line 0. The excess is kept for `omit_lines`.
     pub(super) fn line(&mut self, &[file, line, column]: &[u32; 3]) -> Result<Option<SourceLine>> {
         let file = self.file(Id(file))?;
         let (line, excess) = self.texts.fit(SourceLine { file, line, column });
@@ -131,7 +131,7 @@ impl<'l, 'a> Describer<'l, 'a> {
         Ok(Some(line).filter(|line| line.line != 0))
     }
 
-    /// Lists the lines outside the text of their files since the last call.
+    /// Lists the lines found outside their files' texts since the last call.
     pub(super) fn omit_lines(&mut self, subject: Subject) {
         for reason in core::mem::take(&mut self.beyond) {
             self.omit(subject, Property::Line, reason);
@@ -148,18 +148,18 @@ impl<'l, 'a> Describer<'l, 'a> {
         self.omitted.push(Omitted { subject, property: Property::Entity, reason, name: name.to_owned() });
     }
 
-    /// The type of what a variable instruction holds; `None` for any other instruction.
+    /// The type that a variable instruction holds; `None` for any other instruction.
     pub(super) fn contents(&self, it: &Instruction<'_>) -> Option<Id> {
         match it.opcode() {
             op::VARIABLE => self.types.pointee(it.result_type()?),
-            // The data type is an operand, which not all storage classes need.
+            // The data type is an operand, which some storage classes do not need.
             op::UNTYPED_VARIABLE => it.operands().get(1).map(|&ty| Id(ty)),
             _ => None,
         }
     }
 
-    /// An id's type, described now if it is a pointer; `None` for `void` and for functions. The target of a forward
-    /// pointer that has no type so far is unknown.
+    /// An id's type, described now if it is a pointer; `None` for `void` and for functions. A forward pointer's target
+    /// is unknown if it has no type so far.
     pub(super) fn ty(&mut self, id: Id) -> Result<Option<TypeId>> {
         let mut id = id;
         let mut pointers = Vec::new();
@@ -171,6 +171,7 @@ impl<'l, 'a> Describer<'l, 'a> {
             id = to;
         }
         let mut ty = self.types.get(id);
+        // From the innermost pointer outward, because a pointer type needs its target.
         while let Some((pointer, class)) = pointers.pop() {
             let space = self.space(class);
             let made = self.m.pointer_of(self.unit, PointerKind::Pointer, ty, space, None)?;
@@ -180,7 +181,7 @@ impl<'l, 'a> Describer<'l, 'a> {
         Ok(ty)
     }
 
-    /// The address space of a storage class; the default one for a class that the target lacks.
+    /// A storage class's address space; the default space if the target lacks the class.
     pub(super) fn space(&self, class: u32) -> SpaceId {
         let space = self.m.target().spaces().iter().find(|space| space.id == space_of(class));
         space.map_or(SpaceId::DEFAULT, |space| space.id)
@@ -194,13 +195,13 @@ impl<'l, 'a> Describer<'l, 'a> {
         }
     }
 
-    /// Whether a stride is more than the size of an element.
+    /// Whether a stride is larger than an element.
     pub(super) fn is_wider(&self, stride_bits: u64, element: TypeId) -> bool {
         self.m.described().ty(element).bits().is_none_or(|bits| bits < stride_bits)
     }
 }
 
-/// The address space of a storage class: see [`Target::shader`](crate::target::Target::shader).
+/// A storage class's address space: see [`Target::shader`](crate::target::Target::shader).
 fn space_of(class: u32) -> SpaceId {
     match class {
         4 => SpaceId::LOCAL,

@@ -1,7 +1,9 @@
-//! Lines of declarations in a text: of variables outside all functions, and of members of structures.
+//! Finds the lines of declarations in a source text: variables outside all functions, and structure members. Modules
+//! without line instructions get lines this way.
 //!
 //! The rule holds for C, GLSL, HLSL, Slang and WGSL: a declared name is followed by `;`, `,`, `=`, `:`, `[` or, for a
-//! block, `{`; a name after `:` is a type. A name that no such place has, or that several places have, has no line.
+//! block, `{`; a name after `:` is a type. A name that is found nowhere, or in several locations, has no line, because
+//! a wrong line is worse than none.
 
 use hashbrown::HashMap;
 
@@ -14,14 +16,14 @@ pub(super) struct Declarations {
 }
 
 impl Declarations {
-    /// Collects the declarations of a text.
+    /// Collects the declarations in a text.
     pub fn new(text: &str) -> Self {
         let tokens = tokens(text);
         let mut declarations = Self::default();
         // The names before each open brace, and the number of open parentheses.
         let mut open: Vec<Option<&str>> = Vec::new();
         let mut parentheses: usize = 0;
-        // Whether a value or the type of a function's result follows, which declares nothing.
+        // Whether a value or a function's return type follows, which declares nothing.
         let mut named = None;
         let mut is_use = false;
         for (index, &(token, line)) in tokens.iter().enumerate() {
@@ -40,11 +42,12 @@ impl Declarations {
                 _ if !is_name(token) || parentheses > 0 || before == ":" || is_use => {}
                 _ => {
                     let is_declared = matches!(after, ";" | "," | "=" | ":" | "[" | "{");
-                    // The first name before a brace that a base class, or nothing, follows.
+                    // The first name before a brace, if a base class or nothing follows it.
                     named = if matches!(after, "{" | ":") { Some(token) } else { named };
                     let lines = match (&open[..], is_declared) {
                         ([], true) => declarations.variables.entry(token.to_owned()),
                         (&[Some(structure)], true) => {
+                            // A second declaration makes the name ambiguous.
                             let member = (structure.to_owned(), token.to_owned());
                             declarations
                                 .members
@@ -62,7 +65,7 @@ impl Declarations {
         declarations
     }
 
-    /// The line of a variable outside all functions, or of a block.
+    /// The line that declares a variable outside all functions, or a block.
     pub fn variable(&self, name: &str) -> Option<u32> {
         self.variables.get(name).copied().flatten()
     }

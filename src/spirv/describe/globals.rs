@@ -1,4 +1,4 @@
-//! Variables outside functions.
+//! Describes variables outside functions.
 
 use super::context::Describer;
 use crate::error::Result;
@@ -7,11 +7,11 @@ use crate::omission::{Reason, Subject};
 use crate::spirv::opcodes as op;
 use crate::spirv::words::{HEADER, Id};
 
-/// The most arrays of arrays around a block.
+/// Limit for nested arrays around a block.
 const MOST_ARRAYS: usize = 64;
 
-/// Describes variables outside functions: with their own name, or with that of their structure, as blocks have
-/// whose members the source names directly.
+/// Describes variables outside functions: with their own name, or with their structure's name, because the source names
+/// a block's members directly.
 pub(super) fn globals(out: &mut Describer<'_, '_>) -> Result<()> {
     let mut line = None;
     for instruction in out.layout.words().between(HEADER..out.layout.globals_end()) {
@@ -23,13 +23,14 @@ pub(super) fn globals(out: &mut Describer<'_, '_>) -> Result<()> {
         let (Some(id), Some(to)) = (instruction.result(), out.contents(&instruction)) else { continue };
         let name = out.names.get(id).or_else(|| out.names.structure(element(out, to)));
         let Some(name) = name.map(str::to_owned) else { continue };
-        // spirv-val 2025.5 takes no untyped variable as that of a DebugGlobalVariable.
+        // spirv-val 2025.5 does not accept an untyped variable in a DebugGlobalVariable.
         let is_untyped = instruction.opcode() == op::UNTYPED_VARIABLE;
         let Some(ty) = out.ty(to)?.filter(|_| !is_untyped) else {
             out.omit_variable(Subject::Unit(out.unit), &name, Reason::NoDescription(id.0));
             continue;
         };
         let file = out.m.primary_file(out.unit)?;
+        // Without a line instruction, the line comes from the text.
         let line =
             line.or_else(|| Some(SourceLine { file, line: out.declarations.variable(&name)?, column: 0 }));
         let mut variable = out.m.variable(out.unit, &name, ty)?;
@@ -42,7 +43,7 @@ pub(super) fn globals(out: &mut Describer<'_, '_>) -> Result<()> {
     Ok(())
 }
 
-/// The structure in arrays of it; the type itself if it is not an array of structures.
+/// The structure inside nested arrays; 0 if there is none.
 fn element(out: &Describer<'_, '_>, mut ty: Id) -> Id {
     for _ in 0..MOST_ARRAYS {
         let Some(it) = out.layout.definition(ty) else { break };

@@ -1,4 +1,4 @@
-//! Members of structures, with the layout of their matrices.
+//! Describes structure members, with their matrices' layout.
 
 use super::context::Describer;
 use crate::build::{DataMember, Extent, Major};
@@ -6,14 +6,15 @@ use crate::error::Result;
 use crate::model::{Count, SourceLine, TypeId, TypeKind};
 use crate::spirv::words::Id;
 
-/// The most arrays of arrays around a matrix that has a layout.
+/// Limit for nested arrays around a matrix that has a layout.
 const MOST_ARRAYS: usize = 64;
 
-/// A structure; one with an opaque or unsized member has the members before it.
+/// Describes a structure. A structure with an opaque or unsized member has only the other members.
 pub(super) fn structure(out: &mut Describer<'_, '_>, id: Id, members: &[u32]) -> Result<TypeId> {
     let mut placed = Vec::new();
     let mut end = 0u64;
     for (index, &member) in (0..).zip(members) {
+        // Without an offset, members follow each other.
         let offset = out.names.offsets.get(&(id, index)).map_or(end, |&offset| offset.into());
         let Some(ty) = out.ty(Id(member))? else { continue };
         let ty = matrices_of(out, ty, (id, index))?;
@@ -36,8 +37,9 @@ pub(super) fn structure(out: &mut Describer<'_, '_>, id: Id, members: &[u32]) ->
     Ok(structure)
 }
 
-/// A member's type, with the layout that the decorations of the member give to the matrix in it: `MatrixStride`,
-/// and `RowMajor`, by which its vectors are rows. Other types are returned as they are.
+/// A member's type, with the layout that the member's decorations give to the matrix in it: `MatrixStride`, and
+/// `RowMajor`, which makes its vectors rows. Other types are returned unchanged. The layout belongs to the member in
+/// SPIR-V, but to the type in the model.
 fn matrices_of(out: &mut Describer<'_, '_>, ty: TypeId, member: (Id, u32)) -> Result<TypeId> {
     let stride = out.names.matrix_strides.get(&member).map(|&bytes| u64::from(bytes) * 8);
     let is_row_major = out.names.row_major.contains(&member);
@@ -69,6 +71,7 @@ fn matrices_of(out: &mut Describer<'_, '_>, ty: TypeId, member: (Id, u32)) -> Re
     let stride = stride.filter(|&stride| out.is_wider(stride, vector));
     let major = if is_row_major { Major::Row } else { Major::Column };
     let mut laid_out = out.m.matrix_of(out.unit, vector, count, major, stride)?;
+    // Rebuild the arrays around the matrix, from the innermost outward.
     while let Some((counts, stride)) = arrays.pop() {
         let stride = stride.filter(|&stride| out.is_wider(stride, laid_out));
         laid_out = out.m.array_of(out.unit, laid_out, &counts, stride)?;

@@ -1,15 +1,15 @@
-//! A description of a module, made from the module itself: its names, types, decorations, lines and control flow.
+//! Generates a description from the module itself: its names, types, decorations, lines and control flow.
 //!
 //! | instruction | description |
 //! |---|---|
 //! | `OpSource`, `OpSourceContinued`, `OpString`, `OpLine` | unit, language, files, texts, lines |
 //! | `OpType…` with `OpName`, `OpMemberName`, `Offset`, `ArrayStride` | types |
-//! | `OpVariable` with `OpName`, outside functions | variables of the unit, bound to the `OpVariable` |
-//! | a variable of a named structure, without a name | a variable with the structure's name, as of a block |
+//! | `OpVariable` with `OpName`, outside functions | the unit's variables, bound to the `OpVariable` |
+//! | a variable without a name whose structure is named | a variable with the structure's name, as for a block |
 //! | `OpFunction`, `OpFunctionParameter`, `OpEntryPoint` | functions, parameters, kernels |
 //! | `OpVariable` with `OpName`, in a function | local variables in memory |
-//! | a result with `OpName`, other than a pointer | local variables with values; nothing in a module of LLVM |
-//! | in a module of LLVM, `x.addr` beside the parameter `x` | the memory of the parameter |
+//! | a result with `OpName`, other than a pointer | local variables with values; nothing in an LLVM module |
+//! | in an LLVM module, `x.addr` beside the parameter `x` | the parameter's memory |
 //! | `OpSelectionMerge`, `OpLoopMerge` | blocks, if variables are used in them alone |
 
 mod code;
@@ -42,32 +42,32 @@ use crate::omission::Omission;
 use crate::target::Target;
 use context::Describer;
 
-/// A description of a module, and the module that the description is of.
+/// A generated description, and the module that it describes.
 #[derive(Debug)]
 pub struct DescribedModule {
-    /// The module without debug instructions and lines: see [`strip`]. Positions of the binding count here.
+    /// The module without debug instructions and lines: see [`strip`]. The binding's positions count here.
     pub words: Vec<u32>,
     /// The description.
     pub module: Module,
-    /// Positions and ids of the description in [`words`](Self::words).
+    /// The description's positions and ids in [`words`](Self::words).
     pub binding: Binding,
     /// The description's functions, by `OpFunction`.
     pub functions: HashMap<Id, FunctionId>,
     /// The description's variables, by variable instruction, parameter, or named result.
     pub variables: HashMap<Id, VariableId>,
-    /// Names of the module that the description lacks: of variables whose type is unknown, of temporaries, and lines
-    /// outside the text of their file.
+    /// Names in the module that the description lacks: variables with an unknown type, temporaries, and lines outside
+    /// their file's text.
     pub omissions: Vec<Omission>,
 }
 
-/// Describes a module from its own names, types, lines and control flow, for [`attach`](super::attach()). The table of
+/// Describes a module from its own names, types, lines and control flow, for [`attach`](super::attach()). The table in
 /// the source file lists what is taken.
 ///
-/// Debug instructions that the module has are ignored. A structure without `Offset` has its members one after the
-/// other; an image, a sampler and any other type without a size becomes an unspecified type.
+/// Debug instructions in the module are ignored. A structure without `Offset` has its members one after the other; an
+/// image, a sampler and any other type without a size becomes an unspecified type.
 ///
 /// # Errors
-/// With the word, if the words are not a module; the errors of [`Builder::finish`].
+/// The error names the word, if the words are not a module; the errors of [`Builder::finish`].
 pub fn describe(words: &[u32], source: &Source) -> Result<DescribedModule> {
     let layout = Layout::new(Words::new(words)?)?;
     let is_kernel = is_kernel(&layout);
@@ -87,8 +87,9 @@ pub fn describe(words: &[u32], source: &Source) -> Result<DescribedModule> {
     Ok(DescribedModule { words, module, binding, functions, variables, omissions })
 }
 
-/// Whether the module is one for OpenCL: the addressing models `Physical32` and `Physical64` need the capability
-/// `Addresses`, and the memory model `OpenCL` needs `Kernel`. `PhysicalStorageBuffer64` is an addressing model of shaders.
+/// Whether the module is for OpenCL: the addressing models `Physical32` and `Physical64` require the capability
+/// `Addresses`, and the memory model `OpenCL` requires `Kernel`. `PhysicalStorageBuffer64` is a shader addressing
+/// model.
 fn is_kernel(layout: &Layout<'_>) -> bool {
     let mut globals = layout.words().between(HEADER..layout.globals_end());
     let models = globals.find(|it| it.opcode() == op::MEMORY_MODEL).map(|it| it.operands());

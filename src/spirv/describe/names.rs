@@ -1,4 +1,4 @@
-//! Names and decorations.
+//! Collects names and decorations.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -6,10 +6,10 @@ use crate::spirv::layout::Layout;
 use crate::spirv::opcodes as op;
 use crate::spirv::words::{HEADER, Id, string_bytes};
 
-/// Index of the header word with the tool that wrote the module in its high half.
+/// Index of the header word whose high half names the tool that wrote the module.
 const GENERATOR: usize = 2;
 
-/// Numbers of LLVM's translator and LLVM's back end in the registry of tools.
+/// The registered tool numbers for LLVM's translator and LLVM's back end.
 const LLVM: [u32; 2] = [6, 43];
 
 const ROW_MAJOR: u32 = 4;
@@ -17,7 +17,7 @@ const ARRAY_STRIDE: u32 = 6;
 const MATRIX_STRIDE: u32 = 7;
 const OFFSET: u32 = 35;
 
-/// Names and layouts that a module gives to ids and to members of structures.
+/// Names and layouts that a module gives to ids and structure members.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     ids: HashMap<Id, String>,
@@ -26,14 +26,14 @@ pub(super) struct Names {
     pub strides: HashMap<Id, u32>,
     /// Offset in bytes, by structure and member.
     pub offsets: HashMap<(Id, u32), u32>,
-    /// Distance between rows or columns in bytes, by structure and member: a matrix, or an array of matrices.
+    /// Distance between rows or columns in bytes, by structure and member: for a matrix or an array of matrices.
     pub matrix_strides: HashMap<(Id, u32), u32>,
-    /// Members whose matrices are rows in memory, by structure and member.
+    /// Members whose matrices are stored by rows, by structure and member.
     pub row_major: HashSet<(Id, u32)>,
     /// Entry points, with their names.
     pub entry_points: HashMap<Id, String>,
-    /// Whether names of results are those that LLVM generated: the header names LLVM's translator or back end, or a block
-    /// is called `entry`, as the first block of each function of clang.
+    /// Whether LLVM generated the result names: the header names LLVM's translator or back end, or a block is called
+    /// `entry`, like the first block in clang's functions.
     pub are_generated: bool,
 }
 
@@ -47,6 +47,7 @@ impl Names {
         for instruction in layout.words().between(HEADER..layout.globals_end()) {
             match (instruction.opcode(), instruction.operands()) {
                 (op::NAME, &[id, ref name @ ..]) => {
+                    // The first name counts, as in the tools that print names.
                     names.ids.entry(Id(id)).or_insert_with(|| text(name));
                 }
                 (op::MEMBER_NAME, &[id, member, ref name @ ..]) => {
@@ -81,7 +82,7 @@ impl Names {
         self.ids.get(&id).map(|name| &**name).filter(|name| !name.is_empty())
     }
 
-    /// A structure's name, without the kind that LLVM puts before it; `None` for one without a name.
+    /// A structure's name, without the kind that LLVM puts before it; `None` for a structure without a name.
     pub fn structure(&self, id: Id) -> Option<&str> {
         let name = self.get(id)?;
         let is_kind = |kind: &&str| matches!(*kind, "struct" | "class" | "union");

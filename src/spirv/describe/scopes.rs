@@ -1,4 +1,4 @@
-//! Structured control flow as blocks: section 2.11 of the core specification.
+//! Maps structured control flow to blocks: section 2.11 of the core specification.
 
 use hashbrown::HashMap;
 
@@ -6,18 +6,18 @@ use crate::spirv::layout::Function;
 use crate::spirv::opcodes as op;
 use crate::spirv::words::{Id, Words};
 
-/// The constructs of a function: number 0 is the function.
+/// A function's constructs. Number 0 is the function itself.
 #[derive(Debug)]
 pub(super) struct Constructs {
-    /// The construct around each one.
+    /// The construct around each construct.
     parents: Vec<usize>,
-    /// The innermost construct of each block.
+    /// Each block's innermost construct.
     blocks: HashMap<Id, usize>,
 }
 
 impl Constructs {
-    /// Finds the constructs of a function. A selection starts after its header, a loop with its header; both end before
-    /// their merge block. Blocks come in an order in which each follows those that dominate it.
+    /// Finds a function's constructs. A selection starts after its header, a loop with its header; both end before
+    /// their merge block. This works in one pass, because each block follows the blocks that dominate it.
     pub fn new(words: Words<'_>, function: &Function) -> Self {
         let mut constructs = Self { parents: vec![0], blocks: HashMap::new() };
         let mut open: Vec<(Id, usize)> = Vec::new();
@@ -28,6 +28,7 @@ impl Constructs {
             match (instruction.opcode(), instruction.operands()) {
                 (op::LABEL, _) => {
                     let Some(label) = instruction.result() else { continue };
+                    // A merge block ends its construct and everything nested in it.
                     if let Some(place) = open.iter().position(|&(merge, _)| merge == label) {
                         open.truncate(place);
                     }
@@ -54,19 +55,19 @@ impl Constructs {
         open.push((merge, self.parents.len() - 1));
     }
 
-    /// The innermost construct of a block.
+    /// A block's innermost construct.
     pub fn innermost(&self, block: Id) -> usize {
         self.blocks.get(&block).copied().unwrap_or(0)
     }
 
-    /// The construct around one.
+    /// The construct around another construct.
     pub fn parent(&self, construct: usize) -> usize {
         self.parents[construct]
     }
 
     /// The innermost construct around both.
     pub fn common(&self, mut first: usize, mut second: usize) -> usize {
-        // A construct follows those around it.
+        // A construct's number is above the numbers of the constructs around it, so that the larger one moves outward.
         while first != second {
             if first > second { first = self.parents[first] } else { second = self.parents[second] }
         }
@@ -74,7 +75,7 @@ impl Constructs {
     }
 }
 
-/// Merge blocks of loops, by header.
+/// Merge blocks by loop header.
 fn loops(words: Words<'_>, function: &Function) -> HashMap<Id, Id> {
     let mut scopes = HashMap::new();
     let mut block = None;

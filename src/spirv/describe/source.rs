@@ -1,4 +1,4 @@
-//! The unit, with the source that the caller or the module states.
+//! Describes the unit, with the source that the caller or the module states.
 
 use super::context::Describer;
 use super::declarations::Declarations;
@@ -9,19 +9,19 @@ use crate::spirv::opcodes as op;
 use crate::spirv::table::Set;
 use crate::spirv::words::{HEADER, Id, string_bytes};
 
-/// The source of a module, as far as the caller knows it. Otherwise `OpSource` and `OpLine` provide it.
+/// A module's source, where the caller knows it. Otherwise `OpSource` and `OpLine` provide it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Source {
-    /// Path of the primary file.
+    /// The primary file's path.
     pub path: Option<String>,
-    /// Text of the primary file.
+    /// The primary file's text.
     pub text: Option<String>,
-    /// Number of the source language in the core specification of SPIR-V, such as 10 for WGSL.
+    /// The source language's number in the SPIR-V core specification, such as 10 for WGSL.
     pub language: Option<u32>,
 }
 
-/// Makes the unit, with language, path and text of the first `OpSource` where the caller gives none. Without any
-/// path, the unit has the path of the first line.
+/// Describes the unit, with the first `OpSource`'s language, path and text where the caller gives none. If there is no
+/// path at all, the unit has the first line's path.
 pub(super) fn unit(out: &mut Describer<'_, '_>, given: &Source) -> Result<()> {
     let mut file = None;
     let mut language = None;
@@ -29,6 +29,7 @@ pub(super) fn unit(out: &mut Describer<'_, '_>, given: &Source) -> Result<()> {
     let mut is_open = false;
     for instruction in out.layout.words().between(HEADER..out.layout.globals_end()) {
         let operands = instruction.operands();
+        // Continuations must directly follow their source.
         is_open &= instruction.opcode() == op::SOURCE_CONTINUED;
         match instruction.opcode() {
             op::SOURCE if language.is_none() => {

@@ -1,6 +1,6 @@
-//! Names of base types in the style of the source language.
+//! Names for base types in the source language's style.
 
-/// Names of base types.
+/// A naming style.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Style {
     /// `float`, `int`, `uint`: GLSL, HLSL, OpenCL C, Slang.
@@ -11,7 +11,7 @@ pub(super) enum Style {
 }
 
 impl Style {
-    /// The names of a language, by its number in the core specification.
+    /// The style for a language, by its number in the core specification.
     pub fn of_language(language: u32) -> Self {
         if matches!(language, 10 | 12 | 13) { Self::Sized } else { Self::C }
     }

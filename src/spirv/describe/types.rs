@@ -1,4 +1,4 @@
-//! Types.
+//! Describes types.
 
 use super::context::Describer;
 use super::members;
@@ -15,10 +15,10 @@ const TYPE_VECTOR_ID: u16 = 5288;
 /// `OpTypeCooperativeMatrixKHR`.
 const TYPE_COOPERATIVE_MATRIX: u16 = 4456;
 
-/// The most bits of a base type.
+/// Largest base type, in bits.
 const MOST_BITS: u32 = 1 << 16;
 
-/// Describes all types. Types follow their parts, except the targets of forward pointers.
+/// Describes all types. Types follow their parts, except forward pointers' targets.
 pub(super) fn types(out: &mut Describer<'_, '_>, is_kernel: bool) -> Result<()> {
     let globals = out.layout.words().between(HEADER..out.layout.globals_end());
     for instruction in globals {
@@ -40,7 +40,7 @@ fn new_type<'a>(
     let style = out.types.style;
     let ty = match (it.opcode(), it.operands()) {
         (op::TYPE_BOOL, _) => {
-            // A boolean has no size in shaders; their languages give it that of an integer.
+            // A boolean has no size in shaders; shading languages give it the size of an integer.
             let bits = if is_kernel { 8 } else { 32 };
             out.m.base_type(unit, "bool", BaseEncoding::Boolean, bits)?
         }
@@ -51,7 +51,7 @@ fn new_type<'a>(
         (op::TYPE_FLOAT, &[bits @ 1..=MOST_BITS]) => {
             out.m.base_type(unit, &style.float(bits), BaseEncoding::Float, bits.into())?
         }
-        // With any other second operand, the type is an unspecified type.
+        // With any other second operand, the type becomes an unspecified type.
         (op::TYPE_FLOAT, &[bits, number]) if float(bits, number).is_some() => {
             let Some(format) = float(bits, number) else { return Ok(None) };
             let name = out.names.get(id).unwrap_or(format.name).to_owned();
@@ -87,7 +87,7 @@ fn new_type<'a>(
             let name = string_bytes(name, usize::MAX).unwrap_or_default();
             out.m.unspecified_type(unit, &String::from_utf8_lossy(&name))?
         }
-        // A pointer to no type in particular.
+        // A pointer without a particular target type.
         (op::TYPE_UNTYPED_POINTER, &[class]) => {
             let space = out.space(class);
             out.m.pointer_of(unit, PointerKind::Pointer, None, space, None)?
@@ -113,17 +113,17 @@ fn new_type<'a>(
     Ok(Some(ty))
 }
 
-/// Returns the floating-point format with a number, if its numbers have `bits` bits.
+/// Returns the floating-point format with a number, if its values have `bits` bits.
 fn float(bits: u32, number: u32) -> Option<&'static FloatFormat> {
     floats::numbered(number).filter(|format| format.bits() == Some(bits.into()))
 }
 
-/// Returns a number of elements, unless specialization can change it.
+/// Returns an element count, unless specialization can change it.
 fn element_count(out: &Describer<'_, '_>, constant: Id) -> Option<u64> {
     out.layout.constant(constant)?.value
 }
 
-/// Returns scope, rows, columns and use of a cooperative matrix, unless specialization can change one of the numbers.
+/// Returns a cooperative matrix's scope, rows, columns and use, unless specialization can change one of the numbers.
 fn matrix_numbers(out: &Describer<'_, '_>, it: Instruction<'_>) -> Option<[u32; 4]> {
     let constants: &[u32; 4] = it.operands().get(1..)?.as_array()?;
     let mut numbers = [0; 4];
@@ -141,9 +141,9 @@ fn array(out: &mut Describer<'_, '_>, id: Id, element: TypeId, count: Option<Id>
     out.m.array_of(out.unit, element, &[extent], stride)
 }
 
-/// Whether the instruction defines a type without a size or without elements that the description has: images, samplers,
-/// events, queries, acceleration structures, tensors, graphs, cooperative matrices and vectors, and floating-point types
-/// with an encoding other than IEEE 754's.
+/// Whether the instruction defines a type without a size, or without elements that the description has: images,
+/// samplers, events, queries, acceleration structures, tensors, graphs, cooperative matrices and vectors, and
+/// floating-point types whose encoding is not IEEE 754's.
 fn is_opaque(opcode: u16) -> bool {
     matches!(
         opcode,

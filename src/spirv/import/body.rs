@@ -1,4 +1,5 @@
-//! Debug instructions in functions: scopes, lines, declarations and values, with their positions.
+//! Imports debug instructions in functions: scopes, lines, declarations and values, with their positions. The words
+//! repeat scope and line in each block; the binding gets a statement only where one of them changes.
 
 use hashbrown::HashMap;
 
@@ -14,26 +15,26 @@ use crate::spirv::read::Fact;
 use crate::spirv::table::Name;
 use crate::spirv::words::{Id, Instruction};
 
-/// The operands of a `DebugScope`: a scope and its `DebugInlinedAt`.
+/// A `DebugScope`'s operands: a scope and its `DebugInlinedAt`.
 type InForce = (Id, Option<Id>);
 
-/// A position in a function, with the scope and line in effect.
+/// A position in a function, with the current scope and line.
 struct Body {
     function: Id,
     described: Option<FunctionId>,
     unit: UnitId,
     block: Option<Id>,
-    /// Number of instructions of the block so far.
+    /// Number of instructions in the block so far.
     index: u32,
-    /// Whether all instructions of the block so far are `OpPhi` and `OpVariable`.
+    /// Whether the block has only `OpPhi` and `OpVariable` instructions so far.
     is_start: bool,
-    /// The scope in effect.
+    /// The current scope, according to the words.
     in_force: Option<InForce>,
     line: Option<SourceLine>,
-    /// Scope (and below it the line) of the statements so far.
+    /// Scope (and below it the line) according to the statements so far.
     scope: Option<ScopeId>,
     stated_line: Option<SourceLine>,
-    /// The variable of a `DebugValue` right before.
+    /// The variable in a directly preceding `DebugValue`.
     last: Option<VariableId>,
     scopes: HashMap<InForce, Option<ScopeId>>,
 }
@@ -46,6 +47,7 @@ pub(super) fn bodies(importer: &mut Importer<'_, '_>) -> Result<()> {
         let mut body = Body {
             function: function.id,
             described,
+            // Code without a `DebugFunction` belongs to the first unit, so that its lines find their files.
             unit: unit.unwrap_or_else(|| importer.units.first()),
             block: None,
             index: 0,
@@ -91,6 +93,7 @@ fn code_instruction(
         _ if body.block.is_some() => {
             body.last = None;
             body.is_start &= matches!(opcode, op::PHI | op::VARIABLE);
+            // Statements cannot be placed between a block's first instructions; they wait for the end of these.
             if !body.is_start {
                 state(importer, body)?;
             }
@@ -104,7 +107,7 @@ fn code_instruction(
     Ok(())
 }
 
-/// Adds statements for the scope and line of the next instruction, where they change.
+/// Adds statements for the next instruction's scope and line, where they change.
 fn state(importer: &mut Importer<'_, '_>, body: &mut Body) -> Result<()> {
     let Some(position) = body.position() else { return Ok(()) };
     let scope = match body.in_force {
@@ -141,7 +144,7 @@ fn scope_in_force(
         }
         (scope, _) => scope,
     };
-    // A scope of another function does not apply to these instructions.
+    // A scope in another function does not apply to these instructions.
     let module = importer.m.described();
     let scope =
         scope.filter(|&scope| body.described.is_some() && module.function_of(scope) == body.described);
@@ -166,13 +169,14 @@ fn debug_instruction(importer: &mut Importer<'_, '_>, body: &mut Body, fact: &Fa
             let column = importer.facts.word(fact, Field::ColumnStart);
             let file = fact.id(Field::Source).and_then(|source| importer.file(source, unit));
             body.line = file.filter(|_| line != 0).map(|file| SourceLine { file, line, column });
+            // The model has no line ranges.
             if importer.facts.word(fact, Field::LineEnd) != line {
                 importer.omissions.omit(fact, Unimported::LineRange);
             }
         }
         Some(Name::NoLine) => body.line = None,
         Some(Name::Declare | Name::Value) => value(importer, body, fact)?,
-        // Imported with the functions.
+        // These are imported with the functions.
         Some(Name::FunctionDefinition) => {}
         _ => importer.omissions.omit(fact, Unimported::InFunction),
     }
@@ -207,7 +211,7 @@ fn value(importer: &mut Importer<'_, '_>, body: &mut Body, fact: &Fact<'_>) -> R
     }
     body.last = Some(variable);
     let binding = &mut importer.binding;
-    // Consecutive values of a variable can each give some of its bits.
+    // Consecutive values for the same variable can each give some of its bits, so that they become one statement.
     if before == Some(variable)
         && provider.indexes().is_empty()
         && let Some((_, Statement::Value { provider: first, count, .. })) = binding.statements.last_mut()
@@ -228,7 +232,7 @@ fn value(importer: &mut Importer<'_, '_>, body: &mut Body, fact: &Fact<'_>) -> R
     Ok(())
 }
 
-/// The variable of the function, or the instance of an inlined variable.
+/// The function's variable, or an inlined variable's instance.
 fn variable_in_force(importer: &mut Importer<'_, '_>, body: &Body, id: Id) -> Result<Option<VariableId>> {
     if let Some(inlined) = importer.facts.get(id).filter(|fact| fact.name() == Some(Name::InlinedVariable)) {
         let both = inlined.id(Field::Variable).zip(inlined.id(Field::Inlined));
@@ -240,7 +244,7 @@ fn variable_in_force(importer: &mut Importer<'_, '_>, body: &Body, id: Id) -> Re
     let Some(&variable) = importer.entities.variables.get(&id) else { return Ok(None) };
     let module = importer.m.described();
     let owner = module.function_of(module.variable(variable).scope);
-    // The innermost enclosing call of the variable's function.
+    // Searches the enclosing calls, from the innermost outward, for the variable's function.
     let mut in_force = body.in_force;
     let mut steps = 0;
     while let Some((scope, Some(inlined))) = in_force {
@@ -270,11 +274,11 @@ fn instance_in(
     Ok(instance.filter(is_here))
 }
 
-/// Most enclosing calls that are searched for a variable's function.
+/// Limit for enclosing calls that are searched for a variable's function.
 const MOST_CALLS: usize = 1 << 12;
 
 impl Body {
-    /// Ends a block. Scope and line stay in effect up to its end; those between two blocks apply to the second.
+    /// Ends a block. Scope and line stay in effect up to its end; statements between two blocks apply to the second.
     fn end_block(&mut self) {
         (self.block, self.in_force, self.line) = (None, None, None);
     }

@@ -1,10 +1,11 @@
-//! Debug info flags: section 3.2.
+//! Debug info flags: section 3.2. Each importer takes the flags that it understands, so that the remaining flags can be
+//! listed as omissions.
 
 use crate::model::Accessibility;
 use crate::omission::Unimported;
 pub(super) use crate::spirv::names::flags::*;
 
-/// The flags of an instruction that are not imported yet.
+/// An instruction's flags that are not imported yet.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Flags(pub u32);
 

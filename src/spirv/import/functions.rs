@@ -1,4 +1,4 @@
-//! Functions, their declarations and parameters.
+//! Imports functions, their declarations and parameters.
 
 use super::flags::{self, Flags};
 use super::importer::Importer;
@@ -50,6 +50,7 @@ pub(super) fn function(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Made
     let code = fact.id(Field::Function).filter(|&code| !importer.facts.is_nothing(code));
     let is_declaration = fact.name() == Some(Name::FunctionDeclaration)
         || !is_definition && code.is_none() && !importer.references.with_body.contains(&id);
+    // The model has no target function.
     if fact.id(Field::TargetFunction).is_some_and(|id| !importer.facts.is_nothing(id)) {
         importer.omissions.omit(fact, Unimported::TargetFunction);
     }
@@ -70,6 +71,7 @@ pub(super) fn function(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Made
     };
     let mut function = made.map_err(refused)?;
     let function_id = function.id();
+    // A definition's name and linkage name come from its declaration; they are compared once the function exists.
     let mut otherwise = None;
     if !flags.take(flags::LOCAL) {
         function.external();
@@ -113,6 +115,7 @@ pub(super) fn function(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Made
             importer.omissions.omit(fact, Unimported::AsFunctionDeclared);
         }
     }
+    // Without a line, there is no file for the body's line.
     if line.is_none() && body_line != 0 {
         importer.omissions.omit(fact, Unimported::BodyWithoutLine);
     }
@@ -125,7 +128,7 @@ pub(super) fn function(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Made
     Ok(())
 }
 
-/// Binds a function to the `OpFunction` of its code.
+/// Binds a function to the `OpFunction` with its code.
 fn bind(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, code: Id, function: FunctionId) {
     let defined = importer.facts.layout().definition(code);
     let is_there = defined.is_some_and(|it| it.opcode() == crate::spirv::opcodes::FUNCTION);
@@ -141,8 +144,8 @@ fn bind(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, code: Id, function: Fu
     }
 }
 
-/// Binds functions to their code by `DebugFunctionDefinition`, which one of the sets has, and marks entry points as
-/// kernels.
+/// Binds functions to their code by `DebugFunctionDefinition`, which only the shader sets have, and marks entry points
+/// as kernels.
 pub(super) fn definitions(importer: &mut Importer<'_, '_>) {
     for fact in importer.facts.iter() {
         if fact.name() == Some(Name::FunctionDefinition) {
@@ -159,7 +162,7 @@ pub(super) fn definitions(importer: &mut Importer<'_, '_>) {
             continue;
         }
         let function = instruction.operands().get(1).and_then(|&code| importer.entities.code.get(&Id(code)));
-        // A function that is local to its unit cannot be a kernel.
+        // A function that is local to its unit cannot be a kernel, because nothing outside could call it.
         let Some(&function) = function else { continue };
         if importer.m.described().function(function).is_external
             && let Ok(mut function) = importer.m.describe_function(function)

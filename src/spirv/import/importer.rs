@@ -1,4 +1,4 @@
-//! The importer: imported entities, work in progress, and lookups of the entities that an operand references.
+//! The importer's state: imported entities, work in progress, and lookups for the entities that an operand references.
 
 use hashbrown::{HashMap, HashSet};
 use indexmap::IndexMap;
@@ -20,14 +20,15 @@ use crate::spirv::table::{Name, Set};
 use crate::spirv::words::Id;
 use crate::target::Target;
 
-/// Most copies of one instruction, on average, for further units or calls.
+/// Average number of copies of each instruction, for further units or calls, that an import may create. Without this
+/// limit, a small file could take unlimited memory.
 const MOST_COPIES: usize = 64;
 
-/// A source of the module.
+/// A source in the module.
 #[derive(Debug, Clone)]
 pub(super) struct Source {
     pub path: String,
-    /// Text, if any.
+    /// The text, if it is known.
     pub text: Option<String>,
     pub md5: Option<[u8; 16]>,
 }
@@ -42,11 +43,11 @@ pub(super) struct Entities {
     pub scopes: HashMap<Id, ScopeId>,
     pub functions: IndexMap<Id, FunctionId>,
     pub variables: HashMap<Id, VariableId>,
-    /// Functions by the `OpFunction` of their code.
+    /// Functions by the `OpFunction` with their code.
     pub code: IndexMap<Id, FunctionId>,
-    /// Scopes of inlined calls, by scope of the function and `DebugInlinedAt`.
+    /// Inlined scopes, by the function's scope and `DebugInlinedAt`.
     pub instances: HashMap<(ScopeId, Id), Option<ScopeId>>,
-    /// Variables of inlined calls, by variable and `DebugInlinedAt`.
+    /// Inlined variables, by variable and `DebugInlinedAt`.
     pub inlined_variables: HashMap<(Id, Id), VariableId>,
 }
 
@@ -59,24 +60,24 @@ pub(super) enum Node {
     Scope(Id),
     /// A variable, or a static member.
     Variable(Id),
-    /// A parameter of a function, by index from 0.
+    /// A function's parameter, by index from 0.
     Parameter(Id, u32),
 }
 
-/// Progress of the import: nodes that were visited, and work that other entities must precede.
+/// The import's progress: nodes that were visited, and work that has to wait for other entities.
 #[derive(Default)]
 pub(super) struct Pending {
     /// Nodes that are imported, refused or in progress.
     pub seen: HashSet<Node>,
     /// Composite types whose members are not described yet.
     pub composites: Vec<(Id, UnitId, TypeId)>,
-    /// Computed offsets in bits, for members without an offset in the module.
+    /// Computed bit offsets for members that have no offset in the module.
     pub offsets: HashMap<(Id, UnitId), u64>,
-    /// Types that are declared in another scope than a unit.
+    /// Types that are declared in a scope other than a unit.
     pub within: Vec<(Id, TypeId)>,
 }
 
-/// The importer of the instructions of one set.
+/// Imports the instructions from one set.
 pub(super) struct Importer<'f, 'a> {
     pub facts: SetFacts<'f, 'a>,
     pub references: References,
@@ -88,7 +89,7 @@ pub(super) struct Importer<'f, 'a> {
     pub entities: Entities,
     pub pending: Pending,
     pub omissions: Omissions,
-    /// Number of further entities that may be made.
+    /// Number of entities that may still be added.
     pub room: usize,
 }
 
@@ -118,7 +119,7 @@ impl<'f, 'a> Importer<'f, 'a> {
         self.unit_of(id).unwrap_or_else(|| self.units.first())
     }
 
-    /// Counts one more entity, against the limit that the number of words sets.
+    /// Counts another entity against the limit that the number of words sets.
     pub(super) fn take_room(&mut self) -> Result<()> {
         self.room = self.room.checked_sub(1).ok_or_else(|| {
             let what = format!(
@@ -160,7 +161,7 @@ impl<'f, 'a> Importer<'f, 'a> {
         }
     }
 
-    /// Whether an operand is a `DebugInfoNone` instead of a type, which is then listed.
+    /// Whether an operand is a `DebugInfoNone` instead of a type; if so, lists that.
     pub(super) fn is_none(&mut self, fact: &Fact<'_>, field: Field) -> bool {
         let is_none = self.facts.named(fact, field, Name::InfoNone).is_some();
         if is_none {
@@ -179,6 +180,7 @@ impl<'f, 'a> Importer<'f, 'a> {
         self.entities.files.insert((source, unit), file);
         if let Some(text) = text {
             let had = self.m.described().file(file).source;
+            // Two sources can have the same path; the first text is kept.
             match had.map(|had| self.m.described().string(had).to_owned()) {
                 Some(had) if had != text => {
                     if let Some(fact) = self.facts.get(source) {
@@ -191,7 +193,7 @@ impl<'f, 'a> Importer<'f, 'a> {
         Some(file)
     }
 
-    /// The source line of an instruction, in a file of the unit. Line 0 is not a line.
+    /// An instruction's source line, in one of the unit's files. Line 0 is not a line.
     pub(super) fn line(&mut self, fact: &Fact<'_>, unit: UnitId) -> Option<SourceLine> {
         let line = self.facts.word(fact, Field::Line);
         let column = self.facts.word(fact, Field::Column);
@@ -208,7 +210,7 @@ impl<'f, 'a> Importer<'f, 'a> {
         Some(SourceLine { file: file?, line, column })
     }
 
-    /// The bytes of a constant of a type, in the target's byte order.
+    /// The bytes of a constant with the given type, in the target's byte order.
     pub(super) fn constant(&self, id: Id, ty: TypeId) -> Made<Vec<u8>> {
         let bits = self.m.described().ty(ty).bits();
         let Some(bytes) = bits.and_then(|bits| usize::try_from(bits.div_ceil(8)).ok()).filter(|&it| it <= 64)
@@ -224,6 +226,7 @@ impl<'f, 'a> Importer<'f, 'a> {
             _ => return Err(Unimported::UnknownConstant(id.0)),
         };
         let is_negative = layout.constant(id).and_then(|it| it.value).is_some_and(|it| it >> 63 != 0);
+        // The type can be wider than the constant, so that the value is extended by its sign.
         value.resize(bytes, if is_negative { 0xff } else { 0 });
         if self.m.target().is_big_endian() {
             value.reverse();
@@ -231,7 +234,7 @@ impl<'f, 'a> Importer<'f, 'a> {
         Ok(value)
     }
 
-    /// Marks the unit of an optimized function as optimized.
+    /// Marks an optimized function's unit as optimized.
     pub(super) fn mark_optimized(&mut self, flags: &mut Flags, unit: UnitId) {
         if flags.take(flags::OPTIMIZED)
             && let Ok(mut unit) = self.m.describe_unit(unit)
@@ -240,7 +243,7 @@ impl<'f, 'a> Importer<'f, 'a> {
         }
     }
 
-    /// Adds an omission of the flags that were not imported, if any.
+    /// Lists flags that were not imported, if there are any.
     pub(super) fn omit_flags(&mut self, fact: &Fact<'_>, flags: Flags) {
         if let Some(what) = flags.left() {
             self.omissions.omit(fact, what);

@@ -1,4 +1,5 @@
-//! Inlined calls: section 4.7. `DebugInlinedAt` is the call site; the scope beside it is in the called function.
+//! Inlined calls: section 4.7. A `DebugInlinedAt` is the call site; the scope beside it belongs to the called function.
+//! The model has a scope for each pair of both.
 
 use hashbrown::HashSet;
 
@@ -12,13 +13,13 @@ use crate::spirv::read::Fact;
 use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 
-/// The instance of a scope (a function or a block in it) in an inlined call.
+/// A scope's instance (the scope is a function or a block in it) in an inlined call.
 pub(super) fn instance(
     importer: &mut Importer<'_, '_>,
     scope: ScopeId,
     inlined: Id,
 ) -> Result<Option<ScopeId>> {
-    // Enclosing calls come first.
+    // Enclosing calls come first. They are collected on a stack, because calls can be nested deeply.
     let mut calls = vec![(scope, inlined)];
     let mut seen = HashSet::new();
     while let Some(&call) = calls.last()
@@ -28,6 +29,7 @@ pub(super) fn instance(
             importer.entities.instances.insert(call, None);
             break;
         };
+        // A call that is inlined into itself would never end.
         if !seen.insert(call.1) {
             importer.omissions.omit(&at, Unimported::InlinedIntoItself);
             importer.entities.instances.insert(call, None);
@@ -52,7 +54,7 @@ fn inlined_at<'a>(importer: &Importer<'_, 'a>, id: Id) -> Option<Fact<'a>> {
     importer.facts.get(id).filter(|fact| fact.name() == Some(Name::InlinedAt))
 }
 
-/// Makes the instance of a scope in an inlined call. Instances of the enclosing calls exist already.
+/// Adds a scope's instance in an inlined call. Instances for the enclosing calls exist already.
 fn make_instance(importer: &mut Importer<'_, '_>, scope: ScopeId, inlined: Id) -> Result<Option<ScopeId>> {
     let Some(at) = inlined_at(importer, inlined) else { return Ok(None) };
     let outer = importer.scope_of(&at);
@@ -73,6 +75,7 @@ fn make_instance(importer: &mut Importer<'_, '_>, scope: ScopeId, inlined: Id) -
     {
         instance_discriminator(importer, scope, parent);
     }
+    // From the scope outward to its function, or to a block that already has an instance.
     let mut instance = loop {
         if let Some(known) = importer.entities.instances.get(&(current, inlined)) {
             match *known {
@@ -107,6 +110,7 @@ fn make_instance(importer: &mut Importer<'_, '_>, scope: ScopeId, inlined: Id) -
             }
         }
     };
+    // Then inward again, adding an instance for each block.
     for block in blocks.into_iter().rev() {
         importer.take_room()?;
         instance = match importer.m.inlined_block(instance, block, &[]).map_err(refused) {
@@ -125,7 +129,7 @@ fn kept(importer: &mut Importer<'_, '_>, of: ScopeId, inlined: Id, instance: Sco
     instance
 }
 
-/// A call's line, in the file of the enclosing scope: `DebugInlinedAt` does not reference a file.
+/// A call's line, in the enclosing scope's file, because `DebugInlinedAt` does not reference a file.
 fn call_line(importer: &mut Importer<'_, '_>, at: &Fact<'_>, parent: ScopeId) -> SourceLine {
     let unit = importer.m.described().scope(parent).unit;
     let scope = at.id(Field::Scope).and_then(|scope| importer.facts.get(importer.facts.not_template(scope)));
@@ -139,7 +143,7 @@ fn call_line(importer: &mut Importer<'_, '_>, at: &Fact<'_>, parent: ScopeId) ->
     }
 }
 
-/// The instance of a variable in an inlined call.
+/// A variable's instance in an inlined call.
 pub(super) fn inlined_variable(
     importer: &mut Importer<'_, '_>,
     variable: Id,
@@ -186,7 +190,7 @@ pub(super) fn inlined_variables(importer: &mut Importer<'_, '_>) -> Result<()> {
     Ok(())
 }
 
-/// Lists inlined calls without any instruction or variable: the called function is unknown.
+/// Lists inlined calls that no instruction or variable belongs to, because their function is unknown.
 pub(super) fn lost_calls(importer: &mut Importer<'_, '_>) {
     let known: HashSet<Id> = importer.entities.instances.keys().map(|&(_, inlined)| inlined).collect();
     for fact in importer.facts.iter().filter(|fact| fact.name() == Some(Name::InlinedAt)) {
@@ -196,7 +200,7 @@ pub(super) fn lost_calls(importer: &mut Importer<'_, '_>) {
     }
 }
 
-/// Gives an instance of a block the discriminator that its instructions have as their scope.
+/// Gives a block's instance the discriminator that its instructions have as their scope.
 pub(super) fn instance_discriminator(importer: &mut Importer<'_, '_>, scope: Id, instance: ScopeId) {
     let discriminator =
         importer.facts.get(scope).filter(|it| it.name() == Some(Name::LexicalBlockDiscriminator));
@@ -210,7 +214,7 @@ pub(super) fn instance_discriminator(importer: &mut Importer<'_, '_>, scope: Id,
     }
 }
 
-/// The number of a call's discriminator, if only calls are in it.
+/// A call's discriminator number, if only calls belong to the discriminator.
 pub(super) fn of_call(importer: &Importer<'_, '_>, at: &Fact<'_>) -> Option<u32> {
     let scope = importer.facts.named(at, Field::Scope, Name::LexicalBlockDiscriminator);
     let scope = scope.filter(|scope| importer.references.of_calls.contains(&scope.result))?;

@@ -1,4 +1,4 @@
-//! Macros.
+//! Imports macros.
 
 use super::importer::Importer;
 use super::omissions::{Made, refused};
@@ -22,7 +22,8 @@ pub(super) fn macros(importer: &mut Importer<'_, '_>) {
         let unit = macro_unit(importer, &path, entries.last().map(|last| last.0));
         entries.push((unit, importer.facts.word(&fact, Field::Line), source, fact));
     }
-    // Macros of the command line come before the first file.
+    // The command line's macros come before the first file. The sort is stable, so that each file's macros stay in
+    // order.
     entries.sort_by_key(|&(unit, line, ..)| (unit, line != 0));
     let mut open: Option<(UnitId, Id)> = None;
     for (unit, line, source, fact) in entries {
@@ -46,8 +47,8 @@ pub(super) fn macros(importer: &mut Importer<'_, '_>) {
     end_file(importer, open);
 }
 
-/// A macro's unit in a file. The unit is not encoded: it is the unit named after the file, else the unit of
-/// the macro before, else a unit that has the file.
+/// The unit of a macro in a file. The unit is not encoded: it is the unit with the file's name, otherwise the preceding
+/// macro's unit, otherwise a unit that has the file.
 fn macro_unit(importer: &Importer<'_, '_>, path: &str, before: Option<UnitId>) -> UnitId {
     let module = importer.m.described();
     let name_of = |file| module.string(module.file(file).name);
@@ -81,6 +82,6 @@ fn import_macro(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId, 
     let defined = importer.facts.all.named(fact, Field::Macro).filter(|it| it.name() == Some(Name::MacroDef));
     let defined = defined.ok_or(Unimported::NotMacro)?;
     let name = importer.facts.all.text(&defined, Field::Name).unwrap_or_default();
-    // Without its parameters.
+    // An undefinition does not contain the parameters.
     macros_of(Err(name.split('(').next().unwrap_or_default().trim_end()))
 }

@@ -1,4 +1,4 @@
-//! Contents of composite types: members, base classes, template parameters.
+//! Imports the contents of composite types: members, base classes, template parameters.
 
 use super::flags::{self, Flags};
 use super::importer::{Importer, Node};
@@ -12,8 +12,7 @@ use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
 use crate::spirv::table::{Name, Set};
 
-/// Imports the members of composite types, in order. The import of types comes first, because a member can have any
-/// type.
+/// Imports members of composite types, in order. Types must be imported before, because a member can have any type.
 pub(super) fn members(importer: &mut Importer<'_, '_>) -> Result<()> {
     while let Some((id, unit, ty)) = importer.pending.composites.pop() {
         let Some(fact) = importer.facts.get(id) else { continue };
@@ -79,11 +78,12 @@ fn data_member(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId, o
     if is_larger {
         importer.omissions.omit(fact, Unimported::LargerThanType);
     }
-    // A vector of three elements as the last member may have no padding for a fourth one.
+    // A three-element vector may have no padding for a fourth element if it is the last member.
     let has = importer.m.described().ty(of).bits();
     let has_room = |bits: u64| has.is_none_or(|has| offset.saturating_add(bits) <= has);
     let mut flags = Flags(importer.facts.word(fact, Field::Flags));
     let is_bit_field = flags.take(flags::BIT_FIELD) && bits.is_some_and(|bits| bits > 0) && !is_larger;
+    // Without the flag, a bit field is recognized by a size other than its type's size.
     let is_whole = !is_bit_field
         && (is_larger
             || bits.is_none()
@@ -126,6 +126,7 @@ fn import_base(
 fn base_class(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId, of: TypeId) -> Made<()> {
     let parent = importer.ty(fact, Field::Parent, unit)?;
     let offset = importer.facts.number(fact, Field::Offset).ok_or(Unimported::Unknown(Field::Offset))?;
+    // The model's base classes have offsets in bytes.
     if !offset.is_multiple_of(8) {
         return Err(Unimported::BaseBit(offset));
     }

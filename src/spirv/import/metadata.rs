@@ -1,4 +1,4 @@
-//! Properties of the module rather than of its source: section "Debug Info Metadata".
+//! Properties that belong to the module rather than its source: section "Debug Info Metadata".
 
 use super::importer::Importer;
 use crate::omission::Unimported;
@@ -7,7 +7,7 @@ use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
 use crate::spirv::table::Name;
 
-/// The build identifier and the storage path, the first of each.
+/// Imports the first build identifier and the first storage path.
 pub(super) fn metadata(importer: &mut Importer<'_, '_>) {
     for fact in importer.facts.iter() {
         match fact.name() {

@@ -1,7 +1,7 @@
-//! Imports debug instructions of all sets, from any producer: from words to a model and a binding.
+//! Imports debug instructions from any set and producer: from words to a model and a binding.
 //!
-//! The import shares the table with the writing half, and nothing else: the meaning of each instruction is taken from
-//! the specification.
+//! The import shares only the table with the writing half: each instruction's meaning is taken from the specification.
+//! Otherwise, comparing an import with the written description would prove nothing.
 //!
 //! ```text
 //!  Facts ──► order (what an instruction needs comes before it) ──► Builder ──► Module
@@ -52,44 +52,44 @@ use importer::Node;
 use omissions::omission;
 use references::References;
 
-/// A model made of debug instructions.
+/// A model built from debug instructions.
 #[derive(Debug)]
 pub struct ImportedModule {
     /// The description.
     pub module: Module,
-    /// The ids and positions of the description in the module. Positions count as in the same module without debug
+    /// The description's ids and positions in the module. Positions count in the same module without debug
     /// instructions, `OpLine` and `OpNoLine`.
     pub binding: Binding,
-    /// Instructions and operands that the model does not have, or has otherwise.
+    /// Instructions and operands that the model lacks, or represents differently.
     pub omissions: Vec<Omission>,
-    /// Types, by instruction. A type of several units is that of any unit.
+    /// Types, by instruction. A type that several units use belongs to any of them.
     pub(super) types: HashMap<Id, TypeId>,
 }
 
-/// Makes the model that debug instructions describe, for a target, which supplies the address spaces of pointers.
+/// Builds the model that debug instructions describe, for a target, which supplies the pointers' address spaces.
 ///
 /// | instructions | model |
 /// |---|---|
 /// | a type used in several units | one type per unit |
 /// | a basic type that is `Unspecified` or without a size | an unspecified type |
 /// | a floating-point number that is neither IEEE 754's nor bfloat16, E4M3 or E5M2; a cooperative matrix with unknown numbers | an unspecified type |
-/// | a dynamic array, a string of version 200 | an array without a descriptor; an unspecified type |
-/// | a module of version 200 | a namespace |
+/// | a dynamic array, a version 200 string | an array without a descriptor; an unspecified type |
+/// | a version 200 module | a namespace |
 /// | a vector whose length is an id | a vector, if the number is known |
-/// | a structure with members and the size 0, as all of glslang's | a structure with its members one after the other |
-/// | an enumeration without an underlying type | an enumeration of unsigned numbers of its size |
-/// | a parameter of a function's type without a variable | an unnamed parameter |
+/// | a structure with members and the size 0, as in glslang's modules | a structure with its members one after the other |
+/// | an enumeration without an underlying type | an enumeration with unsigned numbers in its size |
+/// | a parameter in a function's type that has no variable | an unnamed parameter |
 /// | a function that is not marked as a definition, with code or blocks | a defined function |
-/// | several discriminators of a block | a nested block for each |
-/// | a discriminator that only inlined calls are in | the discriminator of the calls |
-/// | a `DebugInfoNone` instead of a type | an unspecified type; of a class, a structure without name and members |
+/// | several discriminators in a block | a nested block for each |
+/// | a discriminator that only inlined calls belong to | the calls' discriminator |
+/// | a `DebugInfoNone` instead of a type | an unspecified type; for a class, a structure without name and members |
 /// | `DebugInlinedAt` | an inlined call per function with instructions or variables there |
 ///
 /// # Errors
 /// The errors of [`Builder::finish`]: [`ErrorKind::CyclicType`] if a type contains itself. [`ErrorKind::TooLarge`] if
-/// the copies of entities, one per unit or inlined call, would take far more room than the words.
+/// copies of entities, one per unit or inlined call, would take far more room than the words.
 pub fn import(facts: &Facts<'_>, target: &Target) -> Result<ImportedModule> {
-    // A module can have both sets; nearly all have one.
+    // A module can have several sets, but nearly all modules have one.
     let set = facts.iter().next().map_or(Set::OpenCl, |fact| fact.set);
     let mut imported = import_set(facts, target, set)?;
     if let Some(other) = facts.iter().find(|fact| fact.set != set) {
@@ -105,7 +105,7 @@ pub fn import(facts: &Facts<'_>, target: &Target) -> Result<ImportedModule> {
     Ok(imported)
 }
 
-/// Imports the instructions of one set.
+/// Imports the instructions from one set.
 pub(super) fn import_set(facts: &Facts<'_>, target: &Target, set: Set) -> Result<ImportedModule> {
     let mut importer = Importer::new(facts, target, set);
     metadata::metadata(&mut importer);
@@ -126,8 +126,10 @@ pub(super) fn import_set(facts: &Facts<'_>, target: &Target, set: Set) -> Result
     Ok(ImportedModule { module: m.finish()?, binding, omissions: omissions.finish(), types })
 }
 
-/// Imports all entities of a module that has units.
+/// Imports all entities from a module that has units.
 fn entities(importer: &mut Importer<'_, '_>) -> Result<()> {
+    // The order below matters: members and signatures can have any type, names refer to all entities, and bodies to all
+    // scopes and variables.
     importer.references = References::new(importer.facts, &mut importer.omissions);
     for fact in importer.facts.iter() {
         let id = fact.result;

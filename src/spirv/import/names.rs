@@ -1,4 +1,4 @@
-//! Imported entities, and producers and command lines of units.
+//! Imports imported entities, and the units' producers and command lines.
 
 use super::importer::{Importer, Node};
 use super::omissions::{Made, refused};
@@ -12,10 +12,10 @@ use crate::spirv::read::Fact;
 use crate::spirv::table::{Name, Set};
 use crate::spirv::words::string_bytes;
 
-/// Prefix with which the LLVM translator names the compiler.
+/// The prefix with which the LLVM translator names the compiler.
 const PRODUCER: &str = "Debug info producer: ";
 
-/// Most aliases of aliases that are followed.
+/// Limit for aliases that refer to aliases.
 const MOST_ALIASES: usize = 64;
 
 pub(super) fn names(importer: &mut Importer<'_, '_>) -> Result<()> {
@@ -24,6 +24,7 @@ pub(super) fn names(importer: &mut Importer<'_, '_>) -> Result<()> {
             Some(Name::ImportedEntity) => {
                 let unit = importer.unit_of(fact.result);
                 let entity = fact.id(Field::Entity).map(|entity| importer.facts.not_template(entity));
+                // Everything else can only be a type, which has to be imported first.
                 let is_other = entity.is_none_or(|entity| {
                     importer.entities.functions.contains_key(&entity)
                         || importer.entities.variables.contains_key(&entity)
@@ -56,7 +57,7 @@ pub(super) fn names(importer: &mut Importer<'_, '_>) -> Result<()> {
 }
 
 fn import(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Made<()> {
-    // The LLVM translator writes an extra word after the tag.
+    // The LLVM translator writes an additional word after the tag.
     if fact.set == Set::OpenCl && fact.operands.len() == 8 && fact.operands[2] == 0 {
         let short = [&fact.operands[..2], &fact.operands[3..]].concat();
         return imported(importer, &Fact { operands: &short, ..*fact });

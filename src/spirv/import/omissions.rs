@@ -1,4 +1,4 @@
-//! Instructions and operands that are not imported, or imported otherwise.
+//! Collects instructions and operands that are not imported, or imported differently.
 
 use hashbrown::HashMap;
 
@@ -10,16 +10,16 @@ use crate::spirv::words::Id;
 /// An entity, or the reason why it is not imported.
 pub(super) type Made<T> = core::result::Result<T, Unimported>;
 
-/// Omissions, each once.
+/// Omissions, each listed once.
 #[derive(Default)]
 pub(super) struct Omissions {
     list: Vec<Omission>,
-    /// Indices of the omissions of an instruction.
+    /// Indices of an instruction's omissions.
     by_instruction: HashMap<Id, Vec<usize>>,
 }
 
 impl Omissions {
-    /// Lists an operand that is not imported, or imported otherwise; once per instruction and reason.
+    /// Lists an operand that is not imported, or imported differently; once per instruction and reason.
     pub fn omit(&mut self, fact: &Fact<'_>, why: Unimported) {
         self.add(fact, Property::Operand, why);
     }
@@ -29,7 +29,7 @@ impl Omissions {
         self.add(fact, Property::Instruction, why);
     }
 
-    /// The entity made of an instruction; if it could not be made, lists the reason.
+    /// Returns the entity built from an instruction; if there is none, lists the reason.
     pub fn made<T>(&mut self, fact: &Fact<'_>, made: Made<T>) -> Option<T> {
         made.map_err(|why| self.omit_whole(fact, why)).ok()
     }
@@ -61,7 +61,7 @@ pub(super) fn omission(id: Id, at: At, property: Property, why: Unimported) -> O
     }
 }
 
-/// The reason for an omission, from an error of the builder.
+/// Converts a builder's error to the reason for an omission.
 pub(super) fn refused(error: Error) -> Unimported {
     Unimported::Refused(error.kind().clone())
 }

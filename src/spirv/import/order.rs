@@ -1,4 +1,5 @@
-//! Order of import: an entity is made after those that it needs.
+//! Import order: an entity is imported after the entities that it needs. The order is found with an explicit stack
+//! instead of a recursion, because types and scopes can be nested deeply.
 
 use super::importer::{Importer, Node};
 use super::{functions, scopes, types, variables};
@@ -12,7 +13,7 @@ enum Step {
     Out(Node),
 }
 
-/// Makes a node, and the nodes that it needs before it. In a cycle, the needed node is missing.
+/// Imports a node, and before it the nodes that it needs. In a cycle, the needed node is missing.
 pub(super) fn want(importer: &mut Importer<'_, '_>, node: Node) -> Result<()> {
     let mut steps = vec![Step::Into(node)];
     let mut needs = Vec::new();
@@ -51,6 +52,7 @@ fn add_needs(importer: &mut Importer<'_, '_>, node: Node, needs: &mut Vec<Node>)
             };
             let ty = slot.ty;
             needs.push(Node::Scope(function));
+            // A parameter needs the parameter before it, because the builder adds them in order.
             needs.extend(index.checked_sub(1).map(|before| Node::Parameter(function, before)));
             needs.extend(importer.unit_of(function).zip(ty).map(|(unit, ty)| Node::Type(ty, unit)));
             return;
@@ -70,6 +72,7 @@ fn add_needs(importer: &mut Importer<'_, '_>, node: Node, needs: &mut Vec<Node>)
                 Some(Name::TypeTemplate) => &[Field::Target],
                 _ => &[],
             };
+            // Without a layout, member offsets are computed, which requires the members' sizes.
             if name == Some(Name::TypeComposite) && importer.facts.has_no_layout(&fact) {
                 let members = importer.facts.data_members(&fact).filter_map(|member| member.id(Field::Type));
                 needs.extend(members.map(|ty| Node::Type(ty, unit)));
@@ -108,12 +111,12 @@ fn add_needs(importer: &mut Importer<'_, '_>, node: Node, needs: &mut Vec<Node>)
     }
 }
 
-/// The scope with this id; for a template, its target.
+/// The scope with this id, or a template's target.
 fn scope_node(importer: &Importer<'_, '_>, id: Id) -> Node {
     Node::Scope(importer.facts.not_template(id))
 }
 
-/// The variable with this id, if it is one.
+/// The variable with this id, if it is a variable.
 fn variable_node(importer: &Importer<'_, '_>, id: Id) -> Option<Node> {
     match importer.facts.get(id)?.name()? {
         Name::LocalVariable => Some(match importer.references.slots.get(&id) {

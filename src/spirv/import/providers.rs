@@ -1,4 +1,4 @@
-//! Expressions and locations of variables.
+//! Imports variable locations and their expressions.
 
 use super::importer::Importer;
 use super::omissions::{Made, refused};
@@ -12,7 +12,7 @@ use crate::spirv::read::Fact;
 use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 
-/// The location that a `DebugDeclare` or `DebugValue` gives a variable.
+/// The location that a `DebugDeclare` or `DebugValue` specifies for a variable.
 pub(super) fn providers(
     importer: &Importer<'_, '_>,
     fact: &Fact<'_>,
@@ -59,7 +59,7 @@ fn can_provide(
         if let Index::Id(id) = *index {
             layout.index_at(id, &spot)?;
         }
-        // Indexes count members that were not imported, too.
+        // Indexes also count members that were not imported, so that they would select a wrong member.
         if let Some(whole) = part.filter(|part| importer.entities.partial.contains(&part.named(module))) {
             let called = module.called(whole.named(module));
             return Err(Error::bad_argument(format!("some members of {called} are not described")));
@@ -74,7 +74,7 @@ fn can_provide(
         .map(drop)
 }
 
-/// The simplest location that has these operations.
+/// The simplest location with these operations, so that an import yields what a user would write.
 fn form(id: Id, operations: &[DebugOperation], is_declaration: bool) -> Provider {
     use DebugOperation::{BitPiece, Constu, Deref, Fragment, Minus, PlusUconst, StackValue, Swap, Xderef};
     let (bits, all) = match operations.split_last() {
@@ -109,6 +109,7 @@ fn form(id: Id, operations: &[DebugOperation], is_declaration: bool) -> Provider
     if let Some(Some(bits)) = bits.clone() {
         provider = provider.bits(bits);
     }
+    // The simple form may stand for other operations; then the operations are kept literally.
     if provider.operations(is_declaration)[..] == *operations {
         return provider;
     }

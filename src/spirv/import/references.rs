@@ -1,4 +1,5 @@
-//! References in the opposite direction: from members, templates, discriminators, parameters and bodies to their owners.
+//! References in the opposite direction: members, templates, discriminators, parameters and bodies point to their
+//! owners.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -10,14 +11,14 @@ use crate::spirv::read::Fact;
 use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 
-/// A parameter of a function: its variable, if any, and its type.
+/// A function's parameter: its variable, if there is one, and its type.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Slot {
     pub variable: Option<Id>,
     pub ty: Option<Id>,
 }
 
-/// References in the opposite direction, found once and read from then on.
+/// References in the opposite direction, collected once.
 #[derive(Default)]
 pub(super) struct References {
     /// The composite type, by member.
@@ -28,19 +29,19 @@ pub(super) struct References {
     pub parameters: HashMap<Id, Vec<Slot>>,
     /// The function and the parameter's index, by variable.
     pub slots: HashMap<Id, (Id, u32)>,
-    /// Functions that have blocks, variables or instructions.
+    /// Functions that contain blocks, variables or instructions.
     pub with_body: HashSet<Id>,
     /// The discriminators, by block.
     pub discriminators: HashMap<Id, Vec<Id>>,
-    /// Discriminators that only inlined calls are in, and that become discriminators of the calls.
+    /// Discriminators that only inlined calls belong to; they become the calls' discriminators.
     pub of_calls: HashSet<Id>,
-    /// Discriminators that only inlined instructions are in. Where a block has several, these belong to its instances.
+    /// Discriminators that only inlined instructions belong to. If a block has several, these belong to its instances.
     pub of_instances: HashSet<Id>,
 }
 
 impl References {
-    /// Collects the references that are needed in the opposite direction: from members, templates, discriminators,
-    /// parameters and bodies to their owners.
+    /// Collects the references that are needed in the opposite direction: members, templates, discriminators,
+    /// parameters and bodies point to their owners.
     pub fn new(facts: SetFacts<'_, '_>, omissions: &mut Omissions) -> Self {
         let mut references = Self::default();
         references.find(facts, omissions);
@@ -49,6 +50,7 @@ impl References {
 
     fn find(&mut self, facts: SetFacts<'_, '_>, omissions: &mut Omissions) {
         let mut variables: HashMap<Id, Vec<(u32, Id)>> = HashMap::new();
+        // Discriminators come first, because the loop skips the ones that belong to calls.
         self.find_discriminators(facts);
         for fact in facts.iter() {
             let id = fact.result;
@@ -112,7 +114,7 @@ impl References {
         }
     }
 
-    /// Finds a function's parameters: those of its type, each with its variable, then any further variables.
+    /// Finds a function's parameters: the parameters in its type, each with its variable, then any further variables.
     fn find_parameters(
         &mut self,
         facts: SetFacts<'_, '_>,
@@ -122,7 +124,7 @@ impl References {
     ) {
         let ty = facts.named(fact, Field::Type, Name::TypeFunction);
         let mut types: Vec<Id> = ty.iter().flat_map(|ty| ty.ids(Field::ParameterType)).collect();
-        // The LLVM translator ends the list with a parameter without a type for variable arguments.
+        // For variable arguments, the LLVM translator ends the list with a parameter that has no type.
         if types.last().is_some_and(|&last| facts.is_nothing(last)) {
             types.pop();
         }
@@ -134,6 +136,7 @@ impl References {
             variable: Some(id),
             ty: facts.get(id).and_then(|fact| fact.id(Field::Type)),
         };
+        // Variables are numbered from 1; a number can be missing or repeated.
         for (index, ty) in (1..).zip(types) {
             if variables.peek().is_some_and(|&(number, _)| number <= index) {
                 while let Some(of) = variables.next_if(|&(number, _)| number <= index) {
@@ -157,7 +160,8 @@ impl References {
         self.parameters.insert(fact.result, slots);
     }
 
-    /// Finds the discriminators that only inlined calls are in, and those that only inlined instructions are in.
+    /// Finds the discriminators that only inlined calls belong to, and the discriminators that only inlined
+    /// instructions belong to.
     fn find_discriminators(&mut self, facts: SetFacts<'_, '_>) {
         let mut of_instructions = HashSet::new();
         let mut of_function = HashSet::new();

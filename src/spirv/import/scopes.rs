@@ -1,4 +1,4 @@
-//! Blocks and namespaces.
+//! Imports blocks and namespaces.
 
 use super::functions;
 use super::importer::Importer;
@@ -17,7 +17,7 @@ pub(super) fn make_scope(importer: &mut Importer<'_, '_>, id: Id) {
         Some(Name::LexicalBlock) => block(importer, &fact),
         Some(Name::Module) => namespace(importer, &fact),
         Some(Name::LexicalBlockDiscriminator) => discriminator(importer, &fact),
-        // Units and types are made, or listed as omissions, elsewhere.
+        // Units and types are imported, or listed as omissions, elsewhere.
         _ => return,
     };
     importer.omissions.made(&fact, made);
@@ -34,6 +34,7 @@ fn block(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Made<()> {
         Some("") => importer.m.anonymous_namespace(parent),
         Some(name) if is_inline => importer.m.inline_namespace(parent, name),
         Some(name) => importer.m.namespace(parent, name),
+        // The model has blocks only in functions; what the block contains belongs to its parent.
         None if matches!(kind, ScopeKind::Unit | ScopeKind::Namespace { .. }) => {
             importer.omissions.omit(fact, Unimported::BlockOfNoFunction);
             importer.entities.scopes.insert(fact.result, parent);
@@ -46,7 +47,7 @@ fn block(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Made<()> {
     line.map_or(Ok(()), |line| importer.m.begins(scope, line)).map_err(refused)
 }
 
-/// Imports a module of a language as a namespace.
+/// Imports a language's module as a namespace.
 fn namespace(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Made<()> {
     let parent = importer.parent(fact)?;
     let name = importer.facts.text(fact, Field::Name);
@@ -58,7 +59,8 @@ fn namespace(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Made<()> {
     line.map_or(Ok(()), |line| importer.m.begins(scope, line)).map_err(refused)
 }
 
-/// Imports a discriminator: the only one of a block becomes the block's, each of several a nested block.
+/// Imports a discriminator: a block's only discriminator becomes the block's, and if there are several, each becomes a
+/// nested block.
 fn discriminator(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Made<()> {
     let parent = importer.parent(fact)?;
     if importer.references.of_calls.contains(&fact.result) {
@@ -69,6 +71,7 @@ fn discriminator(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Made<()> {
     let siblings = fact.id(Field::Scope).and_then(|id| importer.references.discriminators.get(&id));
     let is_of_instance = |id: &&Id| importer.references.of_instances.contains(*id);
     let is_only = match siblings.map(|calls| (calls.len(), calls.iter().filter(is_of_instance).count())) {
+        // An instance's discriminator becomes the instance's own when the instance is imported.
         Some((1, _)) => true,
         Some(_) if importer.references.of_instances.contains(&fact.result) => {
             importer.entities.scopes.insert(fact.result, parent);

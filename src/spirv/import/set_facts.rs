@@ -1,4 +1,4 @@
-//! The instructions of one set, and questions that they answer alone.
+//! The instructions from one set, and questions that they answer by themselves.
 
 use super::flags;
 use crate::spirv::layout::Layout;
@@ -8,10 +8,10 @@ use crate::spirv::read::{Fact, Facts};
 use crate::spirv::table::{Name, Set};
 use crate::spirv::words::Id;
 
-/// The instructions of one set.
+/// The instructions from one set.
 #[derive(Clone, Copy)]
 pub(super) struct SetFacts<'f, 'a> {
-    /// Instructions of all sets.
+    /// All sets' instructions.
     pub all: &'f Facts<'a>,
     pub set: Set,
 }
@@ -22,7 +22,7 @@ impl<'f, 'a> SetFacts<'f, 'a> {
         self.all.iter().filter(move |fact| fact.set == self.set)
     }
 
-    /// The instruction of the set that defines the id.
+    /// The set's instruction that defines the id.
     pub fn get(self, id: Id) -> Option<Fact<'a>> {
         self.all.get(id).filter(|fact| fact.set == self.set)
     }
@@ -40,7 +40,7 @@ impl<'f, 'a> SetFacts<'f, 'a> {
         self.number(fact, field).and_then(|number| u32::try_from(number).ok()).unwrap_or_default()
     }
 
-    /// An operand's text; empty without one.
+    /// An operand's text; empty if there is none.
     pub fn text(self, fact: &Fact<'_>, field: Field) -> String {
         self.all.text(fact, field).unwrap_or_default()
     }
@@ -65,7 +65,7 @@ impl<'f, 'a> SetFacts<'f, 'a> {
         is_none || self.layout().definition(id).is_some_and(|it| it.opcode() == op::TYPE_VOID)
     }
 
-    /// The target of a template; any other id unchanged.
+    /// A template's target; any other id unchanged.
     pub fn not_template(self, id: Id) -> Id {
         let template = self.get(id).filter(|fact| fact.name() == Some(Name::TypeTemplate));
         template.and_then(|template| template.id(Field::Target)).unwrap_or(id)
@@ -75,14 +75,14 @@ impl<'f, 'a> SetFacts<'f, 'a> {
         self.word(fact, Field::Flags) & flags::STATIC_MEMBER != 0
     }
 
-    /// The members of a composite type that are not static.
+    /// A composite type's members, except static members.
     pub fn data_members(self, fact: &Fact<'_>) -> impl Iterator<Item = Fact<'a>> {
         let members = fact.ids(Field::Member).filter_map(move |member| self.get(member));
         members.filter(move |it| it.name() == Some(Name::TypeMember) && !self.is_static_member(it))
     }
 
-    /// Whether a composite type and all its members have the size 0, as in glslang's modules. The offsets of the
-    /// members are then unknown.
+    /// Whether a composite type and all its members have size 0, as in glslang's modules. The members' offsets are then
+    /// unknown.
     pub fn has_no_layout(self, fact: &Fact<'_>) -> bool {
         let is_zero = |fact: &Fact<'_>, field| self.number(fact, field) == Some(0);
         let mut members = self.data_members(fact);
@@ -91,7 +91,7 @@ impl<'f, 'a> SetFacts<'f, 'a> {
             && members.all(|it| is_zero(&it, Field::Size) && is_zero(&it, Field::Offset))
     }
 
-    /// Variables that give numbers of elements of an array.
+    /// Ids that specify an array's element counts.
     pub fn counted_by(self, array: &Fact<'_>) -> Vec<Id> {
         let subranges = array.ids(Field::Subrange).filter_map(|id| self.get(id));
         let counts = subranges.flat_map(|subrange| subrange.id(Field::Count));

@@ -1,4 +1,4 @@
-//! Signatures of functions: return types, parameters, template parameters.
+//! Imports function signatures: return types, parameters, template parameters.
 
 use super::flags::{self, Flags};
 use super::importer::{Importer, Node};
@@ -12,13 +12,14 @@ use crate::spirv::read::Fact;
 use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 
-/// Imports return types, parameters and template parameters. The import of types comes first, because a
-/// parameter can have any type.
+/// Imports return types, parameters and template parameters. Types must be imported before, because a parameter can
+/// have any type.
 pub(super) fn signatures(importer: &mut Importer<'_, '_>) -> Result<()> {
     for (id, function) in importer.entities.functions.clone() {
         let (Some(fact), Some(unit)) = (importer.facts.get(id), importer.unit_of(id)) else { continue };
         returns(importer, &fact, function, unit)?;
         let count = importer.references.parameters.get(&id).map_or(0, Vec::len) as u32;
+        // The last parameter needs all parameters before it.
         if let Some(last) = count.checked_sub(1) {
             order::want(importer, Node::Parameter(id, last))?;
         }
@@ -57,7 +58,7 @@ fn returns(
     Ok(())
 }
 
-/// Adds the template parameters of a function.
+/// Adds a function's template parameters.
 pub(super) fn function_template(importer: &mut Importer<'_, '_>, id: Id) -> Result<()> {
     let template = importer.references.templates.get(&id).and_then(|&template| importer.facts.get(template));
     let (Some(template), Some(unit)) = (template, importer.unit_of(id)) else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! Units, source files and lines.
+//! Imports units and source files.
 
 use hashbrown::HashSet;
 
@@ -12,7 +12,7 @@ use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 use crate::spirv::{languages, names};
 
-/// Prefix of a text that is a checksum instead, as the LLVM translator writes it.
+/// Prefix for a checksum that the LLVM translator writes instead of a text.
 const MD5: &str = "//__CSK_MD5:";
 
 /// Imports sources and units.
@@ -68,13 +68,13 @@ pub(super) fn units(importer: &mut Importer<'_, '_>) {
             _ if Enumeration::Language.name(language, fact.set).is_none() => {
                 importer.omissions.omit(&fact, Unimported::Language(language));
             }
-            // The binding has the languages that DWARF does not number.
+            // The binding holds the languages that DWARF does not number.
             _ => drop(importer.binding.language(unit, language)),
         }
     }
 }
 
-/// The checksum of a source, which version 200 has.
+/// A source's checksum, in version 200.
 fn checksum(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Option<[u8; 16]> {
     let digits = importer.facts.all.text(fact, Field::Checksum)?;
     let kind = importer.facts.number(fact, Field::ChecksumKind);
@@ -85,7 +85,7 @@ fn checksum(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Option<[u8; 16]
     md5
 }
 
-/// Imports the files of all sources.
+/// Imports all sources' files.
 pub(super) fn files(importer: &mut Importer<'_, '_>) {
     let first = importer.units.first();
     let sources: Vec<Id> = importer.sources.keys().copied().collect();
@@ -94,6 +94,7 @@ pub(super) fn files(importer: &mut Importer<'_, '_>) {
         let source = importer.facts.get(id).and_then(|fact| fact.id(Field::Source));
         source.and_then(|source| importer.file(source, unit));
     }
+    // A source that no entity references belongs to the first unit, so that its text is kept.
     let known: HashSet<Id> = importer.entities.files.keys().map(|&(id, _)| id).collect();
     for &source in &sources {
         if !known.contains(&source) {
@@ -102,8 +103,8 @@ pub(super) fn files(importer: &mut Importer<'_, '_>) {
     }
 }
 
-/// Imports the checksums of units in which every file has one, as DWARF requires. Files of `OpLine` count, so that the
-/// functions are imported before.
+/// Imports checksums for units in which every file has one, as DWARF requires. Files in `OpLine`s count, so that
+/// functions must be imported before.
 pub(super) fn checksums(importer: &mut Importer<'_, '_>) {
     let mut sums: Vec<_> = Vec::new();
     for (&(source, unit), &file) in &importer.entities.files {

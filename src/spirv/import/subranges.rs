@@ -1,4 +1,4 @@
-//! Arrays with subranges, which version 200 of `NonSemantic.Shader.DebugInfo` has: the proposal's "Type instructions".
+//! Arrays with subranges, in version 200 of `NonSemantic.Shader.DebugInfo`: the proposal's "Type instructions".
 
 use super::importer::Importer;
 use super::omissions::{Made, refused};
@@ -9,7 +9,7 @@ use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
 use crate::spirv::table::Name;
 
-/// A dimension: its elements, their number if it is constant, and the distance between them in bytes.
+/// A dimension: its elements, their count if it is constant, and the distance between them in bytes.
 struct Dimension {
     extent: Extent,
     count: Option<u64>,
@@ -35,12 +35,12 @@ fn dimension(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Dimension {
     let count = fact.id(Field::Count).filter(|&id| !importer.facts.is_nothing(id));
     let variable = count.and_then(|id| importer.entities.variables.get(&id).copied());
     let number = count.filter(|_| variable.is_none()).and_then(|_| bound(importer, fact, Field::Count));
-    // The count is that of the last index if it is not given. 0 is an unknown count.
+    // A missing count follows from the bounds. A count of 0 is unknown.
     let of_bounds = upper.filter(|_| count.is_none()).and_then(|upper| {
         let first = i128::from(lower.unwrap_or_default());
         u64::try_from(i128::from(upper) - first + 1).ok()
     });
-    // LLVM has -1 for an unknown count.
+    // LLVM writes -1 for an unknown count.
     let number = number.or(of_bounds).filter(|&number| number != 0 && number != u64::MAX);
     let extent = match (variable, number) {
         (Some(variable), _) => Extent::variable(variable),
@@ -54,7 +54,7 @@ fn dimension(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Dimension {
     Dimension { extent, count: number, stride: bound(importer, fact, Field::Stride) }
 }
 
-/// The constant of an operand that is not a `DebugInfoNone`; another operand is listed.
+/// An operand's constant, unless it is a `DebugInfoNone`; an operand that is no constant is listed.
 fn bound(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, field: Field) -> Option<u64> {
     let id = fact.id(field).filter(|&id| !importer.facts.is_nothing(id))?;
     let number = importer.facts.layout().constant(id).and_then(|constant| constant.value);
@@ -64,7 +64,8 @@ fn bound(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, field: Field) -> Opti
     number
 }
 
-/// An array's stride in bits: that of the last dimension, if the others are those of its rows.
+/// An array's stride in bits: the last dimension's stride, if the other dimensions' strides are the sizes of their
+/// rows.
 fn stride(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, dimensions: &[Dimension]) -> Option<u64> {
     let mut expected = dimensions.last()?.stride?;
     let bits = expected.checked_mul(8);

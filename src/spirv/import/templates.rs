@@ -1,4 +1,4 @@
-//! Template parameters of types and functions.
+//! Imports template parameters for types and functions.
 
 use super::importer::{Importer, Node};
 use super::omissions::Made;
@@ -57,7 +57,7 @@ fn template_parameter(
     is_outer: bool,
 ) -> Result<Made<Parameter>> {
     let name = importer.facts.text(fact, Field::Name);
-    // The LLVM translator swaps 16 and 17: a template template parameter has its name where a pack has its source.
+    // The LLVM translator swaps 16 and 17: a template template parameter's name is where a pack's source is.
     let operand = |index: usize| fact.operands.get(index).copied().map(Id);
     let layout = importer.facts.layout();
     let is_string = |id: Id| layout.string(id).is_some();
@@ -91,7 +91,7 @@ fn template_parameter(
                     importer.omissions.omit(fact, Unimported::NotDebug(Field::Parameter, id));
                     continue;
                 };
-                // Recursion ends here: a pack cannot contain a pack.
+                // The recursion ends here, because a pack cannot contain a pack.
                 let made = template_parameter(importer, &inner, unit, false)?;
                 parameters.extend(importer.omissions.made(&inner, made));
             }
@@ -101,7 +101,7 @@ fn template_parameter(
     }
 }
 
-/// Lists the line of a template parameter as not imported: the model does not have it.
+/// Lists a template parameter's line as not imported, because the model does not have it.
 fn unlined(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) {
     if importer.facts.word(fact, Field::Line) != 0 || importer.facts.word(fact, Field::Column) != 0 {
         importer.omissions.omit(fact, Unimported::TemplateParameterLine);

@@ -1,4 +1,4 @@
-//! Types, except for the contents of composite types.
+//! Imports types, except for the contents of composite types, which can refer to any type and are imported later.
 
 use super::flags::{self, Flags};
 use super::importer::Importer;
@@ -17,7 +17,7 @@ use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 use crate::target::SpaceId;
 
-/// Encodings by their numbers: section 3.3. `Unspecified` is not an encoding.
+/// Encodings by number: section 3.3. `Unspecified` is not an encoding.
 const ENCODINGS: [Option<BaseEncoding>; 9] = [
     None,
     Some(BaseEncoding::Address),
@@ -27,14 +27,14 @@ const ENCODINGS: [Option<BaseEncoding>; 9] = [
     Some(BaseEncoding::SignedChar),
     Some(BaseEncoding::Unsigned),
     Some(BaseEncoding::UnsignedChar),
-    // Version 200 has this encoding.
+    // Only version 200 has this encoding.
     Some(BaseEncoding::ComplexFloat),
 ];
 
-/// Operands of a `DebugTypeCooperativeMatrixKHR` after the component type.
+/// The operands that follow the component type in a `DebugTypeCooperativeMatrixKHR`.
 const MATRIX_NUMBERS: [Field; 4] = [Field::MatrixScope, Field::Rows, Field::Columns, Field::Use];
 
-/// Storage classes, with their memory and the name of the target's address space for each.
+/// Storage classes, with their memory and the name of the target's address space.
 const CLASSES: [(u32, Option<MemorySpace>, &str); 6] = [
     (0, Some(MemorySpace::Constant), ""),
     (4, Some(MemorySpace::Group), "local"),
@@ -47,7 +47,7 @@ const CLASSES: [(u32, Option<MemorySpace>, &str); 6] = [
 /// The number that the LLVM translator writes for an unknown storage class.
 const NO_CLASS: u32 = u32::MAX;
 
-/// The most bits of a base type.
+/// Largest base type, in bits.
 const MOST_BITS: u64 = 1 << 32;
 
 pub(super) fn make_type(importer: &mut Importer<'_, '_>, id: Id, unit: UnitId) {
@@ -193,6 +193,7 @@ fn basic(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> Made
     let encoding = known.and_then(|number| *ENCODINGS.get(usize::try_from(number).ok()?)?);
     let mut encoding = encoding;
     if fact.operand(Field::FpEncoding).is_some() {
+        // A format is meaningful only for a floating-point number with the format's size.
         let number = importer.facts.word(fact, Field::FpEncoding);
         let known = floats::numbered(number).filter(|format| format.bits() == bits);
         let Some(format) = known.filter(|_| encoding == Some(BaseEncoding::Float)) else {
@@ -220,7 +221,7 @@ fn pointer(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> Ma
         (_, true) => PointerKind::RvalueReference,
         _ => PointerKind::Pointer,
     };
-    // Set on the type of an object parameter (`this`); the model has them on the variable.
+    // These flags are set on an object parameter's type (`this`); the model has them on the variable.
     flags.take(flags::ARTIFICIAL | flags::OBJECT_POINTER);
     importer.omit_flags(fact, flags);
     let class = importer.facts.number(fact, Field::StorageClass).and_then(|class| u32::try_from(class).ok());
@@ -244,6 +245,7 @@ fn array(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> Made
     let element = importer.ty(fact, Field::BaseType, unit)?;
     let mut counts: Vec<Id> = fact.ids(Field::ComponentCount).collect();
     let layout = importer.facts.layout();
+    // All-ones and 0 are lower bounds only if the counts before them are something else.
     let constant = |id: Id| layout.constant(id).and_then(|constant| constant.value);
     let is_bound = |id: &Id| importer.facts.is_nothing(*id) || constant(*id) == Some(0);
     let half = counts.len() / 2;
@@ -261,7 +263,7 @@ fn array(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> Made
             });
         extents.push(match (constant(count), importer.entities.variables.get(&count)) {
             (Some(number), _) if Some(number) == all_ones => Extent::unknown(),
-            // Producers of those sets write 0 for an unknown count.
+            // Producers for the shader sets write 0 for an unknown count.
             (Some(0), _) if fact.set.is_shader() => Extent::unknown(),
             (Some(number), _) => Extent::fixed(number),
             (None, Some(&variable)) => Extent::variable(variable),
@@ -286,6 +288,7 @@ fn enumeration(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -
         }
     };
     let bits = importer.m.described().ty(underlying).bits().unwrap_or(64).min(64);
+    // The model's enumerations are as large as their underlying type.
     if bits != size {
         importer.omissions.omit(fact, Unimported::UnderlyingSize(bits, size));
     }
@@ -325,6 +328,7 @@ fn composite(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> 
     let is_sized = !fact.id(Field::Size).is_some_and(|size| importer.facts.is_nothing(size));
     let has_members = fact.ids(Field::Member).next().is_some();
     let text = importer.facts.text(fact, Field::Name);
+    // The LLVM translator marks an opaque type with `@` and a missing size.
     let opaque = text.strip_prefix('@').filter(|_| !is_sized);
     let ty = match opaque {
         Some(name) if !is_forward && !has_members => {
@@ -383,7 +387,7 @@ fn composite(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> 
     Ok(ty)
 }
 
-/// Lays out the members of a composite type one after the other. Returns the size in bits.
+/// Lays out a composite type's members one after the other. Returns the size in bits.
 pub(super) fn lay_out(
     importer: &mut Importer<'_, '_>,
     fact: &Fact<'_>,
@@ -407,7 +411,7 @@ pub(super) fn lay_out(
     end
 }
 
-/// Describes where a type is declared. Equal types can be declared in different places, and stay distinct.
+/// Describes where a type is declared. Equal types that are declared in different locations stay distinct.
 fn declared(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId, ty: TypeId) {
     let line = importer.line(fact, unit);
     let is_within = importer.unit_of(fact.result) == Some(unit)
@@ -422,7 +426,8 @@ fn declared(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId, ty: 
     }
 }
 
-/// Places types that are declared in namespaces, functions, blocks and other types.
+/// Moves types that are declared in namespaces, functions, blocks and other types to their scopes. This has to wait
+/// until all scopes exist.
 pub(super) fn place_types(importer: &mut Importer<'_, '_>) {
     for (id, ty) in core::mem::take(&mut importer.pending.within) {
         let Some(fact) = importer.facts.get(id) else { continue };
@@ -443,7 +448,7 @@ pub(super) fn place_types(importer: &mut Importer<'_, '_>) {
     }
 }
 
-/// A number of `bits` bits, signed or unsigned; unchanged if it has more.
+/// A number with `bits` bits, signed or unsigned; unchanged if it does not fit.
 fn narrowed(value: u64, bits: u32, is_signed: bool) -> i128 {
     let unused = 64 - bits.clamp(1, 64);
     let signed = (value << unused) as i64 >> unused;

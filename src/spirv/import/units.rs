@@ -1,4 +1,5 @@
-//! Units, and the unit in which each entity is declared.
+//! Units, and the unit in which each entity is declared. A SPIR-V type has no unit, while a model's type belongs to
+//! one.
 
 use std::collections::VecDeque;
 
@@ -12,16 +13,16 @@ use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 
-/// Most parts of a type that are searched for its unit.
+/// Limit for a type's parts that are searched for its unit.
 const MOST_PARTS: usize = 64;
 
 /// Units, and the unit in which each entity is declared.
 #[derive(Default)]
 pub(super) struct Units {
     pub by_id: IndexMap<Id, UnitId>,
-    /// The unit of declaration, by entity.
+    /// The unit that declares an entity.
     declared_in: HashMap<Id, Option<UnitId>>,
-    /// The unit of the parts of a type, by type.
+    /// The unit that declares a type's parts.
     by_parts: HashMap<Id, Option<UnitId>>,
 }
 
@@ -41,7 +42,7 @@ impl Units {
             if let Some(&unit) = self.by_id.get(&current) {
                 break Some(unit);
             }
-            // A scope that contains itself is not in a unit.
+            // A scope that contains itself is in no unit. Recording that first ends the loop.
             self.declared_in.insert(current, None);
             visited.push(current);
             let Some(fact) = facts.get(current) else { break None };
@@ -61,7 +62,7 @@ impl Units {
         unit
     }
 
-    /// The unit in which one of the parts of a type is declared; searches at most [`MOST_PARTS`] parts.
+    /// The unit that declares one of a type's parts; searches at most [`MOST_PARTS`] parts.
     pub fn of_parts(&mut self, facts: SetFacts<'_, '_>, references: &References, id: Id) -> Option<UnitId> {
         const FIELDS: [Field; 9] = [
             Field::BaseType,
@@ -74,6 +75,7 @@ impl Units {
             Field::ReturnType,
             Field::ParameterType,
         ];
+        // Breadth first, so that the nearest part decides.
         let mut parts = VecDeque::from([id]);
         let mut unit = None;
         for _ in 0..MOST_PARTS {

@@ -1,4 +1,4 @@
-//! Variables and static members.
+//! Imports variables and static members.
 
 use super::flags::{self, Flags};
 use super::importer::Importer;
@@ -33,7 +33,7 @@ fn local(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Made<VariableId> {
     Ok(variable)
 }
 
-/// Imports the properties of a local variable besides its type.
+/// Imports a local variable's properties, except its type.
 pub(super) fn describe_local(
     importer: &mut Importer<'_, '_>,
     fact: &Fact<'_>,
@@ -42,7 +42,7 @@ pub(super) fn describe_local(
 ) {
     let line = importer.line(fact, unit);
     let mut flags = Flags(importer.facts.word(fact, Field::Flags));
-    // Every variable of a function is local and defined.
+    // Every variable in a function is local and defined.
     flags.take(flags::LOCAL | flags::DEFINITION);
     let is_artificial = flags.take(flags::ARTIFICIAL);
     let is_object = flags.take(flags::OBJECT_POINTER);
@@ -85,6 +85,7 @@ fn global(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Made<VariableId> 
             if !is_outside {
                 importer.omissions.omit(fact, Unimported::OutsideUnit);
             }
+            // A static member's definition is outside functions in the model.
             let scope = if is_outside { scope } else { of_unit };
             let module = importer.m.described();
             if module.variable(member).ty != ty || module.name_of(member).unwrap_or_default() != name {
@@ -96,7 +97,7 @@ fn global(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Made<VariableId> 
             if let Some(Err(id)) = missing {
                 importer.omissions.omit(fact, Unimported::NoStaticMember(id.0));
             }
-            // A declaration has no value.
+            // A declaration has no value, so that a variable with a value is a definition.
             if is_definition || is_local || provider.is_some_and(|id| is_value(importer, id)) {
                 importer.m.variable(scope, &name, ty)
             } else {
@@ -127,7 +128,7 @@ fn global(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Made<VariableId> 
     Ok(id)
 }
 
-/// Whether an id is a constant, or an expression of one.
+/// Whether an id is a constant, or an expression that yields one.
 fn is_value(importer: &Importer<'_, '_>, id: Id) -> bool {
     importer.facts.get(id).is_some() || importer.facts.layout().constant(id).is_some()
 }
@@ -153,7 +154,7 @@ fn provide_global(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, variable: Va
     if layout.definition(provider).is_none() {
         return importer.omissions.omit(fact, Unimported::Undefined(provider.0));
     }
-    // A constant gives the whole value, and may exist for the debug information only.
+    // A constant specifies the whole value, and may exist only for the debug information.
     let is_number = layout.constant(provider).is_some_and(|constant| constant.value.is_some());
     let module = importer.m.described();
     if !is_number || module.function_of(module.variable(variable).scope).is_some() {
@@ -167,7 +168,7 @@ fn provide_global(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, variable: Va
     }
 }
 
-/// Number pushed by an expression of one operation.
+/// The number that a single-operation expression pushes.
 fn constant_of(importer: &Importer<'_, '_>, expression: &Fact<'_>) -> Option<u32> {
     use crate::spirv::DebugOperation::{Constu, StackValue};
     match importer.facts.all.operations(expression.result).ok()?[..] {
@@ -195,6 +196,7 @@ fn static_member(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Made<Varia
     flags.take(flags::STATIC_MEMBER);
     let line = importer.line(fact, unit);
     let bits = importer.m.described().ty(ty).bits();
+    // The model's static members have no layout, so that a size and offset are lost unless they follow from the type.
     let is_sized = bits.is_none() || importer.facts.number(fact, Field::Size) == bits;
     if importer.facts.number(fact, Field::Offset) != Some(0) || !is_sized {
         importer.omissions.omit(fact, Unimported::StaticLayout);

@@ -1,4 +1,4 @@
-//! Arrays: section 4.3.
+//! Writes arrays: section 4.3.
 
 use super::entities::{Globals, Operands};
 use super::slots::{Item, State};
@@ -45,7 +45,7 @@ pub(super) fn array(
         counts.push(elements(out, Subject::Dimension(id, 0), count, None, None)?);
     }
     if out.writer.mode.dimensions == Dimensions::Nested {
-        // The innermost array is the element type of the others.
+        // Each inner array is the element type of the array around it.
         for &count in counts[1..].iter().rev() {
             let operands = [(Field::BaseType, base), count];
             base = out.writer.instruction(Name::TypeArray, &operands)?.into();
@@ -58,13 +58,12 @@ pub(super) fn array(
     references::define(out, id, Name::TypeArray, &operands)
 }
 
-/// Whether dimensions are subranges rather than numbers of elements.
+/// Whether dimensions are subranges rather than element counts.
 pub(super) fn has_subranges(out: &Globals<'_, '_, '_>) -> bool {
     out.writer.mode.set.has_operand(Name::TypeArray, Field::Subrange)
 }
 
-/// The operand for a dimension: the number of elements, or a subrange with that number, the lower bound, and the stride
-/// in bytes.
+/// A dimension's operand: the element count, or a subrange with the count, the lower bound, and the stride in bytes.
 pub(super) fn elements(
     out: &mut Globals<'_, '_, '_>,
     dimension: Subject,
@@ -77,7 +76,7 @@ pub(super) fn elements(
     }
     let none = out.none()?;
     let lower = match lower {
-        // A negative number as 64 bits, in two's complement.
+        // A negative number is written with 64 bits, in two's complement.
         Some(lower) if out.writer.has_room(lower as u64) => Word::Id(out.writer.constant(lower as u64)?),
         Some(_) => {
             out.omit(dimension, Property::FirstIndex, Reason::NoOperand);
@@ -94,7 +93,7 @@ pub(super) fn elements(
     Ok((Field::Subrange, subrange.into()))
 }
 
-/// The operand for the number of elements of a dimension.
+/// The operand for a dimension's element count.
 fn count(out: &mut Globals<'_, '_, '_>, dimension: Subject, count: Count) -> Result<Word> {
     match count {
         Count::Unknown => unknown_count(out),
@@ -110,6 +109,8 @@ fn count(out: &mut Globals<'_, '_, '_>, dimension: Subject, count: Count) -> Res
             } else if !counts(out, variable) {
                 Reason::VariableCount(variable)
             } else {
+                // The variable is written before the array, or referenced forward; otherwise the array and the
+                // variable's function need each other.
                 let item = Item::Variable(out.origin(variable));
                 if out.slots.state(item) == State::Done {
                     return out.id(item).map(Word::Id);
@@ -124,8 +125,7 @@ fn count(out: &mut Globals<'_, '_, '_>, dimension: Subject, count: Count) -> Res
     }
 }
 
-/// Whether a variable can be the number of elements of an array: its type is an unsigned basic type of 32 or 64
-/// bits.
+/// Whether a variable can be an array's element count: its type is an unsigned basic type with 32 or 64 bits.
 pub(super) fn counts(out: &Globals<'_, '_, '_>, variable: VariableId) -> bool {
     let variable = out.origin(variable);
     let ty =
@@ -138,7 +138,7 @@ pub(super) fn counts(out: &Globals<'_, '_, '_>, variable: VariableId) -> bool {
     out.writer.mode.has(Feature::VariableCounts) && is_unsigned && is_encoded
 }
 
-/// Whether the function of a variable is already written, rather than being written because of this array.
+/// Whether a variable's function is already written, rather than being written because of this array.
 pub(super) fn can_count(out: &Globals<'_, '_, '_>, variable: VariableId) -> bool {
     let scope = out.module.variables[out.origin(variable)].scope;
     let function = out.described.relations.function_of(scope);
@@ -153,8 +153,8 @@ pub(super) fn fixed_count(out: &mut Globals<'_, '_, '_>, dimension: Subject, cou
     out.number(count, dimension, Property::Count)
 }
 
-/// The operand for an unknown number of elements, which the sets cannot encode. LLVM's translator writes 64 one
-/// bits; writers of `NonSemantic.Shader.DebugInfo.100` write 0.
+/// The operand for an unknown element count, which the sets cannot encode. LLVM's translator writes all ones in 64
+/// bits; writers for `NonSemantic.Shader.DebugInfo.100` write 0.
 fn unknown_count(out: &mut Globals<'_, '_, '_>) -> Result<Word> {
     let number = match out.writer.is_shader() {
         true => 0,
@@ -164,8 +164,8 @@ fn unknown_count(out: &mut Globals<'_, '_, '_>) -> Result<Word> {
     out.writer.constant(number).map(Word::Id)
 }
 
-/// Strides of all dimensions in bytes, from that of the elements: `None` without one, for a stride that is not whole bytes,
-/// and for rows of unknown size.
+/// All dimensions' strides in bytes, derived from the element stride: `None` if there is no stride, if it is not in
+/// whole bytes, or if a row has unknown size.
 fn row_strides(dimensions: &[Dimension], stride_bits: Option<u64>) -> Option<Vec<u64>> {
     let mut strides = vec![stride_bits.filter(|bits| bits.is_multiple_of(8))? / 8];
     for dimension in dimensions.iter().skip(1).rev() {

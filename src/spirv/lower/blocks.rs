@@ -1,4 +1,4 @@
-//! A function's blocks.
+//! Finds a function's blocks. They are found once per function, because every position in the binding refers to them.
 
 use crate::error::Count;
 use crate::spirv::layout::{Function, Layout};
@@ -9,13 +9,13 @@ use crate::spirv::words::STEPS;
 /// A block, as positions in the module's words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Block {
-    /// Position of the `OpLabel`.
+    /// The `OpLabel`'s position.
     pub label: u32,
     /// Position after the label and the `OpPhi` and `OpVariable` instructions at the block's start.
     pub start: u32,
     /// Position after the terminator.
     pub end: u32,
-    /// Index of the label among the function's instructions.
+    /// The label's index among the function's instructions.
     number: u32,
 }
 
@@ -24,14 +24,14 @@ pub(super) struct Block {
 pub(super) struct Blocks {
     /// The blocks, in order.
     pub all: Vec<Block>,
-    /// Position of every instruction of the function, and whether it follows a merge instruction, lines aside.
+    /// The position of each instruction in the function, and whether it follows a merge instruction, ignoring lines.
     instructions: Vec<(u32, bool)>,
     /// Whether the function has an `OpLine` or `OpNoLine`.
     pub has_lines: bool,
 }
 
 impl Blocks {
-    /// Collects a function's blocks in one pass, replacing those of the previous function.
+    /// Collects a function's blocks in one pass, replacing the previous function's blocks.
     pub fn find(&mut self, layout: &Layout<'_>, function: &Function) {
         self.all.clear();
         self.instructions.clear();
@@ -50,6 +50,7 @@ impl Blocks {
             let end = next as u32;
             let number = self.instructions.len() as u32;
             self.instructions.push((start, is_merged));
+            // A line between a merge instruction and its branch does not separate them.
             if !matches!(opcode, op::LINE | op::NO_LINE) {
                 is_merged = op::is_merge(opcode);
             }
@@ -65,7 +66,7 @@ impl Blocks {
                     open = None;
                 }
                 (Some(block), _) if op::begins_block(opcode) && is_start => block.start = end,
-                // Such instructions may be between `OpPhi` and `OpVariable` instructions.
+                // Such instructions may occur between `OpPhi` and `OpVariable` instructions.
                 (_, op::LINE | op::NO_LINE) => self.has_lines = true,
                 (_, op::EXT_INST) => {}
                 (Some(block), op::FUNCTION_END) => {
@@ -78,8 +79,8 @@ impl Blocks {
         self.all.extend(open.map(|block| Block { end: function.at.end as u32, ..block }));
     }
 
-    /// Position of an instruction of a block, counted from 0 after the label; or the reason why nothing can be
-    /// inserted before it.
+    /// The position of a block's instruction, counted from 0 after the label; or the reason why nothing can be inserted
+    /// before it.
     #[inline]
     pub fn before(&self, block: &Block, instruction: u32) -> Result<u32, String> {
         let of_block = &self.instructions[block.number as usize + 1..];

@@ -1,4 +1,8 @@
-//! Debug instructions in functions: scopes, lines, declarations and values. Sections 4.7 and 4.8.
+//! Writes debug instructions in functions: scopes, lines, declarations and values. Sections 4.7 and 4.8.
+//!
+//! The binding states changes; the instruction set wants scope and line in every block. Two states are tracked
+//! therefore: what the binding says at the current position, and what the words of the current block say. An
+//! instruction is written where they differ.
 
 use super::blocks::Blocks;
 use super::entities::{Entities, Scoped};
@@ -18,10 +22,10 @@ use crate::spirv::provider_rules::Spot;
 use crate::spirv::table::Name;
 use crate::spirv::words::{Id, Instruction};
 
-/// Writes the debug instructions of all functions.
+/// Writes debug instructions in all functions.
 ///
 /// # Errors
-/// With the variable and the id, if the id cannot provide the variable at that position.
+/// The error names the variable and the id, if the id cannot provide the variable at that position.
 pub(super) fn body<'a>(
     writer: &mut Writer<'a>,
     module: &Module,
@@ -30,7 +34,8 @@ pub(super) fn body<'a>(
     entities: &Entities,
 ) -> Result<Out<'a>> {
     let layout = writer.layout;
-    // Most variables use the empty expression: reserve space for it.
+    // Most variables use the empty expression, so that space is reserved for it before the functions; inserting it
+    // later would move all words.
     let has_room = !binding.providers.is_empty() && writer.expressions.is_empty();
     let words = most_words(writer, binding);
     let out = Out::new(layout, &mut writer.out, has_room, words);
@@ -46,15 +51,15 @@ pub(super) fn body<'a>(
     Ok(body.out)
 }
 
-/// Estimate of the new words in functions, rarely exceeded: 8 for a declaration or value, 6 or 7 for a scope, 4 or 10
-/// for a line. The scope is repeated in every block.
+/// Estimates the new words in functions, which is rarely too low: 8 for a declaration or value, 6 or 7 for a scope, 4
+/// or 10 for a line. The scope is repeated in every block.
 pub(super) fn most_words(writer: &Writer<'_>, binding: &Binding) -> usize {
     let other_statements = binding.statements.len().saturating_sub(binding.providers.len());
     let each = if writer.mode.has(Feature::DebugLines) { 10 } else { 5 };
     8 * binding.providers.len() + each * other_statements + 24 * writer.layout.functions().len()
 }
 
-/// State of a function according to the binding, up to the current position.
+/// A function's state according to the binding, up to the current position.
 #[derive(Debug, Clone, Copy)]
 struct BindingState {
     scope: Option<ScopeId>,
@@ -62,18 +67,18 @@ struct BindingState {
     line: Option<Option<SourceLine>>,
 }
 
-/// State of a block according to its words, up to the current position.
+/// A block's state according to its words, up to the current position.
 #[derive(Debug, Clone, Copy)]
 struct BlockState {
     scope: Option<Scoped>,
-    /// The scope of the model that `scope` encodes.
+    /// The described scope that `scope` encodes.
     described: Option<ScopeId>,
-    /// `None` if an existing line of the module is in force.
+    /// `None` if a line that the module already had is current.
     line: Option<Option<SourceLine>>,
 }
 
 impl BlockState {
-    /// State at a block's start: no scope and no line, except for readers to whom the previous line continues.
+    /// State at a block's start: no scope and no line, except for readers that let the previous line continue.
     fn at_start(mode: &Mode) -> Self {
         Self { scope: None, described: None, line: mode.has(Feature::NoLine).then_some(None) }
     }
@@ -105,7 +110,7 @@ impl Body<'_, '_> {
         }
         for (number, block) in blocks.all.iter().enumerate() {
             self.current = BlockState::at_start(self.writer.mode);
-            // An existing line between two blocks applies in the second.
+            // An existing line between two blocks applies in the second block.
             let before = number.checked_sub(1).map(|before| blocks.all[before].end as usize);
             let mut word = block.start as usize;
             let mut read = before.unwrap_or(function.at.start);
@@ -122,7 +127,7 @@ impl Body<'_, '_> {
                 self.group(
                     here,
                     &mut state,
-                    // An existing line of the module at the start of a block takes precedence.
+                    // The module's existing line at a block's start takes precedence.
                     word == block.start as usize && !has_own_line,
                     Spot { function: function.at.clone(), at: word },
                 )?;
@@ -136,7 +141,7 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// Whether these words of a block contain lines of the module, which are then in force.
+    /// Whether these words in a block contain the module's own lines, which then apply.
     fn lines(&mut self, at: core::ops::Range<usize>) -> bool {
         let is_line = |it: Instruction<'_>| matches!(it.opcode(), op::LINE | op::NO_LINE);
         let has_lines =
@@ -147,7 +152,7 @@ impl Body<'_, '_> {
         has_lines
     }
 
-    /// Writes the link from an `OpFunction` to its `DebugFunction`, in a set with an instruction for it.
+    /// Writes the link from an `OpFunction` to its `DebugFunction`, if the set has an instruction for it.
     fn definition(&mut self, function: Option<FunctionId>, id: Id) -> Result<()> {
         let Some(debug) = function.and_then(|function| self.entities.function(function)) else {
             return Ok(());
@@ -158,7 +163,7 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// Writes the statements of one position: scope, line, then variables in order. `has_line`: the line is repeated.
+    /// Writes the statements at one position: scope, line, then variables in order. `has_line`: the line is repeated.
     fn group(
         &mut self,
         placed: &[Placed],
@@ -166,6 +171,8 @@ impl Body<'_, '_> {
         mut has_line: bool,
         spot: Spot,
     ) -> Result<()> {
+        // Only the last scope and line at a position have an effect, so that they are collected before anything is
+        // written.
         let binding = self.binding;
         for placed in placed {
             for (_, statement) in placed.statements(binding) {
@@ -195,12 +202,13 @@ impl Body<'_, '_> {
                     })?;
                 }
             }
+        // A variable may have changed the scope for its inlined call.
         }
         self.scope(state.scope)
     }
 
-    /// Writes an instruction for a variable. The scope identifies the inlined call: if the scope in force belongs to
-    /// another call, the variable's own scope is written first.
+    /// Writes a variable's instruction. The scope identifies the inlined call: if the current scope belongs to another
+    /// call, the variable's scope is written first.
     fn variable(
         &mut self,
         variable: VariableId,
@@ -228,7 +236,7 @@ impl Body<'_, '_> {
             .map_err(|error| error.or_at(module.at_variable(variable, None)))
     }
 
-    /// Sets the scope of the following instructions: the given one, or its innermost enclosing scope with an
+    /// Sets the scope for the following instructions: the given scope, or its innermost enclosing scope that has an
     /// instruction.
     #[inline]
     fn scope(&mut self, scope: Option<ScopeId>) -> Result<()> {
@@ -257,13 +265,14 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Sets the line of the following instructions.
+    /// Sets the line for the following instructions.
     fn line(&mut self, line: Option<SourceLine>) -> Result<()> {
         if self.current.line == Some(line) {
             return Ok(());
         }
         self.current.line = Some(line);
         let has_debug_lines = self.writer.mode.has(Feature::DebugLines);
+        // For readers without `OpNoLine`, line 0 in any file ends a line.
         let nowhere = || {
             Some(SourceLine {
                 file: self.entities.paths.iter().find(|it| it.1.is_some())?.0,
@@ -287,7 +296,7 @@ impl Body<'_, '_> {
             return Ok(());
         }
         let [line, column] = [line, column].map(Word::Number);
-        // Start and end are the same line and column.
+        // Start and end are the same line and column, because the model has no ranges.
         self.write(Name::Line, [source.into(), line, line, column, column])
     }
 

@@ -31,6 +31,7 @@ pub(super) fn composite(out: &mut Globals<'_, '_, '_>, id: TypeId, composite: &C
         Some(Passed::ByValue) => flags::PASS_BY_VALUE,
         Some(Passed::ByReference) => flags::PASS_BY_REFERENCE,
     };
+    // LLVM's translator marks an incomplete type by `@` before its name.
     if ty.is_declaration {
         let name = composite.name.map_or("", |name| module.string(name));
         let name = out.text(&format!("@{name}"))?;
@@ -39,7 +40,8 @@ pub(super) fn composite(out: &mut Globals<'_, '_, '_>, id: TypeId, composite: &C
     if !composite.variant_parts.is_empty() {
         out.omit(Subject::Type(id), Property::VariantParts, Reason::NoOperand);
     }
-    // In a set with members before their type, they are written now; otherwise they get their ids in advance.
+    // If the set has members before their type, they are written now; otherwise they only get their ids, and are
+    // written after the type that they refer to.
     let mut members = Vec::new();
     for part in parts(out, id) {
         let result = out.writer.fresh()?;
@@ -61,6 +63,7 @@ pub(super) fn composite(out: &mut Globals<'_, '_, '_>, id: TypeId, composite: &C
     operands.extend(members.iter().map(|&member| (Field::Member, member.into())));
     for index in 0..out.described.relations.statics(id).len() {
         let member = out.described.relations.statics(id)[index];
+        // A static member that is not written yet needs this type itself.
         if out.writer.is_shader() && out.slots.variables[member].state != State::Done {
             let reason = Reason::Cycle(module.variables[member].ty, true);
             out.omit(subject, Property::StaticMember, reason);
@@ -80,14 +83,14 @@ pub(super) fn composite(out: &mut Globals<'_, '_, '_>, id: TypeId, composite: &C
     Ok(())
 }
 
-/// A base class or member of a type that its instruction refers to.
+/// A base class or member that a type's instruction refers to.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Part {
     Base(u32),
     Member(u32),
 }
 
-/// Base classes and members that the set can encode, in the order of the instruction.
+/// Base classes and members that the set can encode, in instruction order.
 pub(super) fn parts(out: &Globals<'_, '_, '_>, id: TypeId) -> Vec<Part> {
     let TypeKind::Composite(composite) = &out.module.types[id].kind else { return Vec::new() };
     let mode = out.writer.mode;
@@ -96,7 +99,7 @@ pub(super) fn parts(out: &Globals<'_, '_, '_>, id: TypeId) -> Vec<Part> {
     bases.chain(members.map(Part::Member)).collect()
 }
 
-/// Type that a base class or member refers to.
+/// The type that a base class or member refers to.
 pub(super) fn referenced(out: &Globals<'_, '_, '_>, id: TypeId, part: Part) -> Option<Item> {
     let TypeKind::Composite(composite) = &out.module.types[id].kind else { return None };
     match part {
@@ -154,6 +157,7 @@ fn member(out: &mut Globals<'_, '_, '_>, result: Id, id: TypeId, index: u32, mem
         out.omit(subject, Property::Mutable, Reason::NoOperand);
     }
     let has_flag = Enumeration::Flags.has(flags::BIT_FIELD, out.writer.mode.set);
+    // Without the flag, only a size that differs from the type's size marks a bit field.
     if member.bits.is_some() && member.bits == module.types[member.ty].bits && !has_flag {
         out.omit(subject, Property::BitField, Reason::WholeType);
     }
@@ -194,7 +198,7 @@ pub(super) fn static_member(out: &mut Globals<'_, '_, '_>, id: VariableId, of: T
     out.writer.define(result, Name::TypeMember, &operands)
 }
 
-/// Flag for the accessibility of a member.
+/// The flag for a member's accessibility.
 pub(super) fn access(accessibility: Option<Accessibility>) -> u32 {
     match accessibility {
         None => 0,

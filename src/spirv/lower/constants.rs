@@ -1,4 +1,4 @@
-//! Values of variables and template arguments, as constants of the module.
+//! Writes the values of variables and template arguments as constants.
 
 use super::entities::Globals;
 use crate::error::Result;
@@ -6,7 +6,7 @@ use crate::model::{Module, TypeId, TypeKind, VariableId};
 use crate::omission::{Property, Reason, Subject};
 use crate::spirv::words::Id;
 
-/// The constant value of a variable, if the set can encode it.
+/// A variable's constant value, if the set can encode it.
 pub(super) fn constant_of(out: &mut Globals<'_, '_, '_>, id: VariableId) -> Result<Option<Id>> {
     let module = out.module;
     let Some(bytes) = module.always(id).and_then(|loc| module.constant(loc)) else { return Ok(None) };
@@ -17,8 +17,8 @@ pub(super) fn constant_of(out: &mut Globals<'_, '_, '_>, id: VariableId) -> Resu
     Ok(value)
 }
 
-/// The id of an integer constant: 32 bits if the type is not larger or its low 32 bits are sufficient, otherwise
-/// 64. A negative 64-bit number is thus not mistaken for an unsigned 32-bit one.
+/// An integer constant's id: 32 bits if the type is not larger or its low 32 bits are sufficient, otherwise 64. A
+/// negative 64-bit number is thus not mistaken for an unsigned 32-bit number.
 pub(super) fn integer(out: &mut Globals<'_, '_, '_>, ty: TypeId, bytes: &[u8]) -> Result<Option<Id>> {
     let module = out.module;
     if bytes.is_empty() || bytes.len() > 8 || !is_integer(module, ty) {
@@ -31,6 +31,7 @@ pub(super) fn integer(out: &mut Globals<'_, '_, '_>, ty: TypeId, bytes: &[u8]) -
     }
     let unused = 64 - 8 * bytes.len() as u32;
     let mut value = u64::from_le_bytes(padded);
+    // Sign-extend the number to 64 bits; a number that fits 32 bits stays a 32-bit constant.
     if module.is_signed(ty) == Some(true) {
         value = ((value << unused) as i64 >> unused) as u64;
         if bytes.len() <= 4 {
@@ -51,6 +52,7 @@ fn is_integer(module: &Module, mut ty: TypeId) -> bool {
                 return !encoding.is_float();
             }
             TypeKind::Pointer { .. } => return true,
+            // Types follow their components, so that the loop ends.
             TypeKind::Typedef { of: Some(of), .. } | TypeKind::Qualified { of: Some(of), .. } => ty = *of,
             TypeKind::Enum { of, .. } => ty = *of,
             _ => return false,

@@ -1,4 +1,4 @@
-//! Writer of entities outside functions: what entities of all kinds have.
+//! The state while entities outside functions are written, and what entities of all kinds have in common.
 
 use crate::error::At;
 use crate::model::ScopeKind;
@@ -21,17 +21,18 @@ use crate::spirv::lines::Texts;
 use crate::spirv::operand::Field;
 use crate::spirv::words::Id;
 
-/// Ids that instructions in functions refer to.
+/// Ids that instructions inside functions refer to.
 #[derive(Debug, Default)]
 pub(super) struct Entities {
     /// The `DebugFunction`; `None` for a declaration.
     functions: SecondaryMap<FunctionId, Slot>,
-    /// Scopes of functions, blocks and inlined calls.
+    /// Scopes: functions, blocks and inlined calls.
     pub scopes: SecondaryMap<ScopeId, Option<Scoped>>,
     variables: SecondaryMap<VariableId, Slot>,
-    /// Scope and type of each variable: a compact copy, for the pass over functions.
+    /// Each variable's scope and type: a compact copy, because the pass over functions would otherwise read the large
+    /// variables again.
     of_variables: SecondaryMap<VariableId, Option<(ScopeId, TypeId)>>,
-    /// The `DebugSource` of each file.
+    /// Each file's `DebugSource`.
     pub sources: SecondaryMap<FileId, Option<Id>>,
     /// The `OpString` with each file's path, for `OpLine`.
     pub paths: SecondaryMap<FileId, Option<Id>>,
@@ -43,19 +44,19 @@ impl Entities {
         self.functions[id].id
     }
 
-    /// The variable whose instruction describes this one: the origin of an inlined instance.
+    /// The variable whose instruction describes this one: an inlined instance's origin.
     pub fn instance_of(&self, module: &Module, id: VariableId) -> VariableId {
         if self.variables[id].state == State::Done { id } else { origin(module, id) }
     }
 
-    /// The `DebugLocalVariable` of a variable that is not an instance; the `DebugGlobalVariable` of a variable outside
-    /// of functions; the `DebugTypeMember` of a static member.
+    /// The variable's `DebugLocalVariable`, unless it is an instance; its `DebugGlobalVariable` if it is outside
+    /// functions; its `DebugTypeMember` if it is a static member.
     pub fn variable(&self, id: VariableId) -> Option<Id> {
         let slot = &self.variables[id];
         slot.id.filter(|_| slot.state == State::Done)
     }
 
-    /// Scope and type of a variable.
+    /// A variable's scope and type.
     #[inline]
     pub fn of_variable(&self, module: &Module, id: VariableId) -> (ScopeId, TypeId) {
         self.of_variables[id].unwrap_or_else(|| {
@@ -65,7 +66,7 @@ impl Entities {
     }
 }
 
-/// The abstract origin of an inlined instance, or the variable itself.
+/// An inlined instance's abstract origin, or the variable itself.
 pub(super) fn origin(module: &Module, mut id: VariableId) -> VariableId {
     while let Some(origin) = module.variables[id].origin {
         id = origin;
@@ -73,27 +74,27 @@ pub(super) fn origin(module: &Module, mut id: VariableId) -> VariableId {
     id
 }
 
-/// Operands of a `DebugScope`.
+/// A `DebugScope`'s operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Scoped {
-    /// The function or block; its discriminator, in a [mode](super::super::Mode) with discriminators as
+    /// The function or block, or its discriminator, in a [mode](super::super::Mode) that encodes discriminators as
     /// scopes.
     pub scope: Id,
     /// The `DebugInlinedAt`.
     pub inlined: Option<Id>,
 }
 
-/// Operands, in the order of the table.
+/// Operands, in table order.
 pub(super) type Operands = SmallVec<[(Field, Word); 16]>;
 
-/// Input of the writer, and indexes of it.
+/// The writer's input, with its indexes.
 #[derive(Debug)]
 pub(super) struct Described<'g> {
     pub binding: &'g Binding,
     pub texts: &'g Texts,
     pub relations: Inverse,
     pub replacements: Replacements,
-    /// Functions that are entry points of the module, and their declarations.
+    /// Functions that are entry points, and their declarations.
     pub entry_points: HashSet<FunctionId>,
 }
 
@@ -101,7 +102,7 @@ pub(super) struct Described<'g> {
 #[derive(Debug, Default)]
 pub(super) struct Files {
     pub units: SecondaryMap<UnitId, Option<Id>>,
-    /// The `DebugSource` of each file.
+    /// Each file's `DebugSource`.
     pub sources: SecondaryMap<FileId, Option<Id>>,
     /// The `OpString` with each file's path, for `OpLine`.
     pub paths: SecondaryMap<FileId, Option<Id>>,
@@ -109,34 +110,34 @@ pub(super) struct Files {
 
 impl Files {
     pub fn source(&self, file: FileId) -> (Field, Word) {
-        // Every file of the module has a source.
+        // Every file in the module has a source.
         (Field::Source, self.sources[file].unwrap_or(Id(0)).into())
     }
 }
 
-/// Instructions that are written once and referenced again.
+/// Instructions that are written once and then shared.
 #[derive(Debug, Default)]
 pub(super) struct Reused {
-    /// Types by their operands.
+    /// Types, by their operands.
     pub types: HashMap<Operands, Id>,
-    /// Strings of the model.
+    /// The model's strings.
     names: SecondaryMap<StringId, Option<Id>>,
-    /// The last written scope and its operand: consecutive entities often share a scope.
+    /// The last scope and its operand, because consecutive entities often share a scope.
     pub scope: Option<(ScopeId, Word)>,
 }
 
-/// Results of the pass over the variables.
+/// What the pass over the variables collects.
 #[derive(Debug)]
 pub(super) struct Locals {
-    /// Scope and type of each variable.
+    /// Each variable's scope and type.
     pub places: SecondaryMap<VariableId, Option<(ScopeId, TypeId)>>,
     /// Variables that may need more than one instruction.
     pub multiple: Vec<VariableId>,
-    /// The last scope of a local variable in a function that is not inlined.
+    /// The last local variable's scope in a function that is not inlined.
     pub scope: Option<ScopeId>,
 }
 
-/// State while a model is written.
+/// The state while a model is written.
 #[derive(Debug)]
 pub(super) struct Globals<'g, 'w, 'm> {
     pub writer: &'g mut Writer<'w>,
@@ -176,6 +177,7 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
     }
 
     pub fn finish(mut self, scopes: SecondaryMap<ScopeId, Option<Scoped>>) -> Entities {
+        // A declaration's id must not be used as a scope.
         for (function, slot) in self.slots.functions.iter_mut() {
             slot.id = slot.id.filter(|_| self.described.relations.has_body(function));
         }
@@ -183,7 +185,7 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
         Entities { functions, scopes, variables, of_variables: self.locals.places, sources, paths }
     }
 
-    /// The `OpString` of a name; an empty string without a name.
+    /// A name's `OpString`; an empty string if there is no name.
     pub fn name(&mut self, name: Option<StringId>) -> Result<Word> {
         let Some(name) = name else { return self.text("") };
         if let Some(id) = self.reused.names[name] {
@@ -217,8 +219,8 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
         }
     }
 
-    /// Source, line and column; without a line, the primary file of the unit, and 0. A line or column outside the
-    /// text of the file is omitted.
+    /// Source, line and column; without a line, the unit's primary file, and 0. A line or column outside the file's
+    /// text is omitted.
     #[inline(always)]
     pub fn place(
         &mut self,
@@ -242,8 +244,8 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
         [self.files.source(file), (Field::Line, number.into()), (Field::Column, column.into())]
     }
 
-    /// A number as a constant's id. In a module without 64-bit integers, larger numbers become 2³² - 1, which is
-    /// recorded.
+    /// A number as a constant id. In a module without 64-bit integers, larger numbers become 2³² - 1, which is listed
+    /// as an omission.
     pub fn number(&mut self, number: u64, subject: Subject, property: Property) -> Result<Word> {
         let encoded = if self.writer.has_room(number) { number } else { u32::MAX.into() };
         if encoded != number {
@@ -252,7 +254,7 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
         self.writer.constant(encoded).map(Word::Id)
     }
 
-    /// The elements of a list that fit an instruction with `words` other words, `each` words per element.
+    /// The list's elements that fit an instruction with `words` other words, `each` words per element.
     pub fn room<'t, T>(
         &mut self,
         all: &'t [T],
@@ -269,7 +271,7 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
         &all[..most]
     }
 
-    /// Location of an item, for an error.
+    /// An item's location, for an error.
     pub fn at_item(&self, item: Item) -> At {
         match item {
             Item::Type(id) => self.module.at_type(id),
@@ -281,7 +283,7 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
         }
     }
 
-    /// Id of an item, allocated if necessary.
+    /// An item's id, allocated if necessary.
     pub fn id(&mut self, item: Item) -> Result<Id> {
         if let Some(id) = self.slots.slot(item).id {
             return Ok(id);
@@ -291,7 +293,7 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
         Ok(id)
     }
 
-    /// The abstract origin of an inlined instance, or the variable itself.
+    /// An inlined instance's abstract origin, or the variable itself.
     pub fn origin(&self, id: VariableId) -> VariableId {
         origin(self.module, id)
     }
@@ -301,8 +303,8 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
     }
 
     /// Whether an instruction describes the variable. Exceptions: inlined instances (their origin is described),
-    /// parameters of declarations, static members of types without members, and those that do not fit the instruction
-    /// of their type.
+    /// declarations' parameters, static members in types without members, and static members that do not fit their
+    /// type's instruction.
     pub fn is_encoded(&self, id: VariableId) -> bool {
         let variable = &self.module.variables[id];
         if variable.origin.is_some() {
@@ -315,8 +317,8 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
         }
     }
 
-    /// Whether a `DebugGlobalVariable` describes the variable: it is outside functions, or an `OpVariable` of the
-    /// module.
+    /// Whether a `DebugGlobalVariable` describes the variable: it is outside functions, or one of the module's
+    /// `OpVariable`s.
     pub fn is_global(&self, id: VariableId) -> bool {
         let scope = self.module.variables[id].scope;
         self.described.relations.function_of(scope).is_none()
@@ -324,7 +326,7 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
     }
 }
 
-/// Functions whose code is an entry point of the module, and their declarations.
+/// Functions whose code is an entry point, and their declarations.
 fn entered(layout: &Layout<'_>, module: &Module, binding: &Binding) -> HashSet<FunctionId> {
     let points = layout.words().between(HEADER..layout.globals_end());
     let points = points.filter(|it| it.opcode() == op::ENTRY_POINT);

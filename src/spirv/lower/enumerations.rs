@@ -1,4 +1,4 @@
-//! Enumerations: section 4.3.
+//! Writes enumerations: section 4.3.
 
 use super::entities::{Globals, Operands};
 use super::{references, scopes};
@@ -25,6 +25,7 @@ pub(super) fn enumeration(
     operands.push((Field::UnderlyingType, references::type_word(out, Some(of), subject)?));
     operands.extend(out.place(ty.line, ty.unit, subject, Property::Line));
     operands.push((Field::Scope, scopes::scope(out, ty.scope, subject)?));
+    // `spirv-val` requires a size.
     let bits = ty.bits.filter(|&bits| bits != 0).unwrap_or_else(|| {
         out.omit(subject, Property::Size, Reason::UnknownSize(32));
         32
@@ -32,7 +33,7 @@ pub(super) fn enumeration(
     operands.push((Field::Size, out.number(bits, subject, Property::Size)?));
     operands.push((Field::Flags, if is_class { flags::ENUM_CLASS } else { 0 }.into()));
     let mut encoded = Vec::new();
-    // A negative value is encoded in 32-bit two's complement, which would be another number in a wider type.
+    // A negative value is encoded in 32-bit two's complement, which would mean another number in a wider type.
     let is_narrow = module.types[of].bits.is_none_or(|bits| bits <= 32);
     for (index, &(name, value)) in (0..).zip(enumerators) {
         let negative = i32::try_from(value).ok().filter(|_| is_narrow).map(|value| value as u32);

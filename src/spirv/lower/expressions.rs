@@ -1,4 +1,4 @@
-//! `DebugOperation` and `DebugExpression`, each written once: section 4.8.
+//! Writes `DebugOperation` and `DebugExpression`, each once: section 4.8.
 
 use smallvec::SmallVec;
 
@@ -9,9 +9,10 @@ use crate::spirv::provider::DebugOperation;
 use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 
-/// The id of the `DebugExpression` with these operations.
+/// The id for the `DebugExpression` with these operations.
 #[inline]
 pub(super) fn expression(writer: &mut Writer<'_>, operations: &[DebugOperation]) -> Result<Id> {
+    // The empty expression is looked up without a hash, because most variables use it.
     match writer.expressions.empty.filter(|_| operations.is_empty()) {
         Some(empty) => Ok(empty),
         None => any_expression(writer, operations),

@@ -1,4 +1,4 @@
-//! Functions and declarations of functions: section 4.6.
+//! Writes functions and function declarations: section 4.6.
 
 use smallvec::SmallVec;
 
@@ -26,7 +26,7 @@ pub(super) fn function_type(out: &mut Globals<'_, '_, '_>, id: FunctionId) -> Re
     Ok(())
 }
 
-/// A function's parameters; a definition without parameters has those of its declaration.
+/// A function's parameters; a definition without parameters has its declaration's parameters.
 pub(super) fn parameters<'o>(out: &'o Globals<'_, '_, '_>, id: FunctionId) -> &'o [VariableId] {
     let parameters = out.described.relations.parameters(id);
     match out.module.functions[id].specification {
@@ -35,7 +35,7 @@ pub(super) fn parameters<'o>(out: &'o Globals<'_, '_, '_>, id: FunctionId) -> &'
     }
 }
 
-/// Writes a function, or the declaration of one.
+/// Writes a function or a function declaration.
 pub(super) fn function(out: &mut Globals<'_, '_, '_>, id: FunctionId) -> Result<()> {
     let module = out.module;
     let function = &module.functions[id];
@@ -68,7 +68,8 @@ pub(super) fn function(out: &mut Globals<'_, '_, '_>, id: FunctionId) -> Result<
     if !has_body {
         return out.writer.define(result, Name::FunctionDeclaration, &operands);
     }
-    // The body is in the declaration's file, and without a line where the declaration has a line beyond the text.
+    // The body is in the declaration's file. It has no line if the declaration's line is beyond the text, because its
+    // own line would be as well.
     let body = line_of(module, id).map(|line| {
         let is_beyond = line.line != 0 && out.described.texts.fit(line).0.line == 0;
         let number = if is_beyond && function.body_line != 0 { line.line } else { function.body_line };
@@ -78,7 +79,7 @@ pub(super) fn function(out: &mut Globals<'_, '_, '_>, id: FunctionId) -> Result<
     operands.push((Field::ScopeLine, line));
     let code = match out.described.binding.function_id(id) {
         Some(code) => code.into(),
-        // `NonSemantic.Shader.DebugInfo` lacks this operand.
+        // `NonSemantic.Shader.DebugInfo` lacks this operand: there, an instruction in the function refers to both.
         None if out.writer.is_shader() => Word::Number(0),
         None => out.none()?,
     };
@@ -91,14 +92,14 @@ pub(super) fn function(out: &mut Globals<'_, '_, '_>, id: FunctionId) -> Result<
     out.writer.define(result, Name::Function, &operands)
 }
 
-/// Lists the properties of a function that neither set has an operand for.
+/// Lists function properties that neither set has an operand for.
 pub(super) fn omit_of_function(out: &mut Globals<'_, '_, '_>, id: FunctionId) {
     let module = out.module;
     let function = &module.functions[id];
     let member = &function.member;
     let has_body = out.described.relations.has_body(id);
     let is_bound = out.described.binding.function_id(id).is_some();
-    // The property of a declaration applies to its definition, and the code to both.
+    // A declaration's property applies to its definition, and the code belongs to both.
     let is_kernel =
         [Some(id), function.specification].iter().flatten().any(|&id| module.functions[id].is_kernel);
     let is_entered = out.described.entry_points.contains(&id);

@@ -1,4 +1,5 @@
-//! Relations of the model that it stores in one direction only, inverted.
+//! Inverted relations: the model stores each relation in one direction only, while the instruction set often needs the
+//! other one.
 
 use core::ops::Range;
 
@@ -15,31 +16,30 @@ use crate::spirv::mode::{Feature, Mode};
 /// Entities by owner.
 #[derive(Debug, Default)]
 pub(super) struct Inverse {
-    /// Parameters of all functions, grouped by function.
+    /// All functions' parameters, grouped by function.
     parameters: Vec<VariableId>,
     of_function: SecondaryMap<FunctionId, Range<u32>>,
-    /// Number of a parameter in its scope, counted from 1.
+    /// A parameter's number in its scope, counted from 1.
     pub numbers: SecondaryMap<VariableId, u32>,
     /// Static members by type.
     statics: HashMap<TypeId, Vec<VariableId>>,
-    /// Member functions that are members of their types, by type.
+    /// Member functions that their types list, by type.
     methods: HashMap<TypeId, Vec<FunctionId>>,
-    /// Static members without a type to be listed in: their type does not have members, or they do not fit its
-    /// instruction.
+    /// Static members that no type lists, because their type has no members, or they do not fit its instruction.
     unlisted: HashSet<VariableId>,
-    /// Types without room for all of their members: number of encoded members, and of all members.
+    /// Types without room for all their members: number of encoded members, and number of all members.
     pub crowded: HashMap<TypeId, (usize, usize)>,
     /// Functions described by a `DebugFunctionDeclaration`.
     declared: HashSet<FunctionId>,
     /// The inlined call that contains a scope, or is the scope.
     pub inlined: SecondaryMap<ScopeId, Option<ScopeId>>,
-    /// The innermost enclosing lexical scope of the set, for each scope.
+    /// The set's innermost enclosing lexical scope, for each scope.
     lexical: PrimaryMap<ScopeId, ScopeId>,
-    /// Function, type or unit of each lexical scope: the scope itself, or the one around a block or namespace.
+    /// Each lexical scope's function, type or unit: the scope itself, or the scope around a block or namespace.
     whole: PrimaryMap<ScopeId, ScopeId>,
     /// The function that contains a scope, or is the scope.
     functions: PrimaryMap<ScopeId, Option<FunctionId>>,
-    /// The file of each lexical scope.
+    /// Each lexical scope's file.
     files: PrimaryMap<ScopeId, FileId>,
 }
 
@@ -52,7 +52,7 @@ impl Inverse {
         for (id, scope) in &module.scopes {
             relations.inlined[id] = match scope.kind {
                 ScopeKind::Inlined { .. } => Some(id),
-                // A block follows its parent.
+                // A block follows its parent, so that the parent is known.
                 ScopeKind::Block => scope.parent.and_then(|parent| relations.inlined[parent]),
                 _ => None,
             };
@@ -61,8 +61,8 @@ impl Inverse {
         relations
     }
 
-    /// Computes the properties of all scopes in one pass, as scopes can be nested deeply. Every scope depends on
-    /// earlier ones only; types, which move later, are lexical scopes themselves.
+    /// Computes all scopes' properties in one pass, because scopes can be nested deeply. Every scope depends only on
+    /// earlier scopes; types, which move later, are lexical scopes themselves.
     fn find_scopes(&mut self, module: &Module) {
         for (id, scope) in &module.scopes {
             let parent = scope.parent.unwrap_or(id);
@@ -103,13 +103,13 @@ impl Inverse {
         }
     }
 
-    /// The innermost enclosing lexical scope of the set: for an inlined body its function, for a block of an inlined
-    /// body the block that it is an instance of.
+    /// The set's innermost enclosing lexical scope: for an inlined body its function, for a block in an inlined body
+    /// the original block.
     pub fn lexical(&self, scope: ScopeId) -> ScopeId {
         self.lexical[scope]
     }
 
-    /// The file of the lexical scope: that of its line, or for a block without a line that of the enclosing scope.
+    /// The lexical scope's file: its line's file, or for a block without a line, the enclosing scope's file.
     pub fn file(&self, scope: ScopeId) -> FileId {
         self.files[scope]
     }
@@ -153,7 +153,8 @@ impl Inverse {
                 Some(&ScopeKind::Type(ty)) if !module.types[ty].is_declaration => Some(ty),
                 _ => None,
             };
-            // A composite type can have functions as members, but not declarations.
+            // A composite type can have functions as members, but no declarations; the shader sets have no such members
+            // at all.
             let is_member = class.is_some() && !is_shader && !defined.contains(&id);
             if function.is_declaration && !is_member {
                 self.declared.insert(id);
@@ -163,7 +164,8 @@ impl Inverse {
         }
     }
 
-    /// Drops the members that do not fit the instruction of their type.
+    /// Drops the members that do not fit their type's instruction: data members come first, then static members, then
+    /// functions.
     fn fit(&mut self, mode: &Mode, module: &Module) {
         for (id, ty) in &module.types {
             let TypeKind::Composite(composite) = &ty.kind else { continue };
@@ -192,17 +194,17 @@ impl Inverse {
         self.functions[scope]
     }
 
-    /// Static members that are members of a type.
+    /// A type's static members that its instruction lists.
     pub fn statics(&self, ty: TypeId) -> &[VariableId] {
         self.statics.get(&ty).map_or(&[], |variables| variables)
     }
 
-    /// Member functions that are members of a type.
+    /// A type's member functions that its instruction lists.
     pub fn methods(&self, ty: TypeId) -> &[FunctionId] {
         self.methods.get(&ty).map_or(&[], |functions| functions)
     }
 
-    /// Whether a static member is not listed in any type.
+    /// Whether no type lists a static member.
     pub fn is_unlisted(&self, id: VariableId) -> bool {
         self.unlisted.contains(&id)
     }
@@ -219,15 +221,15 @@ impl Inverse {
     }
 }
 
-/// Number of members that fit an instruction: 14 words are other operands.
+/// Number of members that fit an instruction, which has 14 other words.
 const MOST_MEMBERS: usize = MOST_WORDS - 14;
 
-/// Number of a type's own members that fit its instruction.
+/// Number of a type's data members that fit its instruction.
 pub(super) fn member_count(mode: &Mode, module: &Module, composite: &Composite) -> usize {
     composite.members.len().min(MOST_MEMBERS - encoded_bases(mode, module, composite).count())
 }
 
-/// Base classes that are classes at a known offset; none in a mode without base classes.
+/// Base classes with a known offset that are classes; none in a mode without base classes.
 pub(super) fn encoded_bases<'m>(
     mode: &Mode,
     module: &'m Module,
@@ -241,18 +243,18 @@ pub(super) fn encoded_bases<'m>(
     (0..).zip(&composite.bases).filter(is_encoded).take(MOST_MEMBERS)
 }
 
-/// A function's line; a definition without a line has that of its declaration.
+/// A function's line; a definition without a line has its declaration's line.
 pub(super) fn line_of(module: &Module, id: FunctionId) -> Option<SourceLine> {
     let function = &module.functions[id];
     function.line.or_else(|| module.functions[function.specification?].line)
 }
 
-/// The class or structure below the qualifiers and typedefs of a type.
+/// The class or structure that a type's qualifiers and typedefs name in the end.
 pub(super) fn class_of(module: &Module, mut ty: TypeId) -> Option<TypeId> {
     use crate::model::CompositeKind;
     loop {
         match &module.types[ty].kind {
-            // Types follow their components, so that this ends.
+            // Types follow their components, so that the loop ends.
             TypeKind::Typedef { of, .. } | TypeKind::Qualified { of, .. } => ty = (*of)?,
             TypeKind::Composite(composite) => return (composite.kind != CompositeKind::Union).then_some(ty),
             _ => return None,
@@ -260,7 +262,7 @@ pub(super) fn class_of(module: &Module, mut ty: TypeId) -> Option<TypeId> {
     }
 }
 
-/// Whether a scope is that of a type.
+/// Whether a scope belongs to a type.
 pub(super) fn is_type(kind: &ScopeKind) -> bool {
     matches!(kind, ScopeKind::Type(_))
 }

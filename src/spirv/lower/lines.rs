@@ -1,11 +1,11 @@
-//! Texts of files that are emitted.
+//! Source texts that are emitted.
 
 use super::writer::Writer;
 use crate::model::Module;
 use crate::spirv::lines::Texts;
 use crate::spirv::mode::Mode;
 
-/// Lines of the files whose text is emitted.
+/// The lines in files whose text is emitted.
 pub(super) fn texts(module: &Module, mode: &Mode) -> Texts {
     let mut texts = Texts::default();
     for (id, file) in &module.files {

@@ -1,4 +1,4 @@
-//! Macros: section 4.9.
+//! Writes macros: section 4.9.
 
 use hashbrown::HashMap;
 
@@ -11,7 +11,7 @@ use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 
-/// Writes the macros of all units.
+/// Writes all units' macros.
 pub(super) fn macros(out: &mut Globals<'_, '_, '_>) -> Result<()> {
     for (id, _) in out.module.units() {
         if out.module.macros(id).is_empty() {
@@ -52,6 +52,7 @@ fn macros_of<'m>(out: &mut Globals<'_, '_, 'm>, id: UnitId) -> Result<()> {
                 let define = out.writer.instruction(Name::MacroDef, &operands)?;
                 defined.insert(head.split_once('(').map_or(head, |(name, _)| name), define);
             }
+            // `DebugMacroUndef` refers to a definition, so that an undefinition without one is lost.
             Macro::Undefine { line, name } => match defined.remove(module.string(name)) {
                 Some(define) => {
                     let operands = [path, (Field::Line, line.into()), (Field::Macro, define.into())];
@@ -66,7 +67,7 @@ fn macros_of<'m>(out: &mut Globals<'_, '_, 'm>, id: UnitId) -> Result<()> {
                 if line != 0 {
                     out.omit(subject, Property::MacroInclusion, Reason::Included(file, line));
                 }
-                // The including file is omitted.
+                // The including file and line cannot be encoded.
                 files.push((file, line != 0));
             }
             Macro::EndFile => {

@@ -1,4 +1,4 @@
-//! Metadata of the module itself: section "Debug Info Metadata".
+//! Writes the module's metadata: section "Debug Info Metadata".
 
 use super::entities::Globals;
 use crate::error::{Error, ErrorKind, Result};
@@ -10,6 +10,7 @@ use crate::spirv::table::Name;
 /// Writes the build identifier and the storage path.
 pub(super) fn metadata(out: &mut Globals<'_, '_, '_>) -> Result<()> {
     let binding = out.described.binding;
+    // Wrong metadata is an error even if the set cannot encode it.
     if let Some((digits, may_be_shared)) = binding.build_id() {
         if !is_build_identifier(digits) {
             let what =

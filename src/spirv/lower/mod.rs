@@ -1,13 +1,13 @@
 //! Lowers a model and its binding to debug instructions.
 //!
-//! First, `blocks` and `positions` check the positions of the binding against the module. Then each entity is written once,
-//! after the entities that it refers to (`order`), into the section before the functions (`writer`); a set permits forward
-//! references only in a few operands. Last, `body` writes scopes, lines and values among each function's instructions.
-//! `replacements` decides before the first instruction which types a mode replaces, because a replacement changes all
-//! instructions that refer to the type.
+//! First, `blocks` and `positions` check the binding's positions against the module. Then each entity is written once,
+//! after the entities that it refers to (`order`), into the section before the functions (`writer`), because a set
+//! permits forward references only in a few operands. Last, `body` writes scopes, lines and values inside each
+//! function. `replacements` decides before the first instruction which types a mode replaces, because a replacement
+//! changes all instructions that refer to the type.
 //!
-//! The invariant: each property that is not written has an omission with the reason, from the function that would write the
-//! property.
+//! The invariant: each property that is not written has an omission with the reason, from the function that would write
+//! the property.
 
 mod arrays;
 mod blocks;
@@ -55,7 +55,7 @@ use crate::model::Module;
 /// The module with all its debug instructions.
 ///
 /// # Errors
-/// The errors of [`attach`](super::attach()).
+/// The errors that [`attach`](super::attach()) returns.
 pub(super) fn lower(
     layout: &Layout<'_>,
     module: &Module,
@@ -73,13 +73,14 @@ pub(super) fn lower(
 /// Writes all entities outside functions.
 ///
 /// # Errors
-/// With the function or variable: [`TooLarge`](crate::error::ErrorKind::TooLarge) for a name that does not fit one
-/// instruction.
+/// The error names the function or variable: [`TooLarge`](crate::error::ErrorKind::TooLarge) for a name that does not
+/// fit one instruction.
 fn globals(writer: &mut Writer<'_>, module: &Module, binding: &Binding, texts: &Texts) -> Result<Entities> {
     let mut globals = Globals::new(writer, module, binding, texts);
     metadata::metadata(&mut globals)?;
     sources::sources(&mut globals)?;
     sources::units(&mut globals)?;
+    // Types, functions and scopes are written with everything that they need; the variables that nothing needs follow.
     for ty in module.types.keys() {
         if let Some(item) = references::type_item(&globals, ty) {
             order::root(&mut globals, item)?;
@@ -107,7 +108,8 @@ fn globals(writer: &mut Writer<'_>, module: &Module, binding: &Binding, texts: &
 /// Writes all variables.
 fn variables(out: &mut Globals<'_, '_, '_>) -> Result<()> {
     let module = out.module;
-    // A local variable has twelve words, a parameter 13; the words after them go into the same buffer.
+    // A local variable has twelve words, a parameter 13; the words after them go into the same buffer, so that one
+    // reservation is enough.
     let behind = out.writer.layout.words().all().len() + body::most_words(out.writer, out.described.binding);
     let before = out.writer.out.strings.len() + out.writer.out.constants.len();
     out.writer.out.debug.reserve_exact(13 * module.variables.len() + before + behind);
@@ -119,6 +121,7 @@ fn variables(out: &mut Globals<'_, '_, '_>) -> Result<()> {
                 order::root(out, Item::Variable(id))?;
             }
         } else if out.slots.variables[id].state == State::New && variables::has_named(out, variable) {
+            // Nearly all variables take this path, which needs no order, because their types and scopes exist already.
             variables::local(out, id).map_err(|error| error.or_at(module.at_variable(id, None)))?;
             out.slots.variables[id].state = State::Done;
         } else {

@@ -1,4 +1,4 @@
-//! Imported entities: section 4.10.
+//! Writes imported entities: section 4.10.
 
 use super::entities::{Globals, Operands};
 use super::slots::{Item, State};
@@ -42,7 +42,7 @@ pub(super) fn imports(out: &mut Globals<'_, '_, '_>) -> Result<()> {
     Ok(())
 }
 
-/// Operand for the imported entity, if the entity is written.
+/// The imported entity's operand, if the entity is written.
 fn imported(out: &mut Globals<'_, '_, '_>, what: Imported) -> Result<Option<Word>> {
     let item = match what {
         Imported::Function(id) => Some(Item::Function(id)),

@@ -1,4 +1,4 @@
-//! Omissions: properties that neither set has an operand for.
+//! Lists omissions: properties that neither set has an operand for.
 
 use cranelift_entity::SecondaryMap;
 use indexmap::IndexMap;
@@ -10,7 +10,7 @@ use crate::omission::{Property, Reason, Subject};
 use crate::spirv::binding::Statement;
 use crate::spirv::mode::Feature;
 
-/// Lists the properties that neither set has an operand for.
+/// Lists properties that neither set has an operand for.
 pub(super) fn omissions(out: &mut Globals<'_, '_, '_>) {
     let module = out.module;
     for (id, ty) in &module.types {
@@ -52,8 +52,8 @@ pub(super) fn omissions(out: &mut Globals<'_, '_, '_>) {
     }
 }
 
-/// Records inlined calls, inlined blocks and inlined variables that nothing refers to. The sets encode the place of
-/// a call and its function or block; an inlined block or variable appears only where an instruction belongs to it.
+/// Records inlined calls, inlined blocks and inlined variables that nothing refers to. The sets only encode a call's
+/// location and its function or block; an inlined block or variable appears only where an instruction belongs to it.
 fn omit_unused_instances(out: &mut Globals<'_, '_, '_>) {
     let module = out.module;
     if !module.scopes.values().any(|scope| matches!(scope.kind, ScopeKind::Inlined { .. })) {
@@ -83,7 +83,7 @@ fn omit_unused_instances(out: &mut Globals<'_, '_, '_>) {
         }
     }
     let mut left = Vec::new();
-    // The contents of a scope follow the scope.
+    // A scope's contents follow the scope, so that the reverse order reaches all parents.
     for id in module.scopes.keys().rev().filter(|&id| out.described.relations.inlined[id].is_some()) {
         let data = &module.scopes[id];
         let is_call = matches!(data.kind, ScopeKind::Inlined { .. });
