@@ -1,4 +1,5 @@
-//! Statements about code: what instructions do to storage, and which variable has which value.
+//! Statements about code: what instructions do to storage, and which variable has which value. This is the compiler's
+//! input; nothing is derived yet.
 
 use core::ops::Range;
 
@@ -13,15 +14,15 @@ use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{Loc, VariableId};
 use crate::target::Target;
 
-/// The code of a function: instruction effects on storage, and assignments to variables. Pcs are in bytes from the start of
-/// the function.
+/// A function's code: instruction effects on storage, and assignments to variables. Pcs are in bytes from the
+/// function's start.
 #[derive(Debug, Clone)]
 pub struct Code {
     pub(super) target: Target,
     pub(super) flow: ControlFlow,
     pub(super) values: Vec<ValueData>,
     pub(super) constants: Vec<Vec<u8>>,
-    /// Block and value of each block parameter.
+    /// Each block parameter's block and value.
     pub(super) merged: Vec<(BlockId, ValueId)>,
     /// Source block, block parameter, value.
     pub(super) incoming: Vec<(BlockId, ValueId, ValueId)>,
@@ -33,7 +34,7 @@ pub struct Code {
     pub(super) entries: Vec<Effect>,
     pub(super) assigned: Vec<Assigned>,
     pub(super) homes: Vec<Home>,
-    /// Variables, and the number of assigned bits of each.
+    /// Variables, with the number of assigned bits.
     pub(super) variables: IndexMap<VariableId, u32, DefaultHashBuilder>,
     /// Number of variables outside the description.
     unnamed: u32,
@@ -78,7 +79,7 @@ impl Code {
         id.as_u32() < u32::MAX - self.unnamed
     }
 
-    /// Adds a value of `bits` bits.
+    /// Adds a value with `bits` bits.
     pub fn value(&mut self, bits: u32) -> ValueId {
         self.add_value(bits, ValueKind::Defined { is_defined: false })
     }
@@ -102,7 +103,7 @@ impl Code {
         ValueId(self.values.len() as u32 - 1)
     }
 
-    /// Supplies the value of a block parameter for lanes that come from block `from`.
+    /// Supplies a block parameter's value for lanes that come from block `from`.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`]; [`ErrorKind::BadArgument`] if `parameter` is not a block parameter; and
@@ -144,7 +145,7 @@ impl Code {
         Ok(Place { storage, from: 0, bits: Some(32) })
     }
 
-    /// Defines a value that is in places at function entry: an argument.
+    /// Defines a value that is in places at function entry, such as an argument.
     ///
     /// # Errors
     /// The errors of [`Instruction::define`].
@@ -209,7 +210,8 @@ impl Code {
         self.add_assigned(pc, variable, Some((bits.start, len)), bits.end, Source::Value(value))
     }
 
-    /// Assigns the contents of places to a variable: the contents when a lane gets to `pc`, a value without a name.
+    /// Assigns the contents of places to a variable: what they contain when a lane gets to `pc`, a value without a
+    /// name.
     ///
     /// # Errors
     /// The errors of [`Instruction::define`].
@@ -220,8 +222,8 @@ impl Code {
         self.add_assigned(pc, variable, None, bits, Source::Contents(places))
     }
 
-    /// Assigns bits of another variable, from bit `first` on, to bits of a variable: the contents when a lane gets to `pc`,
-    /// as in `y = x`. A value that merged where paths meet needs no name.
+    /// Assigns another variable's bits, from bit `first` on, to bits of a variable: their contents when a lane gets to
+    /// `pc`, as in `y = x`. A value that merged where paths meet needs no name.
     ///
     /// # Errors
     /// [`ErrorKind::EmptyRange`].
@@ -250,7 +252,7 @@ impl Code {
         self.add_assigned(pc, variable, None, 0, Source::Nothing)
     }
 
-    /// Declares a location that is not derived: the memory of a variable whose address is taken.
+    /// Declares a location that is not derived, such as a variable's memory if its address is taken.
     ///
     /// # Errors
     /// [`ErrorKind::EmptyRange`].
@@ -301,6 +303,7 @@ impl Code {
             ValueKind::Defined { is_defined: false } => {
                 let kind = ValueKind::Defined { is_defined: true };
                 let effect = self.effect(EffectKind::Define(value), places, data.bits)?;
+                // Marked only after the effect is valid, so that a refused definition can be repeated.
                 self.values[value.0 as usize].kind = kind;
                 Ok(effect)
             }
@@ -311,6 +314,7 @@ impl Code {
 
     pub(super) fn effect(&mut self, kind: EffectKind, places: &[Place], bits: u32) -> Result<Effect> {
         let (to, has) = self.add_places(places)?;
+        // Fewer bits than the places have are allowed: the rest is overwritten with unknown contents.
         if u64::from(bits) > has && !places.is_empty() {
             let what = "the value".into();
             return Err(ErrorKind::DoesNotFit { what, needs: bits.into(), has }.into());
@@ -328,6 +332,7 @@ impl Code {
         };
         same_size("the copy", has, bits).map_err(both)?;
         let is_row = |place: &Place| place.storage.is_row();
+        // A place of the wave can hold only one lane's contents, unless all lanes agree.
         let is_mixed = from.iter().any(is_row) && !to.iter().all(is_row);
         if is_mixed && matches!(kind, EffectKind::Copy | EffectKind::Move(_)) {
             let what =
@@ -395,7 +400,7 @@ impl Code {
     }
 }
 
-/// Effects of one instruction, which reads all places before it writes any. From [`Code::instruction`] and
+/// One instruction's effects. The instruction reads all places before it writes any. From [`Code::instruction`] and
 /// [`Code::instructions`].
 #[derive(Debug)]
 pub struct Instruction<'c> {
@@ -446,7 +451,7 @@ impl Instruction<'_> {
     /// value is in the old places and in the new places.
     ///
     /// # Errors
-    /// The errors of [`copy`](Self::copy) and of [`define`](Self::define).
+    /// The errors of [`copy`](Self::copy) and [`define`](Self::define).
     pub fn define_copy(&mut self, value: ValueId, from: &[Place], to: &[Place]) -> Result<&mut Self> {
         let effect = self.code.define_copy(value, from, to);
         self.add(effect, to)
@@ -470,7 +475,7 @@ impl Instruction<'_> {
         self.clobber(overwritten)
     }
 
-    /// Extends all effects of the instruction to inactive lanes: whole-wave code.
+    /// Extends all of the instruction's effects to inactive lanes: whole-wave code.
     pub fn all_lanes(&mut self) -> &mut Self {
         self.code.instructions[self.index].all_lanes = true;
         self

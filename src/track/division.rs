@@ -1,5 +1,6 @@
-//! Division of storage, values and variables into parts: if a statement cuts one side at a bit, the other side is cut at the
-//! matching bit, until nothing changes. Each statement then relates whole parts.
+//! Divides storage, values and variables into parts: if a statement cuts one side at a bit, the other side is cut at
+//! the matching bit, until nothing changes. Each statement then relates whole parts, so that the analysis never handles
+//! bits.
 
 use hashbrown::HashMap;
 
@@ -7,7 +8,7 @@ use super::code::Code;
 use super::facts::{EffectKind, Source, ValueId};
 use super::place::{Place, Storage};
 
-/// Storage, value or variable that is divided into parts.
+/// Storage, a value or a variable that is divided into parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Whole {
     Storage(u32),
@@ -23,16 +24,16 @@ pub(super) struct Piece {
     pub(super) bits: i64,
 }
 
-/// All wholes and their parts. The parts of a kind are numbered consecutively.
+/// All wholes and their parts. The parts of each kind are numbered consecutively.
 #[derive(Debug, Default)]
 pub(super) struct Cuts {
     pub(super) storages: Vec<Storage>,
     ids: HashMap<Storage, u32>,
-    /// First bit and end of the used bits of each storage.
+    /// First bit and end of the bits that each storage uses.
     bounds: Vec<(i64, i64)>,
     /// Sorted cuts between the first bit and the end, for each whole that has cuts.
     inner: HashMap<Whole, Vec<i64>>,
-    /// Number of the first part of each storage, value and variable, and the total number.
+    /// Number of each storage's, value's and variable's first part, and the total number.
     first: [Vec<u32>; 3],
 }
 
@@ -52,10 +53,12 @@ impl Cuts {
             let bounds = &mut cuts.bounds[id as usize];
             *bounds = (from.min(bounds.0), end.max(bounds.1));
         }
+        // Cuts are only added, and only at bits where a statement begins or ends, so that this ends.
         while cuts.round(code) {}
         let counts = [cuts.storages.len(), code.values.len(), code.variables.len()];
         for (kind, count) in counts.into_iter().enumerate() {
             let mut next = 0;
+            // The entry after the last whole holds the total number.
             for index in 0..=count as u32 {
                 cuts.first[kind].push(next);
                 let whole = [Whole::Storage, Whole::Value, Whole::Variable][kind](index);
@@ -109,7 +112,7 @@ impl Cuts {
                     relate(self, &to, &from);
                     relate(self, &from, &[value_piece(code, value)]);
                 }
-                // Against itself, so that it is cut at both ends.
+                // Related to itself, so that it is cut at both ends.
                 EffectKind::Clobber => relate(self, &to, &to),
             }
         }
@@ -174,13 +177,13 @@ impl Cuts {
         let (kind, id) = kind_and_number(piece.whole);
         let first = self.first[kind][id as usize];
         let Some(inner) = self.inner.get(&piece.whole) else { return first..first + 1 };
-        // The part after the n-th cut is the n-th after the first part.
+        // The n-th cut begins the n-th part after the first.
         let start = inner.partition_point(|&cut| cut <= piece.from) as u32;
         let end = inner.partition_point(|&cut| cut < piece.from + piece.bits) as u32;
         first + start..first + end + 1
     }
 
-    /// Returns the parts of a whole: number, first bit, number of bits.
+    /// Returns a whole's parts: number, first bit, number of bits.
     pub(super) fn parts_of(&self, code: &Code, whole: Whole) -> Vec<(u32, i64, i64)> {
         let (kind, id) = kind_and_number(whole);
         let (start, end) = self.bounds(code, whole);
@@ -196,7 +199,7 @@ impl Cuts {
     }
 }
 
-/// Returns the kind of a whole, as an index of [`Cuts::first`], and its number.
+/// Returns a whole's kind, as an index in [`Cuts::first`], and its number.
 fn kind_and_number(whole: Whole) -> (usize, u32) {
     match whole {
         Whole::Storage(id) => (0, id),
@@ -205,7 +208,7 @@ fn kind_and_number(whole: Whole) -> (usize, u32) {
     }
 }
 
-/// Returns all bits of a value.
+/// Returns all bits in a value.
 pub(super) fn value_piece(code: &Code, value: ValueId) -> Piece {
     Piece { whole: Whole::Value(value.0), from: 0, bits: code.values[value.0 as usize].bits.into() }
 }
@@ -216,6 +219,7 @@ pub(super) fn each_pair(a: &[Piece], b: &[Piece], mut each: impl FnMut(Piece, Pi
     let mut b = b.iter().copied();
     let mut left = a.next();
     let mut right = b.next();
+    // Consume the shorter piece; what remains of the longer piece pairs with the next one.
     while let (Some(first), Some(second)) = (left, right) {
         let bits = first.bits.min(second.bits);
         each(Piece { bits, ..first }, Piece { bits, ..second });

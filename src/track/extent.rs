@@ -1,4 +1,4 @@
-//! Size and name of a place that exists in the target or in the code.
+//! Sizes and names of places in the target or in the code.
 
 use super::place::{Place, Storage};
 use crate::error::{Error, ErrorKind, Quantity, Result};
@@ -40,6 +40,7 @@ pub(super) fn size(target: &Target, own: usize, place: Place) -> Result<u32> {
         }
         Storage::Stack | Storage::Compiler(..) => {
             let bits = place.bits.unwrap_or(32);
+            // A slot can be below the base, so that its offset is negative.
             let from = place.from.unsigned_abs();
             if from > 1 << 40 {
                 return Err(Error::limit(Quantity::SlotOffset, 0..=1 << 37, u128::from(from).div_ceil(8)));

@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use crate::model::Loc;
 
-/// Value in a [`Code`](super::Code): a constant, or the latest execution of the value's definition, as a lane saw it.
+/// A value in a [`Code`](super::Code): a constant, or the latest execution of the value's definition, as a lane saw it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ValueId(pub(super) u32);
 
@@ -36,7 +36,7 @@ pub(super) enum EffectKind {
     Clobber,
 }
 
-/// Effect of an instruction. Places are indices into the list of all places.
+/// An instruction's effect. Places are indices into the list of all places.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Effect {
     pub(super) kind: EffectKind,
@@ -64,7 +64,7 @@ impl Instructed {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Source {
     Value(ValueId),
-    /// Contents of places.
+    /// The contents of places.
     Contents((u32, u32)),
     /// A variable's bits, from a bit on.
     Variable(u32, u32),
@@ -75,12 +75,12 @@ pub(super) enum Source {
 pub(super) struct Assigned {
     pub(super) pc: u32,
     pub(super) variable: u32,
-    /// First bit and number of bits; `None` for all bits of the variable.
+    /// First bit and number of bits; `None` for all of the variable's bits.
     pub(super) bits: Option<(u32, u32)>,
     pub(super) source: Source,
 }
 
-/// Location that the compiler declares for a variable instead of a derived location.
+/// A location that the compiler declares for a variable, in addition to derived locations.
 #[derive(Debug, Clone)]
 pub(super) struct Home {
     pub(super) pcs: Range<u64>,

@@ -1,4 +1,4 @@
-//! Stale claims as findings of a check.
+//! Converts stale claims to findings of a check.
 
 use core::ops::Range;
 
@@ -6,7 +6,7 @@ use super::report::Stale;
 use crate::check::{Finding, Kind};
 
 impl From<&Stale> for Finding {
-    /// Returns a finding of [`Kind::Stale`], with the path of blocks as its trace.
+    /// Returns a [`Kind::Stale`] finding, with the blocks on the path as its trace.
     fn from(stale: &Stale) -> Self {
         let block = |pcs: &Range<u64>| format!("block {:#x}..{:#x}", pcs.start, pcs.end);
         Self {

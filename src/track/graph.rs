@@ -11,14 +11,14 @@ use super::regions::{Mask, Regions};
 use crate::build::{BlockId, Ends, ExecWrite, MaskId};
 use crate::error::{At, Error, Result};
 
-/// Edge in the lane's graph along which the lane waits.
+/// An edge in the lane's graph along which the lane waits.
 #[derive(Debug, Clone)]
 pub(super) struct Skip {
     pub(super) from: u32,
     pub(super) to: u32,
     /// The wait during the skip.
     pub(super) wait: u32,
-    /// Last node that the wave runs, unless it is part of the stretch.
+    /// The last node that the wave runs, unless it is part of the stretch.
     pub(super) end: Option<u32>,
 }
 
@@ -29,23 +29,23 @@ impl Skip {
     }
 }
 
-/// Pc at which lanes wait.
+/// A pc at which lanes wait.
 #[derive(Debug, Clone)]
 pub(super) struct Wait {
     pub(super) pc: u32,
-    /// Node after which lanes wait.
+    /// The node after which lanes wait.
     pub(super) from: u32,
     pub(super) until: Until,
     /// Nodes that ran since the mask was saved, for waits at the save.
     pub(super) since: Vec<u32>,
 }
 
-/// End of a wait.
+/// What ends a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Until {
     /// A region's exit.
     Exit(u32),
-    /// Other ends for a mask's lanes: for lanes that are done, or for lanes that wait at the save of the mask.
+    /// Other ends for a mask's lanes: for lanes that are done, or for lanes that wait at the mask's save.
     Ends { mask: usize, is_later: bool },
     /// A node that only lanes go to.
     Node(u32),
@@ -53,13 +53,13 @@ pub(super) enum Until {
 
 #[derive(Debug)]
 pub(super) struct Graphs {
-    /// Segment of node n + 1.
+    /// Node n + 1's segment.
     pub(super) segments: Vec<Segment>,
-    /// First and last node of each block.
+    /// Each block's first and last node.
     pub(super) blocks: Vec<(u32, u32)>,
     /// The wave's graph.
     pub(super) wave: Next,
-    /// Edges of the lane's graph, without skips.
+    /// Edges in the lane's graph, without skips.
     pub(super) lanes: Vec<(u32, u32)>,
     pub(super) regions: Regions,
     /// Sorted by wait.
@@ -67,7 +67,7 @@ pub(super) struct Graphs {
     pub(super) waits: Vec<Wait>,
 }
 
-/// Search for reachable nodes.
+/// Searches for reachable nodes. The buffers are kept, so that many searches do not allocate.
 struct Reach {
     /// The last search that reached each node.
     seen: Vec<u32>,
@@ -142,7 +142,8 @@ impl Graphs {
         reach.from(|node| self.wave.successors(node), start, |node| ends.contains(&node)).0
     }
 
-    /// Returns a node's successors in a region, in which an inner region is one step; or in the wave's graph.
+    /// Returns a node's successors in a region, in which an inner region is one step; without a region, its successors
+    /// in the wave's graph.
     pub(super) fn next(&self, region: Option<u32>, node: u32) -> &[u32] {
         match self.inner(region, node).map(|inner| self.regions.mask(inner)) {
             Some(inner) if inner.is_passed => inner.restored.as_slice(),
@@ -151,14 +152,14 @@ impl Graphs {
         }
     }
 
-    /// Returns the inner region that a node of a region enters.
+    /// Returns the inner region that a region's node enters.
     pub(super) fn inner(&self, region: Option<u32>, node: u32) -> Option<u32> {
         let segment = self.segments.get((node as usize).checked_sub(1)?)?;
         self.regions.entered(segment).filter(|&entered| region.is_some_and(|region| region != entered))
     }
 
-    /// Returns the node after which a wait begins, as seen from an enclosing region: if the wait begins in an inner region,
-    /// the inner region's exit (if the wave gets there) and the inner region.
+    /// Returns the node after which a wait begins, as seen from an enclosing region. If the wait begins in an inner
+    /// region, this is the inner region's exit (if the wave gets there), together with the inner region.
     pub(super) fn begins(&self, region: u32, node: u32) -> Option<(u32, Option<u32>)> {
         let own = self.regions.node_region(node);
         if own == region {
@@ -173,6 +174,8 @@ impl Graphs {
         let mut reach = Reach::new(self.segments.len() + 1);
         let writes: Vec<(u32, ExecWrite)> =
             (1u32..).zip(&self.segments).filter_map(|(node, segment)| Some((node, segment.write?))).collect();
+        // After `And`, the lanes that it switches off wait at the save of their mask; after `AndNot` and `Else`, they
+        // are done and wait after its restore.
         for &(node, write) in &writes {
             let MaskId(mask) = write.mask();
             let held = self.regions.masks[mask];
@@ -199,7 +202,7 @@ impl Graphs {
             let until = if is_exit { Until::Exit(region) } else { Until::Ends { mask, is_later } };
             let mut since = Vec::new();
             if is_later {
-                // Nodes on a path from the node that saves the mask.
+                // These nodes are on a path from the node that saves the mask.
                 let (ahead, _) =
                     reach.from(|node| before.successors(node), &[node], |other| other == held.saved);
                 let is_ahead = |node: u32| ahead.binary_search(&node).is_ok();
@@ -221,6 +224,7 @@ impl Graphs {
             }
             self.waits.push(Wait { pc, from: node, until, since });
         }
+        // Such an edge is the compiler's statement that lanes wait at the target's start.
         for &(from, to) in &code.flow.lane_edges {
             let from = self.blocks[from].1;
             let to = self.blocks[to].0;
@@ -232,12 +236,13 @@ impl Graphs {
         Ok(())
     }
 
-    /// Returns the nodes that end the wait of a mask's lanes, if the wait does not end at the exit of the mask's region.
+    /// Returns the nodes that end the wait for a mask's lanes, if the wait does not end at the exit of the mask's
+    /// region.
     fn ends(&self, reach: &mut Reach, node: u32, mask: usize, is_later: bool) -> Vec<u32> {
         let region = self.regions.mask_region(mask);
         let depth = |mask: usize| self.regions.masks[mask].depth;
         let is_end = |node: u32| match self.segment(node).write {
-            // Masks that are open at the same time are nested.
+            // Masks that are open at the same time are nested, so that an outer restore ends the wait, too.
             Some(ExecWrite::Restore(MaskId(restored))) => depth(restored) <= depth(mask),
             Some(ExecWrite::Else(MaskId(other)) | ExecWrite::And(MaskId(other))) => is_later && other == mask,
             _ => false,
@@ -250,7 +255,7 @@ impl Graphs {
     /// Returns the block that contains a pc.
     fn block(&self, pc: u32) -> Option<u32> {
         let after = self.segments.partition_point(|segment| segment.start <= pc);
-        // The last segment that begins at or before the pc belongs to the block that does.
+        // The last segment that begins at or before the pc belongs to the same block as the pc.
         let block = self.segments[..after].last()?.block;
         let (_, last) = self.blocks[block as usize];
         (pc < self.segment(last).end).then_some(block)
@@ -269,7 +274,7 @@ impl Graphs {
         })
     }
 
-    /// Returns the node of the instruction at a pc.
+    /// Returns the node with the instruction at a pc.
     pub(super) fn instruction_node(&self, pc: u32) -> Option<u32> {
         let (first, last) = self.blocks[self.block(pc)? as usize];
         let after =
@@ -305,6 +310,7 @@ fn segments(code: &Code) -> (Vec<Segment>, Vec<(u32, u32)>) {
         while let Some((write_pcs, write)) = writes.next_if(|(write_pcs, _)| write_pcs.start < pcs.end) {
             let start = write_pcs.start as u32;
             let end = write_pcs.end as u32;
+            // Several writes at the same instruction, such as save and narrow, get empty segments after the first.
             let is_further = last == Some(write_pcs);
             let start = if is_further { end } else { start };
             if !is_further {
@@ -327,7 +333,7 @@ pub(super) fn block_text(code: &Code, BlockId(block): BlockId) -> String {
     }
 }
 
-/// Returns the edges of the wave's graph, and the edges of the lane's graph without skips.
+/// Returns the edges in the wave's graph, and the edges in the lane's graph without skips.
 #[allow(clippy::type_complexity, reason = "two lists of edges")]
 fn edges(code: &Code, segments: &[Segment], blocks: &[(u32, u32)]) -> (Vec<(u32, u32)>, Vec<(u32, u32)>) {
     let flow = &code.flow;
@@ -341,6 +347,7 @@ fn edges(code: &Code, segments: &[Segment], blocks: &[(u32, u32)]) -> (Vec<(u32,
         let node = index as u32 + 1;
         if blocks[segment.block as usize].1 != node {
             wave.push((node, node + 1));
+            // A lane that runs before an `Else` write waits after it, and the other lanes run.
             if !matches!(segment.write, Some(ExecWrite::Else(_))) {
                 lanes.push((node, node + 1));
             }
@@ -364,7 +371,7 @@ fn edges(code: &Code, segments: &[Segment], blocks: &[(u32, u32)]) -> (Vec<(u32,
     (wave, lanes)
 }
 
-/// Returns the regions, with the nesting of masks.
+/// Returns the regions, with the masks' nesting.
 fn regions(
     code: &Code,
     order: &[usize],
@@ -375,7 +382,7 @@ fn regions(
     let none = Mask { around: None, depth: 0, saved: 0, restored: None, is_region: false, is_passed: false };
     let mut masks = vec![none; masks];
     let mut saved = Vec::new();
-    // Innermost open mask at each block's start, and before each node.
+    // The innermost open mask at each block's start, and before each node.
     let mut entered = vec![None; blocks.len()];
     let mut tops = vec![None; segments.len() + 1];
     let edges = code.flow.edges.iter().map(|&(from, to)| (from as u32, to as u32));
@@ -398,7 +405,7 @@ fn regions(
                 _ => {}
             }
         }
-        // All edges to a block have the same open masks.
+        // All edges to a block have the same open masks, which the control flow check ensures.
         next.successors(block as u32).iter().for_each(|&to| entered[to as usize] = top);
     }
     Regions::new(segments, &tops, masks, saved, before)

@@ -1,4 +1,4 @@
-//! History of storage as a lane sees it: the nearest write or assignment along the lane's graph, and the first write in a
+//! Storage history as a lane sees it: the nearest write or assignment along the lane's graph, and the first write in a
 //! stretch while lanes wait. Only findings need it, so it is built on demand.
 
 use core::ops::Range;
@@ -16,7 +16,7 @@ use crate::error::Result;
 pub(super) struct Event {
     pub(super) pc: u64,
     pub(super) end: u64,
-    /// Effect of the instruction; `None` for an assignment.
+    /// The instruction's effect; `None` for an assignment.
     pub(super) with: Option<String>,
     /// Blocks between, in execution order.
     pub(super) path: Vec<Range<u64>>,
@@ -29,7 +29,7 @@ pub(super) type Bits = (Storage, i64, i64);
 pub(super) struct Paths<'c> {
     code: &'c Code,
     graphs: Graphs,
-    /// Predecessors of each node, each with the skip between.
+    /// Each node's predecessors, each with the skip between them.
     before: Vec<Vec<(u32, Option<u32>)>>,
 }
 
@@ -81,7 +81,7 @@ impl History {
                 let is_claimed = |place: &&Place| claimed.iter().any(|bits| is_shared(bits, place));
                 to.iter().find(is_claimed).map(|place| place.storage)
             };
-            // The last effect takes effect.
+            // If several effects write the storage, the last one counts.
             let last = effects.iter().rev().find_map(|effect| Some((effect, written(effect)?)));
             let Some(((effect, storage), node)) = last.zip(graphs.instruction_node(instruction.pcs.0)) else {
                 continue;
@@ -93,6 +93,7 @@ impl History {
             let event = Event { pc, end, with: Some(text(code, effect)), path: Vec::new() };
             recorded.push(Recorded { node, event, is_masked });
         }
+        // An assignment gives the variable a new value, so that the storage no longer has it.
         for assigned in code.assigned.iter().filter(|it| Some(it.variable as usize) == variable) {
             let Some(node) = graphs.assignment_node(assigned.pc) else { continue };
             let pc = assigned.pc.into();
@@ -105,14 +106,15 @@ impl History {
         Self(recorded)
     }
 
-    /// Returns the events of a node.
+    /// Returns a node's events.
     fn events(&self, node: u32) -> &[Recorded] {
         let start = self.0.partition_point(|recorded| recorded.node < node);
         let end = self.0.partition_point(|recorded| recorded.node <= node);
         &self.0[start..end]
     }
 
-    /// Returns the last event before a pc on a lane's path.
+    /// Returns the last event before a pc on a lane's path, by a breadth-first search backwards, so that the path is
+    /// short.
     pub(super) fn before(&self, paths: &Paths<'_>, pc: u64) -> Option<Event> {
         let start = paths.graphs.instruction_node(u32::try_from(pc).ok()?)?;
         let mut to: Vec<Option<u32>> = vec![None; paths.before.len()];
@@ -134,6 +136,7 @@ impl History {
                 }
                 to[from as usize] = Some(node);
                 let skipped = skip.map(|skip| &paths.graphs.skips[skip as usize]);
+                // A waiting lane notices only writes that do not leave inactive lanes alone.
                 let missed = skipped.and_then(|skip| {
                     let stretch = paths.graphs.stretch(skip.wait);
                     let nodes = skip.end.into_iter().chain(stretch.into_iter().rev());
@@ -163,7 +166,7 @@ impl History {
             let at_node = |node: &u32| self.events(*node).iter();
             let mut events = nodes.flat_map(|node| at_node(node).map(move |recorded| (node, recorded)));
             let (node, recorded) = events.find(|(node, recorded)| {
-                // Before the EXEC write that switches these lanes off, they run.
+                // These lanes run until the EXEC write that switches them off.
                 !recorded.is_masked || since(node) && recorded.event.with.is_some()
             })?;
             Some(Event { path: paths.blocks([wait.from, *node].into_iter()), ..recorded.event.clone() })
@@ -171,7 +174,7 @@ impl History {
     }
 }
 
-/// Whether a write to a place changes bits of a storage.
+/// Whether a write to a place changes a storage's bits.
 fn is_shared(&(storage, from, bits): &Bits, place: &Place) -> bool {
     match (storage, place.storage) {
         (Storage::Row(a), Storage::Lane(b, _)) | (Storage::Lane(a, _), Storage::Row(b)) => a == b,

@@ -1,8 +1,8 @@
-//! Checks a description against the code: places that it claims and the code refutes (stale), and places that the code
-//! proves and it does not claim (missed).
+//! Checks a description against the code, and finds places that it claims and the code refutes (stale), and places that
+//! the code proves and it does not claim (missed).
 //!
-//! A location is evaluated to spans for each lane of a wave with `model::denote`, at each pc where something can change,
-//! and each span is looked up among the derived places.
+//! A location is evaluated to spans for each lane in a wave with `model::denote`, at each pc where something can
+//! change, and each span is looked up among the derived places.
 
 use core::ops::Range;
 
@@ -23,7 +23,7 @@ use crate::target::SpaceId;
 /// A variable's bits, and where a lane finds them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Wanted {
-    /// First bit of the variable.
+    /// First bit in the variable.
     from: i64,
     bits: i64,
     found: Found,
@@ -31,7 +31,7 @@ struct Wanted {
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Found {
-    /// One of these storages, each from a bit on. A lane's cell is both a part of a row and a cell of the wave.
+    /// One of these storages, each from a bit on. A lane's cell is both part of a row and a cell of the wave.
     Stored(Vec<(Storage, i64)>),
     Constant(Vec<u8>),
     Nothing,
@@ -61,7 +61,7 @@ impl Contents for Stopped {
     }
 }
 
-/// Consecutive bits of a place that the compiler declared, as one lane finds them.
+/// Consecutive bits in a place that the compiler declared, as one lane finds them.
 struct OwnPlace {
     storage: Storage,
     /// First bit in the place.
@@ -79,7 +79,8 @@ impl OwnPlace {
 /// Bits that a location claims, for each distinguishable lane.
 type Claim = Result<HashSet<Vec<Wanted>>, String>;
 
-/// Returns the claim of a location: one for all lanes if they agree, or one for each lane.
+/// Returns a location's claim: one for all lanes if they agree, or one for each lane. Merging equal claims saves
+/// checking each lane separately.
 fn common(mut lanes: Vec<Vec<Wanted>>) -> HashSet<Vec<Wanted>> {
     let Some(first) = lanes.first() else { return HashSet::new() };
     let mut shared = first.clone();
@@ -109,7 +110,7 @@ struct Judge<'t, 'm> {
     claims: HashMap<(LocId, u64), Claim>,
     /// Pcs at which a lane can stop and the code or the description changes, each with the next such pc.
     stops: Vec<(u64, u64)>,
-    /// Parts of each storage.
+    /// Each storage's parts.
     stored: HashMap<Storage, Vec<(u32, i64, i64)>>,
     /// Lane paths with their events, for stale claims.
     paths: Option<Paths<'t>>,
@@ -117,7 +118,7 @@ struct Judge<'t, 'm> {
     report: Report,
 }
 
-/// Places of a variable part at consecutive stops.
+/// A variable part's places at consecutive stops, found by one sweep over the sorted ranges.
 struct Swept {
     first: Vec<u32>,
     places: Vec<u32>,
@@ -148,7 +149,7 @@ impl Swept {
 }
 
 impl Tracked<'_> {
-    /// Checks the locations that a module gives to the variables of this code.
+    /// Checks the locations that a module gives to this code's variables.
     ///
     /// # Panics
     /// If the module lacks one of these variables.
@@ -187,7 +188,7 @@ impl Tracked<'_> {
         pcs.extend(self.waits.iter().flat_map(|&pc| [pc.into(), u64::from(pc) + u64::from(step)]));
         pcs.sort_unstable();
         pcs.dedup();
-        // A wave cannot stop inside an instruction.
+        // A wave cannot stop inside an instruction, so that no pc there is checked.
         let is_between = |pc: &u64| {
             let before = inside.partition_point(|&(start, _)| start < *pc);
             before == 0 || inside[before - 1].1 <= *pc
@@ -217,7 +218,7 @@ impl Judge<'_, '_> {
         // Claims that the code proves: part, place, stop.
         let mut right: HashSet<(u32, u32, usize)> = HashSet::new();
         let all_stops = core::mem::take(&mut self.stops);
-        // Stops at which something is claimed or proven.
+        // Only stops at which something is claimed or proven are visited.
         let proven = parts.iter().flat_map(|part| self.tracked.places_of(part.0));
         let pcs = proven
             .map(|range| range.start.into()..range.end.into())
@@ -231,6 +232,7 @@ impl Judge<'_, '_> {
         for (pcs, loc) in ranges {
             let first = stops.partition_point(|stop| stop.0 < pcs.start);
             let end = stops.partition_point(|stop| stop.0 < pcs.end);
+            // A declared home is the compiler's word; the code cannot prove or refute it.
             if self.is_home(index, loc) {
                 continue;
             }
@@ -264,7 +266,7 @@ impl Judge<'_, '_> {
             }
         }
         for (&(part, from, len), swept) in parts.iter().zip(&swept) {
-            // Last range of each missed place.
+            // Each missed place's last range, which grows while it stays missed.
             let mut missed: HashMap<u32, usize> = HashMap::new();
             for (index, &(pc, end)) in stops.iter().enumerate() {
                 for &place in swept.places(index) {
@@ -325,6 +327,7 @@ impl Judge<'_, '_> {
                 let is_equal = |&&place: &&u32| {
                     place.checked_sub(tracked.places).is_some_and(|constant| {
                         let (bits, known) = &tracked.constants[constant as usize];
+                        // Only the bits that both the claim and the part contain are compared.
                         let start = (wanted.from - from).max(0);
                         let end = (*bits).min(wanted.from + wanted.bits - from);
                         (start..end).all(|index| bit(known, index) == bit(bytes, index + ahead))
@@ -347,6 +350,7 @@ impl Judge<'_, '_> {
         };
         let bits = wanted.from as u64..(wanted.from + wanted.bits) as u64;
         self.report.claimed += 1;
+        // Consecutive stops with the same claim form one finding.
         let is_same = |last: &&mut Stale| {
             (last.variable, &last.bits, &last.place) == (variable, &bits, &place)
                 && (last.pcs.end == pc || last.pcs.end == end)
@@ -391,9 +395,10 @@ impl Judge<'_, '_> {
         self.report.stale.push(stale);
     }
 
-    /// Returns what a location claims for the lanes of a wave.
+    /// Returns what a location claims for a wave's lanes.
     fn claim(&self, function: Option<FunctionId>, loc: LocId, bits: u64) -> Claim {
         let module = self.module;
+        // A declared place is recognized by its location, because it may have no meaning that can be evaluated.
         for (index, own) in (0..).zip(&self.tracked.code.own) {
             if self.is_same(loc, own) {
                 let keys = self.stored.keys();
@@ -437,7 +442,7 @@ impl Judge<'_, '_> {
             let denote = |&(_, from, bits): &(u32, i64, i64)| {
                 self.module.denote_nodes(function, own.nodes(), (from + bits) as u64, lane).ok()
             };
-            // Parts past the end of the location have no place; a location that cannot be read has none at all.
+            // Parts past the location's end have no place; a location that cannot be read has none at all.
             let mut first = 0;
             for span in parts.iter().rev().find_map(denote).unwrap_or_default() {
                 let bits = span.bits as i64;
@@ -448,7 +453,7 @@ impl Judge<'_, '_> {
         places
     }
 
-    /// Divides bits at the lanes of a vector register, at the lane's bit of a mask, and at both ends of places that the
+    /// Divides bits at a vector register's lanes, at the lane's bit in a mask, and at both ends of the places that the
     /// compiler declared.
     fn divided(&self, span: &Span, lane: u32, own: &[OwnPlace]) -> Vec<Span> {
         let start = span.from;

@@ -1,4 +1,4 @@
-//! Converts statements to operations on parts of storage and variables, by graph node.
+//! Converts statements to operations on storage and variable parts, by graph node.
 
 use core::ops::Range;
 
@@ -19,7 +19,7 @@ pub(super) struct Lower<'c> {
     graphs: &'c Graphs,
     pub(super) program: Program,
     constant_ids: HashMap<(i64, Vec<u8>), u32>,
-    /// First place of each block parameter, and its number of parts.
+    /// Each block parameter's first place, and its number of parts.
     merged: Vec<(u32, u32)>,
     /// Other storage that shares bits or lanes with a storage.
     overlaps: HashMap<u32, Vec<u32>>,
@@ -56,7 +56,7 @@ impl<'c> Lower<'c> {
             step,
             ..Program::default()
         };
-        // A growing list would have up to twice the capacity.
+        // Reserve exactly, because a growing list would have up to twice the capacity.
         let merged_count = code.merged.len();
         let others = code.assigned.len() + code.incoming.len();
         program.ops.reserve_exact(code.places.len() + 2 * merged_count + others);
@@ -69,7 +69,7 @@ impl<'c> Lower<'c> {
         Ok(lower)
     }
 
-    /// Adds all statements of the code, and sorts them by node.
+    /// Adds all of the code's statements, and sorts them by node.
     fn statements(&mut self) -> Result<()> {
         let code = self.code;
         for effect in &code.entries {
@@ -92,7 +92,7 @@ impl<'c> Lower<'c> {
                 self.program.wait(node, wait.pc..self.end_of(wait.pc), index as u32);
             }
         }
-        // Stable, so that assignments at one pc stay in call order.
+        // The sort is stable, so that assignments at the same pc stay in call order.
         let sorted = |group: &Group| (group.node, group.start, group.kind());
         if !self.program.groups.is_sorted_by_key(sorted) {
             self.program.groups.sort_by_key(sorted);
@@ -108,7 +108,7 @@ impl<'c> Lower<'c> {
         Ok(())
     }
 
-    /// Returns the end of the instruction at a pc.
+    /// Returns where the instruction at a pc ends.
     fn end_of(&self, pc: u32) -> u32 {
         let groups = &self.program.groups;
         // Instructions are the first groups, in pc order.
@@ -186,6 +186,7 @@ impl<'c> Lower<'c> {
             EffectKind::Define(value) => {
                 let value_bits = value_piece(self.code, value);
                 if to.is_empty() {
+                    // A value without places still has a definition that assignments can refer to.
                     self.cuts
                         .parts(value_bits)
                         .for_each(|part| self.program.push(To::Value(part), From::New(part)));
@@ -206,6 +207,7 @@ impl<'c> Lower<'c> {
                 self.pairs(&to, &from, all_lanes, |_, part| From::Place(part));
             }
             EffectKind::Move(value) => {
+                // The value's parts name the old contents, which the new places then share.
                 let from = self.cuts.pieces(self.code, effect.from);
                 each_pair(&[value_piece(self.code, value)], &from, |value, from| {
                     for (part, place) in self.cuts.parts(value).zip(self.cuts.parts(from)) {
@@ -231,7 +233,7 @@ impl<'c> Lower<'c> {
         });
     }
 
-    /// Overwrites the bits of places after the first `bits`.
+    /// Overwrites what places contain after the first `bits` bits.
     fn rest(&mut self, to: &[Piece], bits: i64, all_lanes: bool) {
         for piece in after(to, bits) {
             for place in self.cuts.parts(piece) {
@@ -245,6 +247,7 @@ impl<'c> Lower<'c> {
         let Whole::Storage(storage) = whole else { return };
         let is_row = self.cuts.storages[storage as usize].is_row();
         let is_bits = matches!(self.cuts.storages[storage as usize], Storage::Bits(_));
+        // An instruction writes a mask for all lanes, so that its bits change in waiting lanes as well.
         let is_masked = is_row && !all_lanes && !is_bits;
         let new = from.unwrap_or_else(|| self.program.new_source());
         self.program.ops.push(Op::new(To::Place(place), new, is_masked));
@@ -342,13 +345,14 @@ impl<'c> Lower<'c> {
             }
             Source::Nothing => 0,
         };
+        // Bits that the source does not cover have no value.
         for piece in after(&[to], given).into_iter().filter(|piece| piece.bits > 0) {
             self.cuts.parts(piece).for_each(|part| push(part, From::Nothing));
         }
         self.program.ops.extend(ops);
     }
 
-    /// Adds the incoming values of block parameters.
+    /// Adds the values that block parameters receive.
     fn merges(&mut self) -> Result<()> {
         let code = self.code;
         for (index, &(block, _)) in code.merged.iter().enumerate() {
@@ -391,7 +395,7 @@ impl<'c> Lower<'c> {
         Ok(())
     }
 
-    /// Returns the pairs of blocks that an edge in either graph joins. Lanes that leave at a block's first instruction come
+    /// Returns the block pairs that an edge in either graph joins. Lanes that leave at a block's first instruction come
     /// from the block's predecessors.
     fn leads(&self) -> HashMap<(usize, usize), ()> {
         let flow = &self.code.flow;
@@ -453,6 +457,8 @@ impl<'c> Lower<'c> {
             }
         }
         let middle = self.program.end();
+        // A lane that enters in the middle of a block passes no group at its start, so that it receives the parameters
+        // here.
         if left_block != into && self.graphs.blocks[into].0 != to {
             for index in 0..code.merged.len() {
                 if code.merged[index].0.0 == into {

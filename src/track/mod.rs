@@ -1,4 +1,4 @@
-//! Variable locations derived from the code.
+//! Derives variable locations from the code.
 //!
 //! A compiler states what its instructions do to storage, and which variable has which value at which pc. `track` derives
 //! every location of each variable at each pc, and [`judge`](Tracked::judge) checks any description against the code.

@@ -1,4 +1,4 @@
-//! Nodes of the graphs, and their successors.
+//! The graphs' nodes, and their successors.
 
 use crate::build::ExecWrite;
 
@@ -22,6 +22,7 @@ impl Next {
     pub(super) fn new(nodes: usize, edges: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
         let mut first = vec![0u32; nodes + 1];
         edges.clone().for_each(|(from, _)| first[from as usize + 1] += 1);
+        // Counts become start indices; then each edge takes the next free entry in its row.
         for next in 0..nodes {
             first[next + 1] += first[next];
         }

@@ -3,9 +3,9 @@
 //! Origins are traced backwards. They start as "each place is its own source" at the end of the stretch; each write before
 //! this point replaces its destination by its source.
 
-/// Source of contents that no place contains.
+/// The source of contents that no place contains.
 pub(super) const LOST: u32 = u32::MAX;
-/// Flag of a constant among sources.
+/// Flags a constant among sources.
 pub(super) const CONSTANT: u32 = 1 << 31;
 
 /// A write in all lanes. A group of writes reads all sources before it writes.
@@ -17,19 +17,20 @@ pub(super) struct Write {
     pub(super) is_first: bool,
 }
 
-/// Pcs for which a path has origins.
+/// The pcs for which a path has origins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum At {
     /// The path's end.
     End,
-    /// All pcs of the path. At the first pc each place is its own source, so this source has no entry.
+    /// All pcs on the path. At the first pc each place is its own source, so this source has no entry.
     Any,
 }
 
-/// Maximum number of sources of a place. With more, the place is taken to be lost, which bounds the time.
+/// Maximum number of sources for a place. A place with more sources counts as lost, which bounds the time and is always
+/// sound.
 const SOURCES: usize = 4;
 
-/// Sources of each place's contents, at a path's start: places, constants, or none. A place without entries is its
+/// The sources of each place's contents, at a path's start: places, constants, or none. A place without entries is its
 /// own source.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Origins {
@@ -80,7 +81,7 @@ impl Origins {
         self.moved.chunk_by(|a, b| a.0 == b.0)
     }
 
-    /// Adds the origins of another path.
+    /// Adds another path's origins.
     pub(super) fn merge(&mut self, other: &Self, at: At) {
         self.overwrite_all(other);
         if self.moved == other.moved {
@@ -91,7 +92,7 @@ impl Origins {
         }
         let mut moved = core::mem::take(&mut self.moved);
         if at == At::End {
-            // A place without entries has its own contents.
+            // A place without entries keeps its contents on that path.
             let own = |moved: &[(u32, u32)], others: &[(u32, u32)]| -> Vec<(u32, u32)> {
                 let is_other = |place: u32| others.binary_search_by_key(&place, |moved| moved.0).is_err();
                 let places = moved.iter().map(|moved| moved.0);
@@ -107,7 +108,7 @@ impl Origins {
 
     /// Puts a group of writes before the path.
     pub(super) fn precede(&mut self, writes: &[Write], at: At) {
-        // The last write to a place takes effect.
+        // If a group writes a place twice, the last write counts.
         let source = |place: u32| writes.iter().rev().find(|write| write.to == place).map(|write| write.from);
         let mut fresh = writes.iter().filter(|write| {
             let is_own = at == At::Any || self.sources(write.to).is_empty();
@@ -120,6 +121,7 @@ impl Origins {
             }
             return;
         }
+        // Sources are read before the group writes, so that a write replaces a source everywhere.
         let is_read = self.moved.iter().any(|moved| source(moved.1).is_some());
         let first = fresh.next();
         if is_read || first.is_some() {
@@ -132,9 +134,11 @@ impl Origins {
         }
     }
 
-    /// Returns the origins of a whole path, whose first part has the origins `first` and whose second part has these.
+    /// Returns a whole path's origins. `first` are the origins for its first part, and these the origins for its second
+    /// part.
     pub(super) fn after(&self, first: &Self, at: At) -> Self {
         let mut joined = Self { overwritten: first.overwritten.clone(), moved: Vec::new() };
+        // What the second part overwrites from another source is no longer lost.
         if at == At::End {
             for &(place, _) in &self.moved {
                 if let Some(word) = joined.overwritten.get_mut(place as usize / 64) {
@@ -144,6 +148,7 @@ impl Origins {
             let used = joined.overwritten.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1);
             joined.overwritten.truncate(used);
         }
+        // Losses in the second part always count.
         joined.overwrite_all(self);
         let is_own = |place: u32| at == At::Any || self.sources(place).is_empty();
         let mut moved: Vec<(u32, u32)> =

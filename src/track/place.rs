@@ -1,4 +1,4 @@
-//! Places: storage of the wave, or of each lane.
+//! Places: storage that belongs to the wave, or to each lane.
 
 use smallvec::SmallVec;
 
@@ -6,7 +6,7 @@ use crate::model::{Half, Loc, Node, Val};
 use crate::op::Reg;
 use crate::target::{Per, SpaceId, Target};
 
-/// Bits of machine storage, either of the wave or of each lane.
+/// Bits in machine storage that belong to the wave or to each lane.
 ///
 /// ```
 /// # use eitri::{target::{Gfx, Target, Wave}, track::Place};
@@ -20,18 +20,18 @@ pub struct Place {
     pub(super) storage: Storage,
     /// First bit in the storage.
     pub(super) from: i64,
-    /// Number of bits; `None` for all bits of a register, and for 32 bits of other storage.
+    /// Number of bits; `None` for a whole register, and for 32 bits in other storage.
     pub(super) bits: Option<u32>,
 }
 
 /// Storage that contains places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Storage {
-    /// Register of the wave.
+    /// A register of the wave.
     Register(Reg),
-    /// One lane of a vector register, as storage of the wave.
+    /// One lane in a vector register, as storage of the wave.
     Lane(Reg, u32),
-    /// Vector register, as one value for each lane.
+    /// A vector register, as one value for each lane.
     Row(Reg),
     /// Each lane's stack.
     Stack,
@@ -58,12 +58,12 @@ impl Place {
         Self::whole(Storage::Register(reg))
     }
 
-    /// Returns the lanes of a vector register: one value for each lane.
+    /// Returns a vector register's lanes: one value for each lane.
     pub fn per_lane(reg: Reg) -> Self {
         Self::whole(Storage::Row(reg))
     }
 
-    /// Returns one lane of a vector register, counted from 0: one value for the wave.
+    /// Returns one lane in a vector register, counted from 0: one value for the wave.
     pub fn lane(reg: Reg, lane: u32) -> Self {
         Self::whole(Storage::Lane(reg, lane))
     }
@@ -89,20 +89,20 @@ impl Place {
         Self { from, bits: Some(16), ..self }
     }
 
-    /// Returns the place's bits from bit `from` on; without a number, all remaining bits of a register.
+    /// Returns the place's bits from bit `from` on; without a number, all of a register's remaining bits.
     #[cfg(feature = "json")]
     pub(crate) fn bits_from(self, from: u32, bits: Option<u32>) -> Self {
         Self { from: self.from.saturating_add(from.into()), bits: bits.or(self.bits), ..self }
     }
 
-    /// Returns the first `bits` bits of the place.
+    /// Returns the place's first `bits` bits.
     #[must_use]
     pub fn bits(self, bits: u32) -> Self {
         Self { bits: Some(bits), ..self }
     }
 }
 
-/// Places that form one place, lowest bits first: for example the registers of a tuple.
+/// Places that form one place, lowest bits first, such as the registers in a tuple.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Places(SmallVec<[Place; 2]>);
 
@@ -154,7 +154,7 @@ pub(super) fn depends_on_lane(target: &Target, loc: &Loc) -> Option<bool> {
     Some(depends)
 }
 
-/// Returns the location of a storage from a bit on.
+/// Returns a storage's location from a bit on.
 pub(super) fn loc(storage: Storage, from: i64, own: &[Loc]) -> Loc {
     let loc = match storage {
         Storage::Stack => return stack(from),

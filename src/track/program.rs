@@ -1,4 +1,4 @@
-//! The code as operations on parts of storage, values and variables, by graph node.
+//! The code as operations on storage, value and variable parts, by graph node.
 
 use core::ops::Range;
 
@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use crate::error::{ErrorKind, Result};
 
-/// Destination of an operation.
+/// An operation's destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum To {
     /// A storage or variable part, by number.
@@ -15,24 +15,24 @@ pub(super) enum To {
     Value(u32),
 }
 
-/// Source of an operation.
+/// An operation's source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum From {
-    /// Contents of another place.
+    /// Another place's contents.
     Place(u32),
     /// A value part.
     Value(u32),
     Constant(u32),
-    /// New contents. Operations with the same number write the same contents. If the number is a value part, the operation
-    /// defines the part.
+    /// New contents. Operations with the same number write the same contents. If the number is a value part, the
+    /// operation defines the part.
     New(u32),
-    /// Contents of one of several places, by the number of the choice.
+    /// One of several places' contents, by the choice's number.
     Choice(u32),
     /// No value.
     Nothing,
 }
 
-/// A number of at most 29 bits with a 3-bit tag. Code has several for each instruction, so the size matters.
+/// A number with at most 29 bits and a 3-bit tag. Code has several for each instruction, so the size matters.
 #[derive(Debug, Clone, Copy)]
 struct Tagged(u32);
 
@@ -53,7 +53,7 @@ impl Tagged {
     }
 }
 
-/// Write to one part.
+/// A write to one part.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Op {
     to: Tagged,
@@ -120,7 +120,7 @@ pub(super) enum Kind {
     Instruction,
     /// Several instructions that form one step.
     Instructions,
-    /// Copies to the parameters of the next blocks.
+    /// Copies to the next blocks' parameters.
     Leave,
 }
 
@@ -139,7 +139,7 @@ pub(super) struct Group {
     pub(super) node: u32,
     pub(super) start: u32,
     pub(super) end: u32,
-    /// Kind, and index of the first operation or of the wait.
+    /// The kind, and the index of the first operation or the wait.
     first: Tagged,
 }
 
@@ -154,23 +154,24 @@ impl Group {
     }
 }
 
-/// Places and constants, one of which has a place's contents when a waiting lane continues.
+/// Places and constants. When a waiting lane continues, a place has the contents of one of them.
 #[derive(Debug)]
 pub(super) struct Choice {
-    /// Node after which the lane waits.
+    /// The node after which the lane waits.
     pub(super) node: u32,
-    /// Places, or constants with [`CONSTANT`](super::origins::CONSTANT), with their contents when the lane starts to wait.
+    /// Places, or constants with [`CONSTANT`](super::origins::CONSTANT), with their contents when the lane starts to
+    /// wait.
     pub(super) members: SmallVec<[u32; 4]>,
 }
 
-/// Operations of a whole function. Places are numbered in this order: storage parts, incoming values and values of block
-/// parameters, variable parts.
+/// A whole function's operations. Places are numbered in this order: storage parts, block parameters' incoming values
+/// and values, variable parts.
 #[derive(Debug, Default)]
 pub(super) struct Program {
     pub(super) ops: Vec<Op>,
     /// Sorted by node and pc.
     pub(super) groups: Vec<Group>,
-    /// Range of each node's groups.
+    /// Each node's range of groups.
     pub(super) node_groups: Vec<Range<u32>>,
     pub(super) is_row: Vec<bool>,
     /// Number of storage parts, number of the first variable part, and number of places.
@@ -180,7 +181,7 @@ pub(super) struct Program {
     pub(super) values: u32,
     /// Size of the shortest instruction in bytes.
     pub(super) step: u8,
-    /// Number of distinct new contents: value parts first.
+    /// Number of distinct new contents; value parts come first.
     pub(super) news: u32,
     pub(super) constants: Vec<(i64, Vec<u8>)>,
     pub(super) choices: Vec<Choice>,
@@ -208,7 +209,7 @@ impl Program {
         self.ops.len() as u32
     }
 
-    /// Adds a group of operations, unless it is empty.
+    /// Adds a group with these operations, unless there are none.
     ///
     /// # Errors
     /// [`ErrorKind::TooLarge`] if there are too many operations to number.
@@ -216,6 +217,7 @@ impl Program {
         [self.ops.len(), self.news as usize, self.constants.len(), self.choices.len()]
             .into_iter()
             .try_for_each(check)?;
+        // The flag on the last operation saves an end index in each group.
         if let Some(last) = self.ops.get_mut(ops.start as usize..ops.end as usize).and_then(<[Op]>::last_mut)
         {
             last.to = Tagged::new(last.to.tag() | Op::LAST, last.to.number());
@@ -248,7 +250,7 @@ impl Program {
         &self.groups[range.start as usize..range.end as usize]
     }
 
-    /// Returns the operations of a group: none for a wait.
+    /// Returns a group's operations; a wait has none.
     pub(super) fn ops_of(&self, group: &Group) -> &[Op] {
         if group.kind() == Kind::Wait {
             return &[];

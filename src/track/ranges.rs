@@ -1,7 +1,7 @@
-//! Pc ranges in which a variable part and a place have the same name, and therefore the same value.
+//! Finds the pc ranges in which a variable part and a place have the same name, and therefore the same value.
 //!
-//! The walk over the dominator tree visits code in pc order as far as possible. A range stays open while the visited code is
-//! contiguous, so that most ranges are pushed once.
+//! The walk over the dominator tree visits code in pc order where possible. A range stays open while the visited code
+//! is contiguous, so that most ranges are pushed once.
 
 use super::graph::Graphs;
 use super::program::{From, Group, Kind, Op, Program, To};
@@ -9,18 +9,18 @@ use super::ssa::{NOTHING, Ssa, Visit};
 
 const NONE: u32 = u32::MAX;
 
-/// Half-open pc range in which a variable part has a place's value.
+/// A half-open pc range in which a variable part has a place's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PlaceRange {
-    /// Number of the variable part.
+    /// The variable part's number.
     pub(super) part: u32,
     pub(super) start: u32,
     pub(super) end: u32,
-    /// Storage part, or a constant if the number is past all places.
+    /// A storage part, or a constant if the number is past all places.
     pub(super) place: u32,
 }
 
-/// Assignment of a value that some path does not define.
+/// The assignment of a value that some path does not define.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Undefined {
     pub(super) pc: u32,
@@ -33,15 +33,15 @@ pub(super) struct Ranges<'a, 'p> {
     ssa: &'a Ssa<'p>,
     /// Places that change while lanes wait, by wait.
     unknown: &'a [Vec<u32>],
-    /// First place, and first variable part, in the list of each name.
+    /// The first place, and the first variable part, in each name's list.
     heads: [Vec<u32>; 2],
     next: Vec<u32>,
     before: Vec<u32>,
-    /// Names that a place and a variable share, and some that they shared before.
+    /// Names that a place and a variable share, and some that they no longer share.
     shared: Vec<u32>,
     /// Length of `shared` at which stale names are removed.
     most: usize,
-    /// Pc at which a place received its name, and the number of this event.
+    /// The pc at which a place received its name, and this event's number.
     since: Vec<(u32, u32)>,
     events: u32,
     /// Contiguous code that is visited in order: whether there is any, its first pc and its first event.
@@ -49,11 +49,11 @@ pub(super) struct Ranges<'a, 'p> {
     run: (u32, u32),
     /// Position of the segment that is visited next.
     ahead: usize,
-    /// Pc up to which code was visited.
+    /// The pc up to which code was visited.
     at: u32,
-    /// Pc at which a change ends old ranges, and pc at which it begins new ranges.
+    /// The pc at which a change ends old ranges, and the pc at which it begins new ranges.
     change: (u32, u32),
-    /// Pc of the last assignments of contents, with their variables and places.
+    /// The pc at which contents were last assigned, with their variables and places.
     contents: (u32, Vec<(u32, u32)>),
     pub(super) places: Vec<PlaceRange>,
     pub(super) undefined: Vec<Undefined>,
@@ -126,6 +126,7 @@ impl<'a, 'p> Ranges<'a, 'p> {
         }
         let side = usize::from(self.is_variable(place));
         let next = core::mem::replace(&mut self.heads[side][name as usize], place);
+        // A name is worth remembering when it gets its first member on this side and already has one on the other.
         if next == NONE && self.heads[1 - side][name as usize] != NONE {
             if self.shared.len() == self.most {
                 self.prune();
@@ -158,10 +159,11 @@ impl<'a, 'p> Ranges<'a, 'p> {
 
     fn start(&self, place: u32) -> u32 {
         let (pc, event) = self.since[place as usize];
+        // A name from before the current run holds since the run's start.
         if event < self.run.1 { self.run.0 } else { pc }
     }
 
-    /// Ends all ranges of a place or variable with a name.
+    /// Ends all ranges in which a place or variable has a name.
     fn end(&mut self, place: u32, name: u32, pc: u32) {
         if name == NOTHING || !self.is_on {
             return;
@@ -183,7 +185,7 @@ impl<'a, 'p> Ranges<'a, 'p> {
         }
     }
 
-    /// Removes names that a place or a variable no longer has.
+    /// Removes names that no place or no variable has anymore.
     fn prune(&mut self) {
         self.shared.sort_unstable();
         self.shared.dedup();
@@ -222,6 +224,7 @@ impl Visit for Ranges<'_, '_> {
             while self.ssa.order.get(self.ahead).is_some_and(|step| !self.is_segment(step.node)) {
                 self.ahead += 1;
             }
+            // Where the next code does not follow directly, open ranges end.
             let next = self.ssa.order.get(self.ahead);
             if next.map(|step| self.graphs.segment(step.node).start) != Some(self.at) {
                 self.stop();
@@ -245,7 +248,7 @@ impl Visit for Ranges<'_, '_> {
         let start = group.start;
         let end = group.end;
         self.change = match group.kind() {
-            // Between the instructions of one step, the contents that they write are unknown.
+            // Between the instructions in one step, the contents that they write are unknown.
             Kind::Instruction | Kind::Instructions if self.is_segment(group.node) => {
                 (self.program.until(group), end)
             }
@@ -267,6 +270,7 @@ impl Visit for Ranges<'_, '_> {
                 let unknown = &self.unknown[group.first()];
                 let contents = if self.contents.0 == start { self.contents.1.clone() } else { Vec::new() };
                 let is_unknown = |place: u32| unknown.binary_search(&place).is_ok();
+                // A variable that was assigned a place's contents at this pc is as unknown as the place.
                 let variables =
                     contents.iter().filter(|&&(_, place)| is_unknown(place)).map(|&(variable, _)| variable);
                 for place in variables.chain(unknown.iter().copied()).collect::<Vec<_>>() {

@@ -1,4 +1,4 @@
-//! Statements about code that the crate `regalloc2` allocated.
+//! Converts the crate `regalloc2`'s output to statements about code.
 //!
 //! [`add`] takes operands, moves, clobbers and block parameters from the function and the allocator's output. The compiler
 //! adds what only it knows: the pcs and places of a [`Machine`], arguments ([`Code::entry`]), and assignments
@@ -22,14 +22,14 @@ use crate::target::Target;
 
 /// A function's machine code, after encoding.
 pub trait Machine {
-    /// Returns the half-open pc range of an instruction, in bytes from the function's start. The range is empty if no
+    /// Returns an instruction's half-open pc range, in bytes from the function's start. The range is empty if no
     /// machine instruction was encoded.
     fn inst(&self, inst: Inst) -> Range<u64>;
 
     /// Returns the half-open pc range of `Output::edits[edit]`.
     fn edit(&self, edit: usize) -> Range<u64>;
 
-    /// Returns the places of a register or spill slot that contains a value in a class.
+    /// Returns the places in a register or spill slot that contains a value in a class.
     fn places(&self, at: Allocation, class: RegClass) -> Places;
 
     /// Whether the move `Output::edits[edit]` is also executed for inactive lanes.
@@ -41,8 +41,8 @@ pub trait Machine {
         false
     }
 
-    /// Returns the index of the operand that the instruction only copies to its single definition: the compiler's own move,
-    /// masked or not.
+    /// Returns the index of the operand that the instruction only copies to its single definition: the compiler's own
+    /// move, masked or not.
     fn copied(&self, _inst: Inst) -> Option<usize> {
         None
     }
@@ -53,12 +53,12 @@ pub trait Machine {
     }
 }
 
-/// Values of virtual registers.
+/// The values of virtual registers.
 #[derive(Debug, Clone)]
 pub struct Values(Vec<ValueId>);
 
 impl Values {
-    /// Returns the value of a virtual register.
+    /// Returns a virtual register's value.
     pub fn get(&self, register: VReg) -> Option<ValueId> {
         self.0.get(register.vreg()).copied()
     }
@@ -67,7 +67,7 @@ impl Values {
 impl Index<VReg> for Values {
     type Output = ValueId;
 
-    /// Returns the value of a virtual register.
+    /// Returns a virtual register's value.
     ///
     /// # Panics
     /// If the function lacks the register.
@@ -76,7 +76,7 @@ impl Index<VReg> for Values {
     }
 }
 
-/// Adds the operands, moves, clobbers and block parameters of an allocated function.
+/// Adds an allocated function's operands, moves, clobbers and block parameters.
 ///
 /// A block begins and ends in the control flow block that contains its pcs. Blocks without code are passed through: what
 /// they pass on comes from their predecessors. Virtual registers that no encoded instruction defines have no value yet;
@@ -116,7 +116,7 @@ fn add_all(
     Ok(values)
 }
 
-/// Pc range of each block, from its instructions and moves.
+/// Each block's pc range, from its instructions and moves.
 struct Blocks {
     pcs: Vec<Range<u64>>,
     /// Control flow blocks, by first pc.
@@ -193,7 +193,7 @@ fn operands<'a>(
     allocated.filter(|(operand, _)| operand.as_fixed_nonallocatable().is_none())
 }
 
-/// Returns the size of each virtual register in bits: the size of its places, or of the values copied to it.
+/// Returns each virtual register's size in bits: the size of its places, or of the values copied to it.
 fn bits(
     code: &mut Code,
     function: &impl Function,
@@ -213,7 +213,7 @@ fn bits(
             }
         }
     }
-    // Registers that are only passed on get their sizes from the other end.
+    // Registers that are only passed on get their sizes from the other end, through any number of blocks.
     let mut is_changed = true;
     while core::mem::take(&mut is_changed) {
         for block in (0..function.num_blocks()).map(Block::new) {
@@ -241,7 +241,8 @@ struct Edges<'a, F> {
 }
 
 impl<F: Function> Edges<'_, F> {
-    /// Returns the blocks with code from which a lane comes to a block, and the register that each passes for each parameter.
+    /// Returns the blocks with code from which a lane comes to a block, and the register that each passes for each
+    /// parameter.
     fn sources(&self, block: Block) -> Vec<(Block, Vec<VReg>)> {
         let function = self.function;
         let mut sources = Vec::new();
@@ -263,7 +264,7 @@ impl<F: Function> Edges<'_, F> {
                         index.and_then(|index| given.get(index)).copied().unwrap_or(register)
                     };
                     let given: Vec<VReg> = wanted.iter().map(|&register| passed(register)).collect();
-                    // A loop without code runs forever.
+                    // A loop without code runs forever, so that the search is bounded.
                     let may_continue = depth < function.num_blocks();
                     if self.blocks.has_code(from) || from == function.entry_block() {
                         sources.push((from, given));
@@ -298,7 +299,7 @@ impl<F: Function> Edges<'_, F> {
 /// Adds the values of all registers, and the values that block parameters receive.
 fn values(code: &mut Code, edges: &Edges<'_, impl Function>, bits: &[u32]) -> Result<Values> {
     let function = edges.function;
-    // The register that each register equals, if it equals one.
+    // The register that each register equals, if there is one.
     let mut same: Vec<Option<VReg>> = vec![None; bits.len()];
     let mut merged: IndexMap<usize, BlockId> = IndexMap::new();
     let mut received: Vec<(BlockId, usize, Option<VReg>)> = Vec::new();
@@ -309,6 +310,7 @@ fn values(code: &mut Code, edges: &Edges<'_, impl Function>, bits: &[u32]) -> Re
             let given: Vec<(Block, VReg)> =
                 sources.iter().map(|(from, given)| (*from, given[index])).collect();
             if let [(_, register)] = given[..] {
+                // A parameter with one source is that source, and needs no merge.
                 same[parameter.vreg()] = Some(register);
                 continue;
             }
@@ -371,6 +373,7 @@ impl<F: Function, M: Machine> Adder<'_, F, M> {
         let mut defs = operands(self.function, self.output, inst)
             .filter(|(operand, _)| operand.kind() == OperandKind::Def)
             .peekable();
+        // Without definitions and clobbers, an instruction changes nothing that is tracked.
         if pcs.is_empty() || (defs.peek().is_none() && clobbers.into_iter().next().is_none()) {
             return Ok(());
         }
@@ -385,7 +388,7 @@ impl<F: Function, M: Machine> Adder<'_, F, M> {
             Some(places((operand, from)))
         });
         let mut defs: Vec<_> = defs.collect();
-        // Several operands for one definition share an allocation.
+        // Several operands for the same definition share an allocation.
         defs.dedup_by_key(|(operand, _)| operand.vreg());
         for def in &defs {
             let value = self.value(def.0.vreg())?;
@@ -440,26 +443,26 @@ impl<F: Function, M: Machine> Adder<'_, F, M> {
     }
 }
 
-/// Returns the class of a move, from its register.
+/// Returns a move's class, from its register.
 fn class(from: Allocation, to: Allocation) -> Option<RegClass> {
     [from, to].into_iter().find_map(|end| end.as_reg()).map(|register| register.class())
 }
 
-/// Storage for spill slots: scalars ([`RegClass::Int`]) go to lanes of vector registers that the compiler reserves, vectors
-/// to each lane's stack.
+/// Storage for spill slots: scalars ([`RegClass::Int`]) go to lanes in vector registers that the compiler reserves,
+/// vectors to each lane's stack.
 #[derive(Debug, Clone)]
 pub struct Spills {
     rows: Vec<Reg>,
     lanes: u32,
     base: i64,
-    /// First dword and number of dwords of each slot, by index and whether the slot contains a scalar.
+    /// Each slot's first dword and number of dwords, by index and whether the slot contains a scalar.
     slots: IndexMap<(usize, bool), (u32, u32)>,
     /// Number of dwords for vectors and for scalars.
     used: [u32; 2],
 }
 
 impl Spills {
-    /// Assigns storage to the spill slots of an allocated function: lanes of `rows` in order, and dwords on the stack from
+    /// Assigns storage to an allocated function's spill slots: lanes in `rows` in order, and dwords on the stack from
     /// `base` bytes on. One unit of `Function::spillslot_size` is a dword.
     ///
     /// # Errors
@@ -506,7 +509,7 @@ impl Spills {
         });
     }
 
-    /// Returns the places of a spill slot that contains a value in a class.
+    /// Returns the places in a spill slot that contains a value in a class.
     pub fn places(&self, slot: SpillSlot, class: RegClass) -> Places {
         let is_scalar = class == RegClass::Int;
         let Some(&(first, size)) = self.slots.get(&(slot.index(), is_scalar)) else { return Places::none() };
@@ -520,7 +523,7 @@ impl Spills {
         (first..first + size).map(place).collect()
     }
 
-    /// Returns the size of vectors on each lane's stack in bytes.
+    /// Returns how much of each lane's stack holds vectors, in bytes.
     pub fn stack_bytes(&self) -> u64 {
         4 * u64::from(self.used[0])
     }

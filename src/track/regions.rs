@@ -1,7 +1,7 @@
 //! Regions: the code between the instructions that save and restore a mask.
 //!
-//! A region has one entry and one exit, and regions nest like parentheses. An analysis of a region treats each inner region
-//! as one step, so that the time for all regions is proportional to the code size, whatever the nesting depth.
+//! A region has one entry and one exit, and regions nest like parentheses. The analysis treats each inner region as one
+//! step, so that the time for all regions is proportional to the code size, whatever the nesting depth.
 
 use super::nodes::{Next, Segment};
 use crate::build::{ExecWrite, MaskId};
@@ -12,14 +12,14 @@ pub(super) const WHOLE: u32 = 0;
 /// A mask, and its position among the nested masks.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Mask {
-    /// Innermost mask that is open where this mask is saved.
+    /// The innermost mask that is open where this mask is saved.
     pub(super) around: Option<usize>,
     /// Number of enclosing masks.
     pub(super) depth: u32,
     /// Nodes that save and restore the mask.
     pub(super) saved: u32,
     pub(super) restored: Option<u32>,
-    /// Whether the mask forms a region. If the end of another mask closes it, it is part of the enclosing region.
+    /// Whether the mask forms a region. If another mask's end closes it, it is part of the enclosing region.
     pub(super) is_region: bool,
     /// Whether the wave gets from the region's entry to its exit.
     pub(super) is_passed: bool,
@@ -30,12 +30,12 @@ pub(super) struct Regions {
     pub(super) masks: Vec<Mask>,
     /// Masks, each after its enclosing masks.
     pub(super) order: Vec<usize>,
-    /// Region of each mask.
+    /// Each mask's region.
     mask_regions: Vec<u32>,
-    /// Region of each node, before the node runs.
+    /// Each node's region, before the node runs.
     node_regions: Vec<u32>,
-    /// Whether the wave gets from each node to the exit of its region. For the exit of an inner region, the exit of the
-    /// enclosing region counts.
+    /// Whether the wave gets from each node to its region's exit. For an inner region's exit, the enclosing region's
+    /// exit counts.
     comes_out: Vec<bool>,
     /// Depth of the outermost region whose exit the wave reaches after each mask's exit.
     out: Vec<u32>,
@@ -51,6 +51,7 @@ impl Regions {
         before: &Next,
     ) -> Self {
         masks.iter_mut().for_each(|mask| mask.is_region = mask.restored.is_some());
+        // Restoring an outer mask closes the inner masks without their own exit, so that they form no regions.
         for (segment, top) in segments.iter().zip(&tops[1..]) {
             if let Some(ExecWrite::Restore(MaskId(restored))) = segment.write {
                 let mut open = *top;
@@ -79,7 +80,7 @@ impl Regions {
         regions.map(|&mask| (mask as u32 + 1, &self.masks[mask]))
     }
 
-    /// Returns the region of a node.
+    /// Returns a node's region.
     pub(super) fn node_region(&self, node: u32) -> u32 {
         self.node_regions[node as usize]
     }
@@ -122,7 +123,7 @@ impl Regions {
             .take_while(move |&region| region != to)
     }
 
-    /// Whether the wave gets from a node to the exit of an enclosing region.
+    /// Whether the wave gets from a node to an enclosing region's exit.
     pub(super) fn comes_out(&self, node: u32, region: u32) -> bool {
         let own = self.node_region(node);
         let is_out = || self.out[own as usize - 1] <= self.mask(region).depth;
@@ -130,6 +131,7 @@ impl Regions {
     }
 
     fn find_exits(&mut self, before: &Next) {
+        // Inner regions first, because the search passes them in one step.
         let mut open = Vec::new();
         for &mask in self.order.iter().rev() {
             let region = self.mask_regions[mask];
@@ -137,7 +139,7 @@ impl Regions {
             let Some(restored) = restored.filter(|_| region == mask as u32 + 1) else { continue };
             open.push(restored);
             while let Some(node) = open.pop() {
-                // The exit of an inner region is after its entry.
+                // An inner region's exit leads back to its entry.
                 let inner = self.node_region(node);
                 let inner = (inner != region).then(|| self.mask(inner));
                 let (passed, ends);

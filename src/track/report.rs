@@ -1,4 +1,4 @@
-//! Report of a check against code: stale claims, missed places, and locations that cannot be checked.
+//! A check's report: stale claims, missed places, and locations that cannot be checked.
 
 use core::fmt;
 use core::ops::Range;
@@ -6,7 +6,7 @@ use core::ops::Range;
 use crate::error::At;
 use crate::model::VariableId;
 
-/// Result of a check against code. Claims and places are counted by part of a variable and pc of an instruction.
+/// Result of a check against code. Claims and places are counted by variable part and instruction pc.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {
     /// Claims that an execution can refute.
@@ -23,14 +23,14 @@ pub struct Report {
     pub recoverable: u64,
 }
 
-/// Claim that an execution can refute.
+/// A claim that an execution can refute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stale {
     /// The variable.
     pub variable: VariableId,
     /// Unit, function, variable name and pcs.
     pub at: At,
-    /// Range of the variable's bits.
+    /// The range of the variable's bits.
     pub bits: Range<u64>,
     /// Half-open pc range of instructions, in bytes from the function's start.
     pub pcs: Range<u64>,
@@ -38,24 +38,24 @@ pub struct Stale {
     pub place: String,
     /// Whether lanes wait at one of the pcs.
     pub waits: bool,
-    /// Pc of the wave while these lanes wait: after the instruction that overwrites the place.
+    /// The wave's pc while these lanes wait: after the instruction that overwrites the place.
     pub wave: Option<u64>,
-    /// Pc of the instruction that overwrote the place, or of the assignment that gave the variable another value.
+    /// The pc of the instruction that overwrote the place, or of the assignment that gave the variable another value.
     pub overwritten: Option<u64>,
-    /// Effect of this instruction; `None` for an assignment.
+    /// This instruction's effect; `None` for an assignment.
     pub with: Option<String>,
-    /// Half-open pc ranges of the blocks from this instruction to the first pc, or to the wave.
+    /// Half-open pc ranges for the blocks from this instruction to the first pc, or to the wave.
     pub path: Vec<Range<u64>>,
     /// The variable's actual places at the first pc.
     pub places: Vec<String>,
 }
 
-/// Place that the code proves and the description does not claim.
+/// A place that the code proves and the description does not claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missed {
     /// The variable.
     pub variable: VariableId,
-    /// Range of the variable's bits.
+    /// The range of the variable's bits.
     pub bits: Range<u64>,
     /// Half-open pc range of instructions.
     pub pcs: Range<u64>,
@@ -63,7 +63,7 @@ pub struct Missed {
     pub place: String,
 }
 
-/// Location that cannot be checked.
+/// A location that cannot be checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unjudged {
     /// The variable.

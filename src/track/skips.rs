@@ -1,4 +1,4 @@
-//! Effects of a stretch on the storage of waiting lanes.
+//! What a stretch does to waiting lanes' storage.
 //!
 //! A waiting lane runs nothing. A stretch changes the lane's storage by writes to places of the wave, and by writes to
 //! per-lane places in all lanes. Each place's contents at the end are traced back to the start: to another place, a
@@ -17,10 +17,11 @@ use super::program::{Choice, From, Kind, Op, Program, To};
 use super::ssa::Ssa;
 use crate::error::Result;
 
-/// Places whose contents are unknown at pcs where lanes wait, by wait. The first wait at a pc has the places of all.
+/// Places whose contents are unknown at pcs where lanes wait, by wait. The first wait at a pc has all places for that
+/// pc.
 pub(super) struct Unknown {
     places: Vec<Vec<u32>>,
-    /// Waits and choices. The place is known only if all members of the choice have equal contents.
+    /// Waits and choices. The place is known only if all of the choice's members have equal contents.
     unless_alike: Vec<(u32, u32)>,
 }
 
@@ -40,8 +41,8 @@ impl Unknown {
     }
 }
 
-/// Adds each skip's operations to the skip's node; these nodes follow the segments. Returns all operations, and the places
-/// that are unknown to waiting lanes.
+/// Adds each skip's operations to the skip's node; these nodes follow the segments. Returns all operations, and the
+/// places that are unknown to waiting lanes.
 pub(super) fn add(mut lower: Lower<'_>, graphs: &Graphs) -> Result<(Program, Unknown)> {
     let (ends, places, choices) = Stretches::new(&lower.program, graphs).follow();
     let chosen = choices.into_iter().map(|(wait, choice)| (wait, lower.program.choose(choice)));
@@ -51,6 +52,7 @@ pub(super) fn add(mut lower: Lower<'_>, graphs: &Graphs) -> Result<(Program, Unk
         let [incoming, received] = lower.skipped(skip.from, skip.to);
         let program = &mut lower.program;
         let start = program.end();
+        // A skip whose end the wave never reaches has no effect.
         let end = end.unwrap_or_default();
         for place in end.overwritten() {
             let from = program.new_source();
@@ -81,7 +83,7 @@ pub(super) fn add(mut lower: Lower<'_>, graphs: &Graphs) -> Result<(Program, Unk
     Ok((program, unknown))
 }
 
-/// Effect of the wave's code on a lane's storage, from a node on.
+/// What the wave's code does to a lane's storage, from a node on.
 #[derive(Debug, Clone, Default)]
 struct Traced {
     /// Origins at the end, if the wave gets there.
@@ -109,29 +111,29 @@ struct Order {
     has_loop: bool,
 }
 
-/// Known origins before each node of an order. Many nodes share the origins of their successor.
+/// Known origins before each node in an order. Many nodes share their successor's origins.
 type States = Vec<Option<Rc<Origins>>>;
 
 struct Stretches<'a> {
     program: &'a Program,
     graphs: &'a Graphs,
-    /// Writes in all lanes, and the first write of each node.
+    /// Writes in all lanes, and each node's first write.
     writes: Vec<Write>,
     first: Vec<u32>,
-    /// Position of each node in the tracing order.
+    /// Each node's position in the tracing order.
     position: Vec<u32>,
     /// Effects from each region's entry to its exit.
     passed: Vec<Traced>,
     /// Effects from each region's exit to the exit of the enclosing region.
     after: Vec<Traced>,
-    /// Effects from a region's exit to the exit of an outer region.
+    /// Effects from a region's exit to an outer region's exit, kept because many waits need them.
     outwards: HashMap<(u32, u32), Traced>,
     /// Effects from each wait until the wave leaves the region in which the wait begins.
     left: Vec<Traced>,
 }
 
 const NONE: u32 = u32::MAX;
-/// Position of a node whose successors are not all in the order yet.
+/// Position for a node whose successors are not all in the order yet.
 const OPEN: u32 = NONE - 1;
 
 impl<'a> Stretches<'a> {
@@ -164,7 +166,7 @@ impl<'a> Stretches<'a> {
         }
     }
 
-    /// Returns the origins at the end of each skip, the unknown places by wait, and choices between contents of a place.
+    /// Returns the origins at each skip's end, the unknown places by wait, and choices between a place's contents.
     fn follow(mut self) -> (States, Vec<Vec<u32>>, Vec<(u32, Choice)>) {
         let graphs = self.graphs;
         let mut ends = vec![None; graphs.skips.len()];
@@ -206,6 +208,7 @@ impl<'a> Stretches<'a> {
                 add(wait, &traced.1);
             }
         }
+        // All waits at the same pc look alike to a debugger, so that the first one collects for all.
         let mut unknown = vec![Vec::new(); graphs.waits.len()];
         for (wait, origins) in &lost {
             unknown[*wait as usize].extend(origins.overwritten());
@@ -261,7 +264,7 @@ impl<'a> Stretches<'a> {
         }
     }
 
-    /// Returns the wave's effect from the start of a wait to the exit of an enclosing region.
+    /// Returns the wave's effect from a wait's start to an enclosing region's exit.
     fn until_exit(&mut self, wait: u32, region: u32) -> Traced {
         let regions = &self.graphs.regions;
         let own = regions.node_region(self.graphs.waits[wait as usize].from);
@@ -276,6 +279,7 @@ impl<'a> Stretches<'a> {
             }
             open.push(inner);
         }
+        // From the outermost region inward, each result extends the one before.
         for inner in open.into_iter().rev() {
             let next = &self.after[inner as usize];
             let traced = match self.outwards.get(&(regions.around(inner), region)) {
@@ -287,7 +291,7 @@ impl<'a> Stretches<'a> {
         self.outwards[&(own, region)].after(&left)
     }
 
-    /// Returns the origins at the end of each skip, for waits with the same ends, and the origins at all pcs.
+    /// Returns the origins at each skip's end, for waits with the same ends, and the origins at all pcs.
     fn until(&mut self, until: Until, waits: &[u32]) -> Vec<(u32, (States, Rc<Origins>))> {
         let graphs = self.graphs;
         let (region, is_later) = match until {
@@ -304,7 +308,7 @@ impl<'a> Stretches<'a> {
         last.dedup();
         let ends: Vec<u32> = last.iter().map(|end| end.0).collect();
         let is_end = |node: u32| ends.binary_search(&node).ok();
-        // Node after which each wait begins, and what the wave does before it gets there.
+        // The node after which each wait begins, and what the wave does before it gets there.
         let mut starts: Vec<(u32, Option<u32>, Option<Traced>)> = Vec::new();
         for &wait in waits {
             let from = graphs.waits[wait as usize].from;
@@ -322,7 +326,7 @@ impl<'a> Stretches<'a> {
         }
         let from: Vec<u32> = starts.iter().filter_map(|start| start.1).collect();
         let order = self.order(region, &from, &ends);
-        // Lanes that wait at the save of their mask wait elsewhere, or run, when the last instruction runs.
+        // Lanes that wait at their mask's save wait elsewhere, or run, when the last instruction runs.
         let run = |node: u32, is_run: bool, at: At| {
             if is_run { self.before(node, Rc::default(), at) } else { Rc::default() }
         };
@@ -400,12 +404,13 @@ impl<'a> Stretches<'a> {
     /// Returns the origins before each node. `at_end` returns the origins before an end.
     fn trace(&self, order: &Order, at: At, at_end: impl Fn(u32) -> Option<Option<Rc<Origins>>>) -> States {
         let mut states: States = vec![None; order.nodes.len()];
+        // Without loops, one pass in this order is enough; otherwise the passes repeat until nothing changes.
         loop {
             let mut is_changed = false;
             for (index, &node) in order.nodes.iter().enumerate() {
                 let state = at_end(node).unwrap_or_else(|| {
                     let state = self.after(order, node, &states, at)?;
-                    // An exit belongs to the code of its inner region.
+                    // An exit belongs to its inner region's code.
                     let is_run =
                         order.region.is_none_or(|region| self.graphs.regions.node_region(node) == region);
                     Some(if is_run { self.before(node, state, at) } else { state })
@@ -450,6 +455,7 @@ impl<'a> Stretches<'a> {
     fn before(&self, node: u32, mut origins: Rc<Origins>, at: At) -> Rc<Origins> {
         let range = self.first[node as usize] as usize..self.first[node as usize + 1] as usize;
         let mut writes = &self.writes[range];
+        // Groups are put in front one by one, the last group first.
         while let Some(start) = writes.iter().rposition(|write| write.is_first) {
             Rc::make_mut(&mut origins).precede(&writes[start..], at);
             writes = &writes[..start];
@@ -458,7 +464,7 @@ impl<'a> Stretches<'a> {
     }
 }
 
-/// Returns the write of an operation, if waiting lanes see it.
+/// Returns an operation's write, if waiting lanes see it.
 fn write(program: &Program, op: Op) -> Option<Write> {
     let (To::Place(to), false) = (op.to(), op.is_masked()) else { return None };
     let is_row = |place: u32| program.is_row[place as usize];
@@ -467,7 +473,7 @@ fn write(program: &Program, op: Op) -> Option<Write> {
         From::Place(from) if from >= program.stored || is_row(from) && !is_row(to) => LOST,
         From::Place(from) => from,
         From::Constant(constant) => CONSTANT | constant,
-        // Values are the values of running lanes.
+        // Values are running lanes' values.
         From::Value(_) | From::New(_) | From::Choice(_) | From::Nothing => LOST,
     };
     Some(Write { to, from, is_first: false })

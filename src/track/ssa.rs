@@ -11,12 +11,12 @@ use super::origins::CONSTANT;
 use super::program::{From, Group, Op, Program, To};
 use crate::dominators::{Dominators, UNREACHED};
 
-/// Name of no value. It equals nothing, not even itself.
+/// The name for no value. It equals nothing, not even itself.
 pub(super) const NOTHING: u32 = 0;
 const NONE: u32 = UNREACHED;
-/// Flag of a value part in the log.
+/// Flags a value part in the log.
 const VALUE: u32 = 1 << 31;
-/// Flag of a choice among the phis' places.
+/// Flags a choice among the phis' places.
 const CHOICE: u32 = 1 << 31;
 
 /// Nodes and edges, in compressed rows.
@@ -66,7 +66,7 @@ impl Graph {
     }
 }
 
-/// Step of a walk over all nodes in which each node comes after its immediate dominator.
+/// A step in a walk over all nodes in which each node comes after its immediate dominator.
 #[derive(Clone, Copy)]
 pub(super) struct Step {
     pub(super) node: u32,
@@ -81,19 +81,19 @@ pub(super) struct Ssa<'p> {
     pub(super) program: &'p Program,
     graph: Graph,
     pub(super) order: Vec<Step>,
-    /// Place of each phi, and [`CHOICE`] with the number of each choice; sorted by node, phis first.
+    /// Each phi's place, and [`CHOICE`] with each choice's number; sorted by node, phis first.
     phis: Vec<u32>,
     node_phis: Vec<Range<u32>>,
-    /// Index of each choice among the phis.
+    /// Each choice's index among the phis.
     choices: Vec<u32>,
     /// Index of each phi's first operand.
     operands_of: Vec<u32>,
     operands: Vec<u32>,
-    /// Name that represents each phi.
+    /// The name that represents each phi.
     same: Vec<u32>,
 }
 
-/// Callbacks of a walk in dominator order.
+/// Callbacks for a walk in dominator order.
 pub(super) trait Visit {
     /// Before a node, and before names are reset to the names at its dominator.
     fn enter(&mut self, _position: usize) {}
@@ -105,7 +105,7 @@ pub(super) trait Visit {
     fn set(&mut self, _place: u32, _old: u32, _new: u32) {}
     /// A variable is assigned a value that some path does not define.
     fn unproven(&mut self, _group: &Group, _op: &Op) {}
-    /// After all groups of a node.
+    /// After all of a node's groups.
     fn left(&mut self, _node: u32, _names: &[u32]) {}
 }
 
@@ -151,12 +151,12 @@ impl<'p> Ssa<'p> {
         self.phi(self.phis.len() as u32) as usize
     }
 
-    /// Places the phis, in reverse postorder of nodes, and returns the node of each.
+    /// Places the phis, in the nodes' reverse postorder, and returns each phi's node.
     fn place_phis(&mut self, order: &[u32], idom: &[u32]) -> Vec<u32> {
         let nodes = self.graph.nodes();
         let frontiers = Frontiers::new(&self.graph, idom);
         let (first, writers) = self.writers();
-        // The phis of each node, in the order of places.
+        // Each node's phis, in place order.
         let mut phis: Vec<(u32, u32)> = Vec::new();
         let mut count = vec![0u32; nodes];
         let mut has_phi = vec![NONE; nodes];
@@ -167,6 +167,7 @@ impl<'p> Ssa<'p> {
                 is_open[node as usize] = place;
                 open.push(node);
             }
+            // A phi writes its place, so that it may need further phis in its own frontier.
             while let Some(node) = open.pop() {
                 for &front in frontiers.frontier(node) {
                     if core::mem::replace(&mut has_phi[front as usize], place) != place {
@@ -179,6 +180,7 @@ impl<'p> Ssa<'p> {
                 }
             }
         }
+        // Free these before the operands are allocated, because both are large.
         drop((writers, first, frontiers));
         self.node_phis = vec![0..0; nodes];
         let mut start = 0;
@@ -227,6 +229,7 @@ impl<'p> Ssa<'p> {
     fn writers(&self) -> (Vec<u32>, Vec<u32>) {
         let places = self.program.places as usize;
         let mut last = vec![NONE; places];
+        // The walk runs twice: to count, and to fill in.
         let mut each = |write: &mut dyn FnMut(u32, u32)| {
             last.fill(NONE);
             for &Step { node, .. } in &self.order {
@@ -269,6 +272,7 @@ impl<'p> Ssa<'p> {
                         self.operands[(self.operands_of[phi as usize] + edge) as usize] = names[place];
                     }
                 }
+                // Choices at a node follow its phis.
                 let first = self.node_phis[node as usize].end as usize;
                 for (&phi, &operand) in self.phis[first..].iter().zip(&self.operands_of[first..]) {
                     let choice = self.program.choices.get((phi ^ CHOICE) as usize);
@@ -294,8 +298,9 @@ impl<'p> Ssa<'p> {
         self.operands = fill.operands;
     }
 
-    /// Finds the phis that equal another name: phis with one distinct operand, and phis at one node with equal operands. The
-    /// analysis is optimistic: at first, a phi without known operands is assumed to equal everything.
+    /// Finds the phis that equal another name: phis with one distinct operand, and phis at the same node with equal
+    /// operands. The analysis is optimistic: at first, a phi without known operands is assumed to equal everything,
+    /// because otherwise phis in a loop would never become equal.
     fn merge(&mut self, nodes: &[u32]) {
         /// Number of rounds after which a phi that still changes gets a separate name, which is always sound.
         const ROUNDS: usize = 32;
@@ -338,7 +343,7 @@ impl<'p> Ssa<'p> {
                         _ => *known.entry_ref(&tuple).or_insert(own),
                     });
                 }
-                // All at once, so that equal phis at the node stay equal after each step.
+                // All names change at once, so that equal phis at the node stay equal after each step.
                 for (index, &name) in (start..end).zip(&names) {
                     if self.same[index] != name {
                         is_changed = true;
@@ -363,7 +368,7 @@ impl<'p> Ssa<'p> {
         }
     }
 
-    /// Whether all members of a choice have the same contents.
+    /// Whether all of a choice's members have the same contents.
     pub(super) fn is_alike(&self, choice: u32) -> bool {
         let phi = self.choices[choice as usize];
         self.same.get(phi as usize).is_some_and(|&same| same != self.phi(phi) && same != NOTHING)
@@ -386,6 +391,7 @@ impl<'p> Ssa<'p> {
         let mut read: Vec<u32> = Vec::new();
         for (position, &Step { node, depth, is_last }) in self.order.iter().enumerate() {
             visit.enter(position);
+            // Undo what was logged since the walk left the dominator.
             let back = marks.get(depth as usize).copied().unwrap_or(log.len() as u32);
             while log.len() as u32 > back {
                 let (target, name) = log.pop().unwrap_or_default();
@@ -416,6 +422,7 @@ impl<'p> Ssa<'p> {
                 visit.group(group, &names);
                 read.clear();
                 let ops = self.program.ops_of(group);
+                // A group reads all sources before it writes.
                 for op in ops {
                     let name = self.read(op.from(), &names, &values);
                     if let (From::Value(_), NOTHING) = (op.from(), name) {
@@ -461,7 +468,7 @@ impl<'p> Ssa<'p> {
     }
 }
 
-/// The dominance frontier of each node.
+/// Each node's dominance frontier.
 struct Frontiers {
     first: Vec<u32>,
     nodes: Vec<u32>,
@@ -471,7 +478,7 @@ impl Frontiers {
     fn new(graph: &Graph, idom: &[u32]) -> Self {
         let mut pairs: Vec<(u32, u32)> = Vec::new();
         let mut first = vec![0u32; graph.nodes() + 1];
-        // The last node in whose predecessors' dominators each node was seen: those above it were, too.
+        // The last node for which each node was seen above a predecessor: the nodes above it were seen, too.
         let mut seen = vec![NONE; graph.nodes()];
         for node in 0..graph.nodes() as u32 {
             let before = graph.before(node).iter().copied().filter(|&from| idom[from as usize] != NONE);
@@ -502,16 +509,16 @@ impl Frontiers {
         Self { first, nodes }
     }
 
-    /// Returns the dominance frontier of a node.
+    /// Returns a node's dominance frontier.
     fn frontier(&self, node: u32) -> &[u32] {
         &self.nodes[self.first[node as usize] as usize..self.first[node as usize + 1] as usize]
     }
 }
 
-/// Returns the nodes in preorder of the dominator tree.
+/// Returns the nodes in dominator tree preorder.
 fn preorder(idom: &[u32], key: impl Fn(u32) -> u64) -> Vec<Step> {
     let mut children: Vec<u32> = (1..idom.len() as u32).filter(|&node| idom[node as usize] != NONE).collect();
-    // The child to be visited first is the last, as they are taken from a stack.
+    // The child that is visited first comes last, because children are taken from a stack.
     children.sort_by_key(|&node| (idom[node as usize], core::cmp::Reverse(key(node))));
     let below = |node: u32| {
         let start = children.partition_point(|&child| idom[child as usize] < node);

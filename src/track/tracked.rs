@@ -1,4 +1,4 @@
-//! Derived locations of variables.
+//! Derived variable locations.
 
 use core::fmt;
 use core::ops::Range;
@@ -16,7 +16,7 @@ use crate::build::Builder;
 use crate::error::{ErrorKind, Result};
 use crate::model::{Loc, VariableId};
 
-/// Selection of the simultaneous locations that are described.
+/// Selects which of the simultaneous locations are described.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Keep {
@@ -32,9 +32,9 @@ pub struct Tracked<'c> {
     pub(super) code: &'c Code,
     /// Sorted by variable part, then by pc.
     ranges: Vec<PlaceRange>,
-    /// Parts of each variable: number, first bit, number of bits.
+    /// Each variable's parts: number, first bit, number of bits.
     pub(super) parts: Vec<Vec<(u32, i64, i64)>>,
-    /// Storage, first bit and number of bits of each storage part.
+    /// Each storage part's storage, first bit and number of bits.
     pub(super) stored: Vec<(Storage, i64, i64)>,
     /// Number of places. Larger numbers are constants.
     pub(super) places: u32,
@@ -46,10 +46,10 @@ pub struct Tracked<'c> {
     unproven: Vec<Unproven>,
 }
 
-/// Assignment of a value that some path of a lane does not define.
+/// The assignment of a value that some path for a lane does not define.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unproven {
-    /// Pc of the assignment.
+    /// The assignment's pc.
     pub pc: u64,
     /// Assigned variable.
     pub variable: VariableId,
@@ -62,7 +62,7 @@ impl fmt::Display for Unproven {
     }
 }
 
-/// A place for each part of a variable, or none.
+/// A place for each of a variable's parts, or none.
 type Choice = Vec<Option<u32>>;
 
 impl Code {
@@ -91,12 +91,13 @@ impl<'c> Tracked<'c> {
         let cuts = cuts.without_values();
         let segments = graphs.segments.len() as u32;
         let mut edges = core::mem::take(&mut graphs.lanes);
+        // Each skip is a node of its own, because it has operations.
         for (node, skip) in (segments + 1..).zip(&graphs.skips) {
             edges.extend([(skip.from, node), (node, skip.to)]);
         }
         let graph = Graph::new(segments as usize + 1 + graphs.skips.len(), &edges);
         drop(edges);
-        // Children of a dominator are visited in pc order.
+        // A dominator's children are visited in pc order, so that ranges stay open.
         let key = |node: u32| match node.checked_sub(segments + 1) {
             Some(skip) => 2 * u64::from(graphs.skips[skip as usize].to),
             None => 2 * u64::from(node) + 1,
@@ -132,13 +133,14 @@ impl<'c> Tracked<'c> {
         Ok(Self { code, ranges, parts, stored, places, constants, reached, waits, unproven })
     }
 
-    /// Returns the assignments of values that some path of a lane does not define. The variable has no location there.
+    /// Returns the assignments with a value that some path for a lane does not define. The variable has no location
+    /// there.
     pub fn unproven(&self) -> &[Unproven] {
         &self.unproven
     }
 
-    /// Returns all locations of a variable before the instruction at a pc runs: places in the order in which the code first
-    /// names them, then constants.
+    /// Returns all of a variable's locations before the instruction at a pc runs: places in the order in which the code
+    /// first names them, then constants.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`] if the code does not name the variable.
@@ -182,7 +184,7 @@ impl<'c> Tracked<'c> {
         &self.ranges[start..end]
     }
 
-    /// Returns the sorted places of a variable part.
+    /// Returns a variable part's sorted places.
     pub(super) fn places_at_pc(&self, part: u32, pc: u64) -> Vec<u32> {
         let ranges = self.places_of(part);
         let before = &ranges[..ranges.partition_point(|range| u64::from(range.start) <= pc)];
@@ -192,11 +194,11 @@ impl<'c> Tracked<'c> {
         places
     }
 
-    /// Returns the live ranges of a variable whose type has `bits` bits: pcs with the simultaneous locations.
+    /// Returns the live ranges for a variable whose type has `bits` bits: pcs with the simultaneous locations.
     fn ranges(&self, index: usize, bits: u64, keep: Keep) -> Vec<(Range<u64>, Vec<Loc>)> {
         let parts = &self.parts[index];
         let homes = || self.code.homes.iter().filter(|home| home.variable as usize == index);
-        // All range ends by pc: index of the part, whether the range begins, the range.
+        // All range ends by pc: the part's index, whether the range begins, the range.
         let mut events: Vec<(u64, usize, bool, PlaceRange)> = Vec::new();
         for (index, &(part, ..)) in parts.iter().enumerate() {
             for &range in self.places_of(part) {
@@ -242,6 +244,7 @@ impl<'c> Tracked<'c> {
                     locs.push(home.loc.clone());
                 }
             }
+            // A range continues while its locations stay the same.
             match described.last_mut() {
                 Some((pcs, last)) if pcs.end == start && *last == locs => pcs.end = end,
                 _ => described.push((start..end, locs)),
@@ -251,8 +254,8 @@ impl<'c> Tracked<'c> {
         described
     }
 
-    /// Returns the locations of a variable whose parts have these places: as many as the part with the most places has. A
-    /// location has at least `bits` bits; unassigned bits, such as padding at a type's end, are undefined.
+    /// Returns the locations for a variable whose parts have these places: as many as the part with the most places
+    /// has. A location has at least `bits` bits; unassigned bits, such as padding at a type's end, are undefined.
     fn locs(&self, index: usize, bits: u64, places: &[Vec<u32>]) -> Vec<Loc> {
         let count = places.iter().map(Vec::len).max().unwrap_or(0);
         let choice = |n: usize| -> Choice {
@@ -300,7 +303,7 @@ impl<'c> Tracked<'c> {
         }
     }
 
-    /// Returns the name of a storage part or of a constant.
+    /// Returns the name of a storage part or constant.
     pub(super) fn text(&self, place: u32) -> String {
         match place.checked_sub(self.places) {
             Some(constant) => constant_text(&self.constants[constant as usize].1),

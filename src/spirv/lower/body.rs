@@ -202,8 +202,8 @@ impl Body<'_, '_> {
                     })?;
                 }
             }
-        // A variable may have changed the scope for its inlined call.
         }
+        // A variable may have changed the scope for its inlined call.
         self.scope(state.scope)
     }
 

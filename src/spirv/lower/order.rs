@@ -1,12 +1,11 @@
-//! Order of instructions: each item is written once, after the items that it refers to. Section 2.2 "Forward
-//! references".
+//! Instruction order: each item is written once, after the items that it refers to. Section 2.2 "Forward references".
 //!
-//! An item is open while the items that it refers to are written. A reference to an open item closes a cycle, which
-//! the set cannot encode: there the reference is cut, or in a mode with forward references it precedes the item.
+//! An item is open while the items that it refers to are written. A reference to an open item closes a cycle, which the
+//! set cannot encode: the reference is cut, or in a mode with forward references it precedes the item.
 //!
-//! Expendable references are visited before an item is opened: its scope, and those that it can best do without.
-//! Cycles are therefore cut there: a local class that its function returns is reached from the function, and loses its
-//! scope.
+//! Expendable references are visited before an item is opened: its scope, and the references that it can best do
+//! without. Cycles are therefore cut there: a local class that its function returns is reached from the function, and
+//! loses its scope.
 
 use super::entities::Globals;
 use super::slots::{Item, State, Step};
@@ -15,7 +14,7 @@ use crate::error::Result;
 use crate::model::TypeId;
 use crate::spirv::words::Id;
 
-/// Writes an item and everything it refers to, then the members of the types among them.
+/// Writes an item and everything it refers to, then the members of all types among them.
 pub(super) fn root(out: &mut Globals<'_, '_, '_>, item: Item) -> Result<()> {
     visit(out, item)?;
     while let Some((ty, ids)) = out.pending.composites.pop_front() {
@@ -24,7 +23,7 @@ pub(super) fn root(out: &mut Globals<'_, '_, '_>, item: Item) -> Result<()> {
     Ok(())
 }
 
-/// Writes the members and base classes of a type, under the ids that the type already refers to.
+/// Writes a type's members and base classes, under the ids that the type already refers to.
 fn members(out: &mut Globals<'_, '_, '_>, ty: TypeId, ids: &[Id]) -> Result<()> {
     for (part, &id) in composites::parts(out, ty).into_iter().zip(ids) {
         if let Some(item) = composites::referenced(out, ty, part) {
@@ -35,7 +34,7 @@ fn members(out: &mut Globals<'_, '_, '_>, ty: TypeId, ids: &[Id]) -> Result<()> 
     Ok(())
 }
 
-/// Writes an item and everything it refers to, with an explicit stack, as types may be nested deeply.
+/// Writes an item and everything it refers to. The stack is explicit, because types may be nested deeply.
 fn visit(out: &mut Globals<'_, '_, '_>, item: Item) -> Result<()> {
     if out.slots.state(item) != State::New {
         return Ok(());
@@ -43,6 +42,7 @@ fn visit(out: &mut Globals<'_, '_, '_>, item: Item) -> Result<()> {
     if is_ready(out, item) {
         return write(out, item);
     }
+    // The buffer is kept, so that no visit allocates.
     let mut steps = core::mem::take(&mut out.pending.steps);
     steps.push(Step::Into(item));
     while let Some(step) = steps.pop() {
@@ -72,8 +72,8 @@ fn visit(out: &mut Globals<'_, '_, '_>, item: Item) -> Result<()> {
     Ok(())
 }
 
-/// Whether all references are written or open, so that no stack is needed: the usual case. An item that refers to
-/// itself is not ready.
+/// Whether all references are written or open, so that no stack is needed; this is the usual case. An item that refers
+/// to itself is not ready.
 fn is_ready(out: &Globals<'_, '_, '_>, item: Item) -> bool {
     let mut is_ready = true;
     before(out, item, |first| is_ready &= out.slots.state(first) != State::New);
@@ -113,7 +113,7 @@ fn before(out: &Globals<'_, '_, '_>, item: Item, mut each: impl FnMut(Item)) {
     }
 }
 
-/// The other references of an item.
+/// An item's other references.
 fn named(out: &Globals<'_, '_, '_>, item: Item, mut each: impl FnMut(Item)) {
     let module = out.module;
     match item {

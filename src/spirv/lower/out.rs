@@ -1,4 +1,4 @@
-//! Output: copies the module up to each insertion point and appends the new instructions there.
+//! The output: copies the module up to each insertion point and appends the new instructions there.
 
 use core::ops::Range;
 
@@ -8,34 +8,34 @@ use crate::spirv::layout::Layout;
 use crate::spirv::opcodes as op;
 use crate::spirv::words::HEADER;
 
-/// Words of a `DebugExpression` without operations.
+/// Length of a `DebugExpression` without operations, in words.
 const EMPTY_EXPRESSION: usize = 5;
 
-/// `OpConditionalExtensionINTEL`, `OpConditionalEntryPointINTEL` and `OpConditionalCapabilityINTEL` belong to the sections
-/// of the instructions without a condition: `SPV_INTEL_function_variants`.
+/// `OpConditionalExtensionINTEL`, `OpConditionalEntryPointINTEL` and `OpConditionalCapabilityINTEL` belong to the same
+/// sections as the instructions without a condition: `SPV_INTEL_function_variants`.
 const CONDITIONAL_EXTENSION: u16 = 6248;
 const CONDITIONAL_ENTRY_POINT: u16 = 6249;
 const CONDITIONAL_CAPABILITY: u16 = 6250;
 
-/// The output, and the part of the module that is copied.
+/// The output, and how much of the module is copied.
 #[derive(Debug)]
 pub(super) struct Out<'a> {
     from: &'a [u32],
-    /// Number of words of the module copied so far.
+    /// Number of module words copied so far.
     copied: usize,
     pub words: Vec<u32>,
     added: Vec<Range<usize>>,
-    /// Position after the constants, and number of words of the constants.
+    /// Position after the constants, and the constants' length in words.
     constants: (usize, usize),
     /// Position after the debug instructions before the functions.
     debug: usize,
-    /// Words reserved after the debug instructions, for those that only functions turn out to need.
+    /// Words reserved after the debug instructions, for an expression that only functions turn out to need.
     room: usize,
 }
 
 impl<'a> Out<'a> {
-    /// Writes everything before the functions, and reserves `in_functions` words. Reuses the buffer of the debug
-    /// instructions, which are most of the output, and inserts the preceding sections before them.
+    /// Writes everything before the functions, and reserves `in_functions` words. Reuses the debug instructions'
+    /// buffer, because they are most of the output, and inserts the preceding sections before them.
     pub fn new(layout: &Layout<'a>, written: &mut Preamble, has_room: bool, in_functions: usize) -> Self {
         let from = layout.words().all();
         let sections = Sections::new(layout);
@@ -71,7 +71,7 @@ impl<'a> Out<'a> {
         out
     }
 
-    /// Copies the module up to word `at`. Returns the position of the next output word.
+    /// Copies the module up to word `at`. Returns the next output word's position.
     #[inline]
     pub fn copy(&mut self, at: usize) -> usize {
         self.words.extend_from_slice(&self.from[self.copied..at]);
@@ -86,6 +86,7 @@ impl<'a> Out<'a> {
         if start == end {
             return;
         }
+        // Adjacent additions form one range.
         match self.added.last_mut() {
             Some(last) if last.end == start => last.end = end,
             _ => self.added.push(start..end),
@@ -100,6 +101,7 @@ impl<'a> Out<'a> {
         let more = constants.len() + debug.len();
         let section = self.debug;
         let room = self.room;
+        // The reserved room fits exactly, so that nothing has to move.
         if constants.is_empty() && debug.len() == room {
             self.words[section..section + room].copy_from_slice(debug);
         } else {
@@ -120,7 +122,7 @@ impl<'a> Out<'a> {
     }
 }
 
-/// Positions at which the new instructions of each section are inserted.
+/// Positions at which each section's new instructions are inserted.
 #[derive(Debug, Clone, Copy)]
 struct Sections {
     extensions: usize,
@@ -151,6 +153,7 @@ impl Sections {
                 _ => {}
             }
         }
+        // A missing section is inserted after the preceding section.
         positions.imports = positions.imports.max(positions.extensions);
         positions.strings = positions.strings.max(positions.imports);
         positions.globals = positions.globals.max(positions.strings);

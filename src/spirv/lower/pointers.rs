@@ -1,4 +1,4 @@
-//! Pointers: section 4.3.
+//! Writes pointers' storage classes: section 4.3.
 
 use super::entities::Globals;
 use crate::model::{MemorySpace, TypeId};
@@ -9,8 +9,8 @@ use crate::target::SpaceId;
 
 const GENERIC: u32 = 8;
 
-/// Storage classes, each with the memory space that it encodes and the name of the equivalent address space of a
-/// target; a target without that name has the default space. The first class is the one for unknown spaces.
+/// Storage classes, each with the memory space that it encodes and the equivalent address space's name; a target
+/// without that name has the default space. The first class stands for unknown spaces.
 const CLASSES: [(u32, Option<MemorySpace>, &str); 5] = [
     (5, Some(MemorySpace::Global), "global"),
     (0, Some(MemorySpace::Constant), "constant"),
@@ -19,7 +19,7 @@ const CLASSES: [(u32, Option<MemorySpace>, &str); 5] = [
     (GENERIC, None, "generic"),
 ];
 
-/// Target type of a pointer, if the mode can encode it.
+/// A pointer's target type, if the mode can encode it.
 pub(super) fn pointee(out: &Globals<'_, '_, '_>, id: TypeId, to: TypeId) -> Option<TypeId> {
     match out.writer.mode.pointee {
         BaseTypes::Any => Some(to),
@@ -28,8 +28,8 @@ pub(super) fn pointee(out: &Globals<'_, '_, '_>, id: TypeId, to: TypeId) -> Opti
     }
 }
 
-/// Whether the module lacks the capability of a storage class that is a literal. A literal enumerant requires the
-/// capability; `NonSemantic.Shader.DebugInfo` uses a constant instead.
+/// Whether the module lacks the capability for a literal storage class. A literal enumerant requires the capability;
+/// `NonSemantic.Shader.DebugInfo` uses a constant instead.
 fn is_forbidden(out: &Globals<'_, '_, '_>, class: u32) -> bool {
     out.writer.mode.set == Set::OpenCl && out.writer.layout.lacking_capabilities(class).is_some()
 }
@@ -43,7 +43,7 @@ fn permitted(out: &mut Globals<'_, '_, '_>, id: TypeId, class: u32) -> u32 {
     CLASSES[0].0
 }
 
-/// Storage class of a pointer: from the memory space in the source, or else from the address space.
+/// A pointer's storage class: from the memory space in the source, or otherwise from the address space.
 pub(super) fn storage_class(
     out: &mut Globals<'_, '_, '_>,
     id: TypeId,
@@ -53,7 +53,7 @@ pub(super) fn storage_class(
     let module = out.module;
     let target = &module.target;
     if let Some(class) = target.storage_class(space) {
-        // The default space is CrossWorkgroup in a kernel: nothing is lost.
+        // In a kernel, the default space is CrossWorkgroup anyway, so that nothing is lost.
         if space == SpaceId::DEFAULT && is_forbidden(out, class) {
             return CLASSES[0].0;
         }
@@ -69,6 +69,7 @@ pub(super) fn storage_class(
     if permitted(out, id, class) != class {
         return CLASSES[0].0;
     }
+    // A reader maps the class back to a space; if that is another space, the difference is an omission.
     let space_name = target.spaces().iter().find(|space| space.name == space_name);
     if space_name.map_or(SpaceId::DEFAULT, |space_name| space_name.id) != space {
         out.omit(Subject::Type(id), Property::AddressSpace, Reason::AsStorageClass(space, class));

@@ -1,4 +1,4 @@
-//! Maps positions of a binding to word offsets, and checks that the module has the binding's ids.
+//! Maps a binding's positions to word offsets, and checks that the module has the binding's ids.
 
 use core::ops::Range;
 
@@ -22,7 +22,7 @@ const NOT_CODE: &str = "the scope is not a function, block or inlined call";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Placed {
     pub at: u32,
-    /// Half-open range of indices of the binding's statements.
+    /// Half-open index range in the binding's statements.
     start: u32,
     end: u32,
 }
@@ -34,7 +34,7 @@ impl Placed {
     }
 }
 
-/// Owner of a scope's code.
+/// What a scope's code belongs to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Owner {
     /// The function, if the scope is in one.
@@ -43,30 +43,29 @@ pub(super) struct Owner {
     pub inlined: Option<ScopeId>,
 }
 
-/// Maps statements of a binding to words, one function at a time.
+/// Maps a binding's statements to words, one function at a time.
 #[derive(Debug)]
 pub(super) struct Places<'a> {
     layout: &'a Layout<'a>,
     module: &'a Module,
     binding: &'a Binding,
     texts: &'a Texts,
-    /// The function of the model for each function of the layout.
+    /// The described function for each function in the layout.
     pub functions: Vec<Option<FunctionId>>,
-    /// Owner of each scope's code.
+    /// Each scope's owner.
     pub owners: SecondaryMap<ScopeId, Owner>,
-    /// Number of statements up to the end of each function of the layout.
+    /// Number of statements up to the end of each function in the layout.
     ends: Vec<u32>,
-    /// Statements sorted by function; `None` if the binding has them in that order.
+    /// Statements sorted by function; `None` if the binding already has them in that order.
     sorted: Option<Vec<u32>>,
 }
 
 impl<'a> Places<'a> {
-    /// Checks that the module has the functions and global variables of the binding, and sorts the statements by
-    /// function.
+    /// Checks that the module has the binding's functions and global variables, and sorts the statements by function.
     ///
-    /// # Errors
-    /// With variable or function and id: if the model or the module lacks the entity, or the id is of another kind, or
-    /// a position is outside all functions. If there are 2^32 words or statements.
+    /// The error names the variable or function and the id: if the model or the module lacks the entity, if the id is
+    /// something else, or if a position is outside all functions. It is also an error if there are 2^32 words or
+    /// statements.
     pub fn new(
         layout: &'a Layout<'a>,
         module: &'a Module,
@@ -88,7 +87,7 @@ impl<'a> Places<'a> {
         Ok(places)
     }
 
-    /// Counts the statements of each function, and sorts the statements by function.
+    /// Counts each function's statements, and sorts the statements by function.
     fn sort(&mut self) -> Result<()> {
         let mut last = 0;
         let mut is_sorted = true;
@@ -102,6 +101,7 @@ impl<'a> Places<'a> {
             before += *end;
             *end = before;
         }
+        // A counting sort. It is rarely needed, because a compiler's statements are usually grouped by function.
         if !is_sorted {
             let mut starts: Vec<_> = [0].into_iter().chain(self.ends.iter().copied()).collect();
             let mut sorted = vec![0; self.binding.statements.len()];
@@ -116,7 +116,7 @@ impl<'a> Places<'a> {
         Ok(())
     }
 
-    /// Calls `each` with runs of statements of one function and the index of that function in the layout.
+    /// Calls `each` with runs of statements in the same function, and that function's index in the layout.
     fn runs(&mut self, mut each: impl FnMut(&mut Self, usize, Range<usize>)) -> Result<()> {
         let binding = self.binding;
         let locate = |places: &Self, statement: usize, error: Error| {
@@ -141,11 +141,11 @@ impl<'a> Places<'a> {
         Ok(())
     }
 
-    /// Maps the statements of a function to words, in ascending order; statements at one word keep their order.
+    /// Maps a function's statements to words, in ascending order; statements at the same word keep their order.
     ///
     /// # Errors
-    /// With variable or function and id: if no debug instruction can be at a position, or a position is in another
-    /// function than the entity of the statement.
+    /// The error names the variable or function and the id: if no debug instruction can be at a position, or if the
+    /// position and the statement's entity are in different functions.
     pub fn place(
         &self,
         function: usize,
@@ -206,7 +206,7 @@ impl<'a> Places<'a> {
         Ok(())
     }
 
-    /// Index in the layout of the function with this `OpFunction`.
+    /// The index in the layout for a function with this `OpFunction`.
     fn function(&self, id: Id) -> Result<usize> {
         let defined = self.defined(id)?;
         if defined.opcode() != op::FUNCTION {
@@ -215,7 +215,7 @@ impl<'a> Places<'a> {
         self.around(defined.at).ok_or_else(|| wrong(defined, "an OpFunction"))
     }
 
-    /// Index in the layout of the function that contains the word.
+    /// The index in the layout for the function that contains the word.
     fn around(&self, at: usize) -> Option<usize> {
         let functions = self.layout.functions();
         let index = functions.partition_point(|function| function.at.start <= at).checked_sub(1)?;
@@ -226,7 +226,7 @@ impl<'a> Places<'a> {
         self.layout.definition(id).ok_or_else(|| unknown(id))
     }
 
-    /// The entity of a statement, for an error.
+    /// A statement's entity, for an error.
     fn at(&self, position: Position, statement: Statement) -> At {
         let module = self.module;
         match statement {
@@ -250,7 +250,7 @@ impl<'a> Places<'a> {
     }
 }
 
-/// Maps the statements of one function.
+/// Maps the statements in one function.
 struct Find<'f, 'a> {
     places: &'f Places<'a>,
     entities: &'f Entities,
@@ -259,7 +259,7 @@ struct Find<'f, 'a> {
     placed: &'f mut Vec<Placed>,
     /// The last checked scope, which is in the function.
     owned: Option<ScopeId>,
-    /// The last mapped position: consecutive statements often share a position.
+    /// The last mapped position, because consecutive statements often share a position.
     last: Option<&'f Position>,
     /// The last `OpLabel` that was looked up, and its block.
     block: Option<(Id, &'f Block)>,
@@ -300,7 +300,7 @@ impl<'f> Find<'f, '_> {
         Ok(())
     }
 
-    /// Checks that the code of a scope belongs to the function.
+    /// Checks that a scope's code belongs to the function.
     fn is_own(&mut self, scope: ScopeId, wrong: &str) -> Result<()> {
         if self.owned == Some(scope) {
             return Ok(());
@@ -335,7 +335,7 @@ impl<'f> Find<'f, '_> {
         Ok(())
     }
 
-    /// The block of the function with this label.
+    /// The function's block with this label.
     #[inline(always)]
     fn block(&mut self, id: Id) -> Result<&'f Block> {
         match self.block {
@@ -371,7 +371,8 @@ impl<'f> Find<'f, '_> {
     }
 }
 
-/// Sorts a nearly sorted list: statements for a block's start may be made before those of earlier blocks.
+/// Sorts a nearly sorted list: statements for a block's start may come before statements for earlier blocks. An
+/// insertion sort is fastest for such lists; a bound on its steps keeps other lists from taking quadratic time.
 fn sort(placed: &mut [Placed]) {
     let key = |it: &Placed| u64::from(it.at) << 32 | u64::from(it.start);
     let mut steps = 16 * placed.len();
@@ -388,7 +389,7 @@ fn sort(placed: &mut [Placed]) {
     }
 }
 
-/// Owner of each scope's code.
+/// Each scope's owner.
 fn owners(module: &Module) -> SecondaryMap<ScopeId, Owner> {
     let mut owners = SecondaryMap::<ScopeId, Owner>::with_capacity(module.scopes.len());
     // Scopes follow their parents.

@@ -1,4 +1,4 @@
-//! References to types, and instructions that several kinds of entities write.
+//! Writes references to types, and instructions that several kinds of entities share.
 
 use super::entities::{Globals, Operands};
 use super::inverse::class_of;
@@ -13,18 +13,18 @@ use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 
-/// Encoding of a basic type without an encoding.
+/// Encoding for a basic type without an encoding.
 pub(super) const UNSPECIFIED: u32 = 0;
 
-/// Tag of a structure.
+/// A structure's tag.
 pub(super) const STRUCTURE: u32 = 1;
 
-/// Item for the type written instead of `ty`, if any.
+/// The item for the type that is written instead of `ty`, if there is one.
 pub(super) fn type_item(out: &Globals<'_, '_, '_>, ty: TypeId) -> Option<Item> {
     out.described.replacements.get(ty).map(Item::Type)
 }
 
-/// Operand for a type. If the type is not written yet, an omission.
+/// The operand for a type. If the type is not written yet, its reference is omitted.
 #[inline]
 pub(super) fn type_word(out: &mut Globals<'_, '_, '_>, ty: Option<TypeId>, subject: Subject) -> Result<Word> {
     let ty = ty.and_then(|ty| out.described.replacements.get(ty));
@@ -43,11 +43,12 @@ fn unwritten(out: &mut Globals<'_, '_, '_>, ty: Option<TypeId>, subject: Subject
     if scopes::has_later(out) {
         return out.id(item).map(Word::Later);
     }
+    // A cycle without forward references: the reference is cut here.
     out.omit(subject, Property::Type, Reason::Cycle(ty, out.writer.mode.has(Feature::NoneTypes)));
     no_type(out, Some(ty))
 }
 
-/// Operand for a missing type, or for a type that the mode cannot encode.
+/// The operand for a missing type, or for a type that the mode cannot encode.
 fn no_type(out: &mut Globals<'_, '_, '_>, ty: Option<TypeId>) -> Result<Word> {
     if out.writer.mode.has(Feature::NoneTypes) {
         return out.none();
@@ -61,7 +62,7 @@ fn no_type(out: &mut Globals<'_, '_, '_>, ty: Option<TypeId>) -> Result<Word> {
     shared(out, Name::TypeBasic, operands.into_iter().collect()).map(Word::Id)
 }
 
-/// Writes an instruction once, however often it is referred to.
+/// Writes an instruction once, no matter how often it is referenced.
 pub(super) fn shared(out: &mut Globals<'_, '_, '_>, name: Name, operands: Operands) -> Result<Id> {
     if let Some(&id) = out.reused.types.get(&operands) {
         return Ok(id);
@@ -91,7 +92,7 @@ pub(super) fn basic(
     define(out, id, Name::TypeBasic, &basic_type(name, size, encoding))
 }
 
-/// A `DebugTypeFunction`, shared with an earlier equal one. A forward reference makes it distinct.
+/// A `DebugTypeFunction`, shared with an earlier equal instruction. A forward reference makes it distinct.
 pub(super) fn signature(
     out: &mut Globals<'_, '_, '_>,
     known: Option<Id>,
@@ -116,14 +117,14 @@ pub(super) fn signature(
     }
 }
 
-/// Operand for a class or structure, possibly qualified or behind a typedef.
+/// The operand for a class or structure, possibly behind qualifiers and typedefs.
 pub(super) fn class(out: &mut Globals<'_, '_, '_>, ty: TypeId, subject: Subject) -> Result<Word> {
     let class = class_of(out.module, ty);
     if class.is_none() {
         out.omit(subject, Property::Class, Reason::NotClass(ty));
         return out.none();
     }
-    // The replacement of an unwritten type is not a class.
+    // An unwritten type's replacement is not a class, so that the class itself is omitted.
     if class.is_some_and(|class| out.slots.types[class].state != State::Done) && !scopes::has_later(out) {
         out.omit(subject, Property::Class, Reason::Cycle(ty, true));
         return out.none();
@@ -131,7 +132,7 @@ pub(super) fn class(out: &mut Globals<'_, '_, '_>, ty: TypeId, subject: Subject)
     type_word(out, class, subject)
 }
 
-/// Writes an opaque type, section 2: a name without members or size.
+/// Writes an opaque type (section 2): a name without members or size.
 pub(super) fn opaque(
     out: &mut Globals<'_, '_, '_>,
     id: TypeId,

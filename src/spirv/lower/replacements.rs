@@ -1,4 +1,5 @@
-//! Replacements for types that the mode cannot encode.
+//! Replacements for types that the mode cannot encode. They are decided before anything is written, because a
+//! replacement changes all instructions that refer to the type.
 
 use cranelift_entity::SecondaryMap;
 
@@ -7,17 +8,17 @@ use crate::model::{Module, TypeId, TypeKind};
 use crate::omission::{Property, Reason, Subject};
 use crate::spirv::mode::BaseTypes;
 
-/// The type written instead of each type.
+/// The type that is written instead of each type.
 #[derive(Debug, Default)]
 pub(super) struct Replacements {
-    /// Replacements; types without an entry stand for themselves, `None` for no type.
+    /// Replacements. A type without an entry stands for itself; `None` stands for no type.
     replaced: SecondaryMap<TypeId, Option<Option<TypeId>>>,
-    /// The basic type of each type, below its qualifiers and typedefs.
+    /// Each type's basic type, behind its qualifiers and typedefs.
     basic: SecondaryMap<TypeId, Option<TypeId>>,
 }
 
 impl Replacements {
-    /// One pass is enough, as types follow their components.
+    /// One pass is enough, because types follow their components.
     pub fn new(writer: &mut Writer<'_>, module: &Module) -> Self {
         let mut replacements = Self::default();
         let mode = writer.mode;
@@ -66,12 +67,12 @@ impl Replacements {
         replacements
     }
 
-    /// The type written instead of `ty`, if any.
+    /// The type written instead of `ty`, if there is one.
     pub fn get(&self, ty: TypeId) -> Option<TypeId> {
         self.replaced[ty].unwrap_or(Some(ty))
     }
 
-    /// The basic type below the qualifiers and typedefs of a type.
+    /// The basic type behind a type's qualifiers and typedefs.
     pub fn basic(&self, ty: TypeId) -> Option<TypeId> {
         self.basic[ty]
     }
@@ -80,7 +81,7 @@ impl Replacements {
 /// Maximum number of pointers and qualifiers in a type name; a deeper type has no name.
 const MOST_DERIVED: usize = 16;
 
-/// Name of a pointer type in the syntax of C.
+/// A pointer type's name in C syntax.
 pub(super) fn spelled(module: &Module, mut ty: TypeId) -> String {
     let mut before = Vec::new();
     let mut after = Vec::new();

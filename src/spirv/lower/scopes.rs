@@ -1,4 +1,4 @@
-//! Blocks, namespaces, discriminators and inlined calls: section 4.7.
+//! Writes blocks, namespaces, discriminators and inlined calls: section 4.7.
 
 use cranelift_entity::SecondaryMap;
 use hashbrown::HashMap;
@@ -19,7 +19,7 @@ pub(super) fn parent(out: &Globals<'_, '_, '_>, scope: ScopeId) -> ScopeId {
     out.module.scopes[scope].parent.unwrap_or(scope)
 }
 
-/// The item for the lexical scope, unless that is a unit.
+/// The lexical scope's item, unless the scope is a unit.
 pub(super) fn scope_item(out: &Globals<'_, '_, '_>, scope: ScopeId) -> Option<Item> {
     let scope = out.described.relations.lexical(scope);
     match out.module.scopes[scope].kind {
@@ -30,15 +30,15 @@ pub(super) fn scope_item(out: &Globals<'_, '_, '_>, scope: ScopeId) -> Option<It
     }
 }
 
-/// The innermost enclosing lexical scope that can be referred to now: not a function or type that is being written
-/// because of this one, nor a block of such a function.
+/// The innermost enclosing lexical scope that can be referenced now: not a function or type that is being written
+/// because of this scope, nor a block in such a function.
 fn reachable(out: &Globals<'_, '_, '_>, scope: ScopeId) -> ScopeId {
     let mut wider = out.described.relations.lexical(scope);
     if out.pending.open == 0 {
         return wider;
     }
     loop {
-        // Blocks stay in their function, and namespaces in their unit, wherever a cycle is cut.
+        // Wherever a cycle is cut, blocks stay in their function, and namespaces in their unit.
         let whole = out.described.relations.whole(wider);
         match scope_item(out, whole) {
             Some(item) if out.slots.state(item) == State::Open => {
@@ -49,7 +49,7 @@ fn reachable(out: &Globals<'_, '_, '_>, scope: ScopeId) -> ScopeId {
     }
 }
 
-/// Item for an entity's scope, visited before the entity is opened.
+/// The item for an entity's scope, visited before the entity is opened.
 pub(super) fn scope_before(out: &Globals<'_, '_, '_>, scope: ScopeId) -> Option<Item> {
     if out.reused.scope.is_some_and(|(last, _)| last == scope) {
         return None;
@@ -57,7 +57,7 @@ pub(super) fn scope_before(out: &Globals<'_, '_, '_>, scope: ScopeId) -> Option<
     scope_item(out, reachable(out, scope))
 }
 
-/// Operand for an entity's scope. If that scope is not written yet, a wider one, and an omission.
+/// The operand for an entity's scope. If that scope is not written yet, a wider scope, and an omission.
 #[inline]
 pub(super) fn scope(out: &mut Globals<'_, '_, '_>, scope: ScopeId, subject: Subject) -> Result<Word> {
     match out.reused.scope {
@@ -83,6 +83,7 @@ fn find_scope(out: &mut Globals<'_, '_, '_>, scope: ScopeId, subject: Subject) -
         // Every unit has an id.
         None => out.files.units[out.module.scopes[wider].unit].unwrap_or(Id(0)).into(),
     };
+    // Only an exact scope is remembered: a wider one is right for this cycle alone.
     if own == wider {
         debug_assert!(scope_item(out, own).is_none_or(|item| out.slots.state(item) == State::Done));
         out.reused.scope = Some((scope, word));
@@ -90,7 +91,7 @@ fn find_scope(out: &mut Globals<'_, '_, '_>, scope: ScopeId, subject: Subject) -
     Ok(word)
 }
 
-/// Adds an omission: the function has the entity of an inlined call.
+/// Adds an omission: the inlined call's entity belongs to the function instead.
 pub(super) fn omit_inlined(out: &mut Globals<'_, '_, '_>, scope: ScopeId, subject: Subject) {
     let Some(call) = out.described.relations.inlined[scope] else { return };
     let ScopeKind::Inlined { function, .. } = out.module.scopes[call].kind else { return };
@@ -117,7 +118,7 @@ pub(super) fn block(out: &mut Globals<'_, '_, '_>, id: ScopeId) -> Result<()> {
         _ => None,
     };
     let subject = Subject::Scope(id);
-    // Without a line of its own, the file of the enclosing scope.
+    // Without a line, the enclosing scope's file is used.
     let line = match data.kind {
         ScopeKind::Block => SourceLine { file: out.described.relations.file(id), line: 0, column: 0 },
         _ => SourceLine { file: out.module.units[data.unit].file, line: 0, column: 0 },
@@ -136,12 +137,12 @@ pub(super) fn block(out: &mut Globals<'_, '_, '_>, id: ScopeId) -> Result<()> {
     out.writer.define(result, Name::LexicalBlock, &operands)
 }
 
-/// Operands of `DebugScope` for functions, blocks and inlined calls.
+/// The `DebugScope` operands for functions, blocks and inlined calls.
 pub(super) fn scoped(out: &mut Globals<'_, '_, '_>) -> Result<SecondaryMap<ScopeId, Option<Scoped>>> {
     let module = out.module;
     let mut scoped: SecondaryMap<ScopeId, Option<Scoped>> = SecondaryMap::new();
     let mut calls: SecondaryMap<ScopeId, Option<Id>> = SecondaryMap::new();
-    // By block and number: instances of a block share its discriminators.
+    // By block and number, because a block's instances share its discriminators.
     let mut discriminators = HashMap::new();
     for (id, data) in &module.scopes {
         let is_code = match data.kind {
@@ -162,7 +163,7 @@ pub(super) fn scoped(out: &mut Globals<'_, '_, '_>) -> Result<SecondaryMap<Scope
         if is_block && data.discriminator != 0 {
             let is_scope = out.writer.mode.discriminators == Discriminators::AsScopes;
             let of_origin = data.origin.map(|origin| module.scopes[origin].discriminator);
-            // An instance without an origin is encoded as the scope around it.
+            // An instance without an origin is encoded as the enclosing scope.
             let is_encoded = data.origin.is_some() || out.described.relations.inlined[id].is_none();
             if is_encoded && (is_scope || of_origin.is_none()) {
                 let key = (scope, data.discriminator);
@@ -233,7 +234,7 @@ fn inlined_at(
     if call.column != 0 && !has_column {
         out.omit(subject, Property::Column, Reason::NoOperand);
     }
-    // The line of the call counts in the file of the enclosing scope.
+    // Readers take the call's line from the enclosing scope's file, because the instruction names no file.
     let file = out.described.relations.file(around);
     if file != call.file {
         out.omit(subject, Property::CallFile, Reason::OtherFile);

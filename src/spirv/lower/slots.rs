@@ -1,4 +1,4 @@
-//! Items that are written in their turn: entities with an id, and their progress.
+//! Items that have an id and are written in their turn, with their progress.
 
 use std::collections::VecDeque;
 
@@ -7,14 +7,14 @@ use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
 use crate::model::{FunctionId, Module, ScopeId, TypeId, VariableId};
 use crate::spirv::words::Id;
 
-/// An item to be written in its turn.
+/// An item that is written in its turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Item {
     /// A type.
     Type(TypeId),
     /// A function's type.
     FunctionType(FunctionId),
-    /// A function, or the declaration of one.
+    /// A function or a function declaration.
     Function(FunctionId),
     /// A block or a namespace.
     Scope(ScopeId),
@@ -22,22 +22,22 @@ pub(super) enum Item {
     Variable(VariableId),
 }
 
-/// Progress of an item.
+/// An item's progress.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum State {
-    /// Entity that is not started.
+    /// Nothing is done yet.
     #[default]
     New,
     /// The items that it refers to are being written.
     Open,
-    /// Entity with a written instruction.
+    /// The instruction is written.
     Done,
 }
 
-/// Id and progress of an item.
+/// An item's id and progress.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Slot {
-    /// Id of the item, which can be allocated before the item is written.
+    /// The item's id, which can be allocated before the item is written.
     pub id: Option<Id>,
     pub state: State,
 }
@@ -53,7 +53,7 @@ pub(super) enum Step {
     Write(Item),
 }
 
-/// Ids and progress of all items.
+/// All items' ids and progress.
 #[derive(Debug)]
 pub(super) struct Slots {
     pub types: SecondaryMap<TypeId, Slot>,
@@ -96,10 +96,10 @@ impl Slots {
     }
 }
 
-/// Items to be written.
+/// Items that are still to be written.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
-    /// Composite types whose members follow later, with the ids allocated for the members.
+    /// Composite types whose members follow later, with the members' allocated ids.
     pub composites: VecDeque<(TypeId, Vec<Id>)>,
     pub steps: Vec<Step>,
     /// Number of open items.

@@ -1,4 +1,4 @@
-//! Sources, units and entry points: section 4.2.
+//! Writes sources, units and entry points: section 4.2.
 
 use cranelift_entity::SecondaryMap;
 use hashbrown::HashSet;
@@ -16,7 +16,7 @@ use crate::spirv::names::MD5;
 use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
 
-/// Writes a `DebugSource` of every file.
+/// Writes each file's `DebugSource`.
 pub(super) fn sources(out: &mut Globals<'_, '_, '_>) -> Result<()> {
     let module = out.module;
     for (id, file) in &module.files {
@@ -26,7 +26,7 @@ pub(super) fn sources(out: &mut Globals<'_, '_, '_>) -> Result<()> {
         out.files.paths[id] = Some(string);
         let subject = Subject::File(id);
         let unit = &module.units[file.unit];
-        // A missing compilation directory is recorded once, for the file that the unit is named after.
+        // A missing compilation directory is recorded only once, for the unit's primary file.
         for directory in omitted.filter(|&one| id == unit.file || Some(one) != unit.directory) {
             out.omit(subject, Property::Directory, Reason::NoFullPath(directory));
         }
@@ -50,7 +50,7 @@ pub(super) fn sources(out: &mut Globals<'_, '_, '_>) -> Result<()> {
                 operands.push((Field::ChecksumKind, MD5.into()));
                 operands.push((Field::Checksum, out.text(&digits)?));
             }
-            // The operands precede the text.
+            // These operands precede the text, so that they cannot be left out.
             None if has_checksums && text.is_some() => {
                 let none = out.none()?;
                 operands.extend([(Field::ChecksumKind, none), (Field::Checksum, none)]);
@@ -58,6 +58,7 @@ pub(super) fn sources(out: &mut Globals<'_, '_, '_>) -> Result<()> {
             None => {}
         }
         if let Some(text) = text {
+            // A text that is too long continues in further instructions, cut between characters.
             let (first, more) = text.split_at(text.floor_char_boundary(Writer::most_text()));
             operands.push((Field::Text, out.text(first)?));
             rest = more;
@@ -139,8 +140,7 @@ fn language(out: &mut Globals<'_, '_, '_>, id: UnitId) -> u32 {
     }
 }
 
-/// Writes a `DebugEntryPoint` for every kernel that is an entry point of the module; `OpenCL.DebugInfo.100` lacks
-/// the instruction.
+/// Writes a `DebugEntryPoint` for each kernel that is an entry point; `OpenCL.DebugInfo.100` lacks the instruction.
 pub(super) fn entry_points(out: &mut Globals<'_, '_, '_>) -> Result<()> {
     if !out.writer.is_shader() {
         return Ok(());
@@ -165,6 +165,7 @@ pub(super) fn entry_points(out: &mut Globals<'_, '_, '_>) -> Result<()> {
         out.writer.instruction(Name::EntryPoint, &operands)?;
         encoded.insert(unit);
     }
+    // The producer and command line are only in entry points, so that a unit without one loses them.
     let has_producer = out.writer.mode.set.has_operand(Name::CompilationUnit, Field::Producer);
     for id in module.units.keys().filter(|id| !encoded.contains(id)) {
         omit_compiler(out, id, !has_producer, Reason::NoEntryPoint);
@@ -172,8 +173,8 @@ pub(super) fn entry_points(out: &mut Globals<'_, '_, '_>) -> Result<()> {
     Ok(())
 }
 
-/// Name of a file with its full path, as far as known; and the directories that the path lacks, as a later part is an
-/// absolute path.
+/// A file's full path, where the parts are known; and the directories that the path lacks because a later part is
+/// absolute.
 fn path(module: &Module, id: FileId) -> (String, impl Iterator<Item = StringId>) {
     let file = &module.files[id];
     let parts = [module.units[file.unit].directory, file.directory, Some(file.name)];
@@ -189,7 +190,7 @@ fn path(module: &Module, id: FileId) -> (String, impl Iterator<Item = StringId>)
     (path, parts.into_iter().take(first).flatten())
 }
 
-/// Whether a path is absolute, on POSIX or Windows: the compiling machine may differ from this one.
+/// Whether a path is absolute, on POSIX or Windows, because the compiling machine may differ from this one.
 fn is_absolute(path: &str) -> bool {
     let has_drive =
         matches!(path.as_bytes(), [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic());

@@ -1,4 +1,4 @@
-//! Template instances: section 4.4.
+//! Writes template instances: section 4.4.
 
 use super::entities::{Globals, Operands};
 use super::inverse::{class_of, line_of};
@@ -13,7 +13,7 @@ use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 
-/// An instance of a template.
+/// A template instance.
 struct Instance {
     unit: UnitId,
     line: Option<SourceLine>,
@@ -78,6 +78,7 @@ fn template(
             arguments.extend(pack(out, instance, index, parameter, inner)?);
             continue;
         }
+        // Without packs, their parameters join the template's own.
         out.omit(subject, Property::Pack, Reason::PackInto(inner.len()));
         for (place, parameter) in (0..).zip(inner) {
             let subject = Subject::TemplateParameter(instance.owner, index, Some(place));
@@ -168,7 +169,7 @@ fn omit_default(out: &mut Globals<'_, '_, '_>, subject: Subject, parameter: &Tem
     }
 }
 
-/// Source operands of the instance, without a line: a parameter's line is unknown.
+/// The instance's source operands, without a line, because a parameter's line is unknown.
 fn nowhere(out: &Globals<'_, '_, '_>, instance: &Instance) -> [(Field, Word); 3] {
     let file = instance.line.map_or(out.module.units[instance.unit].file, |line| line.file);
     [out.files.source(file), (Field::Line, 0.into()), (Field::Column, 0.into())]

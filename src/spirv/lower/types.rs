@@ -1,4 +1,4 @@
-//! Types: section 4.3.
+//! Writes types: section 4.3.
 
 use super::entities::{Globals, Operands};
 use super::references::STRUCTURE;
@@ -19,8 +19,8 @@ pub(super) const UNSPECIFIED: u32 = 0;
 const ADDRESS: u32 = 1;
 const FLOAT: u32 = 3;
 
-/// References to visit before a type is opened: its scope; the function whose variable is its number of elements;
-/// and in sets with members before their type, the target of a pointer.
+/// References to visit before a type is opened: its scope; the function whose variable is its element count; and in
+/// sets with members before their type, a pointer's target.
 pub(super) fn before_type(out: &Globals<'_, '_, '_>, id: TypeId, mut each: impl FnMut(Item)) {
     let ty = &out.module.types[id];
     match &ty.kind {
@@ -30,6 +30,7 @@ pub(super) fn before_type(out: &Globals<'_, '_, '_>, id: TypeId, mut each: impl 
         | TypeKind::Unspecified { .. } => {
             scopes::scope_before(out, ty.scope).into_iter().for_each(each);
         }
+        // Members precede their type there, so that a cycle is best cut at a pointer.
         TypeKind::Pointer { .. } | TypeKind::MemberPointer { .. } if out.writer.is_shader() => {
             made_of(out, id, each);
         }
@@ -48,10 +49,11 @@ pub(super) fn before_type(out: &Globals<'_, '_, '_>, id: TypeId, mut each: impl 
     }
 }
 
-/// The other references of a type.
+/// A type's other references.
 pub(super) fn named_by_type(out: &Globals<'_, '_, '_>, id: TypeId, each: impl FnMut(Item)) {
     match &out.module.types[id].kind {
         TypeKind::Pointer { .. } | TypeKind::MemberPointer { .. } if out.writer.is_shader() => {}
+        // Members are written after the type instead.
         TypeKind::Composite(_) if !out.writer.is_shader() => {}
         _ => made_of(out, id, each),
     }
@@ -94,7 +96,7 @@ fn made_of(out: &Globals<'_, '_, '_>, id: TypeId, mut each: impl FnMut(Item)) {
     }
 }
 
-/// Base type of a qualifier or typedef, if the mode can encode it.
+/// A qualifier's or typedef's base type, if the mode can encode it.
 fn base_of(out: &Globals<'_, '_, '_>, id: TypeId, of: Option<TypeId>) -> Option<TypeId> {
     let mode = out.writer.mode;
     let is_typedef = matches!(out.module.types[id].kind, TypeKind::Typedef { .. });
@@ -125,6 +127,7 @@ pub(super) fn ty(out: &mut Globals<'_, '_, '_>, id: TypeId) -> Result<()> {
             references::opaque(out, id, name, STRUCTURE, 0)
         }
         &TypeKind::Pointer { kind, to, space, memory } => {
+            // The mode replaces the pointer by a basic type.
             if out.described.replacements.basic(id) == Some(id) {
                 let name = out.text(&spelled(module, id))?;
                 let address = u64::from(module.target.address_bytes()) * 8;
@@ -190,6 +193,7 @@ pub(super) fn ty(out: &mut Globals<'_, '_, '_>, id: TypeId) -> Result<()> {
         }
         TypeKind::Subroutine { returns, parameters } => {
             let parameters: Vec<_> = parameters.iter().map(|&ty| Some(ty)).collect();
+            // An allocated id may be referenced already, so that this type cannot be shared.
             let known = out.slots.types[id].id;
             let result = references::signature(out, known, *returns, &parameters, subject)?;
             out.slots.types[id].id = Some(result);

@@ -1,4 +1,4 @@
-//! Declarations and values of variables: checked against the variable and the module, and written. Section 4.8.
+//! Writes variable declarations and values, after checking them against the variable and the module. Section 4.8.
 
 use core::ops::Range;
 
@@ -17,7 +17,7 @@ use crate::spirv::provider_rules::Spot;
 use crate::spirv::table::Name;
 use crate::spirv::words::{Id, Instruction};
 
-/// Context of an instruction for a variable.
+/// Context for a variable's instruction.
 #[derive(Debug)]
 pub(super) struct VariableWriter<'a, 'w> {
     pub writer: &'a mut Writer<'w>,
@@ -30,22 +30,22 @@ pub(super) struct VariableWriter<'a, 'w> {
     pub spot: &'a Spot,
     /// Output words.
     pub words: &'a mut Vec<u32>,
-    /// The last types found to be compatible.
+    /// The last types that were found to be compatible.
     pub fitting: &'a mut Option<Fitting>,
 }
 
-/// Types of a variable and of its `OpVariable`.
+/// A variable's type and its `OpVariable`'s type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fitting {
     variable: TypeId,
     pointer: Id,
 }
 
-/// Operations that compute the described part, and ids of the indexes that select it.
+/// Operations that compute the described part, and index ids that select it.
 type Path = (SmallVec<[DebugOperation; 4]>, SmallVec<[Id; 2]>);
 
 impl VariableWriter<'_, '_> {
-    /// Writes a declaration: the variable is in memory while the function runs. `index` is that of the operand in
+    /// Writes a declaration: the variable is in memory while the function runs. `index` is the operand's index in
     /// [`Binding::providers`](super::super::Binding::providers).
     pub fn declare(&mut self, index: u32, provider: &Provider) -> Result<()> {
         if self.is_as_the_last(provider) {
@@ -64,7 +64,7 @@ impl VariableWriter<'_, '_> {
         let part = layout.fits(self.module, self.ty, provider, &operations, (defined, true))?;
         let (name, field) = match is_variable {
             true => (Name::Declare, Field::Variable),
-            // A declaration refers to an OpVariable. The target of another pointer is described by a value.
+            // A declaration can only refer to an OpVariable. Another pointer's target is described by a value.
             false => (Name::Value, Field::Value),
         };
         let Some((mut operations, indexes)) = self.path(name, index, provider, operations, part)? else {
@@ -74,13 +74,14 @@ impl VariableWriter<'_, '_> {
             let is_part = |it: &DebugOperation| {
                 matches!(it, DebugOperation::BitPiece { .. } | DebugOperation::Fragment { .. })
             };
+            // The dereference comes after the address computation, but before what selects parts.
             let end = operations.iter().position(is_part).unwrap_or(operations.len());
             operations.insert(end, DebugOperation::Deref);
         }
         self.write(name, (field, provider.id()), &operations, &indexes)
     }
 
-    /// Whether the operand is an `OpVariable` of the last compatible types, which need no second check.
+    /// Whether the operand is an `OpVariable` with the last compatible types, which need no second check.
     #[inline]
     fn is_as_the_last(&self, provider: &Provider) -> bool {
         let layout = self.writer.layout;
@@ -98,7 +99,7 @@ impl VariableWriter<'_, '_> {
     }
 
     /// Writes values: the operands provide the variable or parts of it. An empty list makes the variable unavailable.
-    /// `first` is the index of the first operand in [`Binding::providers`](super::super::Binding::providers).
+    /// `first` is the first operand's index in [`Binding::providers`](super::super::Binding::providers).
     pub fn value(&mut self, first: u32, all: &[Provider]) -> Result<()> {
         self.disjoint(all)?;
         if all.is_empty() {
@@ -120,7 +121,8 @@ impl VariableWriter<'_, '_> {
         Ok(())
     }
 
-    /// Ends earlier values of the same part; of the part around it, if the mode cannot name the part.
+    /// Ends earlier values of the same part, or of the enclosing part if the mode cannot name the part. Otherwise a
+    /// reader would show a stale value.
     fn lose(&mut self, provider: &Provider) -> Result<()> {
         let is_known = |index: &Index| self.is_known(*index);
         let known = provider.indexes().iter().take_while(|&index| is_known(index)).count();
@@ -159,8 +161,8 @@ impl VariableWriter<'_, '_> {
         self.writer.in_body(self.words, name, &operands).map(|_| ())
     }
 
-    /// Operations and indexes of the part of the variable. `None`, and a recorded omission, if the mode cannot encode
-    /// the part.
+    /// Operations and indexes for the variable's part. If the mode cannot encode the part, records an omission and
+    /// returns `None`.
     fn path(
         &mut self,
         name: Name,
@@ -200,7 +202,7 @@ impl VariableWriter<'_, '_> {
         Ok(None)
     }
 
-    /// Checks that the ids among the indexes are integers defined before the spot.
+    /// Checks that index ids are integers defined before the spot.
     fn indexes_at(&self, provider: &Provider) -> Result<()> {
         provider.indexes().iter().try_for_each(|index| match *index {
             Index::Number(_) => Ok(()),
@@ -217,7 +219,7 @@ impl VariableWriter<'_, '_> {
         }
     }
 
-    /// Indexes or bits of a part whose indexes are all known; `None` if the bits are unknown.
+    /// Indexes or bits for a part whose indexes are all known; `None` if the bits are unknown.
     fn select(
         &mut self,
         name: Name,
@@ -230,7 +232,7 @@ impl VariableWriter<'_, '_> {
             return Ok(Some((operations, ids)));
         }
         let mode = self.writer.mode;
-        // A declaration has indexes in some sets only.
+        // Only some sets have indexes in declarations.
         if mode.has(Feature::Indexes) && mode.set.has_operand(name, Field::Index) {
             for index in provider.indexes() {
                 let number = |id| self.writer.layout.index(id).and_then(|number| u32::try_from(number).ok());
@@ -252,6 +254,7 @@ impl VariableWriter<'_, '_> {
         let bits = part.and_then(|part| provider.absolute(self.module, &part));
         let bits = bits.map(|bits| [bits.start, bits.end.saturating_sub(bits.start)].map(u32::try_from));
         let Some([Ok(offset), Ok(size)]) = bits else { return Ok(None) };
+        // The last operation is the fragment within the part; absolute bits replace it.
         if provider.selected_bits().is_some() {
             operations.pop();
         }

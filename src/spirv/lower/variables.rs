@@ -1,4 +1,4 @@
-//! Global and local variables: sections 4.5 and 4.8.
+//! Writes global and local variables: sections 4.5 and 4.8.
 
 use cranelift_entity::SecondaryMap;
 
@@ -16,7 +16,7 @@ use crate::spirv::names::flags;
 use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
 
-/// Whether scope and type of a common variable are certainly written.
+/// Whether a common variable's scope and type are certainly written.
 pub(super) fn has_named(out: &Globals<'_, '_, '_>, variable: &Variable) -> bool {
     out.reused.scope.is_some_and(|(scope, _)| scope == variable.scope)
         && out
@@ -63,7 +63,7 @@ pub(super) fn variable(out: &mut Globals<'_, '_, '_>, id: VariableId) -> Result<
     out.writer.define(result, Name::GlobalVariable, &operands)
 }
 
-/// Name, type, source, line, column and scope of a variable.
+/// A variable's name, type, source, line, column and scope.
 #[inline(always)]
 fn place_of_variable(out: &mut Globals<'_, '_, '_>, id: VariableId) -> Result<[(Field, Word); 6]> {
     let module = out.module;
@@ -78,7 +78,7 @@ fn place_of_variable(out: &mut Globals<'_, '_, '_>, id: VariableId) -> Result<[(
     Ok([(Field::Name, name), (Field::Type, ty), source, line, column, (Field::Scope, scope)])
 }
 
-/// Writes a variable of a function that is not an `OpVariable` of the module.
+/// Writes a function's variable that is not one of the module's `OpVariable`s.
 pub(super) fn local(out: &mut Globals<'_, '_, '_>, id: VariableId) -> Result<()> {
     let variable = &out.module.variables[id];
     let place = place_of_variable(out, id)?;
@@ -120,10 +120,10 @@ pub(super) fn inlined_variables(
     Ok(())
 }
 
-/// Whether the variable is a local variable or parameter of a function that is not inlined, with a name, a type, a
-/// line and nothing else: the common case.
+/// Whether the variable is a local variable or parameter in a function that is not inlined, and has only a name, a type
+/// and a line. This is the common case.
 pub(super) fn is_common(out: &mut Globals<'_, '_, '_>, id: VariableId, variable: &Variable) -> bool {
-    // Every field is listed, so that the compiler reports new ones.
+    // Every field is listed, so that the compiler reports new fields.
     let &Variable {
         name: _,
         scope,
@@ -145,6 +145,7 @@ pub(super) fn is_common(out: &mut Globals<'_, '_, '_>, id: VariableId, variable:
     else {
         return false;
     };
+    // Variables in the same scope follow each other, so that a scope is tested once.
     if out.locals.scope != Some(scope) {
         let function = out.described.relations.function_of(scope);
         let is_local = function.is_some_and(|function| out.described.relations.has_body(function))
@@ -158,20 +159,20 @@ pub(super) fn is_common(out: &mut Globals<'_, '_, '_>, id: VariableId, variable:
     out.described.binding.global_id(id).is_none()
 }
 
-/// Whether the variable is bound to a constant, and has its value.
+/// Whether the variable is bound to a constant, whose value it has.
 fn has_bound_value(out: &Globals<'_, '_, '_>, id: VariableId) -> bool {
     let bound = out.described.binding.global_id(id);
     bound.is_some_and(|bound| out.writer.layout.constant(bound).is_some())
 }
 
-/// Lists the properties of a variable that neither set has an operand for.
+/// Lists a variable's properties that neither set has an operand for.
 pub(super) fn omit_of_variable(out: &mut Globals<'_, '_, '_>, id: VariableId) {
     let module = out.module;
     let variable = &module.variables[id];
     let is_member = is_type(&module.scopes[variable.scope].kind);
     let subject = Subject::Variable(id);
     let is_encoded = variable.origin.is_some() || out.is_encoded(id);
-    // A declaration's type has the types of its parameters.
+    // A declaration's type already contains its parameters' types.
     let has_type_only = variable.name.is_none() && variable.line.is_none() && !variable.is_artificial;
     if !is_encoded && !is_member && has_type_only {
         return;
@@ -180,7 +181,7 @@ pub(super) fn omit_of_variable(out: &mut Globals<'_, '_, '_>, id: VariableId) {
         let reason = if is_member { Reason::NoMemberRoom } else { Reason::DeclarationParameter };
         return out.omit(subject, Property::Entity, reason);
     }
-    // Properties of both are listed for the origin.
+    // Properties that both have are listed for the origin.
     let origin = &module.variables[out.origin(id)];
     let is_instance = variable.origin.is_some();
     if !is_instance {

@@ -1,4 +1,4 @@
-//! Vectors and matrices, and their replacement by arrays: section 4.3.
+//! Writes vectors and matrices, or arrays that replace them: section 4.3.
 
 use super::entities::{Globals, Operands};
 use super::references::UNSPECIFIED;
@@ -10,10 +10,10 @@ use crate::spirv::mode::Vectors;
 use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
 
-/// Operands of a `DebugTypeCooperativeMatrixKHR` after the component type.
+/// The operands that follow the component type in a `DebugTypeCooperativeMatrixKHR`.
 const MATRIX_NUMBERS: [Field; 4] = [Field::MatrixScope, Field::Rows, Field::Columns, Field::Use];
 
-/// Instruction, element type and number of elements of a vector; `None` if the mode cannot encode such a vector.
+/// A vector's instruction, element type and element count; `None` if the mode cannot encode such a vector.
 fn as_vector(out: &Globals<'_, '_, '_>, of: TypeId, count: u64) -> Option<(Name, TypeId, u32)> {
     let literal = u32::try_from(count).ok()?;
     let mode = out.writer.mode;
@@ -59,7 +59,7 @@ pub(super) fn vector(
     }
 }
 
-/// Writes a matrix; in a set without matrices, or for columns that are not vectors, an array with the same bits.
+/// Writes a matrix. In a set without matrices, or if the columns are not vectors, writes an array with the same bits.
 pub(super) fn matrix(
     out: &mut Globals<'_, '_, '_>,
     id: TypeId,
@@ -93,7 +93,7 @@ pub(super) fn matrix(
     }
 }
 
-/// Writes a cooperative matrix with the numbers of its scope, rows, columns and use; in a set without such matrices, a
+/// Writes a cooperative matrix with its numbers for scope, rows, columns and use; in a set without such matrices, a
 /// type that has only a name.
 pub(super) fn cooperative_matrix(
     out: &mut Globals<'_, '_, '_>,
@@ -115,7 +115,7 @@ pub(super) fn cooperative_matrix(
     references::define(out, id, Name::TypeCooperativeMatrix, &operands)
 }
 
-/// Writes a type of elements as an array. The reason has the facts of the kind that the array lacks.
+/// Writes a vector or matrix as an array. The reason lists what the array cannot express.
 pub(super) fn as_array(
     out: &mut Globals<'_, '_, '_>,
     id: TypeId,

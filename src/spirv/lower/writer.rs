@@ -1,7 +1,7 @@
 //! Encodes debug instructions, with the strings, types and constants that they refer to.
 //!
 //! One encoder serves all sets: the caller passes the operands that an instruction has in any set, and the
-//! [table](mod@super::super::table) selects those of the set and distinguishes literals from ids.
+//! [table](mod@super::super::table) selects the set's operands and distinguishes literals from ids.
 
 use crate::spirv::provider::DebugOperation;
 use core::hash::BuildHasher;
@@ -21,14 +21,14 @@ use crate::spirv::rows::{Forms, forms};
 use crate::spirv::table::Name;
 use crate::spirv::words::{HEADER, Id, Ids, string_words};
 
-/// Maximum number of words of an instruction.
+/// Maximum length of an instruction, in words.
 pub(super) const MOST_WORDS: usize = 0xffff;
 
 const INT64: u32 = 11;
 const NON_SEMANTIC: &str = "SPV_KHR_non_semantic_info";
 const RELAXED: &str = "SPV_KHR_relaxed_extended_instruction";
 
-/// Maximum number of operands of instructions with a fixed operand list.
+/// Maximum operand count for instructions with a fixed operand list.
 const MOST_KNOWN: usize = 8;
 
 /// An operand.
@@ -36,9 +36,9 @@ const MOST_KNOWN: usize = 8;
 pub(super) enum Word {
     /// An id.
     Id(Id),
-    /// The id of a later instruction, which only `OpExtInstWithForwardRefsKHR` may refer to.
+    /// A later instruction's id, which only `OpExtInstWithForwardRefsKHR` may refer to.
     Later(Id),
-    /// A number: a literal or a constant's id, depending on the set.
+    /// A number: a literal or a constant id, depending on the set.
     Number(u32),
 }
 
@@ -54,23 +54,23 @@ impl From<u32> for Word {
     }
 }
 
-/// Position of a string's words.
+/// Position of a string's words. Positions are kept instead of copies, because a module can have many strings.
 #[derive(Debug, Clone, Copy)]
 enum Text {
-    /// Word of the original module.
+    /// A word in the original module.
     Existing(usize),
-    /// Word of the new words.
+    /// A word among the new words.
     New(usize),
 }
 
-/// Writer of debug instructions.
+/// Writes debug instructions.
 #[derive(Debug)]
 pub(super) struct Writer<'a> {
     pub layout: &'a Layout<'a>,
     pub mode: &'a Mode,
     pub out: Preamble,
     forms: &'static Forms,
-    /// Whether numbers are literals rather than ids of constants.
+    /// Whether numbers are literals rather than constant ids.
     has_literals: bool,
     ids: Ids,
     import: Id,
@@ -78,7 +78,7 @@ pub(super) struct Writer<'a> {
     none: Option<Id>,
     hasher: DefaultHashBuilder,
     texts: HashTable<(Id, Text)>,
-    /// Buffer for the words of the string being looked up.
+    /// Buffer for the words of the string that is looked up.
     text: Vec<u32>,
     integers: [Option<Id>; 2],
     /// Whether the module can have 64-bit integers.
@@ -94,7 +94,7 @@ pub(super) struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    /// Indexes the strings, types and constants of the module.
+    /// Indexes the module's strings, types and constants.
     pub fn new(layout: &'a Layout<'a>, mode: &'a Mode) -> Result<Self> {
         let mut writer = Self {
             layout,
@@ -137,6 +137,7 @@ impl<'a> Writer<'a> {
                 import
             }
         };
+        // SPIR-V 1.6 contains the extension.
         if set.is_shader() && layout.words().version() < (1, 6) {
             writer.extension(NON_SEMANTIC);
         }
@@ -155,7 +156,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Indexes strings, integer types and constants of the module.
+    /// Indexes the module's strings, integer types and constants.
     fn index_module(&mut self) {
         let words = self.layout.words();
         for instruction in words.between(HEADER..self.layout.globals_end()) {
@@ -205,7 +206,7 @@ impl<'a> Writer<'a> {
         self.ids.fresh()
     }
 
-    /// Whether a constant can have the value: 64-bit integers need a capability.
+    /// Whether a constant can have the value; 64-bit integers need a capability.
     pub fn has_room(&self, value: u64) -> bool {
         self.is_wide || value <= u64::from(u32::MAX)
     }
@@ -219,10 +220,10 @@ impl<'a> Writer<'a> {
         Ok(id)
     }
 
-    /// The `OpString` of a text without zero bytes.
+    /// The `OpString` for a text without zero bytes.
     ///
     /// # Errors
-    /// [`ErrorKind::TooLarge`] if the specification does not fit one instruction.
+    /// [`ErrorKind::TooLarge`] if the text does not fit one instruction.
     pub fn string(&mut self, text: &str) -> Result<Id> {
         self.text.clear();
         string_words(text, &mut self.text);
@@ -252,12 +253,12 @@ impl<'a> Writer<'a> {
         Ok(id)
     }
 
-    /// Maximum size in bytes of the text of one string.
+    /// Maximum size of one string's text, in bytes.
     pub const fn most_text() -> usize {
         (MOST_WORDS - 2) * 4 - 1
     }
 
-    /// An unsigned constant of 32 bits, or of 64 if necessary.
+    /// An unsigned constant with 32 bits, or with 64 bits if necessary.
     pub fn constant(&mut self, value: u64) -> Result<Id> {
         let is_long = value > u64::from(u32::MAX);
         if let Some(&id) = self.constants.get(&(is_long, value)) {
@@ -275,7 +276,7 @@ impl<'a> Writer<'a> {
         Ok(id)
     }
 
-    /// The unsigned integer type of 32 or 64 bits.
+    /// The unsigned integer type with 32 or 64 bits.
     fn unsigned(&mut self, index: usize) -> Result<Id> {
         let ty = match self.integers[index] {
             Some(ty) => ty,
@@ -285,7 +286,7 @@ impl<'a> Writer<'a> {
         Ok(ty)
     }
 
-    /// A boolean constant: an existing one of the module, or a new one.
+    /// A boolean constant: one that the module already has, or a new one.
     pub fn boolean(&mut self, is: bool) -> Result<Id> {
         let index = usize::from(is);
         if let Some(id) = self.booleans[index] {
@@ -309,7 +310,7 @@ impl<'a> Writer<'a> {
         Ok(id)
     }
 
-    /// An `OpUndef`: the value of a variable that is unavailable.
+    /// An `OpUndef`: the value of an unavailable variable.
     pub fn undefined(&mut self) -> Result<Id> {
         if let Some(id) = self.undefined {
             return Ok(id);
@@ -338,16 +339,17 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes a debug instruction before the functions. The operands are in the order of the table; operands that the
-    /// set lacks are skipped.
+    /// Writes a debug instruction before the functions. The operands are in table order; operands that the set lacks
+    /// are skipped.
     pub fn instruction(&mut self, name: Name, operands: &[(Field, Word)]) -> Result<Id> {
         let id = self.fresh()?;
         self.define(id, name, operands)?;
         Ok(id)
     }
 
-    /// Writes a debug instruction under an id allocated before.
+    /// Writes a debug instruction under an id that was allocated before.
     pub fn define(&mut self, id: Id, name: Name, operands: &[(Field, Word)]) -> Result<()> {
+        // The buffer is moved out, because encoding can add constants to the writer.
         let mut words = core::mem::take(&mut self.out.debug);
         let result = self.encode(&mut words, id, name, operands);
         self.out.debug = words;
@@ -361,7 +363,7 @@ impl<'a> Writer<'a> {
         Ok(id)
     }
 
-    /// Writes an instruction with a fixed operand list, in which every set encodes the numbers equally: no lookup is
+    /// Writes an instruction with a fixed operand list whose numbers every set encodes equally, so that no lookup is
     /// needed.
     #[inline]
     pub fn define_all<const N: usize>(&mut self, id: Id, name: Name, operands: [Word; N]) -> Result<()> {
@@ -421,7 +423,7 @@ impl<'a> Writer<'a> {
         Error::new(ErrorKind::Unsupported(format!("{set} has no {name}")))
     }
 
-    /// The opcode of an instruction with forward references, whose extension is declared on first use.
+    /// The opcode for an instruction with forward references, whose extension is declared on first use.
     #[cold]
     fn forward(&mut self) -> u16 {
         if !core::mem::replace(&mut self.has_relaxed_extension, true) {
@@ -435,6 +437,7 @@ impl<'a> Writer<'a> {
         let start = to.len();
         let form = &self.forms[name as usize];
         let number = form.number.ok_or_else(|| self.unsupported(name))?;
+        // The length is filled in at the end.
         to.extend_from_slice(&[0, self.void.0, id.0, self.import.0, number]);
         let mut next = 0;
         let mut is_forward = false;
@@ -468,7 +471,7 @@ impl<'a> Writer<'a> {
         self.out.omissions.push(Omission::of_module(module, subject, property, reason));
     }
 
-    /// Whether the set encodes numbers as ids of constants.
+    /// Whether the set encodes numbers as constant ids.
     pub fn is_shader(&self) -> bool {
         self.mode.set.is_shader()
     }
@@ -480,7 +483,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// The words of an `OpString` in the module or among the new ones.
+/// The words of an `OpString` in the module or among the new strings.
 fn string_at<'w>(text: Text, old: &'w [u32], new: &'w [u32]) -> &'w [u32] {
     let (words, at) = match text {
         Text::Existing(at) => (old, at),
@@ -490,7 +493,7 @@ fn string_at<'w>(text: Text, old: &'w [u32], new: &'w [u32]) -> &'w [u32] {
     &words[at + 2..at + len]
 }
 
-/// Ids of the written operations and expressions.
+/// Ids for the operations and expressions that are written already.
 #[derive(Debug, Default)]
 pub(super) struct Expressions {
     pub operations: HashMap<DebugOperation, Id>,
@@ -506,7 +509,7 @@ impl Expressions {
     }
 }
 
-/// New instructions before the functions, by section of the module.
+/// New instructions before the functions, by module section.
 #[derive(Debug, Default)]
 pub(super) struct Preamble {
     /// `OpExtension`.

@@ -1,4 +1,4 @@
-//! State of a validation: the module, and the findings so far.
+//! A validation in progress: the module, and the findings so far.
 
 use hashbrown::HashMap;
 
@@ -10,16 +10,17 @@ use crate::spirv::operand::Field;
 use crate::spirv::read::{Fact, Facts};
 use crate::spirv::words::{Id, Instruction};
 
-/// State of a validation.
+/// A validation in progress.
 pub(super) struct Check<'f, 'a> {
     pub(super) facts: &'f Facts<'a>,
     pub(super) report: Report,
     /// Whether `SPV_INTEL_debug_module` is declared, which adds an instruction.
     pub(super) has_debug_module: bool,
-    /// Whether the text of a string satisfies a rule: a cache, as many instructions can refer to one string.
+    /// Whether a string's text satisfies a rule. This is a cache, because many instructions can refer to the same
+    /// string.
     pub(super) judged: HashMap<(Rule, Id), bool>,
     /// For each type that an index selects from: the number of its members, and whether all are data members, or the
-    /// number of its dimensions. A cache, as many values can be parts of one type.
+    /// number of its dimensions. This is a cache, because many values can be parts of the same type.
     pub(super) parts: HashMap<Id, (u64, bool)>,
 }
 
@@ -34,7 +35,7 @@ impl<'f, 'a> Check<'f, 'a> {
         }
     }
 
-    /// Whether the instruction belongs to a later version than the known ones.
+    /// Whether the instruction belongs to a later version than the known versions.
     pub(super) fn is_later(&self, fact: &Fact<'_>) -> bool {
         self.facts.layout().later_sets().any(|(import, _)| import == fact.import)
     }
@@ -44,7 +45,7 @@ impl<'f, 'a> Check<'f, 'a> {
         self.find_in(rule, fact, None, what.into());
     }
 
-    /// Reports about an operand.
+    /// Reports a finding or note about an operand.
     pub(super) fn find_of(&mut self, rule: Rule, fact: &Fact<'_>, field: Field, what: impl Into<String>) {
         self.find_in(rule, fact, Some((field, field.text().into())), what.into());
     }
@@ -62,7 +63,7 @@ impl<'f, 'a> Check<'f, 'a> {
         self.push(rule, section, place, operand, what);
     }
 
-    /// Reports about the module rather than a debug instruction.
+    /// Reports a finding or note about the module rather than a debug instruction.
     pub(super) fn find_at(&mut self, rule: Rule, place: At, what: String) {
         self.push(rule, None, place, None, what);
     }

@@ -1,4 +1,4 @@
-//! Rules about an instruction together with those that it refers to.
+//! Rules about an instruction together with the instructions that it refers to.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -15,15 +15,15 @@ use crate::spirv::table::Set;
 use crate::spirv::text::shown;
 use crate::spirv::words::Id;
 
-/// Inverse references.
+/// Inverse references, so that no rule searches the module.
 pub(super) struct Index {
-    /// Pairs of a composite type and one of its members.
+    /// Pairs: a composite type and one of its members.
     members: HashSet<(Id, Id)>,
-    /// The first definition of each debug function: its word, and the function that contains it.
+    /// Each debug function's first definition: its word, and the function that contains it.
     definitions: HashMap<Id, (usize, Option<Id>)>,
-    /// Position of the first definition of each function.
+    /// Each function's first definition, as a word.
     functions: HashMap<Id, usize>,
-    /// Functions of the entry points.
+    /// The entry points' functions.
     entry_points: HashSet<Id>,
 }
 
@@ -60,7 +60,7 @@ impl Index {
     }
 }
 
-/// `Capability`: a literal is an enumerant, a constant's id is not.
+/// `Capability`: a literal is an enumerant, while a constant id is not.
 fn storage_class<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
     let number = check.facts.number(fact, Field::StorageClass).and_then(|number| u32::try_from(number).ok());
     let Some(number) = number.filter(|_| !fact.set.is_shader()) else { return };
@@ -104,7 +104,7 @@ fn is_none<'a>(check: &Check<'_, 'a>, fact: &Fact<'a>, field: Field) -> bool {
     check.facts.named(fact, field).is_some_and(|named| named.name() == Some(Name::InfoNone))
 }
 
-/// Rules about the encoding of floating-point numbers.
+/// Rules about floating-point encodings.
 fn fp_encoding<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
     let encoding = check.facts.number(fact, Field::Encoding).and_then(|number| u32::try_from(number).ok());
     let encoding = encoding.and_then(|number| Enumeration::Encoding.name(number, fact.set));
@@ -127,7 +127,7 @@ fn fp_encoding<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
     }
 }
 
-/// Number of dimensions of an array: of its numbers of elements, without the lower bounds that the LLVM translator
+/// An array's dimension count: the number of its element counts, without the lower bounds that the LLVM translator
 /// writes after them.
 pub(super) fn dimensions<'a>(check: &Check<'_, 'a>, fact: &Fact<'a>) -> usize {
     let is_bound = |id: Id| {
@@ -140,7 +140,7 @@ pub(super) fn dimensions<'a>(check: &Check<'_, 'a>, fact: &Fact<'a>) -> usize {
     if has_bounds { counts.len() } else { bounds.len() }
 }
 
-/// `LowerBounds` and `CountVariable`: numbers of elements.
+/// `LowerBounds` and `CountVariable`: rules about element counts.
 fn counts<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
     let bounds = fact.ids(Field::ComponentCount).count() - dimensions(check, fact);
     if bounds > 0 {
@@ -178,7 +178,7 @@ fn opaque<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
     }
 }
 
-/// `UnknownLayout`: sizes of a type with unknown layout are placeholders, but must be consistent.
+/// `UnknownLayout`: a type with unknown layout has placeholder sizes, but they must be consistent.
 fn unknown_layout<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
     let facts = check.facts;
     let number = |fact: &Fact<'a>, field| facts.number(fact, field);
@@ -207,7 +207,7 @@ fn member<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>, index: &Index) {
     }
 }
 
-/// Checks that the operand refers to a class, a structure or a function.
+/// Checks that the operand refers to a class, a structure or a function, rather than a union.
 fn no_union<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>, field: Field) {
     let named = check.facts.named(fact, field).filter(|it| it.name() == Some(Name::TypeComposite));
     let tag = named.and_then(|named| check.facts.number(&named, Field::Tag));
@@ -253,7 +253,7 @@ fn build_identifier<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
     judge(check, Rule::BuildIdentifier, fact, Field::Identifier, wanted, is_build_identifier);
 }
 
-/// Checks an operand's text.
+/// Checks an operand's text, once per string.
 fn judge<'a>(
     check: &mut Check<'_, 'a>,
     rule: Rule,

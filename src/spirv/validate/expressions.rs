@@ -28,12 +28,13 @@ fn operation<'a>(check: &Check<'_, 'a>, fact: &Fact<'a>) -> Option<&'static Oper
     operations(fact.set).get(usize::try_from(number).ok()?)
 }
 
-/// Checks the stack, which has one entry at first: the address or the variable's value.
+/// Checks the stack, which has one entry at first: the variable's address or value.
 fn stack<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
     let mut depth = 1;
     for (index, id) in fact.ids(Field::Operation).enumerate() {
         let instruction = check.facts.get(id).filter(|it| it.name() == Some(Name::Operation));
-        // Unknown operations end the check. The specification does not define the stack after a part.
+        // Unknown operations end the check. So do parts, because the specification does not define the stack after a
+        // part.
         let Some(&Operation { name, operands, takes, leaves }) =
             instruction.and_then(|it| operation(check, &it))
         else {

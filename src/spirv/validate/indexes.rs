@@ -1,4 +1,4 @@
-//! Indexes of values and declarations: section 4.8, with the meaning of those of `OpAccessChain`.
+//! Indexes in values and declarations: section 4.8, with the same meaning as in `OpAccessChain`.
 
 use super::context::Check;
 use super::entities;
@@ -10,21 +10,21 @@ use crate::spirv::read::Fact;
 use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 
-/// Most typedefs and qualifiers of a type that are followed.
+/// Limit for a type's typedefs and qualifiers.
 const MOST_TYPEDEFS: usize = 64;
 
 /// A type that an index selects from.
 enum Selected<'a> {
-    /// A type with parts of this many, if it is known, and the type of the part.
+    /// A type with parts: their number, if it is known, and the part's type.
     Parts(Option<u64>, Option<Fact<'a>>),
     /// A type without parts.
     Scalar,
-    /// A type whose parts are not known here.
+    /// A type whose parts are unknown here.
     Unknown,
 }
 
-/// Walks the type of the variable along the indexes of a value or declaration. The walk ends at a type whose parts
-/// are not known.
+/// Walks the variable's type along the indexes in a value or declaration. The walk ends at a type whose parts are
+/// unknown.
 pub(super) fn indexes<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
     if !matches!(fact.name(), Some(Name::Value | Name::Declare)) {
         return;
@@ -36,7 +36,7 @@ pub(super) fn indexes<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
     }
     let variable = facts.named(fact, Field::LocalVariable);
     let mut ty = variable.and_then(|variable| facts.named(&variable, Field::Type));
-    // The dimension of an array of several that the next index selects from.
+    // The dimension that the next index selects from, in an array with several dimensions.
     let mut dimension = 0;
     for (position, &id) in indexes.iter().enumerate() {
         let value = facts.layout().constant(id).and_then(|constant| constant.value);
@@ -66,7 +66,7 @@ pub(super) fn indexes<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
     }
 }
 
-/// What an index selects from a type, and the type without typedefs and qualifiers.
+/// What an index selects from a type, and that type without typedefs and qualifiers.
 fn selected<'a>(
     check: &mut Check<'_, 'a>,
     mut ty: Fact<'a>,
@@ -74,7 +74,7 @@ fn selected<'a>(
     dimension: &mut usize,
 ) -> (Selected<'a>, Fact<'a>) {
     let facts = check.facts;
-    // Forward references can make a cycle of typedefs.
+    // Forward references can form a typedef cycle.
     for _ in 0..MOST_TYPEDEFS {
         match ty.name() {
             Some(Name::Typedef | Name::TypeQualifier) => match facts.named(&ty, Field::BaseType) {
@@ -93,7 +93,7 @@ fn selected<'a>(
         Some(Name::TypeVectorId) => {
             Selected::Parts(number(Field::ComponentCount), facts.named(&ty, Field::ComponentType))
         }
-        // An index of OpAccessChain selects a column; the vectors of a row-major matrix are its rows.
+        // An OpAccessChain index selects a column, while a row-major matrix has its rows as vectors.
         Some(Name::TypeMatrix) if number(Field::ColumnMajor) == Some(1) => {
             Selected::Parts(number(Field::VectorCount), facts.named(&ty, Field::VectorType))
         }
@@ -104,10 +104,10 @@ fn selected<'a>(
     (selected, ty)
 }
 
-/// An element of an array, or the rest of its dimensions.
+/// An array's element, or its remaining dimensions.
 fn element<'a>(check: &mut Check<'_, 'a>, ty: &Fact<'a>, dimension: &mut usize) -> Selected<'a> {
     let facts = check.facts;
-    // Version 200 has subranges.
+    // Version 200 has subranges instead of counts.
     let Some(first) = ty.operand(Field::ComponentCount) else { return Selected::Unknown };
     let dimensions = match check.parts.get(&ty.result) {
         Some(&(count, _)) => count,
@@ -118,7 +118,7 @@ fn element<'a>(check: &mut Check<'_, 'a>, ty: &Fact<'a>, dimension: &mut usize) 
         }
     };
     let count = ty.operands.get(first.index + *dimension).and_then(|&id| facts.layout().constant(Id(id)));
-    // 0 stands for an unknown number of elements.
+    // 0 stands for an unknown element count.
     let count = count.and_then(|count| count.value).filter(|&count| count != 0);
     *dimension += 1;
     if (*dimension as u64) < dimensions {
@@ -128,7 +128,7 @@ fn element<'a>(check: &mut Check<'_, 'a>, ty: &Fact<'a>, dimension: &mut usize) 
     Selected::Parts(count, facts.named(ty, Field::BaseType))
 }
 
-/// A member of a composite type.
+/// A composite type's member.
 fn member_at<'a>(check: &mut Check<'_, 'a>, ty: &Fact<'a>, index: Option<u64>) -> Selected<'a> {
     let facts = check.facts;
     let Some(first) = ty.operand(Field::Member) else { return Selected::Unknown };
@@ -148,7 +148,8 @@ fn member_at<'a>(check: &mut Check<'_, 'a>, ty: &Fact<'a>, index: Option<u64>) -
     if count == 0 {
         return Selected::Unknown;
     }
-    // The specification does not say how base classes, methods and static members count: then the type is not known.
+    // The specification does not say how base classes, methods and static members count, so that the member is unknown
+    // if there are any.
     let member = index.and_then(|index| usize::try_from(index).ok()).filter(|_| is_plain);
     let member = member.and_then(|index| ty.operands[first.index..].get(index));
     let part = member.and_then(|&member| facts.get(Id(member)));

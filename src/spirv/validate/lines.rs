@@ -10,26 +10,26 @@ use crate::spirv::read::{Fact, Facts};
 use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 
-/// Texts of sources.
+/// The sources' texts.
 pub(super) struct Lines {
     /// Sources with a text.
     sources: HashMap<Id, Text>,
-    /// Ends of lines in each string of a text.
+    /// Line ends in each of a text's strings.
     strings: HashMap<Id, Newlines>,
     /// Sources whose text differs from the compiled lines, and the reason.
     broken: Vec<(Id, Rule)>,
 }
 
-/// Ends of lines in a string.
+/// Line ends in a string.
 struct Newlines {
     bytes: usize,
     /// Whether the string contains a line directive.
     has_directive: bool,
-    /// Offset of each end from the string's start, in bytes.
+    /// Each line end's offset from the string's start, in bytes.
     ends: Vec<usize>,
 }
 
-/// A text of consecutive strings. The strings are not joined, as many texts can share one.
+/// A text that consists of consecutive strings. They are not joined, because many texts can share a string.
 #[derive(Default)]
 struct Text {
     parts: Vec<Part>,
@@ -40,13 +40,13 @@ struct Text {
 /// A string in a text.
 struct Part {
     string: Id,
-    /// Number of bytes before it.
+    /// Number of preceding bytes.
     bytes: usize,
-    /// Number of line ends before it.
+    /// Number of preceding line ends.
     ends: usize,
 }
 
-/// Start of a text that is a checksum, as written by LLVM's translator.
+/// Start of a text that is a checksum, as LLVM's translator writes it.
 const CHECKSUM: &[u8] = b"//__CSK_";
 
 /// Whether the line is a line directive: `#line 5`, or `# 5` in preprocessor output.
@@ -106,7 +106,7 @@ impl Lines {
         None
     }
 
-    /// Number of lines in the source's text; `None` without a text.
+    /// Number of lines in the source's text; `None` if there is no text.
     fn count(&self, source: Id) -> Option<u64> {
         let text = self.sources.get(&source)?;
         (text.bytes > 0).then_some(text.ends as u64 + 1)
@@ -141,10 +141,10 @@ pub(super) fn text_of_sources(check: &mut Check<'_, '_>, lines: &Lines) {
     }
 }
 
-/// The lines and columns of an instruction.
+/// Checks an instruction's lines and columns.
 pub(super) fn lines<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>, lines: &Lines) {
     let source = match fact.name() {
-        // The call's line is in the file of its scope.
+        // The call's line is in its scope's file.
         Some(Name::InlinedAt) => {
             let scope = check.facts.named(fact, Field::Scope);
             scope.and_then(|scope| scope.id(Field::Source))

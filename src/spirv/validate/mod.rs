@@ -1,12 +1,12 @@
-//! Validates a module against the specification of its instruction set. Each rule has a name, which its findings carry.
+//! Validates a module against its instruction set's specification. Each rule has a name, which its findings carry.
 //!
 //! `rule` lists the rules. The other files check them: `module` and `places` go over all instructions, `numbers` and
-//! `operands` check each debug instruction alone by the table, and the remaining files check it together with the
-//! instructions that it refers to, which requires valid operands. `context` collects the findings. Known deviations of
+//! `operands` use the table to check each debug instruction alone, and the remaining files check it together with the
+//! instructions that it refers to, which requires valid operands. `context` collects the findings. Known deviations in
 //! LLVM's translator are recognized and named, so that a user knows whom to ask.
 //!
-//! Limits: a module is checked as it is, without the behavior of a consumer; text and values of specialization constants
-//! are unknown.
+//! Limits: a module is checked as it is, without any consumer's behavior; texts and values that depend on
+//! specialization constants are unknown.
 
 mod context;
 mod entities;
@@ -26,7 +26,7 @@ pub use rule::Rule;
 use super::read::Facts;
 use context::Check;
 
-/// Validates every debug instruction of a module.
+/// Validates every debug instruction in a module.
 pub fn validate(facts: &Facts<'_>) -> Report {
     let mut check = Check::new(facts);
     module::module(&mut check);
@@ -37,7 +37,8 @@ pub fn validate(facts: &Facts<'_>) -> Report {
     for fact in facts.iter() {
         check.report.instructions += 1;
         operands::results(&mut check, &fact);
-        // Rules about several instructions require valid operands.
+        // Rules about several instructions require valid operands; otherwise one mistake would be reported several
+        // times.
         if let Some(row) = numbers::row(&mut check, &fact)
             && operands::operands(&mut check, &fact, row)
         {

@@ -1,4 +1,4 @@
-//! Rules about the module, and about instructions of all kinds.
+//! Rules about the module, and about instructions in general.
 
 use super::context::{Check, located};
 use super::rule::Rule;
@@ -9,7 +9,7 @@ use crate::spirv::table::Set;
 use crate::spirv::uses::operand_ids;
 use crate::spirv::words::{Id, Instruction, string_bytes};
 
-/// Rules about the module, or about instructions of all kinds.
+/// Checks rules about the module, and about instructions in general.
 pub(super) fn module(check: &mut Check<'_, '_>) {
     let layout = check.facts.layout();
     let mut has_extension = layout.words().version() >= (1, 6);
@@ -68,10 +68,11 @@ pub(super) fn module(check: &mut Check<'_, '_>) {
     }
 }
 
-/// `SemanticUse`: searches the instructions that are not debug instructions for results of debug instructions.
+/// `SemanticUse`: searches all other instructions for uses of debug instructions' results.
 pub(super) fn uses(check: &mut Check<'_, '_>) {
     let facts = check.facts;
     let layout = facts.layout();
+    // A table by id makes the search below linear; its size does not depend on a bound that the header only claims.
     let mut results = vec![false; layout.highest().0.min(layout.words().all().len() as u32) as usize + 1];
     let mut is_needed = false;
     for fact in facts.iter().filter(|fact| fact.set.is_shader()) {
@@ -84,7 +85,7 @@ pub(super) fn uses(check: &mut Check<'_, '_>) {
     }
     let is_result = |word: u32| results.get(word as usize) == Some(&true);
     for instruction in layout.words().instructions() {
-        // Most instructions have no word that could be such a result, and nearly all others a literal.
+        // Most instructions contain no word that equals such a result; in nearly all the rest, the word is a literal.
         let opcode = instruction.opcode();
         if opcode == op::NAME || !instruction.words[1..].iter().any(|&word| is_result(word)) {
             continue;
@@ -102,15 +103,15 @@ pub(super) fn uses(check: &mut Check<'_, '_>) {
     }
 }
 
-/// Whether all operands of an extended instruction are ids, and the instruction has a meaning: those of
-/// `GLSL.std.450`. Other sets have literals, or are unknown.
+/// Whether an extended instruction's operands are all ids, and the instruction has semantics: only in `GLSL.std.450`.
+/// Other sets have literals, or are unknown.
 fn has_ids(check: &Check<'_, '_>, instruction: Instruction<'_>) -> bool {
     let set = instruction.operands().first().and_then(|&set| check.facts.layout().definition(Id(set)));
     let set = set.filter(|set| set.opcode() == op::EXT_INST_IMPORT);
     set.and_then(|set| string_bytes(set.operands(), usize::MAX)).as_deref() == Some(b"GLSL.std.450")
 }
 
-/// An extended instruction whose set is not imported.
+/// Checks that an extended instruction's set is imported.
 fn set(check: &mut Check<'_, '_>, instruction: Instruction<'_>) {
     let layout = check.facts.layout();
     let Some(&set) = instruction.operands().first() else { return };

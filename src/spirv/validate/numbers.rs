@@ -1,4 +1,4 @@
-//! Instruction numbers: those that a set lacks, and those that a producer is known to confuse.
+//! Rules about instruction numbers: numbers that a set lacks, and numbers that a producer is known to confuse.
 
 use super::context::Check;
 use super::rule::Rule;
@@ -34,7 +34,7 @@ pub(super) fn row<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) -> Option<&'st
         return None;
     };
     let meant = match name {
-        // A pack has its source where a template has its name.
+        // A pack's source is where a template's name is.
         Name::TypeTemplateTemplateParameter if is_source(check, fact, 1) => Name::TypeTemplateParameterPack,
         Name::TypeTemplateParameterPack if is_string(check, fact, 1) && is_source(check, fact, 2) => {
             Name::TypeTemplateTemplateParameter

@@ -1,4 +1,4 @@
-//! Rules about single operands: the kinds of the table.
+//! Rules about single operands, which follow from the table.
 
 use super::context::Check;
 use super::rule::Rule;
@@ -12,7 +12,7 @@ use crate::spirv::table::Name;
 use crate::spirv::table::Set;
 use crate::spirv::words::{Id, Instruction};
 
-/// The operand being checked.
+/// The operand that is checked.
 #[derive(Clone, Copy)]
 struct Spot<'s, 'a> {
     fact: &'s Fact<'a>,
@@ -21,11 +21,11 @@ struct Spot<'s, 'a> {
     index: usize,
 }
 
-/// Checks each operand, if the number of operands is right. Returns whether all are valid.
+/// Checks each operand, if the operand count is right. Returns whether all operands are valid.
 pub(super) fn operands<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>, row: &'static InstructionRow) -> bool {
     let mut count = fact.operands.len();
     if !row.takes(fact.set, count) && check.is_later(fact) {
-        // What a later version adds is optional and last.
+        // What a later version adds is optional and last, so that the known operands come first.
         if let Some(known) = (0..count).rev().find(|&count| row.takes(fact.set, count)) {
             let what = format!("{} has {} there", fact.set.name(), Count(known, "operand"));
             check.find(Rule::LaterVersion, fact, what);
@@ -67,7 +67,7 @@ pub(super) fn results<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
         check.find(Rule::ForwardReference, fact, "OpExtInstWithForwardRefsKHR is only for non-semantic sets");
     }
     if fact.with_forward && fact.set.is_shader() {
-        // All operands are ids.
+        // In these sets, all operands are ids.
         let is_forward = |&word: &u32| match layout.definition(Id(word)) {
             Some(defined) => defined.at >= fact.at,
             None => true,
@@ -161,7 +161,7 @@ fn defined<'a>(check: &mut Check<'_, 'a>, spot: Spot<'_, 'a>, id: Id) -> Option<
     };
     let may_be_later = spot.row.forward || fact.with_forward && fact.set.is_shader();
     if defined.at >= fact.at && !may_be_later {
-        // In that set, the members of a composite type precede it.
+        // In that set, a composite type's members precede the type.
         let named = check.facts.fact(defined).and_then(|named| named.name());
         let is_member = matches!(
             fact.name(),
@@ -185,6 +185,7 @@ fn defined<'a>(check: &mut Check<'_, 'a>, spot: Spot<'_, 'a>, id: Id) -> Option<
         let what = format!("{} does not dominate it", check.describe(id));
         find_at_operand(check, Rule::Dominance, spot, what);
     }
+    // An `OpSampledImage` result may not be used by debug instructions.
     if defined.opcode() == op::SAMPLED_IMAGE {
         let what = format!("it is {}", check.describe(id));
         find_at_operand(check, Rule::SampledImage, spot, what);
@@ -192,7 +193,7 @@ fn defined<'a>(check: &mut Check<'_, 'a>, spot: Spot<'_, 'a>, id: Id) -> Option<
     Some(defined)
 }
 
-/// The description of the permitted instructions, if the operand refers to another one.
+/// Describes the permitted instructions, if the operand refers to a different instruction.
 fn unlike<'a>(
     check: &mut Check<'_, 'a>,
     spot: Spot<'_, 'a>,
@@ -225,6 +226,7 @@ fn unlike<'a>(
     }
     let ty = defined.result_type().and_then(|ty| check.facts.layout().definition(ty));
     let is_pointer = ty.is_some_and(|ty| ty.opcode() == op::TYPE_POINTER);
+    // glslang declares pointer parameters, so that this is only a note.
     if spot.fact.name() == Some(Name::Declare)
         && spot.row.field == Field::Variable
         && defined.opcode() == op::FUNCTION_PARAMETER
@@ -240,7 +242,7 @@ fn unlike<'a>(
     }
 }
 
-/// Notes a `DebugInfoNone` instead of the described instruction; returns the description for any other one.
+/// Notes a `DebugInfoNone` instead of the described instruction; for any other instruction, returns the description.
 fn unless_removed<'a>(
     check: &mut Check<'_, 'a>,
     spot: Spot<'_, 'a>,

@@ -1,4 +1,4 @@
-//! Places of instructions: section 2 of the specifications, and `SPV_KHR_non_semantic_info`.
+//! Rules about where instructions are placed: section 2 in the specifications, and `SPV_KHR_non_semantic_info`.
 
 use super::context::Check;
 use super::rule::Rule;
@@ -9,7 +9,7 @@ use crate::spirv::table::Name;
 use crate::spirv::table::Set;
 use crate::spirv::words::{HEADER, Id, Instruction};
 
-/// Preceding instructions of a function.
+/// What precedes an instruction in its function.
 #[derive(Default)]
 struct Before<'a> {
     /// Whether a block is open.
@@ -18,7 +18,7 @@ struct Before<'a> {
     was_block: bool,
     /// Whether the previous instruction was a merge instruction, which only a terminator may follow.
     merges: bool,
-    /// Instructions of a non-semantic set in this block.
+    /// A non-semantic set's instructions in this block.
     facts: Vec<Fact<'a>>,
 }
 
@@ -27,7 +27,7 @@ pub(super) fn places(check: &mut Check<'_, '_>) {
     let layout = check.facts.layout();
     let is_before = |opcode| {
         let is_other = matches!(opcode, op::EXT_INST | op::EXT_INST_FORWARD | op::LINE | op::NO_LINE);
-        // The section of unknown instructions is unknown.
+        // An unknown instruction's section is unknown.
         !is_other && op::results(opcode).is_some()
     };
     let globals = layout.words().between(HEADER..layout.globals_end());
@@ -36,6 +36,7 @@ pub(super) fn places(check: &mut Check<'_, '_>) {
     let mut function = None;
     let mut before = Before::default();
     let mut continued = None;
+    // Many producers interleave such instructions, so that all of them share one note.
     let mut early = None;
     for instruction in layout.words().instructions() {
         let word = instruction.at;
@@ -72,13 +73,14 @@ pub(super) fn places(check: &mut Check<'_, '_>) {
     }
 }
 
-/// Processes an instruction of a function that is not a debug instruction.
+/// Processes an instruction in a function, other than a debug instruction.
 fn step<'a>(check: &mut Check<'_, 'a>, instruction: Instruction<'a>, before: &mut Before<'a>) {
     let opcode = instruction.opcode();
     match opcode {
         op::LABEL => {
             *before = Before { in_block: true, was_block: true, ..Before::default() };
         }
+        // Only now is it known that earlier debug instructions precede the block's start.
         _ if op::begins_block(opcode) => {
             for fact in core::mem::take(&mut before.facts) {
                 let name = op::name(opcode).unwrap_or_default();
@@ -115,7 +117,7 @@ fn body<'a>(check: &mut Check<'_, 'a>, fact: Fact<'a>, before: &mut Before<'a>) 
     }
 }
 
-/// Checks that a continuation of text directly follows the continued source.
+/// Checks that a text continuation directly follows the continued source.
 fn continues<'a>(check: &mut Check<'_, 'a>, fact: Option<&Fact<'a>>, last: &mut Option<Id>) {
     let before = last.take();
     let Some(fact) = fact else { return };

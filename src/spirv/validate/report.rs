@@ -1,4 +1,4 @@
-//! Findings and notes of a validation.
+//! Findings and notes from a validation.
 
 use core::fmt;
 
@@ -22,7 +22,7 @@ pub struct Report {
 pub struct Finding {
     /// The violated rule.
     pub rule: Rule,
-    /// Section of the specification with the rule.
+    /// The specification's section with the rule.
     pub section: &'static str,
     /// The instruction's location.
     pub at: At,
