@@ -1,7 +1,7 @@
-//! Debug information of any compiler, diagnosed by the code of its own object.
+//! Debug information from any compiler, diagnosed by the code in its own object.
 //!
 //! * [`lint`](mod@lint) finds locations, rules and rows that the code contradicts, each with its evidence.
-//! * [`stats`](mod@stats) measures how much of the code has locations.
+//! * [`stats`](mod@stats) measures how much code has locations.
 //! * [`report`](mod@report) draws an object as a page: timelines, expressions, findings.
 //!
 //! The crate `eitri`, the debug-info back end for GPU compilers, re-exports these modules.

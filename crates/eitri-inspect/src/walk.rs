@@ -1,52 +1,52 @@
-//! The walk over the entries of a unit, which lint, stats and report share.
+//! The walk over a unit's entries, which lint, stats and report share.
 //!
-//! [`walk`] passes each entry to a [`Visit`] in the order of the file, and keeps the scopes around the entry: entries with
-//! children that are not complete yet. Debug information is inherited from scope to scope, so each scope has the function
+//! [`walk`] passes each entry to a [`Visit`] in file order, and keeps the scopes around the entry: entries whose
+//! children are not complete yet. Debug information is inherited from scope to scope, so each scope holds the function
 //! around its children with the frame base, the number of inlined calls between the function and the children, and what
-//! the visitor keeps for them, such as pc ranges. A scope is left as soon as its last descendant was visited; memory
-//! depends on the depth of entries, not on their number.
+//! the visitor keeps for them, such as pc ranges. A scope is left as soon as its last descendant was visited, so that
+//! memory depends on entry depth, not on entry count.
 //!
-//! Location lists are read into memory that the visitor uses again. Optimized code has many variables that reference one
-//! long list: [`Scopes::list_key`] identifies the list in its scope, by which visitors examine a list once.
+//! Location lists are read into memory that the visitor reuses. Optimized code has many variables that reference the
+//! same long list: [`Scopes::list_key`] identifies the list in its scope, so that visitors examine it once.
 
 use gimli::DwAt;
 
 use eitri_dwarf::error::Result;
 use eitri_dwarf::read::{Dwarf, Entry, ListEntry, ListKind, Unit, Value};
 
-/// Numbers of `DW_AT_LLVM_lane_pc`: LLVM's registry has the first, AMD's documents the second.
+/// `DW_AT_LLVM_lane_pc` numbers: LLVM's registry specifies the first, AMD's documents the second.
 pub(crate) const LANE_PC: [DwAt; 2] = [DwAt(0x3e12), DwAt(0x3e0b)];
 
-/// Number of entries from which on visitors remember a location list.
+/// Entry count from which on visitors remember a location list.
 pub(crate) const LONG_LIST: usize = 16;
 
-/// Offset of a location list, and index of the innermost entry around the variable.
+/// A location list's offset, and the index of the innermost entry around the variable.
 pub(crate) type ListKey = (u64, usize);
 
-/// Visitor of the entries of a unit.
+/// Visits a unit's entries.
 pub(crate) trait Visit<'r, 'o: 'r> {
     /// Function around entries. A copy is kept for each scope in the function.
     type Function: Clone;
-    /// What the visitor keeps for the children of an entry.
+    /// What the visitor keeps for an entry's children.
     type Scope;
 
     /// Returns the scopes around the current entry.
     fn scopes(&mut self) -> &mut Scopes<Self::Function, Self::Scope>;
 
-    /// Visits an entry. Returns the scope of its children, if they need a scope.
+    /// Visits an entry. Returns its children's scope, if they need a scope.
     fn enter(&mut self, entry: Entry<'r, 'o>) -> Option<(Inside<Self::Function>, Self::Scope)>;
 
-    /// Ends a scope after the last descendant of its entry.
+    /// Ends a scope after its entry's last descendant.
     fn leave(&mut self, _scope: Scope<Self::Function, Self::Scope>) {}
 }
 
-/// Part of the code to which the children of an entry belong.
+/// The code to which an entry's children belong.
 pub(crate) enum Inside<F> {
     /// A function; `None` for a declaration or an abstract instance, which has no code.
     Function(Option<F>),
     /// An inlined call.
     Call,
-    /// The same part as that of the entry.
+    /// The same code as the entry.
     Same,
 }
 
@@ -121,7 +121,7 @@ impl<F: Clone, S> Scopes<F, S> {
     }
 }
 
-/// Returns the index of the entry after the last descendant of an entry.
+/// Returns the index of the entry after an entry's last descendant.
 #[inline]
 pub(crate) fn end(entry: Entry<'_, '_>) -> usize {
     entry.index() + 1 + entry.descendants().size_hint().0
@@ -133,7 +133,7 @@ pub(crate) fn has_children(entry: Entry<'_, '_>) -> bool {
     entry.descendants().size_hint().0 > 0
 }
 
-/// Visits the entries of a unit.
+/// Visits a unit's entries.
 pub(crate) fn walk<'r, 'o: 'r, V: Visit<'r, 'o>>(dwarf: &'r Dwarf<'o>, unit: &Unit<'o>, visitor: &mut V) {
     for entry in dwarf.entries_of(unit) {
         eitri_dwarf::work::step();
@@ -149,11 +149,12 @@ pub(crate) fn walk<'r, 'o: 'r, V: Visit<'r, 'o>>(dwarf: &'r Dwarf<'o>, unit: &Un
     }
 }
 
-/// Reads the entries of a variable's location into a list. An expression is a list with one default entry. Returns
+/// Reads a variable's location entries into a list. An expression is a list with a single default entry. Returns
 /// whether there is a location.
 ///
 /// # Errors
-/// A location list that cannot be read, with unit, function and variable. The list has the entries before the error.
+/// A location list that cannot be read, with unit, function and variable. The list contains the entries before the
+/// error.
 pub(crate) fn read_locations<'o>(
     entry: Entry<'_, 'o>,
     location: Option<&Value<'o>>,
@@ -170,17 +171,17 @@ pub(crate) fn read_locations<'o>(
             list.push(ListEntry { offset: entry.offset(), kind, start: 0, end: 0, expr });
             Ok(true)
         }
-        // The reader of the file has the error of an unreadable attribute.
+        // The file's reader reports unreadable attributes.
         _ => Ok(false),
     }
 }
 
-/// Returns the name of the section that contains the location lists of a unit.
+/// Returns the name of the section that contains a unit's location lists.
 pub(crate) fn list_section(dwarf: &Dwarf<'_>, unit: &Unit<'_>) -> &'static str {
     dwarf.sections().name(if unit.encoding.version >= 5 { ".debug_loclists" } else { ".debug_loc" })
 }
 
-/// Returns the section and offset of one of the location entries that [`read_locations`] returns for a variable: an
+/// Returns where a location entry that [`read_locations`] returned for a variable is, as section and offset: an
 /// expression is in the variable's own entry.
 pub(crate) fn position(
     variable: Entry<'_, '_>,

@@ -1,5 +1,4 @@
-//! Findings about the facts that locate a frame: the frame base of a function, and the rules of its call frame
-//! information.
+//! Findings about the facts that locate a frame: a function's frame base, and its call frame rules.
 
 use hashbrown::HashSet;
 
@@ -15,29 +14,29 @@ pub(super) fn frame_base(file: &File<'_, '_>, shape: &Shape) -> Option<Wrong> {
     expression(file, shape).or_else(|| contexts::kind(file, "the frame base", shape, Needs::Base))
 }
 
-/// Rules of a frame that have no finding so far. A rule is in many rows.
+/// Frame rules without a finding so far. A rule recurs in many rows, and is diagnosed once.
 #[derive(Debug, Default)]
 pub(super) struct Known<'f> {
-    /// Register of the canonical frame address.
+    /// Canonical frame address register.
     cfa: Option<Reg>,
     expressions: HashSet<(Site, &'f [u8])>,
 }
 
-/// Returns the finding about a row of rules.
+/// Returns the finding about a rule row.
 pub(super) fn row<'f>(
     file: &File<'_, '_>,
     encoding: Encoding,
     row: &FrameRow<'f>,
     known: &mut Known<'f>,
 ) -> Option<Wrong> {
-    let about = |(code, written): Wrong, what: &str| (code, format!("{what}: {written}"));
+    let about = |(code, written): Wrong, subject: &str| (code, format!("{subject}: {written}"));
     let mut judge = |expr: &'f [u8], site, needs| {
         if !known.expressions.insert((site, expr)) {
             return None;
         }
-        let shape = shape::of(&[site.operations(), expr].concat(), encoding, &|_| None);
+        let shape = shape::analyze(&[site.operations(), expr].concat(), encoding, &|_| None);
         expression(file, &shape)
-            // An expression of a frame has no unit.
+            // A frame expression belongs to no unit.
             .or_else(|| contexts::failure(file, expr, site, 0, encoding))
             .or_else(|| contexts::kind(file, "the result", &shape, needs))
     };

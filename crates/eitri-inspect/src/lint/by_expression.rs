@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-/// A value for each expression. The bytes of short expressions are a number, which is compared without a look at the file.
+/// A value for each expression. A short expression is kept as a number, so that a comparison does not touch the file.
 #[derive(Debug)]
 pub(crate) struct ByExpression<'r, V> {
     short: HashMap<u128, V>,
@@ -50,7 +50,7 @@ fn number(expr: &[u8]) -> Option<u128> {
             let middle = expr[expr.len() / 2];
             (u64::from(u32::from_le_bytes([*first, middle, *last, 0])), 0)
         }
-        [one] => (u64::from(*one), 0),
+        [byte] => (u64::from(*byte), 0),
         _ if expr.len() < 8 => {
             let first = expr.first_chunk()?;
             let last = expr.last_chunk()?;
@@ -70,17 +70,17 @@ fn number(expr: &[u8]) -> Option<u128> {
 mod tests {
     use super::number;
 
-    /// Different expressions have different numbers: each byte of each length changes it.
+    /// Different expressions have different numbers: every byte and every length changes the number.
     #[test]
     fn numbers_identify() {
         for len in 0..16 {
             let mut bytes: Vec<u8> = (1..=len).collect();
             let own = number(&bytes).expect("a short one has a number");
             assert_eq!(own >> 120, len.into());
-            for at in 0..bytes.len() {
-                bytes[at] ^= 0x80;
-                assert_ne!(number(&bytes), Some(own), "byte {at} of {len}");
-                bytes[at] ^= 0x80;
+            for index in 0..bytes.len() {
+                bytes[index] ^= 0x80;
+                assert_ne!(number(&bytes), Some(own), "byte {index} of {len}");
+                bytes[index] ^= 0x80;
             }
         }
         assert_eq!(number(&[0; 16]), None);

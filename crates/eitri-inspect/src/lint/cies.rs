@@ -9,8 +9,8 @@ use eitri_dwarf::error::{Count, Error};
 use eitri_dwarf::read::{Cie, Frames, Instruction};
 
 /// Returns the findings about the common information entries, at most one for each.
-pub(super) fn findings<'f>(all: &'f [Frames<'_>]) -> impl Iterator<Item = Finding> + 'f {
-    all.iter().flat_map(|frames| {
+pub(super) fn findings<'f>(sections: &'f [Frames<'_>]) -> impl Iterator<Item = Finding> + 'f {
+    sections.iter().flat_map(|frames| {
         let section = frames.section.name();
         let recovered = frames.recovered.first().map(|&offset| {
             let count = Count(frames.recovered.len(), "entry");
@@ -29,7 +29,7 @@ pub(super) fn findings<'f>(all: &'f [Frames<'_>]) -> impl Iterator<Item = Findin
     })
 }
 
-/// Returns the finding about a part that cannot be read, of the object or of a file of split units.
+/// Returns the finding about a part that cannot be read, in the object or in a split file.
 pub(super) fn unreadable(split: Option<&str>, error: &Error) -> Finding {
     let section = error.at().section.clone().unwrap_or_default();
     let offset = error.at().offset.unwrap_or(0);
@@ -43,10 +43,10 @@ fn details<'o>(frames: &Frames<'o>, cie: &Cie<'o>) -> Option<Details> {
         return Some(details.meant("frames of signal handlers".into()));
     }
     let mut instructions = frames.initial_instructions(cie).map_while(Result::ok);
-    let first = instructions.find(|one| {
+    let first = instructions.find(|operation| {
         use Instruction::{DefAspaceCfa, DefCfa, DefCfaExpression, DefCfaOffset, DefCfaRegister};
         matches!(
-            one.instruction,
+            operation.instruction,
             DefAspaceCfa { .. }
                 | DefCfa { .. }
                 | DefCfaExpression { .. }

@@ -1,6 +1,6 @@
-//! Codes of findings: names, levels and pages.
+//! Finding codes: names, levels and pages.
 
-/// Weight of a finding.
+/// Severity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
     /// A convention that every reader has to know, or information that is missing.
@@ -25,7 +25,7 @@ impl Level {
     }
 }
 
-/// Page of a code, for people.
+/// Explanation page for a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Page {
     /// Title, without a period.
@@ -43,7 +43,7 @@ pub struct Page {
 macro_rules! codes { ($($variant:ident $name:literal $level:ident {
     $title:literal; $why:literal; $example:literal; $instead:literal; $text:literal
 })*) => {
-    /// Kind of a mistake. The names are stable.
+    /// Kind of mistake. The names are stable.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     #[non_exhaustive]
     pub enum Code { $(
@@ -60,7 +60,7 @@ macro_rules! codes { ($($variant:ident $name:literal $level:ident {
             match self { $(Self::$variant => $name),* }
         }
 
-        /// Returns the default level of findings.
+        /// Returns the default level.
         pub const fn level(self) -> Level {
             match self { $(Self::$variant => Level::$level),* }
         }
@@ -75,7 +75,7 @@ macro_rules! codes { ($($variant:ident $name:literal $level:ident {
 } }
 
 impl Code {
-    /// Returns the code of a name.
+    /// Returns the code with a name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|code| code.name() == name)
     }

@@ -1,4 +1,4 @@
-//! The findings of consecutive units that the caller wants.
+//! Collects the findings about consecutive units that the caller wants.
 
 use hashbrown::HashMap;
 
@@ -12,27 +12,27 @@ pub use eitri_dwarf::read::{Recurring, StringId, StringIds};
 pub(super) enum Wanted {
     /// Keeps every finding, with texts.
     All,
-    /// The first finding of each topic, with texts, and the number of further findings.
+    /// The first finding in each topic, with texts, and the number of further findings.
     Topics,
     /// Findings whose texts are to be written.
     Deferred,
 }
 
-/// Function around a finding, by number: one for all functions of one name in units of one name.
+/// Function around a finding, by number. Functions with equal names in units with equal names share a number.
 pub(super) type FunctionId = u32;
 
 /// Names of a unit and of a function in it.
-type Names<'r> = (Option<&'r str>, Option<&'r [u8]>);
+type ScopeNames<'r> = (Option<&'r str>, Option<&'r [u8]>);
 
-/// Code, function and variable of findings.
+/// What makes findings alike: code, function and variable.
 type Topic = (Code, FunctionId, Option<StringId>);
 
-/// First finding of a topic.
+/// First finding in a topic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
 enum First {
     /// Index of the finding.
     Found(u32),
-    /// Index of its unit: the texts are to be written.
+    /// Index of the unit. The texts are written later.
     Deferred(u32),
 }
 
@@ -43,15 +43,15 @@ pub(super) struct Collected<'r> {
     pub(super) report: Report,
     findings: Vec<Finding>,
     wanted: Wanted,
-    functions: HashMap<Names<'r>, FunctionId>,
-    /// Numbers of the topics, which equal the numbers of their first findings.
+    functions: HashMap<ScopeNames<'r>, FunctionId>,
+    /// Topic numbers. A topic has the number of its first finding.
     topics: Recurring<Topic>,
-    /// First finding of each topic.
+    /// First finding in each topic.
     firsts: Vec<First>,
-    /// Number of findings of each topic.
+    /// Finding counts, by topic.
     counts: Vec<usize>,
     pub(super) names: StringIds<'r>,
-    /// The scope that had each name last, by the number of the name, and the number of scopes.
+    /// The last scope that declared each name, by the name's number, and the number of scopes.
     last_scopes: (Vec<u32>, u32),
 }
 
@@ -70,8 +70,8 @@ impl<'r> Collected<'r> {
         }
     }
 
-    /// Returns the number of a function, or of the unit outside functions.
-    pub(super) fn function(&mut self, names: Names<'r>) -> FunctionId {
+    /// Returns the number of a function, or of the unit if there is no function.
+    pub(super) fn function(&mut self, names: ScopeNames<'r>) -> FunctionId {
         let next = self.functions.len() as FunctionId;
         *self.functions.entry(names).or_insert(next)
     }
@@ -128,7 +128,7 @@ impl<'r> Collected<'r> {
         self.firsts.push(First::Deferred(unit as u32));
     }
 
-    /// Returns the topics of another collection, by number, with the numbers that its functions and names have here.
+    /// Returns the topics in another collection, by number, with the function and name numbers that they have here.
     fn topics(&mut self, others: &Self) -> Vec<Topic> {
         let mut functions = vec![0; others.functions.len()];
         for (names, number) in &others.functions {
@@ -141,7 +141,7 @@ impl<'r> Collected<'r> {
         others.topics.keys().iter().map(topic).collect()
     }
 
-    /// Appends the findings of later units whose topics are new, and counts the remaining findings.
+    /// Appends findings about later units: adds new topics, and counts the rest.
     pub(super) fn append(&mut self, later: Self) {
         let topics = self.topics(&later);
         let mut findings = later.findings.into_iter();

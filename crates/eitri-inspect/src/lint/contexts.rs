@@ -1,11 +1,10 @@
-//! Contexts of expressions other than the locations of variables: the initial stack, and the kind of result that is
-//! needed.
+//! Expression contexts other than variable locations: the initial stack, and the required kind of result.
 
 use gimli::{DwAt, DwForm, constants as dw};
 
 use super::codes::Code;
 use super::file::File;
-use super::shape::{self, Number, Part, Place, Shape};
+use super::shape::{self, LocationShape, Number, PartShape, Shape};
 use super::witness::{Machines, Site};
 use crate::walk::LANE_PC;
 use eitri_dwarf::error::Count;
@@ -14,32 +13,32 @@ use eitri_dwarf::op::{Encoding, Reg};
 /// A finding: code, and the meaning as written.
 pub(super) type Wrong = (Code, String);
 
-/// Kind of result that a context needs.
+/// Required kind of result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Needs {
     /// A value, or any location.
     Anything,
     /// A location, which can be changed.
-    Place,
+    Location,
     /// An address: memory, or a register, which by convention is its contents.
     Base,
     /// An address.
     Address,
-    /// An address, or the number of an entry in a table.
+    /// An address, or a table index.
     Entry,
     /// A vector with an address for each lane.
     Lanes,
 }
 
 /// Returns the context of an attribute's expression; `None` if the attribute is not diagnosed here.
-fn of(name: DwAt) -> Option<(Site, Needs)> {
+fn context(name: DwAt) -> Option<(Site, Needs)> {
     Some(match name {
         dw::DW_AT_data_member_location => (Site::Object, Needs::Address),
         dw::DW_AT_vtable_elem_location => (Site::Object, Needs::Entry),
         dw::DW_AT_use_location => (Site::PointerAndObject, Needs::Address),
         dw::DW_AT_data_location => (Site::Location, Needs::Address),
         dw::DW_AT_static_link => (Site::Location, Needs::Base),
-        dw::DW_AT_return_addr => (Site::Location, Needs::Place),
+        dw::DW_AT_return_addr => (Site::Location, Needs::Location),
         dw::DW_AT_string_length
         | dw::DW_AT_byte_size
         | dw::DW_AT_bit_size
@@ -65,7 +64,7 @@ fn of(name: DwAt) -> Option<(Site, Needs)> {
     })
 }
 
-/// Whether an attribute of this form can have an expression, or a list of expressions, that is diagnosed here.
+/// Whether an attribute with this form can have an expression, or a list of expressions, that is diagnosed here.
 pub(super) fn has(name: DwAt, form: DwForm) -> bool {
     let is_expression = matches!(
         form,
@@ -77,10 +76,10 @@ pub(super) fn has(name: DwAt, form: DwForm) -> bool {
             | dw::DW_FORM_loclistx
             | dw::DW_FORM_sec_offset
     );
-    is_expression && of(name).is_some()
+    is_expression && context(name).is_some()
 }
 
-/// Returns the finding about the expression of an attribute.
+/// Returns the finding about an attribute's expression.
 pub(super) fn attribute(
     file: &File<'_, '_>,
     name: DwAt,
@@ -89,9 +88,9 @@ pub(super) fn attribute(
     encoding: Encoding,
     address: &dyn Fn(u64) -> Option<u64>,
 ) -> Option<Wrong> {
-    let (site, needs) = of(name).filter(|_| !expr.is_empty())?;
+    let (site, needs) = context(name).filter(|_| !expr.is_empty())?;
     let attribute = if LANE_PC.contains(&name) { "DW_AT_LLVM_lane_pc".to_owned() } else { name.to_string() };
-    let shape = shape::of(&[site.operations(), expr].concat(), encoding, address);
+    let shape = shape::analyze(&[site.operations(), expr].concat(), encoding, address);
     let wrong = expression(file, &shape)
         .or_else(|| failure(file, expr, site, unit, encoding))
         .map(|(code, written)| (code, format!("{attribute}: {written}")));
@@ -101,15 +100,17 @@ pub(super) fn attribute(
     })
 }
 
-/// Returns the finding about the target of a call in the register that the call sets to the return address.
+/// Returns the finding about a call target in the register that the call itself overwrites with the return address.
 fn overwritten(file: &File<'_, '_>, attribute: &str, shape: &Shape) -> Option<Wrong> {
     let is_link = |number: &Number| matches!(number, Number::Register(reg, _) if file.is_link(*reg));
     let register = shape.parts.iter().find_map(|part| match &part.place {
-        Place::Register(reg, _) => Some(*reg).filter(|reg| file.is_link(*reg)),
-        Place::Value(number) | Place::Memory { address: number, .. } => match number.find(&is_link)? {
-            Number::Register(reg, _) => Some(*reg),
-            _ => None,
-        },
+        LocationShape::Register(reg, _) => Some(*reg).filter(|reg| file.is_link(*reg)),
+        LocationShape::Value(number) | LocationShape::Memory { address: number, .. } => {
+            match number.find(&is_link)? {
+                Number::Register(reg, _) => Some(*reg),
+                _ => None,
+            }
+        }
         _ => None,
     })?;
     let written =
@@ -130,24 +131,26 @@ pub(super) fn failure(
     Some((Code::IllFormed, format!("the expression fails on every machine: {rule}")))
 }
 
-/// Returns the finding about a result of another kind than its context needs.
+/// Returns the finding about a result with the wrong kind for its context.
 pub(super) fn kind(file: &File<'_, '_>, subject: &str, shape: &Shape, needs: Needs) -> Option<Wrong> {
-    let is_piece = |part: &Part| part.bits.is_some();
+    let is_piece = |part: &PartShape| part.bits.is_some();
     let result = match &shape.parts[..] {
         _ if needs == Needs::Anything => return None,
         [] => return None,
         parts if parts.iter().any(is_piece) => match needs {
-            Needs::Place | Needs::Lanes => return None,
+            Needs::Location | Needs::Lanes => return None,
             _ => Count(parts.len(), "piece").to_string(),
         },
-        [part, ..] if needs == Needs::Lanes => of_one_lane(file, &part.place)?,
+        [part, ..] if needs == Needs::Lanes => lane_result(file, &part.place)?,
         [part, ..] => match &part.place {
-            Place::Value(number) => format!("a value without a location, {}", described(file, number)?),
-            Place::Implicit(bytes) => format!("a value of {}", Count(bytes.len(), "byte")),
-            Place::Register(reg, _) if !matches!(needs, Needs::Base | Needs::Place) => {
+            LocationShape::Value(number) => {
+                format!("a value without a location, {}", described(file, number)?)
+            }
+            LocationShape::Implicit(bytes) => format!("a value of {}", Count(bytes.len(), "byte")),
+            LocationShape::Register(reg, _) if !matches!(needs, Needs::Base | Needs::Location) => {
                 format!("the register {}", file.name(*reg))
             }
-            Place::Memory { space: None, address: Number::Known(address) }
+            LocationShape::Memory { space: None, address: Number::Known(address) }
                 if matches!(needs, Needs::Base | Needs::Address) =>
             {
                 return Some((Code::ConstantAsAddress, format!("{subject} is memory at {address:#x}")));
@@ -159,17 +162,17 @@ pub(super) fn kind(file: &File<'_, '_>, subject: &str, shape: &Shape, needs: Nee
 }
 
 /// Describes a location that cannot contain an address for each lane.
-fn of_one_lane(file: &File<'_, '_>, place: &Place) -> Option<String> {
+fn lane_result(file: &File<'_, '_>, place: &LocationShape) -> Option<String> {
     let target = file.target.as_ref().filter(|target| target.lanes() > 1)?;
     let addresses = Count(target.lanes(), "address");
     let result = match place {
-        Place::Value(number) => format!("one value, {}", described(file, number)?),
-        Place::Implicit(bytes)
+        LocationShape::Value(number) => format!("one value, {}", described(file, number)?),
+        LocationShape::Implicit(bytes)
             if (bytes.len() as u64) < u64::from(target.lanes()) * u64::from(target.address_bytes()) =>
         {
             format!("a value of {}", Count(bytes.len(), "byte"))
         }
-        Place::Memory { space: None, address: Number::Symbol(address) } if file.is_code(*address) => {
+        LocationShape::Memory { space: None, address: Number::Symbol(address) } if file.is_code(*address) => {
             format!("the code at {address:#x}")
         }
         _ => return None,
@@ -180,14 +183,14 @@ fn of_one_lane(file: &File<'_, '_>, place: &Place) -> Option<String> {
 fn described(file: &File<'_, '_>, number: &Number) -> Option<String> {
     Some(match number {
         Number::Known(value) => format!("{value:#x}"),
-        Number::Register(reg, by) => format!("{}{by:+}", file.name(*reg)),
+        Number::Register(reg, offset) => format!("{}{offset:+}", file.name(*reg)),
         Number::Symbol(address) => format!("{address:#x}"),
         Number::Other => return None,
         _ => "computed".into(),
     })
 }
 
-/// Returns the finding about an expression that no machine of the target can evaluate.
+/// Returns the finding about an expression that no target machine can evaluate.
 pub(super) fn expression(file: &File<'_, '_>, shape: &Shape) -> Option<Wrong> {
     let ill_formed = |(_, rule): &(usize, String)| {
         (Code::IllFormed, format!("the expression cannot be evaluated: {rule}"))
@@ -197,9 +200,9 @@ pub(super) fn expression(file: &File<'_, '_>, shape: &Shape) -> Option<Wrong> {
     }
     let unknown_register = shape.parts.iter().find_map(|part| {
         let number = match &part.place {
-            Place::Register(reg, _) => return unknown(file, *reg),
-            Place::Memory { address, .. } => address,
-            Place::Value(number) => number,
+            LocationShape::Register(reg, _) => return unknown(file, *reg),
+            LocationShape::Memory { address, .. } => address,
+            LocationShape::Value(number) => number,
             _ => return None,
         };
         let is_unknown =

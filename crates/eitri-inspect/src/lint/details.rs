@@ -1,4 +1,4 @@
-//! Texts of a finding.
+//! The texts in a finding.
 
 /// Meaning as written, intended meaning, and evidence.
 #[derive(Debug, Default, Clone)]

@@ -4,7 +4,7 @@ use gimli::{DwAt, DwForm, DwTag, constants as dw};
 
 use super::codes::Code;
 use super::contexts;
-use super::file::Kind;
+use super::file::Architecture;
 #[doc(hidden)]
 pub use eitri_dwarf::read::{Entry, SUPPLEMENTARY, Shape, Str, Value};
 use eitri_dwarf::tags::is_type;
@@ -25,12 +25,12 @@ const AMBIGUOUS: [(DwAt, &str, &str); 5] = [
     (DwAt(0x3e0c), "DW_AT_LLVM_vector_size", "DW_AT_LLVM_stmt_sequence"),
 ];
 
-/// Attributes of an entry that findings about variables depend on.
+/// Entry attributes that findings about variables depend on.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct OwnAttributes<'r> {
     pub(super) name: Option<Str<'r>>,
     pub(super) location: Option<Value<'r>>,
-    /// Offset of the type.
+    /// Type's offset.
     pub(super) ty: Option<u64>,
     pub(super) is_declaration: bool,
     pub(super) has_value: bool,
@@ -38,8 +38,8 @@ pub(super) struct OwnAttributes<'r> {
     pub(super) has_origin: bool,
 }
 
-/// Returns the meanings of an address class of an AMD GPU that differ: in the target's table, and in compilers, which
-/// write their own numbers.
+/// Returns the two meanings of an AMD GPU address class, if they differ: the target's table, and the numbers that
+/// compilers write instead.
 fn meanings_of_class(class: u64) -> Option<&'static str> {
     match class {
         1 => Some("AMD's table has generic for 1, clang writes it for private, and Triton for global memory"),
@@ -80,24 +80,24 @@ fn is_judged(name: DwAt, form: DwForm) -> bool {
     is_own || is_reference && name != dw::DW_AT_sibling || is_ambiguous(name)
 }
 
-/// Part of an abbreviation that findings depend on.
+/// What findings need to know about an abbreviation.
 #[derive(Debug)]
 pub(super) struct Judged {
     pub(super) tag: DwTag,
-    /// The attributes of [`OwnAttributes`], and the attributes that can refer to an entry.
+    /// The attributes in [`OwnAttributes`], and the attributes that can refer to an entry.
     shape: Shape,
     /// Attributes other than locations whose expressions are diagnosed.
     pub(super) expressions: Vec<DwAt>,
-    /// Whether it has pc ranges that nothing else reads. The ranges of a function are read with the function.
+    /// Whether it has pc ranges that nothing else reads: a function's ranges are read with the function.
     pub(super) has_ranges: bool,
 }
 
 impl Judged {
-    /// Returns the part of an entry's abbreviation.
-    pub(super) fn of(entry: Entry<'_, '_>) -> Self {
+    /// Reads an entry's abbreviation.
+    pub(super) fn new(entry: Entry<'_, '_>) -> Self {
         let shape = entry.shape_with(|spec| is_judged(spec.name(), spec.form()));
         let tag = entry.tag();
-        // The bounds of generic subranges have the dimension on their initial stack.
+        // The bounds in a generic subrange have the dimension on their initial stack.
         let specs = entry.specs().iter().filter(|_| tag != dw::DW_TAG_generic_subrange);
         let has_context = specs.filter(|spec| contexts::has(spec.name(), spec.form()));
         let has_ranges = tag != dw::DW_TAG_subprogram && entry.has(dw::DW_AT_ranges);
@@ -105,10 +105,10 @@ impl Judged {
     }
 }
 
-/// Reads the attributes of an entry, and appends the findings about them. Types at offsets for which `is_known_type`
-/// holds are not looked up.
+/// Reads an entry's attributes, and appends the findings about them. Types at offsets for which `is_known_type` holds
+/// are not looked up.
 pub(super) fn read<'r>(
-    kind: Kind,
+    architecture: Architecture,
     entry: Entry<'r, 'r>,
     abbreviation: &Judged,
     is_known_type: impl Fn(u64) -> bool,
@@ -118,7 +118,9 @@ pub(super) fn read<'r>(
     let mut own = OwnAttributes::default();
     entry.each_of(&abbreviation.shape, |attribute| {
         let ambiguous = Some(attribute.name()).filter(|name| is_ambiguous(*name));
-        if let Some((_, amd, llvm)) = ambiguous.and_then(|name| AMBIGUOUS.iter().find(|one| one.0 == name)) {
+        if let Some((_, amd, llvm)) =
+            ambiguous.and_then(|name| AMBIGUOUS.iter().find(|attribute| attribute.0 == name))
+        {
             out.push(EntryFindings {
                 code: Code::AmbiguousAttribute,
                 written: format!("attribute {:#x}", attribute.name().0),
@@ -131,7 +133,7 @@ pub(super) fn read<'r>(
             dw::DW_AT_declaration => own.is_declaration = true,
             dw::DW_AT_const_value => own.has_value = true,
             dw::DW_AT_abstract_origin | dw::DW_AT_specification => own.has_origin = true,
-            dw::DW_AT_address_class if kind == Kind::Amd => {
+            dw::DW_AT_address_class if architecture == Architecture::Amd => {
                 let class = attribute.value().and_then(Value::unsigned);
                 if let Some((class, meanings)) =
                     class.and_then(|class| Some((class, meanings_of_class(class)?)))
@@ -177,7 +179,7 @@ pub(super) fn read<'r>(
     own
 }
 
-/// Returns the offset of an entry as text.
+/// Formats an entry's offset.
 fn shown(offset: u64) -> String {
     match offset.checked_sub(SUPPLEMENTARY) {
         Some(offset) => format!("{offset:#x} in the supplementary file"),
@@ -188,36 +190,36 @@ fn shown(offset: u64) -> String {
 /// Appends the findings about an instance and its abstract instance.
 fn instance(entry: Entry<'_, '_>, out: &mut Vec<EntryFindings>) {
     let Some(origin) = entry.reference(dw::DW_AT_abstract_origin) else { return };
-    let mut differs = |written: String, of_origin: &dyn std::fmt::Display| {
-        let evidence = vec![format!("the abstract instance at {} is {of_origin}", shown(origin.offset()))];
+    let mut differs = |written: String, inherited: &dyn std::fmt::Display| {
+        let evidence = vec![format!("the abstract instance at {} is {inherited}", shown(origin.offset()))];
         out.push(EntryFindings { code: Code::AbstractDiffers, written, evidence });
     };
     let own = entry.attr(dw::DW_AT_name);
     let abstracted = origin.inherited(dw::DW_AT_name);
-    if let (Some(Value::String(own)), Some(Value::String(of_origin))) = (own, abstracted)
-        && own != of_origin
+    if let (Some(Value::String(own)), Some(Value::String(inherited))) = (own, abstracted)
+        && own != inherited
     {
-        differs(format!("the name `{}`", own.text()), &format_args!("`{}`", of_origin.text()));
+        differs(format!("the name `{}`", own.text()), &format_args!("`{}`", inherited.text()));
     }
-    if let (Some(own), Some(of_origin)) = (entry.reference(dw::DW_AT_type), origin.ty())
-        && is_other_type(own, of_origin)
+    if let (Some(own), Some(inherited)) = (entry.reference(dw::DW_AT_type), origin.ty())
+        && is_other_type(own, inherited)
     {
         let with = |ty| format!("declared with {}", type_name(ty));
-        differs(with(own), &with(of_origin));
+        differs(with(own), &with(inherited));
     }
 }
 
-/// Whether two types differ in what both have of tag, name and size. The bounds of an array can belong to the instance.
-fn is_other_type(one: Entry<'_, '_>, other: Entry<'_, '_>) -> bool {
-    if one.offset() == other.offset() {
+/// Whether two types differ in tag, name or size, if both have it. Array bounds can belong to the instance.
+fn is_other_type(first: Entry<'_, '_>, second: Entry<'_, '_>) -> bool {
+    if first.offset() == second.offset() {
         return false;
     }
     let size = |ty: Entry<'_, '_>| ty.number(dw::DW_AT_byte_size);
-    let differs_in_size = size(one).zip(size(other)).is_some_and(|(one, other)| one != other);
-    one.tag() != other.tag() || one.name() != other.name() || differs_in_size
+    let differs_in_size = size(first).zip(size(second)).is_some_and(|(first, second)| first != second);
+    first.tag() != second.tag() || first.name() != second.name() || differs_in_size
 }
 
-/// Returns the name of a type for messages.
+/// Returns a type's name for messages.
 pub(super) fn type_name(ty: Entry<'_, '_>) -> String {
     ty.name().map_or_else(|| "a type without a name".into(), |name| format!("`{name}`"))
 }

@@ -20,9 +20,9 @@ pub use eitri_dwarf::read::{
 use eitri_dwarf::target::code::{InstructionSet, RegisterKind};
 use eitri_dwarf::target::{RegisterNames, Target, Wave, with_extensions};
 
-/// Architecture of a file, by which findings differ.
+/// Architecture, which decides some findings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum Architecture {
     /// An AMD GPU.
     Amd,
     /// NVIDIA's GPUs.
@@ -31,19 +31,19 @@ pub(super) enum Kind {
     Cpu,
 }
 
-/// Facts of an object, whose code units in one or several files describe.
+/// Facts of an object, whose code is described by units in one or several files.
 #[derive(Debug)]
 pub(crate) struct Facts<'r, 'o> {
     pub(super) object: &'r Object<'o>,
     pub(super) target: Option<Target>,
-    pub(super) kind: Kind,
+    pub(super) architecture: Architecture,
     pub(crate) frames: Vec<Frames<'r>>,
-    /// Whether the call frame information of the code is in the file that this one has the debug information of.
+    /// Whether call frame information belongs in the stripped file, because this file holds only its debug information.
     pub(super) has_frames_elsewhere: bool,
     pub(crate) registers: RegisterMap<'r>,
-    /// Decoder of the instructions; `None` if they are not known.
+    /// Instruction decoder; `None` if the instruction set is not known.
     pub(super) set: Option<InstructionSet>,
-    /// Addresses of loaded code, sorted by start.
+    /// Address ranges with loaded code, sorted by start.
     pub(crate) code: &'r [Range<u64>],
     /// Function symbols by address: address, size.
     symbols: OnceLock<Vec<(u64, u64)>>,
@@ -53,17 +53,17 @@ pub(crate) struct Facts<'r, 'o> {
     pub(super) has_code: bool,
 }
 
-/// A file of units, with the facts of the object.
+/// A file that contains units, with the object's facts.
 #[derive(Debug)]
 pub(crate) struct File<'r, 'o> {
     facts: &'r Facts<'r, 'o>,
     pub(super) dwarf: &'r Dwarf<'r>,
     pub(super) info: DebugInfo<'r, 'r>,
-    /// Ranges of all functions, sorted by start.
+    /// Code ranges from all functions, sorted by start.
     extents: OnceLock<Vec<Range<u64>>>,
-    /// Starts of all functions with their entries, sorted.
+    /// Start addresses and entries of all functions, sorted.
     starts: OnceLock<Vec<(u64, u64)>>,
-    /// Offsets of the first units with each line program, by its offset.
+    /// First unit with each line program, by the program's offset.
     lines: OnceLock<HashMap<u64, u64>>,
 }
 
@@ -97,7 +97,7 @@ impl<'r, 'o> Function<'r, 'o> {
         self.ranges.first().map_or(0, |range| range.start)
     }
 
-    /// Returns the instructions of the function, on targets with known ones.
+    /// Returns the function's instructions; none if the instruction set is not known.
     pub(super) fn code(&self, file: &File<'r, '_>) -> &FunctionCode<'r> {
         self.code.get_or_init(|| {
             let bytes = self.ranges.first().map_or(&[][..], |range| file.bytes_at(range));
@@ -106,44 +106,47 @@ impl<'r, 'o> Function<'r, 'o> {
     }
 }
 
-/// Returns the call frame information of the sections that have any.
+/// Returns the call frame information in all sections that contain any.
 fn frames<'r>(dwarf: &Dwarf<'r>) -> Vec<Frames<'r>> {
     let sections = [FrameSection::Debug, FrameSection::Eh].map(|section| dwarf.frames_of_code(section));
-    sections.into_iter().filter(|one| !one.fdes.is_empty() || !one.errors.is_empty()).collect()
+    sections.into_iter().filter(|frames| !frames.fdes.is_empty() || !frames.errors.is_empty()).collect()
 }
 
 impl<'r, 'o> Facts<'r, 'o> {
-    /// Reads the facts of an object that contains units, on a number of threads.
+    /// Reads the facts of an object that contains units, on several threads.
     pub(crate) fn new(object: &'r Object<'o>, dwarf: &Dwarf<'r>, threads: usize) -> Result<Self> {
         let target = object.target(None).or_else(|| object.target(Some(Wave::W32)));
         let target = target.map(with_extensions);
-        let kind = match object.machine() {
-            224 => Kind::Amd,
-            190 => Kind::Nvidia,
-            _ => Kind::Cpu,
+        let architecture = match object.machine() {
+            224 => Architecture::Amd,
+            190 => Architecture::Nvidia,
+            _ => Architecture::Cpu,
         };
         let wave =
             if target.as_ref().is_some_and(|target| target.lanes() == 64) { Wave::W64 } else { Wave::W32 };
-        // A file with the debug information of another has headers of that one's sections.
+        // A file that holds only debug information has the section headers of the stripped file.
         let is_elsewhere = |section: &Section<'_>| {
             section.name == ".eh_frame" && section.size > 0 && section.data.is_empty()
         };
         let has_frames_elsewhere = object.sections().iter().any(is_elsewhere);
         let code = object.code();
         let has_code = !code.is_empty();
-        let of_target = || -> Result<_> {
+        let read_target_facts = || -> Result<_> {
             let set = object.gfx().and_then(|gfx| InstructionSet::of(gfx, wave));
-            let kernels = if kind == Kind::Amd { kernels::read(object) } else { Vec::new() };
-            let registers =
-                if kind == Kind::Nvidia { RegisterMap::read(object)? } else { RegisterMap::default() };
+            let kernels = if architecture == Architecture::Amd { kernels::read(object) } else { Vec::new() };
+            let registers = if architecture == Architecture::Nvidia {
+                RegisterMap::read(object)?
+            } else {
+                RegisterMap::default()
+            };
             Ok((set, kernels, registers))
         };
-        let (frames, of_target) = threads::both(threads, || frames(dwarf), of_target);
-        let (set, kernels, registers) = of_target?;
+        let (frames, target_facts) = threads::both(threads, || frames(dwarf), read_target_facts);
+        let (set, kernels, registers) = target_facts?;
         Ok(Self {
             object,
             target,
-            kind,
+            architecture,
             frames,
             has_frames_elsewhere,
             registers,
@@ -161,7 +164,7 @@ impl<'r, 'o> Facts<'r, 'o> {
         self.kernels.get(index)
     }
 
-    /// Returns the bytes of scratch of a kernel, by the address of its code; `None` if it is not a kernel.
+    /// Returns a kernel's scratch bytes, by code address; `None` if no kernel is at the address.
     pub(super) fn scratch_bytes(&self, address: u64) -> Option<u32> {
         Some(self.kernel(address)?.scratch_bytes)
     }
@@ -170,7 +173,7 @@ impl<'r, 'o> Facts<'r, 'o> {
         self.section(address).is_some()
     }
 
-    /// Returns the addresses of the code section that has an address.
+    /// Returns the address range of the code section that contains an address.
     pub(super) fn section(&self, address: u64) -> Option<&Range<u64>> {
         code_section(self.code, address)
     }
@@ -188,10 +191,11 @@ impl<'r, 'o> Facts<'r, 'o> {
         symbols[first..].iter().take_while(move |symbol| symbol.0 == address).map(|symbol| symbol.1)
     }
 
-    /// Whether an address is in a loaded section, or that of a defined symbol.
+    /// Whether an address is in a loaded section, or belongs to a defined symbol.
     pub(super) fn is_loaded(&self, address: u64) -> bool {
         let sections = self.object.sections().iter().filter(|section| section.is_loaded());
-        let mut ranges = sections.map(|one| one.address..=one.address.saturating_add(one.size));
+        let mut ranges =
+            sections.map(|section| section.address..=section.address.saturating_add(section.size));
         ranges.any(|range| range.contains(&address))
     }
 
@@ -211,9 +215,9 @@ impl<'r, 'o> Facts<'r, 'o> {
         &[]
     }
 
-    /// Returns kind and number of a register of an AMD GPU.
+    /// Returns an AMD GPU register's kind and number.
     pub(super) fn operand(&self, reg: Reg) -> Option<(RegisterKind, u16)> {
-        let target = self.target.as_ref().filter(|_| self.kind == Kind::Amd)?;
+        let target = self.target.as_ref().filter(|_| self.architecture == Architecture::Amd)?;
         let known = target
             .register_ranges()
             .iter()
@@ -229,20 +233,20 @@ impl<'r, 'o> Facts<'r, 'o> {
         Some((kind, number))
     }
 
-    /// Whether a call sets the register to the return address: `s[30:31]` by AMD's convention, and on a CPU the register of
-    /// the return address in call frame information.
+    /// Whether a call sets the register to the return address: `s[30:31]` by AMD's convention, and on a CPU the return
+    /// address register in call frame information.
     pub(super) fn is_link(&self, reg: Reg) -> bool {
-        match self.kind {
-            Kind::Amd => matches!(self.operand(reg), Some((RegisterKind::Scalar, 30 | 31))),
-            Kind::Nvidia => false,
-            Kind::Cpu => self
+        match self.architecture {
+            Architecture::Amd => matches!(self.operand(reg), Some((RegisterKind::Scalar, 30 | 31))),
+            Architecture::Nvidia => false,
+            Architecture::Cpu => self
                 .frames
                 .iter()
                 .any(|frames| frames.fdes.first().is_some_and(|fde| frames.cie(fde).return_register == reg)),
         }
     }
 
-    /// Returns the name of a register, or its number.
+    /// Returns a register's name, or its number.
     pub(super) fn name(&self, reg: Reg) -> String {
         let register = self.target.as_ref().and_then(|target| target.register(reg));
         register.map_or_else(|| format!("register {}", reg.0), |register| register.name().to_string())
@@ -275,7 +279,7 @@ impl<'r, 'o> File<'r, 'o> {
         unit.stmt_list.is_some_and(|program| first.get(&program) == Some(&unit.offset))
     }
 
-    /// Returns the first entry of the function whose code begins at an address, as an offset.
+    /// Returns the first function entry whose code begins at an address, as an offset.
     pub(super) fn first_entry(&self, start: u64) -> Option<u64> {
         let starts = self.starts.get_or_init(|| {
             let functions = self.dwarf.entries().filter(|entry| entry.tag() == dw::DW_TAG_subprogram);
@@ -288,11 +292,11 @@ impl<'r, 'o> File<'r, 'o> {
             starts.sort_unstable();
             starts
         });
-        let first = starts.get(starts.partition_point(|one| one.0 < start))?;
+        let first = starts.get(starts.partition_point(|function| function.0 < start))?;
         (first.0 == start).then_some(first.1)
     }
 
-    /// Whether an address is in the code of any function that is described.
+    /// Whether an address is in the code of any described function.
     pub(super) fn is_described(&self, pc: u64) -> bool {
         let extents = self.extents.get_or_init(|| {
             let functions = self.dwarf.entries().filter(|entry| entry.tag() == dw::DW_TAG_subprogram);

@@ -16,78 +16,78 @@ pub use eitri_dwarf::read::Recurring;
 pub struct Expression {
     /// The operations as text.
     pub text: String,
-    /// Part of `text` that is at fault, in bytes.
+    /// Byte range in `text` that is at fault.
     pub fault: Range<usize>,
 }
 
 /// A mistake in debug information, with its evidence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// Kind of the mistake.
+    /// Kind of mistake.
     pub code: Code,
-    /// Weight of the finding.
+    /// Severity.
     pub level: Level,
-    /// Name of the compilation unit, or that of the file of its split unit.
+    /// Name of the compilation unit, or of its split unit's file.
     pub unit: Option<Arc<str>>,
-    /// Name of the file of split units that has the unit, if it is not the object. Sections whose names end in `.dwo` are
-    /// in that file, and other sections in the object.
+    /// Name of the split file that contains the unit; `None` if the object contains it. Sections whose names end in
+    /// `.dwo` are in that file, and other sections in the object.
     pub split: Option<Arc<str>>,
-    /// Name of the function.
+    /// Function name.
     pub function: Option<Arc<str>>,
     /// Inlined calls around the variable.
     pub inlined: InlinedCalls,
     /// Name of the variable or parameter.
     pub variable: Option<String>,
-    /// File and line of the variable's declaration, or of the function's.
+    /// File and line where the variable is declared, or else the function.
     pub declared: Option<(Arc<str>, u64)>,
-    /// Pcs of the location, or of the code.
+    /// Pcs that the finding is about: those of the location, or those of the code.
     pub pcs: Option<Range<u64>>,
-    /// Section of the mistake.
+    /// Section that contains the mistake.
     pub section: Cow<'static, str>,
-    /// Offset of the mistake in the section, in bytes.
+    /// Mistake's offset in the section, in bytes.
     pub offset: u64,
-    /// Offset of the entry of the variable, or else of the function, in bytes.
+    /// Offset of the variable's entry, or else of the function's, in bytes.
     pub entry: Option<u64>,
     /// The expression.
     pub expression: Option<Expression>,
-    /// Meaning of the information as written.
+    /// What the information says as written.
     pub written: String,
     /// Intended meaning, where it can be inferred.
     pub meant: Option<String>,
-    /// Facts of the file that prove the finding.
+    /// Facts in the file that prove the finding.
     pub evidence: Vec<String>,
-    /// Number of findings that this one stands for: 1, unless [`Options::fold`](super::Options::fold) is set.
+    /// How many findings this finding stands for: 1, unless [`Options::fold`](super::Options::fold) is set.
     pub count: usize,
 }
 
-/// Code, unit, function and variable of a finding. Findings of one topic differ in pcs and expression. Findings about
-/// operations that every reader has to know are one topic in a unit.
+/// Code, unit, function and variable. Findings in one topic differ only in pcs and expression. Findings about
+/// operations that every reader has to know are a single topic in each unit.
 pub type Topic<'f> = (Code, Option<&'f str>, Option<&'f str>, Option<&'f str>);
 
 /// Findings about a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Findings, in the order of the file.
+    /// Findings, in file order.
     pub findings: Vec<Finding>,
-    /// Errors of units, attributes and lists that cannot be read: each is also a finding.
+    /// Errors in units, attributes and lists that cannot be read. Each is also a finding.
     pub unreadable: Vec<Error>,
     /// Number of functions with code.
     pub functions: usize,
-    /// Functions of [`Options::only`](super::Options::only) that the file has.
+    /// Functions in [`Options::only`](super::Options::only) that the file contains.
     pub named: Vec<String>,
     /// Errors for functions that the file lacks, with the nearest names.
     pub unknown: Vec<Error>,
-    /// Number of location entries of variables: expressions, and entries of location lists.
+    /// Number of location entries for variables: expressions, and location list entries.
     pub entries: usize,
 }
 
 impl Report {
-    /// Returns the number of findings of a code.
+    /// Returns how many findings have a code.
     pub fn count(&self, code: Code) -> usize {
         self.findings.iter().filter(|finding| finding.code == code).map(|finding| finding.count).sum()
     }
 
-    /// Replaces the findings of each topic by the first of them, with their count.
+    /// Replaces the findings in each topic by the first, with their count.
     pub fn fold(&mut self) {
         let mut topics = Recurring::default();
         let mut counts = Vec::new();
@@ -113,7 +113,7 @@ impl Report {
         });
     }
 
-    /// Appends the report of later units.
+    /// Appends the report on later units.
     pub(super) fn append(&mut self, later: Self) {
         if self.findings.is_empty() {
             self.findings = later.findings
@@ -130,7 +130,7 @@ impl Report {
         }
     }
 
-    /// Returns the heaviest level of the findings.
+    /// Returns the heaviest level among the findings.
     pub fn worst(&self) -> Option<Level> {
         self.findings.iter().map(|finding| finding.level).max()
     }
@@ -175,7 +175,7 @@ impl Finding {
     }
 
     /// Returns a number that identifies the finding in another build of the same source: it depends on names, code and
-    /// expression, and not on addresses or offsets.
+    /// expression, but not on addresses or offsets.
     pub fn fingerprint(&self) -> u64 {
         let expression = self.expression.as_ref().map(|expression| &*expression.text).unwrap_or_default();
         let parts = [
@@ -193,11 +193,11 @@ impl Finding {
     }
 }
 
-/// Operations whose first operand is an address, or the index of one.
+/// Operations whose first operand is an address, or an address index.
 const OF_ADDRESSES: [&str; 5] = ["addr", "addrx", "constx", "GNU_addr_index", "GNU_const_index"];
 
-/// Returns the text of an expression without addresses and offsets of entries: they change when code moves
-/// and with other entries.
+/// Returns an expression's text without addresses and entry offsets, because these change when code moves and when
+/// other entries grow.
 fn without_addresses(text: &str) -> Cow<'_, str> {
     let is_of_address = |word: &str| OF_ADDRESSES.contains(&word.trim_start_matches('('));
     let words = || text.split_inclusive(' ');

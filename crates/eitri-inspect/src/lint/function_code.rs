@@ -10,21 +10,21 @@ use eitri_dwarf::target::code::{EXEC, Flow, Instruction, InstructionSet, Registe
 use eitri_dwarf::target::is_preserved;
 
 /// An instruction with its pc.
-pub(super) type At = (u64, Instruction);
+pub(super) type PcInstruction = (u64, Instruction);
 
-/// Instructions of a function. Their offsets are known, and an instruction is decoded when it is needed.
+/// A function's instructions. Only their offsets are kept; an instruction is decoded again when it is needed.
 #[derive(Debug, Default)]
 pub(super) struct FunctionCode<'r> {
     set: Option<InstructionSet>,
     start: u64,
     bytes: &'r [u8],
-    /// Offset of the first bytes that are not decoded.
+    /// End offset of the decoded instructions.
     size: u32,
-    /// Whether all instructions of the function are decoded.
+    /// Whether the whole function is decoded.
     is_whole: bool,
-    /// Offsets of the instructions that write `exec`.
+    /// Instructions that write `exec`, as offsets.
     exec: Vec<u32>,
-    /// Offsets of the instructions that copy `exec` to a scalar register.
+    /// Instructions that copy `exec` to a scalar register, as offsets.
     copies: Vec<u32>,
     /// Offsets at which a vector register contains an address in scratch, sorted by register.
     addresses: Vec<(u16, u32)>,
@@ -32,66 +32,66 @@ pub(super) struct FunctionCode<'r> {
     branches: Vec<(u64, u64)>,
     /// Pcs after instructions that never continue with the next instruction, in order.
     breaks: Vec<u64>,
-    /// Pcs of calls.
+    /// Call pcs.
     calls: Vec<u64>,
     /// Pcs of jumps to an address in registers.
     jumps: Vec<u64>,
-    /// Offset of the last instruction that leaves the function.
+    /// Last instruction that leaves the function, as an offset.
     leaves: Option<u32>,
     writers: OnceCell<Writers>,
     leaders: OnceCell<Vec<u64>>,
-    /// Vector registers with an answer of [`uniform`](Self::uniform), by number and depth.
+    /// Answers of [`uniform`](Self::uniform), by vector register number and depth.
     uniform: RefCell<HashMap<(u16, u32), bool>>,
 }
 
 /// Instructions that write registers.
 #[derive(Debug, Default)]
 struct Writers {
-    /// Instructions with known destinations, sorted: kind and number of the register, and offset, in one word.
+    /// Instructions with known destinations, sorted: register kind, register number and offset, in one word.
     known: Vec<u64>,
-    /// Offsets of instructions that can write any register.
+    /// Instructions that can write any register, as offsets.
     unknown: Vec<u32>,
 }
 
-/// Origin of the value in a register.
+/// Where a register got its value.
 #[derive(Debug)]
 enum Setter {
     /// The last instruction that writes the register.
-    At(At),
+    Instruction(PcInstruction),
     /// Code outside the function: no earlier instruction writes the register.
     Outside,
     /// An instruction whose destinations are not known.
     Unknown,
 }
 
-/// Origins of the value in a register at a pc, by the paths that lead there.
+/// Where a register can have got its value at a pc, by the paths that lead there.
 #[derive(Debug, Default)]
 pub(super) struct Setters {
     /// Instructions that set the register, in order.
-    pub(super) known: Vec<At>,
-    /// Whether a path from the start of the function does not set the register.
+    pub(super) known: Vec<PcInstruction>,
+    /// Whether a path from the function's start does not set the register.
     pub(super) outside: bool,
-    /// Pc of an instruction on a path whose destinations are not known.
+    /// Pc of an instruction on some path that has unknown destinations.
     pub(super) unknown: Option<u64>,
 }
 
-/// Returns the word of a register and an offset.
+/// Returns the word for a register and an offset.
 fn writer(kind: RegisterKind, number: u16, offset: u32) -> u64 {
     (kind as u64) << 48 | u64::from(number) << 32 | u64::from(offset)
 }
 
-/// Maximum number of bytes of a function that are decoded.
+/// Limit on decoded bytes in a function.
 const MOST: usize = 1 << 25;
-/// Maximum number of instructions among which one that saves `exec` is looked for.
+/// Limit on instructions that are searched for a copy from `exec`.
 const MOST_SAVES: usize = 64;
-/// Number of bytes of code that are decoded again to find a writer or a use.
+/// Bytes of code that are decoded again to find a writer or a use.
 const NEAR: u64 = 1 << 10;
-/// Maximum number of definitions that are followed.
+/// Limit on the chain of definitions that is followed.
 const DEEPEST: u32 = 8;
 
 impl<'r> FunctionCode<'r> {
-    /// Scans the code of a function from its first range. Ends at the first unknown encoding, and nothing is decoded
-    /// without the instructions of the processor.
+    /// Scans a function's code in its first range. Stops at the first unknown encoding, because instructions have
+    /// different lengths; scans nothing without an instruction set.
     pub(super) fn scan(set: Option<InstructionSet>, ranges: &[Range<u64>], bytes: &'r [u8]) -> Self {
         let bytes = &bytes[..bytes.len().min(MOST)];
         let start = ranges.first().map_or(0, |range| range.start);
@@ -105,35 +105,35 @@ impl<'r> FunctionCode<'r> {
                 size += count;
                 continue;
             }
-            let Some(one) = set.outline(rest) else { break };
+            let Some(outline) = set.outline(rest) else { break };
             let offset = size as u32;
             let pc = start.wrapping_add(size as u64);
-            if one.writes_exec {
+            if outline.writes_exec {
                 code.exec.push(offset);
             }
-            if one.copies_exec.is_some() {
+            if outline.copies_exec.is_some() {
                 code.copies.push(offset);
             }
-            if let Some(register) = one.scratch_address {
+            if let Some(register) = outline.scratch_address {
                 code.addresses.push((register, offset));
             }
-            match one.flow {
+            match outline.flow {
                 Flow::Branch => {
                     code.branches.extend(code.target(offset).map(|target| (pc, target)));
                     let name = code.instruction(offset).and_then(|instruction| instruction.1.name);
                     if name == Some("s_branch") {
-                        code.breaks.push(pc + u64::from(one.bytes));
+                        code.breaks.push(pc + u64::from(outline.bytes));
                     }
                 }
                 Flow::Call => code.calls.push(pc),
                 Flow::Jump => code.jumps.push(pc),
                 Flow::Next | Flow::End => {}
             }
-            if matches!(one.flow, Flow::Jump | Flow::End) {
+            if matches!(outline.flow, Flow::Jump | Flow::End) {
                 code.leaves = Some(offset);
-                code.breaks.push(pc + u64::from(one.bytes));
+                code.breaks.push(pc + u64::from(outline.bytes));
             }
-            size += usize::from(one.bytes);
+            size += usize::from(outline.bytes);
         }
         code.size = size as u32;
         code.is_whole = matches!(ranges, [range] if range.end == code.end());
@@ -142,18 +142,18 @@ impl<'r> FunctionCode<'r> {
     }
 
     fn target(&self, offset: u32) -> Option<u64> {
-        let (pc, one) = self.instruction(offset)?;
-        let Some(Source::Constant(words)) = one.source else { return None };
+        let (pc, instruction) = self.instruction(offset)?;
+        let Some(Source::Constant(words)) = instruction.source else { return None };
         Some(pc.wrapping_add_signed(4 + 4 * words))
     }
 
     /// Decodes the instruction at an offset.
-    fn instruction(&self, offset: u32) -> Option<At> {
+    fn instruction(&self, offset: u32) -> Option<PcInstruction> {
         let decoded = self.set?.decode(self.bytes.get(offset as usize..)?)?;
         Some((self.start.wrapping_add(offset.into()), decoded))
     }
 
-    fn instructions(&self) -> impl Iterator<Item = (u32, At)> {
+    fn instructions(&self) -> impl Iterator<Item = (u32, PcInstruction)> {
         let mut next = 0;
         std::iter::from_fn(move || {
             let offset = next;
@@ -165,44 +165,44 @@ impl<'r> FunctionCode<'r> {
 
     fn all_writers(&self) -> &Writers {
         self.writers.get_or_init(|| {
-            let mut all = Writers::default();
-            let mut at = 0;
-            while at < self.size {
-                let rest = self.bytes.get(at as usize..);
+            let mut writers = Writers::default();
+            let mut offset = 0;
+            while offset < self.size {
+                let rest = self.bytes.get(offset as usize..);
                 let Some((size, writes)) =
                     self.set.zip(rest).and_then(|(set, rest)| set.decode_destinations(rest))
                 else {
                     break;
                 };
                 match writes {
-                    None => all.unknown.push(at),
+                    None => writers.unknown.push(offset),
                     Some(writes) => {
                         for write in writes {
                             for number in write.first..write.first.saturating_add(write.count) {
-                                all.known.push(writer(write.kind, number, at));
+                                writers.known.push(writer(write.kind, number, offset));
                             }
                         }
                     }
                 }
-                at += u32::from(size);
+                offset += u32::from(size);
             }
-            all.known.sort_unstable();
-            all
+            writers.known.sort_unstable();
+            writers
         })
     }
 
-    /// Returns the offsets of the instructions that write a register, in order.
+    /// Returns the instructions that write a register, as offsets, in order.
     fn writers(&self, kind: RegisterKind, number: u16) -> &[u64] {
-        let all = &self.all_writers().known;
-        let first = all.partition_point(|one| *one < writer(kind, number, 0));
-        let count = all[first..].partition_point(|one| *one <= writer(kind, number, u32::MAX));
-        &all[first..first + count]
+        let writers = &self.all_writers().known;
+        let first = writers.partition_point(|word| *word < writer(kind, number, 0));
+        let count = writers[first..].partition_point(|word| *word <= writer(kind, number, u32::MAX));
+        &writers[first..first + count]
     }
 
     /// Returns the writers of a register before a pc, and the writers at and after the pc.
     fn writers_around(&self, kind: RegisterKind, number: u16, pc: u64) -> (&[u64], &[u64]) {
         let writers = self.writers(kind, number);
-        writers.split_at(writers.partition_point(|one| self.pc(*one as u32) < pc))
+        writers.split_at(writers.partition_point(|word| self.pc(*word as u32) < pc))
     }
 
     fn pc(&self, offset: u32) -> u64 {
@@ -219,12 +219,14 @@ impl<'r> FunctionCode<'r> {
         if !(self.start..=self.end()).contains(&before) {
             return Setter::Unknown;
         }
-        let known = self.writers_around(kind, number, before).0.last().map(|one| *one as u32);
+        let known = self.writers_around(kind, number, before).0.last().map(|word| *word as u32);
         let unknown = &self.all_writers().unknown;
-        let unknown = unknown[..unknown.partition_point(|one| self.pc(*one) < before)].last();
+        let unknown = unknown[..unknown.partition_point(|offset| self.pc(*offset) < before)].last();
         match (known, unknown) {
             (known, Some(unknown)) if known.is_none_or(|known| known < *unknown) => Setter::Unknown,
-            (known, _) => known.and_then(|known| self.instruction(known)).map_or(Setter::Outside, Setter::At),
+            (known, _) => {
+                known.and_then(|known| self.instruction(known)).map_or(Setter::Outside, Setter::Instruction)
+            }
         }
     }
 
@@ -237,7 +239,7 @@ impl<'r> FunctionCode<'r> {
         }
         let leaders = self.leaders();
         let leader = |pc: u64, is_included: bool| {
-            let count = leaders.partition_point(|one| *one < pc || is_included && *one == pc);
+            let count = leaders.partition_point(|leader| *leader < pc || is_included && *leader == pc);
             leaders[..count].last().copied().unwrap_or(self.start)
         };
         let unknown = &self.all_writers().unknown;
@@ -250,8 +252,8 @@ impl<'r> FunctionCode<'r> {
             }
             let within = |offset: &u32| (start..end).contains(&self.pc(*offset));
             let before = self.writers_around(kind, number, end).0;
-            let writer = before.last().map(|one| *one as u32).filter(within);
-            let unknown = &unknown[..unknown.partition_point(|one| self.pc(*one) < end)];
+            let writer = before.last().map(|word| *word as u32).filter(within);
+            let unknown = &unknown[..unknown.partition_point(|offset| self.pc(*offset) < end)];
             let unknown = unknown.last().copied().filter(within);
             match (writer, unknown) {
                 (None, None) => {}
@@ -270,7 +272,7 @@ impl<'r> FunctionCode<'r> {
             if start == self.start {
                 setters.outside = true;
             } else if !self.breaks.contains(&start) || ends.len() == count {
-                // Code to which no branch leads is that of a jump to an address in registers.
+                // Code that no branch leads to is reached by a jump to an address in registers.
                 ends.push((leader(start, false), start));
             }
         }
@@ -278,7 +280,7 @@ impl<'r> FunctionCode<'r> {
         setters
     }
 
-    /// Returns the pcs at which paths begin or join, sorted: the start, targets of branches, and what follows a jump.
+    /// Returns the pcs at which paths begin or join, sorted: the start, branch targets, and the pcs after jumps.
     fn leaders(&self) -> &[u64] {
         self.leaders.get_or_init(|| {
             let targets = self.branches.iter().map(|branch| branch.1);
@@ -297,9 +299,9 @@ impl<'r> FunctionCode<'r> {
         call.copied().filter(|_| !is_preserved(kind, number))
     }
 
-    /// Returns the end of the pcs from `from` on at which `count` registers have what the instruction at `from`, or an
-    /// earlier one, put there: where an instruction sets or can set one of them, where a call or a jump to an address in
-    /// registers can do so, or where code from outside these pcs continues.
+    /// Returns the end of the pcs, from `from` on, at which `count` registers keep the values they have after the
+    /// instruction at `from`. The pcs end where an instruction, a call or a jump through registers sets or can set a
+    /// register, or where control arrives from outside these pcs.
     pub(super) fn lasting(
         &self,
         kind: RegisterKind,
@@ -312,7 +314,8 @@ impl<'r> FunctionCode<'r> {
             .filter_map(|number| Some(self.pc(*self.writers_around(kind, number, after).1.first()? as u32)));
         let first = |pcs: &[u64]| pcs.iter().copied().find(|pc| *pc >= after);
         let calls = [first(&self.calls), first(&self.jumps)].into_iter().flatten();
-        let unknown = self.all_writers().unknown.iter().map(|one| self.pc(*one)).find(|pc| *pc >= after);
+        let unknown =
+            self.all_writers().unknown.iter().map(|offset| self.pc(*offset)).find(|pc| *pc >= after);
         let mut end = next.chain(calls).chain(unknown).min().unwrap_or_else(|| self.end());
         // An instruction that sets the register still has the old value before it; a later branch has the new value.
         loop {
@@ -326,36 +329,39 @@ impl<'r> FunctionCode<'r> {
 
     /// Returns the scalar loads from an address in two scalar registers, each with the offset in bytes, and the pc behind
     /// it.
-    pub(super) fn loads(&self, base: u16) -> impl Iterator<Item = (At, u64, u64)> {
-        self.instructions().filter_map(move |(_, at)| {
-            let (pc, one) = &at;
-            let is_load = one.name.is_some_and(|name| name.starts_with("s_load_"));
-            let is_of = one.source == Some(Source::Register(RegisterKind::Scalar, base));
-            let Some(Source::Constant(offset)) = one.second.filter(|_| is_load && is_of) else { return None };
+    pub(super) fn loads(&self, base: u16) -> impl Iterator<Item = (PcInstruction, u64, u64)> {
+        self.instructions().filter_map(move |(_, load)| {
+            let (pc, instruction) = &load;
+            let is_load = instruction.name.is_some_and(|name| name.starts_with("s_load_"));
+            let uses_base = instruction.source == Some(Source::Register(RegisterKind::Scalar, base));
+            let Some(Source::Constant(offset)) = instruction.second.filter(|_| is_load && uses_base) else {
+                return None;
+            };
             let offset = u64::try_from(offset).ok()?;
-            let after = pc + u64::from(one.bytes);
-            Some((at, offset, after))
+            let after = pc + u64::from(instruction.bytes);
+            Some((load, offset, after))
         })
     }
 
-    /// Returns the end of the decoded instructions.
+    /// Returns the pc after the last decoded instruction.
     pub(super) fn end(&self) -> u64 {
         self.pc(self.size)
     }
 
-    /// Whether all instructions of the function are decoded.
+    /// Whether the whole function is decoded.
     pub(super) fn is_whole(&self) -> bool {
         self.is_whole
     }
 
     /// Whether a vector register is used as an address in scratch within a range.
     pub(super) fn is_scratch_address(&self, number: u16, pcs: &Range<u64>) -> bool {
-        let first = self.addresses.partition_point(|one| (one.0, self.pc(one.1)) < (number, pcs.start));
-        self.addresses.get(first).is_some_and(|one| one.0 == number && self.pc(one.1) < pcs.end)
+        let first =
+            self.addresses.partition_point(|address| (address.0, self.pc(address.1)) < (number, pcs.start));
+        self.addresses.get(first).is_some_and(|address| address.0 == number && self.pc(address.1) < pcs.end)
     }
 
-    /// Returns the first instruction near the start of a range that uses a vector register as an address in LDS.
-    pub(super) fn lds_use(&self, number: u16, pcs: &Range<u64>) -> Option<At> {
+    /// Returns the first instruction near a range's start that uses a vector register as an LDS address.
+    pub(super) fn lds_use(&self, number: u16, pcs: &Range<u64>) -> Option<PcInstruction> {
         let address = Some(Source::Register(RegisterKind::Vector, number));
         let mut pc = pcs.start;
         let end = pcs.end.min(self.end()).min(pcs.start.saturating_add(NEAR));
@@ -372,24 +378,27 @@ impl<'r> FunctionCode<'r> {
         None
     }
 
-    /// Whether each instruction that writes a vector register sets one lane: the lanes have scalars of the wave.
+    /// Whether each instruction that writes a vector register sets a single lane: the lanes then hold scalars that
+    /// belong to the wave.
     pub(super) fn has_scalars(&self, number: u16) -> bool {
         let writers = self.writers(RegisterKind::Vector, number);
-        let mut names = writers.iter().map(|one| self.instruction(*one as u32).and_then(|(_, one)| one.name));
+        let mut names = writers
+            .iter()
+            .map(|word| self.instruction(*word as u32).and_then(|(_, instruction)| instruction.name));
         !writers.is_empty()
             && !self.has_unknown_writers()
             && names.all(|name| name.is_some_and(|name| name.starts_with("v_writelane")))
     }
 
-    /// Whether a vector register has the same value in all lanes at a pc, as far as the instructions show it: one before
-    /// writes the register, and each of those that write it, on whatever path, has such sources.
+    /// Whether the instructions prove that a vector register has the same value in all lanes at a pc: at least one
+    /// earlier instruction writes the register, and every instruction that writes it, on any path, has uniform sources.
     pub(super) fn is_uniform(&self, number: u16, pc: u64) -> bool {
         self.is_written_before(number, pc) && self.uniform(number, DEEPEST)
     }
 
-    /// Whether an instruction before a pc writes a vector register: otherwise the value is that of the caller.
+    /// Whether an instruction before a pc writes a vector register. Otherwise the value is the caller's.
     fn is_written_before(&self, number: u16, pc: u64) -> bool {
-        self.writers(RegisterKind::Vector, number).first().is_some_and(|one| self.pc(*one as u32) < pc)
+        self.writers(RegisterKind::Vector, number).first().is_some_and(|word| self.pc(*word as u32) < pc)
     }
 
     fn uniform(&self, number: u16, depth: u32) -> bool {
@@ -433,31 +442,35 @@ impl<'r> FunctionCode<'r> {
             }
             Some(_) => false,
         };
-        let is_uniform = |(pc, one): At| {
-            let is_simple = one.name.is_some_and(|name| same.iter().any(|start| name.starts_with(start)));
-            is_simple && one.source.is_some() && is_same(pc, one.source) && is_same(pc, one.second)
+        let is_uniform = |(pc, instruction): PcInstruction| {
+            let is_simple =
+                instruction.name.is_some_and(|name| same.iter().any(|start| name.starts_with(start)));
+            is_simple
+                && instruction.source.is_some()
+                && is_same(pc, instruction.source)
+                && is_same(pc, instruction.second)
         };
-        let mut instructions = writers.iter().map(|one| self.instruction(*one as u32));
+        let mut instructions = writers.iter().map(|word| self.instruction(*word as u32));
         !writers.is_empty() && instructions.all(|one| one.is_some_and(&is_uniform))
     }
 
-    /// Returns the first instruction after which lanes wait: one that narrows `exec`. Code for all lanes of the wave,
-    /// which sets `exec` to all ones and back, is not meant.
-    pub(super) fn diverges(&self) -> Option<At> {
-        let is_all = |one: &Instruction| one.source == Some(Source::Constant(-1));
-        self.exec.iter().filter_map(|&offset| self.instruction(offset)).find(|(pc, one)| {
-            let Some(name) = one.name else { return false };
+    /// Returns the first instruction that narrows `exec`, after which lanes wait. Whole-wave code, which sets `exec` to
+    /// all ones and back, does not count.
+    pub(super) fn diverges(&self) -> Option<PcInstruction> {
+        let is_all = |instruction: &Instruction| instruction.source == Some(Source::Constant(-1));
+        self.exec.iter().filter_map(|&offset| self.instruction(offset)).find(|(pc, instruction)| {
+            let Some(name) = instruction.name else { return false };
             let narrows =
                 ["s_and_saveexec", "s_andn1", "s_andn2", "s_and_", "s_xor_", "s_nand", "s_nor", "v_cmpx"];
             if narrows.iter().any(|start| name.starts_with(start)) {
-                return !(name.contains("saveexec") && is_all(one));
+                return !(name.contains("saveexec") && is_all(instruction));
             }
             // A mask that was saved for the whole wave is restored.
-            match one.source {
+            match instruction.source {
                 _ if !name.starts_with("s_mov_") => false,
                 Some(Source::Constant(value)) => value != -1,
                 Some(Source::Register(RegisterKind::Scalar, number)) => match self.saver(number, *pc) {
-                    Setter::At((_, saved)) => {
+                    Setter::Instruction((_, saved)) => {
                         let name = saved.name.unwrap_or_default();
                         let is_copy = saved.source == Some(Source::Register(RegisterKind::Scalar, EXEC));
                         !(name.contains("saveexec") && is_all(&saved)
@@ -474,26 +487,30 @@ impl<'r> FunctionCode<'r> {
     /// Returns the last instruction before a pc that writes a scalar register; [`Setter::Outside`] unless the instruction
     /// uses `exec`.
     fn saver(&self, number: u16, before: u64) -> Setter {
-        let last = |all: &[u32]| {
-            let count = all.partition_point(|offset| self.pc(*offset) < before);
-            let mut all = all[..count].iter().rev().take(MOST_SAVES);
-            all.find_map(|&offset| {
-                let (pc, one) = self.instruction(offset)?;
-                let is_of =
-                    one.writes.iter().flatten().any(|write| write.contains(RegisterKind::Scalar, number));
-                is_of.then_some((pc, one))
+        let last = |offsets: &[u32]| {
+            let count = offsets.partition_point(|offset| self.pc(*offset) < before);
+            let mut offsets = offsets[..count].iter().rev().take(MOST_SAVES);
+            offsets.find_map(|&offset| {
+                let (pc, instruction) = self.instruction(offset)?;
+                let writes_register = instruction
+                    .writes
+                    .iter()
+                    .flatten()
+                    .any(|write| write.contains(RegisterKind::Scalar, number));
+                writes_register.then_some((pc, instruction))
             })
         };
-        let save = last(&self.exec).into_iter().chain(last(&self.copies)).max_by_key(|one| one.0);
-        let saver = save.as_ref().map(|one| one.0);
+        let save =
+            last(&self.exec).into_iter().chain(last(&self.copies)).max_by_key(|instruction| instruction.0);
+        let saver = save.as_ref().map(|instruction| instruction.0);
         // Another instruction can write the register in between.
-        let Some((pc, one)) = save.filter(|(pc, _)| before - pc <= NEAR) else {
+        let Some((pc, instruction)) = save.filter(|(pc, _)| before - pc <= NEAR) else {
             return match self.setter(RegisterKind::Scalar, number, before) {
-                Setter::At((pc, _)) if saver != Some(pc) => Setter::Outside,
+                Setter::Instruction((pc, _)) if saver != Some(pc) => Setter::Outside,
                 setter => setter,
             };
         };
-        let mut next = pc + u64::from(one.bytes);
+        let mut next = pc + u64::from(instruction.bytes);
         while next < before {
             let rest = self.bytes.get((next - self.start) as usize..);
             let decoded = self.set.zip(rest).and_then(|(set, rest)| set.decode_destinations(rest));
@@ -503,19 +520,18 @@ impl<'r> FunctionCode<'r> {
             }
             next += u64::from(size);
         }
-        Setter::At((pc, one))
+        Setter::Instruction((pc, instruction))
     }
 
     /// Returns the last instruction that leaves the function.
-    pub(super) fn returns(&self) -> Option<At> {
+    pub(super) fn returns(&self) -> Option<PcInstruction> {
         self.instruction(self.leaves?)
     }
 
-    /// Returns the instructions that change a scalar register by a constant, each with the number of bytes.
-    pub(super) fn moves(&self, number: u16) -> impl Iterator<Item = (At, i64)> {
+    /// Returns the instructions that add a constant to a scalar register, each with the constant.
+    pub(super) fn moves(&self, number: u16) -> impl Iterator<Item = (PcInstruction, i64)> {
         let writers = self.writers(RegisterKind::Scalar, number).iter();
-        writers.filter_map(|one| self.instruction(*one as u32)).filter_map(move |at| {
-            let instruction = &at.1;
+        writers.filter_map(|word| self.instruction(*word as u32)).filter_map(move |(pc, instruction)| {
             let own = Some(Source::Register(RegisterKind::Scalar, number));
             let amount = match (instruction.name?, instruction.source, instruction.second) {
                 ("s_add_i32" | "s_add_u32", source, Some(Source::Constant(amount))) if source == own => {
@@ -524,7 +540,7 @@ impl<'r> FunctionCode<'r> {
                 ("s_addk_i32", Some(Source::Constant(amount)), _) => amount,
                 _ => return None,
             };
-            Some((at, amount))
+            Some(((pc, instruction), amount))
         })
     }
 }
@@ -535,9 +551,9 @@ pub(super) fn unknown(pc: u64) -> String {
 }
 
 /// Describes an instruction: its pc, name and destinations.
-pub(super) fn described((pc, one): &At) -> String {
-    let mut text = format!("{pc:#x}: {}", one.name.unwrap_or("an instruction"));
-    for (index, write) in one.writes.iter().flatten().enumerate() {
+pub(super) fn described((pc, instruction): &PcInstruction) -> String {
+    let mut text = format!("{pc:#x}: {}", instruction.name.unwrap_or("an instruction"));
+    for (index, write) in instruction.writes.iter().flatten().enumerate() {
         text.push_str(if index == 0 { " " } else { ", " });
         let prefix = match write.kind {
             RegisterKind::Scalar => "s",

@@ -7,7 +7,7 @@ use gimli::constants as dw;
 use super::bases;
 use super::codes::Code;
 use super::details::Details;
-use super::file::{File, Function, Kind};
+use super::file::{Architecture, File, Function};
 use super::function_code::described;
 use super::shape::Shape;
 use crate::walk::LANE_PC;
@@ -58,7 +58,9 @@ fn extent<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
                 .evidence(ends(file, function, range.start))
         });
     }
-    let ([range], true, false) = (&function.ranges[..], function.is_live, file.kind == Kind::Cpu) else {
+    let ([range], true, false) =
+        (&function.ranges[..], function.is_live, file.architecture == Architecture::Cpu)
+    else {
         return;
     };
     let mut sizes = file.symbol_sizes(range.start).filter(|size| *size != 0).peekable();
@@ -76,14 +78,14 @@ fn extent<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
     });
 }
 
-/// Adds the finding about code of a GPU that an entry before describes. Linkers for CPUs keep one copy of an inline
-/// function and the entries of all.
+/// Adds the finding about GPU code that an earlier entry describes. Linkers for CPUs keep a single copy of an inline
+/// function, but all its entries, so that this is no mistake there.
 fn twice<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
     let entry = function.entry;
     let Some(first) = file.first_entry(function.start()).filter(|first| *first < entry.offset()) else {
         return;
     };
-    if file.kind == Kind::Cpu {
+    if file.architecture == Architecture::Cpu {
         return;
     }
     add(Code::CodeDescribedTwice, None, &|| {
@@ -94,7 +96,7 @@ fn twice<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
     });
 }
 
-/// Describes where the line table and the call frame information have the end of the code at a pc.
+/// Describes where the line table and the call frame information end the code that contains a pc.
 fn ends<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, pc: u64) -> impl Iterator<Item = String> {
     let program = file.dwarf.lines(function.entry.unit()).ok().flatten();
     let sequence = program.and_then(|program| {
@@ -117,14 +119,14 @@ fn ends<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, pc: u64) -> impl I
 }
 
 fn frame<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
-    // PTX has no frames, because ptxas generates the frames of the machine code.
+    // PTX has no frames, because ptxas lays out the frames in machine code.
     if file.object.is_ptx() {
         return;
     }
     let pc = function.start();
     let leaves = || {
         let code = function.code(file);
-        code.returns().map(|at| format!("the function leaves at {}", described(&at)))
+        code.returns().map(|instruction| format!("the function leaves at {}", described(&instruction)))
     };
     let entry = file.frames.iter().find_map(|frames| frames.fde_at(pc).map(|fde| (frames, fde)));
     let Some((frames, fde)) = entry else {
@@ -132,7 +134,7 @@ fn frame<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
             return;
         }
         let mut malformed =
-            file.frames.iter().flat_map(|one| one.errors.first().map(|error| (one.section, error)));
+            file.frames.iter().flat_map(|frames| frames.errors.first().map(|error| (frames.section, error)));
         if let Some((section, error)) = malformed.next() {
             let place = error.at().offset.map(|at| (section.name(), at));
             return add(Code::NoCfa, place, &|| {
@@ -218,21 +220,21 @@ fn lanes<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
     let is_location =
         |value: Value<'_>| matches!(value, Value::Expr(_) | Value::LocList(_) | Value::Block(_));
     let is_described = LANE_PC.into_iter().filter_map(|name| entry.attr(name)).any(is_location);
-    if file.kind != Kind::Amd || is_described {
+    if file.architecture != Architecture::Amd || is_described {
         return;
     }
-    let Some(at) = function.code(file).diverges() else { return };
+    let Some(instruction) = function.code(file).diverges() else { return };
     add(Code::NoLanePc, None, &|| {
         let lanes = file.target.as_ref().map_or(0, |target| target.lanes());
         Details::new("all lanes are at the pc of the wave").evidence([format!(
             "{} switches lanes off, of {}",
-            described(&at),
+            described(&instruction),
             Count(lanes, "lane")
         )])
     });
 }
 
-/// Returns file and line of an entry's declaration. `files` contains the files of the entry's unit.
+/// Returns the file and line where an entry is declared. `files` contains the file names of the entry's unit.
 pub(super) fn declared<'r>(
     entry: Entry<'r, 'r>,
     files: &[Arc<str>],

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// Names of the inlined calls around a variable. Findings share the calls that are around several of them, so that the
-/// memory of findings does not grow with the depth of calls.
+/// Names of the inlined calls around a variable. Findings share the calls around several variables, so that memory does
+/// not grow with call depth.
 #[derive(Clone, Default)]
 pub struct InlinedCalls(Option<Arc<Call>>);
 
@@ -14,12 +14,12 @@ struct Call {
 }
 
 impl InlinedCalls {
-    /// Returns these calls with one in the innermost of them.
+    /// Returns these calls with a further call inside the innermost.
     pub(super) fn with(self, name: &str) -> Self {
         Self(Some(Arc::new(Call { name: name.into(), around: self })))
     }
 
-    /// Returns the names of the inlined functions, the outermost first.
+    /// Returns the inlined functions' names, the outermost first.
     pub fn names(&self) -> Vec<&str> {
         let calls = std::iter::successors(self.0.as_deref(), |call| call.around.0.as_deref());
         let mut names: Vec<_> = calls.map(|call| &*call.name).collect();
@@ -30,7 +30,7 @@ impl InlinedCalls {
 
 impl Drop for InlinedCalls {
     fn drop(&mut self) {
-        // Calls can be nested more deeply than a recursive drop of them allows.
+        // Calls can be nested too deeply for a recursive drop.
         let mut next = self.0.take();
         while let Some(call) = next {
             next = Arc::into_inner(call).and_then(|mut call| call.around.0.take());

@@ -1,4 +1,4 @@
-//! Diagnosis of the expressions in a unit, each with its type, function and frame base.
+//! Diagnosis of a unit's expressions, each with its type, function and frame base.
 
 use std::rc::Rc;
 
@@ -10,7 +10,7 @@ use super::codes::Level;
 use super::contexts::{self, Wrong};
 use super::file::{File, Function};
 use super::places::{Findings, Located, Type};
-use super::shape::{self, Place, Selected, Shape};
+use super::shape::{self, LocationShape, Selected, Shape};
 use super::verdict::{Asked, Expr, Verdict};
 use super::witness::{Known, Machines, Site, Witnessed};
 use super::{entries, lists};
@@ -18,7 +18,7 @@ use eitri_dwarf::error::Result;
 use eitri_dwarf::op::write_uleb;
 use eitri_dwarf::read::{ByAbbreviation, Entry, ListEntry, Unit, Value};
 
-/// Maximum number of shapes that are kept.
+/// Limit on cached shapes.
 const MOST_SHAPES: usize = 1 << 12;
 
 /// A function with its frame base.
@@ -26,12 +26,12 @@ const MOST_SHAPES: usize = 1 << 12;
 pub(crate) struct Framed<'r> {
     pub(super) function: Function<'r, 'r>,
     frame_base: Option<Rc<Expr>>,
-    /// Expression of the frame base, with the contents of a bare register instead of the register.
+    /// Frame base expression, in which a bare register stands for its contents.
     base: Option<Vec<u8>>,
 }
 
 impl Framed<'_> {
-    /// Returns the shape of the frame base.
+    /// Returns the frame base's shape.
     pub(super) fn frame_base(&self) -> Option<&Shape> {
         self.frame_base.as_ref().map(|base| &base.shape)
     }
@@ -66,7 +66,7 @@ pub(crate) struct Judge<'a, 'r, 'o> {
     numbers: u32,
     /// Locations at witnesses.
     places: Known<'r>,
-    /// Findings about the expressions of other attributes.
+    /// Findings about expressions in other attributes.
     attributes: HashMap<(DwAt, &'r [u8]), Option<Wrong>>,
     /// Types by the offset in an attribute.
     types: HashMap<u64, Option<Type<'r>>>,
@@ -99,9 +99,9 @@ impl<'a, 'r, 'o> Judge<'a, 'r, 'o> {
                 let base = base(&known.shape, expr);
                 (Some(known), Some(base))
             }
-            // A list: its entries differ, and none of them is followed.
+            // The entries in a list differ, and none is followed.
             Some(_) => {
-                let part = shape::Part { place: Place::Other, bits: None, operations: 0..0 };
+                let part = shape::PartShape { place: LocationShape::Other, bits: None, operations: 0..0 };
                 (Some(self.numbered(Shape { parts: vec![part], ..Shape::default() })), None)
             }
             None => (None, None),
@@ -136,7 +136,7 @@ impl<'a, 'r, 'o> Judge<'a, 'r, 'o> {
     pub(crate) fn read(&mut self, expr: &'r [u8]) -> Rc<Expr> {
         let dwarf = self.file.dwarf;
         let unit = self.unit;
-        let mut shape = shape::of(expr, unit.encoding, &|index| dwarf.address(unit, index).ok());
+        let mut shape = shape::analyze(expr, unit.encoding, &|index| dwarf.address(unit, index).ok());
         if shape.error.is_none() && !expr.is_empty() {
             let machines = self.machines();
             let failure = machines.and_then(|machines| machines.failure(expr, Site::Location));
@@ -151,7 +151,7 @@ impl<'a, 'r, 'o> Judge<'a, 'r, 'o> {
         Some(Machines { info, target, unit: self.unit.offset, encoding: self.unit.encoding })
     }
 
-    /// Returns the finding about the expression of an attribute other than a location.
+    /// Returns the finding about an expression in an attribute other than a location.
     pub(super) fn attribute(&mut self, name: DwAt, expr: &'r [u8]) -> Option<Wrong> {
         if let Some(known) = self.attributes.get(&(name, expr)) {
             return known.clone();
@@ -171,18 +171,18 @@ impl<'a, 'r, 'o> Judge<'a, 'r, 'o> {
         self.last_type.is_some_and(|last| last.0 == offset) || self.types.contains_key(&offset)
     }
 
-    /// Returns the type of a variable; `offset` is that of its own attribute.
+    /// Returns a variable's type; `offset` is the type in its own attribute.
     #[inline]
     pub(super) fn ty(&mut self, entry: Entry<'r, 'r>, offset: Option<u64>) -> Option<Type<'r>> {
         match (offset, self.last_type) {
             (Some(offset), Some((last, ty))) if last == offset => ty,
             (Some(offset), _) => {
-                let find = || entry.dwarf().entry_at(offset).and_then(Type::of);
+                let find = || entry.dwarf().entry_at(offset).and_then(Type::new);
                 let ty = *self.types.entry(offset).or_insert_with(find);
                 self.last_type = Some((offset, ty));
                 ty
             }
-            (None, _) => entry.ty().and_then(Type::of),
+            (None, _) => entry.ty().and_then(Type::new),
         }
     }
 
@@ -190,24 +190,28 @@ impl<'a, 'r, 'o> Judge<'a, 'r, 'o> {
     pub(super) fn verdict<R>(
         &self,
         variable: &Variable<'_, 'r>,
-        (known, one): (&Expr, &ListEntry<'r>),
+        (known, entry): (&Expr, &ListEntry<'r>),
         asked: Asked,
         with: impl FnOnce(&Verdict) -> R,
     ) -> R {
         let is_address = |register| {
-            let pcs = (!one.is_default()).then_some(one.start..one.end);
+            let pcs = (!entry.is_default()).then_some(entry.start..entry.end);
             let context = variable.function().zip(pcs);
             context.is_some_and(|(function, pcs)| function.code(self.file).is_scratch_address(register, &pcs))
         };
-        known.verdict(asked, is_address, || self.located(variable, (known, one), false), with)
+        known.verdict(asked, is_address, || self.located(variable, (known, entry), false), with)
     }
 
     /// Returns the findings about a location entry, with their texts.
-    pub(super) fn explained(&self, variable: &Variable<'_, 'r>, of: (&Expr, &ListEntry<'r>)) -> Findings {
-        self.located(variable, of, true).findings()
+    pub(super) fn explained(
+        &self,
+        variable: &Variable<'_, 'r>,
+        located: (&Expr, &ListEntry<'r>),
+    ) -> Findings {
+        self.located(variable, located, true).findings()
     }
 
-    /// Returns the facts on which the findings about the locations of a variable depend; `ty` is the offset in its own
+    /// Returns the facts that decide the findings about a variable's locations; `ty` is the offset in its own
     /// attribute.
     pub(crate) fn asked(
         &mut self,
@@ -218,8 +222,8 @@ impl<'a, 'r, 'o> Judge<'a, 'r, 'o> {
         Variable { entry, ty: self.ty(entry, ty), framed }.asked()
     }
 
-    /// Appends whether each location entry of a variable has an error; `ty` is the offset in its own attribute, `known`
-    /// has the expressions of the entries.
+    /// Appends whether each location entry of a variable has an error. `ty` is the type offset in its own attribute,
+    /// and `known` contains the entries' expressions.
     pub(crate) fn errors<'e>(
         &mut self,
         entry: Entry<'r, 'r>,
@@ -235,26 +239,26 @@ impl<'a, 'r, 'o> Judge<'a, 'r, 'o> {
         let asked = variable.asked();
         let is_discarded = function.is_some_and(|function| !function.is_live);
         let mut constants = lists::Constants::default();
-        for (one, known) in list.iter().zip(known) {
-            let is_judged = !is_discarded && !one.expr.is_empty();
-            let is_wrong = is_judged && self.verdict(&variable, (known, one), asked, Verdict::has_error);
-            let others = lists::findings(file, function, one, &known.shape, &mut constants);
+        for (entry, known) in list.iter().zip(known) {
+            let is_judged = !is_discarded && !entry.expr.is_empty();
+            let is_wrong = is_judged && self.verdict(&variable, (known, entry), asked, Verdict::has_error);
+            let others = lists::findings(file, function, entry, &known.shape, &mut constants);
             errors.push(is_wrong || others.iter().any(Option::is_some));
         }
-        // A finding about an attribute has the position of the entry, which contains the expression, too.
+        // A finding about an attribute is at the entry's position, and the entry contains the expression as well.
         if first.is_default() && first.offset == entry.offset() && errors[..] == [false] {
             let mut findings = Vec::new();
-            let abbreviation = self.abbreviations.of(entry, || entries::Judged::of(entry));
+            let abbreviation = self.abbreviations.of(entry, || entries::Judged::new(entry));
             let is_known = |offset| self.types.get(&offset).is_some_and(Option::is_some);
-            entries::read(self.file.kind, entry, &abbreviation, is_known, &mut findings);
-            errors[0] = findings.iter().any(|one| one.code.level() == Level::Error);
+            entries::read(self.file.architecture, entry, &abbreviation, is_known, &mut findings);
+            errors[0] = findings.iter().any(|finding| finding.code.level() == Level::Error);
         }
     }
 
     fn located<'l>(
         &'l self,
         variable: &Variable<'l, 'r>,
-        (known, one): (&'l Expr, &ListEntry<'r>),
+        (known, list_entry): (&'l Expr, &ListEntry<'r>),
         explains: bool,
     ) -> Located<'l, 'r, 'o> {
         let framed = variable.framed;
@@ -266,20 +270,20 @@ impl<'a, 'r, 'o> Judge<'a, 'r, 'o> {
             ty: variable.ty,
             encoding: self.unit.encoding,
             shape: &known.shape,
-            witnessed: self.machines().map(|on| Witnessed { known: &self.places, on, expr: one.expr }),
+            witnessed: self.machines().map(|on| Witnessed { known: &self.places, on, expr: list_entry.expr }),
             base: framed.and_then(|framed| framed.base.as_deref()),
-            pcs: (!one.is_default()).then_some(one.start..one.end),
+            pcs: (!list_entry.is_default()).then_some(list_entry.start..list_entry.end),
             explains,
             depends: Default::default(),
         }
     }
 }
 
-/// Returns the expression of a frame base. A bare register is, by convention, its contents.
+/// Returns a frame base's expression. By convention, a bare register stands for its contents.
 fn base(shape: &Shape, expr: &[u8]) -> Vec<u8> {
     let register = match &shape.parts[..] {
         [part] => match part.place {
-            Place::Register(reg, Selected::Nothing) => Some(reg),
+            LocationShape::Register(reg, Selected::Nothing) => Some(reg),
             _ => None,
         },
         _ => None,

@@ -1,5 +1,5 @@
-//! Kernels of AMD's code objects: the descriptor, and the metadata note (AMDGPU back end user guide, "Kernel Descriptor"
-//! and "Code Object V3 and Above Metadata").
+//! Kernels in AMD's code objects: the descriptor, and the metadata note (AMDGPU back end user guide, "Kernel
+//! Descriptor" and "Code Object V3 and Above Metadata").
 
 use hashbrown::HashMap;
 
@@ -11,11 +11,11 @@ pub(super) type Argument = (u64, u64);
 /// A kernel.
 #[derive(Debug)]
 pub(super) struct Kernel {
-    /// Address of the code.
+    /// Code address.
     pub(super) address: u64,
-    /// Bytes of scratch of a lane.
+    /// Scratch bytes for each lane.
     pub(super) scratch_bytes: u32,
-    /// First of the two scalar registers with the address of the kernarg segment.
+    /// First of the two scalar registers that hold the kernarg segment's address.
     pub(super) kernarg: Option<u16>,
     pub(super) arguments: Vec<Argument>,
 }
@@ -24,10 +24,10 @@ pub(super) struct Kernel {
 pub(super) fn read(object: &Object<'_>) -> Vec<Kernel> {
     let notes = object.sections().iter().filter(|section| section.kind == SHT_NOTE);
     let metadata = notes.filter_map(|section| metadata(&section.data)).flatten();
-    // The first of several with one name counts.
+    // If several kernels share a name, the first counts.
     let mut arguments = HashMap::new();
-    for (name, all) in metadata {
-        arguments.entry(name).or_insert(all);
+    for (name, explicit) in metadata {
+        arguments.entry(name).or_insert(explicit);
     }
     let kernels = object.symbols().iter().filter_map(|symbol| {
         let address = object.symbol_address(symbol.name.strip_suffix(".kd")?)?;
@@ -50,11 +50,11 @@ pub(super) fn read(object: &Object<'_>) -> Vec<Kernel> {
 const SHT_NOTE: u32 = 7;
 const NT_AMDGPU_METADATA: u32 = 32;
 
-/// Returns the symbols of the kernels in a section of notes, with their explicit arguments.
+/// Returns the kernel symbols in a note section, with their explicit arguments.
 fn metadata(notes: &[u8]) -> Option<Vec<(String, Vec<Argument>)>> {
     let mut rest = notes;
     loop {
-        let word = |at: usize| Some(u32::from_le_bytes(rest.get(at..at + 4)?.try_into().ok()?));
+        let word = |offset: usize| Some(u32::from_le_bytes(rest.get(offset..offset + 4)?.try_into().ok()?));
         let name = word(0)? as usize;
         let size = word(4)? as usize;
         let kind = word(8)?;
@@ -67,18 +67,18 @@ fn metadata(notes: &[u8]) -> Option<Vec<(String, Vec<Argument>)>> {
     }
 }
 
-fn kernels(all: &Item<'_>) -> Option<Vec<(String, Vec<Argument>)>> {
-    let Item::Array(kernels) = all.get("amdhsa.kernels")? else { return None };
+fn kernels(metadata: &Item<'_>) -> Option<Vec<(String, Vec<Argument>)>> {
+    let Item::Array(kernels) = metadata.get("amdhsa.kernels")? else { return None };
     let kernel = |kernel: &Item<'_>| {
         let Item::Text(symbol) = kernel.get(".symbol")? else { return None };
         let mut arguments = Vec::new();
-        if let Some(Item::Array(all)) = kernel.get(".args") {
-            for one in all {
-                let Some(Item::Text(kind)) = one.get(".value_kind") else { return None };
+        if let Some(Item::Array(items)) = kernel.get(".args") {
+            for item in items {
+                let Some(Item::Text(kind)) = item.get(".value_kind") else { return None };
                 if kind.starts_with("hidden_") {
                     break;
                 }
-                let number = |name| match one.get(name) {
+                let number = |name| match item.get(name) {
                     Some(Item::Number(number)) => Some(*number),
                     _ => None,
                 };
@@ -90,7 +90,7 @@ fn kernels(all: &Item<'_>) -> Option<Vec<(String, Vec<Argument>)>> {
     Some(kernels.iter().filter_map(kernel).collect())
 }
 
-/// An item of MessagePack, of the kinds that the metadata contains.
+/// A MessagePack item, if the metadata can contain its kind.
 #[derive(Debug)]
 enum Item<'b> {
     Number(u64),
@@ -100,7 +100,7 @@ enum Item<'b> {
     Other,
 }
 
-/// Maximum depth of items in items.
+/// Limit on nested items, which bounds the recursion.
 const DEEPEST: u32 = 16;
 
 impl<'b> Item<'b> {

@@ -1,4 +1,4 @@
-//! Findings about the entries of a location list: their pcs, and PTX registers without a machine register.
+//! Findings about location list entries: their pcs, and PTX registers without a machine register.
 
 use std::ops::Range;
 
@@ -6,14 +6,14 @@ use smallvec::SmallVec;
 
 use super::codes::Code;
 use super::details::Details;
-use super::file::{File, Function, Kind};
+use super::file::{Architecture, File, Function};
 use super::places::Judged;
-use super::shape::{Place, Shape};
+use super::shape::{LocationShape, Shape};
 use eitri_dwarf::read::ListEntry;
 use eitri_dwarf::read::nvidia::RegisterHome;
 
-/// Returns the findings about a location entry that do not depend on its variable. `constants` contains the constants of
-/// earlier entries in the list, to which the function adds the constant of this entry.
+/// Returns the findings about a location entry that do not depend on its variable. `constants` contains the constants
+/// in the list's earlier entries; the function adds this entry's constant.
 #[inline]
 pub(super) fn findings(
     file: &File<'_, '_>,
@@ -32,7 +32,7 @@ pub(super) fn findings(
     [range(file, function, (pcs.start, pcs.end)), contradiction, register(Some(&pcs))]
 }
 
-/// Returns the finding about the pcs of an entry.
+/// Returns the finding about an entry's pcs.
 fn range(
     file: &File<'_, '_>,
     function: Option<&Function<'_, '_>>,
@@ -57,10 +57,10 @@ fn range(
     judged(code, Some(own))
 }
 
-/// Maximum number of constants in a list that an entry is compared with.
+/// Limit on constants in a list that an entry is compared with.
 const MOST_CONSTANTS: usize = 1 << 10;
 
-/// Entries of a list whose values are constants.
+/// List entries whose values are constants.
 #[derive(Debug, Default)]
 pub(super) struct Constants(SmallVec<[(Range<u64>, u64); 2]>);
 
@@ -97,26 +97,26 @@ fn register(
     shape: &Shape,
     pcs: Option<&Range<u64>>,
 ) -> Option<Judged> {
-    // No debugger asks for a location at the pcs of an empty range.
+    // No debugger asks for a location at the pcs in an empty range.
     let is_empty = pcs.is_some_and(Range::is_empty);
-    if file.kind != Kind::Nvidia || file.registers.functions.is_empty() || is_empty {
+    if file.architecture != Architecture::Nvidia || file.registers.functions.is_empty() || is_empty {
         return None;
     }
     let function = function?;
     let map = file.registers.function_at(function.start())?;
-    let part = shape.parts.iter().find(|part| matches!(part.place, Place::Register(..)))?;
-    let Place::Register(reg, _) = part.place else { return None };
+    let part = shape.parts.iter().find(|part| matches!(part.place, LocationShape::Register(..)))?;
+    let LocationShape::Register(reg, _) = part.place else { return None };
     let target = file.target.as_ref()?;
-    // Names of PTX registers have a percent sign. Machine registers need no map.
+    // Only PTX register names have a percent sign. Machine registers need no map.
     let name = target.register(reg)?.name().to_string();
     if !name.starts_with('%') {
         return None;
     }
     let start = function.start();
     let homes: Vec<_> = map.homes().iter().filter(|home| home.register == name.as_bytes()).collect();
-    // The last pc of a home is that of its last reader, which finds the value there.
+    // A home's last pc is its last reader, which still finds the value there.
     let is_there = |home: &&&RegisterHome<'_>| {
-        let pc = |by: u32| start.saturating_add(by.into());
+        let pc = |offset: u32| start.saturating_add(offset.into());
         let home = pc(home.start)..=pc(home.end);
         pcs.is_none_or(|pcs| pcs.start <= *home.end() && *home.start() < pcs.end)
     };
@@ -126,11 +126,11 @@ fn register(
     let mut evidence: Vec<_> = homes
         .iter()
         .take(4)
-        .map(|one| {
-            let pc = |by: u32| start.saturating_add(by.into());
-            let first = pc(one.start);
-            let last = pc(one.end);
-            format!("the map has {name} in {} at [{first:#x}, {last:#x}]", one.home)
+        .map(|home| {
+            let pc = |offset: u32| start.saturating_add(offset.into());
+            let first = pc(home.start);
+            let last = pc(home.end);
+            format!("the map has {name} in {} at [{first:#x}, {last:#x}]", home.home)
         })
         .collect();
     if evidence.is_empty() {

@@ -7,10 +7,10 @@ use gimli::constants as dw;
 
 use super::codes::Code;
 use super::details::Details;
-use super::file::Kind;
+use super::file::Architecture;
 use super::function_code::described;
 use super::places::{Depends, Judged, Located, Slot, Type};
-use super::shape::{self, Number, Part, Place, Selected};
+use super::shape::{self, LocationShape, Number, PartShape, Selected};
 use super::witness::Difference;
 use eitri_dwarf::error::Count;
 use eitri_dwarf::op::Reg;
@@ -18,24 +18,24 @@ use eitri_dwarf::read::Entry;
 use eitri_dwarf::target::code::RegisterKind;
 use eitri_dwarf::target::{Scaling, SpaceId};
 
-/// Size of the element of a vector register.
+/// Size of a vector register's element.
 const LANE_BITS: u64 = 32;
-/// Maximum size of a result in registers by AMD's ABI: 16 vector registers. Functions return a larger one in scratch.
+/// Largest result that AMD's ABI returns in registers: 16 vector registers. Larger results are returned in scratch.
 const RETURNED_BITS: u64 = 16 * LANE_BITS;
 
-/// Maximum number of entries of a scope among which artificial pointers are looked for.
+/// Limit on a scope's entries that are searched for artificial pointers.
 const MOST_PARAMETERS: usize = 64;
 
 impl Located<'_, '_, '_> {
     /// Returns the finding about a load with `xderef`, which producers write where they mean a location.
-    pub(super) fn loaded(&self, part: &Part, space: &Number, from: &Number) -> Option<Judged> {
+    pub(super) fn loaded(&self, part: &PartShape, space: &Number, from: &Number) -> Option<Judged> {
         let written = |address: String| {
             let space = match space {
                 Number::Known(space) => self.space_name(*space),
                 _ => "a computed space".into(),
             };
             match part.place {
-                Place::Value(_) => format!("the value at {address} in {space}"),
+                LocationShape::Value(_) => format!("the value at {address} in {space}"),
                 _ => format!("memory at the address that is stored at {address} in {space}"),
             }
         };
@@ -86,16 +86,16 @@ impl Located<'_, '_, '_> {
         }
     }
 
-    /// Returns the finding about a load from the address in a register: of a slot, or of the value itself.
+    /// Returns the finding about a load through a register: from a stack slot, or from the value itself.
     fn load_of_register(
         &self,
-        part: &Part,
+        part: &PartShape,
         slot: &Slot,
         from: &Number,
         written: impl Fn() -> String,
     ) -> Judged {
         // A value is no slot: LLVM adds `stack_value` to what is computed from the variable's register.
-        if !matches!(part.place, Place::Value(_)) && self.has_address(slot.register) {
+        if !matches!(part.place, LocationShape::Value(_)) && self.has_address(slot.register) {
             return self.judged(Code::XderefAsLocation, &part.operations, || Details::new(written()));
         }
         self.value_in_register(part, slot, from, written)
@@ -105,7 +105,7 @@ impl Located<'_, '_, '_> {
     /// variable is the result that the function returns in memory.
     fn has_address(&self, reg: Reg) -> bool {
         let Some((RegisterKind::Vector, number)) = self.file.operand(reg) else { return false };
-        // The value of a pointer is an address itself: its use as one does not show where the pointer is.
+        // A pointer's value is itself an address, so that its use as an address does not show where the pointer is.
         if self.ty.is_some_and(|ty| ty.is_pointer) {
             return false;
         }
@@ -122,16 +122,16 @@ impl Located<'_, '_, '_> {
         is_address
     }
 
-    /// Whether the function returns a value of the variable's type.
+    /// Whether the function returns a value with the variable's type.
     fn is_result(&self) -> bool {
-        let result = self.function.and_then(|function| Type::of(function.entry.ty()?));
+        let result = self.function.and_then(|function| Type::new(function.entry.ty()?));
         result.zip(self.ty).is_some_and(|(result, own)| result.entry.offset() == own.entry.offset())
     }
 
     /// Returns the finding about a register that is used as an address without being one.
     fn value_in_register(
         &self,
-        part: &Part,
+        part: &PartShape,
         slot: &Slot,
         from: &Number,
         written: impl Fn() -> String,
@@ -142,7 +142,7 @@ impl Located<'_, '_, '_> {
                 Some(0) => Some("private_segment_fixed_size is 0: the kernel has no scratch".into()),
                 bytes => self.without_scratch(slot.register, &name, bytes),
             };
-            let is_value = matches!(part.place, Place::Value(_));
+            let is_value = matches!(part.place, LocationShape::Value(_));
             let is_larger =
                 part.bits.is_none() && self.ty.and_then(|ty| ty.bits).is_some_and(|bits| bits > LANE_BITS);
             let lds = if is_larger { self.lds_use(slot.register) } else { None };
@@ -154,8 +154,8 @@ impl Located<'_, '_, '_> {
                 _ if lds.is_some() => format!("memory in LDS at {}", self.slot_name(slot)),
                 (Number::Computed(_), _) if is_value => format!("a value computed from {name}"),
                 (_, 0) => format!("the value in {name}"),
-                (_, by @ ..0) => format!("the value in {name} minus {}", by.unsigned_abs()),
-                (_, by) => format!("the value in {name} plus {by}"),
+                (_, offset @ ..0) => format!("the value in {name} minus {}", offset.unsigned_abs()),
+                (_, offset) => format!("the value in {name} plus {offset}"),
             };
             let details = Details::new(written());
             // The register is too small for the whole value: it has a part, or an address.
@@ -177,8 +177,8 @@ impl Located<'_, '_, '_> {
         Some(format!("{} uses {} as an address in LDS", described(&instruction), self.file.name(reg)))
     }
 
-    /// Describes that no instruction uses a vector register as an address in scratch, which has a number of bytes. The
-    /// instructions are the known instructions in the range of the entry, or in the function.
+    /// States that no instruction uses a vector register as an address in scratch, whose size is `bytes`. The
+    /// instructions are those known in the entry's range, or else in the function.
     fn without_scratch(&self, reg: Reg, name: &str, bytes: Option<u32>) -> Option<String> {
         let function = self.function?;
         let (RegisterKind::Vector, number) = self.file.operand(reg)? else { return None };
@@ -209,7 +209,7 @@ impl Located<'_, '_, '_> {
     }
 
     /// Returns the finding about memory in the default space.
-    pub(super) fn memory(&self, part: &Part, address: &Number) -> Option<Judged> {
+    pub(super) fn memory(&self, part: &PartShape, address: &Number) -> Option<Judged> {
         match address {
             Number::Known(value) => {
                 if self.is_in_object(*value) {
@@ -225,8 +225,10 @@ impl Located<'_, '_, '_> {
                 };
                 Some(self.judged(Code::ConstantAsAddress, &part.operations, details))
             }
-            Number::Symbol(address) if self.file.kind == Kind::Amd => self.removed(part, *address),
-            Number::Register(..) | Number::Frame(_) if self.file.kind == Kind::Amd => {
+            Number::Symbol(address) if self.file.architecture == Architecture::Amd => {
+                self.removed(part, *address)
+            }
+            Number::Register(..) | Number::Frame(_) if self.file.architecture == Architecture::Amd => {
                 let slot = self.slot(address)?;
                 let written = || format!("memory of the default space at {}", self.slot_name(&slot));
                 if !self.is_frame_register(slot.register) {
@@ -245,19 +247,20 @@ impl Located<'_, '_, '_> {
         }
     }
 
-    /// Whether an address is within the object of an artificial pointer, such as `this`, that is a constant at the pcs of
-    /// the entry: gcc describes the members of a null object so, where the code reads them.
+    /// Whether an address is inside the object that an artificial pointer such as `this` points to, where the pointer
+    /// is a constant at the entry's pcs: gcc describes a null object's members so, where the code reads them.
     fn is_in_object(&self, address: u64) -> bool {
-        let Some(scope) = self.variable.parent().filter(|_| self.file.kind == Kind::Cpu) else {
+        let Some(scope) = self.variable.parent().filter(|_| self.file.architecture == Architecture::Cpu)
+        else {
             return false;
         };
         self.depends.set(Depends::Function);
         let is_there = |pointer: Entry<'_, '_>| {
             let list = pointer.locations(dw::DW_AT_location).ok().flatten().unwrap_or_default();
-            let constant = list.iter().find_map(|one| {
-                let has_pcs = |pcs: &Range<u64>| one.start <= pcs.start && pcs.end <= one.end;
-                let is_at = one.is_default() || self.pcs.as_ref().is_some_and(has_pcs);
-                shape::of(one.expr, self.encoding, &|_| None).constant().filter(|_| is_at)
+            let constant = list.iter().find_map(|entry| {
+                let has_pcs = |pcs: &Range<u64>| entry.start <= pcs.start && pcs.end <= entry.end;
+                let is_at = entry.is_default() || self.pcs.as_ref().is_some_and(has_pcs);
+                shape::analyze(entry.expr, self.encoding, &|_| None).constant().filter(|_| is_at)
             });
             let object = pointer.ty().and_then(Entry::unqualified).and_then(Entry::ty);
             let size = object.and_then(Entry::unqualified).and_then(Entry::size_bits);
@@ -271,7 +274,7 @@ impl Located<'_, '_, '_> {
     }
 
     /// Returns the finding about a load with `deref` from a slot in scratch.
-    pub(super) fn slot_load(&self, part: &Part, number: &Number) -> Option<Judged> {
+    pub(super) fn slot_load(&self, part: &PartShape, number: &Number) -> Option<Judged> {
         let from = |number: &Number| match number {
             Number::Loaded { space: None, from } => {
                 self.slot(from).filter(|slot| self.is_frame_register(slot.register))
@@ -285,10 +288,10 @@ impl Located<'_, '_, '_> {
         Some(self.space_lost(part, &slot, from, written, meant))
     }
 
-    /// Returns the finding about a slot in scratch at an address of the default space.
+    /// Returns the finding about a scratch slot at an address in the default space.
     fn space_lost(
         &self,
-        part: &Part,
+        part: &PartShape,
         slot: &Slot,
         address: &Number,
         written: impl Fn() -> String,
@@ -318,18 +321,18 @@ impl Located<'_, '_, '_> {
         format!("{}{:+}", self.file.name(slot.register), slot.offset)
     }
 
-    /// Returns the base register of an address in a register or relative to the frame base.
+    /// Returns the base register of an address that is in a register or relative to the frame base.
     pub(super) fn slot(&self, address: &Number) -> Option<Slot> {
         match address {
             Number::Register(register, offset) => Some(Slot { register: *register, offset: *offset }),
-            Number::Frame(by) => {
+            Number::Frame(bytes) => {
                 let part = self.frame_base?.parts.first()?;
                 match &part.place {
-                    Place::Register(register, Selected::Nothing) => {
-                        Some(Slot { register: *register, offset: *by })
+                    LocationShape::Register(register, Selected::Nothing) => {
+                        Some(Slot { register: *register, offset: *bytes })
                     }
-                    Place::Memory { space: None, address: Number::Register(register, offset) } => {
-                        Some(Slot { register: *register, offset: offset.wrapping_add(*by) })
+                    LocationShape::Memory { space: None, address: Number::Register(register, offset) } => {
+                        Some(Slot { register: *register, offset: offset.wrapping_add(*bytes) })
                     }
                     _ => None,
                 }
@@ -338,12 +341,17 @@ impl Located<'_, '_, '_> {
         }
     }
 
-    /// Whether it is the stack or frame pointer of AMD's ABI: s32 or s33.
+    /// Whether this is the stack pointer or frame pointer in AMD's ABI: s32 or s33.
     pub(super) fn is_frame_register(&self, reg: Reg) -> bool {
         matches!(self.file.operand(reg), Some((RegisterKind::Scalar, 32 | 33)))
     }
 
-    pub(super) fn scaled(&self, part: &Part, slot: &Slot, written: impl Fn() -> String) -> Option<Judged> {
+    pub(super) fn scaled(
+        &self,
+        part: &PartShape,
+        slot: &Slot,
+        written: impl Fn() -> String,
+    ) -> Option<Judged> {
         let target = self.file.target.as_ref().filter(|target| target.scaling() == Scaling::Wave)?;
         self.depends.set(Depends::Function);
         let function = self.function?;
@@ -364,12 +372,12 @@ impl Located<'_, '_, '_> {
 
     /// Describes the first instruction that moves the stack pointer.
     pub(super) fn stack_move(&self) -> Option<String> {
-        let (at, by) = self.function?.code(self.file).moves(32).next()?;
-        let bytes = Count(by.unsigned_abs(), "byte");
-        Some(format!("{} moves the stack pointer by {bytes}", described(&at)))
+        let (instruction, change) = self.function?.code(self.file).moves(32).next()?;
+        let bytes = Count(change.unsigned_abs(), "byte");
+        Some(format!("{} moves the stack pointer by {bytes}", described(&instruction)))
     }
 
-    fn removed(&self, part: &Part, address: u64) -> Option<Judged> {
+    fn removed(&self, part: &PartShape, address: u64) -> Option<Judged> {
         let file = self.file;
         if address != 0 || !file.has_code || file.is_loaded(0) && !file.object.is_relocatable() {
             return None;
@@ -389,12 +397,12 @@ impl Located<'_, '_, '_> {
         }))
     }
 
-    pub(super) fn space(&self, part: &Part, space: u64) -> Option<Judged> {
+    pub(super) fn space(&self, part: &PartShape, space: u64) -> Option<Judged> {
         let target = self.file.target.as_ref()?;
         let is_known = u32::try_from(space).is_ok_and(|space| target.space(SpaceId(space)).is_some());
         (!is_known).then(|| {
             self.judged(Code::UnknownSpace, &part.operations, || {
-                let spaces = target.spaces().iter().map(|one| format!("{} {}", one.id.0, one.name));
+                let spaces = target.spaces().iter().map(|space| format!("{} {}", space.id.0, space.name));
                 let names = spaces.collect::<Vec<_>>().join(", ");
                 Details::new(format!("memory in address space {space}"))
                     .evidence([format!("{} has the spaces {names}", target.name())])

@@ -1,10 +1,11 @@
-//! Diagnoses the debug information of any producer by the facts of the file that contains it.
+//! Diagnoses debug information from any producer by the facts in the file that contains it.
 //!
-//! `check` compares with a description; [`lint()`] needs no description. The witness is the code: the
-//! instruction that set a register, the scratch of a kernel, the symbols, the operations of an expression. Each
-//! [`Finding`] has the evidence.
+//! `check` compares debug information with a description; [`lint()`] needs no description, because the code is the
+//! witness: the instruction that sets a register, a kernel's scratch size, the symbols, the operations in an
+//! expression. Each [`Finding`] contains the evidence.
 //!
-//! DWARF 2 to 5 for AMD GPUs, NVIDIA's GPUs and CPUs is read. [`Code`] lists the mistakes, [`Code::page`] explains one.
+//! DWARF 2 to 5 for AMD GPUs, NVIDIA GPUs and CPUs is read. [`Code`] lists the mistakes, and [`Code::page`] explains
+//! each.
 //!
 //! `codes` is the table of codes. A code is found in the file for its subject:
 //!
@@ -70,11 +71,11 @@ use eitri_dwarf::op::Dialect;
 #[doc(hidden)]
 pub use eitri_dwarf::read::{Dwarf, Object, SplitFiles, Unit, unknown_function};
 
-/// Diagnoses the debug information of an object file.
+/// Diagnoses an object file's debug information.
 ///
 /// # Errors
-/// The errors of [`Object::read`] and [`Dwarf::read_readable`], and those of the finder of [`Options::split`]. Other parts
-/// that cannot be read are findings.
+/// The errors of [`Object::read`] and [`Dwarf::read_readable`], and errors from the finder in [`Options::split`]. Other
+/// parts that cannot be read are findings.
 pub fn lint(bytes: &[u8], options: &Options<'_>) -> Result<Report> {
     let mut findings = Vec::new();
     let mut report = judge(bytes, options, &mut |finding| findings.push(finding))?;
@@ -84,11 +85,11 @@ pub fn lint(bytes: &[u8], options: &Options<'_>) -> Result<Report> {
     Ok(report)
 }
 
-/// Diagnoses the debug information of an object file as [`lint()`] does, and passes each finding to a function: the
-/// findings of a few units at a time, or all at the end with [`Options::fold`]. The report has no findings.
+/// Diagnoses an object file's debug information as [`lint()`] does, and passes each finding to a function: a few units'
+/// findings at a time, or all findings at the end with [`Options::fold`]. The report contains no findings.
 ///
 /// # Errors
-/// The errors of [`lint()`]. Findings in the units before the error were passed.
+/// As [`lint()`]. Findings about the units before the error were passed.
 pub fn lint_each(bytes: &[u8], options: &Options<'_>, take: &mut dyn FnMut(Finding)) -> Result<Report> {
     let mut report = judge(bytes, options, take)?;
     report.findings.drain(..).for_each(take);
@@ -103,7 +104,7 @@ fn judge(bytes: &[u8], options: &Options<'_>, take: &mut dyn FnMut(Finding)) -> 
     options.split.with(&object, &dwarf, |split| units(&facts, &dwarf, split, options, take))
 }
 
-/// Diagnoses the units of an object and its split units as [`judge()`] does.
+/// Diagnoses an object's units and its split units as [`judge()`] does.
 pub(crate) fn units<'r>(
     facts: &'r Facts<'r, '_>,
     dwarf: &'r Dwarf<'r>,
@@ -115,34 +116,34 @@ pub(crate) fn units<'r>(
     let files = || std::iter::once(dwarf).chain(split);
     for dwarf in files() {
         let file = File::new(facts, dwarf);
-        let mut of_file =
+        let mut file_report =
             if options.fold { visitor::folded(&file, options) } else { visitor::each(&file, options, take) };
-        // The failure of a file of split units has the file's name.
-        of_file.unreadable = options.split.take_unreadable(dwarf, of_file.unreadable)?;
-        report.append(of_file);
+        // An error in a split file names the file.
+        file_report.unreadable = options.split.take_unreadable(dwarf, file_report.unreadable)?;
+        report.append(file_report);
     }
     if options.only.is_empty() {
-        // The object has the errors of relocations.
+        // Relocation errors are reported for the object.
         let is_known = |finding: &Finding| {
             finding.code == Code::Unreadable
                 && dwarf.sections().is_unreadable(&finding.section, finding.offset)
         };
-        let of_file = files()
+        let findings = files()
             .flat_map(|dwarf| dwarf.errors().iter().map(|error| cies::unreadable(dwarf.split_file(), error)))
             .chain(skeletons::missing(dwarf, split))
             .chain(cies::findings(&facts.frames).filter(|finding| !is_known(finding)))
             .chain(skeletons::no_units(facts, dwarf))
             .chain(skeletons::unknown_instructions(facts, dwarf))
             .chain(stale::field(facts.object));
-        of_file.for_each(|finding| if options.fold { report.findings.push(finding) } else { take(finding) });
+        findings.for_each(|finding| if options.fold { report.findings.push(finding) } else { take(finding) });
     }
-    let of_object = files().filter(|dwarf| dwarf.split_file().is_none());
-    report.unreadable.splice(0..0, of_object.flat_map(Dwarf::errors).cloned());
+    let object_units = files().filter(|dwarf| dwarf.split_file().is_none());
+    report.unreadable.splice(0..0, object_units.flat_map(Dwarf::errors).cloned());
     let unknown = options.only.iter().filter(|name| !report.named.contains(name));
     report.unknown = unknown.map(|name| unknown_function(files(), name)).collect();
     if options.fold
         && (!dwarf.errors().is_empty()
-            || facts.frames.iter().any(|one| !one.errors.is_empty() || one.cies.len() > 1)
+            || facts.frames.iter().any(|frames| !frames.errors.is_empty() || frames.cies.len() > 1)
             || !split.is_empty()
             || dwarf.units().iter().any(Unit::is_skeleton))
     {

@@ -1,4 +1,4 @@
-//! Findings about the location of a variable in one location entry.
+//! Findings about a variable's location in a single location entry.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -8,8 +8,8 @@ use smallvec::SmallVec;
 
 use super::codes::Code;
 use super::details::Details;
-use super::file::{File, Function, Kind};
-use super::shape::{Number, Part, Place, Shape};
+use super::file::{Architecture, File, Function};
+use super::shape::{LocationShape, Number, PartShape, Shape};
 use super::witness::{Difference, Witnessed};
 use eitri_dwarf::op::{Encoding, Reg};
 use eitri_dwarf::read::Entry;
@@ -25,11 +25,11 @@ pub(super) struct Located<'a, 'r, 'o> {
     pub(super) ty: Option<Type<'r>>,
     pub(super) encoding: Encoding,
     pub(super) shape: &'a Shape,
-    /// The expression on machines of the target.
+    /// The expression on target machines.
     pub(super) witnessed: Option<Witnessed<'a, 'r>>,
-    /// Expression of the frame base.
+    /// Frame base expression.
     pub(super) base: Option<&'a [u8]>,
-    /// Pcs of the entry; `None` if it is for all pcs.
+    /// The entry's pcs; `None` if it holds for all pcs.
     pub(super) pcs: Option<Range<u64>>,
     /// Whether the findings have texts.
     pub(super) explains: bool,
@@ -40,7 +40,7 @@ pub(super) struct Located<'a, 'r, 'o> {
 /// Further facts on which findings depend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Depends {
-    /// Absence of a finding.
+    /// No finding.
     #[default]
     Nothing,
     /// Whether a vector register has an address in scratch within the pcs.
@@ -49,25 +49,25 @@ pub(super) enum Depends {
     Function,
 }
 
-/// Base register of a stack slot, and the offset from it.
+/// A stack slot's base register, and the offset from it.
 pub(super) struct Slot {
     pub(super) register: Reg,
     pub(super) offset: i64,
 }
 
-/// Type of a variable without its qualifiers.
+/// A variable's type without its qualifiers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Type<'r> {
     pub(super) entry: Entry<'r, 'r>,
     pub(super) bits: Option<u64>,
     pub(super) is_base: bool,
-    /// Whether a value of the type is an address.
+    /// Whether values with this type are addresses.
     pub(super) is_pointer: bool,
 }
 
 impl<'r> Type<'r> {
     /// Returns the type at an entry, without its qualifiers.
-    pub(super) fn of(entry: Entry<'r, 'r>) -> Option<Self> {
+    pub(super) fn new(entry: Entry<'r, 'r>) -> Option<Self> {
         let entry = entry.unqualified()?;
         let is_base = entry.tag() == dw::DW_TAG_base_type;
         let is_pointer = matches!(
@@ -78,7 +78,7 @@ impl<'r> Type<'r> {
     }
 }
 
-/// A finding about a part of the location.
+/// A finding about part of the location.
 pub(super) struct Judged {
     pub(super) code: Code,
     pub(super) operations: Range<usize>,
@@ -96,7 +96,7 @@ impl Judged {
 /// Findings about a location: usually one.
 pub(super) type Findings = SmallVec<[Judged; 2]>;
 
-/// Codes of which only the first that fits is reported, because they have a common cause.
+/// Codes that have a common cause, so that only the first that fits is reported.
 const ORDER: [Code; 7] = [
     Code::NoFrameBase,
     Code::RemovedSymbol,
@@ -108,16 +108,16 @@ const ORDER: [Code; 7] = [
 ];
 
 impl Located<'_, '_, '_> {
-    /// Returns the findings, with at most one code of [`ORDER`].
+    /// Returns the findings, with at most one code in [`ORDER`].
     pub(super) fn findings(&self) -> Findings {
-        if let Some((at, rule)) = &self.shape.error {
+        if let Some((offset, rule)) = &self.shape.error {
             let details = || Details::new(format!("the expression cannot be evaluated: {rule}"));
-            return [self.judged(Code::IllFormed, &(*at..*at), details)].into_iter().collect();
+            return [self.judged(Code::IllFormed, &(*offset..*offset), details)].into_iter().collect();
         }
         let mut findings = Findings::new();
         for part in &self.shape.parts {
-            if let Some(found) = self.part(part) {
-                findings.push(found);
+            if let Some(judged) = self.part(part) {
+                findings.push(judged);
             }
         }
         if findings.len() > 1 {
@@ -127,12 +127,12 @@ impl Located<'_, '_, '_> {
         if findings.iter().all(|judged| judged.code != Code::PiecesBeyondType) {
             self.pieces(&mut findings);
         }
-        let of_piece =
-            |at| self.shape.parts.iter().any(|part| part.bits.is_some() && part.operations.end == at);
-        let failure = self.shape.failure.as_ref().filter(|failure| !of_piece(failure.0));
-        if let Some((at, rule)) = failure.filter(|_| findings.is_empty()) {
+        let ends_piece =
+            |end| self.shape.parts.iter().any(|part| part.bits.is_some() && part.operations.end == end);
+        let failure = self.shape.failure.as_ref().filter(|failure| !ends_piece(failure.0));
+        if let Some((offset, rule)) = failure.filter(|_| findings.is_empty()) {
             let details = || Details::new(format!("the expression fails on every machine: {rule}"));
-            findings.push(self.judged(Code::IllFormed, &(*at..*at), details));
+            findings.push(self.judged(Code::IllFormed, &(*offset..*offset), details));
         }
         findings
     }
@@ -152,10 +152,10 @@ impl Located<'_, '_, '_> {
         Judged { code, operations: operations.clone(), details }
     }
 
-    fn part(&self, part: &Part) -> Option<Judged> {
+    fn part(&self, part: &PartShape) -> Option<Judged> {
         let number = match &part.place {
-            Place::Register(reg, selected) => return self.register(part, *reg, *selected),
-            Place::Memory { space, address } => {
+            LocationShape::Register(reg, selected) => return self.register(part, *reg, *selected),
+            LocationShape::Memory { space, address } => {
                 if let Some(Number::Known(space)) = space
                     && let Some(finding) = self.space(part, *space)
                 {
@@ -163,7 +163,7 @@ impl Located<'_, '_, '_> {
                 }
                 address
             }
-            Place::Value(number) => number,
+            LocationShape::Value(number) => number,
             _ => return None,
         };
         if let Some(reg) = self.unknown_register(number) {
@@ -185,18 +185,20 @@ impl Located<'_, '_, '_> {
         }
         let is_load = |number: &Number| matches!(number, Number::Loaded { space: Some(_), .. });
         match (&part.place, number.find(&is_load)) {
-            (_, Some(Number::Loaded { space: Some(space), from })) if self.file.kind == Kind::Amd => {
+            (_, Some(Number::Loaded { space: Some(space), from }))
+                if self.file.architecture == Architecture::Amd =>
+            {
                 self.loaded(part, space, from)
             }
-            (Place::Memory { space: None, address }, None) => self.memory(part, address),
-            (Place::Memory { space: Some(Number::Known(space)), address }, None)
+            (LocationShape::Memory { space: None, address }, None) => self.memory(part, address),
+            (LocationShape::Memory { space: Some(Number::Known(space)), address }, None)
                 if *space == u64::from(SpaceId::PRIVATE_LANE.0) =>
             {
                 let slot = self.slot(address).filter(|slot| self.is_frame_register(slot.register))?;
                 let written = || format!("scratch of the lane at {}", self.slot_name(&slot));
                 self.scaled(part, &slot, written)
             }
-            (Place::Value(number), None) => match self.frame_slot(number) {
+            (LocationShape::Value(number), None) => match self.frame_slot(number) {
                 Some(slot) => {
                     let written = || format!("a value computed from {}", self.slot_name(&slot));
                     self.scaled(part, &slot, written).or_else(|| self.value(part, number))
@@ -212,14 +214,14 @@ impl Located<'_, '_, '_> {
         let is_vector = |number: &Number| matches!(number, Number::Register(reg, _) if self.is_vector(*reg));
         let slot = |number: &Number| self.slot(number).filter(|slot| self.is_frame_register(slot.register));
         let with_slot = |number: &Number| match number {
-            Number::Computed(of) if of.iter().any(is_vector) => of.iter().find_map(slot),
+            Number::Computed(operands) if operands.iter().any(is_vector) => operands.iter().find_map(slot),
             _ => None,
         };
         number.find(&|number| with_slot(number).is_some()).and_then(with_slot)
     }
 
     /// Returns the finding about a value that is computed from a vector register.
-    fn value(&self, part: &Part, number: &Number) -> Option<Judged> {
+    fn value(&self, part: &PartShape, number: &Number) -> Option<Judged> {
         let is_vector = |number: &Number| matches!(number, Number::Register(reg, _) if self.is_vector(*reg));
         let has_lane = number.find(&|number| matches!(number, Number::Lane(_))).is_some();
         match number.find(&is_vector) {
@@ -229,17 +231,17 @@ impl Located<'_, '_, '_> {
     }
 }
 
-/// Retains one finding for each code, and only the first code of [`ORDER`].
-fn retain_first(all: &mut Findings) {
+/// Retains a single finding for each code, and only the first code in [`ORDER`].
+fn retain_first(findings: &mut Findings) {
     let order = |judged: &Judged| ORDER.iter().position(|code| *code == judged.code);
-    let first = all.iter().filter_map(order).min();
+    let first = findings.iter().filter_map(order).min();
     let mut has_first = false;
-    all.retain(|judged| match order(judged) {
+    findings.retain(|judged| match order(judged) {
         None => true,
         here => here == first && !std::mem::replace(&mut has_first, true),
     });
     let mut seen = SmallVec::<[Code; 4]>::new();
-    all.retain(|judged| {
+    findings.retain(|judged| {
         let is_new = !seen.contains(&judged.code);
         seen.push(judged.code);
         is_new

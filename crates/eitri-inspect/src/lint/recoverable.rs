@@ -1,14 +1,14 @@
-//! Findings about values that the code contains and the locations lack: kernel parameters, and constants instead of
-//! computed values.
+//! Findings about values that the code contains and the locations lack: kernel parameters, and constants where a value
+//! is said to be computed.
 
 use std::ops::Range;
 
 use super::codes::Code;
 use super::details::Details;
-use super::file::{File, Function, Kind};
+use super::file::{Architecture, File, Function};
 use super::function_code::{Setters, described};
 use super::places::Judged;
-use super::shape::{Number, Place, Shape};
+use super::shape::{LocationShape, Number, Shape};
 use eitri_dwarf::error::Count;
 use eitri_dwarf::op::Reg;
 use eitri_dwarf::target::code::{RegisterKind, Source};
@@ -35,22 +35,23 @@ pub(super) fn parameter<'r>(
         "the kernel argument at {offset:#x}, of {}, is in memory at {pointer} until {kept:#x}",
         Count(bytes, "byte")
     )];
-    let load =
-        code.loads(base).take_while(|(at, ..)| at.0 <= kept && at.0 < end).find_map(|(at, from, after)| {
-            let write = *at.1.writes.as_ref()?.first()?;
+    let first_load = code.loads(base).take_while(|(load, ..)| load.0 <= kept && load.0 < end).find_map(
+        |(load, from, after)| {
+            let write = *load.1.writes.as_ref()?.first()?;
             let is_whole = from <= offset && offset + bytes <= from + 4 * u64::from(write.count);
             let skipped = u16::try_from(offset.checked_sub(from)? / 4).ok()?;
-            is_whole.then(|| (at, write.first + skipped, bytes.div_ceil(4) as u16, after))
-        });
+            is_whole.then(|| (load, write.first + skipped, bytes.div_ceil(4) as u16, after))
+        },
+    );
     let mut meant = format!("memory at {pointer}{offset:+}");
     let mut pcs = start..kept;
-    if let Some((at, first, count, after)) = load {
-        let until = code.lasting(RegisterKind::Scalar, (first, count), at.0, after);
+    if let Some((load, first, count, after)) = first_load {
+        let until = code.lasting(RegisterKind::Scalar, (first, count), load.0, after);
         let name = match count {
             1 => format!("s{first}"),
             _ => format!("s[{first}:{}]", first + count - 1),
         };
-        evidence.push(format!("{} loads it from {pointer}{offset:+}", described(&at)));
+        evidence.push(format!("{} loads it from {pointer}{offset:+}", described(&load)));
         evidence.push(format!("{name} has it until {until:#x}"));
         meant = format!("{name} from {after:#x} to {until:#x}");
         pcs.end = kept.max(until);
@@ -70,9 +71,10 @@ pub(super) fn constant<'r>(
     (before, first): (&Range<u64>, &Shape),
     (after, second): (&Range<u64>, &Shape),
 ) -> Option<Judged> {
-    let function = function.filter(|_| file.kind == Kind::Amd && before.end == after.start)?;
+    let function =
+        function.filter(|_| file.architecture == Architecture::Amd && before.end == after.start)?;
     let ([constant], [place]) = (&first.parts[..], &second.parts[..]) else { return None };
-    let Place::Value(Number::Known(value)) = constant.place else { return None };
+    let LocationShape::Value(Number::Known(value)) = constant.place else { return None };
     let reg = register(&place.place)?;
     let (kind, number) = file.operand(reg)?;
     let code = function.code(file);
@@ -100,10 +102,10 @@ pub(super) fn constant<'r>(
 }
 
 /// Returns the register that a location is in. LLVM also writes memory at the address in the register.
-fn register(place: &Place) -> Option<Reg> {
+fn register(place: &LocationShape) -> Option<Reg> {
     match place {
-        Place::Register(reg, _) | Place::Value(Number::Register(reg, 0)) => Some(*reg),
-        Place::Memory { address: Number::Loaded { from, .. }, .. } => match **from {
+        LocationShape::Register(reg, _) | LocationShape::Value(Number::Register(reg, 0)) => Some(*reg),
+        LocationShape::Memory { address: Number::Loaded { from, .. }, .. } => match **from {
             Number::Register(reg, 0) => Some(reg),
             _ => None,
         },

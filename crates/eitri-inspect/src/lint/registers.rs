@@ -4,22 +4,22 @@ use std::fmt::Write;
 
 use super::codes::Code;
 use super::details::Details;
-use super::file::Kind;
+use super::file::Architecture;
 use super::function_code::{Setters, described, unknown as described_unknown};
 use super::places::{Depends, Judged, Located};
-use super::shape::{Number, Part, Selected};
+use super::shape::{Number, PartShape, Selected};
 use super::witness::Difference;
 use eitri_dwarf::error::Count;
 use eitri_dwarf::op::Reg;
 use eitri_dwarf::target::code::RegisterKind;
 
-/// Maximum number of vector registers that a dispatch sets: the numbers of the work-item in three dimensions.
+/// Vector registers that a dispatch sets, at most: the work-item number in three dimensions.
 const DISPATCHED: u16 = 3;
-/// Maximum number of named instructions that set a register.
+/// Limit on named instructions that set a register.
 const MOST_SETTERS: usize = 3;
 
 impl Located<'_, '_, '_> {
-    pub(super) fn register(&self, part: &Part, reg: Reg, selected: Selected) -> Option<Judged> {
+    pub(super) fn register(&self, part: &PartShape, reg: Reg, selected: Selected) -> Option<Judged> {
         let target = self.file.target.as_ref()?;
         let Some(register) = target.register(reg) else {
             let details = || {
@@ -53,7 +53,7 @@ impl Located<'_, '_, '_> {
             Selected::Piece(offset, size) if offset.saturating_add(size) > bits => {
                 beyond(&|| Details::new(format!("bit {offset} of {}", has())))
             }
-            // A part of lane 0 does not select a lane.
+            // A piece in lane 0 does not select a lane.
             Selected::Piece(offset, bits)
                 if offset.saturating_add(bits) <= u64::from(register.lane_bits()) =>
             {
@@ -65,8 +65,8 @@ impl Located<'_, '_, '_> {
     }
 
     /// Returns the finding about a vector register that is read in lane 0.
-    pub(super) fn lane(&self, part: &Part, reg: Reg) -> Option<Judged> {
-        let target = self.file.target.as_ref().filter(|_| self.file.kind == Kind::Amd)?;
+    pub(super) fn lane(&self, part: &PartShape, reg: Reg) -> Option<Judged> {
+        let target = self.file.target.as_ref().filter(|_| self.file.architecture == Architecture::Amd)?;
         let register = target.register(reg)?;
         let type_bits = self.ty.and_then(|ty| ty.bits);
         let is_whole = type_bits.is_some_and(|bits| bits >= u64::from(register.bits));

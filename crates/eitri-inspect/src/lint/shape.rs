@@ -1,8 +1,9 @@
-//! Shape of an expression: what it computes from registers, constants and memory, whatever they contain.
+//! An expression's shape: what it computes from registers, constants and memory, whatever they contain.
 //!
-//! The shape is an abstract stack. An element is a constant, a register or symbol with an offset, memory at an element, or
-//! a computation of elements. Operations whose effect depends on contents, such as branches, end the analysis, and the shape
-//! is then unknown. Whether an expression is ill-formed is never decided here: the evaluator decides at witnesses.
+//! The analysis runs on an abstract stack. An element is a constant, a register or symbol plus an offset, memory at an
+//! element, or arithmetic on elements. An operation whose effect depends on contents, such as a branch, ends the
+//! analysis, and the shape is unknown. Whether an expression is ill-formed is never decided here, so that lint cannot
+//! disagree with the evaluator, which decides on witnesses.
 
 use std::ops::Range;
 
@@ -13,9 +14,9 @@ use eitri_dwarf::op::{Decoder, Encoding, Op, Reg};
 pub(crate) enum Number {
     /// A constant.
     Known(u64),
-    /// The contents of a register plus a number of bytes.
+    /// A register's contents plus a number of bytes.
     Register(Reg, i64),
-    /// An address of the file plus a number of bytes.
+    /// An address in the file plus a number of bytes.
     Symbol(u64),
     /// The frame base plus a number of bytes.
     Frame(i64),
@@ -25,22 +26,22 @@ pub(crate) enum Number {
     Loaded { space: Option<Box<Number>>, from: Box<Number> },
     /// The current lane, times a factor.
     Lane(u64),
-    /// The result of arithmetic.
+    /// A result of arithmetic.
     Computed(Vec<Number>),
     /// A number from a caller, another entry, or a thread.
     Other,
 }
 
-/// Lane of a vector register that a location selects.
+/// What a location selects in a vector register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Selected {
-    /// Start of the register, without an offset.
+    /// The register's start, without an offset.
     Nothing,
     /// A fixed offset in bits.
     Bits(u64),
-    /// The offset in bits of a piece, of a number of bits.
+    /// A piece: its offset and size in bits.
     Piece(u64, u64),
-    /// The current lane's element, at a number of bits for each lane.
+    /// The current lane's element, with this many bits for each lane.
     Lane(u64),
     /// A computed offset, or an operation over lanes.
     Computed,
@@ -48,7 +49,7 @@ pub(crate) enum Selected {
 
 /// A location.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum LocationShape {
     /// Unavailable variable.
     Nothing,
     /// A register.
@@ -65,40 +66,40 @@ pub(crate) enum Place {
 
 /// A part of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Part {
-    pub(crate) place: Place,
-    /// Size in bits; `None` for an object of one part.
+pub(crate) struct PartShape {
+    pub(crate) place: LocationShape,
+    /// Size in bits; `None` if the object has a single part.
     pub(crate) bits: Option<u64>,
-    /// Bytes of the operations that compute the location.
+    /// Byte range of the operations that compute the location.
     pub(crate) operations: Range<usize>,
 }
 
-/// Shape of an expression.
+/// An expression's shape.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Shape {
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<PartShape>,
     /// Whether it depends on the frame base.
     pub(crate) uses_frame_base: bool,
     /// Whether values can have other types than the generic one.
     pub(crate) has_types: bool,
-    /// Rule that the bytes of an operation break, with the offset of the operation in bytes.
+    /// Rule that an operation's bytes break, with the operation's offset in bytes.
     pub(crate) error: Option<(usize, String)>,
-    /// Rule by which every machine fails, with the offset of the operation in bytes.
+    /// Rule by which every machine fails, with the operation's offset in bytes.
     pub(crate) failure: Option<(usize, String)>,
-    /// Offset in bytes of an operation that divides by the constant 0.
+    /// Byte offset of an operation that divides by the constant 0.
     pub(crate) zero_divisor: Option<usize>,
 }
 
 impl Shape {
-    /// Returns the shape of which nothing is known.
+    /// Returns a shape about which nothing is known.
     fn unknown(self) -> Self {
-        Self { parts: vec![Part { place: Place::Other, bits: None, operations: 0..0 }], ..self }
+        Self { parts: vec![PartShape { place: LocationShape::Other, bits: None, operations: 0..0 }], ..self }
     }
 
-    /// Returns the value of an expression that is a constant.
+    /// Returns the value of a constant expression.
     pub(crate) fn constant(&self) -> Option<u64> {
         match &self.parts[..] {
-            [Part { place: Place::Value(Number::Known(value)), .. }] => Some(*value),
+            [PartShape { place: LocationShape::Value(Number::Known(value)), .. }] => Some(*value),
             _ => None,
         }
     }
@@ -107,10 +108,10 @@ impl Shape {
 #[derive(Debug, Clone)]
 enum Item {
     Number(Number),
-    Place(Place),
+    Location(LocationShape),
 }
 
-/// Maximum number of elements on the stack, and of parts.
+/// Limit on stack elements, and on parts.
 const MOST: usize = 256;
 
 struct Stack<'a> {
@@ -120,8 +121,8 @@ struct Stack<'a> {
     address: &'a dyn Fn(u64) -> Option<u64>,
 }
 
-/// Returns the shape of an expression; `address` resolves addresses by index.
-pub(crate) fn of(expr: &[u8], encoding: Encoding, address: &dyn Fn(u64) -> Option<u64>) -> Shape {
+/// Returns an expression's shape; `address` resolves address indices.
+pub(crate) fn analyze(expr: &[u8], encoding: Encoding, address: &dyn Fn(u64) -> Option<u64>) -> Shape {
     let mut shape = Shape::default();
     let mut stack = Stack { items: Vec::new(), divides_by_zero: false, address };
     let mut start = 0;
@@ -150,7 +151,7 @@ pub(crate) fn of(expr: &[u8], encoding: Encoding, address: &dyn Fn(u64) -> Optio
                 | Op::XderefType { .. }
                 | Op::ConstType { .. }
         );
-        // The path of a branch, the stack after a call, and a composite among other elements are not followed.
+        // Branches, the stack after a call, and composites among other elements are not followed.
         let is_dropped = match decoded.op {
             Op::Bra { .. } | Op::Skip { .. } => true,
             Op::Piece { .. } | Op::BitPiece { .. } | Op::Pick { .. } => false,
@@ -170,16 +171,17 @@ pub(crate) fn of(expr: &[u8], encoding: Encoding, address: &dyn Fn(u64) -> Optio
             _ => None,
         };
         if let Some((bits, offset)) = piece {
-            let mut place = stack.items.pop().map_or(Place::Nothing, finished);
-            if let (Op::BitPiece { .. }, Place::Register(_, selected @ Selected::Nothing)) =
+            let mut place = stack.items.pop().map_or(LocationShape::Nothing, finished);
+            if let (Op::BitPiece { .. }, LocationShape::Register(_, selected @ Selected::Nothing)) =
                 (decoded.op, &mut place)
             {
                 *selected = Selected::Piece(offset, bits);
             }
-            shape.parts.push(Part { place, bits: Some(bits), operations: start..decoded.offset });
+            shape.parts.push(PartShape { place, bits: Some(bits), operations: start..decoded.offset });
             start = decoded.offset + 1;
         } else if stack.run(decoded.op).is_none() {
-            // The evaluator says whether an element is missing: it can be a composite of the parts.
+            // The evaluator decides whether an element is missing, because it can be a composite location that the
+            // parts form.
             return shape.unknown();
         }
         if std::mem::take(&mut stack.divides_by_zero) {
@@ -190,17 +192,17 @@ pub(crate) fn of(expr: &[u8], encoding: Encoding, address: &dyn Fn(u64) -> Optio
         }
     }
     if shape.parts.is_empty() && !expr.is_empty() {
-        let place = stack.items.pop().map_or(Place::Nothing, finished);
-        shape.parts.push(Part { place, bits: None, operations: 0..expr.len() });
+        let place = stack.items.pop().map_or(LocationShape::Nothing, finished);
+        shape.parts.push(PartShape { place, bits: None, operations: 0..expr.len() });
     }
     shape
 }
 
 /// Returns the location that a stack element stands for at the end of an expression or piece.
-fn finished(item: Item) -> Place {
+fn finished(item: Item) -> LocationShape {
     match item {
-        Item::Place(place) => place,
-        Item::Number(address) => Place::Memory { space: None, address },
+        Item::Location(place) => place,
+        Item::Number(address) => LocationShape::Memory { space: None, address },
     }
 }
 
@@ -209,8 +211,8 @@ impl Stack<'_> {
         Some(match self.items.pop()? {
             Item::Number(number) => number,
             // A memory location converts to its address, any other one to its contents.
-            Item::Place(Place::Memory { address, .. }) => address,
-            Item::Place(_) => Number::Other,
+            Item::Location(LocationShape::Memory { address, .. }) => address,
+            Item::Location(_) => Number::Other,
         })
     }
 
@@ -218,17 +220,17 @@ impl Stack<'_> {
         self.items.push(Item::Number(number));
     }
 
-    fn place(&mut self, place: Place) {
-        self.items.push(Item::Place(place));
+    fn place(&mut self, place: LocationShape) {
+        self.items.push(Item::Location(place));
     }
 
-    fn add(&mut self, by: i64) -> Option<()> {
+    fn add(&mut self, change: i64) -> Option<()> {
         let number = match self.number()? {
-            Number::Known(value) => Number::Known(value.wrapping_add(by as u64)),
-            Number::Register(reg, offset) => Number::Register(reg, offset.wrapping_add(by)),
-            Number::Symbol(address) => Number::Symbol(address.wrapping_add(by as u64)),
-            Number::Frame(offset) => Number::Frame(offset.wrapping_add(by)),
-            Number::Cfa(offset) => Number::Cfa(offset.wrapping_add(by)),
+            Number::Known(value) => Number::Known(value.wrapping_add(change as u64)),
+            Number::Register(reg, offset) => Number::Register(reg, offset.wrapping_add(change)),
+            Number::Symbol(address) => Number::Symbol(address.wrapping_add(change as u64)),
+            Number::Frame(offset) => Number::Frame(offset.wrapping_add(change)),
+            Number::Cfa(offset) => Number::Cfa(offset.wrapping_add(change)),
             other => Number::Computed(vec![other]),
         };
         self.push(number);
@@ -244,8 +246,8 @@ impl Stack<'_> {
         if let (Number::Known(first), Number::Known(second)) = (&first, &second) {
             let first = *first;
             let second = *second;
-            let shift = |by: fn(u64, u32) -> Option<u64>| {
-                u32::try_from(second).ok().and_then(|bits| by(first, bits)).unwrap_or(0)
+            let shift = |operation: fn(u64, u32) -> Option<u64>| {
+                u32::try_from(second).ok().and_then(|bits| operation(first, bits)).unwrap_or(0)
             };
             let value = match op {
                 Op::Plus { .. } => first.wrapping_add(second),
@@ -264,14 +266,16 @@ impl Stack<'_> {
             self.push(Number::Known(value));
             return Some(());
         }
-        if let (Op::Mul { .. }, Number::Lane(by), Number::Known(factor))
-        | (Op::Mul { .. }, Number::Known(factor), Number::Lane(by)) = (op, &first, &second)
+        if let (Op::Mul { .. }, Number::Lane(bits_per_lane), Number::Known(factor))
+        | (Op::Mul { .. }, Number::Known(factor), Number::Lane(bits_per_lane)) = (op, &first, &second)
         {
-            self.push(Number::Lane(by.wrapping_mul(*factor)));
+            self.push(Number::Lane(bits_per_lane.wrapping_mul(*factor)));
             return Some(());
         }
-        if let (Op::Shl { .. }, Number::Lane(by), Number::Known(bits @ 0..64)) = (op, &first, &second) {
-            self.push(Number::Lane(by << bits));
+        if let (Op::Shl { .. }, Number::Lane(bits_per_lane), Number::Known(bits @ 0..64)) =
+            (op, &first, &second)
+        {
+            self.push(Number::Lane(bits_per_lane << bits));
             return Some(());
         }
         let offset = match (op, &first, &second) {
@@ -296,7 +300,7 @@ impl Stack<'_> {
 
     fn load(&mut self, has_space: bool) -> Option<()> {
         let is_in_space =
-            matches!(self.items.last(), Some(Item::Place(Place::Memory { space: Some(_), .. })));
+            matches!(self.items.last(), Some(Item::Location(LocationShape::Memory { space: Some(_), .. })));
         let mut from = Box::new(self.number()?);
         if is_in_space {
             // The location has the space, and the address alone does not.
@@ -307,25 +311,25 @@ impl Stack<'_> {
         Some(())
     }
 
-    /// Moves a location by a number of bits, or by a number of bits for each lane.
-    fn offset(&mut self, bits: Option<u64>, of_lane: Option<u64>) {
-        let Some(Item::Place(place)) = self.items.pop() else {
-            self.place(Place::Other);
+    /// Moves a location by some bits, or by some bits for each lane.
+    fn offset(&mut self, bits: Option<u64>, bits_per_lane: Option<u64>) {
+        let Some(Item::Location(place)) = self.items.pop() else {
+            self.place(LocationShape::Other);
             return;
         };
         let place = match (place, bits) {
-            (Place::Register(reg, Selected::Nothing), Some(bits)) => {
-                Place::Register(reg, Selected::Bits(bits))
+            (LocationShape::Register(reg, Selected::Nothing), Some(bits)) => {
+                LocationShape::Register(reg, Selected::Bits(bits))
             }
-            (Place::Register(reg, Selected::Bits(old)), Some(bits)) => {
-                Place::Register(reg, Selected::Bits(old.saturating_add(bits)))
+            (LocationShape::Register(reg, Selected::Bits(old)), Some(bits)) => {
+                LocationShape::Register(reg, Selected::Bits(old.saturating_add(bits)))
             }
-            (Place::Register(reg, Selected::Nothing), None) => {
-                Place::Register(reg, of_lane.map_or(Selected::Computed, Selected::Lane))
+            (LocationShape::Register(reg, Selected::Nothing), None) => {
+                LocationShape::Register(reg, bits_per_lane.map_or(Selected::Computed, Selected::Lane))
             }
-            (Place::Register(reg, _), None) => Place::Register(reg, Selected::Computed),
-            (Place::Memory { space, address }, _) => {
-                Place::Memory { space, address: Number::Computed(vec![address]) }
+            (LocationShape::Register(reg, _), None) => LocationShape::Register(reg, Selected::Computed),
+            (LocationShape::Memory { space, address }, _) => {
+                LocationShape::Memory { space, address: Number::Computed(vec![address]) }
             }
             (place, _) => place,
         };
@@ -341,7 +345,7 @@ impl Stack<'_> {
             }
             Op::ConstU { value } => self.push(Number::Known(value)),
             Op::ConstS { value } => self.push(Number::Known(value as u64)),
-            Op::RegX { reg } => self.place(Place::Register(reg, Selected::Nothing)),
+            Op::RegX { reg } => self.place(LocationShape::Register(reg, Selected::Nothing)),
             Op::BregX { reg, offset } => self.push(Number::Register(reg, offset)),
             Op::RegvalType { reg, .. } => self.push(Number::Computed(vec![Number::Register(reg, 0)])),
             Op::FbReg { offset } => self.push(Number::Frame(offset)),
@@ -352,11 +356,14 @@ impl Stack<'_> {
             Op::FormAspaceAddress { .. } => {
                 let space = self.number()?;
                 let address = self.number()?;
-                self.place(Place::Memory { space: Some(space), address });
+                self.place(LocationShape::Memory { space: Some(space), address });
             }
             Op::AspaceBregX { reg, offset } => {
                 let space = self.number()?;
-                self.place(Place::Memory { space: Some(space), address: Number::Register(reg, offset) });
+                self.place(LocationShape::Memory {
+                    space: Some(space),
+                    address: Number::Register(reg, offset),
+                });
             }
             Op::PlusUconst { value } => self.add(value as i64)?,
             Op::Plus { .. }
@@ -381,7 +388,7 @@ impl Stack<'_> {
                 let number = self.number()?;
                 self.push(Number::Computed(vec![number]));
             }
-            // The result has the size of its type.
+            // The result has the size that its type has.
             Op::Convert { .. } | Op::Reinterpret { .. } => {
                 let number = match self.number()? {
                     number @ Number::Known(_) => number,
@@ -412,27 +419,27 @@ impl Stack<'_> {
             }
             Op::StackValue { .. } => {
                 let number = self.number()?;
-                self.place(Place::Value(number));
+                self.place(LocationShape::Value(number));
             }
-            Op::ImplicitValue { bytes } => self.place(Place::Implicit(bytes.to_vec())),
-            Op::Undefined { .. } => self.place(Place::Nothing),
+            Op::ImplicitValue { bytes } => self.place(LocationShape::Implicit(bytes.to_vec())),
+            Op::Undefined { .. } => self.place(LocationShape::Nothing),
             Op::OffsetUconst { bytes } => self.offset(Some(bytes.saturating_mul(8)), None),
             Op::Offset { .. } | Op::BitOffset { .. } => {
                 let factor = if matches!(op, Op::Offset { .. }) { 8 } else { 1 };
                 match self.number()? {
-                    Number::Known(by) => self.offset(Some(by.saturating_mul(factor)), None),
-                    Number::Lane(by) => self.offset(None, Some(by.saturating_mul(factor))),
+                    Number::Known(bits) => self.offset(Some(bits.saturating_mul(factor)), None),
+                    Number::Lane(bits) => self.offset(None, Some(bits.saturating_mul(factor))),
                     _ => self.offset(None, None),
                 }
             }
-            // Values of callers, and operations over lanes and parts: the result is not followed.
+            // Callers' values, and operations over lanes and parts: the result is not followed.
             _ => {
                 let (pops, pushes) = op.row().stack;
                 for _ in 0..pops.unwrap_or(0) {
                     self.items.pop()?;
                 }
                 for _ in 0..pushes.unwrap_or(0) {
-                    self.place(Place::Other);
+                    self.place(LocationShape::Other);
                 }
             }
         }
@@ -441,7 +448,7 @@ impl Stack<'_> {
 }
 
 impl Number {
-    /// Returns the first number for which `is` holds: this number, or an operand of its computation.
+    /// Returns the first number for which `is` holds: this number, or an operand in its computation.
     pub(crate) fn find(&self, is: &dyn Fn(&Number) -> bool) -> Option<&Number> {
         if is(self) {
             return Some(self);
@@ -450,7 +457,7 @@ impl Number {
             Self::Loaded { space, from } => {
                 from.find(is).or_else(|| space.as_ref().and_then(|space| space.find(is)))
             }
-            Self::Computed(of) => of.iter().find_map(|number| number.find(is)),
+            Self::Computed(operands) => operands.iter().find_map(|number| number.find(is)),
             _ => None,
         }
     }

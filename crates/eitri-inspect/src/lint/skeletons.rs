@@ -1,11 +1,11 @@
-//! Findings about what is not in the file, or not known: split units of skeleton units, all units, and instructions.
+//! Findings about what is missing from the file or unknown: split units, all units, and instructions.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::codes::Code;
 use super::details::Details;
-use super::file::{Facts, Kind};
+use super::file::{Architecture, Facts};
 use super::finding::Finding;
 use eitri_dwarf::read::{Dwarf, Unit};
 use eitri_dwarf::target::Gfx;
@@ -39,7 +39,7 @@ pub(super) fn no_units(facts: &Facts<'_, '_>, dwarf: &Dwarf<'_>) -> Option<Findi
 
 /// Returns the finding about code with units and without known instructions.
 pub(super) fn unknown_instructions(facts: &Facts<'_, '_>, dwarf: &Dwarf<'_>) -> Option<Finding> {
-    let is_unknown = facts.kind == Kind::Amd && facts.set.is_none() && facts.has_code;
+    let is_unknown = facts.architecture == Architecture::Amd && facts.set.is_none() && facts.has_code;
     let details = || {
         let processor = facts.object.gfx().map_or("the processor in the ELF header", Gfx::name);
         Details::new(format!("instructions of {processor} are not decoded"))

@@ -1,4 +1,4 @@
-//! The finding about fields whose number in the file is not that of their relocation.
+//! The finding about fields that hold another number than their relocation specifies.
 
 use super::codes::Code;
 use super::details::Details;
@@ -6,7 +6,7 @@ use super::finding::Finding;
 use eitri_dwarf::error::Count;
 use eitri_dwarf::read::Object;
 
-/// Returns the finding about the fields of a file, if any: one for all of them, as one producer wrote them.
+/// Returns the finding about a file's fields: a single finding, because a single producer wrote them all.
 pub(super) fn field(object: &Object<'_>) -> Option<Finding> {
     let stale = object.stale_fields()?;
     let written = format!("{:#x} in the field, which a reader without relocations takes", stale.stored);

@@ -1,22 +1,22 @@
-//! Findings about a location whose size differs from the size of the type.
+//! Findings about a location whose size differs from the type's size.
 
 use super::codes::Code;
 use super::details::Details;
-use super::file::Kind;
+use super::file::Architecture;
 use super::places::{Findings, Located, Type};
-use super::shape::{Number, Part, Place, Selected};
+use super::shape::{LocationShape, Number, PartShape, Selected};
 use eitri_dwarf::error::Count;
 
 impl Located<'_, '_, '_> {
-    /// Appends findings about the size of the location.
-    pub(super) fn sizes(&self, all: &mut Findings) {
+    /// Appends findings about the location's size.
+    pub(super) fn sizes(&self, findings: &mut Findings) {
         let Some(Type { entry, bits, is_base, .. }) = self.ty else { return };
         let parts = &self.shape.parts;
         let end = parts.last().map_or(0, |part| part.operations.end);
         if is_base && bits == Some(0) {
-            let is_register = |part: &Part| match &part.place {
-                Place::Register(..) => true,
-                Place::Value(number) => {
+            let is_register = |part: &PartShape| match &part.place {
+                LocationShape::Register(..) => true,
+                LocationShape::Value(number) => {
                     number.find(&|number| matches!(number, Number::Register(..))).is_some()
                         || part.bits.is_some()
                 }
@@ -24,7 +24,7 @@ impl Located<'_, '_, '_> {
             };
             if parts.iter().any(is_register) {
                 let count: u64 = parts.iter().filter_map(|part| part.bits).sum();
-                all.push(self.judged(Code::ZeroSizeType, &(0..end), || {
+                findings.push(self.judged(Code::ZeroSizeType, &(0..end), || {
                     let name = entry.name().unwrap_or_default();
                     let pieces = (count > 0).then(|| format!("the pieces have {}", Count(count / 8, "byte")));
                     Details::new("a location for a value of 0 bytes")
@@ -41,12 +41,12 @@ impl Located<'_, '_, '_> {
             if pieces.div_ceil(8) > bits.div_ceil(8) {
                 let written = || format!("pieces of {}", sized(pieces));
                 let details = || Details::new(written()).evidence([size()]);
-                all.push(self.judged(Code::PiecesBeyondType, &(0..end), details));
+                findings.push(self.judged(Code::PiecesBeyondType, &(0..end), details));
             } else if pieces < bits && !parts.is_empty() {
                 let written = || format!("pieces of {}", sized(pieces));
                 let rest = || format!("{} at the end of the object are undefined", sized(bits - pieces));
                 let details = || Details::new(written()).evidence([size(), rest()]);
-                all.push(self.judged(Code::PiecesShortOfType, &(0..end), details));
+                findings.push(self.judged(Code::PiecesShortOfType, &(0..end), details));
             }
             return;
         }
@@ -54,47 +54,48 @@ impl Located<'_, '_, '_> {
         if let Some(has) = has.filter(|has| *has < bits) {
             let written = || format!("a location of {}", Count(has / 8, "byte"));
             let details = || Details::new(written()).evidence([size()]);
-            all.push(self.judged(Code::StorageTooShort, &(0..end), details));
+            findings.push(self.judged(Code::StorageTooShort, &(0..end), details));
         }
     }
 
     /// Appends the finding about the first piece with more bytes than its storage.
-    pub(super) fn pieces(&self, all: &mut Findings) {
+    pub(super) fn pieces(&self, findings: &mut Findings) {
         let failure = self.shape.failure.as_ref();
         for part in &self.shape.parts {
             let Some(bits) = part.bits else { return };
             let rule = failure.filter(|failure| failure.0 == part.operations.end).map(|failure| &failure.1);
             let has = self.storage_bits(&part.place);
             let is_short = has.map_or(rule.is_some(), |has| has < bits);
-            // Each byte of 0 is 0, in readers of DWARF 5 too, which has no rule for the size of the value.
-            let is_zero = part.place == Place::Value(Number::Known(0)) && self.file.kind != Kind::Amd;
+            // Every byte of 0 is 0, also in DWARF 5 readers, which have no rule for the value's size.
+            let is_zero = part.place == LocationShape::Value(Number::Known(0))
+                && self.file.architecture != Architecture::Amd;
             if is_short && !is_zero {
                 let details = || {
                     let storage = has.map(|has| format!("the storage has {}", sized(has)));
                     Details::new(format!("a piece of {}", sized(bits)))
                         .evidence(storage.or_else(|| rule.cloned()))
                 };
-                all.push(self.judged(Code::StorageTooShort, &part.operations, details));
+                findings.push(self.judged(Code::StorageTooShort, &part.operations, details));
                 return;
             }
         }
     }
 
     /// Returns the size of a location's storage in bits, if the location alone decides it.
-    fn storage_bits(&self, place: &Place) -> Option<u64> {
+    fn storage_bits(&self, place: &LocationShape) -> Option<u64> {
         match place {
-            Place::Value(number) => {
+            LocationShape::Value(number) => {
                 let is_typed = number.find(&|number| matches!(number, Number::Computed(_) | Number::Other));
                 let is_generic = is_typed.is_none() && !self.shape.has_types;
                 is_generic.then(|| u64::from(self.encoding.address_bytes) * 8)
             }
-            Place::Implicit(bytes) => Some(bytes.len() as u64 * 8),
-            Place::Register(reg, Selected::Nothing) => {
+            LocationShape::Implicit(bytes) => Some(bytes.len() as u64 * 8),
+            LocationShape::Register(reg, Selected::Nothing) => {
                 let register = self.file.target.as_ref()?.register(*reg)?;
-                // Registers of PTX have sizes of their own, which the target does not have.
-                let is_known = match self.file.kind {
-                    Kind::Cpu => true,
-                    Kind::Amd => !register.is_vector(),
+                // PTX registers have sizes that the target does not list.
+                let is_known = match self.file.architecture {
+                    Architecture::Cpu => true,
+                    Architecture::Amd => !register.is_vector(),
                     _ => false,
                 };
                 is_known.then(|| register.bits.into())
@@ -104,7 +105,7 @@ impl Located<'_, '_, '_> {
     }
 }
 
-/// A number of bits as text, in bytes if they are whole.
+/// Formats a bit count, in whole bytes if possible.
 fn sized(bits: u64) -> String {
     match bits % 8 {
         0 => Count(bits / 8, "byte").to_string(),

@@ -12,10 +12,10 @@ use super::shape::Shape;
 /// Facts around an expression on which its findings depend, beyond its shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Asked {
-    /// Size in bits of the type, and whether it is a base type or a pointer.
+    /// Type's size in bits, and whether it is a base type or a pointer.
     ty: Option<(Option<u64>, bool, bool)>,
     has_function: bool,
-    /// Number of the frame base.
+    /// Frame base number.
     frame_base: Option<u32>,
 }
 
@@ -26,7 +26,7 @@ impl Asked {
     }
 }
 
-/// Codes of the findings about a location.
+/// Codes that a location's findings have.
 pub(super) type Codes = SmallVec<[Code; 8]>;
 
 /// Codes of the findings about the locations that an expression computes.
@@ -46,13 +46,13 @@ impl Verdict {
 /// An expression with its verdicts so far.
 #[derive(Debug)]
 pub(crate) struct Expr {
-    /// Number among the expressions of the unit.
+    /// Number among the unit's expressions.
     number: u32,
     pub(super) shape: Shape,
     verdicts: RefCell<SmallVec<[Verdict; 1]>>,
 }
 
-/// Maximum number of verdicts that are kept.
+/// Limit on cached verdicts.
 const MOST: usize = 8;
 
 impl Expr {
@@ -69,8 +69,8 @@ impl Expr {
         located: impl FnOnce() -> Located<'l, 'r, 'o>,
         with: impl FnOnce(&Verdict) -> R,
     ) -> R {
-        let holds = |one: &&Verdict| match one.depends {
-            _ if one.asked != asked => false,
+        let holds = |verdict: &&Verdict| match verdict.depends {
+            _ if verdict.asked != asked => false,
             Depends::Address(register, is) => is_address(register) == is,
             _ => true,
         };
@@ -78,7 +78,7 @@ impl Expr {
             return with(known);
         }
         let located = located();
-        let codes = located.findings().iter().map(|one| one.code).collect();
+        let codes = located.findings().iter().map(|finding| finding.code).collect();
         let verdict = Verdict { asked, depends: located.depends.get(), codes };
         let result = with(&verdict);
         if verdict.depends != Depends::Function {

@@ -1,4 +1,4 @@
-//! Visits to the entries of a file: lint's part of the walk over each unit.
+//! Visits to a file's entries: lint's part in the walk over each unit.
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -31,7 +31,7 @@ pub use eitri_dwarf::read::{
     ByAbbreviation, Dwarf, Entry, ListEntry, ListKind, OtherUnits, Str, StringId, Value,
 };
 
-/// Maximum number of variables of one name that a variable is compared with.
+/// Limit on variables with the same name that a variable is compared with.
 const MOST_SAME: usize = 64;
 /// A function around entries, with its frame base.
 struct Around<'r> {
@@ -41,22 +41,22 @@ struct Around<'r> {
     text: OnceCell<Arc<str>>,
     id: FunctionId,
     is_wanted: bool,
-    /// Whether the texts of findings are written later.
+    /// Whether texts are written later.
     is_deferred: bool,
 }
 
-/// What lint keeps for the children of an entry.
+/// What lint keeps for an entry's children.
 struct Own<'r> {
     inlined: Option<Entry<'r, 'r>>,
     /// Inlined calls between the function and the children, once a finding needs them.
     calls: OnceCell<InlinedCalls>,
-    /// Named variables of this scope with locations.
+    /// This scope's named variables with locations.
     variables: Vec<(StringId, Entry<'r, 'r>)>,
     /// Number of parameters so far.
     parameters: usize,
 }
 
-/// Scope of entries in a function with code.
+/// Scope in a function with code.
 type Scope<'r> = crate::walk::Scope<Rc<Around<'r>>, Own<'r>>;
 
 struct Visitor<'a, 'r, 'o> {
@@ -65,37 +65,38 @@ struct Visitor<'a, 'r, 'o> {
     judge: Judge<'a, 'r, 'o>,
     id: FunctionId,
     index: usize,
-    /// The first unit with the name of this unit, if another thread diagnoses that unit.
+    /// The first unit with this unit's name, if another thread diagnoses that unit.
     first: Option<&'a First<'r>>,
-    /// Names of the unit and of its file, in findings.
+    /// Unit name and file name, as findings give them.
     unit: Option<Arc<str>>,
     split: Option<Arc<str>>,
     files: OnceCell<Vec<Arc<str>>>,
     others: &'a OtherUnits<'r>,
     scopes: Scopes<Rc<Around<'r>>, Own<'r>>,
     abbreviations: &'a mut ByAbbreviation<entries::Judged>,
-    /// Entries of the location list that was read last.
+    /// The last location list that was read.
     list: Vec<ListEntry<'r>>,
-    /// Findings about the attributes of the entry that was read last.
-    of_entry: Vec<EntryFindings>,
-    /// Whether a list of the unit has offsets from a base address that nothing specifies.
+    /// Findings about the attributes in the last entry that was read.
+    entry_findings: Vec<EntryFindings>,
+    /// Whether a list in the unit has offsets from a base address that nothing specifies.
     lacks_base: bool,
-    /// Long lists without findings, by list offset and scope index, with the facts that decided and the number of entries. Many variables can reference a list, which is then diagnosed once.
+    /// Long lists without findings, by list offset and scope index, with the facts that decided and the entry count.
+    /// Many variables can reference a list, which is then diagnosed once.
     clean: HashMap<ListKey, (Asked, usize)>,
 }
 
-/// First unit of a name, by index, with the names of its functions.
+/// First unit with a name, by index, with its function names.
 type First<'r> = (usize, OnceLock<HashSet<&'r [u8]>>);
 /// First units, by name.
 type Firsts<'r> = HashMap<Option<&'r str>, First<'r>>;
 
-/// Position of a finding: section and offset.
-type At = (&'static str, u64);
+/// Where a finding is: section and offset.
+type FindingPosition = (&'static str, u64);
 
-/// Number of bytes of the units whose findings are collected at a time, by each thread.
+/// Bytes in the units whose findings a thread collects at a time.
 const PIECE: u64 = 1 << 17;
 
-/// Returns the findings about a file, the first of each topic.
+/// Returns the findings about a file: the first in each topic.
 pub(super) fn folded(file: &File<'_, '_>, options: &Options<'_>) -> Report {
     let dwarf = file.dwarf;
     let mut firsts = Firsts::new();
@@ -131,15 +132,15 @@ pub(super) fn each(file: &File<'_, '_>, options: &Options<'_>, take: &mut dyn Fn
             judge(file, units.start, units, &options.only, &Firsts::new(), &mut collected);
             collected.finish()
         };
-        for mut one in threads::each(pieces, judged) {
-            one.findings.drain(..).for_each(&mut *take);
-            report.append(one);
+        for mut part in threads::each(pieces, judged) {
+            part.findings.drain(..).for_each(&mut *take);
+            report.append(part);
         }
     }
     report
 }
 
-/// Collects the findings about units. `start` is the index of the first one.
+/// Collects the findings about some units; `start` is the first unit's index.
 fn judge<'r>(
     file: &File<'r, '_>,
     start: usize,
@@ -167,7 +168,7 @@ fn judge<'r>(
             scopes: Scopes::default(),
             abbreviations: &mut abbreviations,
             list: Vec::new(),
-            of_entry: Vec::new(),
+            entry_findings: Vec::new(),
             lacks_base: false,
             clean: HashMap::new(),
         };
@@ -185,10 +186,10 @@ impl<'r> Visit<'r, 'r> for Visitor<'_, 'r, '_> {
     }
 
     fn enter(&mut self, entry: Entry<'r, 'r>) -> Option<(Inside<Self::Function>, Self::Scope)> {
-        let abbreviation = self.abbreviations.of(entry, || entries::Judged::of(entry));
-        let kind = self.judge.file.kind;
+        let abbreviation = self.abbreviations.of(entry, || entries::Judged::new(entry));
+        let kind = self.judge.file.architecture;
         let is_known_type = |ty| self.judge.knows_type(ty);
-        let own = entries::read(kind, entry, &abbreviation, is_known_type, &mut self.of_entry);
+        let own = entries::read(kind, entry, &abbreviation, is_known_type, &mut self.entry_findings);
         let tag = abbreviation.tag;
         let is_variable = matches!(tag, dw::DW_TAG_variable | dw::DW_TAG_formal_parameter);
         let mut around = self.scopes.function().cloned();
@@ -209,9 +210,9 @@ impl<'r> Visit<'r, 'r> for Visitor<'_, 'r, '_> {
         {
             self.unreadable(error.or_at(entry.place()), entry, around.as_deref())
         }
-        for one in std::mem::take(&mut self.of_entry) {
-            let details = Details::new(one.written).evidence(one.evidence);
-            let judged = Judged::new(one.code, details);
+        for finding in std::mem::take(&mut self.entry_findings) {
+            let details = Details::new(finding.written).evidence(finding.evidence);
+            let judged = Judged::new(finding.code, details);
             let place = entry.dwarf().place(entry.offset());
             self.add(judged, is_variable.then_some(entry), around.as_deref(), place, |_, _| {});
         }
@@ -227,7 +228,7 @@ impl<'r> Visit<'r, 'r> for Visitor<'_, 'r, '_> {
         Some((inside, Own { inlined, calls: OnceCell::new(), variables: Vec::new(), parameters: 0 }))
     }
 
-    /// Compares the variables of a scope.
+    /// Compares a scope's variables.
     fn leave(&mut self, mut scope: Scope<'r>) {
         let variables = &mut scope.own.variables;
         if self.collected.differ(variables.iter().map(|variable| variable.0)) {
@@ -260,8 +261,8 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
         }
     }
 
-    /// Adds the finding about the first row of the unit's line table that goes back. The first of the units that share a
-    /// table has the finding; a split unit has the table of its skeleton.
+    /// Adds the finding about the first row in the unit's line table that goes back. If several units share a table,
+    /// the first unit has the finding; a split unit uses its skeleton's table.
     fn lines(&mut self, dwarf: &'r Dwarf<'r>) -> Result<()> {
         let Judge { file, unit, .. } = self.judge;
         if unit.is_split() || !file.has_own_lines(unit) {
@@ -269,7 +270,7 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
         }
         let Some(program) = dwarf.lines(unit)? else { return Ok(()) };
         let mut rows = program.rows();
-        // The last address of a sequence, and whether its code is in the file.
+        // The sequence's last address, and whether its code is in the file.
         let mut last = None;
         while let Some(row) = rows.next_row()? {
             eitri_dwarf::work::step();
@@ -300,7 +301,7 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
         let name = name(entry, own).map(Str::bytes);
         let is_wanted = self.only.is_empty() || self.is_named(entry, name);
         let id = self.collected.function((self.judge.unit.name.as_deref(), name));
-        // A function of the same name has most of the topics.
+        // A function with the same name already has most topics.
         let is_deferred = self.first.is_some_and(|(unit, names)| {
             let names = names.get_or_init(|| function_names(self.judge.file.dwarf, *unit));
             name.is_some_and(|name| names.contains(name))
@@ -308,11 +309,12 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
         Some(Rc::new(Around { framed, name, text: OnceCell::new(), id, is_wanted, is_deferred }))
     }
 
-    /// Whether the caller asks for a function of this name.
+    /// Whether the caller asks for a function with this name.
     fn is_named(&mut self, entry: Entry<'r, 'r>, name: Option<&[u8]>) -> bool {
         let linkage = entry.inherited(dw::DW_AT_linkage_name).and_then(|name| name.text());
         let name = name.map(String::from_utf8_lossy);
-        let is_named = |one: &&String| [name.as_deref(), linkage.as_deref()].contains(&Some(one.as_str()));
+        let is_named =
+            |wanted: &&String| [name.as_deref(), linkage.as_deref()].contains(&Some(wanted.as_str()));
         let Some(named) = self.only.iter().find(is_named) else { return false };
         let known = &mut self.collected.report.named;
         if !known.contains(named) {
@@ -343,19 +345,20 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
         );
     }
 
-    /// Judges the expressions of an attribute other than a location.
+    /// Diagnoses an attribute's expressions, except locations.
     #[cold]
     fn attribute(&mut self, entry: Entry<'r, 'r>, name: DwAt, around: Option<&Around<'r>>) {
         let owner = Some(entry).filter(|entry| entry.tag() != dw::DW_TAG_subprogram);
         let locations = entry.locations(name);
-        for one in locations.unwrap_or_else(|error| self.unreadable(error, entry, around)).unwrap_or_default()
+        for located in
+            locations.unwrap_or_else(|error| self.unreadable(error, entry, around)).unwrap_or_default()
         {
-            let Some((code, written)) = self.judge.attribute(name, one.expr) else { continue };
+            let Some((code, written)) = self.judge.attribute(name, located.expr) else { continue };
             let judged = Judged::new(code, Details::new(written));
             let place = entry.dwarf().place(entry.offset());
             self.add(judged, owner, around, place, |visitor, finding| {
-                finding.pcs = (!one.is_default()).then_some(one.start..one.end);
-                finding.expression = Some(visitor.expression(one.expr, &(0..one.expr.len())));
+                finding.pcs = (!located.is_default()).then_some(located.start..located.end);
+                finding.expression = Some(visitor.expression(located.expr, &(0..located.expr.len())));
             });
         }
     }
@@ -369,10 +372,10 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
         around: Option<&Around<'r>>,
     ) -> T {
         let section = error.at().section.as_deref().unwrap_or_default();
-        let at = error.at().offset;
+        let offset = error.at().offset;
         let lists = [".debug_loclists", ".debug_loc", ".debug_rnglists", ".debug_ranges"];
         let lists = lists.map(|name| entry.dwarf().sections().name(name));
-        let place = match lists.into_iter().find(|name| *name == section).zip(at) {
+        let place = match lists.into_iter().find(|name| *name == section).zip(offset) {
             Some(place) => place,
             None => entry.dwarf().place(entry.offset()),
         };
@@ -383,14 +386,14 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
         T::default()
     }
 
-    /// Adds an error of a part that cannot be read, unless it is that of a relocation: the object has it.
+    /// Adds an error from a part that cannot be read. Relocation errors are reported for the object instead.
     fn report_unreadable(&mut self, dwarf: &Dwarf<'_>, error: Error) {
         if !dwarf.sections().has_error(&error) {
             self.collected.report.unreadable.push(error);
         }
     }
 
-    /// Reads the location entries of a variable into the list.
+    /// Reads a variable's location entries into the list.
     fn read_locations(&mut self, entry: Entry<'r, 'r>, own: &OwnAttributes<'r>) -> Result<()> {
         read_locations(entry, own.location.as_ref(), &mut self.list)?;
         if let Some(Value::LocList(offset)) = own.location {
@@ -399,16 +402,16 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
         Ok(())
     }
 
-    /// Adds the finding about the first list of the unit with offsets from a base address that nothing specifies.
+    /// Adds the finding about the first list in the unit with offsets from a base address that nothing specifies.
     fn judge_base(&mut self, list: u64) {
         let Judge { file, unit, .. } = self.judge;
-        let is_offset = |one: &ListEntry<'_>| matches!(one.kind, ListKind::Pair { .. });
+        let is_offset = |entry: &ListEntry<'_>| matches!(entry.kind, ListKind::Pair { .. });
         if self.lacks_base || unit.low_pc.is_some() || !self.list.iter().any(is_offset) {
             return;
         }
         let raw = file.dwarf.raw_locations(unit, list).into_iter().flatten().map_while(Result::ok);
-        let first = raw.map(|one| (one.offset, one.kind)).find(|one| {
-            matches!(one.1, ListKind::Pair { .. } | ListKind::Base { .. } | ListKind::BaseIndex { .. })
+        let first = raw.map(|raw_entry| (raw_entry.offset, raw_entry.kind)).find(|raw_entry| {
+            matches!(raw_entry.1, ListKind::Pair { .. } | ListKind::Base { .. } | ListKind::BaseIndex { .. })
         });
         let Some((offset, ListKind::Pair { start, end })) = first else { return };
         self.lacks_base = true;
@@ -453,7 +456,7 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
             self.unreadable::<()>(error, entry, around);
         }
         let list = std::mem::take(&mut self.list);
-        let is_somewhere = list.iter().any(|one| !one.expr.is_empty());
+        let is_somewhere = list.iter().any(|entry| !entry.expr.is_empty());
         if !is_somewhere
             && !own.has_value
             && let (Some(number), Some(function)) = (number, function)
@@ -464,7 +467,7 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
             let place = entry.dwarf().place(entry.offset());
             self.add(judged, Some(entry), around, place, |_, finding| finding.pcs = Some(pcs));
         }
-        // The functions and lists of a discarded section are not in the file.
+        // A discarded section's functions and lists are not in the file.
         let is_discarded = function.is_some_and(|function| !function.is_live);
         let name = if list.is_empty() { None } else { name(entry, own) };
         let name = name.map(|name| self.collected.names.of(name));
@@ -491,7 +494,7 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
         }
     }
 
-    /// Diagnoses the location entries of a variable. Returns whether there is nothing to say.
+    /// Diagnoses a variable's location entries. Returns whether there is nothing to say.
     fn locations(
         &mut self,
         variable: &Variable<'_, 'r>,
@@ -507,19 +510,20 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
         let asked = variable.asked();
         let mut constants = lists::Constants::default();
         let mut last: Option<(&ListEntry<'r>, Rc<Expr>)> = None;
-        for one in list {
+        for list_entry in list {
             eitri_dwarf::work::step();
             self.collected.report.entries += 1;
-            let pcs = (!one.is_default()).then_some(one.start..one.end);
-            let known = self.judge.expression(one.expr);
+            let pcs = (!list_entry.is_default()).then_some(list_entry.start..list_entry.end);
+            let known = self.judge.expression(list_entry.expr);
             let shape = &known.shape;
-            let codes = if is_discarded || one.expr.is_empty() {
+            let codes = if is_discarded || list_entry.expr.is_empty() {
                 Codes::new()
             } else {
-                self.judge
-                    .verdict(variable, (&known, one), asked, |verdict| Codes::from_slice(&verdict.codes))
+                self.judge.verdict(variable, (&known, list_entry), asked, |verdict| {
+                    Codes::from_slice(&verdict.codes)
+                })
             };
-            let others = lists::findings(file, function, one, shape, &mut constants);
+            let others = lists::findings(file, function, list_entry, shape, &mut constants);
             if let (Some(pcs), Some((constant, before))) = (&pcs, &last) {
                 let own = constant.start..constant.end;
                 let judged = recoverable::constant(file, function, (&own, &before.shape), (pcs, shape));
@@ -546,47 +550,47 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
                     self.collected.defer(self.index);
                     continue;
                 }
-                let explain = || self.judge.explained(variable, (&known, one)).into_iter();
+                let explain = || self.judge.explained(variable, (&known, list_entry)).into_iter();
                 let judged = explained.get_or_insert_with(explain).find(|judged| judged.code == code);
                 if let Some(judged) = judged {
-                    self.add_located(judged, around, (variable, list, one));
+                    self.add_located(judged, around, (variable, list, list_entry));
                 }
             }
             for judged in others.into_iter().flatten() {
                 if self.wants(judged.code, name, around) {
-                    self.add_located(judged, around, (variable, list, one));
+                    self.add_located(judged, around, (variable, list, list_entry));
                 }
             }
             if pcs.is_some() && list.len() > 1 {
-                last = Some((one, known));
+                last = Some((list_entry, known));
             }
         }
         is_clean
     }
 
-    /// Adds a finding about a location entry of a variable.
+    /// Adds a finding about a variable's location entry.
     fn add_located(
         &mut self,
         judged: Judged,
         around: Option<&Around<'r>>,
-        (variable, list, one): (&Variable<'_, 'r>, &[ListEntry<'r>], &ListEntry<'r>),
+        (variable, list, list_entry): (&Variable<'_, 'r>, &[ListEntry<'r>], &ListEntry<'r>),
     ) {
-        let place = position(variable.entry, list, one);
-        let expression = Some(self.expression(one.expr, &judged.operations));
-        let pcs = (!one.is_default()).then_some(one.start..one.end);
+        let place = position(variable.entry, list, list_entry);
+        let expression = Some(self.expression(list_entry.expr, &judged.operations));
+        let pcs = (!list_entry.is_default()).then_some(list_entry.start..list_entry.end);
         let finding = self.finding(judged, Some(variable.entry), around, place);
         self.collected.add(Finding { pcs, expression, ..finding });
     }
 
-    /// Returns the text of an expression, with the part at fault.
+    /// Returns an expression's text, with the part at fault.
     fn expression(&self, expr: &[u8], fault: &Range<usize>) -> Expression {
         let Judge { file, unit, .. } = self.judge;
         let target = file.target.as_ref();
         let print = |bytes: &[u8]| text::print(bytes, unit.encoding, target);
         let whole = print(expr);
-        let has_branch = Decoder::new(expr, unit.encoding)
-            .flatten()
-            .any(|one| matches!(one.op, eitri_dwarf::op::Op::Bra { .. } | eitri_dwarf::op::Op::Skip { .. }));
+        let has_branch = Decoder::new(expr, unit.encoding).flatten().any(|operation| {
+            matches!(operation.op, eitri_dwarf::op::Op::Bra { .. } | eitri_dwarf::op::Op::Skip { .. })
+        });
         let end = fault.end.min(expr.len());
         let start = fault.start.min(end);
         if has_branch || (start, end) == (0, expr.len()) {
@@ -601,7 +605,7 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
         Expression { text: whole, fault }
     }
 
-    /// Returns the names of the unit's files, by number.
+    /// Returns the unit's file names, by number.
     fn files(&self) -> &[Arc<str>] {
         self.files.get_or_init(|| {
             let Judge { file, unit, .. } = self.judge;
@@ -625,7 +629,7 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
         judged: Judged,
         variable: Option<Entry<'r, 'r>>,
         around: Option<&Around<'r>>,
-        (section, offset): At,
+        (section, offset): FindingPosition,
     ) -> Finding {
         let details = judged.details.map_or_else(Details::default, |details| *details);
         let text = |around: &Around<'r>| {
@@ -645,8 +649,8 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
         }
     }
 
-    /// Returns the inlined calls of a function around the current entry. Scopes outside the function are not visited,
-    /// because functions can be nested deeply, nor scopes outside a scope whose calls are known.
+    /// Returns the inlined calls around the current entry, inside the function. Scopes outside the function are not
+    /// visited, because functions can be nested deeply, nor scopes outside a scope whose calls are known.
     fn inlined(&self, around: Option<&Around<'r>>) -> InlinedCalls {
         let function = around.map(std::ptr::from_ref);
         let inner = self.scopes.iter();
@@ -676,7 +680,7 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
         judged: Judged,
         variable: Option<Entry<'r, 'r>>,
         around: Option<&Around<'r>>,
-        place: At,
+        place: FindingPosition,
         change: impl FnOnce(&Self, &mut Finding),
     ) {
         let name = variable.and_then(|entry| entry.inherited(dw::DW_AT_name)?.string());
@@ -689,7 +693,7 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
     }
 }
 
-/// Returns the names of the functions in a unit, by index.
+/// Returns the function names in a unit, by index.
 fn function_names<'r>(dwarf: &'r Dwarf<'r>, unit: usize) -> HashSet<&'r [u8]> {
     let entries = dwarf.units().get(unit).into_iter().flat_map(|unit| dwarf.entries_of(unit));
     let functions = entries.filter(|entry| entry.tag() == dw::DW_TAG_subprogram);
@@ -702,36 +706,39 @@ fn name<'r>(entry: Entry<'r, 'r>, own: &OwnAttributes<'r>) -> Option<Str<'r>> {
     own.name.or_else(inherited)
 }
 
-/// Returns the finding about two variables of one name in one scope.
+/// Returns the finding about two variables with the same name in a scope.
 fn two_types(first: Entry<'_, '_>, second: Entry<'_, '_>) -> Option<Judged> {
-    let one = first.ty()?;
-    let other = second.ty()?;
+    let first_type = first.ty()?;
+    let second_type = second.ty()?;
     let is_parameter = |variable: Entry<'_, '_>| variable.tag() == dw::DW_TAG_formal_parameter;
-    // The parameters of a pack have one name.
-    let is_same = one.offset() == other.offset()
-        || one.tag() == other.tag() && one.name().is_some() && one.name() == other.name();
+    // The parameters in a pack share a name.
+    let is_same = first_type.offset() == second_type.offset()
+        || first_type.tag() == second_type.tag()
+            && first_type.name().is_some()
+            && first_type.name() == second_type.name();
     if is_same || is_parameter(first) && is_parameter(second) {
         return None;
     }
     let pcs = |variable: Entry<'_, '_>| -> Vec<Range<u64>> {
         let list = variable.locations(dw::DW_AT_location).ok().flatten().unwrap_or_default();
-        let located = list.into_iter().filter(|one| !one.expr.is_empty());
-        located.map(|one| if one.is_default() { 0..u64::MAX } else { one.start..one.end }).collect()
+        let located = list.into_iter().filter(|entry| !entry.expr.is_empty());
+        located.map(|entry| if entry.is_default() { 0..u64::MAX } else { entry.start..entry.end }).collect()
     };
-    let of_first = pcs(first);
-    let of_second = pcs(second);
-    let common = of_first.iter().find_map(|pcs| {
+    let first_pcs = pcs(first);
+    let second_pcs = pcs(second);
+    let common = first_pcs.iter().find_map(|pcs| {
         let overlaps = |other: &&Range<u64>| other.start < pcs.end && pcs.start < other.end;
-        of_second.iter().find(overlaps).map(|other| other.start.max(pcs.start))
+        second_pcs.iter().find(overlaps).map(|other| other.start.max(pcs.start))
     })?;
     let own = first.name().map_or_else(String::new, |name| format!("`{name}`"));
     let details =
-        Details::new(format!("{own} as {} and as {}", type_name(one), type_name(other))).evidence([
-            format!("the entries {:#x} and {:#x}", first.offset(), second.offset()),
-            match common {
-                0 => "both have a location at all pcs".into(),
-                pc => format!("both have a location at {pc:#x}"),
-            },
-        ]);
+        Details::new(format!("{own} as {} and as {}", type_name(first_type), type_name(second_type)))
+            .evidence([
+                format!("the entries {:#x} and {:#x}", first.offset(), second.offset()),
+                match common {
+                    0 => "both have a location at all pcs".into(),
+                    pc => format!("both have a location at {pc:#x}"),
+                },
+            ]);
     Some(Judged::new(Code::OneNameTwoTypes, details))
 }

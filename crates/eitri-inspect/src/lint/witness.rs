@@ -9,7 +9,7 @@ use gimli::constants as dw;
 use hashbrown::HashMap;
 use smallvec::{SmallVec, smallvec};
 
-use super::shape::{self, Number, Place};
+use super::shape::{self, LocationShape, Number};
 use eitri_dwarf::eval::{
     Architecture, BaseType, Body, Class, Context, DebugInfo, Element, Entry, Evaluator, ExpressionSite,
     Fault, Kind as EvaluationKind, Limits, Location, Machine, SpaceLayout, Unavailable,
@@ -19,15 +19,15 @@ use eitri_dwarf::target::{SpaceId, Target};
 
 /// Canonical frame address of the machine.
 const CFA: u64 = 0x7000_0000;
-/// Address of the thread's storage.
+/// Thread storage address.
 const TLS: u64 = 0x6000_0000;
-/// Address of the object around the one that is located.
+/// Address of the object that contains the located object.
 const OBJECT: u64 = 0x5000_0000;
-/// Difference of the contents of registers at two witnesses.
+/// Difference between two witnesses' register contents.
 const STEP: u64 = 0x10;
-/// Maximum number of operations of an evaluation.
+/// Limit on evaluated operations.
 const MOST_STEPS: u64 = 100_000;
-/// Lanes and contents of further machines: an expression that fails on all of them, too, fails whatever the contents.
+/// Lanes and contents for further machines: an expression that fails on all these machines fails whatever the contents.
 const OTHERS: [(u64, Contents); 5] = [
     (0, Contents::Word(0)),
     (1, Contents::Word(1)),
@@ -35,12 +35,12 @@ const OTHERS: [(u64, Contents); 5] = [
     (1, Contents::Noise(1)),
     (0, Contents::Noise(2)),
 ];
-/// Frame base for expressions of unknown functions: memory, by `const4u`. A frame has less than 1 GiB below it. The same
-/// address in both byte orders.
+/// Frame base for expressions in unknown functions: memory, by `const4u`, at an address that is the same in both byte
+/// orders. A frame has less than 1 GiB below it.
 const FRAME_BASE: [u8; 5] = [0x0c, 0x40, 0x00, 0x00, 0x40];
 
-/// A machine stopped in a function. A register of number N contains N × 0x100, in each lane plus its number; memory
-/// contains the addresses.
+/// A machine stopped in a function. Register N contains N × 0x100, plus the lane number in each lane; memory contains
+/// its own addresses.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Witness<'a, 'o> {
     pub(crate) info: &'a DebugInfo<'a, 'o>,
@@ -52,12 +52,12 @@ pub(crate) struct Witness<'a, 'o> {
     pub(crate) contents: Contents,
 }
 
-/// Contents of registers and memory.
+/// Register and memory contents.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Contents {
-    /// The numbers of the registers, and addresses, with other contents in some registers.
+    /// Register numbers and addresses, with changed contents in some registers.
     Numbers(Changed),
-    /// The same word everywhere, in each element of a vector register its low half.
+    /// The same word everywhere; each vector register element holds its low half.
     Word(u64),
     /// Numbers without a pattern, from a seed.
     Noise(u64),
@@ -66,23 +66,23 @@ pub(crate) enum Contents {
 }
 
 impl Contents {
-    /// Returns a byte of noise or of a word.
-    fn byte(self, of: u64, at: u64) -> u8 {
+    /// Returns a byte from noise or from a word.
+    fn byte(self, place: u64, offset: u64) -> u8 {
         match self {
             Self::Noise(seed) => {
-                // The finalizer of SplitMix64.
+                // SplitMix64's finalizer.
                 let mut mixed =
-                    (seed ^ of.rotate_left(32)).wrapping_add(at).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                    (seed ^ place.rotate_left(32)).wrapping_add(offset).wrapping_mul(0x9e37_79b9_7f4a_7c15);
                 mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
                 (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb).to_le_bytes()[7]
             }
-            Self::Word(word) => word.to_le_bytes()[at as usize % 8],
+            Self::Word(word) => word.to_le_bytes()[offset as usize % 8],
             _ => 0,
         }
     }
 }
 
-/// Registers whose contents are larger by a number; in a vector register, the contents of lane 0.
+/// Registers whose contents are larger by a number; in a vector register, only lane 0's.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Changed {
     None,
@@ -91,14 +91,14 @@ pub(crate) enum Changed {
 }
 
 impl Machine for Witness<'_, '_> {
-    fn register(&self, reg: Reg, _frame: u32, at: u32, into: &mut [u8]) -> Result<(), Unavailable> {
+    fn register(&self, reg: Reg, _frame: u32, offset: u32, into: &mut [u8]) -> Result<(), Unavailable> {
         let is_vector = self.target.register(reg).is_some_and(|register| register.is_vector());
         let changed = match self.contents {
             Contents::Numbers(changed) => changed,
             Contents::Nothing => return Err(Unavailable),
             contents => {
-                for (byte, at) in into.iter_mut().zip(at..) {
-                    *byte = contents.byte(reg.0, u64::from(if is_vector { at % 4 } else { at }));
+                for (byte, offset) in into.iter_mut().zip(offset..) {
+                    *byte = contents.byte(reg.0, u64::from(if is_vector { offset % 4 } else { offset }));
                 }
                 return Ok(());
             }
@@ -109,13 +109,13 @@ impl Machine for Witness<'_, '_> {
             _ => 0,
         };
         let number = (reg.0 & 0xfff) << 8;
-        for (byte, at) in into.iter_mut().zip(at..) {
-            let (word, at) = if is_vector {
-                (number + u64::from(at / 4) + if at < 4 { difference } else { 0 }, at % 4)
+        for (byte, offset) in into.iter_mut().zip(offset..) {
+            let (word, offset) = if is_vector {
+                (number + u64::from(offset / 4) + if offset < 4 { difference } else { 0 }, offset % 4)
             } else {
-                (number + difference, at)
+                (number + difference, offset)
             };
-            *byte = word.to_le_bytes().get(at as usize).copied().unwrap_or(0);
+            *byte = word.to_le_bytes().get(offset as usize).copied().unwrap_or(0);
         }
         Ok(())
     }
@@ -190,7 +190,7 @@ impl Witness<'_, '_> {
     }
 }
 
-/// A target whose registers are extended by zeros to the size of an address, as debuggers read them.
+/// A target whose registers are zero-extended to the size of an address, as debuggers read them.
 struct Extended<'a>(&'a Target);
 
 impl Architecture for Extended<'_> {
@@ -220,22 +220,22 @@ impl Architecture for Extended<'_> {
     }
 }
 
-/// Context of an expression: its initial stack, and the operations that are allowed.
+/// Expression context: the initial stack, and the operations that are allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Site {
     /// A location, on an empty stack.
     Location,
     /// A value, on an empty stack.
     Value,
-    /// A location, on a stack with the location of an object.
+    /// A location, on a stack that holds an object's location.
     Object,
     /// The same, with a pointer to a member below it.
     PointerAndObject,
     /// The canonical frame address, on an empty stack.
     FrameAddress,
-    /// The location of a register, on a stack with the canonical frame address.
+    /// A register's location, on a stack with the canonical frame address.
     Rule,
-    /// The value of a register, on the same stack.
+    /// A register's value, on the same stack.
     ValueRule,
 }
 
@@ -279,7 +279,7 @@ impl Site {
     }
 }
 
-/// Machines for the expressions of a unit.
+/// Machines for a unit's expressions.
 #[derive(Clone, Copy)]
 pub(super) struct Machines<'a, 'o> {
     pub(super) info: &'a DebugInfo<'a, 'o>,
@@ -296,7 +296,7 @@ pub(super) struct Witnessed<'a, 'o> {
     pub(super) expr: &'o [u8],
 }
 
-/// Locations of the expressions in a unit that do not depend on a frame base.
+/// Locations that do not depend on a frame base, by the unit's expressions.
 pub(super) type Known<'o> = RefCell<HashMap<(&'o [u8], Difference), Option<String>>>;
 
 /// Things in which two witnesses differ.
@@ -304,24 +304,24 @@ pub(super) type Known<'o> = RefCell<HashMap<(&'o [u8], Difference), Option<Strin
 pub(super) enum Difference {
     /// The lane in focus.
     Lane,
-    /// The contents of a register, by a number.
+    /// A register's contents, by a number.
     Register(Reg, u64),
-    /// The contents of all registers.
+    /// All registers' contents.
     Registers,
 }
 
 impl<'a, 'o> Machines<'a, 'o> {
-    /// Returns the rule by which the expression fails on every machine, with the offset of the operation.
+    /// Returns the rule by which the expression fails on every machine, with the operation's offset.
     ///
-    /// A machine without contents fails in the same way as one with contents only if the fault is one of the operations
-    /// and constants. After contents were used, the rule must be one about the elements on the stack, a division by the
-    /// constant 0, or an address space with a constant number, and no branch may have led there: other numbers can be
-    /// right on a machine that is no witness.
+    /// A machine without contents and a machine with contents fail in the same way only if the operations and constants
+    /// are at fault. Once contents were used, the rule must concern the elements on the stack, a division by the
+    /// constant 0, or an address space with a constant number, and no branch may have led there, because other numbers
+    /// can be right on a machine that is no witness.
     pub(super) fn failure(&self, expr: &[u8], site: Site) -> Option<(usize, Cow<'static, str>)> {
         let base = Entry { body: Body::Expression(&FRAME_BASE), unit: self.unit, encoding: None };
         let machine = self.machine(Some(base));
         let fault = self.evaluate(expr, &machine, site).err()?;
-        // Values of a caller and of other entries are not in the frame of a witness.
+        // A witness's frame holds no values from callers or other entries.
         let needs_others = |op: Op<'_>| {
             matches!(
                 op,
@@ -335,20 +335,22 @@ impl<'a, 'o> Machines<'a, 'o> {
             )
         };
         let operations = || Decoder::new(expr, self.encoding).flatten();
-        if fault.is_limit || operations().any(|one| needs_others(one.op)) {
+        if fault.is_limit || operations().any(|operation| needs_others(operation.op)) {
             return None;
         }
-        // DWARF 5 recommends a type of the same size, and debuggers take the low bits: gcc puts bits of a `float` into the
-        // generic type.
+        // DWARF 5 recommends a type with the same size, but debuggers take the low bits: gcc puts a `float`'s bits into
+        // the generic type.
         let is_reinterpretation = |op: Op<'_>| match op {
             Op::Reinterpret { ty } => self.info.base_type(self.unit, ty).is_some(),
             _ => false,
         };
-        if operations().any(|one| fault.offset == Some(one.offset) && is_reinterpretation(one.op)) {
+        if operations()
+            .any(|operation| fault.offset == Some(operation.offset) && is_reinterpretation(operation.op))
+        {
             return None;
         }
-        // A number of bits decides whether a location is at a byte, and messages contain the number.
-        let moves_by_bits = operations().any(|one| matches!(one.op, Op::BitOffset { .. }));
+        // Bit offsets decide whether a location starts at a byte, and messages contain them.
+        let moves_by_bits = operations().any(|operation| matches!(operation.op, Op::BitOffset { .. }));
         let is_same = |witness: &Witness<'_, '_>| {
             self.evaluate(expr, witness, site).err().is_some_and(|other| {
                 let has_same_rule = !moves_by_bits || other.rule == fault.rule;
@@ -366,7 +368,7 @@ impl<'a, 'o> Machines<'a, 'o> {
             Class::IllFormed if !self.has_known_space(expr, site, fault.offset) => false,
             Class::IllFormed | Class::Evaluation => {
                 let with = |(lane, contents)| Witness { lane: Some(lane), contents, ..machine };
-                !operations().any(|one| matches!(one.op, Op::Bra { .. }))
+                !operations().any(|operation| matches!(operation.op, Op::Bra { .. }))
                     && OTHERS.into_iter().all(|other| is_same(&with(other)))
             }
             _ => false,
@@ -377,14 +379,14 @@ impl<'a, 'o> Machines<'a, 'o> {
     /// Whether the operation at an offset divides by the constant 0.
     fn divides_by_zero(&self, expr: &[u8], site: Site, offset: Option<usize>) -> bool {
         let initial = site.operations();
-        let shape = shape::of(&[initial, expr].concat(), self.encoding, &|_| None);
+        let shape = shape::analyze(&[initial, expr].concat(), self.encoding, &|_| None);
         offset.is_some() && shape.zero_divisor == offset.map(|offset| offset + initial.len())
     }
 
-    /// Whether the operation at an offset pops no number of an address space, or a constant number, or lacks an element.
+    /// Whether the operation at an offset pops no address space number, or a constant number, or lacks an element.
     fn has_known_space(&self, expr: &[u8], site: Site, offset: Option<usize>) -> bool {
         let mut operations = Decoder::new(expr, self.encoding).flatten();
-        let Some(fault) = operations.find(|one| Some(one.offset) == offset) else { return true };
+        let Some(fault) = operations.find(|operation| Some(operation.offset) == offset) else { return true };
         let pops_space = matches!(
             fault.op,
             Op::FormAspaceAddress { .. }
@@ -395,17 +397,17 @@ impl<'a, 'o> Machines<'a, 'o> {
         );
         let end = operations.next().map_or(expr.len(), |next| next.offset);
         let place = |end| {
-            let shape = shape::of(&[site.operations(), &expr[..end]].concat(), self.encoding, &|_| None);
-            shape.parts.into_iter().next().map_or(Place::Nothing, |part| part.place)
+            let shape = shape::analyze(&[site.operations(), &expr[..end]].concat(), self.encoding, &|_| None);
+            shape.parts.into_iter().next().map_or(LocationShape::Nothing, |part| part.place)
         };
         !pops_space
             || match place(end) {
-                Place::Memory { space: Some(space), .. } => matches!(space, Number::Known(_)),
-                Place::Memory { address: Number::Loaded { space: Some(space), .. }, .. } => {
+                LocationShape::Memory { space: Some(space), .. } => matches!(space, Number::Known(_)),
+                LocationShape::Memory { address: Number::Loaded { space: Some(space), .. }, .. } => {
                     matches!(*space, Number::Known(_))
                 }
                 // The elements before the operation are known, and too few.
-                _ => place(fault.offset) != Place::Other,
+                _ => place(fault.offset) != LocationShape::Other,
             }
     }
 
@@ -419,7 +421,7 @@ impl<'a, 'o> Machines<'a, 'o> {
         let with = |changed| Witness { contents: Contents::Numbers(changed), ..machine };
         let other = match difference {
             Difference::Lane => Witness { lane: Some(1), ..machine },
-            Difference::Register(reg, by) => with(Changed::Register(reg, by)),
+            Difference::Register(reg, change) => with(Changed::Register(reg, change)),
             Difference::Registers => with(Changed::All(STEP)),
         };
         let place = |machine: &Witness<'_, '_>| {
@@ -436,10 +438,10 @@ impl<'a, 'o> Machines<'a, 'o> {
         };
         Some(match difference {
             Difference::Lane => format!("with lane 0 and lane 1 in focus, the location is {locations}"),
-            Difference::Register(reg, by) => {
+            Difference::Register(reg, change) => {
                 let register = self.target.register(reg)?;
                 let lane = if register.is_vector() { "lane 0 of " } else { "" };
-                format!("with {by:#x} more in {lane}{}, the location is {locations}", register.name())
+                format!("with {change:#x} more in {lane}{}, the location is {locations}", register.name())
             }
             Difference::Registers => {
                 format!("with other contents of all registers, the location is {locations}")

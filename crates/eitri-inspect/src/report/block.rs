@@ -1,14 +1,14 @@
-//! Data of a page: tables of words, and texts, in one block of bytes.
+//! A page's data: tables of words, and texts, in a single byte block.
 //!
 //! ```text
 //! u32            number of tables
-//! u32 each       words of the table
+//! u32 each       words in the table
 //! u32 …          the tables, one after the other
 //! bytes          the texts in UTF-8, each ended by a zero byte; text 0 is empty
 //! ```
 //!
-//! All numbers are little-endian. The block is compressed (RFC 1950), and encoded in base 64 (RFC 4648), so that no byte
-//! of it can be markup.
+//! All numbers are little-endian. The block is compressed (RFC 1950), and encoded in base 64 (RFC 4648), so that it
+//! cannot contain markup.
 
 use std::collections::HashMap;
 
@@ -26,7 +26,7 @@ impl Default for Strings {
 }
 
 impl Strings {
-    /// Returns the number of a text.
+    /// Returns a text's number.
     pub(super) fn add(&mut self, text: &str) -> u32 {
         if let Some(number) = self.numbers.get(text) {
             return *number;
@@ -56,7 +56,7 @@ impl Block {
         Self(bytes)
     }
 
-    /// Returns the element of the page that contains the block.
+    /// Returns the page element that contains the block.
     pub(super) fn element(&self) -> String {
         let (bytes, how) = packed(&self.0);
         let mut out =
@@ -85,8 +85,10 @@ fn base64(bytes: &[u8], out: &mut String) {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     out.reserve(bytes.len().div_ceil(3) * 4);
     for group in bytes.chunks(3) {
-        let word =
-            group.iter().enumerate().fold(0, |word, (at, byte)| word | u32::from(*byte) << (16 - 8 * at));
+        let word = group
+            .iter()
+            .enumerate()
+            .fold(0, |word, (index, byte)| word | u32::from(*byte) << (16 - 8 * index));
         for digit in 0..4 {
             out.push(if digit <= group.len() {
                 char::from(DIGITS[(word >> (18 - 6 * digit) & 63) as usize])
@@ -99,7 +101,7 @@ fn base64(bytes: &[u8], out: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    /// Property under test: the test vectors of RFC 4648 section 10.
+    /// Property under test: the test vectors in RFC 4648 section 10.
     #[test]
     fn base_64_is_that_of_the_rfc() {
         for (bytes, expected) in [

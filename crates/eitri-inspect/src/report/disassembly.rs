@@ -1,4 +1,4 @@
-//! Instructions in the output of disassemblers: GNU and LLVM objdump, nvdisasm, cuobjdump.
+//! Reads instructions from disassembler output: GNU and LLVM objdump, nvdisasm, cuobjdump.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -6,17 +6,17 @@ use std::collections::{BTreeMap, HashMap};
 #[derive(Debug, Default)]
 pub(super) struct Disassembly<'t> {
     sections: Vec<Listing<'t>>,
-    /// Names of symbols, with the number of the section, by address.
+    /// Symbol names with their section numbers, by address.
     symbols: HashMap<u64, Vec<(usize, &'t str)>>,
-    /// Numbers of the sections of symbols, by address and name. The first one of a name counts.
+    /// Section numbers by symbol address and name. If a name recurs, the first counts.
     named: HashMap<(u64, &'t str), usize>,
 }
 
-/// Maximum number of symbols at one address whose names are compared as demangled ones: in an unlinked file, the functions
-/// in sections of their own are all at 0.
+/// Limit on symbols at an address whose names are compared in demangled form: in an unlinked file, all functions in
+/// separate sections are at 0.
 const MOST_SYMBOLS: usize = 1 << 8;
 
-/// Instructions of a section.
+/// A section's instructions.
 #[derive(Debug, Default)]
 struct Listing<'t> {
     has_symbols: bool,
@@ -27,21 +27,21 @@ struct Listing<'t> {
 /// Function whose instructions are sought.
 #[derive(Debug)]
 pub(super) struct Sought<'f> {
-    /// Names of symbols at its start, linkage name, and name.
+    /// Names to look for: symbols at its start, linkage name, and name.
     pub(super) names: Vec<&'f str>,
     pub(super) start: u64,
-    /// Offset of the start in its section.
+    /// Start offset in its section.
     pub(super) offset: u64,
     pub(super) size: u64,
 }
 
 impl Sought<'_> {
-    /// Whether a symbol of a disassembler, which can be demangled, is that of the function.
+    /// Whether a disassembler's symbol, which can be demangled, belongs to the function.
     fn is_named(&self, symbol: &str) -> bool {
         self.names.iter().filter(|name| !name.is_empty()).any(|name| {
-            symbol.match_indices(name).any(|(at, _)| {
-                let before = &symbol[..at];
-                let after = &symbol[at + name.len()..];
+            symbol.match_indices(name).any(|(offset, _)| {
+                let before = &symbol[..offset];
+                let after = &symbol[offset + name.len()..];
                 (before.is_empty() || before.ends_with("::") || before.ends_with(' '))
                     && (after.is_empty() || after.starts_with('('))
             })
@@ -54,7 +54,8 @@ impl<'t> Disassembly<'t> {
         let mut disassembly = Self { sections: vec![Listing::default()], ..Self::default() };
         for line in text.lines() {
             if let Some((address, name)) = header(line) {
-                // A function of NVIDIA's tools, and the first one of an unlinked section, are at address 0.
+                // Functions in output from NVIDIA's tools are at address 0, and so is the first function in an unlinked
+                // section.
                 if disassembly.last().instructions.last_key_value().is_some_and(|last| *last.0 >= address) {
                     disassembly.sections.push(Listing::default());
                 }
@@ -78,9 +79,9 @@ impl<'t> Disassembly<'t> {
         self.sections.iter().map(|section| section.instructions.len()).sum()
     }
 
-    /// Returns the instructions of a function, with offsets from its start: those at its symbol, or at its pcs in a text
-    /// without symbols.
-    pub(super) fn of(&self, sought: &Sought<'_>) -> Vec<(u64, &'t str)> {
+    /// Returns a function's instructions, with offsets from its start: those at its symbol, or at its pcs if the text
+    /// has no symbols.
+    pub(super) fn function(&self, sought: &Sought<'_>) -> Vec<(u64, &'t str)> {
         let in_section = |section: &Listing<'t>, start: u64| -> Vec<_> {
             let instructions = section.instructions.range(start..start.saturating_add(sought.size));
             instructions.map(|(pc, text)| (pc - start, *text)).collect()
@@ -97,19 +98,20 @@ impl<'t> Disassembly<'t> {
         nameless.next().map_or_else(Vec::new, |section| in_section(section, sought.start))
     }
 
-    /// Returns the section of the demangled symbols at an address that are the function's, if all are in one.
+    /// Returns the section that contains the function's demangled symbols at an address, if they are all in the same
+    /// section.
     fn demangled(&self, start: u64, sought: &Sought<'_>) -> Option<usize> {
         let symbols = self.symbols.get(&start).filter(|symbols| symbols.len() <= MOST_SYMBOLS)?;
-        let mut found = symbols.iter().filter(|one| sought.is_named(one.1)).map(|one| one.0);
-        let first = found.next()?;
-        found.all(|other| other == first).then_some(first)
+        let mut sections = symbols.iter().filter(|symbol| sought.is_named(symbol.1)).map(|symbol| symbol.0);
+        let first = sections.next()?;
+        sections.all(|other| other == first).then_some(first)
     }
 }
 
-/// Returns the address and the name of a symbol.
+/// Returns a symbol's address and name.
 fn header(line: &str) -> Option<(u64, &str)> {
     let line = line.trim();
-    // cuobjdump and nvdisasm count from the start of the function.
+    // cuobjdump and nvdisasm count from the function's start.
     if let Some(name) = line.strip_prefix("Function : ") {
         return Some((0, name));
     }
@@ -127,7 +129,8 @@ fn instruction(line: &str) -> Option<(u64, &str)> {
     if let Some(rest) = line.strip_prefix("/*") {
         let (pc, rest) = rest.split_once("*/")?;
         let text = rest.split("/*").next()?.trim().trim_end_matches(';').trim_end();
-        return Some((u64::from_str_radix(pc, 16).ok()?, text)).filter(|one| !one.1.is_empty());
+        return Some((u64::from_str_radix(pc, 16).ok()?, text))
+            .filter(|instruction| !instruction.1.is_empty());
     }
     // llvm-objdump for AMD GPUs: `s_nop 0  // 000000001000: BF800000`
     if let Some((text, comment)) = line.rsplit_once("// ")
@@ -168,14 +171,14 @@ mod tests {
 ";
         let disassembly = Disassembly::parse(text);
         let instructions =
-            |name, start, size| disassembly.of(&Sought { names: vec![name], start, offset: 0, size });
+            |name, start, size| disassembly.function(&Sought { names: vec![name], start, offset: 0, size });
         assert_eq!(
             instructions("saxpy", 0x1700, 0x10),
             [(0, "s_load_dword s0, s[4:5], 0x4"), (8, "s_waitcnt lgkmcnt(0)")]
         );
         assert_eq!(instructions("main", 0x2000, 4), [(0, "pushq\t%rbp"), (1, "movq\t%rsp, %rbp")]);
         assert_eq!(instructions("add", 0x5000, 0x20), [(0, "LDC R1, c[0x0][0x28]"), (0x10, "EXIT")]);
-        // Another function at the address, and another address of the function.
+        // Two functions at an address, and two addresses for a function.
         assert_eq!(instructions("ma", 0x2000, 4), []);
         assert_eq!(instructions("main", 0x2004, 4), []);
         assert_eq!(disassembly.count(), 6);
@@ -201,20 +204,23 @@ Disassembly of section .text.g:
 ";
         let disassembly = Disassembly::parse(text);
         let instructions = |names: &[&'static str], offset| {
-            disassembly.of(&Sought { names: names.to_vec(), start: 0x10000 + offset, offset, size: 3 })
+            disassembly.function(&Sought { names: names.to_vec(), start: 0x10000 + offset, offset, size: 3 })
         };
         assert_eq!(instructions(&["_ZN1A3getEv", "get"], 0), [(0, "xorl\t%eax, %eax"), (2, "retq")]);
         assert_eq!(instructions(&["_ZN1B3getEv", "get"], 0), [(0, "nop"), (1, "retq")]);
         assert_eq!(instructions(&["h"], 1), [(0, "retq")]);
-        // Two methods of one name, at the start of their sections: nothing decides.
+        // Two methods with the same name, each at its section's start: nothing decides.
         let text = text.replace("_ZN1A3getEv", "A::get(int)");
         let both = Disassembly::parse(&text);
         let instructions = |names: &[&'static str]| {
-            both.of(&Sought { names: names.to_vec(), start: 0x10000, offset: 0, size: 3 })
+            both.function(&Sought { names: names.to_vec(), start: 0x10000, offset: 0, size: 3 })
         };
         assert_eq!(instructions(&["_ZN1B3getEi", "get"]), []);
         assert_eq!(instructions(&["B::get(int)"]), [(0, "nop"), (1, "retq")]);
         let bare = Disassembly::parse("10000: 90 nop\n10001: c3 retq\n");
-        assert_eq!(bare.of(&Sought { names: vec!["h"], start: 0x10001, offset: 1, size: 3 }), [(0, "retq")]);
+        assert_eq!(
+            bare.function(&Sought { names: vec!["h"], start: 0x10001, offset: 1, size: 3 }),
+            [(0, "retq")]
+        );
     }
 }

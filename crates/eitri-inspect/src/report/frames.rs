@@ -1,16 +1,16 @@
-//! Rules of frames, in words.
+//! Frame rules in words.
 
 use super::block::Strings;
-use super::kind::{Kind, PlaceText};
+use super::kind::{LocationKind, LocationText};
 use super::place::{Entry, Places};
 use eitri_dwarf::op::{Encoding, Reg, text};
 use eitri_dwarf::read::{CfaRule, FrameRow, Frames, Rule};
 use eitri_dwarf::target::Target;
 
-/// Maximum number of saved registers that a rule lists.
+/// Limit on saved registers that a rule lists.
 const MOST: usize = 8;
 
-/// Returns the rows of the frame of a function that are not like the one before.
+/// Returns the frame rows in a function that differ from the row before.
 pub(super) fn rows(
     frames: &[Frames<'_>],
     (start, size): (u64, u32),
@@ -19,19 +19,21 @@ pub(super) fn rows(
     strings: &mut Strings,
 ) -> Vec<Entry> {
     let mut rules: Vec<Entry> = Vec::new();
-    let Some((frames, fde)) = frames.iter().find_map(|one| one.fde_at(start).map(|fde| (one, fde))) else {
+    let Some((frames, fde)) =
+        frames.iter().find_map(|section| section.fde_at(start).map(|fde| (section, fde)))
+    else {
         return rules;
     };
     let return_register = frames.cie(fde).return_register;
     let mut rows = frames.rows(fde);
     let encoding = rows.encoding();
-    let names = Names { target, encoding };
+    let names = RuleWording { target, encoding };
     while let Ok(Some(row)) = rows.next_row() {
         eitri_dwarf::work::step();
         let offset = |pc: u64| pc.saturating_sub(start).min(u64::from(size)) as u32;
         let from = offset(row.start);
         let to = offset(row.end);
-        let place = places.of_text(&names.describe(row, return_register), "", strings);
+        let place = places.plain(&names.describe(row, return_register), "", strings);
         match rules.last_mut() {
             Some(last) if last.place == place && last.end == from => last.end = to,
             _ => rules.push(Entry { start: from, end: to, place }),
@@ -40,18 +42,18 @@ pub(super) fn rows(
     rules
 }
 
-struct Names<'a> {
+struct RuleWording<'a> {
     target: Option<&'a Target>,
     encoding: Encoding,
 }
 
-impl Names<'_> {
+impl RuleWording<'_> {
     fn register(&self, reg: Reg) -> String {
         let known = self.target.and_then(|target| target.register(reg));
         known.map_or_else(|| format!("register {}", reg.0), |known| known.name().to_string())
     }
 
-    fn describe(&self, row: &FrameRow<'_>, return_register: Reg) -> PlaceText {
+    fn describe(&self, row: &FrameRow<'_>, return_register: Reg) -> LocationText {
         let cfa = match row.cfa {
             CfaRule::Unset => "no rule".into(),
             CfaRule::Register { register, offset, .. } => format!("{}{offset:+}", self.register(register)),
@@ -69,7 +71,7 @@ impl Names<'_> {
         if more > 0 {
             meaning += &format!("\n… and {more} more");
         }
-        PlaceText::new(Kind::Rule, cfa, meaning)
+        LocationText::new(LocationKind::Rule, cfa, meaning)
     }
 
     fn rule(&self, rule: Rule<'_>) -> String {

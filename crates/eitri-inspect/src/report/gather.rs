@@ -1,4 +1,4 @@
-//! What a page shows of an object: functions with their variables, location entries, lines, inlined calls and findings.
+//! Gathers what a page shows: functions with their variables, location entries, lines, inlined calls and findings.
 
 mod tables;
 
@@ -11,7 +11,7 @@ use gimli::constants as dw;
 use super::block::Strings;
 use super::disassembly::{Disassembly, Sought};
 use super::homes::{self, Registers};
-use super::kind::{Kind, Names, PlaceText};
+use super::kind::{LocationKind, LocationText, Wording};
 use super::options::Options;
 use super::place::{Entry, In, PlaceId, Places};
 use super::{frames, types};
@@ -25,7 +25,7 @@ use eitri_dwarf::eval::{self, Body, DebugInfo};
 use eitri_dwarf::read::{self, Dwarf, Object, OtherUnits, Unit, Value};
 use eitri_dwarf::target::{Target, Wave, with_extensions};
 
-/// Origin of a column of the timeline.
+/// Where a timeline column comes from.
 #[derive(Debug, Clone, Copy)]
 #[repr(u32)]
 enum Column {
@@ -44,29 +44,29 @@ struct Variable {
     line: u32,
     /// Names of the inlined calls around it.
     inlined: u32,
-    /// Pcs of its scope.
+    /// Scope pcs.
     scope: (u32, u32),
-    /// Location entries in the order of their pcs. Variables that reference the same list share them.
+    /// Location entries, ordered by pc. Variables that reference the same list share them.
     entries: Rc<[Entry]>,
 }
 
-/// Numbers of a finding and of its entry.
+/// A finding's number, and its entry's number.
 type EntryFinding = (usize, u32);
 
-/// What decides the entries of a location list: its offset, the function, the address class and the pcs of the scope.
+/// What decides a location list's entries: its offset, the function, the address class and the scope's pcs.
 type ListKey = (u64, usize, Option<u64>, (u32, u32));
 
-/// A finding: its number among the findings of `lint`, the number of the variable in the function, and the number of the
-/// location entry in the variable.
+/// A finding: its number among `lint`'s findings, the variable's number in the function, and the location entry's
+/// number in the variable.
 #[derive(Debug, Clone, Copy)]
-struct Found {
+struct FunctionFinding {
     finding: usize,
     variable: u32,
     entry: u32,
 }
 
 const NONE: u32 = u32::MAX;
-/// Maximum number of inlined calls that are named around a variable, from the outermost call on.
+/// Limit on inlined calls that are named around a variable, from the outermost call on.
 const MOST_NAMES: u32 = 32;
 
 #[derive(Debug, Default)]
@@ -79,10 +79,10 @@ struct Function {
     base: Vec<u8>,
     base_body: Option<(Vec<u8>, u64)>,
     variables: Vec<Variable>,
-    found: Vec<Found>,
+    findings: Vec<FunctionFinding>,
     /// Pc, file, line.
     lines: Vec<[u32; 3]>,
-    /// Start, end, depth, name, line of the call.
+    /// For each inlined call: start, end, depth, name, line.
     calls: Vec<[u32; 5]>,
     /// Pc, text.
     instructions: Vec<[u32; 2]>,
@@ -94,26 +94,27 @@ struct Function {
 struct Own {
     /// Names of the inlined calls around the children.
     inlined: Rc<str>,
-    /// Pcs of the innermost scope that has any, in bytes from the start of the function.
+    /// Pcs of the innermost scope that has any, in bytes from the function's start.
     pcs: (u32, u32),
 }
 
-/// Facts of a page.
+/// Facts for a page.
 pub(super) struct Gathered<'a> {
     findings: &'a [lint::Finding],
-    /// Findings by the section offset of a location entry, and by the entry of a variable or function, each in a file.
+    /// Findings in each file, by a location entry's section offset, and by the entry that declares a variable or
+    /// function.
     by_place: HashMap<(Option<&'a str>, &'a str, u64), Vec<usize>>,
     by_entry: HashMap<(Option<&'a str>, u64), Vec<usize>>,
     is_shown: Vec<bool>,
     disassembly: Option<Disassembly<'a>>,
-    /// Names of symbols by address, for a disassembly.
+    /// Symbol names by address, for a disassembly.
     symbols: HashMap<u64, Vec<&'a str>>,
     functions: Vec<Function>,
     places: Places,
-    /// Numbers of files by path.
+    /// File numbers by path.
     files: HashMap<String, u32>,
     paths: Vec<String>,
-    /// Sources in the line tables, by number of the file.
+    /// Sources in the line tables, by file number.
     sources: HashMap<u32, String>,
     lanes: u32,
     target: String,
@@ -122,7 +123,9 @@ pub(super) struct Gathered<'a> {
 impl<'a> Gathered<'a> {
     pub(super) fn new(options: &Options<'a>, object: &'a Object<'_>, findings: &'a [lint::Finding]) -> Self {
         let mut symbols = HashMap::<_, Vec<_>>::new();
-        for symbol in object.symbols().iter().filter(|one| one.is_defined && options.disassembly.is_some()) {
+        for symbol in
+            object.symbols().iter().filter(|symbol| symbol.is_defined && options.disassembly.is_some())
+        {
             symbols.entry(symbol.address).or_default().push(&*symbol.name);
         }
         let (mut by_place, mut by_entry) = (HashMap::<_, Vec<_>>::new(), HashMap::<_, Vec<_>>::new());
@@ -161,7 +164,7 @@ impl<'a> Gathered<'a> {
         number
     }
 
-    /// Checks that the disassembly is of this object.
+    /// Checks that the disassembly belongs to this object.
     pub(super) fn check_disassembly(&self) -> Result<()> {
         let Some(disassembly) = &self.disassembly else { return Ok(()) };
         if self.functions.iter().any(|function| !function.instructions.is_empty()) {
@@ -175,22 +178,22 @@ impl<'a> Gathered<'a> {
         )))
     }
 
-    /// Adds the coverage of the functions. Functions of one name are in the same order.
-    pub(super) fn measure(&mut self, all: &[FunctionCoverage]) {
+    /// Adds the functions' coverage. Functions with the same name are in the same order.
+    pub(super) fn measure(&mut self, functions: &[FunctionCoverage]) {
         let mut by_name: HashMap<&str, VecDeque<&FunctionCoverage>> = HashMap::new();
-        for one in all {
-            by_name.entry(&one.name).or_default().push_back(one);
+        for measured in functions {
+            by_name.entry(&measured.name).or_default().push_back(measured);
         }
         for function in &mut self.functions {
-            if let Some(one) = by_name.get_mut(function.name.as_str()).and_then(VecDeque::pop_front) {
-                let coverage = [one.coverage.scope, one.coverage.located, one.coverage.sound];
+            if let Some(measured) = by_name.get_mut(function.name.as_str()).and_then(VecDeque::pop_front) {
+                let coverage = [measured.coverage.scope, measured.coverage.located, measured.coverage.sound];
                 function.coverage = coverage.map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX));
             }
         }
     }
 }
 
-/// Facts of a file during the walk.
+/// Facts about a file during the walk.
 struct File<'r, 'o> {
     facts: &'r lint::Facts<'r, 'r>,
     dwarf: &'r Dwarf<'o>,
@@ -235,7 +238,7 @@ struct Visitor<'w, 'a, 'r, 'o> {
     /// Numbers of the unit's files.
     paths: Vec<u32>,
     others: &'w OtherUnits<'o>,
-    /// Entries of location lists that have no findings.
+    /// Entries of location lists without findings.
     lists: HashMap<ListKey, Rc<[Entry]>>,
 }
 
@@ -293,7 +296,7 @@ impl<'r, 'o> Visitor<'_, '_, 'r, 'o> {
         scope
     }
 
-    /// Returns a range in bytes from the start of a function, cut at its ends.
+    /// Returns a range in bytes from a function's start, cut at the function's ends.
     fn within(&self, index: usize, range: &Range<u64>) -> Option<(u32, u32)> {
         let function = &self.gathered.functions[index];
         let end = function.start.saturating_add(function.size.into());
@@ -327,7 +330,7 @@ impl<'r, 'o> Visitor<'_, '_, 'r, 'o> {
             let section = read::code_section(self.file.facts.code, start);
             let offset = start - section.map_or(0, |section| section.start);
             function.instructions = disassembly
-                .of(&Sought { names, start, offset, size: size.into() })
+                .function(&Sought { names, start, offset, size: size.into() })
                 .into_iter()
                 .map(|(pc, text)| [pc as u32, self.strings.add(&text.replace('\t', " "))])
                 .collect();
@@ -348,21 +351,22 @@ impl<'r, 'o> Visitor<'_, '_, 'r, 'o> {
         let lanes: Vec<_> = LANE_PC.iter().filter_map(|name| entry.locations(*name).ok().flatten()).collect();
         if let Some(list) = lanes.first() {
             let mut rows = Vec::new();
-            for one in list {
-                let pcs = if one.is_default() {
+            for entry in list {
+                let pcs = if entry.is_default() {
                     Some((0, size))
                 } else {
-                    self.within(index, &(one.start..one.end))
+                    self.within(index, &(entry.start..entry.end))
                 };
                 let Some((start, end)) = pcs else { continue };
-                let place = self.place(one.expr, index, None, None);
-                let words = PlaceText::new(Kind::Rule, "lanes", "pcs of the lanes, active or waiting");
+                let place = self.place(entry.expr, index, None, None);
+                let words =
+                    LocationText::new(LocationKind::Rule, "lanes", "pcs of the lanes, active or waiting");
                 let place = self.gathered.places.renamed(place, &words, self.strings);
                 rows.push(Entry { start, end, place });
             }
             self.column(index, Column::Lanes, "lane pc", rows);
         }
-        self.found(index, entry.offset(), NONE);
+        self.add_findings(index, entry.offset(), NONE);
         Some(index)
     }
 
@@ -376,10 +380,11 @@ impl<'r, 'o> Visitor<'_, '_, 'r, 'o> {
     }
 
     fn shape(&self, expr: &[u8]) -> Shape {
-        shape::of(expr, self.unit.encoding, &|index| self.file.dwarf.address(self.unit, index).ok())
+        shape::analyze(expr, self.unit.encoding, &|index| self.file.dwarf.address(self.unit, index).ok())
     }
 
-    /// Adds the entries of an expression at some pcs: one for the homes of its PTX registers, and one without such.
+    /// Adds an expression's entries at some pcs: an entry for each set of PTX register homes, or a single entry
+    /// if it uses no PTX register.
     fn entries(
         &mut self,
         expr: &[u8],
@@ -413,7 +418,7 @@ impl<'r, 'o> Visitor<'_, '_, 'r, 'o> {
         let function = &self.gathered.functions[index];
         let target = file.target.as_ref();
         let space = class.zip(target).and_then(|(class, target)| target.space_of_class(class));
-        let names = Names {
+        let names = Wording {
             target,
             frame_base: function.frame_base.as_ref(),
             space: space.map(|space| space.id),
@@ -435,7 +440,7 @@ impl<'r, 'o> Visitor<'_, '_, 'r, 'o> {
             contents: Contents::Numbers(Changed::None),
         });
         let within = In { unit: self.unit, names, witness, frame_base: Some(&function.base) };
-        self.gathered.places.of_expr(expr, &shape, &within, self.strings)
+        self.gathered.places.computed(expr, &shape, &within, self.strings)
     }
 
     fn variable(&mut self, entry: read::Entry<'r, 'o>, index: usize, scope: &Own) {
@@ -448,11 +453,11 @@ impl<'r, 'o> Visitor<'_, '_, 'r, 'o> {
             Some(Value::LocList(offset)) => Some((offset, index, class, scope.pcs)),
             _ => None,
         };
-        let (entries, found) = match list.and_then(|key| self.lists.get(&key)) {
+        let (entries, findings) = match list.and_then(|key| self.lists.get(&key)) {
             Some(known) => (known.clone(), Vec::new()),
             None => self.location_entries(entry, scope, index, class),
         };
-        if let Some(key) = list.filter(|_| found.is_empty()) {
+        if let Some(key) = list.filter(|_| findings.is_empty()) {
             self.lists.insert(key, entries.clone());
         }
         let declared = |name| entry.inherited(name).and_then(|value| value.unsigned());
@@ -474,18 +479,18 @@ impl<'r, 'o> Visitor<'_, '_, 'r, 'o> {
             scope: scope.pcs,
             entries,
         };
-        for (finding, _) in &found {
+        for (finding, _) in &findings {
             self.gathered.is_shown[*finding] = true;
         }
         let function = &mut self.gathered.functions[index];
         function.variables.push(variable);
-        let findings = found.into_iter().map(|(finding, entry)| Found { finding, variable: number, entry });
-        function.found.extend(findings);
-        self.found(index, entry.offset(), number);
+        let findings =
+            findings.into_iter().map(|(finding, entry)| FunctionFinding { finding, variable: number, entry });
+        function.findings.extend(findings);
+        self.add_findings(index, entry.offset(), number);
     }
 
-    /// Returns the location entries of a variable in the order of their pcs, and the findings about them, each with the
-    /// number of its entry.
+    /// Returns a variable's location entries, ordered by pc, and the findings about them, each with its entry's number.
     fn location_entries(
         &mut self,
         entry: read::Entry<'r, 'o>,
@@ -494,7 +499,7 @@ impl<'r, 'o> Visitor<'_, '_, 'r, 'o> {
         class: Option<u64>,
     ) -> (Rc<[Entry]>, Vec<EntryFinding>) {
         let mut entries = Vec::new();
-        let mut found = Vec::new();
+        let mut findings = Vec::new();
         let list = entry.locations(dw::DW_AT_location).ok().flatten().unwrap_or_default();
         for location in &list {
             eitri_dwarf::work::step();
@@ -507,10 +512,10 @@ impl<'r, 'o> Visitor<'_, '_, 'r, 'o> {
             let place = (self.file.dwarf.split_file(), section, offset);
             let own = self.gathered.by_place.get(&place).into_iter().flatten().copied();
             // Variables can share a list, and a finding belongs to a single variable.
-            let findings = self.gathered.findings;
-            let own = own.filter(|&own| findings[own].entry.is_none_or(|owner| owner == entry.offset()));
+            let gathered = self.gathered.findings;
+            let own = own.filter(|&own| gathered[own].entry.is_none_or(|owner| owner == entry.offset()));
             let first = pcs.map_or(NONE, |_| entries.len() as u32);
-            found.extend(own.map(|finding| (finding, first)));
+            findings.extend(own.map(|finding| (finding, first)));
             if let Some(pcs) = pcs {
                 self.entries(location.expr, index, class, pcs, &mut entries);
             }
@@ -524,39 +529,42 @@ impl<'r, 'o> Visitor<'_, '_, 'r, 'o> {
                 Value::Signed(value) => value.to_string(),
                 value => value.unsigned().map_or_else(String::new, |value| (value as i64).to_string()),
             };
-            let words = PlaceText::new(Kind::Constant, value.clone(), format!("the constant {value}"));
+            let words =
+                LocationText::new(LocationKind::Constant, value.clone(), format!("the constant {value}"));
             let place =
-                self.gathered.places.of_text(&words, &format!("DW_AT_const_value {value}"), self.strings);
+                self.gathered.places.plain(&words, &format!("DW_AT_const_value {value}"), self.strings);
             entries.push(Entry { start: scope.pcs.0, end: scope.pcs.1, place });
         }
-        // Entries are drawn in the order of their pcs; findings follow them.
+        // The page draws entries in pc order; findings follow them.
         let mut order: Vec<usize> = (0..entries.len()).collect();
-        order.sort_by_key(|&at| (entries[at].start, entries[at].end));
+        order.sort_by_key(|&index| (entries[index].start, entries[index].end));
         let mut position = vec![NONE; entries.len()];
         order.iter().enumerate().for_each(|(new, &old)| position[old] = new as u32);
-        for (_, entry) in &mut found {
+        for (_, entry) in &mut findings {
             *entry = position.get(*entry as usize).copied().unwrap_or(NONE);
         }
-        (order.into_iter().map(|at| entries[at]).collect(), found)
+        (order.into_iter().map(|index| entries[index]).collect(), findings)
     }
 
     /// Adds the findings about a variable or function as a whole.
-    fn found(&mut self, index: usize, offset: u64, variable: u32) {
+    fn add_findings(&mut self, index: usize, offset: u64, variable: u32) {
         let place = (self.file.dwarf.split_file(), offset);
         for finding in self.gathered.by_entry.get(&place).cloned().unwrap_or_default() {
             self.gathered.is_shown[finding] = true;
-            self.gathered.functions[index].found.push(Found { finding, variable, entry: NONE });
+            self.gathered.functions[index].findings.push(FunctionFinding { finding, variable, entry: NONE });
         }
     }
 
-    /// Adds the rows of the line table to the functions of the unit, which begin at a number.
+    /// Adds the line table rows to the unit's functions, whose numbers start at `first`.
     fn rows(&mut self, first: usize, program: &read::LineProgram<'_>) {
         let functions = &mut self.gathered.functions[first..];
         let mut order: Vec<usize> = (0..functions.len()).collect();
         order.sort_by_key(|&index| functions[index].start);
         for row in program.rows().map_while(Result::ok).filter(|row| !row.end_sequence) {
             let count = order.partition_point(|&index| functions[index].start <= row.address);
-            let Some(function) = count.checked_sub(1).map(|at| &mut functions[order[at]]) else { continue };
+            let Some(function) = count.checked_sub(1).map(|index| &mut functions[order[index]]) else {
+                continue;
+            };
             let pc = row.address - function.start;
             if pc >= function.size.into() {
                 continue;

@@ -1,29 +1,29 @@
-//! Homes of PTX registers: machine registers or memory, by which the location entries of a cubin are cut.
+//! PTX register homes: the machine registers or memory by which a cubin's location entries are cut.
 
-use crate::lint::shape::{Number, Place, Shape};
+use crate::lint::shape::{LocationShape, Number, Shape};
 use eitri_dwarf::op::Reg;
 use eitri_dwarf::read::nvidia::{Home, INSTRUCTION_BYTES, MappedFunction};
 use eitri_dwarf::target::Target;
 
-/// Maximum number of words of a register.
+/// Limit on words in a register.
 const MOST_WORDS: usize = 4;
-/// Maximum number of registers of an expression by whose homes its pcs are cut.
+/// Limit on registers in an expression by whose homes its pcs are cut.
 const MOST_REGISTERS: usize = 16;
 
-/// The homes of each word of a register, the lower one first: a copied value has two. Empty where no word has a home.
+/// The homes of each register word, the lower word first: a copied value has two. Empty where no word has a home.
 pub(super) type HomesByWord = Vec<Vec<Home>>;
 
-/// PTX registers of an expression.
+/// PTX registers in an expression.
 pub(super) type Registers = Vec<(Reg, String)>;
 
-/// Pcs in bytes from the start of the function, with the homes of registers.
+/// Pcs in bytes from the function's start, with register homes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Homes {
     pub(super) pcs: (u32, u32),
     pub(super) registers: Vec<HomesByWord>,
 }
 
-/// Returns the PTX registers of an expression, each once. Names of machine registers have no percent sign.
+/// Returns an expression's PTX registers, each once. Machine register names have no percent sign.
 pub(super) fn registers(shape: &Shape, target: Option<&Target>) -> Registers {
     let mut registers = Registers::new();
     let mut add = |reg: Reg| {
@@ -37,8 +37,10 @@ pub(super) fn registers(shape: &Shape, target: Option<&Target>) -> Registers {
     };
     for part in &shape.parts {
         match &part.place {
-            Place::Register(reg, _) => add(*reg),
-            Place::Memory { address: number, .. } | Place::Value(number) => of_number(number, &mut add),
+            LocationShape::Register(reg, _) => add(*reg),
+            LocationShape::Memory { address: number, .. } | LocationShape::Value(number) => {
+                add_registers(number, &mut add)
+            }
             _ => {}
         }
     }
@@ -46,27 +48,27 @@ pub(super) fn registers(shape: &Shape, target: Option<&Target>) -> Registers {
 }
 
 /// Calls a function for each register in a number.
-fn of_number(number: &Number, add: &mut impl FnMut(Reg)) {
+fn add_registers(number: &Number, add: &mut impl FnMut(Reg)) {
     match number {
         Number::Register(reg, _) => add(*reg),
-        Number::Loaded { from, .. } => of_number(from, add),
-        Number::Computed(of) => of.iter().for_each(|one| of_number(one, add)),
+        Number::Loaded { from, .. } => add_registers(from, add),
+        Number::Computed(operands) => operands.iter().for_each(|operand| add_registers(operand, add)),
         _ => {}
     }
 }
 
-/// Cuts pcs where a home of a register begins or ends. The last pc of a home is that of an instruction that reads it.
+/// Cuts pcs where a register home begins or ends. A home's last pc is an instruction that reads it.
 pub(super) fn cut(map: &MappedFunction<'_>, registers: &Registers, pcs: (u32, u32)) -> Vec<Homes> {
     // Pc, register and word, home, whether it begins there.
     let mut events = Vec::new();
     for (number, (_, name)) in registers.iter().enumerate() {
         for word in 0..MOST_WORDS {
-            for one in map.homes_of(name.as_bytes(), word as u32) {
-                let end = one.end.saturating_add(INSTRUCTION_BYTES).min(pcs.1);
-                let start = one.start.max(pcs.0);
+            for home in map.homes_of(name.as_bytes(), word as u32) {
+                let end = home.end.saturating_add(INSTRUCTION_BYTES).min(pcs.1);
+                let start = home.start.max(pcs.0);
                 if start < end {
                     let place = number * MOST_WORDS + word;
-                    events.extend([(start, place, one.home, true), (end, place, one.home, false)]);
+                    events.extend([(start, place, home.home, true), (end, place, home.home, false)]);
                 }
             }
         }
@@ -87,8 +89,8 @@ pub(super) fn cut(map: &MappedFunction<'_>, registers: &Registers, pcs: (u32, u3
             let current = &mut current[place];
             if begins {
                 current.push(home);
-            } else if let Some(at) = current.iter().position(|one| *one == home) {
-                current.swap_remove(at);
+            } else if let Some(index) = current.iter().position(|known| *known == home) {
+                current.swap_remove(index);
             }
         }
         rest = &rest[here..];
@@ -119,7 +121,7 @@ pub(super) fn cut(map: &MappedFunction<'_>, registers: &Registers, pcs: (u32, u3
     }
 }
 
-/// Describes the homes of a register's words. `None` without one.
+/// Describes the homes of a register's words. `None` if no word has a home.
 pub(super) fn texts(words: &HomesByWord) -> Option<Vec<String>> {
     let text = |homes: &Vec<Home>| match &homes[..] {
         [] => "–".into(),
@@ -180,7 +182,7 @@ mod tests {
             let words = |homes: &[Home]| homes.iter().map(|home| vec![*home]).collect();
             Homes { pcs, registers: vec![words(first), words(second)] }
         };
-        // The last instruction of 16 bytes is a part of the range.
+        // The last instruction has 16 bytes, which all belong to the range.
         let expected = [
             expected_homes((0, 0x10), &[], &[]),
             expected_homes((0x10, 0x20), &[R4], &[]),

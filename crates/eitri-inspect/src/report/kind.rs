@@ -1,24 +1,24 @@
-//! Kinds of locations, and the meaning of a location in words.
+//! Location kinds, and what a location means in words.
 
 use super::homes::{self, Registers};
-use crate::lint::shape::{Number, Part, Place, Selected, Shape};
+use crate::lint::shape::{LocationShape, Number, PartShape, Selected, Shape};
 use eitri_dwarf::error::Count;
 use eitri_dwarf::op::Reg;
 use eitri_dwarf::target::{SpaceId, Target};
 
-/// Kind of a location. The page has a colour, a pattern and a letter for each.
+/// Location kind. The page has a colour, a pattern and a letter for each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
-pub(super) enum Kind {
+pub(super) enum LocationKind {
     /// Unavailable variable.
     Nowhere,
     /// A scalar register.
     Scalar,
-    /// A vector register, or an element of one.
+    /// A vector register, or an element in it.
     Vector,
-    /// Scratch of a lane or a wave, or the stack of a CPU.
+    /// Scratch that belongs to a lane or a wave, or a CPU's stack.
     Scratch,
-    /// Memory of a work-group (LDS, shared).
+    /// Work-group memory (LDS, shared).
     Local,
     /// Global, constant and generic memory.
     Global,
@@ -30,51 +30,51 @@ pub(super) enum Kind {
     Several,
     /// A location that only an evaluation shows.
     Unknown,
-    /// A rule of a frame, or a position of lanes.
+    /// A frame rule, or lane positions.
     Rule,
 }
 
 /// A location in words.
 #[derive(Debug, Clone)]
-pub(super) struct PlaceText {
-    pub(super) kind: Kind,
-    /// A few characters, for a cell of the timeline.
+pub(super) struct LocationText {
+    pub(super) kind: LocationKind,
+    /// A few characters, for a timeline cell.
     pub(super) label: String,
-    /// Meaning of the whole expression.
+    /// What the whole expression means.
     pub(super) meaning: String,
 }
 
-impl PlaceText {
-    pub(super) fn new(kind: Kind, label: impl Into<String>, meaning: impl Into<String>) -> Self {
+impl LocationText {
+    pub(super) fn new(kind: LocationKind, label: impl Into<String>, meaning: impl Into<String>) -> Self {
         Self { kind, label: label.into(), meaning: meaning.into() }
     }
 }
 
 /// Facts beside the expression on which words depend.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Names<'a> {
+pub(super) struct Wording<'a> {
     pub(super) target: Option<&'a Target>,
     pub(super) frame_base: Option<&'a Shape>,
-    /// Space of memory in the default space, by `DW_AT_address_class`.
+    /// Space for memory in the default space, by `DW_AT_address_class`.
     pub(super) space: Option<SpaceId>,
     pub(super) is_cpu: bool,
     /// PTX registers with the homes of their words.
     pub(super) homes: Option<(&'a Registers, &'a [homes::HomesByWord])>,
 }
 
-impl Names<'_> {
-    /// Describes the location of a variable.
-    pub(super) fn describe(&self, shape: &Shape) -> PlaceText {
+impl Wording<'_> {
+    /// Describes a variable's location.
+    pub(super) fn describe(&self, shape: &Shape) -> LocationText {
         if let Some((_, rule)) = &shape.error {
-            return PlaceText::new(Kind::Unknown, "?", format!("it cannot be evaluated: {rule}"));
+            return LocationText::new(LocationKind::Unknown, "?", format!("it cannot be evaluated: {rule}"));
         }
         match &shape.parts[..] {
-            [] => PlaceText::new(Kind::Nowhere, "", "not available"),
+            [] => LocationText::new(LocationKind::Nowhere, "", "not available"),
             [part] => {
                 let place = self.place(&part.place);
                 match part.bits {
                     Some(bits) => {
-                        PlaceText { meaning: format!("{} in {}", size(bits), place.meaning), ..place }
+                        LocationText { meaning: format!("{} in {}", size(bits), place.meaning), ..place }
                     }
                     None => place,
                 }
@@ -83,48 +83,50 @@ impl Names<'_> {
         }
     }
 
-    fn several(&self, parts: &[Part]) -> PlaceText {
-        let places: Vec<PlaceText> = parts.iter().map(|part| self.place(&part.place)).collect();
+    fn several(&self, parts: &[PartShape]) -> LocationText {
+        let places: Vec<LocationText> = parts.iter().map(|part| self.place(&part.place)).collect();
         let mut meaning = String::new();
-        for (index, (part, one)) in parts.iter().zip(&places).take(8).enumerate() {
+        for (index, (part, place)) in parts.iter().zip(&places).take(8).enumerate() {
             let join = if index == 0 { "" } else { "; " };
             let bits = part.bits.map_or_else(|| "the rest".into(), size);
-            meaning += &format!("{join}{bits}: {}", one.meaning);
+            meaning += &format!("{join}{bits}: {}", place.meaning);
         }
         if parts.len() > 8 {
             meaning += &format!("; {} in all", Count(parts.len(), "part"));
         }
-        let label: Vec<&str> = places.iter().take(2).map(|one| one.label.as_str()).collect();
-        if places.iter().all(|one| one.kind == Kind::Nowhere) {
-            PlaceText::new(Kind::Nowhere, "", meaning)
+        let label: Vec<&str> = places.iter().take(2).map(|place| place.label.as_str()).collect();
+        if places.iter().all(|place| place.kind == LocationKind::Nowhere) {
+            LocationText::new(LocationKind::Nowhere, "", meaning)
         } else {
-            PlaceText::new(Kind::Several, label.join(" ").trim(), meaning)
+            LocationText::new(LocationKind::Several, label.join(" ").trim(), meaning)
         }
     }
 
-    fn place(&self, place: &Place) -> PlaceText {
+    fn place(&self, place: &LocationShape) -> LocationText {
         match place {
-            Place::Nothing => PlaceText::new(Kind::Nowhere, "", "not available"),
-            Place::Register(reg, selected) => self.register(*reg, *selected),
-            Place::Memory { space, address } => self.memory(space.as_ref(), address),
-            Place::Value(Number::Known(value)) => {
+            LocationShape::Nothing => LocationText::new(LocationKind::Nowhere, "", "not available"),
+            LocationShape::Register(reg, selected) => self.register(*reg, *selected),
+            LocationShape::Memory { space, address } => self.memory(space.as_ref(), address),
+            LocationShape::Value(Number::Known(value)) => {
                 let value = *value as i64;
-                PlaceText::new(Kind::Constant, value.to_string(), format!("the constant {value}"))
+                LocationText::new(LocationKind::Constant, value.to_string(), format!("the constant {value}"))
             }
-            Place::Value(number) => {
+            LocationShape::Value(number) => {
                 let text = self.loaded(number).unwrap_or_else(|| self.number(number));
-                PlaceText::new(
-                    Kind::Computed,
+                LocationText::new(
+                    LocationKind::Computed,
                     format!("={}", self.short(number)),
                     format!("the value {text}"),
                 )
             }
-            Place::Implicit(bytes) => {
+            LocationShape::Implicit(bytes) => {
                 let bytes: Vec<String> = bytes.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
                 let text = bytes.join(" ");
-                PlaceText::new(Kind::Constant, text.clone(), format!("the bytes {text}"))
+                LocationText::new(LocationKind::Constant, text.clone(), format!("the bytes {text}"))
             }
-            Place::Other => PlaceText::new(Kind::Unknown, "…", "a location that the steps show"),
+            LocationShape::Other => {
+                LocationText::new(LocationKind::Unknown, "…", "a location that the steps show")
+            }
         }
     }
 
@@ -133,13 +135,13 @@ impl Names<'_> {
         register.map_or_else(|| format!("register {}", reg.0), |register| register.name().to_string())
     }
 
-    /// Returns the homes of the words of a PTX register.
+    /// Returns the homes of a PTX register's words.
     fn homes(&self, reg: Reg) -> Option<&homes::HomesByWord> {
         let (registers, homes) = self.homes?;
         homes.get(registers.iter().position(|known| known.0 == reg)?)
     }
 
-    /// Returns the name of a register in a number, with its home.
+    /// Returns a register name in a number, with its home.
     fn register_home(&self, reg: Reg) -> String {
         let name = self.name(reg);
         match self.homes(reg).map(homes::texts) {
@@ -149,22 +151,22 @@ impl Names<'_> {
         }
     }
 
-    fn register(&self, reg: Reg, selected: Selected) -> PlaceText {
+    fn register(&self, reg: Reg, selected: Selected) -> LocationText {
         let name = self.name(reg);
         if let Some(words) = self.homes(reg) {
             let Some(texts) = homes::texts(words) else {
                 let meaning = format!("the PTX register {name}, which no machine register has at these pcs");
-                return PlaceText::new(Kind::Nowhere, "", meaning);
+                return LocationText::new(LocationKind::Nowhere, "", meaning);
             };
             let is_memory = words.iter().flatten().any(|home| home.is_memory());
-            let kind = if is_memory { Kind::Scratch } else { Kind::Scalar };
+            let kind = if is_memory { LocationKind::Scratch } else { LocationKind::Scalar };
             let places = texts.join(" and ").replace('/', " or ");
             let meaning = format!("the PTX register {name}, which is in {places}");
-            return PlaceText::new(kind, texts.join(" "), meaning);
+            return LocationText::new(kind, texts.join(" "), meaning);
         }
         let register = self.target.and_then(|target| target.register(reg));
         let Some(register) = register.filter(|register| register.is_vector()) else {
-            return PlaceText::new(Kind::Scalar, name.clone(), format!("the register {name}"));
+            return LocationText::new(LocationKind::Scalar, name.clone(), format!("the register {name}"));
         };
         let lane_bits = u64::from(register.lane_bits()).max(1);
         let is_implied = self.target.is_some_and(Target::has_lane_expressions);
@@ -183,10 +185,10 @@ impl Names<'_> {
                 (format!("{name}[{lane}]"), format!("the element of {name} of lane {lane}"))
             }
         };
-        PlaceText::new(Kind::Vector, label, meaning)
+        LocationText::new(LocationKind::Vector, label, meaning)
     }
 
-    fn memory(&self, space: Option<&Number>, address: &Number) -> PlaceText {
+    fn memory(&self, space: Option<&Number>, address: &Number) -> LocationText {
         let text = self.number(address);
         let number = match space {
             None => self.space.or(Some(SpaceId::DEFAULT)),
@@ -201,18 +203,18 @@ impl Names<'_> {
         };
         let is_stack = |number: &Number| matches!(number, Number::Frame(_) | Number::Cfa(_));
         let kind = match number {
-            Some(SpaceId::LOCAL) => Kind::Local,
-            Some(SpaceId::PRIVATE_LANE | SpaceId::PRIVATE_WAVE) => Kind::Scratch,
-            _ if self.is_cpu && is_stack(address) => Kind::Scratch,
-            Some(_) => Kind::Global,
-            None => Kind::Unknown,
+            Some(SpaceId::LOCAL) => LocationKind::Local,
+            Some(SpaceId::PRIVATE_LANE | SpaceId::PRIVATE_WAVE) => LocationKind::Scratch,
+            _ if self.is_cpu && is_stack(address) => LocationKind::Scratch,
+            Some(_) => LocationKind::Global,
+            None => LocationKind::Unknown,
         };
         let meaning = if self.is_cpu {
             format!("memory at {text}")
         } else {
             format!("memory of the space {name} at {text}")
         };
-        PlaceText::new(kind, format!("[{}]", self.short(address)), meaning)
+        LocationText::new(kind, format!("[{}]", self.short(address)), meaning)
     }
 
     /// Describes a number in words.
@@ -220,25 +222,25 @@ impl Names<'_> {
         match number {
             Number::Known(value) => format!("{value:#x}"),
             Number::Register(reg, 0) => self.register_home(*reg),
-            Number::Register(reg, by) => match self.homes(*reg) {
-                Some(_) => format!("{:#x} from {} on", Count(*by, "byte"), self.register_home(*reg)),
-                None => format!("{}{by:+}", self.name(*reg)),
+            Number::Register(reg, offset) => match self.homes(*reg) {
+                Some(_) => format!("{:#x} from {} on", Count(*offset, "byte"), self.register_home(*reg)),
+                None => format!("{}{offset:+}", self.name(*reg)),
             },
             Number::Symbol(address) => format!("the address {address:#x}"),
-            Number::Frame(by) => match self.base() {
-                Some(base) => format!("{base}{by:+}, from the frame base"),
-                None => format!("the frame base{by:+}"),
+            Number::Frame(offset) => match self.base() {
+                Some(base) => format!("{base}{offset:+}, from the frame base"),
+                None => format!("the frame base{offset:+}"),
             },
-            Number::Cfa(by) => format!("the canonical frame address{by:+}"),
+            Number::Cfa(offset) => format!("the canonical frame address{offset:+}"),
             Number::Loaded { .. } => format!("what is {}", self.loaded(number).unwrap_or_default()),
             Number::Lane(1) => "the lane".into(),
-            Number::Lane(by) => format!("{by} × lane"),
-            Number::Computed(of) if of.len() < 4 => {
-                let of: Vec<String> = of.iter().map(|one| self.number(one)).collect();
-                if of.is_empty() {
+            Number::Lane(bytes) => format!("{bytes} × lane"),
+            Number::Computed(operands) if operands.len() < 4 => {
+                let operands: Vec<String> = operands.iter().map(|operand| self.number(operand)).collect();
+                if operands.is_empty() {
                     "a computed number".into()
                 } else {
-                    format!("a number computed from {}", of.join(" and "))
+                    format!("a number computed from {}", operands.join(" and "))
                 }
             }
             Number::Computed(_) => "a computed number".into(),
@@ -246,7 +248,7 @@ impl Names<'_> {
         }
     }
 
-    /// Place of a number that is read from memory.
+    /// Where a number is loaded from.
     fn loaded(&self, number: &Number) -> Option<String> {
         let Number::Loaded { space, from } = number else { return None };
         let known = match space.as_deref() {
@@ -258,11 +260,13 @@ impl Names<'_> {
         Some(format!("stored at {}{space}", self.number(from)))
     }
 
-    /// Register or address of the frame base.
+    /// Frame base register or address.
     fn base(&self) -> Option<String> {
         match &self.frame_base?.parts.first()?.place {
-            Place::Register(reg, _) => Some(self.name(*reg)),
-            Place::Memory { address: Number::Cfa(0), .. } => Some("the canonical frame address".into()),
+            LocationShape::Register(reg, _) => Some(self.name(*reg)),
+            LocationShape::Memory { address: Number::Cfa(0), .. } => {
+                Some("the canonical frame address".into())
+            }
             _ => None,
         }
     }
@@ -272,9 +276,9 @@ impl Names<'_> {
         match number {
             Number::Known(value) | Number::Symbol(value) => format!("{value:#x}"),
             Number::Register(reg, 0) => self.name(*reg),
-            Number::Register(reg, by) => format!("{}{by:+}", self.name(*reg)),
-            Number::Frame(by) => format!("fb{by:+}"),
-            Number::Cfa(by) => format!("cfa{by:+}"),
+            Number::Register(reg, offset) => format!("{}{offset:+}", self.name(*reg)),
+            Number::Frame(offset) => format!("fb{offset:+}"),
+            Number::Cfa(offset) => format!("cfa{offset:+}"),
             Number::Loaded { from, .. } => format!("*{}", self.short(from)),
             Number::Lane(_) => "lane".into(),
             Number::Computed(_) | Number::Other => "…".into(),
@@ -282,7 +286,7 @@ impl Names<'_> {
     }
 }
 
-/// A number of bits, in bytes if possible.
+/// Formats a bit count, in bytes if possible.
 fn size(bits: u64) -> String {
     if bits.is_multiple_of(8) { Count(bits / 8, "byte").to_string() } else { Count(bits, "bit").to_string() }
 }

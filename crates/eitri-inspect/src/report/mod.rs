@@ -1,8 +1,8 @@
-//! Page that shows the debug information of an object: for each function a timeline of its variables, with sources,
-//! expressions, their steps, and the findings of [`lint`].
+//! Page that shows an object's debug information: a timeline for each function's variables, with sources, expressions,
+//! their steps, and the findings from [`lint`].
 //!
-//! The page is one HTML file without references to other files. The data is a block of numbers and texts; the script draws the
-//! part of it that is seen. Everything of the object is text, and never markup.
+//! The page is a single HTML file without references to other files. The data is a block of numbers and texts; the
+//! script draws only what is visible. Everything from the object is text, and never markup.
 //!
 //! ```
 //! # fn main() -> eitri_dwarf::Result<()> {
@@ -33,24 +33,25 @@ pub use options::{Options, Source};
 
 use block::{Block, Strings};
 
-/// Script of the page: data, timeline, panels.
+/// The page's script: data, timeline, panels.
 const SCRIPT: &str =
     concat!(include_str!("data.js"), "\n", include_str!("timeline.js"), "\n", include_str!("page.js"));
 
-/// Makes the page of an object file of any producer. Parts that cannot be read are findings on the page.
+/// Generates the page for an object file from any producer. Parts that cannot be read are findings on the page.
 ///
 /// # Errors
-/// The errors of [`readable_report`].
+/// As [`readable_report`].
 pub fn report(bytes: &[u8], options: &Options<'_>) -> Result<String> {
-    readable_report(bytes, options).map(|found| found.0)
+    readable_report(bytes, options).map(|page_and_errors| page_and_errors.0)
 }
 
-/// Makes the page of an object file as [`report()`] does, and returns it with the errors of the parts that cannot be read.
+/// Generates the page for an object file as [`report()`] does, and returns it with the errors in parts that cannot be
+/// read.
 ///
 /// # Errors
-/// The errors of [`Object::read`] and [`Dwarf::read_readable`], and those of the finder of [`Options::split`];
-/// [`Malformed`](eitri_dwarf::error::ErrorKind::Malformed) if no instruction of [`Options::disassembly`] is of a function of the
-/// object.
+/// The errors of [`Object::read`] and [`Dwarf::read_readable`], and errors from the finder in [`Options::split`];
+/// [`Malformed`](eitri_dwarf::error::ErrorKind::Malformed) if no instruction in [`Options::disassembly`] belongs to a
+/// function in the object.
 pub fn readable_report(bytes: &[u8], options: &Options<'_>) -> Result<(String, Vec<Error>)> {
     let (strings, tables, unreadable) = tables(bytes, options)?;
     let block = Block::new(&tables, &strings);
@@ -73,18 +74,19 @@ pub fn readable_report(bytes: &[u8], options: &Options<'_>) -> Result<(String, V
     Ok((out, unreadable))
 }
 
-/// Returns the texts and tables of a page: a table for each kind of record, with a fixed number of words each; and the
-/// errors of the parts that cannot be read.
+/// Returns a page's texts and tables, and the errors in parts that cannot be read. There is a table for each kind of
+/// record, whose records have a fixed number of words.
 fn tables(bytes: &[u8], options: &Options<'_>) -> Result<(Strings, Vec<Vec<u32>>, Vec<Error>)> {
     let object = Object::read_with(bytes, options.supplementary, None)?;
     let dwarf = Dwarf::read_readable(&object, Dialect::Llvm, 1)?;
     let facts = lint::Facts::new(&object, &dwarf, 1)?;
     options.split.with(&object, &dwarf, |split| {
         let mut findings = Vec::new();
-        let of_lint = lint::Options { split: options.split, ..lint::Options::default() };
-        let judged = lint::units(&facts, &dwarf, split, &of_lint, &mut |finding| findings.push(finding))?;
-        let of_stats = stats::Options { split: options.split, ..stats::Options::default() };
-        let coverage = stats::measure(&object, Some(&facts), &dwarf, split, &of_stats)?;
+        let lint_options = lint::Options { split: options.split, ..lint::Options::default() };
+        let judged =
+            lint::units(&facts, &dwarf, split, &lint_options, &mut |finding| findings.push(finding))?;
+        let stats_options = stats::Options { split: options.split, ..stats::Options::default() };
+        let coverage = stats::measure(&object, Some(&facts), &dwarf, split, &stats_options)?;
         let mut strings = Strings::default();
         let mut gathered = gather::Gathered::new(options, &object, &findings);
         for dwarf in std::iter::once(&dwarf).chain(split) {

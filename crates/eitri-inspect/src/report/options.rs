@@ -1,23 +1,23 @@
-//! Choices of the caller.
+//! The caller's choices.
 
 use core::fmt;
 
 use eitri_dwarf::read::SplitFiles;
 
-/// Function that returns the text of a source file by its path.
+/// Function that returns a source file's text by its path.
 pub type Source<'a> = dyn Fn(&str) -> Option<String> + 'a;
 
-/// Choices of a page.
+/// What the page shows besides the object.
 #[derive(Clone, Copy, Default)]
 pub struct Options<'a> {
-    /// Name of the object, for the title.
+    /// Object name, for the title.
     pub name: &'a str,
-    /// Text of a disassembler, such as `llvm-objdump -d` or `nvdisasm`, whose instructions are shown at their pcs. A
-    /// function is found by its name and its address, in an unlinked file by its offset in the section.
+    /// Disassembler output, such as from `llvm-objdump -d` or `nvdisasm`, whose instructions are shown at their pcs. A
+    /// function is found by its name and its address, or in an unlinked file by its offset in the section.
     pub disassembly: Option<&'a str>,
-    /// Returns the text of a source file by its path in the line table.
+    /// Returns a source file's text by its path in the line table.
     pub source: Option<&'a Source<'a>>,
-    /// Files of split units, which are shown with the code of the object.
+    /// Split files, which are shown with the object's code.
     pub split: SplitFiles<'a>,
     /// Contents of the [supplementary file](eitri_dwarf::read::Object::set_supplementary).
     pub supplementary: Option<&'a [u8]>,

@@ -1,10 +1,10 @@
-//! Places of a page, each once: kind, expression, meaning, steps, and the result for each lane.
+//! A page's locations, each once: kind, expression, meaning, steps, and the result for each lane.
 
 use std::collections::HashMap;
 
 use super::block::Strings;
 use super::homes;
-use super::kind::{Kind, Names, PlaceText};
+use super::kind::{LocationKind, LocationText, Wording};
 use crate::lint::shape::Shape;
 use crate::lint::witness::Witness;
 use eitri_dwarf::dump::{Asked, steps};
@@ -13,10 +13,10 @@ use eitri_dwarf::op::text;
 use eitri_dwarf::read::Unit;
 use eitri_dwarf::target::Target;
 
-/// Number of a location in the page's table.
+/// Location number in the page's table.
 pub(super) type PlaceId = u32;
 
-/// A location entry: pcs in bytes from the start of the function, and the location.
+/// A location entry: pcs in bytes from the function's start, and the location.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Entry {
     pub(super) start: u32,
@@ -24,19 +24,19 @@ pub(super) struct Entry {
     pub(super) place: PlaceId,
 }
 
-/// An evaluation as text: the result; operation, stack and queries of each step.
+/// An evaluation as text: the result; and each step's operation, stack and queries.
 type Evaluated = (String, Vec<[String; 3]>);
 
 /// An evaluation in one lane.
 struct Run {
     result: String,
-    /// Operation, stack and queries of each step.
+    /// Each step's operation, stack and queries.
     steps: Vec<[String; 3]>,
-    /// Whether a step asked for the lane, or for memory of a lane.
+    /// Whether a step asked for the lane, or for a lane's memory.
     asks_for_lane: bool,
 }
 
-/// Facts that decide the record of a location.
+/// Facts that decide a location's record.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Key {
     expr: Vec<u8>,
@@ -44,7 +44,7 @@ struct Key {
     /// Frame base, if the expression uses it.
     frame_base: Option<Vec<u8>>,
     space: Option<u32>,
-    /// Homes of PTX registers.
+    /// PTX register homes.
     homes: Vec<homes::HomesByWord>,
 }
 
@@ -59,32 +59,33 @@ pub(super) struct Places {
     pub(super) steps: Vec<u32>,
 }
 
-/// HomesByWord of a place in the table.
+/// Words in a location record.
 pub(super) const PLACE: usize = 6;
 const STEP: usize = 3;
-/// Maximum number of evaluation steps in a record.
+/// Limit on evaluation steps in a record.
 const MOST_STEPS: usize = 48;
 /// Mark before and after a number that depends on the lane: base and step, as `\u{1}base,step,radix\u{2}`.
 const OPEN: char = '\u{1}';
 const CLOSE: char = '\u{2}';
-/// Mark before the texts of lanes 0 and 1, and of the remaining lanes, where the texts differ.
+/// Mark before the texts for lanes 0 and 1, and for the remaining lanes, where the texts differ.
 const FIRST: char = '\u{3}';
 
-/// Context of an expression.
+/// Expression context.
 pub(super) struct In<'a, 'o> {
     pub(super) unit: &'a Unit<'o>,
-    pub(super) names: Names<'a>,
+    pub(super) names: Wording<'a>,
     pub(super) witness: Option<Witness<'a, 'o>>,
     pub(super) frame_base: Option<&'a [u8]>,
 }
 
 impl Places {
-    /// Begins a file. Units of two files can have the same offset, so that records of the last file are not looked up.
+    /// Begins a file. Units in two files can have the same offset, so the last file's records are not looked up any
+    /// more.
     pub(super) fn begin_file(&mut self) {
         self.known = HashMap::new();
     }
 
-    fn push(&mut self, words: &PlaceText, expr: &str, result: &str, strings: &mut Strings) -> PlaceId {
+    fn push(&mut self, words: &LocationText, expr: &str, result: &str, strings: &mut Strings) -> PlaceId {
         let id = (self.places.len() / PLACE) as PlaceId;
         let first = (self.steps.len() / STEP) as u32;
         let text = [&words.label, expr, &words.meaning, result].map(|text| strings.add(text));
@@ -93,7 +94,7 @@ impl Places {
     }
 
     /// Returns the number of a location without an expression.
-    pub(super) fn of_text(&mut self, words: &PlaceText, expr: &str, strings: &mut Strings) -> PlaceId {
+    pub(super) fn plain(&mut self, words: &LocationText, expr: &str, strings: &mut Strings) -> PlaceId {
         let key = (strings.add(expr), strings.add(&words.meaning));
         if let Some(id) = self.texts.get(&key) {
             return *id;
@@ -103,8 +104,8 @@ impl Places {
         id
     }
 
-    /// Returns the number of a copy of a location with other words.
-    pub(super) fn renamed(&mut self, id: PlaceId, words: &PlaceText, strings: &mut Strings) -> PlaceId {
+    /// Returns the number of a location's copy with other words.
+    pub(super) fn renamed(&mut self, id: PlaceId, words: &LocationText, strings: &mut Strings) -> PlaceId {
         let start = id as usize * PLACE;
         let text = [
             strings.add(&words.label),
@@ -123,7 +124,7 @@ impl Places {
     }
 
     /// Returns the number of the location that an expression computes.
-    pub(super) fn of_expr(
+    pub(super) fn computed(
         &mut self,
         expr: &[u8],
         shape: &Shape,
@@ -155,7 +156,7 @@ impl Places {
         id
     }
 
-    /// Returns the result and the steps of an expression, with marks where a number depends on the lane.
+    /// Returns an expression's result and steps, with marks where a number depends on the lane.
     fn evaluated(&self, expr: &[u8], within: &In<'_, '_>) -> Evaluated {
         let (Some(witness), Some(target)) = (&within.witness, within.names.target) else {
             return Evaluated::default();
@@ -167,8 +168,9 @@ impl Places {
         let last = witness.lanes - 1;
         let others = [1, 2.min(last), last / 2, last]
             .map(|lane| (lane, run(expr, within.unit, witness, target, lane)));
-        let marked = |text: &str, of: &dyn Fn(&Run) -> Option<String>| {
-            let others: Option<Vec<_>> = others.iter().map(|(lane, run)| Some((*lane, of(run)?))).collect();
+        let marked = |text: &str, text_of_run: &dyn Fn(&Run) -> Option<String>| {
+            let others: Option<Vec<_>> =
+                others.iter().map(|(lane, run)| Some((*lane, text_of_run(run)?))).collect();
             others.and_then(|others| by_lane(text, &others))
         };
         let result =
@@ -182,10 +184,10 @@ impl Places {
         (result, steps.collect())
     }
 
-    /// Returns the tables. The record after the last record of a table contains the ends.
+    /// Returns the tables. After a table's last record, a further record contains the ends.
     pub(super) fn finish(mut self) -> (Vec<u32>, Vec<u32>) {
         let end = (self.steps.len() / STEP) as u32;
-        self.places.extend([Kind::Nowhere as u32, 0, 0, 0, 0, end]);
+        self.places.extend([LocationKind::Nowhere as u32, 0, 0, 0, 0, end]);
         (self.places, self.steps)
     }
 }
@@ -206,12 +208,14 @@ fn run(expr: &[u8], unit: &Unit<'_>, witness: &Witness<'_, '_>, target: &Target,
     Run { result: trace.result_text(), steps, asks_for_lane }
 }
 
-/// Returns the text of lane 0 with marks at the numbers that change with the lane, if they do so by a constant step. The
-/// texts of lanes 0 and 1 can have other words, as `v3` beside `v3 + 8 bytes`: they then precede the marked text.
+/// Returns lane 0's text with marks at the numbers that change with the lane, if they change by a constant step. The
+/// texts for lanes 0 and 1 can have other words, as `v3` beside `v3 + 8 bytes`: they then precede the marked text.
 fn by_lane(first: &str, others: &[(u64, String)]) -> Option<String> {
     let (second, rest) = others.split_first()?;
-    let lanes: Vec<_> =
-        [(0, first), (1, &*second.1)].into_iter().chain(rest.iter().map(|one| (one.0, &*one.1))).collect();
+    let lanes: Vec<_> = [(0, first), (1, &*second.1)]
+        .into_iter()
+        .chain(rest.iter().map(|other| (other.0, &*other.1)))
+        .collect();
     if let Some(marked) = linear(&lanes) {
         return Some(marked);
     }
@@ -219,25 +223,25 @@ fn by_lane(first: &str, others: &[(u64, String)]) -> Option<String> {
     Some(format!("{FIRST}{first}{FIRST}{}{FIRST}{marked}", second.1))
 }
 
-/// Returns the text of some lanes with marks at the numbers that change with the lane.
-fn linear(all: &[(u64, &str)]) -> Option<String> {
-    let all: Vec<_> = all.iter().map(|(lane, text)| (*lane as i64, pieces(text))).collect();
-    let ((lane, first), last) = (all.first()?, all.last()?);
-    if all.iter().any(|(_, other)| other.len() != first.len()) {
+/// Returns the text for some lanes with marks at the numbers that change with the lane.
+fn linear(lanes: &[(u64, &str)]) -> Option<String> {
+    let lanes: Vec<_> = lanes.iter().map(|(lane, text)| (*lane as i64, pieces(text))).collect();
+    let ((lane, first), last) = (lanes.first()?, lanes.last()?);
+    if lanes.iter().any(|(_, other)| other.len() != first.len()) {
         return None;
     }
     let mut out = String::new();
     for (index, piece) in first.iter().enumerate() {
-        if all.iter().all(|(_, other)| other[index] == *piece) {
+        if lanes.iter().all(|(_, other)| other[index] == *piece) {
             out.push_str(piece);
             continue;
         }
         let (value, radix) = number(piece)?;
-        let digits = |piece: &str| number(piece).filter(|one| one.1 == radix).map(|one| one.0);
+        let digits = |piece: &str| number(piece).filter(|number| number.1 == radix).map(|number| number.0);
         let step = digits(last.1[index])?.checked_sub(value)?.checked_div(last.0 - lane)?;
         let base = value.checked_sub(step.checked_mul(*lane)?)?;
-        let is_linear = all.iter().all(|(lane, other)| {
-            digits(other[index]) == step.checked_mul(*lane).and_then(|by| base.checked_add(by))
+        let is_linear = lanes.iter().all(|(lane, other)| {
+            digits(other[index]) == step.checked_mul(*lane).and_then(|change| base.checked_add(change))
         });
         if !is_linear {
             return None;
@@ -252,11 +256,11 @@ fn pieces(text: &str) -> Vec<&str> {
     let mut texts = Vec::new();
     let mut start = 0;
     let is_word = |char: char| char.is_ascii_alphanumeric() || char == '_';
-    for (at, char) in text.char_indices() {
-        let before = text[..at].chars().next_back();
+    for (offset, char) in text.char_indices() {
+        let before = text[..offset].chars().next_back();
         if before.is_some_and(|before| is_word(before) != is_word(char)) {
-            texts.push(&text[start..at]);
-            start = at;
+            texts.push(&text[start..offset]);
+            start = offset;
         }
     }
     texts.push(&text[start..]);
@@ -276,7 +280,7 @@ mod tests {
 
     #[test]
     fn numbers_that_change_with_the_lane_are_marked() {
-        let others = |of: fn(u64) -> String| [1, 2, 15, 31].map(|lane| (lane, of(lane)));
+        let others = |text: fn(u64) -> String| [1, 2, 15, 31].map(|lane| (lane, text(lane)));
         let marked = by_lane("v3 + 0 bytes", &others(|lane| format!("v3 + {} bytes", 4 * lane)));
         assert_eq!(marked.as_deref(), Some("v3 + \u{1}0,4,10\u{2} bytes"));
         let marked = by_lane("v3", &others(|lane| format!("v3 + {} bytes", 4 * lane)));

@@ -1,13 +1,13 @@
-//! Names of types, as in the source.
+//! Type names, as in the source.
 
 use gimli::constants as dw;
 
 use eitri_dwarf::read::Entry;
 
-/// Maximum number of qualifiers and pointers of a name.
+/// Limit on qualifiers and pointers in a name.
 const MOST: usize = 16;
 
-/// Returns the name of a variable's type; `void` without one.
+/// Returns the name of a variable's type; `void` without a type.
 pub(super) fn name(variable: Entry<'_, '_>) -> String {
     let mut suffix = String::new();
     let mut ty = variable.ty();

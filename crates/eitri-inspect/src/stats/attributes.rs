@@ -1,4 +1,4 @@
-//! The attributes of entries that are counted.
+//! The entry attributes that stats counts.
 
 use std::cell::Cell;
 
@@ -6,7 +6,7 @@ use gimli::{DwAt, DwTag, constants as dw};
 
 use eitri_dwarf::read::{self, Entry, Str, Value};
 
-/// The attributes of an abbreviation that are counted.
+/// The attributes in an abbreviation that stats counts.
 #[derive(Debug)]
 pub(super) struct Shape {
     pub(super) tag: DwTag,
@@ -31,7 +31,7 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    pub(super) fn of(entry: Entry<'_, '_>) -> Self {
+    pub(super) fn new(entry: Entry<'_, '_>) -> Self {
         let has = |name| entry.has(name);
         let is_read =
             |name: DwAt| NAMES.contains(&name) || matches!(name, dw::DW_AT_location | dw::DW_AT_type);
@@ -60,11 +60,11 @@ pub(super) struct OwnAttributes<'r> {
     /// The first name in [`NAMES`] that the entry contains, with its index there.
     pub(super) name: Option<(usize, Str<'r>)>,
     pub(super) location: Option<Value<'r>>,
-    /// Offset of the type.
+    /// Type's offset.
     pub(super) ty: Option<u64>,
 }
 
-/// Attributes with the name of an entry, the first that it has is used.
+/// Attributes that name an entry; the first that the entry has is used.
 const NAMES: [DwAt; 3] = [dw::DW_AT_MIPS_linkage_name, dw::DW_AT_linkage_name, dw::DW_AT_name];
 
 /// Reads the attributes that an entry itself contains.
@@ -75,7 +75,7 @@ pub(super) fn read<'r>(entry: Entry<'r, 'r>, shape: &Shape) -> OwnAttributes<'r>
         dw::DW_AT_type if own.ty.is_none() => own.ty = attribute.reference(),
         dw::DW_AT_location | dw::DW_AT_type => {}
         name => {
-            let place = NAMES.iter().position(|one| *one == name).unwrap_or(NAMES.len());
+            let place = NAMES.iter().position(|known| *known == name).unwrap_or(NAMES.len());
             if own.name.is_none_or(|known| place < known.0) {
                 own.name = attribute.string().map(|name| (place, name)).or(own.name);
             }
@@ -84,8 +84,12 @@ pub(super) fn read<'r>(entry: Entry<'r, 'r>, shape: &Shape) -> OwnAttributes<'r>
     own
 }
 
-/// Returns the linkage name, or else the name, of an entry.
-pub(super) fn name_of<'r>(entry: Entry<'r, 'r>, shape: &Shape, own: &OwnAttributes<'r>) -> Option<Str<'r>> {
+/// Returns an entry's linkage name, or else its name.
+pub(super) fn entry_name<'r>(
+    entry: Entry<'r, 'r>,
+    shape: &Shape,
+    own: &OwnAttributes<'r>,
+) -> Option<Str<'r>> {
     if shape.inherits {
         NAMES.into_iter().find_map(|name| entry.inherited(name)?.string())
     } else {

@@ -1,14 +1,14 @@
-//! Coverage of two builds, matched by the linkage names of functions.
+//! Coverage in two builds, matched by the functions' linkage names.
 
 use std::collections::BTreeMap;
 
 use super::coverage::Coverage;
 use super::statistics::Statistics;
 
-/// Coverage of a function in two builds; of all variables without a name.
+/// A function's coverage in two builds. Without a name, the coverage of all variables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// Linkage name of the function, or else its name; `None` for all variables of the files.
+    /// The function's linkage name, or else its name; `None` for all variables in the files.
     pub function: Option<String>,
     /// Coverage in the older build; `None` if it lacks the function.
     pub old: Option<Coverage>,
@@ -17,29 +17,32 @@ pub struct Change {
 }
 
 impl Change {
-    /// Returns the sound part of the scopes of the new build, in percent of the old one's: 0 where the new build has no
-    /// variables in scopes. `None` where the function is not in both builds, or has no sound location in the old one.
+    /// Returns the sound part of the scopes in the new build, in percent of the old build's: 0 where the new build has
+    /// no variables in scopes. `None` where the function is not in both builds, or has no sound location in the old
+    /// build.
     pub fn percent(&self) -> Option<f64> {
-        let part = |one: Coverage| if one.scope > 0 { one.sound as f64 / one.scope as f64 } else { 0.0 };
+        let part = |coverage: Coverage| {
+            if coverage.scope > 0 { coverage.sound as f64 / coverage.scope as f64 } else { 0.0 }
+        };
         let old = part(self.old?);
         let new = part(self.new?);
         (old > 0.0).then(|| 100.0 * new / old)
     }
 }
 
-/// Compares the coverage of two builds, by the linkage names of functions. Functions of one name are summed. The first
+/// Compares two builds' coverage, by the functions' linkage names. Functions with the same name are summed. The first
 /// element is for all variables.
 pub fn compare(old: &Statistics, new: &Statistics) -> Vec<Change> {
-    let sums = |of: &Statistics| {
+    let sums = |statistics: &Statistics| {
         let mut sums: BTreeMap<String, Coverage> = BTreeMap::new();
-        for one in &of.functions {
-            *sums.entry(one.symbol_name().to_owned()).or_default() += one.coverage;
+        for function in &statistics.functions {
+            *sums.entry(function.symbol_name().to_owned()).or_default() += function.coverage;
         }
         sums
     };
     let first = sums(old);
     let mut second = sums(new);
-    let whole = |of: &Statistics| Some(of.variables.coverage);
+    let whole = |statistics: &Statistics| Some(statistics.variables.coverage);
     let mut changes = vec![Change { function: None, old: whole(old), new: whole(new) }];
     for (name, old) in first {
         let new = second.remove(&name);

@@ -1,32 +1,32 @@
-//! Bytes of scopes in which variables have a location.
+//! Scope bytes in which variables have a location.
 
 use std::ops::AddAssign;
 
-/// Classes of coverage: none, tenths of the scope, and all of it.
+/// Coverage classes: none, tenths of the scope, and the whole scope.
 pub const HISTOGRAM: usize = 12;
 
-/// Bytes of the scopes of variables.
+/// Bytes in the scopes of variables.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Coverage {
-    /// Bytes of code in the scopes.
+    /// Code bytes in the scopes.
     pub scope: u64,
     /// Bytes of code in the scopes at which a variable has a location. Bytes in two overlapping entries count twice.
     pub located: u64,
-    /// Bytes of `located` whose location needs a value at the entry of the function (`DW_OP_entry_value`).
+    /// Bytes in `located` whose location needs a value at function entry (`DW_OP_entry_value`).
     pub entry_values: u64,
-    /// Bytes of `located` without the entries in which `lint` finds an error.
+    /// Bytes in `located` without the entries in which `lint` finds an error.
     pub sound: u64,
 }
 
 impl Coverage {
-    /// Returns the indices in the histograms: with values at the entry of the function, and without.
+    /// Returns the histogram indices: with values at function entry, and without.
     pub(super) fn classes(self) -> [usize; 2] {
         let class = Self::class(self.located, self.scope);
         let rest = || Self::class(self.located.saturating_sub(self.entry_values), self.scope);
         [class, if self.entry_values == 0 { class } else { rest() }]
     }
 
-    /// Returns the index in a histogram of located and scope bytes.
+    /// Returns the histogram index for located and scope bytes.
     fn class(located: u64, scope: u64) -> usize {
         match located {
             0 => 0,
@@ -55,13 +55,13 @@ pub struct Group {
     pub coverage: Coverage,
     /// Variables by the located part of their scope: none, (0, 10 %), [10 %, 20 %) to [90 %, 100 %), all.
     pub histogram: [u64; HISTOGRAM],
-    /// The same without locations that need a value at the entry of the function.
+    /// The same without locations that need a value at function entry.
     pub without_entry_values: [u64; HISTOGRAM],
     /// Variables in the histogram.
     pub processed: u64,
     /// Variables that the source declares.
     pub count: u64,
-    /// Declared variables with the file and line of the declaration.
+    /// Variables that are declared with file and line.
     pub with_source: u64,
     /// Declared variables with a type.
     pub with_type: u64,
@@ -70,7 +70,7 @@ pub struct Group {
 }
 
 impl Group {
-    /// Adds the variables of later units.
+    /// Adds later units' variables.
     pub(super) fn append(&mut self, later: &Self) {
         self.coverage += later.coverage;
         let own = self.histogram.iter_mut().chain(&mut self.without_entry_values);
@@ -84,10 +84,10 @@ impl Group {
     }
 
     /// Counts a variable, by its [classes](Coverage::classes).
-    pub(super) fn process(&mut self, [all, rest]: [usize; 2]) {
+    pub(super) fn process(&mut self, [class, without_entry_values]: [usize; 2]) {
         self.processed += 1;
-        self.histogram[all] += 1;
-        self.without_entry_values[rest] += 1;
+        self.histogram[class] += 1;
+        self.without_entry_values[without_entry_values] += 1;
     }
 
     /// Counts a variable for which an inlined instance has no entry.
@@ -104,33 +104,33 @@ pub struct VariableCoverage {
     pub name: String,
     /// Whether it is a parameter.
     pub is_parameter: bool,
-    /// Bytes of its scope.
+    /// Bytes in its scope.
     pub coverage: Coverage,
-    /// Bytes of its entry, with those of its children.
+    /// Bytes in its entry and its entry's children.
     pub entry_bytes: u64,
-    /// Entries of its location list.
+    /// Entries in its location list.
     pub locations: u64,
-    /// Bytes of the pcs and expressions of its location list, without their encoding.
+    /// Bytes for the pcs and expressions in its location list, without their encoding.
     pub list_bytes: u64,
 }
 
-/// Coverage of the variables in the functions of a unit.
+/// Coverage of the variables in a unit's functions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnitCoverage {
-    /// Name of the unit.
+    /// Unit name.
     pub name: Option<String>,
     /// Sum over its functions.
     pub coverage: Coverage,
 }
 
-/// Coverage of the variables of a function, including those of its inlined calls.
+/// Coverage of a function's variables, including those in its inlined calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FunctionCoverage {
-    /// Name of the unit.
+    /// Unit name.
     pub unit: Option<String>,
     /// Name; empty for a function without a name.
     pub name: String,
-    /// Linkage name, if it is not the name: methods of two classes differ in it.
+    /// Linkage name, if it is not the name: methods in two classes differ in it.
     pub linkage_name: Option<String>,
     /// Sum over its variables.
     pub coverage: Coverage,

@@ -1,4 +1,4 @@
-//! Forms of the attributes of entries.
+//! Attribute forms.
 
 use std::rc::Rc;
 
@@ -8,19 +8,20 @@ use hashbrown::HashMap;
 use super::attributes::Shape;
 use eitri_dwarf::read::Entry;
 
-/// Numbers of attributes by form.
+/// Attribute counts by form.
 #[derive(Debug, Default)]
 pub(super) struct Forms<'r> {
-    /// Abbreviations with a count of their entries, which have the same forms: each with one of them.
+    /// Abbreviations with entry counts. Entries with an abbreviation have the same forms, so that any entry stands for
+    /// them.
     counted: Vec<(Rc<Shape>, Entry<'r, 'r>)>,
     counts: HashMap<DwForm, u64>,
 }
 
-/// Maximum number of abbreviations that have a count at a time.
+/// Limit on abbreviations that have a count at a time.
 const MOST: usize = 1 << 10;
 
 impl<'r> Forms<'r> {
-    /// Counts the forms of an entry.
+    /// Counts an entry's forms.
     pub(super) fn count(&mut self, entry: Entry<'r, 'r>, shape: &Rc<Shape>) {
         if shape.has_own_forms {
             self.add(entry, 1);
@@ -44,7 +45,7 @@ impl<'r> Forms<'r> {
         }
     }
 
-    /// Returns the number of attributes of each form.
+    /// Returns the attribute count for each form.
     pub(super) fn finish(mut self) -> HashMap<DwForm, u64> {
         self.flush();
         self.counts

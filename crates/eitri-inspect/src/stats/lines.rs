@@ -1,4 +1,4 @@
-//! Rows of the line tables.
+//! Line table rows.
 
 use core::hash::{Hash, Hasher};
 
@@ -7,12 +7,12 @@ use hashbrown::HashMap;
 use eitri_dwarf::error::Result;
 use eitri_dwarf::read::{Dwarf, LineProgram, LineRow, Unit};
 
-/// Counts of line table rows, without the rows that end a sequence.
+/// Line table row counts, without the rows that end a sequence.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LineCounts {
-    /// Bytes of code in sequences.
+    /// Code bytes in sequences.
     pub bytes: u64,
-    /// Bytes of code without a line.
+    /// Code bytes without a line.
     pub line_0: u64,
     /// Rows.
     pub rows: u64,
@@ -24,7 +24,7 @@ pub struct LineCounts {
     pub unique_non_0: u64,
 }
 
-/// Returns the paths of a unit's files, by number; `None` at numbers without a file.
+/// Returns a unit's file paths, by number; `None` at numbers without a file.
 pub(super) fn paths(program: &LineProgram<'_>, unit: &Unit<'_>) -> Vec<Option<String>> {
     let count = program.files.len() as u64 + u64::from(program.version < 5);
     let path = |number| {
@@ -37,22 +37,22 @@ pub(super) fn paths(program: &LineProgram<'_>, unit: &Unit<'_>) -> Vec<Option<St
     (0..count).map(path).collect()
 }
 
-/// Rows of the line tables of several units.
+/// Line table rows from several units.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     counts: LineCounts,
-    /// Numbers of the paths.
+    /// Path numbers.
     files: HashMap<String, u32>,
     unique: Positions,
-    /// Memory for the rows of a sequence.
+    /// Memory for a sequence's rows.
     sequence: Sequence,
 }
 
 impl Lines {
-    /// Counts the rows of a unit; `paths` are those of its files.
+    /// Counts a unit's rows; `paths` contains its file paths.
     ///
     /// # Errors
-    /// The errors of [`LineRows`](eitri_dwarf::read::LineRows). The sequences before the error are counted.
+    /// As [`LineRows`](eitri_dwarf::read::LineRows). The sequences before the error are counted.
     pub(super) fn add(
         &mut self,
         dwarf: &Dwarf<'_>,
@@ -104,7 +104,7 @@ impl Lines {
         groups.iter().for_each(|(group, columns)| self.unique.add(*group, *columns));
     }
 
-    /// Adds the rows of later units.
+    /// Adds later units' rows.
     pub(super) fn append(&mut self, later: Self) {
         let mut numbers = vec![NO_FILE; later.files.len()];
         for (path, number) in &later.files {
@@ -118,15 +118,15 @@ impl Lines {
     }
 
     pub(super) fn counts(self) -> LineCounts {
-        // Rows without a file count as rows of the first file.
-        let has_no_file = |one: &(Group, u64)| one.0.file == NO_FILE;
+        // Rows without a file count as rows in the first file.
+        let has_no_file = |group: &(Group, u64)| group.0.file == NO_FILE;
         let without: Vec<_> = self.unique.groups().filter(has_no_file).collect();
         let mut unique = self.unique;
         for (group, columns) in &without {
             unique.add(Group { file: 0, ..*group }, *columns);
         }
         let mut counts = self.counts;
-        for (group, columns) in unique.groups().filter(|one| !has_no_file(one)) {
+        for (group, columns) in unique.groups().filter(|group| !has_no_file(group)) {
             let number = u64::from(columns.count_ones());
             counts.unique += number;
             counts.unique_non_0 += if group.line == 0 { 0 } else { number };
@@ -135,7 +135,7 @@ impl Lines {
     }
 }
 
-/// Adds those of other rows, without the source positions.
+/// Adds other rows' counts, except the source positions.
 fn add_counts(counts: &mut LineCounts, more: &LineCounts) {
     counts.bytes = counts.bytes.saturating_add(more.bytes);
     counts.line_0 = counts.line_0.saturating_add(more.line_0);
@@ -143,15 +143,15 @@ fn add_counts(counts: &mut LineCounts, more: &LineCounts) {
     counts.is_stmt += more.is_stmt;
 }
 
-/// Rows of a sequence so far.
+/// A sequence's rows so far.
 #[derive(Debug, Default)]
 struct Sequence {
-    /// Address of the first row.
+    /// First row's address.
     start: Option<u64>,
-    /// Address of the last row, if it has no line.
+    /// Last row's address, if it has no line.
     without_line: Option<u64>,
     counts: LineCounts,
-    /// Source positions: the columns of a group, a bit for each.
+    /// Source positions: a column group, with a bit for each column.
     groups: Vec<(Group, u64)>,
 }
 
@@ -161,7 +161,7 @@ impl Sequence {
         *self = Self { groups: std::mem::take(&mut self.groups), ..Self::default() };
     }
 
-    /// Ends the code of the last row.
+    /// Ends the last row's code.
     fn reach(&mut self, address: u64) {
         if let Some(start) = self.without_line.take() {
             let bytes = address.saturating_sub(start);
@@ -183,28 +183,28 @@ impl Sequence {
     }
 }
 
-/// Source positions in 64 columns of a line.
+/// Source positions in 64 columns on a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Group {
     line: u64,
-    /// Number of the columns, divided by 64.
+    /// Column numbers, divided by 64.
     columns: u64,
     file: u32,
 }
 
-/// Number of lines that are next to each other in memory, since rows that follow each other often have them.
+/// Number of lines that are adjacent in memory, because successive rows often have nearby lines.
 const LINES: u64 = 8;
 
-/// Columns of each of [`LINES`] groups, a bit for each.
+/// Column bits for each of [`LINES`] groups.
 type Block = [u64; LINES as usize];
 
 /// Different source positions.
 #[derive(Debug, Default)]
 struct Positions {
-    /// Indices of the blocks; the line of a block is divided by [`LINES`].
+    /// Block indices. A block's line is divided by [`LINES`].
     indices: HashMap<Group, u32>,
     blocks: Vec<Block>,
-    /// Blocks that were found lately, by the last bits of their lines: rows alternate between a few of them.
+    /// Recently used blocks, by the last bits of their lines: rows alternate between a few blocks.
     recent: Vec<(Group, u32)>,
 }
 
@@ -218,7 +218,7 @@ impl Positions {
         let index = match self.recent.get(slot) {
             Some((known, index)) if *known == place => *index,
             _ => {
-                // There are fewer groups than bytes of programs.
+                // There are fewer groups than bytes in programs.
                 let next = self.blocks.len() as u32;
                 let index = *self.indices.entry(place).or_insert(next);
                 if index == next {
@@ -239,19 +239,19 @@ impl Positions {
         self.indices.iter().flat_map(|(place, index)| {
             let columns = self.blocks[*index as usize].into_iter();
             let group = |line| Group { line: place.line * LINES + line, ..*place };
-            columns.zip(0..).map(move |(columns, line)| (group(line), columns)).filter(|one| one.1 != 0)
+            columns.zip(0..).map(move |(columns, line)| (group(line), columns)).filter(|group| group.1 != 0)
         })
     }
 }
 
 impl Hash for Group {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        // One number instead of three: most lines and columns are small.
+        // A single number is hashed instead of three, because most lines and columns are small.
         state.write_u64(self.line ^ self.columns.rotate_right(16) ^ u64::from(self.file).rotate_right(32));
     }
 }
 
-/// Number of a row without a file.
+/// File number for rows without a file.
 const NO_FILE: u32 = u32::MAX;
 
 #[cfg(test)]
@@ -260,7 +260,7 @@ mod tests {
 
     use super::{Group, Positions};
 
-    /// The positions are those of a set, whatever the distance of lines and columns.
+    /// The positions form a set, whatever the distance between lines and columns.
     #[test]
     fn positions_are_a_set() {
         let numbers = [0, 1, 7, 8, 9, 63, 64, 65, 127, 128, 1 << 40, u64::MAX];

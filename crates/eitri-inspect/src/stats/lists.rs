@@ -1,4 +1,4 @@
-//! Copies of location lists.
+//! Repeated location lists.
 
 use core::hash::{BuildHasher, Hash, Hasher};
 use core::ops::AddAssign;
@@ -14,7 +14,7 @@ use eitri_dwarf::read::{Dwarf, Entry, ListEntry, Unit, Value, threads};
 pub struct Repeated {
     /// Number of copies beyond the first.
     pub copies: u64,
-    /// Bytes of these copies.
+    /// Bytes in these copies.
     pub bytes: u64,
 }
 
@@ -27,7 +27,7 @@ impl AddAssign for Repeated {
 
 /// A list: part of its hash, and the index of the entry whose location it is.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct HashedList {
     hash: u32,
     entry: u32,
 }
@@ -35,60 +35,60 @@ struct Place {
 /// Number of groups. Lists with equal hashes are in the same group.
 const GROUPS: usize = 32;
 
-/// Location lists of several units. Lists are compared by another reading, and take no memory.
+/// Location lists in several units. Lists are read again to compare them, so that they take no memory.
 #[derive(Debug, Default)]
 pub(super) struct Lists {
     hasher: DefaultHashBuilder,
-    groups: [Vec<Place>; GROUPS],
-    /// Offset of the last list.
+    groups: [Vec<HashedList>; GROUPS],
+    /// Last list's offset.
     last: Option<u64>,
 }
 
 impl Lists {
-    /// Makes an empty set, with memory for the lists of a number of entries. Unused memory is not touched. Sets that are
-    /// compared have the same hasher.
+    /// Creates an empty set, with memory for `entries` lists. Unused memory is not touched. Sets that are compared have
+    /// the same hasher.
     pub(super) fn new(hasher: &DefaultHashBuilder, entries: usize) -> Self {
         let groups = std::array::from_fn(|_| Vec::with_capacity(entries / GROUPS));
         Self { hasher: hasher.clone(), groups, last: None }
     }
 
-    /// Adds the location list of an entry, by its offset.
+    /// Adds an entry's location list, by its offset.
     pub(super) fn add(&mut self, entry: Entry<'_, '_>, offset: u64, list: &[ListEntry<'_>]) {
         // Consecutive variables often have the same list.
         if self.last.replace(offset) == Some(offset) {
             return;
         }
         let mut hasher = self.hasher.build_hasher();
-        list.iter().for_each(|one| key(one).hash(&mut hasher));
+        list.iter().for_each(|entry| key(entry).hash(&mut hasher));
         let hash = (hasher.finish() >> 32) as u32;
-        // An index is a number of this type.
-        self.groups[hash as usize % GROUPS].push(Place { hash, entry: entry.index() as u32 });
+        // An index fits this type.
+        self.groups[hash as usize % GROUPS].push(HashedList { hash, entry: entry.index() as u32 });
     }
 }
 
-/// Counts the lists that repeat the pcs and expressions of an earlier list, on a number of threads. The function takes
-/// groups from `next`, so that a second call counts only the remaining groups. A list to which several variables refer
-/// counts once.
-pub(super) fn repeated(all: &[Lists], next: &AtomicUsize, dwarf: &Dwarf<'_>, threads: usize) -> Repeated {
+/// Counts the lists that repeat an earlier list's pcs and expressions, on several threads. The function takes groups
+/// from `next`, so that a second call counts only the remaining groups. A list that several variables reference counts
+/// once.
+pub(super) fn repeated(sets: &[Lists], next: &AtomicUsize, dwarf: &Dwarf<'_>, threads: usize) -> Repeated {
     let parts = threads::each(&vec![(); threads.min(GROUPS)], |()| {
         let mut repeated = Repeated::default();
         let groups = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
         groups
             .take_while(|group| *group < GROUPS)
-            .for_each(|group| repeated_in(group, all, dwarf, &mut repeated));
+            .for_each(|group| repeated_in(group, sets, dwarf, &mut repeated));
         repeated
     });
     let mut repeated = Repeated::default();
-    parts.into_iter().for_each(|one| repeated += one);
+    parts.into_iter().for_each(|part| repeated += part);
     repeated
 }
 
-fn repeated_in(group: usize, all: &[Lists], dwarf: &Dwarf<'_>, found: &mut Repeated) {
-    let mut places: Vec<_> = all.iter().flat_map(|lists| &lists.groups[group]).copied().collect();
+fn repeated_in(group: usize, sets: &[Lists], dwarf: &Dwarf<'_>, repeated: &mut Repeated) {
+    let mut places: Vec<_> = sets.iter().flat_map(|lists| &lists.groups[group]).copied().collect();
     places.sort_unstable_by_key(|place| place.hash);
     let mut list = Vec::new();
     let mut lists = Vec::new();
-    for same in places.chunk_by(|one, next| one.hash == next.hash).filter(|same| same.len() > 1) {
+    for same in places.chunk_by(|list, next| list.hash == next.hash).filter(|same| same.len() > 1) {
         lists.clear();
         lists.extend(same.iter().filter_map(|place| {
             let entry = dwarf.entry_with_index(place.entry as usize)?;
@@ -96,12 +96,12 @@ fn repeated_in(group: usize, all: &[Lists], dwarf: &Dwarf<'_>, found: &mut Repea
             Some((offset, entry))
         }));
         lists.sort_unstable_by_key(|(offset, entry)| (*offset, entry.index()));
-        lists.dedup_by_key(|one| one.0);
+        lists.dedup_by_key(|list| list.0);
         let mut different: Vec<Vec<ListEntry<'_>>> = Vec::new();
         for (offset, entry) in &lists {
             read(dwarf, entry.unit(), *offset, &mut list);
-            if different.iter().any(|one| one.iter().map(key).eq(list.iter().map(key))) {
-                add(found, list_bytes(&list))
+            if different.iter().any(|earlier| earlier.iter().map(key).eq(list.iter().map(key))) {
+                add(repeated, list_bytes(&list))
             } else {
                 different.push(list.clone())
             }
@@ -109,7 +109,7 @@ fn repeated_in(group: usize, all: &[Lists], dwarf: &Dwarf<'_>, found: &mut Repea
     }
 }
 
-/// Replaces the contents of `list` by a location list; empty if the list cannot be read.
+/// Replaces what `list` contains by a location list; empty if the location list cannot be read.
 fn read<'r>(dwarf: &Dwarf<'r>, unit: &Unit<'r>, offset: u64, list: &mut Vec<ListEntry<'r>>) {
     list.clear();
     if dwarf.read_locations(unit, offset, list).is_err() {
@@ -117,18 +117,18 @@ fn read<'r>(dwarf: &Dwarf<'r>, unit: &Unit<'r>, offset: u64, list: &mut Vec<List
     }
 }
 
-/// Pcs and expression of an entry.
-fn key<'r>(one: &ListEntry<'r>) -> (u64, u64, &'r [u8]) {
-    (one.start, one.end, one.expr)
+/// An entry's pcs and expression.
+fn key<'r>(entry: &ListEntry<'r>) -> (u64, u64, &'r [u8]) {
+    (entry.start, entry.end, entry.expr)
 }
 
-/// Counts a copy of these bytes.
+/// Counts a copy with this many bytes.
 pub(super) fn add(to: &mut Repeated, bytes: usize) {
     to.copies += 1;
     to.bytes += bytes as u64;
 }
 
-/// Bytes of the pcs and expressions of a location list.
+/// Bytes for the pcs and expressions in a location list.
 pub(super) fn list_bytes(list: &[ListEntry<'_>]) -> usize {
-    list.iter().map(|one| 16 + one.expr.len()).sum()
+    list.iter().map(|entry| 16 + entry.expr.len()).sum()
 }

@@ -1,6 +1,6 @@
-//! Measures the debug information of any producer: the part of the code in which variables have a location.
+//! Measures debug information from any producer: in how much code variables have a location.
 //!
-//! [`Statistics::numbers`] has the names and values of `llvm-dwarfdump --statistics`, version 9.
+//! [`Statistics::numbers`] returns the names and values that `llvm-dwarfdump --statistics` prints, version 9.
 //! [`Coverage::sound`] omits the entries in which [`lint()`](crate::lint::lint()) finds an error.
 //!
 //! ```
@@ -46,17 +46,17 @@ use core::sync::atomic::AtomicUsize;
 use hashbrown::DefaultHashBuilder;
 
 use self::origins::InputSections;
-use self::part::{Part, Resolved};
+use self::part::{Resolved, UnitCounts};
 use crate::lint;
 use eitri_dwarf::error::Result;
 use eitri_dwarf::op::Dialect;
 use eitri_dwarf::read::threads::{self, Units};
 use eitri_dwarf::read::{Dwarf, Object, Unit};
 
-/// Measures the debug information of an object file. [`Statistics::unreadable`] lists errors of unreadable parts.
+/// Measures an object file's debug information. [`Statistics::unreadable`] lists the errors in unreadable parts.
 ///
 /// # Errors
-/// The errors of [`Object::read`] and [`Dwarf::read_readable`], and those of the finder of [`Options::split`].
+/// The errors of [`Object::read`] and [`Dwarf::read_readable`], and errors from the finder in [`Options::split`].
 pub fn stats(bytes: &[u8], options: &Options<'_>) -> Result<Statistics> {
     let object = Object::read_with(bytes, options.supplementary, None)?;
     let dwarf = Dwarf::read_readable(&object, Dialect::Llvm, options.threads)?;
@@ -69,8 +69,8 @@ pub fn stats(bytes: &[u8], options: &Options<'_>) -> Result<Statistics> {
         }
         let is_debug = section.name.starts_with(".debug") || section.name == ".gdb_index";
         if is_debug {
-            match statistics.sections.iter_mut().find(|one| one.0 == section.name) {
-                Some(one) => one.1 += section.stored,
+            match statistics.sections.iter_mut().find(|known| known.0 == section.name) {
+                Some(known) => known.1 += section.stored,
                 None => statistics.sections.push((section.name.clone().into_owned(), section.stored)),
             }
         }
@@ -78,10 +78,10 @@ pub fn stats(bytes: &[u8], options: &Options<'_>) -> Result<Statistics> {
     Ok(statistics)
 }
 
-/// Measures the units of an object, and its split units. `facts` is `Some` if the sound part is measured.
+/// Measures an object's units, and its split units. `facts` is `Some` if the sound part is measured.
 ///
 /// # Errors
-/// The errors of the finder in [`Options::split`].
+/// Errors from the finder in [`Options::split`].
 pub(crate) fn measure<'r>(
     object: &Object<'_>,
     facts: Option<&'r lint::Facts<'r, '_>>,
@@ -89,21 +89,21 @@ pub(crate) fn measure<'r>(
     split: &'r [Dwarf<'r>],
     options: &Options<'_>,
 ) -> Result<Statistics> {
-    let mut resolved = units(facts, dwarf, &InputSections::of(object), options);
+    let mut resolved = units(facts, dwarf, &InputSections::new(object), options);
     for dwarf in split {
-        let mut of_file = units(facts, dwarf, &InputSections::default(), options);
-        let unreadable = std::mem::take(&mut of_file.found.unreadable);
-        of_file.found.unreadable = options.split.take_unreadable(dwarf, unreadable)?;
-        resolved.append(of_file);
+        let mut resolved_file = units(facts, dwarf, &InputSections::default(), options);
+        let unreadable = std::mem::take(&mut resolved_file.statistics.unreadable);
+        resolved_file.statistics.unreadable = options.split.take_unreadable(dwarf, unreadable)?;
+        resolved.append(resolved_file);
     }
     let mut statistics = resolved.finish();
-    let of_object = std::iter::once(dwarf).chain(split).filter(|dwarf| dwarf.split_file().is_none());
+    let object_units = std::iter::once(dwarf).chain(split).filter(|dwarf| dwarf.split_file().is_none());
     let frames = facts.iter().flat_map(|facts| &facts.frames).flat_map(|frames| &frames.errors);
     let unreadable = std::mem::take(&mut statistics.unreadable);
-    let errors = of_object.flat_map(Dwarf::errors).chain(frames).cloned().chain(unreadable);
+    let errors = object_units.flat_map(Dwarf::errors).chain(frames).cloned().chain(unreadable);
     statistics.unreadable = distinct(errors);
-    // The units of a package have its strings in common.
-    let files = split.chunk_by(|one, next| one.split_file() == next.split_file()).filter_map(<[_]>::first);
+    // The units in a package share its strings.
+    let files = split.chunk_by(|file, next| file.split_file() == next.split_file()).filter_map(<[_]>::first);
     for dwarf in std::iter::once(dwarf).chain(files) {
         statistics.contents.strings += sizes::strings(dwarf);
     }
@@ -121,9 +121,9 @@ fn units<'r>(
     let hasher = DefaultHashBuilder::default();
     let begin = |units: &[Unit<'_>]| {
         let entries = units.iter().map(|unit| dwarf.entries_of(unit).size_hint().0);
-        Part::new(&hasher, entries.sum())
+        UnitCounts::new(&hasher, entries.sum())
     };
-    let count = |part: &mut Part<'r>, units: Units<'_>| {
+    let count = |part: &mut UnitCounts<'r>, units: Units<'_>| {
         units::count(part, dwarf, file.as_ref(), units, sections, options.variables)
     };
     let (mut parts, covered) = threads::share(dwarf.units(), threads, begin, count);
@@ -133,12 +133,13 @@ fn units<'r>(
         let mut joined = parts.next().unwrap_or_else(|| begin(&[]));
         let mut covered = covered.into_iter();
         let first = covered.next().unwrap_or_default();
-        let found = &mut joined.found;
-        (found.functions, found.units, found.unreadable) = (first.functions, first.units, first.unreadable);
-        for one in covered {
-            found.functions.extend(one.functions);
-            found.units.extend(one.units);
-            found.unreadable.extend(one.unreadable);
+        let statistics = &mut joined.statistics;
+        (statistics.functions, statistics.units, statistics.unreadable) =
+            (first.functions, first.units, first.unreadable);
+        for part_results in covered {
+            statistics.functions.extend(part_results.functions);
+            statistics.units.extend(part_results.units);
+            statistics.unreadable.extend(part_results.unreadable);
         }
         parts.for_each(|part| joined.append(part));
         joined.resolve(dwarf, sections)
@@ -148,7 +149,7 @@ fn units<'r>(
     let (joined, others) =
         threads::both(threads, || (join(), repeated(1)), || repeated(threads.saturating_sub(1)));
     let (mut resolved, own) = joined;
-    resolved.found.contents.lists += own;
-    resolved.found.contents.lists += others;
+    resolved.statistics.contents.lists += own;
+    resolved.statistics.contents.lists += others;
     resolved
 }

@@ -1,12 +1,12 @@
-//! Names and values of `llvm-dwarfdump --statistics`, version 9.
+//! Names and values from `llvm-dwarfdump --statistics`, version 9.
 
 use super::coverage::Group;
 use super::statistics::Statistics;
 
 impl Statistics {
-    /// Returns the numbers of `llvm-dwarfdump --statistics`, with the same names and in the same order.
+    /// Returns the numbers that `llvm-dwarfdump --statistics` prints, with the same names and in the same order.
     ///
-    /// The numbers differ for location lists of DWARF 2 to 4 in a unit without `DW_AT_low_pc`, as in cubins: version 9
+    /// The numbers differ for location lists in DWARF 2 to 4 in a unit without `DW_AT_low_pc`, as in cubins: version 9
     /// counts such variables as without a location, and here the base address is 0.
     pub fn numbers(&self) -> Vec<(String, u64)> {
         let counts = &self.counts;

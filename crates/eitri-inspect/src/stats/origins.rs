@@ -1,4 +1,4 @@
-//! Variables of inlined functions whose instances have no entry for them.
+//! Variables in inlined functions whose instances have no entry for them.
 
 use std::collections::HashMap;
 
@@ -7,13 +7,13 @@ use gimli::constants as dw;
 
 use eitri_dwarf::read::{Entry, Object, Value};
 
-/// Offset in the input section, and tag, of a variable in an abstract instance.
+/// A variable in an abstract instance: offset in the input section, and tag.
 pub(super) type Abstract = (u64, DwTag);
 
-/// Variables of abstract instances, by the offset of the function.
+/// Variables in abstract instances, by the function's offset.
 pub(super) type Origins = HashMap<u64, Vec<Abstract>>;
 
-/// Calls a function for each variable and parameter of a function outside of inlined calls.
+/// Calls a function for each variable and parameter in a function, outside inlined calls.
 fn variables<'r, 'o>(function: Entry<'r, 'o>, mut each: impl FnMut(Entry<'r, 'o>)) {
     let mut scopes = vec![function];
     while let Some(scope) = scopes.pop() {
@@ -27,21 +27,20 @@ fn variables<'r, 'o>(function: Entry<'r, 'o>, mut each: impl FnMut(Entry<'r, 'o>
     }
 }
 
-/// Returns the variables of an abstract instance, in an input section with this start.
+/// Returns the variables in an abstract instance, in an input section that begins at `start`.
 pub(super) fn abstract_variables(function: Entry<'_, '_>, start: u64) -> Vec<Abstract> {
     let mut abstracts = Vec::new();
-    variables(function, |one| abstracts.push((one.offset() - start, one.tag())));
+    variables(function, |variable| abstracts.push((variable.offset() - start, variable.tag())));
     abstracts
 }
 
-/// Removes the variables that have a location in a concrete instance. The input section of the function begins at
-/// `start`.
-pub(super) fn remove_located(function: Entry<'_, '_>, start: u64, all: &mut Vec<Abstract>) {
-    variables(function, |one| {
-        if is_located(one)
-            && let Some(origin) = origin(one, start)
+/// Removes the variables that have a location in a concrete instance. The function's input section begins at `start`.
+pub(super) fn remove_located(function: Entry<'_, '_>, start: u64, abstracts: &mut Vec<Abstract>) {
+    variables(function, |variable| {
+        if is_located(variable)
+            && let Some(origin) = origin(variable, start)
         {
-            all.retain(|known| known.0 != origin);
+            abstracts.retain(|known| known.0 != origin);
         }
     });
 }
@@ -50,7 +49,7 @@ pub(super) fn is_located(entry: Entry<'_, '_>) -> bool {
     entry.has(dw::DW_AT_location) || entry.has(dw::DW_AT_const_value)
 }
 
-/// Sections `.debug_info` of an unlinked file, which are concatenated: each group of a type unit has one.
+/// The `.debug_info` sections in an unlinked file, which are concatenated: each type unit's group has a section.
 #[derive(Debug, Default)]
 pub(super) struct InputSections {
     /// Start offsets without the first, and the end offset.
@@ -58,7 +57,7 @@ pub(super) struct InputSections {
 }
 
 impl InputSections {
-    pub(super) fn of(object: &Object<'_>) -> Self {
+    pub(super) fn new(object: &Object<'_>) -> Self {
         let sections = object.sections().iter().filter(|section| section.name == ".debug_info");
         let ends = sections.scan(0u64, |end, section| {
             *end = end.saturating_add(section.size);
@@ -67,18 +66,18 @@ impl InputSections {
         Self { starts: ends.collect() }
     }
 
-    /// Returns the start of the section that has an offset in the concatenation.
+    /// Returns the start of the section that contains an offset in the concatenation.
     pub(super) fn start(&self, offset: u64) -> u64 {
         let number = self.starts.partition_point(|start| *start <= offset);
-        number.checked_sub(1).map_or(0, |at| self.starts[at])
+        number.checked_sub(1).map_or(0, |index| self.starts[index])
     }
 }
 
-/// Returns the number of `DW_AT_abstract_origin` as encoded, in an input section with this start. Version 9 compares the
-/// number with offsets in the section, also where it is an offset in the unit.
+/// Returns the number that `DW_AT_abstract_origin` encodes, in an input section that begins at `start`. Version 9
+/// compares the number with offsets in the section, even if it is an offset in the unit.
 pub(super) fn origin(entry: Entry<'_, '_>, start: u64) -> Option<u64> {
     let mut attributes = entry.attributes();
-    let origin = attributes.find(|one| one.name == dw::DW_AT_abstract_origin)?;
+    let origin = attributes.find(|attribute| attribute.name == dw::DW_AT_abstract_origin)?;
     let Value::Reference(offset) = origin.value else { return None };
     match origin.form {
         dw::DW_FORM_ref_addr => offset.checked_sub(start),

@@ -1,4 +1,4 @@
-//! Bytes of debug information: repeated parts, and forms and operations in use.
+//! Debug information bytes: repeated parts, and the forms and operations in use.
 
 use std::collections::BTreeMap;
 
@@ -10,21 +10,21 @@ use super::lists::{Lists, Repeated, add};
 use eitri_dwarf::op::Decoder;
 use eitri_dwarf::read::{Dwarf, Entry, ListEntry, Unit};
 
-/// Contents of the debug sections.
+/// What the debug sections contain.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Contents {
-    /// Strings of `.debug_str` and `.debug_line_str`.
+    /// Strings in `.debug_str` and `.debug_line_str`.
     pub strings: Repeated,
-    /// Lists of locations, by their expressions and pcs.
+    /// Location lists, by their expressions and pcs.
     pub lists: Repeated,
-    /// Numbers of operations in locations, by name.
+    /// Operation counts in locations, by name.
     pub operations: BTreeMap<String, u64>,
-    /// Numbers of attributes, by the name of their form.
+    /// Attribute counts, by form name.
     pub forms: BTreeMap<String, u64>,
 }
 
 impl Contents {
-    /// Adds the contents of another file.
+    /// Adds another file's contents.
     pub(super) fn append(&mut self, other: Self) {
         self.strings += other.strings;
         self.lists += other.lists;
@@ -34,10 +34,10 @@ impl Contents {
     }
 }
 
-/// Contents of several units.
+/// What several units contain.
 #[derive(Debug)]
 pub(super) struct Tally {
-    /// Numbers of attributes.
+    /// Attribute counts.
     forms: HashMap<DwForm, u64>,
     operations: HashMap<&'static str, u64>,
     /// Location lists, which are not [appended](Self::append).
@@ -45,23 +45,23 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Makes an empty tally, with memory for the location lists of a number of entries. Lists that are compared have the
-    /// same hasher.
+    /// Creates an empty tally, with memory for the location lists in `entries` entries. Lists that are compared have
+    /// the same hasher.
     pub(super) fn new(hasher: &DefaultHashBuilder, entries: usize) -> Self {
         Self { forms: HashMap::new(), operations: HashMap::new(), lists: Lists::new(hasher, entries) }
     }
 
-    /// Adds numbers of attributes.
+    /// Adds attribute counts.
     pub(super) fn forms(&mut self, forms: HashMap<DwForm, u64>) {
         forms.into_iter().for_each(|(form, number)| *self.forms.entry(form).or_default() += number);
     }
 
-    /// Counts the location list of an entry, by its offset.
+    /// Counts an entry's location list, by its offset.
     pub(super) fn list(&mut self, entry: Entry<'_, '_>, offset: u64, list: &[ListEntry<'_>]) {
         self.lists.add(entry, offset, list);
     }
 
-    /// Counts the operations of the expressions of a unit.
+    /// Counts the operations in a unit's expressions.
     pub(super) fn operations(&mut self, expressions: &Expressions<'_>, unit: &Unit<'_>) {
         for (expr, count) in expressions.counts() {
             for decoded in Decoder::new(expr, unit.encoding).map_while(Result::ok) {
@@ -70,7 +70,7 @@ impl Tally {
         }
     }
 
-    /// Adds the contents of other units, except the lists.
+    /// Adds other units' contents, except the lists.
     pub(super) fn append(&mut self, other: Self) {
         self.forms(other.forms);
         for (name, number) in other.operations {
@@ -86,7 +86,7 @@ impl Tally {
     }
 }
 
-/// Counts the repeated strings in the sections of a file.
+/// Counts the repeated strings in a file's sections.
 pub(super) fn strings(dwarf: &Dwarf<'_>) -> Repeated {
     let mut repeated = Repeated::default();
     for section in [dwarf.sections().debug_str, dwarf.sections().debug_line_str] {

@@ -1,4 +1,4 @@
-//! Functions and variables of the source. All instances of a function count once, because inlining copies its variables.
+//! Source functions and variables. All instances of a function count once, because inlining copies its variables.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -10,10 +10,10 @@ pub use eitri_dwarf::read::{Recurring, StringId, StringIds};
 pub(super) type Path = u32;
 /// Path outside functions.
 pub(super) const GLOBAL: Path = 0;
-/// Path of a function itself.
+/// A function's own path.
 pub(super) const FUNCTION: Path = 1;
 
-/// Counts of the functions of one name.
+/// Counts for the functions that share a name.
 #[derive(Debug, Default)]
 pub(super) struct Named {
     /// Whether a function has the name. The first element, which is no function, counts variables outside functions.
@@ -26,12 +26,12 @@ pub(super) struct Named {
     pub(super) other_lines: u64,
 }
 
-/// Key of a variable, equal for all instances: function, path, name.
+/// Variable key, equal for all instances: function, path, name.
 pub(super) type Key = (u32, Path, StringId);
-/// File and line of a variable outside functions.
+/// File and line for a variable outside functions.
 pub(super) type Declared = (String, u64);
 
-/// Functions and variables of several units.
+/// Functions and variables in several units.
 #[derive(Debug)]
 pub(super) struct Source<'r> {
     functions: Vec<Named>,
@@ -56,13 +56,13 @@ impl<'r> Source<'r> {
         }
     }
 
-    /// Returns the path of a block or parameter, by its number in the path around it.
+    /// Returns the path for a block or parameter, by its number in the path around it.
     pub(super) fn path(&mut self, around: Path, is_block: bool, number: u32) -> Path {
         let next = self.paths.len() as Path + FUNCTION + 1;
         *self.paths.entry((around, is_block, number)).or_insert(next)
     }
 
-    /// Returns the index of the functions with a name.
+    /// Returns the index for the functions with a name.
     pub(super) fn function(&mut self, name: String) -> u32 {
         let next = self.functions.len() as u32;
         let index = *self.names.entry(name).or_insert(next);
@@ -77,7 +77,7 @@ impl<'r> Source<'r> {
         &mut self.functions[index as usize]
     }
 
-    /// Counts a variable of a function, unless another instance was.
+    /// Counts a function's variable, unless another instance was counted.
     pub(super) fn variable(&mut self, key: Key, declared: Option<Declared>) {
         let is_new = match declared {
             None => self.variables.add(key).1,
@@ -86,11 +86,11 @@ impl<'r> Source<'r> {
         self.named(key.0).unique += u64::from(is_new);
     }
 
-    /// Adds the functions and variables of later units.
+    /// Adds later units' functions and variables.
     pub(super) fn append(&mut self, later: Self) {
         let mut paths: Vec<_> = later.paths.into_iter().collect();
         // A path comes after that around it.
-        paths.sort_unstable_by_key(|one| one.1);
+        paths.sort_unstable_by_key(|path| path.1);
         let mut known = vec![GLOBAL, FUNCTION];
         for ((around, is_block, number), _) in paths {
             known.push(self.path(known[around as usize], is_block, number));
@@ -99,36 +99,39 @@ impl<'r> Source<'r> {
         for (name, index) in later.names {
             functions[index as usize] = self.function(name);
         }
-        for (one, index) in later.functions.into_iter().zip(&functions) {
+        for (group, index) in later.functions.into_iter().zip(&functions) {
             let own = self.named(*index);
-            own.is_function |= one.is_function;
-            own.has_source |= one.has_source;
-            own.inlined += one.inlined;
-            own.out_of_line += one.out_of_line;
-            own.with_origin += one.with_origin;
-            own.other_lines += one.other_lines;
+            own.is_function |= group.is_function;
+            own.has_source |= group.has_source;
+            own.inlined += group.inlined;
+            own.out_of_line += group.out_of_line;
+            own.with_origin += group.with_origin;
+            own.other_lines += group.other_lines;
         }
         let strings: Vec<_> =
             later.strings.bytes().iter().map(|bytes| self.strings.of_bytes(bytes)).collect();
         let key = |(function, path, name): Key| {
             (functions[function as usize], known[path as usize], strings[name as usize])
         };
-        later.variables.keys().iter().for_each(|one| self.variable(key(*one), None));
-        later.globals.into_iter().for_each(|(one, declared)| self.variable(key(one), Some(declared)));
+        later.variables.keys().iter().for_each(|variable| self.variable(key(*variable), None));
+        later
+            .globals
+            .into_iter()
+            .for_each(|(variable, declared)| self.variable(key(variable), Some(declared)));
     }
 
     /// Sums all functions and variables.
     pub(super) fn count(&self, counts: &mut Counts) {
-        for one in &self.functions {
-            counts.unique_variables += one.unique;
-            if one.is_function {
+        for group in &self.functions {
+            counts.unique_variables += group.unique;
+            if group.is_function {
                 counts.functions += 1;
-                counts.functions_with_source += u64::from(one.has_source);
-                counts.inlined += one.inlined;
-                counts.inlined_with_origin += one.with_origin;
-                counts.variables += one.unique * (one.inlined + one.out_of_line);
+                counts.functions_with_source += u64::from(group.has_source);
+                counts.inlined += group.inlined;
+                counts.inlined_with_origin += group.with_origin;
+                counts.variables += group.unique * (group.inlined + group.out_of_line);
             } else {
-                counts.variables += one.other_lines;
+                counts.variables += group.other_lines;
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Choices of a measurement, and its results.
+//! What a measurement takes, and what it results in.
 
 use hashbrown::HashSet;
 
@@ -8,19 +8,20 @@ use super::sizes::Contents;
 use eitri_dwarf::error::Error;
 use eitri_dwarf::read::SplitFiles;
 
-/// Choices of a measurement.
+/// Choices for a measurement.
 #[derive(Debug, Clone, Copy)]
 pub struct Options<'a> {
     /// Whether [`Coverage::sound`](super::Coverage::sound) is measured. Without it, `sound` equals `located`.
     pub sound: bool,
-    /// Number of threads that measure units; 0 and 1 are one. The calling thread counts; rayon's thread pool
-    /// provides the remaining threads. The statistics do not depend on the number.
+    /// Number of threads that measure units; 0 and 1 mean a single thread. The calling thread counts; rayon's thread
+    /// pool provides the remaining threads. The statistics do not depend on the number.
     pub threads: usize,
-    /// Whether [`FunctionCoverage::variables`] are listed, which takes memory for each of them.
+    /// Whether [`FunctionCoverage::variables`] are listed, which takes memory for each variable.
     pub variables: bool,
-    /// Files of split units. Their sections are not measured.
+    /// Split files. Their sections are not measured.
     pub split: SplitFiles<'a>,
-    /// Contents of the [supplementary file](eitri_dwarf::read::Object::set_supplementary), whose sections are not measured.
+    /// Contents of the [supplementary file](eitri_dwarf::read::Object::set_supplementary), whose sections are not
+    /// measured.
     pub supplementary: Option<&'a [u8]>,
 }
 
@@ -30,7 +31,7 @@ impl Default for Options<'_> {
     }
 }
 
-/// Measurements of a file.
+/// A file's measurements.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// All variables, parameters and constant members.
@@ -39,22 +40,22 @@ pub struct Statistics {
     pub params: Group,
     /// Variables other than parameters.
     pub locals: Group,
-    /// Functions with code, in the order of the file, with the variables in their scopes.
+    /// Functions with code, in file order, with the variables in their scopes.
     pub functions: Vec<FunctionCoverage>,
-    /// Units that have functions with code, in the order of the file.
+    /// Units that have functions with code, in file order.
     pub units: Vec<UnitCoverage>,
-    /// Rows of the line tables.
+    /// Line table rows.
     pub lines: LineCounts,
-    /// Names and sizes of the debug sections, in bytes as stored, in the order of the file.
+    /// Debug section names and sizes, in bytes as stored, in file order.
     pub sections: Vec<(String, u64)>,
     /// Bytes of loaded code.
     pub code: u64,
-    /// Contents of the sections: repeated parts, and forms and operations in use.
+    /// What the sections contain: repeated parts, and forms and operations in use.
     pub contents: Contents,
     pub(crate) counts: Counts,
     /// Inlined instances with an abstract instance that version 9 does not find.
     pub unresolved: u64,
-    /// Errors of the parts that cannot be read, which are not counted: units, attributes, line programs, ranges, lists
+    /// Errors in the parts that cannot be read, which are not counted: units, attributes, line programs, ranges, lists
     /// and call frame information.
     pub unreadable: Vec<Error>,
 }
@@ -78,7 +79,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Adds the counts of later units, without the counts of the [source](super::source).
+    /// Adds later units' counts, except the counts for the [source](super::source).
     pub(super) fn append(&mut self, later: &Self) {
         self.variables_with_location += later.variables_with_location;
         self.call_site_entries += later.call_site_entries;
@@ -91,7 +92,7 @@ impl Counts {
 }
 
 impl Statistics {
-    /// Adds the counts of later units.
+    /// Adds later units' counts.
     pub(super) fn append(&mut self, later: Self) {
         self.variables.append(&later.variables);
         self.params.append(&later.params);
@@ -105,8 +106,8 @@ impl Statistics {
     }
 }
 
-/// Returns the first error of each unreadable part. An error occurs more than once, because units share line programs and
-/// variables share lists.
+/// Returns the first error in each unreadable part. An error occurs more than once, because units share line programs
+/// and variables share lists.
 pub(crate) fn distinct(errors: impl Iterator<Item = Error>) -> Vec<Error> {
     let mut known = HashSet::new();
     let place = |error: &Error| (error.at().section.clone(), error.at().offset, error.kind().to_string());

@@ -1,29 +1,29 @@
-//! Counts of consecutive units: their line tables, and the walk over their entries.
+//! Counts from consecutive units: their line tables, and the walk over their entries.
 
 use super::coverage::{Coverage, FunctionCoverage, UnitCoverage};
 use super::lines;
 use super::origins::InputSections;
-use super::part::{Part, missing};
+use super::part::{UnitCounts, missing};
 use super::visitor::{Known, Visitor};
 use crate::lint::{File, Judge};
 use eitri_dwarf::error::{At, Error};
 use eitri_dwarf::read::Dwarf;
 use eitri_dwarf::read::threads::Units;
 
-/// Results in the order of the file.
+/// Results in file order.
 #[derive(Debug, Default)]
 pub(super) struct Covered {
     /// Functions with code.
     pub(super) functions: Vec<FunctionCoverage>,
     /// Units that have functions with code.
     pub(super) units: Vec<UnitCoverage>,
-    /// Errors of line programs, ranges and lists that cannot be read.
+    /// Errors in line programs, ranges and lists that cannot be read.
     pub(super) unreadable: Vec<Error>,
 }
 
 /// Counts the units with these indices. `file` is `Some` if the sound part is measured.
 pub(super) fn count<'r>(
-    part: &mut Part<'r>,
+    part: &mut UnitCounts<'r>,
     dwarf: &'r Dwarf<'r>,
     file: Option<&File<'r, '_>>,
     units: Units<'_>,
@@ -35,7 +35,7 @@ pub(super) fn count<'r>(
     for index in units {
         let unit = &dwarf.units()[index];
         let place = || At { unit: unit.name.as_deref().map(String::from), ..At::default() };
-        // A split unit has the lines of its skeleton, which are counted there.
+        // A split unit uses its skeleton's lines, which are counted there.
         let has_lines = unit.signature.is_none() && !unit.is_split();
         let program = dwarf.lines(unit).unwrap_or_else(|error| {
             unreadable.extend(has_lines.then(|| error.or_at(place())));
@@ -46,7 +46,7 @@ pub(super) fn count<'r>(
             let read = part.lines.add(dwarf, &program, &files);
             unreadable.extend(read.err().map(|error| error.or_at(place())));
         }
-        let first = part.found.functions.len();
+        let first = part.statistics.functions.len();
         let judge = file.map(|file| Judge::new(file, unit));
         let mut visitor = Visitor::new(part, judge, &files, &mut known, lists_variables, &mut unreadable);
         visitor.start = sections.start(unit.offset);
@@ -54,20 +54,20 @@ pub(super) fn count<'r>(
         let Visitor { waiting, local, start, .. } = visitor;
         for (index, origin) in waiting {
             match local.get(&origin) {
-                Some(all) => missing(dwarf, (index, start), all.clone(), &mut part.found),
+                Some(abstracts) => missing(dwarf, (index, start), abstracts.clone(), &mut part.statistics),
                 None => part.across.push((index, origin)),
             }
         }
-        let functions = &part.found.functions[first..];
+        let functions = &part.statistics.functions[first..];
         if !functions.is_empty() {
             let mut coverage = Coverage::default();
             functions.iter().for_each(|function| coverage += function.coverage);
             let name = unit.name.as_deref().map(String::from);
-            part.found.units.push(UnitCoverage { name, coverage });
+            part.statistics.units.push(UnitCoverage { name, coverage });
         }
     }
     part.contents.forms(known.forms.finish());
-    let statistics = &mut part.found;
+    let statistics = &mut part.statistics;
     let (functions, units) =
         (std::mem::take(&mut statistics.functions), std::mem::take(&mut statistics.units));
     Covered { functions, units, unreadable }

@@ -1,7 +1,7 @@
 //! Source lines at which variables have a location.
 //!
-//! The numbers are those of `llvm-dwarfdump --show-variable-coverage`: a line counts for a variable if a row of the line
-//! table is in a range of its location, in its scope, and in the function without the calls inlined into it.
+//! The numbers are those that `llvm-dwarfdump --show-variable-coverage` prints: a line counts for a variable if a line
+//! table row is in its location's ranges, in its scope, and in the function without the calls inlined into it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -20,35 +20,35 @@ type Line = (u32, u64);
 /// Lines in order, each once.
 type Lines = Vec<Line>;
 
-/// Source lines of a variable: of one instance, or the sum of several.
+/// A variable's source lines: in a single instance, or summed over several.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VariableLines {
-    /// Linkage name of the function or inlined function, or else its name.
+    /// Linkage name, or else name, of the function or inlined function.
     pub function: String,
     /// Files and lines of the calls by which the function was inlined, the innermost first; empty for a sum.
     pub calls: Vec<(String, u64)>,
     /// Name.
     pub name: String,
-    /// File and line of the declaration.
+    /// File and line where it is declared.
     pub declared: (String, u64),
     /// Number of instances.
     pub instances: u64,
-    /// Lines of the scope that have code.
+    /// Lines in the scope that have code.
     pub scope: u64,
-    /// Lines of the scope at which the variable has a location.
+    /// Lines in the scope at which the variable has a location.
     pub located: u64,
-    /// Lines of the base, if it has the variable.
+    /// Lines in the base, if it has the variable.
     pub base: Option<BaseLines>,
 }
 
 impl VariableLines {
-    /// Returns the average of a sum over the instances, such as [`scope`](Self::scope).
+    /// Returns a sum's average over the instances, such as [`scope`](Self::scope).
     pub fn average(&self, sum: u64) -> f64 {
         sum as f64 / self.instances as f64
     }
 }
 
-/// Source lines of a variable in an unoptimised build.
+/// A variable's source lines in an unoptimised build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BaseLines {
     /// Lines at which the variable has a location there.
@@ -57,7 +57,7 @@ pub struct BaseLines {
     pub present: u64,
 }
 
-/// Name of a variable across builds: function, variable, file and line of the declaration.
+/// What identifies a variable across builds: function, variable, file and line where it is declared.
 type Key = (String, String, String, u64);
 
 struct Instance {
@@ -68,12 +68,12 @@ struct Instance {
     function: Lines,
 }
 
-/// Object file of a build.
+/// A build's object file.
 #[derive(Debug, Clone, Copy)]
 pub struct Build<'a> {
-    /// Contents of the object file.
+    /// The object file's bytes.
     pub bytes: &'a [u8],
-    /// Files of split units.
+    /// Split files.
     pub split: SplitFiles<'a>,
     /// Contents of the [supplementary file](Object::set_supplementary).
     pub supplementary: Option<&'a [u8]>,
@@ -86,13 +86,13 @@ impl<'a> Build<'a> {
     }
 }
 
-/// Returns the source lines of each variable of an object file, beside those of an unoptimised build of the same source.
-/// Variables are matched by function, name and declaration. With `combine`, the instances of an inlined function are one
-/// element, whose [average](VariableLines::average) is that of
-/// `llvm-dwarfdump --show-variable-coverage --combine-inline-variable-instances`.
+/// Returns the source lines of each variable in an object file, beside those in an unoptimised build of the same
+/// source. Variables are matched by function, name and declaration. With `combine`, an inlined function's instances are
+/// a single element, whose [average](VariableLines::average) is the number that `llvm-dwarfdump
+/// --show-variable-coverage --combine-inline-variable-instances` prints.
 ///
 /// # Errors
-/// The errors of [`Object::read`] and [`Dwarf::read`], and those of line programs, ranges and lists.
+/// The errors of [`Object::read`] and [`Dwarf::read`], and errors in line programs, ranges and lists.
 pub fn variable_lines(
     build: Build<'_>,
     base: Option<Build<'_>>,
@@ -106,19 +106,19 @@ pub fn variable_lines(
 /// Source lines of the variables that can be read.
 #[derive(Debug, Clone, Default)]
 pub struct ReadableLines {
-    /// Variables, in the order of the file.
+    /// Variables, in file order.
     pub variables: Vec<VariableLines>,
-    /// Errors of the other parts of the object.
+    /// Errors in the object's other parts.
     pub unreadable: Vec<Error>,
-    /// Errors of the other parts of the unoptimised build.
+    /// Errors in the unoptimised build's other parts.
     pub unreadable_base: Vec<Error>,
 }
 
-/// Returns the source lines of the variables that can be read, as [`variable_lines`] does, with the errors of the other parts.
-/// The variables of a unit whose line program cannot be read are left out.
+/// Returns the source lines of the variables that can be read, as [`variable_lines`] does, with the errors in the other
+/// parts. Variables in a unit whose line program cannot be read are left out.
 ///
 /// # Errors
-/// The errors of [`Object::read`] and [`Dwarf::read_readable`], and those of the finder of [`Build::split`].
+/// The errors of [`Object::read`] and [`Dwarf::read_readable`], and errors from the finder in [`Build::split`].
 pub fn readable_variable_lines(
     build: Build<'_>,
     base: Option<Build<'_>>,
@@ -129,29 +129,31 @@ pub fn readable_variable_lines(
     let mut unreadable_base = Vec::new();
     let mut known: BTreeMap<Key, Lines> = BTreeMap::new();
     if let Some(base) = base {
-        for one in instances(base, &mut files, &mut unreadable_base)? {
-            let own = known.entry(one.key).or_default();
-            own.extend(one.located);
+        for instance in instances(base, &mut files, &mut unreadable_base)? {
+            let own = known.entry(instance.key).or_default();
+            own.extend(instance.located);
             own.sort_unstable();
             own.dedup();
         }
     }
     let mut variables: Vec<VariableLines> = Vec::new();
-    for one in instances(build, &mut files, &mut unreadable)? {
-        let base = known.get(&one.key).map(|lines| BaseLines {
+    for instance in instances(build, &mut files, &mut unreadable)? {
+        let base = known.get(&instance.key).map(|lines| BaseLines {
             located: lines.len() as u64,
-            present: lines.iter().filter(|line| one.function.binary_search(line).is_ok()).count() as u64,
+            present: lines.iter().filter(|line| instance.function.binary_search(line).is_ok()).count() as u64,
         });
-        let (function, name, file, line) = one.key;
-        let scope = one.scope.len() as u64;
-        let located = one.located.len() as u64;
-        let calls = one.calls;
+        let (function, name, file, line) = instance.key;
+        let scope = instance.scope.len() as u64;
+        let located = instance.located.len() as u64;
+        let calls = instance.calls;
         let declared = (file, line);
         let instances = 1;
         variables.push(VariableLines { function, calls, name, declared, instances, scope, located, base });
     }
     variables.sort_by(|a, b| {
-        let key = |one: &VariableLines| (one.function.clone(), one.name.clone(), one.declared.clone());
+        let key = |variable: &VariableLines| {
+            (variable.function.clone(), variable.name.clone(), variable.declared.clone())
+        };
         key(a).cmp(&key(b))
     });
     if combine {
@@ -170,14 +172,14 @@ pub fn readable_variable_lines(
             }
             is_same
         });
-        variables.iter_mut().for_each(|one| one.calls.clear());
+        variables.iter_mut().for_each(|variable| variable.calls.clear());
     }
     let (unreadable, unreadable_base) =
         (distinct(unreadable.into_iter()), distinct(unreadable_base.into_iter()));
     Ok(ReadableLines { variables: variables, unreadable, unreadable_base })
 }
 
-/// Rows of a unit: address, and file and line.
+/// A unit's rows: address, and file and line.
 struct Rows {
     rows: Vec<(u64, Line)>,
     paths: Vec<Option<String>>,
@@ -209,12 +211,12 @@ impl Rows {
         Ok(Self { rows, paths })
     }
 
-    fn add(&self, range: &Range<u64>, all: &mut Lines) {
+    fn add(&self, range: &Range<u64>, lines: &mut Lines) {
         let from = self.rows.partition_point(|row| row.0 < range.start);
-        all.extend(self.rows[from..].iter().take_while(|row| row.0 < range.end).map(|row| row.1));
+        lines.extend(self.rows[from..].iter().take_while(|row| row.0 < range.end).map(|row| row.1));
     }
 
-    fn of<'a>(&self, ranges: impl IntoIterator<Item = &'a Range<u64>>) -> Lines {
+    fn lines<'a>(&self, ranges: impl IntoIterator<Item = &'a Range<u64>>) -> Lines {
         let mut lines = Lines::new();
         ranges.into_iter().for_each(|range| self.add(range, &mut lines));
         lines.sort_unstable();
@@ -228,9 +230,9 @@ impl Rows {
     }
 }
 
-/// Returns the lines of a function without those of the calls inlined into it.
+/// Returns a function's lines, except lines of the calls inlined into it.
 fn function_lines(function: Entry<'_, '_>, rows: &Rows) -> Result<Lines> {
-    let mut lines = rows.of(&function.ranges()?);
+    let mut lines = rows.lines(&function.ranges()?);
     let mut inlined = Vec::new();
     let mut scopes = vec![function];
     while let Some(scope) = scopes.pop() {
@@ -241,13 +243,13 @@ fn function_lines(function: Entry<'_, '_>, rows: &Rows) -> Result<Lines> {
             }
         }
     }
-    let inlined = rows.of(&inlined);
+    let inlined = rows.lines(&inlined);
     lines.retain(|line| inlined.binary_search(line).is_err());
     Ok(lines)
 }
 
-/// Returns the variables of a build, and appends the errors of what cannot be read of the object. The finder of split units
-/// takes the errors of files.
+/// Returns a build's variables, and appends the errors in unreadable parts of the object. The split unit finder takes
+/// the errors in files.
 fn instances(
     build: Build<'_>,
     files: &mut HashMap<String, u32>,
@@ -273,7 +275,7 @@ fn instances(
 fn instances_in(
     dwarf: &Dwarf<'_>,
     files: &mut HashMap<String, u32>,
-    all: &mut Vec<Instance>,
+    instances: &mut Vec<Instance>,
     errors: &mut Vec<Error>,
 ) {
     let others = OtherUnits::default();
@@ -293,7 +295,7 @@ fn instances_in(
                 continue;
             }
             match unit.instance(entry) {
-                Ok(instance) => all.extend(instance),
+                Ok(instance) => instances.extend(instance),
                 Err(error) => errors.push(error.or_at(entry.place())),
             }
         }
@@ -305,12 +307,12 @@ struct InUnit<'a, 'r, 'o> {
     unit: &'r Unit<'o>,
     rows: Rows,
     others: &'a OtherUnits<'o>,
-    /// Lines of the function of the last variable, with the index of its entry.
+    /// Lines in the last variable's function, with the function's entry index.
     last: Option<(usize, Lines)>,
 }
 
 impl<'r, 'o> InUnit<'_, 'r, 'o> {
-    /// Returns the lines of a variable or parameter of a function with code.
+    /// Returns the lines of a variable or parameter in a function with code.
     fn instance(&mut self, entry: Entry<'r, 'o>) -> Result<Option<Instance>> {
         let rows = &self.rows;
         let functions = around(entry);
@@ -325,7 +327,7 @@ impl<'r, 'o> InUnit<'_, 'r, 'o> {
         }
         let lines = self.last.as_ref().map(|last| &last.1[..]).unwrap_or_default();
         let ranges = entry.parent().map(Entry::ranges).transpose()?.unwrap_or_default();
-        let mut scope = rows.of(&ranges);
+        let mut scope = rows.lines(&ranges);
         scope.retain(|line| lines.binary_search(line).is_ok());
         let file = match entry.declared_file() {
             Some((declared, file)) if declared.unit().offset != self.unit.offset => {
@@ -334,9 +336,9 @@ impl<'r, 'o> InUnit<'_, 'r, 'o> {
             file => rows.path(file.map(|file| file.1)),
         };
         let line = entry.inherited(dw::DW_AT_decl_line).and_then(Value::unsigned).unwrap_or(0);
-        let calls = functions.iter().filter(|one| one.tag() == dw::DW_TAG_inlined_subroutine);
-        let calls = calls.map(|one| {
-            (rows.path(one.number(dw::DW_AT_call_file)), one.number(dw::DW_AT_call_line).unwrap_or(0))
+        let calls = functions.iter().filter(|call| call.tag() == dw::DW_TAG_inlined_subroutine);
+        let calls = calls.map(|call| {
+            (rows.path(call.number(dw::DW_AT_call_file)), call.number(dw::DW_AT_call_line).unwrap_or(0))
         });
         Ok(Some(Instance {
             key: (own, name.into_owned(), file, line),
@@ -348,18 +350,18 @@ impl<'r, 'o> InUnit<'_, 'r, 'o> {
     }
 }
 
-/// Returns the lines of a scope at which a variable has a location.
+/// Returns the lines in a scope at which a variable has a location.
 fn located(variable: Entry<'_, '_>, scope: &Lines, rows: &Rows) -> Result<Lines> {
     if variable.has(dw::DW_AT_const_value) {
         return Ok(scope.clone());
     }
     let Some(list) = variable.locations(dw::DW_AT_location)? else { return Ok(Lines::new()) };
-    if list.iter().any(|one| one.is_default() && !one.expr.is_empty()) {
+    if list.iter().any(|entry| entry.is_default() && !entry.expr.is_empty()) {
         return Ok(scope.clone());
     }
     let ranges: Vec<_> =
-        list.iter().filter(|one| !one.expr.is_empty()).map(|one| one.start..one.end).collect();
-    let mut lines = rows.of(&ranges);
+        list.iter().filter(|entry| !entry.expr.is_empty()).map(|entry| entry.start..entry.end).collect();
+    let mut lines = rows.lines(&ranges);
     lines.retain(|line| scope.binary_search(line).is_ok());
     Ok(lines)
 }
@@ -367,11 +369,11 @@ fn located(variable: Entry<'_, '_>, scope: &Lines, rows: &Rows) -> Result<Lines>
 /// Returns the inlined calls around an entry, the innermost first, and the function.
 fn around<'r, 'o>(entry: Entry<'r, 'o>) -> Vec<Entry<'r, 'o>> {
     let mut ranges_of_scope = Vec::new();
-    for one in std::iter::successors(entry.parent(), |entry| entry.parent()) {
-        match one.tag() {
-            dw::DW_TAG_inlined_subroutine => ranges_of_scope.push(one),
+    for parent in std::iter::successors(entry.parent(), |entry| entry.parent()) {
+        match parent.tag() {
+            dw::DW_TAG_inlined_subroutine => ranges_of_scope.push(parent),
             dw::DW_TAG_subprogram => {
-                ranges_of_scope.push(one);
+                ranges_of_scope.push(parent);
                 break;
             }
             _ => {}

@@ -1,4 +1,4 @@
-//! Counts of scopes and variables: stats' part of the walk over each unit.
+//! Counts scopes and variables: stats' part in the walk over each unit.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -6,94 +6,94 @@ use std::rc::Rc;
 use gimli::{DwTag, constants as dw};
 use hashbrown::HashMap;
 
-use super::attributes::{OwnAttributes, Shape, has_source, name_of, read};
+use super::attributes::{OwnAttributes, Shape, entry_name, has_source, read};
 use super::coverage::{Coverage, FunctionCoverage, VariableCoverage};
 use super::expressions::Expressions;
 use super::forms::Forms;
 use super::lines;
 use super::lists::list_bytes;
 use super::origins::{self, Abstract, Origins};
-use super::part::{Part, count_missing};
+use super::part::{UnitCounts, count_missing};
 use super::source::{FUNCTION, GLOBAL, Path};
 use crate::lint::{Asked, Framed, Judge};
 use crate::walk::{Inside, LONG_LIST, ListKey, Scopes, Visit, end, has_children, read_locations, walk};
 use eitri_dwarf::error::Error;
 use eitri_dwarf::read::{ByAbbreviation, Dwarf, Entry, ListEntry, SUPPLEMENTARY, Str, Unit, Value};
 
-/// Part of a scope that inner scopes inherit.
+/// What inner scopes inherit.
 #[derive(Debug, Clone, Copy)]
 struct Inherited {
     named: u32,
     path: Path,
-    /// Bytes of the innermost scope with code.
+    /// Bytes in the innermost scope with code.
     bytes: u64,
-    /// List of abstract variables without a location so far.
+    /// Index of the list with the abstract variables that have no location so far.
     tracked: Option<usize>,
     /// Function in the result.
     function: Option<usize>,
 }
 
-/// What stats keeps for the children of an entry.
+/// What stats keeps for an entry's children.
 #[derive(Debug)]
 pub(super) struct Own {
     inherited: Inherited,
-    /// Ranges of the entry itself.
+    /// The entry's own ranges.
     ranges: Vec<Range<u64>>,
     blocks: u32,
     params: u32,
     owns_tracked: bool,
 }
 
-/// Facts of abbreviations and expressions.
+/// Facts about abbreviations and expressions.
 #[derive(Debug, Default)]
 pub(super) struct Known<'r> {
     shapes: ByAbbreviation<Shape>,
     pub(super) forms: Forms<'r>,
-    /// Expressions of the unit.
+    /// The unit's expressions.
     expressions: Expressions<'r>,
-    /// Files of other units, by unit offset, for declarations that are not in the unit of their variable.
+    /// Other units' files, by unit offset, for declarations outside their variable's unit.
     files: HashMap<u64, Vec<Option<String>>>,
 }
 
-/// Scope of entries, with the function that decides which locations are sound.
+/// Scope, with the function that decides which locations are sound.
 pub(super) type Scope<'r> = crate::walk::Scope<Rc<Framed<'r>>, Own>;
 
-/// Counts of a long location list. Many variables can reference a list, which is then counted once.
+/// Counts for a long location list. Many variables can reference a list, which is then counted once.
 #[derive(Debug)]
 struct Shared {
     asked: Option<Asked>,
     coverage: (Coverage, u64, bool),
     locations: u64,
     bytes: u64,
-    /// Number of variables after the first one.
+    /// Number of variables after the first.
     more: u64,
 }
 
 pub(super) struct Visitor<'a, 'r, 'o> {
-    part: &'a mut Part<'r>,
+    part: &'a mut UnitCounts<'r>,
     judge: Option<Judge<'a, 'r, 'o>>,
     lists_variables: bool,
     files: &'a [Option<String>],
     /// Start of the unit's input section.
     pub(super) start: u64,
-    /// Variables of abstract instances of this unit.
+    /// Variables in this unit's abstract instances.
     pub(super) local: Origins,
     tracked: Vec<Vec<Abstract>>,
     /// Concrete instances whose abstract instance has not been visited, by index.
     pub(super) waiting: Vec<(usize, u64)>,
     scopes: Scopes<Rc<Framed<'r>>, Own>,
-    /// Index of the first entry after the descendants of an entry that is not counted.
+    /// Index of the first entry after the descendants that are not counted.
     skipped: usize,
     known: &'a mut Known<'r>,
     /// Whether the entry that was read last has a location.
     has_location: bool,
-    /// Location entries of this entry.
+    /// This entry's location entries.
     list: Vec<ListEntry<'r>>,
     /// Whether each entry in `list` has an error.
     wrong: Vec<bool>,
-    /// Errors of lists that cannot be read.
+    /// Errors in lists that cannot be read.
     unreadable: &'a mut Vec<Error>,
-    /// Counts of long lists of the unit.
+    /// Counts for the unit's long lists.
     shared: HashMap<ListKey, Shared>,
 }
 
@@ -103,7 +103,7 @@ fn size(ranges: &[Range<u64>]) -> u64 {
 
 impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
     pub(super) fn new(
-        part: &'a mut Part<'r>,
+        part: &'a mut UnitCounts<'r>,
         judge: Option<Judge<'a, 'r, 'o>>,
         files: &'a [Option<String>],
         known: &'a mut Known<'r>,
@@ -131,7 +131,7 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
     }
 
     pub(super) fn unit(&mut self, dwarf: &'r Dwarf<'r>, unit: &'r Unit<'r>) {
-        // Entries of type units have no code.
+        // Entries in type units have no code.
         self.skipped = if unit.signature.is_some() { usize::MAX } else { 0 };
         walk(dwarf, unit, self);
         for ((offset, _), shared) in std::mem::take(&mut self.shared) {
@@ -153,7 +153,7 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
         Some(self.judge.as_mut()?.asked(entry, own.ty, framed))
     }
 
-    /// Returns the key of the location list of a variable, if the list is counted already.
+    /// Returns the key of a variable's location list, if the list is counted already.
     fn shared(&mut self, entry: Entry<'r, 'r>, own: &OwnAttributes<'r>) -> Option<ListKey> {
         if self.shared.is_empty() {
             return None;
@@ -170,7 +170,7 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
         self.known.expressions.clear();
     }
 
-    /// Reads the entries of a location into the list, which is empty if they cannot be read. Returns whether there is a
+    /// Reads a location's entries into the list, which is empty if they cannot be read. Returns whether there is a
     /// location that can be read.
     fn read_locations(&mut self, entry: Entry<'r, 'r>, location: Option<&Value<'r>>) -> bool {
         read_locations(entry, location, &mut self.list).unwrap_or_else(|error| {
@@ -180,7 +180,7 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
         })
     }
 
-    /// Returns the path of a child: blocks and parameters of one parent are numbered.
+    /// Returns a child's path: a parent's blocks and parameters are numbered.
     fn path(&mut self, tag: DwTag) -> Path {
         let Some(parent) = self.scopes.innermost_mut().map(|scope| &mut scope.own) else { return GLOBAL };
         let path = parent.inherited.path;
@@ -193,7 +193,7 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
         self.part.source.path(path, is_block, *number - 1)
     }
 
-    /// Counts an entry. Returns the scope of its children; `None` if the descendants are not counted.
+    /// Counts an entry. Returns its children's scope; `None` if the descendants are not counted.
     fn entry(
         &mut self,
         entry: Entry<'r, 'r>,
@@ -235,8 +235,8 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
             && shape.has_origin
             && let Some(origin) = origins::origin(entry, self.start)
         {
-            inherited.tracked = self.local.get(&origin).cloned().map(|all| {
-                self.tracked.push(all);
+            inherited.tracked = self.local.get(&origin).cloned().map(|abstracts| {
+                self.tracked.push(abstracts);
                 self.tracked.len() - 1
             });
             scope.owns_tracked = inherited.tracked.is_some();
@@ -251,7 +251,7 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
             return None;
         }
         if shape.has_call {
-            self.part.found.counts.call_site_entries += 1;
+            self.part.statistics.counts.call_site_entries += 1;
         }
         scope.ranges = match entry.ranges() {
             Ok(ranges) => ranges,
@@ -285,12 +285,12 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
         }
         if bytes > 0 {
             inherited.bytes = bytes;
-            let statistics = &mut self.part.found;
+            let statistics = &mut self.part.statistics;
             if is_function {
                 statistics.counts.function_bytes = statistics.counts.function_bytes.saturating_add(bytes);
                 inherited.function = Some(statistics.functions.len());
                 let name = entry.name().unwrap_or_default();
-                let linkage_name = name_of(entry, shape, own).map(|linkage| linkage.text());
+                let linkage_name = entry_name(entry, shape, own).map(|linkage| linkage.text());
                 statistics.functions.push(FunctionCoverage {
                     unit: entry.unit().name.as_deref().map(String::from),
                     linkage_name: linkage_name.filter(|linkage| *linkage != name).map(String::from),
@@ -305,7 +305,7 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
         Some((inside, scope))
     }
 
-    /// Returns the index of the functions that share the name of an entry.
+    /// Returns the index for the functions that share an entry's name.
     fn function(
         &mut self,
         entry: Entry<'r, 'r>,
@@ -314,7 +314,7 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
         is_inlined: bool,
     ) -> u32 {
         let (file, line) = self.declared(entry, entry.unit());
-        let own = name_of(entry, shape, own).map_or("".into(), Str::text);
+        let own = entry_name(entry, shape, own).map_or("".into(), Str::text);
         let name = format!("{own}:{file}:{line}");
         let index = self.part.source.function(name);
         let named = self.part.source.named(index);
@@ -329,21 +329,22 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
         index
     }
 
-    /// Returns the file without its folder, and the line, of a declaration. `unit` is the unit of the walk.
+    /// Returns where an entry is declared: the file without its folder, and the line. `unit` is the unit that is
+    /// walked.
     fn declared(&mut self, entry: Entry<'r, 'r>, unit: &Unit<'r>) -> (&str, u64) {
         let line = entry.inherited(dw::DW_AT_decl_line).and_then(Value::unsigned).unwrap_or(0);
         let path = entry.declared_file().and_then(|(declared, file)| {
-            // llvm-dwarfdump looks the number up in the unit of the entry, whichever unit has the declaration. It does not read
-            // supplementary files.
+            // llvm-dwarfdump looks the number up in the entry's unit, even if another unit contains the declaration. It
+            // does not read supplementary files.
             let owner = if declared.unit().offset >= SUPPLEMENTARY { declared } else { entry };
-            let files = self.files_of(owner, unit);
+            let files = self.unit_files(owner, unit);
             files.get(usize::try_from(file).ok()?)?.as_deref()
         });
         (path.map_or("/", |path| path.rsplit('/').next().unwrap_or(path)), line)
     }
 
-    /// Returns the files of the unit that declares an entry.
-    fn files_of(&mut self, declared: Entry<'r, 'r>, unit: &Unit<'r>) -> &[Option<String>] {
+    /// Returns the files in the unit that declares an entry.
+    fn unit_files(&mut self, declared: Entry<'r, 'r>, unit: &Unit<'r>) -> &[Option<String>] {
         let own = declared.unit();
         if own.offset == unit.offset {
             return self.files;
@@ -363,7 +364,7 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
         shared: Option<ListKey>,
         scope: &Inherited,
     ) {
-        let counts = &mut self.part.found.counts;
+        let counts = &mut self.part.statistics.counts;
         let (is_param, is_local) = match shape.tag {
             dw::DW_TAG_call_site | dw::DW_TAG_GNU_call_site => {
                 counts.call_sites += 1;
@@ -415,7 +416,7 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
         let is_artificial = origin.map_or(shape.is_artificial, |origin| origin.has(dw::DW_AT_artificial));
         let has_type = shape.has_type || shape.inherits && entry.has_inherited(dw::DW_AT_type);
         let is_declared = has_source(entry, shape);
-        let statistics = &mut self.part.found;
+        let statistics = &mut self.part.statistics;
         let own_group = match (is_param, is_local) {
             (true, _) => Some(&mut statistics.params),
             (_, true) => Some(&mut statistics.locals),
@@ -447,10 +448,10 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
         });
         let name = match origin {
             Some(origin) => {
-                let shape = self.known.shapes.of(origin, || Shape::of(origin));
-                name_of(origin, &shape, &read(origin, &shape))
+                let shape = self.known.shapes.of(origin, || Shape::new(origin));
+                entry_name(origin, &shape, &read(origin, &shape))
             }
-            None => name_of(entry, shape, own),
+            None => entry_name(entry, shape, own),
         };
         let source = &mut self.part.source;
         let name = match name {
@@ -458,10 +459,10 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
             None => source.strings.of_bytes(&[]),
         };
         source.variable((scope.named, scope.path, name), declared);
-        let others = is_constant || is_artificial || is_local;
-        self.part.source.named(scope.named).other_lines += u64::from(others);
+        let counts_lines = is_constant || is_artificial || is_local;
+        self.part.source.named(scope.named).other_lines += u64::from(counts_lines);
         if let Some(function) = scope.function.filter(|_| scope.bytes > 0) {
-            let function = &mut self.part.found.functions[function];
+            let function = &mut self.part.statistics.functions[function];
             function.coverage += coverage;
             if self.lists_variables {
                 function.variables.push(VariableCoverage {
@@ -476,7 +477,7 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
         }
     }
 
-    /// Returns the coverage of a variable, the bytes of its entries inside and outside the scope, and whether it has a
+    /// Returns a variable's coverage, the bytes its entries cover inside and outside the scope, and whether it has a
     /// location.
     fn coverage(
         &mut self,
@@ -504,7 +505,7 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
             None => self.wrong.resize(self.list.len(), false),
         }
         let entries = || self.list.iter().zip(&self.wrong);
-        if let Some((_, is_wrong)) = entries().find(|one| one.0.is_default()) {
+        if let Some((_, is_wrong)) = entries().find(|entry| entry.0.is_default()) {
             let sound = if *is_wrong { 0 } else { bytes };
             return (Coverage { sound, ..whole }, bytes, true);
         }
@@ -517,11 +518,12 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
             }
         };
         let mut any: u64 = 0;
-        for ((one, is_wrong), needs_entry_value) in entries().zip(self.known.expressions.need_entry_values())
+        for ((entry, is_wrong), needs_entry_value) in
+            entries().zip(self.known.expressions.need_entry_values())
         {
-            any = any.saturating_add(one.end.saturating_sub(one.start));
+            any = any.saturating_add(entry.end.saturating_sub(entry.start));
             let bytes = ranges.iter().fold(0u64, |sum, range| {
-                sum.saturating_add(range.end.min(one.end).saturating_sub(range.start.max(one.start)))
+                sum.saturating_add(range.end.min(entry.end).saturating_sub(range.start.max(entry.start)))
             });
             coverage.located = coverage.located.saturating_add(bytes);
             if needs_entry_value {
@@ -545,7 +547,7 @@ impl<'r> Visit<'r, 'r> for Visitor<'_, 'r, '_> {
 
     fn enter(&mut self, entry: Entry<'r, 'r>) -> Option<(Inside<Self::Function>, Self::Scope)> {
         let unit = entry.unit();
-        let shape = self.known.shapes.of(entry, || Shape::of(entry));
+        let shape = self.known.shapes.of(entry, || Shape::new(entry));
         self.known.forms.count(entry, &shape);
         let own = read(entry, &shape);
         let shared = self.shared(entry, &own);
@@ -576,7 +578,7 @@ impl<'r> Visit<'r, 'r> for Visitor<'_, 'r, '_> {
     fn leave(&mut self, scope: Scope<'r>) {
         if let Some(index) = scope.own.inherited.tracked.filter(|_| scope.own.owns_tracked) {
             let missing = std::mem::take(&mut self.tracked[index]);
-            count_missing(&missing, &mut self.part.found);
+            count_missing(&missing, &mut self.part.statistics);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Tables of a page, in the order in which the script reads them.
+//! A page's tables, in the order in which the script reads them.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use super::{Gathered, NONE};
 use crate::lint::{self, Code};
 use eitri_dwarf::read::Object;
 
-/// Words of a variable and of a location entry in the tables.
+/// Words in the records for a variable and for a location entry.
 const VARIABLE: usize = 10;
 const ENTRY: usize = 3;
 
@@ -26,7 +26,7 @@ impl Gathered<'_> {
             &mut tables;
         let width = if object.address_bytes() == 8 { 8 } else { 4 };
         page.extend([strings.add(options.name), strings.add(&self.target), self.lanes, width]);
-        // Variables share the entries of a list, which is written once.
+        // Variables share a list's entries, which are written once.
         let mut written = HashMap::new();
         for function in &self.functions {
             let counts = [
@@ -42,28 +42,41 @@ impl Gathered<'_> {
             functions.extend(function.coverage);
             let first = (variables.len() / VARIABLE) as u32;
             let mut firsts = Vec::new();
-            for one in &function.variables {
-                let start = *written.entry(one.entries.as_ptr()).or_insert_with(|| {
+            for variable in &function.variables {
+                let start = *written.entry(variable.entries.as_ptr()).or_insert_with(|| {
                     let start = (entries.len() / ENTRY) as u32;
-                    entries
-                        .extend(one.entries.iter().flat_map(|entry| [entry.start, entry.end, entry.place]));
+                    entries.extend(
+                        variable.entries.iter().flat_map(|entry| [entry.start, entry.end, entry.place]),
+                    );
                     start
                 });
                 firsts.push(start);
-                variables.extend([one.column as u32, one.name, one.ty, one.file, one.line, one.inlined]);
-                variables.extend([one.scope.0, one.scope.1, start, start + one.entries.len() as u32]);
+                variables.extend([
+                    variable.column as u32,
+                    variable.name,
+                    variable.ty,
+                    variable.file,
+                    variable.line,
+                    variable.inlined,
+                ]);
+                variables.extend([
+                    variable.scope.0,
+                    variable.scope.1,
+                    start,
+                    start + variable.entries.len() as u32,
+                ]);
             }
             lines.extend(function.lines.iter().flatten());
             calls.extend(function.calls.iter().flatten());
             instructions.extend(function.instructions.iter().flatten());
-            for one in &function.found {
-                let is_of_variable = one.variable != NONE;
-                let variable = if is_of_variable { first + one.variable } else { NONE };
-                let entry = match (is_of_variable, one.entry) {
-                    (true, at) if at != NONE => firsts[one.variable as usize] + at,
+            for finding in &function.findings {
+                let is_of_variable = finding.variable != NONE;
+                let variable = if is_of_variable { first + finding.variable } else { NONE };
+                let entry = match (is_of_variable, finding.entry) {
+                    (true, entry) if entry != NONE => firsts[finding.variable as usize] + entry,
                     _ => NONE,
                 };
-                findings.extend(record(&self.findings[one.finding], variable, entry, &mut strings));
+                findings.extend(record(&self.findings[finding.finding], variable, entry, &mut strings));
             }
         }
         // The record after the last function contains the ends.
@@ -97,7 +110,7 @@ impl Gathered<'_> {
     }
 }
 
-/// Record of a finding: code, level, variable, entry, meaning as written, intended one, evidence, part at fault.
+/// Finding record: code, level, variable, entry, meaning as written, intended meaning, evidence, part at fault.
 fn record(finding: &lint::Finding, variable: u32, entry: u32, strings: &mut Strings) -> [u32; 9] {
     let code = Code::ALL.iter().position(|code| *code == finding.code).unwrap_or(0) as u32;
     let fault = finding.expression.as_ref().map_or(0..0, |expression| expression.fault.clone());
