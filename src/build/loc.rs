@@ -357,8 +357,8 @@ fn levels(nodes: Nodes<'_>) -> usize {
     levels.pop().unwrap_or(0)
 }
 
-/// Refuses a node's entity if it does not exist, or is in another unit though referenced by an offset in this
-/// one. A separate function, as most locations name no entity.
+/// Refuses a node's entity if it does not exist, or if it belongs to another unit and the node references it by an offset
+/// within this unit. This is a separate function because most locations name no entity.
 #[inline(never)]
 fn named(module: &Module, unit: UnitId, node: Node<'_>) -> Result<()> {
     match node {

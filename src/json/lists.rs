@@ -1,4 +1,4 @@
-//! Lists with one element for a range of pcs or a row: possibly long ones, read and written element by element.
+//! Lists with an element for each pc range or row. They can be long, so that they are read and written element by element.
 
 use core::fmt;
 use core::marker::PhantomData;

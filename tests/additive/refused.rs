@@ -147,7 +147,7 @@ fn loaded_tables_that_name_sections() {
     // Give `.comment` the type SHT_SYMTAB_SHNDX, 18.
     let table = u64::from_le_bytes(linked[40..48].try_into().unwrap());
     let comment = table + 64 * index(".comment") as u64;
-    refused(comment + 4, &[18], "section .comment: section indices outside of the symbol table");
+    refused(comment + 4, &[18], "section .comment: section indices outside the symbol table");
     // Link it to `.debug_info`, and then to a section that does not exist.
     refused(
         comment + 40,

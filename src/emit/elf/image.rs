@@ -283,7 +283,7 @@ impl<'a> Image<'a> {
             let name = string_at(names, section.header.sh_name);
             section.name = name
                 .ok_or_else(|| {
-                    Error::malformed(format!("the name of section {index} is outside of the string table"))
+                    Error::malformed(format!("the name of section {index} is outside the string table"))
                 })?
                 .into();
         }

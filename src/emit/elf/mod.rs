@@ -76,7 +76,7 @@ pub struct Attach {
 /// * `object` already has a section of one of the names, or two sections of one group have the same name.
 /// * A relocation refers to a symbol that the object does not have or does not define, or to a section that is not in
 ///   `sections` or only in another group.
-/// * A relocation lies outside of its section, overlaps another, or its field is not 0.
+/// * A relocation lies outside its section, overlaps another, or its field is not 0.
 /// * A number does not fit a 4-byte field.
 /// * The object lacks a symbol table that is needed, or uses a feature that is not supported.
 pub fn attach(object: &[u8], target: &Target, sections: &[Section]) -> Result<Vec<u8>> {

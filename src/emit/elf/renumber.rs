@@ -158,7 +158,7 @@ fn sections_of(order: Endianness, section: &mut ImageSection<'_>, moved: &Moved)
     }
     let mut bytes = match header.sh_type {
         elf::SHT_SYMTAB | elf::SHT_DYNSYM | elf::SHT_GROUP => section.contents.to_vec(),
-        elf::SHT_SYMTAB_SHNDX => return Err(unsupported("section indices outside of the symbol table")),
+        elf::SHT_SYMTAB_SHNDX => return Err(unsupported("section indices outside the symbol table")),
         _ => return Ok(()),
     };
     if section.header.sh_type == elf::SHT_GROUP {

@@ -195,7 +195,7 @@ fn raw_symbols<'i>(image: &'i Image<'_>, table: usize) -> Result<Vec<RawSymbol<'
         let name = if name == 0 { Some(&[][..]) } else { string_at(names, name) };
         Ok(RawSymbol {
             name: name.ok_or_else(|| {
-                malformed(format!("the name of symbol {index} is outside of the string table"))
+                malformed(format!("the name of symbol {index} is outside the string table"))
             })?,
             info: elf::SymbolInfo(bytes[4]),
             other: bytes[5],

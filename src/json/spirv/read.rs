@@ -14,9 +14,9 @@ impl Binding {
     ///
     /// # Errors
     /// The errors of [`Module::from_json`], and those of [`read`](crate::spirv::read()).
-    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) without the key, and for a position that is none or
-    /// several; [`UnknownName`](crate::error::ErrorKind::UnknownName) and
-    /// [`AmbiguousName`](crate::error::ErrorKind::AmbiguousName) for a name of no id, or of several;
+    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) if the key is missing, or an object does not specify exactly
+    /// one position; [`UnknownName`](crate::error::ErrorKind::UnknownName) or
+    /// [`AmbiguousName`](crate::error::ErrorKind::AmbiguousName) if a name belongs to no id, or to several;
     /// [`UnknownName`](crate::error::ErrorKind::UnknownName) for an operation that is not a debug operation.
     pub fn from_json(text: impl AsRef<[u8]>, words: &[u32]) -> Result<(Module, Self)> {
         let text = position::utf8(WHAT, text.as_ref())?;

@@ -200,7 +200,7 @@ impl Linear<'_> {
     }
 
     /// Writes memory at a register plus a constant, if the next node is memory outside the default space, and the
-    /// register, which has `bits` bits, holds the space's addresses. Returns whether it is.
+    /// register, which has `bits` bits, holds the space's addresses. Returns whether the memory was written.
     #[inline]
     fn in_space(
         &self,

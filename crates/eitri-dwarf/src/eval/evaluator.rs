@@ -46,9 +46,9 @@ impl Evaluator {
         self
     }
 
-    /// Makes the evaluator read an object in several places at all of them: it is an evaluation error if one cannot be
-    /// read, or contains different bits. The producer must ensure equal bits (A.2.5.3), so debuggers read
-    /// the first place, while a check of a producer reads all.
+    /// Makes the evaluator read every location of an object that is in several places at once. It is an evaluation error if
+    /// a location cannot be read, or contains different bits. The producer must ensure equal bits (A.2.5.3), so a debugger
+    /// reads the first location, while a check of a producer reads all locations.
     #[must_use]
     pub fn all_places(mut self) -> Self {
         self.all_places = true;
