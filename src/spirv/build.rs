@@ -294,6 +294,7 @@ impl ModuleBuilder {
     pub fn block_as(&mut self, id: Id) -> Result<&mut Self> {
         let outside = || Error::bad_argument(format!("block {id} is outside a function"));
         let open = self.open.as_mut().ok_or_else(outside)?;
+        // A block must end before the next begins.
         if let Some((block, _)) = open.block {
             return Err(without_terminator(block));
         }
@@ -344,6 +345,7 @@ impl ModuleBuilder {
     /// # Errors
     /// [`ErrorKind::BadArgument`] outside a block.
     pub fn position(&self) -> Result<Position> {
+        // The index counts instructions after the label.
         match self.open {
             Some(Open { function, block: Some((block, count)), .. }) => {
                 Ok(Position::before(function, block, count))

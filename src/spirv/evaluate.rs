@@ -86,6 +86,7 @@ pub fn evaluate(
         } else {
             last = Some(operation);
         }
+        // A `DebugValue`'s final dereference describes memory instead of reading it.
         match (operation, initial, is_end) {
             // The result is the variable's address, so that nothing is read.
             (DebugOperation::Deref, Initial::Value(_), true) => {}
@@ -132,6 +133,7 @@ fn fragment(operations: &[DebugOperation]) -> Result<(&[DebugOperation], Option<
         let piece = Count(piece, "bit");
         return Err(wrong(index, fragment, &format!("has {size}; expected {piece}, the size of the piece")));
     }
+    // The end must fit 32 bits.
     let Some(end) = offset.checked_add(size) else {
         return Err(wrong(index, fragment, "ends after bit 2^32"));
     };

@@ -138,6 +138,7 @@ impl<'a> Layout<'a> {
             }
         }
         let end = words.all().len();
+        // The last function may have no end.
         layout.functions.extend(open.map(|it| Function { at: it.at.start..end, ..it }));
         layout.globals_end = layout.functions.first().map_or(end, |first| first.at.start);
         Ok(layout)
@@ -236,6 +237,7 @@ impl<'a> Layout<'a> {
     /// The capabilities that a storage class requires (any of them suffices), if the module declares none of them,
     /// explicitly or implicitly.
     pub(crate) fn lacking_capabilities(&self, storage_class: u32) -> Option<&'static [u32]> {
+        // The table is sorted by class.
         let row = STORAGE_CLASS_CAPABILITIES.binary_search_by_key(&storage_class, |&(class, _)| class);
         let (_, required) = STORAGE_CLASS_CAPABILITIES[row.ok()?];
         let declared = self.capabilities.get_or_init(|| self.find_capabilities());

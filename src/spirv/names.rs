@@ -151,6 +151,7 @@ impl Enumeration {
     pub fn entries(self, set: Set) -> impl Iterator<Item = (u32, &'static str)> {
         let operations = if self == Self::Operation { operations(set) } else { &[] };
         let operations = (0..).zip(operations.iter().map(|operation| operation.name));
+        // Earlier sets lack these entries, and reject their numbers.
         let later = if set.includes(Set::Shader200) { self.later() } else { &[] };
         let foreign = if self == Self::Flags { foreign_flags(set) } else { 0 };
         let names = self.list().iter().chain(later).copied().filter(move |(bits, _)| bits & foreign == 0);

@@ -270,6 +270,7 @@ impl Provider {
 
     /// The same id's value, for the part that the first indexes select; with all indexes, for the same bits.
     pub(crate) fn around(&self, indexes: usize) -> Self {
+        // Keep the leading indexes and drop everything else.
         let first = self.indexes().iter().take(indexes).copied();
         let around = first.fold(Self::value(self.id), Self::indexed);
         match self.selected_bits().filter(|_| indexes == self.indexes().len()) {
@@ -394,6 +395,7 @@ impl Provider {
         for index in self.indexes() {
             match part.select(module, index.number(&number))? {
                 Some(inner) => part = inner,
+                // A part that the type does not determine ends the walk.
                 None => return Ok(None),
             }
         }
@@ -445,6 +447,7 @@ impl Provider {
             }
             Interpretation::Value | Interpretation::Expression => {}
         }
+        // Taken bits precede the fragment, as the specification orders them.
         if let Some((offset, size)) = self.taken_bits() {
             operations.push(DebugOperation::BitPiece { offset, size });
         }

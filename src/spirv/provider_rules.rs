@@ -55,6 +55,7 @@ impl<'a> Layout<'a> {
     /// function.
     #[inline(always)]
     fn is_dominating(&self, defined: Instruction<'_>, spot: &Spot) -> bool {
+        // In this order, because dominance is the expensive test.
         matches!(defined.opcode(), op::VARIABLE | op::FUNCTION_PARAMETER)
             || defined.at < self.globals_end()
             || self.dominates(defined.at, spot.at)
@@ -177,6 +178,7 @@ impl<'a> Layout<'a> {
                 );
             }
         }
+        // Without a size, nothing can be compared.
         let Some(has) = provider.taken_bits().map(|(_, size)| size.into()).or(width) else { return Ok(part) };
         let needs = match piece {
             Some((_, size)) => [Some(size.into()); 2],

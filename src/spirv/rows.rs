@@ -248,6 +248,7 @@ const fn form(row: &InstructionRow, set: Set, mut form: Form) -> Form {
     let mut index = 0;
     while index < row.all_operands.len() {
         let OperandRow { field, kind, repeat, .. } = row.all_operands[index];
+        // Operands that the set lacks have no position.
         if row.all_operands[index].is_in(set) {
             let is_many = repeat.is_many();
             let operand = Operand { field, is_literal: kind.is_literal(set), is_many, row: index as u8 };

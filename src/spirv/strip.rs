@@ -47,6 +47,7 @@ pub fn strip(words: &[u32]) -> Result<Vec<u32>> {
     let mut kept = Vec::with_capacity(words.all().len());
     kept.extend_from_slice(&words.all()[..HEADER]);
     for instruction in words.instructions() {
+        // Debug instructions come first, because their ids decide what else is dropped.
         let is_kept = match instruction.opcode() {
             _ if is_dropped(&instruction) => false,
             op::STRING => {

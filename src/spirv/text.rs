@@ -51,6 +51,7 @@ pub fn print(facts: &Facts<'_>, options: TextOptions) -> String {
         while let Some(function) = functions.next_if(|function| function.at.start <= word) {
             place = Place { function: Some(function), block: None };
         }
+        // Between functions, the heading must not be repeated.
         if place.function.is_some_and(|function| word >= function.at.end) {
             place = Place { function: None, block: None };
         }
@@ -128,6 +129,7 @@ fn operand(text: &mut String, facts: &Facts<'_>, fact: &Fact<'_>, operand: Opera
     } else {
         let _ = write!(text, "{}", Id(word));
         let constant = facts.layout().constant(Id(word));
+        // A boolean is printed by value, because its id says nothing.
         if let Some(Constant { is_boolean: true, value: Some(value), .. }) = constant {
             let _ = write!(text, " ({})", value != 0);
             return;

@@ -87,6 +87,7 @@ impl<'a> Words<'a> {
     /// words, or is too short for its result.
     pub fn new(words: &'a [u32]) -> Result<Self> {
         let words = Self::with_header(words)?;
+        // Results and operands are read without checks later, so that every length is checked here.
         let mut next = HEADER;
         while let Some(&first) = words.0.get(next) {
             next += words.checked(next, first, results(first as u16))?.len();
@@ -198,6 +199,7 @@ impl<'a> Iterator for Instructions<'a> {
 
     fn next(&mut self) -> Option<Instruction<'a>> {
         let word = self.at;
+        // The lengths are checked, so that this never goes past the end.
         let first = *self.words.get(self.at)?;
         self.at += (first >> 16) as usize;
         #[cfg(test)]

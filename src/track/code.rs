@@ -286,6 +286,7 @@ impl Code {
     fn variable(&mut self, id: VariableId, bits: u32) -> u32 {
         let entry = self.variables.entry(id);
         let index = entry.index() as u32;
+        // A variable is as large as its largest assignment.
         let known = entry.or_insert(0);
         *known = bits.max(*known);
         index

@@ -17,6 +17,7 @@ pub(super) fn size(target: &Target, own: usize, place: Place) -> Result<u32> {
                     register.name()
                 )));
             }
+            // A mask's bit belongs to one lane.
             if matches!(place.storage, Storage::Bits(_)) { 1 } else { register.bits }
         }
         Storage::Row(reg) | Storage::Lane(reg, _) => {

@@ -131,6 +131,7 @@ impl Graphs {
     /// Returns the indices of a wait's skips.
     pub(super) fn skips_of(&self, wait: u32) -> Range<usize> {
         let start = self.skips.partition_point(|skip| skip.wait < wait);
+        // The skips are sorted by wait.
         start..self.skips.partition_point(|skip| skip.wait <= wait)
     }
 

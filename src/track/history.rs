@@ -72,6 +72,7 @@ impl History {
     pub(super) fn new(paths: &Paths<'_>, claimed: &[Bits], variable: Option<usize>) -> Self {
         let code = paths.code;
         let graphs = &paths.graphs;
+        // A mask's bits are written for all lanes, so that waiting lanes see it.
         let is_masked = |storage: Storage| storage.is_row() && !matches!(storage, Storage::Bits(_));
         let mut recorded = Vec::new();
         for instruction in &code.instructions {

@@ -129,6 +129,7 @@ impl Swept {
         let mut swept = Self { first: vec![0], places: Vec::new() };
         let mut next = 0;
         let mut active: Vec<&PlaceRange> = Vec::new();
+        // Both lists are sorted, so that one sweep is enough.
         for &(pc, _) in stops {
             while let Some(range) = ranges.get(next).filter(|range| u64::from(range.start) <= pc) {
                 let position = active.partition_point(|other| other.place < range.place);
@@ -414,6 +415,7 @@ impl Judge<'_, '_> {
         }
         let base = function.and_then(|function| module.function(function).stack.base);
         let mut claim: Vec<Vec<Wanted>> = Vec::new();
+        // Lanes can differ, so that each is evaluated.
         for lane in 0..module.target().lanes() {
             let stopped = Stopped { lane, base };
             let spans = module.denote(function, loc, bits, &stopped).map_err(|why| why.to_string())?;

@@ -124,6 +124,7 @@ impl<'c> Lower<'c> {
         let code = self.code;
         let mut order: Vec<u32> = (0..code.instructions.len() as u32).collect();
         order.sort_by_key(|&index| code.instructions[index as usize].pcs);
+        // Instructions are sorted, so that only the previous one can overlap.
         let mut last = 0..0;
         for index in order {
             let Instructed { pcs: (start, end), effects, all_lanes, is_several } =
@@ -149,6 +150,7 @@ impl<'c> Lower<'c> {
                 return Err(error(kind.into()));
             }
             last = start.into()..end.into();
+            // An EXEC write is a segment of its own, which an instruction must match exactly.
             let fits = |node: &u32| {
                 let segment = self.graphs.segment(*node);
                 match segment.write {
@@ -301,6 +303,7 @@ impl<'c> Lower<'c> {
         let mut value = vec![0; (bits as usize).div_ceil(8)];
         (0..bits).for_each(|index| value[index as usize / 8] |= bit(from + index) << (index % 8));
         let next = self.program.constants.len() as u32;
+        // Equal constants share an id, so that they are equal values.
         let id = *self.constant_ids.entry((bits, value.clone())).or_insert(next);
         if id == next {
             self.program.constants.push((bits, value));
@@ -421,6 +424,7 @@ impl<'c> Lower<'c> {
 
     /// Adds what a block parameter receives. Lanes that come again without a value must not see the previous value.
     fn receive(&mut self, index: usize) {
+        // Values move from the incoming part to the parameter.
         let (first, parts) = self.merged[index];
         for part in first..first + parts {
             let to = To::Place(part + parts);

@@ -174,6 +174,7 @@ impl Origins {
             let place = moved[start].0;
             let end = start + moved[start..].iter().take_while(|moved| moved.0 == place).count();
             let is_gone = |&(_, from): &(u32, u32)| from == LOST;
+            // Too many sources count as a loss.
             if end - start > SOURCES || moved[start..end].iter().any(is_gone) {
                 self.overwrite(place);
             } else if !self.is_lost(place) {

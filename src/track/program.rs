@@ -214,6 +214,7 @@ impl Program {
     /// # Errors
     /// [`ErrorKind::TooLarge`] if there are too many operations to number.
     pub(super) fn group(&mut self, node: u32, pcs: Range<u32>, kind: Kind, ops: Range<u32>) -> Result<()> {
+        // Every number has to fit its tag.
         [self.ops.len(), self.news as usize, self.constants.len(), self.choices.len()]
             .into_iter()
             .try_for_each(check)?;

@@ -90,6 +90,7 @@ impl<'a, 'p> Ranges<'a, 'p> {
             places: Vec::new(),
             undefined: Vec::new(),
         };
+        // At the entry, each storage part has its own name.
         for place in 0..program.stored {
             ranges.link(place, 1 + place);
         }

@@ -136,6 +136,7 @@ impl Blocks {
         for block in 0..function.num_blocks() {
             let insts = function.block_insns(Block::new(block));
             insts.iter().for_each(|inst| add(block, machine.inst(inst)));
+            // Edits are sorted by instruction.
             let first = output.edits.partition_point(|(at, _)| at.inst() < insts.first());
             let edits = output.edits[first..].iter().enumerate();
             for (index, _) in edits.take_while(|(_, (at, _))| at.inst() <= insts.last()) {
@@ -205,6 +206,7 @@ fn bits(
         for (operand, to) in operands(function, output, inst) {
             let Some(bits) = bits.get_mut(operand.vreg().vreg()) else { continue };
             let is_def = operand.kind() == OperandKind::Def;
+            // Definitions are exact; uses only fill in what no definition gives.
             if (*bits == 0 || is_def) && to.is_some() {
                 let places = machine.places(to, operand.class());
                 let size = places.iter().map(|&place| code.size(place)).sum::<Result<u32>>();
@@ -253,6 +255,7 @@ impl<F: Function> Edges<'_, F> {
             open.push((block, parameters.to_vec(), 0));
         }
         while let Some((to, wanted, depth)) = open.pop() {
+            // Follow edges backwards through blocks without code.
             let parameters = function.block_params(to);
             for &from in function.block_preds(to) {
                 let last = function.block_insns(from).last();
@@ -364,6 +367,7 @@ struct Adder<'a, F, M> {
 impl<F: Function, M: Machine> Adder<'_, F, M> {
     fn instruction<'c>(&self, code: &'c mut Code, pcs: Range<u64>) -> Instruction<'c> {
         let is_single = pcs.end - pcs.start <= self.step || self.machine.is_single(&pcs);
+        // A wave can stop between the machine instructions of one allocator instruction.
         if is_single { code.instruction(pcs) } else { code.instructions(pcs) }
     }
 

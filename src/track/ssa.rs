@@ -192,6 +192,7 @@ impl<'p> Ssa<'p> {
         let mut phi_nodes = Vec::with_capacity(phis.len() + choices.len());
         self.operands_of.reserve_exact(phis.len() + choices.len() + 1);
         self.phis.reserve_exact(phis.len() + choices.len());
+        // In reverse postorder, operands are usually known before they are read.
         for &node in order {
             let end = start + count[node as usize];
             self.node_phis[node as usize] = start..start;

@@ -228,6 +228,7 @@ impl<'c> Tracked<'c> {
             let places: Vec<Vec<u32>> = match keep {
                 Keep::All => now.iter().map(|now| now.iter().map(|range| range.place).collect()).collect(),
                 Keep::Single => {
+                    // Keep the current range while it lasts, so that the location changes rarely.
                     for (chosen, now) in chosen.iter_mut().zip(&now) {
                         if !chosen.is_some_and(|chosen| now.contains(&chosen)) {
                             // The first of the ranges that last longest.

@@ -114,6 +114,7 @@ impl<'m> Projection<'m> {
         omissions: &'m Omissions<'m>,
     ) -> Self {
         let mut parameters = SecondaryMap::<FunctionId, Vec<VariableId>>::new();
+        // Parameters are collected once, because records ask for them by function.
         for (id, variable) in module.variables() {
             if let ScopeKind::Function(function) = module.scope(variable.scope).kind
                 && variable.kind == VariableKind::Parameter
@@ -201,6 +202,7 @@ impl<'m> Projection<'m> {
         let directory = self.module.unit(file.unit).directory;
         let parts = [directory, file.directory, Some(file.name)];
         let mut path = String::new();
+        // A later absolute part replaces everything before it.
         for part in parts.into_iter().flatten().map(|part| self.module.string(part)) {
             if is_absolute(part) {
                 path.clear();
@@ -243,6 +245,7 @@ impl<'m> Projection<'m> {
 
     /// The type that is encoded instead of a typedef or qualified type based on it.
     pub fn stand_in(&self, mut of: TypeId) -> TypeId {
+        // Only these reasons replace the type as a whole.
         while self
             .omissions
             .list(Subject::Type(of))
@@ -298,6 +301,7 @@ impl<'m> Projection<'m> {
     /// The lexical scope in which an entity is encoded. For an inlined call it is the function; for a block inside a
     /// call, the block's origin, or otherwise the enclosing scope's lexical scope.
     pub fn lexical(&self, mut scope: ScopeId) -> ScopeId {
+        // Each step leaves one call, so that the loop ends.
         while let Some(call) = self.call(scope) {
             let data = self.module.scope(scope);
             scope = match (&data.kind, data.origin.or(data.parent)) {

@@ -19,6 +19,7 @@ pub(super) fn scope(projection: &mut Projection<'_>, id: ScopeId) -> Shape {
         return shape;
     }
     let mut open = vec![id];
+    // A scope is complete when everything that its key contains is.
     while let Some(&at) = open.last() {
         if projection.scopes[at].is_some() {
             open.pop();
@@ -144,6 +145,7 @@ pub(super) fn variable_key(projection: &mut Projection<'_>, id: VariableId) -> S
     let module = projection.module;
     let variable = module.variable(id);
     let name = Quoted(module.name_of(id).unwrap_or_default());
+    // An instance is identified by its origin's scope and the call.
     let owner = module.variable(module.first_origin(id)).scope;
     match projection.call(variable.scope).filter(|_| variable.origin.is_some()) {
         Some(call) => {

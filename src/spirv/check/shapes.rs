@@ -172,6 +172,7 @@ impl<T: Copy + Eq + Hash> Sequences<T> {
         let Self { items, ends, indices, hasher } = self;
         let is_equal = |&index: &u32| sequence(items, ends, index) == parts;
         let hash_of = |&index: &u32| hasher.hash_one(sequence(items, ends, index));
+        // The hash is computed once for lookup and insertion.
         match indices.entry(hasher.hash_one(parts), is_equal, hash_of) {
             Entry::Occupied(entry) => *entry.get(),
             Entry::Vacant(entry) => {
@@ -239,6 +240,7 @@ impl Shapes {
     /// The properties in a shape, with their names in messages, and their values.
     pub fn properties(&self, shape: Shape) -> Vec<(Property, String, Shape)> {
         let interned = self.0.borrow();
+        // A record's shape lists number, name and value for each property.
         let mut list = Vec::new();
         let mut property = Property::Entity;
         let mut name = "";

@@ -14,6 +14,7 @@ const SPACES: [(u64, &str); 4] = [(4, "local"), (5, "global"), (7, "private_lane
 
 /// Builds the records for all types. Types only reference earlier types, except in members.
 pub(super) fn types(projection: &mut Projection<'_>) {
+    // Types follow their parts, so that the parts' shapes exist.
     for (id, ty) in projection.module.types() {
         let encoded = kind(projection, id, ty.kind(), ty.bits());
         if has_none(projection, id, ty.kind()) {
@@ -252,6 +253,7 @@ pub(super) fn strides(
         .filter(|_| projection.has_subranges() && !projection.omissions.has(array, Property::Stride))?;
     let mut strides = vec![0; all.len()];
     let mut bytes = if bits % 8 == 0 { bits / 8 } else { return None };
+    // From the innermost dimension outward.
     for (place, dimension) in all.iter().enumerate().rev() {
         strides[place] = bytes;
         match dimension.count {

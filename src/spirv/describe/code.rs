@@ -115,6 +115,7 @@ fn lines(out: &mut Describer<'_, '_>, function: Id, placed: &[Placed<'_>]) {
     let mut stated = None;
     for it in placed {
         let Some(block) = it.block.filter(|_| it.instruction.opcode() != op::LABEL) else { continue };
+        // The function's end is no position.
         if it.line != stated && it.instruction.opcode() != op::FUNCTION_END {
             let position = Position::before(function, block, it.index);
             match it.line {
@@ -209,6 +210,7 @@ fn locals(
     let mut stated = scopes[&0];
     for it in placed.iter().filter(|it| it.instruction.opcode() == op::LABEL) {
         let Some(block) = it.block else { continue };
+        // Each block's scope is stated where it differs from the previous block's.
         let scope = scope_of(&constructs, &scopes, constructs.innermost(block));
         if scope != stated {
             out.binding.scope(Position::start(function.id, block), scope);

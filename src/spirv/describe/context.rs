@@ -114,6 +114,7 @@ impl<'l, 'a> Describer<'l, 'a> {
         if let Some(&file) = self.files.get(&path) {
             return Ok(file);
         }
+        // An empty path stands for the primary file.
         let text = self.layout.string(path).unwrap_or_default();
         let primary = self.m.primary_file(self.unit)?;
         let file = if text.is_empty() { primary } else { self.m.file(self.unit, &text, None)? };
@@ -164,6 +165,7 @@ impl<'l, 'a> Describer<'l, 'a> {
         let mut id = id;
         let mut pointers = Vec::new();
         while let (None, Some(&(class, to))) = (self.types.get(id), self.types.pointers.get(&id)) {
+            // A chain without end can only be invalid.
             if pointers.len() == MOST_POINTERS {
                 break;
             }
@@ -183,6 +185,7 @@ impl<'l, 'a> Describer<'l, 'a> {
 
     /// A storage class's address space; the default space if the target lacks the class.
     pub(super) fn space(&self, class: u32) -> SpaceId {
+        // The target may lack the class's space.
         let space = self.m.target().spaces().iter().find(|space| space.id == space_of(class));
         space.map_or(SpaceId::DEFAULT, |space| space.id)
     }

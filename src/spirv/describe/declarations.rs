@@ -82,6 +82,7 @@ fn tokens(text: &str) -> Vec<(&str, u32)> {
     let mut is_comment = false;
     for (line, number) in text.split('\n').zip(1..) {
         let mut rest = line.trim_start();
+        // A directive ends with its line.
         if !is_comment && rest.starts_with('#') {
             continue;
         }

@@ -16,6 +16,7 @@ pub(super) fn structure(out: &mut Describer<'_, '_>, id: Id, members: &[u32]) ->
     for (index, &member) in (0..).zip(members) {
         // Without an offset, members follow each other.
         let offset = out.names.offsets.get(&(id, index)).map_or(end, |&offset| offset.into());
+        // An opaque member has no type in the description.
         let Some(ty) = out.ty(Id(member))? else { continue };
         let ty = matrices_of(out, ty, (id, index))?;
         let bytes = out.m.described().ty(ty).bits().unwrap_or_default().div_ceil(8);

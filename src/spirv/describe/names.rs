@@ -71,6 +71,7 @@ impl Names {
                 _ => {}
             }
         }
+        // Tools that rewrite a module may put their own number in the header, so that the block's name counts as well.
         let is_entry = |id: Id| layout.definition(id).is_some_and(|it| it.opcode() == op::LABEL);
         names.are_generated = LLVM.contains(&(layout.words().all()[GENERATOR] >> 16))
             || names.ids.iter().any(|(&id, name)| name == "entry" && is_entry(id));
@@ -86,6 +87,7 @@ impl Names {
     pub fn structure(&self, id: Id) -> Option<&str> {
         let name = self.get(id)?;
         let is_kind = |kind: &&str| matches!(*kind, "struct" | "class" | "union");
+        // LLVM names types `struct.name`, and anonymous types `struct.anon`.
         match name.split_once('.').filter(|(kind, _)| self.are_generated && is_kind(kind)) {
             Some((_, name)) => Some(name).filter(|name| name.split('.').next() != Some("anon")),
             None => Some(name),

@@ -45,6 +45,7 @@ pub(super) fn unit(out: &mut Describer<'_, '_>, given: &Source) -> Result<()> {
             _ => {}
         }
     }
+    // Without a source, the first line's file is the best guess that the module itself offers.
     let mut lines = out.layout.words().instructions().filter(|it| it.opcode() == op::LINE);
     let of_line = || lines.next().and_then(|it| it.operands().first().map(|&id| Id(id)));
     let file = file.or_else(of_line);

@@ -23,6 +23,7 @@ pub(super) fn types(out: &mut Describer<'_, '_>, is_kernel: bool) -> Result<()> 
     let globals = out.layout.words().between(HEADER..out.layout.globals_end());
     for instruction in globals {
         let Some(id) = instruction.result() else { continue };
+        // Pointers are only recorded here; they are described when they are used.
         if let Some(ty) = new_type(out, id, instruction, is_kernel)? {
             out.types.by_id.insert(id, ty);
         }
@@ -103,6 +104,7 @@ fn new_type<'a>(
                 (None, _) => format!("type {id}"),
             };
             let ty = out.m.unspecified_type(unit, &name)?;
+            // Only specialization can be the reason here.
             if matches!(opcode, TYPE_VECTOR_ID | TYPE_COOPERATIVE_MATRIX) {
                 out.omit(Subject::Type(ty), Property::Kind, Reason::Specialized(id.0));
             }

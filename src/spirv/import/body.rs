@@ -59,6 +59,7 @@ pub(super) fn bodies(importer: &mut Importer<'_, '_>) -> Result<()> {
             last: None,
             scopes: HashMap::new(),
         };
+        // Instructions from another set are neither code nor statements.
         for instruction in importer.facts.layout().words().between(function.at) {
             match importer.facts.all.fact(instruction) {
                 Some(fact) if fact.set != importer.facts.set => {}
@@ -146,6 +147,7 @@ fn scope_in_force(
     };
     // A scope in another function does not apply to these instructions.
     let module = importer.m.described();
+    // Otherwise a debugger would show another function's scope here.
     let scope =
         scope.filter(|&scope| body.described.is_some() && module.function_of(scope) == body.described);
     body.scopes.insert(in_force, scope);
@@ -200,6 +202,7 @@ fn value(importer: &mut Importer<'_, '_>, body: &mut Body, fact: &Fact<'_>) -> R
     let made = providers::providers(importer, fact, variable);
     let Some(provider) = importer.omissions.made(fact, made) else { return Ok(()) };
     let defined = importer.facts.layout().definition(provider.id());
+    // An `OpUndef` for the whole variable means that it is unavailable.
     let is_all = provider.indexes().is_empty() && provider.operations(false).is_empty();
     if is_all && defined.is_some_and(|it| it.opcode() == op::UNDEF) {
         importer.binding.value(position, variable, &[]);

@@ -46,6 +46,7 @@ pub(super) fn function(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Made
     let name = importer.facts.text(fact, Field::Name);
     let linkage = importer.facts.text(fact, Field::LinkageName);
     let mut flags = Flags(importer.facts.word(fact, Field::Flags));
+    // Producers mark definitions inconsistently, so that code and blocks count as well.
     let is_definition = flags.take(flags::DEFINITION);
     let code = fact.id(Field::Function).filter(|&code| !importer.facts.is_nothing(code));
     let is_declaration = fact.name() == Some(Name::FunctionDeclaration)
@@ -131,6 +132,7 @@ pub(super) fn function(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Made
 /// Binds a function to the `OpFunction` with its code.
 fn bind(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, code: Id, function: FunctionId) {
     let defined = importer.facts.layout().definition(code);
+    // Each code has one function, and each function one code.
     let is_there = defined.is_some_and(|it| it.opcode() == crate::spirv::opcodes::FUNCTION);
     if !is_there {
         importer.omissions.omit(fact, Unimported::NotFunction(code.0));

@@ -175,6 +175,7 @@ impl<'f, 'a> Importer<'f, 'a> {
         if let Some(&file) = self.entities.files.get(&(source, unit)) {
             return Some(file);
         }
+        // Files are created on first use, because a unit lists only files that it refers to.
         let Source { path, text, .. } = self.sources.get(&source)?.clone();
         let file = self.m.file(unit, &path, None).ok()?;
         self.entities.files.insert((source, unit), file);
@@ -197,6 +198,7 @@ impl<'f, 'a> Importer<'f, 'a> {
     pub(super) fn line(&mut self, fact: &Fact<'_>, unit: UnitId) -> Option<SourceLine> {
         let line = self.facts.word(fact, Field::Line);
         let column = self.facts.word(fact, Field::Column);
+        // Line 0 means no line; a column alone cannot be kept.
         if line == 0 {
             if column != 0 {
                 self.omissions.omit(fact, Unimported::ColumnWithoutLine(column));
@@ -212,6 +214,7 @@ impl<'f, 'a> Importer<'f, 'a> {
 
     /// The bytes of a constant with the given type, in the target's byte order.
     pub(super) fn constant(&self, id: Id, ty: TypeId) -> Made<Vec<u8>> {
+        // Limit the size, because a type can claim any.
         let bits = self.m.described().ty(ty).bits();
         let Some(bytes) = bits.and_then(|bits| usize::try_from(bits.div_ceil(8)).ok()).filter(|&it| it <= 64)
         else {

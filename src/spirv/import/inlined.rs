@@ -70,6 +70,7 @@ fn make_instance(importer: &mut Importer<'_, '_>, scope: ScopeId, inlined: Id) -
     };
     let mut blocks = Vec::new();
     let mut current = scope;
+    // The call site's discriminator belongs to the instance around it.
     if at.operand(Field::Inlined).is_some()
         && let Some(scope) = at.id(Field::Scope)
     {
@@ -154,6 +155,7 @@ pub(super) fn inlined_variable(
     }
     let Some(&origin) = importer.entities.variables.get(&variable) else { return Ok(None) };
     let scope = importer.m.described().variable(origin).scope;
+    // The instance of the variable's scope may be a block inside the call.
     let Some(scope) = instance(importer, scope, inlined)? else { return Ok(None) };
     importer.take_room()?;
     let instance = importer.m.inlined_variable(scope, origin).map(|variable| variable.id());

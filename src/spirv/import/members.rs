@@ -23,6 +23,7 @@ pub(super) fn members(importer: &mut Importer<'_, '_>) -> Result<()> {
                 continue;
             };
             let made = match member.name() {
+                // Static members are variables, which are imported with them.
                 Some(Name::TypeMember) if importer.facts.is_static_member(&member) => Ok(()),
                 Some(Name::TypeMember) => import_member(importer, &member, unit, ty)?,
                 Some(Name::TypeInheritance) => import_base(importer, &member, unit, ty)?,
@@ -32,6 +33,7 @@ pub(super) fn members(importer: &mut Importer<'_, '_>) -> Result<()> {
                 }
                 _ => Err(Unimported::NotMember(id.0)),
             };
+            // Expressions that select parts by index need to know that members are missing.
             if importer.omissions.made(&member, made).is_none() && member.name() == Some(Name::TypeMember) {
                 importer.entities.partial.insert(ty);
             }

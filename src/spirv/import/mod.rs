@@ -121,6 +121,7 @@ pub(super) fn import_set(facts: &Facts<'_>, target: &Target, set: Set) -> Result
         entities(&mut importer)?;
     }
     let Importer { m, mut binding, entities, omissions, .. } = importer;
+    // The binding is complete; its spare capacity would only cost memory.
     binding.shrink();
     let types = entities.types.into_iter().map(|((id, _), ty)| (id, ty)).collect();
     Ok(ImportedModule { module: m.finish()?, binding, omissions: omissions.finish(), types })
@@ -156,11 +157,13 @@ fn entities(importer: &mut Importer<'_, '_>) -> Result<()> {
         }
     }
     signatures::signatures(importer)?;
+    // Signatures and members can add composite types, whose members are imported now.
     members::members(importer)?;
     unused(importer)?;
     functions::definitions(importer);
     names::names(importer)?;
     macros::macros(importer);
+    // Names and macros may have added further types.
     members::members(importer)?;
     types::place_types(importer);
     sources::files(importer);

@@ -70,6 +70,7 @@ fn imported(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Made<()> {
     let name = importer.facts.text(fact, Field::Name);
     let is_module = importer.facts.number(fact, Field::Tag) == Some(0);
     let mut entity = fact.id(Field::Entity).ok_or(Unimported::Missing(Field::Entity))?;
+    // Aliases can form a cycle in an invalid module.
     for _ in 0..MOST_ALIASES {
         let alias = importer.facts.get(entity).filter(|fact| fact.name() == Some(Name::ImportedEntity));
         let Some(next) = alias.and_then(|alias| alias.id(Field::Entity)) else { break };
@@ -87,6 +88,7 @@ fn imported(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Made<()> {
         Imported::Type(ty)
     } else {
         match importer.entities.scopes.get(&entity).copied() {
+            // An empty name with the module tag is a using directive, which imports all names.
             Some(namespace) if is_namespace(namespace) => {
                 if is_module && name.is_empty() {
                     Imported::AllOf(namespace)
@@ -129,6 +131,7 @@ fn entry_point(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) {
     let command_line = importer.facts.text(fact, Field::CommandLine);
     let module = importer.m.described();
     let had = module.unit(unit);
+    // Several entry points in a unit may repeat the same text.
     let text = |had: Option<_>| had.map(|had| module.string(had).to_owned());
     let is_other = |had: Option<String>, now: &str| had.is_some_and(|had| had != now);
     if is_other(text(had.producer), &producer) || is_other(text(had.command_line), &command_line) {

@@ -20,6 +20,7 @@ pub(super) fn want(importer: &mut Importer<'_, '_>, node: Node) -> Result<()> {
     while let Some(step) = steps.pop() {
         match step {
             Step::Into(node) => {
+                // A node that was seen is finished, refused, or open in a cycle.
                 if importer.pending.seen.insert(node) {
                     importer.take_room()?;
                     steps.push(Step::Out(node));

@@ -85,6 +85,7 @@ fn form(id: Id, operations: &[DebugOperation], is_declaration: bool) -> Provider
         Some((&BitPiece { offset, size }, rest)) => (Some((offset, size)), rest),
         _ => (None, all),
     };
+    // A final read of memory means that the variable is in memory.
     let (mut provider, mut steps) = match *rest {
         [ref steps @ .., Constu(space), Swap, Xderef] => (Provider::pointer(id).in_space(space), steps),
         [ref steps @ .., Deref] => (Provider::pointer(id), steps),

@@ -57,6 +57,7 @@ impl References {
             match fact.name() {
                 Some(Name::TypeComposite) => {
                     for member in fact.ids(Field::Member) {
+                        // The first owner counts if a member is listed twice.
                         self.owners.entry(member).or_insert(id);
                     }
                 }
@@ -87,6 +88,7 @@ impl References {
                 }
                 _ => {}
             }
+            // A block or variable inside shows that a function has a body, even if no flag says so.
             let is_scope = matches!(
                 fact.name(),
                 Some(Name::LexicalBlock | Name::LexicalBlockDiscriminator | Name::InlinedAt | Name::Scope)
@@ -101,6 +103,7 @@ impl References {
             }
         }
         for fact in facts.iter() {
+            // A second pass, because owners can follow their members.
             match fact.name() {
                 Some(Name::TypeMember | Name::TypeInheritance) if !self.owners.contains_key(&fact.result) => {
                     omissions.omit(&fact, Unimported::MemberOfNoType);

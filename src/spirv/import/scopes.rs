@@ -30,6 +30,7 @@ fn block(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Made<()> {
     let name = fact.operand(Field::Name).map(|_| importer.facts.text(fact, Field::Name));
     let is_inline = importer.facts.number(fact, Field::InlineNamespace) == Some(1);
     let kind = &importer.m.described().scope(parent).kind;
+    // A block with a name is a namespace in these sets.
     let scope = match name.as_deref() {
         Some("") => importer.m.anonymous_namespace(parent),
         Some(name) if is_inline => importer.m.inline_namespace(parent, name),
@@ -82,6 +83,7 @@ fn discriminator(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Made<()> {
     };
     let scope = match importer.m.described().scope(parent).kind {
         ScopeKind::Block if is_only => parent,
+        // A function has no discriminator, so that it gets a block.
         _ => {
             let block = importer.m.block(parent, &[]).map_err(refused)?;
             importer.omissions.omit(fact, Unimported::OwnBlock);

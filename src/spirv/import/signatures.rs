@@ -44,6 +44,7 @@ fn returns(
     if let Some(returns) = ty.id(Field::ReturnType) {
         order::want(importer, Node::Type(returns, unit))?;
     }
+    // A last parameter type that is nothing stands for variable arguments.
     let is_variadic = ty.ids(Field::ParameterType).last().is_some_and(|last| importer.facts.is_nothing(last));
     let made = importer.pointee(&ty, Field::ReturnType, unit);
     let Some(returns) = importer.omissions.made(&ty, made) else { return Ok(()) };

@@ -29,6 +29,7 @@ pub(super) fn units(importer: &mut Importer<'_, '_>) {
             }
             Some(Name::SourceContinued) => {
                 let text = importer.facts.text(&fact, Field::Text);
+                // A continuation belongs to the source before it.
                 let source = last.and_then(|last| importer.sources.get_mut(&last));
                 if let Some(Source { text: Some(all), .. }) = source {
                     all.push_str(&text);
@@ -37,6 +38,7 @@ pub(super) fn units(importer: &mut Importer<'_, '_>) {
             _ => {}
         }
     }
+    // An empty text, or a checksum, means that there is no text.
     for source in importer.sources.values_mut() {
         let as_text = source.text.as_deref().and_then(|text| text.strip_prefix(MD5)).and_then(md5);
         if as_text.is_some() || source.text.as_deref() == Some("") {

@@ -120,6 +120,7 @@ fn new_type(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> M
                 .facts
                 .number(fact, Field::ComponentCount)
                 .ok_or(Unimported::Unknown(Field::ComponentCount))?;
+            // A short vector would be a `DebugTypeVector` when it is encoded again, so that the form is listed.
             if count <= 4 {
                 importer.omissions.omit(fact, Unimported::LengthId);
             }
@@ -187,6 +188,7 @@ fn basic(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> Made
     let bits = importer.facts.number(fact, Field::Size);
     let number = importer.facts.number(fact, Field::Encoding);
     importer.omit_flags(fact, Flags(importer.facts.word(fact, Field::Flags)));
+    // The set may not define the number, even if a later set does.
     let known = number.filter(|&number| {
         u32::try_from(number).is_ok_and(|number| Enumeration::Encoding.has(number, fact.set))
     });
@@ -256,6 +258,7 @@ fn array(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> Made
     }
     let mut extents = Vec::new();
     for count in counts {
+        // Some producers write all ones for an unknown count.
         let all_ones =
             layout.constant(count).and_then(|element| element.integer_bits).map(|bits| match bits {
                 ..64 => u64::from(u32::MAX),
@@ -301,6 +304,7 @@ fn enumeration(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -
     }
     for (value, name) in values.into_iter().zip(names) {
         let name = importer.facts.layout().string(name).unwrap_or_default();
+        // The constant's type may be wider than the underlying type, whose sign counts.
         match importer.facts.layout().constant(value).and_then(|constant| constant.value) {
             Some(value) => enumerators.push((name, narrowed(value, bits as u32, is_signed))),
             None => importer.omissions.omit(fact, Unimported::UnknownEnumerator(name)),
@@ -362,6 +366,7 @@ fn composite(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> 
             make(&mut importer.m, unit, name, bits.div_ceil(8)).map_err(refused)?
         }
     };
+    // Objects have at most one of these conventions.
     let passed = match (flags.take(flags::PASS_BY_VALUE), flags.take(flags::PASS_BY_REFERENCE)) {
         (true, _) => Some(Passed::ByValue),
         (_, true) => Some(Passed::ByReference),
@@ -396,6 +401,7 @@ pub(super) fn lay_out(
 ) -> u64 {
     let mut end = 0u64;
     let mut members = Vec::new();
+    // The module's sizes are 0, so that they come from the members' types.
     for member in importer.facts.data_members(fact).collect::<Vec<_>>() {
         let ty = importer.ty(&member, Field::Type, unit).ok();
         let bits = ty.and_then(|ty| importer.m.described().ty(ty).bits()).unwrap_or_default();

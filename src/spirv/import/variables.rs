@@ -88,6 +88,7 @@ fn global(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Made<VariableId> 
             // A static member's definition is outside functions in the model.
             let scope = if is_outside { scope } else { of_unit };
             let module = importer.m.described();
+            // The definition takes both from the declaration.
             if module.variable(member).ty != ty || module.name_of(member).unwrap_or_default() != name {
                 importer.omissions.omit(fact, Unimported::AsVariableDeclared);
             }
@@ -141,6 +142,7 @@ fn provide_global(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, variable: Va
         return match constant_of(importer, &expression) {
             Some(value) => {
                 let bytes = importer.m.described().ty(ty).bits().unwrap_or_default().div_ceil(8);
+                // The operand has 32 bits; larger types are zero-extended.
                 let mut value = value.to_le_bytes().to_vec();
                 value.resize(usize::try_from(bytes.min(64)).unwrap_or_default(), 0);
                 if importer.m.target().is_big_endian() {

@@ -39,6 +39,7 @@ pub(super) fn array(
         let stride = strides.as_ref().and_then(|strides| strides.get(index as usize).copied());
         counts.push(elements(out, subject, count, dimension.lower, stride)?);
     }
+    // An array instruction requires a count.
     if counts.is_empty() {
         out.omit(Subject::Type(id), Property::Dimensions, Reason::NoDimension);
         let count = unknown_count(out)?;

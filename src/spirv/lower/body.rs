@@ -105,6 +105,7 @@ impl Body<'_, '_> {
     ) -> Result<()> {
         let bound = self.places.functions[index];
         let mut state = BindingState { scope: bound.map(|id| self.module.function(id).scope), line: None };
+        // A function without blocks cannot contain the definition.
         if let Some(id) = bound.filter(|_| blocks.all.is_empty() && self.writer.is_shader()) {
             self.writer.omit(self.module, Subject::Function(id), Property::Code, Reason::NoBlocks);
         }
@@ -217,6 +218,7 @@ impl Body<'_, '_> {
         write: impl FnOnce(&mut VariableWriter<'_, '_>, &[Provider]) -> Result<()>,
     ) -> Result<()> {
         let instance_of = self.entities.instance_of(self.module, variable);
+        // The instance has no instruction of its own, so that the origin's is used.
         if instance_of != variable
             && let Some(id) = self.binding.global_id(instance_of)
         {
@@ -226,6 +228,7 @@ impl Body<'_, '_> {
         let Some(debug) = self.entities.variable(instance_of) else { return Ok(()) };
         let (own, ty) = self.entities.of_variable(self.module, variable);
         let owners = &self.places.owners;
+        // Scopes with the same owner belong to the same call.
         let is_own = |scope: &ScopeId| *scope == own || owners[*scope] == owners[own];
         self.scope(Some(scope.filter(is_own).unwrap_or(own)))?;
         let Self { writer, module, out, binding, fitting, .. } = self;

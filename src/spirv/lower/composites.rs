@@ -42,6 +42,7 @@ pub(super) fn composite(out: &mut Globals<'_, '_, '_>, id: TypeId, composite: &C
     }
     // If the set has members before their type, they are written now; otherwise they only get their ids, and are
     // written after the type that they refer to.
+    // The members' types may refer to this type.
     let mut members = Vec::new();
     for part in parts(out, id) {
         let result = out.writer.fresh()?;

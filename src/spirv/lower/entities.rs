@@ -188,6 +188,7 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
     /// A name's `OpString`; an empty string if there is no name.
     pub fn name(&mut self, name: Option<StringId>) -> Result<Word> {
         let Some(name) = name else { return self.text("") };
+        // A model interns its strings, so that most names need no hash.
         if let Some(id) = self.reused.names[name] {
             return Ok(id.into());
         }
@@ -234,6 +235,7 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
             Some(SourceLine { file, line, column }) => (file, line, column),
             None => (module.units[unit].file, 0, 0),
         };
+        // Only emitted texts restrict lines; without a text, any line is possible.
         if self.described.texts.has(file) {
             let (line, fault) = self.described.texts.fit(SourceLine { file, line: number, column });
             (number, column) = (line.line, line.column);
@@ -263,6 +265,7 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
         subject: Subject,
         property: Property,
     ) -> &'t [T] {
+        // The limit comes from the instruction's length, which has 16 bits.
         let most = (super::writer::MOST_WORDS - words) / each;
         if all.len() <= most {
             return all;

@@ -20,6 +20,7 @@ pub(super) fn expression(writer: &mut Writer<'_>, operations: &[DebugOperation])
 }
 
 fn any_expression(writer: &mut Writer<'_>, operations: &[DebugOperation]) -> Result<Id> {
+    // Kernels repeat few expressions, so that each is written once.
     if let Some(&id) = writer.expressions.expressions.get(operations) {
         return Ok(id);
     }

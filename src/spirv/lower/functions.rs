@@ -55,6 +55,7 @@ pub(super) fn function(out: &mut Globals<'_, '_, '_>, id: FunctionId) -> Result<
     let linkage_name = function.linkage_name.or_else(|| declared?.linkage_name);
     operands.push((Field::LinkageName, out.name(linkage_name)?));
     let is = |is: bool, flag: u32| if is { flag } else { 0 };
+    // A definition inherits what it does not repeat.
     let accessibility = function.member.accessibility.or_else(|| declared?.member.accessibility);
     let is_external = function.is_external || declared.is_some_and(|declared| declared.is_external);
     let flags = access(accessibility)

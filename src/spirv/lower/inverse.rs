@@ -49,6 +49,7 @@ impl Inverse {
         relations.find_variables(module);
         relations.find_functions(module, writer.is_shader());
         relations.fit(writer.mode, module);
+        // Scopes follow their parents, so that one pass is enough.
         for (id, scope) in &module.scopes {
             relations.inlined[id] = match scope.kind {
                 ScopeKind::Inlined { .. } => Some(id),
@@ -65,6 +66,7 @@ impl Inverse {
     /// earlier scopes; types, which move later, are lexical scopes themselves.
     fn find_scopes(&mut self, module: &Module) {
         for (id, scope) in &module.scopes {
+            // A unit's scope has no parent and counts as its own.
             let parent = scope.parent.unwrap_or(id);
             let lexical = match scope.kind {
                 ScopeKind::Function(function) if !self.has_body(function) => self.lexical[parent],
@@ -136,6 +138,7 @@ impl Inverse {
                 _ => {}
             }
         }
+        // The sort is stable, so that parameters keep their order.
         parameters.sort_by_key(|&(function, _)| function);
         for group in parameters.chunk_by(|one, other| one.0 == other.0) {
             let start = self.parameters.len() as u32;
@@ -173,6 +176,7 @@ impl Inverse {
             let mut room = most;
             let mut dropped = composite.members.len().saturating_sub(room);
             room = room.saturating_sub(composite.members.len());
+            // An incomplete type has no member operands at all.
             if let Some(statics) = self.statics.get_mut(&id) {
                 let keep = if ty.is_declaration { 0 } else { room.min(statics.len()) };
                 dropped += if ty.is_declaration { 0 } else { statics.len() - keep };

@@ -40,6 +40,7 @@ fn macros_of<'m>(out: &mut Globals<'_, '_, 'm>, id: UnitId) -> Result<()> {
         match *what {
             Macro::Define { line, text } => {
                 let text = module.string(text);
+                // The name includes the parameters, as in DWARF.
                 let (head, value) = text.split_once(' ').unwrap_or((text, ""));
                 let mut operands = Operands::new();
                 operands.push(path);

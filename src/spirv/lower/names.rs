@@ -51,6 +51,7 @@ fn imported(out: &mut Globals<'_, '_, '_>, what: Imported) -> Result<Option<Word
         Imported::Namespace(id) | Imported::AllOf(id) => Some(Item::Scope(id)),
     };
     match item {
+        // An entity in a cycle or another unit may not be written.
         Some(item) if out.slots.state(item) == State::Done => out.id(item).map(|id| Some(id.into())),
         _ => Ok(None),
     }

@@ -48,6 +48,7 @@ fn visit(out: &mut Globals<'_, '_, '_>, item: Item) -> Result<()> {
     while let Some(step) = steps.pop() {
         match step {
             Step::Into(item) | Step::Open(item) if out.slots.state(item) != State::New => {}
+            // The stack is last in, first out; reversing keeps the order of references.
             Step::Into(item) => {
                 steps.push(Step::Open(item));
                 let start = steps.len();

@@ -61,6 +61,7 @@ impl<'a> Out<'a> {
             out.add(start);
         }
         out.constants.0 = out.words.len();
+        // The debug instructions' buffer becomes the output; what precedes them is inserted at its start.
         let before = core::mem::replace(&mut out.words, core::mem::take(&mut written.debug));
         out.words.reserve_exact(before.len() + out.room + (from.len() - out.copied) + in_functions);
         out.words.splice(0..0, before);

@@ -72,6 +72,7 @@ impl<'a> Places<'a> {
         binding: &'a Binding,
         texts: &'a Texts,
     ) -> Result<Self> {
+        // Positions and statement numbers are kept in 32 bits, because a large binding has millions of them.
         if u32::try_from(layout.words().all().len()).is_err() {
             return Err(Error::malformed("more than 2^32 words"));
         }
@@ -96,6 +97,7 @@ impl<'a> Places<'a> {
             last = function;
             places.ends[function] += statements.len() as u32;
         })?;
+        // Counts become end indices.
         let mut before = 0;
         for end in &mut self.ends {
             before += *end;
@@ -130,6 +132,7 @@ impl<'a> Places<'a> {
                 each(self, function, run.start..end);
                 continue;
             }
+            // The ids in `After` can belong to different functions, so that each is looked up.
             for (number, &(position, _)) in (run.start..end).zip(&binding.statements[run.start..end]) {
                 let Position::After(id) = position else { continue };
                 let defined = self.defined(id).map_err(|error| locate(self, number, error))?;
@@ -165,6 +168,7 @@ impl<'a> Places<'a> {
             last: None,
             block: None,
         };
+        // `sorted` is `None` if the call order is the function order.
         for place in start..self.ends[function] {
             let number = self.sorted.as_ref().map_or(place, |sorted| sorted[place as usize]);
             let (position, statement) = &self.binding.statements[number as usize];
@@ -181,6 +185,7 @@ impl<'a> Places<'a> {
             has(&self.module.functions, function)?;
             let scope = self.module.function(function).scope;
             let index = self.function(id).map_err(|error| error.or_at(self.module.at_scope(scope)))?;
+            // Two functions for the same code would get two definitions.
             if let Some(other) = self.functions[index].replace(function) {
                 let other = self.module.string(self.module.function(other).name);
                 let what = format!("{id} already is the code of function `{other}`");
@@ -200,6 +205,7 @@ impl<'a> Places<'a> {
         if !op::is_constant(opcode) && !matches!(opcode, op::VARIABLE | op::UNTYPED_VARIABLE) {
             return Err(wrong(defined, "an OpVariable or a constant"));
         }
+        // The id must be visible in the whole module.
         if defined.at >= self.layout.globals_end() {
             return Err(Error::bad_argument(format!("{id} is defined in a function")));
         }
@@ -293,6 +299,7 @@ impl<'f> Find<'f, '_> {
                 self.is_own(scope, "the variable is not one of a function")?;
             }
         }
+        // Consecutive statements at the same position become one entry.
         match (self.placed.last_mut(), self.last) {
             (Some(last), Some(previous)) if previous == position && last.end == number => last.end += 1,
             _ => self.find(number, position)?,
@@ -362,6 +369,7 @@ impl<'f> Find<'f, '_> {
     /// The word after an id's definition.
     fn after(&self, id: Id) -> Result<u32> {
         let defined = self.places.defined(id)?;
+        // A parameter precedes all blocks, so that the first block's start counts.
         let block = match defined.opcode() {
             op::FUNCTION_PARAMETER => self.blocks.all.first(),
             _ => self.blocks.around(defined.at),

@@ -102,6 +102,7 @@ pub(super) fn signature(
 ) -> Result<Id> {
     let mut operands = Operands::new();
     operands.push((Field::Flags, 0.into()));
+    // A type that the mode replaces by nothing counts as `void`, too.
     let returns = match returns.filter(|&ty| out.described.replacements.get(ty).is_some()) {
         None => out.writer.void().into(),
         returns => type_word(out, returns, subject)?,

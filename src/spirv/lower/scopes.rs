@@ -34,6 +34,7 @@ pub(super) fn scope_item(out: &Globals<'_, '_, '_>, scope: ScopeId) -> Option<It
 /// because of this scope, nor a block in such a function.
 fn reachable(out: &Globals<'_, '_, '_>, scope: ScopeId) -> ScopeId {
     let mut wider = out.described.relations.lexical(scope);
+    // Without open items, nothing is being written because of this scope.
     if out.pending.open == 0 {
         return wider;
     }
@@ -73,6 +74,7 @@ fn find_scope(out: &mut Globals<'_, '_, '_>, scope: ScopeId, subject: Subject) -
         && has_later(out)
         && let Some(item) = scope_item(out, own)
     {
+        // A forward reference keeps the exact scope.
         return out.id(item).map(Word::Later);
     }
     if own != wider {
@@ -150,6 +152,7 @@ pub(super) fn scoped(out: &mut Globals<'_, '_, '_>) -> Result<SecondaryMap<Scope
             ScopeKind::Block | ScopeKind::Inlined { .. } => true,
             _ => false,
         };
+        // Only scopes with instructions can be referenced by `DebugScope`.
         if !is_code {
             continue;
         }

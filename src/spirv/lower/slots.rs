@@ -109,6 +109,7 @@ pub(super) struct Pending {
 /// A map with space for all keys.
 pub(super) fn for_all<K: EntityRef, V, T: Clone + Default>(all: &PrimaryMap<K, V>) -> SecondaryMap<K, T> {
     let mut map = SecondaryMap::new();
+    // Without this, each first access would grow the map.
     map.resize(all.len());
     map
 }

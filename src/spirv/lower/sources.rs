@@ -76,6 +76,7 @@ pub(super) fn sources(out: &mut Globals<'_, '_, '_>) -> Result<()> {
 
 /// Writes the units.
 pub(super) fn units(out: &mut Globals<'_, '_, '_>) -> Result<()> {
+    // Only functions have the flag for optimized code.
     let mut has_code = SecondaryMap::<UnitId, bool>::new();
     for function in out.module.functions.values().filter(|function| !function.is_declaration) {
         has_code[out.module.scopes[function.scope].unit] = true;
@@ -125,6 +126,7 @@ fn language(out: &mut Globals<'_, '_, '_>, id: UnitId) -> u32 {
     let mode = out.writer.mode;
     let bound = out.described.binding.language_number(id);
     let described = out.module.units[id].language;
+    // The binding's language takes precedence, because DWARF does not number all languages.
     match bound.or(described.and_then(|language| languages::number(language, mode.set))) {
         Some(number) if number <= mode.last_language => number,
         Some(number) => {

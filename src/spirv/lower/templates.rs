@@ -33,6 +33,7 @@ impl Instance {
 pub(super) fn templates(out: &mut Globals<'_, '_, '_>) -> Result<()> {
     let module = out.module;
     for (id, ty) in &module.types {
+        // The template refers to the entity, so that all entities exist at this point.
         if let TypeKind::Composite(composite) = &ty.kind
             && !composite.templates.is_empty()
         {
@@ -85,6 +86,7 @@ fn template(
             arguments.extend(template_parameter(out, instance, subject, parameter)?);
         }
     }
+    // A template without parameters would be invalid.
     if arguments.is_empty() {
         return Ok(());
     }
@@ -116,6 +118,7 @@ fn template_parameter(
             let operands: Operands = operands.into_iter().chain(nowhere(out, instance)).collect();
             return out.writer.instruction(Name::TypeTemplateTemplateParameter, &operands).map(Some);
         }
+        // A type argument has no value, and the set requires the operand.
         TemplateArgument::Type(ty) => (*ty, out.none()?),
         &TemplateArgument::Value { ty, value } => {
             let bytes = module.constant(value);
@@ -147,6 +150,7 @@ fn pack(
     for (place, parameter) in (0..).zip(inner) {
         let subject = Subject::TemplateParameter(instance.owner, index, Some(place));
         match parameter.argument {
+            // A pack contains only type and value parameters.
             TemplateArgument::Template(_) => out.omit(subject, Property::Entity, Reason::InPack),
             _ => pack.extend(template_parameter(out, instance, subject, parameter)?),
         }

@@ -35,6 +35,7 @@ pub(super) fn before_type(out: &Globals<'_, '_, '_>, id: TypeId, mut each: impl 
             made_of(out, id, each);
         }
         TypeKind::Array { dimensions, .. } => {
+            // The variable's function has to be complete before the array refers to the variable.
             for dimension in dimensions {
                 if let Count::Variable(variable) = dimension.count
                     && arrays::counts(out, variable)

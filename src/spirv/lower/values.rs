@@ -48,6 +48,7 @@ impl VariableWriter<'_, '_> {
     /// Writes a declaration: the variable is in memory while the function runs. `index` is the operand's index in
     /// [`Binding::providers`](super::super::Binding::providers).
     pub fn declare(&mut self, index: u32, provider: &Provider) -> Result<()> {
+        // Most kernels declare many variables with few types, so that this test saves the width check.
         if self.is_as_the_last(provider) {
             return self.write(Name::Declare, (Field::Variable, provider.id()), &[], &[]);
         }
@@ -180,6 +181,7 @@ impl VariableWriter<'_, '_> {
         });
         let foreign =
             operations.iter().find(|it| it.number() as usize >= super::super::operations(set).len());
+        // The first reason that applies is listed, from the operations to the indexes.
         let reason = if let Some(&DebugOperation::Extended(operation)) = foreign {
             Reason::NoOperation(id, operation.name(), set.name())
         } else if !self.writer.mode.has(Feature::BitPieces) && provider.has_bit_piece() {
@@ -240,6 +242,7 @@ impl VariableWriter<'_, '_> {
                     let defined = self.writer.layout.definition(id);
                     defined.is_some_and(|it| it.opcode() == op::CONSTANT)
                 };
+                // A constant index keeps its id; any other known index becomes a constant.
                 ids.push(match *index {
                     Index::Id(id) if mode.has(Feature::RunTimeIndexes) || is_constant(id) => id,
                     Index::Id(id) => match number(id) {
@@ -282,6 +285,7 @@ impl VariableWriter<'_, '_> {
             };
             sorted.push((bits, id));
         }
+        // After sorting, only neighbors can overlap.
         sorted.sort_unstable_by_key(|(bits, id)| (bits.start, bits.end, *id));
         for pair in sorted.windows(2) {
             let [(first, one), (second, other)] = pair else { continue };

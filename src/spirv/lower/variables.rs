@@ -47,6 +47,7 @@ pub(super) fn variable(out: &mut Globals<'_, '_, '_>, id: VariableId) -> Result<
     flags |= access(variable.accessibility);
     let linkage_name = variable.linkage_name.or_else(|| declared?.linkage_name);
     operands.push((Field::LinkageName, out.name(linkage_name)?));
+    // The operand is the memory, or the value if there is no memory.
     let place = match out.described.binding.global_id(id) {
         Some(place) => Some(place),
         None => constants::constant_of(out, id)?,
@@ -110,6 +111,7 @@ pub(super) fn inlined_variables(
         let variable = &out.module.variables[id];
         let origin = out.origin(id);
         let inlined = scopes[variable.scope].and_then(|scoped| scoped.inlined);
+        // An inlined variable refers to a local variable, which therefore has to be written.
         let is_local =
             origin != id && !out.is_global(origin) && out.slots.variables[origin].state == State::Done;
         if let (Some(inlined), Some(origin), true) = (inlined, out.slots.variables[origin].id, is_local) {

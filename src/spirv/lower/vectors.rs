@@ -19,6 +19,7 @@ fn as_vector(out: &Globals<'_, '_, '_>, of: TypeId, count: u64) -> Option<(Name,
     let mode = out.writer.mode;
     match mode.vector {
         Vectors::Any => Some((Name::TypeVector, of, literal)),
+        // `spirv-val` accepts only basic element types and short vectors.
         Vectors::Short => {
             let basic = out.described.replacements.basic(of)?;
             match literal {
@@ -41,6 +42,7 @@ pub(super) fn vector(
         out.omit(Subject::Type(id), Property::Size, Reason::NoOperand);
     }
     match as_vector(out, of, count) {
+        // Typedefs and qualifiers around the element type are skipped, which loses their names.
         Some((name, base, literal)) => {
             if base != of {
                 out.omit(Subject::Type(id), Property::ElementType, Reason::AsBasic(of, base));
@@ -68,6 +70,7 @@ pub(super) fn matrix(
     is_column_major: bool,
     stride_bits: Option<u64>,
 ) -> Result<()> {
+    // The set's matrix refers to a vector instruction, so that a vector encoded as an array does not do.
     let is_vector = match out.module.types[vector].kind {
         TypeKind::Vector { of, count, .. } => {
             matches!(as_vector(out, of, count), Some((Name::TypeVector, ..)))
@@ -101,6 +104,7 @@ pub(super) fn cooperative_matrix(
     of: TypeId,
     numbers: [u32; 4],
 ) -> Result<()> {
+    // Only version 101 has the instruction.
     if !out.writer.mode.set.has(Name::TypeCooperativeMatrix) {
         out.omit(Subject::Type(id), Property::Kind, Reason::CooperativeMatrix);
         let name = out.text("cooperative matrix")?;
@@ -124,6 +128,7 @@ pub(super) fn as_array(
 ) -> Result<()> {
     let Elements { of, count, stride_bits } = elements;
     out.omit(Subject::Type(id), Property::Kind, reason);
+    // Only a subrange has a stride, and only in bytes.
     let stride = stride_bits.filter(|bits| arrays::has_subranges(out) && bits.is_multiple_of(8));
     if stride_bits.is_some() && stride.is_none() {
         out.omit(Subject::Type(id), Property::Stride, Reason::NoOperand);

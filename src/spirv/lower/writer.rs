@@ -102,6 +102,7 @@ impl<'a> Writer<'a> {
             out: Preamble::default(),
             forms: forms(mode.set),
             has_literals: !mode.set.is_shader(),
+            // New ids start at the module's bound, so that no existing id is reused.
             ids: Ids::after(layout.words().bound()),
             import: Id(0),
             void: Id(0),
@@ -167,6 +168,7 @@ impl<'a> Writer<'a> {
                 (op::STRING, text) => {
                     let hash = self.hasher.hash_one(text);
                     let module = words.all();
+                    // Strings are compared as words: equal texts have equal words, because the padding is zero.
                     let is_equal = |&(_, other): &(Id, Text)| string_at(other, module, &[]) == text;
                     let entry = self
                         .texts
@@ -177,6 +179,7 @@ impl<'a> Writer<'a> {
                 }
                 (op::TYPE_INT, &[bits @ (32 | 64), 0]) => {
                     let integer = &mut self.integers[usize::from(bits == 64)];
+                    // The first type counts, because a module can contain equal types under several ids.
                     *integer = integer.or(Some(id));
                 }
                 (op::CONSTANT, operands) => {
@@ -232,6 +235,7 @@ impl<'a> Writer<'a> {
             let what = format!("a string has {bytes}; an instruction has at most 65535 words");
             return Err(Error::new(ErrorKind::TooLarge(what)));
         }
+        // Existing and new strings share the table, so that each text exists once.
         let old = self.layout.words().all();
         let new = &self.out.strings;
         let text = &self.text;
@@ -260,6 +264,7 @@ impl<'a> Writer<'a> {
 
     /// An unsigned constant with 32 bits, or with 64 bits if necessary.
     pub fn constant(&mut self, value: u64) -> Result<Id> {
+        // A value that fits 32 bits always gets the 32-bit type, so that equal numbers share a constant.
         let is_long = value > u64::from(u32::MAX);
         if let Some(&id) = self.constants.get(&(is_long, value)) {
             return Ok(id);
@@ -396,6 +401,7 @@ impl<'a> Writer<'a> {
         let number = self.forms[name as usize].number.ok_or_else(|| self.unsupported(name))?;
         debug_assert!(name.row().takes(self.mode.set, N), "{} with {}", name.text(), Count(N, "operand"));
         const { assert!(N <= MOST_KNOWN) };
+        // The instruction is built on the stack and appended at once.
         let mut words = [0; 5 + MOST_KNOWN];
         let mut is_forward = false;
         for (to, word) in words[5..].iter_mut().zip(operands) {
@@ -410,6 +416,7 @@ impl<'a> Writer<'a> {
             };
         }
         let opcode = if is_forward { self.forward() } else { op::EXT_INST };
+        // The length is known in advance, because every operand is one word.
         words[0] = (N as u32 + 5) << 16 | u32::from(opcode);
         (words[1], words[2], words[3], words[4]) = (self.void.0, id.0, self.import.0, number);
         to.extend_from_slice(&words[..5 + N]);

@@ -76,6 +76,7 @@ impl<'f, 'a> Check<'f, 'a> {
         operand: Option<Field>,
         what: String,
     ) {
+        // Most rules belong to the instruction's section.
         let section = rule.section().or(section).unwrap_or("2 Binary Form");
         let list = if rule.is_note() { &mut self.report.notes } else { &mut self.report.findings };
         list.push(Finding { rule, section, at, operand, what });

@@ -43,6 +43,7 @@ impl Index {
                 }
                 Some(Name::FunctionDefinition) => {
                     let function = layout.function_at(fact.at).map(|function| function.id);
+                    // Only the first definition counts; a second one is a finding.
                     if let Some(debug) = fact.id(Field::Function) {
                         index.definitions.entry(debug).or_insert((fact.at, function));
                     }
@@ -111,6 +112,7 @@ fn fp_encoding<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
     if fact.operand(Field::FpEncoding).is_none() {
         return;
     }
+    // The operand refines the encoding `Float`.
     if encoding != Some("Float") {
         check.find_of(Rule::FpEncoding, fact, Field::FpEncoding, "the encoding of the type is not Float");
     }
@@ -135,6 +137,7 @@ pub(super) fn dimensions<'a>(check: &Check<'_, 'a>, fact: &Fact<'a>) -> usize {
         is_none || check.facts.layout().constant(id).is_some_and(|constant| constant.value == Some(0))
     };
     let bounds: Vec<bool> = fact.ids(Field::ComponentCount).map(is_bound).collect();
+    // Bounds are as many as counts, all 0 or missing, and no count is.
     let (counts, last) = bounds.split_at(bounds.len() / 2);
     let has_bounds = counts.len() == last.len() && !counts.contains(&true) && !last.contains(&false);
     if has_bounds { counts.len() } else { bounds.len() }
@@ -188,6 +191,7 @@ fn unknown_layout<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
         check.find_of(Rule::UnknownLayout, fact, Field::Size, "it is 0");
     }
     let members = fact.ids(Field::Member).filter_map(|member| facts.get(member));
+    // Offset and size are in bits; a sum that overflows is not compared.
     let end = |member: Fact<'a>| {
         let end = number(&member, Field::Offset)?.checked_add(number(&member, Field::Size)?)?;
         (end > size).then_some((member.result, end))

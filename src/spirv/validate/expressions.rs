@@ -40,6 +40,7 @@ fn stack<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
         else {
             return;
         };
+        // Operations such as `BitPiece` and `Fragment` have two operands and take nothing.
         if takes == 0 && operands == 2 {
             return;
         }

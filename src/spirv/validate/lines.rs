@@ -61,6 +61,7 @@ impl Lines {
     pub(super) fn new(facts: &Facts<'_>) -> Self {
         let mut lines = Self { sources: HashMap::new(), strings: HashMap::new(), broken: Vec::new() };
         let mut last = None;
+        // A text's strings follow each other; any other instruction ends the text.
         for fact in facts.iter() {
             match fact.name() {
                 Some(Name::Source) => last = Some(fact.result),
@@ -81,6 +82,7 @@ impl Lines {
 
     /// Adds a string to a source's text. Returns the reason if that text differs from the compiled lines.
     fn add(&mut self, facts: &Facts<'_>, source: Id, string: Id) -> Option<Rule> {
+        // Each string is searched once, however many texts share it.
         if !self.strings.contains_key(&string) {
             let bytes = facts.layout().string_start(string, usize::MAX)?;
             let ends = bytes.iter().enumerate().filter(|&(_, &byte)| byte == b'\n').map(|(at, _)| at);
@@ -115,6 +117,7 @@ impl Lines {
     /// Number of bytes in a line; lines count from 1.
     fn bytes(&self, source: Id, line: u64) -> Option<u64> {
         let text = self.sources.get(&source)?;
+        // The last line has no line end.
         let index = usize::try_from(line.checked_sub(1)?).ok().filter(|&index| index <= text.ends)?;
         let start =
             index.checked_sub(1).map_or(Some(0), |before| self.end(text, before).map(|end| end + 1))?;

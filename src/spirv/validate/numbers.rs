@@ -24,6 +24,7 @@ pub(super) fn row<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) -> Option<&'st
             return None;
         }
         let mut what = format!("{} has no instruction {}", fact.set.name(), fact.number);
+        // The number may exist in a later set, which the message then names.
         let later = Set::ALL.into_iter().filter(|set| set.includes(fact.set));
         if let Some((set, name)) =
             later.filter_map(|set| Some((set, Name::numbered(set, fact.number)?))).next()

@@ -95,6 +95,7 @@ fn operand<'a>(check: &mut Check<'_, 'a>, spot: Spot<'_, 'a>, word: u32) {
         Some(word)
     } else {
         let Some(defined) = defined(check, spot, id) else { return };
+        // A wrong kind has no value that could be checked further.
         if let Some(wanted) = unlike(check, spot, id, defined) {
             let habit = producer_deviation(check, spot, defined)
                 .map(|habit| format!("; the LLVM translator {habit}"));
@@ -174,6 +175,7 @@ fn defined<'a>(check: &mut Check<'_, 'a>, spot: Spot<'_, 'a>, id: Id) -> Option<
         let what = format!("{} comes later, at word {}{habit}", check.describe(id), defined.at);
         find_at_operand(check, Rule::ForwardReference, spot, what);
     }
+    // An id outside functions is visible everywhere.
     let is_local = defined.at >= layout.globals_end() && defined.opcode() != op::FUNCTION;
     if is_local
         && let Some(function) = layout.function_at(fact.at)
@@ -200,6 +202,7 @@ fn unlike<'a>(
     id: Id,
     defined: Instruction<'a>,
 ) -> Option<&'static str> {
+    // An instruction from another set is not a debug instruction here.
     let named = check.facts.fact(defined).filter(|named| named.set == spot.fact.set);
     let named = named.and_then(|named| named.name());
     if spot.row.none && named == Some(Name::InfoNone) {
@@ -285,6 +288,7 @@ fn producer_deviation<'a>(
 fn is_core<'a>(check: &Check<'_, 'a>, core: CoreInstruction, id: Id, defined: Instruction<'a>) -> bool {
     let layout = check.facts.layout();
     let opcode = defined.opcode();
+    // The second operand of the integer type is its signedness.
     let is_signed = |constant: Instruction<'_>| {
         let ty = constant.result_type().and_then(|ty| layout.definition(ty));
         ty.is_some_and(|ty| ty.operands().get(1).is_some_and(|&signed| signed != 0))

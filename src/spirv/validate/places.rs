@@ -103,6 +103,7 @@ fn body<'a>(check: &mut Check<'_, 'a>, fact: Fact<'a>, before: &mut Before<'a>) 
     }
     let is_scope = matches!(fact.name(), Some(Name::Scope | Name::NoScope));
     match fact.set {
+        // `spirv-opt` leaves such instructions behind, and they apply to nothing.
         _ if is_scope && before.was_block && !before.in_block => {
             check.find(Rule::AfterBlock, &fact, "it is after the end of a block");
         }
