@@ -13,6 +13,14 @@ use super::program::{From, Group, Kind, Op, Program, To, check};
 use crate::build::{BlockId, ExecWrite};
 use crate::error::{Aligned, Error, ErrorKind, Ranges, Result};
 
+/// The lanes in which an effect happens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lanes {
+    Active,
+    /// Inactive lanes, too: whole-wave code.
+    All,
+}
+
 pub(super) struct Lower<'c> {
     code: &'c Code,
     cuts: &'c Cuts,
@@ -73,7 +81,7 @@ impl<'c> Lower<'c> {
     fn statements(&mut self) -> Result<()> {
         let code = self.code;
         for effect in &code.entries {
-            self.effect(effect, false);
+            self.effect(effect, Lanes::Active);
         }
         self.group(0, 0..0, Kind::Instruction, 0)?;
         self.instructions()?;
@@ -168,8 +176,9 @@ impl<'c> Lower<'c> {
                 return Err(error(Error::bad_argument(what)));
             };
             let first = self.program.end();
+            let lanes = if all_lanes { Lanes::All } else { Lanes::Active };
             for effect in &code.effects[effects.0 as usize..effects.1 as usize] {
-                self.effect(effect, all_lanes);
+                self.effect(effect, lanes);
             }
             let kind = if is_several { Kind::Instructions } else { Kind::Instruction };
             self.group(node, start..end, kind, first)?;
@@ -182,7 +191,7 @@ impl<'c> Lower<'c> {
         self.program.group(node, pcs, kind, first..self.program.end())
     }
 
-    fn effect(&mut self, effect: &Effect, all_lanes: bool) {
+    fn effect(&mut self, effect: &Effect, lanes: Lanes) {
         let to = self.cuts.pieces(self.code, effect.to);
         match effect.kind {
             EffectKind::Define(value) => {
@@ -193,20 +202,20 @@ impl<'c> Lower<'c> {
                         .parts(value_bits)
                         .for_each(|part| self.program.push(To::Value(part), From::New(part)));
                 }
-                self.pairs(&to, &[value_bits], all_lanes, |_, part| From::New(part));
-                self.rest(&to, value_bits.bits, all_lanes);
+                self.pairs(&to, &[value_bits], lanes, |_, part| From::New(part));
+                self.rest(&to, value_bits.bits, lanes);
             }
             EffectKind::Redefine(value) => {
                 let value_bits = value_piece(self.code, value);
                 let kind = self.code.values[value.0 as usize].kind;
                 let parts = self.value(value, kind);
                 let first = self.cuts.parts(value_bits).start;
-                self.pairs(&to, &[value_bits], all_lanes, |_, part| parts[(part - first) as usize]);
-                self.rest(&to, value_bits.bits, all_lanes);
+                self.pairs(&to, &[value_bits], lanes, |_, part| parts[(part - first) as usize]);
+                self.rest(&to, value_bits.bits, lanes);
             }
             EffectKind::Copy | EffectKind::CopyUniform => {
                 let from = self.cuts.pieces(self.code, effect.from);
-                self.pairs(&to, &from, all_lanes, |_, part| From::Place(part));
+                self.pairs(&to, &from, lanes, |_, part| From::Place(part));
             }
             EffectKind::Move(value) => {
                 // The value's parts name the old contents, which the new places then share.
@@ -218,39 +227,39 @@ impl<'c> Lower<'c> {
                         self.program.push(to, from);
                     }
                 });
-                self.pairs(&to, &from, all_lanes, |_, part| From::Place(part));
+                self.pairs(&to, &from, lanes, |_, part| From::Place(part));
             }
-            EffectKind::Clobber => self.rest(&to, 0, all_lanes),
+            EffectKind::Clobber => self.rest(&to, 0, lanes),
         }
     }
 
     /// Writes to each part of `to` what `from` returns for the matching part of `others`.
-    fn pairs(&mut self, to: &[Piece], others: &[Piece], all_lanes: bool, from: impl Fn(&Self, u32) -> From) {
+    fn pairs(&mut self, to: &[Piece], others: &[Piece], lanes: Lanes, from: impl Fn(&Self, u32) -> From) {
         each_pair(to, others, |to, other| {
             let parts = self.cuts.parts(to).zip(self.cuts.parts(other));
             for (place, part) in parts {
                 let from = from(self, part);
-                self.write(to.whole, place, Some(from), all_lanes);
+                self.write(to.whole, place, Some(from), lanes);
             }
         });
     }
 
     /// Overwrites what places contain after the first `bits` bits.
-    fn rest(&mut self, to: &[Piece], bits: i64, all_lanes: bool) {
+    fn rest(&mut self, to: &[Piece], bits: i64, lanes: Lanes) {
         for piece in after(to, bits) {
             for place in self.cuts.parts(piece) {
-                self.write(piece.whole, place, None, all_lanes);
+                self.write(piece.whole, place, None, lanes);
             }
         }
     }
 
     /// Writes a storage part. Other storage that shares its bits changes, too.
-    fn write(&mut self, whole: Whole, place: u32, from: Option<From>, all_lanes: bool) {
+    fn write(&mut self, whole: Whole, place: u32, from: Option<From>, lanes: Lanes) {
         let Whole::Storage(storage) = whole else { return };
         let is_row = self.cuts.storages[storage as usize].is_row();
         let is_bits = matches!(self.cuts.storages[storage as usize], Storage::Bits(_));
         // An instruction writes a mask for all lanes, so that its bits change in waiting lanes as well.
-        let is_masked = is_row && !all_lanes && !is_bits;
+        let is_masked = is_row && lanes == Lanes::Active && !is_bits;
         let new = from.unwrap_or_else(|| self.program.new_source());
         self.program.ops.push(Op::new(To::Place(place), new, is_masked));
         let Some(overlaps) = self.overlaps.get(&storage) else { return };
@@ -267,7 +276,7 @@ impl<'c> Lower<'c> {
             let is_alike = other_parts.len() == 1 && self.cuts.parts(self.piece(storage)).len() == 1;
             for part in other_parts {
                 let from = match from {
-                    Some(from) if is_row && is_cell && all_lanes && of_wave && is_alike => from,
+                    Some(from) if is_row && is_cell && lanes == Lanes::All && of_wave && is_alike => from,
                     _ => self.program.new_source(),
                 };
                 self.program.push(To::Place(part), from);

@@ -33,6 +33,15 @@ pub(super) struct Record {
     pub is_once: bool,
 }
 
+/// What happens to records that are equal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Duplicates {
+    /// They are one record, because entities that are encoded equally share an instruction.
+    Merged,
+    /// Each is a record, because each entity has an instruction.
+    Kept,
+}
+
 /// A subject in few bytes, because nearly all subjects are variables.
 #[derive(Debug, Clone, Copy)]
 enum RecordSubject {
@@ -162,7 +171,9 @@ impl<'m> Projection<'m> {
         }
     }
 
-    pub fn record(&mut self, key: Shape, subject: Subject, properties: &Properties, is_once: bool) {
+    /// Adds a record.
+    pub fn record(&mut self, key: Shape, subject: Subject, properties: &Properties, duplicates: Duplicates) {
+        let is_once = duplicates == Duplicates::Merged;
         // The property's number and name are part of the shape, so that a record compares as one number.
         let pairs = properties.iter().flat_map(|(property, name, value)| {
             [Part::Number(property.number().into()), Part::Word(name), Part::Shape(*value)]

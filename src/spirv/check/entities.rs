@@ -1,6 +1,6 @@
 //! Functions and variables.
 
-use super::described::{Projection, Properties};
+use super::described::{Duplicates, Projection, Properties};
 use super::shapes::{Quoted, Shape, Typed, shape};
 use super::{composites, lines, omitted_types, scopes};
 use crate::model::{Function, FunctionId, ScopeKind, SourceLine, VariableId, VariableKind};
@@ -57,7 +57,7 @@ pub(super) fn function_record(projection: &mut Projection<'_>, id: FunctionId) {
     }
     composites::templates(projection, TemplateOwner::Function(id), &function.templates, &mut properties);
     let key = scopes::scope(projection, function.scope);
-    projection.record(key, subject, &properties, false);
+    projection.record(key, subject, &properties, Duplicates::Kept);
 }
 
 pub(super) fn variable_record(projection: &mut Projection<'_>, id: VariableId) {
@@ -156,9 +156,9 @@ pub(super) fn variable_record(projection: &mut Projection<'_>, id: VariableId) {
         && projection.mode.has(Feature::InlinedVariables)
         && projection.in_code.contains(id)
     {
-        projection.record(instance, Subject::Variable(id), &Properties::new(), false);
+        projection.record(instance, Subject::Variable(id), &Properties::new(), Duplicates::Kept);
     }
-    projection.record(key, Subject::Variable(id), &properties, false);
+    projection.record(key, Subject::Variable(id), &properties, Duplicates::Kept);
 }
 
 /// The variable's `OpVariable`, or its constant value.

@@ -1,7 +1,7 @@
 //! Files, and their lines and columns. A line is compared by its file's path, because both sides number files
 //! differently.
 
-use super::described::{Projection, Properties};
+use super::described::{Duplicates, Projection, Properties};
 use super::shapes::{Quoted, Shape, Text, shape};
 use crate::model::{FileId, SourceLine};
 use crate::omission::{Property, Subject};
@@ -34,7 +34,7 @@ pub(super) fn files(projection: &mut Projection<'_>) {
             ));
         }
         let key = shape!(projection.shapes; "file", path);
-        projection.record(key, Subject::File(id), &properties, true);
+        projection.record(key, Subject::File(id), &properties, Duplicates::Merged);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use super::described::Projection;
+use super::described::{Duplicates, Projection};
 use super::shapes::{Quoted, Shape, shape};
 use super::{lines, scopes};
 use crate::model::TypeId;
@@ -31,7 +31,12 @@ fn unspecified(projection: &mut Projection<'_>, of: TypeId, is_none: bool) -> Sh
     let name = Quoted(name.map_or("", |name| projection.module.string(name)));
     let key = shape!(projection.shapes; "unspecified", name);
     let nowhere = lines::line_shape(projection, None);
-    projection.record(key, Subject::Type(of), &smallvec![(Property::Line, "line".into(), nowhere)], true);
+    projection.record(
+        key,
+        Subject::Type(of),
+        &smallvec![(Property::Line, "line".into(), nowhere)],
+        Duplicates::Merged,
+    );
     key
 }
 
@@ -46,6 +51,6 @@ pub(super) fn no_class(projection: &mut Projection<'_>, id: TypeId) -> Shape {
         (Property::Scope, "scope".into(), unit),
         (Property::Line, "line".into(), nowhere),
     ];
-    projection.record(key, Subject::Type(id), &properties, true);
+    projection.record(key, Subject::Type(id), &properties, Duplicates::Merged);
     key
 }

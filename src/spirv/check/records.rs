@@ -3,7 +3,7 @@
 use hashbrown::HashSet;
 use smallvec::smallvec;
 
-use super::described::{Projection, Properties};
+use super::described::{Duplicates, Projection, Properties};
 use super::shapes::{Quoted, shape};
 use super::{entities, lines, scopes, types};
 use crate::model::{Imported, Macro, Module};
@@ -54,7 +54,7 @@ fn metadata(projection: &mut Projection<'_>) {
         ));
     }
     let key = shape!(projection.shapes; "the module");
-    projection.record(key, Subject::Module, &properties, false);
+    projection.record(key, Subject::Module, &properties, Duplicates::Kept);
 }
 
 fn units(projection: &mut Projection<'_>) {
@@ -90,7 +90,7 @@ fn units(projection: &mut Projection<'_>) {
             properties.extend(macros(projection, id));
         }
         let key = scopes::scope(projection, unit.scope);
-        projection.record(key, subject, &properties, false);
+        projection.record(key, subject, &properties, Duplicates::Kept);
     }
 }
 
@@ -166,6 +166,6 @@ fn imports(projection: &mut Projection<'_>) {
         let key = shape!(projection.shapes; scope, "import", kind, what, name);
         let line = lines::line(projection, import.line, Subject::Import(id), Property::Line);
         let properties = smallvec![(Property::Line, "line".into(), line)];
-        projection.record(key, Subject::Import(id), &properties, false);
+        projection.record(key, Subject::Import(id), &properties, Duplicates::Kept);
     }
 }

@@ -1,6 +1,6 @@
 //! Scope keys, and the scope that each entity is encoded in.
 
-use super::described::{Projection, Properties};
+use super::described::{Duplicates, Projection, Properties};
 use super::lines;
 use super::shapes::{Quoted, Shape, shape};
 use crate::model::CompositeKind;
@@ -137,7 +137,7 @@ pub(super) fn scope_record(projection: &mut Projection<'_>, id: ScopeId, kind: &
         _ => return,
     }
     let key = scope(projection, id);
-    projection.record(key, Subject::Scope(id), &properties, false);
+    projection.record(key, Subject::Scope(id), &properties, Duplicates::Kept);
 }
 
 /// A variable's key: name and scope; for an instance also the inlined call.

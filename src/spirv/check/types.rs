@@ -1,8 +1,7 @@
 //! Types, as the mode encodes them. A type's shape contains its parts' shapes; types with a name are referenced by key,
 //! so that cycles end.
 
-use super::described::EncodedType;
-use super::described::{Projection, Properties};
+use super::described::{Duplicates, EncodedType, Projection, Properties};
 use super::shapes::{Part, Quoted, Shape, Typed, shape};
 use super::{composites, lines, omitted_types, scopes};
 use crate::model::{BaseEncoding, Count, Dimension, MemorySpace, PointerKind, Qualifier, TypeId, TypeKind};
@@ -346,7 +345,7 @@ fn type_record(projection: &mut Projection<'_>, id: TypeId) {
             for inner in 3..parts.len() {
                 let parts = [&parts[..2], &parts[inner..]].concat();
                 let inner = projection.shapes.shape(&parts);
-                projection.record(inner, subject, &Properties::new(), true);
+                projection.record(inner, subject, &Properties::new(), Duplicates::Merged);
             }
         }
         TypeKind::Subroutine { .. } => return,
@@ -364,7 +363,7 @@ fn type_record(projection: &mut Projection<'_>, id: TypeId) {
         ));
     }
     let key = if is_declared { scopes::type_key(projection, id) } else { projection.ty(id) };
-    projection.record(key, subject, &properties, true);
+    projection.record(key, subject, &properties, Duplicates::Merged);
 }
 
 /// A pointer type's name in C syntax.

@@ -4,7 +4,7 @@
 use cranelift_entity::SecondaryMap;
 use hashbrown::HashSet;
 
-use super::described::{Projection, Properties, is_absolute};
+use super::described::{Duplicates, Projection, Properties, is_absolute};
 use super::shapes::{Typed, shape};
 use super::types;
 use crate::model::{
@@ -95,7 +95,7 @@ fn unless_omitted(projection: &mut Projection<'_>, subject: Subject, all: &[(boo
 
 fn unencoded(projection: &mut Projection<'_>, subject: Subject, property: Property) {
     let key = shape!(projection.shapes; Typed::Unencoded(subject, property, subject.name(projection.module)));
-    projection.record(key, subject, &Properties::new(), false);
+    projection.record(key, subject, &Properties::new(), Duplicates::Kept);
 }
 
 /// File inclusions that contain no macro, at the start of the preprocessor's input.
