@@ -28,7 +28,7 @@ fn names(findings: &[Finding]) -> Vec<&'static str> {
 fn results_in_memory_are_at_an_address() {
     let found = findings("k20_results.gfx1030.O0.hsaco", "make", "r");
     assert_eq!(names(&found), ["xderef-as-location", "xderef-as-location", "slot-space-lost"]);
-    assert_eq!(found[2].written, "memory of the default space at s33+16 has the number");
+    assert_eq!(found[2].written, "memory in the default space at s33+16 has the number");
     assert_eq!(found[2].meant.as_deref(), Some("scratch at s33+16 has it"));
     assert_eq!(names(&findings("k20_results.gfx1030.O2.hsaco", "make", "r")), ["xderef-as-location"]);
     assert_eq!(names(&findings("h20_results.gfx1030.O0.hsaco", "make", "r")), ["slot-space-lost"]);

@@ -48,7 +48,7 @@ pub(super) fn row<'f>(
         _ => None,
     };
     if let Some(wrong) = cfa {
-        return Some(about(wrong, "the rule of the canonical frame address"));
+        return Some(about(wrong, "the rule for the canonical frame address"));
     }
     row.rules.iter().find_map(|&(register, rule)| {
         let wrong = match rule {
@@ -57,6 +57,6 @@ pub(super) fn row<'f>(
             Rule::ValExpression(expr) => judge(expr, Site::ValueRule, Needs::Anything),
             _ => None,
         };
-        wrong.map(|wrong| about(wrong, &format!("the rule of {}", file.name(register))))
+        wrong.map(|wrong| about(wrong, &format!("the rule for {}", file.name(register))))
     })
 }

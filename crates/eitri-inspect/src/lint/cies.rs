@@ -17,7 +17,7 @@ pub(super) fn findings<'f>(sections: &'f [Frames<'_>]) -> impl Iterator<Item = F
             let written = "a pointer to a common information entry, which names none";
             let details = Details::new(written).meant("the common information entry before it".into());
             let evidence =
-                format!("{count} of functions with pointers that are too large by multiples of 8 bytes");
+                format!("{count} for functions, with pointers that are too large by multiples of 8 bytes");
             Finding::new(Code::CieByConvention, section, offset, details.evidence([evidence]))
         });
         let unreadable = frames.errors.iter().map(|error| unreadable(None, error));
@@ -39,8 +39,8 @@ pub(super) fn unreadable(split: Option<&str>, error: &Error) -> Finding {
 
 fn details<'o>(frames: &Frames<'o>, cie: &Cie<'o>) -> Option<Details> {
     if cie.augmentation == b"S" {
-        let details = Details::new("an augmentation `S` without `z`, and thus without the size of its data");
-        return Some(details.meant("frames of signal handlers".into()));
+        let details = Details::new("an augmentation `S` without `z`, and thus without its data size");
+        return Some(details.meant("signal handler frames".into()));
     }
     let mut instructions = frames.initial_instructions(cie).map_while(Result::ok);
     let first = instructions.find(|operation| {

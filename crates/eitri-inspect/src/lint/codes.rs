@@ -84,35 +84,35 @@ impl Code {
 codes! {
     RegisterAsMemory "register-as-memory" Error {
         "a register has the value, and the expression is memory at the address in it";
-        "The expression loads from memory at the address that the register contains, and the result is again an address. The register contains the value itself, so a debugger shows unrelated memory, or an error. The same is written for an array that was moved from scratch to LDS: the register contains its address there, and the expression is memory in scratch.";
-        "clang 19 and LLVM 22, OpenCL C at -O2: `bregx v3+0; lit1; swap; xderef` for a variable in v3. The front end describes the stack slot of the variable with `xderef`; promotion to a register keeps the operations.";
+        "The expression loads from memory at the address that the register contains, and the result is again an address. The register contains the value itself, so a debugger shows unrelated memory, or an error. Compilers write the same for an array that was moved from scratch to LDS: the register contains its LDS address, and the expression is memory in scratch.";
+        "clang 19 and LLVM 22, OpenCL C at -O2: `bregx v3+0; lit1; swap; xderef` for a variable in v3. The front end describes the variable's stack slot with `xderef`; promotion to a register keeps the operations.";
         "A location in the register: `regx v3`, with the current lane selected: `regx v3; push_lane; lit4; mul; offset`.";
         "DWARF 5 section 2.5.1.3 (xderef); section 2.6.1.1.3 (register locations)."
     }
     ConstantDereferenced "constant-dereferenced" Error {
         "a constant value is used as an address";
-        "The constant is the value of the variable. The expression loads from memory at the address with that number.";
+        "The constant is the variable's value. The expression uses it as an address, and loads from memory there.";
         "clang 19 and LLVM 22, OpenCL C at -O2: `consts 128; lit1; swap; xderef; stack_value` for a loop counter with the value 128.";
         "The constant alone: `consts 128; stack_value`.";
         "DWARF 5 section 2.5.1.3 (xderef), section 2.6.1.1.4 (stack_value)."
     }
     ConstantAsAddress "constant-as-address" Error {
         "a constant without stack_value is an address";
-        "Without `stack_value`, the result of an expression is the address of the object. A debugger reads memory at the constant.";
-        "Triton 3.9 for sm_90: `consts 5` in a unit of DWARF 2, which has no `stack_value`.";
-        "`stack_value` after the constant, from DWARF 4 on; before, `DW_AT_const_value` if the variable has one value everywhere, or else no entry.";
+        "Without `stack_value`, an expression's result is the object's address. A debugger reads memory at the constant.";
+        "Triton 3.9 for sm_90: `consts 5` in a DWARF 2 unit, which has no `stack_value`.";
+        "`stack_value` after the constant, from DWARF 4 on; before DWARF 4, `DW_AT_const_value` if the variable has the same value everywhere, or else no entry.";
         "DWARF 5 section 2.6.1.1.2 (memory locations) and section 2.6.1.1.4."
     }
     ConstantForComputed "constant-for-computed" Warning {
         "a constant, where the code has computed another value";
-        "The entry has a constant, and the next entry of the variable is a register that no instruction between them sets. The register had the value already: the constant is that of an earlier time, or of another path.";
+        "The entry has a constant, and the variable's next entry is a register that no instruction between them sets. The register had the value already: the constant belongs to an earlier pc, or to another path.";
         "LLVM at -O2: `consts 0; stack_value` up to 0x40, and then `regx v3`, which an instruction at 0x20 sets to a sum.";
         "The register, from the instruction that sets it on.";
         "DWARF 5 section 2.6.2."
     }
     SlotWaveScaled "slot-wave-scaled" Error {
-        "a stack slot counted in bytes of the wave is used as an address of a lane";
-        "With swizzled scratch (gfx9, gfx10), s32 and s33 count bytes of all lanes of the wave. An address of a lane is that number divided by the number of lanes. In every function but a kernel, the register is not 0. A value that is computed from the register and from an address of the lane is wrong for the same reason.";
+        "a stack slot counted in wave bytes is used as a lane address";
+        "With swizzled scratch (gfx9, gfx10), s32 and s33 count bytes for all lanes in the wave. A lane address is that number divided by the number of lanes. The difference shows in every function but a kernel, because the register is not 0 there. A value that is computed from the register and from a lane address is wrong for the same reason.";
         "clang 19 for gfx900: `bregx s33+60; lit1; swap; xderef`, while the prologue adds 64 times the frame's bytes per lane to s32.";
         "An address in the wave's space (`bregx s33+3840; lit6; form_aspace_address`), or s33 divided by the number of lanes.";
         "AMDGPU back end user guide, Address Spaces (private_lane, private_wave)."
@@ -121,111 +121,111 @@ codes! {
         "a stack slot in scratch is named in the default address space";
         "The frame base is a register with an address in scratch. `fbreg` or `bregx` alone name memory in the default space, which is global memory, and `deref` after them reads there.";
         "clang 19, HIP at -O0: `fbreg 4` with the frame base `regx s33`.";
-        "The address space of scratch: `bregx s33+4; lit5; form_aspace_address`, with the units of that space.";
+        "The scratch address space: `bregx s33+4; lit5; form_aspace_address`, in the units of that space.";
         "AMDGPU back end user guide, Address Spaces; DWARF Extensions for Heterogeneous Debugging A.2.5.4.4.2."
     }
     XderefAsLocation "xderef-as-location" Note {
         "xderef reads memory; it does not name a location";
-        "`xderef` replaces an address by the contents of memory there. LLVM writes it where it means the location itself, and readers of that dialect know it. By the specification, the variable is at the address that its slot contains.";
+        "`xderef` replaces an address by what memory contains there. LLVM writes it for the location itself, and readers of that dialect know this. By the specification, the variable is at the address that its slot contains.";
         "clang 19, OpenCL C at -O0: `fbreg 8; lit1; swap; xderef`.";
         "`form_aspace_address` instead of `swap; xderef`.";
         "DWARF 5 section 2.5.1.3 (xderef)."
     }
     NoFrameBase "no-frame-base" Error {
         "fbreg in a function without a frame base";
-        "`fbreg` adds to `DW_AT_frame_base` of the function. Without it, no debugger can evaluate the expression.";
+        "`fbreg` adds to the function's `DW_AT_frame_base`. Without this attribute, no debugger can evaluate the expression.";
         "clang 19, OpenCL C kernels at -O2 with a private array: `fbreg 0` and no `DW_AT_frame_base`.";
-        "`DW_AT_frame_base` of the function.";
+        "`DW_AT_frame_base` in the function's entry.";
         "DWARF 5 section 2.5.1.2 (fbreg), section 3.3.5."
     }
     RemovedSymbol "removed-symbol" Error {
         "a location in a symbol that no file defines became address 0";
-        "The expression has the address of a symbol that was removed or renamed, so that the linker wrote 0. All such variables have the same location.";
+        "The expression contains the address of a symbol that was removed or renamed, so that the linker wrote 0. All such variables have the same location.";
         "clang 19: `addrx 0; lit2; swap; xderef` for a local array; the pass that lays out LDS removes the symbol `reduce.sm`.";
-        "The offset of the variable in LDS, as a constant: `lit0; lit3; form_aspace_address`.";
+        "The variable's offset in LDS, as a constant: `lit0; lit3; form_aspace_address`.";
         "DWARF 5 section 2.5.1.1 (addr, addrx); ELF, Symbol Table."
     }
     NoLane "no-lane" Warning {
         "a vector register without a chosen lane";
-        "A vector register has one element for each lane. `regx` alone begins at lane 0, so that a debugger shows lane 0's value in every lane.";
+        "A vector register has an element for each lane. `regx` alone begins at lane 0, so that a debugger shows lane 0's value in every lane.";
         "clang 19, HIP at -O2, and Triton 3.9: `regx v0` for a variable that each lane has.";
         "`regx v0; push_lane; lit4; mul; offset`.";
         "DWARF Extensions for Heterogeneous Debugging A.2.5.4.1 (push_lane)."
     }
     RegisterNotThere "register-not-there" Error {
         "a PTX register without a machine register at these pcs";
-        "The map `.nv_debug_info_reg_sass` has the machine registers of each PTX register, by pc. The map has no register at the pcs of this entry.";
-        "A generated object: an entry of `.debug_loc` names `%r9` from 0x2f0 on, and the map has `%r9` up to 0x2a0.";
-        "Pcs at which the map has the register.";
+        "The map `.nv_debug_info_reg_sass` lists the machine registers for each PTX register, by pc. It contains no register at this entry's pcs.";
+        "A generated object: an entry in `.debug_loc` names `%r9` from 0x2f0 on, and the map contains `%r9` up to 0x2a0.";
+        "Pcs at which the map contains the register.";
         "CUDA Binary Utilities; the sections that ptxas writes."
     }
     ExtentNotCode "extent-not-code" Error {
         "a function's range does not match its code";
-        "The end of the function is beyond the section, or differs from the size of its symbol. A debugger finds the wrong function, or none.";
+        "The function ends beyond its section, or its size differs from its symbol's size. A debugger finds the wrong function, or none.";
         "A generated object: `DW_AT_high_pc` is 0xe50 where `.text.add` has 0xc80 bytes.";
         "The end of the function's code.";
         "DWARF 5 section 2.17."
     }
     ZeroSizeType "zero-size-type" Error {
-        "a variable of a base type with 0 bytes is in a register or in pieces";
-        "A debugger cannot show a value without bytes, though the location has some.";
-        "Triton 3.9: `unknown_type`, of 0 bytes, at `regx v4; piece 4; regx v5; piece 4`.";
-        "The type of the value, or `DW_TAG_unspecified_type` if there is none.";
+        "a variable with a 0-byte base type is in a register or in pieces";
+        "A debugger cannot show a value without bytes, even if its location has bytes.";
+        "Triton 3.9: `unknown_type`, with 0 bytes, at `regx v4; piece 4; regx v5; piece 4`.";
+        "The value's type, or `DW_TAG_unspecified_type` if there is no type.";
         "DWARF 5 section 5.1."
     }
     OneNameTwoTypes "one-name-two-types" Warning {
         "two variables in a scope have the same name, different types, and locations at the same pc";
-        "A debugger shows one of the two.";
-        "Triton 3.9: `x` as `float` and as `unknown_type` in one function.";
-        "One entry for each variable of the source.";
+        "A debugger shows only one of the two variables.";
+        "Triton 3.9: `x` as `float` and as `unknown_type` in the same function.";
+        "One entry for each source variable.";
         "DWARF 5 section 4.1."
     }
     NoCfa "no-cfa" Error {
         "no rule for the canonical frame address";
         "Without the rule, no caller can be found: a backtrace ends here.";
-        "clang 19 and LLVM 22 for AMD GPUs: entries of `.debug_frame` have pcs and no instructions.";
+        "clang 19 and LLVM 22 for AMD GPUs: entries in `.debug_frame` have pcs and no instructions.";
         "Rules for the canonical frame address and the return address; in a kernel, an undefined return address.";
         "DWARF 5 section 6.4."
     }
     NoLanePc "no-lane-pc" Note {
         "lanes wait, and nothing describes where";
-        "Instructions switch lanes off. Without `DW_AT_LLVM_lane_pc`, a debugger shows the pc of the wave for lanes that are elsewhere.";
+        "Instructions switch lanes off. Without `DW_AT_LLVM_lane_pc`, a debugger shows the wave's pc for lanes that are elsewhere.";
         "clang 19: `s_and_saveexec_b32` in a function without the attribute.";
-        "`DW_AT_LLVM_lane_pc` of the function.";
+        "`DW_AT_LLVM_lane_pc` in the function's entry.";
         "AMDGPU back end user guide, DW_AT_LLVM_lane_pc."
     }
     RecoverableUnlocated "recoverable-unlocated" Note {
         "a parameter without a location, whose value the kernel still has";
         "A debugger shows the parameter as optimised out. Its value is in the kernarg segment, whose address is in scalar registers, and after the load in scalar registers too.";
-        "clang 19 at -O2: no location for `n` of a kernel that loads it with `s_load_dword s4, s[6:7], 0x10`.";
-        "The register from the load on, until an instruction sets it; before, memory at the kernarg pointer.";
+        "clang 19 at -O2: no location for `n` in a kernel that loads it with `s_load_dword s4, s[6:7], 0x10`.";
+        "The register from the load on, until an instruction sets it; before the load, memory at the kernarg pointer.";
         "AMDGPU back end user guide, Kernel Argument and Initial Kernel Execution State; DWARF 5 section 2.6."
     }
     UnknownRegister "unknown-register" Error {
         "a register that the target does not have";
         "No machine has this register, so that the expression fails everywhere.";
         "A generated object: `regx 600` on gfx1030.";
-        "A register number of the target.";
+        "A register number that the target has.";
         "The processor's ABI."
     }
     UnknownSpace "unknown-space" Error {
         "an address space that the target does not have";
-        "The operation needs the number of an address space of the target.";
+        "The operation needs the number of an address space that the target has.";
         "A generated object: `lit9; form_aspace_address` on gfx1030.";
-        "A number of the target's address spaces.";
+        "A number in the target's address space table.";
         "AMDGPU back end user guide, Address Spaces."
     }
     LaneBeyondWave "lane-beyond-wave" Error {
         "a location past the last lane of a vector register";
         "The offset exceeds the register.";
         "A generated object: lane 40 in waves of 32 lanes.";
-        "A lane of the wave.";
+        "A lane in the wave.";
         "DWARF Extensions for Heterogeneous Debugging A.2.5.4.4.1 (offset)."
     }
     IllFormed "ill-formed" Error {
         "an expression that no machine can evaluate";
         "The bytes are not operations, an operation lacks its operands, or the evaluation fails whatever registers and \
-         memory contain: a division by the constant 0, a read beyond a storage.";
+         memory contain: a division by the constant 0, or a read past the end of a storage.";
         "Generated objects: `swap` on an empty stack; `lit1; lit0; div`.";
         "A well-formed expression.";
         "DWARF 5 section 2.5."
@@ -233,38 +233,38 @@ codes! {
     PiecesBeyondType "pieces-beyond-type" Warning {
         "pieces that have more bytes than the type";
         "A debugger ignores the rest, or refuses the variable.";
-        "A generated object: two pieces of 4 bytes for an `int`.";
-        "Pieces of the size of the type.";
+        "A generated object: two 4-byte pieces for an `int`.";
+        "Pieces that together have the type's size.";
         "DWARF 5 section 2.6.1.2."
     }
     PiecesShortOfType "pieces-short-of-type" Note {
         "pieces that have fewer bytes than the type";
-        "The bits that pieces describe are right, and the others are undefined: gdb shows them as a synthetic pointer, lldb \
-         as 0. They may be padding, or a part that was optimised out.";
-        "clang 19 on x86-64: `reg3; piece 8` for a structure of two `long`, the second of which is nowhere.";
+        "The bits that pieces describe are right, and the remaining bits are undefined: gdb shows a synthetic pointer, lldb \
+         shows 0. These bits may be padding, or a part that was optimised out.";
+        "clang 19 on x86-64: `reg3; piece 8` for a structure with two `long` members, the second of which is nowhere.";
         "An empty piece for the rest, which gdb shows as optimised out: `reg3; piece 8; piece 8`.";
         "DWARF 5 section 2.6.1.2; DWARF 6 section 3.12 (issue 251120.1)."
     }
     StorageTooShort "storage-too-short" Warning {
         "a value or register with fewer bytes than the type, or than its piece";
         "The rest is read from somewhere else, as 0, or not at all. gdb reads a whole piece as 0 if it is larger than the \
-         value, and lldb extends the value. A piece of the constant 0 has the bytes that are meant in both: it is a finding \
-         for AMD GPUs alone, whose text has a rule.";
-        "clang 19 on x86-64: `fbreg -8; deref; stack_value`, a value of 8 bytes, for a `std::string` of 32.";
-        "A memory location (`deref` alone), or pieces of the size of their storage: `lit5; stack_value; piece 8; lit0; stack_value; \
+         value, and lldb extends the value. A piece that holds the constant 0 has the intended bytes in both: it is a finding \
+         for AMD GPUs alone, because only AMD's specification has a rule.";
+        "clang 19 on x86-64: `fbreg -8; deref; stack_value`, an 8-byte value, for a 32-byte `std::string`.";
+        "A memory location (`deref` alone), or pieces with the size that their storage has: `lit5; stack_value; piece 8; lit0; stack_value; \
          piece 8`.";
         "DWARF 5 section 2.6.1.1.4 and section 2.6.1.2; DWARF Extensions for Heterogeneous Debugging A.2.5.4.4.6."
     }
     ContradictingOverlap "contradicting-overlap" Error {
-        "two entries of a list have different constants at one pc";
-        "Entries that overlap are two locations of the same object; a constant cannot have two values.";
+        "two list entries have different constants at the same pc";
+        "Overlapping entries are two locations for the same object, but a constant cannot have two values.";
         "A generated object: `consts 1` and `consts 2` at the same pc.";
         "Ranges that do not overlap.";
         "DWARF 5 section 2.6.2."
     }
     ReversedRange "reversed-range" Error {
         "a range ends before it starts";
-        "The range has no pcs, or all others.";
+        "The range contains no pcs, or all pcs outside it.";
         "A generated object: [0x20, 0x10).";
         "The start first.";
         "DWARF 5 section 2.17.3."
@@ -272,22 +272,22 @@ codes! {
     RangeOutsideFunctions "range-outside-functions" Error {
         "an entry's pcs are outside every function";
         "No debugger asks for the variable there; its range is not where its code is.";
-        "A generated object: an entry after the end of the section.";
-        "Pcs of the function.";
+        "A generated object: an entry past the end of the section.";
+        "Pcs in the function.";
         "DWARF 5 section 2.6.2."
     }
     ForeignRange "foreign-range" Error {
-        "an entry of one function has pcs of another";
+        "an entry in one function has pcs in another function";
         "The list has another base address than the producer assumed.";
         "A generated object: a list with offsets from another function's start.";
-        "Pcs of the variable's function.";
+        "Pcs in the variable's function.";
         "DWARF 5 section 2.6.2."
     }
     BadReference "bad-reference" Error {
         "a reference to nowhere, or to an entry of the wrong kind";
-        "The attribute's offset is not that of an entry, or the entry is not a type.";
+        "No entry begins at the attribute's offset, or the entry is not a type.";
         "A generated object: `DW_AT_type` with an offset between entries.";
-        "The offset of the entry.";
+        "The entry's offset.";
         "DWARF 5 section 2.2 and section 7.5.5.5."
     }
     BadFrameInstruction "bad-frame-instruction" Error {
@@ -301,7 +301,7 @@ codes! {
         "a common information entry that readers complete by convention";
         "The specification does not define the entry, and debuggers agree on its meaning.";
         "GNU as for RISC-V and MIPS: the first instruction is `DW_CFA_def_cfa_register`, which is valid only if the rule has \
-         an offset already; readers take 0. Others: an augmentation `S` without `z`.";
+         an offset already; readers take 0. Other producers: an augmentation `S` without `z`.";
         "`DW_CFA_def_cfa` with the offset 0; `zS`.";
         "DWARF 5 section 6.4.2.2; Linux Standard Base, section 10.6.1.1.1."
     }
@@ -314,8 +314,8 @@ codes! {
     }
     AmbiguousAttribute "ambiguous-attribute" Note {
         "an attribute number or an address class with two meanings";
-        "AMD's tools and LLVM's registry read the attribute numbers 0x3e08 to 0x3e0c differently. An address class is \
-         a number of AMD's address spaces for a debugger, and the compiler's own number in most files.";
+        "AMD's tools and LLVM's registry read the attribute numbers 0x3e08 to 0x3e0c differently. A debugger takes an \
+         address class for AMD's address space number, but in most files it is the compiler's own number.";
         "Objects for AMD's debugger: 0x3e0b is `DW_AT_LLVM_lane_pc` there, and `DW_AT_LLVM_ptrauth` data elsewhere. \
          clang 19 for AMD GPUs: class 1 for pointers to private memory. Triton 3.9: class 1 for pointers to global \
          memory.";
@@ -325,40 +325,40 @@ codes! {
     }
     AbstractDiffers "abstract-differs" Warning {
         "an instance differs from its abstract instance";
-        "A debugger takes the attribute of one or of the other.";
+        "A debugger uses the attribute in either instance.";
         "A generated object: a concrete parameter with another name or type.";
         "The attribute in the abstract instance alone.";
         "DWARF 5 section 3.3.8."
     }
     SplitUnitElsewhere "split-unit-elsewhere" Note {
         "a skeleton unit whose split unit was not found";
-        "The functions and variables of the unit are in another file. Without that file they are not checked, and a \
+        "The unit's functions and variables are in another file. Without that file they are not checked, and a \
          debugger does not show them.";
-        "gcc and clang with `-gsplit-dwarf`: `a.o` has the skeleton unit, and `a.dwo` the rest.";
-        "`a.dwo` in the folder of the object or named with `--split`, or `-gsplit-dwarf=single`, if all of it is to be \
+        "gcc and clang with `-gsplit-dwarf`: `a.o` contains the skeleton unit, and `a.dwo` the rest.";
+        "`a.dwo` in the object's folder or named with `--split`, or `-gsplit-dwarf=single`, if all of it is to be \
          checked.";
         "DWARF 5 section 3.1.2 and section 7.3.2."
     }
     StaleField "stale-field" Note {
-        "a stored number differs from the addend of its relocation";
-        "Debuggers load the relocated image, as all commands here do: what they show is right. A tool that applies no \
+        "a stored number differs from its relocation's addend";
+        "Debuggers load the relocated image, as all eitri commands do, and show the right number. A tool that applies no \
          relocations shows the stored number.";
         "ptxas 13 for sm_90: `DW_AT_high_pc` has 0x390 in the field and 0x400 in the relocation; `cuobjdump -elf` prints 0x390.";
         "The addend in the field, or 0.";
         "System V ABI, Relocation (`Elf64_Rela`)."
     }
     Unreadable "unreadable" Error {
-        "a part of the debug information that cannot be read";
-        "The part is left out; everything else is checked. A debugger has nothing of the part, or stops before what follows.";
-        "A generated object: a unit of version 9, or a frame description entry whose pointer names no common information entry.";
-        "The part as the specification has it.";
+        "debug information that cannot be read";
+        "The part is left out; everything else is checked. A debugger shows nothing from the part, or nothing from there on.";
+        "A generated object: a unit with version 9, or a frame description entry whose pointer names no common information entry.";
+        "The part as the specification defines it.";
         "DWARF 5 section 7."
     }
     WrongKind "wrong-kind" Error {
-        "a location of another kind than the context needs";
+        "a location with the wrong kind for its context";
         "A frame base, a canonical frame address, a static link, and the locations of members and data are addresses: `fbreg` \
-         adds to one, and a debugger reads memory there. A value, or pieces, have no address. `DW_AT_LLVM_lane_pc` is a \
-         vector with the address of each lane, not one address.";
+         adds to such an address, and a debugger reads memory there. A value, or pieces, have no address. `DW_AT_LLVM_lane_pc` is a \
+         vector with an address for each lane, not a single address.";
         "Generated objects: `DW_AT_frame_base` is `lit1; stack_value`; `DW_AT_data_member_location` is \
          `plus_uconst 4; stack_value`.";
         "The memory location alone, without `stack_value`.";
@@ -367,7 +367,7 @@ codes! {
     NoDebugInfo "no-debug-info" Warning {
         "code without debug information";
         "The file has code and no unit in `.debug_info`. A debugger shows no line and no variable, and nothing was checked.";
-        "A stripped object, or one compiled without `-g`.";
+        "A stripped object, or an object compiled without `-g`.";
         "The object before `strip`, or a build with `-g`.";
         "DWARF 5 section 3.1."
     }
@@ -380,44 +380,44 @@ codes! {
         "AMDGPU back end, ELF header flags."
     }
     CodeDescribedTwice "code-described-twice" Warning {
-        "two entries of functions with the same code";
-        "A debugger uses one of the entries: breakpoints, types and variables of the other are lost, and a map of registers \
-         by function fits one of them at most.";
-        "nvcc -G and nvlink: a template instantiated in two objects, of which nvlink keeps the code of one and the entries \
-         of both.";
-        "One entry for the code; low and high pc of the other function removed, or set to 0.";
+        "two function entries with the same code";
+        "A debugger uses one entry: breakpoints, types and variables in the other entry are lost, and a register map \
+         by function fits only one entry.";
+        "nvcc -G and nvlink: a template that is instantiated in two objects: nvlink keeps the code from one object, and the \
+         entries from both.";
+        "One entry for the code; low and high pc removed from the other entry, or set to 0.";
         "DWARF 5 section 3.3.3."
     }
     CallTargetOverwritten "call-target-overwritten" Error {
-        "the target of a call in the register that the call sets to the return address";
+        "a call target in the register that the call sets to the return address";
         "A debugger evaluates `DW_AT_call_target` in a frame whose call is active. The call has set the register to the \
          return address, which the debugger takes for the called function.";
         "clang 19 and LLVM 22 for AMD GPUs: `regx s30; piece 4; regx s31; piece 4` for `s_swappc_b64 s[30:31], s[16:17]`, \
-         the destination instead of the target.";
+         which is the destination instead of the target.";
         "The register with the target, in `DW_AT_call_target_clobbered` if the called function can change it.";
         "DWARF 5 section 3.4.1."
     }
     ListWithoutBase "list-without-base" Warning {
         "a location list with offsets from a base address that nothing specifies";
-        "The base address of a list is `DW_AT_low_pc` of the unit, or an entry of the list. Without either, a debugger takes \
+        "A list's base address is the unit's `DW_AT_low_pc`, or an entry in the list. Without either, a debugger takes \
          0, another base address, or no location.";
-        "ptxas 13 in Triton 3.9: `.debug_loc` has offset pairs, and the unit has no `DW_AT_low_pc`.";
-        "`DW_AT_low_pc` of the unit: 0 if the pairs are addresses.";
+        "ptxas 13 in Triton 3.9: `.debug_loc` contains offset pairs, and the unit has no `DW_AT_low_pc`.";
+        "`DW_AT_low_pc` in the unit's entry: 0 if the pairs are addresses.";
         "DWARF 4 section 2.6.2 and section 3.1.1."
     }
     ReversedRow "reversed-row" Error {
-        "rows of a line table or of call frame information that go back";
-        "The addresses of a sequence of lines, and of the rows of a frame, ascend. A debugger that looks a pc up with binary \
+        "line table or call frame rows whose addresses go back";
+        "Addresses ascend in a line sequence and in a frame's rows. A debugger that looks a pc up with binary \
          search finds another row, or none.";
         "A generated object: `DW_CFA_set_loc` with an address before the current one, or `DW_LNE_set_address` within a sequence.";
-        "Rows in the order of their addresses; a new sequence for code before.";
+        "Rows in address order; a new sequence for code at lower addresses.";
         "DWARF 5 section 6.2.5 and section 6.4.2.1 (set_loc)."
     }
     RowBeyondCode "row-beyond-code" Warning {
-        "a row of call frame information begins beyond the end of its entry";
+        "a call frame row begins past the end of its entry";
         "No pc has the row: an advance is too large, or counts in units other than the code alignment factor.";
-        "A generated object: `DW_CFA_advance_loc` by 63 bytes in an entry of 32 bytes.";
-        "Rows within the address range of the entry.";
+        "A generated object: `DW_CFA_advance_loc` by 63 bytes in a 32-byte entry.";
+        "Rows in the entry's address range.";
         "DWARF 5 section 6.4.1."
     }
 }

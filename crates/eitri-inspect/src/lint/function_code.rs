@@ -547,7 +547,7 @@ impl<'r> FunctionCode<'r> {
 
 /// Describes an instruction whose destinations are not known.
 pub(super) fn unknown(pc: u64) -> String {
-    format!("the destinations of the instruction at {pc:#x} are not known")
+    format!("the instruction at {pc:#x} has unknown destinations")
 }
 
 /// Describes an instruction: its pc, name and destinations.

@@ -90,8 +90,8 @@ fn twice<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
     }
     add(Code::CodeDescribedTwice, None, &|| {
         let name = entry.dwarf().entry_at(first).and_then(|first| Some(first.name()?.to_string()));
-        let owner = name.map_or_else(String::new, |name| format!(" of `{name}`"));
-        Details::new(format!("a second entry of the code at {:#x}", function.start()))
+        let owner = name.map_or_else(String::new, |name| format!(", `{name}`,"));
+        Details::new(format!("a second entry for the code at {:#x}", function.start()))
             .evidence([format!("the entry {first:#x}{owner} describes it, too")])
     });
 }
@@ -226,8 +226,8 @@ fn lanes<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
     let Some(instruction) = function.code(file).diverges() else { return };
     add(Code::NoLanePc, None, &|| {
         let lanes = file.target.as_ref().map_or(0, |target| target.lanes());
-        Details::new("all lanes are at the pc of the wave").evidence([format!(
-            "{} switches lanes off, of {}",
+        Details::new("all lanes are at the wave's pc").evidence([format!(
+            "{} switches lanes off, in a wave with {}",
             described(&instruction),
             Count(lanes, "lane")
         )])

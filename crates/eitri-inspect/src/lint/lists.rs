@@ -83,7 +83,7 @@ impl Constants {
         let (other, first) =
             self.0.iter().find(|(other, first)| !common(other).is_empty() && *first != value)?;
         let Range { start, end } = common(other);
-        let values = format!("the values {} and {} at one pc", *first as i64, value as i64);
+        let values = format!("the values {} and {} at the same pc", *first as i64, value as i64);
         let details =
             Details::new(values).evidence([format!("both entries have the pcs [{start:#x}, {end:#x})")]);
         Some(Judged::new(Code::ContradictingOverlap, details))

@@ -218,7 +218,7 @@ impl Located<'_, '_, '_> {
                 let details = || {
                     let version = self.encoding.version;
                     let has = if version < 4 { "does not have" } else { "has" };
-                    Details::new(format!("memory at address {value:#x} of the default space"))
+                    Details::new(format!("memory at address {value:#x} in the default space"))
                         .meant(format!("the value {}", *value as i64))
                         .evidence([format!("DWARF {version}, which {has} stack_value; constant {value}")])
                         .evidence(self.difference(Difference::Registers))
@@ -230,7 +230,7 @@ impl Located<'_, '_, '_> {
             }
             Number::Register(..) | Number::Frame(_) if self.file.architecture == Architecture::Amd => {
                 let slot = self.slot(address)?;
-                let written = || format!("memory of the default space at {}", self.slot_name(&slot));
+                let written = || format!("memory in the default space at {}", self.slot_name(&slot));
                 if !self.is_frame_register(slot.register) {
                     let (kind, _) = self.file.operand(slot.register)?;
                     if kind == RegisterKind::Scalar {
@@ -283,7 +283,7 @@ impl Located<'_, '_, '_> {
         };
         let number = number.find(&|number| from(number).is_some())?;
         let (slot, Number::Loaded { from, .. }) = (from(number)?, number) else { return None };
-        let written = || format!("memory of the default space at {} has the number", self.slot_name(&slot));
+        let written = || format!("memory in the default space at {} has the number", self.slot_name(&slot));
         let meant = |slot: String| format!("scratch at {slot} has it");
         Some(self.space_lost(part, &slot, from, written, meant))
     }
@@ -308,7 +308,7 @@ impl Located<'_, '_, '_> {
             Details::new(written())
                 .meant(meant(self.slot_name(slot)))
                 .evidence([
-                    format!("{base} {name}, of 32 bits; addresses of the default space have 64"),
+                    format!("{base} {name}, which has 32 bits; addresses in the default space have 64"),
                     format!("scratch is in {scratch}"),
                 ])
                 .evidence(moves)
@@ -363,9 +363,12 @@ impl Located<'_, '_, '_> {
             let name = self.file.name(slot.register);
             let lanes = target.lanes();
             Details::new(written())
-                .meant(format!("scratch of the lane at {name} / {lanes} {:+}", slot.offset))
+                .meant(format!("lane scratch at {name} / {lanes} {:+}", slot.offset))
                 .evidence(self.stack_move())
-                .evidence([format!("{name} counts bytes of the wave, of {}", Count(lanes, "lane"))])
+                .evidence([format!(
+                    "{name} counts bytes for the whole wave, which has {}",
+                    Count(lanes, "lane")
+                )])
                 .evidence(self.difference(Difference::Register(slot.register, lanes.into())))
         }))
     }

@@ -195,7 +195,7 @@ impl Located<'_, '_, '_> {
                 if *space == u64::from(SpaceId::PRIVATE_LANE.0) =>
             {
                 let slot = self.slot(address).filter(|slot| self.is_frame_register(slot.register))?;
-                let written = || format!("scratch of the lane at {}", self.slot_name(&slot));
+                let written = || format!("lane scratch at {}", self.slot_name(&slot));
                 self.scaled(part, &slot, written)
             }
             (LocationShape::Value(number), None) => match self.frame_slot(number) {

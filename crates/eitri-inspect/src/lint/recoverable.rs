@@ -32,7 +32,7 @@ pub(super) fn parameter<'r>(
     let kept = code.lasting(RegisterKind::Scalar, (base, 2), start, start);
     let pointer = format!("s[{base}:{}]", base + 1);
     let mut evidence = vec![format!(
-        "the kernel argument at {offset:#x}, of {}, is in memory at {pointer} until {kept:#x}",
+        "the kernel argument at {offset:#x}, which has {}, is in memory at {pointer} until {kept:#x}",
         Count(bytes, "byte")
     )];
     let first_load = code.loads(base).take_while(|(load, ..)| load.0 <= kept && load.0 < end).find_map(
@@ -93,7 +93,7 @@ pub(super) fn constant<'r>(
         Details::new(format!("the value {}", value as i64)).meant(format!("the value in {name}")).evidence([
             format!("{} sets {name}", described(setter)),
             format!(
-                "{name} is the location of the variable from {:#x} on, and nothing sets it in between",
+                "{name} is the variable's location from {:#x} on, and nothing sets it in between",
                 after.start
             ),
         ]);

@@ -90,7 +90,7 @@ impl Located<'_, '_, '_> {
                 None => "a type without a size".into(),
             };
             Details::new(format!("lane 0 of {name}, in every lane"))
-                .meant(format!("the element of {name} of the current lane"))
+                .meant(format!("the current lane's element of {name}"))
                 .evidence([format!(
                     "{size}, in a register of {} for each of {}",
                     Count(register.lane_bits(), "bit"),

@@ -19,11 +19,10 @@ pub(super) fn missing<'d>(dwarf: &'d Dwarf<'_>, split: &[Dwarf<'_>]) -> impl Ite
         let (section, offset) = dwarf.place(unit.offset);
         let file = unit.dwo_name.as_deref();
         let details = Details::new(match file {
-            Some(file) => format!("the functions and variables of the unit are in the file `{file}`"),
-            None => "the functions and variables of the unit are in another file".into(),
+            Some(file) => format!("the unit's functions and variables are in the file `{file}`"),
+            None => "the unit's functions and variables are in another file".into(),
         });
-        let details =
-            details.evidence(["no split unit that was read has the id of the skeleton unit".into()]);
+        let details = details.evidence(["no split unit that was read has the skeleton unit's id".into()]);
         let finding = Finding::new(Code::SplitUnitElsewhere, section, offset, details);
         Finding { unit: unit.name.as_deref().or(file).map(Arc::from), ..finding }
     })

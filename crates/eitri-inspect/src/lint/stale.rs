@@ -11,7 +11,7 @@ pub(super) fn field(object: &Object<'_>) -> Option<Finding> {
     let stale = object.stale_fields()?;
     let written = format!("{:#x} in the field, which a reader without relocations takes", stale.stored);
     let details = Details::new(written)
-        .meant(format!("{:#x}, the addend of the relocation", stale.addend))
+        .meant(format!("{:#x}, the relocation's addend", stale.addend))
         .evidence([format!("{} with another number than the addend", Count(stale.count, "field"))]);
     let section = object.sections().get(stale.section)?.name.clone().into_owned();
     Some(Finding::new(Code::StaleField, section, stale.offset, details))

@@ -27,7 +27,7 @@ impl Located<'_, '_, '_> {
                 findings.push(self.judged(Code::ZeroSizeType, &(0..end), || {
                     let name = entry.name().unwrap_or_default();
                     let pieces = (count > 0).then(|| format!("the pieces have {}", Count(count / 8, "byte")));
-                    Details::new("a location for a value of 0 bytes")
+                    Details::new("a location for a 0-byte value")
                         .evidence([format!("the base type `{name}` has 0 bytes")])
                         .evidence(pieces)
                 }));

@@ -444,7 +444,7 @@ impl<'a, 'o> Machines<'a, 'o> {
                 format!("with {change:#x} more in {lane}{}, the location is {locations}", register.name())
             }
             Difference::Registers => {
-                format!("with other contents of all registers, the location is {locations}")
+                format!("with other contents in all registers, the location is {locations}")
             }
         })
     }

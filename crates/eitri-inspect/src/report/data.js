@@ -3,7 +3,7 @@
 const KINDS = [
   ["nowhere", "–"], ["scalar register", "s"], ["vector register", "v"], ["scratch or stack", "m"],
   ["LDS or shared memory", "L"], ["global memory", "g"], ["constant", "c"], ["computed value", "="],
-  ["several places", "*"], ["unknown", "?"], ["rule of frame or lanes", "f"],
+  ["several locations", "*"], ["unknown", "?"], ["frame rule or lane pcs", "f"],
 ].map(([name, letter]) => ({ name, letter }));
 const LEVELS = ["note", "warning", "error"];
 const NONE = 0xffffffff;

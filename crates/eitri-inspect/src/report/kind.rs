@@ -172,17 +172,17 @@ impl Wording<'_> {
         let is_implied = self.target.is_some_and(Target::has_lane_expressions);
         let (label, meaning) = match selected {
             Selected::Lane(bits) if bits == lane_bits => {
-                (name.clone(), format!("the element of {name} of the current lane"))
+                (name.clone(), format!("the current lane's element of {name}"))
             }
             Selected::Lane(bits) => (name.clone(), format!("{name} from bit {bits} × lane on")),
             Selected::Computed => (name.clone(), format!("a computed part of {name}")),
             Selected::Nothing if is_implied => {
-                (name.clone(), format!("the element of {name} of the current lane"))
+                (name.clone(), format!("the current lane's element of {name}"))
             }
             Selected::Nothing => (format!("{name}!"), format!("{name} from its first bit on: lane 0")),
             Selected::Bits(bits) | Selected::Piece(bits, _) => {
                 let lane = bits / lane_bits;
-                (format!("{name}[{lane}]"), format!("the element of {name} of lane {lane}"))
+                (format!("{name}[{lane}]"), format!("lane {lane}'s element of {name}"))
             }
         };
         LocationText::new(LocationKind::Vector, label, meaning)
@@ -212,7 +212,7 @@ impl Wording<'_> {
         let meaning = if self.is_cpu {
             format!("memory at {text}")
         } else {
-            format!("memory of the space {name} at {text}")
+            format!("memory in the space {name} at {text}")
         };
         LocationText::new(kind, format!("[{}]", self.short(address)), meaning)
     }
@@ -244,7 +244,7 @@ impl Wording<'_> {
                 }
             }
             Number::Computed(_) => "a computed number".into(),
-            Number::Other => "a number of a caller or another entry".into(),
+            Number::Other => "a number from a caller or another entry".into(),
         }
     }
 

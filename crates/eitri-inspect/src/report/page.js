@@ -167,7 +167,7 @@ function figure(all) {
   });
   const size = { width: wide * all.length, height: bottom + 22 };
   return el("div", { class: "figure", tabindex: 0 },
-    svg("svg", { ...size, role: "img", "aria-label": "The stack behind each operation; the table below has the same." }, ...columns));
+    svg("svg", { ...size, role: "img", "aria-label": "The stack after each operation; the table below has the same." }, ...columns));
 }
 
 // Steps of the evaluation: the stack after each operation.
@@ -197,7 +197,7 @@ function details() {
     const rest = Array.from({ length: data.others.length }, (_, index) => finding(data.others, index));
     panel.replaceChildren(el("h2", {}, name || "(no name)"),
       el("p", {}, `${data.text(data.functions.get(f, "unit"))}, ${data.hex(f, 0)} to ${data.hex(f, size)}`),
-      el("ul", {}, ...of("f")), rest.length ? el("h3", {}, "Findings outside of functions") : "", el("ul", {}, ...rest));
+      el("ul", {}, ...of("f")), rest.length ? el("h3", {}, "Findings outside functions") : "", el("ul", {}, ...rest));
     announce(name);
     return;
   }
