@@ -1,5 +1,5 @@
 //! The promise: nesting depth takes heap memory, not stack. Descriptions with 10,000 levels are built, written, read,
-//! checked, printed and dropped on a thread with a stack of 256 KiB.
+//! checked, printed and dropped on a thread with a stack of 128 KiB.
 
 use std::process::Command;
 
@@ -19,7 +19,7 @@ const LEVELS: u64 = 10_000;
 /// a signature covers the complete type. DWARF 4 section 6.1.1 and DWARF 5 section 7.32.
 const WHOLE: u64 = 1000;
 
-const STACK: usize = 256 << 10;
+const STACK: usize = 128 << 10;
 
 /// Runs on a thread with a small stack, in a separate process: a stack overflow ends the process.
 fn on_a_small_stack(run: impl FnOnce() + Send + 'static) {

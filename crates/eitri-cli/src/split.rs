@@ -160,7 +160,7 @@ fn contents(file: &Path) -> eitri::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let size = file.metadata()?.len();
     if size > LARGEST {
-        let problem = format!("split-unit file has {size:#x} bytes; expected at most {LARGEST:#x}");
+        let problem = format!("split-unit file's size is {size:#x}; expected at most {LARGEST:#x}");
         return Err(ErrorKind::TooLarge(problem).into());
     }
     let mut file = file.take(LARGEST);

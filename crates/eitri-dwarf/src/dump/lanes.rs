@@ -115,9 +115,8 @@ pub fn lanes(
         }
         match () {
             () if lanes > MOST_LANES => {
-                return Err(refused(format!(
-                    "{lanes} lanes are too many for a figure; expected at most {MOST_LANES}"
-                )));
+                let problem = format!("too many lanes for a figure: {lanes}; expected at most {MOST_LANES}");
+                return Err(refused(problem));
             }
             () if lanes != before => {
                 return Err(refused(format!(

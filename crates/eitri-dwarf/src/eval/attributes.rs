@@ -438,7 +438,7 @@ impl Evaluator {
         let location = self.variable_location(active_lane, machine, context)?;
         let lanes = machine.lanes();
         let lanes = u32::try_from(lanes)
-            .map_err(|_| error(format!("the wave has {lanes} lanes; expected fewer than 2^32")))?;
+            .map_err(|_| error(format!("the wave's number of lanes is {lanes}; expected fewer than 2^32")))?;
         self.read(&location, BaseType::new(TypeEncoding::Unsigned, lanes), machine, context)
     }
 

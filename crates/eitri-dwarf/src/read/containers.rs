@@ -294,7 +294,7 @@ fn packages<'d>(data: &'d [u8], all: &mut Vec<Member<'d>>) -> Result<()> {
         // The image is the last part; if there is none, all bytes after the first belong to other parts.
         let end = (inside.offset() as usize).max(PACKAGE.len());
         if let Some(next) = memchr::memmem::find(&whole[end..size as usize], PACKAGE) {
-            let text = format!("offload binary contains another offload binary within its {size:#x} bytes");
+            let text = format!("offload binary of size {size:#x} contains another offload binary");
             return Err(malformed(&from, start + (end + next) as u64, &text));
         }
         // At least the entry, which is in it: the loop ends.
