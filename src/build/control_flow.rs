@@ -317,12 +317,12 @@ impl ControlFlow {
         }
         let ends = self.edges.iter().chain(&self.lane_edges).flat_map(|&(from, to)| [from, to]);
         if let Some(block) = ends.into_iter().find(|&block| block >= self.blocks.len()) {
-            return Err(ErrorKind::UnknownId(format!("block {block} of this control flow")).into());
+            return Err(ErrorKind::UnknownId(format!("block {block} in this control flow")).into());
         }
         for (pcs, write) in &self.writes {
             let MaskId(mask) = write.mask();
             if mask >= self.masks.len() {
-                let error = ErrorKind::UnknownId(format!("mask {mask} of this control flow"));
+                let error = ErrorKind::UnknownId(format!("mask {mask} in this control flow"));
                 return Err(at_pcs(error.into(), Some(pcs.clone())));
             }
             // Blocks do not overlap: the last one that begins before the instruction is around it, or none is.
@@ -500,7 +500,7 @@ impl Stretches {
         Some(self.levels.len() - 1)
     }
 
-    /// Returns the open masks behind an instruction.
+    /// Returns the open masks after an instruction.
     fn apply(&mut self, open: Open, write: ExecWrite) -> Result<Open> {
         let MaskId(mask) = write.mask();
         let level = self.outwards(open).find(|&level| self.levels[level].mask == mask);

@@ -10,7 +10,7 @@ use super::format::Format;
 use super::named::{EntryRef, Named};
 use super::section::{Relocation, RelocationTarget};
 use super::strings::StringIndices;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Count, Error, ErrorKind, Result};
 use crate::op::write_uleb;
 
 /// Returns whether an entry has children, as its abbreviation states it.
@@ -217,8 +217,7 @@ impl Info {
     pub(crate) fn end_unit(&mut self) -> Result<()> {
         // Entry offsets are stored in 32 bits, in both formats.
         if u32::try_from(self.bytes.len()).is_err() {
-            let what = "a unit has less than 4 GiB of entries, in the 64-bit format too: use several units";
-            return Err(ErrorKind::TooLarge(what.into()).into());
+            return Err(too_large_unit("entries", self.bytes.len()));
         }
         self.format.end_length(&mut self.bytes, self.length);
         let pending = core::mem::take(&mut self.pending);
@@ -251,12 +250,12 @@ impl Info {
         let Wanted::Entry { entry, form } = pending.wanted else { return Ok(()) };
         // The other unit's offsets are not known yet, and only a section offset can reach it.
         if entry.unit != self.number {
-            let RefForm::Section(size) = form else { return Err(nowhere()) };
+            let RefForm::Section(size) = form else { return Err(out_of_reach()) };
             elsewhere.push(Elsewhere { at, bytes: size, entry });
             return Ok(());
         }
         let offset = match self.offsets.get(entry.entry.0 as usize) {
-            None | Some(0) => return Err(nowhere()),
+            None | Some(0) => return Err(unwritten()),
             Some(&offset) => u64::from(offset),
         };
         // Number of bits that the form can hold. A section offset always fits.
@@ -266,7 +265,10 @@ impl Info {
             RefForm::Section(_) => 64,
         };
         if offset.checked_shr(room).unwrap_or(0) != 0 {
-            return Err(nowhere());
+            let what = format!(
+                "entry offset {offset:#x} does not fit the {room} bits that the operation has for it"
+            );
+            return Err(Error::bad_argument(what));
         }
         match form {
             RefForm::Unit(size) => self.format.patch(bytes, at, offset, size),
@@ -392,9 +394,19 @@ fn is_index_of_string(form: DwForm) -> bool {
 }
 
 #[cold]
-pub(crate) fn nowhere() -> Error {
-    Error::bad_argument(
-        "a location refers to an entity without an entry in its unit, or to an entry out of reach of its \
-            operation",
-    )
+pub(crate) fn unwritten() -> Error {
+    Error::bad_argument("location references an entity without an entry; expected an entry in its unit")
+}
+
+#[cold]
+pub(crate) fn out_of_reach() -> Error {
+    Error::bad_argument("location references an entry in another unit, which its operation cannot reach")
+}
+
+/// Error for a unit whose entries or lists have more bytes than 32-bit offsets reach.
+#[cold]
+pub(super) fn too_large_unit(what: &str, bytes: usize) -> Error {
+    let bytes = Count(bytes as u64, "byte");
+    ErrorKind::TooLarge(format!("unit has {bytes} of {what}; expected less than 4 GiB: use several units"))
+        .into()
 }

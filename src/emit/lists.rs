@@ -7,9 +7,9 @@ use std::borrow::Cow;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::format::Format;
-use super::info::{Elsewhere, Info, Pending, Wanted};
+use super::info::{Elsewhere, Info, Pending, Wanted, too_large_unit};
 use super::section::Relocation;
-use crate::error::{ErrorKind, Result};
+use crate::error::Result;
 
 /// A unit's lists. In DWARF 5, attributes refer to a list by its index in an offset table before the lists; in older
 /// versions, by its section offset.
@@ -125,7 +125,7 @@ impl Lists {
     /// Writes header and table, and fills in references to entries of the unit. `name` gives a symbol's name.
     ///
     /// # Errors
-    /// The errors of [`Info::end_unit`]; [`ErrorKind::TooLarge`] where the lists take 4 GiB.
+    /// The errors of [`Info::end_unit`]; [`ErrorKind::TooLarge`](crate::error::ErrorKind::TooLarge) where the lists take 4 GiB.
     pub(crate) fn finish(
         mut self,
         info: &Info,
@@ -134,8 +134,7 @@ impl Lists {
         let format = self.format;
         // List offsets are stored in 32 bits, in both formats.
         if u32::try_from(self.bytes.len()).is_err() {
-            let what = "a unit has less than 4 GiB of lists, in the 64-bit format too: use several units";
-            return Err(ErrorKind::TooLarge(what.into()).into());
+            return Err(too_large_unit("lists", self.bytes.len()));
         }
         let base = lists_base(format) as usize;
         let table = if base > 0 { usize::from(format.offset_bytes) * self.starts.len() } else { 0 };

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::emit::info::{Elsewhere, UnitEntry};
 use crate::emit::{Relocation, Section};
+use crate::error::{Count, Error, ErrorKind};
 use crate::model::{Module, StringId};
 
 /// A unit's part in a section.
@@ -92,6 +93,15 @@ const AHEAD: usize = 7;
 /// Size limit in bytes for a section in the 32-bit format: unit lengths from here on are reserved. DWARF 5 section
 /// 7.2.2.
 pub(super) const LIMIT: u64 = 0xffff_fff0;
+
+/// Error for a section with more bytes than the 32-bit format allows.
+#[cold]
+pub(super) fn too_large(bytes: usize, limit: u64) -> Error {
+    let bytes = Count(bytes as u64, "byte");
+    let what =
+        format!("section has {bytes}; expected at most {limit} in the 32-bit DWARF format: use DWARF64");
+    ErrorKind::TooLarge(what).into()
+}
 
 /// Symbol name, by its number.
 pub(super) fn symbol_name(module: &Module, symbol: u32) -> Cow<'static, str> {

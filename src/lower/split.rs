@@ -9,17 +9,17 @@ use md5::Context;
 use super::entry::EntryWriter;
 use super::lines;
 use super::lowered::{LoweredUnit, Skeleton, SplitUnit};
-use super::section::{LIMIT, Part};
+use super::section::{LIMIT, Part, too_large};
 use super::strings::{split_name, text};
 use super::unit_entry::{Contents, code, sources};
 use super::units::Units;
 use crate::emit::abbrev::Abbreviations;
 use crate::emit::addr::addr_base;
-use crate::emit::info::{Info, nowhere};
+use crate::emit::info::{Info, out_of_reach};
 use crate::emit::lists::FinishedLists;
 use crate::emit::strings::{StringIndices, Strings, str_offsets_base};
 use crate::emit::{Relocation, RelocationTarget, Section};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 
 /// Writes the unit's skeleton. The unit's own entries and lists are finished.
 pub(super) fn write_skeleton(out: &mut EntryWriter<'_>, has: &Contents) -> Result<Skeleton> {
@@ -59,7 +59,7 @@ pub(super) fn write_skeleton(out: &mut EntryWriter<'_>, has: &Contents) -> Resul
 /// Moves a unit's contents into a separate file, if the unit is split, and leaves its skeleton.
 ///
 /// # Errors
-/// [`ErrorKind::TooLarge`].
+/// [`ErrorKind::TooLarge`](crate::error::ErrorKind::TooLarge).
 pub(super) fn split(units: &Units<'_>, unit: &mut LoweredUnit) -> Result<()> {
     let Some(Skeleton { info, abbreviations, strings, rnglists, files }) = unit.skeleton.take() else {
         return Ok(());
@@ -81,7 +81,7 @@ pub(super) fn split(units: &Units<'_>, unit: &mut LoweredUnit) -> Result<()> {
     file.push(".debug_line.dwo", files.bytes, &files.relocations)?;
     // Nothing joins split files to each other, so an offset in another unit would have no value.
     if !elsewhere.is_empty() || !loclists.elsewhere.is_empty() {
-        return Err(nowhere());
+        return Err(out_of_reach());
     }
     if !numbers.is_empty() {
         let mut bytes = Vec::new();
@@ -120,7 +120,9 @@ impl File<'_, '_> {
         for relocation in relocations {
             // The addresses are in the object, where a linker finds them. A split file refers to them by index.
             if let Some(symbol) = relocation.target.symbol() {
-                let what = format!("the address of `{symbol}`, in a file that is not linked");
+                let what = format!(
+                    "section contains the address of `{symbol}`; expected none in a file that is not linked"
+                );
                 return Err(Error::bad_argument(what).in_section(name));
             }
             let offset = match relocation.target {
@@ -133,8 +135,7 @@ impl File<'_, '_> {
             self.units.format.patch(&mut bytes, relocation.offset as usize, offset, relocation.bytes);
         }
         if self.units.format.offset_bytes == 4 && bytes.len() as u64 > LIMIT {
-            let what = "the 32-bit DWARF format has sections of up to 4 GiB: use DWARF64";
-            return Err(Error::new(ErrorKind::TooLarge(what.into())).in_section(name));
+            return Err(too_large(bytes.len(), LIMIT).in_section(name));
         }
         if !bytes.is_empty() {
             let is_strings = name == ".debug_str.dwo";

@@ -259,15 +259,16 @@ fn a_reference_into_a_group_is_refused() {
     let types = Section { name: ".debug_types", ..typed(&[(TWO, 8)]).pop().unwrap() };
     refused(
         &sections,
-        "section .debug_info, offset 0x1c: the section of a relocation is not found: \
-.debug_types, which is not among the added sections",
+        "section .debug_info, offset 0x1c: relocation refers to section .debug_types, which is not among the added sections",
     );
     sections.push(types);
     refused(
         &sections,
-        "section .debug_info, offset 0x1c: the section of a relocation is not found: \
-.debug_types, which is in other groups only",
+        "section .debug_info, offset 0x1c: relocation refers to section .debug_types, which is in other groups only",
     );
     let twice = [typed(&[(ONE, 8)]), typed(&[(ONE, 8)]).split_off(3)].concat();
-    refused(&twice, "section .debug_info: a section of this name is added twice");
+    refused(
+        &twice,
+        "section .debug_info: section is added twice; expected one section with this name in each group",
+    );
 }

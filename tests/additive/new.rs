@@ -164,17 +164,14 @@ fn bad_code_is_refused_with_its_name() {
     refused(&|code| code.sections[1].align = 0, "section .rodata: alignment is 0; expected a power of two");
     refused(&|code| code.sections[1].relocations[0].symbol = "nowhere".into(), "`nowhere`");
     refused(&|code| code.sections[1].relocations[0].offset = 64, "section .rodata, offset 0x40");
-    refused(&|code| code.symbols[0].size = 49, "a symbol lies within its section: `kernel` in section 1");
-    refused(
-        &|code| code.symbols[0].size = u64::MAX,
-        "a symbol lies within its section: `kernel` in section 1",
-    );
+    refused(&|code| code.symbols[0].size = 49, "symbol `kernel` is outside section 1");
+    refused(&|code| code.symbols[0].size = u64::MAX, "symbol `kernel` is outside section 1");
     refused(&|code| code.symbols[0].place = Place::Section { index: 0, offset: 0 }, "section 0");
     refused(&|code| code.symbols[0].place = Place::Section { index: 4, offset: 0 }, "section 4");
     refused(&|code| code.symbols[1].name = "kernel".into(), "two symbols have the name `kernel`");
     refused(
         &|code| code.symbols[2].place = Place::Undefined,
-        "a local symbol is defined in its object: `helper`",
+        "local symbol `helper` is undefined; expected a definition in its object",
     );
     refused(&|code| code.externals.push("kernel".into()), "two symbols have the name `kernel`");
     refused(&|code| code.symbols[0].name = "ker\0nel".into(), "ker\\0nel");

@@ -142,12 +142,20 @@ fn loaded_tables_that_name_sections() {
     let symbol = object.section(".dynsym").offset + 24 + 6;
     let debug = index(".debug_info");
     assert!(index(".strtab") > debug);
-    refused(symbol, &[debug as u8, 0], "section .dynsym: a loaded symbol in a section that is replaced");
-    refused(symbol, &[index(".strtab") as u8, 0], "section .dynsym: a change of a loaded table");
+    refused(
+        symbol,
+        &[debug as u8, 0],
+        "section .dynsym: loaded symbol belongs to a section that is replaced",
+    );
+    refused(
+        symbol,
+        &[index(".strtab") as u8, 0],
+        "section .dynsym: loaded table contains indices that change",
+    );
     // Give `.comment` the type SHT_SYMTAB_SHNDX, 18.
     let table = u64::from_le_bytes(linked[40..48].try_into().unwrap());
     let comment = table + 64 * index(".comment") as u64;
-    refused(comment + 4, &[18], "section .comment: section indices outside the symbol table");
+    refused(comment + 4, &[18], "section .comment: section indices are outside the symbol table");
     // Link it to `.debug_info`, and then to a section that does not exist.
     refused(
         comment + 40,

@@ -22,7 +22,7 @@ impl<'s> Added<'s> {
         for (index, section) in sections.iter().enumerate() {
             let bad = |what: &str| Err(Error::bad_argument(what).in_section(section.name));
             if section.name.is_empty() || section.name.contains('\0') {
-                return bad("the name of a section is not empty and has no zero byte");
+                return bad("section name is empty or contains a zero byte");
             }
             // `.zdebug_info` is the old name of a compressed `.debug_info`.
             let compressed = section.name.strip_prefix(".debug_").map(|rest| format!(".zdebug_{rest}"));
@@ -32,11 +32,11 @@ impl<'s> Added<'s> {
                 return Err(Error::new(ErrorKind::AlreadyPresent(what)).in_section(section.name));
             }
             if positions.insert((section.name, section.group), index).is_some() {
-                return bad("a section of this name is added twice");
+                return bad("section is added twice; expected one section with this name in each group");
             }
             // A linker that merges strings splits the section at the zero bytes.
             if section.is_strings && section.bytes.last().is_some_and(|&byte| byte != 0) {
-                return bad("the last string does not end with a zero byte");
+                return bad("last string does not end with a zero byte");
             }
         }
         let added = Self { sections, positions };
@@ -69,14 +69,12 @@ impl<'s> Added<'s> {
             } else {
                 "which is not among the added sections"
             };
-            return Err(Error::bad_argument(format!(
-                "the section of a relocation is not found: {name}, {why}"
-            )));
+            return Err(Error::bad_argument(format!("relocation refers to section {name}, {why}")));
         };
         let size = self.sections[index].bytes.len() as u64;
         if relocation.addend > size {
             let text = format!(
-                "the addend of a relocation is within its section: {:#x} of {name}, which has {size:#x}",
+                "addend {:#x} is past the end of section {name}, which has {size:#x}",
                 relocation.addend,
                 size = Count(size, "byte")
             );
@@ -89,13 +87,13 @@ impl<'s> Added<'s> {
 /// Checks a relocation's field and returns the field's end. `after` is the previous field's end.
 fn field(section: &Section, relocation: &Relocation, after: u64) -> Result<u64> {
     if !matches!(relocation.bytes, 4 | 8) {
-        let text = format!("the field of a relocation has 4 or 8 bytes: {}", Count(relocation.bytes, "byte"));
+        let text = format!("relocation field has {}; expected 4 or 8", Count(relocation.bytes, "byte"));
         return Err(Error::bad_argument(text));
     }
     if relocation.offset < after {
         let position = relocation.offset;
         let text = format!(
-            "relocations ascend and do not overlap: {position:#x} follows one that ends at {after:#x}"
+            "relocation at {position:#x} begins before {after:#x}, where the previous one ends; expected ascending offsets"
         );
         return Err(Error::bad_argument(text));
     }
@@ -108,10 +106,10 @@ fn field(section: &Section, relocation: &Relocation, after: u64) -> Result<u64> 
     match (field, end) {
         (Some(field), Some(end)) if field.iter().all(|&byte| byte == 0) => Ok(end),
         (Some(field), _) => {
-            Err(Error::bad_argument(format!("the field of a relocation is 0: it has the bytes {field:02x?}")))
+            Err(Error::bad_argument(format!("relocation field has the bytes {field:02x?}; expected zeros")))
         }
         (None, _) => Err(Error::bad_argument(format!(
-            "the field of a relocation is within its section: {} at {:#x} of {}",
+            "relocation field, {} at {:#x}, is outside its section, which has {}",
             Count(relocation.bytes, "byte"),
             relocation.offset,
             Count(section.bytes.len(), "byte")
@@ -122,7 +120,7 @@ fn field(section: &Section, relocation: &Relocation, after: u64) -> Result<u64> 
 /// Checks that a number fits a field with 4 or 8 bytes.
 pub(super) fn fits(value: u64, bytes: u8) -> Result<()> {
     if bytes == 4 && value > u64::from(u32::MAX) {
-        return Err(ErrorKind::TooLarge(format!("{value:#x} does not fit a field of 4 bytes")).into());
+        return Err(ErrorKind::TooLarge(format!("{value:#x} does not fit a 4-byte field")).into());
     }
     Ok(())
 }

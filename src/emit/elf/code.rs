@@ -181,7 +181,7 @@ pub fn new_object_with(
 fn check_name(name: &str) -> Result<()> {
     if name.is_empty() || name.contains('\0') {
         return Err(Error::bad_argument(format!(
-            "the name of a section or symbol is not empty and has no zero byte: {name:?}"
+            "section or symbol name {name:?} is empty or contains a zero byte"
         )));
     }
     Ok(())
@@ -227,7 +227,7 @@ fn symbols(code: &Code) -> Result<Vec<Symbol>> {
         }
         if symbol.place == Place::Undefined && symbol.binding == Binding::Local {
             return Err(Error::bad_argument(format!(
-                "a local symbol is defined in its object: `{}`",
+                "local symbol `{}` is undefined; expected a definition in its object",
                 symbol.name
             )));
         }
@@ -237,7 +237,7 @@ fn symbols(code: &Code) -> Result<Vec<Symbol>> {
             let size = section.map(|section| section.bytes.len() as u64);
             let end = offset.checked_add(symbol.size);
             if !matches!((end, size), (Some(end), Some(size)) if end <= size) {
-                let text = format!("a symbol lies within its section: `{}` in section {index}", symbol.name);
+                let text = format!("symbol `{}` is outside section {index}", symbol.name);
                 return Err(Error::bad_argument(text));
             }
         }
@@ -259,7 +259,7 @@ fn relocation_table(
         };
         if relocation.offset >= section.bytes.len() as u64 {
             let section = crate::error::Count(section.bytes.len(), "byte");
-            let text = format!("the field of a relocation is within its section, which has {section}");
+            let text = format!("relocation field is outside its section, which has {section}");
             return Err(Error::bad_argument(text).at_offset(relocation.offset));
         }
         let position = symbols.iter().position(|symbol| symbol.name == *name);
@@ -281,7 +281,8 @@ fn relocation_table(
 
 /// The symbol table and its string table.
 fn symbol_table(encoder: Encoder<Endianness>, symbols: &[Symbol]) -> Result<(Vec<u8>, Vec<u8>)> {
-    let too_large = || Error::from(ErrorKind::TooLarge("the symbol table".into()));
+    let too_large =
+        || Error::from(ErrorKind::TooLarge("symbol table needs numbers of more than 32 bits".into()));
     u32::try_from(symbols.len()).ok().and_then(|count| count.checked_add(1)).ok_or_else(too_large)?;
     let mut table = Vec::new();
     let mut names = vec![0];

@@ -121,7 +121,7 @@ impl<'a> Image<'a> {
             .file_header(&mut bytes, &header, &FileHeaderLayout::default())
             .map_err(|error| Error::bad_argument(error.to_string()).caused_by(error))?;
         let header = bytes.try_into().map_err(|bytes: Vec<u8>| {
-            Error::malformed(format!("an ELF header has {HEADER} bytes: this one has {}", bytes.len()))
+            Error::malformed(format!("ELF header has {} bytes; expected {HEADER}", bytes.len()))
         })?;
         Ok(Self {
             input: &[],
@@ -143,12 +143,12 @@ impl<'a> Image<'a> {
             *input.first_chunk().ok_or_else(|| Error::from(ErrorKind::Truncated("the ELF header".into())))?;
         // The class and the byte order are bytes 4 and 5 in `e_ident`.
         if header[4] != elf::ELFCLASS64.0 {
-            return Err(unsupported(format!("an ELF class other than ELFCLASS64: {}", header[4])));
+            return Err(unsupported(format!("ELF class is {}; expected ELFCLASS64", header[4])));
         }
         let order = match elf::DataEncoding(header[5]) {
             elf::ELFDATA2LSB => Endianness::Little,
             elf::ELFDATA2MSB => Endianness::Big,
-            _ => return Err(unsupported(format!("an unknown ELF byte order: {}", header[5]))),
+            _ => return Err(unsupported(format!("ELF byte order {} is unknown", header[5]))),
         };
         let mut image = Self {
             input,
@@ -160,7 +160,7 @@ impl<'a> Image<'a> {
             dead: Vec::new(),
         };
         if !matches!(image.file_type(), elf::ET_REL | elf::ET_DYN | elf::ET_EXEC) {
-            let text = format!("ELF type {}: neither relocatable nor linked", image.file_type().0);
+            let text = format!("ELF type {} is neither relocatable nor linked", image.file_type().0);
             return Err(unsupported(text));
         }
         image.parse_segments()?;
@@ -177,14 +177,14 @@ impl<'a> Image<'a> {
             return Ok(());
         }
         if !self.is_linked() {
-            return Err(unsupported("program headers in a relocatable object"));
+            return Err(unsupported("relocatable object has program headers"));
         }
         if count == u16::MAX {
-            return Err(unsupported("65535 program headers or more"));
+            return Err(unsupported("object has 65535 program headers or more"));
         }
         if usize::from(size) != PROGRAM_HEADER {
             return Err(Error::malformed(format!(
-                "a program header has {PROGRAM_HEADER} bytes: {size}",
+                "program header has {size}; expected {PROGRAM_HEADER}",
                 size = Count(size, "byte")
             ))
             .at_offset(54));
@@ -220,11 +220,11 @@ impl<'a> Image<'a> {
             return Ok(());
         }
         if count == 0 || names == elf::SHN_XINDEX.0 {
-            return Err(unsupported("a file without section headers, or with 65280 or more"));
+            return Err(unsupported("object has no section headers, or 65280 or more"));
         }
         if usize::from(size) != SECTION_HEADER {
             return Err(Error::malformed(format!(
-                "a section header has {SECTION_HEADER} bytes: {size}",
+                "section header has {size}; expected {SECTION_HEADER}",
                 size = Count(size, "byte")
             ))
             .at_offset(58));
@@ -274,16 +274,16 @@ impl<'a> Image<'a> {
                 self.dead.push(header.sh_offset as usize..header.sh_offset as usize + bytes.len());
                 *bytes
             }
-            _ => return Err(Error::malformed("the table of section names is missing").at_offset(62)),
+            _ => return Err(Error::malformed("section name table is missing").at_offset(62)),
         };
         if self.is_linked() && self.sections[self.names].is_loaded() {
-            return Err(unsupported("section names in a loaded section"));
+            return Err(unsupported("section name table is loaded"));
         }
         for (index, section) in self.sections.iter_mut().enumerate().skip(1) {
             let name = string_at(names, section.header.sh_name);
             section.name = name
                 .ok_or_else(|| {
-                    Error::malformed(format!("the name of section {index} is outside the string table"))
+                    Error::malformed(format!("section {index} has a name outside the string table"))
                 })?
                 .into();
         }
@@ -404,7 +404,7 @@ pub(super) fn unsupported(what: impl Into<String>) -> Error {
 
 /// Indices from 65280 on are reserved (`SHN_LORESERVE`).
 pub(super) fn too_many_sections() -> Error {
-    unsupported("65279 sections or more")
+    unsupported("object has 65279 sections or more")
 }
 
 fn section_header(order: Endianness, bytes: &[u8]) -> SectionHeader {

@@ -15,7 +15,7 @@ use crate::error::Result;
 /// linked object has no groups.
 pub(super) fn add<'a>(image: &mut Image<'a>, sections: &'a [Section]) -> Result<()> {
     if sections.iter().any(|section| section.name == ".eh_frame") {
-        return Err(unsupported("`.eh_frame` in a linked file, which needs a loaded segment"));
+        return Err(unsupported("linked file cannot get an `.eh_frame`, which needs a loaded segment"));
     }
     let added = Added::check(image, sections)?;
     let has_symbols = |section: &Section| {
@@ -28,7 +28,7 @@ pub(super) fn add<'a>(image: &mut Image<'a>, sections: &'a [Section]) -> Result<
             lookups.extend(image.find(kind).map(|index| Lookup::new(image, index)).transpose()?);
         }
         if lookups.is_empty() {
-            return Err(unsupported("an object without a symbol table"));
+            return Err(unsupported("object has no symbol table; expected one for the relocations"));
         }
     }
 
@@ -77,7 +77,7 @@ fn resolve(
         RelocationTarget::Section(name) => start(name),
         RelocationTarget::Symbol(name) => defined(lookups, name)?.1.value,
         RelocationTarget::Distance(_) => {
-            return Err(unsupported("a relative relocation in a section that is not loaded"));
+            return Err(unsupported("relative relocation is in a section that is not loaded"));
         }
     };
     let value = base.wrapping_add(relocation.addend);

@@ -47,8 +47,9 @@ pub(super) fn add<'a>(
     let mut symtab = 0;
     let mut tables = vec![Vec::new(); sections.len()];
     if !plan.groups.is_empty() || sections.iter().any(|section| !section.relocations.is_empty()) {
-        symtab =
-            image.find(elf::SHT_SYMTAB).ok_or_else(|| unsupported("an object without a symbol table"))?;
+        symtab = image
+            .find(elf::SHT_SYMTAB)
+            .ok_or_else(|| unsupported("object has no symbol table; expected one for the relocations"))?;
         // Only sections that are referred to get a symbol.
         let mut symbols: Vec<Option<u32>> = vec![None; sections.len()];
         for section in sections {
@@ -179,7 +180,7 @@ impl Plan {
         let names = match image.sections.get_mut(names) {
             Some(names) if names.header.sh_type == elf::SHT_STRTAB => names,
             _ => {
-                let error = Error::malformed("the table of symbol names is missing");
+                let error = Error::malformed("symbol name table is missing");
                 return Err(error.in_section(&image.sections[symtab].display_name()));
             }
         };
@@ -190,8 +191,11 @@ impl Plan {
         }
         let mut locals = Vec::with_capacity(self.groups.len());
         for group in &self.groups {
-            let name = u32::try_from(bytes.len())
-                .map_err(|_| Error::from(ErrorKind::TooLarge("the table of symbol names".into())))?;
+            let name = u32::try_from(bytes.len()).map_err(|_| {
+                Error::from(ErrorKind::TooLarge(
+                    "symbol name table needs offsets of more than 32 bits".into(),
+                ))
+            })?;
             locals.push(Local { name, kind: elf::STT_NOTYPE, section: group.index });
             // Decimal, as in LLVM, because a linker then merges groups from both producers.
             bytes.extend_from_slice(group.signature.to_string().as_bytes());
@@ -260,14 +264,14 @@ fn rela(target: &Target, relocation: &Relocation, symbol: u32) -> Result<Rel> {
     // An addend to a symbol may be negative; for a 4-byte field the addend is a 32-bit number.
     let addend = relocation.addend as i64;
     if relocation.bytes == 4 && i32::try_from(addend).is_err() && u32::try_from(addend).is_err() {
-        let text = format!("the addend does not fit a field of 4 bytes: {:#x}", relocation.addend);
+        let text = format!("addend {:#x} does not fit a 4-byte field", relocation.addend);
         return Err(ErrorKind::TooLarge(text).into());
     }
     let kind = match (&relocation.target, relocation.bytes) {
         (RelocationTarget::Distance(_), 4) => numbers.relative32,
         (RelocationTarget::Distance(_), bytes) => {
             return Err(unsupported(format!(
-                "a relative relocation other than 4 bytes: {bytes}",
+                "relative relocation has {bytes}; expected 4",
                 bytes = Count(bytes, "byte")
             )));
         }
@@ -291,7 +295,7 @@ fn insert_locals(image: &mut Image<'_>, symtab: usize, locals: &[Local]) -> Resu
     // There are at most as many local symbols as sections, so the cast loses nothing.
     let local_count = locals.len() as u32;
     if count.checked_add(local_count).is_none() {
-        return Err(ErrorKind::TooLarge("the symbol table".into()).into());
+        return Err(ErrorKind::TooLarge("symbol table has 2^32 symbols or more".into()).into());
     }
     let encoder = image.encoder();
     let mut inserted = Vec::new();

@@ -81,7 +81,7 @@ fn symbols_of(image: &mut Image<'_>, table: usize, gone: &[bool]) -> Result<()> 
         return Ok(());
     }
     if section.is_loaded() {
-        let error = unsupported("a loaded symbol in a section that is replaced");
+        let error = unsupported("loaded symbol belongs to a section that is replaced");
         return Err(error.in_section(&section.display_name()));
     }
     let stay = section.contents.chunks_exact(SYMBOL_SIZE).zip(&goes).filter(|(_, goes)| !**goes);

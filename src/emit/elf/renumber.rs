@@ -89,8 +89,8 @@ fn symbols_of(order: Endianness, section: &mut ImageSection<'_>, moved: &Moved) 
             let size = if section.header.sh_type == elf::SHT_RELA { 24 } else { 16 };
             if !section.contents.len().is_multiple_of(size) {
                 return Err(Error::malformed(format!(
-                    "each relocation has {size}",
-                    size = Count(size, "byte")
+                    "relocation table has {}; expected a multiple of {size}",
+                    Count(section.contents.len(), "byte")
                 )));
             }
             let mut bytes = section.contents.to_vec();
@@ -125,7 +125,7 @@ fn symbols_of(order: Endianness, section: &mut ImageSection<'_>, moved: &Moved) 
             let mut position = 0;
             while position < section.contents.len() {
                 let (old, next) = read_uleb(&section.contents, position).ok_or_else(|| {
-                    Error::malformed("the LEB128 number is malformed").at_offset(position as u64)
+                    Error::malformed("symbol index is not a LEB128 number").at_offset(position as u64)
                 })?;
                 write_uleb(&mut bytes, moved.index(u32::try_from(old).unwrap_or(GONE))?.into());
                 position = next;
@@ -133,7 +133,12 @@ fn symbols_of(order: Endianness, section: &mut ImageSection<'_>, moved: &Moved) 
             section.replace(bytes);
         }
         elf::SHT_NULL | SHT_LLVM_CALL_GRAPH_PROFILE => {}
-        other => return Err(unsupported(format!("symbols in a section of type {:#x}", other.0))),
+        other => {
+            return Err(unsupported(format!(
+                "section type {:#x} refers to symbols in an unknown way",
+                other.0
+            )));
+        }
     }
     Ok(())
 }
@@ -158,7 +163,7 @@ fn sections_of(order: Endianness, section: &mut ImageSection<'_>, moved: &Moved)
     }
     let mut bytes = match header.sh_type {
         elf::SHT_SYMTAB | elf::SHT_DYNSYM | elf::SHT_GROUP => section.contents.to_vec(),
-        elf::SHT_SYMTAB_SHNDX => return Err(unsupported("section indices outside the symbol table")),
+        elf::SHT_SYMTAB_SHNDX => return Err(unsupported("section indices are outside the symbol table")),
         _ => return Ok(()),
     };
     if section.header.sh_type == elf::SHT_GROUP {
@@ -181,7 +186,7 @@ fn sections_of(order: Endianness, section: &mut ImageSection<'_>, moved: &Moved)
         return Ok(());
     }
     if section.is_loaded() {
-        return Err(unsupported("a change of a loaded table"));
+        return Err(unsupported("loaded table contains indices that change"));
     }
     section.replace(bytes);
     Ok(())

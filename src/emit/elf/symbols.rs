@@ -7,7 +7,7 @@ use object::{Endianness, elf};
 
 use super::bytes::{string_at, u16_at, u32_at, u64_at};
 use super::image::{Image, ImageSection};
-use crate::error::{Error, ErrorKind, Named, Result};
+use crate::error::{Count, Error, ErrorKind, Named, Result};
 use crate::near::nearest;
 
 /// Symbol size in bytes.
@@ -161,10 +161,13 @@ fn symbol_count(image: &Image<'_>, table: usize) -> Result<u32> {
     let bytes = section.contents.len();
     let malformed = |what: String| Error::malformed(what).in_section(&section.display_name());
     if section.header.sh_entsize != SYMBOL_SIZE as u64 || !bytes.is_multiple_of(SYMBOL_SIZE) {
-        return Err(malformed(format!("each symbol has {SYMBOL_SIZE} bytes")));
+        return Err(malformed(format!(
+            "symbol table has {} in entries of {}; expected {SYMBOL_SIZE} for each symbol",
+            Count(bytes, "byte"),
+            section.header.sh_entsize
+        )));
     }
-    u32::try_from(bytes / SYMBOL_SIZE)
-        .map_err(|_| malformed("a symbol table has fewer than 2^32 symbols".into()))
+    u32::try_from(bytes / SYMBOL_SIZE).map_err(|_| malformed("symbol table has 2^32 symbols or more".into()))
 }
 
 /// How many local symbols a table has, and how many symbols in all, both including the null symbol.
@@ -174,7 +177,7 @@ pub(super) fn symbol_counts(image: &Image<'_>, table: usize) -> Result<(u32, u32
     // `sh_info` is one more than the last local symbol's index.
     let first = table.header.sh_info;
     if first == 0 || first > count {
-        let text = format!("the number of local symbols is in 1..={count}: {first}");
+        let text = format!("number of local symbols is {first}; expected 1..={count}");
         return Err(Error::malformed(text).in_section(&table.display_name()));
     }
     Ok((first, count))
@@ -187,16 +190,15 @@ fn raw_symbols<'i>(image: &'i Image<'_>, table: usize) -> Result<Vec<RawSymbol<'
     let malformed = |what: String| Error::malformed(what).in_section(&section.display_name());
     let names = match image.sections.get(section.header.sh_link as usize) {
         Some(ImageSection { header, contents, .. }) if header.sh_type == elf::SHT_STRTAB => contents,
-        _ => return Err(malformed("the table of symbol names is missing".into())),
+        _ => return Err(malformed("symbol name table is missing".into())),
     };
     let symbol = |(index, bytes): (usize, &[u8])| {
         let name = u32_at(image.order, bytes, 0);
         // Offset 0 means an unnamed symbol, even in an empty name table.
         let name = if name == 0 { Some(&[][..]) } else { string_at(names, name) };
         Ok(RawSymbol {
-            name: name.ok_or_else(|| {
-                malformed(format!("the name of symbol {index} is outside the string table"))
-            })?,
+            name: name
+                .ok_or_else(|| malformed(format!("symbol {index} has a name outside the string table")))?,
             info: elf::SymbolInfo(bytes[4]),
             other: bytes[5],
             section: u16_at(image.order, bytes, 6),
@@ -356,7 +358,7 @@ pub fn contents<'o>(object: &'o [u8], symbol: &Symbol) -> Result<&'o [u8]> {
         Place::Local { .. } | Place::Undefined | Place::Other { .. } => None,
     };
     let Some(offset) = found else {
-        let text = format!("the bytes of `{}` are not in the object", symbol.name);
+        let text = format!("bytes of `{}` are not in the object", symbol.name);
         return Err(ErrorKind::BadArgument(text).into());
     };
     image.range(offset, symbol.size, "the bytes of the symbol")

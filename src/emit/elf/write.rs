@@ -31,8 +31,11 @@ impl Image<'_> {
         for section in self.sections.iter_mut().filter(|section| section.is_new) {
             let end = names.len() + added.len();
             let place = *places.entry(section.name.clone()).or_insert(end);
-            section.header.sh_name = u32::try_from(place)
-                .map_err(|_| Error::new(ErrorKind::TooLarge("the table of section names".into())))?;
+            section.header.sh_name = u32::try_from(place).map_err(|_| {
+                Error::new(ErrorKind::TooLarge(
+                    "section name table needs offsets of more than 32 bits".into(),
+                ))
+            })?;
             // The name is not in the table yet.
             if place == end {
                 added.extend_from_slice(&section.name);

@@ -12,7 +12,7 @@ use indexmap::IndexSet;
 
 use super::format::Format;
 use super::section::{Relocation, RelocationTarget};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Count, Error, ErrorKind, Result};
 use crate::op::{uleb_len, write_uleb};
 
 /// Index contents. Names and entries are referred to by their positions in these lists.
@@ -240,9 +240,10 @@ impl NameIndex<'_> {
             offset += 1;
         }
         if offset > u32::MAX.into() {
-            return Err(Error::new(ErrorKind::TooLarge(
-                "an index of names has less than 4 GiB of entries".into(),
-            )));
+            return Err(Error::new(ErrorKind::TooLarge(format!(
+                "name index has {}; expected less than 4 GiB",
+                Count(offset, "byte")
+            ))));
         }
         Ok(layout)
     }

@@ -26,7 +26,7 @@ impl Writer<'_> {
     pub(super) fn section(&mut self, section: &Section, names: Option<&Vec<u8>>) -> Result<()> {
         let in_section = |error: Error| error.in_section(section.name);
         if OF_PTXAS.contains(&section.name) || !section.name.starts_with(".debug_") {
-            let what = "ptxas makes the line table and the frames, and takes other sections `.debug_*`";
+            let what = "PTX text cannot contain the section; expected a section `.debug_*` that ptxas does not generate itself";
             return Err(in_section(Error::bad_argument(what)));
         }
         let _ = writeln!(self.out, ".section\t{}\n{{", section.name);

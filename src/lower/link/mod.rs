@@ -10,15 +10,15 @@ use indexmap::map::Entry;
 
 use super::frame_table::FrameTables;
 use super::lowered::{Lowered, LoweredUnit, SplitUnit, TypeUnit};
-use super::section::{LIMIT, Part, PerSection, Progress, SectionContents, section};
+use super::section::{LIMIT, Part, PerSection, Progress, SectionContents, section, too_large};
 use super::units::Units;
 use crate::emit::format::Format;
-use crate::emit::info::UnitEntry;
+use crate::emit::info::{UnitEntry, unwritten};
 use crate::emit::lists::FinishedLists;
 use crate::emit::pubs::PublicUnit;
 use crate::emit::strings::Strings;
 use crate::emit::{Relocation, RelocationTarget, Section};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::model::Module;
 use crate::omission::Omission;
 use abbreviations::AbbreviationTables;
@@ -149,7 +149,7 @@ impl Linker {
                 let offset = offsets[unit as usize].get(entry.0 as usize).copied().unwrap_or(0);
                 // The unit header is at offset 0, so an entry with this offset was not written.
                 if offset == 0 {
-                    return Err(crate::emit::info::nowhere());
+                    return Err(unwritten());
                 }
                 section.relocations.push(Relocation {
                     offset: at,
@@ -233,8 +233,7 @@ impl Linker {
         sections.retain(|section| !section.bytes.is_empty());
         for section in &sections {
             if section.bytes.len() as u64 > self.limit {
-                let what = "the 32-bit DWARF format has sections of up to 4 GiB: use DWARF64";
-                return Err(Error::new(ErrorKind::TooLarge(what.into())).in_section(section.name));
+                return Err(too_large(section.bytes.len(), self.limit).in_section(section.name));
             }
         }
         Ok(Lowered { sections, omissions: self.omissions, lines: None, split: self.split })
