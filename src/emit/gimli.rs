@@ -67,7 +67,7 @@ pub fn from_gimli<E: Endianity>(
     sections: &Sections<GimliBuffer<E>>,
     symbol: impl Fn(usize) -> Cow<'static, str>,
 ) -> Vec<Section> {
-    let mut all = Vec::new();
+    let mut converted = Vec::new();
     let Ok(()) = sections.for_each(|id, buffer| {
         let relocation = |from: &gimli::write::Relocation| Relocation {
             offset: from.offset as u64,
@@ -84,9 +84,9 @@ pub fn from_gimli<E: Endianity>(
         let bytes = buffer.bytes.slice().to_vec();
         let is_strings = matches!(id, gimli::SectionId::DebugStr | gimli::SectionId::DebugLineStr);
         if !bytes.is_empty() {
-            all.push(Section { name: id.name(), bytes, relocations, is_strings, group: None });
+            converted.push(Section { name: id.name(), bytes, relocations, is_strings, group: None });
         }
         Ok::<(), core::convert::Infallible>(())
     });
-    all
+    converted
 }

@@ -117,7 +117,7 @@ pub(crate) struct Info {
     pub(crate) unknown_tag: Option<DwTag>,
     /// The omitted attributes' bytes.
     scratch: Vec<u8>,
-    /// Offset of each entry; 0 for an entry that is not written yet, as the unit's header is at offset 0.
+    /// Offset of each entry; 0 for an entry that is not written yet, because the unit header is at offset 0.
     pub(crate) offsets: Vec<u32>,
     pub(crate) pending: Vec<Pending>,
     /// Entries for the name tables, if the consumer requests such tables.
@@ -246,12 +246,12 @@ impl Info {
         relocations: &mut Vec<Relocation>,
         elsewhere: &mut Vec<Elsewhere>,
     ) -> Result<()> {
-        let at = pending.at;
+        let position = pending.at;
         let Wanted::Entry { entry, form } = pending.wanted else { return Ok(()) };
         // The other unit's offsets are not known yet, and only a section offset can reach it.
         if entry.unit != self.number {
             let RefForm::Section(size) = form else { return Err(out_of_reach()) };
-            elsewhere.push(Elsewhere { at, bytes: size, entry });
+            elsewhere.push(Elsewhere { at: position, bytes: size, entry });
             return Ok(());
         }
         let offset = match self.offsets.get(entry.entry.0 as usize) {
@@ -271,15 +271,15 @@ impl Info {
             return Err(Error::bad_argument(what));
         }
         match form {
-            RefForm::Unit(size) => self.format.patch(bytes, at, offset, size),
+            RefForm::Unit(size) => self.format.patch(bytes, position, offset, size),
             RefForm::UnitUleb(size) => {
                 for index in 0..usize::from(size) {
                     let more = if index + 1 < size.into() { 0x80 } else { 0 };
-                    bytes[at + index] = (offset >> (7 * index)) as u8 & 0x7f | more;
+                    bytes[position + index] = (offset >> (7 * index)) as u8 & 0x7f | more;
                 }
             }
             RefForm::Section(size) => relocations.push(Relocation {
-                offset: at as u64,
+                offset: position as u64,
                 bytes: size,
                 target: RelocationTarget::Section(".debug_info"),
                 addend: offset,

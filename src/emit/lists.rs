@@ -125,7 +125,8 @@ impl Lists {
     /// Writes header and table, and fills in references to entries of the unit. `name` gives a symbol's name.
     ///
     /// # Errors
-    /// The errors of [`Info::end_unit`]; [`ErrorKind::TooLarge`](crate::error::ErrorKind::TooLarge) where the lists take 4 GiB.
+    /// The errors of [`Info::end_unit`]; [`ErrorKind::TooLarge`](crate::error::ErrorKind::TooLarge) where the lists
+    /// take 4 GiB.
     pub(crate) fn finish(
         mut self,
         info: &Info,

@@ -56,7 +56,7 @@ impl ByUnit {
     }
 
     /// A unit's entity ids.
-    pub(super) fn of(&self, unit: UnitId) -> impl ExactSizeIterator<Item = u32> + Clone + '_ {
+    pub(super) fn ids(&self, unit: UnitId) -> impl ExactSizeIterator<Item = u32> + Clone + '_ {
         let unit = unit.as_u32() as usize;
         (self.starts[unit]..self.starts[unit + 1]).map(|index| match &self.mixed {
             None => index,

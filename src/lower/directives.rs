@@ -57,7 +57,7 @@ fn lines(units: &Units<'_>) -> Result<(Lines, Vec<Omission>)> {
             // Directives count pcs from the symbol, rows count them from the function.
             pc: row.pc.wrapping_add(by),
             place: place(SourceLine { file: row.file, line: row.line, column: row.column }),
-            inlined: calls.at(row.pc).map(|scope| calls.number(scope, &mut lines.calls)),
+            inlined: calls.innermost(row.pc).map(|scope| calls.number(scope, &mut lines.calls)),
         });
         let symbol = module.symbol_name(symbol).into();
         let rows = rows.collect();
@@ -76,7 +76,7 @@ struct Calls<'m> {
 
 impl Calls<'_> {
     /// Innermost call at a pc. Enclosing scopes come first, so the last match is the innermost.
-    fn at(&self, pc: u64) -> Option<ScopeId> {
+    fn innermost(&self, pc: u64) -> Option<ScopeId> {
         let has_pc = |scope: &&ScopeId| self.module.ranges(**scope).iter().any(|range| range.contains(&pc));
         self.scopes.iter().rev().find(has_pc).copied()
     }

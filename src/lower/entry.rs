@@ -47,7 +47,7 @@ impl<'u> EntryWriter<'u> {
         let consumer = units.consumer;
         let format = units.format;
         let forms = consumer.forms.clone();
-        let scopes = units.scopes.of(unit).len();
+        let scopes = units.scopes.ids(unit).len();
         let expressions = Expressions::new(units, unit);
         let mut info = Info::new(format, unit.as_u32(), expressions.numbers.count(), forms, abbreviations);
         info.is_split = consumer.is_split;

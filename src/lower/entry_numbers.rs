@@ -69,7 +69,7 @@ impl<'u> UnitEntities<'u> {
 
 impl KindEntities<'_> {
     #[inline]
-    fn of(&self, id: u32) -> EntryRef {
+    fn entry(&self, id: u32) -> EntryRef {
         let place = self.places.map_or(id, |places| places[id as usize]);
         EntryRef(self.from.wrapping_add(place))
     }
@@ -88,36 +88,36 @@ impl<'u> EntryNumbers<'u> {
     /// Entry with a variable's location.
     #[inline]
     pub(super) fn variable(&self, id: VariableId) -> EntryRef {
-        self.of_unit.variables.of(id.as_u32())
+        self.of_unit.variables.entry(id.as_u32())
     }
 
     /// Variable entry in the abstract instance, to which the other instances refer.
     #[inline]
     pub(super) fn origin(&self, id: VariableId) -> EntryRef {
-        self.of_unit.origins.of(id.as_u32())
+        self.of_unit.origins.entry(id.as_u32())
     }
 
     #[inline]
     pub(super) fn ty(&self, id: TypeId) -> EntryRef {
-        self.of_unit.types.of(id.as_u32())
+        self.of_unit.types.entry(id.as_u32())
     }
 
     pub(super) fn function(&self, id: FunctionId) -> EntryRef {
-        self.of_unit.functions.of(id.as_u32())
+        self.of_unit.functions.entry(id.as_u32())
     }
 
     pub(super) fn procedure(&self, id: ProcedureId) -> EntryRef {
-        self.of_unit.procedures.of(id.as_u32())
+        self.of_unit.procedures.entry(id.as_u32())
     }
 
     /// A variant part's discriminant entry.
     pub(super) fn discriminant(&self, id: VariantPartId) -> EntryRef {
-        self.of_unit.variant_parts.of(id.as_u32())
+        self.of_unit.variant_parts.entry(id.as_u32())
     }
 
     /// Entry for a namespace, or for a block in an abstract instance.
     pub(super) fn scope(&self, id: ScopeId) -> EntryRef {
-        self.of_unit.scopes.of(id.as_u32())
+        self.of_unit.scopes.entry(id.as_u32())
     }
 }
 
@@ -128,15 +128,15 @@ impl Entries for EntryNumbers<'_> {
         let (unit, entry) = match entity {
             Entity::Variable(id) => {
                 let unit = module.scopes[module.variables[id].scope].unit;
-                (unit, numbers(unit).variables.of(id.as_u32()))
+                (unit, numbers(unit).variables.entry(id.as_u32()))
             }
             Entity::Type(id) => {
                 let unit = module.types[id].unit;
-                (unit, numbers(unit).types.of(id.as_u32()))
+                (unit, numbers(unit).types.entry(id.as_u32()))
             }
             Entity::Procedure(id) => {
                 let unit = module.procedures[id].unit;
-                (unit, numbers(unit).procedures.of(id.as_u32()))
+                (unit, numbers(unit).procedures.entry(id.as_u32()))
             }
             Entity::Symbol(..) => return None,
         };

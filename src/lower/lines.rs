@@ -34,7 +34,7 @@ fn encode(units: &Units<'_>, unit: UnitId, functions: &[FunctionId], strings: St
     // Directory 0 is the compilation directory. A unit has few directories, so a linear search is enough.
     let mut directories = vec![module.units[unit].directory];
     let mut files = Vec::new();
-    for file in units.files.of(unit) {
+    for file in units.files.ids(unit) {
         let file = &module.files[FileId::from_u32(file)];
         let index = match file.directory {
             None => 0,

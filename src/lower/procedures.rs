@@ -52,7 +52,7 @@ pub(super) fn write_shared(out: &mut EntryWriter<'_>) -> Result<bool> {
         return Ok(false);
     }
     let module = out.module;
-    for variable in out.units.variables.of(out.unit()) {
+    for variable in out.units.variables.ids(out.unit()) {
         let variable = VariableId::from_u32(variable);
         let live = module.live(variable).iter().map(|live| live.loc);
         for loc in live.chain(module.variables[variable].always) {

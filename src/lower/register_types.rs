@@ -33,7 +33,7 @@ pub(super) fn unsigned_sizes(units: &Units<'_>, unit: UnitId) -> Vec<u32> {
             sizes.extend(module.target.register(reg).map(|register| register.bits));
         }
     };
-    for id in units.variables.of(unit) {
+    for id in units.variables.ids(unit) {
         let id = VariableId::from_u32(id);
         let variable = &module.variables[id];
         let function = module.function_of(variable.scope);
@@ -41,17 +41,17 @@ pub(super) fn unsigned_sizes(units: &Units<'_>, unit: UnitId) -> Vec<u32> {
         let locs = module.live(id).iter().map(|live| live.loc).chain(variable.always);
         locs.for_each(|loc| used_by(loc, base));
     }
-    for id in units.types.of(unit) {
+    for id in units.types.ids(unit) {
         let id = TypeId::from_u32(id);
         let base = stack_of(module, Subject::Type(id)).base;
         module.types[id].locs().into_iter().for_each(|loc| used_by(loc, base));
     }
     // A caller may inline a procedure's expression, and evaluates it with its own stack frame.
-    let functions = units.functions.of(unit).map(FunctionId::from_u32);
+    let functions = units.functions.ids(unit).map(FunctionId::from_u32);
     let bases = functions.map(|function| module.functions[function].stack.base).chain([None]);
     let bases: BTreeSet<Option<Reg>> =
         if units.procedures.count(unit) == 0 { BTreeSet::new() } else { bases.collect() };
-    for procedure in units.procedures.of(unit) {
+    for procedure in units.procedures.ids(unit) {
         let loc = module.procedures[ProcedureId::from_u32(procedure)].loc;
         bases.iter().for_each(|&base| used_by(loc, base));
     }
@@ -61,7 +61,7 @@ pub(super) fn unsigned_sizes(units: &Units<'_>, unit: UnitId) -> Vec<u32> {
         let base = function.and_then(|function| module.functions[function].stack.base);
         call_locs(module, id).for_each(|loc| used_by(loc, base));
     }
-    for id in units.functions.of(unit) {
+    for id in units.functions.ids(unit) {
         let function = &module.functions[FunctionId::from_u32(id)];
         let mut locs = Vec::from_iter(function.frame_base.into_iter().chain(function.static_link));
         function.templates.iter().for_each(|parameter| parameter.locs(&mut locs));

@@ -58,7 +58,7 @@ struct Copies<'u> {
 
 impl<'u> Copies<'u> {
     fn new(units: &'u Units<'u>, unit: UnitId) -> Self {
-        let last_searches = vec![0; units.types.of(unit).len()];
+        let last_searches = vec![0; units.types.ids(unit).len()];
         Self { units, types: Vec::new(), namespaces: Vec::new(), last_searches, searches: 0 }
     }
 

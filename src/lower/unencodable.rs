@@ -22,7 +22,7 @@ pub(super) fn omit(units: &Units<'_>, unit: UnitId, omissions: &mut Vec<Omission
     }
     // Line tables before DWARF 5, and line directives, have neither checksums nor source texts.
     if !units.has_file_contents() {
-        for id in units.files.of(unit).map(FileId::from_u32) {
+        for id in units.files.ids(unit).map(FileId::from_u32) {
             let file = &module.files[id];
             let name = || module.string(file.name).into();
             if file.md5.is_some() {
@@ -33,14 +33,14 @@ pub(super) fn omit(units: &Units<'_>, unit: UnitId, omissions: &mut Vec<Omission
             }
         }
     }
-    for id in units.types.of(unit).map(TypeId::from_u32) {
+    for id in units.types.ids(unit).map(TypeId::from_u32) {
         out.ty(id)?;
     }
-    for id in units.functions.of(unit).map(FunctionId::from_u32) {
+    for id in units.functions.ids(unit).map(FunctionId::from_u32) {
         out.function(id)?;
     }
     if attributes.memory_space.is_none() {
-        for id in units.variables.of(unit).map(VariableId::from_u32) {
+        for id in units.variables.ids(unit).map(VariableId::from_u32) {
             if module.variables[id].memory_space.is_some() {
                 out.omit(Subject::Variable(id), Property::MemorySpace, Construct::MemorySpace)?;
             }

@@ -117,7 +117,7 @@ fn children(out: &mut EntryWriter<'_>, recurring: Recurring) -> Result<bool> {
         }
     }
     // Expressions refer to base types by ULEB128 offsets in the unit, which are shorter near its start.
-    for ty in units.types.of(id).map(TypeId::from_u32) {
+    for ty in units.types.ids(id).map(TypeId::from_u32) {
         if module.types[ty].kind.is_base() {
             types::write(out, ty)?;
         }
@@ -126,7 +126,7 @@ fn children(out: &mut EntryWriter<'_>, recurring: Recurring) -> Result<bool> {
     let has_shared = recurring == Recurring::Called && procedures::write_shared(out)?;
     let scope = module.units[id].scope;
     scopes::write_types(out, scope)?;
-    for procedure in units.procedures.of(id) {
+    for procedure in units.procedures.ids(id) {
         procedures::write(out, ProcedureId::from_u32(procedure))?;
     }
     let lanes = LaneProcedures::write(out)?;

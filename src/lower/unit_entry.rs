@@ -31,13 +31,13 @@ impl Contents {
     pub(super) fn new(units: &Units<'_>, id: UnitId) -> Self {
         let module = units.module;
         let consumer = units.consumer;
-        let functions: Vec<FunctionId> = units.functions.of(id).map(FunctionId::from_u32).collect();
+        let functions: Vec<FunctionId> = units.functions.ids(id).map(FunctionId::from_u32).collect();
         let has_code = |&id: &FunctionId| module.functions[id].address.is_some();
         let code: Vec<FunctionId> = functions.iter().copied().filter(has_code).collect();
-        let variables = || units.variables.of(id).map(|id| &module.variables[VariableId::from_u32(id)]);
-        let types = || units.types.of(id).map(|id| &module.types[TypeId::from_u32(id)]);
-        let files = || units.files.of(id).map(|id| &module.files[FileId::from_u32(id)]);
-        let scopes = || units.scopes.of(id).map(|id| &module.scopes[ScopeId::from_u32(id)]);
+        let variables = || units.variables.ids(id).map(|id| &module.variables[VariableId::from_u32(id)]);
+        let types = || units.types.ids(id).map(|id| &module.types[TypeId::from_u32(id)]);
+        let files = || units.files.ids(id).map(|id| &module.files[FileId::from_u32(id)]);
+        let scopes = || units.scopes.ids(id).map(|id| &module.scopes[ScopeId::from_u32(id)]);
         Self {
             loclists: variables().any(|variable| !variable.live.is_empty())
                 || code.iter().any(|&id| module.functions[id].lanes.is_described),
@@ -62,7 +62,7 @@ impl Contents {
                 || types().any(|ty| !ty.locs().is_empty())
                 || functions.iter().any(|&id| !module.functions[id].templates.is_empty())
                 || variables().next().is_some()
-                || units.procedures.of(id).len() > 0,
+                || units.procedures.ids(id).len() > 0,
             functions,
             code,
         }

@@ -149,7 +149,7 @@ impl<'m> Units<'m> {
 
     /// A unit's imports, labels and calls.
     pub(super) fn items(&self, unit: UnitId) -> impl Iterator<Item = ScopeItem> + '_ {
-        let ranges = self.scopes.of(unit).map(|scope| self.scope_items.range(ScopeId::from_u32(scope)));
+        let ranges = self.scopes.ids(unit).map(|scope| self.scope_items.range(ScopeId::from_u32(scope)));
         ranges.flatten().map(|index| self.scope_items.get(index))
     }
 

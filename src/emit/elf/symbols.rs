@@ -342,7 +342,7 @@ pub fn contents<'o>(object: &'o [u8], symbol: &Symbol) -> Result<&'o [u8]> {
         let offset = at.checked_sub(start)?;
         (offset.checked_add(symbol.size)? <= size).then_some(offset)
     };
-    let found = match symbol.place {
+    let position = match symbol.place {
         Place::Section { index, offset } => {
             let section = usize::try_from(index).ok().and_then(|index| image.sections.get(index));
             section.and_then(|section| {
@@ -357,7 +357,7 @@ pub fn contents<'o>(object: &'o [u8], symbol: &Symbol) -> Result<&'o [u8]> {
         }),
         Place::Local { .. } | Place::Undefined | Place::Other { .. } => None,
     };
-    let Some(offset) = found else {
+    let Some(offset) = position else {
         let text = format!("bytes of `{}` are not in the object", symbol.name);
         return Err(ErrorKind::BadArgument(text).into());
     };

@@ -169,13 +169,13 @@ fn refuse_many_attributes(section: &Section) -> Result<()> {
 
 fn refuse_existing(text: &Text<'_>) -> Result<()> {
     let has_rows = !text.stray.is_empty() || text.functions.iter().any(|function| !function.locs.is_empty());
-    let found = match text.sections.iter().find(|section| section.name.starts_with(".debug_")) {
+    let present = match text.sections.iter().find(|section| section.name.starts_with(".debug_")) {
         Some(section) => Present::PtxSection(section.name.to_string()),
         None if text.debug.is_some() => Present::PtxOption,
         None if has_rows || !text.files.is_empty() => Present::PtxLines,
         None => return Ok(()),
     };
-    Err(ErrorKind::AlreadyPresent(found).into())
+    Err(ErrorKind::AlreadyPresent(present).into())
 }
 
 /// Returns each function's rows, in parts with ascending positions, because a function can have several descriptions.
@@ -347,17 +347,18 @@ fn call(
     let mut missing = Vec::new();
     let mut next = inlined;
     while let Some(number) = next {
-        let one = lines.calls.get(number).filter(|_| missing.len() <= lines.calls.len());
-        let one =
-            one.ok_or_else(|| Error::bad_argument("row refers to an inlined call that is not listed"))?;
-        missing.push(one);
-        next = one.within;
+        // More steps than calls would mean a cycle.
+        let call = lines.calls.get(number).filter(|_| missing.len() <= lines.calls.len());
+        let call =
+            call.ok_or_else(|| Error::bad_argument("row refers to an inlined call that is not listed"))?;
+        missing.push(call);
+        next = call.within;
     }
     // Outer calls first.
-    for one in missing.iter().rev() {
-        if last.get(&one.at) != Some(&one.within) {
-            directives.push((one.at, one.within));
-            last.insert(one.at, one.within);
+    for call in missing.iter().rev() {
+        if last.get(&call.at) != Some(&call.within) {
+            directives.push((call.at, call.within));
+            last.insert(call.at, call.within);
         }
     }
     Ok(())

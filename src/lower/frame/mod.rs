@@ -74,7 +74,7 @@ pub(super) fn lower(units: &Units<'_>, unit: UnitId) -> Result<UnitFrames> {
         rows: Rows::default(),
         out: UnitFrames::default(),
     };
-    for index in units.functions.of(unit) {
+    for index in units.functions.ids(unit) {
         let function = FunctionId::from_u32(index);
         if units.module.functions[function].address.is_some() && !units.module.frame(function).is_empty() {
             frames.function(function)?;

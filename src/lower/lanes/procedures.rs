@@ -42,7 +42,7 @@ impl LaneProcedures {
         let mut procedures = Self::default();
         let module = out.module;
         let inlined = OnceCell::new();
-        let functions = out.units.functions.of(out.unit()).map(FunctionId::from_u32);
+        let functions = out.units.functions.ids(out.unit()).map(FunctionId::from_u32);
         for id in functions.filter(|&id| module.functions[id].lanes.is_described) {
             let function = &module.functions[id];
             let pieces = pieces(module, id);
