@@ -1,46 +1,47 @@
-//! Registers and address spaces of a machine.
+//! A machine's registers and address spaces.
 
 use std::collections::BTreeMap;
 
 use crate::op::Reg;
 use crate::target::{Per, SpaceId, Target};
 
-/// Properties of an address space.
+/// An address space's properties.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SpaceLayout {
-    /// Size of an address in bits, at most 64.
+    /// Address size in bits, at most 64.
     pub address_bits: u32,
-    /// Owner of the memory: each process, thread or lane.
+    /// Who owns the memory: each process, thread or lane.
     pub per: Per,
 }
 
 /// The registers and address spaces. Using an unknown number in an expression is ill-formed.
 pub trait Architecture {
-    /// Returns the size of a register in bits.
+    /// Returns a register's size in bits.
     fn register_bits(&self, reg: Reg) -> Option<u32>;
 
-    /// Returns the size of a register in bits, where an expression that names it means the whole register.
+    /// Returns a register's size in bits, where an expression that names it means the whole register.
     fn whole_register_bits(&self, reg: Reg) -> Option<u32> {
         self.register_bits(reg)
     }
 
-    /// Returns the properties of an address space.
+    /// Returns an address space's properties.
     fn space(&self, space: SpaceId) -> Option<SpaceLayout>;
 
-    /// Returns the size of a lane in bits, where an expression that names the register means the part of the current
-    /// lane, as on NVIDIA's processors. `None` where it means the whole register.
+    /// Returns a lane's size in bits, where an expression that names the register means the current lane's part, as
+    /// on NVIDIA's processors. `None` where it means the whole register.
     fn lane_bits(&self, reg: Reg) -> Option<u32> {
         let _ = reg;
         None
     }
 
-    /// Returns the number that a [`Machine`](super::Machine) knows a register by, where a register has several, as in
-    /// the frames of NVIDIA's cubins.
+    /// Returns the number that a [`Machine`](super::Machine) knows a register by, where a register has several
+    /// numbers, as in the frames of NVIDIA's cubins.
     fn first_number(&self, reg: Reg) -> Reg {
         reg
     }
 
-    /// Returns the size in bits of the largest address of all spaces: no composite is larger than that memory.
+    /// Returns the largest address size in bits among all spaces, which limits composites: no composite is larger
+    /// than that memory.
     fn largest_address_bits(&self) -> u32;
 
     /// Returns the register that contains the canonical frame address in the caller, where call frame information has
@@ -50,15 +51,15 @@ pub trait Architecture {
         None
     }
 
-    /// Returns the number of low bits of a register that have the same value in the caller, where call frame
-    /// information has no rule for the register; its other bits are undefined there. The default rule is undefined
-    /// unless the ABI says otherwise (A.6.4.1): its calling convention has functions preserve registers. By default all
-    /// bits of all registers.
+    /// Returns how many low bits of a register have the same value in the caller, where call frame information has no
+    /// rule for the register; the other bits are undefined there. The default rule is undefined unless the ABI says
+    /// otherwise (A.6.4.1), because its calling convention has functions preserve registers. By default all bits of
+    /// all registers.
     fn preserved_bits(&self, reg: Reg) -> Option<u32> {
         self.register_bits(reg)
     }
 
-    /// Returns the register of a name.
+    /// Returns the register with a name.
     ///
     /// # Errors
     /// A message with the nearest names, if the name is unknown.
@@ -66,12 +67,12 @@ pub trait Architecture {
         Err(format!("the target has no register `{name}`"))
     }
 
-    /// Returns the name of a register, if it has one.
+    /// Returns a register's name, if it has a name.
     fn register_name(&self, _reg: Reg) -> Option<String> {
         None
     }
 
-    /// Returns the address space of a name.
+    /// Returns the address space with a name.
     ///
     /// # Errors
     /// A message with the nearest names, if the name is unknown.
@@ -134,9 +135,9 @@ impl Architecture for Target {
 /// An [`Architecture`] as plain data.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Layout {
-    /// Size of each register in bits.
+    /// Register sizes in bits.
     pub registers: BTreeMap<Reg, u32>,
-    /// Address spaces; number 0 is the default one.
+    /// Address spaces; number 0 is the default space.
     pub spaces: BTreeMap<SpaceId, SpaceLayout>,
 }
 
@@ -154,5 +155,5 @@ impl Architecture for Layout {
     }
 }
 
-/// Function that returns the name of a register, if it has one.
+/// Function that returns a register's name, if it has a name.
 pub(super) type NameOf<'a> = &'a dyn Fn(Reg) -> Option<String>;

@@ -1,7 +1,7 @@
-//! Arithmetic, comparison and conversion of values (DWARF 5, sections 2.5.1.4 to 2.5.1.6).
+//! Arithmetic, comparison and value conversion (DWARF 5, sections 2.5.1.4 to 2.5.1.6).
 //!
 //! The generic type has no signedness; `div`, `abs`, `shra` and comparisons take it as signed, the rest as unsigned.
-//! Values of other types have the signedness of their type. Overflow wraps: the low bits remain. Vectors are computed
+//! Values with other types have their type's signedness. Overflow wraps: the low bits remain. Vectors are computed
 //! element by element.
 
 use num_bigint::{BigInt, BigUint};
@@ -14,14 +14,15 @@ use super::value::{BaseType, TypeEncoding, Value};
 use super::word::{Binary, Compare, Unary};
 use crate::error::Count;
 
-/// Representation of an element in calculations.
+/// How calculations represent an element.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
     Integer,
     Float(Format),
 }
 
-/// Returns the representation of a type's elements. With `integral` the operation is defined for integral types only.
+/// Returns how calculations represent a type's elements. With `integral` the operation is defined for integral types
+/// only.
 fn kind(ty: BaseType, integral: bool) -> Result<Kind, Fault> {
     match ty.encoding {
         // Encodings in the target's own range may be integral (A.2.5.2).
@@ -32,7 +33,7 @@ fn kind(ty: BaseType, integral: bool) -> Result<Kind, Fault> {
             Err(ill_formed("an operand has an integral type (DWARF 5, 2.5.1.4)"))
         }
         TypeEncoding::Float => {
-            let format = Format::of(ty.bits);
+            let format = Format::with_size(ty.bits);
             format
                 .map(Kind::Float)
                 .ok_or_else(|| unsupported(format!("floating point of {}", Count(ty.bits, "bit"))))
@@ -41,7 +42,7 @@ fn kind(ty: BaseType, integral: bool) -> Result<Kind, Fault> {
     }
 }
 
-/// Refuses implicit pointers and values of different types.
+/// Refuses implicit pointers, and values whose types differ.
 fn same_type(left: &Value, right: &Value) -> Result<BaseType, Fault> {
     if left.as_pointer().or(right.as_pointer()).is_some() {
         return Err(pointer_misused());
@@ -57,16 +58,17 @@ fn different(left: &Value, right: &Value) -> Fault {
     ill_formed(format!("the operands are of different types: {left} and {right} (DWARF 5, 2.5.1.4)"))
 }
 
-/// Returns the bits of a number of at most 64 bits.
+/// Returns a number's bits, at most 64.
 fn bits(value: &Value) -> u64 {
     value.low_u128() as u64
 }
 
-/// Computes a binary operation: `left` is the former second element of the stack, `right` the former top.
+/// Computes a binary operation: `left` is the former second stack element, `right` the former top.
 pub(super) fn binary(op: Binary, left: &Value, right: &Value) -> Result<Value, Fault> {
     let ty = same_type(left, right)?;
     let integral = !matches!(op, Binary::Div | Binary::Minus | Binary::Mul | Binary::Plus);
     let kind = kind(ty, integral)?;
+    // Vectors are rare: scalars take the path without a copy.
     if ty.elements == 1 {
         return scalar_binary(op, kind, left, right);
     }
@@ -85,26 +87,26 @@ fn scalar_binary(op: Binary, kind: Kind, left: &Value, right: &Value) -> Result<
     Ok(Value::new(left.ty(), result))
 }
 
-/// Computes an operation on the top of the stack.
+/// Computes an operation on the top stack element.
 pub(super) fn unary(op: Unary, value: &Value) -> Result<Value, Fault> {
     if value.as_pointer().is_some() {
         return Err(pointer_misused());
     }
     let ty = value.ty();
     let kind = kind(ty, op == Unary::Not)?;
-    let one = |value: &Value| match (kind, op) {
+    let apply = |value: &Value| match (kind, op) {
         (Kind::Integer, op) => integer::unary(op, value),
         (Kind::Float(format), Unary::Abs) => Value::new(value.ty(), format.absolute(bits(value))),
         (Kind::Float(format), _) => Value::new(value.ty(), format.negated(bits(value))),
     };
     if ty.elements == 1 {
-        Ok(one(value))
+        Ok(apply(value))
     } else {
-        Value::of_elements(ty, |index| Ok(one(&value.element(index))))
+        Value::of_elements(ty, |index| Ok(apply(&value.element(index))))
     }
 }
 
-/// Adds a number of the value's type (`DW_OP_plus_uconst`).
+/// Adds a number with the value's type (`DW_OP_plus_uconst`).
 pub(super) fn plus_constant(value: &Value, by: &Value) -> Result<Value, Fault> {
     if value.as_pointer().is_some() {
         return Err(pointer_misused());
@@ -115,7 +117,7 @@ pub(super) fn plus_constant(value: &Value, by: &Value) -> Result<Value, Fault> {
     integer::binary(Binary::Plus, value, by)
 }
 
-/// Compares the former second element of the stack with the former top.
+/// Compares the former second stack element with the former top.
 pub(super) fn compare(op: Compare, left: &Value, right: &Value) -> Result<bool, Fault> {
     let ty = same_type(left, right)?;
     let kind = kind(ty, false)?;
@@ -136,13 +138,13 @@ pub(super) fn compare(op: Compare, left: &Value, right: &Value) -> Result<bool, 
     Ok(order(left, right).map_or(op == Compare::Ne, |order| op.holds(order)))
 }
 
-/// Whether a value is 0 (`DW_OP_bra`): the number 0, or a vector of only zeros.
+/// Whether a value is 0 (`DW_OP_bra`): the number 0, or a vector with only zeros.
 pub(super) fn is_zero(value: &Value) -> Result<bool, Fault> {
     if value.as_pointer().is_some() {
         return Err(pointer_misused());
     }
     let ty = value.ty();
-    Ok(match Format::of(ty.bits).filter(|_| ty.encoding == TypeEncoding::Float) {
+    Ok(match Format::with_size(ty.bits).filter(|_| ty.encoding == TypeEncoding::Float) {
         Some(format) => (0..ty.elements).all(|index| format.absolute(bits(&value.element(index))) == 0),
         None => value.is_zero(),
     })
@@ -205,7 +207,7 @@ fn of_float(parts: Parts, ty: BaseType) -> Result<Value, Fault> {
     if fits { Ok(value) } else { Err(error(format!("{number} does not fit {}", Count(ty.bits, "bit")))) }
 }
 
-/// Returns the same bits as a value of another type.
+/// Returns the same bits as a value with another type.
 pub(super) fn reinterpret(value: &Value, ty: BaseType) -> Result<Value, Fault> {
     if value.as_pointer().is_some() {
         return Err(pointer_misused());

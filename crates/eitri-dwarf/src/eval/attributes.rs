@@ -1,9 +1,9 @@
-//! Attributes of entries as a debugger evaluates them: each with the result kind, object and initial stack that the
+//! Entry attributes as a debugger evaluates them: each with the result kind, object and initial stack that the
 //! specification requires (A.3 to A.6, and DWARF 5 where unchanged).
 //!
-//! All are methods of [`Evaluator`]. The specification's rule for the attribute replaces the result kind, object, initial stack
-//! and position of the given [`Context`]; encoding, target, unit and frame remain those of the unit with the attribute,
-//! and of the frame in focus.
+//! All are methods of [`Evaluator`]. The specification's rule for the attribute replaces the result kind, object,
+//! initial stack and position of the given [`Context`]; encoding, target, unit and frame remain the caller's: the
+//! unit has the attribute, and the frame is in focus.
 //!
 //! | attribute | result | object | initial stack | |
 //! |---|---|---|---|---|
@@ -32,12 +32,12 @@ use super::value_bits::stream_of_value;
 use crate::error::Count;
 use crate::op::Reg;
 
-/// Returns the context of an attribute without an object and with an empty stack.
+/// Returns the context for an attribute without an object and with an empty stack.
 fn without_object<'a>(context: &Context<'a>, kind: Kind) -> Context<'a> {
     Context { kind, object: CurrentObject::Unspecified, initial: &[], ..*context }
 }
 
-/// Refuses a location that is not a single place in memory, as the specification does for some attributes.
+/// Refuses a location that is not a single location in memory, as the specification does for some attributes.
 fn in_memory(location: Location, what: &str) -> Result<Location, Fault> {
     match location.single().map(|place| &place.storage) {
         Some(Storage::Memory { .. }) => Ok(location),
@@ -48,11 +48,11 @@ fn in_memory(location: Location, what: &str) -> Result<Location, Fault> {
 impl Evaluator {
     /// Evaluates an attribute's expression, list or constant in the given context.
     ///
-    /// Entries of a location list are evaluated with an empty stack and without an object, regardless of the context
+    /// Location list entries are evaluated with an empty stack and without an object, regardless of the context
     /// (A.2.5.5).
     ///
     /// # Errors
-    /// The errors of [`evaluate`](Self::evaluate); an evaluation error if the attribute is missing.
+    /// Errors from [`evaluate`](Self::evaluate); an evaluation error if the attribute is missing.
     pub fn attribute(
         &mut self,
         body: Body<'_>,
@@ -83,11 +83,11 @@ impl Evaluator {
         }
     }
 
-    /// Evaluates the location of a variable, parameter or common block: `DW_AT_location`, or `DW_AT_const_value` as
+    /// Evaluates a variable's, parameter's or common block's location: `DW_AT_location`, or `DW_AT_const_value` as
     /// [`Body::Constant`] (A.4.1, A.4.2).
     ///
     /// # Errors
-    /// The errors of [`attribute`](Self::attribute).
+    /// Errors from [`attribute`](Self::attribute).
     pub fn variable_location(
         &mut self,
         location: Body<'_>,
@@ -97,12 +97,12 @@ impl Evaluator {
         self.located(location, machine, without_object(context, Kind::Location))
     }
 
-    /// Evaluates a value of a call site (A.3.4.2; DWARF 5, section 3.4.1): that of a parameter at the call,
-    /// `DW_AT_call_value`, or of its referent, `DW_AT_call_data_value`; or the address of the called subprogram,
-    /// `DW_AT_call_target` or `DW_AT_call_target_clobbered`. The context's frame is the calling one.
+    /// Evaluates a call site's value (A.3.4.2; DWARF 5, section 3.4.1): a parameter's value at the call,
+    /// `DW_AT_call_value`, or its referent's, `DW_AT_call_data_value`; or the called subprogram's address,
+    /// `DW_AT_call_target` or `DW_AT_call_target_clobbered`. The context's frame is the calling frame.
     ///
     /// # Errors
-    /// The errors of [`value`](Self::value).
+    /// Errors from [`value`](Self::value).
     pub fn call_site_value(
         &mut self,
         expr: &[u8],
@@ -112,10 +112,10 @@ impl Evaluator {
         self.value(expr, machine, &without_object(context, Kind::Value))
     }
 
-    /// Evaluates the location of a parameter's referent during the call: `DW_AT_call_data_location` (A.3.4.2).
+    /// Evaluates where a parameter's referent is during the call: `DW_AT_call_data_location` (A.3.4.2).
     ///
     /// # Errors
-    /// The errors of [`location`](Self::location).
+    /// Errors from [`location`](Self::location).
     pub fn call_data_location(
         &mut self,
         expr: &[u8],
@@ -126,21 +126,21 @@ impl Evaluator {
     }
 }
 
-// Attributes of subprograms, and the rules of call frame information.
+// Subprogram attributes, and the rules in call frame information.
 
-/// Returns the context of an expression in call frame information, which belongs to no unit, and may not use all
+/// Returns the context for an expression in call frame information, which belongs to no unit, and may not use all
 /// operations (A.6.4.2).
 fn in_cfi<'a>(context: &Context<'a>, kind: Kind) -> Context<'a> {
     Context { place: ExpressionSite::Cfi, ..without_object(context, kind) }
 }
 
 impl Evaluator {
-    /// Evaluates the frame base of a subprogram: `DW_AT_frame_base` (A.3.3.5). If the attribute is a register, the
-    /// result is the location in the default space that the register contains.
+    /// Evaluates a subprogram's frame base: `DW_AT_frame_base` (A.3.3.5). If the attribute is a register, the result
+    /// is the location in the default space that the register contains.
     ///
     /// # Errors
-    /// Ill-formed if it contains `DW_OP_fbreg`, or is not a single place in a register or in memory; and the errors of
-    /// [`attribute`](Self::attribute).
+    /// Ill-formed if it contains `DW_OP_fbreg`, or is not a single location in a register or in memory; and the
+    /// errors of [`attribute`](Self::attribute).
     pub fn frame_base(
         &mut self,
         frame_base: Body<'_>,
@@ -154,7 +154,7 @@ impl Evaluator {
     /// Evaluates the canonical frame address of the enclosing subprogram's frame: `DW_AT_static_link` (A.3.3.5).
     ///
     /// # Errors
-    /// Ill-formed if it is not a single place in memory; and the errors of [`attribute`](Self::attribute).
+    /// Ill-formed if it is not a single location in memory; and the errors of [`attribute`](Self::attribute).
     pub fn static_link(
         &mut self,
         static_link: Body<'_>,
@@ -167,7 +167,7 @@ impl Evaluator {
     /// Evaluates the location of the return address: `DW_AT_return_addr` (A.3.3.5).
     ///
     /// # Errors
-    /// Ill-formed if it is not a single place in memory; and the errors of [`attribute`](Self::attribute).
+    /// Ill-formed if it is not a single location in memory; and the errors of [`attribute`](Self::attribute).
     pub fn return_addr(
         &mut self,
         return_addr: Body<'_>,
@@ -180,15 +180,15 @@ impl Evaluator {
     /// Evaluates the canonical frame address by `DW_CFA_def_cfa_expression` (A.6.4.2.2).
     ///
     /// # Errors
-    /// Ill-formed if it is not a single byte of memory; and the errors of [`location`](Self::location).
+    /// Ill-formed if it is not a single memory byte; and the errors of [`location`](Self::location).
     pub fn cfa_expression(
         &mut self,
         expr: &[u8],
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<Location, Fault> {
-        let found = self.location(expr, machine, &in_cfi(context, Kind::Location))?;
-        let cfa = in_memory(found, "a canonical frame address (A.6.4.2.2)")?;
+        let location = self.location(expr, machine, &in_cfi(context, Kind::Location))?;
+        let cfa = in_memory(location, "a canonical frame address (A.6.4.2.2)")?;
         if cfa.single().is_some_and(|place| place.offset.is_multiple_of(8)) {
             Ok(cfa)
         } else {
@@ -199,10 +199,10 @@ impl Evaluator {
         }
     }
 
-    /// Evaluates the location of a register of the caller by the rule `expression(E)` (A.6.4.1).
+    /// Evaluates the location of a caller's register by the rule `expression(E)` (A.6.4.1).
     ///
     /// # Errors
-    /// The errors of [`location`](Self::location).
+    /// Errors from [`location`](Self::location).
     pub fn expression_rule(
         &mut self,
         expr: &[u8],
@@ -215,8 +215,7 @@ impl Evaluator {
         self.location(expr, machine, &context)
     }
 
-    /// Evaluates the value of a register of the caller by the rule `val_expression(E)`, as an implicit location
-    /// (A.6.4.1).
+    /// Evaluates the value of a caller's register by the rule `val_expression(E)`, as an implicit location (A.6.4.1).
     ///
     /// # Errors
     /// Ill-formed if the value and the register differ in size; and the errors of [`value`](Self::value).
@@ -249,22 +248,22 @@ impl Evaluator {
     }
 }
 
-// Attributes of types: locations of members, slots and data, and properties known only at run time.
+// Type attributes: locations of members, slots and data, and properties known only at run time.
 
-/// Location of a member or base class in its container.
+/// Where a member or base class is in its container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemberLocation<'a> {
-    /// `DW_AT_data_member_location` as a constant: bytes from the start of the container, or before it.
+    /// `DW_AT_data_member_location` as a constant: bytes from the container's start, or before it.
     Bytes(i64),
-    /// `DW_AT_data_bit_offset`: bits from the start of the container (DWARF 5, section 5.7.6).
+    /// `DW_AT_data_bit_offset`: bits from the container's start (DWARF 5, section 5.7.6).
     Bits(u64),
     /// `DW_AT_data_member_location` as an expression or a location list.
     Expression(Body<'a>),
 }
 
-/// A property of a type that can depend on an object (DWARF 5, section 2.19): `DW_AT_lower_bound`,
-/// `DW_AT_upper_bound`, `DW_AT_count`, `DW_AT_byte_stride`, `DW_AT_bit_stride`, `DW_AT_byte_size`,
-/// `DW_AT_allocated`, `DW_AT_associated`, `DW_AT_rank`.
+/// A type's property that can depend on an object (DWARF 5, section 2.19): `DW_AT_lower_bound`, `DW_AT_upper_bound`,
+/// `DW_AT_count`, `DW_AT_byte_stride`, `DW_AT_bit_stride`, `DW_AT_byte_size`, `DW_AT_allocated`, `DW_AT_associated`,
+/// `DW_AT_rank`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Property<'a> {
     /// A constant number.
@@ -273,9 +272,9 @@ pub enum Property<'a> {
     Expression(&'a [u8]),
     /// A variable with the value.
     Variable {
-        /// `DW_AT_location` or `DW_AT_const_value` of the variable.
+        /// The variable's `DW_AT_location` or `DW_AT_const_value`.
         location: Body<'a>,
-        /// Type of the variable.
+        /// The variable's type.
         ty: BaseType,
     },
 }
@@ -287,8 +286,8 @@ fn object_of<'a>(context: &Context<'a>, object: Option<&'a Location>, kind: Kind
 }
 
 impl Evaluator {
-    /// Evaluates the location of a member or base class in an object at `container`, which can be any location, with
-    /// any number of places (A.5.7.3).
+    /// Evaluates where a member or base class is in an object at `container`, which can be any location, also several
+    /// at once (A.5.7.3).
     ///
     /// # Errors
     /// An evaluation error if the member is outside the storage; and the errors of [`attribute`](Self::attribute).
@@ -310,11 +309,11 @@ impl Evaluator {
         }
     }
 
-    /// Evaluates the location of a virtual function's slot, for an object of the enclosing type:
+    /// Evaluates where a virtual function's slot is, for an object of the enclosing type:
     /// `DW_AT_vtable_elem_location` (A.5.7.8).
     ///
     /// # Errors
-    /// The errors of [`attribute`](Self::attribute).
+    /// Errors from [`attribute`](Self::attribute).
     pub fn vtable_elem_location(
         &mut self,
         slot: Body<'_>,
@@ -325,11 +324,11 @@ impl Evaluator {
         self.data_member_location(MemberLocation::Expression(slot), object, machine, context)
     }
 
-    /// Evaluates the location of the member that a pointer to member refers to, in an object: `DW_AT_use_location`
-    /// (A.5.14). `pointer` is the value of the pointer.
+    /// Evaluates where the member that a pointer to member refers to is in an object: `DW_AT_use_location` (A.5.14).
+    /// `pointer` is the pointer's value.
     ///
     /// # Errors
-    /// The errors of [`attribute`](Self::attribute).
+    /// Errors from [`attribute`](Self::attribute).
     pub fn use_location(
         &mut self,
         member: Body<'_>,
@@ -343,11 +342,11 @@ impl Evaluator {
         self.located(member, machine, context)
     }
 
-    /// Evaluates the location of the data of a descriptor: `DW_AT_data_location` (A.5.18.1). Without the attribute it
-    /// is the location of the descriptor.
+    /// Evaluates where a descriptor's data is: `DW_AT_data_location` (A.5.18.1). Without the attribute it is the
+    /// descriptor's location.
     ///
     /// # Errors
-    /// The errors of [`location`](Self::location).
+    /// Errors from [`location`](Self::location).
     pub fn data_location(
         &mut self,
         expr: Option<&[u8]>,
@@ -361,10 +360,10 @@ impl Evaluator {
         }
     }
 
-    /// Evaluates a property, with an object where the property depends on one.
+    /// Evaluates a property, with an object where the property depends on an object.
     ///
     /// # Errors
-    /// The errors of [`value`](Self::value), and those of reading the variable.
+    /// Errors from [`value`](Self::value), and from reading the variable.
     pub fn property(
         &mut self,
         property: Property<'_>,
@@ -384,12 +383,12 @@ impl Evaluator {
         }
     }
 
-    /// Evaluates the length of a string, as stored: the value of `bits` bits at the location given by
+    /// Evaluates a string's length, as stored: the value in `bits` bits at the location given by
     /// `DW_AT_string_length` (DWARF 5, section 5.11). `bits` is `DW_AT_string_length_bit_size`, or
-    /// `DW_AT_string_length_byte_size` in bits; without either it is the size of an address.
+    /// `DW_AT_string_length_byte_size` in bits; without either it is the address size.
     ///
     /// # Errors
-    /// The errors of [`attribute`](Self::attribute), and those of reading.
+    /// Errors from [`attribute`](Self::attribute), and from reading.
     pub fn string_length(
         &mut self,
         length: Body<'_>,
@@ -403,8 +402,8 @@ impl Evaluator {
         self.read(&location, BaseType::new(TypeEncoding::Unsigned, bits), machine, context)
     }
 
-    /// Evaluates the location of the vector of `lanes` generic values given by `DW_AT_LLVM_lane_pc`: the pcs of all
-    /// lanes. An undefined element is a lane that was not active on entry (R A.3.3.5).
+    /// Evaluates the location of the vector with `lanes` generic values given by `DW_AT_LLVM_lane_pc`: all lanes'
+    /// pcs. An undefined element is a lane that was not active on entry (R A.3.3.5).
     ///
     /// # Errors
     /// Ill-formed if it is not a single location; and the errors of [`attribute`](Self::attribute).
@@ -425,10 +424,10 @@ impl Evaluator {
     }
 
     /// Evaluates the active lanes: `DW_AT_LLVM_active_lane`, read as one bit for each lane, lane 0 in the least
-    /// significant (R A.3.3.5).
+    /// significant bit (R A.3.3.5).
     ///
     /// # Errors
-    /// The errors of [`attribute`](Self::attribute), and those of reading.
+    /// Errors from [`attribute`](Self::attribute), and from reading.
     pub fn active_lanes(
         &mut self,
         active_lane: Body<'_>,
@@ -442,7 +441,7 @@ impl Evaluator {
         self.read(&location, BaseType::new(TypeEncoding::Unsigned, lanes), machine, context)
     }
 
-    /// Reads the value of a type at a location, as `DW_OP_deref_type` does (A.2.5.4.3.4).
+    /// Reads a value with a type at a location, as `DW_OP_deref_type` does (A.2.5.4.3.4).
     ///
     /// # Errors
     /// An evaluation error if a bit is undefined or unreadable, or belongs to an implicit pointer that is not read as a

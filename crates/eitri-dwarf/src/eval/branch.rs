@@ -4,7 +4,7 @@ use super::decoding::operations;
 use super::fault::{Fault, ill_formed};
 use crate::op::Encoding;
 
-/// Branch targets of an expression that were already checked, so that a loop is checked once.
+/// An expression's branch targets that were already checked, so that a loop is checked once.
 #[derive(Debug, Clone)]
 pub(super) struct Branches {
     /// Offsets; `usize::MAX` marks an unused slot.
@@ -20,8 +20,8 @@ impl Default for Branches {
 }
 
 impl Branches {
-    /// Returns the target of a branch from an offset: the end, or the start of an operation. Also returns the number of
-    /// steps that the search took.
+    /// Returns the target that a branch from an offset has: the end, or the start of an operation. Also returns how
+    /// many steps the search took.
     ///
     /// # Errors
     /// Ill-formed for any other target.
@@ -71,6 +71,7 @@ impl Branches {
     ) -> Option<(usize, u64)> {
         let mut after = self.clone();
         let (to, steps) = after.find(expr, encoding, from, by).ok().filter(|&(_, steps)| steps < left)?;
+        // Kept only on success: the caller must see no effect otherwise.
         *self = after;
         Some((to, steps))
     }
@@ -94,18 +95,20 @@ impl Branches {
         if to == expr.len() {
             return Ok((to, 0));
         }
+        // Operations have no index: from a known start, decoding skips to the target.
         let start = if to >= from { from } else { 0 };
-        let mut at = start;
+        let mut reached = start;
         let mut skipped = 0;
         for (end, _) in operations(expr, *encoding, start).take_while(|(end, _)| *end <= to) {
-            (at, skipped) = (end, skipped + 1);
+            (reached, skipped) = (end, skipped + 1);
         }
-        if at != to {
+        if reached != to {
             return Err(ill_formed(format!(
                 "a branch goes to the start of an operation: branch to offset {to:#x}"
             )));
         }
         self.remember(to);
+        // Eight decoded operations cost one step, so that searches cannot exceed the limit unnoticed.
         Ok((to, skipped / 8))
     }
 }

@@ -1,4 +1,4 @@
-//! Call sites of a file, and the subprograms that they call (DWARF 5, section 3.4).
+//! A file's call sites, and the subprograms that they call (DWARF 5, section 3.4).
 
 use std::borrow::Cow;
 
@@ -9,28 +9,28 @@ use super::machine::{Body, Entry};
 use crate::op::{Decoder, Encoding, Op, Reg};
 use crate::read::{self, Dwarf, Value};
 
-/// Tags of call sites and of their parameters: DWARF 5's and GNU's before it.
+/// Tags for call sites and for their parameters: DWARF 5's and GNU's before it.
 pub(super) const SITES: [DwTag; 2] = [dw::DW_TAG_call_site, dw::DW_TAG_GNU_call_site];
 pub(super) const PARAMETERS: [DwTag; 2] =
     [dw::DW_TAG_call_site_parameter, dw::DW_TAG_GNU_call_site_parameter];
-/// Attributes of both.
+/// Attributes of both, in the same order.
 const RETURN_PC: [DwAt; 2] = [dw::DW_AT_call_return_pc, dw::DW_AT_low_pc];
 pub(super) const ORIGIN: [DwAt; 2] = [dw::DW_AT_call_origin, dw::DW_AT_abstract_origin];
 pub(super) const TARGET: [DwAt; 2] = [dw::DW_AT_call_target, dw::DW_AT_GNU_call_site_target];
 const TAIL_CALL: [DwAt; 2] = [dw::DW_AT_call_tail_call, dw::DW_AT_GNU_tail_call];
 pub(super) const PARAMETER: [DwAt; 2] = [dw::DW_AT_call_parameter, dw::DW_AT_abstract_origin];
 pub(super) const VALUE: [DwAt; 2] = [dw::DW_AT_call_value, dw::DW_AT_GNU_call_site_value];
-/// Maximum number of entries from a subprogram to its declaration.
+/// Maximum number of entries from a subprogram to its declaration, because references can be cyclic.
 const MOST_STEPS: usize = 16;
 
-/// Call sites and subprograms of a file.
+/// A file's call sites and subprograms.
 #[derive(Debug)]
 pub(super) struct Calls {
-    /// Return pc and entry of each call site, sorted.
+    /// Each call site's return pc and entry, sorted.
     pub(super) sites: Vec<(u64, u64)>,
-    /// Entries of subprograms with code, by the entry that declares them.
+    /// Subprograms with code, by the entry that declares them.
     by_declaration: HashMap<u64, Vec<u64>>,
-    /// The same of external subprograms, by linkage name.
+    /// External subprograms with code, by linkage name.
     by_name: HashMap<String, Vec<u64>>,
 }
 
@@ -48,21 +48,21 @@ impl Calls {
         let mut by_name = HashMap::new();
         for offset in subprograms {
             let Some(subprogram) = dwarf.entry_at(offset) else { continue };
-            let all: &mut Vec<u64> = by_declaration.entry(declaration(subprogram).offset()).or_default();
-            all.push(offset);
+            let offsets: &mut Vec<u64> = by_declaration.entry(declaration(subprogram).offset()).or_default();
+            offsets.push(offset);
             if let Some(name) = external_name(subprogram) {
-                let all: &mut Vec<u64> = by_name.entry(name.into_owned()).or_default();
-                all.push(offset);
+                let offsets: &mut Vec<u64> = by_name.entry(name.into_owned()).or_default();
+                offsets.push(offset);
             }
         }
         Self { sites, by_declaration, by_name }
     }
 
-    /// Returns the entry of the only subprogram with code that is meant by a reference to it. Several can be meant
-    /// where a compiler cloned a function: then it is not known which one is called. `dwarf` is the file of the call sites;
-    /// the referenced entry can be a declaration in its supplementary file.
+    /// Returns the only subprogram with code that a reference can mean. Several can be meant where a compiler cloned
+    /// a function, and then it is unknown which clone is called. `dwarf` is the call sites' file; the referenced
+    /// entry can be a declaration in its supplementary file.
     pub(super) fn subprogram(&self, dwarf: &Dwarf<'_>, referenced: read::Entry<'_, '_>) -> Option<u64> {
-        let only = |all: Option<&Vec<u64>>| match all.map(Vec::as_slice) {
+        let only = |offsets: Option<&Vec<u64>>| match offsets.map(Vec::as_slice) {
             Some(&[only]) => Some(only),
             _ => None,
         };
@@ -70,14 +70,14 @@ impl Calls {
         if declared.is_some() {
             return only(declared);
         }
-        // The declaration of a subprogram of another unit.
-        let found = only(self.by_name.get(&*external_name(referenced)?))?;
-        let entry = dwarf.entry_at(found)?;
+        // The reference leads to a declaration; another unit has the subprogram.
+        let definition = only(self.by_name.get(&*external_name(referenced)?))?;
+        let entry = dwarf.entry_at(definition)?;
         only(self.by_declaration.get(&declaration(entry).offset()))
     }
 
-    /// Whether a subprogram can be entered again by tail calls before it returns to its caller: then its parameters need
-    /// not be those of the call. It is unknown for a tail call to an unknown subprogram, which is taken as such a call.
+    /// Whether a subprogram can be entered again by tail calls before it returns to its caller: then its parameters
+    /// need not be the call's. For a tail call to an unknown subprogram it is unknown, so that the result is true.
     pub(super) fn can_call_itself(&self, callee: read::Entry<'_, '_>) -> bool {
         let mut known = HashSet::new();
         let mut left = vec![callee];
@@ -99,12 +99,12 @@ impl Calls {
     }
 }
 
-/// Returns the first of some attributes that an entry has.
+/// Returns the first attribute among `names` that an entry has.
 pub(super) fn first<'o>(entry: read::Entry<'_, 'o>, names: &[DwAt]) -> Option<Value<'o>> {
     names.iter().find_map(|&name| entry.attr(name))
 }
 
-/// Returns the entry that the first of some attributes refers to.
+/// Returns the entry that the first attribute among `names` refers to.
 pub(super) fn reference<'r, 'o>(entry: read::Entry<'r, 'o>, names: &[DwAt]) -> Option<read::Entry<'r, 'o>> {
     names.iter().find_map(|&name| entry.reference(name))
 }
@@ -124,7 +124,7 @@ fn external_name<'o>(subprogram: read::Entry<'_, 'o>) -> Option<Cow<'o, str>> {
     linkage.or_else(|| subprogram.name())
 }
 
-/// Returns the register of an expression that is a register's name alone.
+/// Returns the register, if an expression names a register and does nothing else.
 pub(super) fn register(expr: &[u8], encoding: Encoding) -> Option<Reg> {
     let mut operations = Decoder::new(expr, encoding);
     match operations.next()?.ok()?.op {

@@ -1,5 +1,5 @@
-//! Facts of frames that need both debug information and the caller: the canonical frame address, by call frame
-//! information, and the values that a caller passed, for entry values of the called frame (DWARF 5, section 3.4).
+//! Frame facts that need both debug information and the caller: the canonical frame address, by call frame
+//! information, and the values that a caller passed, for the called frame's entry values (DWARF 5, section 3.4).
 
 use gimli::constants as dw;
 
@@ -15,17 +15,18 @@ use crate::op::Encoding;
 use crate::read::{self, FrameSection, Value};
 
 impl<'o> DebugInfo<'_, 'o> {
-    /// Returns the canonical frame address of the innermost frame, from call frame information.
+    /// Returns the innermost frame's canonical frame address, from call frame information.
     pub(super) fn cfa(&self, machine: &dyn Machine, context: &Context<'_>) -> Option<Location> {
         let sections = [FrameSection::Debug, FrameSection::Eh];
         let frames: Vec<_> = sections.into_iter().map(|it| self.dwarf.frames_of_code(it)).collect();
         CallStack::new(machine, &frames, context.target).cfa(0)
     }
 
-    /// Returns the value that the caller of a frame passed, from the first matching parameter of the call site.
+    /// Returns the value that a frame's caller passed, from the call site's first matching parameter.
     ///
-    /// The caller is the one that unwinding finds, and need not have called the subprogram of the frame: a subprogram
-    /// that it called can have jumped there. So the call site must name the subprogram, or compute its address.
+    /// The caller is the frame that unwinding finds, and need not have called the frame's subprogram: a subprogram
+    /// that it called can have jumped there. The call site must therefore name the subprogram, or compute its
+    /// address.
     fn passed(
         &self,
         machine: &dyn Machine,
@@ -34,10 +35,11 @@ impl<'o> DebugInfo<'_, 'o> {
     ) -> Option<CallValue<'_>> {
         let callee = self.subprogram(machine.pc(frame)?)?;
         let calls = self.calls();
-        // The program location of the caller is the address before the return address.
+        // The caller's program location is the address before the return address.
         let return_pc = machine.pc(frame.checked_add(1)?)?.checked_add(1)?;
         let from = calls.sites.partition_point(|&(pc, _)| pc < return_pc);
-        let &[(_, site)] = calls.sites[from..].chunk_by(|one, other| one.0 == other.0).next()? else {
+        let &[(_, site)] = calls.sites[from..].chunk_by(|left, right| left.0 == right.0).next()? else {
+            // Several call sites with one return pc: which of them called is unknown.
             return None;
         };
         let site = self.dwarf().entry_at(site).filter(|_| calls.sites[from].0 == return_pc)?;
@@ -52,6 +54,7 @@ impl<'o> DebugInfo<'_, 'o> {
                 _ => return None,
             },
         };
+        // A later tail call could have replaced the parameters.
         if calls.can_call_itself(callee) {
             return None;
         }

@@ -5,19 +5,19 @@ use super::location::Location;
 use super::stack::Element;
 use crate::op::Encoding;
 
-/// Required kind of result (A.2.5.1, "current result kind").
+/// Required result kind (A.2.5.1, "current result kind").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Kind {
-    /// A location. The result of an empty stack is the undefined location.
+    /// A location. An empty stack results in the undefined location.
     #[default]
     Location,
     /// A value.
     Value,
-    /// The top element of either kind. The result of an empty stack is the undefined location.
+    /// The top element, whether location or value. An empty stack results in the undefined location.
     Any,
 }
 
-/// Position of an expression. Call frame information does not allow all operations.
+/// Where an expression is. Call frame information does not allow all operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ExpressionSite {
     /// Attribute or location list.
@@ -27,13 +27,13 @@ pub enum ExpressionSite {
     Cfi,
 }
 
-/// The current object of an expression (A.2.5.1), as pushed by `DW_OP_push_object_address`.
+/// An expression's current object (A.2.5.1), as pushed by `DW_OP_push_object_address`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CurrentObject<'a> {
     /// The result of [`Machine::object`](super::Machine::object).
     #[default]
     OfMachine,
-    /// Object of the expression.
+    /// The expression's object.
     Is(&'a Location),
     /// No object: its use is an evaluation error.
     Unspecified,
@@ -42,21 +42,21 @@ pub enum CurrentObject<'a> {
 /// The context of an evaluation, apart from the machine (A.2.5.1).
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
-    /// Encoding of operations, with the size of the generic type.
+    /// How operations are encoded, with the generic type's size.
     pub encoding: Encoding,
     /// Registers and address spaces.
     pub target: &'a dyn Architecture,
-    /// Unit of the expression: the offset of its header in `.debug_info`.
+    /// The expression's unit: its header's offset in `.debug_info`.
     pub unit: u64,
-    /// Frame of the expression, 0 the innermost.
+    /// The expression's frame, 0 the innermost.
     pub frame: u32,
     /// Initial stack, bottom first.
     pub initial: &'a [Element],
     /// The current object.
     pub object: CurrentObject<'a>,
-    /// Required kind of result.
+    /// Required result kind.
     pub kind: Kind,
-    /// Position of the expression.
+    /// Where the expression is.
     pub place: ExpressionSite,
 }
 
@@ -75,7 +75,7 @@ impl core::fmt::Debug for Context<'_> {
 }
 
 impl<'a> Context<'a> {
-    /// Returns a context for a location of the first unit, in the innermost frame, with an empty stack.
+    /// Returns a context for a location in the first unit, in the innermost frame, with an empty stack.
     pub fn new(encoding: Encoding, target: &'a dyn Architecture) -> Self {
         let kind = Kind::Location;
         let place = ExpressionSite::Location;

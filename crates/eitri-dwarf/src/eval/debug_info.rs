@@ -17,10 +17,10 @@ use super::value::{BaseType, TypeEncoding};
 use crate::op::{Dialect, Encoding};
 use crate::read::{self, Dwarf, Unit, Value};
 
-/// `DW_AT_LLVM_lanes`: LLVM's number, and that of the AMDGPU extension's text.
+/// `DW_AT_LLVM_lanes`: LLVM's number, and the AMDGPU extension's.
 const LANES: DwAt = DwAt(0x3e11);
 const LANES_LEGACY: DwAt = DwAt(0x3e0a);
-/// `DW_AT_LLVM_lane_pc`: LLVM's number, and that of the AMDGPU extension's text and AMD's debugger. Other attributes
+/// `DW_AT_LLVM_lane_pc`: LLVM's number, and the number in the AMDGPU extension and AMD's debugger. Other attributes
 /// with the second number are not expressions.
 const LANE_PC: [DwAt; 2] = [DwAt(0x3e12), DwAt(0x3e0b)];
 /// `DW_AT_LLVM_active_lane`, without a number in LLVM. Other attributes with this number are not expressions.
@@ -28,12 +28,12 @@ const ACTIVE_LANE: [DwAt; 1] = [DwAt(0x3e08)];
 /// `DW_AT_LLVM_vector_size`.
 const VECTOR_SIZE: DwAt = DwAt(0x3e13);
 
-/// Debug information of a file, for a [`Machine`]: entries that are called or pointed to, base types, addresses by
-/// index, and frame attributes of subprograms.
+/// A file's debug information, for a [`Machine`]: entries that are called or pointed to, base types, addresses by
+/// index, and subprograms' frame attributes.
 #[derive(Debug)]
 pub struct DebugInfo<'a, 'o> {
     pub(super) dwarf: &'a Dwarf<'o>,
-    /// Bytes of constants that are numbers, by entry; collected at the first request.
+    /// Constants that are numbers, as bytes by entry; collected at the first request.
     constants: OnceLock<BTreeMap<u64, Vec<u8>>>,
     /// Subprograms by their first pc; collected at the first request.
     subprograms: OnceLock<Vec<Subprogram>>,
@@ -44,16 +44,16 @@ pub struct DebugInfo<'a, 'o> {
 /// A subprogram with code.
 #[derive(Debug)]
 struct Subprogram {
-    /// Offset of the entry.
+    /// The entry's offset.
     entry: u64,
-    /// First pc, and the end of the last range.
+    /// First pc, and the last range's end.
     pcs: Range<u64>,
-    /// Largest end of this subprogram and those before it.
+    /// Largest end among this subprogram and all before it: a search backward stops where it is at or below the pc.
     reach: u64,
 }
 
 impl<'a, 'o> DebugInfo<'a, 'o> {
-    /// Returns the debug information of a file that was read.
+    /// Returns the debug information in a file that was read.
     pub fn new(dwarf: &'a Dwarf<'o>) -> Self {
         Self { dwarf, constants: OnceLock::new(), subprograms: OnceLock::new(), calls: OnceLock::new() }
     }
@@ -98,7 +98,7 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
         Some(entry_with(entry, self.body(entry)))
     }
 
-    /// Returns the location or constant of an entry: its `DW_AT_location`, or else its `DW_AT_const_value`.
+    /// Returns an entry's location or constant: its `DW_AT_location`, or else its `DW_AT_const_value`.
     pub fn body(&self, entry: read::Entry<'_, 'o>) -> Body<'_> {
         match self.attribute(entry, dw::DW_AT_location) {
             Body::Nothing => match entry.inherited(dw::DW_AT_const_value) {
@@ -145,45 +145,47 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
 
     /// Returns the innermost non-inlined subprogram with code at a pc.
     pub fn subprogram(&self, pc: u64) -> Option<read::Entry<'a, 'o>> {
-        let all = self.subprograms();
-        let count = all.partition_point(|one| one.pcs.start <= pc);
-        let near = all[..count].iter().rev().take_while(|one| one.reach > pc);
+        let subprograms = self.subprograms();
+        let count = subprograms.partition_point(|subprogram| subprogram.pcs.start <= pc);
+        let near = subprograms[..count].iter().rev().take_while(|subprogram| subprogram.reach > pc);
         let covers = |entry: &read::Entry<'_, '_>| {
             entry.ranges().is_ok_and(|ranges| ranges.iter().any(|range| range.contains(&pc)))
         };
-        let found = near.filter(|one| one.pcs.contains(&pc)).filter_map(|one| self.dwarf.entry_at(one.entry));
-        found.filter(covers).max_by_key(|entry| (entry.depth(), entry.offset()))
+        let entries = near
+            .filter(|subprogram| subprogram.pcs.contains(&pc))
+            .filter_map(|subprogram| self.dwarf.entry_at(subprogram.entry));
+        entries.filter(covers).max_by_key(|entry| (entry.depth(), entry.offset()))
     }
 
-    /// Returns `DW_AT_frame_base` of the subprogram with code at a pc, and its unit.
+    /// Returns `DW_AT_frame_base` for the subprogram with code at a pc, and its unit.
     pub fn frame_base(&self, pc: u64) -> Option<Entry<'_>> {
         self.attribute_at(pc, &[dw::DW_AT_frame_base])
     }
 
-    /// Returns `DW_AT_LLVM_lane_pc` of the subprogram with code at a pc, and its unit.
+    /// Returns `DW_AT_LLVM_lane_pc` for the subprogram with code at a pc, and its unit.
     pub fn lane_pc(&self, pc: u64) -> Option<Entry<'_>> {
         self.attribute_at(pc, &LANE_PC)
     }
 
-    /// Returns `DW_AT_LLVM_active_lane` of the subprogram with code at a pc, and its unit.
+    /// Returns `DW_AT_LLVM_active_lane` for the subprogram with code at a pc, and its unit.
     pub fn active_lane(&self, pc: u64) -> Option<Entry<'_>> {
         self.attribute_at(pc, &ACTIVE_LANE)
     }
 
-    /// Returns the first of these attributes that the subprogram with code at a pc has.
+    /// Returns the first attribute among `names` that the subprogram with code at a pc has.
     fn attribute_at(&self, pc: u64, names: &[DwAt]) -> Option<Entry<'_>> {
         let entry = self.subprogram(pc)?;
-        let mut found = names.iter().map(|&name| self.attribute(entry, name));
-        let body = found.find(|body| *body != Body::Nothing)?;
+        let mut bodies = names.iter().map(|&name| self.attribute(entry, name));
+        let body = bodies.find(|body| *body != Body::Nothing)?;
         Some(entry_with(entry, body))
     }
 
-    /// Returns the number of lanes of the subprogram with code at a pc, if given.
+    /// Returns the lane count of the subprogram with code at a pc, if given.
     pub fn lanes(&self, pc: u64) -> Option<u64> {
         lanes(self.subprogram(pc)?)
     }
 
-    /// Returns the number of lanes of all subprograms, if it is given and equal.
+    /// Returns the lane count, if all subprograms that give a count give the same.
     pub fn lanes_of_all(&self) -> Option<u64> {
         let subprograms = self.dwarf.entries().filter(|entry| entry.tag() == dw::DW_TAG_subprogram);
         let mut described = subprograms.filter_map(lanes);
@@ -197,19 +199,20 @@ fn subprograms(dwarf: &Dwarf<'_>) -> Vec<Subprogram> {
     let entries = dwarf.entries().filter(|entry| entry.tag() == dw::DW_TAG_subprogram);
     let with_code = entries.filter_map(|entry| {
         let mut ranges = entry.ranges().ok()?;
+        // A linker that drops code leaves its ranges at addresses that are not code.
         ranges.retain(|range| dwarf.is_code(range.start));
         let pcs =
             ranges.iter().map(|range| range.start).min()?..ranges.iter().map(|range| range.end).max()?;
         Some(Subprogram { entry: entry.offset(), pcs, reach: 0 })
     });
-    let mut all: Vec<_> = with_code.collect();
-    all.sort_by_key(|one| one.pcs.start);
+    let mut subprograms: Vec<_> = with_code.collect();
+    subprograms.sort_by_key(|subprogram| subprogram.pcs.start);
     let mut reach = 0;
-    for one in &mut all {
-        reach = one.pcs.end.max(reach);
-        one.reach = reach;
+    for subprogram in &mut subprograms {
+        reach = subprogram.pcs.end.max(reach);
+        subprogram.reach = reach;
     }
-    all
+    subprograms
 }
 
 fn lanes(subprogram: read::Entry<'_, '_>) -> Option<u64> {
@@ -217,7 +220,7 @@ fn lanes(subprogram: read::Entry<'_, '_>) -> Option<u64> {
     subprogram.number(if is_legacy { LANES_LEGACY } else { LANES })
 }
 
-/// Returns the base type of an entry, if it is one with a known encoding.
+/// Returns an entry's base type, if it is a base type with a known encoding.
 fn base_type(entry: read::Entry<'_, '_>) -> Option<BaseType> {
     if entry.tag() != dw::DW_TAG_base_type {
         return None;
@@ -228,7 +231,7 @@ fn base_type(entry: read::Entry<'_, '_>) -> Option<BaseType> {
     (elements > 0).then_some(BaseType { encoding, bits, elements })
 }
 
-/// Returns the bytes of a constant that is a number: as many as its type has, or else its form.
+/// Returns a number constant's bytes: as many as its type has, or else its form.
 fn number_bytes(entry: read::Entry<'_, '_>) -> Option<Vec<u8>> {
     let named = |attribute: &read::Attribute<'_>| attribute.name == dw::DW_AT_const_value;
     let form = entry.attributes().find(named).map(|attribute| attribute.form);
@@ -255,11 +258,11 @@ fn number_bytes(entry: read::Entry<'_, '_>) -> Option<Vec<u8>> {
     })
 }
 
-/// A stopped program with the debug information of its file. The file's debug information precedes the machine's own;
+/// A stopped program with its file's debug information. The file's debug information precedes the machine's own;
 /// contents come from the machine.
 ///
-/// The canonical frame address of the innermost frame is the machine's, if it has one, or else comes from the file's
-/// call frame information.
+/// The innermost frame's canonical frame address is the machine's, if it has one, or else comes from the file's call
+/// frame information.
 pub struct WithDebugInfo<'a, 'o> {
     info: &'a DebugInfo<'a, 'o>,
     machine: &'a dyn Machine,
@@ -273,8 +276,8 @@ impl fmt::Debug for WithDebugInfo<'_, '_> {
 }
 
 impl<'a, 'o> WithDebugInfo<'a, 'o> {
-    /// Returns the machine with the file's debug information. Expressions of call frame information are evaluated with
-    /// the encoding and target of the context.
+    /// Returns the machine with the file's debug information. Expressions in call frame information are evaluated
+    /// with the context's encoding and target.
     pub fn new(info: &'a DebugInfo<'a, 'o>, machine: &'a dyn Machine, context: Context<'a>) -> Self {
         Self { info, machine, context: Context { kind: Kind::Location, frame: 0, initial: &[], ..context } }
     }
@@ -289,8 +292,8 @@ impl Machine for WithDebugInfo<'_, '_> {
     }
 
     fn cfa(&self, frame: u32) -> Option<Location> {
-        let found = self.machine.cfa(frame);
-        found.or_else(|| if frame == 0 { self.info.cfa(self.machine, &self.context) } else { None })
+        let cfa = self.machine.cfa(frame);
+        cfa.or_else(|| if frame == 0 { self.info.cfa(self.machine, &self.context) } else { None })
     }
 
     fn frame_base(&self, frame: u32) -> Option<Entry<'_>> {

@@ -1,12 +1,12 @@
-//! Operations of an expression, with literals of any size.
+//! An expression's operations, with literals of any size.
 //!
 //! A LEB128 number can be of any size, and a literal larger than the generic type is valid: its low bits are used
 //! (A.2.5.4.3.1). The decoder's 64-bit numbers suffice for all operations but one: see [`wide`](super::wide).
 
 use crate::op::{Decoder, Encoding, Op};
 
-/// Decodes an operation that pushes or adds a literal, with the low 64 bits of its constant. Returns the operation and
-/// the offset of the next one.
+/// Decodes an operation that pushes or adds a literal, with its constant's low 64 bits. Returns the operation and the
+/// next operation's offset.
 #[cold]
 pub(super) fn truncated(expr: &[u8], offset: usize) -> Option<(Op<'static>, usize)> {
     let (&code, number) = expr.get(offset..)?.split_first()?;
@@ -24,7 +24,7 @@ pub(super) fn truncated(expr: &[u8], offset: usize) -> Option<(Op<'static>, usiz
     Some((op, offset + 1 + len))
 }
 
-/// Decodes the operations of an expression from an offset up to an invalid one, each with the offset of its end.
+/// Decodes an expression's operations from an offset up to an invalid operation, each with its end offset.
 pub(super) fn operations(
     expr: &[u8],
     encoding: Encoding,

@@ -17,7 +17,7 @@ use crate::target::SpaceId;
 pub struct Evaluator {
     pub(super) stack: Vec<Element>,
     pub(super) slots: Slots,
-    /// Result of the last [`locate`](Self::locate).
+    /// What the last [`locate`](Self::locate) resulted in.
     pub(super) kept: Location,
     pub(super) limits: Limits,
     pub(super) all_places: bool,
@@ -46,16 +46,16 @@ impl Evaluator {
         self
     }
 
-    /// Makes the evaluator read every location of an object that is in several places at once. It is an evaluation error if
-    /// a location cannot be read, or contains different bits. The producer must ensure equal bits (A.2.5.3), so a debugger
-    /// reads the first location, while a check of a producer reads all locations.
+    /// Makes the evaluator read an object with several locations at each location: it is an evaluation error if a
+    /// location cannot be read, or contains different bits. The producer must ensure equal bits (A.2.5.3), so that
+    /// debuggers read the first location, while a check of a producer reads all.
     #[must_use]
     pub fn all_places(mut self) -> Self {
         self.all_places = true;
         self
     }
 
-    /// Sets the limit of steps.
+    /// Sets the step limit.
     #[must_use]
     pub fn step_limit(mut self, steps: u64) -> Self {
         self.limits.steps = steps;
@@ -82,7 +82,8 @@ impl Evaluator {
     /// Evaluates an expression as [`evaluate`](Self::evaluate) does, and calls `trace` after each operation.
     ///
     /// # Errors
-    /// The errors of [`evaluate`](Self::evaluate), after a call of `trace` for each operation before the failed one.
+    /// The errors of [`evaluate`](Self::evaluate), after a call of `trace` for each operation before the failed
+    /// operation.
     pub fn traced(
         &mut self,
         expr: &[u8],
@@ -103,19 +104,19 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<Location, Fault> {
-        let single = Single::of(expr, &context.encoding);
+        let single = Single::parse(expr, &context.encoding);
         if let Some(whole) = single.and_then(|single| self.single(single, machine, context)) {
             return Ok(whole.location());
         }
         let fast = self.fast(machine, context);
-        let (found, mut progress) = self.fast_part(expr, &fast, context);
-        if let Some(location) = found.and_then(|found| fast.location(found, &mut self.slots)) {
+        let (result, mut progress) = self.fast_part(expr, &fast, context);
+        if let Some(location) = result.and_then(|result| fast.location(result, &mut self.slots)) {
             return Ok(location);
         }
         self.go_on(machine, context, expr, &mut progress, |run| run.finish_location())
     }
 
-    /// Returns the location of an expression of a single operation, where that needs no stack.
+    /// Returns the location of an expression with a single operation, where that needs no stack.
     #[inline(always)]
     fn single(&mut self, single: Single, machine: &dyn Machine, context: &Context<'_>) -> Option<Whole> {
         if !context.initial.is_empty() {
@@ -131,8 +132,8 @@ impl Evaluator {
         }
     }
 
-    /// Evaluates as [`location`](Self::location) does, and keeps the result until the next call to reuse its memory: a
-    /// composite of a few pieces does not allocate either.
+    /// Evaluates as [`location`](Self::location) does, and keeps the result until the next call to reuse its memory:
+    /// a composite with a few pieces does not allocate either.
     ///
     /// # Errors
     /// The errors of [`evaluate`](Self::evaluate).
@@ -142,13 +143,13 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<&Location, Fault> {
-        let single = Single::of(expr, &context.encoding);
+        let single = Single::parse(expr, &context.encoding);
         if let Some(whole) = single.and_then(|single| self.single(single, machine, context)) {
             return Ok(self.keep_whole(whole));
         }
         let fast = self.fast(machine, context);
-        let (found, mut progress) = self.fast_part(expr, &fast, context);
-        if found.and_then(|found| fast.locate(found, &mut self.slots, &mut self.kept)).is_some() {
+        let (result, mut progress) = self.fast_part(expr, &fast, context);
+        if result.and_then(|result| fast.locate(result, &mut self.slots, &mut self.kept)).is_some() {
             return Ok(&self.kept);
         }
         let location = self.go_on(machine, context, expr, &mut progress, |run| run.finish_location())?;
@@ -162,7 +163,7 @@ impl Evaluator {
         &self.kept
     }
 
-    /// Keeps a location, which is constructed in its place: copying one is slower.
+    /// Keeps a location, which is constructed where it is kept because copying a location is slower.
     #[inline(always)]
     fn keep_whole(&mut self, whole: Whole) -> &Location {
         self.slots.forget_kept();
@@ -186,19 +187,19 @@ impl Evaluator {
         context: &Context<'_>,
     ) -> Result<Value, Fault> {
         let fast = self.fast(machine, context);
-        let (found, mut progress) = self.fast_part(expr, &fast, context);
-        if let Some(value) = found.and_then(|found| fast.value(found)) {
+        let (result, mut progress) = self.fast_part(expr, &fast, context);
+        if let Some(value) = result.and_then(|result| fast.value(result)) {
             return Ok(value);
         }
         self.go_on(machine, context, expr, &mut progress, |run| run.finish_value())
     }
 
-    /// Evaluates a location list at the machine's program location (A.2.5.5): the places of all bounded entries that
-    /// contain it; without such entries, of the default entries; without either, the undefined location. Each entry is
-    /// evaluated with an empty stack and without an object.
+    /// Evaluates a location list at the machine's program location (A.2.5.5): the union of all bounded entries that
+    /// contain it; without such entries, of the default entries; without either, the undefined location. Each entry
+    /// is evaluated with an empty stack and without an object.
     ///
     /// # Errors
-    /// An evaluation error if there is no program location; any fault of an expression of a selected entry.
+    /// An evaluation error if there is no program location; any fault in a selected entry's expression.
     pub fn list<'e, I>(
         &mut self,
         entries: I,
@@ -230,7 +231,7 @@ impl Evaluator {
         self.run(machine, context, Some(trace), |run| run.list(lists::bounded(entries.into_iter())))
     }
 
-    /// Returns the fast evaluator of common operations.
+    /// Returns the fast evaluator, which executes common operations.
     #[inline(always)]
     fn fast<'f>(&self, machine: &'f dyn Machine, context: &'f Context<'_>) -> Fast<'f> {
         Fast {
@@ -299,6 +300,7 @@ impl Evaluator {
         let slots = &mut self.slots;
         let mut run = Run::new(stack, slots, self.limits, machine, context, None);
         run.all_places = self.all_places;
+        // The fast evaluator stops before an unsupported operation: its elements are fetched, then `Run` goes on.
         run.start(context.initial);
         let result = run.rest(expr, progress).and_then(|()| finish(&mut run));
         self.stack.clear();

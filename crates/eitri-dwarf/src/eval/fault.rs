@@ -7,14 +7,14 @@ use super::architecture::{Architecture, NameOf};
 use super::decoding::operations;
 use crate::op::{Encoding, Reg};
 
-/// Class of a fault.
+/// A fault's class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Class {
     /// The expression breaks a rule: its producer made a mistake, on every machine.
     IllFormed,
     /// The expression is well-formed, but this machine cannot evaluate it: something is missing in the context,
-    /// undefined, or unreadable; or a limit of the evaluator was reached.
+    /// undefined, or unreadable; or an evaluator limit was reached.
     Evaluation,
     /// A location was found, but its bytes cannot be read. Only reading at a *result* reports this; within an
     /// expression it is an evaluation error.
@@ -23,15 +23,15 @@ pub enum Class {
     Unsupported,
 }
 
-/// Reason and place of a stopped evaluation.
+/// Why and where an evaluation stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// Class of the fault.
+    /// The fault's class.
     pub class: Class,
-    /// Index of the operation in its expression, counted from 0. `None` where no operation is to blame, as for a result
-    /// of the wrong kind.
+    /// The operation's index in its expression, counted from 0. `None` where no operation is to blame, as for a
+    /// result with the wrong kind.
     pub operation: Option<usize>,
-    /// Offset of the operation in bytes from the start of the expression.
+    /// The operation's offset in bytes from the expression's start.
     pub offset: Option<usize>,
     /// The entry whose expression contains the operation, as an offset in `.debug_info`, where it was reached by a call
     /// or through an implicit pointer.
@@ -40,12 +40,12 @@ pub struct Fault {
     pub register: Option<Reg>,
     /// The broken rule, or the missing item.
     pub rule: Cow<'static, str>,
-    /// Whether a limit of the evaluator was reached, which says nothing about the expression.
+    /// Whether an evaluator limit was reached, which says nothing about the expression.
     pub is_limit: bool,
 }
 
 impl Fault {
-    /// Returns a fault without a place.
+    /// Returns a fault without a position.
     #[cold]
     pub fn new(class: Class, rule: impl Into<Cow<'static, str>>) -> Self {
         Self {
@@ -59,7 +59,7 @@ impl Fault {
         }
     }
 
-    /// Adds the place, unless an inner one is already known.
+    /// Adds the position, unless an inner position is already known.
     #[cold]
     pub(super) fn or_at(
         mut self,
@@ -77,7 +77,7 @@ impl Fault {
         self
     }
 
-    /// Moves the place into the rule, for an operation that refers to an expression without an entry of its own.
+    /// Moves the position into the rule, for an operation that refers to an expression without an entry of its own.
     /// `entry` is the entry that both expressions are evaluated for.
     #[cold]
     pub(super) fn within(mut self, what: &str, entry: Option<u64>) -> Self {
@@ -97,7 +97,7 @@ impl Fault {
         self
     }
 
-    /// Formats the fault with an architecture's name of the register instead of the DWARF number.
+    /// Formats the fault with an architecture's name for the register instead of the DWARF number.
     pub fn in_names<'a>(&'a self, architecture: &'a dyn Architecture) -> impl Display + 'a {
         struct InNames<'a>(&'a Fault, &'a dyn Architecture);
         impl Display for InNames<'_> {
@@ -128,7 +128,7 @@ impl Fault {
         }
     }
 
-    /// Converts a fault of reading to one within an expression, where an unreadable location is an evaluation error.
+    /// Converts a reading fault to a fault within an expression, where an unreadable location is an evaluation error.
     #[cold]
     pub(super) fn inside(mut self) -> Self {
         if self.class == Class::Unmapped {
@@ -177,7 +177,7 @@ pub(super) fn unsupported(rule: impl Into<Cow<'static, str>>) -> Fault {
     Fault::new(Class::Unsupported, rule)
 }
 
-/// Maximum length of a location in a message, in bytes.
+/// A location's maximum length in a message, in bytes.
 const BRIEF: usize = 240;
 
 /// Returns a location or element for a message, shortened if it is long.
@@ -186,8 +186,8 @@ pub(super) fn brief(what: &dyn Display) -> String {
     shortened(what, BRIEF)
 }
 
-/// Returns text of at most about `most` bytes, with an ellipsis instead of the rest, which is not even formatted:
-/// parts of a composite can share storage, so that its full text might exceed the memory.
+/// Returns at most about `most` bytes of text, with an ellipsis instead of the rest, which is not even formatted: a
+/// composite's parts can share storage, so that its full text might exceed the memory.
 pub fn shortened(what: &dyn Display, most: usize) -> String {
     struct Short {
         text: String,

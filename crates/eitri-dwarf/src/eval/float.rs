@@ -1,4 +1,4 @@
-//! Binary floating point of IEEE 754, in 16, 32 and 64 bits.
+//! IEEE 754 binary floating point, in 16, 32 and 64 bits.
 //!
 //! Results are exact and rounded once, to the nearest, ties to even. Results that IEEE 754 leaves open are fixed here,
 //! so that they are equal on all hosts: a NaN result is the first NaN operand, made quiet; without a NaN operand it is
@@ -6,11 +6,11 @@
 
 use num_bigint::BigUint;
 
-/// A format of IEEE 754.
+/// An IEEE 754 format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Format {
     bits: u32,
-    /// Bits of the fraction, without the leading 1.
+    /// Fraction bits, without the leading 1.
     fraction: u32,
 }
 
@@ -21,16 +21,16 @@ pub(super) enum Parts {
     Nan { negative: bool, payload: u64 },
     /// Positive or negative infinity.
     Infinite { negative: bool },
-    /// `mantissa` times 2 to the power of `exponent`.
+    /// `mantissa · 2^exponent`.
     Finite { negative: bool, mantissa: u64, exponent: i32 },
 }
 
-/// Size in bits of the fraction of the largest format.
+/// Fraction bits in the largest format.
 const LARGEST: u32 = 52;
 
 impl Format {
-    /// Returns the format of a size, if IEEE 754 has exactly one.
-    pub fn of(bits: u32) -> Option<Self> {
+    /// Returns the format with a size, if IEEE 754 has exactly one.
+    pub fn with_size(bits: u32) -> Option<Self> {
         let fraction = match bits {
             16 => 10,
             32 => 23,
@@ -44,7 +44,7 @@ impl Format {
         (1 << (self.bits - self.fraction - 2)) - 1
     }
 
-    /// The exponent field of infinity and NaN.
+    /// The exponent field for infinity and NaN.
     fn top(self) -> u64 {
         2 * self.bias() as u64 + 1
     }
@@ -57,6 +57,7 @@ impl Format {
         let negative = bits & self.sign() != 0;
         let field = bits >> self.fraction & self.top();
         let fraction = bits & ((1 << self.fraction) - 1);
+        // Subnormal numbers have the same exponent as the smallest normal numbers, without the leading 1.
         let lowest = 1 - self.bias() - self.fraction as i32;
         match (field, fraction) {
             (0, mantissa) => Parts::Finite { negative, mantissa, exponent: lowest },
@@ -87,17 +88,17 @@ impl Format {
         }
     }
 
-    /// Encodes the number nearest to `mantissa` times 2 to the power of `exponent`. With `more` the exact number is
-    /// slightly larger; the mantissa must then have more than 64 bits.
+    /// Encodes the number nearest to `mantissa · 2^exponent`. With `more` the exact number is slightly larger; the
+    /// mantissa must then have more than 64 bits.
     fn round(self, mantissa: u128, more: bool, exponent: i32) -> u64 {
         if mantissa == 0 {
             return 0;
         }
         let leading = exponent + mantissa.ilog2() as i32;
-        // Exponent of the last bit of the result.
+        // The exponent that the result's last bit has.
         let last = leading.max(1 - self.bias()) - self.fraction as i32;
         let kept = match last - exponent {
-            // Less than half of the last bit.
+            // Less than half the last bit.
             128.. => return 0,
             by @ 1.. => {
                 let kept = mantissa >> by;
@@ -118,7 +119,7 @@ impl Format {
         bits.min(self.top() << self.fraction)
     }
 
-    /// Encodes the number nearest to an integer. Too large a number becomes infinite.
+    /// Encodes the number nearest to an integer. A number that is too large becomes infinite.
     pub fn of_integer(self, negative: bool, magnitude: &BigUint) -> u64 {
         let skipped = magnitude.bits().saturating_sub(127);
         let more = magnitude.trailing_zeros().is_some_and(|zeros| zeros < skipped);
@@ -128,7 +129,7 @@ impl Format {
         if negative { bits | self.sign() } else { bits }
     }
 
-    /// Converts a number to the nearest one in another format.
+    /// Converts a number to the nearest number in another format.
     pub fn convert(self, bits: u64, to: Self) -> u64 {
         if self == to { bits } else { to.of_parts(self.parts(bits)) }
     }
@@ -139,8 +140,8 @@ impl Format {
 
     /// Computes an operation on two numbers.
     ///
-    /// Sums, products and quotients of numbers of up to 32 bits may be rounded to 64 bits first, and then to their own
-    /// size: the result equals that of a single rounding.
+    /// Sums, products and quotients of numbers up to 32 bits may be rounded to 64 bits first, and then to their own
+    /// size: the result equals a single rounding, because 53 significant bits are at least twice 24 and two more.
     pub fn calculate(self, a: u64, b: u64, op: impl FnOnce(f64, f64) -> f64) -> u64 {
         for bits in [a, b] {
             if let nan @ Parts::Nan { .. } = self.parts(bits) {

@@ -1,4 +1,4 @@
-//! Forwards methods of a [`Machine`](super::Machine) that wraps another machine.
+//! Forwards methods, for a [`Machine`](super::Machine) that wraps another machine.
 
 /// Forwards the named methods of [`Machine`](super::Machine) to `self.machine`. A wrapper must name all methods that it
 /// does not implement: a default would hide the wrapped machine's result.

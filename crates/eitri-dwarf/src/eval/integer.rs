@@ -6,7 +6,7 @@ use super::fault::{Fault, error};
 use super::value::{BaseType, Value};
 use super::word::{self, Binary, Signs, Unary};
 
-/// Returns the number of bits of a word that the integers of a type do not have. `None` if they are larger.
+/// Returns how many bits of a word a type's integers lack. `None` if they are larger than a word.
 fn unused(ty: BaseType) -> Option<u32> {
     (1..=64).contains(&ty.size()).then(|| 64 - ty.size() as u32)
 }
@@ -37,7 +37,7 @@ pub(super) fn big(value: &Value, signed: bool) -> BigInt {
     })
 }
 
-/// Returns the low bits of a number as a value.
+/// Returns a number's low bits as a value.
 pub(super) fn of_big(ty: BaseType, number: &BigInt) -> Value {
     let mut bytes = number.to_signed_bytes_le();
     let fill = if number.sign() == Sign::Minus { 0xff } else { 0 };
@@ -50,7 +50,7 @@ fn division_by_zero() -> Fault {
     error("division by zero")
 }
 
-/// Computes an operation on two integers of one type.
+/// Computes an operation on two integers with the same type.
 pub(super) fn binary(op: Binary, left: &Value, right: &Value) -> Result<Value, Fault> {
     let ty = left.ty();
     let Some(unused) = unused(ty) else { return wide_binary(op, left, right) };
@@ -71,8 +71,8 @@ fn wide_binary(op: Binary, left: &Value, right: &Value) -> Result<Value, Fault> 
     if divides && b.sign() == Sign::NoSign {
         return Err(division_by_zero());
     }
-    // A shift by the size or more leaves 0, or only the sign.
-    let shift = right.as_u64().map_or(ty.size(), |by| by.min(ty.size()));
+    // A shift by the size or more leaves 0, or only the sign, so that larger counts need no larger number.
+    let shift = right.as_u64().map_or(ty.size(), |count| count.min(ty.size()));
     let number = match op {
         Binary::And => a & b,
         Binary::Or => a | b,

@@ -1,10 +1,10 @@
-//! A number for each lane of a wave.
+//! A number for each lane in a wave.
 
 use std::sync::Arc;
 
 use super::word::Binary;
 
-/// A number for each lane. Numbers of lanes that are not evaluated are arbitrary.
+/// A number for each lane. Numbers for lanes that are not evaluated are arbitrary.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum LaneNumbers {
     /// Numbers that increase or decrease evenly from lane to lane. The numbers are not negative.
@@ -23,9 +23,9 @@ pub(super) struct Line {
     step: i64,
 }
 
-/// Limit of the first number.
+/// Limit for the first number.
 const FIRST: i64 = 1 << 60;
-/// Limit of the difference of two lanes, so that no lane exceeds 61 bits.
+/// Limit for the difference between adjacent lanes, so that no lane exceeds 61 bits.
 const STEP: i64 = 1 << 54;
 
 impl LaneNumbers {
@@ -41,7 +41,7 @@ impl LaneNumbers {
         }
     }
 
-    /// Returns the least and the greatest number of some lanes; `None` without lanes.
+    /// Returns the least and the greatest number in some lanes; `None` without lanes.
     pub fn bounds(&self, lanes: u64) -> Option<(u64, u64)> {
         match self {
             Self::Linear(line) => line.bounds(lanes).map(|(least, greatest)| (least as u64, greatest as u64)),
@@ -64,7 +64,7 @@ impl LaneNumbers {
 }
 
 impl Line {
-    /// The number of each lane is the lane.
+    /// Each lane's number is the lane.
     pub const LANE: Self = Self { first: 0, step: 1 };
 
     fn new(first: i64, step: i64) -> Option<Self> {
@@ -87,15 +87,16 @@ impl Line {
         self.first + self.step * i64::from(lane)
     }
 
-    /// Returns the least and the greatest number of some lanes; `None` without lanes.
+    /// Returns the least and the greatest number in some lanes; `None` without lanes.
     pub fn bounds(self, lanes: u64) -> Option<(i64, i64)> {
+        // Linear numbers have their extremes in the first and the last lane.
         let last = lanes.checked_ilog2()?;
-        let one = self.get(lanes.trailing_zeros());
-        let other = self.get(last);
-        Some((one.min(other), one.max(other)))
+        let left = self.get(lanes.trailing_zeros());
+        let right = self.get(last);
+        Some((left.min(right), left.max(right)))
     }
 
-    /// Whether the numbers of some lanes are from 0 to `last`.
+    /// Whether the numbers in some lanes are from 0 to `last`.
     pub fn is_within(self, lanes: u64, last: u64) -> bool {
         self.bounds(lanes).is_some_and(|(least, greatest)| least >= 0 && greatest as u64 <= last)
     }
@@ -108,7 +109,7 @@ impl Line {
         Self::new(self.first.checked_mul(by)?, self.step.checked_mul(by)?)
     }
 
-    /// Returns the result of an operation on numbers without a limit; `None` where it is not linear.
+    /// Returns an operation's result on numbers without a limit; `None` where it is not linear.
     pub fn binary(op: Binary, left: Self, right: Self) -> Option<Self> {
         match op {
             Binary::Plus => left.plus(right),

@@ -1,15 +1,16 @@
 //! Limits of an evaluation.
 
-/// Limits of an evaluation. Exceeding one is an evaluation error.
+/// Limits for an evaluation. Exceeding a limit is an evaluation error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Number of operations, including those of called expressions and the parts that an operation makes or reads.
+    /// How many operations, including operations in called expressions, and the parts that an operation constructs or
+    /// reads.
     pub steps: u64,
-    /// Nesting depth of expressions. Each level takes some kilobytes of the thread's stack.
+    /// How deep expressions nest. Each level takes some kilobytes of the thread's stack.
     pub depth: u32,
-    /// Number of elements on the stack.
+    /// How many elements are on the stack.
     pub stack: u32,
-    /// Number of parts of a composite, on all levels.
+    /// How many parts a composite has, on all levels.
     pub parts: u32,
 }
 

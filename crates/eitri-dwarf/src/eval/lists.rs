@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::op::Encoding;
 use crate::read::{self, Addressed, ListFormat, RawList};
 
-/// A decoded entry of a location list: with base addresses applied, and lengths converted to ends.
+/// A decoded location list entry, with base addresses applied and lengths converted to ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListEntry<'a> {
     /// Half-open range of pcs. `None` marks a default entry, which applies where no bounded entry does.
@@ -37,22 +37,22 @@ pub struct ListEntry<'a> {
 pub struct EncodedList<'a> {
     /// Encoding, which follows from the section: `.debug_loclists`, `.debug_loc`, or GNU's `.debug_loc.dwo`.
     pub format: ListFormat,
-    /// The bytes from the first entry on; bytes after the end of the list are ignored.
+    /// The bytes from the first entry on; bytes after the list's end are ignored.
     pub bytes: &'a [u8],
-    /// Initial base address of the list's offsets: `DW_AT_low_pc` of the unit, or 0.
+    /// Initial base address for the list's offsets: the unit's `DW_AT_low_pc`, or 0.
     pub base: u64,
 }
 
-/// Bounds of an entry, and its expression.
+/// An entry's bounds, and its expression.
 pub(super) type Bounded<'a> = (Option<(u64, u64)>, &'a [u8]);
 
 impl<'a> EncodedList<'a> {
     /// Returns the entries with resolved addresses. Base address entries and view numbers are omitted.
     ///
-    /// `address` returns an address of the unit's part of `.debug_addr`, by index.
+    /// `address` returns an address in the unit's part of `.debug_addr`, by index.
     ///
     /// # Errors
-    /// Ill-formed if an entry is truncated, of an unknown kind, or of an index unknown to `address`; the iterator ends
+    /// Ill-formed if an entry is truncated, has an unknown kind, or an index unknown to `address`; the iterator ends
     /// after the error.
     pub fn entries<F>(
         self,
@@ -79,7 +79,7 @@ impl<'a> EncodedList<'a> {
     }
 }
 
-/// The entries of an encoded list.
+/// An encoded list's entries.
 #[derive(Clone)]
 struct Entries<'a, F> {
     list: Addressed<'a>,
@@ -106,14 +106,14 @@ impl<'a> From<read::ListEntry<'a>> for ListEntry<'a> {
     }
 }
 
-/// Returns the entries of a list, each with its bounds.
+/// Returns a list's entries, each with its bounds.
 pub(super) fn bounded<'e>(
     entries: impl Iterator<Item = &'e ListEntry<'e>> + Clone,
 ) -> impl Iterator<Item = Result<Bounded<'e>, Fault>> + Clone {
     entries.map(|entry| Ok((entry.bounds, &*entry.expr)))
 }
 
-/// Returns the bounded entry of a list that contains a pc, with its index. `None` if no entry or several entries contain
+/// Returns a list's bounded entry that contains a pc, with its index. `None` if no entry or several entries contain
 /// the pc, or if the list is malformed.
 pub(super) fn only_entry<'e>(
     entries: impl Iterator<Item = Result<Bounded<'e>, Fault>>,
@@ -130,7 +130,7 @@ pub(super) fn only_entry<'e>(
     only
 }
 
-/// Returns a fault with the index of the entry whose expression has it.
+/// Returns a fault with the index of the entry whose expression caused it.
 pub(super) fn in_entry(fault: Fault, index: u64) -> Fault {
     fault.within(&format!("entry {index} of the location list"), None)
 }

@@ -25,7 +25,7 @@ enum Bytes {
 }
 
 impl ImplicitBits {
-    /// Returns the first `bits` bits of bytes in memory order. Missing bits are 0.
+    /// Returns the first `bits` bits from bytes in memory order. Missing bits are 0.
     pub fn new(bytes: &[u8], bits: u64) -> Self {
         let len = bits.div_ceil(8) as usize;
         let given = &bytes[..len.min(bytes.len())];
@@ -39,7 +39,7 @@ impl ImplicitBits {
         Self { bits, bytes }
     }
 
-    /// Returns a number of `bytes` bytes, at most 8. The number fits them.
+    /// Returns a number with `bytes` bytes, at most 8. The number fits.
     #[inline]
     pub(super) fn number(number: u64, bytes: u8, big_endian: bool) -> Self {
         let bits = u64::from(bytes) * 8;
@@ -67,7 +67,7 @@ impl ImplicitBits {
     }
 }
 
-/// Storage of the bits of an object.
+/// Where an object's bits are stored.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Storage {
     /// No storage: the object is not available. This storage has no size, and locations in it have no offset.
@@ -76,26 +76,25 @@ pub enum Storage {
     Memory {
         /// The space.
         space: SpaceId,
-        /// Size of an address of the space in bits.
+        /// The space's address size in bits.
         address_bits: u32,
-        /// Lane of the memory, in a space where each lane has its own.
+        /// The memory's lane, in a space where each lane has its own memory.
         lane: Option<u32>,
     },
     /// A register.
     Register {
         /// The register.
         reg: Reg,
-        /// Frame of the register, 0 the innermost. A register of an outer frame that was saved is the place where it
-        /// was saved instead.
+        /// The register's frame, 0 the innermost. A register that an inner frame saved is where it was saved instead.
         frame: u32,
         /// Size in bits.
         bits: u32,
     },
-    /// Known bits without a place in the program. Such bits cannot be written.
+    /// Known bits that the program stores nowhere. Such bits cannot be written.
     Implicit(ImplicitBits),
-    /// Unknown bits of a pointer with a known pointee.
+    /// A pointer's unknown bits, with a known pointee.
     ImplicitPointer(ImplicitPointer),
-    /// Parts of other storages, one after the other. Shared, as parts can be numerous.
+    /// Parts from other storages, one after the other. Shared, because parts can be numerous.
     Composite(Arc<Composite>),
 }
 
@@ -112,7 +111,8 @@ impl Storage {
         })
     }
 
-    /// Returns the bit after the last one that an object can contain. `None` where bits beyond the size are undefined.
+    /// Returns the bit after the last bit that an object can contain. `None` where bits beyond the size are
+    /// undefined.
     pub(super) fn end(&self) -> Option<u128> {
         match self {
             Self::Composite(composite) if composite.is_open() => None,
@@ -121,7 +121,7 @@ impl Storage {
     }
 }
 
-/// Returns the size in bits of the memory that `address_bits` bits can address.
+/// Returns how many bits of memory `address_bits` bits can address.
 pub(super) fn memory_bits(address_bits: u32) -> u128 {
     8 << address_bits.min(64)
 }
@@ -131,17 +131,17 @@ pub(super) fn memory_bits(address_bits: u32) -> u128 {
 pub struct SingleLocation {
     /// The storage.
     pub storage: Storage,
-    /// Offset in bits from the start of the storage; 0 in undefined storage.
+    /// Offset in bits from the storage's start; 0 in undefined storage.
     pub offset: u128,
 }
 
 impl SingleLocation {
-    /// Returns the number of bits from here to the end of the storage; `None` in undefined storage.
+    /// Returns how many bits remain from here to the storage's end; `None` in undefined storage.
     pub fn remaining(&self) -> Option<u128> {
         Some(self.storage.size()?.saturating_sub(self.offset))
     }
 
-    /// Returns the place with memory of the default space replaced by that of another space, in which only the low bits
+    /// Returns the location with default-space memory replaced by another space's memory, in which only the low bits
     /// of an address count.
     pub(crate) fn in_space(&self, space: SpaceId, layout: SpaceLayout, lane: Option<u32>) -> Self {
         match &self.storage {
@@ -179,34 +179,32 @@ impl SingleLocation {
     }
 }
 
-/// Location of an object (A.2.5.3): one or more places.
+/// An object's location (A.2.5.3): one or more single locations.
 ///
 /// # The model
 ///
 /// * A **storage** is a stream of bits, numbered from 0. A storage is one of
-///   - `Memory(space, lane)`: the `8·2^n` bits of an address space of n-bit addresses; of one lane, where each
-///     lane has its own memory;
-///   - `Register(reg, frame)`: the bits of a register, the least significant first;
-///   - `Implicit(bits)`: known bits without a place in the program;
-///   - `ImplicitPointer(entry, by, space)`: the bits of an address that is unknown, though its pointee is
-///     known;
+/// - `Memory(space, lane)`: the `8·2^n` bits in an address space with n-bit addresses; one lane's, where each lane
+///     has its own memory;
+/// - `Register(reg, frame)`: a register's bits, the least significant first;
+/// - `Implicit(bits)`: known bits that the program stores nowhere;
+/// - `ImplicitPointer(entry, by, space)`: the bits of an unknown address whose pointee is known;
 ///   - `Undefined`: no bits, no size, no offset;
-///   - `Composite(p₀ … pₙ)`: the concatenation of parts, each a location and a number of bits.
-/// * A **single location** is a storage and a bit offset *o*: bit *i* at the location is bit *o + i* of the
-///   storage.
-/// * A **location** is one or more single locations, its *places*. An object at the location is in all of them at once:
-///   it can be read at any place, and must be written at each.
+/// - `Composite(p₀ … pₙ)`: parts one after the other, each a location and a bit count.
+/// * A **single location** is a storage and a bit offset *o*: bit *i* at the location is the storage's bit *o + i*.
+/// * A **location** is one or more single locations. An object at the location is at all of them at once: it can be
+///   read at any single location, and must be written at each.
 ///
 /// ```text
 /// bit of the object  0              32             48
 ///                    ├── v3 + 96 ────┼── s10 ───────┤     one composite of two parts
 /// ```
 ///
-/// The rule to remember: a location is bound when it is made. The location contains the lane of a lane's memory and the
-/// frame of a register, so a later change of the context does not move it.
+/// The rule to remember: a location is bound when it is constructed. It contains the lane whose memory it is in, and
+/// the frame whose register it is, so that a later context does not move it.
 ///
-/// Two locations are equal over a number of bits if their [`spans`](super::spans()) are: bit for bit the same
-/// places.
+/// Two locations are equal over a number of bits if their [`spans`](super::spans()) are: bit for bit the same single
+/// locations.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Location(Places);
 
@@ -237,14 +235,14 @@ impl Location {
         Storage::Undefined.into()
     }
 
-    /// Returns the location of a byte of memory that all lanes share.
+    /// Returns the location of a memory byte that all lanes share.
     #[inline]
     pub fn memory(space: SpaceId, address_bits: u32, address: u64) -> Self {
         let storage = Storage::Memory { space, address_bits, lane: None };
         SingleLocation { storage, offset: u128::from(address) * 8 }.into()
     }
 
-    /// Returns the start of a register of the innermost frame.
+    /// Returns the start of a register in the innermost frame.
     #[inline]
     pub fn register(reg: Reg, bits: u32) -> Self {
         Storage::Register { reg, frame: 0, bits }.into()
@@ -255,7 +253,7 @@ impl Location {
         Storage::Implicit(ImplicitBits::new(bytes, bytes.len() as u64 * 8)).into()
     }
 
-    /// Returns a complete composite of parts, each a location with its size in bits.
+    /// Returns a complete composite with these parts, each a location with its size in bits.
     ///
     /// # Errors
     /// Ill-formed if a part is larger than the rest of its storage; an evaluation error if there are more than 65 536
@@ -269,27 +267,27 @@ impl Location {
         Ok(composite.into())
     }
 
-    /// Returns the places, one or more.
+    /// Returns the single locations, one or more.
     pub fn places(&self) -> impl Iterator<Item = &SingleLocation> + Clone {
-        self.all().iter()
+        self.as_slice().iter()
     }
 
-    fn all(&self) -> &[SingleLocation] {
+    fn as_slice(&self) -> &[SingleLocation] {
         match &self.0 {
             Places::Single(place) => core::slice::from_ref(place),
             Places::Several(places) => places,
         }
     }
 
-    /// Returns the location with memory of the default space replaced by that of another space: the space of the
-    /// object, where expressions have addresses alone, as on NVIDIA's processors (`DW_AT_address_class` of a variable).
-    /// `lane` is that of a space with memory of each lane.
+    /// Returns the location with default-space memory replaced by another space's: the object's space, where
+    /// expressions have addresses alone, as on NVIDIA's processors (a variable's `DW_AT_address_class`). `lane`
+    /// counts in a space where each lane has its own memory.
     #[must_use]
     pub fn in_space(&self, space: SpaceId, layout: SpaceLayout, lane: Option<u32>) -> Self {
         self.map_places(|place| place.in_space(space, layout, lane))
     }
 
-    /// Returns a location with each place replaced.
+    /// Returns a location with each single location replaced.
     pub(super) fn map_places(&self, mut place: impl FnMut(&SingleLocation) -> SingleLocation) -> Self {
         Self(match &self.0 {
             Places::Single(one) => Places::Single(place(one)),
@@ -297,7 +295,7 @@ impl Location {
         })
     }
 
-    /// Returns the place, if there is exactly one.
+    /// Returns the single location, if there is exactly one.
     pub fn single(&self) -> Option<&SingleLocation> {
         match &self.0 {
             Places::Single(place) => Some(place),
@@ -305,7 +303,7 @@ impl Location {
         }
     }
 
-    /// Returns the place, if there is exactly one.
+    /// Returns the single location, if there is exactly one.
     pub(super) fn single_mut(&mut self) -> Option<&mut SingleLocation> {
         match &mut self.0 {
             Places::Single(place) => Some(place),
@@ -313,8 +311,8 @@ impl Location {
         }
     }
 
-    /// Replaces the location by a new one, which is constructed in its place. Most locations own no memory, so that
-    /// nothing needs to be dropped.
+    /// Replaces the location by a new location, which is constructed where it stays. Most locations own no memory, so
+    /// that nothing needs to be dropped.
     #[inline(always)]
     pub(super) fn replace(&mut self, new: impl FnOnce() -> Self) {
         let owns_memory = match &self.0 {
@@ -332,7 +330,7 @@ impl Location {
         *self = Self::undefined();
     }
 
-    /// Returns the composite that starts at this location, if it is the only place and not shared.
+    /// Returns the composite that starts at this location, if it is the only single location and not shared.
     #[inline]
     pub(super) fn own_composite(&mut self) -> Option<&mut Composite> {
         match &mut self.0 {
@@ -350,7 +348,7 @@ impl Location {
         }
     }
 
-    /// Returns the union of the places of both locations (A.2.5.5), without duplicates.
+    /// Returns the union of both locations (A.2.5.5), without duplicates.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let mut places = self.into_places();
@@ -365,10 +363,10 @@ impl Location {
         }
     }
 
-    /// Returns the location with each place `by` bits further.
+    /// Returns the location with each single location `by` bits further.
     ///
     /// # Errors
-    /// An evaluation error if a place leaves its storage.
+    /// An evaluation error if a single location leaves its storage.
     pub fn moved(self, by: i128) -> Result<Self, Fault> {
         Ok(Self(match self.0 {
             Places::Single(place) => Places::Single(place.moved(by)?),
@@ -378,12 +376,12 @@ impl Location {
         }))
     }
 
-    /// Returns the number of bits to the end of the smallest remaining storage. `None` if all places are undefined.
+    /// Returns how many bits the smallest remaining storage has. `None` if all single locations are undefined.
     pub fn remaining(&self) -> Option<u128> {
         self.places().filter_map(SingleLocation::remaining).min()
     }
 
-    /// Returns the byte address in the default space, if the location is a single place there at the start of a byte.
+    /// Returns the byte address in the default space, if the location is a single location there, at a byte's start.
     pub fn default_address(&self) -> Option<u64> {
         match self.single()? {
             SingleLocation {
@@ -394,13 +392,13 @@ impl Location {
         }
     }
 
-    /// Returns the composite, if the location is one that is being built.
+    /// Returns the composite, if the location is a composite under construction.
     pub(super) fn incomplete(&mut self) -> Option<&mut Composite> {
-        // An incomplete composite is never copied, so it is not shared and this does not clone.
+        // An incomplete composite is never copied, so that it is not shared and this does not clone.
         if self.is_incomplete() { self.composite_mut() } else { None }
     }
 
-    /// Returns the composite for adding parts, if it is the only place.
+    /// Returns the composite for adding parts, if it is the only single location.
     pub(super) fn composite_mut(&mut self) -> Option<&mut Composite> {
         match &mut self.0 {
             Places::Single(SingleLocation { storage: Storage::Composite(composite), .. }) => {
@@ -410,7 +408,7 @@ impl Location {
         }
     }
 
-    /// Returns the number of parts of the composite at this location, 0 without a composite.
+    /// Returns how many parts the composite at this location has, 0 without a composite.
     pub(super) fn parts(&self) -> usize {
         match self.single().map(|place| &place.storage) {
             Some(Storage::Composite(composite)) => composite.parts().len(),
@@ -418,7 +416,7 @@ impl Location {
         }
     }
 
-    /// Whether the location is a composite that is being built.
+    /// Whether the location is a composite under construction.
     pub fn is_incomplete(&self) -> bool {
         matches!(self.single(), Some(SingleLocation { storage: Storage::Composite(it), .. }) if !it.is_complete())
     }
@@ -508,18 +506,18 @@ impl Location {
     }
 }
 
-/// A part of a composite.
+/// A composite's part.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Part {
-    /// Offset in bits from the start of the composite.
+    /// Offset in bits from the composite's start.
     pub start: u128,
     /// Size in bits.
     pub bits: u128,
-    /// Location of the first of its bits.
+    /// Location of its first bit.
     pub location: Location,
 }
 
-/// Parts of other storages, one after the other without gaps.
+/// Parts from other storages, one after the other without gaps.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Composite {
     parts: Vec<Part>,
@@ -527,22 +525,23 @@ pub struct Composite {
     complete: bool,
     /// Whether bits beyond the parts are undefined (DWARF 6, 3.12, 251120.1) instead of outside the storage.
     is_open: bool,
-    /// Number of parts on all levels: the cost of visiting them.
+    /// How many parts there are on all levels: what visiting them costs.
     weight: u32,
-    /// Number of levels of composites, 1 without composites among the parts.
+    /// How many composite levels there are, 1 without composites among the parts.
     depth: u32,
-    /// Role in the evaluation of a whole wave.
+    /// Role when a whole wave is evaluated.
     wave: Wave,
 }
 
 /// Whether a composite differs between lanes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Wave {
-    /// Equal in all lanes. The other variants occur only in the evaluation of a whole wave.
+    /// Equal in all lanes. The other variants occur only when a whole wave is evaluated.
     Unchanged,
-    /// Parts of the composite differ between lanes.
+    /// The composite's parts differ between lanes.
     Parts,
-    /// Composite without parts, representing a place that differs between lanes. The size is the smallest of all lanes.
+    /// Composite without parts, representing a location that differs between lanes. The size is the smallest among
+    /// the lanes.
     LanePlaces(std::sync::Arc<LanePlaces>),
 }
 
@@ -563,12 +562,12 @@ impl Composite {
         }
     }
 
-    /// Makes a composite of DWARF 6, which is always complete, and smaller than objects may be.
+    /// Makes it a DWARF 6 composite, which is always complete, and may be smaller than an object in it.
     pub(super) fn open(self) -> Self {
         Self { complete: true, is_open: true, ..self }
     }
 
-    /// Returns a storage that represents a place that differs between lanes. `bits` bits remain in each lane.
+    /// Returns a storage that represents a location that differs between lanes. `bits` bits remain in each lane.
     pub(super) fn of_places(places: std::sync::Arc<LanePlaces>, bits: u128, weight: u32, depth: u32) -> Self {
         Self { bits, complete: true, weight, depth, wave: Wave::LanePlaces(places), ..Self::empty() }
     }
@@ -583,7 +582,7 @@ impl Composite {
         self.depth == u32::from(self.places().is_none())
     }
 
-    /// Returns the place that differs between lanes, if the composite represents one.
+    /// Returns the location that differs between lanes, if the composite represents such a location.
     pub(super) fn places(&self) -> Option<&LanePlaces> {
         match &self.wave {
             Wave::LanePlaces(places) => Some(places),
@@ -591,7 +590,7 @@ impl Composite {
         }
     }
 
-    /// Returns the number of parts on all levels, and of levels, of a storage.
+    /// Returns how many parts on all levels, and how many levels, a storage has.
     pub(super) fn weigh(storage: &Storage) -> (u32, u32) {
         match storage {
             Storage::Composite(inner) => (inner.weight, inner.depth),
@@ -604,18 +603,18 @@ impl Composite {
         let parts = self.parts.iter().enumerate();
         let parts: Vec<_> =
             parts.map(|(index, part)| Part { location: location(index, part), ..*part }).collect();
-        let mut all = Self { parts: Vec::new(), weight: 0, depth: 1, wave: Wave::Unchanged, ..*self };
-        parts.iter().flat_map(|part| part.location.places()).for_each(|place| all.count(place));
-        Self { parts, ..all }
+        let mut composite = Self { parts: Vec::new(), weight: 0, depth: 1, wave: Wave::Unchanged, ..*self };
+        parts.iter().flat_map(|part| part.location.places()).for_each(|place| composite.count(place));
+        Self { parts, ..composite }
     }
 
-    /// Makes the parts of one lane, made from `all`, those of another lane. Returns false where that is not possible.
+    /// Turns one lane's parts, derived from `all`, into another lane's. Returns false where that is not possible.
     pub(super) fn move_parts(&mut self, all: &Self, lane: u32) -> bool {
         let mut parts = self.parts.iter_mut().zip(&all.parts);
         parts.all(|(part, all)| part.location.move_to(&all.location, lane))
     }
 
-    /// Adds a place to the weight, depth and variation.
+    /// Adds a single location to the weight, depth and variation.
     fn count(&mut self, place: &SingleLocation) {
         let (weight, depth) = Self::weigh(&place.storage);
         self.weight = self.weight.saturating_add(weight.max(1));
@@ -625,19 +624,19 @@ impl Composite {
         }
     }
 
-    /// Returns a composite of parts with `bits` bits in all. The parts' storages are not composites and are large
+    /// Returns a composite whose parts have `bits` bits in all. The parts' storages are not composites and are large
     /// enough.
     pub(super) fn of_plain_parts(parts: Vec<Part>, bits: u128) -> Self {
         Self { bits, weight: parts.len() as u32, parts, ..Self::empty() }
     }
 
-    /// Replaces the parts of a complete composite by such parts, and returns the old ones in `parts`.
+    /// Replaces a complete composite's parts by such parts, and returns the old parts in `parts`.
     pub(super) fn exchange_plain_parts(&mut self, parts: &mut Vec<Part>, bits: u128) {
         core::mem::swap(&mut self.parts, parts);
         (self.bits, self.weight) = (bits, self.parts.len() as u32);
     }
 
-    /// Returns a complete composite of parts, each with its size in bits.
+    /// Returns a complete composite with these parts, each with its size in bits.
     ///
     /// # Errors
     /// Ill-formed if a part is larger than the rest of its storage; an evaluation error if there are more than 65536
@@ -698,7 +697,7 @@ impl Composite {
             self.count(place);
         }
         let start = self.bits;
-        self.bits = start.checked_add(bits).filter(|&all| all <= max_bits).ok_or_else(|| {
+        self.bits = start.checked_add(bits).filter(|&total| total <= max_bits).ok_or_else(|| {
             ill_formed(format!(
                 "a composite has at most the {max_bits} of the largest address space",
                 max_bits = Count(max_bits, "bit")
@@ -714,8 +713,8 @@ impl Composite {
         Ok(())
     }
 
-    /// Returns the parts of `bits` bits from `offset`: for each the location, the bits to skip in it, and the number of
-    /// bits.
+    /// Returns the parts that contain `bits` bits from `offset` on: for each the location, how many bits to skip in
+    /// it, and how many it contributes.
     pub fn slice(&self, offset: u128, bits: u128) -> impl Iterator<Item = (&Location, u128, u128)> {
         let end = offset.saturating_add(bits);
         let first = self.parts.partition_point(|part| part.start + part.bits <= offset);
@@ -727,14 +726,14 @@ impl Composite {
     }
 }
 
-/// Returns the location without enclosing composites whose one part contains the next `bits` bits. The bits are the
-/// same, and a composite of many such parts does not refer to the whole composite many times.
+/// Returns the location without enclosing composites in which one part contains the next `bits` bits. The bits are
+/// the same, and a composite with many such parts does not refer to the whole composite many times.
 pub(super) fn narrowed(location: Location, bits: u128) -> Location {
     let Some(SingleLocation { storage: Storage::Composite(composite), offset }) = location.single() else {
         return location;
     };
     let mut parts = composite.slice(*offset, bits);
-    let inside = parts.next().filter(|&(_, _, found)| found == bits);
+    let inside = parts.next().filter(|&(_, _, part_bits)| part_bits == bits);
     let part = inside.and_then(|(part, skip, _)| part.clone().moved(i128::try_from(skip).ok()?).ok());
     drop(parts);
     // The recursion is at most as deep as composites nest.
@@ -747,17 +746,17 @@ impl From<Composite> for Location {
     }
 }
 
-/// A place that differs between lanes. Places of lanes that are not evaluated are arbitrary.
+/// A single location that differs between lanes. It is arbitrary in lanes that are not evaluated.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum LanePlaces {
-    /// Places in one storage, or in one space in which each lane has its own memory.
+    /// In one storage, or in one space in which each lane has its own memory.
     Along {
         storage: Storage,
         /// Whether the storage is the lane's own memory.
         is_of_lane: bool,
-        /// Offsets in bits from the start of the storage.
+        /// Offsets in bits from the storage's start.
         offsets: LaneNumbers,
     },
-    /// Places in any storage, one for each of 64 lanes.
+    /// In any storage, with one single location for each of 64 lanes.
     Anywhere(Vec<SingleLocation>),
 }

@@ -6,16 +6,16 @@ use super::value::BaseType;
 use crate::op::{Encoding, Reg};
 use crate::target::SpaceId;
 
-/// Error of a machine that does not have the requested bytes.
+/// The machine does not have the requested bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unavailable;
 
-/// The location or constant of an entry.
+/// An entry's location or constant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Body<'a> {
     /// `DW_AT_location` (or `DW_AT_frame_base`) with an expression.
     Expression(&'a [u8]),
-    /// The same attributes with a location list of decoded entries.
+    /// The same attributes with a location list whose entries are decoded.
     List(&'a [ListEntry<'a>]),
     /// The same attributes with an encoded location list.
     EncodedList(EncodedList<'a>),
@@ -25,24 +25,25 @@ pub enum Body<'a> {
     Nothing,
 }
 
-/// An entry that an expression refers to, or a subprogram with an attribute of its frames.
+/// An entry that an expression refers to, or a subprogram with an attribute for its frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry<'a> {
     /// Location or constant.
     pub body: Body<'a>,
-    /// Offset in `.debug_info` of the header of its unit.
+    /// Its unit header's offset in `.debug_info`.
     pub unit: u64,
-    /// Encoding of its unit, where it differs from that of the referring expression.
+    /// Its unit's encoding, where it differs from the referring expression's.
     pub encoding: Option<Encoding>,
 }
 
-/// A value that a caller passed, computed in the frame of the caller.
+/// A value that a caller passed, computed in the caller's frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallValue<'a> {
-    /// `DW_AT_call_value` of the parameter at the call site.
+    /// The parameter's `DW_AT_call_value` at the call site.
     pub value: Entry<'a>,
-    /// `DW_AT_call_target` of a call through an address, and the address in the file of the subprogram in the called
-    /// frame. If the target is another subprogram, the frame's subprogram was entered by a jump, and did not get the value.
+    /// A call's `DW_AT_call_target`, if it is through an address, and the file address of the called frame's
+    /// subprogram. If the target is another subprogram, the frame's subprogram was entered by a jump, and did not get
+    /// the value.
     pub target: Option<(Entry<'a>, u64)>,
 }
 
@@ -52,11 +53,11 @@ pub struct CallValue<'a> {
 /// an operation that needs it an evaluation error (A.2.5.1).
 ///
 /// * Frames count from 0, the innermost; frame 1 is its caller.
-/// * Offsets of units and entries count bytes from the start of `.debug_info`. In a program of several files, a machine
+/// * Unit and entry offsets count bytes from the start of `.debug_info`. In a program with several files, a machine
 ///   represents the file whose `.debug_info` contains the expression.
-/// * Arguments are references and results are written in place: no result needs an allocation, except a location in
-///   several places or in parts.
-/// * The results of a machine must not change during an evaluation.
+/// * Arguments are references and results are written in place: no result needs an allocation, except several single
+///   locations or parts.
+/// * A machine's results must not change during an evaluation.
 ///
 /// ```
 /// use eitri_dwarf::eval::{Body, Context, Entry, Evaluator, Machine, Unavailable};
@@ -111,25 +112,25 @@ pub struct CallValue<'a> {
 /// # Ok::<(), eitri_dwarf::eval::Fault>(())
 /// ```
 pub trait Machine {
-    /// Reads bytes of a register in a frame, from byte `at`; byte 0 is the least significant on every machine
+    /// Reads a register's bytes in a frame, from byte `at`; byte 0 is the least significant on every machine
     /// (A.2.5.4.4.4).
     ///
-    /// `frame` is 0, or a frame in a result of [`saved`](Self::saved). The bytes are within the size that the
+    /// `frame` is 0, or a frame that [`saved`](Self::saved) returned. The bytes are within the size that the
     /// [`Architecture`](super::Architecture) gives for the register.
     ///
     /// # Errors
     /// [`Unavailable`] if a byte is unknown.
     fn register(&self, reg: Reg, frame: u32, at: u32, into: &mut [u8]) -> Result<(), Unavailable>;
 
-    /// Returns the reason why a byte of a register is not available, for messages.
+    /// Returns the reason why a register byte is not available, for messages.
     fn register_problem(&self, reg: Reg, frame: u32, at: u32) -> Option<String> {
         let _ = (reg, frame, at);
         None
     }
 
-    /// Reads memory, in order of addresses (A.2.5.4.4.3). `lane` is given in a space where each lane has its own
-    /// memory: the current lane when the location was made. The bytes do not extend beyond the largest address of the
-    /// space.
+    /// Reads memory, in address order (A.2.5.4.4.3). `lane` is given in a space where each lane has its own memory:
+    /// the current lane when the location was constructed. The bytes do not extend beyond the space's largest
+    /// address.
     ///
     /// # Errors
     /// [`Unavailable`] if a byte is not mapped.
@@ -141,21 +142,21 @@ pub trait Machine {
         into: &mut [u8],
     ) -> Result<(), Unavailable>;
 
-    /// Returns the number in the lowest `bytes` bytes of a register, at most 8, as [`register`](Self::register) reads
+    /// Returns the number in a register's lowest `bytes` bytes, at most 8, as [`register`](Self::register) reads
     /// them. The method is called far more often than all other methods, and need not be implemented.
     ///
     /// # Errors
-    /// The errors of [`register`](Self::register).
+    /// Errors from [`register`](Self::register).
     #[inline]
     fn register_word(&self, reg: Reg, frame: u32, bytes: u8) -> Result<u64, Unavailable> {
         word(bytes, false, |into| self.register(reg, frame, 0, into))
     }
 
-    /// Returns the number in `bytes` bytes of memory, at most 8, as [`memory`](Self::memory) reads them in the order of
+    /// Returns the number in `bytes` memory bytes, at most 8, as [`memory`](Self::memory) reads them in the order of
     /// [`is_big_endian`](Self::is_big_endian). The method need not be implemented.
     ///
     /// # Errors
-    /// The errors of [`memory`](Self::memory).
+    /// Errors from [`memory`](Self::memory).
     #[inline]
     fn memory_word(
         &self,
@@ -168,18 +169,17 @@ pub trait Machine {
     }
 
     /// Whether numbers in memory have their most significant byte first (A.2.5.2, "endianity"). Bits then count from
-    /// the most significant, except those of registers.
+    /// the most significant, except in registers.
     fn is_big_endian(&self) -> bool {
         false
     }
 
-    /// Returns the current lane, counted from 0, for `DW_OP_LLVM_push_lane` and for memory that each lane has of its
-    /// own.
+    /// Returns the current lane, counted from 0, for `DW_OP_LLVM_push_lane` and for memory that is each lane's own.
     fn lane(&self) -> Option<u64> {
         None
     }
 
-    /// Returns the number of lanes (`DW_AT_LLVM_lanes` of the subprogram).
+    /// Returns the lane count (the subprogram's `DW_AT_LLVM_lanes`).
     fn lanes(&self) -> u64 {
         1
     }
@@ -189,39 +189,39 @@ pub trait Machine {
         None
     }
 
-    /// Returns the number of concurrent iterations (`DW_AT_LLVM_iterations`).
+    /// Returns how many iterations are concurrent (`DW_AT_LLVM_iterations`).
     fn iterations(&self) -> u64 {
         1
     }
 
-    /// Returns the program location of a frame (A.2.5.1): the program counter of the innermost frame, the call of an
-    /// outer one. The pc selects the entries of location lists, so it is an address of the file, without the [load
+    /// Returns a frame's program location (A.2.5.1): the innermost frame's program counter, the call in an outer
+    /// frame. The pc selects location list entries, so that it is an address in the file, without the [load
     /// bias](Self::load_bias).
     fn pc(&self, frame: u32) -> Option<u64> {
         let _ = frame;
         None
     }
 
-    /// Returns the canonical frame address of a frame, in any space, from call frame information
-    /// (`DW_OP_call_frame_cfa`, A.6.4).
+    /// Returns a frame's canonical frame address, in any space, from call frame information (`DW_OP_call_frame_cfa`,
+    /// A.6.4).
     fn cfa(&self, frame: u32) -> Option<Location> {
         let _ = frame;
         None
     }
 
-    /// Returns `DW_AT_frame_base` of a frame's subprogram (`DW_OP_fbreg`, A.3.3.5), or `None` without it. The
+    /// Returns a frame's subprogram's `DW_AT_frame_base` (`DW_OP_fbreg`, A.3.3.5), or `None` without it. The
     /// attribute is evaluated in that frame and in the subprogram's unit.
     fn frame_base(&self, frame: u32) -> Option<Entry<'_>> {
         let _ = frame;
         None
     }
 
-    /// Returns the current location of a register of an outer frame, by the rules of call frame information
-    /// (A.2.5.4.4.4, A.6.4.1): `frame` is 1 or more. The location can be a register, memory, known bits, parts of
+    /// Returns the current location of an outer frame's register, by the rules in call frame information
+    /// (A.2.5.4.4.4, A.6.4.1): `frame` is 1 or more. The location can be a register, memory, known bits, parts from
     /// these, or undefined if the rule is. A register without a rule follows the architecture's default (R
     /// A.2.5.4.4.1). Returns `None` if the frame is unknown.
     ///
-    /// A machine may evaluate expressions of call frame information for this, in which
+    /// A machine may evaluate expressions in call frame information for this, in which
     /// `DW_OP_LLVM_call_frame_entry_reg` calls this method again; the machine must end such cycles.
     fn saved(&self, reg: Reg, frame: u32) -> Option<Location> {
         let _ = (reg, frame);
@@ -233,28 +233,28 @@ pub trait Machine {
         None
     }
 
-    /// Returns the start of the thread-local storage block of the thread and the expression's file, in the default
-    /// space (`DW_OP_form_tls_address`).
+    /// Returns where the thread's thread-local storage block for the expression's file starts, in the default space
+    /// (`DW_OP_form_tls_address`).
     fn tls(&self) -> Option<u64> {
         None
     }
 
-    /// Returns the number of bytes by which the expression's file is loaded above its addresses (A.2.5.4.4.3, "A may
-    /// need to be relocated"). `DW_OP_addr` and `DW_OP_addrx` add it. Constants are not relocated, including those of
-    /// `DW_OP_constx` (DWARF 5, 2.5.1.1). Location lists and [`pc`](Self::pc) use addresses of the file.
+    /// Returns by how many bytes the expression's file is loaded above its addresses (A.2.5.4.4.3, "A may need to be
+    /// relocated"). `DW_OP_addr` and `DW_OP_addrx` add it. Constants are not relocated, including `DW_OP_constx`
+    /// operands (DWARF 5, 2.5.1.1). Location lists and [`pc`](Self::pc) use addresses in the file.
     fn load_bias(&self) -> u64 {
         0
     }
 
-    /// Returns an address of the unit's part of `.debug_addr`, by index, as in the file (`DW_OP_addrx`, `DW_OP_constx`,
-    /// location lists).
+    /// Returns an address in the unit's part of `.debug_addr`, by index, as in the file (`DW_OP_addrx`,
+    /// `DW_OP_constx`, location lists).
     fn debug_addr(&self, unit: u64, index: u64) -> Option<u64> {
         let _ = (unit, index);
         None
     }
 
-    /// Returns the base type of an entry of a unit; `offset` counts from the unit's header. Returns `None` if the unit
-    /// has no `DW_TAG_base_type` there.
+    /// Returns a base type entry in a unit; `offset` counts from the unit's header. Returns `None` if the unit has no
+    /// `DW_TAG_base_type` there.
     fn base_type(&self, unit: u64, offset: u64) -> Option<BaseType> {
         let _ = (unit, offset);
         None
@@ -267,23 +267,23 @@ pub trait Machine {
         None
     }
 
-    /// Returns the value that the caller of a frame passed at a location (`DW_OP_entry_value`): `DW_AT_call_value` of the
-    /// parameter at the caller's call site whose `DW_AT_location` is the expression, or names the same register. Returns
-    /// `None` if the call site has no such value: then the expression is evaluated in the calling frame.
+    /// Returns the value that a frame's caller passed at a location (`DW_OP_entry_value`): `DW_AT_call_value` for the
+    /// parameter at the caller's call site whose `DW_AT_location` is the expression, or names the same register.
+    /// Returns `None` if the call site has no such value: then the expression is evaluated in the calling frame.
     fn entry_value(&self, expr: &[u8], encoding: Encoding, frame: u32) -> Option<CallValue<'_>> {
         let _ = (expr, encoding, frame);
         None
     }
 
-    /// Returns the value that the caller of a frame passed for a parameter (`DW_OP_GNU_parameter_ref`):
-    /// `DW_AT_call_value` of the parameter at the caller's call site. The parameter is given by the offset of its entry
-    /// in the called subprogram. Returns `None` if the call site has no such value.
+    /// Returns the value that a frame's caller passed for a parameter (`DW_OP_GNU_parameter_ref`): the parameter's
+    /// `DW_AT_call_value` at the caller's call site. The parameter is given by its entry's offset in the called
+    /// subprogram. Returns `None` if the call site has no such value.
     fn call_value(&self, parameter: u64, frame: u32) -> Option<CallValue<'_>> {
         let _ = (parameter, frame);
         None
     }
 
-    /// Returns the type of a variable's entry as a base type (`DW_OP_GNU_variable_value`); a pointer's is
+    /// Returns a variable's type as a base type (`DW_OP_GNU_variable_value`); a pointer's is
     /// [`Address`](super::TypeEncoding::Address). Returns `None` if the type is missing or cannot be represented as a
     /// base type.
     fn variable_type(&self, offset: u64) -> Option<BaseType> {
@@ -301,7 +301,7 @@ fn word(
 ) -> Result<u64, Unavailable> {
     let mut word = [0; 8];
     match (usize::from(bytes.min(8)), big_endian) {
-        // Copies of a constant length are faster, and most have this length.
+        // Copies with a constant length are faster, and most have this length.
         (8, _) => read(&mut word)?,
         (len, false) => read(&mut word[..len])?,
         (len, true) => read(&mut word[8 - len..])?,

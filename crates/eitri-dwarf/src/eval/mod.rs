@@ -1,8 +1,11 @@
-//! The reference evaluator: the meaning of an expression, step by step.
+//! The reference evaluator: an expression's meaning, step by step.
 //!
-//! The evaluator follows "Allow Location Descriptions on the DWARF Expression Stack" (sections A.2.5) and
-//! of the AMDGPU extension built on it. The evaluator shares the operation table with the rest of the crate, and no
-//! code with the writer of expressions.
+//! The evaluator follows "Allow Location Descriptions on the DWARF Expression Stack" (cited as A.2.5 and so on) and
+//! the AMDGPU extension built on it (cited as R). An expression is a sequence of operations on a stack, whose
+//! elements are values and locations. The evaluator shares the operation table with the rest of the crate, and no
+//! code with the writer of expressions, so that it can check the writer. `run` is the loop over operations, `ops` has
+//! the meaning of each; `fast` computes the same results sooner for common operations, and `wave` for all lanes at
+//! once.
 //!
 //! ```text
 //!  bytes ──► Decoder ──► ops ──► Element (Value | Location)
@@ -11,11 +14,11 @@
 //!                  Machine, Architecture          read_bits, spans ◄── Location
 //! ```
 //!
-//! * A [`Machine`] is a stopped program; a [`Snapshot`] is one as plain data. An [`Architecture`] lists the registers
-//!   and address spaces; every [`Target`](crate::target::Target) is one, and so is [`Layout`].
+//! * A [`Machine`] is a stopped program; a [`Snapshot`] is a machine as plain data. An [`Architecture`] lists the
+//!   registers and address spaces; every [`Target`](crate::target::Target) is an architecture, and so is [`Layout`].
 //! * An [`Evaluator`] runs an expression or a location list in a [`Context`], and an expression also in all lanes of a
 //!   [`wave`] at once.
-//! * [Attributes](attributes) have methods of their own, one for each rule of the specification.
+//! * [Attributes](attributes) have their own methods, one for each rule in the specification.
 //! * A [`CallStack`] unwinds: it finds the callers of a machine's frame, and the locations of their registers.
 //! * [`read_bits`] and [`write_bits`] access the bits at a resulting location; [`spans()`] lists them by storage.
 //!

@@ -1,4 +1,4 @@
-//! Nested expressions and location lists, which [`Run`] evaluates in a [`Scope`] of their own.
+//! Nested expressions and location lists, each of which [`Run`] evaluates in its own [`Scope`].
 
 use super::fault::{Fault, error, limit};
 use super::lists::{Bounded, EncodedList, bounded, in_entry};
@@ -24,25 +24,26 @@ impl Run<'_, '_> {
         result
     }
 
-    /// Runs an expression of another entry on the same stack, as part of this one.
+    /// Runs another entry's expression on the same stack, as part of this expression.
     pub fn call(&mut self, expr: &[u8], offset: u64, entry: &Entry<'_>) -> Result<(), Fault> {
         let scope = self.scope.of_entry(offset, entry);
         self.deeper(scope, |run| run.expression(expr))
     }
 
-    /// Runs `then` on a stack of its own, without an object.
+    /// Runs `then` on a separate stack, without an object.
     pub fn apart<T>(
         &mut self,
         scope: Scope,
         then: impl FnOnce(&mut Self) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
+        // The floor hides the outer elements without a second allocation.
         let floor = self.stack.len();
         let result = self.deeper(Scope { floor, has_object: false, ..scope }, then);
         self.stack.truncate(floor);
         result
     }
 
-    /// Evaluates the location or constant of an entry to a location. Returns `None` if the entry has neither.
+    /// Evaluates an entry's location or constant to a location. Returns `None` if the entry has neither.
     pub fn body(&mut self, scope: Scope, body: Body<'_>) -> Result<Option<Location>, Fault> {
         match body {
             Body::Expression(expr) => self
@@ -70,25 +71,26 @@ impl Run<'_, '_> {
         if pc.is_none() && !self.is_draft() {
             return Err(error("a location list needs a program location (A.2.5.5)"));
         }
-        let mut found = None;
+        let mut location = None;
         let mut count = 0;
         for entry in entries.clone() {
             crate::work::step();
             let (bounds, expr) = entry?;
             if bounds.zip(pc).is_some_and(|((start, end), pc)| (start..end).contains(&pc)) {
-                found = Some(self.list_entry(count, expr, found)?);
+                location = Some(self.list_entry(count, expr, location)?);
             }
             count += 1;
         }
+        // A list costs steps even where no entry applies, so that long lists cannot evade the limit.
         self.charge(count / 8)?;
-        if found.is_none() {
+        if location.is_none() {
             for (index, entry) in (0..).zip(entries) {
                 if let (None, expr) = entry? {
-                    found = Some(self.list_entry(index, expr, found)?);
+                    location = Some(self.list_entry(index, expr, location)?);
                 }
             }
         }
-        Ok(found.unwrap_or_else(Location::undefined))
+        Ok(location.unwrap_or_else(Location::undefined))
     }
 
     /// Evaluates an encoded location list.
@@ -106,7 +108,7 @@ impl Run<'_, '_> {
             run.finish_location()
         });
         let location = location.map_err(|fault| match self.scope.entry {
-            // The fault names the entry of the list already.
+            // The fault names the list's entry already.
             Some(_) => fault,
             None => in_entry(fault, index),
         })?;

@@ -1,5 +1,5 @@
-//! Semantics of each operation. The match has no default arm: a new row of the operation table does not compile until
-//! it has semantics here.
+//! What each operation does. The match has no default arm, so that a new row in the operation table does not compile
+//! until it has semantics here.
 
 mod composite;
 mod control;
@@ -161,7 +161,7 @@ impl Run<'_, '_> {
         self.push_loaded(address)
     }
 
-    /// Pushes the location in the default space of an address of the file, as loaded.
+    /// Pushes the default-space location where an address in the file is loaded.
     fn push_loaded(&mut self, address: u64) -> Result<(), Fault> {
         self.push_memory(0, address.wrapping_add(self.machine.load_bias()).into())
     }
@@ -222,15 +222,15 @@ impl Run<'_, '_> {
         Ok(if is_zero(&value)? { Next::On } else { Next::Branch(by) })
     }
 
-    /// Moves a location by a number of units of `unit` bits.
+    /// Moves a location by a number that counts units of `unit` bits.
     fn offset(&mut self, unit: i128) -> Result<(), Fault> {
         let (_, by) = self.pop_number()?;
-        self.move_top(by.and_then(|by| by.checked_mul(unit)))
+        self.move_top(by.and_then(|units| units.checked_mul(unit)))
     }
 
     fn debug_addr(&self, index: u64) -> Result<u64, Fault> {
-        let found = self.machine.debug_addr(self.scope.unit, index);
-        found.ok_or_else(|| error(format!(".debug_addr has no address {index}")))
+        let address = self.machine.debug_addr(self.scope.unit, index);
+        address.ok_or_else(|| error(format!(".debug_addr has no address {index}")))
     }
 
     /// Refuses incomplete composites among the top elements that an operation on the stack accesses.
@@ -294,7 +294,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Adds a constant of the type of the top value.
+    /// Adds a constant with the top value's type.
     pub(super) fn plus_uconst(&mut self, constant: impl FnOnce(BaseType) -> Value) -> Result<(), Fault> {
         let left = self.pop_value()?;
         self.charge_value(left.ty())?;
@@ -302,7 +302,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Counts the cost of a wide value as steps.
+    /// Counts a wide value's cost as steps.
     pub(super) fn charge_value(&mut self, ty: BaseType) -> Result<(), Fault> {
         match ty.size() {
             ..=128 => Ok(()),
@@ -341,7 +341,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Undefined storage of DWARF 6 is as large as the largest address space.
+    /// In DWARF 6 undefined storage is as large as the largest address space.
     fn draft_undefined(&self, offset: u128, by: i128) -> Result<Location, Fault> {
         let offset = offset.checked_add_signed(by).filter(|&offset| offset < self.largest_storage());
         let offset = offset.ok_or_else(|| error("the offset exceeds undefined storage"))?;

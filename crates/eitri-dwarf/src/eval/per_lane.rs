@@ -1,8 +1,8 @@
-//! Values and places that differ between lanes, as single elements of the stack.
+//! Values and locations that differ between lanes, each as a single stack element.
 //!
-//! A value of up to 64 bits has a number for each lane. A place is a storage with a place for each lane: it behaves
-//! like any other storage, so that operations which only move locations, or make parts of them, are executed once for
-//! all lanes.
+//! A value with up to 64 bits has a number for each lane. A location is a storage that has a location in each lane:
+//! it behaves like any other storage, so that operations which only move locations, or construct parts from them, are
+//! executed once for all lanes.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use super::location::{Composite, LanePlaces, Location, SingleLocation, Storage};
 use super::stack::Element;
 use super::value::Value;
 
-/// Maximum number of parts on all levels of composites that are compared lane by lane.
+/// Maximum number of parts, on all levels, in composites that are compared lane by lane.
 const HEAVY: u32 = 256;
 
 impl LanePlaces {
-    /// Returns a location that represents these places; `None` if they have no size.
+    /// Returns a location that represents all lanes' locations; `None` if they have no size.
     pub fn into_location(self, lanes: u64) -> Option<Location> {
         let (bits, (weight, depth)) = match &self {
             Self::Along { storage, offsets, .. } => {
@@ -27,13 +27,13 @@ impl LanePlaces {
                 let places = || lanes_of(lanes).map(|lane| &places[lane as usize]);
                 let bits = places().filter_map(SingleLocation::remaining).min()?;
                 let weight = places().map(|place| Composite::weigh(&place.storage));
-                (bits, weight.fold((0, 0), |all, one| (all.0.max(one.0), all.1.max(one.1))))
+                (bits, weight.fold((0, 0), |largest, one| (largest.0.max(one.0), largest.1.max(one.1))))
             }
         };
         Some(Composite::of_places(Arc::new(self), bits, weight, depth).into())
     }
 
-    /// Makes a place of one lane, at `by` bits from one of these, that of another lane.
+    /// Turns one lane's single location, `by` bits after the location here, into another lane's.
     #[inline]
     fn move_to(&self, place: &mut SingleLocation, by: u128, lane: u32) -> bool {
         let Self::Along { storage, is_of_lane, offsets } = self else { return false };
@@ -80,8 +80,8 @@ impl Element {
         matches!(self, Self::Location(location) if location.is_heavy())
     }
 
-    /// Whether the element, if it varies, is without composites in all lanes, except one composite of equal shape in
-    /// all: operations can then find the part that contains given bits.
+    /// Whether the element, if it varies, is without composites in all lanes, except one composite with the same
+    /// shape in all: operations can then find the part that contains given bits.
     pub(super) fn is_flat(&self) -> bool {
         let Self::Location(location) = self else { return true };
         location.places().all(|place| match &place.storage {
@@ -103,8 +103,8 @@ impl Element {
 }
 
 impl Element {
-    /// Makes the element of one lane, made from `all`, that of another. Returns false, without effect on more than its
-    /// parts, where only [`in_lane`](Self::in_lane) can.
+    /// Turns one lane's element, derived from `all`, into another lane's. Returns false, without effect on more than
+    /// its parts, where only [`in_lane`](Self::in_lane) can do so.
     #[inline]
     pub(super) fn move_to(&mut self, all: &Self, lane: u32) -> bool {
         match (self, all) {
@@ -117,7 +117,7 @@ impl Element {
 impl Location {
     #[inline]
     pub(super) fn move_to(&mut self, all: &Self, lane: u32) -> bool {
-        self.single_mut().zip(all.single()).is_some_and(|(one, all)| one.move_to(all, lane))
+        self.single_mut().zip(all.single()).is_some_and(|(place, all)| place.move_to(all, lane))
     }
 
     fn in_lane(&self, lane: u32) -> Self {
@@ -170,7 +170,7 @@ impl SingleLocation {
     }
 }
 
-/// Combines elements of individual lanes to one element. `None` if no single element can represent them.
+/// Combines individual lanes' elements into one element. `None` if no single element can represent them.
 pub(super) fn together<'e>(each: impl Iterator<Item = (u32, &'e Element)> + Clone) -> Option<Element> {
     let (_, first) = each.clone().next()?;
     match first {
@@ -223,7 +223,7 @@ fn locations_together(locations: &[(u32, &Location)]) -> Option<Location> {
     if let Some(composite) = composites_together(&places) {
         return Some(composite);
     }
-    // An incomplete composite cannot be represented as a place.
+    // An incomplete composite cannot be represented as a single location.
     if locations.iter().any(|(_, location)| location.is_incomplete()) {
         return None;
     }
@@ -235,7 +235,7 @@ fn locations_together(locations: &[(u32, &Location)]) -> Option<Location> {
     LanePlaces::Anywhere(anywhere).into_location(lanes)
 }
 
-/// Returns places in one storage, or each in its lane's memory.
+/// Returns locations in one storage, or each in its lane's memory.
 fn along(places: &[(u32, &SingleLocation)]) -> Option<LanePlaces> {
     let (_, first) = places.first()?;
     let storage = &first.storage;
@@ -258,16 +258,16 @@ fn along(places: &[(u32, &SingleLocation)]) -> Option<LanePlaces> {
     Some(LanePlaces::Along { storage: storage.clone(), is_of_lane: !are_same, offsets })
 }
 
-/// Combines composites with parts of equal sizes to one whose parts vary.
+/// Combines composites whose parts have equal sizes into a composite whose parts vary.
 fn composites_together(places: &[(u32, &SingleLocation)]) -> Option<Location> {
-    let of = |place: &SingleLocation| match &place.storage {
+    let composite_at = |place: &SingleLocation| match &place.storage {
         Storage::Composite(composite) => Some(composite.clone()),
         _ => None,
     };
     let (_, first) = places.first()?;
-    let composites = places.iter().map(|(lane, place)| Some((*lane, of(place)?)));
+    let composites = places.iter().map(|(lane, place)| Some((*lane, composite_at(place)?)));
     let composites: Vec<_> = composites.collect::<Option<_>>()?;
-    let shape = of(first)?;
+    let shape = composite_at(first)?;
     let is_alike = |(_, other): &(u32, triomphe::Arc<Composite>)| {
         let sizes =
             |composite: &Composite| composite.parts().iter().map(|part| part.bits).collect::<Vec<_>>();
@@ -281,7 +281,7 @@ fn composites_together(places: &[(u32, &SingleLocation)]) -> Option<Location> {
         locations_together(&parts.collect::<Vec<_>>())
     });
     let parts: Vec<_> = parts.collect::<Option<_>>()?;
-    let all = shape.with_parts(|index, _| parts[index].clone());
-    let storage = Storage::Composite(triomphe::Arc::new(all));
+    let combined = shape.with_parts(|index, _| parts[index].clone());
+    let storage = Storage::Composite(triomphe::Arc::new(combined));
     Some(SingleLocation { storage, offset: first.offset }.into())
 }

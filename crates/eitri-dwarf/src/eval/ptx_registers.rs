@@ -1,4 +1,4 @@
-//! Registers of PTX on a stopped processor of NVIDIA: the map of a cubin has the home of each word, by pc.
+//! PTX registers on a stopped NVIDIA processor: a cubin's map has each word's home, by pc.
 
 use std::borrow::Cow;
 
@@ -9,12 +9,12 @@ use crate::op::Reg;
 use crate::read::nvidia::{Home, MappedFunction};
 use crate::target::{SpaceId, Target, nvptx::class};
 
-/// A machine of NVIDIA, with its registers and memory, that also answers for the registers of PTX: by their homes at the
-/// pc of the innermost frame.
+/// An NVIDIA machine, with its registers and memory, that also answers for PTX registers: by their homes at the
+/// innermost frame's pc.
 ///
-/// A register of PTX has 64 bits for each lane, in two words of 32 bits. A register without homes of its upper word has
-/// 32 bits, and its upper word is 0. A word without a home at the pc, and one with two, is not available, and neither are
-/// registers in other lanes than the thread's.
+/// A PTX register has 64 bits for each lane, in two 32-bit words. A register without homes for its upper word has 32
+/// bits, and its upper word is 0. A word without a home at the pc, or with two homes, is not available, and neither
+/// are registers in other lanes than the thread's.
 ///
 /// Homes are registers R and UR and their halves, predicates, local memory at an offset, and local memory at an offset
 /// from a register R, to which registers are spilled.
@@ -23,7 +23,7 @@ pub struct PtxRegisters<'m> {
     machine: &'m dyn Machine,
     target: &'m Target,
     function: Option<&'m MappedFunction<'m>>,
-    /// Pc, in bytes from the start of the function.
+    /// Pc, in bytes from the function's start.
     pc: u64,
 }
 
@@ -33,13 +33,13 @@ impl core::fmt::Debug for PtxRegisters<'_> {
     }
 }
 
-/// Bytes of a word, and of a lane of a register of PTX.
+/// Bytes in a word, and in a lane of a PTX register.
 const WORD: u32 = 4;
 const LANE: u32 = 8;
 
 impl<'m> PtxRegisters<'m> {
-    /// Wraps a machine. `function` has the homes at the machine's pc, if there are any; `pc` counts bytes from the start
-    /// of the function.
+    /// Wraps a machine. `function` has the homes at the machine's pc, if there are any; `pc` counts bytes from the
+    /// function's start.
     pub fn new(
         machine: &'m dyn Machine,
         target: &'m Target,
@@ -49,13 +49,13 @@ impl<'m> PtxRegisters<'m> {
         Self { machine, target, function, pc }
     }
 
-    /// Name of a register of PTX; `None` for one of the processor.
+    /// A PTX register's name; `None` for a processor register.
     fn name(&self, reg: Reg) -> Option<String> {
         let register = self.target.register(reg)?;
         register.is_packed().then(|| register.name().to_string())
     }
 
-    /// Home of a word of a register.
+    /// The home of a register's word.
     fn home(&self, name: &str, word: u32) -> Result<Home, String> {
         let none = || format!("the cubin has no map of registers for this pc: register {name}");
         let function = self.function.ok_or_else(none)?;
@@ -67,33 +67,34 @@ impl<'m> PtxRegisters<'m> {
         }
     }
 
-    /// Whether the function has a word of a register at any pc.
+    /// Whether the function has a register's word at any pc.
     fn has_word(&self, name: &str, word: u32) -> bool {
         self.function.is_some_and(|function| function.homes_of(name.as_bytes(), word).next().is_some())
     }
 
-    /// Returns an error for a byte of a register, numbered from that of lane 0, that is another thread's.
+    /// Returns an error for a register byte, numbered from lane 0's first byte, that is another thread's.
     fn in_lane(&self, reg: Reg, at: u32) -> Result<(), String> {
-        let register = self.target.register(reg).filter(|one| one.is_vector() && one.lane_bits() >= 8);
+        let register =
+            self.target.register(reg).filter(|register| register.is_vector() && register.lane_bits() >= 8);
         let Some((register, lane)) = register.zip(self.machine.lane()) else { return Ok(()) };
         let bytes = register.lane_bits() / 8;
         if u64::from(at / bytes) == lane {
             return Ok(());
         }
-        let at = i128::from(at) - i128::from(lane) * i128::from(bytes);
-        Err(format!("register {} has {} for each lane: byte {at}", register.name(), Count(bytes, "byte")))
+        let byte = i128::from(at) - i128::from(lane) * i128::from(bytes);
+        Err(format!("register {} has {} for each lane: byte {byte}", register.name(), Count(bytes, "byte")))
     }
 
-    /// Reads bytes of a lane of a register of PTX, from byte `at` of the register.
-    fn read(&self, name: &str, at: u32, into: &mut [u8]) -> Result<(), Cow<'static, str>> {
+    /// Reads bytes from a PTX register, from byte `first` on.
+    fn read(&self, name: &str, first: u32, into: &mut [u8]) -> Result<(), Cow<'static, str>> {
         let is_short = self.has_word(name, 0) && !self.has_word(name, 1);
-        // Homes of the words, as far as they are read.
+        // The words' homes, once they are read.
         let mut homes = [None; 2];
         for (index, byte) in into.iter_mut().enumerate() {
-            let at = at + index as u32;
-            let lane = at / LANE;
-            let word = at % LANE / WORD;
-            let at = at % WORD;
+            let offset = first + index as u32;
+            let lane = offset / LANE;
+            let word = offset % LANE / WORD;
+            let in_word = offset % WORD;
             if word == 1 && is_short {
                 *byte = 0;
                 continue;
@@ -104,13 +105,13 @@ impl<'m> PtxRegisters<'m> {
                 None => *known.insert(self.home(name, word)?),
             };
             *byte = self
-                .byte(home, lane, at)
+                .byte(home, lane, in_word)
                 .ok_or_else(|| format!("register {name} is in {home}, which is unknown"))?;
         }
         Ok(())
     }
 
-    /// Reads a byte of a home.
+    /// Reads a byte in a home.
     fn byte(&self, home: Home, lane: u32, at: u32) -> Option<u8> {
         let number = home.number();
         let half = |number: u32| (number / 2, 2 * (number % 2) + at);
@@ -146,7 +147,7 @@ impl<'m> PtxRegisters<'m> {
         }
     }
 
-    /// Reads a byte of a lane of a register of the processor.
+    /// Reads a byte from a lane in a processor register.
     fn register_byte(&self, name: &str, lane: u32, at: u32) -> Option<u8> {
         let reg = self.target.register_named(name).ok()?;
         let mut byte = [0];

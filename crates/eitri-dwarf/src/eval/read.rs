@@ -11,23 +11,23 @@ use crate::error::Count;
 /// Bits read at a location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bits {
-    /// The bytes in memory order. Bit *n* of the object is bit *n mod 8* of byte *n div 8*, counted from the
-    /// least significant on a little-endian machine, from the most significant on a big-endian one.
+    /// The bytes in memory order. The object's bit *n* is bit *n mod 8* in byte *n div 8*, counted from the least
+    /// significant on a little-endian machine, from the most significant on a big-endian machine.
     pub bytes: Vec<u8>,
-    /// Mask of the defined bits, in the same order: 1 where defined. Undefined bits, and those after the last bit, are
-    /// 0 in both.
+    /// Mask with the defined bits, in the same order: 1 where defined. Undefined bits, and bits after the last bit,
+    /// are 0 in both.
     pub defined: Vec<u8>,
 }
 
 /// Reads `bits` bits at a location.
 ///
-/// An object in several places is read at the first readable place, part by part. The object is undefined only if all
-/// places are. The bits after the last part of a composite are undefined: a producer may leave out the parts at the end
-/// that have no storage.
+/// An object with several single locations is read at the first that is readable, part by part. The object is
+/// undefined only if all single locations are. The bits after a composite's last part are undefined, because a
+/// producer may leave out the parts at the end that have no storage.
 ///
 /// # Errors
 /// * [`Class::Unmapped`] if memory is not mapped, or a register is not available;
-/// * [`Class::Evaluation`] if other storage has fewer bits, or the bits are those of an implicit pointer: see
+/// * [`Class::Evaluation`] if other storage has fewer bits, or the bits are an implicit pointer's: see
 ///   [`read_pointer`].
 pub fn read_bits(location: &Location, bits: u64, machine: &dyn Machine) -> Result<Bits, Fault> {
     let len = read_bytes(bits, 1)?;
@@ -39,7 +39,7 @@ pub fn read_bits(location: &Location, bits: u64, machine: &dyn Machine) -> Resul
 /// Maximum number of bytes read at once: larger requests are mistakes.
 const MAX_BYTES: usize = 1 << 26;
 
-/// Returns the number of bytes of `bits` bits, which are read at `count` locations.
+/// Returns how many bytes `bits` bits take, which are read at `count` locations.
 pub(super) fn read_bytes(bits: u64, count: usize) -> Result<usize, Fault> {
     let len = usize::try_from(bits.div_ceil(8)).unwrap_or(usize::MAX);
     match len.checked_mul(count) {
@@ -67,20 +67,22 @@ pub(super) fn read_into(
     Ok(())
 }
 
-/// Returns the pointer, if the `bits` bits at the location are all bits of an implicit pointer, in order.
+/// Returns the pointer, if the `bits` bits at the location are all of an implicit pointer's bits, in order.
 ///
 /// # Errors
-/// An evaluation error if only some of the bits belong to an implicit pointer, or they are out of order (A.2.5.4.4.5).
+/// An evaluation error if only some bits belong to an implicit pointer, or they are out of order (A.2.5.4.4.5).
 pub fn read_pointer(location: &Location, bits: u64) -> Result<Option<ImplicitPointer>, Fault> {
     if bits == 0 {
         return Ok(None);
     }
-    let mut found = Pointer { all: None, bits: 0, others: false };
-    found.visit(location, 0, bits.into())?;
-    match found.all {
+    let mut pointer_bits = Pointer { all: None, bits: 0, others: false };
+    pointer_bits.visit(location, 0, bits.into())?;
+    match pointer_bits.all {
         None => Ok(None),
         Some(pointer)
-            if !found.others && found.bits == u128::from(pointer.bits) && bits == u64::from(pointer.bits) =>
+            if !pointer_bits.others
+                && pointer_bits.bits == u128::from(pointer.bits)
+                && bits == u64::from(pointer.bits) =>
         {
             Ok(Some(pointer))
         }
@@ -95,14 +97,14 @@ fn partial_pointer() -> Fault {
 
 struct Pointer {
     all: Option<ImplicitPointer>,
-    /// Number of its bits found so far.
+    /// How many of its bits were found so far.
     bits: u128,
     others: bool,
 }
 
 impl Pointer {
     fn visit(&mut self, location: &Location, skip: u128, bits: u128) -> Result<(), Fault> {
-        // Any defined place will do, as all contain the same bits.
+        // Any defined single location will do, because all contain the same bits.
         let place = location.places().find(|place| place.storage != Storage::Undefined);
         match place.map(|place| (&place.storage, place.offset + skip)) {
             Some((Storage::Composite(composite), offset)) => {
@@ -111,7 +113,7 @@ impl Pointer {
                 }
             }
             Some((Storage::ImplicitPointer(pointer), offset)) => {
-                let follows = self.all.is_none_or(|all| all == *pointer) && offset == self.bits;
+                let follows = self.all.is_none_or(|known| known == *pointer) && offset == self.bits;
                 if !follows {
                     return Err(partial_pointer());
                 }
@@ -124,8 +126,8 @@ impl Pointer {
     }
 }
 
-/// Reads bits into bytes in memory order, within an expression: every bit must be defined and readable. Returns the
-/// number of places read, including composites and their parts.
+/// Reads bits into bytes in memory order, within an expression: every bit must be defined and readable. Returns how
+/// many single locations were read, including composites and their parts.
 pub(super) fn read_exact(
     location: &Location,
     bits: usize,
@@ -140,11 +142,11 @@ pub(super) fn read_exact(
 
 struct Sink<'a> {
     bytes: &'a mut [u8],
-    /// Mask of defined bits, where undefined bits are allowed.
+    /// Mask for defined bits, where undefined bits are allowed.
     defined: Option<&'a mut [u8]>,
-    /// Requires all places of a location to contain the same bits, all defined.
+    /// Requires all single locations to contain the same bits, all defined.
     all_places: bool,
-    /// Number of places read.
+    /// How many single locations were read.
     places: u64,
 }
 
@@ -164,15 +166,15 @@ fn read_whole(
     }
     let described = location.single().and_then(SingleLocation::remaining).filter(|_| sink.defined.is_some());
     let described = described.map_or(bits as u128, |described| described.min(bits as u128));
-    // Adjacent bits of a register are one number, regardless of how parts divide them.
-    let mut at = 0;
+    // A register's adjacent bits are one number, regardless of how parts divide them.
+    let mut done = 0;
     for span in spans(location, described)? {
         // A span has at most the bits that are read.
         let bits = span.bits as usize;
-        read_any(span.places.iter(), 0, bits, at, sink, machine)?;
-        at += bits;
+        read_any(span.places.iter(), 0, bits, done, sink, machine)?;
+        done += bits;
     }
-    if at < bits { read_undefined(bits - at, at, sink, machine) } else { Ok(()) }
+    if done < bits { read_undefined(bits - done, done, sink, machine) } else { Ok(()) }
 }
 
 fn read_location(
@@ -186,14 +188,14 @@ fn read_location(
     if let Some(place) = location.single() {
         return read_place(place, skip, bits, at, sink, machine);
     }
-    // Every place must have the bits, including places that are not read (A.2.5.4.3.4, `DW_OP_deref_type`).
+    // Every single location must have the bits, including those that are not read (A.2.5.4.3.4, `DW_OP_deref_type`).
     for place in location.places() {
         check_size(place, skip, bits, sink)?;
     }
     read_any(location.places(), skip, bits, at, sink, machine)
 }
 
-/// Reads at the first readable place, or at all places, which must then contain the same bits.
+/// Reads at the first readable single location, or at all of them, which must then contain the same bits.
 fn read_any<'l>(
     places: impl Iterator<Item = &'l SingleLocation> + Clone,
     skip: u128,
@@ -218,7 +220,7 @@ fn read_any<'l>(
     }
 }
 
-/// Reads at each place once, and refuses different bits.
+/// Reads at each single location once, and refuses different bits.
 fn read_all<'l>(
     places: impl Iterator<Item = &'l SingleLocation>,
     skip: u128,
@@ -232,17 +234,17 @@ fn read_all<'l>(
     let mut first: Option<(&SingleLocation, Vec<u8>)> = None;
     for place in places {
         let mut bytes = vec![0; (before + bits).div_ceil(8)];
-        let mut one = Sink { bytes: &mut bytes, defined: None, all_places: true, places: 0 };
-        read_place(place, skip, bits, before, &mut one, machine)?;
-        sink.places += one.places;
+        let mut copy_sink = Sink { bytes: &mut bytes, defined: None, all_places: true, places: 0 };
+        read_place(place, skip, bits, before, &mut copy_sink, machine)?;
+        sink.places += copy_sink.places;
         match &first {
             None => first = Some((place, bytes)),
             Some((_, held)) if *held == bytes => {}
             Some((other, _)) => {
-                let one = brief(*other);
-                let other = brief(place);
+                let first_text = brief(*other);
+                let second_text = brief(place);
                 return Err(error(format!(
-                    "the locations of an object have the same bits: {one} and {other} differ"
+                    "the locations of an object have the same bits: {first_text} and {second_text} differ"
                 )));
             }
         }
@@ -312,7 +314,7 @@ fn read_place(
         Storage::Memory { space, lane, .. } => {
             let copy = if high { copy_high_bits } else { copy_bits };
             in_chunks(sink.bytes, at, from, bits, copy, |byte, into| {
-                // `from` is inside the storage, so its byte is an address.
+                // `from` is inside the storage, so that its byte is an address.
                 machine.memory(*space, *lane, byte as u64, into).map_err(|_| {
                     let lane = lane.map_or(String::new(), |lane| format!(" of lane {lane}"));
                     let len = into.len();
@@ -357,7 +359,7 @@ fn unreadable(rule: String) -> Fault {
     Fault::new(Class::Unmapped, rule)
 }
 
-/// Copies bits that are read in chunks of bytes, in the bit order of `copy`.
+/// Copies bits that are read in byte chunks, in the bit order that `copy` has.
 fn in_chunks(
     into: &mut [u8],
     at: usize,

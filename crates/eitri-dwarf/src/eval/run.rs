@@ -17,7 +17,7 @@ use crate::error::Count;
 use crate::op::{Decoder, Dialect, Encoding, Op, Reg};
 use crate::target::SpaceId;
 
-/// Continuation after an operation.
+/// How to continue after an operation.
 pub(super) enum Next {
     /// The next operation.
     On,
@@ -31,7 +31,7 @@ pub struct Step<'a> {
     /// Call depth, 0 in the outermost expression. Expressions that an operation refers to (a frame base, or an entry
     /// that is called or pointed to) count as calls.
     pub depth: u32,
-    /// Offset of the operation in bytes from the start of its expression.
+    /// The operation's offset in bytes from its expression's start.
     pub offset: usize,
     /// The operation.
     pub op: Op<'a>,
@@ -39,21 +39,21 @@ pub struct Step<'a> {
     pub stack: &'a [Element],
 }
 
-/// State of one evaluation.
+/// One evaluation's state.
 ///
-/// `scope` contains the part of the context that differs in nested expressions.
+/// `scope` contains the context's part that differs in nested expressions.
 pub(super) struct Run<'r, 't> {
     pub stack: &'r mut Vec<Element>,
     pub slots: &'r mut Slots,
     pub machine: &'r dyn Machine,
     pub target: &'r dyn Architecture,
     pub limits: Limits,
-    /// Requires all places of a location that is read to contain the same bits.
+    /// Requires all single locations that an object has to contain the same bits when it is read.
     pub all_places: bool,
     pub place: ExpressionSite,
     pub scope: Scope,
     pub object: CurrentObject<'r>,
-    /// Register of the last operation, if it was `DW_OP_reg*`.
+    /// The last operation's register, if it was `DW_OP_reg*`.
     pub last_register: Option<Reg>,
     pub steps: u64,
     trace: Option<&'t mut dyn FnMut(Step<'_>)>,
@@ -68,7 +68,7 @@ impl<'r, 't> Run<'r, 't> {
         context: &Context<'r>,
         trace: Option<&'t mut dyn FnMut(Step<'_>)>,
     ) -> Self {
-        let scope = Scope::of(context);
+        let scope = Scope::outermost(context);
         let target = context.target;
         let place = context.place;
         let object = context.object;
@@ -91,7 +91,7 @@ impl<'r, 't> Run<'r, 't> {
         }
     }
 
-    /// Evaluates an expression from the initial stack to a result of the context's kind.
+    /// Evaluates an expression from the initial stack to a result with the context's kind.
     pub fn whole(&mut self, expr: &[u8], context: &Context<'_>) -> Result<Outcome, Fault> {
         self.start(context.initial);
         self.expression(expr)?;
@@ -102,13 +102,13 @@ impl<'r, 't> Run<'r, 't> {
         self.stack.extend_from_slice(initial);
     }
 
-    /// Executes the operations of an expression on the current stack.
+    /// Executes an expression's operations on the current stack.
     pub fn expression(&mut self, expr: &[u8]) -> Result<(), Fault> {
         let mut progress = Progress::after(self.steps, self.last_register);
         self.rest(expr, &mut progress)
     }
 
-    /// Executes the remaining operations of an expression, after those of the fast evaluator.
+    /// Executes an expression's remaining operations, after the fast evaluator's.
     pub fn rest(&mut self, expr: &[u8], progress: &mut Progress) -> Result<(), Fault> {
         (self.steps, self.last_register) = (progress.steps, progress.register);
         self.fetch();
@@ -153,7 +153,7 @@ impl<'r, 't> Run<'r, 't> {
         Ok(Some(op))
     }
 
-    /// Executes an operation at an offset of an expression.
+    /// Executes an operation at an offset in an expression.
     #[inline]
     pub fn carry_out(
         &mut self,
@@ -185,7 +185,7 @@ impl<'r, 't> Run<'r, 't> {
         }
         self.last_register = match *op {
             Op::RegX { reg } => Some(reg),
-            // The called expression may have ended with one.
+            // The called expression may have ended with a register.
             Op::Call2 { .. } | Op::Call4 { .. } | Op::CallRef { .. } => self.last_register,
             _ => None,
         };
@@ -224,7 +224,7 @@ impl<'r, 't> Run<'r, 't> {
         }
     }
 
-    /// Moves the elements of the fast evaluator to the stack.
+    /// Moves the fast evaluator's elements to the stack.
     fn fetch(&mut self) {
         if self.slots.is_empty() {
             return;
@@ -235,7 +235,7 @@ impl<'r, 't> Run<'r, 't> {
         self.slots.clear();
     }
 
-    /// Decodes an operation whose constant exceeds the 64 bits of an [`Op`]. A value of the generic type does not need
+    /// Decodes an operation whose constant exceeds the 64 bits that an [`Op`] has. A generic-type value does not need
     /// the upper bits; for other types see [`carry_out`](Self::carry_out).
     #[cold]
     fn truncated(&self, expr: &[u8], offset: usize) -> Option<(Op<'static>, usize)> {
@@ -245,7 +245,7 @@ impl<'r, 't> Run<'r, 't> {
         })
     }
 
-    /// Whether the top element is a value of more than 64 bits.
+    /// Whether the top element is a value with more than 64 bits.
     fn is_top_wide(&self) -> bool {
         matches!(self.peek(0), Some(Element::Value(value)) if value.ty().size() > 64)
     }
@@ -277,7 +277,7 @@ impl<'r, 't> Run<'r, 't> {
     /// Returns the element `index` below the top.
     pub fn peek(&self, index: usize) -> Option<&Element> {
         let above_floor = &self.stack[self.scope.floor..];
-        above_floor.len().checked_sub(index + 1).map(|at| &above_floor[at])
+        above_floor.len().checked_sub(index + 1).map(|position| &above_floor[position])
     }
 
     pub fn pop_value(&mut self) -> Result<Value, Fault> {
@@ -313,8 +313,8 @@ impl<'r, 't> Run<'r, 't> {
         self.location_of(element)
     }
 
-    /// Converts an element to a location: a value of the generic type is an address in the default space, and an
-    /// implicit pointer value into that space becomes its pointee (A.2.5.4.4.3).
+    /// Converts an element to a location: a generic-type value is an address in the default space, and an implicit
+    /// pointer value into that space becomes its pointee (A.2.5.4.4.3).
     pub fn location_of(&mut self, element: Element) -> Result<Location, Fault> {
         let value = match element {
             Element::Location(location) => {
@@ -349,7 +349,7 @@ impl<'r, 't> Run<'r, 't> {
         self.scope.encoding.dialect == Dialect::Dwarf6
     }
 
-    /// Returns the maximum size of a composite in bits.
+    /// Returns a composite's maximum size in bits.
     pub fn largest_storage(&self) -> u128 {
         memory_bits(self.target.largest_address_bits())
     }

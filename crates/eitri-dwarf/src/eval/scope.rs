@@ -1,11 +1,11 @@
-//! Nested expressions, and the part of the context that each of them sees (A.2.5.1).
+//! Nested expressions, and the context that each of them sees (A.2.5.1).
 
 use super::context::{Context, CurrentObject};
 use super::machine::Entry;
 use crate::op::Encoding;
 use crate::read::SUPPLEMENTARY;
 
-/// Part of the context that can differ in a nested expression.
+/// What can differ in a nested expression's context.
 #[derive(Clone, Copy)]
 pub(super) struct Scope {
     pub encoding: Encoding,
@@ -23,8 +23,8 @@ pub(super) struct Scope {
 }
 
 impl Scope {
-    /// Returns the scope of an outermost expression.
-    pub fn of(context: &Context<'_>) -> Self {
+    /// Returns an outermost expression's scope.
+    pub fn outermost(context: &Context<'_>) -> Self {
         Self {
             encoding: context.encoding,
             unit: context.unit,
@@ -37,13 +37,13 @@ impl Scope {
         }
     }
 
-    /// Returns the scope of a frame base: the unit of its subprogram, and the entry of the expression that needs it.
+    /// Returns a frame base's scope: its subprogram's unit, and the entry whose expression needs it.
     pub fn of_frame_base(self, subprogram: &Entry<'_>) -> Self {
         Self { is_frame_base: true, ..self.in_unit_of(subprogram) }
     }
 
-    /// Returns the offset of an entry that the expression refers to by its offset in the file. The file is the one with the
-    /// expression's unit, which can be supplementary.
+    /// Returns an entry's offset, where the expression refers to it by its offset in the file. The file is the file
+    /// that contains the expression's unit, and can be supplementary.
     pub fn entry_in_file(&self, offset: u64) -> u64 {
         self.unit & SUPPLEMENTARY | offset.min(SUPPLEMENTARY - 1)
     }
@@ -53,12 +53,12 @@ impl Scope {
         Self { frame, ..self }
     }
 
-    /// Returns the scope of an entry in its unit.
+    /// Returns an entry's scope in its unit.
     pub fn of_entry(self, offset: u64, entry: &Entry<'_>) -> Self {
         Self { entry: Some(offset), ..self.in_unit_of(entry) }
     }
 
-    /// Returns the scope in the unit of an entry.
+    /// Returns the scope in an entry's unit.
     pub fn in_unit_of(self, entry: &Entry<'_>) -> Self {
         let encoding = entry.encoding.unwrap_or(self.encoding);
         Self { encoding, unit: entry.unit, ..self }

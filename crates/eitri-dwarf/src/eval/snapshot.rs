@@ -10,18 +10,18 @@ use super::write::MachineMut;
 use crate::op::Reg;
 use crate::target::SpaceId;
 
-/// State of an outer frame of a [`Snapshot`].
+/// An outer frame's state in a [`Snapshot`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Caller {
     /// Program location: the call.
     pub pc: Option<u64>,
     /// Canonical frame address.
     pub cfa: Option<Location>,
-    /// Locations of its registers; missing ones are undefined.
+    /// Its registers' locations; missing registers are undefined.
     pub registers: BTreeMap<Reg, Location>,
 }
 
-/// Location or constant of an entry in a [`Snapshot`]: an owned [`Body`].
+/// An entry's location or constant in a [`Snapshot`]: an owned [`Body`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum OwnedBody {
     /// An expression.
@@ -67,7 +67,7 @@ impl OwnedBody {
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Snapshot {
-    /// Contents of registers in the innermost frame, least significant byte first. Missing registers are unavailable.
+    /// Register contents in the innermost frame, least significant byte first. Missing registers are unavailable.
     pub registers: BTreeMap<Reg, Vec<u8>>,
     /// Memory by space, lane (in spaces where each lane has its own) and address. Missing bytes are not mapped.
     pub memory: BTreeMap<(SpaceId, Option<u32>), BTreeMap<u64, u8>>,
@@ -75,40 +75,40 @@ pub struct Snapshot {
     pub big_endian: bool,
     /// The current lane.
     pub lane: Option<u64>,
-    /// Number of lanes; `None` means 1.
+    /// Lane count; `None` means 1.
     pub lanes: Option<u64>,
     /// The iteration in focus.
     pub iteration: Option<u64>,
-    /// Number of iterations; `None` means 1.
+    /// Iteration count; `None` means 1.
     pub iterations: Option<u64>,
-    /// The program location of the innermost frame.
+    /// The innermost frame's program location.
     pub pc: Option<u64>,
-    /// The canonical frame address of the innermost frame.
+    /// The innermost frame's canonical frame address.
     pub cfa: Option<Location>,
-    /// `DW_AT_frame_base` of the subprograms of all frames, and their unit.
+    /// `DW_AT_frame_base` for the subprograms in all frames, and their unit.
     pub frame_base: Option<(OwnedBody, u64)>,
     /// Outer frames, starting with frame 1.
     pub callers: Vec<Caller>,
     /// The current object.
     pub object: Option<Location>,
-    /// Start of thread-local storage.
+    /// Where thread-local storage starts.
     pub tls: Option<u64>,
-    /// Number of bytes by which the file is loaded above its addresses.
+    /// By how many bytes the file is loaded above its addresses.
     pub load_bias: u64,
-    /// Addresses of `.debug_addr`, for all units.
+    /// Addresses in `.debug_addr`, for all units.
     pub debug_addr: Vec<u64>,
-    /// Base types, by the offset of their unit and their offset in it.
+    /// Base types, by their unit's offset and their offset in it.
     pub types: BTreeMap<(u64, u64), BaseType>,
     /// Entries by their offset in `.debug_info`, each with its unit.
     pub entries: BTreeMap<u64, (OwnedBody, u64)>,
-    /// Values passed by the caller of the innermost frame, by the offset of the parameter: an expression, and its unit.
+    /// Values passed by the innermost frame's caller, by parameter offset: an expression, and its unit.
     pub call_values: BTreeMap<u64, (Vec<u8>, u64)>,
-    /// Types of variables, by the offset of their entries.
+    /// Variable types, by the variables' entry offsets.
     pub variable_types: BTreeMap<u64, BaseType>,
 }
 
 impl Snapshot {
-    /// Stores bytes in memory, replacing existing ones. Addresses do not wrap around.
+    /// Stores bytes in memory, replacing existing bytes. Addresses do not wrap around.
     pub fn store(&mut self, space: SpaceId, lane: Option<u32>, address: u64, bytes: &[u8]) {
         let memory = self.memory.entry((space, lane)).or_default();
         memory.extend((address..=u64::MAX).zip(bytes.iter().copied()));
@@ -127,8 +127,8 @@ fn entry((body, unit): &(OwnedBody, u64)) -> Entry<'_> {
 impl Machine for Snapshot {
     fn register(&self, reg: Reg, frame: u32, at: u32, into: &mut [u8]) -> Result<(), Unavailable> {
         let bytes = self.registers.get(&reg).filter(|_| frame == 0).ok_or(Unavailable)?;
-        let at = at as usize;
-        into.copy_from_slice(bytes.get(at..at + into.len()).ok_or(Unavailable)?);
+        let start = at as usize;
+        into.copy_from_slice(bytes.get(start..start + into.len()).ok_or(Unavailable)?);
         Ok(())
     }
 
@@ -143,12 +143,12 @@ impl Machine for Snapshot {
         let mut expected = Some(address);
         let mut bytes = memory.range(address..);
         for byte in into {
-            let (at, found) = bytes.next().ok_or(Unavailable)?;
-            if Some(*at) != expected {
+            let (stored, contents) = bytes.next().ok_or(Unavailable)?;
+            if Some(*stored) != expected {
                 return Err(Unavailable);
             }
-            *byte = *found;
-            expected = at.checked_add(1);
+            *byte = *contents;
+            expected = stored.checked_add(1);
         }
         Ok(())
     }
@@ -186,8 +186,8 @@ impl Machine for Snapshot {
     }
 
     fn saved(&self, reg: Reg, frame: u32) -> Option<Location> {
-        let found = self.caller(frame)?.registers.get(&reg);
-        Some(found.cloned().unwrap_or_else(Location::undefined))
+        let location = self.caller(frame)?.registers.get(&reg);
+        Some(location.cloned().unwrap_or_else(Location::undefined))
     }
 
     fn object(&self) -> Option<Location> {
@@ -228,8 +228,8 @@ impl Machine for Snapshot {
 impl MachineMut for Snapshot {
     fn set_register(&mut self, reg: Reg, frame: u32, at: u32, bytes: &[u8]) -> Result<(), Unavailable> {
         let known = self.registers.get_mut(&reg).filter(|_| frame == 0).ok_or(Unavailable)?;
-        let at = at as usize;
-        known.get_mut(at..at + bytes.len()).ok_or(Unavailable)?.copy_from_slice(bytes);
+        let start = at as usize;
+        known.get_mut(start..start + bytes.len()).ok_or(Unavailable)?.copy_from_slice(bytes);
         Ok(())
     }
 

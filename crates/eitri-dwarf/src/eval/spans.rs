@@ -1,4 +1,4 @@
-//! Locations resolved to bits of storages, the form in which they are compared.
+//! Locations resolved to storage bits, the form in which they are compared.
 
 use core::hash::{Hash, Hasher};
 use std::hash::DefaultHasher;
@@ -7,30 +7,31 @@ use super::fault::{Fault, brief, error};
 use super::location::{ImplicitBits, Location, SingleLocation, Storage};
 use crate::error::Count;
 
-/// Consecutive bits of an object, with their places.
+/// An object's consecutive bits, with their single locations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {
-    /// Number of bits.
+    /// How many bits the span has.
     pub bits: u128,
-    /// Places of the bits, sorted and without duplicates; no storage among them is a composite.
+    /// Single locations of the bits, sorted and without duplicates; no storage among them is a composite.
     pub places: Vec<SingleLocation>,
 }
 
-/// Resolves the first `bits` bits at a location to spans, in order. Composites are resolved, and each span of an object
-/// in several places has all of its places. Adjacent spans that continue in the same storages are joined.
+/// Resolves the first `bits` bits at a location to spans, in order. Composites are resolved, and each span has all
+/// single locations of its bits. Adjacent spans that continue in the same storages are joined.
 ///
 /// # Errors
-/// An evaluation error if a storage ends before `bits` bits, or if the spans have more than 2^20 places in all.
+/// An evaluation error if a storage ends before `bits` bits, or if the spans have more than 2^20 single locations in
+/// all.
 pub fn spans(location: &Location, bits: u128) -> Result<Vec<Span>, Fault> {
     if bits == 0 {
         return Ok(Vec::new());
     }
-    let mut found = cut(location, 0, bits)?;
-    for span in &mut found {
+    let mut resolved = cut(location, 0, bits)?;
+    for span in &mut resolved {
         span.places.sort_unstable();
         span.places.dedup();
     }
-    found.dedup_by(|next, span| {
+    resolved.dedup_by(|next, span| {
         let joins = next.places.len() == span.places.len()
             && span.places.iter().zip(&next.places).all(|(place, next)| {
                 place.storage == next.storage
@@ -41,12 +42,12 @@ pub fn spans(location: &Location, bits: u128) -> Result<Vec<Span>, Fault> {
         }
         joins
     });
-    Ok(found)
+    Ok(resolved)
 }
 
-/// Calls `is_right` with the storage, the offset in it and the number of bits of each part of an object's bits, in
-/// order. Returns whether `is_right` accepts each part; `false` for bits outside of their storage, or in several places
-/// at once.
+/// Calls `is_right` with the storage, the offset in it and the bit count of each part of an object's bits, in order.
+/// Returns whether `is_right` accepts each part; `false` for bits outside their storage, or with several single
+/// locations.
 pub fn all_parts<F>(location: &Location, skip: u128, bits: u128, is_right: &mut F) -> bool
 where
     F: FnMut(&Storage, u128, u128) -> bool,
@@ -67,7 +68,7 @@ where
     left == 0 || is_right(&Storage::Undefined, 0, left)
 }
 
-/// Whether two lists of spans name the same bits of the same storages. Known bits are compared by value.
+/// Whether two span lists name the same bits of the same storages. Known bits are compared by value.
 pub fn are_equal(left: &[Span], right: &[Span]) -> bool {
     let mut left = Cursor::new(left);
     let mut right = Cursor::new(right);
@@ -85,7 +86,7 @@ pub fn are_equal(left: &[Span], right: &[Span]) -> bool {
     }
 }
 
-/// Hashes spans bit by bit: lists of the same bits have equal hashes.
+/// Hashes spans bit by bit, so that lists naming the same bits have equal hashes.
 pub fn hash(spans: &[Span]) -> u64 {
     let mut hasher = DefaultHasher::new();
     let mut spans = Cursor::new(spans);
@@ -104,7 +105,7 @@ pub fn hash(spans: &[Span]) -> u64 {
     hasher.finish()
 }
 
-/// Iterates over spans in steps of any number of bits.
+/// Iterates over spans in steps that have any number of bits.
 struct Cursor<'a> {
     spans: &'a [Span],
     used: u128,
@@ -132,7 +133,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Returns the place `skip` bits further. Known bits are cut to the `bits` bits in question.
+/// Returns the single location `skip` bits further. Known bits are cut to the `bits` bits in question.
 fn exact(place: &SingleLocation, skip: u128, bits: u128) -> SingleLocation {
     match &place.storage {
         Storage::Undefined => place.clone(),
@@ -147,8 +148,8 @@ fn exact(place: &SingleLocation, skip: u128, bits: u128) -> SingleLocation {
     }
 }
 
-/// Maximum number of places in all spans together. Composites with different part boundaries have more spans than parts
-/// in all.
+/// Maximum number of single locations in all spans together. Composites with different part boundaries have more
+/// spans than parts in all.
 const MOST_PLACES: usize = 1 << 20;
 
 fn cut(location: &Location, skip: u128, bits: u128) -> Result<Vec<Span>, Fault> {
@@ -171,14 +172,14 @@ fn cut_place(place: &SingleLocation, skip: u128, bits: u128) -> Result<Vec<Span>
     }
     match &place.storage {
         Storage::Composite(composite) => {
-            let mut all = Vec::new();
+            let mut spans = Vec::new();
             let mut left = bits;
             for (part, skip, bits) in composite.slice(place.offset + skip, bits) {
-                all.append(&mut cut(part, skip, bits)?);
+                spans.append(&mut cut(part, skip, bits)?);
                 left -= bits;
             }
-            all.extend((left > 0).then(|| undefined(left)));
-            Ok(all)
+            spans.extend((left > 0).then(|| undefined(left)));
+            Ok(spans)
         }
         // Offsets in undefined storage do not matter.
         Storage::Undefined => Ok(vec![undefined(bits)]),
@@ -193,10 +194,10 @@ fn undefined(bits: u128) -> Span {
     Span { bits, places: vec![SingleLocation { storage: Storage::Undefined, offset: 0 }] }
 }
 
-/// Merges lists of spans of equal total size: each resulting span has the places of all lists.
+/// Merges span lists with equal total size: each resulting span has the single locations from all lists.
 fn together(lists: &[Vec<Span>]) -> Result<Vec<Span>, Fault> {
     let mut cuts: Vec<Cut<'_>> = lists.iter().map(|list| Cut::new(list)).collect();
-    let mut all = Vec::new();
+    let mut merged = Vec::new();
     let mut count = 0;
     while let Some(bits) = cuts.iter().filter_map(Cut::left).min() {
         let mut places = Vec::new();
@@ -207,9 +208,9 @@ fn together(lists: &[Vec<Span>]) -> Result<Vec<Span>, Fault> {
                 "the bits of an object are in at most {MOST_PLACES} single locations"
             )));
         }
-        all.push(Span { bits, places });
+        merged.push(Span { bits, places });
     }
-    Ok(all)
+    Ok(merged)
 }
 
 /// Variant of [`Cursor`] that keeps known bits whole, so that adjacent spans can still be joined.

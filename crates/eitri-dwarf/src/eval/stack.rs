@@ -4,10 +4,10 @@ use super::fault::{Fault, brief, error, ill_formed};
 use super::location::Location;
 use super::value::Value;
 
-/// Result of an evaluation.
+/// An evaluation's result.
 pub type Outcome = Element;
 
-/// An element of the stack, or the result of an evaluation.
+/// A stack element, or an evaluation's result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Element {
     /// A value.
@@ -17,8 +17,8 @@ pub enum Element {
 }
 
 impl Element {
-    /// Returns the value, or converts a location where the specification allows it: one place in the default address space, at
-    /// the start of a byte.
+    /// Returns the value, or converts a location where the specification allows it: a single location in the default
+    /// address space, at a byte's start.
     ///
     /// # Errors
     /// Ill-formed for any other location.
@@ -48,7 +48,7 @@ impl core::fmt::Display for Element {
     }
 }
 
-/// Refuses a composite that is still being built.
+/// Refuses a composite under construction.
 ///
 /// # Errors
 /// Ill-formed for an incomplete composite.
@@ -60,7 +60,7 @@ pub(super) fn complete(location: &Location) -> Result<(), Fault> {
     }
 }
 
-/// Returns the number of an integral value, as an unsigned one. 2^128 - 1 represents all larger numbers: no address
+/// Returns an integral value as an unsigned number. 2^128 - 1 represents all larger numbers, because no address
 /// space, register or size is as large.
 ///
 /// # Errors

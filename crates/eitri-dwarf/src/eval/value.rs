@@ -1,6 +1,7 @@
 //! Values: a base type and a literal.
 //!
-//! Values of up to 64 bits are stored in place; wider ones (vectors of a whole wave, 128-bit integers) on the heap.
+//! Values with up to 64 bits are stored in place; wider values (a whole wave's vectors, 128-bit integers) on the
+//! heap.
 
 use super::lane_numbers::LaneNumbers;
 use super::order::copy_bits;
@@ -9,27 +10,27 @@ use crate::target::SpaceId;
 /// A pointer with an unknown value and a known pointee.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ImplicitPointer {
-    /// Offset in `.debug_info` of the entry that describes the pointee.
+    /// The pointee's entry, as an offset in `.debug_info`.
     pub entry: u64,
-    /// Distance in bytes from the start of the pointee to the address.
+    /// Distance in bytes from the pointee's start to the address.
     pub by: i64,
-    /// Address space of the pointee.
+    /// The pointee's address space.
     pub space: SpaceId,
-    /// Size of an address of the space in bits, which is the size of the pointer.
+    /// The space's address size in bits, which is the pointer's size.
     pub bits: u32,
 }
 
-/// Meaning of the bits of a base type (`DW_ATE_*`).
+/// What a base type's bits mean (`DW_ATE_*`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum TypeEncoding {
-    /// The generic type: integral, of the size of an address, without a signedness of its own.
+    /// The generic type: integral, as large as an address, without a signedness.
     Generic,
     /// `DW_ATE_address`.
     Address,
     /// `DW_ATE_boolean`.
     Boolean,
-    /// `DW_ATE_float`, binary floating point of IEEE 754.
+    /// `DW_ATE_float`, IEEE 754 binary floating point.
     Float,
     /// `DW_ATE_signed`.
     Signed,
@@ -45,13 +46,13 @@ pub enum TypeEncoding {
     Ucs,
     /// `DW_ATE_ASCII`.
     Ascii,
-    /// Any other encoding, by its number. Values of the encoding can be moved, but not calculated with: their meaning
-    /// is unspecified, or specified by the target.
+    /// Any other encoding, by its number. Values with the encoding can be moved, but not calculated with, because
+    /// their meaning is unspecified, or specified by the target.
     Other(u8),
 }
 
 impl TypeEncoding {
-    /// Returns the encoding of a number in DWARF 5, table 7.11.
+    /// Returns the encoding with a number in DWARF 5, table 7.11.
     pub const fn from_code(code: u8) -> Self {
         match code {
             0x01 => Self::Address,
@@ -83,11 +84,11 @@ impl TypeEncoding {
 /// A base type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BaseType {
-    /// Meaning of the bits.
+    /// What the bits mean.
     pub encoding: TypeEncoding,
-    /// Size of one element in bits.
+    /// An element's size in bits.
     pub bits: u32,
-    /// Number of elements: more than 1 in a vector type (`DW_AT_LLVM_vector_size`), whose first element is in the least
+    /// Element count: more than 1 in a vector type (`DW_AT_LLVM_vector_size`), whose first element is in the least
     /// significant bits.
     pub elements: u32,
 }
@@ -98,12 +99,12 @@ impl BaseType {
         Self { encoding, bits, elements: 1 }
     }
 
-    /// Returns the generic type for addresses of `address_bytes` bytes in the default space.
+    /// Returns the generic type for default-space addresses with `address_bytes` bytes.
     pub const fn generic(address_bytes: u8) -> Self {
         Self::new(TypeEncoding::Generic, address_bytes as u32 * 8)
     }
 
-    /// Returns the size of a value in bits, including all elements.
+    /// Returns a value's size in bits, including all elements.
     pub const fn size(self) -> u64 {
         self.bits as u64 * self.elements as u64
     }
@@ -118,13 +119,13 @@ impl BaseType {
         self.encoding.is_integral() && self.elements == 1
     }
 
-    /// Returns the type of an element.
+    /// Returns an element's type.
     pub const fn element(self) -> Self {
         Self::new(self.encoding, self.bits)
     }
 }
 
-/// A value on the stack: a base type and a literal of that type (A.2.5.2).
+/// A value on the stack: a base type and a literal with that type (A.2.5.2).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Value {
     ty: BaseType,
@@ -139,12 +140,12 @@ enum Literal {
     Large(Box<[u8]>),
     /// The value read from an implicit pointer, without bits.
     Pointer(ImplicitPointer),
-    /// Up to 64 bits for each lane; only in the evaluation of a whole wave.
+    /// Up to 64 bits for each lane; only when a whole wave is evaluated.
     Lanes(LaneNumbers),
 }
 
 impl Value {
-    /// Returns a value of a type. Bits above the type's size are dropped; missing bits are 0.
+    /// Returns a value with a type. Bits above the type's size are dropped; missing bits are 0.
     pub fn new(ty: BaseType, bits: u64) -> Self {
         match ty.size() {
             0 => Self { ty, literal: Literal::Small(0) },
@@ -153,8 +154,8 @@ impl Value {
         }
     }
 
-    /// Returns a value of a type, from bytes with the least significant first. Bits above the type's size are dropped;
-    /// missing bits are 0.
+    /// Returns a value with a type, from bytes with the least significant first. Bits above the type's size are
+    /// dropped; missing bits are 0.
     pub fn from_bytes(ty: BaseType, bytes: &[u8]) -> Self {
         let size = ty.size();
         if size <= 64 {
@@ -170,7 +171,7 @@ impl Value {
         Self { ty, literal: Literal::Large(large) }
     }
 
-    /// Returns a value of the generic type.
+    /// Returns a value with the generic type.
     pub fn generic(bits: u64, address_bytes: u8) -> Self {
         Self::new(BaseType::generic(address_bytes), bits)
     }
@@ -180,12 +181,12 @@ impl Value {
         Self { ty, literal: Literal::Pointer(to) }
     }
 
-    /// Returns a value of at most 64 bits that differs between lanes. Bits above the type's size must be 0.
+    /// Returns a value with at most 64 bits that differs between lanes. Bits above the type's size must be 0.
     pub(super) fn of_lanes(ty: BaseType, numbers: LaneNumbers) -> Self {
         Self { ty, literal: Literal::Lanes(numbers) }
     }
 
-    /// Returns the numbers of the lanes, if each has its own.
+    /// Returns the lanes' numbers, if each lane has its own.
     pub(super) fn lanes(&self) -> Option<&LaneNumbers> {
         match &self.literal {
             Literal::Lanes(numbers) => Some(numbers),
@@ -198,7 +199,7 @@ impl Value {
         self.ty
     }
 
-    /// Returns the pointee of an implicit pointer value, which has no bits.
+    /// Returns an implicit pointer value's pointee; such a value has no bits.
     pub fn as_pointer(&self) -> Option<ImplicitPointer> {
         match self.literal {
             Literal::Pointer(to) => Some(to),
@@ -263,20 +264,20 @@ impl Value {
             return self.clone();
         }
         let mut bytes = vec![0; ty.bits.div_ceil(8) as usize];
-        let at = index as usize * ty.bits as usize;
-        self.with_bytes(|all| copy_bits(&mut bytes, 0, all, at, ty.bits as usize));
+        let start = index as usize * ty.bits as usize;
+        self.with_bytes(|bits| copy_bits(&mut bytes, 0, bits, start, ty.bits as usize));
         Self::from_bytes(ty, &bytes)
     }
 
-    /// Returns a vector of elements.
+    /// Returns a vector with these elements.
     pub(super) fn of_elements<E>(
         ty: BaseType,
         mut element: impl FnMut(u32) -> Result<Self, E>,
     ) -> Result<Self, E> {
         let mut bytes = vec![0; ty.size().div_ceil(8) as usize];
         for index in 0..ty.elements {
-            let at = index as usize * ty.bits as usize;
-            element(index)?.with_bytes(|one| copy_bits(&mut bytes, at, one, 0, ty.bits as usize));
+            let start = index as usize * ty.bits as usize;
+            element(index)?.with_bytes(|bits| copy_bits(&mut bytes, start, bits, 0, ty.bits as usize));
         }
         Ok(Self::from_bytes(ty, &bytes))
     }
@@ -297,7 +298,7 @@ impl Value {
         self.as_u128() == Some(0)
     }
 
-    /// Passes the bytes of the value, least significant first, as many as the type needs.
+    /// Passes the value's bytes, least significant first, as many as the type needs.
     pub fn with_bytes<T>(&self, then: impl FnOnce(&[u8]) -> T) -> T {
         match &self.literal {
             Literal::Small(bits) => {

@@ -1,9 +1,9 @@
-//! Values as streams of [ordered bits](super::order).
+//! Values as streams with [ordered bits](super::order).
 
 use super::order::{copy_bits, copy_high_bits, from_stream, to_stream};
 use super::value::{BaseType, Value};
 
-/// Returns the value of a stream of bits. The slice is exactly as long as needed.
+/// Returns the value that a bit stream contains. The slice is exactly as long as needed.
 pub(super) fn value_of_stream(ty: BaseType, bytes: &mut [u8], big_endian: bool) -> Value {
     if big_endian {
         each_element(
@@ -19,7 +19,7 @@ pub(super) fn value_of_stream(ty: BaseType, bytes: &mut [u8], big_endian: bool) 
     Value::from_bytes(ty, bytes)
 }
 
-/// Passes the bits of a value as a stream.
+/// Passes a value's bits as a stream.
 pub(super) fn stream_of_value<T>(value: &Value, big_endian: bool, then: impl FnOnce(&[u8]) -> T) -> T {
     let ty = value.ty();
     value.with_bytes(|bytes| {
@@ -40,7 +40,7 @@ pub(super) fn stream_of_value<T>(value: &Value, big_endian: bool, then: impl FnO
     })
 }
 
-/// Converts each element of a vector in place.
+/// Converts each vector element in place.
 fn each_element(
     ty: BaseType,
     bytes: &mut [u8],
@@ -51,9 +51,9 @@ fn each_element(
     let from = bytes.to_vec();
     bytes.fill(0);
     for index in 0..ty.elements as usize {
-        let at = index * ty.bits as usize;
+        let start = index * ty.bits as usize;
         element.fill(0);
-        take(&from, at, &mut element);
-        put(bytes, at, &element);
+        take(&from, start, &mut element);
+        put(bytes, start, &element);
     }
 }

@@ -1,12 +1,12 @@
-//! Constants of more than 64 bits: `DW_OP_plus_uconst` adds a constant of its operand's type, which can be wider than the
-//! numbers of the decoder (DWARF 5, 2.5.1.4).
+//! Constants with more than 64 bits: `DW_OP_plus_uconst` adds a constant with its operand's type, which can be wider
+//! than the decoder's numbers (DWARF 5, 2.5.1.4).
 
 use num_bigint::{BigInt, Sign};
 
 use super::integer::of_big;
 use super::value::{BaseType, Value};
 
-/// Returns the unsigned LEB128 constant of an operation as a value of a type: its lowest bits, as many as the type has.
+/// Returns an operation's unsigned LEB128 constant as a value with a type: its lowest bits, as many as the type has.
 #[cold]
 pub(super) fn constant(operation: &[u8], ty: BaseType) -> Value {
     let number = operation.get(1..).unwrap_or_default();

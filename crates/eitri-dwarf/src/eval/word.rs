@@ -1,10 +1,11 @@
-//! Arithmetic on integers of up to 64 bits.
+//! Arithmetic on integers with up to 64 bits.
 //!
-//! In operands, bits above the type's size are 0; in results they are arbitrary. `unused` is their number, of 64.
+//! In operands, bits above the type's size are 0; in results they are arbitrary. `unused` is how many of 64 bits
+//! these are.
 
 use core::cmp::Ordering;
 
-/// Operation on two values of one type, with a result of the type.
+/// Operation on two values with one type, with a result of the same type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Binary {
     And,
@@ -41,7 +42,7 @@ pub(super) enum Compare {
 }
 
 impl Compare {
-    /// Whether the comparison is true for operands of this order.
+    /// Whether the comparison is true for operands in this order.
     #[inline(always)]
     pub fn holds(self, order: Ordering) -> bool {
         match self {
@@ -55,7 +56,7 @@ impl Compare {
     }
 }
 
-/// Signedness of a type's numbers.
+/// How a type's numbers are signed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Signs {
     /// The generic type: `div`, `mod_floor`, `shra` and comparisons take it as signed, the rest as unsigned.
@@ -86,8 +87,8 @@ pub(super) fn binary(op: Binary, signs: Signs, unused: u32, a: u64, b: u64) -> O
         Binary::Div if is_like_signed => signed(a).wrapping_div(signed(b)) as u64,
         Binary::Div => a / b,
         Binary::Mod if signs == Signs::Signed => signed(a).wrapping_rem(signed(b)) as u64,
-        // For unsigned numbers both remainders are equal, so the operation would be redundant for the generic type
-        // unless it is taken as signed.
+        // For unsigned numbers both remainders are equal, so that the operation would be redundant for the generic
+        // type unless it is taken as signed.
         Binary::ModFloor if is_like_signed => {
             let rest = signed(a).wrapping_rem(signed(b));
             let b = signed(b);
@@ -123,7 +124,7 @@ pub(super) fn order(signs: Signs, unused: u32, a: u64, b: u64) -> Ordering {
     }
 }
 
-/// Returns 1 if the comparison of numbers of the generic type is true, otherwise 0.
+/// Returns 1 if the comparison of generic-type numbers is true, otherwise 0.
 #[inline(always)]
 pub(super) fn compare(op: Compare, unused: u32, a: u64, b: u64) -> u64 {
     op.holds(order(Signs::Generic, unused, a, b)).into()

@@ -11,7 +11,7 @@ use crate::target::SpaceId;
 
 /// A stopped program with changeable registers and memory.
 pub trait MachineMut: Machine {
-    /// Writes bytes to a register of a frame, from byte `at`; byte 0 is the least significant.
+    /// Writes bytes to a register in a frame, from byte `at`; byte 0 is the least significant.
     ///
     /// # Errors
     /// [`Unavailable`] if the register cannot be written.
@@ -30,11 +30,11 @@ pub trait MachineMut: Machine {
     ) -> Result<(), Unavailable>;
 }
 
-/// Writes the first `bits` bits of `bytes`, in memory order as in [`Bits`](super::Bits), to all places of a location
-/// (A.2.5.3).
+/// Writes the first `bits` bits of `bytes`, in memory order as in [`Bits`](super::Bits), to all of an object's single
+/// locations (A.2.5.3).
 ///
-/// All places are checked first, and writes before one that the machine still refuses are undone: an error leaves the
-/// machine unchanged.
+/// All single locations are checked first, and writes before a write that the machine still refuses are undone, so
+/// that an error leaves the machine unchanged.
 ///
 /// # Errors
 /// * [`Class::Evaluation`] if the storage has fewer bits, or some bits are undefined, implicit, or missing in `bytes`;
@@ -54,21 +54,21 @@ pub fn write_bits(
     }
     let spans = spans(location, bits.into())?;
     let mut changes = Vec::new();
-    let mut at = 0;
+    let mut done = 0;
     for span in &spans {
         // A span has at most the bits that are given.
         let bits = span.bits as usize;
         for place in &span.places {
             let mut old = vec![0; ((place.offset % 8) as usize + bits).div_ceil(8)];
             read_bytes(place, &mut old, machine)?.map_err(|Unavailable| unwritable(place, bits))?;
-            changes.push(Change { place, at, bits, old });
+            changes.push(Change { place, at: done, bits, old });
         }
-        at += bits;
+        done += bits;
     }
     for (index, change) in changes.iter().enumerate() {
         if change.write(bytes, machine).is_err() {
             for change in changes[..index].iter().rev() {
-                // A place that was just written can be written again.
+                // A location that was just written can be written again.
                 let _ = set_bytes(change.place, &change.old, machine);
             }
             return Err(unwritable(change.place, change.bits));
@@ -77,7 +77,7 @@ pub fn write_bits(
     Ok(())
 }
 
-/// Write to one place: bits from `at`, with the bytes before the write.
+/// Write to a single location: bits from `at`, with the bytes before the write.
 struct Change<'l> {
     place: &'l SingleLocation,
     at: usize,
@@ -91,7 +91,7 @@ impl Change<'_> {
         let skip = (place.offset % 8) as usize;
         let mut now = self.old.clone();
         if skip != 0 || !bits.is_multiple_of(8) {
-            // Another change may just have written other bits of these bytes.
+            // Another change may just have written other bits in these bytes.
             read_bytes(place, &mut now, machine).unwrap_or(Err(Unavailable))?;
         }
         match (&place.storage, machine.is_big_endian()) {
@@ -116,7 +116,7 @@ fn unwritable(place: &SingleLocation, bits: usize) -> Fault {
     )
 }
 
-/// Reads the bytes that contain a place.
+/// Reads the bytes that contain a single location.
 ///
 /// # Errors
 /// An evaluation error if the storage cannot be written.

@@ -8,7 +8,7 @@ use super::opcode::*;
 use super::stack::{HEIGHT, Level, Top, slot};
 use crate::op::sign_extended;
 
-/// Position in an expression, and the top of its stack.
+/// Position in an expression, and its stack's top.
 #[derive(Clone, Copy)]
 pub(super) struct Position<'c> {
     pub code: Bytes<'c>,
@@ -16,8 +16,8 @@ pub(super) struct Position<'c> {
     pub kind: Packed,
 }
 
-/// Executes as many operations as possible that only move elements or calculate. The loop makes no calls, so its state
-/// stays in registers.
+/// Executes as many operations as possible that only move elements or calculate. The loop makes no calls, so that its
+/// state stays in registers.
 #[inline(never)]
 pub(super) fn calculate<'c>(
     at: Position<'c>,
@@ -46,7 +46,7 @@ pub(super) fn modulo_floor<'c>(at: Position<'c>, level: &mut Level, mask: u64) -
     Some(to.at)
 }
 
-/// State of a calculation: elements of the generic type, and their kinds.
+/// A calculation's state: generic-type elements, and their kinds.
 struct Calculation<'s, 'c> {
     at: Position<'c>,
     level: &'s mut Level,
@@ -66,7 +66,7 @@ impl Calculation<'_, '_> {
         Some(())
     }
 
-    /// Returns the number of bits of 64 above the generic type.
+    /// Returns how many of 64 bits are above the generic type.
     #[inline(always)]
     fn unused(&self) -> u32 {
         self.mask.leading_zeros()
@@ -187,7 +187,8 @@ fn rotate<T: Copy>(top: &mut T, all: &mut [T; HEIGHT], height: usize) {
     *top = core::mem::replace(slot(all, height, 1), third);
 }
 
-/// Executes an operation that only moves elements or calculates. `None` for any other one, and at a possible fault.
+/// Executes an operation that only moves elements or calculates. `None` for any other operation, and at a possible
+/// fault.
 #[inline(always)]
 fn calculation(code: u8, to: &mut Calculation<'_, '_>) -> Option<()> {
     macro_rules! constant {
@@ -256,12 +257,12 @@ fn calculation(code: u8, to: &mut Calculation<'_, '_>) -> Option<()> {
 
         NOP => Some(()),
         SKIP => {
-            let by = to.at.code.distance()?;
-            to.skip(by)
+            let distance = to.at.code.distance()?;
+            to.skip(distance)
         }
         BRA => {
-            let by = to.at.code.distance()?;
-            to.branch(by)
+            let distance = to.at.code.distance()?;
+            to.branch(distance)
         }
 
         _ => None,

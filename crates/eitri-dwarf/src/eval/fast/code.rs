@@ -1,16 +1,16 @@
-//! Position of the fast evaluator in the bytes of an expression.
+//! The fast evaluator's position in an expression's bytes.
 
 use super::super::branch::Branches;
 use crate::op::{Decoder, Encoding, Op, Reg, read_sleb, read_uleb};
 
-/// Position in the bytes of an expression.
+/// Position in an expression's bytes.
 #[derive(Clone, Copy)]
 pub(in super::super) struct Bytes<'l> {
     expr: &'l [u8],
     encoding: &'l Encoding,
-    /// Offset in bytes of the operation.
+    /// The operation's byte offset.
     at: usize,
-    /// Offset in bytes of the next operand or operation.
+    /// Byte offset of the next operand or operation.
     next: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Evaluation of common operations: each is executed at once, with the kinds of the elements beside their numbers.
+//! Evaluation of common operations: each is executed at once, with the elements' kinds beside their numbers.
 
 use super::super::branch::Branches;
 use super::calculation::{Position, calculate, modulo_floor};
@@ -14,7 +14,7 @@ use super::stack::{HEIGHT, Level, Slots, Top, slot};
 use crate::op::{Dialect, Name, Op, Reg};
 use crate::target::SpaceId;
 
-/// Evaluation of one expression.
+/// One expression's evaluation.
 struct Direct<'d, 'c> {
     fast: &'d Fast<'d>,
     at: Position<'c>,
@@ -26,13 +26,13 @@ struct Direct<'d, 'c> {
     is_flat: bool,
     /// Offset after the last operation that named a register, in bytes.
     register_end: usize,
-    /// Size of that register in bits.
+    /// That register's size in bits.
     register_bits: u32,
 }
 
 /// State in which an evaluation stopped.
 pub(super) struct End {
-    /// Whether it reached the end of the expression.
+    /// Whether it reached the expression's end.
     is_done: bool,
     top: Top,
     kind: Packed,
@@ -41,7 +41,7 @@ pub(super) struct End {
 
 impl Fast<'_> {
     /// Executes as many operations as possible, from the given progress, on an empty stack. Returns the result if the
-    /// expression is done and has one. The slots then have the elements.
+    /// expression is done and has a result. The slots then have the elements.
     #[inline(always)]
     pub fn run(&self, code: Bytes<'_>, slots: &mut Slots, progress: &mut Progress) -> (bool, Option<Found>) {
         let [level, inner] = &mut *slots.levels;
@@ -49,16 +49,16 @@ impl Fast<'_> {
             return (false, None);
         };
         slots.store(end.top, end.kind);
-        let found = match end.kind.kind() {
+        let result = match end.kind.kind() {
             _ if !end.is_done => None,
             Kind::Nothing if slots.parts.is_empty() => None,
             Kind::Nothing => Some(Found::Parts),
             kind => Some(Found::Top { kind, number: end.top.number, is_flat: end.is_flat }),
         };
-        (end.is_done, found)
+        (end.is_done, result)
     }
 
-    /// Returns the number that a whole expression results in: an address, or the contents of the register that its last
+    /// Returns the number that a whole expression results in: an address, or what the register contains that its last
     /// operation names.
     pub(super) fn number(&self, expr: &[u8], level: &mut Level, steps: &mut u64) -> Option<u64> {
         let mut progress = Progress::after(0, None);
@@ -83,13 +83,14 @@ impl Fast<'_> {
         progress: &mut Progress,
     ) -> Option<End> {
         let steps = self.max_steps.saturating_sub(progress.steps);
-        let at = Position { code, top: Top { height: 0, number: 0, left: steps }, kind: Packed::NOTHING };
+        let position =
+            Position { code, top: Top { height: 0, number: 0, left: steps }, kind: Packed::NOTHING };
         if self.mask == 0 {
             return None;
         }
         let direct = Direct {
             fast: self,
-            at,
+            at: position,
             level,
             inner,
             parts,
@@ -164,7 +165,7 @@ impl<'c> Direct<'_, 'c> {
         done
     }
 
-    /// Executes an operation that queries the machine or the target, or is frequent between such.
+    /// Executes an operation that queries the machine or the target, or is frequent between such operations.
     #[inline(always)]
     fn ask(&mut self, code: u8) -> Option<()> {
         match code {
@@ -192,13 +193,13 @@ impl<'c> Direct<'_, 'c> {
 }
 
 impl Direct<'_, '_> {
-    /// Returns the number of elements, without the composite under construction.
+    /// Returns how many elements there are, without the composite under construction.
     #[inline(always)]
     fn height(&self) -> usize {
         self.at.top.height
     }
 
-    /// Returns the kind of the element `index` below the top.
+    /// Returns the kind that the element `index` below the top has.
     #[inline(always)]
     fn kind(&self, index: usize) -> Kind {
         match index {
@@ -210,25 +211,25 @@ impl Direct<'_, '_> {
         }
     }
 
-    /// Changes the kind of the top element.
+    /// Changes the top element's kind.
     #[inline(always)]
     fn set_kind(&mut self, kind: Kind) {
-        self.at.kind = Packed::of(kind);
+        self.at.kind = Packed::pack(kind);
     }
 
-    /// Requires the operation to be allowed at the position of the expression.
+    /// Requires the operation to be allowed where the expression is.
     #[inline(always)]
     fn allow(&mut self, name: Name) -> Option<()> {
         self.fast.is_allowed(name)
     }
 
-    /// Requires addresses of the default space to have the size of the generic type, in memory that all lanes share.
+    /// Requires default-space addresses to have the generic type's size, in memory that all lanes share.
     #[inline(always)]
     fn flat(&mut self) -> Option<()> {
         self.is_flat.then_some(())
     }
 
-    /// Requires room for a part of the composite.
+    /// Requires room for another part in the composite.
     #[inline(always)]
     fn part(&mut self) -> Option<()> {
         // The composite takes an element too.
@@ -236,7 +237,7 @@ impl Direct<'_, '_> {
         (self.parts.len() < most).then_some(())
     }
 
-    /// Pops the number of a space, and converts the number below to an address in that space.
+    /// Pops a space number, and converts the number below to an address in that space.
     fn address_in_space(&mut self) -> Option<()> {
         self.kind(0).number()?;
         self.kind(1).number()?;
@@ -247,7 +248,7 @@ impl Direct<'_, '_> {
         };
         self.at.top.pop(&mut self.level.numbers);
         self.at.top.number &= last;
-        self.at.kind = Packed::of(Kind::Memory(space));
+        self.at.kind = Packed::pack(Kind::Memory(space));
         Some(())
     }
 
@@ -256,7 +257,7 @@ impl Direct<'_, '_> {
         Some(())
     }
 
-    /// Executes an instruction that pops `pops` elements, and pushes one of the kind `pushed` or none.
+    /// Executes an instruction that pops `pops` elements, and pushes an element with the kind `pushed`, or none.
     #[inline(always)]
     fn emit(&mut self, one: Instruction, pops: usize, pushed: Option<Kind>) -> Option<()> {
         let height = self.at.top.height;
@@ -282,9 +283,9 @@ impl Direct<'_, '_> {
         }
         match (pops, pushed) {
             (0, Some(kind)) => {
-                *slot(&mut level.kinds, height, 0) = core::mem::replace(&mut at.kind, Packed::of(kind))
+                *slot(&mut level.kinds, height, 0) = core::mem::replace(&mut at.kind, Packed::pack(kind))
             }
-            (_, Some(kind)) => at.kind = Packed::of(kind),
+            (_, Some(kind)) => at.kind = Packed::pack(kind),
             (0, None) => {}
             (_, None) => at.kind = *slot(&mut level.kinds, at.top.height, 0),
         }
@@ -303,18 +304,18 @@ fn query(code: u8, to: &mut Direct<'_, '_>) -> Option<()> {
             memory(to, Instruction { operand, ..Instruction::new(Code::Address) })
         }
         BREG0..=BREG31 => {
-            let by = to.at.code.sleb()?;
-            based(to, u32::from(code - BREG0), by)
+            let offset = to.at.code.sleb()?;
+            based(to, u32::from(code - BREG0), offset)
         }
         BREGX => {
             let reg = to.at.code.register()?;
-            let by = to.at.code.sleb()?;
-            based(to, reg.0.try_into().ok()?, by)
+            let offset = to.at.code.sleb()?;
+            based(to, reg.0.try_into().ok()?, offset)
         }
         FBREG => {
-            let by = to.at.code.sleb()?;
+            let offset = to.at.code.sleb()?;
             to.allow(Name::FbReg)?;
-            memory(to, Instruction { operand: by as u64, ..Instruction::new(Code::FrameBase) })
+            memory(to, Instruction { operand: offset as u64, ..Instruction::new(Code::FrameBase) })
         }
         CALL_FRAME_CFA if !is_draft(to) => {
             to.allow(Name::CallFrameCfa)?;
@@ -381,7 +382,7 @@ fn is_draft(to: &Direct<'_, '_>) -> bool {
     to.at.code.encoding().dialect == Dialect::Dwarf6
 }
 
-/// Pushes a byte of the default space.
+/// Pushes a byte in the default space.
 #[inline(always)]
 fn memory(to: &mut Direct<'_, '_>, one: Instruction) -> Option<()> {
     to.flat()?;
@@ -435,7 +436,7 @@ fn offset(to: &mut Direct<'_, '_>, index: usize, unit: u8, by: u64) -> Option<()
     to.emit(Instruction { operand: by, small, bytes: unit, code }, index + 1, Some(moved))
 }
 
-/// Size of a piece in bytes that is too large: no composite of smaller ones exceeds the largest address space.
+/// Piece size in bytes that is too large: no composite with smaller pieces exceeds the largest address space.
 const TOO_LARGE: u64 = 1 << 13;
 
 #[inline(always)]

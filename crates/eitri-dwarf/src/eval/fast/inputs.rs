@@ -1,4 +1,4 @@
-//! Inputs and progress of an evaluation.
+//! An evaluation's inputs and progress.
 
 use super::super::architecture::Architecture;
 use super::super::branch::Branches;
@@ -10,14 +10,14 @@ use super::opcode::{FBREG, REG0, REG31, REGX};
 use crate::op::{Encoding, Reg};
 use crate::target::SpaceId;
 
-/// Progress of an evaluation within an expression.
+/// An evaluation's progress within an expression.
 #[derive(Debug, Clone)]
 pub(in super::super) struct Progress {
-    /// Offset in bytes of the next operation.
+    /// The next operation's byte offset.
     pub at: usize,
-    /// Number of steps of the whole evaluation.
+    /// Steps that the whole evaluation has taken.
     pub steps: u64,
-    /// The register of the last operation, if that was `DW_OP_reg*`.
+    /// The last operation's register, if that was `DW_OP_reg*`.
     pub register: Option<Reg>,
     pub branches: Branches,
 }
@@ -31,26 +31,26 @@ impl Progress {
     }
 }
 
-/// Constant inputs of an evaluation.
+/// An evaluation's constant inputs.
 #[derive(Clone, Copy)]
 pub(in super::super) struct Fast<'f> {
     pub machine: &'f dyn Machine,
     pub target: &'f dyn Architecture,
     pub encoding: &'f Encoding,
-    /// Mask of the generic type's bits, of 64; 0 if it has another size.
+    /// Mask with the generic type's bits; 0 if they are none or more than 64.
     pub mask: u64,
     pub frame: u32,
     pub place: ExpressionSite,
     pub is_frame_base: bool,
     /// Whether the machine may be asked for its lane. Otherwise, operations that usually depend on the lane are not supported.
     pub asks_lane: bool,
-    /// Number of further nested calls allowed.
+    /// How many further nested calls are allowed.
     pub depth: u32,
-    /// Maximum number of steps of the whole evaluation.
+    /// Maximum number of steps in the whole evaluation.
     pub max_steps: u64,
     /// Maximum number of elements on the stack.
     pub room: usize,
-    /// Maximum number of pieces of a composite; 0 where none can be started.
+    /// Maximum number of pieces in a composite; 0 where none can be started.
     pub pieces: usize,
 }
 
@@ -60,19 +60,19 @@ impl Fast<'_> {
     }
 }
 
-/// Returns the mask of the generic type's bits, of 64; 0 if the type has another size.
+/// Returns the mask with the generic type's bits; 0 if they are none or more than 64.
 #[inline(always)]
 pub(in super::super) fn mask(encoding: &Encoding) -> u64 {
     let bits = u32::from(encoding.address_bytes) * 8;
     if (1..=64).contains(&bits) { u64::MAX >> (64 - bits) } else { 0 }
 }
 
-/// Location of an expression of a single operation.
+/// Location of an expression with a single operation.
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) enum Whole {
-    /// The start of a register of the innermost frame.
+    /// The start of a register in the innermost frame.
     Register { reg: Reg, bits: u32 },
-    /// A byte of the default space.
+    /// A byte in the default space.
     Memory { address_bits: u32, address: u64 },
 }
 
@@ -88,7 +88,7 @@ impl Whole {
     }
 }
 
-/// The operation of an expression that needs no stack.
+/// The single operation in an expression that needs no stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Single {
     Register(Reg),
@@ -97,9 +97,9 @@ pub(in super::super) enum Single {
 }
 
 impl Single {
-    /// Returns the operation, if the expression has no other one.
+    /// Returns the operation, if the expression has no other operation.
     #[inline(always)]
-    pub fn of(expr: &[u8], encoding: &Encoding) -> Option<Self> {
+    pub fn parse(expr: &[u8], encoding: &Encoding) -> Option<Self> {
         let mut code = Bytes::new(expr, encoding, 0);
         let single = match code.opcode()? {
             code @ REG0..=REG31 => Self::Register(Reg(u64::from(code - REG0))),

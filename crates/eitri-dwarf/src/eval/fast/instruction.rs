@@ -1,9 +1,9 @@
-//! Queries of the machine or the target.
+//! Queries for the machine or the target.
 
-/// Query of an operation, by the kinds of the elements that the operation takes.
+/// An operation's query, by the kinds of the elements that the operation takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Code {
-    /// An address of the file.
+    /// An address in the file.
     Address,
     /// A register's contents and an offset.
     Based,
@@ -20,7 +20,7 @@ pub(super) enum Code {
     /// Moves an address by a number.
     Offset,
     OffsetConst,
-    /// Moves a bit of a register by a number of bits.
+    /// Moves a register bit by a number of bits.
     RegisterOffset,
     RegisterOffsetConst,
     PieceNothing,

@@ -1,19 +1,19 @@
-//! Kinds of the elements on the stack, which are numbers.
+//! Kinds for the elements on the stack, which are numbers.
 
 use crate::target::SpaceId;
 
-/// Kind of an element, which is represented by one number.
+/// An element's kind. One number represents the element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Kind {
-    /// A value of the generic type.
+    /// A value with the generic type.
     Value,
-    /// A byte of a space: its address.
+    /// A byte in a space: its address.
     Memory(SpaceId),
-    /// A bit of a register of the innermost frame: its number, of 32 bits.
+    /// A register bit in the innermost frame: the register's number, with 32 bits.
     Register(u32),
-    /// Known bits: a value of the generic type.
+    /// Known bits: a value with the generic type.
     Known,
-    /// No element: below the lowest one.
+    /// No element: below the lowest element.
     Nothing,
 }
 
@@ -24,7 +24,7 @@ impl Kind {
         matches!(self, Self::Value | Self::Memory(SpaceId::DEFAULT))
     }
 
-    /// Returns the kind, if it is that of a number.
+    /// Returns the kind, if it is a number's.
     #[inline(always)]
     pub fn number(self) -> Option<Self> {
         self.is_number().then_some(self)
@@ -36,11 +36,11 @@ impl Kind {
 pub(super) struct Packed(u64);
 
 impl Packed {
-    pub const VALUE: Self = Self::of(Kind::Value);
-    pub const NOTHING: Self = Self::of(Kind::Nothing);
+    pub const VALUE: Self = Self::pack(Kind::Value);
+    pub const NOTHING: Self = Self::pack(Kind::Nothing);
 
     #[inline(always)]
-    pub const fn of(kind: Kind) -> Self {
+    pub const fn pack(kind: Kind) -> Self {
         Self(match kind {
             Kind::Value => 0,
             Kind::Memory(SpaceId(space)) => 1 << 32 | space as u64,
@@ -61,9 +61,9 @@ impl Packed {
         }
     }
 
-    /// Requires the kind of a number.
+    /// Requires a number's kind.
     #[inline(always)]
     pub fn number(self) -> Option<()> {
-        (self == Self::VALUE || self == Self::of(Kind::Memory(SpaceId::DEFAULT))).then_some(())
+        (self == Self::VALUE || self == Self::pack(Kind::Memory(SpaceId::DEFAULT))).then_some(())
     }
 }

@@ -1,13 +1,13 @@
-//! Parts of the composite under construction in the fast evaluator.
+//! The parts of the composite that the fast evaluator constructs.
 
 use super::super::location::{Composite, Location, Part};
 
-/// Parts, each constructed in place. The memory is reused from one composite to the next.
+/// Parts, each constructed where it stays. Each composite reuses the previous composite's memory.
 #[derive(Debug, Default)]
 pub(in super::super) struct Parts {
-    /// Parts of the composite, followed by parts of earlier ones. None of them owns memory.
+    /// The composite's parts, followed by parts from earlier composites. None of them owns memory.
     all: Vec<Part>,
-    /// Number of parts of the composite.
+    /// How many parts the composite has.
     len: usize,
     /// Total size in bits.
     bits: u64,
@@ -26,8 +26,8 @@ impl Parts {
         self.len
     }
 
-    /// Adds a part of `bits` bits. The location of a part owns no memory, and is constructed in its place: a copy would
-    /// wait for the parts of the location to be written.
+    /// Adds a part with `bits` bits. A part's location owns no memory, and is constructed where it stays, because a
+    /// copy would wait for the location's fields to be written.
     #[inline(always)]
     pub fn add(&mut self, bits: u64, location: impl FnOnce() -> Location) {
         if self.len == self.all.len() {
@@ -51,8 +51,8 @@ impl Parts {
         (self.len > 0).then(|| Composite::of_plain_parts(self.all[..self.len].to_vec(), self.bits.into()))
     }
 
-    /// Makes `location` the complete composite. Nothing is allocated if its old composite was made here and is not
-    /// shared.
+    /// Makes `location` the complete composite. Nothing is allocated if its old composite was constructed here and is
+    /// not shared.
     #[inline(always)]
     pub fn finish(&mut self, location: &mut Location, was_made_here: bool) {
         if self.len < self.all.len() {

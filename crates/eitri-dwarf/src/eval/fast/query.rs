@@ -12,7 +12,7 @@ use super::stack::{Level, Numbers, Slots, Top, slot};
 use crate::op::{Name, Reg};
 use crate::target::{Per, SpaceId};
 
-/// An address space other than the default one.
+/// An address space other than the default space.
 pub(super) struct Space {
     id: SpaceId,
     address_bits: u32,
@@ -34,8 +34,8 @@ impl Space {
 }
 
 impl Fast<'_> {
-    /// Executes an instruction that queries the machine or the target. `inner` is the stack for a frame base. The top is
-    /// passed by value, here and below, so that it stays in the caller's registers.
+    /// Executes an instruction that queries the machine or the target. `inner` is the stack for a frame base. The top
+    /// is passed by value, here and in functions below, so that it stays in the caller's registers.
     #[inline(always)]
     pub(super) fn query(
         &self,
@@ -127,7 +127,7 @@ impl Fast<'_> {
         (self.place == ExpressionSite::Location || name.row().is_for_cfi).then_some(())
     }
 
-    /// Returns the size of a register of the innermost frame. Registers of other frames can be at any location.
+    /// Returns a register's size, in the innermost frame. Registers in other frames can be at any location.
     #[inline(always)]
     pub(super) fn register_bits(&self, reg: Reg) -> Option<u32> {
         if self.frame != 0 {
@@ -136,7 +136,7 @@ impl Fast<'_> {
         self.target.whole_register_bits(reg)
     }
 
-    /// Whether addresses of the default space have the size of the generic type, and all lanes share that memory.
+    /// Whether default-space addresses have the generic type's size, and all lanes share that memory.
     #[inline(never)]
     pub(super) fn is_flat(&self) -> bool {
         self.target
@@ -159,7 +159,7 @@ impl Fast<'_> {
         Some(self.contents(Reg(one.small.into()))?.wrapping_add(by) & self.mask)
     }
 
-    /// Returns the number in `bytes` bytes of the flat default space, of 1 up to the size of an address.
+    /// Returns the number in `bytes` bytes in the flat default space, from 1 up to the address size.
     #[inline(always)]
     pub(super) fn word(&self, address: u64, bytes: u8) -> Option<u64> {
         let mask = self.mask;
@@ -170,7 +170,7 @@ impl Fast<'_> {
         Some(word & mask)
     }
 
-    /// Returns the number in bytes of another space.
+    /// Returns the number in bytes in another space.
     fn word_in(&self, one: &Instruction, address: u64) -> Option<u64> {
         let space = self.space(SpaceId(one.small))?;
         if address > space.last().checked_sub(u64::from(one.bytes - 1))? {
@@ -179,7 +179,7 @@ impl Fast<'_> {
         self.machine.memory_word(space.id, space.lane, address, one.bytes).ok()
     }
 
-    /// Returns the number in bytes of a register, from a bit on.
+    /// Returns the number in a register's bytes, from a bit on.
     #[inline(always)]
     pub(super) fn read(&self, one: &Instruction, from: u64) -> Option<u64> {
         let reg = Reg(one.small.into());
@@ -195,13 +195,13 @@ impl Fast<'_> {
 
     #[inline(never)]
     fn read_inside(&self, reg: Reg, from: u64, bytes: u8) -> Option<u64> {
-        let at = u32::try_from(from / 8).ok().filter(|_| from.is_multiple_of(8))?;
+        let byte = u32::try_from(from / 8).ok().filter(|_| from.is_multiple_of(8))?;
         let mut word = [0; 8];
-        self.machine.register(reg, 0, at, word.get_mut(..bytes.into())?).ok()?;
+        self.machine.register(reg, 0, byte, word.get_mut(..bytes.into())?).ok()?;
         Some(u64::from_le_bytes(word))
     }
 
-    /// Returns the canonical frame address, if it is a single byte of the default space.
+    /// Returns the canonical frame address, if it is a single byte in the default space.
     #[inline(never)]
     fn cfa(&self) -> Option<u64> {
         let location = self.machine.cfa(self.frame)?;
@@ -213,7 +213,7 @@ impl Fast<'_> {
         }
     }
 
-    /// Returns the location at an offset from the frame base, for an expression of that operation alone.
+    /// Returns the location at an offset from the frame base, for an expression with that operation alone.
     #[inline(always)]
     pub fn based_on_frame(&self, slots: &mut Slots, by: i64) -> Option<Whole> {
         let mask = self.mask;
@@ -226,7 +226,7 @@ impl Fast<'_> {
         Some(Whole::Memory { address_bits: self.address_bits(), address })
     }
 
-    /// Returns the address at an offset from the frame base, and the number of steps left.
+    /// Returns the address at an offset from the frame base, and how many steps are left.
     #[inline(never)]
     fn frame_base_plus(
         &self,
@@ -240,13 +240,13 @@ impl Fast<'_> {
         let mut steps = top.left.checked_add(1)?;
         let base = self.frame_base(inner?, room, &mut steps)?;
         let left = steps.checked_sub(1)?;
-        // The full evaluator knows whether the address of this dialect wraps, or leaves its storage.
+        // The full evaluator knows whether the address wraps in this dialect, or leaves its storage.
         let mask = self.mask;
         let address = base.checked_add_signed(one.operand as i64).filter(|&address| address <= mask)?;
         Some((address, left))
     }
 
-    /// Returns the address of the frame base. `level` is the stack for its expression.
+    /// Returns the frame base's address. `level` is the stack for its expression.
     #[inline(never)]
     fn frame_base(&self, level: &mut Level, room: usize, steps: &mut u64) -> Option<u64> {
         self.is_allowed(Name::FbReg)?;
@@ -261,7 +261,7 @@ impl Fast<'_> {
         }
         // One step is for the operation itself.
         let max_steps = *steps - 1;
-        if let Some(Single::Register(reg)) = Single::of(expr, self.encoding)
+        if let Some(Single::Register(reg)) = Single::parse(expr, self.encoding)
             && max_steps > 0
             && room > 0
         {
@@ -285,7 +285,7 @@ impl Fast<'_> {
         machine.lane().filter(|&lane| lane < machine.lanes())
     }
 
-    /// Returns a space other than the default one.
+    /// Returns a space other than the default space.
     pub(super) fn space(&self, id: SpaceId) -> Option<Space> {
         let layout = self.target.space(id).filter(|layout| (1..=64).contains(&layout.address_bits))?;
         let lane = match layout.per {
@@ -302,15 +302,15 @@ impl Fast<'_> {
             SpaceId::DEFAULT => mask,
             space => self.space(space)?.last(),
         };
-        let by = word::signed(mask.leading_zeros(), by);
-        address.checked_add_signed(by).filter(|&address| address <= last)
+        let distance = word::signed(mask.leading_zeros(), by);
+        address.checked_add_signed(distance).filter(|&address| address <= last)
     }
 
-    /// Returns a bit of a register moved by a number of units.
+    /// Returns a register bit moved by a number of units.
     fn moved_in_register(&self, one: &Instruction, from: u64, by: u64) -> Option<u64> {
         let size = self.register_bits(Reg(one.small.into()))?;
-        let by = word::signed(self.mask.leading_zeros(), by).checked_mul(one.bytes.into())?;
-        from.checked_add_signed(by).filter(|&bit| bit < size.into())
+        let distance = word::signed(self.mask.leading_zeros(), by).checked_mul(one.bytes.into())?;
+        from.checked_add_signed(distance).filter(|&bit| bit < size.into())
     }
 
     #[inline(always)]
@@ -318,7 +318,7 @@ impl Fast<'_> {
         add_register(one, self.register_bits(Reg(one.small.into()))?, from, parts)
     }
 
-    /// Adds memory of the default space as a piece of `bits` bits.
+    /// Adds default-space memory as a piece with `bits` bits.
     #[inline(always)]
     pub(super) fn memory_piece(&self, bits: u64, address: u64, parts: &mut Parts) -> Option<()> {
         if !fits(bits, address, self.mask) {
@@ -329,7 +329,7 @@ impl Fast<'_> {
         Some(())
     }
 
-    /// Adds memory of another space as a piece.
+    /// Adds memory in another space as a piece.
     fn space_piece(&self, one: &Instruction, address: u64, parts: &mut Parts) -> Option<()> {
         let space = self.space(SpaceId(one.small))?;
         if !fits(one.operand, address, space.last()) {
@@ -346,19 +346,19 @@ impl Fast<'_> {
         parts.add(bits, || implicit(number, bytes, big_endian));
     }
 
-    /// Returns the implicit location of a value of the generic type.
+    /// Returns the implicit location for a generic-type value.
     pub(super) fn implicit(&self, number: u64) -> Location {
         implicit(number, self.encoding.address_bytes, self.machine.is_big_endian())
     }
 }
 
-/// Returns the implicit location of a number of `bytes` bytes, at most 8.
+/// Returns the implicit location for a number with `bytes` bytes, at most 8.
 #[inline(always)]
 fn implicit(number: u64, bytes: u8, big_endian: bool) -> Location {
     Storage::Implicit(ImplicitBits::number(number, bytes, big_endian)).into()
 }
 
-/// Adds a piece of a register of `size` bits, from a bit on.
+/// Adds a piece from a register with `size` bits, from a bit on.
 #[inline(always)]
 pub(super) fn add_register(one: &Instruction, size: u32, from: u64, parts: &mut Parts) -> Option<()> {
     if one.operand > u64::from(size).checked_sub(from)? {
@@ -368,14 +368,14 @@ pub(super) fn add_register(one: &Instruction, size: u32, from: u64, parts: &mut 
     Some(())
 }
 
-/// Returns a bit of a register.
+/// Returns the location at a register bit.
 #[inline(always)]
 pub(super) fn register(reg: u32, bits: u32, from: u64) -> Location {
     let storage = Storage::Register { reg: Reg(reg.into()), frame: 0, bits };
     SingleLocation { storage, offset: from.into() }.into()
 }
 
-/// Whether a piece of `bits` bits, which are whole bytes, ends at or before the last address.
+/// Whether a piece with `bits` bits, which are whole bytes, ends at or before the last address.
 #[inline(always)]
 fn fits(bits: u64, address: u64, last: u64) -> bool {
     bits / 8 <= (last - address).saturating_add(1)

@@ -1,4 +1,4 @@
-//! Results of the fast evaluation as elements of the full one.
+//! The fast evaluation's results, as elements for the full evaluation.
 
 use super::super::location::{Composite, Location};
 use super::super::stack::Element;
@@ -10,7 +10,7 @@ use super::stack::Slots;
 use crate::op::Reg;
 use crate::target::SpaceId;
 
-/// Result of a finished expression.
+/// A finished expression's result.
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) enum Found {
     /// The top element. The default space is known to be flat if `is_flat`.
@@ -34,7 +34,7 @@ impl Fast<'_> {
     pub fn locate(&self, found: Found, slots: &mut Slots, kept: &mut Location) -> Option<()> {
         match found {
             Found::Top { kind, number, is_flat } => {
-                // Constructed in place: copying a location is slower.
+                // Constructed where it is kept, because copying a location is slower.
                 if self.is_memory(kind, is_flat)? {
                     kept.replace(|| self.memory(number))
                 } else {
@@ -80,7 +80,7 @@ impl Fast<'_> {
         }
     }
 
-    /// Whether an element is, or converts to, a byte of the default space. `None` if its address has another size.
+    /// Whether an element is, or converts to, a byte in the default space. `None` if its address has another size.
     #[inline(always)]
     fn is_memory(&self, kind: Kind, is_flat: bool) -> Option<bool> {
         match kind {

@@ -1,31 +1,31 @@
-//! Stack of the fast evaluation: numbers, and their kinds beside them.
+//! The fast evaluation's stack: numbers, and their kinds beside them.
 
 use super::super::location::Location;
 use super::kinds::{Kind, Packed};
 use super::parts::Parts;
 
-/// Size of the stack, which has fewer elements. The slot at the number of elements is that of the top.
+/// The stack's size, which has fewer elements. The slot at the element count belongs to the top.
 pub(super) const HEIGHT: usize = 64;
 
 pub(super) type Numbers = [u64; HEIGHT];
 
-/// Elements of one expression, from index 1.
+/// One expression's elements, from index 1.
 #[derive(Debug)]
 pub(super) struct Level {
     pub numbers: Numbers,
     pub kinds: [Packed; HEIGHT],
 }
 
-/// Number of elements, and the top, which is not stored in its slot.
+/// Element count, and the top, which is not stored in its slot.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Top {
     pub height: usize,
     pub number: u64,
-    /// Number of steps left.
+    /// How many steps are left.
     pub left: u64,
 }
 
-/// Returns the slot of the element `index` below the top. The height is known: the mask only spares a check.
+/// Returns the slot for the element `index` below the top. The height is known: the mask only spares a check.
 #[inline(always)]
 pub(super) fn slot<T>(all: &mut [T; HEIGHT], height: usize, index: usize) -> &mut T {
     &mut all[height.wrapping_sub(index) % HEIGHT]
@@ -45,17 +45,17 @@ impl Top {
     }
 }
 
-/// Memory of the fast evaluation, reused from one evaluation to the next.
+/// The fast evaluation's memory, which the next evaluation reuses.
 #[derive(Debug)]
 pub(in super::super) struct Slots {
-    /// Elements of the expression, and of its frame base.
+    /// Elements for the expression, and for its frame base.
     pub(super) levels: Box<[Level; 2]>,
-    /// Number of elements where the direct evaluation stopped.
+    /// Element count where the direct evaluation stopped.
     height: usize,
-    /// Parts of the composite under construction below the elements.
+    /// Parts in the composite under construction below the elements.
     pub(super) parts: Parts,
-    /// Whether the location that the evaluator [keeps](super::super::Evaluator::locate) is a composite made from these
-    /// parts.
+    /// Whether the location that the evaluator [keeps](super::super::Evaluator::locate) is a composite constructed
+    /// from these parts.
     kept_is_ours: bool,
 }
 
@@ -84,13 +84,13 @@ impl Slots {
         self.height = top.height;
     }
 
-    /// Returns the kinds and numbers of the elements, bottom first.
+    /// Returns the elements' kinds and numbers, bottom first.
     pub(super) fn elements(&self) -> impl Iterator<Item = (Kind, u64)> {
         let [level, _] = &*self.levels;
         level.kinds.iter().map(|kind| kind.kind()).zip(level.numbers).take(self.height + 1).skip(1)
     }
 
-    /// Records that the kept location was not made here.
+    /// Records that the kept location was not constructed here.
     pub fn forget_kept(&mut self) {
         self.kept_is_ours = false;
     }

@@ -1,4 +1,4 @@
-//! Operations on composites (A.2.5.4.4.6, and the pieces of DWARF 6).
+//! Operations on composites (A.2.5.4.4.6, and DWARF 6's pieces).
 
 use super::super::fault::{Fault, brief, ill_formed, limit, unsupported};
 use super::super::location::{Composite, Location, SingleLocation, Storage, narrowed};
@@ -7,7 +7,7 @@ use super::super::stack::{Element, pointer_misused};
 use crate::error::Count;
 
 impl Run<'_, '_> {
-    /// Adds a part of `bits` bits to the incomplete composite, or starts one.
+    /// Adds a part with `bits` bits to the incomplete composite, or starts a composite.
     pub(super) fn piece(&mut self, bits: u128, offset: Option<u64>) -> Result<(), Fault> {
         if self.is_draft() {
             return self.draft_piece(bits, offset);
@@ -27,8 +27,8 @@ impl Run<'_, '_> {
         self.append(part, bits)
     }
 
-    /// Adds a piece by the rules of DWARF 6, without incomplete composites: to the composite below the piece's
-    /// location. The other cases exist only for expressions of DWARF 5.
+    /// Adds a piece by DWARF 6's rules, without incomplete composites: to the composite below the piece's location.
+    /// The other cases exist only for DWARF 5 expressions.
     fn draft_piece(&mut self, bits: u128, offset: Option<u64>) -> Result<(), Fault> {
         let is_composite = |element: Option<&Element>| {
             matches!(element, Some(Element::Location(location))
@@ -56,8 +56,8 @@ impl Run<'_, '_> {
         self.append(part, bits)
     }
 
-    /// Moves a part to the offset of a bit piece. The offset counts from the least significant bit of implicit storage,
-    /// as in a register, and is meaningless without storage.
+    /// Moves a part to a bit piece's offset. The offset counts from implicit storage's least significant bit, as in a
+    /// register, and is meaningless without storage.
     fn draft_moved(&self, part: Location, bits: u128, offset: Option<u64>) -> Result<Location, Fault> {
         let Some(Storage::Implicit(implicit)) = part.single().map(|place| &place.storage) else {
             return moved(part, offset);
@@ -65,14 +65,14 @@ impl Run<'_, '_> {
         let Some(offset) = offset.filter(|_| self.machine.is_big_endian()) else {
             return moved(part, offset);
         };
-        let all = part.remaining().unwrap_or_else(|| implicit.size().into());
-        let skip = all.checked_sub(bits).and_then(|rest| rest.checked_sub(offset.into()));
+        let size = part.remaining().unwrap_or_else(|| implicit.size().into());
+        let skip = size.checked_sub(bits).and_then(|rest| rest.checked_sub(offset.into()));
         match skip.and_then(|skip| i128::try_from(skip).ok()) {
             Some(skip) => part.moved(skip),
             None => Err(ill_formed(format!(
-                "a bit piece ends within its value of {all}: {bits} at bit {offset}",
+                "a bit piece ends within its value of {size}: {bits} at bit {offset}",
                 bits = Count(bits, "bit"),
-                all = Count(all, "bit")
+                size = Count(size, "bit")
             ))),
         }
     }
@@ -82,12 +82,12 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Pushes an empty composite of DWARF 6, which is always complete and can always grow.
+    /// Pushes an empty DWARF 6 composite, which is always complete and can always grow.
     fn push_draft_composite(&mut self) {
         self.push(Location::from(Composite::empty().open()));
     }
 
-    /// Adds a part to the composite on top of the stack.
+    /// Adds a part to the composite on top.
     fn append(&mut self, part: Location, bits: u128) -> Result<(), Fault> {
         let max_bits = self.largest_storage();
         let max_parts = self.limits.parts;
@@ -124,7 +124,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Counts the parts to be made against all limits.
+    /// Counts the parts to be constructed against all limits, before they take memory.
     fn charge_parts(&mut self, count: u64) -> Result<(), Fault> {
         if count > self.limits.parts.into() {
             return Err(limit(format!(
@@ -169,12 +169,12 @@ impl Run<'_, '_> {
         self.charge_parts(count)?;
         self.push_parts((0..count).map(|index| {
             let chosen = if mask.bit(index) { &ones } else { &zeros };
-            let by = i128::from(index) * i128::from(bits);
-            Ok((narrowed(chosen.clone().moved(by)?, bits.into()), bits.into()))
+            let distance = i128::from(index) * i128::from(bits);
+            Ok((narrowed(chosen.clone().moved(distance)?, bits.into()), bits.into()))
         }))
     }
 
-    /// Pushes a complete composite of parts.
+    /// Pushes a complete composite with these parts.
     fn push_parts(
         &mut self,
         parts: impl Iterator<Item = Result<(Location, u128), Fault>>,
@@ -191,7 +191,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Lays a location over a part of another. Offset and size count units of `unit` bits.
+    /// Lays a location over part of another location. Offset and size count units of `unit` bits.
     pub(super) fn overlay(&mut self, unit: i128) -> Result<(), Fault> {
         let size = self.pop_signed()?;
         let offset = self.pop_signed()?;
@@ -239,7 +239,7 @@ impl Run<'_, '_> {
         self.push_parts(parts.into_iter().flatten().map(Ok))
     }
 
-    /// Applies the rules of the DWARF 6 proposal: the whole storage of the base is kept, including bits before the base
+    /// Applies the DWARF 6 proposal's rules: the base's whole storage is kept, including bits before the base
     /// location, and is extended by undefined bits where it is too short.
     fn draft_overlay(
         &mut self,
@@ -258,18 +258,18 @@ impl Run<'_, '_> {
             ))
         })?;
         let from = place.offset;
-        let all = place.storage.size().unwrap_or_else(|| self.largest_storage());
-        if size == 0 && start <= all {
+        let base_size = place.storage.size().unwrap_or_else(|| self.largest_storage());
+        if size == 0 && start <= base_size {
             self.push(base);
             return Ok(());
         }
-        let at = |offset| Location::from(SingleLocation { storage: place.storage.clone(), offset });
+        let from_bit = |offset| Location::from(SingleLocation { storage: place.storage.clone(), offset });
         let end = start + size;
         let parts = [
-            (at(0), start.min(all)),
-            (Location::undefined(), start.saturating_sub(all)),
+            (from_bit(0), start.min(base_size)),
+            (Location::undefined(), start.saturating_sub(base_size)),
             (over, size),
-            (at(end), all.saturating_sub(end)),
+            (from_bit(end), base_size.saturating_sub(end)),
         ];
         self.push_parts(parts.into_iter().filter(|(_, bits)| *bits > 0).map(Ok))?;
         self.move_top(i128::try_from(from).ok())

@@ -10,14 +10,14 @@ use super::super::value::{BaseType, TypeEncoding, Value};
 impl Run<'_, '_> {
     /// Calls the entry at an offset in `.debug_info`.
     pub(super) fn call_entry(&mut self, offset: Option<u64>) -> Result<(), Fault> {
-        let found = offset.and_then(|offset| Some((offset, self.machine.entry(offset)?)));
-        let (offset, entry) = found.ok_or_else(|| {
+        let callee = offset.and_then(|offset| Some((offset, self.machine.entry(offset)?)));
+        let (offset, entry) = callee.ok_or_else(|| {
             ill_formed(format!(
                 "a call refers to an entry: {:#x} is not an entry",
                 offset.unwrap_or(u64::MAX)
             ))
         })?;
-        // The last operation is then that of the callee, or the call itself.
+        // The last operation is then the callee's, or the call itself.
         self.last_register = None;
         match entry.body {
             // Not a separate evaluation: the stack is shared, and no composite is completed at its end.
@@ -27,7 +27,7 @@ impl Run<'_, '_> {
                 if let Some(location) = self.body(scope, body)? {
                     self.push(location);
                 }
-                // Entries of the list are evaluated separately, so their last operation does not count.
+                // List entries are evaluated separately, so that their last operation does not count.
                 self.last_register = None;
             }
             Body::Constant(bytes) => self.implicit_value(bytes)?,
@@ -42,6 +42,7 @@ impl Run<'_, '_> {
         if let Some((target, callee)) = passed.target {
             let called = self.call_site_value(&target, frame)?;
             let called = called.as_u64().map(|loaded| loaded.wrapping_sub(self.machine.load_bias()));
+            // A jump from another subprogram reached this frame, so that the values were passed to that subprogram.
             if called != Some(callee) {
                 let called = called.map_or_else(|| "a pointer".into(), |called| format!("{called:#x}"));
                 return Err(error(format!(
@@ -57,18 +58,18 @@ impl Run<'_, '_> {
             return Err(ill_formed("a call value is an expression (A.3.4.2)"));
         };
         let scope = self.scope.in_unit_of(entry).in_frame(frame);
-        let found = self.apart(scope, |run| {
+        let value = self.apart(scope, |run| {
             run.expression(expr)?;
             run.finish_value()
         });
-        found.map_err(|fault| fault.within("the call site", self.scope.entry))
+        value.map_err(|fault| fault.within("the call site", self.scope.entry))
     }
 
     fn calling_frame(&self) -> Result<u32, Fault> {
         self.scope.frame.checked_add(1).ok_or_else(|| error("the frame has no caller"))
     }
 
-    /// Pushes the value that the caller passed at a location, or else that of the expression in the calling frame.
+    /// Pushes the value that the caller passed at a location, or else the expression's value in the calling frame.
     pub(super) fn entry_value(&mut self, expr: &[u8]) -> Result<(), Fault> {
         if let Some(passed) = self.machine.entry_value(expr, self.scope.encoding, self.scope.frame) {
             let value = self.passed(&passed)?;
@@ -77,14 +78,14 @@ impl Run<'_, '_> {
         }
         let frame = self.calling_frame()?;
         let scope = self.scope.in_frame(frame);
-        let found = self.apart(scope, |run| {
+        let outcome = self.apart(scope, |run| {
             run.last_register = None;
             run.expression(expr)?;
             let register = run.last_register;
             Ok((run.finish(Kind::Any)?, register))
         });
-        let found = found.map_err(|fault| fault.within("the calling frame", self.scope.entry));
-        let (result, register) = found?;
+        let outcome = outcome.map_err(|fault| fault.within("the calling frame", self.scope.entry));
+        let (result, register) = outcome?;
         match (result, register) {
             (Element::Value(value), _) => self.push(value),
             (Element::Location(location), Some(register)) => {

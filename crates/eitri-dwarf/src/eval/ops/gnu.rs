@@ -7,9 +7,9 @@ use super::super::run::Run;
 use crate::op::EncodedAddress;
 
 impl Run<'_, '_> {
-    /// Pushes a pointer in the encoding of `.eh_frame` (Linux Standard Base, DWARF extensions, section 10.5). Only
-    /// absolute pointers are supported: the addresses of the expression, text, data or function that others are
-    /// relative to are unknown.
+    /// Pushes a pointer in the `.eh_frame` encoding (Linux Standard Base, DWARF extensions, section 10.5). Only
+    /// absolute pointers are supported, because the addresses to which other pointers are relative (expression, text,
+    /// data, function) are unknown.
     pub(super) fn encoded_addr(&mut self, address: EncodedAddress) -> Result<(), Fault> {
         if address.encoding & 0x70 != 0 {
             return Err(unsupported(format!("pointer encoding {:#04x}", address.encoding)));
@@ -22,11 +22,11 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Pushes the value of a parameter on entry, as passed by the caller: its `DW_AT_call_value`, in the calling frame
+    /// Pushes a parameter's value on entry, as passed by the caller: its `DW_AT_call_value`, in the calling frame
     /// (A.3.4.2).
     pub(super) fn parameter_ref(&mut self, entry: u64) -> Result<(), Fault> {
-        let at = self.scope.unit.checked_add(entry);
-        let passed = at.and_then(|at| self.machine.call_value(at, self.scope.frame));
+        let parameter = self.scope.unit.checked_add(entry);
+        let passed = parameter.and_then(|parameter| self.machine.call_value(parameter, self.scope.frame));
         let passed = passed
             .ok_or_else(|| error(format!("the call site has no call value for parameter {entry:#x}")))?;
         let value = self.passed(&passed)?;
@@ -34,7 +34,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Pushes the value of a variable as a number of the generic type.
+    /// Pushes a variable's value as a generic-type number.
     pub(super) fn variable_value(&mut self, entry: u64) -> Result<(), Fault> {
         let offset = self.scope.entry_in_file(entry);
         let entry = self.machine.entry(offset);

@@ -13,11 +13,11 @@ use crate::error::Count;
 use crate::op::{Dialect, Encoding, Name, Reg};
 use crate::target::{Per, SpaceId};
 
-/// Maximum size of a value in bits. A whole vector register of a wave of 64 lanes has 2048 bits.
+/// A value's maximum size in bits. A whole vector register has 2048 bits in a 64-lane wave.
 pub(in super::super) const MAX_VALUE_BITS: u64 = 1 << 16;
 
 impl Run<'_, '_> {
-    /// Returns the size of an address in a space in bits.
+    /// Returns a space's address size in bits.
     pub(in super::super) fn address_bits(&self, space: SpaceId) -> Result<u32, Fault> {
         let layout = self.target.space(space);
         let layout =
@@ -25,8 +25,8 @@ impl Run<'_, '_> {
         Ok(layout.address_bits.min(64))
     }
 
-    /// Returns the location of a byte at an address in a space: of the current lane, where each lane has its own
-    /// memory. Only the low bits of the address count, as many as addresses of the space have.
+    /// Returns the location of a byte at an address in a space: the current lane's, where each lane has its own
+    /// memory. Only the address's low bits count, as many as the space's addresses have.
     pub(in super::super) fn memory(&self, space: u128, address: u128) -> Result<Location, Fault> {
         let layout = u32::try_from(space).ok().and_then(|space| self.target.space(SpaceId(space)));
         let layout =
@@ -71,7 +71,7 @@ impl Run<'_, '_> {
             ))),
             None => {
                 integral(&address)?;
-                // Only low bits of the address count.
+                // Only low address bits count.
                 self.push_memory(space, address.low_u128())
             }
         }
@@ -98,7 +98,7 @@ impl Run<'_, '_> {
         self.push_memory(0, u128::from(base).wrapping_add(offset.low_u128()))
     }
 
-    /// Executes `DW_OP_mem` of the DWARF 6 proposal like [`form_xderef_address`](Self::form_xderef_address), but
+    /// Executes the DWARF 6 proposal's `DW_OP_mem` like [`form_xderef_address`](Self::form_xderef_address), but
     /// refuses an address beyond the space.
     pub(super) fn draft_mem(&mut self) -> Result<(), Fault> {
         let address = self.pop()?.into_value(self.scope.encoding.address_bytes)?;
@@ -119,8 +119,8 @@ impl Run<'_, '_> {
         }
         let base = self.frame_base().map_err(|fault| fault.within("the frame base", self.scope.entry))?;
         match base.default_address() {
-            // The standard adds to an address, modulo the size of an address (DWARF 5, 2.5.1.2 and 2.5.1.4). The
-            // extensions and DWARF 6 move a location, which does not leave its storage.
+            // The standard adds to an address, modulo the address size (DWARF 5, 2.5.1.2 and 2.5.1.4). The extensions
+            // and DWARF 6 move a location, which does not leave its storage.
             Some(address) if self.scope.encoding.dialect == Dialect::Dwarf5 => {
                 self.push_memory(0, u128::from(address).wrapping_add(by as u128))
             }
@@ -131,13 +131,13 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Returns the frame base of the current frame (A.3.3.5).
+    /// Returns the current frame's frame base (A.3.3.5).
     fn frame_base(&mut self) -> Result<Location, Fault> {
         let base = self.machine.frame_base(self.scope.frame);
         self.frame_base_of(&base.ok_or_else(no_frame_base)?)
     }
 
-    /// Returns the frame base of a subprogram.
+    /// Returns a subprogram's frame base.
     pub(in super::super) fn frame_base_of(&mut self, base: &Entry<'_>) -> Result<Location, Fault> {
         let scope = self.scope.of_frame_base(base);
         if let Body::Expression(expr) = base.body {
@@ -148,15 +148,15 @@ impl Run<'_, '_> {
         }
         self.last_register = None;
         let base = self.body(scope, base.body)?.ok_or_else(no_frame_base)?;
-        // A register of an outer frame can be saved in memory; that memory contains the frame base, and is not the
-        // frame base itself.
+        // An outer frame's register can be saved in memory; that memory contains the frame base, and is not the frame
+        // base itself.
         if let (Some(reg), Some(_)) = (self.last_register, base.single()) {
             return self.register_address(0, reg, 0);
         }
         let is_within = base.single().is_some_and(|place| place.offset > 0);
         match base.single().map(|place| &place.storage) {
             Some(Storage::Memory { .. }) => Ok(base),
-            // A whole register contains the address; the middle of a register is a location like any other.
+            // A whole register contains the address; a register's middle is a location like any other.
             Some(register @ Storage::Register { .. }) if !(self.is_draft() && is_within) => {
                 let whole = Location::from(register.clone());
                 let address = self.read_unsigned(&whole, self.address_bits(SpaceId::DEFAULT)?)?;
@@ -192,7 +192,7 @@ impl Run<'_, '_> {
         let known = u32::try_from(space)
             .map_err(|_| ill_formed(format!("the target has no address space {space:#x}")))?;
         let bits = self.address_bits(SpaceId(known))?;
-        // The part of a lane can be shorter than an address: it does not continue in the next lane.
+        // A lane's part can be shorter than an address, because it does not continue in the next lane.
         let bits = self.target.lane_bits(reg).map_or(bits, |lane| lane.min(bits));
         let address = self.read_unsigned(&location, bits)?;
         self.memory(space, address.wrapping_add(by as u128))
@@ -200,14 +200,14 @@ impl Run<'_, '_> {
 
     // Values at locations.
 
-    /// Reads an unsigned number of at most 64 bits.
+    /// Reads an unsigned number with at most 64 bits.
     pub(in super::super) fn read_unsigned(&mut self, location: &Location, bits: u32) -> Result<u128, Fault> {
         let value = self.read_value(location, BaseType::new(TypeEncoding::Unsigned, bits))?;
-        // The address of an implicit pointer is unknown.
+        // An implicit pointer's address is unknown.
         value.as_u128().ok_or_else(super::super::stack::pointer_misused)
     }
 
-    /// Reads a value of a type.
+    /// Reads a value with a type.
     pub(in super::super) fn read_value(&mut self, location: &Location, ty: BaseType) -> Result<Value, Fault> {
         let bits = ty.size();
         let is_nowhere = || location.places().all(|place| place.storage == Storage::Undefined);
@@ -245,16 +245,16 @@ impl Run<'_, '_> {
     pub(super) fn deref(&mut self, bytes: Option<u8>) -> Result<(), Fault> {
         let location = self.pop_location()?;
         let generic = self.generic_type();
-        let all = generic.bits;
-        let bits = bytes.map_or(all, |bytes| u32::from(bytes) * 8);
-        if self.is_draft() && bits > all {
+        let full = generic.bits;
+        let bits = bytes.map_or(full, |bytes| u32::from(bytes) * 8);
+        if self.is_draft() && bits > full {
             return Err(ill_formed(format!(
-                "a dereference reads at most as many bits as an address, {all}: {bits}",
-                all = Count(all, "bit"),
+                "a dereference reads at most as many bits as an address, {full}: {bits}",
+                full = Count(full, "bit"),
                 bits = Count(bits, "bit"),
             )));
         }
-        let value = if bits < all {
+        let value = if bits < full {
             let value = self.read_value(&location, BaseType::new(TypeEncoding::Unsigned, bits))?;
             match value.as_pointer() {
                 Some(pointer) => Value::pointer(generic, pointer),
@@ -296,7 +296,7 @@ impl Run<'_, '_> {
         copy.copy_from_slice(&bytes[..copy.len()]);
         let big_endian = self.machine.is_big_endian();
         let value = if big_endian && ty.elements == 1 {
-            // The value is in the low bits of the block, but in a stream it would be in the high ones.
+            // The value is in the block's low bits, but in a stream it would be in the high bits.
             copy.reverse();
             Value::from_bytes(ty, copy)
         } else {
@@ -308,9 +308,9 @@ impl Run<'_, '_> {
 
     /// Returns the base type at an offset in the current unit.
     pub(super) fn base_type(&self, offset: u64) -> Result<BaseType, Fault> {
-        let found = self.machine.base_type(self.scope.unit, offset);
+        let known = self.machine.base_type(self.scope.unit, offset);
         let ty =
-            found.ok_or_else(|| ill_formed(format!("the unit does not have a base type at {offset:#x}")))?;
+            known.ok_or_else(|| ill_formed(format!("the unit does not have a base type at {offset:#x}")))?;
         match (ty.elements, ty.size()) {
             (0, _) => Err(ill_formed(format!("a vector has at least one element: base type at {offset:#x}"))),
             (_, ..=MAX_VALUE_BITS) => Ok(ty),
@@ -343,7 +343,7 @@ impl Run<'_, '_> {
         self.implicit_pointer(space, entry, by)
     }
 
-    /// Returns the pointee of an implicit pointer: the location of its entry, in the current context.
+    /// Returns an implicit pointer's pointee: its entry's location, in the current context.
     pub(in super::super) fn pointee(&mut self, pointer: ImplicitPointer) -> Result<Location, Fault> {
         let offset = pointer.entry;
         let entry = self.machine.entry(offset);

@@ -1,4 +1,4 @@
-//! Registers, of the current frame and on its entry (A.2.5.4.4.4, and R A.2.5.4.4.1).
+//! Registers, in the current frame and on its entry (A.2.5.4.4.4, and R A.2.5.4.4.1).
 
 use super::super::fault::{Fault, error, ill_formed};
 use super::super::location::Location;
@@ -6,12 +6,12 @@ use super::super::run::Run;
 use crate::op::Reg;
 
 impl Run<'_, '_> {
-    /// Returns the location of a register of the current frame.
+    /// Returns a register's location in the current frame.
     pub(super) fn register(&self, reg: Reg) -> Result<Location, Fault> {
         let bits = self.register_bits(reg)?;
         let location = match self.scope.frame {
             0 => Location::register(self.target.first_number(reg), bits),
-            // The rules of frames have the number of the expression.
+            // Frame rules have the expression's register number.
             frame => self.saved(reg, frame)?,
         };
         let Some(lane_bits) = self.target.lane_bits(reg) else { return Ok(location) };

@@ -1,4 +1,4 @@
-//! The call stack: its frames, each with what is known of it, and the search for the next frame.
+//! The call stack: its frames, each with what is known about it, and the search for the next frame.
 
 use core::cell::{OnceCell, RefCell};
 use std::rc::Rc;
@@ -20,20 +20,20 @@ use crate::error::Count;
 use crate::op::Reg;
 use crate::read::{Cie, Fde, FrameRow, Frames, KnownRows, Rule};
 
-/// The frames of a stopped thread, found by call frame information.
+/// A stopped thread's frames, found by call frame information.
 ///
-/// A call stack is a [`Machine`]: that of the innermost frame, which also knows its callers. Frames are found and rules
-/// are followed on demand. Results are cached, so the wrapped machine must not change meanwhile.
+/// A call stack is a [`Machine`]: the innermost frame's machine, which also knows its callers. Frames are found and
+/// rules are followed on demand. Results are cached, so that the wrapped machine must not change meanwhile.
 ///
-/// * Pcs are addresses of the file, for looking up rules. A return address is a loaded address, so the [load
-///   bias](Machine::load_bias) is subtracted from it.
+/// * Pcs are addresses in the file, because they look up rules. A return address is a loaded address, so that the
+///   [load bias](Machine::load_bias) is subtracted from it.
 /// * The lookup uses the exact pc in the innermost frame and in a frame interrupted by a signal; in other frames it
-///   uses the pc of the call, before the return address (DWARF 5, section 6.4.4).
+///   uses the call's pc, before the return address (DWARF 5, section 6.4.4).
 /// * A register without a rule is as the caller left it ([same value](crate::read::Rule::SameValue)) if the calling
 ///   convention has functions [preserve](Architecture::preserved_bits) it, and undefined if not. The
 ///   [register](Architecture::cfa_register) that the architecture defines as the canonical frame address is that
 ///   address.
-/// * The last frame is the one with an undefined return address.
+/// * The last frame has an undefined return address.
 pub struct CallStack<'a, 'o> {
     pub(super) machine: &'a dyn Machine,
     pub(super) sections: &'a [Frames<'o>],
@@ -42,14 +42,14 @@ pub struct CallStack<'a, 'o> {
     pub(super) frame_limit: u32,
     pub(super) limits: Limits,
     pub(super) own_rows: KnownRows<'o>,
-    /// Cached rows of the sections, used instead of its own.
+    /// The sections' cached rows, used instead of its own.
     pub(super) shared_rows: Option<&'a KnownRows<'o>>,
-    /// Frames found so far. `outward` is the state of the search after the last one.
+    /// Frames found so far. `outward` is the search state after the last frame.
     pub(super) levels: RefCell<Vec<Rc<Level<'a, 'o>>>>,
     pub(super) outward: RefCell<Outward>,
-    /// Numbers of the frames whose inner frames' expression rules for a register were followed.
+    /// By register, the number of the frame up to which inner frames' expression rules were followed.
     pub(super) followed: RefCell<HashMap<Reg, u32>>,
-    /// Columns being computed, each because of the previous one.
+    /// Columns being computed, each because the previous column needs it.
     pub(super) asking: RefCell<Vec<(u32, Column)>>,
     /// Fault that caused a missing answer to an expression.
     pub(super) cause: RefCell<Option<Box<UnwindFault>>>,
@@ -59,13 +59,13 @@ pub struct CallStack<'a, 'o> {
 
 /// Default of [`CallStack::with_frame_limit`].
 const MOST_FRAMES: u32 = 1 << 16;
-/// Maximum nesting of rules that depend on other rules.
+/// Maximum nesting for rules that depend on other rules.
 const MOST_ASKING: usize = 48;
 
 impl<'a, 'o> CallStack<'a, 'o> {
-    /// Returns the call stack of a machine. Where several sections have an entry for a pc, the first section is used:
-    /// sections can be those of several files, or `.eh_frame` beside `.debug_frame`. Addresses in the sections are
-    /// those of the machine's [`pc`](Machine::pc): with a [load bias](Machine::load_bias), addresses of one file. To
+    /// Returns a machine's call stack. Where several sections have an entry for a pc, the first section is used:
+    /// sections can come from several files, or be `.eh_frame` beside `.debug_frame`. Addresses in the sections are
+    /// like the machine's [`pc`](Machine::pc): with a [load bias](Machine::load_bias), addresses in one file. To
     /// combine files with different biases, read each with its loaded
     /// [`eh_frame_address`](crate::read::Sections::eh_frame_address), and give the machine a bias of 0.
     pub fn new(machine: &'a dyn Machine, sections: &'a [Frames<'o>], target: &'a dyn Architecture) -> Self {
@@ -87,7 +87,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         }
     }
 
-    /// Adds the debug information of the file, which locates the lanes of a frame.
+    /// Adds the file's debug information, which locates a frame's lanes.
     #[must_use]
     pub fn with_debug_info(mut self, info: &'a DebugInfo<'a, 'o>) -> Self {
         self.info = Some(info);
@@ -101,14 +101,14 @@ impl<'a, 'o> CallStack<'a, 'o> {
         self
     }
 
-    /// Sets the limits of each expression in the rules.
+    /// Sets the limits for each expression in the rules.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Shares cached rows with other call stacks of the same sections.
+    /// Shares cached rows with other call stacks that have the same sections.
     #[must_use]
     #[doc(hidden)]
     pub fn with_known_rows(mut self, rows: &'a KnownRows<'o>) -> Self {
@@ -116,7 +116,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         self
     }
 
-    /// Converts a loaded address to an address of the file: without the load bias, modulo the size of an address.
+    /// Converts a loaded address to an address in the file: without the load bias, modulo the address size.
     pub(super) fn of_file(&self, loaded: u64, address_bytes: u8) -> u64 {
         let unused = 64u32.saturating_sub(u32::from(address_bytes) * 8).min(63);
         loaded.wrapping_sub(self.machine.load_bias()) & u64::MAX >> unused
@@ -164,7 +164,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         result
     }
 
-    /// Evaluates in a frame. The resulting fault can be that of a rule in another frame.
+    /// Evaluates in a frame. The resulting fault can come from a rule in another frame.
     pub(super) fn evaluate<T>(
         &self,
         level: &Level<'a, 'o>,
@@ -178,7 +178,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         result.map_err(|fault| cause.unwrap_or_else(|| level.fault(Some(column), fault)))
     }
 
-    /// Returns the answer to an expression's request, and keeps the fault of a missing one.
+    /// Returns the answer to an expression's request, and keeps the fault if the answer is missing.
     pub(super) fn answer<T>(&self, found: Result<Option<T>>) -> Option<T> {
         found.unwrap_or_else(|fault| {
             self.cause.replace(Some(fault));
@@ -225,19 +225,19 @@ impl Machine for CallStack<'_, '_> {
     }
 }
 
-/// The rule that finally locates a register, and the number of low bits that all functions called since preserve.
+/// The rule that finally locates a register, and how many low bits all functions called since preserve.
 pub(super) type Kept<'a, 'o> = (Found<'a, 'o>, u32);
 
 /// The rule that finally locates a register.
 #[derive(Debug, Clone)]
 pub(super) enum Found<'a, 'o> {
-    /// No rule: the value is in this register of the innermost frame.
+    /// No rule: the value is in this register, in the innermost frame.
     InPlace(Reg),
-    /// The rule of a frame for a register, other than "same value" and `register(R)`.
+    /// A frame's rule for a register, other than "same value" and `register(R)`.
     ByRule(Rc<Level<'a, 'o>>, Reg, Rule<'o>),
 }
 
-/// Location of the pcs of all lanes of a frame, and the size of one.
+/// Location of all lanes' pcs in a frame, and a pc's size.
 #[derive(Debug, Clone)]
 pub(super) struct LanePcs {
     pub pcs: Location,
@@ -247,38 +247,38 @@ pub(super) struct LanePcs {
 /// A frame.
 #[derive(Debug)]
 pub(super) struct Level<'a, 'o> {
-    /// Number of frames inward of it.
+    /// How many frames are inward of it.
     pub number: u32,
     /// Program location (A.2.5.1): the call, in an outer frame.
     pub pc: u64,
-    /// Address in the file of the next instruction.
+    /// The next instruction's address in the file.
     pub resumes_at: u64,
-    /// Rules of the frame. `None` where no entry covers its pc.
+    /// The frame's rules. `None` where no entry covers its pc.
     pub row: Result<Option<Row<'a, 'o>>>,
     /// Canonical frame address, once requested.
     pub cfa: OnceCell<Result<Location>>,
     /// Locations of the caller's registers by expression rules, once requested.
     pub found: RefCell<HashMap<Reg, Location>>,
-    /// Cached levels of the rules for registers that many inner frames leave unchanged.
+    /// Cached rules for registers that many inner frames leave unchanged.
     pub kept: RefCell<HashMap<Reg, Kept<'a, 'o>>>,
-    /// Ends of chains of `register(R)` rules, by the first register of the chain.
+    /// Where chains of `register(R)` rules end, by each chain's first register.
     pub chains: RefCell<HashMap<Reg, Chain>>,
-    /// Location of the pcs of its lanes, once requested. `None` without the attribute.
+    /// Location of its lanes' pcs, once requested. `None` without the attribute.
     pub lane_pcs: OnceCell<Result<Option<LanePcs>, Fault>>,
 }
 
-/// The end of a chain of `register(R)` rules of one frame.
+/// How a chain of `register(R)` rules in a frame ends.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Chain {
     /// The last register, without a `register(R)` rule.
     Ends,
     /// A cycle without an end.
     Circle,
-    /// The first register is stored in the second, of a different size.
+    /// The first register is stored in the second, which has a different size.
     Differs(Reg, Reg),
 }
 
-/// Rules of a frame, with their entry.
+/// A frame's rules, with their entry.
 #[derive(Debug)]
 pub(super) struct Row<'a, 'o> {
     pub frames: &'a Frames<'o>,
@@ -292,7 +292,7 @@ impl<'a, 'o> Row<'a, 'o> {
     }
 }
 
-/// State of the search outward of the last frame found.
+/// State of the search outward from the last frame found.
 #[derive(Debug, Clone)]
 pub(super) enum Outward {
     /// Unsearched row.
@@ -323,8 +323,8 @@ impl<'a, 'o> Level<'a, 'o> {
             lane_pcs: OnceCell::new(),
         };
         let mut sections = sections.iter().enumerate();
-        let found = sections.find_map(|(section, frames)| Some((section, frames, frames.fde_at(pc)?)));
-        if let Some((section, frames, fde)) = found {
+        let entry = sections.find_map(|(section, frames)| Some((section, frames, frames.fde_at(pc)?)));
+        if let Some((section, frames, fde)) = entry {
             level.row = match known.find(section, frames, fde, pc) {
                 Ok(row) => Ok(row.map(|row| Row { frames, fde, row })),
                 Err(why) => Err(Box::new(UnwindFault {
@@ -348,12 +348,12 @@ impl<'a, 'o> Level<'a, 'o> {
         self.row.as_ref().map(Option::as_ref).map_err(Clone::clone)
     }
 
-    /// Returns the explicit rule for a register of the caller, if any.
+    /// Returns the explicit rule for a caller's register, if any.
     pub fn rule(&self, reg: Reg) -> Result<Option<Rule<'o>>> {
         Ok(self.row()?.and_then(|row| row.row.rule(reg)))
     }
 
-    /// Returns a fault with its place.
+    /// Returns a fault with its position.
     #[cold]
     pub fn fault(&self, column: Option<Column>, fault: Fault) -> Box<UnwindFault> {
         let row = self.row.as_ref().ok().and_then(Option::as_ref);
@@ -421,7 +421,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         Ok(Some(Level::new(0, pc, pc, self.sections, self.known_rows())))
     }
 
-    /// Returns the caller of a frame.
+    /// Returns a frame's caller.
     pub(super) fn caller_of(&self, level: &Level<'a, 'o>) -> Result<Option<Level<'a, 'o>>> {
         let Some(row) = level.row()? else {
             return Err(level.fault(None, error("no call frame information has code at this pc")));
@@ -432,7 +432,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         if row.row.is_return_signed {
             return Err(level.fault(column, unsupported("the return address is signed")));
         }
-        // Computed frame by frame, so that an outer one does not need a deep recursion.
+        // Computed frame by frame, so that an outer frame does not need a deep recursion.
         let _ = self.cfa_of(level);
         let number = level.number + 1;
         let location = self.register_in(reg, number)?.ok_or_else(|| self.unknown(number))?;
@@ -470,8 +470,9 @@ impl<'a, 'o> CallStack<'a, 'o> {
         }
     }
 
-    /// Whether a frame has the pc and canonical frame address of a frame inward of it. The compared frame is the last
-    /// one whose number is a power of two: each cycle eventually repeats one of them.
+    /// Whether a frame has the same pc and canonical frame address as a frame inward of it. The compared frame is the
+    /// last frame whose number is a power of two, because each cycle eventually repeats such a frame (Brent's
+    /// algorithm): linear time, constant memory.
     pub(super) fn has_been(&self, caller: &Level<'a, 'o>) -> bool {
         let before = match caller.number - 1 {
             0 => 0,

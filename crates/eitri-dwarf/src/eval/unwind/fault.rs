@@ -1,16 +1,16 @@
-//! Faults of unwinding, with the frame and rule.
+//! Unwinding faults, with the frame and rule.
 
 use super::super::fault::{Class, Fault};
 use crate::error::Count;
 use crate::op::Reg;
 use crate::read::{CfaRule, FrameSection, Rule};
 
-/// A column of the table defined by call frame information (A.6.4.1).
+/// A column in the table that call frame information defines (A.6.4.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Column {
     /// The canonical frame address.
     Cfa,
-    /// A register of the caller.
+    /// A caller's register.
     Register(Reg),
 }
 
@@ -19,19 +19,19 @@ pub enum Column {
 pub struct UnwindFault {
     /// Frame whose rules were followed, 0 the innermost.
     pub frame: u32,
-    /// Program location of the frame.
+    /// The frame's program location.
     pub pc: Option<u64>,
-    /// Section of the frame description entry, and the offset of the entry in bytes.
+    /// The frame description entry's section, and its offset in bytes.
     pub entry: Option<(FrameSection, u64)>,
     /// Requested column.
     pub column: Option<Column>,
     /// Rule as text, such as `offset(-16)`.
     pub rule: Option<String>,
-    /// Reason of the fault.
+    /// Why it could not be unwound.
     pub why: Cause,
 }
 
-/// Reason of a fault.
+/// Why a frame could not be unwound.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cause {
     /// The section cannot be read.
@@ -41,7 +41,7 @@ pub enum Cause {
 }
 
 impl UnwindFault {
-    /// Returns the class of the fault; `None` if the section could not be read.
+    /// Returns the fault's class; `None` if the section could not be read.
     pub fn class(&self) -> Option<Class> {
         match &self.why {
             Cause::Reading(_) => None,
@@ -89,7 +89,7 @@ pub(super) fn rule_text(rule: Rule<'_>) -> String {
     }
 }
 
-/// Formats the rule of the canonical frame address.
+/// Formats the canonical frame address rule.
 pub(super) fn cfa_text(rule: CfaRule<'_>) -> String {
     match rule {
         CfaRule::Unset => "unset".into(),
@@ -101,5 +101,5 @@ pub(super) fn cfa_text(rule: CfaRule<'_>) -> String {
     }
 }
 
-/// Result of unwinding.
+/// An unwinding result.
 pub type Result<T, E = Box<UnwindFault>> = core::result::Result<T, E>;

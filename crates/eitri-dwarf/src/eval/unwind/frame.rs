@@ -1,4 +1,4 @@
-//! One frame of a call stack.
+//! One frame in a call stack.
 
 use std::rc::Rc;
 
@@ -9,7 +9,7 @@ use super::fault::Result;
 use crate::op::{Encoding, Reg};
 use crate::read::{Cie, Fde, FrameRow, FrameSection};
 
-/// A frame of a [`CallStack`].
+/// A frame in a [`CallStack`].
 #[derive(Clone)]
 pub struct Frame<'s, 'a, 'o> {
     pub(super) stack: &'s CallStack<'a, 'o>,
@@ -27,19 +27,19 @@ impl<'s, 'a, 'o> Frame<'s, 'a, 'o> {
         Self { stack, level }
     }
 
-    /// Returns the number of frames inward of this one: 0 for the innermost. The number is the
-    /// [`frame`](Context::frame) of a context.
+    /// Returns how many frames are inward of this frame: 0 for the innermost. The number is the
+    /// [`frame`](Context::frame) in a context.
     pub fn number(&self) -> u32 {
         self.level.number
     }
 
-    /// Returns the program location (A.2.5.1), which selects the entries of location lists: the program counter; in an
-    /// outer frame the address before the return address, which is within the call.
+    /// Returns the program location (A.2.5.1), which selects location list entries: the program counter; in an outer
+    /// frame the address before the return address, which is within the call.
     pub fn pc(&self) -> u64 {
         self.level.pc
     }
 
-    /// Returns the address in the file of the next instruction: the program counter, or the return address without the
+    /// Returns the next instruction's address in the file: the program counter, or the return address without the
     /// [load bias](super::super::Machine::load_bias).
     pub fn resumes_at(&self) -> u64 {
         self.level.resumes_at
@@ -53,20 +53,19 @@ impl<'s, 'a, 'o> Frame<'s, 'a, 'o> {
         self.stack.cfa_of(&self.level)
     }
 
-    /// Returns the location of a register's value in this frame: the value that it has when the frame resumes. The
-    /// result is a location of the stopped machine.
+    /// Returns where a register's value is in this frame: the value that it has when the frame resumes. The result is
+    /// a location in the stopped machine.
     ///
     /// # Errors
     /// Rules that cannot be followed.
     pub fn register(&self, reg: Reg) -> Result<Location> {
-        let found = self.stack.register_in(reg, self.number())?;
-        found.ok_or_else(|| self.stack.unknown(self.number()))
+        let location = self.stack.register_in(reg, self.number())?;
+        location.ok_or_else(|| self.stack.unknown(self.number()))
     }
 
-    /// Reads bytes of a register's value in this frame, from byte `at`; byte 0 is the least significant, as for
+    /// Reads bytes from a register's value in this frame, from byte `at`; byte 0 is the least significant, as for
     /// [`Machine::register`](super::super::Machine::register) in the innermost frame. The call is faster than reading
-    /// at
-    /// [`register`](Self::register).
+    /// at [`register`](Self::register).
     ///
     /// # Errors
     /// * Rules that cannot be followed;
@@ -76,15 +75,15 @@ impl<'s, 'a, 'o> Frame<'s, 'a, 'o> {
         self.stack.read_in(reg, self.number(), at, into)
     }
 
-    /// Returns the location of a register of the caller, by the rules of this frame: the value that the register will
-    /// have after the return. An entry function has such rules too, though it has no caller.
+    /// Returns the location of a caller's register, by this frame's rules: the value that the register will have
+    /// after the return. An entry function has such rules too, though it has no caller.
     ///
     /// # Errors
     /// Rules that cannot be followed.
     pub fn saved(&self, reg: Reg) -> Result<Location> {
         let caller = self.number().saturating_add(1);
-        let found = self.stack.register_in(reg, caller)?;
-        found.ok_or_else(|| self.stack.unknown(caller))
+        let location = self.stack.register_in(reg, caller)?;
+        location.ok_or_else(|| self.stack.unknown(caller))
     }
 
     /// Returns the calling frame. `None` for the entry function, whose return address is undefined.
@@ -97,8 +96,8 @@ impl<'s, 'a, 'o> Frame<'s, 'a, 'o> {
         self.stack.frame(self.number() + 1)
     }
 
-    /// Returns the rules at the frame's pc, which locate the registers of its caller. `None` if no call frame
-    /// information covers the pc.
+    /// Returns the rules at the frame's pc, which locate its caller's registers. `None` if no call frame information
+    /// covers the pc.
     ///
     /// # Errors
     /// Rules that cannot be read.
@@ -106,7 +105,7 @@ impl<'s, 'a, 'o> Frame<'s, 'a, 'o> {
         Ok(self.level.row()?.map(|row| &row.row))
     }
 
-    /// Returns the section of these rules, and their entry with its common information entry.
+    /// Returns these rules' section, and their entry with its common information entry.
     pub fn entry(&self) -> Option<(FrameSection, &'a Fde<'o>, &'a Cie<'o>)> {
         let row = self.level.row.as_ref().ok()?.as_ref()?;
         Some((row.frames.section, row.fde, row.cie()))
@@ -117,7 +116,7 @@ impl<'s, 'a, 'o> Frame<'s, 'a, 'o> {
         self.entry().is_some_and(|(_, _, cie)| cie.is_signal)
     }
 
-    /// Returns a context for expressions of this frame, with the [`CallStack`] as machine.
+    /// Returns a context for expressions in this frame, with the [`CallStack`] as machine.
     pub fn context(&self, encoding: Encoding) -> Context<'a> {
         Context { frame: self.number(), ..Context::new(encoding, self.stack.target) }
     }
@@ -127,7 +126,7 @@ impl<'s, 'a, 'o> Frame<'s, 'a, 'o> {
 #[derive(Debug)]
 pub struct FramesOutward<'s, 'a, 'o> {
     stack: &'s CallStack<'a, 'o>,
-    /// Number of the next frame; `None` after the last one, and after an error.
+    /// The next frame's number; `None` after the last frame, and after an error.
     next: Option<u32>,
     lane: Option<u32>,
 }
@@ -170,7 +169,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
     /// Returns a frame, 0 the innermost. `None` if there are fewer frames.
     ///
     /// # Errors
-    /// The errors of [`Frame::step_out`] for it and all frames inward of it.
+    /// Errors from [`Frame::step_out`] for it and all frames inward of it.
     pub fn frame(&self, number: u32) -> Result<Option<Frame<'_, 'a, 'o>>> {
         Ok(self.level(number)?.map(|level| Frame::new(self, level)))
     }
@@ -180,7 +179,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         FramesOutward::new(self, None)
     }
 
-    /// Returns the frames of a lane: those whose subprograms were entered while it was active.
+    /// Returns a lane's frames: those whose subprograms were entered while it was active.
     pub fn frames_of_lane(&self, lane: u32) -> FramesOutward<'_, 'a, 'o> {
         FramesOutward::new(self, Some(lane))
     }

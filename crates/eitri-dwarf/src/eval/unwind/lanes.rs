@@ -1,4 +1,4 @@
-//! Lanes of a frame, with their program locations and activity (R A.3.3.5, `DW_AT_LLVM_lane_pc` and
+//! A frame's lanes, with their program locations and activity (R A.3.3.5, `DW_AT_LLVM_lane_pc` and
 //! `DW_AT_LLVM_active_lane`).
 
 use super::super::context::Context;
@@ -13,14 +13,14 @@ use super::fault::Result;
 use super::frame::Frame;
 
 impl Frame<'_, '_, '_> {
-    /// Returns the number of lanes of the frame's subprogram.
+    /// Returns the lane count of the frame's subprogram.
     pub fn lanes(&self) -> u64 {
         let lanes = self.stack.info.and_then(|info| info.lanes(self.pc()));
         lanes.unwrap_or_else(|| self.stack.machine.lanes())
     }
 
-    /// Returns the pc of a lane in this frame, from `DW_AT_LLVM_lane_pc` of its subprogram. For an active lane, and for
-    /// all lanes without such an attribute, it equals [`resumes_at`](Self::resumes_at) of the frame. `None` if the lane
+    /// Returns a lane's pc in this frame, from its subprogram's `DW_AT_LLVM_lane_pc`. For an active lane, and for all
+    /// lanes without such an attribute, it equals the frame's [`resumes_at`](Self::resumes_at). `None` if the lane
     /// was not active when the subprogram was entered: then it has no frame here.
     ///
     /// # Errors
@@ -33,13 +33,13 @@ impl Frame<'_, '_, '_> {
     /// Whether a lane has a frame here, because it was active when the subprogram was entered.
     ///
     /// # Errors
-    /// The errors of [`lane_pc`](Self::lane_pc).
+    /// Errors from [`lane_pc`](Self::lane_pc).
     pub fn has_lane(&self, lane: u32) -> Result<bool> {
         Ok(self.lane_pc(lane)?.is_some())
     }
 
-    /// Returns the active lanes of this frame, lane 0 in the least significant bit, from `DW_AT_LLVM_active_lane` of
-    /// its subprogram. `None` without the attribute: then the processor's mask has them.
+    /// Returns this frame's active lanes, lane 0 in the least significant bit, from its subprogram's
+    /// `DW_AT_LLVM_active_lane`. `None` without the attribute: then the processor's mask has them.
     ///
     /// # Errors
     /// An attribute that cannot be evaluated or read.
@@ -51,7 +51,7 @@ impl Frame<'_, '_, '_> {
         self.attribute(attribute, active).map_err(|fault| self.level.fault(None, fault))
     }
 
-    /// Evaluates an attribute of the subprogram in this frame.
+    /// Evaluates the subprogram's attribute in this frame.
     fn attribute<T>(
         &self,
         attribute: Option<Entry<'_>>,
@@ -70,8 +70,8 @@ impl Frame<'_, '_, '_> {
         if u64::from(lane) >= lanes {
             return Err(error(format!("a lane is in 0..{lanes}: {lane}")));
         }
-        let all = self.level.lane_pcs.get_or_init(|| self.find_lane_pcs());
-        let Some(LanePcs { pcs, address_bytes }) = all.as_ref().map_err(Clone::clone)? else {
+        let known = self.level.lane_pcs.get_or_init(|| self.find_lane_pcs());
+        let Some(LanePcs { pcs, address_bytes }) = known.as_ref().map_err(Clone::clone)? else {
             return Ok(Some(self.resumes_at()));
         };
         let bits = u64::from(*address_bytes) * 8;

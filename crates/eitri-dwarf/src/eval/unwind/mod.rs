@@ -1,4 +1,4 @@
-//! Unwinding: from the innermost frame outward, by the rules of call frame information (A.6.4).
+//! Unwinding: from the innermost frame outward, by the rules in call frame information (A.6.4).
 //!
 //! ```text
 //!  Machine (frame 0) ─┐
@@ -7,9 +7,8 @@
 //!                            └─► is a Machine: expressions of any frame can be evaluated
 //! ```
 //!
-//! A [`CallStack`] wraps the stopped [`Machine`]. The rules locate the registers of outer frames, and that machine has
-//! their contents. A location found for an outer frame is therefore one of the machine's own, and can be read and
-//! written there.
+//! A [`CallStack`] wraps the stopped [`Machine`]. The rules locate outer frames' registers, and that machine has their
+//! contents. A location found for an outer frame is therefore the machine's own, and can be read and written there.
 //!
 //! ```
 //! use eitri_dwarf::eval::{CallStack, Snapshot, read_bits};

@@ -1,4 +1,4 @@
-//! Evaluation of the rules of call frame information (A.6.4.1, A.6.4.2.2).
+//! How the rules in call frame information are evaluated (A.6.4.1, A.6.4.2.2).
 
 use super::super::context::Context;
 use super::super::fault::{Fault, error, ill_formed};
@@ -13,24 +13,24 @@ use crate::op::Reg;
 use crate::read::{CfaRule, Rule};
 use crate::target::SpaceId;
 
-/// Number of frames that leave a register unchanged before the result is cached.
+/// How many frames must leave a register unchanged before the result is cached.
 const FRAMES_PASSED: u32 = 16;
 
-/// Number of preserved bits of a register that is preserved as a whole.
+/// Preserved bits for a register that is preserved as a whole.
 const ALL: u32 = u32::MAX;
 
 impl<'a, 'o> CallStack<'a, 'o> {
-    /// Returns the canonical frame address of a frame.
+    /// Returns a frame's canonical frame address.
     pub(super) fn cfa_of(&self, level: &Level<'a, 'o>) -> Result<Location> {
         if let Some(known) = level.cfa.get() {
             return known.clone();
         }
-        let found = self.ask(level, Column::Cfa, || self.find_cfa(level));
+        let cfa = self.ask(level, Column::Cfa, || self.find_cfa(level));
         // A fault within a cycle of rules need not occur for other requests.
-        if found.is_ok() || self.asking.borrow().is_empty() {
-            let _ = level.cfa.set(found.clone());
+        if cfa.is_ok() || self.asking.borrow().is_empty() {
+            let _ = level.cfa.set(cfa.clone());
         }
-        found
+        cfa
     }
 
     fn find_cfa(&self, level: &Level<'a, 'o>) -> Result<Location> {
@@ -61,11 +61,11 @@ impl<'a, 'o> CallStack<'a, 'o> {
         Context { frame: level.number, ..Context::new(row.cie().encoding, self.target) }
     }
 
-    /// Returns the rule that locates a register of a frame, after all frames that leave it unchanged, and all
+    /// Returns the rule that locates a frame's register, after all frames that leave it unchanged, and all
     /// `register(R)` rules. `None` if the frame does not exist.
     ///
-    /// A result beyond many frames is cached in the first, so that requests for each frame in turn do not visit all of
-    /// them.
+    /// A result beyond many frames is cached in the first frame, so that requests for each frame in turn do not visit
+    /// all of them, which would take quadratic time.
     fn kept(&self, reg: Reg, frame: u32) -> Result<Option<Kept<'a, 'o>>> {
         let Some(callee) = frame.checked_sub(1) else { return Ok(Some((Found::InPlace(reg), ALL))) };
         let Some(first) = self.level(callee)? else { return Ok(None) };
@@ -105,8 +105,8 @@ impl<'a, 'o> CallStack<'a, 'o> {
         Ok(((Found::InPlace(reg), low), 0))
     }
 
-    /// Returns the number of low bits of a register that a function without a rule for it preserves; [`ALL`] for all of
-    /// its bits, and for the column of a return address that is not a register.
+    /// Returns how many low bits of a register a function without a rule for it preserves; [`ALL`] for all bits, and
+    /// for the column of a return address that is not a register.
     fn preserved(&self, reg: Reg) -> u32 {
         match self.target.preserved_bits(reg) {
             Some(bits) if self.target.register_bits(reg) != Some(bits) => bits,
@@ -114,7 +114,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         }
     }
 
-    /// Returns the location of a register of a frame. `None` if the frame does not exist.
+    /// Returns the location of a frame's register. `None` if the frame does not exist.
     pub(super) fn register_in(&self, reg: Reg, frame: u32) -> Result<Option<Location>> {
         self.kept(reg, frame)?.map(|kept| self.location_of(&kept)).transpose()
     }
@@ -153,7 +153,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         }
     }
 
-    /// Returns a register of the innermost frame.
+    /// Returns a register in the innermost frame.
     fn in_place(&self, reg: Reg) -> Result<Location> {
         let bits = self.target.register_bits(reg);
         let bits = bits.ok_or_else(|| self.no_register(reg))?;
@@ -169,7 +169,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         }
     }
 
-    /// Reads bytes of a register's value in a frame, from byte `at`; byte 0 is the least significant.
+    /// Reads bytes from a register's value in a frame, from byte `at`; byte 0 is the least significant.
     pub(super) fn read_in(&self, reg: Reg, frame: u32, at: u32, into: &mut [u8]) -> Result<()> {
         let bits = self.target.register_bits(reg).ok_or_else(|| self.no_register(reg))?;
         let end = (u64::from(at) + into.len() as u64) * 8;
@@ -188,8 +188,8 @@ impl<'a, 'o> CallStack<'a, 'o> {
         })
     }
 
-    /// Reads a register that is saved at an offset from the canonical frame address, as most are, or not saved by any
-    /// frame, without making a location. `None` for other rules, or if it cannot be read.
+    /// Reads a register that is saved at an offset from the canonical frame address, as most registers are, or not
+    /// saved by any frame, without constructing a location. `None` for other rules, or if it cannot be read.
     fn read_plain(&self, reg: Reg, mut frame: u32, at: u32, into: &mut [u8]) -> Option<()> {
         let levels = self.levels.borrow();
         let last = frame.saturating_sub(FRAMES_PASSED);
@@ -241,7 +241,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         Ok(())
     }
 
-    /// Returns the value by `val_offset(N)`: the canonical frame address plus an offset.
+    /// Returns the value that `val_offset(N)` gives: the canonical frame address plus an offset.
     fn val_offset(&self, level: &Level<'a, 'o>, reg: Reg, by: i64) -> Result<Location> {
         let column = Some(Column::Register(reg));
         let moved =
@@ -262,7 +262,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         }))
     }
 
-    /// Checks `register(R)`: of equal size, and not part of a cycle of registers.
+    /// Checks `register(R)`: both registers have the same size, and are not part of a cycle.
     fn check_register_rule(&self, level: &Level<'a, 'o>, reg: Reg) -> Result<()> {
         match self.chain(level, reg)? {
             Chain::Ends => Ok(()),
@@ -277,8 +277,8 @@ impl<'a, 'o> CallStack<'a, 'o> {
         }
     }
 
-    /// Returns the end of the chain of `register(R)` rules that begins at a register, and caches it for all registers
-    /// of the chain.
+    /// Returns how the chain of `register(R)` rules that begins at a register ends, and caches it for all registers
+    /// in the chain.
     fn chain(&self, level: &Level<'a, 'o>, reg: Reg) -> Result<Chain> {
         let mut known = level.chains.borrow_mut();
         let mut last = reg;

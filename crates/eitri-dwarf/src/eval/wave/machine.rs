@@ -7,8 +7,8 @@ use super::super::machine::Machine;
 
 /// A machine with another current lane, and otherwise unchanged.
 ///
-/// Lanes of a wave differ only in the current lane. The canonical frame address, the registers of outer frames, the
-/// object and the frame base are equal for all lanes, unless their descriptions use the lane.
+/// A wave's lanes differ only in the current lane. The canonical frame address, outer frames' registers, the object
+/// and the frame base are equal for all lanes, unless their descriptions use the lane.
 pub struct InLane<'m> {
     machine: &'m dyn Machine,
     lane: Cell<u64>,
@@ -22,7 +22,7 @@ impl<'m> InLane<'m> {
         Self { machine, lane: Cell::new(lane), asked: Cell::new(false) }
     }
 
-    /// Sets the current lane, and resets the record of queries.
+    /// Sets the current lane, and resets the query record.
     pub(super) fn focus(&self, lane: u32) {
         self.lane.set(lane.into());
         self.asked.set(false);

@@ -1,8 +1,8 @@
-//! Evaluation in all lanes of a wave at once.
+//! Evaluation in all lanes at once, for a whole wave.
 //!
-//! The lanes of a wave are a machine with different lanes in focus: lane *k* is [`InLane`] of that machine. For each
-//! lane, [`Evaluator::wave`] has the result of [`Evaluator::evaluate`] in that lane: the same location or value, or the
-//! same fault at the same operation.
+//! A wave's lanes are a machine with different lanes in focus: [`InLane`] is that machine in lane *k*. For each lane,
+//! [`Evaluator::wave`] has the result that [`Evaluator::evaluate`] has in that lane: the same location or value, or
+//! the same fault at the same operation.
 //!
 //! ```text
 //!              regx v0   push_lane   lit4   mul         offset             piece 4
@@ -14,8 +14,8 @@
 //! * An element that is equal in all lanes is stored once, and operations on such elements are executed once, unless
 //!   they query the machine for its lane.
 //! * Numbers that differ evenly from lane to lane, as `4 × lane` does, are calculated as two numbers, others in one
-//!   loop. A storage can represent a place that differs between lanes: pieces, overlays and similar operations are then
-//!   executed once for all lanes.
+//!   loop. A storage can represent a location that differs between lanes: pieces, overlays and similar operations are
+//!   then executed once for all lanes.
 //! * Any other operation is executed lane by lane, and its results are combined into one element. Lanes with different
 //!   branch targets continue separately; a lane whose results cannot be combined with the others' is evaluated alone.
 //!
@@ -73,10 +73,10 @@ use super::scope::Scope;
 use super::stack::Element;
 
 impl Evaluator {
-    /// Evaluates an expression in several lanes of a wave at once: those set in `lanes`, bit *k* for lane *k*.
+    /// Evaluates an expression in several of a wave's lanes at once: those set in `lanes`, bit *k* for lane *k*.
     ///
-    /// The result for each lane is that of [`evaluate`](Self::evaluate) with [`InLane`] of the machine. The machine's
-    /// own current lane is ignored.
+    /// The result for each lane is what [`evaluate`](Self::evaluate) returns with the machine [`InLane`]. The
+    /// machine's own current lane is ignored.
     pub fn wave(
         &mut self,
         expr: &[u8],
@@ -89,12 +89,12 @@ impl Evaluator {
         })
     }
 
-    /// Evaluates the location or the constant of an entry in several lanes of a wave at once: an expression as
+    /// Evaluates an entry's location or constant in several of a wave's lanes at once: an expression as
     /// [`wave`](Self::wave) does, anything else to a location.
     ///
-    /// The result for each lane is that of [`evaluate`](Self::evaluate) or [`list`](Self::list) with [`InLane`] of the
-    /// machine, except that the limit of steps does not count the entries of a list. An entry without a location and a
-    /// constant is an evaluation error in each lane.
+    /// The result for each lane is what [`evaluate`](Self::evaluate) or [`list`](Self::list) returns with the machine
+    /// [`InLane`], except that the step limit does not count list entries. An entry without a location and a constant
+    /// is an evaluation error in each lane.
     pub fn wave_body(
         &mut self,
         body: Body<'_>,
@@ -106,7 +106,7 @@ impl Evaluator {
             return self.wave(expr, lanes, machine, context);
         }
         self.wave_run(lanes, machine, context, |mut run, machine| {
-            // The lanes of a wave have one pc, so that one entry of a list applies in all lanes.
+            // A wave's lanes have one pc, so that one list entry applies in all lanes.
             let only = machine.pc(context.frame).and_then(|pc| match body {
                 Body::List(entries) => only_entry(bounded(entries.iter()), pc),
                 Body::EncodedList(list) => {
@@ -140,7 +140,7 @@ impl Evaluator {
         })
     }
 
-    /// Starts the evaluation of a wave, whose answers `evaluate` returns.
+    /// Starts a wave's evaluation, whose answers `evaluate` returns.
     fn wave_run(
         &mut self,
         lanes: u64,

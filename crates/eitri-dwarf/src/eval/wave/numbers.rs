@@ -1,7 +1,7 @@
 //! Operations on numbers that differ between lanes, for all lanes at once.
 //!
-//! None of these operations fails. A possible fault in any lane, or any operand other than a number of the generic
-//! type, is left to the evaluation lane by lane.
+//! None of these operations fails. A possible fault in any lane, or any operand other than a generic-type number, is
+//! left to the evaluation lane by lane.
 
 use core::ops::Deref;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use super::run::WaveRun;
 use crate::op::Op;
 use crate::target::{Per, SpaceId};
 
-/// A number of the generic type.
+/// A generic-type number.
 enum Number<'n> {
     /// Equal in all lanes.
     Uniform(u64),
@@ -38,8 +38,8 @@ impl Number<'_> {
         }
     }
 
-    /// Returns the number in two's complement, if it is linear in some lanes. `unused` is the number of bits of 64 above
-    /// the generic type.
+    /// Returns the number in two's complement, if it is linear in some lanes. `unused` is how many of 64 bits are
+    /// above the generic type.
     fn signed_line(&self, lanes: u64, unused: u32) -> Option<Line> {
         match self {
             Self::Uniform(number) => Line::constant(word::signed(unused, *number)),
@@ -56,7 +56,7 @@ impl Number<'_> {
     }
 }
 
-/// A number of each lane.
+/// A number for each lane.
 #[allow(clippy::large_enum_variant, reason = "it is not stored")]
 enum Operand {
     Table(Table),
@@ -82,7 +82,7 @@ enum Distance {
     Each([i64; 64]),
 }
 
-/// Limit of bit offsets that can be added without overflow.
+/// Limit for bit offsets that can be added without overflow.
 const SMALL: u64 = 1 << 60;
 
 impl WaveRun<'_, '_> {
@@ -131,10 +131,11 @@ impl WaveRun<'_, '_> {
             Op::Neg {} => self.unary(Unary::Neg),
             Op::Not {} => self.unary(Unary::Not),
             Op::PlusUconst { value } => {
-                let by = Number::Uniform(value & u64::MAX >> self.unused()?);
-                let line = self.number(0)?.line().zip(by.line()).and_then(|(line, by)| line.plus(by));
+                let addend = Number::Uniform(value & u64::MAX >> self.unused()?);
+                let line =
+                    self.number(0)?.line().zip(addend.line()).and_then(|(line, addend)| line.plus(addend));
                 self.push_line(lanes, 1, line)
-                    .or_else(|| self.replace(1, &by.table(), |_, a, by| a.wrapping_add(by)))
+                    .or_else(|| self.replace(1, &addend.table(), |_, a, addend| a.wrapping_add(addend)))
             }
             Op::Eq {} => self.compare(Compare::Eq),
             Op::Ge {} => self.compare(Compare::Ge),
@@ -148,14 +149,14 @@ impl WaveRun<'_, '_> {
             Op::Offset {} => self.offset(lanes, 8),
             Op::BitOffset {} => self.offset(lanes, 1),
             Op::OffsetUconst { bytes } => {
-                let by = i64::try_from(bytes).ok()?.checked_mul(8)?;
-                self.move_places(lanes, 0, Distance::Linear(Line::constant(by)?))
+                let distance = i64::try_from(bytes).ok()?.checked_mul(8)?;
+                self.move_places(lanes, 0, Distance::Linear(Line::constant(distance)?))
             }
             _ => None,
         }
     }
 
-    /// Returns the number of bits of 64 above the generic type.
+    /// Returns how many of 64 bits are above the generic type.
     fn unused(&self) -> Option<u32> {
         64u32.checked_sub(self.run.generic_type().bits).filter(|&unused| unused < 64)
     }
@@ -170,7 +171,7 @@ impl WaveRun<'_, '_> {
         self.run.push(value);
     }
 
-    /// Replaces the `takes` topmost elements by numbers, if they are numbers of the generic type in these lanes.
+    /// Replaces the `takes` topmost elements by numbers, if they are generic-type numbers in these lanes.
     fn push_line(&mut self, lanes: u64, takes: usize, line: Option<Line>) -> Option<()> {
         let mask = u64::MAX >> self.unused()?;
         let line = line.filter(|line| line.is_within(lanes, mask))?;
@@ -183,7 +184,7 @@ impl WaveRun<'_, '_> {
         Some(())
     }
 
-    /// Returns the number `index` below the top, if it is of the generic type or converts to it.
+    /// Returns the number `index` below the top, if it has the generic type or converts to it.
     fn number(&self, index: usize) -> Option<Number<'_>> {
         match self.run.peek(index)? {
             Element::Value(value) if value.ty() == self.run.generic_type() => match value.lanes() {
@@ -271,7 +272,7 @@ impl WaveRun<'_, '_> {
         Some(())
     }
 
-    /// Moves the location below the top by the top number, in units of `unit` bits.
+    /// Moves the location below the top by the top number, which counts units of `unit` bits.
     fn offset(&mut self, lanes: u64, unit: i64) -> Option<()> {
         let number = self.number(0)?;
         let unused = self.unused()?;
@@ -283,8 +284,8 @@ impl WaveRun<'_, '_> {
         if !lanes_of(lanes).all(is_small) {
             return None;
         }
-        let by = numbers.map(|number| word::signed(unused, number).wrapping_mul(unit));
-        self.move_places(lanes, 1, Distance::Each(by))
+        let distances = numbers.map(|number| word::signed(unused, number).wrapping_mul(unit));
+        self.move_places(lanes, 1, Distance::Each(distances))
     }
 
     /// Moves the location below the `below` topmost elements, and pops these elements.
@@ -312,11 +313,11 @@ impl WaveRun<'_, '_> {
                 let mut offsets = offsets.table();
                 let mut outside = 0;
                 for (lane, offset) in offsets.iter_mut().enumerate() {
-                    let by = match &by {
+                    let distance = match &by {
                         Distance::Linear(by) => by.get(lane as u32),
                         Distance::Each(by) => by[lane],
                     };
-                    let moved = (*offset as i64).wrapping_add(from).wrapping_add(by);
+                    let moved = (*offset as i64).wrapping_add(from).wrapping_add(distance);
                     let is_inside = *offset < SMALL && u64::try_from(moved).is_ok_and(|moved| moved <= last);
                     outside |= u64::from(!is_inside) << lane;
                     *offset = moved as u64;
@@ -334,7 +335,7 @@ impl WaveRun<'_, '_> {
         Some(())
     }
 
-    /// Pops a space and a number below it, and pushes the place in memory.
+    /// Pops a space and a number below it, and pushes the location in memory.
     fn form_address(&mut self, lanes: u64) -> Option<()> {
         let (Number::Uniform(space), number) = (self.number(0)?, self.number(1)?) else { return None };
         let per = self.run.target.space(SpaceId(space.try_into().ok()?))?.per;
@@ -347,12 +348,12 @@ impl WaveRun<'_, '_> {
         Some(())
     }
 
-    /// Returns the memory of a space.
+    /// Returns a space's memory.
     fn memory(&self, space: u64) -> Option<Storage> {
         Some(self.run.memory(space.into(), 0).ok()?.single()?.storage.clone())
     }
 
-    /// Returns the places at addresses in a space.
+    /// Returns the locations at addresses in a space.
     fn places(&self, lanes: u64, space: u64, addresses: &Number<'_>) -> Option<Location> {
         let storage = self.memory(space)?;
         let Storage::Memory { address_bits, lane, .. } = storage else { return None };
@@ -429,7 +430,7 @@ impl WaveRun<'_, '_> {
     }
 }
 
-/// Returns the mask of an address.
+/// Returns an address's mask.
 fn address_mask(address_bits: u32) -> u64 {
     u64::MAX >> (64 - address_bits.clamp(1, 64))
 }

@@ -4,19 +4,19 @@ use super::super::fault::Fault;
 use super::super::stack::Outcome;
 use super::run::Answer;
 
-/// Results of an expression in each lane of a wave.
+/// An expression's results in each of a wave's lanes.
 #[derive(Debug)]
 pub struct WaveOutcome {
     pub(super) lanes: u64,
     pub(super) answers: Vec<Answer>,
-    /// Result of the last call to [`locate`](Self::locate).
+    /// What the last call to [`locate`](Self::locate) returned.
     pub(super) kept: Option<Kept>,
 }
 
-/// Result of a lane.
+/// A lane's result.
 #[derive(Debug)]
 pub(super) struct Kept {
-    /// Index of the answer that it is from, and the answer's lanes.
+    /// Index of the answer that it comes from, and the answer's lanes.
     index: usize,
     lanes: u64,
     outcome: Outcome,
@@ -28,10 +28,10 @@ impl WaveOutcome {
         self.lanes
     }
 
-    /// Returns the result of a lane. `None` if the lane was not requested.
+    /// Returns a lane's result. `None` if the lane was not requested.
     ///
-    /// The result is made on request: a location in parts takes one or two allocations. [`locate`](Self::locate) spares
-    /// them.
+    /// The result is constructed on request: a location in parts takes one or two allocations, which
+    /// [`locate`](Self::locate) avoids.
     pub fn lane(&self, lane: u32) -> Option<Result<Outcome, Fault>> {
         let (_, answer) = &self.answers[self.index(lane)?];
         Some(match answer {
@@ -40,8 +40,8 @@ impl WaveOutcome {
         })
     }
 
-    /// Returns the result of a lane as [`lane`](Self::lane) does, and keeps it until the next call to reuse its memory,
-    /// as [`Evaluator::locate`](super::super::Evaluator::locate) does in one lane.
+    /// Returns a lane's result as [`lane`](Self::lane) does, and keeps it until the next call to reuse its memory, as
+    /// [`Evaluator::locate`](super::super::Evaluator::locate) does in one lane.
     pub fn locate(&mut self, lane: u32) -> Option<Result<&Outcome, &Fault>> {
         let mask = 1u64.checked_shl(lane)?;
         let kept = self.kept.as_mut().filter(|kept| kept.lanes & mask != 0);
@@ -68,8 +68,8 @@ impl WaveOutcome {
         self.answers.iter().position(|(lanes, _)| lanes & mask != 0)
     }
 
-    /// Returns the common result of all lanes, if the expression proved independent of the lane. `None` also if no lane
-    /// was requested.
+    /// Returns all lanes' common result, if the expression proved independent of the lane. `None` also if no lane was
+    /// requested.
     pub fn uniform(&self) -> Option<Result<&Outcome, &Fault>> {
         let [(_, answer)] = &self.answers[..] else { return None };
         let is_same = answer.as_ref().is_ok_and(|element| !element.varies()) || answer.is_err();

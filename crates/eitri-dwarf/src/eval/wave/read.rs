@@ -1,4 +1,4 @@
-//! Reads bits at the location of each lane.
+//! Reads bits at each lane's location.
 
 use core::ops::Range;
 
@@ -11,35 +11,35 @@ use super::super::read::{read_bytes, read_into};
 use super::super::stack::Element;
 use super::outcome::WaveOutcome;
 
-/// Bits read at the location of each lane.
+/// Bits read at each lane's location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WaveBits {
     lanes: u64,
-    /// Bytes of a lane.
+    /// How many bytes a lane has.
     len: usize,
-    /// The bytes of each of the lanes up to the last one that was requested.
+    /// The bytes for each lane up to and including the last requested lane.
     bytes: Vec<u8>,
     defined: Vec<u8>,
     /// Faults, by lane.
     faults: Vec<(u32, Fault)>,
 }
 
-/// Bits read at the location of one lane: the contents of [`Bits`](super::super::Bits).
+/// Bits read at one lane's location: what [`Bits`](super::super::Bits) contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LaneBits<'w> {
     /// The bytes in memory order.
     pub bytes: &'w [u8],
-    /// Mask of the defined bits, in the same order: 1 where defined. Undefined bits are 0 in both.
+    /// Mask with the defined bits, in the same order: 1 where defined. Undefined bits are 0 in both.
     pub defined: &'w [u8],
 }
 
 impl WaveBits {
-    /// Returns the bits of a lane, or the fault of its evaluation or of the read. `None` if the lane was not requested.
+    /// Returns a lane's bits, or the fault of its evaluation or of the read. `None` if the lane was not requested.
     pub fn lane(&self, lane: u32) -> Option<Result<LaneBits<'_>, &Fault>> {
         if self.lanes & 1u64.checked_shl(lane)? == 0 {
             return None;
         }
-        if let Some((_, fault)) = self.faults.iter().find(|(of, _)| *of == lane) {
+        if let Some((_, fault)) = self.faults.iter().find(|(faulty, _)| *faulty == lane) {
             return Some(Err(fault));
         }
         let range = range(self.len, lane);
@@ -48,12 +48,12 @@ impl WaveBits {
 }
 
 impl WaveOutcome {
-    /// Reads `bits` bits at the location of each requested lane, as [`read_bits`](super::super::read_bits) does. The
-    /// bits that lanes have in one register, or in one memory, are read at once.
+    /// Reads `bits` bits at each requested lane's location, as [`read_bits`](super::super::read_bits) does. The bits
+    /// that lanes have in one register, or in one memory, are read at once.
     ///
     /// # Errors
-    /// An evaluation error if the bits are too many for one read. Faults of single lanes are in the result: those of
-    /// [`read_bits`](super::super::read_bits), and an evaluation error if the result of a lane is a value.
+    /// An evaluation error if the bits are too many for one read. Single lanes' faults are in the result: those that
+    /// [`read_bits`](super::super::read_bits) returns, and an evaluation error if a lane's result is a value.
     pub fn read_bits(&self, bits: u64, machine: &dyn Machine) -> Result<WaveBits, Fault> {
         let lanes = self.lanes.checked_ilog2().map_or(0, |last| last as usize + 1);
         let len = read_bytes(bits, lanes)?;
@@ -100,27 +100,27 @@ impl WaveBits {
         read_into(&location, bits, bytes, defined, machine)
     }
 
-    /// Reads the bits of some lanes at once. `None` if that is not supported, or fails.
+    /// Reads some lanes' bits at once. `None` if that is not supported, or fails.
     fn at_once(&mut self, location: &Location, lanes: u64, bits: u64, machine: &dyn Machine) -> Option<()> {
         let place = location.single()?;
         let Storage::Composite(composite) = &place.storage else { return None };
         if machine.is_big_endian() || place.remaining()? < bits.into() {
             return None;
         }
-        let mut at = 0;
+        let mut done = 0;
         if let Some(places) = composite.places() {
             self.part(places, place.offset, 0..bits as usize, lanes, machine)?;
-            at = bits.into();
+            done = bits.into();
         } else {
             for (part, skip, bits) in composite.slice(place.offset, bits.into()) {
                 let part = part.single()?;
                 let Storage::Composite(places) = &part.storage else { return None };
-                let range = at as usize..(at + bits) as usize;
+                let range = done as usize..(done + bits) as usize;
                 self.part(places.places()?, part.offset + skip, range, lanes, machine)?;
-                at += bits;
+                done += bits;
             }
         }
-        if at < bits.into() {
+        if done < bits.into() {
             return None;
         }
         for lane in lanes_of(lanes) {
@@ -129,7 +129,7 @@ impl WaveBits {
         Some(())
     }
 
-    /// Reads the bits of a part: those at `from` bits after the location of each lane. `into` are the part's bits of the
+    /// Reads a part's bits: those at `from` bits after each lane's location. `into` are the part's bits within the
     /// object.
     fn part(
         &mut self,
@@ -170,10 +170,10 @@ impl WaveBits {
     }
 }
 
-/// Limit of the bytes between lanes that are read in vain, as a multiple of the lanes' own.
+/// Limit for the bytes between lanes that are read in vain, as a multiple of the lanes' own bytes.
 const SPARSE: usize = 4;
 
-/// Reads bytes of a register or of memory. `lane` is the lane of memory that each lane has of its own.
+/// Reads bytes from a register or from memory. `lane` is given for memory that is each lane's own.
 fn read_storage(
     storage: &Storage,
     lane: Option<u32>,
@@ -191,7 +191,7 @@ fn read_storage(
     .ok()
 }
 
-/// Memory for the bytes of a part, without an allocation for a register.
+/// Memory for a part's bytes, without an allocation for a register.
 struct Room {
     inline: [u8; 256],
     large: Vec<u8>,
@@ -213,7 +213,7 @@ impl Room {
     }
 }
 
-/// Returns the range of a lane's bytes.
+/// Returns the range that a lane's bytes have.
 fn range(len: usize, lane: u32) -> Range<usize> {
     let start = lane as usize * len;
     start..start + len

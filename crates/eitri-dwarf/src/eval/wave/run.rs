@@ -1,8 +1,8 @@
-//! Evaluation of a wave: groups of lanes, each with a stack and a position in the expression.
+//! A wave's evaluation: lane groups, each with a stack and a position in the expression.
 //!
 //! The wave's run adds no faults. [`Run`] executes operations that do not handle several lanes: on elements that are
-//! equal in all lanes, or on the elements of each lane, one after the other. Where the results of the lanes cannot be
-//! combined, each lane continues alone.
+//! equal in all lanes, or on each lane's elements, one lane after the other. Where the lanes' results cannot be
+//! combined, each lane continues alone, so that the results never differ from single lanes' evaluations.
 
 use smallvec::SmallVec;
 
@@ -16,10 +16,10 @@ use super::super::stack::Element;
 use super::machine::InLane;
 use crate::op::{Decoder, Op};
 
-/// Result of some lanes: an element that may differ between them, or a common fault.
+/// Some lanes' result: an element that may differ between them, or a common fault.
 pub(super) type Answer = (u64, Result<Element, Fault>);
 
-/// The evaluation of a wave.
+/// A wave's evaluation.
 pub(super) struct WaveRun<'r, 't> {
     pub run: Run<'r, 't>,
     pub machine: &'r InLane<'r>,
@@ -29,14 +29,14 @@ pub(super) struct WaveRun<'r, 't> {
     answers: Vec<Answer>,
 }
 
-/// Lanes at the same position of the expression.
+/// Lanes at the same position in the expression.
 struct Group {
     lanes: u64,
     stack: Vec<Element>,
     progress: Progress,
 }
 
-/// Result of an operation in one lane.
+/// An operation's result in one lane.
 struct Left {
     lane: u32,
     above: SmallVec<[Element; 1]>,
@@ -61,7 +61,7 @@ impl<'r, 't> WaveRun<'r, 't> {
         self.answers
     }
 
-    /// Evaluates the rest of the expression for lanes whose elements are on the stack.
+    /// Evaluates the expression's rest for lanes whose elements are on the stack.
     fn group(&mut self, mut lanes: u64, mut progress: Progress) {
         self.resume(&progress);
         let mut decoder = Decoder::new(self.expr, self.run.scope.encoding);
@@ -86,12 +86,12 @@ impl<'r, 't> WaveRun<'r, 't> {
         }
     }
 
-    /// Sets the steps and the register of the run from a progress.
+    /// Sets the run's steps and register from a progress.
     fn resume(&mut self, progress: &Progress) {
         (self.run.steps, self.run.last_register) = (progress.steps, progress.register);
     }
 
-    /// Returns a progress with the steps and the register of the run.
+    /// Returns a progress with the run's steps and register.
     fn progress(&self, progress: Progress) -> Progress {
         Progress { steps: self.run.steps, register: self.run.last_register, ..progress }
     }
@@ -155,7 +155,8 @@ impl<'r, 't> WaveRun<'r, 't> {
     /// Whether an operation does not inspect the varying elements from `base` on.
     fn moves_only(&self, op: &Op<'_>, base: usize) -> bool {
         let taken = &self.run.stack[base..];
-        // A value is used as an address, a number or a mask; a storage that represents places has no size of its own.
+        // A value is used as an address, a number or a mask; a storage that represents each lane's location has no
+        // size of its own.
         let is_location = |element: &Element| matches!(element, Element::Location(_)) || !element.varies();
         match (op, taken) {
             (Op::Drop {} | Op::Pick { .. } | Op::Swap {} | Op::Rot {} | Op::GnuUninit {}, _) => true,
@@ -219,16 +220,16 @@ impl<'r, 't> WaveRun<'r, 't> {
         self.combine(left, progress)
     }
 
-    /// Continues with combined results of all lanes, if possible, otherwise with each lane alone.
+    /// Continues with all lanes' combined results, if possible, otherwise with each lane alone.
     fn combine(&mut self, left: Vec<Left>, progress: &mut Progress) -> Option<()> {
         let first = left.first()?;
-        let are_abreast = left.iter().all(|one| {
-            let a = &one.progress;
+        let are_abreast = left.iter().all(|result| {
+            let a = &result.progress;
             let b = &first.progress;
-            (a.at, a.steps, a.register, one.above.len()) == (b.at, b.steps, b.register, first.above.len())
+            (a.at, a.steps, a.register, result.above.len()) == (b.at, b.steps, b.register, first.above.len())
         });
         let above = (0..first.above.len())
-            .map(|index| together(left.iter().map(|one| (one.lane, &one.above[index]))));
+            .map(|index| together(left.iter().map(|result| (result.lane, &result.above[index]))));
         match are_abreast.then(|| above.collect::<Option<Vec<_>>>()).flatten() {
             Some(above) => {
                 self.run.stack.extend(above);
@@ -238,9 +239,9 @@ impl<'r, 't> WaveRun<'r, 't> {
             }
             None => {
                 let below = core::mem::take(self.run.stack);
-                for one in left {
-                    let below = below.iter().map(|element| element.in_lane(one.lane));
-                    self.alone(one.lane, below.chain(one.above).collect(), one.progress);
+                for result in left {
+                    let below = below.iter().map(|element| element.in_lane(result.lane));
+                    self.alone(result.lane, below.chain(result.above).collect(), result.progress);
                 }
                 None
             }
@@ -272,7 +273,7 @@ impl<'r, 't> WaveRun<'r, 't> {
         }
     }
 
-    /// Stores the results of lanes at the end of the expression.
+    /// Stores lanes' results at the expression's end.
     fn finish(&mut self, lanes: u64) {
         let kind = self.context.kind;
         if kind == Kind::Location {
@@ -304,7 +305,7 @@ impl<'r, 't> WaveRun<'r, 't> {
     }
 }
 
-/// Returns how many of the topmost elements an operation can access. `None` means all.
+/// Returns how many topmost elements an operation can access. `None` means all.
 fn accessed(op: &Op<'_>) -> Option<usize> {
     match op {
         Op::Pick { index } => Some(usize::from(*index) + 1),
@@ -314,7 +315,7 @@ fn accessed(op: &Op<'_>) -> Option<usize> {
 }
 
 /// Whether an operation queries the lane only to take a number as an address. Keeping a copy for a repetition would
-/// cost a copy of the composite that the operation extends.
+/// also copy the composite that the operation extends.
 fn only_moves(op: &Op<'_>) -> bool {
     use Op::{BitPiece, Drop, Pick, Piece, PieceEnd, Rot, Swap};
     matches!(op, Drop {} | Pick { .. } | Swap {} | Rot {} | Piece { .. } | BitPiece { .. } | PieceEnd {})
