@@ -352,9 +352,9 @@ fn malformed_files_are_refused_with_vector_and_key() {
         (
             json!({"expect": {"location": "[reg:0/65]"}}),
             "vectors[0].expect.location",
-            "ends within its storage",
+            "ends after its storage",
         ),
-        (json!({"expect": {"location": "reg:0+64"}}), "vectors[0].expect.location", "stays in its storage"),
+        (json!({"expect": {"location": "reg:0+64"}}), "vectors[0].expect.location", "is outside its storage"),
         (
             json!({"expect": {"location": "[reg:0/8"}}),
             "vectors[0].expect.location",

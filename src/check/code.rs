@@ -57,6 +57,7 @@ pub(super) fn is_there(module: &Module, object: &Object<'_>, function: FunctionI
             };
             (symbol.address.checked_add(by), section, what)
         }
+        // A relocatable object has no addresses yet: there is nothing to look up.
         Address::Constant(_) if object.is_relocatable() => return Ok(()),
         Address::Constant(start) => {
             let is_around = |section: &&Section<'_>| {
@@ -130,6 +131,7 @@ fn is_code_of(unit: &[Range<u64>], functions: &[Range<u64>]) -> bool {
     let mut steps: Vec<(u128, i64, i64)> = Vec::new();
     for (ranges, unit, functions) in [(unit, 1, 0), (functions, 0, 1)] {
         for range in ranges {
+            // 128 bits, because a range can end at 2^64.
             let start = u128::from(range.start);
             let bytes = range.end.wrapping_sub(range.start);
             steps.push((start, unit, functions));

@@ -172,6 +172,7 @@ fn same_number<'a, 'o>(
     witness: Witness,
     asked: &Asked,
 ) -> Result<Option<Obstacle>, Difference> {
+    // A number in plain expressions is as wide as an address.
     let bits = u64::from(meanings.module.target.address_bytes()) * 8;
     let expected = match described_spans(meanings, described, bits, witness, asked) {
         Ok(Ok(expected)) => expected,

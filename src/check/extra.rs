@@ -30,6 +30,7 @@ pub(super) fn report_unexpected(report: &mut Report, described: Described<'_>, e
     let tags = [dw::DW_TAG_variable, dw::DW_TAG_formal_parameter, dw::DW_TAG_constant];
     let variable = tags.contains(&entry.tag()).then(|| name.to_string()).or(at.variable.clone());
     let text = format!("{} `{name}`", entry.tag().describe());
+    // Blocks and inlined calls lie within their function's code and hide nothing.
     let is_over = entry.tag() == dw::DW_TAG_subprogram && has_described_code(described, entry);
     let kind = if is_over { Kind::Code } else { Kind::Extra };
     report.find(kind, At { variable, ..at }, "no more", text);

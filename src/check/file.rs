@@ -51,6 +51,7 @@ impl<'a, 'o> File<'a, 'o> {
             let Some(offset) = list_of(entry) else { continue };
             list.clear();
             if dwarf.read_locations(entry.unit(), offset, &mut list).is_err()
+                // The slow reader repeats the error with its position.
                 && let Err(error) = entry.locations(dw::DW_AT_location)
             {
                 report.unreadable(described.object, &error, entry.place());

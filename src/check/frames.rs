@@ -155,6 +155,7 @@ fn frames_in<'o>(meanings: &mut Meanings<'_, '_, 'o>, frames: &Frames<'o>) {
             by_start.entry(start).or_default().push(function);
         }
     }
+    // Module order, so that findings are in the module's order.
     for (function, _) in module.functions() {
         let Some(start) = meanings.described.address(function) else { continue };
         // The first function at an address compares all functions there.
@@ -291,6 +292,7 @@ fn compare_frame<'o>(meanings: &mut Meanings<'_, '_, 'o>, frame: FrameEntry<'_, 
     columns.extend(ruled.iter().copied().filter(is_there));
     let mut different = BTreeMap::new();
     let mut unproven = Vec::new();
+    // Column by column: most columns change rarely, so that each has few witnesses.
     for &column in &columns {
         let mut obstacle = None;
         for pc in witness::pcs(changes.pcs(column), size) {
@@ -298,6 +300,7 @@ fn compare_frame<'o>(meanings: &mut Meanings<'_, '_, 'o>, frame: FrameEntry<'_, 
                 Ok(next) => obstacle = obstacle.or(next.map(|next| (next, pc))),
                 Err(finding) => {
                     // One finding per column is enough.
+                    // Sorted by pc, as a reader of the function meets them.
                     different.insert((pc, column), *finding);
                     break;
                 }

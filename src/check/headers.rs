@@ -37,6 +37,7 @@ const TABLES: [Table; 4] = [
 pub(super) fn compare_headers(tables: &mut Tables<'_, '_, '_>, object: &Object<'_>, dwarf: &Dwarf<'_>) {
     let is_split = tables.split.main.is_some();
     for table in TABLES {
+        // Split units' sections have another name.
         let name = dwarf.sections().name(table.section);
         let Some(section) = object.section(name) else { continue };
         let bytes = Bytes { all: &section.data, big_endian: object.is_big_endian() };

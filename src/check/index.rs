@@ -32,6 +32,7 @@ impl Index {
     pub(super) fn new(module: &Module, object: &Object<'_>) -> Self {
         let code = module.functions().filter_map(|(_, function)| {
             let start = address(module, object, function)?;
+            // A function without code overlaps nothing.
             Some(start..start.saturating_add(function.bytes)).filter(|pcs| !pcs.is_empty())
         });
         let mut index = Self {

@@ -29,6 +29,7 @@ impl Known {
     /// Continues with another file: only units are known in all files.
     pub(super) fn begin_file(&mut self) {
         let units = core::mem::take(&mut self.units);
+        // Lookup tables are in one file and refer to all units.
         *self = Self { units, ..Self::default() };
     }
 

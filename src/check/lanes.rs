@@ -74,6 +74,7 @@ pub(super) fn compare_lanes<'a, 'o>(
         (meanings.described.consumer.attributes.lane_pc, is_described, false),
         (meanings.described.consumer.attributes.active_lane, has_whole_wave, true),
     ] {
+        // The consumer does not know the attribute.
         let Some(attribute) = attribute else { continue };
         if !is_wanted {
             let name = describe::of_location(attribute);
@@ -178,6 +179,7 @@ fn compare_lanes_at<'a, 'o>(
     let mut unproven = None;
     let mut is_proven = false;
     let (entries, value) = list;
+    // Several locations for one wave would be alternatives; the attribute has one.
     if let (Some(Value::LocList(_)), [_, _, ..]) = (value, &entries[..]) {
         let site = At { pcs: Some(pc..pc + 1), ..meanings.module.at_scope(code.scope) };
         let actual = format!("{} of the list", Count(entries.len(), "entry"));
@@ -245,6 +247,7 @@ fn lane_difference<'a, 'o>(
     };
     match (expected, found) {
         (Ok(expected), Ok(found)) => {
+            // The first lane is enough: a wrong stride moves all lanes after it.
             let lane = (0..expected.len()).find(|&lane| expected.get(lane) != found.get(lane))?;
             let text = |standing: &[Option<u64>]| match standing.get(lane).copied().flatten() {
                 Some(pc) => format!("{pc:#x}"),
@@ -419,6 +422,7 @@ fn encoded_lanes<'a, 'o>(
         return Ok(flags(mask, target.lanes()));
     }
     let located = evaluator.lane_pcs(body, &machine, &context).map_err(text)?;
+    // The vector's elements are generic values, as wide as an address.
     let bits = u32::from(target.address_bytes()) * 8;
     let ty = BaseType::new(TypeEncoding::Unsigned, bits);
     let start = loaded_start(meanings, code);

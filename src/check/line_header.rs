@@ -67,6 +67,7 @@ impl Lines<'_, '_> {
         let mut actual = Vec::new();
         for (number, file) in (u64::from(!is_five)..).zip(&program.files) {
             let name = || format!("file {}", text(file.path).describe());
+            // The model has neither, so that a value is the writer's invention.
             for (what, number) in [("time", file.modified), ("size", file.size)] {
                 if number != 0 {
                     self.report.find(

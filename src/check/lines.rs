@@ -70,6 +70,7 @@ impl Lines<'_, '_> {
             let (rows, Some(start)) = (module.rows(id), self.described.address(id)) else { continue };
             let Some(first) = rows.first() else { continue };
             let sequence = sequences.get_mut(&start.wrapping_add(first.pc)).and_then(VecDeque::pop_front);
+            // An empty sequence makes the first described row the difference.
             let sequence = &found[sequence.unwrap_or_default()];
             self.sequence(id, program, sequence, start);
             let end = sequence.last().filter(|row| row.end_sequence).map(|row| row.address);
@@ -367,6 +368,7 @@ fn sequences(rows: &[LineRow]) -> BTreeMap<u64, VecDeque<Range<usize>>> {
     let mut by_start = BTreeMap::<_, VecDeque<_>>::new();
     let mut start = 0;
     for (index, row) in rows.iter().enumerate() {
+        // A program can end without an end-of-sequence row.
         if row.end_sequence || index + 1 == rows.len() {
             by_start.entry(rows[start].address).or_default().push_back(start..index + 1);
             start = index + 1;

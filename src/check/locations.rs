@@ -264,6 +264,7 @@ fn compare_pair<'a, 'o>(
         let by_size = located.sizes.iter().map(|&bits| (bits, meaning.spans(bits, &contents)));
         let mut is_undescribed = true;
         let described = { by_size }.find(|(_, meaning)| match meaning {
+            // The next size can still be inside the storage.
             Err(why) if why.is_outside() => {
                 is_undescribed &= matches!(why, NoMeaning::OutOfBounds(_));
                 false
@@ -347,6 +348,7 @@ fn report_bad_ranges<'a, 'o>(
     start: u64,
     size: u64,
 ) {
+    // `end < start` catches ranges that wrap around.
     let is_bad = |&(first, end): &(u64, u64)| {
         first >= end || first < start || end.wrapping_sub(start) > size || end < start
     };

@@ -164,6 +164,7 @@ fn compare_public_names<'a, 'o>(
 /// Returns whether an entry is visible to other units: it is outside functions, and a type or external.
 fn is_public(entry: Entry<'_, '_>, class: Class) -> bool {
     let is_external = matches!(entry.inherited(dw::DW_AT_external), Some(Value::Flag(true)));
+    // A name inside a function is not visible to other units, even if it is external.
     let is_inside = std::iter::successors(entry.parent(), |around| around.parent())
         .any(|around| around.tag() == dw::DW_TAG_subprogram);
     !is_inside && (is_external || class == Class::Type)
@@ -172,6 +173,7 @@ fn is_public(entry: Entry<'_, '_>, class: Class) -> bool {
 /// Name qualified by the enclosing namespaces and types; a definition is qualified by those around its declaration.
 fn qualified(entry: Entry<'_, '_>) -> String {
     let mut declared = entry;
+    // Definitions and instances refer to the entry that they complete, possibly in several steps.
     for _ in 0..MOST_STEPS {
         let definition = declared.reference(dw::DW_AT_specification);
         let Some(origin) = definition.or_else(|| declared.reference(dw::DW_AT_abstract_origin)) else {

@@ -67,6 +67,7 @@ impl Machine for Stopped<'_, '_> {
     fn register(&self, reg: Reg, frame: u32, at: u32, into: &mut [u8]) -> Result<(), Unavailable> {
         let storage = match frame {
             0 => ByteStorage::Register(reg),
+            // Frame 1 is the caller: its registers have the values on entry.
             1 => ByteStorage::Entry(reg),
             _ => return Err(Unavailable),
         };

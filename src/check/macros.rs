@@ -63,6 +63,7 @@ pub(super) fn compare_macros<'a, 'o>(compare: &mut Compare<'a, 'o>, id: UnitId, 
         let program = if compare.split.main.is_some() { unit.stmt_list.map(|_| 0) } else { unit.stmt_list };
         compare.report.expect_equal(at, "the line program of macros", &program, &list.line_program);
     }
+    // A split unit's macros can name a line program in their own file, not the skeleton's.
     let own = list
         .line_program
         .filter(|_| compare.split.main.is_some())

@@ -127,6 +127,7 @@ use crate::read::{Dwarf, Object, Placing};
 /// Returns an error only if the bytes cannot be read. Everything else is a finding in the report.
 pub fn check(module: &Module, consumer: &Consumer, omissions: &[Omission], bytes: &[u8]) -> Result<Report> {
     let dialect = dialect(consumer);
+    // Undefined symbols are placed so far apart that no two described objects meet.
     let sizes = read_unlinked(module, consumer, bytes)?;
     // A field without its relocation is right by accident if its value is 0. The object is therefore compared as if it were
     // linked after other objects.
@@ -144,6 +145,7 @@ pub fn check(module: &Module, consumer: &Consumer, omissions: &[Omission], bytes
     if object.is_ptx()
         && let Ok(text) = core::str::from_utf8(bytes)
     {
+        // PTX declares registers and state spaces, which DWARF alone cannot check.
         report.findings.extend(check_ptx(module, text)?.findings);
     }
     let behind = Object::read_placed(bytes, Placing::InfoBehind, Some(module.target()))?;

@@ -221,6 +221,7 @@ fn compare_index<'o>(
     found: &mut Vec<(String, u64, Option<u64>)>,
 ) -> Result<()> {
     let wrong = |compare: &mut Tables, expected: String, found: String| {
+        // Units and hashes are in one table for all files, and are reported once.
         if !compare.split.is_first {
             return;
         }
@@ -246,6 +247,7 @@ fn compare_index<'o>(
                 wrong(tables, format!("the hash {expected:#010x} of `{text}`"), format!("{hash:#010x}"));
             }
             let bucket = &mut first[(hash % index.bucket_count) as usize];
+            // A bucket refers to the first name with its hash; names of one bucket are adjacent.
             *bucket = if *bucket == 0 { name.number } else { *bucket };
         }
         for entry in index.entries(&name)? {

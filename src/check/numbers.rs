@@ -98,6 +98,7 @@ impl Numbers {
         // visible.
         let focus = self.choice / self.roles();
         let choice = self.choice % self.roles();
+        // The lowest and the highest bit are 1, so that losing either shows.
         let value = random | 1 | 1 << (bits - 1);
         let distance = (self.known.len() as u32).wrapping_sub(focus);
         if let Some(offset) = choice.checked_sub(CHOICES).and_then(|index| self.offsets.get(index as usize)) {
@@ -218,6 +219,7 @@ fn combine(kinds: impl Iterator<Item = Kind>) -> bool {
         if is_combined {
             return true;
         }
+        // In postfix order the previous kind is the second operand's last operation.
         before = [before[1], kind];
     }
     false

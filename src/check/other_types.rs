@@ -36,6 +36,7 @@ pub(super) fn compare_other_types<'a, 'o>(compare: &mut Compare<'a, 'o>, unit: U
         let tag = ty.kind().tag();
         let name = ty.name().map_or("", |name| module.string(name));
         let of_kind = entries.entry((tag.0, name.into())).or_default();
+        // Entries that a reference matched are no longer candidates.
         of_kind.retain(|entry| !compare.known.type_entries.contains(&entry.offset()));
         // Entries are in module order: the first entry that is left matches; an entry in the type's own scope has
         // priority.

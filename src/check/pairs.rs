@@ -110,6 +110,7 @@ impl<'o> Pairs<'o> {
 fn hash_of(hasher: &DefaultHashBuilder, module: &Module, pair: &Pair<'_>) -> u64 {
     let mut hasher = hasher.build_hasher();
     (pair.setting, pair.bits, pair.found).hash(&mut hasher);
+    // By structure, because equal locations can have different ids.
     module.locs.hash(pair.described, &mut hasher);
     hasher.finish()
 }

@@ -51,6 +51,7 @@ pub(super) fn const_value<'a, 'o>(
     };
     match attribute.value {
         Value::Block(bytes) => Some(bytes.into()),
+        // The form's bytes are the value's, most significant first.
         Value::Unsigned(value) if meanings.module.target.is_big_endian() => {
             Some(value.to_be_bytes()[8 - size..].to_vec().into())
         }

@@ -257,6 +257,7 @@ fn take_described<'a, 'o>(
         let Ok(Element::Location(location)) = location else { continue };
         let Ok(spans) = eval::spans(&location, SIZES[size].into()) else { continue };
         let hash = eval::hash(&spans);
+        // The hash selects candidates; all witnesses decide.
         let Some(like) = by_hash.get_mut(&hash) else { continue };
         if take_same(meanings, like, entry) {
             described.count -= 1;
@@ -325,6 +326,7 @@ impl<'a, 'o> Called<'a, 'o> {
 
     fn add(&mut self, mut left: Vec<u64>) {
         while let Some(offset) = left.pop() {
+            // Procedures can call each other: each is followed once.
             if self.all.insert(offset) {
                 let entry = self.dwarf.entry_at(offset).filter(|&entry| is_procedure(entry));
                 left.extend(entry.into_iter().flat_map(refers_to));

@@ -57,6 +57,7 @@ pub(super) fn compare(module: &Module, texts: &[Text<'_>]) -> PtxReport {
             by_name.entry(function.name).or_insert((text, function));
         }
         for symbol in &text.symbols {
+            // Texts of several compilations can declare a name in different spaces.
             let known = spaces.entry(symbol.name).or_default();
             if !known.contains(&symbol.space) {
                 known.push(symbol.space);
@@ -344,6 +345,7 @@ impl Compared<'_, '_> {
         let mut widest = 0;
         for registers in declared {
             match registers.kind {
+                // A register class that the reader does not know has no size to compare.
                 RegisterKind::Unknown => return,
                 RegisterKind::Bits(bits) => widest = widest.max(bits),
                 RegisterKind::Predicate => {

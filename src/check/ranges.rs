@@ -67,6 +67,7 @@ fn collect_containing(
     let middle = sorted.len() / 2;
     let Some((range, number)) = sorted.get(middle).filter(|_| ends[middle] > pc) else { return };
     collect_containing(&sorted[..middle], &ends[..middle], pc, found);
+    // Ranges to the right start later: none of them can contain an earlier pc.
     if range.start <= pc {
         found.extend(range.contains(&pc).then_some(*number));
         collect_containing(&sorted[middle + 1..], &ends[middle + 1..], pc, found);

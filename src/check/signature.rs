@@ -159,6 +159,7 @@ impl<'k, 'a, 'o> Signature<'k, 'a, 'o> {
         self.types.extend(described.iter().map(|&id| (id, self.count)));
         let mut units: Vec<_> = described.iter().map(|&id| self.module.ty(id).unit()).collect();
         units.sort_unstable();
+        // Which of two described types in one unit the writer visited cannot be seen in the entry.
         self.is_certain &= units.windows(2).all(|pair| pair[0] != pair[1]);
     }
 

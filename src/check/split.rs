@@ -50,6 +50,7 @@ pub fn check_split(
         split.iter().map(|bytes| Object::read_for(bytes, module.target())).collect::<Result<Vec<_>>>()?;
     let mut files = Vec::new();
     for file in &objects {
+        // Without the skeletons, for the unit's name if reading with them fails.
         let alone = Dwarf::read_as(file, dialect, consumer.expressions.draft)?;
         match Dwarf::read_split(&skeletons, file) {
             Ok(dwarf) => files.push(dwarf),

@@ -47,6 +47,7 @@ impl<'a, 'o> Children<'a, 'o> {
                 taken: 0,
             });
         }
+        // A stable sort, so that equal keys stay in file order.
         children.sort_by(|left, right| left.key.cmp(&right.key));
         Self(children)
     }
@@ -176,6 +177,7 @@ fn compare_entity<'a, 'o>(
                 let site = At { section: error.at().section.clone(), ..compare.described.site(entity) };
                 compare.report.find(Kind::Code, site, "code that is in the object", error.kind().to_string());
             }
+            // Locations wait: they can refer to entries that are not matched yet.
             compare.pending.frames.push((id, entry));
             compare.pending.lanes.push((compare.described.module.function(id).scope, entry));
         }

@@ -91,6 +91,7 @@ pub(super) fn less<'l, T: Ord>(all: &'l [T], others: &[T]) -> Vec<&'l T> {
     let mut others = others.iter().peekable();
     let mut rest = Vec::new();
     for element in all {
+        // Both lists are sorted, so that one pass is enough.
         while others.next_if(|other| *other < element).is_some() {}
         if others.next_if(|other| *other == element).is_none() {
             rest.push(element);

@@ -135,6 +135,7 @@ pub(super) fn report_types_outside(compare: &mut Compare<'_, '_>) {
     if suspicious.is_empty() {
         return;
     }
+    // Comparing contents is expensive, so that it waits until a type looks suspicious.
     add_namesakes(compare, &mut stays);
     add_users(compare, &mut stays);
     for (id, offset) in suspicious.into_iter().filter(|(id, _)| !stays.contains(id)) {
@@ -208,6 +209,7 @@ fn add_namesakes(compare: &mut Compare<'_, '_>, stays: &mut BTreeSet<TypeId>) {
         }
     }
     for ids in namesakes.into_values() {
+        // Equality is transitive: comparing with the first is enough.
         let Some((first, others)) = ids.split_first() else { continue };
         if !others.iter().all(|&other| is_same_type(compare, *first, other)) {
             stays.extend(ids);

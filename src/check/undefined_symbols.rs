@@ -33,6 +33,7 @@ pub(super) fn sizes<'m>(module: &'m Module, object: &Object<'_>) -> Sizes<'m> {
 /// Reports the distance from each symbol in a location to where an object with `bytes` bytes ends there.
 fn reaches(module: &Module, loc: LocId, bytes: u64, reach: &mut impl FnMut(Symbol, u64)) {
     let forward = |offset: i64| u64::try_from(offset).unwrap_or(0);
+    // All offsets together: an upper bound is enough to keep symbols apart.
     let bytes = module.nodes(loc).fold(bytes, |bytes, node| {
         bytes.saturating_add(match node {
             Node::Offset(by) | Node::Plus(by) | Node::Address(_, by) => forward(by),

@@ -57,6 +57,7 @@ pub(super) fn report_unencodable(compare: &mut Compare<'_, '_>) {
 
 fn require_omissions(compare: &mut Compare<'_, '_>, subject: Subject, properties: &[(bool, Property)]) {
     for &(is_lost, property) in properties {
+        // The writer must say what it drops.
         if is_lost && compare.described.omitted.count(subject, property) == 0 {
             let site = subject.at(compare.described.module);
             compare.report.find(Kind::Attribute, site, format!("an omission of the {property}"), "none");

@@ -25,6 +25,7 @@ pub(super) fn compare_value<'a, 'o>(
     of: Entity,
 ) {
     let places = [dw::DW_AT_const_value, dw::DW_AT_location];
+    // A value is a constant or a location, a number has one attribute.
     let names = value.attribute.as_ref().map_or(&places[..], core::slice::from_ref);
     let values = names.iter().filter(|&&name| entry.has(name)).count();
     let property = if value.attribute.is_some() { Property::Count } else { Property::Value };

@@ -60,6 +60,7 @@ fn tried(bounds: impl IntoIterator<Item = u64>, size: u64) -> Vec<Tried> {
     };
     add(Some(0), true);
     for bound in bounds {
+        // The last pc of one range, and the first of the next.
         add(bound.checked_sub(1), false);
         add(Some(bound), true);
     }
@@ -188,6 +189,7 @@ impl Fill {
         let storage = ByteStorage::Memory(space, lane).key();
         match self {
             Self::Spelled => spell(storage, address),
+            // Each word of eight bytes is a small number.
             Self::Small if address.is_multiple_of(8) => 1 + spell(storage, address) % 7,
             Self::Small | Self::Zeros => 0,
             Self::Ones => 0xff,
@@ -262,6 +264,7 @@ pub(super) fn read(
     into: &mut [u8],
 ) {
     asked.contents.set(true);
+    // Chosen contents replace all others while they are set.
     if let Some(numbers) = &mut *asked.numbers.borrow_mut() {
         return numbers.read(storage, at, into);
     }

@@ -80,6 +80,7 @@ impl<F: Fn() -> Option<Rc<[u64]>>> Iterator for Witnesses<'_, F> {
                     return Some(Witness { pc, start, lane, fill: Fill::Spelled });
                 }
             }
+            // All contents in one lane, then the next lane.
             self.tried = (index + 1, 0);
         }
     }

@@ -114,7 +114,7 @@ fn offset() {
     is_at(RBX, Program::new().offset(RBX, -1), "mem:0:0x7018");
     // Moving the CFA out of memory is an error: A.2.5.3.
     let down = Program::new().def_cfa(RAX, 0).register(16, R12);
-    is_refused(RBX, down.offset(RBX, 0x400), Class::Evaluation, "stays in its storage");
+    is_refused(RBX, down.offset(RBX, 0x400), Class::Evaluation, "is outside its storage");
 }
 
 /// 4: "The previous value of this register is the memory byte address of the location description L."
@@ -134,7 +134,7 @@ fn register() {
     is_at(RBX, Program::new().register(RBX, R12).undefined(R12), "reg:12");
     is_at(RBX, Program::new().register(RBX, R12).offset(R12, 2), "reg:12");
     // "Ill-formed if the size of this register does not match the size of register R."
-    is_refused(RBX, Program::new().register(RBX, XMM0), Class::IllFormed, "have the same size");
+    is_refused(RBX, Program::new().register(RBX, XMM0), Class::IllFormed, "has another size");
     // "… or if there is a cyclic dependency in the call frame information."
     let circle = Program::new().register(RBX, R12).register(R12, RBP).register(RBP, RBX);
     is_refused(RBX, circle.clone(), Class::IllFormed, "cyclic");
@@ -224,7 +224,7 @@ fn operations_that_are_not_allowed() {
 fn expressions_that_ask_for_themselves() {
     let of = |reg: &str| x86(&format!("call_frame_entry_reg {reg}"));
     is_at(RBX, Program::new().at(RBX, &of("r12")).offset(R12, 2), "mem:0:0x7000");
-    is_refused(RBX, Program::new().at(RBX, &of("rbx")), Class::IllFormed, "cannot depend on itself");
+    is_refused(RBX, Program::new().at(RBX, &of("rbx")), Class::IllFormed, "depends on itself");
     let two = Program::new().at(RBX, &of("r12")).at(R12, &of("rbx"));
     is_refused(RBX, two, Class::IllFormed, "register 3, rule expression(3 bytes)");
     // The CFA in a register that is saved at the CFA.

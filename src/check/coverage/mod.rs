@@ -136,6 +136,7 @@ pub fn coverage(module: &Module, consumer: &Consumer, bytes: &[u8]) -> Result<Co
                 Some((positions.get(line.as_ref()?)?.checked_sub(by)?, pc))
             })
             .collect();
+        // By position, because live ranges are ranges of positions.
         pcs.sort_unstable();
         let start = symbol.address;
         let code = FunctionCode { function: id, start, mapped: map.function_at(start) };
@@ -278,6 +279,7 @@ impl<'c> Compared<'c, '_> {
                     .collect();
                 let is_same = expected.iter().zip(&places).any(|(expected, &loc)| match expected {
                     Some(expected) => eval::are_equal(expected, &spans),
+                    // ptxas chose the address, so that only the space can be compared.
                     None => self.is_placed(loc) && self.is_in_space(loc, &spans),
                 });
                 // One finding per variable is enough: a mistake usually recurs at each pc.

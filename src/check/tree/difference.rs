@@ -138,6 +138,7 @@ fn only(entry: Entry<'_, '_>, names: &[DwAt], is_allowed: impl Fn(DwAt) -> bool)
     for (index, &name) in names.iter().enumerate() {
         let is_again = names[..index].contains(&name);
         if is_again || !is_allowed(name) {
+            // By index, because a repeated name has several values.
             let value = entry.attributes().nth(index).map_or(read::Value::Other, |attribute| attribute.value);
             let is_lanes = name == DW_AT_LLVM_LANES_AMD && entry.unit().encoding.dialect == Dialect::Legacy;
             let name = if is_lanes { DW_AT_LLVM_LANES } else { name };

@@ -78,6 +78,7 @@ impl<'a, 'o> Attributes<'a, 'o> {
 
     /// The value that an attribute has in the entry itself, or else in an entry that it completes.
     fn inherited(&self, name: DwAt) -> Option<read::Value<'o>> {
+        // The entry's own attributes come first, and hide inherited ones.
         let named = self.names.iter().zip(&self.values).filter(|&(&known, _)| known == name);
         named.into_iter().find_map(|(_, &value)| value)
     }
@@ -222,6 +223,7 @@ impl<'o> Found<'_, 'o> {
             (Some(value), None, Some(_)) if !is_base && self.consumer.version < 4 => (|| {
                 let first = self.bytes(value)?.checked_mul(8)?;
                 let from_most = from_most?.unsigned()?;
+                // The field's end, counted from the storage unit's most significant bit.
                 let needs = from_most.checked_add(part.attr(dw::DW_AT_bit_size)?.unsigned()?)?;
                 let behind = size?.unsigned()?.checked_mul(8)?.checked_sub(needs)?;
                 first.checked_add(if self.is_big_endian { from_most } else { behind })
@@ -308,6 +310,7 @@ fn list(mut bytes: &[u8], is_signed: bool) -> Option<Vec<VariantValues>> {
         *bytes = rest;
         let bits = |value: i128, (at, byte): (usize, &u8)| value | i128::from(byte & 0x7f) << (7 * at);
         let value = number.iter().enumerate().take(18).fold(0, bits);
+        // Signed LEB128: bit 6 of the last byte is the sign.
         let is_negative = is_signed && number.last()? & 0x40 != 0 && length < 18;
         Some(if is_negative { value - (1 << (7 * length)) } else { value })
     };

@@ -120,6 +120,7 @@ pub(super) fn called(tag: DwTag, name: &str) -> String {
 
 /// Bytes that an expression adds, where DWARF 2 has an expression instead of a constant.
 pub(super) fn constant(version: u16, expr: &[u8]) -> Option<u64> {
+    // `DW_OP_plus_uconst` with its ULEB128 operand.
     let [0x23, bytes @ ..] = expr else { return None };
     let (last, rest) = bytes.split_last()?;
     let is_number = last & 0x80 == 0 && rest.len() < 9 && rest.iter().all(|byte| byte & 0x80 != 0);

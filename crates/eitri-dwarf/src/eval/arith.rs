@@ -30,7 +30,7 @@ fn kind(ty: BaseType, integral: bool) -> Result<Kind, Fault> {
             Err(unsupported(format!("arithmetic on DW_ATE {code:#x}")))
         }
         encoding if integral && !encoding.is_integral() => {
-            Err(ill_formed("an operand has an integral type (DWARF 5, 2.5.1.4)"))
+            Err(ill_formed("operand does not have an integral type (DWARF 5, 2.5.1.4)"))
         }
         TypeEncoding::Float => {
             let format = Format::with_size(ty.bits);
@@ -157,12 +157,13 @@ pub(super) fn convert(value: &Value, ty: BaseType) -> Result<Value, Fault> {
     }
     let from = value.ty();
     let kinds = (kind(from, false)?, kind(ty, false)?);
+    // The check of both kinds comes first, because a type without arithmetic has no conversion either.
     if from == ty {
         return Ok(value.clone());
     }
     if from.elements != ty.elements {
         return Err(ill_formed(format!(
-            "a conversion keeps the number of elements: {} converted to {}",
+            "{} converted to {}; expected the same number of elements",
             Count(from.elements, "element").are(),
             ty.elements
         )));
@@ -175,6 +176,7 @@ pub(super) fn convert(value: &Value, ty: BaseType) -> Result<Value, Fault> {
 
 fn scalar_convert(value: &Value, ty: BaseType, kinds: (Kind, Kind)) -> Result<Value, Fault> {
     if ty.encoding == TypeEncoding::Boolean {
+        // Truncation would turn 0.5 or 256 into false.
         return Ok(Value::new(ty, (!is_zero(value)?).into()));
     }
     match kinds {
@@ -196,6 +198,7 @@ fn of_float(parts: Parts, ty: BaseType) -> Result<Value, Fault> {
     };
     let magnitude = match u64::try_from(exponent) {
         Ok(exponent) => BigUint::from(mantissa) << exponent,
+        // A negative exponent drops fraction bits, which rounds towards zero.
         Err(_) => BigUint::from(mantissa.checked_shr(exponent.unsigned_abs()).unwrap_or(0)),
     };
     let number = if negative { -BigInt::from(magnitude) } else { BigInt::from(magnitude) };
@@ -204,6 +207,7 @@ fn of_float(parts: Parts, ty: BaseType) -> Result<Value, Fault> {
     let fits = [false, true].into_iter().any(|signed| {
         (ty.is_generic() || signed == ty.encoding.is_signed()) && integer::big(&value, signed) == number
     });
+    // No wrap-around here: the specification leaves a number outside the range undefined.
     if fits { Ok(value) } else { Err(error(format!("{number} does not fit {}", Count(ty.bits, "bit")))) }
 }
 
@@ -214,7 +218,7 @@ pub(super) fn reinterpret(value: &Value, ty: BaseType) -> Result<Value, Fault> {
     }
     if value.ty().size() != ty.size() {
         return Err(ill_formed(format!(
-            "a reinterpretation keeps the size: {} reinterpreted as a type of {}",
+            "{} reinterpreted as a type of {}; expected the same size",
             Count(value.ty().size(), "bit").are(),
             Count(ty.size(), "bit")
         )));

@@ -41,7 +41,7 @@ fn without_object<'a>(context: &Context<'a>, kind: Kind) -> Context<'a> {
 fn in_memory(location: Location, what: &str) -> Result<Location, Fault> {
     match location.single().map(|place| &place.storage) {
         Some(Storage::Memory { .. }) => Ok(location),
-        _ => Err(ill_formed(format!("{what} is a single location in memory: {}", brief(&location)))),
+        _ => Err(ill_formed(format!("{what} is not a single location in memory: {}", brief(&location)))),
     }
 }
 
@@ -64,6 +64,7 @@ impl Evaluator {
         }
         self.run(machine, context, None, |run| {
             let location = run.body(run.scope, body)?;
+            // The run converts the location if the context asks for a value.
             run.push(location.ok_or_else(|| error("the entry does not have the attribute"))?);
             run.finish(context.kind)
         })
@@ -377,6 +378,7 @@ impl Evaluator {
             }
             Property::Expression(expr) => self.value(expr, machine, &object_of(context, object, Kind::Value)),
             Property::Variable { location, ty } => {
+                // The variable has its own context, without the property's object.
                 let location = self.variable_location(location, machine, context)?;
                 self.read(&location, ty, machine, context)
             }
@@ -418,7 +420,7 @@ impl Evaluator {
             Some(_) => Ok(location),
             None => {
                 let location = brief(&location);
-                Err(ill_formed(format!("the pcs of lanes are at a single location: {location}")))
+                Err(ill_formed(format!("lane pcs are at several locations: {location}")))
             }
         }
     }

@@ -78,6 +78,7 @@ impl Branches {
 
     fn remember(&mut self, to: usize) {
         self.targets[self.next % self.targets.len()] = to;
+        // Round robin: a loop has few branches, and nested loops rarely more than four.
         self.next += 1;
     }
 
@@ -90,8 +91,9 @@ impl Branches {
         by: i16,
     ) -> Result<(usize, u64), Fault> {
         let to = from.checked_add_signed(by.into()).filter(|&to| to <= expr.len()).ok_or_else(|| {
-            ill_formed(format!("a branch stays in its expression: branch by {by} from offset {from:#x}"))
+            ill_formed(format!("branch by {by} from offset {from:#x} leaves its expression"))
         })?;
+        // A branch to the end finishes the expression (A.2.5.4.2).
         if to == expr.len() {
             return Ok((to, 0));
         }
@@ -103,9 +105,7 @@ impl Branches {
             (reached, skipped) = (end, skipped + 1);
         }
         if reached != to {
-            return Err(ill_formed(format!(
-                "a branch goes to the start of an operation: branch to offset {to:#x}"
-            )));
+            return Err(ill_formed(format!("branch to offset {to:#x} is not to the start of an operation")));
         }
         self.remember(to);
         // Eight decoded operations cost one step, so that searches cannot exceed the limit unnoticed.

@@ -67,6 +67,7 @@ impl Calls {
             _ => None,
         };
         let declared = self.by_declaration.get(&declaration(referenced).offset());
+        // Several definitions give no answer, even if a name would select one of them.
         if declared.is_some() {
             return only(declared);
         }
@@ -90,6 +91,7 @@ impl Calls {
                 let called =
                     reference(site, &ORIGIN).and_then(|origin| self.subprogram(callee.dwarf(), origin));
                 let Some(called) = called.filter(|&called| called != callee.offset()) else { return true };
+                // Each subprogram is visited once, so that recursion ends.
                 if known.insert(called) {
                     left.extend(callee.dwarf().entry_at(called));
                 }

@@ -80,6 +80,7 @@ impl<'o> DebugInfo<'_, 'o> {
             Some(Value::Expr(location)) => {
                 location == expr || {
                     let reg = register(expr, encoding);
+                    // DWARF 5's `DW_OP_regx 5` and `DW_OP_reg5` name the same register in different bytes.
                     reg.is_some() && reg == register(location, parameter.unit().encoding)
                 }
             }

@@ -77,6 +77,7 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
     /// Implements [`Machine::base_type`].
     pub fn base_type(&self, unit: u64, offset: u64) -> Option<BaseType> {
         let entry = self.dwarf.entry_at(unit.checked_add(offset)?)?;
+        // An offset beyond the unit would reach another unit's types.
         if entry.unit().offset == unit { base_type(entry) } else { None }
     }
 
@@ -154,6 +155,7 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
         let entries = near
             .filter(|subprogram| subprogram.pcs.contains(&pc))
             .filter_map(|subprogram| self.dwarf.entry_at(subprogram.entry));
+        // Nested subprograms lie within their parents' entries: the deepest is innermost.
         entries.filter(covers).max_by_key(|entry| (entry.depth(), entry.offset()))
     }
 
@@ -252,6 +254,7 @@ fn number_bytes(entry: read::Entry<'_, '_>) -> Option<Vec<u8>> {
     let of_type = entry.ty().and_then(read::Entry::size_bits).and_then(|bits| usize::try_from(bits / 8).ok());
     let size = of_type.filter(|size| (1..=16).contains(size)).or(of_form)?;
     Some(if entry.unit().encoding.big_endian {
+        // The low bytes, in the order that memory has.
         number.to_be_bytes()[16 - size..].to_vec()
     } else {
         number.to_le_bytes()[..size].to_vec()

@@ -12,6 +12,7 @@ pub(super) fn truncated(expr: &[u8], offset: usize) -> Option<(Op<'static>, usiz
     let (&code, number) = expr.get(offset..)?.split_first()?;
     let len = number.iter().position(|&byte| byte < 0x80)? + 1;
     let low =
+        // Ten groups of seven bits contain the low 64 bits.
         number[..len].iter().take(10).rev().fold(0u128, |low, &byte| low << 7 | u128::from(byte & 0x7f));
     let value = low as u64;
     let op = match code {
@@ -37,6 +38,7 @@ pub(super) fn operations(
         let op = match decoder.next()? {
             Ok(decoded) => decoded.op,
             Err(_) => {
+                // Only a wide constant lets decoding go on; any other error ends it.
                 let (op, end) = truncated(expr, start)?;
                 decoder.seek(end);
                 op

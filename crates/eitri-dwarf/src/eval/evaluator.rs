@@ -125,6 +125,7 @@ impl Evaluator {
         match single {
             Single::Register(reg) => {
                 let bits = context.target.whole_register_bits(reg)?;
+                // Limits of zero must fail here as they do in `Run`.
                 let has_room = self.limits.steps.min(self.limits.stack.into()) > 0;
                 (context.frame == 0 && has_room).then_some(Whole::Register { reg, bits })
             }
@@ -260,6 +261,7 @@ impl Evaluator {
     ) -> (Option<Found>, Progress) {
         self.slots.clear();
         let mut progress = Progress::after(0, None);
+        // The fast stack cannot represent arbitrary initial elements.
         if !context.initial.is_empty() {
             return (None, progress);
         }

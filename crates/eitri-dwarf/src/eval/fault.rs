@@ -69,6 +69,7 @@ impl Fault {
         entry: Option<u64>,
     ) -> Self {
         if self.offset.is_none() {
+            // Counted only now, because faults are rare.
             let before = operations(expr, encoding, 0).take_while(|(end, _)| *end <= offset);
             self.operation = Some(before.count());
             self.offset = Some(offset);
@@ -81,6 +82,7 @@ impl Fault {
     /// `entry` is the entry that both expressions are evaluated for.
     #[cold]
     pub(super) fn within(mut self, what: &str, entry: Option<u64>) -> Self {
+        // A fault in another entry already has a position that the reader can find.
         if self.entry == entry
             && let (Some(operation), Some(offset)) = (self.operation.take(), self.offset.take())
         {
@@ -200,6 +202,7 @@ pub fn shortened(what: &dyn Display, most: usize) -> String {
                 self.text.push_str(more);
                 return Ok(());
             }
+            // The error stops the formatting, so that the rest costs nothing.
             self.text.push_str(&more[..more.floor_char_boundary(left)]);
             Err(fmt::Error)
         }

@@ -116,6 +116,7 @@ impl Format {
         // A carry out of the fraction goes into the exponent.
         let field = (last + self.fraction as i32 + self.bias()) as u64;
         let bits = (field << self.fraction) + (kept - hidden);
+        // A carry past the largest exponent gives infinity, never a NaN.
         bits.min(self.top() << self.fraction)
     }
 
@@ -124,6 +125,7 @@ impl Format {
         let skipped = magnitude.bits().saturating_sub(127);
         let more = magnitude.trailing_zeros().is_some_and(|zeros| zeros < skipped);
         // At most 127 bits are left; and the largest exponent is below 2^11.
+        // Skipped bits matter only as "more than": they break ties.
         let mantissa = u128::try_from(magnitude >> skipped).unwrap_or(0);
         let bits = self.round(mantissa, more, skipped.min(1 << 16) as i32);
         if negative { bits | self.sign() } else { bits }
@@ -145,6 +147,7 @@ impl Format {
     pub fn calculate(self, a: u64, b: u64, op: impl FnOnce(f64, f64) -> f64) -> u64 {
         for bits in [a, b] {
             if let nan @ Parts::Nan { .. } = self.parts(bits) {
+                // Through the parts, so that a signalling NaN becomes quiet.
                 return self.of_parts(nan);
             }
         }

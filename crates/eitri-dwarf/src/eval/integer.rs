@@ -33,6 +33,7 @@ pub(super) fn big(value: &Value, signed: bool) -> BigInt {
     value.with_bytes(|bytes| {
         let number = BigInt::from_bytes_le(Sign::Plus, bytes);
         let size = value.ty().size();
+        // Two's complement: a set sign bit subtracts 2^size.
         if signed && size > 0 && value.bit(size - 1) { number - (BigInt::from(1) << size) } else { number }
     })
 }
@@ -41,6 +42,7 @@ pub(super) fn big(value: &Value, signed: bool) -> BigInt {
 pub(super) fn of_big(ty: BaseType, number: &BigInt) -> Value {
     let mut bytes = number.to_signed_bytes_le();
     let fill = if number.sign() == Sign::Minus { 0xff } else { 0 };
+    // Sign extension, because the type can be wider than the number.
     bytes.resize(bytes.len().max(ty.size().div_ceil(8) as usize), fill);
     Value::from_bytes(ty, &bytes)
 }
@@ -84,6 +86,7 @@ fn wide_binary(op: Binary, left: &Value, right: &Value) -> Result<Value, Fault> 
         Binary::Mod => a % b,
         Binary::ModFloor => {
             let rest = a % &b;
+            // The truncated remainder has the dividend's sign; the floored remainder has the divisor's.
             let crosses = rest.sign() != Sign::NoSign && rest.sign() != b.sign();
             if crosses { rest + b } else { rest }
         }

@@ -68,6 +68,7 @@ impl Line {
     pub const LANE: Self = Self { first: 0, step: 1 };
 
     fn new(first: i64, step: i64) -> Option<Self> {
+        // The limits leave room for a sum of two lines in 64 bits.
         let is_small = (-FIRST..=FIRST).contains(&first) && (-STEP..=STEP).contains(&step);
         is_small.then_some(Self { first, step })
     }
@@ -129,6 +130,7 @@ impl Line {
 pub(super) fn lanes_of(mut lanes: u64) -> impl Iterator<Item = u32> + Clone {
     core::iter::from_fn(move || {
         let lane = (lanes != 0).then(|| lanes.trailing_zeros())?;
+        // Clears the lowest set bit.
         lanes &= lanes - 1;
         Some(lane)
     })

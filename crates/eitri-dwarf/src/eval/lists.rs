@@ -123,6 +123,7 @@ pub(super) fn only_entry<'e>(
     for (index, entry) in (0..).zip(entries) {
         let (bounds, expr) = entry.ok()?;
         let is_here = bounds.is_some_and(|(start, end)| (start..end).contains(&pc));
+        // Several entries are several locations at once, which the caller evaluates as a list.
         if is_here && only.replace((index, expr)).is_some() {
             return None;
         }

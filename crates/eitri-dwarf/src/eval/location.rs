@@ -148,6 +148,7 @@ impl SingleLocation {
             Storage::Memory { space: SpaceId::DEFAULT, .. } => {
                 let SpaceLayout { address_bits, per } = layout;
                 let lane = lane.filter(|_| per == Per::Lane);
+                // An expression computes with the generic type, which can be wider than the space's addresses.
                 let offset = self.offset % memory_bits(address_bits);
                 Self { storage: Storage::Memory { space, address_bits, lane }, offset }
             }
@@ -169,7 +170,7 @@ impl SingleLocation {
             let offset = self.offset.checked_add_signed(by).filter(|&offset| offset < size);
             self.offset = offset.ok_or_else(|| {
                 error(format!(
-                    "an offset stays in its storage of {size} (A.2.5.3): bit {} moved by {by}",
+                    "bit {} moved by {by} is outside its storage of {size} (A.2.5.3)",
                     self.offset,
                     size = Count(size, "bit")
                 ))
@@ -319,6 +320,7 @@ impl Location {
             Places::Single(place) => matches!(place.storage, Storage::Implicit(_) | Storage::Composite(_)),
             Places::Several(_) => true,
         };
+        // Dropping is a branch over all variants, which the common case avoids.
         if owns_memory {
             self.release();
         }
@@ -353,6 +355,7 @@ impl Location {
     pub fn and(self, other: Self) -> Self {
         let mut places = self.into_places();
         for place in other.into_places() {
+            // Equal single locations count once, as in a set.
             if !places.contains(&place) {
                 places.push(place);
             }
@@ -617,6 +620,7 @@ impl Composite {
     /// Adds a single location to the weight, depth and variation.
     fn count(&mut self, place: &SingleLocation) {
         let (weight, depth) = Self::weigh(&place.storage);
+        // Shared composites count each time, because each visit walks them again.
         self.weight = self.weight.saturating_add(weight.max(1));
         self.depth = self.depth.max(depth + 1);
         if matches!(&place.storage, Storage::Composite(inner) if inner.varies()) {
@@ -689,7 +693,7 @@ impl Composite {
         for place in location.places() {
             if place.remaining().is_some_and(|remaining| remaining < bits) {
                 return Err(ill_formed(format!(
-                    "a part ends within its storage (A.2.5.4.4.6): {bits} at bit {}",
+                    "part of {bits} at bit {} ends after its storage (A.2.5.4.4.6)",
                     place.offset,
                     bits = Count(bits, "bit")
                 )));
@@ -699,13 +703,13 @@ impl Composite {
         let start = self.bits;
         self.bits = start.checked_add(bits).filter(|&total| total <= max_bits).ok_or_else(|| {
             ill_formed(format!(
-                "a composite has at most the {max_bits} of the largest address space",
+                "composite exceeds the {max_bits} of the largest address space",
                 max_bits = Count(max_bits, "bit")
             ))
         })?;
         if self.weight > max_parts || self.depth > MAX_DEPTH {
             return Err(limit(format!(
-                "a composite has at most {max_parts} and {MAX_DEPTH} levels",
+                "composite exceeds {max_parts} or {MAX_DEPTH} levels",
                 max_parts = Count(max_parts, "part")
             )));
         }
@@ -717,6 +721,7 @@ impl Composite {
     /// it, and how many it contributes.
     pub fn slice(&self, offset: u128, bits: u128) -> impl Iterator<Item = (&Location, u128, u128)> {
         let end = offset.saturating_add(bits);
+        // Parts are sorted by their start, and empty parts contribute nothing.
         let first = self.parts.partition_point(|part| part.start + part.bits <= offset);
         self.parts[first..].iter().take_while(move |part| part.start < end).filter_map(move |part| {
             let from = part.start.max(offset);

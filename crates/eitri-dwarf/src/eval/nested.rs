@@ -15,6 +15,7 @@ impl Run<'_, '_> {
         then: impl FnOnce(&mut Self) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
         let outer = self.scope;
+        // Each level takes machine stack, which no input may exhaust.
         if outer.depth >= self.limits.depth {
             return Err(limit(format!("expressions are nested deeper than {}", self.limits.depth)));
         }

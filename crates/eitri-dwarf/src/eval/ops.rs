@@ -185,6 +185,7 @@ impl Run<'_, '_> {
 
     fn push_object(&mut self) -> Result<(), Fault> {
         let object = match self.object {
+            // Expressions that are evaluated separately have no object (A.2.5.5).
             _ if !self.scope.has_object => None,
             CurrentObject::Is(object) => Some(object.clone()),
             CurrentObject::OfMachine => self.machine.object(),
@@ -266,6 +267,7 @@ impl Run<'_, '_> {
         }
         self.accessed(count)?;
         let start = self.stack.len() - count;
+        // In place: elements can own memory.
         self.stack[start..].rotate_right(1);
         Ok(())
     }
@@ -312,8 +314,9 @@ impl Run<'_, '_> {
 
     fn push_index(&mut self, what: &str, index: Option<u64>, count: u64) -> Result<(), Fault> {
         let index = index.ok_or_else(|| error(format!("the context has no current {what}")))?;
+        // An index beyond the count would select storage that no lane has.
         if index >= count {
-            return Err(ill_formed(format!("the current {what} is in 0..{count}: {index}")));
+            return Err(ill_formed(format!("current {what} {index} is out of range 0..{count}")));
         }
         self.push(self.generic(index));
         Ok(())

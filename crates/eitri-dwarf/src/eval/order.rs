@@ -42,6 +42,7 @@ pub(super) fn to_stream(bytes: &mut [u8], bits: u64) {
     }
     for index in 0..bytes.len() {
         let next = bytes.get(index + 1).copied().unwrap_or(0);
+        // Unused high bits of the number would otherwise be the first bits of the stream.
         bytes[index] = bytes[index] << unused | next >> (8 - unused);
     }
 }
@@ -63,6 +64,7 @@ pub(super) fn from_stream(bytes: &mut [u8], bits: u64) {
 /// Sets or clears bits in a mask.
 pub(super) fn fill(mask: &mut [u8], at: usize, bits: usize, set: bool, big_endian: bool) {
     let end = at + bits;
+    // Whole bytes at once; bit by bit only at both ends.
     let whole = at.next_multiple_of(8).min(end)..end;
     let whole = whole.start..whole.start + whole.len() / 8 * 8;
     mask[whole.start / 8..whole.end / 8].fill(if set { 0xff } else { 0 });

@@ -198,6 +198,7 @@ fn values_together(first: &Value, values: &[(u32, &Value)]) -> Option<Value> {
     }
     let mut numbers = [0; 64];
     for (lane, value) in values {
+        // One type for all lanes, because operations check it once.
         if value.ty() != first.ty() || value.ty().size() > 64 {
             return None;
         }
@@ -207,6 +208,7 @@ fn values_together(first: &Value, values: &[(u32, &Value)]) -> Option<Value> {
 }
 
 fn locations_together(locations: &[(u32, &Location)]) -> Option<Location> {
+    // Comparing these costs more than evaluating the lanes one by one.
     if locations.iter().any(|(_, location)| location.is_heavy()) {
         return None;
     }
@@ -246,6 +248,7 @@ fn along(places: &[(u32, &SingleLocation)]) -> Option<LanePlaces> {
              Storage::Memory { space: other_space, address_bits: other_bits, .. })
             if space == other_space && address_bits == other_bits && *of == lane)
     };
+    // One storage for all lanes, or each lane's own memory in one space: any other mixture has no common storage.
     let are_same = places.iter().all(|(_, place)| place.storage == *storage);
     if is_incomplete || !are_same && !places.iter().all(|(lane, place)| is_of_lane(*lane, &place.storage)) {
         return None;

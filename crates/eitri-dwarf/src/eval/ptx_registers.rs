@@ -118,6 +118,7 @@ impl<'m> PtxRegisters<'m> {
         match home.class() {
             class::R => self.register_byte(&format!("R{number}"), lane, at),
             class::UR => self.register_byte(&format!("UR{number}"), 0, at),
+            // A half register has 16 bits, and its upper two bytes have no home.
             class::R_HALF if at < 2 => {
                 let (number, at) = half(number);
                 self.register_byte(&format!("R{number}"), lane, at)
@@ -129,6 +130,7 @@ impl<'m> PtxRegisters<'m> {
             class::P | class::UP => {
                 let name = format!("{}{number}", if home.class() == class::P { "P" } else { "UP" });
                 let register = self.target.register(self.target.register_named(&name).ok()?)?;
+                // A predicate has one bit per lane; a uniform predicate has one bit.
                 let bit = if register.is_vector() { lane } else { 0 };
                 let mut byte = [0];
                 self.machine.register(register.reg, 0, bit / 8, &mut byte).ok()?;
@@ -165,6 +167,7 @@ impl<'m> PtxRegisters<'m> {
 impl Machine for PtxRegisters<'_> {
     fn register(&self, reg: Reg, frame: u32, at: u32, into: &mut [u8]) -> Result<(), Unavailable> {
         if frame == 0 && !into.is_empty() {
+            // Both ends: a read must not reach into another lane.
             let last = at.saturating_add(into.len() as u32 - 1);
             self.in_lane(reg, at).and_then(|()| self.in_lane(reg, last)).map_err(|_| Unavailable)?;
         }
@@ -181,7 +184,9 @@ impl Machine for PtxRegisters<'_> {
                 let problem = self.read(&name, at, &mut [0; 1]).err().map(Cow::into_owned);
                 problem.or_else(|| self.in_lane(reg, at).err())
             }
-            Some(name) => Some(format!("register {name} is one of the innermost frame: frame {frame}")),
+            Some(name) => {
+                Some(format!("register {name} is unknown in frame {frame}; expected the innermost frame"))
+            }
             None => {
                 let problem = self.machine.register_problem(reg, frame, at);
                 problem.or_else(|| self.in_lane(reg, at).err().filter(|_| frame == 0))

@@ -114,6 +114,7 @@ impl Pointer {
             }
             Some((Storage::ImplicitPointer(pointer), offset)) => {
                 let follows = self.all.is_none_or(|known| known == *pointer) && offset == self.bits;
+                // Mixed or reordered pointer bits are no pointer.
                 if !follows {
                     return Err(partial_pointer());
                 }
@@ -161,6 +162,7 @@ fn read_whole(
         return Ok(());
     }
     let is_composite = |place: &SingleLocation| matches!(place.storage, Storage::Composite(_));
+    // Only a big-endian register split into parts needs its bits joined first.
     if !machine.is_big_endian() || !location.places().any(is_composite) {
         return read_location(location, 0, bits, 0, sink, machine);
     }
@@ -211,6 +213,7 @@ fn read_any<'l>(
     for place in places.filter(|place| place.storage != Storage::Undefined) {
         match read_place(place, skip, bits, at, sink, machine) {
             Ok(()) => return Ok(()),
+            // The first fault explains more: later locations are alternatives.
             Err(fault) => first_fault = first_fault.or(Some(fault)),
         }
     }
@@ -244,7 +247,7 @@ fn read_all<'l>(
                 let first_text = brief(*other);
                 let second_text = brief(place);
                 return Err(error(format!(
-                    "the locations of an object have the same bits: {first_text} and {second_text} differ"
+                    "object has different bits at its locations {first_text} and {second_text}"
                 )));
             }
         }
@@ -264,7 +267,7 @@ fn check_size(place: &SingleLocation, skip: u128, bits: usize, sink: &Sink<'_>) 
     let from = place.offset.saturating_add(skip);
     if size.saturating_sub(from) < bits as u128 {
         Err(error(format!(
-            "a read ends within its storage of {size}: {bits} from bit {from} of {}",
+            "read of {bits} from bit {from} of {} ends after its storage of {size}",
             brief(place),
             bits = Count(bits, "bit"),
             size = Count(size, "bit")
@@ -372,6 +375,7 @@ fn in_chunks(
     if skip == 0 && at.is_multiple_of(8) && bits.is_multiple_of(8) {
         return read(from / 8, &mut into[at / 8..(at + bits) / 8]);
     }
+    // 512 bits, and one byte more for bits that start within a byte.
     let mut chunk = [0u8; 65];
     let mut done = 0;
     while done < bits {

@@ -115,6 +115,7 @@ impl<'r, 't> Run<'r, 't> {
         let encoding = self.scope.encoding;
         let mut decoder = Decoder::new(expr, encoding);
         loop {
+            // A trace needs each operation's stack.
             if self.trace.is_none() && self.fast_part(expr, progress, true) {
                 return Ok(());
             }
@@ -177,6 +178,7 @@ impl<'r, 't> Run<'r, 't> {
             self.charge(steps).map_err(place)?;
             progress.at = to;
         }
+        // Checked after the operation: at most one operation's elements exceed the limit.
         if self.stack.len() > self.limits.stack as usize {
             return Err(place(limit(format!(
                 "the stack has more than {}",

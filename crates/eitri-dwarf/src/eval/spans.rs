@@ -76,6 +76,7 @@ pub fn are_equal(left: &[Span], right: &[Span]) -> bool {
         match (left.left(), right.left()) {
             (None, None) => return true,
             (Some(a), Some(b)) => {
+                // Span boundaries of the two lists need not agree.
                 let bits = a.min(b);
                 if left.take(bits) != right.take(bits) {
                     return false;
@@ -165,7 +166,7 @@ fn cut_place(place: &SingleLocation, skip: u128, bits: u128) -> Result<Vec<Span>
     if end.is_some_and(|end| end.saturating_sub(place.offset).saturating_sub(skip) < bits) {
         let place = brief(place);
         return Err(error(format!(
-            "an object ends within its storage: {bits} at {skip} from {place}",
+            "object of {bits} at {skip} from {place} ends after its storage",
             bits = Count(bits, "bit"),
             skip = Count(skip, "bit")
         )));
@@ -204,9 +205,7 @@ fn together(lists: &[Vec<Span>]) -> Result<Vec<Span>, Fault> {
         cuts.iter_mut().for_each(|cut| cut.take(bits, &mut places));
         count += places.len();
         if count > MOST_PLACES {
-            return Err(error(format!(
-                "the bits of an object are in at most {MOST_PLACES} single locations"
-            )));
+            return Err(error(format!("object has more than {MOST_PLACES} single locations")));
         }
         merged.push(Span { bits, places });
     }

@@ -166,6 +166,7 @@ impl Value {
         let len = large.len().min(bytes.len());
         large[..len].copy_from_slice(&bytes[..len]);
         if let (Some(last), 1..) = (large.last_mut(), size % 8) {
+            // Equality compares whole bytes.
             *last &= 0xff >> (8 - size % 8);
         }
         Self { ty, literal: Literal::Large(large) }

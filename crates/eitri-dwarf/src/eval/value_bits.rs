@@ -48,6 +48,7 @@ fn each_element(
     put: impl Fn(&mut [u8], usize, &[u8]),
 ) {
     let mut element = vec![0; ty.bits.div_ceil(8) as usize];
+    // Elements can share bytes, so that converting in place would read converted bits.
     let from = bytes.to_vec();
     bytes.fill(0);
     for index in 0..ty.elements as usize {

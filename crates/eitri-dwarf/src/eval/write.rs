@@ -47,7 +47,7 @@ pub fn write_bits(
 ) -> Result<(), Fault> {
     if (bytes.len() as u64) < bits.div_ceil(8) {
         return Err(error(format!(
-            "a write needs bytes for all of its bits: {bits} to be written, {} given",
+            "{bits} to be written, but only {} given",
             Count(bytes.len(), "byte"),
             bits = Count(bits, "bit").are()
         )));
@@ -67,6 +67,7 @@ pub fn write_bits(
     }
     for (index, change) in changes.iter().enumerate() {
         if change.write(bytes, machine).is_err() {
+            // In reverse, because changes can share bytes.
             for change in changes[..index].iter().rev() {
                 // A location that was just written can be written again.
                 let _ = set_bytes(change.place, &change.old, machine);

@@ -58,6 +58,7 @@ struct Calculation<'s, 'c> {
 impl Calculation<'_, '_> {
     #[inline(always)]
     fn push(&mut self, number: u64, kind: Packed) -> Option<()> {
+        // A full stack may only exceed this evaluator's room: `Run` decides whether it is a fault.
         if self.at.top.height == self.most {
             return None;
         }
@@ -183,6 +184,7 @@ impl<'c> Calculation<'_, 'c> {
 /// Moves the top below the two elements that are below it.
 #[inline(always)]
 fn rotate<T: Copy>(top: &mut T, all: &mut [T; HEIGHT], height: usize) {
+    // The top is not in its slot, so that three elements need two exchanges.
     let third = core::mem::replace(slot(all, height, 2), *top);
     *top = core::mem::replace(slot(all, height, 1), third);
 }

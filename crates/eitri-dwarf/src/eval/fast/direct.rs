@@ -85,6 +85,7 @@ impl Fast<'_> {
         let steps = self.max_steps.saturating_sub(progress.steps);
         let position =
             Position { code, top: Top { height: 0, number: 0, left: steps }, kind: Packed::NOTHING };
+        // The generic type has no bits or more than 64, which one word cannot hold.
         if self.mask == 0 {
             return None;
         }
@@ -100,6 +101,7 @@ impl Fast<'_> {
         };
         let (direct, is_done) = direct.operations(&mut progress.branches);
         let Direct { at: Position { code, top, kind }, is_flat, register_end, .. } = direct;
+        // Without a step, the register that the caller recorded still counts.
         if top.left != steps {
             progress.register = match kind.kind() {
                 Kind::Register(reg) if register_end == code.offset() => Some(Reg(reg.into())),
@@ -124,6 +126,7 @@ impl<'c> Direct<'_, 'c> {
             if self.at.top.left == 0 {
                 return (self, false);
             }
+            // Queries first, because typical expressions consist of them.
             if self.counted(Self::ask).is_some() {
                 continue;
             }
@@ -133,6 +136,7 @@ impl<'c> Direct<'_, 'c> {
             } else if self.fast.asks_lane {
                 self = self.other();
             }
+            // Neither path made progress: `Run` continues here.
             if self.at.top.left == before {
                 return (self, false);
             }
@@ -160,6 +164,7 @@ impl<'c> Direct<'_, 'c> {
         let done = execute(self, code);
         match done {
             Some(()) => self.at.code.advance(),
+            // The operation was not executed: its step is returned, and the position stays.
             None => self.at.top.left += 1,
         }
         done
@@ -370,6 +375,7 @@ fn vendor(to: &mut Direct<'_, '_>) -> Option<()> {
         }
         Op::BitOffset {} => {
             to.kind(0).number()?;
+            // A bit offset into memory can end within a byte, which an address cannot express.
             let Kind::Register(_) = to.kind(1) else { return None };
             offset(to, 1, 1, 0)
         }
@@ -442,6 +448,7 @@ const TOO_LARGE: u64 = 1 << 13;
 #[inline(always)]
 fn piece(to: &mut Direct<'_, '_>, bytes: u64) -> Option<()> {
     let address_bits = u64::from(to.at.code.encoding().address_bytes) * 8;
+    // A piece takes the only element; any other case is left to `Run`.
     if to.height() > 1 || bytes >= TOO_LARGE || address_bits < 32 || is_draft(to) {
         return None;
     }

@@ -59,6 +59,7 @@ impl Parts {
             self.shrink();
         }
         match location.own_composite().filter(|_| was_made_here) {
+            // The old parts come back as memory for the next composite.
             Some(composite) => composite.exchange_plain_parts(&mut self.all, self.bits.into()),
             None => self.hand_over(location),
         }
@@ -66,6 +67,7 @@ impl Parts {
 
     #[inline(never)]
     fn shrink(&mut self) {
+        // Leftover parts must not become part of the composite.
         self.all.truncate(self.len);
     }
 

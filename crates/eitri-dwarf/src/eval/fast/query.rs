@@ -163,6 +163,7 @@ impl Fast<'_> {
     #[inline(always)]
     pub(super) fn word(&self, address: u64, bytes: u8) -> Option<u64> {
         let mask = self.mask;
+        // A read past the last address does not wrap around.
         if address > mask - u64::from(bytes - 1) {
             return None;
         }
@@ -184,6 +185,7 @@ impl Fast<'_> {
     pub(super) fn read(&self, one: &Instruction, from: u64) -> Option<u64> {
         let reg = Reg(one.small.into());
         let bits = u64::from(one.bytes) * 8;
+        // A read past the register's end is a fault.
         if u64::from(self.register_bits(reg)?) < from.checked_add(bits)? {
             return None;
         }
@@ -235,6 +237,7 @@ impl Fast<'_> {
         inner: Option<&mut Level>,
         is_above_composite: bool,
     ) -> Option<(u64, u64)> {
+        // The composite and the elements share the stack limit with the frame base.
         let room = self.room.checked_sub(top.height + usize::from(is_above_composite))?;
         // One step is for the operation itself, which is counted.
         let mut steps = top.left.checked_add(1)?;
@@ -250,6 +253,7 @@ impl Fast<'_> {
     #[inline(never)]
     fn frame_base(&self, level: &mut Level, room: usize, steps: &mut u64) -> Option<u64> {
         self.is_allowed(Name::FbReg)?;
+        // Both are faults, which `Run` reports.
         if self.is_frame_base || self.depth == 0 {
             return None;
         }
@@ -282,6 +286,7 @@ impl Fast<'_> {
         if !self.asks_lane {
             return None;
         }
+        // A lane outside the wave is a fault.
         machine.lane().filter(|&lane| lane < machine.lanes())
     }
 

@@ -79,6 +79,7 @@ impl Slots {
     #[inline(always)]
     pub(super) fn store(&mut self, top: Top, kind: Packed) {
         let [level, _] = &mut *self.levels;
+        // While it ran, the top was in a register only.
         *slot(&mut level.numbers, top.height, 0) = top.number;
         *slot(&mut level.kinds, top.height, 0) = kind;
         self.height = top.height;

@@ -12,6 +12,7 @@ impl Run<'_, '_> {
         if self.is_draft() {
             return self.draft_piece(bits, offset);
         }
+        // An empty piece on an empty stack starts a composite; on a composite it extends the composite.
         let is_empty = self.peek(0).is_none();
         let part = match self.peek(0) {
             None => Location::undefined(),
@@ -70,7 +71,7 @@ impl Run<'_, '_> {
         match skip.and_then(|skip| i128::try_from(skip).ok()) {
             Some(skip) => part.moved(skip),
             None => Err(ill_formed(format!(
-                "a bit piece ends within its value of {size}: {bits} at bit {offset}",
+                "bit piece of {bits} at bit {offset} ends after its value of {size}",
                 bits = Count(bits, "bit"),
                 size = Count(size, "bit")
             ))),
@@ -115,7 +116,7 @@ impl Run<'_, '_> {
             }
             _ => {
                 return Err(ill_formed(format!(
-                    "the end of a composite needs an incomplete composite (R A.2.5.4.4.6): {}",
+                    "end of a composite without an incomplete composite (R A.2.5.4.4.6): {}",
                     brief(&top)
                 )));
             }
@@ -170,6 +171,7 @@ impl Run<'_, '_> {
         self.push_parts((0..count).map(|index| {
             let chosen = if mask.bit(index) { &ones } else { &zeros };
             let distance = i128::from(index) * i128::from(bits);
+            // Narrowed, because thousands of parts would otherwise share deep composites.
             Ok((narrowed(chosen.clone().moved(distance)?, bits.into()), bits.into()))
         }))
     }
@@ -208,9 +210,7 @@ impl Run<'_, '_> {
             return self.draft_overlay(base, over, offset, size);
         }
         let Ok(offset) = u128::try_from(offset) else {
-            return Err(ill_formed(format!(
-                "an overlay begins at or after the start of its base: bit {offset}"
-            )));
+            return Err(ill_formed(format!("overlay at bit {offset} begins before its base")));
         };
         if size == 0 {
             self.push(base);
@@ -221,11 +221,12 @@ impl Run<'_, '_> {
         let end = offset + size;
         if end > remaining {
             return Err(ill_formed(format!(
-                "an overlay ends within its base of {remaining}: {size} at bit {offset}",
+                "overlay of {size} at bit {offset} ends after its base of {remaining}",
                 remaining = Count(remaining, "bit"),
                 size = Count(size, "bit")
             )));
         }
+        // The whole base is hidden, so that no composite is needed.
         if size == remaining {
             self.push(over);
             return Ok(());
@@ -251,9 +252,10 @@ impl Run<'_, '_> {
         let Some(place) = base.single().cloned() else {
             return Err(unsupported("an overlay on several single locations, by the rules of DWARF 6"));
         };
+        // Offsets count from the base location, and its storage begins earlier.
         let start = place.offset.checked_add_signed(offset).ok_or_else(|| {
             ill_formed(format!(
-                "an overlay begins within the storage of its base: bit {offset} from bit {}",
+                "overlay at bit {offset} from bit {} begins before the storage of its base",
                 place.offset
             ))
         })?;

@@ -12,10 +12,7 @@ impl Run<'_, '_> {
     pub(super) fn call_entry(&mut self, offset: Option<u64>) -> Result<(), Fault> {
         let callee = offset.and_then(|offset| Some((offset, self.machine.entry(offset)?)));
         let (offset, entry) = callee.ok_or_else(|| {
-            ill_formed(format!(
-                "a call refers to an entry: {:#x} is not an entry",
-                offset.unwrap_or(u64::MAX)
-            ))
+            ill_formed(format!("call to {:#x}, which is not an entry", offset.unwrap_or(u64::MAX)))
         })?;
         // The last operation is then the callee's, or the call itself.
         self.last_register = None;
@@ -55,7 +52,7 @@ impl Run<'_, '_> {
 
     fn call_site_value(&mut self, entry: &Entry<'_>, frame: u32) -> Result<Value, Fault> {
         let Body::Expression(expr) = entry.body else {
-            return Err(ill_formed("a call value is an expression (A.3.4.2)"));
+            return Err(ill_formed("call value is not an expression (A.3.4.2)"));
         };
         let scope = self.scope.in_unit_of(entry).in_frame(frame);
         let value = self.apart(scope, |run| {
@@ -79,6 +76,7 @@ impl Run<'_, '_> {
         let frame = self.calling_frame()?;
         let scope = self.scope.in_frame(frame);
         let outcome = self.apart(scope, |run| {
+            // Only a register that this expression names counts.
             run.last_register = None;
             run.expression(expr)?;
             let register = run.last_register;
@@ -92,6 +90,7 @@ impl Run<'_, '_> {
                 let bits = self.register_bits(register)?;
                 let generic = self.generic_type();
                 let unsigned = BaseType::new(TypeEncoding::Unsigned, bits);
+                // A register as wide as an address gives an address, so that it can be dereferenced.
                 let ty = if u64::from(bits) == generic.size() { generic } else { unsigned };
                 let value = self.read_value(&location, ty)?;
                 self.push(value);

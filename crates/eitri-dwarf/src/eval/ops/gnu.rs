@@ -47,6 +47,7 @@ impl Run<'_, '_> {
         let value = self.read_value(&location, ty)?;
         let value = match value.as_pointer() {
             Some(_) => value,
+            // A pointer has no number to convert.
             None => convert(&value, self.generic_type())?,
         };
         self.push(value);

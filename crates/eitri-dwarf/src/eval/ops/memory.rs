@@ -36,6 +36,7 @@ impl Run<'_, '_> {
             Per::Process | Per::Thread => None,
             Per::Lane => Some(self.current_lane(&format!("address space {space}"))?),
         };
+        // The generic type can be wider than the space's addresses.
         let address = address & (u128::MAX >> (128 - address_bits.max(1)));
         let storage = Storage::Memory { space: SpaceId(space as u32), address_bits, lane };
         Ok(SingleLocation { storage, offset: address * 8 }.into())
@@ -46,7 +47,7 @@ impl Run<'_, '_> {
         let lane = lane.ok_or_else(|| error(format!("the context has no current lane for {what}")))?;
         let lanes = self.machine.lanes();
         let in_wave = u32::try_from(lane).ok().filter(|_| lane < lanes);
-        in_wave.ok_or_else(|| ill_formed(format!("the current lane is in 0..{lanes}: {lane}")))
+        in_wave.ok_or_else(|| ill_formed(format!("current lane {lane} is out of range 0..{lanes}")))
     }
 
     pub(super) fn push_memory(&mut self, space: u128, address: u128) -> Result<(), Fault> {
@@ -141,6 +142,7 @@ impl Run<'_, '_> {
     pub(in super::super) fn frame_base_of(&mut self, base: &Entry<'_>) -> Result<Location, Fault> {
         let scope = self.scope.of_frame_base(base);
         if let Body::Expression(expr) = base.body {
+            // The scan for `DW_OP_fbreg` is linear in the expression.
             self.charge(expr.len() as u64 / 64)?;
             if has_fbreg(expr, scope.encoding) {
                 return Err(ill_formed("a frame base cannot refer to the frame base (A.3.3.5)"));
@@ -165,7 +167,7 @@ impl Run<'_, '_> {
             _ if self.is_draft() => Ok(base),
             _ => {
                 let base = brief(&base);
-                Err(ill_formed(format!("the frame base is a single location in memory (A.3.3.5): {base}")))
+                Err(ill_formed(format!("frame base is not a single location in memory (A.3.3.5): {base}")))
             }
         }
     }
@@ -211,9 +213,11 @@ impl Run<'_, '_> {
     pub(in super::super) fn read_value(&mut self, location: &Location, ty: BaseType) -> Result<Value, Fault> {
         let bits = ty.size();
         let is_nowhere = || location.places().all(|place| place.storage == Storage::Undefined);
+        // Only DWARF 6 refuses this; elsewhere zero bits retrieve nothing.
         if bits == 0 && self.is_draft() && is_nowhere() {
             return Err(error("an undefined location cannot be dereferenced (DWARF 6, 3.13)"));
         }
+        // An implicit pointer stays a pointer when read: it has no bits.
         if let Some(pointer) = read_pointer(location, bits)? {
             let ty = match pointer.space {
                 SpaceId::DEFAULT => self.generic_type(),
@@ -249,7 +253,7 @@ impl Run<'_, '_> {
         let bits = bytes.map_or(full, |bytes| u32::from(bytes) * 8);
         if self.is_draft() && bits > full {
             return Err(ill_formed(format!(
-                "a dereference reads at most as many bits as an address, {full}: {bits}",
+                "dereference of {bits} reads more than an address, which has {full}",
                 full = Count(full, "bit"),
                 bits = Count(bits, "bit"),
             )));
@@ -312,7 +316,7 @@ impl Run<'_, '_> {
         let ty =
             known.ok_or_else(|| ill_formed(format!("the unit does not have a base type at {offset:#x}")))?;
         match (ty.elements, ty.size()) {
-            (0, _) => Err(ill_formed(format!("a vector has at least one element: base type at {offset:#x}"))),
+            (0, _) => Err(ill_formed(format!("base type at {offset:#x} is a vector without elements"))),
             (_, ..=MAX_VALUE_BITS) => Ok(ty),
             (_, size) => Err(error(format!(
                 "the base type at {offset:#x} is too large: {size}",
@@ -347,13 +351,12 @@ impl Run<'_, '_> {
     pub(in super::super) fn pointee(&mut self, pointer: ImplicitPointer) -> Result<Location, Fault> {
         let offset = pointer.entry;
         let entry = self.machine.entry(offset);
-        let entry = entry.ok_or_else(|| {
-            error(format!("an implicit pointer refers to an entry: {offset:#x} is not an entry"))
-        })?;
+        let entry =
+            entry.ok_or_else(|| error(format!("implicit pointer to {offset:#x}, which is not an entry")))?;
         let scope = self.scope.of_entry(offset, &entry);
         let location = self.body(scope, entry.body)?;
         let location = location.ok_or_else(|| {
-            error(format!("the entry of an implicit pointer has a location or a value: entry {offset:#x}"))
+            error(format!("implicit pointer to entry {offset:#x}, which has no location and no value"))
         })?;
         location.moved(i128::from(pointer.by) * 8)
     }
@@ -375,7 +378,7 @@ fn same_size(ty: BaseType, bytes: u64) -> Result<(), Fault> {
         Ok(())
     } else {
         Err(ill_formed(format!(
-            "the size operand matches the size of the type: {bytes} given for a type of {}",
+            "size operand differs from the size of the type: {bytes} given for a type of {}",
             Count(ty.size(), "bit"),
             bytes = Count(bytes, "byte").are()
         )))

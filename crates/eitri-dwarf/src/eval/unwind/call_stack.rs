@@ -148,13 +148,11 @@ impl<'a, 'o> CallStack<'a, 'o> {
             if asking.contains(&asked) {
                 return Err(level.fault(
                     Some(column),
-                    ill_formed(
-                        "a rule cannot depend on itself (A.6.4.1): the call frame information is cyclic",
-                    ),
+                    ill_formed("rule depends on itself (A.6.4.1): the call frame information is cyclic"),
                 ));
             }
             if asking.len() >= MOST_ASKING {
-                let rule = format!("rules depend on each other at most {MOST_ASKING} levels deep");
+                let rule = format!("rules depend on each other more than {MOST_ASKING} levels deep");
                 return Err(level.fault(Some(column), error(rule)));
             }
             asking.push(asked);
@@ -172,6 +170,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         context: &Context<'_>,
         then: impl FnOnce(&mut Evaluator, &Context<'_>) -> core::result::Result<T, Fault>,
     ) -> Result<T> {
+        // Evaluations nest: an inner evaluation must not see or lose the outer cause.
         let outer = self.cause.take();
         let result = self.with_evaluator(|evaluator| then(evaluator, context));
         let cause = self.cause.replace(outer);
@@ -445,6 +444,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         let value = read.map_err(|fault| level.fault(column, fault))?;
         let loaded =
             value.as_u64().ok_or_else(|| level.fault(column, super::super::stack::pointer_misused()))?;
+        // A signal can interrupt a call through a null pointer, at pc 0.
         if loaded == 0 && !cie.is_signal {
             return Err(level.fault(column, error("the return address is 0")));
         }
@@ -461,10 +461,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         }
         let caller = Level::new(number, pc, resumes_at, self.sections, self.known_rows());
         if self.has_been(&caller) {
-            Err(level.fault(
-                column,
-                error("a caller differs from all inner frames: its pc and canonical frame address recur"),
-            ))
+            Err(level.fault(column, error("caller has the pc and canonical frame address of an inner frame")))
         } else {
             Ok(Some(caller))
         }

@@ -68,7 +68,7 @@ impl Frame<'_, '_, '_> {
     fn find_lane_pc(&self, lane: u32) -> Result<Option<u64>, Fault> {
         let lanes = self.lanes();
         if u64::from(lane) >= lanes {
-            return Err(error(format!("a lane is in 0..{lanes}: {lane}")));
+            return Err(error(format!("lane {lane} is out of range 0..{lanes}")));
         }
         let known = self.level.lane_pcs.get_or_init(|| self.find_lane_pcs());
         let Some(LanePcs { pcs, address_bytes }) = known.as_ref().map_err(Clone::clone)? else {
@@ -77,13 +77,12 @@ impl Frame<'_, '_, '_> {
         let bits = u64::from(*address_bytes) * 8;
         let pc = pcs.clone().moved(i128::from(lane) * i128::from(bits))?;
         let mut read = read_bits(&pc, bits, self.stack)?;
+        // An undefined pc is how the attribute marks a lane that was not active on entry.
         if read.defined.iter().all(|&byte| byte == 0) {
             return Ok(None);
         }
         if read.defined.iter().any(|&byte| byte != 0xff) {
-            return Err(error(format!(
-                "the pc of a lane is defined or undefined as a whole: lane {lane}, {pc}"
-            )));
+            return Err(error(format!("pc of lane {lane} is only partly defined: {pc}")));
         }
         let big_endian = self.stack.is_big_endian();
         let loaded = value_of_stream(BaseType::generic(*address_bytes), &mut read.bytes, big_endian).as_u64();

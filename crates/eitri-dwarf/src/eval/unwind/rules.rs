@@ -70,6 +70,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         let Some(callee) = frame.checked_sub(1) else { return Ok(Some((Found::InPlace(reg), ALL))) };
         let Some(first) = self.level(callee)? else { return Ok(None) };
         let (kept, last) = self.kept_inward(reg, frame)?;
+        // Short distances are cheaper to walk than to store.
         if frame - last > FRAMES_PASSED {
             first.kept.borrow_mut().entry(reg).or_insert_with(|| kept.clone());
         }
@@ -86,11 +87,13 @@ impl<'a, 'o> CallStack<'a, 'o> {
                 return Ok(((found.clone(), low.min(*preserved)), callee));
             }
             match level.rule(reg)? {
+                // Here the caller's stack pointer is the canonical frame address by definition.
                 None if self.target.cfa_register() == Some(reg) && level.row()?.is_some() => {
                     return Ok(((Found::ByRule(level, reg, Rule::ValOffset(0)), low), callee));
                 }
                 None => match self.preserved(reg) {
                     0 => return Ok(((Found::ByRule(level, reg, Rule::Undefined), low), callee)),
+                    // Each frame can lose bits: the fewest that any frame preserves remain.
                     preserved => low = low.min(preserved),
                 },
                 Some(Rule::SameValue) => {}
@@ -194,6 +197,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         let levels = self.levels.borrow();
         let last = frame.saturating_sub(FRAMES_PASSED);
         while let Some(callee) = frame.checked_sub(1) {
+            // Beyond this distance the cached path is faster.
             if callee < last {
                 return None;
             }
@@ -230,7 +234,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         let wanted = (at as usize)..(at as usize).saturating_add(into.len());
         let Some(defined) = read.defined.get(wanted.clone()) else {
             return Err(error(format!(
-                "a read ends within {bits}: bytes {wanted:?}",
+                "read of bytes {wanted:?} ends after the {bits} of the register",
                 bits = Count(bits, "bit")
             )));
         };
@@ -248,7 +252,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
             self.cfa_of(level)?.moved(i128::from(by) * 8).map_err(|fault| level.fault(column, fault))?;
         let place = moved.single().map(|place| (&place.storage, place.offset));
         let Some((&Storage::Memory { address_bits, .. }, offset)) = place else {
-            let rule = format!("the canonical frame address is a byte of memory (A.6.4.1): {moved}");
+            let rule = format!("canonical frame address is not a memory byte (A.6.4.1): {moved}");
             return Err(level.fault(column, ill_formed(rule)));
         };
         if self.target.register_bits(reg) != Some(address_bits) {
@@ -267,11 +271,14 @@ impl<'a, 'o> CallStack<'a, 'o> {
         match self.chain(level, reg)? {
             Chain::Ends => Ok(()),
             Chain::Circle => {
-                let rule = "registers cannot be saved in each other (A.6.4.1): the rules are cyclic";
+                let rule = "registers are saved in each other (A.6.4.1): the rules are cyclic";
                 Err(level.fault(Some(Column::Register(reg)), ill_formed(rule)))
             }
             Chain::Differs(one, other) => {
-                let rule = format!("saved registers have the same size (A.6.4.1): {} and {}", one.0, other.0);
+                let rule = format!(
+                    "register {} is saved in register {}, which has another size (A.6.4.1)",
+                    one.0, other.0
+                );
                 Err(level.fault(Some(Column::Register(one)), ill_formed(rule)))
             }
         }

@@ -319,6 +319,7 @@ impl WaveRun<'_, '_> {
                     };
                     let moved = (*offset as i64).wrapping_add(from).wrapping_add(distance);
                     let is_inside = *offset < SMALL && u64::try_from(moved).is_ok_and(|moved| moved <= last);
+                    // Collected without a branch; lanes that are not evaluated do not matter.
                     outside |= u64::from(!is_inside) << lane;
                     *offset = moved as u64;
                 }
@@ -358,6 +359,7 @@ impl WaveRun<'_, '_> {
         let storage = self.memory(space)?;
         let Storage::Memory { address_bits, lane, .. } = storage else { return None };
         let is_of_lane = lane.is_some();
+        // A lane outside the wave is a fault in that lane.
         if is_of_lane && !self.is_wave(lanes) {
             return None;
         }

@@ -89,7 +89,7 @@ impl WaveBits {
         machine: &dyn Machine,
     ) -> Result<(), Fault> {
         let Element::Location(location) = answer.map_err(Clone::clone)?.in_lane(lane) else {
-            return Err(error("bits are read at a location: the result is a value"));
+            return Err(error("result is a value; expected a location to read bits at"));
         };
         let range = range(self.len, lane);
         let bytes = &mut self.bytes[range.clone()];

@@ -66,6 +66,7 @@ impl<'r, 't> WaveRun<'r, 't> {
         self.resume(&progress);
         let mut decoder = Decoder::new(self.expr, self.run.scope.encoding);
         loop {
+            // A single lane gains nothing here.
             if lanes.is_power_of_two() {
                 return self.part(lanes, self.progress(progress));
             }
@@ -120,6 +121,7 @@ impl<'r, 't> WaveRun<'r, 't> {
             {
                 return None;
             }
+            // Splitting large composites at each operation would take quadratic time.
             if self.run.stack[base..].iter().any(Element::is_heavy) {
                 self.part(*lanes, Progress { at: offset, ..before });
                 return None;
@@ -179,6 +181,7 @@ impl<'r, 't> WaveRun<'r, 't> {
         let ones = lanes_of(lanes).fold(0, |ones, lane| ones | u64::from(numbers.get(lane) != 0) << lane);
         for (number, lanes) in [(0, lanes & !ones), (1, lanes & ones)] {
             if lanes != 0 {
+                // Both groups continue with the same elements; only the condition becomes common.
                 let mut stack = self.run.stack.clone();
                 stack.pop();
                 stack.push(self.run.generic(number).into());
