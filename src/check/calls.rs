@@ -22,6 +22,7 @@ pub(super) fn compare_call<'a, 'o>(meanings: &mut Meanings<'_, 'a, 'o>, id: Call
     let call = module.call(id);
     let site = meanings.described.site(Entity::Call(id));
     let Some(function) = module.function_of(call.scope) else { return };
+    // The expressions are the caller's, so that they hold at the call.
     let pc = call.pc.or(call.return_pc).unwrap_or(0);
     let described = |loc, is_number| DescribedLocation { function: Some(function), pc, loc, is_number };
     let is_omitted = |subject, property| meanings.described.omitted.count(subject, property) > 0;
@@ -76,6 +77,7 @@ fn compare_argument<'a, 'o>(
         &meanings.described.argument(argument),
         entry,
     );
+    // The parameter's entry is matched by now, so that its reference can be compared at once.
     let Compared { differences, references, unexpected, .. } = compared;
     let references = references.into_iter();
     let references =

@@ -55,6 +55,7 @@ pub(super) fn is_there(module: &Module, object: &Object<'_>, function: FunctionI
                 0 => format!("symbol `{name}`"),
                 _ => format!("{by:#x} after symbol `{name}`"),
             };
+            // The address is compared with the section below; an overflow is past its end.
             (symbol.address.checked_add(by), section, what)
         }
         // A relocatable object has no addresses yet: there is nothing to look up.
@@ -97,6 +98,7 @@ pub(super) fn compare_code<'a, 'o>(compare: &mut Compare<'a, 'o>, id: UnitId, ro
     };
     let [start, end, ranges] =
         [dw::DW_AT_low_pc, dw::DW_AT_high_pc, dw::DW_AT_ranges].map(|name| root.has(name));
+    // `DW_AT_high_pc` means nothing without `DW_AT_low_pc`, and `DW_AT_ranges` replaces both.
     if end && (!start || ranges) {
         let actual = if start { "an end with ranges" } else { "an end without a start" };
         compare.report.find(Kind::Code, at.clone(), "the start and the end of a unit, or ranges", actual);

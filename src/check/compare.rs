@@ -184,6 +184,7 @@ fn compare_unit<'a, 'o>(compare: &mut Compare<'a, 'o>, id: UnitId, found: &'a Un
         compare.report.unreadable(compare.described.object, &error, site.clone());
     }
     compare_node(compare, &compare.described.unit(id, is_split), root, Entity::TypeUnit(id));
+    // A split unit's ranges are in its skeleton.
     let has_code = if is_split { compare_skeleton(compare, id, found, site) } else { Some(root) };
     if let Some(has_code) = has_code {
         compare.known.units.insert(has_code.unit().offset, id);

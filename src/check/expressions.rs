@@ -138,6 +138,7 @@ pub(super) fn same_expression<'a, 'o>(
         }
     }
     let start = described.function.and_then(|function| meanings.described.address(function));
+    // Each attribute starts without facts: what an earlier expression read does not matter.
     asked.clear();
     let mut unproven = None;
     let mut undescribed = None;

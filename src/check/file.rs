@@ -76,6 +76,7 @@ impl<'a, 'o> File<'a, 'o> {
 
     /// An entry's location list, if it has a list that can be read.
     pub(super) fn list(&self, entry: Entry<'_, 'o>) -> Option<Rc<List<'o>>> {
+        // One list is enough: a variable's pcs ask for it in a row.
         let mut last = self.last_list.borrow_mut();
         if let Some((_, list)) = last.as_ref().filter(|(offset, _)| *offset == entry.offset()) {
             return Some(Rc::clone(list));

@@ -157,6 +157,7 @@ fn frames_in<'o>(meanings: &mut Meanings<'_, '_, 'o>, frames: &Frames<'o>) {
     }
     // Module order, so that findings are in the module's order.
     for (function, _) in module.functions() {
+        // A function without code has no frame.
         let Some(start) = meanings.described.address(function) else { continue };
         // The first function at an address compares all functions there.
         let Some(functions) = by_start.remove(&start) else { continue };

@@ -61,6 +61,7 @@ pub(super) fn compare_headers(tables: &mut Tables<'_, '_, '_>, object: &Object<'
                 ".debug_addr" => unit.bases.addr,
                 _ => unit.bases.str_offsets,
             };
+            // A unit without indices needs no table.
             let Some(base) = base else { continue };
             match bases.get(&base) {
                 Some(None) => {}

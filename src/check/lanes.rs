@@ -144,6 +144,7 @@ fn lane_bounds<'a, 'o>(
         let listed = list.into_iter().map(ListEntry::from).filter_map(|entry| entry.bounds);
         bounds.extend(listed.flat_map(|(first, end)| [first, end]).map(|bound| bound.wrapping_sub(start)));
     }
+    // An inlined call's lanes are compared within its own code.
     bounds.extend(module.ranges(scope).iter().flat_map(|range| [range.start, range.end]));
     bounds
 }
@@ -355,6 +356,7 @@ fn put_mask<'a, 'o>(
         (None, Some(exec)) => vec![whole(exec, lanes.into())],
         (None, None) => Vec::new(),
     };
+    // Bits that share storage with an earlier mask are overwritten, as in a program.
     wave.patch.store(wave.fill, &spans, number);
 }
 

@@ -40,6 +40,7 @@ impl Lines<'_, '_> {
             &self.described.consumer.format.word_size(),
             &program.offset_bytes,
         );
+        // A reader skips unknown content types, so that they are extra, not wrong.
         for (format, known) in program.formats.iter().zip([DIRECTORY, FILE]) {
             for (name, _) in format.iter().filter(|(name, _)| !known.contains(name)) {
                 let text = name.static_string().map_or_else(|| format!("{:#x}", name.0), Into::into);

@@ -161,6 +161,7 @@ impl Lines<'_, '_> {
             if expected.is_none() && actual.is_none() {
                 return;
             }
+            // Missing and additional rows count as compared, too.
             self.report.rows += 1;
             if expected == actual {
                 continue;

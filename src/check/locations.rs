@@ -144,6 +144,7 @@ pub(super) fn compare_location<'a, 'o>(
     let located = Located { place, sizes, start, encoded, setting, lanes, tried, asked };
     let has_omissions = meanings.described.omitted.of_variables.contains_key(&id);
     let mut unproven = None;
+    // The result that holds until the next bound.
     let mut same = None;
     while let Some(Tried { pc, is_bound }) = pcs.next() {
         // Between two bounds the same ranges apply, so that a result that read no position still holds.
@@ -251,6 +252,7 @@ fn compare_pair<'a, 'o>(
     described: LocId,
     expr: &[u8],
 ) -> Option<Agreement> {
+    // The meaning is prepared once and evaluated at each witness.
     let meaning = meanings.module.meaning(located.place.function, described).ok()?;
     let unit = located.place.entry.unit();
     let context = Context { unit: unit.offset, ..Context::new(unit.encoding, &meanings.module.target) };

@@ -119,6 +119,7 @@ fn compare_public(tables: &mut Tables<'_, '_, '_>, section: PublicSection) {
         if !is_described(tables, unit) {
             continue;
         }
+        // A split unit's names are listed under its skeleton.
         let offset = in_tables(tables, unit).map(|unit| unit.offset);
         let of_unit = sets.iter().filter(|set| Some(set.unit) == offset);
         compare_public_names(tables, section, unit, of_unit.collect());

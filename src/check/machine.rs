@@ -113,6 +113,7 @@ impl Machine for Stopped<'_, '_> {
         // On NVIDIA's processors it is a number, because the variable's class names the space.
         let space = if self.target.has_lane_expressions() { SpaceId::DEFAULT } else { space };
         let bits = self.target.space(space)?.address_bits;
+        // Callers' frames have no witness: nothing in an expression reaches them.
         (frame == 0).then(|| Location::memory(space, bits, address))
     }
 

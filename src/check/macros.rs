@@ -85,6 +85,7 @@ pub(super) fn compare_macros<'a, 'o>(compare: &mut Compare<'a, 'o>, id: UnitId, 
     let expected: Vec<MacroFact<'_>> =
         macros.iter().map(|&fact| expected(module, compare.described.consumer, fact, version)).collect();
     compare.report.macros += expected.len() as u64;
+    // In order, because the meaning of a directive depends on all before it.
     for number in 0..expected.len().max(actual.len()) {
         let expected = expected.get(number);
         let actual = actual.get(number);

@@ -238,6 +238,7 @@ fn compare_index<'o>(
     for name in index.names() {
         let name = name?;
         let text = String::from_utf8_lossy(name.name).into_owned();
+        // A reader stops at the first match in a bucket and would miss the second.
         if !known.insert(name.name) {
             wrong(tables, format!("the name `{text}` once"), "it again".into());
         }

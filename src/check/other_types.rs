@@ -46,6 +46,7 @@ pub(super) fn compare_other_types<'a, 'o>(compare: &mut Compare<'a, 'o>, unit: U
         };
         let (mut candidates, others): (Vec<_>, Vec<_>) = of_kind.iter().copied().partition(is_in_scope);
         candidates.extend(others);
+        // A type unit is the last choice, because entries in the unit itself are more likely.
         candidates.extend(in_type_units(compare, tag, name));
         match candidates.into_iter().find_map(|entry| same_type(compare, id, entry).ok()) {
             Some(matched) => {

@@ -94,6 +94,7 @@ impl<'o> Pairs<'o> {
 
     /// Adds a pair that is not known.
     pub(super) fn add(&mut self, module: &Module, pair: Pair<'o>, same: Agreement) {
+        // The table never grows beyond its first allocation.
         if self.known.len() == MOST {
             self.known.clear();
         }

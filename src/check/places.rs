@@ -386,6 +386,7 @@ pub(super) fn merged(places: &[Spans], bits: u64) -> Spans {
     let mut spans = Vec::new();
     for end in cuts {
         let mut here: Vec<_> = places.iter().filter_map(|spans| slice(spans, from, end - from)).collect();
+        // In a fixed order, so that equal sets of locations compare equal.
         here.sort_unstable();
         here.dedup();
         spans.push(eval::Span { bits: end - from, places: here });

@@ -70,6 +70,7 @@ pub(super) fn compare(module: &Module, texts: &[Text<'_>]) -> PtxReport {
     for (id, data) in module.functions() {
         let Some(Address::Symbol(symbol, by)) = data.address else { continue };
         let Some(&(text, function)) = by_name.get(module.symbol_name(symbol)) else { continue };
+        // Several described functions can be parts of one PTX function.
         let body = bodies.entry(function.name).or_insert_with(|| Body::new(text, function));
         body.pieces.push((id, by..by.saturating_add(data.bytes)));
         starts.insert(id, (function.name, by));

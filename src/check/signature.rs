@@ -252,6 +252,7 @@ impl<'k, 'a, 'o> Signature<'k, 'a, 'o> {
         self.uleb(name.0.into());
         self.visit(ty);
         self.context(ty);
+        // Flattened in place, before the remaining attributes.
         self.tasks.push(Task::Entry(ty));
     }
 

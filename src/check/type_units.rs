@@ -107,6 +107,7 @@ fn compare_signature(compare: &mut Compare<'_, '_>, unit: &Unit<'_>, described: 
     if object.is_relocatable() {
         let (section, offset) = dwarf.place(unit.offset);
         let key = object.group_of(section, offset);
+        // The group's name is the decimal signature, by convention of the writer.
         if key != Some(&*written.to_string()) {
             let expected = format!("section group `{written}`, by the signature");
             let actual = key.map_or_else(|| "no section group".into(), |key| format!("`{key}`"));

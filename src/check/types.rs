@@ -77,6 +77,7 @@ pub(super) fn same_type<'a, 'o>(
         );
         compare_around(compare, id, entry, &mut compared);
         if let Some((_, different)) = compared.differences.into_iter().next() {
+            // The first difference decides: `seen` is dropped, so that the pairs are not known.
             return Err(different);
         }
         if let TypeKind::Composite(composite) = &compare.described.module.ty(id).kind {

@@ -32,6 +32,7 @@ pub(super) fn compare_value<'a, 'o>(
     if values == 0 && meanings.described.omitted.count(value.subject, property) > 0 {
         return;
     }
+    // Two values could contradict each other.
     if values != 1 {
         return meanings.report.find(
             Kind::Type,

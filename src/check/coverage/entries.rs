@@ -40,6 +40,7 @@ impl<'a, 'o> Entries<'a, 'o> {
         let mut functions = HashMap::new();
         for entry in dwarf.entries().filter(|entry| entry.tag() == dw::DW_TAG_subprogram) {
             if let Some(address) = entry.low_pc() {
+                // Folded functions share an address: the first entry describes it.
                 functions.entry(address).or_insert(entry);
             }
         }

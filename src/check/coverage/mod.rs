@@ -182,6 +182,7 @@ fn texts(object: &Object<'_>, most: usize) -> Result<Vec<String>> {
         left = rest.ok_or_else(|| Error::malformed("texts of PTX do not overlap"))?;
         texts.push(text);
     }
+    // Without `-g`, ptxas keeps the section and drops the lines.
     if texts.iter().all(String::is_empty) {
         let problem = "coverage needs a cubin with the text of its PTX, as ptxas makes with `-g`";
         return Err(Error::bad_argument(problem));
@@ -219,6 +220,7 @@ fn covered_pcs(entry: Entry<'_, '_>, pcs: &[u64]) -> u64 {
             if range.is_default() {
                 0..pcs.len()
             } else {
+                // Sorted pcs make each range an index range.
                 pcs.partition_point(|&pc| pc < range.start)..pcs.partition_point(|&pc| pc < range.end)
             }
         })

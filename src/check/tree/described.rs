@@ -349,6 +349,7 @@ impl<'a> Described<'a> {
     fn source(self, node: Node<'a>, line: Option<SourceLine>, names: [DwAt; 3]) -> Node<'a> {
         let file = line
             .map(|line| Value::File(described(self.module, self.consumer, line.file, self.consumer.version)));
+        // Column 0 means that the column is unknown, as an absent attribute does.
         let column = line.map(|line| line.column).filter(|&column| column != 0);
         node.with(names[0], file).number(names[1], line.map(|line| line.line)).number(names[2], column)
     }
@@ -464,6 +465,7 @@ impl<'a> Described<'a> {
         let function = module.function(id);
         let has_abstract = self.has_abstract(id);
         let kernel = consumer.entries.kernel_convention.filter(|_| function.is_kernel);
+        // Only a function that is not inlined states here that it was declared inline.
         let own = (!has_abstract && function.is_declared_inline).then(|| inline(false, true));
         let mut node = self.function(id, has_abstract, kernel).number(dw::DW_AT_inline, own);
         node = node.entry(dw::DW_AT_abstract_origin, has_abstract.then_some(Entity::Function(id)));

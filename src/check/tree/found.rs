@@ -128,6 +128,7 @@ impl<'o> Found<'_, 'o> {
             dw::DW_AT_decl_file | dw::DW_AT_call_file => {
                 let Some(value) = attributes.inherited(name) else { return Ok(Value::Absent) };
                 let program = attributes.entry.unit().stmt_list.and_then(|offset| self.programs.get(&offset));
+                // Compared by path, because file numbers are the writer's choice.
                 let file = value.unsigned().zip(program).and_then(|(file, program)| source(program, file));
                 file.map_or_else(|| Value::Other("a file that is not listed".into()), Value::File)
             }
@@ -140,6 +141,7 @@ impl<'o> Found<'_, 'o> {
                 (None, bits) => single_value(attributes.entry, bits),
                 (Some(_), Some(_)) => Value::Other("two strides".into()),
             },
+            // A pointer without a size is as large as an address.
             dw::DW_AT_byte_size if is_pointer(attributes.tag) && !attributes.has(name) => {
                 Value::Number(attributes.entry.unit().encoding.address_bytes.into())
             }

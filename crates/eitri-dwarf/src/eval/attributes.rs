@@ -190,6 +190,7 @@ impl Evaluator {
     ) -> Result<Location, Fault> {
         let location = self.location(expr, machine, &in_cfi(context, Kind::Location))?;
         let cfa = in_memory(location, "a canonical frame address (A.6.4.2.2)")?;
+        // An address counts bytes, so that a bit offset within a byte has no address.
         if cfa.single().is_some_and(|place| place.offset.is_multiple_of(8)) {
             Ok(cfa)
         } else {

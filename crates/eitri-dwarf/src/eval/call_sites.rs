@@ -43,6 +43,7 @@ impl Calls {
                 _ => None,
             })
             .collect();
+        // By return pc, which unwinding looks up.
         sites.sort_unstable();
         let mut by_declaration = HashMap::new();
         let mut by_name = HashMap::new();
@@ -85,6 +86,7 @@ impl Calls {
         while let Some(subprogram) = left.pop() {
             for site in subprogram.descendants().filter(|site| SITES.contains(&site.tag())) {
                 crate::work::step();
+                // Other calls return before the frame is entered again.
                 if first(site, &TAIL_CALL) != Some(Value::Flag(true)) {
                     continue;
                 }

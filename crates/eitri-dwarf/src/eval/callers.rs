@@ -48,6 +48,7 @@ impl<'o> DebugInfo<'_, 'o> {
             Some(_) => return None,
             None => match first(site, &TARGET)? {
                 Value::Expr(expr) => {
+                    // The first range begins at the entry point, which a call through an address reaches.
                     let first = callee.ranges().ok()?.first()?.start;
                     Some((entry_with(site, Body::Expression(expr)), first))
                 }

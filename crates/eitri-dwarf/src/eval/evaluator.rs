@@ -159,6 +159,7 @@ impl Evaluator {
 
     #[inline(always)]
     fn keep(&mut self, location: Location) -> &Location {
+        // The next composite must not reuse memory that this location owns.
         self.slots.forget_kept();
         self.kept = location;
         &self.kept

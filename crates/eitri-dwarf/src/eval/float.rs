@@ -104,6 +104,7 @@ impl Format {
                 let kept = mantissa >> by;
                 let rest = mantissa & ((1 << by) - 1);
                 let half = 1 << (by - 1);
+                // Ties go to the even neighbour; `more` breaks a tie upward.
                 let up = rest > half || rest == half && (more || kept & 1 == 1);
                 kept as u64 + u64::from(up)
             }

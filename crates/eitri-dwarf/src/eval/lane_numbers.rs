@@ -120,6 +120,7 @@ impl Line {
                 (Some(by), None) => right.times(by),
                 (None, None) => None,
             },
+            // A shift is a product, as long as nothing overflows.
             Binary::Shl => left.times(1i64.checked_shl(right.as_constant()?.try_into().ok()?)?),
             _ => None,
         }

@@ -707,6 +707,7 @@ impl Composite {
                 max_bits = Count(max_bits, "bit")
             ))
         })?;
+        // Checked after counting: the part is dropped with the composite.
         if self.weight > max_parts || self.depth > MAX_DEPTH {
             return Err(limit(format!(
                 "composite exceeds {max_parts} or {MAX_DEPTH} levels",

@@ -114,6 +114,7 @@ impl Run<'_, '_> {
             None => in_entry(fault, index),
         })?;
         Ok(match others {
+            // Entries that apply together locate the object together.
             Some(others) => others.and(location),
             None => location,
         })

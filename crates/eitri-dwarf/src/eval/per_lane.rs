@@ -255,6 +255,7 @@ fn along(places: &[(u32, &SingleLocation)]) -> Option<LanePlaces> {
     }
     let mut offsets = [0; 64];
     for (lane, place) in places {
+        // Beyond 64 bits, the lanes continue one by one.
         offsets[*lane as usize] = place.offset.try_into().ok()?;
     }
     let offsets = LaneNumbers::of_table(offsets);

@@ -60,6 +60,7 @@ impl<'m> PtxRegisters<'m> {
         let none = || format!("the cubin has no map of registers for this pc: register {name}");
         let function = self.function.ok_or_else(none)?;
         let mut here = function.homes_of(name.as_bytes(), word).filter(|home| home.contains(self.pc));
+        // Exactly one home: with two, the map does not say which one is current.
         match (here.next(), here.next()) {
             (Some(home), None) => Ok(home.home),
             (None, _) => Err(format!("register {name} has no home at this pc: word {word}")),

@@ -62,6 +62,7 @@ pub(super) fn read_into(
     let mut sink = Sink { bytes, defined: Some(defined), all_places: false, places: 0 };
     read_whole(location, bits as usize, &mut sink, machine)?;
     for (byte, defined) in bytes.iter_mut().zip(defined) {
+        // A location that failed half-way may have left bits.
         *byte &= *defined;
     }
     Ok(())

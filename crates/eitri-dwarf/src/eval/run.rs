@@ -111,6 +111,7 @@ impl<'r, 't> Run<'r, 't> {
     /// Executes an expression's remaining operations, after the fast evaluator's.
     pub fn rest(&mut self, expr: &[u8], progress: &mut Progress) -> Result<(), Fault> {
         (self.steps, self.last_register) = (progress.steps, progress.register);
+        // Elements that the fast evaluator left must be on the stack before anything else runs.
         self.fetch();
         let encoding = self.scope.encoding;
         let mut decoder = Decoder::new(expr, encoding);
@@ -175,6 +176,7 @@ impl<'r, 't> Run<'r, 't> {
         if let Next::Branch(by) = next.map_err(place)? {
             let target = progress.branches.target(expr, &encoding, progress.at, by);
             let (to, steps) = target.map_err(place)?;
+            // The search for the target is work, too.
             self.charge(steps).map_err(place)?;
             progress.at = to;
         }

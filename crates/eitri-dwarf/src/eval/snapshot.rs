@@ -241,6 +241,7 @@ impl MachineMut for Snapshot {
         bytes: &[u8],
     ) -> Result<(), Unavailable> {
         let mut old = vec![0; bytes.len()];
+        // Only mapped bytes can be written, and all or none are.
         self.memory(space, lane, address, &mut old)?;
         self.store(space, lane, address, bytes);
         Ok(())

@@ -28,6 +28,7 @@ pub fn spans(location: &Location, bits: u128) -> Result<Vec<Span>, Fault> {
     }
     let mut resolved = cut(location, 0, bits)?;
     for span in &mut resolved {
+        // Sorted, so that equal sets compare equal.
         span.places.sort_unstable();
         span.places.dedup();
     }

@@ -249,6 +249,7 @@ impl Value {
                 // The last byte may have bits above the size, which are 0.
                 let last = if size.is_multiple_of(8) { fill } else { fill >> (8 - size % 8) };
                 let (top, middle) = bytes[16..].split_last()?;
+                // All bits above 128 must repeat the sign.
                 (*top == last && middle.iter().all(|&byte| byte == fill)).then_some(low)
             }
             _ => {

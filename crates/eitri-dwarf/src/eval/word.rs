@@ -96,6 +96,7 @@ pub(super) fn binary(op: Binary, signs: Signs, unused: u32, a: u64, b: u64) -> O
         }
         Binary::Mod | Binary::ModFloor => a % b,
         Binary::Shl => a.checked_shl(shift(b)).unwrap_or(0),
+        // 63 places leave only the sign, as any larger count does.
         Binary::Shra if is_like_signed => (signed(a) >> b.min(63)) as u64,
         Binary::Shr | Binary::Shra => a.checked_shr(shift(b)).unwrap_or(0),
     })

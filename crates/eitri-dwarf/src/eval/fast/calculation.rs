@@ -110,6 +110,7 @@ impl<'c> Calculation<'_, 'c> {
         if index >= height {
             return None;
         }
+        // The top is in registers, the other elements are in their slots.
         let (kind, number) = match index {
             0 => (self.at.kind, self.at.top.number),
             _ => (*slot(&mut self.level.kinds, height, index), *slot(&mut self.level.numbers, height, index)),
@@ -174,6 +175,7 @@ impl<'c> Calculation<'_, 'c> {
     #[inline(always)]
     fn branch(&mut self, by: i16) -> Option<()> {
         self.at.kind.number()?;
+        // The branch is taken before the condition is dropped, because a failed branch must change nothing.
         if self.at.top.number != 0 {
             self.skip(by)?;
         }

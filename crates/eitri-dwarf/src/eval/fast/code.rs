@@ -117,6 +117,7 @@ impl<'l> Bytes<'l> {
     #[inline(always)]
     pub fn branch(&mut self, by: i16, branches: &mut Branches, left: u64) -> Option<u64> {
         let (to, steps) = branches.target_within(self.expr, self.encoding, self.next, by, left)?;
+        // The branch counts from after its operand.
         self.next = to;
         Some(steps)
     }

@@ -130,6 +130,7 @@ impl<'c> Direct<'_, 'c> {
             if self.counted(Self::ask).is_some() {
                 continue;
             }
+            // Steps left tell whether any operation was executed.
             let before = self.at.top.left;
             if let Some(CONST1U..=LIT31) = self.at.code.opcode() {
                 self.at = calculate(self.at, self.level, self.most(), self.fast.mask, branches);

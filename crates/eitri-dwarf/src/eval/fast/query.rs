@@ -258,6 +258,7 @@ impl Fast<'_> {
             return None;
         }
         let base = self.machine.frame_base(self.frame)?;
+        // A list depends on the pc, which `Run` looks up.
         let Body::Expression(expr) = base.body else { return None };
         // Operations that depend on the unit are not supported here, so the unit does not matter.
         if base.encoding.is_some_and(|encoding| encoding != *self.encoding) {

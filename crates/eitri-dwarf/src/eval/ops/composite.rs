@@ -23,6 +23,7 @@ impl Run<'_, '_> {
         let has_base =
             !is_empty && matches!(self.peek(0), Some(Element::Location(top)) if top.is_incomplete());
         if !has_base {
+            // Incomplete: it stays open until an operation other than a piece uses it.
             self.push(Location::from(Composite::empty()));
         }
         self.append(part, bits)
@@ -199,6 +200,7 @@ impl Run<'_, '_> {
         let offset = self.pop_signed()?;
         let over = self.pop_location()?;
         let base = self.pop_location()?;
+        // The bound keeps sums of two such numbers within 128 bits.
         let in_bits = |number: i128| number.checked_mul(unit).filter(|&bits| bits.unsigned_abs() < 1 << 120);
         let bits = in_bits(size).and_then(|bits| u128::try_from(bits).ok());
         let (Some(size), Some(offset)) = (bits, in_bits(offset)) else {

@@ -261,6 +261,7 @@ impl Run<'_, '_> {
         let value = if bits < full {
             let value = self.read_value(&location, BaseType::new(TypeEncoding::Unsigned, bits))?;
             match value.as_pointer() {
+                // A pointer read in part would have failed, so that this is a whole pointer.
                 Some(pointer) => Value::pointer(generic, pointer),
                 None => Value::new(generic, value.as_u64().unwrap_or(0)),
             }

@@ -145,6 +145,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         let asked = (level.number, column);
         {
             let mut asking = self.asking.borrow_mut();
+            // A column that waits for itself is a cycle.
             if asking.contains(&asked) {
                 return Err(level.fault(
                     Some(column),
@@ -478,6 +479,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         let levels = self.levels.borrow();
         let before = levels.get(before as usize);
         let before = before.filter(|level| level.resumes_at == caller.resumes_at).map(Rc::clone);
+        // The comparison below finds frames, which borrows the list again.
         drop(levels);
         let Some(before) = before else { return false };
         match (self.cfa_of(&before), self.cfa_of(caller)) {

@@ -137,6 +137,7 @@ impl<'s, 'a, 'o> FramesOutward<'s, 'a, 'o> {
     }
 
     fn advance(&mut self) -> Result<Option<Frame<'s, 'a, 'o>>> {
+        // Taken, so that an error ends the iteration.
         while let Some(number) = self.next.take() {
             let Some(frame) = self.stack.frame(number)? else { break };
             let has_lane = self.lane.map_or(Ok(true), |lane| frame.has_lane(lane))?;

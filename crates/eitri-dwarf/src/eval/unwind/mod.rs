@@ -7,8 +7,9 @@
 //!                            └─► is a Machine: expressions of any frame can be evaluated
 //! ```
 //!
-//! A [`CallStack`] wraps the stopped [`Machine`]. The rules locate outer frames' registers, and that machine has their
-//! contents. A location found for an outer frame is therefore the machine's own, and can be read and written there.
+//! A [`CallStack`] wraps the stopped [`Machine`](super::Machine). The rules locate outer frames' registers, and that
+//! machine has their contents. A location found for an outer frame is therefore the machine's own, and can be read
+//! and written there.
 //!
 //! ```
 //! use eitri_dwarf::eval::{CallStack, Snapshot, read_bits};

@@ -99,6 +99,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
                 Some(Rule::SameValue) => {}
                 Some(Rule::Register(from)) => {
                     self.check_register_rule(&level, reg)?;
+                    // From here outward, the search follows the register that holds the value.
                     reg = from;
                 }
                 Some(rule) => return Ok(((Found::ByRule(level, reg, rule), low), callee)),
@@ -228,6 +229,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
     fn read_at(&self, location: &Location, bits: u32, at: u32, into: &mut [u8]) -> Result<(), Fault> {
         let mut read = read_bits(location, bits.into(), self.machine)?;
         if self.machine.is_big_endian() {
+            // Memory order to least significant first.
             read.bytes.reverse();
             read.defined.reverse();
         }

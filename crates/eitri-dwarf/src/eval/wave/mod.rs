@@ -125,6 +125,7 @@ impl Evaluator {
             }
             let answer = |lane| {
                 machine.focus(lane);
+                // Each lane has the whole step limit, as if it were evaluated alone.
                 run.steps = 0;
                 let location = match body {
                     Body::List(entries) => run.list(bounded(entries.iter())),

@@ -45,6 +45,7 @@ impl WaveOutcome {
     pub fn locate(&mut self, lane: u32) -> Option<Result<&Outcome, &Fault>> {
         let mask = 1u64.checked_shl(lane)?;
         let kept = self.kept.as_mut().filter(|kept| kept.lanes & mask != 0);
+        // Lanes of one answer differ in offsets only, which can be changed in place.
         let is_moved = kept.is_some_and(|kept| match &self.answers[kept.index].1 {
             Ok(element) => kept.outcome.move_to(element, lane),
             Err(_) => false,

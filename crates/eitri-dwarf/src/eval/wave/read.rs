@@ -104,6 +104,7 @@ impl WaveBits {
     fn at_once(&mut self, location: &Location, lanes: u64, bits: u64, machine: &dyn Machine) -> Option<()> {
         let place = location.single()?;
         let Storage::Composite(composite) = &place.storage else { return None };
+        // Big-endian bits need the slow path's conversions; missing bits need its faults.
         if machine.is_big_endian() || place.remaining()? < bits.into() {
             return None;
         }

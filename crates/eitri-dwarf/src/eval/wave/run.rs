@@ -214,6 +214,7 @@ impl<'r, 't> WaveRun<'r, 't> {
                     left.push(Left { lane, above, progress: self.progress(progress) });
                 }
                 Err(fault) => {
+                    // A lane with a fault is done; the other lanes continue.
                     *lanes &= !(1 << lane);
                     self.answers.push((1 << lane, Err(fault)));
                 }
@@ -241,6 +242,7 @@ impl<'r, 't> WaveRun<'r, 't> {
                 Some(())
             }
             None => {
+                // Each lane gets its own copy of the elements that the operation did not take.
                 let below = core::mem::take(self.run.stack);
                 for result in left {
                     let below = below.iter().map(|element| element.in_lane(result.lane));
@@ -291,6 +293,7 @@ impl<'r, 't> WaveRun<'r, 't> {
         // A location does not query the lane to become the result.
         let top = self.run.stack.last().filter(|top| is_converted || matches!(top, Element::Value(_)));
         let top = top.cloned();
+        // An attempt for all lanes; the result counts only if no lane was asked for.
         if !is_converted {
             self.machine.focus(lanes.trailing_zeros());
             let answer = self.run.finish(kind);
