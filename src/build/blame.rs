@@ -1,11 +1,11 @@
-//! Errors of the complete module, with the call to blame.
+//! Errors in the complete module, with the call to blame.
 
 use core::ops::Range;
 
 use crate::error::Error;
 use crate::model::{Column, FunctionId, RegionId, VariableId};
 
-/// An error of the whole module, with the call to blame.
+/// An error in the whole module, with the call to blame.
 #[derive(Debug)]
 pub(crate) struct Wrong {
     pub error: Error,
@@ -20,13 +20,13 @@ pub(crate) struct Wrong {
 /// A builder call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Blame {
-    /// Location of a variable for some pcs.
+    /// A variable's location at some pcs.
     Live(VariableId, Range<u64>),
-    /// Location of a variable for all pcs.
+    /// A variable's location at all pcs.
     Always(VariableId),
     /// Frame rule.
     Rule(FunctionId, Column, Range<u64>),
-    /// Region of lanes.
+    /// Lane region.
     Region(RegionId),
     /// Whole-wave code.
     WholeWave(FunctionId, Range<u64>),

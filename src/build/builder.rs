@@ -1,4 +1,4 @@
-//! The builder: the module so far, what later calls need to know of earlier calls, and what all methods share.
+//! The builder: the module so far, what later calls need to know about earlier calls, and what all methods share.
 
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use hashbrown::{DefaultHashBuilder, HashTable};
@@ -27,27 +27,27 @@ pub struct Builder {
     pub(super) order: Order,
     /// Files by unit, directory and name.
     pub(super) files: IndexMap<(UnitId, Option<StringId>, StringId), FileId, DefaultHashBuilder>,
-    /// The unit of each macro.
+    /// Each macro's unit.
     pub(super) macro_units: Vec<UnitId>,
-    /// Surroundings of each scope.
+    /// Each scope's surroundings.
     pub(super) around: PrimaryMap<ScopeId, Around>,
     pub(super) preprocessors: SecondaryMap<UnitId, Preprocessor>,
-    /// Checked facts of each procedure's location.
+    /// Checked facts about each procedure's location.
     pub(super) procedures: Procedures,
-    /// Recent locations of variables.
+    /// Variables' recent locations.
     pub(super) recent: Recent<Placed>,
     /// Locations with stack slots in functions without a known stack base.
     pub(super) slots: Vec<Slot>,
-    /// First error of a call that returns no `Result`.
+    /// First error in a call that returns no `Result`.
     pub(super) wrong: Option<Error>,
 }
 
-/// Enclosing code of a scope: the scope itself, or the innermost scope around it of each kind.
+/// A scope's enclosing code: the scope itself, or the innermost scope around it, by kind.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Around {
     /// Innermost function or inlined call.
     pub(super) body: Option<ScopeId>,
-    /// Innermost scope with pc ranges of its own within the function; `None` for the whole function.
+    /// Innermost scope with separate pc ranges within the function; `None` for the whole function.
     pub(super) code: Option<ScopeId>,
     /// Whether the scope is an inlined call, or in one.
     pub(super) is_in_call: bool,
@@ -55,7 +55,7 @@ pub(super) struct Around {
     pub(super) has_scopes: bool,
 }
 
-/// Open files of a unit's preprocessor.
+/// The files that a unit's preprocessor has open.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Preprocessor {
     /// Number of files that began and have not ended.
@@ -69,7 +69,7 @@ pub(super) struct Preprocessor {
 pub(super) struct Placed {
     pub(super) words: Small,
     pub(super) loc: LocId,
-    /// Bits of the storage from the location on, at most `ROOM`, and the flag `HAS_SLOT`.
+    /// Bits in the storage from the location on, at most `ROOM`, and the flag `HAS_SLOT`.
     pub(super) room: u32,
 }
 
@@ -123,18 +123,18 @@ impl Builder {
         &self.module
     }
 
-    /// Returns a symbol of the object by name: a function or variable that the linker knows. [`finish`](Self::finish)
-    /// refuses an empty name.
+    /// Returns a symbol in the object by name: a function or variable that the linker knows. [`finish`](Self::finish)
+    /// rejects an empty name.
     pub fn symbol(&mut self, name: &str) -> Symbol {
         Symbol(self.symbol_name(name, |_| At::default()))
     }
 
-    /// Adds a raw expression, for [`Loc::expr`](crate::model::Loc::expr). Slot *n* of the expression refers to
+    /// Adds a raw expression, for [`Loc::expr`](crate::model::Loc::expr). The expression's slot *n* refers to
     /// `entities[n]`.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`] where an entity does not exist, or a slot is without an entity;
-    /// [`ErrorKind::BadArgument`] where the operation cannot refer to a slot's kind of entity.
+    /// [`ErrorKind::BadArgument`] where the operation cannot refer to the kind of entity in a slot.
     pub fn expr(&mut self, expr: Expr, entities: &[Entity]) -> Result<ExprId> {
         for entity in entities {
             let is_there = match *entity {
@@ -169,7 +169,7 @@ impl Builder {
     /// Adds a location that other locations share by [`Loc::call`](crate::model::Loc::call).
     ///
     /// # Errors
-    /// The errors of [`VariableBuilder::live`](super::VariableBuilder::live).
+    /// Same errors as [`VariableBuilder::live`](super::VariableBuilder::live).
     pub fn procedure(&mut self, unit: UnitId, loc: &crate::model::Loc) -> Result<ProcedureId> {
         self.known_unit(unit)?;
         let with_context = |error: Error| error.or_at(self.module.at_unit(unit));
@@ -180,7 +180,7 @@ impl Builder {
         Ok(procedure)
     }
 
-    /// Adds a stand-alone location of `bits` bits, where the size is known.
+    /// Adds a stand-alone location with `bits` bits, where the size is known.
     pub(crate) fn loc(&mut self, unit: UnitId, loc: &Loc, bits: Option<u64>) -> Result<LocId> {
         self.check_location(unit, loc, bits, "the location")?;
         self.module.locs.push(loc)
@@ -211,7 +211,7 @@ impl Builder {
         Ok(())
     }
 
-    /// Estimates the bytes of memory that the module and its name tables take after `more` further statements. Growing
+    /// Estimates how many bytes of memory the module and its name tables take after `more` further statements. Growing
     /// vectors double their capacity.
     #[cfg(feature = "json")]
     pub(crate) fn bytes_soon(&self, more: usize) -> usize {
@@ -272,7 +272,7 @@ impl Builder {
         if self.module.strings.has_zero(text) { Err(zero_byte(text)) } else { Ok(name) }
     }
 
-    /// Interns a name, and leaves the error of a zero byte to [`finish`](Self::finish).
+    /// Interns a name. [`finish`](Self::finish) reports a zero byte in it, because this call returns no error.
     pub(super) fn string(&mut self, text: &str, at: impl Fn(&Module) -> At) -> StringId {
         let name = StringId::from_u32(self.module.strings.add(text));
         if self.module.strings.has_zero(text) && self.wrong.is_none() {
@@ -289,7 +289,7 @@ impl Builder {
         self.string(text, at)
     }
 
-    /// Returns the first error of a call that returned no `Result`.
+    /// Returns the first error in a call that returned no `Result`.
     pub(crate) fn take_wrong(&mut self) -> Result<()> {
         self.wrong.take().map_or(Ok(()), Err)
     }

@@ -20,20 +20,20 @@ pub struct CallBuilder<'b> {
     id: CallId,
 }
 
-/// Describes an argument of a call. Made by [`CallBuilder::argument`].
+/// Describes a call argument. Made by [`CallBuilder::argument`].
 #[derive(Debug)]
 pub struct ArgumentBuilder<'b> {
     builder: &'b mut Builder,
-    /// Index in the list of arguments.
+    /// Index in the argument list.
     index: usize,
 }
 
 impl Builder {
-    /// Adds a call in a function's code, block or inlined call. The call is identified by the pc to which the
-    /// callee returns, by the pc of the call instruction, or by both.
+    /// Adds a call in a function's code, block or inlined call. The call is identified by the pc to which the callee
+    /// returns, by the pc of the call instruction, or by both.
     ///
-    /// DWARF 5 debuggers find a call in any of these scopes. LLVM's tools expect it directly in the function, and the
-    /// verifier of LLVM 19 does not terminate on one in a block.
+    /// DWARF 5 debuggers find a call in any of these scopes. LLVM's tools expect it directly in the function, and LLVM
+    /// 19's verifier does not terminate on a call in a block.
     ///
     /// A debugger finds the callee's [entry values](Val::entry_value) through the call's arguments.
     ///
@@ -55,7 +55,7 @@ impl Builder {
         Ok(CallBuilder { builder: self, id })
     }
 
-    /// Returns a builder for further properties of a call.
+    /// Returns a builder for a call's further properties.
     ///
     /// # Errors
     /// [`UnknownId`](crate::error::ErrorKind::UnknownId).
@@ -73,8 +73,8 @@ impl CallBuilder<'_> {
         self.id
     }
 
-    /// Sets the return pc: that of the instruction after the call, in bytes from the start of the function. A callee
-    /// that does not return may give the end of the function.
+    /// Sets the return pc: the pc after the call instruction, in bytes from the function start. For a callee that does
+    /// not return, it may be the function's end.
     ///
     /// # Errors
     /// [`OutsideFunction`](crate::error::ErrorKind::OutsideFunction).
@@ -85,7 +85,7 @@ impl CallBuilder<'_> {
         Ok(self)
     }
 
-    /// Sets the pc of the call instruction, in bytes from the start of the function.
+    /// Sets the pc of the call instruction, in bytes from the function start.
     ///
     /// # Errors
     /// [`OutsideFunction`](crate::error::ErrorKind::OutsideFunction).
@@ -111,7 +111,7 @@ impl CallBuilder<'_> {
     /// Sets the address that an indirect call goes to, valid before the call and while the callee runs.
     ///
     /// # Errors
-    /// The errors of [`VariableBuilder::live`](super::VariableBuilder::live) for the number.
+    /// Same errors as [`VariableBuilder::live`](super::VariableBuilder::live) for the number.
     pub fn target(&mut self, address: Val) -> Result<&mut Self> {
         let loc = self.number(address, "the address of the callee")?;
         self.data().target = Some(loc);
@@ -121,14 +121,14 @@ impl CallBuilder<'_> {
     /// Sets the address that an indirect call goes to, valid only before the call: the callee may clobber its location.
     ///
     /// # Errors
-    /// The errors of [`target`](Self::target).
+    /// Same errors as [`target`](Self::target).
     pub fn clobbered_target(&mut self, address: Val) -> Result<&mut Self> {
         let loc = self.number(address, "the address of the callee")?;
         self.data().clobbered_target = Some(loc);
         Ok(self)
     }
 
-    /// Sets the source position of the call.
+    /// Sets the call's source position.
     ///
     /// # Errors
     /// [`UnknownId`](crate::error::ErrorKind::UnknownId) where the file does not exist or belongs to another unit.
@@ -143,7 +143,7 @@ impl CallBuilder<'_> {
     /// Adds an argument, by its location on entry to the callee: a register, or memory.
     ///
     /// # Errors
-    /// The errors of [`VariableBuilder::live`](super::VariableBuilder::live) for the location.
+    /// Same errors as [`VariableBuilder::live`](super::VariableBuilder::live) for the location.
     pub fn argument(&mut self, location: &Loc) -> Result<ArgumentBuilder<'_>> {
         let scope = self.data().scope;
         let location = place(self.builder, scope, location, "the argument")?;
@@ -173,17 +173,18 @@ impl ArgumentBuilder<'_> {
     /// Sets the argument's value, computed from what the caller knows while the callee runs.
     ///
     /// # Errors
-    /// The errors of [`VariableBuilder::live`](super::VariableBuilder::live) for the number.
+    /// Same errors as [`VariableBuilder::live`](super::VariableBuilder::live) for the number.
     pub fn value(&mut self, value: Val) -> Result<&mut Self> {
         let loc = self.place(&Loc::value(value), "the value of an argument")?;
         self.data().value = Some(loc);
         Ok(self)
     }
 
-    /// Describes the pointee of an argument that is an address: its location, from what the callee knows on entry, and
-    /// its value, from what the caller knows.
+    /// Describes the pointee, for an argument that is an address: its location, from what the callee knows on entry,
+    /// and its value, from what the caller knows.
+    ///
     /// # Errors
-    /// The errors of [`value`](Self::value).
+    /// Same errors as [`value`](Self::value).
     pub fn points_to(&mut self, location: &Loc, value: Val) -> Result<&mut Self> {
         let location = self.place(location, "the data location of an argument")?;
         let value = self.place(&Loc::value(value), "the data value of an argument")?;
@@ -197,8 +198,8 @@ impl ArgumentBuilder<'_> {
     ///
     /// # Errors
     /// [`UnknownId`](crate::error::ErrorKind::UnknownId) where it does not exist;
-    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) where it is not a parameter of the called function; and
-    /// the errors of [`VariableBuilder::live`](super::VariableBuilder::live) of the parameter for the argument's
+    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) where it is not a parameter of the called function; and the
+    /// same errors as the parameter's [`VariableBuilder::live`](super::VariableBuilder::live) for the argument's
     /// location.
     pub fn parameter(&mut self, parameter: VariableId) -> Result<&mut Self> {
         let call = self.data().call;
@@ -221,7 +222,7 @@ impl ArgumentBuilder<'_> {
         let place = module.nodes(module.lists.arguments[self.index].location);
         let what = "the argument";
         let procedures = &self.builder.procedures;
-        // The location may cover only a part of the argument: no size is required.
+        // The location may cover only a part of the argument, so that no size is required.
         let checked = loc::check_in(module, procedures, unit, place, None, what, loc::UNKNOWN);
         checked
             .and_then(|checked| loc::known_lane(&module.target, what, &checked, bits.unwrap_or(u64::MAX)))

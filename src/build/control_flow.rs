@@ -1,7 +1,8 @@
-//! Derives regions of lanes from a control-flow graph: blocks, edges, and the instructions that write EXEC.
+//! Derives lane regions from a control-flow graph: blocks, edges, and the instructions that write EXEC.
 //!
 //! On each path the writes nest like brackets: a mask is saved, EXEC is narrowed, flipped, and restored. The masks open
-//! at a pc are the regions that contain the pc. All paths to a block must have the same open masks.
+//! at a pc are the regions that contain the pc. All paths to a block must have the same open masks, because a region is
+//! a static pc range.
 
 use core::ops::Range;
 
@@ -14,27 +15,27 @@ use crate::error::{At, Error, ErrorKind, Ranges, Result};
 use crate::model::{Loc, RegionId, RegionKind, Scope, ScopeId, ScopeKind};
 use crate::target::Target;
 
-/// A basic block of a [`ControlFlow`].
+/// A basic block in a [`ControlFlow`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlockId(pub(crate) usize);
 
-/// A saved mask of a [`ControlFlow`].
+/// A saved mask in a [`ControlFlow`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MaskId(pub(crate) usize);
 
-/// Effect of an instruction on EXEC.
+/// What an instruction does to EXEC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ExecWrite {
-    /// Saves EXEC to the mask. From there on, lanes of the mask that are not active wait.
+    /// Saves EXEC to the mask. From there on, the mask's inactive lanes wait.
     Save(MaskId),
-    /// Narrows EXEC to some lanes of the mask. The other lanes run later: they wait where the mask was saved.
+    /// Narrows EXEC to some of the mask's lanes. The remaining lanes run later: they wait where the mask was saved.
     And(MaskId),
     /// Removes finished lanes from EXEC. The lanes wait after the instruction that restores this mask. Code that also
     /// removes them from masks saved later, before or after, has this effect at the one instruction at which they leave
     /// EXEC.
     AndNot(MaskId),
-    /// Switches EXEC to the lanes of the mask that were not active: the other side begins. The lanes that were active
-    /// wait after the instruction that restores the mask.
+    /// Switches EXEC to the mask's lanes that were not active: the other side begins. The lanes that were active wait
+    /// after the instruction that restores the mask.
     Else(MaskId),
     /// Restores EXEC from the mask.
     Restore(MaskId),
@@ -52,7 +53,7 @@ impl ExecWrite {
     }
 }
 
-/// The control flow of a function or inlined call. [`LanesBuilder::control_flow`] derives its regions.
+/// The control flow in a function or inlined call. [`LanesBuilder::control_flow`] derives its regions.
 ///
 /// ```
 /// # use eitri::{build::{Builder, ControlFlow, ExecWrite}, model::{Loc, RegionKind}, target::{Gfx, Target, Wave}};
@@ -81,9 +82,9 @@ pub struct ControlFlow {
     pub(crate) blocks: Vec<Range<u64>>,
     /// Wave edges.
     pub(crate) edges: Vec<(usize, usize)>,
-    /// Edges of the wave that no lane takes.
+    /// Wave edges that no lane takes.
     pub(crate) wave_edges: Vec<(usize, usize)>,
-    /// Edges of lanes that the wave does not take.
+    /// Lane edges that the wave does not take.
     pub(crate) lane_edges: Vec<(usize, usize)>,
     masks: Vec<Vec<(Range<u64>, Loc)>>,
     pub(crate) writes: Vec<(Range<u64>, ExecWrite)>,
@@ -95,7 +96,7 @@ impl ControlFlow {
         Self::default()
     }
 
-    /// Adds a basic block: half-open pcs in bytes from the start of the function. The first block is the entry.
+    /// Adds a basic block: half-open pcs in bytes from the function start. The first block is the entry.
     pub fn block(&mut self, pcs: Range<u64>) -> BlockId {
         self.blocks.push(pcs);
         BlockId(self.blocks.len() - 1)
@@ -107,15 +108,16 @@ impl ControlFlow {
         self
     }
 
-    /// Adds an edge that the wave takes only while no lane is active: that of a branch if EXEC is zero, or the way past
-    /// a branch if EXEC is not zero. No lane runs along the edge.
+    /// Adds an edge that the wave takes only while no lane is active: a branch taken if EXEC is zero, or the way past a
+    /// branch that is taken if EXEC is not zero. No lane runs along the edge.
     pub fn wave_edge(&mut self, from: BlockId, to: BlockId) -> &mut Self {
         self.wave_edges.push((from.0, to.0));
         self.edge(from, to)
     }
 
     /// Adds an edge that lanes take and the wave does not: it runs other blocks in between, while these lanes wait at
-    /// the start of `to`. A compiler that has a graph of lanes beside that of the wave adds the two's difference.
+    /// the start of `to`. A compiler that has a lane graph in addition to the wave's graph adds the edges in which they
+    /// differ.
     ///
     /// [`LanesBuilder::control_flow`] needs none of these edges: regions follow from writes of EXEC.
     pub fn lane_edge(&mut self, from: BlockId, to: BlockId) -> &mut Self {
@@ -141,24 +143,25 @@ impl ControlFlow {
 struct Known {
     saved: Option<Range<u64>>,
     restored: Option<Range<u64>>,
-    /// Whether some lanes of the mask are still to run (`and`), and whether some are done (`and_not`).
+    /// Whether some lanes in the mask are still to run (`and`), and whether some are done (`and_not`).
     and: bool,
     and_not: bool,
 }
 
 impl LanesBuilder<'_> {
-    /// Adds the regions of a control-flow graph, sorted by pc, with outer regions before inner ones. Whole-wave code is
+    /// Adds a control-flow graph's regions, sorted by pc, with outer regions before inner regions. Whole-wave code is
     /// not part of the graph: see [`whole_wave`](Self::whole_wave).
     ///
-    /// Lanes of a saved mask wait from the end of the instruction that saves it to the end of the one that restores it.
-    /// Code in several pieces gives a region for each piece. A region belongs to the innermost inlined call that
-    /// contains both the whole region and the instruction that saves its mask.
+    /// A saved mask's lanes wait from the end of the instruction that saves it to the end of the instruction that
+    /// restores it. Code in several pieces gives a region for each piece. A region belongs to the innermost inlined
+    /// call that contains both the whole region and the instruction that saves its mask.
     ///
     /// # Errors
-    /// [`ErrorKind::EmptyRange`] and [`ErrorKind::OutsideFunction`], for pcs of a block or write;
-    /// [`ErrorKind::UnknownId`] where a block or mask is not of the graph; the errors of [`region`](Self::region);
-    /// [`ErrorKind::Misaligned`] where pcs are not at instruction boundaries; [`ErrorKind::OverlappingRanges`] for two
-    /// blocks; [`ErrorKind::Irreducible`], [`ErrorKind::UnreachableBlock`]; and [`ErrorKind::BadArgument`] where
+    /// [`ErrorKind::EmptyRange`] and [`ErrorKind::OutsideFunction`], for a block's or write's pcs;
+    /// [`ErrorKind::UnknownId`] where a block or mask does not belong to the graph; the same errors as
+    /// [`region`](Self::region); [`ErrorKind::Misaligned`] where pcs are not at instruction boundaries;
+    /// [`ErrorKind::OverlappingRanges`] for two blocks; [`ErrorKind::Irreducible`], [`ErrorKind::UnreachableBlock`];
+    /// and [`ErrorKind::BadArgument`] where
     ///
     /// * a write is in no block;
     /// * two paths to a block disagree about the open masks (the error names the edge);
@@ -177,7 +180,7 @@ impl LanesBuilder<'_> {
         let mut made: Vec<(Range<u64>, RegionId)> = Vec::new();
         let mut ids = Vec::new();
         for Piece { pcs, kind, waits_at, saved, mask } in pieces {
-            // The pieces are sorted: an enclosing piece precedes those in it.
+            // The pieces are sorted: an enclosing piece precedes the pieces in it.
             while made.last().is_some_and(|(last, _)| last.end <= pcs.start) {
                 made.pop();
             }
@@ -203,10 +206,10 @@ impl LanesBuilder<'_> {
     }
 }
 
-/// A region, or a piece of one.
+/// A region, or a piece of it.
 struct Piece {
     pcs: Range<u64>,
-    /// The pc of the instruction that saves its mask.
+    /// Pc of the instruction that saves its mask.
     saved: u64,
     kind: RegionKind,
     waits_at: u64,
@@ -237,7 +240,7 @@ impl ControlFlow {
         let known = self.known()?;
         let mut stretches = self.stretches(&order)?;
         let mut pieces: Vec<(Piece, usize)> = Vec::new();
-        // Stretches with equal open masks, by pc. Open masks of adjacent stretches are joined.
+        // Stretches with equal open masks, by pc. Adjacent stretches' open masks are joined.
         let mut sorted = core::mem::take(&mut stretches.all);
         sorted.sort_by_key(|(pcs, _)| pcs.start);
         let mut last: Vec<usize> = Vec::new();
@@ -271,7 +274,7 @@ impl ControlFlow {
         Ok(pieces.into_iter().map(|(piece, _)| piece).collect())
     }
 
-    /// Returns the kind of region for a side of a mask, and the pc at which its lanes wait.
+    /// Returns the region kind for a mask's side, and the pc at which its lanes wait.
     fn kind(
         &self,
         mask: usize,
@@ -302,7 +305,7 @@ impl ControlFlow {
         })
     }
 
-    /// Refuses blocks, edges and writes that do not form a graph of the function.
+    /// Rejects blocks, edges and writes that do not form a graph inside the function.
     fn check(&self, target: &Target, size: u64) -> Result<()> {
         let mut sorted: Vec<&Range<u64>> = self.blocks.iter().collect();
         sorted.sort_by_key(|pcs| pcs.start);
@@ -401,7 +404,7 @@ impl ControlFlow {
         Ok(known)
     }
 
-    /// Returns the open masks of each stretch of code, and the innermost one at each loop's entry.
+    /// Returns each code stretch's open masks, and the innermost open mask at each loop's entry.
     fn stretches(&self, order: &[usize]) -> Result<Stretches> {
         let mut writes: Vec<&(Range<u64>, ExecWrite)> = self.writes.iter().collect();
         writes.sort_by_key(|(pcs, _)| pcs.start);
@@ -467,7 +470,7 @@ struct Level {
     around: Open,
 }
 
-/// The open masks of code.
+/// The code's open masks.
 #[derive(Debug, Default)]
 struct Stretches {
     levels: Vec<Level>,
@@ -529,7 +532,7 @@ impl Stretches {
                     "other side of mask {mask} begins twice, or while the mask is not the innermost"
                 )));
             }
-            // All lanes of the mask run again, including those of masks saved later.
+            // All lanes in the mask run again, including lanes in masks saved later.
             (ExecWrite::Restore(_), Some(level)) => self.levels[level].around,
         })
     }

@@ -1,4 +1,4 @@
-//! Checks of the complete module.
+//! Checks on the complete module.
 
 use super::blame::{Blame, Wrong};
 use super::builder::Builder;
@@ -14,17 +14,17 @@ impl Builder {
     /// Returns the finished module.
     ///
     /// # Errors
-    /// * [`ErrorKind::OverlappingRanges`]: two ranges of a variable, rules of a column, or ranges of whole-wave code have pcs
-    ///   in common.
+    /// * [`ErrorKind::OverlappingRanges`]: two ranges of a variable, two rules for a column, or two whole-wave code
+    ///   ranges have pcs in common.
     /// * [`ErrorKind::CyclicType`]: a type contains itself.
-    /// * [`ErrorKind::UnknownId`]: a line is in a file of another unit, or a function's symbol does not exist.
-    /// * [`ErrorKind::OutsideFunction`]: the code of a function became smaller than a range in it.
-    /// * [`ErrorKind::BadArgument`]: a parameter outside a function; a variable with locations by pc that also has one
-    ///   for all pcs, or is in no function; a declaration with code or a location; the line of a body without a file; a
-    ///   static member with a location in its class; a call without a pc; an MD5 sum of only some files of a unit; a
-    ///   function with rows that ends inside an instruction; an open file among the macros; a stack slot in a function
-    ///   without a known base; regions of lanes that overlap without nesting; an empty symbol name; a zero byte in an
-    ///   argument of a call that returns no error.
+    /// * [`ErrorKind::UnknownId`]: a line is in another unit's file, or a function's symbol does not exist.
+    /// * [`ErrorKind::OutsideFunction`]: a function's code became smaller than a range in it.
+    /// * [`ErrorKind::BadArgument`]: a parameter outside a function; a variable with locations by pc that also has a
+    ///   location for all pcs, or is in no function; a declaration with code or a location; a body's line without a
+    ///   file; a static member with a location in its class; a call without a pc; an MD5 sum for only some files in a
+    ///   unit; a function with rows that ends inside an instruction; an open file among the macros; a stack slot in a
+    ///   function without a known base; lane regions that overlap without nesting; an empty symbol name; a zero byte in
+    ///   an argument to a call that returns no error.
     pub fn finish(self) -> Result<Module> {
         self.finish_or_blame().map_err(|wrong| wrong.error)
     }
@@ -95,7 +95,7 @@ impl Builder {
 
     fn sort_arguments(&mut self) {
         let arguments = &mut self.module.lists.arguments;
-        // Arguments of one call stay in the order of the calls to `argument`.
+        // A call's arguments stay in the order in which `argument` was called.
         arguments.sort_by_key(|argument| argument.call);
         let mut index = 0;
         while let Some(first) = arguments.get(index) {
@@ -133,7 +133,7 @@ fn check_functions(module: &Module) -> Result<()> {
         if function.is_declaration && function.address.is_some() {
             return Err(Error::bad_argument("declaration has code").or_at(context()));
         }
-        // The end of the rows is encoded in multiples of the shortest instruction.
+        // The rows' end is encoded in multiples of the shortest instruction.
         let step = u64::from(module.target.min_instruction_bytes());
         if !function.rows.is_empty() && !function.bytes.is_multiple_of(step) {
             let kind = ErrorKind::Misaligned { kind: Aligned::CodeBytes, step, value: function.bytes };
@@ -167,7 +167,7 @@ fn check_live(module: &Module) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Properties of a scope for the checks of its variables.
+/// A scope's properties that checks on its variables need.
 struct Around<'m> {
     scope: ScopeId,
     unit: UnitId,
@@ -194,7 +194,7 @@ impl<'m> Around<'m> {
 
 fn check_variables(module: &Module) -> Result<()> {
     let Some(first) = module.variables.values().next() else { return Ok(()) };
-    // Consecutive variables are mostly in one scope.
+    // Consecutive variables are usually in one scope.
     let mut around = Around::new(module, first.scope);
     for (id, variable) in &module.variables {
         if around.scope != variable.scope {
@@ -272,7 +272,7 @@ fn check_types(module: &Module) -> Result<()> {
     if are_earlier {
         return Ok(());
     }
-    // State of each type: not visited, being visited, or found not to contain itself.
+    // Each type's state: not visited, being visited, or known not to contain itself.
     let mut seen = vec![Seen::No; module.types.len()];
     // An explicit stack, as types may be nested deeply: open types, and types inside them that are still to be visited.
     let (mut open, mut next): (Vec<TypeId>, Vec<Step>) = Default::default();

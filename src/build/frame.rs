@@ -1,4 +1,4 @@
-//! Frames: locations of the caller's registers, by pc. DWARF 5 section 6.4.
+//! Frames: the locations of the caller's registers, by pc. DWARF 5 section 6.4.
 
 mod refused;
 
@@ -25,10 +25,11 @@ pub struct FrameBuilder<'b> {
 }
 
 impl Builder {
-    /// Describes the location of a function's frame and of its caller's registers. Further calls add to the same frame.
+    /// Describes the locations of a function's frame and of its caller's registers. Further calls add to the same
+    /// frame.
     ///
     /// At each pc a frame needs the canonical frame address, and the return address or its absence:
-    /// [`finish`](Self::finish) refuses a frame with gaps. Any other register without a rule is as the caller left it
+    /// [`finish`](Self::finish) rejects a frame with gaps. Any other register without a rule is as the caller left it
     /// if the calling convention preserves it, and undefined if not (see [`FrameRule`]).
     ///
     /// ```
@@ -85,31 +86,31 @@ impl Builder {
 }
 
 impl FrameBuilder<'_> {
-    /// Adds the canonical frame address for half-open pcs, in bytes from the start of the function. The address is a
-    /// place in memory: usually a register plus a number of bytes, in a space.
+    /// Adds the canonical frame address for half-open pcs, in bytes from the function start. The address is a location
+    /// in memory: usually a register plus a byte offset, in a space.
     ///
-    /// In a space in which each lane has its own memory (`private_lane`) each lane has a separate location. A location of each
-    /// lane suffices for variables. A register belongs to the wave, so it cannot be saved in such a location, where no
-    /// lane is known. [`Builder::finish`] refuses registers that are saved at an offset from such a frame.
+    /// In a space in which each lane has separate memory (`private_lane`), each lane has a separate location, which
+    /// suffices for variables. A register belongs to the wave, so that it cannot be saved in such a location, where no
+    /// lane is known. [`Builder::finish`] rejects registers that are saved at an offset from such a frame.
     ///
     /// # Errors
     /// [`EmptyRange`](crate::error::ErrorKind::EmptyRange),
     /// [`OutsideFunction`](crate::error::ErrorKind::OutsideFunction);
     /// [`Misaligned`](crate::error::ErrorKind::Misaligned) where the range begins or ends inside an instruction;
-    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) where the location is not in memory, or the
-    /// location uses an operation that is not allowed in call frame information (the error names the operation,
-    /// A.6.4.2); and the errors of [`VariableBuilder::live`](super::VariableBuilder::live) for the location.
-    /// [`Builder::finish`] refuses ranges that overlap.
+    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) where the location is not in memory, or the location uses
+    /// an operation that is not allowed in call frame information (the error names the operation, A.6.4.2); and the
+    /// same errors as [`VariableBuilder::live`](super::VariableBuilder::live) for the location. [`Builder::finish`]
+    /// rejects ranges that overlap.
     pub fn cfa(&mut self, pcs: Range<u64>, loc: Loc) -> Result<&mut Self> {
         self.rule(pcs, Column::Cfa, &loc)
     }
 
-    /// Adds the location of a caller's register.
+    /// Adds a caller register's location.
     ///
     /// # Errors
-    /// The errors of [`cfa`](Self::cfa); [`DoesNotFit`](crate::error::ErrorKind::DoesNotFit) where the register is
+    /// Same errors as [`cfa`](Self::cfa); [`DoesNotFit`](crate::error::ErrorKind::DoesNotFit) where the register is
     /// larger than the location, [`BadArgument`](crate::error::ErrorKind::BadArgument) where the location is a part or
-    /// lane of the register itself, or memory that each lane has of its own.
+    /// lane of the register itself, or memory that each lane has separately.
     pub fn saved(&mut self, pcs: Range<u64>, reg: Reg, loc: Loc) -> Result<&mut Self> {
         self.rule(pcs, Column::Register(reg), &loc)
     }
@@ -117,35 +118,35 @@ impl FrameBuilder<'_> {
     /// Marks a register as unchanged since the call.
     ///
     /// # Errors
-    /// The errors of [`saved`](Self::saved).
+    /// Same errors as [`saved`](Self::saved).
     pub fn same_value(&mut self, pcs: Range<u64>, reg: Reg) -> Result<&mut Self> {
         self.saved(pcs, reg, Loc::register(reg))
     }
 
-    /// Marks the caller's value of a register as lost. For the return address: there is no caller.
+    /// Marks a register's value in the caller as lost. For the return address: there is no caller.
     ///
     /// # Errors
-    /// The errors of [`saved`](Self::saved).
+    /// Same errors as [`saved`](Self::saved).
     pub fn undefined(&mut self, pcs: Range<u64>, reg: Reg) -> Result<&mut Self> {
         self.saved(pcs, reg, Loc::undefined())
     }
 
-    /// Adds a scalar register saved in a lane of a vector register by `v_writelane`.
+    /// Adds a scalar register saved in a vector register's lane by `v_writelane`.
     ///
     /// # Errors
-    /// The errors of [`saved`](Self::saved).
+    /// Same errors as [`saved`](Self::saved).
     pub fn saved_in_lane(&mut self, pcs: Range<u64>, sgpr: Reg, vgpr: Reg, lane: u32) -> Result<&mut Self> {
         self.saved(pcs, sgpr, Loc::lane(vgpr, lane))
     }
 
-    /// Adds a vector register saved in a slot of scratch memory, `slot` bytes of one lane from the canonical frame
-    /// address, which counts bytes of the wave. The slot contains four bytes for each lane, one lane after the other.
+    /// Adds a vector register saved in a scratch memory slot, `slot` bytes of one lane from the canonical frame
+    /// address, which counts the wave's bytes. The slot contains four bytes for each lane, in lane order.
     ///
-    /// With a mask, only lanes with a 1 in the mask were stored; the others are still in the register. Without a mask
-    /// all lanes were stored.
+    /// With a mask, only lanes with a 1 in the mask were stored; the remaining lanes are still in the register. Without
+    /// a mask all lanes were stored.
     ///
     /// # Errors
-    /// The errors of [`saved`](Self::saved); [`Misaligned`](crate::error::ErrorKind::Misaligned) where `slot` is not
+    /// Same errors as [`saved`](Self::saved); [`Misaligned`](crate::error::ErrorKind::Misaligned) where `slot` is not
     /// a multiple of 4; [`BadArgument`](crate::error::ErrorKind::BadArgument) where the register is not a vector register.
     pub fn saved_to_scratch(
         &mut self,
@@ -184,10 +185,10 @@ impl FrameBuilder<'_> {
         self.saved(pcs, vgpr, loc)
     }
 
-    /// Adds the return address, in two scalar registers of 32 bits, low and high.
+    /// Adds the return address, in two 32-bit scalar registers, low and high.
     ///
     /// # Errors
-    /// The errors of [`saved`](Self::saved).
+    /// Same errors as [`saved`](Self::saved).
     pub fn return_address(&mut self, pcs: Range<u64>, low: Reg, high: Reg) -> Result<&mut Self> {
         let column = self.return_register();
         self.saved(pcs, column, Loc::over([low, high]))

@@ -16,9 +16,9 @@ use crate::op::Reg;
 use crate::target::Scaling;
 
 impl Builder {
-    /// Adds a function. Without [`code`](FunctionBuilder::code) it has no code of its own: it was only inlined.
+    /// Adds a function. Without [`code`](FunctionBuilder::code) it has no separate code: it was only inlined.
     ///
-    /// In a structure, class or union it is a member function; in a function or block, a nested function of that
+    /// In a structure, class or union it is a member function; in a function or block, a function nested in that
     /// function.
     ///
     /// # Errors
@@ -34,21 +34,21 @@ impl Builder {
     /// 2.13.1.
     ///
     /// # Errors
-    /// The errors of [`function`](Self::function).
+    /// Same errors as [`function`](Self::function).
     pub fn function_declaration(&mut self, parent: impl InScope, name: &str) -> Result<FunctionBuilder<'_>> {
         let mut function = self.function(parent, name)?;
         function.data().is_declaration = true;
         Ok(function)
     }
 
-    /// Adds the definition of a function that was [declared](Self::function_declaration) in another scope, such as a
+    /// Adds the definition for a function that was [declared](Self::function_declaration) in another scope, such as a
     /// member function outside its type. DWARF 5 section 2.13.2.
     ///
     /// The definition takes name, return type and accessibility from the declaration. Its parameters are described
     /// again.
     ///
     /// # Errors
-    /// The errors of [`function`](Self::function); [`ErrorKind::UnknownId`] where the declaration does not exist or
+    /// Same errors as [`function`](Self::function); [`ErrorKind::UnknownId`] where the declaration does not exist or
     /// belongs to another unit; [`ErrorKind::BadArgument`] where the function is not a declaration.
     pub fn function_definition(
         &mut self,
@@ -81,7 +81,7 @@ impl Builder {
         Ok(FunctionBuilder { builder: self, id })
     }
 
-    /// Returns a builder for further properties of a function.
+    /// Returns a builder for a function's further properties.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`].
@@ -118,9 +118,8 @@ pub struct FunctionBuilder<'b> {
 function_properties! { methods (self) FunctionBuilder; }
 
 impl FunctionBuilder<'_> {
-    /// Sets the function's code: `bytes` bytes at a symbol of the object. The call of `code` precedes all uses of the
-    /// function's pcs.
-    /// [`Builder::finish`] refuses a symbol without a name.
+    /// Sets the function's code: `bytes` bytes at a symbol in the object. Call `code` before any use of the function's
+    /// pcs. [`Builder::finish`] rejects a symbol without a name.
     pub fn code(&mut self, symbol: &str, bytes: u64) -> &mut Self {
         self.code_behind(symbol, 0, bytes)
     }
@@ -140,10 +139,10 @@ impl FunctionBuilder<'_> {
         self
     }
 
-    /// Adds a template parameter to an instance of a template. Parameters are in the order of the calls.
+    /// Adds a template parameter to a template instance. Parameters are in call order.
     ///
     /// # Errors
-    /// The errors of [`Builder::template`].
+    /// Same errors as [`Builder::template`].
     pub fn template(&mut self, parameter: Template<'_>) -> Result<&mut Self> {
         let scope = self.data().scope;
         let unit = self.builder.module.scopes[scope].unit;
@@ -169,14 +168,14 @@ impl FunctionBuilder<'_> {
         Ok(self)
     }
 
-    /// Sets the line at which the body begins, counted from 1, in the file of the [declaration](Self::declared). DWARF
-    /// encodes it in the rows of the line table.
+    /// Sets the line at which the body begins, counted from 1, in the [declaration](Self::declared)'s file. DWARF
+    /// encodes it in the line table rows.
     pub fn body_line(&mut self, line: u32) -> &mut Self {
         self.data().body_line = line;
         self
     }
 
-    /// Marks the function as entered from the host. Its stack begins at address 0 of private memory.
+    /// Marks the function as entered from the host. Its stack begins at private memory's address 0.
     pub fn kernel(&mut self) -> &mut Self {
         let data = self.data();
         data.is_kernel = true;
@@ -184,7 +183,7 @@ impl FunctionBuilder<'_> {
         self
     }
 
-    /// Sets the parameter that is the object of a member function: `this`. DWARF 5 section 5.7.8.
+    /// Sets the parameter that is a member function's object: `this`. DWARF 5 section 5.7.8.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`] where the parameter does not exist; [`ErrorKind::BadArgument`] where it is not a
@@ -209,32 +208,32 @@ impl FunctionBuilder<'_> {
     /// Sets the frame base: a register that contains the address, or the memory itself. DWARF 5 section 3.3.5.
     ///
     /// # Errors
-    /// The errors of [`VariableBuilder::live`](super::VariableBuilder::live) for the location.
+    /// Same errors as [`VariableBuilder::live`](super::VariableBuilder::live) for the location.
     pub fn frame_base(&mut self, loc: &Loc) -> Result<&mut Self> {
         let loc = self.place(loc, "the frame base")?;
         self.data().frame_base = Some(loc);
         Ok(self)
     }
 
-    /// Sets the static link of a nested function: the frame base of the enclosing function's call that it belongs to.
-    /// DWARF 5 section 3.3.6.
+    /// Sets a nested function's static link: the frame base of the enclosing function's call that it belongs to. DWARF
+    /// 5 section 3.3.6.
     ///
     /// # Errors
-    /// The errors of [`frame_base`](Self::frame_base).
+    /// Same errors as [`frame_base`](Self::frame_base).
     pub fn static_link(&mut self, loc: &Loc) -> Result<&mut Self> {
         let loc = self.place(loc, "the static link")?;
         self.data().static_link = Some(loc);
         Ok(self)
     }
 
-    /// Declares that all [calls](Builder::call) of a kind are described, so that a debugger can infer that there was no
-    /// other. DWARF 5 section 3.3.1.4.
+    /// Declares that all [calls](Builder::call) with a kind are described, so that a debugger can infer that there was
+    /// no other call. DWARF 5 section 3.3.1.4.
     pub fn describes(&mut self, calls: DescribedCalls) -> &mut Self {
         self.data().calls = Some(calls);
         self
     }
 
-    /// Sets the register that contains the base of the stack frame, in the processor's default units: see
+    /// Sets the register that contains the stack frame's base, in the processor's default units: see
     /// [`scaling`](Self::scaling).
     ///
     /// # Errors
@@ -247,14 +246,14 @@ impl FunctionBuilder<'_> {
         Ok(self)
     }
 
-    /// Places the stack frame at address 0 of private memory for a function that is not a [kernel](Self::kernel), such
-    /// as a shader or another function that the host enters.
+    /// Puts the stack frame at private memory's address 0 for a function that is not a [kernel](Self::kernel), such as
+    /// a shader or another function that the host enters.
     pub fn stack_at_zero(&mut self) -> &mut Self {
         self.data().is_stack_at_zero = true;
         self
     }
 
-    /// Sets the units of the base register, where they are not the processor's default.
+    /// Sets the base register's units, where they are not the processor's default.
     pub fn scaling(&mut self, scaling: Scaling) -> &mut Self {
         self.data().stack.scaling = scaling;
         self

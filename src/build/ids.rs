@@ -1,4 +1,4 @@
-//! Refusals of ids and lines that do not belong to the module or the unit.
+//! Rejects ids and lines that do not belong to the module or the unit.
 
 use crate::error::{ErrorKind, Result};
 use crate::model::{Entity, Module, ScopeId, SourceLine, UnitId};
@@ -26,7 +26,7 @@ pub(super) fn known(is_there: bool, name: impl FnOnce() -> String) -> Result<()>
     if is_there { Ok(()) } else { Err(ErrorKind::UnknownId(name()).into()) }
 }
 
-/// Refuses a line in a file of another unit.
+/// Rejects a line in another unit's file.
 pub(super) fn check_line(module: &Module, line: Option<SourceLine>, scope: ScopeId) -> Result<()> {
     check_line_of(module, line, module.scopes[scope].unit)
 }

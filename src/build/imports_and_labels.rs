@@ -23,8 +23,8 @@ pub struct LabelBuilder<'b> {
 }
 
 impl Builder {
-    /// Adds an import: an entity of another scope that has a name in this one, by `using` and `namespace a = b` in C++,
-    /// `use` in Fortran.
+    /// Adds an import: an entity in another scope that has a name in this scope, by `using` and `namespace a = b` in
+    /// C++, `use` in Fortran.
     ///
     /// # Errors
     /// [`UnknownId`](crate::error::ErrorKind::UnknownId) where the scope or the imported entity does not exist or
@@ -53,7 +53,7 @@ impl Builder {
         Ok(LabelBuilder { builder: self, id })
     }
 
-    /// Returns a builder for further properties of an import.
+    /// Returns a builder for an import's further properties.
     ///
     /// # Errors
     /// [`UnknownId`](crate::error::ErrorKind::UnknownId).
@@ -62,7 +62,7 @@ impl Builder {
         Ok(ImportBuilder { builder: self, id: import })
     }
 
-    /// Returns a builder for further properties of a label.
+    /// Returns a builder for a label's further properties.
     ///
     /// # Errors
     /// [`UnknownId`](crate::error::ErrorKind::UnknownId).
@@ -100,10 +100,10 @@ impl ImportBuilder<'_> {
         self.id
     }
 
-    /// Sets the name in this scope, where it differs from the entity's own.
+    /// Sets the name in this scope, where it differs from the entity's name.
     ///
     /// # Errors
-    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) for an import of all names of a namespace, which keep
+    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) for an import of all names in a namespace, which keep
     /// their names; and where the name contains a zero byte.
     pub fn name(&mut self, name: &str) -> Result<&mut Self> {
         let Import { scope, what, .. } = self.builder.module.imports[self.id];
@@ -128,7 +128,7 @@ impl ImportBuilder<'_> {
     /// Sets the file, line and column of the declaration.
     ///
     /// # Errors
-    /// The errors of [`declared`](Self::declared).
+    /// Same errors as [`declared`](Self::declared).
     pub fn declared_at(&mut self, line: SourceLine) -> Result<&mut Self> {
         let scope = self.builder.module.imports[self.id].scope;
         declared(&self.builder.module, scope, line)?;
@@ -143,7 +143,7 @@ impl LabelBuilder<'_> {
         self.id
     }
 
-    /// Sets the label's pc, in bytes from the start of the function. Without it the label was optimized away.
+    /// Sets the label's pc, in bytes from the function start. Without it the label was optimized away.
     ///
     /// # Errors
     /// [`OutsideFunction`](crate::error::ErrorKind::OutsideFunction).
@@ -165,7 +165,7 @@ impl LabelBuilder<'_> {
     /// Sets the file, line and column of the declaration.
     ///
     /// # Errors
-    /// The errors of [`declared`](Self::declared).
+    /// Same errors as [`declared`](Self::declared).
     pub fn declared_at(&mut self, line: SourceLine) -> Result<&mut Self> {
         let scope = self.builder.module.labels[self.id].scope;
         declared(&self.builder.module, scope, line)?;

@@ -1,4 +1,4 @@
-//! Program locations of a wave's lanes: regions of divergent control flow, and whole-wave code.
+//! Lane pcs: regions of divergent control flow, and whole-wave code.
 
 use core::ops::Range;
 
@@ -16,11 +16,11 @@ use crate::model::{
 };
 use crate::target::Per;
 
-/// Describes the program locations of lanes in a function or inlined call. Made by [`Builder::lanes`].
+/// Describes the lane pcs in a function or inlined call. Made by [`Builder::lanes`].
 ///
-/// A mask is given by its locations: for half-open ranges of pcs, a location of one bit for each lane of the wave, bit
-/// *k* for lane *k*. A location is valid before the instruction at the start of its range runs. Pcs outside the region
-/// are ignored, so that all locations of a saved mask can be passed to each of its regions.
+/// A mask is given by its locations: for half-open pc ranges, a location with one bit per lane, bit *k* for lane *k*. A
+/// location is valid before the instruction at the start of its range runs. Pcs outside the region are ignored, so that
+/// all locations of a saved mask can be passed to each of its regions.
 #[derive(Debug)]
 pub struct LanesBuilder<'b> {
     pub(super) builder: &'b mut Builder,
@@ -30,14 +30,13 @@ pub struct LanesBuilder<'b> {
 }
 
 impl Builder {
-    /// Describes the program locations of lanes of a function, or of an inlined call in it. After this call the
-    /// function has lane information at all its pcs: outside regions, inactive lanes have been inactive since the
-    /// function was entered.
+    /// Describes the lane pcs in a function, or in an inlined call in it. After this call the function has lane
+    /// information at all its pcs: outside regions, inactive lanes have been inactive since the function was entered.
     ///
     /// A region belongs to the function or inlined call whose source contains the control flow. Lanes that wait in a
     /// region around an inlined call did not enter the call.
     ///
-    /// Regions nest to any depth. Each region is a procedure that calls its parent's procedure, so a reader
+    /// Regions nest to any depth. Each region is a procedure that calls its parent's procedure, so that a reader
     /// follows one call for each level: the [evaluator](crate::eval::Limits) up to 32 by default, and
     /// [`check`](crate::check()) up to 64.
     ///
@@ -111,20 +110,20 @@ impl LanesBuilder<'_> {
         Ok(self)
     }
 
-    /// Adds an `if` without an `else`: while the pc is in `pcs`, inactive lanes of the mask wait at `start`, where the
+    /// Adds an `if` without an `else`: while the pc is in `pcs`, the mask's inactive lanes wait at `start`, where the
     /// `if` begins.
     ///
     /// # Errors
-    /// The errors of [`region`](Self::region).
+    /// Same errors as [`region`](Self::region).
     pub fn if_then(&mut self, pcs: Range<u64>, start: u64, masks: &[(Range<u64>, Loc)]) -> Result<RegionId> {
         self.region(RegionKind::Then, pcs, start, masks)
     }
 
-    /// Adds the two sides of an `if`, in the order in which they run: during the first, the lanes of the second wait at
-    /// `start`, where the `if` begins; during the second, those of the first wait at `end`, after the `if`.
+    /// Adds the two sides of an `if`, in the order in which they run: during the first, the second side's lanes wait at
+    /// `start`, where the `if` begins; during the second, the first side's lanes wait at `end`, after the `if`.
     ///
     /// # Errors
-    /// The errors of [`region`](Self::region).
+    /// Same errors as [`region`](Self::region).
     pub fn if_else(
         &mut self,
         first: Range<u64>,
@@ -137,20 +136,22 @@ impl LanesBuilder<'_> {
         Ok([then, self.region(RegionKind::Else, second, end, masks)?])
     }
 
-    /// Adds a loop: the mask has the lanes that entered the loop, and those that left it wait at `end`, after the loop.
+    /// Adds a loop: the mask has the lanes that entered the loop, and the lanes that left it wait at `end`, after the
+    /// loop.
     ///
     /// # Errors
-    /// The errors of [`region`](Self::region).
+    /// Same errors as [`region`](Self::region).
     pub fn loop_(&mut self, pcs: Range<u64>, end: u64, masks: &[(Range<u64>, Loc)]) -> Result<RegionId> {
         self.region(RegionKind::Loop, pcs, end, masks)
     }
 
-    /// Adds a `switch`, whose cases run one after the other. `masks` has the lanes that entered it, and `to_come` those
-    /// of the current and later cases: inactive lanes of `to_come` wait at `start`, the others at `end`. Returns the
-    /// region of the `switch`, and within it the region of its cases, which contains nested regions.
+    /// Adds a `switch`, whose cases run one after the other. `masks` has the lanes that entered it, and `to_come` the
+    /// lanes for the current and later cases: the inactive lanes in `to_come` wait at `start`, the remaining lanes at
+    /// `end`. Returns the region for the `switch`, and within it the region for its cases, which contains nested
+    /// regions.
     ///
     /// # Errors
-    /// The errors of [`region`](Self::region).
+    /// Same errors as [`region`](Self::region).
     pub fn switch(
         &mut self,
         pcs: Range<u64>,
@@ -167,10 +168,10 @@ impl LanesBuilder<'_> {
     }
 
     /// Adds code in which lanes may have returned: the mask has the lanes that entered the function or inlined call,
-    /// and those that returned wait at its epilogue.
+    /// and the lanes that returned wait at its epilogue.
     ///
     /// # Errors
-    /// The errors of [`region`](Self::region).
+    /// Same errors as [`region`](Self::region).
     pub fn early_return(
         &mut self,
         pcs: Range<u64>,
@@ -180,15 +181,15 @@ impl LanesBuilder<'_> {
         self.region(RegionKind::EarlyReturn, pcs, epilogue, masks)
     }
 
-    /// Adds a region of any kind: while the pc is in `pcs`, lanes of the mask that are neither active nor in the mask
-    /// of an inner region are at `waits_at`. Pcs count bytes from the start of the function.
+    /// Adds a region with any kind: while the pc is in `pcs`, lanes in the mask that are neither active nor in an inner
+    /// region's mask are at `waits_at`. Pcs count bytes from the function start.
     ///
     /// # Errors
     /// [`ErrorKind::EmptyRange`]; [`ErrorKind::OutsideFunction`] where `pcs` or `waits_at` is outside the function;
     /// [`ErrorKind::OutsideScope`] where `pcs` is not within the inlined call; [`ErrorKind::Misaligned`] where `pcs`,
-    /// `waits_at` or the range of a mask is not at instruction boundaries; [`ErrorKind::OverlappingRanges`] where the
-    /// mask has two locations at a pc; [`ErrorKind::BadArgument`] where `pcs` is not within the enclosing region, where
-    /// the mask has no location at one of the pcs, or a location that differs between lanes; and the errors of
+    /// `waits_at` or a mask's range is not at instruction boundaries; [`ErrorKind::OverlappingRanges`] where the mask
+    /// has two locations at a pc; [`ErrorKind::BadArgument`] where `pcs` is not within the enclosing region, where the
+    /// mask has no location at a pc, or a location that differs between lanes; and the same errors as
     /// [`VariableBuilder::live`](super::VariableBuilder::live) for the locations.
     pub fn region(
         &mut self,
@@ -245,11 +246,11 @@ impl LanesBuilder<'_> {
         Ok(module.lanes.regions.push(Region::new(scope, kind, self.around, start, end, waits_at, masks)))
     }
 
-    /// Adds whole-wave code: while the pc is in `pcs`, EXEC includes inactive lanes, and the mask has the active ones.
+    /// Adds whole-wave code: while the pc is in `pcs`, EXEC includes inactive lanes, and the mask has the active lanes.
     ///
     /// # Errors
-    /// [`ErrorKind::EmptyRange`], [`ErrorKind::OutsideFunction`]; and the errors of [`region`](Self::region) for the
-    /// mask. [`Builder::finish`] refuses overlapping whole-wave code of one function.
+    /// [`ErrorKind::EmptyRange`], [`ErrorKind::OutsideFunction`]; and the same errors as [`region`](Self::region) for
+    /// the mask. [`Builder::finish`] rejects overlapping whole-wave code in one function.
     pub fn whole_wave(&mut self, pcs: Range<u64>, mask: &Loc) -> Result<&mut Self> {
         let mask = self.pcs(&pcs).and_then(|()| self.mask(&pcs, mask));
         let mask = mask.map_err(|error| {
@@ -406,8 +407,8 @@ pub(super) fn check(module: &Module) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Checks that each pc is in exactly one mask's range, of ranges sorted by start; otherwise returns the first pc that
-/// is not, and the reason.
+/// Checks that each pc is in exactly one mask's range, with the ranges sorted by start; otherwise returns the first pc
+/// that is not, and the reason.
 fn each_pc(masks: &[Mask], pcs: &Range<u64>) -> Result<(), (u64, Error)> {
     let mut last = pcs.start..pcs.start;
     for mask in masks {

@@ -1,4 +1,4 @@
-//! Checks of a location at the call that attaches it to an entity.
+//! Checks a location in the call that attaches it to an entity.
 
 use cranelift_entity::SecondaryMap;
 use smallvec::SmallVec;
@@ -9,8 +9,8 @@ use crate::model::{Entity, Module, Node, Nodes, ProcedureId, UnitId};
 use crate::op::{Expr, FixupKind, Reg};
 use crate::target::{Register, SpaceId, Target};
 
-/// Numbers of bits of the storage before and after a piece of storage, where known. Each piece of each location has one; it is
-/// two words, to be passed in registers.
+/// How many bits the storage has before and after a piece of it, where known. Each piece of each location has a room;
+/// it is two words, so that it is passed in registers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Room {
     /// Bits before the piece, with the flag [`ALL_LANES`].
@@ -19,7 +19,7 @@ pub(super) struct Room {
     after: u64,
 }
 
-/// Flag: the piece is all lanes of a vector register. No storage has this number of bits.
+/// Flag: the piece is all lanes of a vector register. No storage has this many bits.
 const ALL_LANES: u64 = 1 << 63;
 
 pub(super) const UNKNOWN: Room = Room { before: ALL_LANES - 1, after: u64::MAX };
@@ -59,7 +59,7 @@ pub(super) struct Checked {
     pub(super) room: Room,
     /// The last vector register that the location names as a whole.
     vector: Reg,
-    /// Whether the location depends on the start of the function's stack frame.
+    /// Whether the location depends on the function start's stack frame.
     pub(super) has_slot: bool,
     /// Whether the location references another entity.
     has_names: bool,
@@ -72,15 +72,15 @@ impl Default for Checked {
 }
 
 impl Checked {
-    /// Bits of the storage from the location on, if the location is valid in every unit and for every size up to these
-    /// bits.
+    /// Returns the bits in the storage from the location on, if the location is valid in every unit and for every size
+    /// up to these bits.
     #[inline]
     pub(super) fn room_anywhere(&self) -> Option<u64> {
         (!self.has_names && !self.room.is_all_lanes()).then_some(self.room.after)
     }
 }
 
-/// Facts of each procedure.
+/// Facts about each procedure.
 pub(super) type Procedures = SecondaryMap<ProcedureId, Checked>;
 
 /// Stack of pieces with its top in registers: most locations have one piece at a time.
@@ -129,10 +129,10 @@ fn room(bits: u64) -> Room {
 }
 
 /// Checks that registers, lanes, spaces and entities exist and that sizes fit: each part its storage, and the whole
-/// location its required `bits`, where known. Refuses to take fewer bits than all lanes of a vector register, as the
-/// lane would be unknown. The room around the canonical frame address is known.
+/// location its required `bits`, where known. Rejects fewer bits than all lanes of a vector register, because the lane
+/// would be unknown. The room around the canonical frame address is known.
 ///
-/// One pass over the nodes, with the room of each piece on a stack; numbers are not on it.
+/// The nodes are read once, with each piece's room on a stack; numbers are not on it.
 #[inline]
 pub(super) fn check_in(
     module: &Module,
@@ -148,7 +148,7 @@ pub(super) fn check_in(
     if nodes.at_most() > MAX_LEVELS && levels(nodes.clone()) > MAX_LEVELS {
         return Err(too_deep(levels(nodes)));
     }
-    // The size of a memory is unknown, and the default space always exists.
+    // A memory's size is unknown, and the default space always exists.
     if let Some((reg, _)) = nodes.memory_at_register()
         && target.register(reg).is_some_and(|register| (1..=64).contains(&register.bits))
     {
@@ -329,13 +329,13 @@ fn last_constants(mut numbers: Nodes<'_>, rest: usize) -> Option<(u64, u64)> {
     }
 }
 
-/// Description of a register's value.
+/// Describes a register's value in messages.
 const REGISTER_VALUE: &str = "the number read from a register";
 
-/// Maximum number of levels of nodes in a location: its users recurse once per level.
+/// Maximum nesting depth of nodes in a location: its users recurse once per level.
 pub(crate) const MAX_LEVELS: usize = 128;
 
-/// Refusal of a location with more than [`MAX_LEVELS`] levels.
+/// Error for a location with more than [`MAX_LEVELS`] levels.
 #[cold]
 pub(crate) fn too_deep(levels: usize) -> Error {
     Error::limit(Quantity::LocationLevels, 0..=MAX_LEVELS as u128, levels as u128)
@@ -380,7 +380,7 @@ fn named(module: &Module, unit: UnitId, node: Node<'_>) -> Result<()> {
     }
 }
 
-/// Refuses entities of other units that an expression references by an offset in the unit.
+/// Rejects other units' entities that an expression references by an offset in the unit.
 fn entities(module: &Module, unit: UnitId, (expr, entities): (&Expr, &[Entity])) -> Result<()> {
     for fixup in expr.fixups() {
         let (FixupKind::Entry { .. } | FixupKind::Type { .. }) = fixup.kind else { continue };
@@ -401,7 +401,7 @@ pub(super) fn register(module: &Module, reg: Reg) -> Result<Register<'_>> {
     module.target.register(reg).ok_or_else(|| module.target.unknown_register(reg))
 }
 
-/// Refuses a register that is not a scalar of at most 64 bits.
+/// Rejects a register that is not a scalar register with at most 64 bits.
 pub(crate) fn scalar(target: &Target, reg: Reg) -> Result<()> {
     let Some(register) = target.register(reg) else {
         return Err(target.unknown_register(reg));
@@ -435,7 +435,7 @@ pub(super) fn space(module: &Module, id: SpaceId) -> Result<()> {
     }
 }
 
-/// Error for an offset in bytes whose number of bits exceeds the limit.
+/// Error for a byte offset whose bit count exceeds the limit.
 #[cold]
 fn far(bytes: i64) -> Error {
     let most = i64::MAX as u128;
@@ -458,7 +458,7 @@ fn moved(from: Room, bits: i64) -> Result<Room> {
     Ok(Room::around(from.before().saturating_add(distance), after - distance).lanes_as(from))
 }
 
-/// Refuses to take more bits than there are, or fewer than all lanes of a vector register.
+/// Rejects more bits than there are, or fewer than all lanes of a vector register.
 #[inline]
 fn takes(target: &Target, vector: Reg, what: &str, place: Room, needs: u64) -> Result<()> {
     if place.is_all_lanes() && needs < place.after {
@@ -467,7 +467,7 @@ fn takes(target: &Target, vector: Reg, what: &str, place: Room, needs: u64) -> R
     fits(what, place, needs)
 }
 
-/// Refuses to take fewer bits than all lanes of a vector register, as the lane would be unknown.
+/// Rejects fewer bits than all lanes of a vector register, because the lane would be unknown.
 pub(super) fn known_lane(target: &Target, what: &str, checked: &Checked, needs: u64) -> Result<()> {
     if checked.room.is_all_lanes() && needs < checked.room.after {
         Err(which_lane(target, what, checked.vector, needs))
@@ -495,7 +495,7 @@ fn does_not_fit(what: &str, needs: u64, has: u64) -> Error {
     ErrorKind::DoesNotFit { what: what.into(), needs, has }.into()
 }
 
-/// Maximum number of elements in a row: its meaning is computed element by element.
+/// Maximum element count in a row: its meaning is computed element by element.
 const MAX_ELEMENTS: u64 = 1 << 16;
 
 fn elements(bits: u64, count: u64) -> Result<u64> {
@@ -540,7 +540,7 @@ mod tests {
         let gpu = Target::amdgpu(Gfx::GFX1030, Wave::W32).expect("a target");
         let [s4, v3] = [gpu.sgpr(4), gpu.vgpr(3)].map(core::result::Result::unwrap);
         let mut taken = 0;
-        // Scalars, vectors, registers of more bits than an address, and numbers without a register.
+        // Scalars, vectors, registers with more bits than an address, and numbers without a register.
         for (target, registers) in [
             (gpu, [s4, v3, Reg(0), Reg(16), Reg(1 << 30)]),
             (Target::x86_64(), [Reg(6), Reg(17), Reg(33), Reg(49), Reg(999)]),

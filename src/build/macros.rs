@@ -32,7 +32,7 @@ pub struct MacroBuilder<'b> {
 }
 
 impl Builder {
-    /// Returns a builder for the preprocessor's actions, continuing after those of the last call for the unit.
+    /// Returns a builder for the preprocessor's actions, which continues after the last call for the unit.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`].
@@ -106,7 +106,7 @@ impl MacroBuilder<'_> {
         Ok(self.push(Macro::Undefine { line, name }))
     }
 
-    /// Begins a file: the primary one, or one included by this line of the enclosing file, counted from 1.
+    /// Begins a file: the primary file, or a file included by this line in the enclosing file, counted from 1.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId) where the file does not exist or belongs to another
@@ -168,7 +168,7 @@ impl MacroBuilder<'_> {
     }
 }
 
-/// Length in bytes of the macro name at the start of the text.
+/// Returns the byte length of the macro name at the start of the text.
 fn head_len(text: &str) -> usize {
     text.find(|char: char| char == '(' || char.is_whitespace()).unwrap_or(text.len())
 }

@@ -1,10 +1,10 @@
-//! Builder interface of [`model`](crate::model), called by a compiler as it compiles. A scope is added before its
+//! Builder interface to [`model`](crate::model), called by a compiler as it compiles. A scope is added before its
 //! contents, and a function's code before its pcs are used; otherwise the order is free. The `describe_…` methods add
 //! properties to an existing unit, type, function or variable.
 //!
-//! A call checks what its arguments show: ids, pcs, sizes and registers, with the facts that `builder` keeps of earlier
-//! calls. What only the complete module shows is checked in `finish`, and `blame` names the call at fault. `loc` checks
-//! locations in one pass over their nodes, as they are most of a description.
+//! A call checks what its arguments show: ids, pcs, sizes and registers, with the facts that `builder` keeps about
+//! earlier calls. What only the complete module shows is checked in `finish`, and `blame` names the call at fault.
+//! `loc` checks locations in one pass over their nodes, because they are most of a description.
 //!
 //! Adding an entity returns its id, or a builder that ends in `id()`; ids are plain numbers and borrow nothing. Each
 //! call checks its arguments immediately; its error names the unit, function, variable and pc range.

@@ -1,4 +1,4 @@
-//! Program modules, described one after the other.
+//! A program's modules, described one after the other.
 
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use hashbrown::HashTable;
@@ -7,17 +7,18 @@ use super::builder::Builder;
 use crate::error::Result;
 use crate::model::{Lanes, Module};
 
-/// Number of variables from which a module is large: it is handed over without unused memory, which is not kept. Nor is
-/// a hash table of as many elements, as clearing it takes time for each of its slots.
+/// Variable count from which a module is large: it is handed over without unused memory, which is not kept. Nor is a
+/// hash table with as many elements, because clearing it takes time for each of its slots.
 const LARGE: usize = 1 << 10;
 
 impl Builder {
     /// Finishes the module, hands it over, and begins the next module of the program in the same memory.
     ///
-    /// The next module has the same target, and its names keep their numbers, by which a [`Stream`](crate::lower::Stream) finds them: ids of
-    /// the module that was handed over, other than [symbols](crate::model::Symbol), are of no use in it. A program of
-    /// many small modules is written faster in this way than with a builder for each of them. The names stay in memory: a
-    /// program of large modules takes less with a builder for each.
+    /// The next module has the same target, and its names keep their numbers, by which a
+    /// [`Stream`](crate::lower::Stream) finds them: ids from the module that was handed over, other than
+    /// [symbols](crate::model::Symbol), are invalid in it. A program with many small modules is written faster in this
+    /// way than with a builder for each of them. The names stay in memory, so that a program with large modules takes
+    /// less memory with a builder for each.
     ///
     /// ```
     /// # use eitri::{build::Builder, lower::{Consumer, Policy, Stream}, target::Target};
@@ -33,7 +34,8 @@ impl Builder {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`finish`](Self::finish), and those of `take`. The next module begins after an error too.
+    /// Same errors as [`finish`](Self::finish), and the errors that `take` returns. The next module begins after an
+    /// error too.
     pub fn hand_over<T>(&mut self, take: impl FnOnce(&Module) -> Result<T>) -> Result<T> {
         let ended = self.end();
         let is_large = self.module.variables.len() > LARGE;

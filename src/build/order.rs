@@ -1,27 +1,29 @@
-//! Order of live ranges and line rows. A compiler that describes one variable and one function after the other adds them
-//! in order, so that they are assigned to their owners at once; others are sorted when the module is finished.
+//! Order of live ranges and line rows. A compiler that describes one variable and one function after the other adds
+//! them in order, so that they are assigned to their owners at once; otherwise they are sorted when the module is
+//! finished.
 
 use crate::model::{FunctionId, Lists, Live, LocId, Module, Row};
 
 /// Order of the live ranges and line rows so far.
 #[derive(Debug, Default)]
 pub(super) struct Order {
-    /// Whether live ranges are out of order, or overlap, or adjacent ones have equal locations.
+    /// Whether live ranges are out of order, or overlap, or adjacent ranges have equal locations.
     is_live_mixed: bool,
     are_rows_mixed: bool,
-    /// Index of the first live range of the variable that has the last one.
+    /// Index of the first live range that belongs to the last range's variable.
     first_live: u32,
-    /// First location of the last live range, which has several if the variable is in all of them at once, and its hash.
+    /// The last live range's first location, and its hash. A range has several locations if the variable is in all of
+    /// them at once.
     loc: Option<LocId>,
     hash: Option<usize>,
-    /// Index of the first row of the function that has the last one.
+    /// Index of the first row that belongs to the last row's function.
     first_row: u32,
-    /// The function of each row.
+    /// Each row's function.
     row_functions: Vec<FunctionId>,
 }
 
 impl Order {
-    /// Forgets the ranges and rows of a module, and keeps the memory.
+    /// Forgets a module's ranges and rows, and keeps the memory.
     pub(super) fn clear(&mut self) {
         let mut row_functions = core::mem::take(&mut self.row_functions);
         row_functions.clear();
@@ -37,7 +39,7 @@ impl Order {
             Some(last) if last.variable == one.variable => {
                 if (last.start, last.end) != (one.start, one.end) {
                     order.is_live_mixed |= one.start < last.end;
-                    // One branch, which is seldom taken.
+                    // A single branch, which is rarely taken.
                     if (last.end == one.start) & (order.hash == hash) {
                         order.is_live_mixed |= locs.is_same(order.loc.unwrap_or(one.loc), one.loc);
                     }
@@ -115,7 +117,7 @@ impl Order {
 fn join_live(module: &mut Module) {
     let live = &mut module.lists.live;
     let locs = &module.locs;
-    // The ranges kept last, and the number of ranges kept.
+    // The ranges kept last, and how many ranges are kept.
     let mut last = 0..0;
     let mut kept = 0;
     let mut index = 0;

@@ -1,4 +1,4 @@
-//! Checks that pcs and pc ranges are at instruction boundaries of a function.
+//! Checks that pcs and pc ranges are at a function's instruction boundaries.
 
 use core::ops::Range;
 
@@ -11,8 +11,8 @@ pub(super) fn instruction(target: &Target, pc: u64) -> Result<()> {
     if is_instruction(target, pc) { Ok(()) } else { Err(inside(target, pc)) }
 }
 
-/// Refuses a range that is empty, exceeds a function of `size` bytes, or begins or ends inside an instruction. The end
-/// of the function is a boundary.
+/// Rejects a range that is empty, exceeds a function with `size` bytes, or begins or ends inside an instruction. The
+/// function's end is a boundary.
 #[inline(always)]
 pub(super) fn range(target: &Target, size: u64, pcs: &Range<u64>) -> Result<()> {
     if pcs.start >= pcs.end {

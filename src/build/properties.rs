@@ -1,8 +1,8 @@
-//! Methods of builders for plain properties, by the [table](crate::model::entities). A row with `by` has a hand-written
-//! method, other than a declaration's line.
+//! Builder methods for plain properties, by the [table](crate::model::entities). A row with `by` has a hand-written
+//! method, except a declaration's line.
 
-/// The methods of a builder: of one that has `data` and, for texts, `text`, `(self)`; of one with a `member`, which the
-/// methods return changed, `(value)`.
+/// Builder methods: `(self)` for a builder that has `data` and, for texts, `text`; `(value)` for a value with a
+/// `member`, which the methods return changed.
 macro_rules! methods { (
     $how:tt $builder:ident;
     $(

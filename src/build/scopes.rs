@@ -15,8 +15,8 @@ pub trait InScope: Sealed {
     /// Returns the entity's scope.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`] where the entity is not of the module; [`ErrorKind::BadArgument`] where it is a type
-    /// without a scope.
+    /// [`ErrorKind::UnknownId`] where the entity does not belong to the module; [`ErrorKind::BadArgument`] where it is
+    /// a type without a scope.
     fn scope(self, module: &Module) -> Result<ScopeId>;
 }
 
@@ -55,7 +55,7 @@ impl InScope for ScopeId {
 }
 
 impl Builder {
-    /// Adds a namespace. DWARF 5 section 3.2.2. A reopened namespace is another scope of the same name.
+    /// Adds a namespace. DWARF 5 section 3.2.2. A reopened namespace is another scope with the same name.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`] where the parent scope does not exist; [`ErrorKind::BadArgument`] where the parent is a
@@ -67,7 +67,7 @@ impl Builder {
     /// Adds a namespace whose names are also visible in the parent scope: `inline namespace` in C++.
     ///
     /// # Errors
-    /// The errors of [`namespace`](Self::namespace).
+    /// Same errors as [`namespace`](Self::namespace).
     pub fn inline_namespace(&mut self, parent: impl InScope, name: &str) -> Result<ScopeId> {
         self.namespace_of(parent, Some(name), true)
     }
@@ -75,7 +75,7 @@ impl Builder {
     /// Adds an unnamed namespace, whose names are visible in the parent scope.
     ///
     /// # Errors
-    /// The errors of [`namespace`](Self::namespace).
+    /// Same errors as [`namespace`](Self::namespace).
     pub fn anonymous_namespace(&mut self, parent: impl InScope) -> Result<ScopeId> {
         self.namespace_of(parent, None, true)
     }
@@ -93,7 +93,7 @@ impl Builder {
         Ok(self.scope(parent, ScopeKind::Namespace { name, is_inline }))
     }
 
-    /// Adds a lexical block: half-open pc ranges in bytes from the start of the function.
+    /// Adds a lexical block: half-open pc ranges in bytes from the function start.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`] where the parent scope does not exist; [`ErrorKind::EmptyRange`];
@@ -103,13 +103,11 @@ impl Builder {
         self.code_scope(parent, ScopeKind::Block, pcs)
     }
 
-    /// Adds the inlined copy of a block: `origin` is the block in the function that was inlined. DWARF 5 section
-    /// 3.3.8.2.
+    /// Adds a block's inlined copy: `origin` is the block in the function that was inlined. DWARF 5 section 3.3.8.2.
     ///
     /// # Errors
-    /// The errors of [`block`](Self::block); [`ErrorKind::UnknownId`] where the origin does not exist;
-    /// [`ErrorKind::BadArgument`] where the origin is not a block of the function of the innermost enclosing inlined
-    /// call.
+    /// Same errors as [`block`](Self::block); [`ErrorKind::UnknownId`] where the origin does not exist;
+    /// [`ErrorKind::BadArgument`] where the origin is not a block in the innermost enclosing inlined call's function.
     pub fn inlined_block(
         &mut self,
         parent: impl InScope,
@@ -139,11 +137,11 @@ impl Builder {
         }
     }
 
-    /// Adds an inlined call of a function: its half-open pc ranges, in bytes from the start of the function that it was
-    /// inlined into, and the source position of the call.
+    /// Adds an inlined call to a function: its half-open pc ranges, in bytes from the start of the function that it was
+    /// inlined into, and the call's source position.
     ///
     /// # Errors
-    /// The errors of [`block`](Self::block); [`ErrorKind::UnknownId`] where the function does not exist or belongs to
+    /// Same errors as [`block`](Self::block); [`ErrorKind::UnknownId`] where the function does not exist or belongs to
     /// another unit.
     pub fn inlined(
         &mut self,
@@ -171,8 +169,8 @@ impl Builder {
         Ok(scope)
     }
 
-    /// Sets the entry pc of a block, inlined call or function, in bytes from the start of the function, where it is not
-    /// the lowest pc. DWARF 5 section 2.18.
+    /// Sets the entry pc of a block, inlined call or function, in bytes from the function start, where it is not the
+    /// lowest pc. DWARF 5 section 2.18.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`] where the scope does not exist; [`ErrorKind::OutsideFunction`];
@@ -209,9 +207,9 @@ impl Builder {
         Ok(())
     }
 
-    /// Sets the discriminator: of an inlined call, to distinguish it from other calls on its line, as in the line
-    /// table; of a block, that of its instructions. DWARF encodes both as `DW_AT_GNU_discriminator`, and an instruction's
-    /// in its row.
+    /// Sets the discriminator. An inlined call's discriminator distinguishes it from other calls on its line, as in the
+    /// line table; a block's is its instructions' discriminator. DWARF encodes both as `DW_AT_GNU_discriminator`, and
+    /// an instruction's in its row.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`] where the scope does not exist; [`ErrorKind::BadArgument`] where it is neither an
@@ -239,7 +237,7 @@ impl Builder {
         if size > 0 && pc == size { Ok(()) } else { self.instruction_pc(scope, pc) }
     }
 
-    /// Refuses a pc at which no instruction of the scope's function can begin.
+    /// Rejects a pc at which no instruction in the scope's function can begin.
     pub(super) fn instruction_pc(&self, scope: ScopeId, pc: u64) -> Result<()> {
         let context = || At { pcs: Some(pc..pc.saturating_add(1)), ..self.module.at_scope(scope) };
         let Some(function) = self.module.function_of(scope) else {
@@ -266,7 +264,7 @@ impl Builder {
         let size =
             self.module.function_of(parent).map_or(0, |function| self.module.functions[function].bytes);
         let around = self.around[parent].code.map_or(&[][..], |scope| self.module.ranges(scope));
-        // The ranges of a scope are disjoint, and mostly sorted.
+        // A scope's ranges are disjoint, and usually sorted.
         let mut sorted = Vec::new();
         let outer = if around.is_sorted_by_key(|range| range.start) {
             around
@@ -337,10 +335,10 @@ impl Builder {
     }
 }
 
-/// Returns the index of the first range that overlaps an earlier one, and the first that it overlaps. Empty ranges are
-/// errors of their own.
+/// Returns the index of the first range that overlaps an earlier range, and the first range that it overlaps. Empty
+/// ranges are reported separately.
 fn first_overlap(ranges: &[Range<u64>]) -> Option<(usize, Range<u64>)> {
-    // Mostly the ranges are sorted.
+    // Usually the ranges are sorted.
     if ranges.is_sorted_by(|one, other| one.end <= other.start) {
         return None;
     }

@@ -16,8 +16,8 @@ pub(super) enum Slot {
 }
 
 impl Slot {
-    /// Whether the start of the frame is known, without which an offset is not an address. A function without code has
-    /// no frame.
+    /// Returns whether the frame's start is known, without which an offset is not an address. A function without code
+    /// has no frame.
     pub(super) fn has_base(&self, module: &Module) -> bool {
         let scope = match *self {
             Self::Variable(variable, _) => module.variables[variable].scope,

@@ -23,12 +23,12 @@ impl UnitBuilder<'_> {
         self
     }
 
-    /// Sets the file name of the unit's split unit, relative to the compilation's directory, for consumers with
-    /// [split units](crate::Consumer::is_split). DWARF 5 section 3.1.2, `DW_AT_dwo_name`.
+    /// Sets the file name of the unit's split unit, relative to the compilation directory, for consumers with [split
+    /// units](crate::Consumer::is_split). DWARF 5 section 3.1.2, `DW_AT_dwo_name`.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`] where the name is empty; [`ErrorKind::DuplicateName`] where it is that of another
-    /// unit's file.
+    /// [`ErrorKind::BadArgument`] where the name is empty; [`ErrorKind::DuplicateName`] where another unit's file has
+    /// it.
     pub fn split_name(&mut self, name: &str) -> Result<&mut Self> {
         let module = &mut self.builder.module;
         let known = module.strings.number(name).map(StringId::from_u32);
@@ -73,7 +73,7 @@ impl Builder {
         self.module.units.push(Unit::new(name, scope, file))
     }
 
-    /// Returns a builder for further properties of a unit.
+    /// Returns a builder for a unit's further properties.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`].
@@ -91,8 +91,8 @@ impl Builder {
         self.module.units.get(unit).map(|unit| unit.file).ok_or_else(missing)
     }
 
-    /// Adds another source file of a unit; `directory` is `None` for the compilation's directory. Equal files
-    /// share one id.
+    /// Adds another source file to a unit; `directory` is `None` for the compilation directory. Equal files share one
+    /// id.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`].
@@ -105,7 +105,7 @@ impl Builder {
         Ok(*self.files.entry((unit, directory, name)).or_insert_with(new))
     }
 
-    /// Sets the MD5 sum of a file's text. Either all files of a unit have one, or none.
+    /// Sets the MD5 sum of a file's text. Either all files in a unit have one, or none.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`].
@@ -115,8 +115,8 @@ impl Builder {
         Ok(())
     }
 
-    /// Embeds the text of a file that a debugger cannot find, such as one generated during compilation. Files of a unit
-    /// with and without embedded text may be mixed.
+    /// Embeds a file's text that a debugger cannot find, because it was generated during compilation, for example.
+    /// Files with and without embedded text may be mixed in a unit.
     ///
     /// Only DWARF 5 encodes it.
     ///

@@ -21,7 +21,7 @@ pub struct VariableBuilder<'b> {
     builder: &'b mut Builder,
     id: VariableId,
     unit: UnitId,
-    /// Size of the variable's type in bits without padding at the end, if known, and of the padding.
+    /// The variable type's size in bits without padding at the end, if known, and the padding's size.
     bits: Option<u64>,
     padding: u64,
     /// Size of the function's code in bytes.
@@ -32,7 +32,7 @@ pub struct VariableBuilder<'b> {
 
 /// Maximum number of bits.
 const ROOM: u32 = u32::MAX >> 1;
-/// Flag: the location depends on the start of the function's stack frame.
+/// Flag: the location depends on the function start's stack frame.
 const HAS_SLOT: u32 = !ROOM;
 
 impl Builder {
@@ -44,16 +44,16 @@ impl Builder {
         self.new_variable(scope, Some(name), ty, VariableKind::Variable, None)
     }
 
-    /// Adds a parameter of the function that the scope belongs to. Parameters are in the order of the calls. An empty
-    /// name means unnamed.
+    /// Adds a parameter to the function that the scope belongs to. Parameters are in call order. An empty name means
+    /// unnamed.
     ///
     /// # Errors
-    /// The errors of [`variable`](Self::variable).
+    /// Same errors as [`variable`](Self::variable).
     pub fn parameter(&mut self, scope: impl InScope, name: &str, ty: TypeId) -> Result<VariableBuilder<'_>> {
         self.new_variable(scope, Some(name), ty, VariableKind::Parameter, None)
     }
 
-    /// Returns a builder for further properties of a variable, such as locations at other pcs.
+    /// Returns a builder for a variable's further properties, such as locations at other pcs.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`].
@@ -69,7 +69,7 @@ impl Builder {
     /// Adds a named constant with its value, as its bytes in memory from the lowest address.
     ///
     /// # Errors
-    /// The errors of [`variable`](Self::variable); [`ErrorKind::DoesNotFit`] if `value` is not of the type's size.
+    /// Same errors as [`variable`](Self::variable); [`ErrorKind::DoesNotFit`] if `value` does not have the type's size.
     pub fn constant(
         &mut self,
         scope: impl InScope,
@@ -85,7 +85,7 @@ impl Builder {
     /// [`definition`](Self::definition). The declaration has no location. DWARF 5 section 2.13.1.
     ///
     /// # Errors
-    /// The errors of [`variable`](Self::variable).
+    /// Same errors as [`variable`](Self::variable).
     pub fn extern_variable(
         &mut self,
         scope: impl InScope,
@@ -98,8 +98,8 @@ impl Builder {
         Ok(variable)
     }
 
-    /// Adds the inlined copy of a function's variable or parameter `origin`, in the scope of the inlined call or of a
-    /// block in it.
+    /// Adds the inlined copy of a function's variable or parameter `origin`, in the inlined call's scope or in a block
+    /// in it.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`] where the scope or the variable does not exist; [`ErrorKind::BadArgument`] where the
@@ -128,9 +128,9 @@ impl Builder {
         self.new_variable(scope, None, ty, kind, Some(origin))
     }
 
-    /// Adds the definition of a static member, or of a variable that was [declared](Self::extern_variable), in the unit
-    /// or a namespace. The definition has the location; other properties come from the declaration, unless the definition
-    /// has its own. DWARF 5 section 2.13.2.
+    /// Adds the definition for a static member, or for a variable that was [declared](Self::extern_variable), in the
+    /// unit or a namespace. The definition has the location; other properties come from the declaration, unless the
+    /// definition has separate ones. DWARF 5 section 2.13.2.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`] where the scope or the variable does not exist, or belongs to another unit;
@@ -213,7 +213,7 @@ impl VariableBuilder<'_> {
     /// DWARF 5 section 4.1, item 10.
     ///
     /// # Errors
-    /// [`ErrorKind::DoesNotFit`] if `value` is not of the type's size.
+    /// [`ErrorKind::DoesNotFit`] if `value` does not have the type's size.
     pub fn const_value(&mut self, value: &[u8]) -> Result<&mut Self> {
         let ty = self.data().ty;
         let has = self.builder.module.types[ty].bits.map(|bits| bits.next_multiple_of(8));
@@ -228,18 +228,18 @@ impl VariableBuilder<'_> {
         Ok(self)
     }
 
-    /// Adds a location of the variable for half-open pcs, in bytes from the start of the function.
+    /// Adds a location for half-open pcs, in bytes from the function start.
     ///
-    /// The location is valid before the instruction at `pcs.start` runs, until before the one at `pcs.end` runs. Ranges
-    /// may be added in any order; at pcs outside all ranges the variable is not available.
+    /// The location is valid before the instruction at `pcs.start` runs, until before the instruction at `pcs.end`
+    /// runs. Ranges may be added in any order; at pcs outside all ranges the variable is not available.
     ///
     /// # Errors
     /// [`ErrorKind::EmptyRange`], [`ErrorKind::OutsideFunction`]; [`ErrorKind::Misaligned`] where the range begins or
     /// ends inside an instruction; and for the location, [`ErrorKind::UnknownRegister`], [`ErrorKind::UnknownSpace`],
     /// [`ErrorKind::LaneOutOfWave`], [`ErrorKind::TargetLacks`], [`ErrorKind::Limit`], [`ErrorKind::UnknownId`],
-    /// [`ErrorKind::DoesNotFit`] if a part, or the variable, is larger than its storage's rest, and
+    /// [`ErrorKind::DoesNotFit`] if a part, or the variable, is larger than the rest of its storage, and
     /// [`ErrorKind::WhichLane`] if it is smaller than all lanes of a vector register that contains it.
-    /// [`Builder::finish`] refuses ranges that overlap, and stack slots of a function whose frame has no known base.
+    /// [`Builder::finish`] rejects ranges that overlap, and stack slots in a function whose frame has no known base.
     #[inline]
     pub fn live(&mut self, pcs: Range<u64>, loc: Loc) -> Result<&mut Self> {
         self.live_at(&pcs, &loc)?;
@@ -249,7 +249,7 @@ impl VariableBuilder<'_> {
     /// Adds several simultaneous locations for pcs: each contains the variable's value.
     ///
     /// # Errors
-    /// The errors of [`live`](Self::live); and if `locs` is empty, or one of several locations is undefined.
+    /// Same errors as [`live`](Self::live); and if `locs` is empty, or one of several locations is undefined.
     pub fn live_in(&mut self, pcs: Range<u64>, locs: &[Loc]) -> Result<&mut Self> {
         self.range(&pcs)?;
         if locs.is_empty() {
@@ -289,7 +289,7 @@ impl VariableBuilder<'_> {
     /// Sets a location that is valid whenever the variable is in scope.
     ///
     /// # Errors
-    /// The errors of [`live`](Self::live) for the location.
+    /// Same errors as [`live`](Self::live) for the location.
     pub fn always(&mut self, loc: Loc) -> Result<&mut Self> {
         let (loc, _) = self.place(&self.padded(&loc), None)?;
         let data = self.data();
@@ -297,8 +297,8 @@ impl VariableBuilder<'_> {
         Ok(self)
     }
 
-    /// Returns the location with an undefined part for the padding at the end of the type, where its storage has the bits
-    /// of the value and not those of the padding: a debugger that reads the whole type finds no bits elsewhere.
+    /// Returns the location with an undefined part for the padding at the end of the type, where its storage has the
+    /// value's bits and not the padding's: a debugger that reads the whole type then finds no bits elsewhere.
     #[inline]
     fn padded<'l>(&self, loc: &'l Loc) -> Cow<'l, Loc> {
         if self.padding == 0 { Cow::Borrowed(loc) } else { self.with_padding(loc) }
@@ -310,7 +310,7 @@ impl VariableBuilder<'_> {
         let facts = self.builder.location_facts(self.unit, loc, Some(bits), "the variable");
         match facts.ok().and_then(|facts| facts.room.after()) {
             Some(has) if has < bits + self.padding => Cow::Owned(loc.padded(has, bits, self.padding)),
-            // The errors are those of the location itself.
+            // The errors are about the location itself.
             _ => Cow::Borrowed(loc),
         }
     }

@@ -1,4 +1,4 @@
-//! Answers as JSON, in the keys of `expect`, for judgement by another program.
+//! Answers as JSON, with the keys of `expect`, so that another program can check them.
 
 use serde_json::{Map, Value, json};
 
@@ -44,7 +44,7 @@ impl Found {
 }
 
 impl Unwound {
-    /// The answer in the keys of `expect`.
+    /// Returns the answer with the keys of `expect`.
     pub(super) fn to_answer(&self) -> Value {
         let mut answer = Map::new();
         if let Some(fault) = self.worst() {

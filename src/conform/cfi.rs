@@ -1,4 +1,4 @@
-//! Call frame information of a vector, unwound with the built-in unwinder.
+//! A vector's call frame information, unwound with the built-in unwinder.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,10 @@ use crate::eval::{Architecture, CallStack, Class, Fault, Location, read_bits};
 use crate::op::{Encoding, Reg};
 use crate::read::{Fde, FrameSection, Frames, Sections};
 
-/// A section of call frame information, as in a linked file.
+/// A section with call frame information, as in a linked file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FrameBytes {
-    /// Name of the section.
+    /// Section name.
     pub section: FrameSection,
     /// Address of the first byte.
     pub address: u64,
@@ -54,8 +54,8 @@ impl CfiText {
 }
 
 impl FrameBytes {
-    /// Unwinds one frame with the built-in unwinder. `asked` are registers to recover in addition to those with a
-    /// rule.
+    /// Unwinds one frame with the built-in unwinder. `asked` are registers to recover in addition to the registers with
+    /// a rule.
     pub(super) fn unwind(
         &self,
         machine: &Machine,
@@ -92,7 +92,7 @@ impl FrameBytes {
         let read = |location: &Location, bits: u64| read_bits(location, bits, &machine.snapshot);
         let registers = ruled.chain(asked).map(|number| {
             let location = innermost.saved(Reg(number)).map_err(|fault| unwinding(&fault));
-            // The column of the return address may be no register of the target.
+            // The return address column need not be a register of the target.
             let bits = target.register_bits(Reg(number)).unwrap_or(u32::from(encoding.address_bytes) * 8);
             let contents = location.clone().and_then(|location| read(&location, bits.into()));
             (number, Recovered { location, contents })
@@ -115,11 +115,11 @@ impl FrameBytes {
     }
 }
 
-/// Maximum number of rules in all rows of a table. Each row lists all its rules, so that their number can grow with
-/// the square of the section's size.
+/// Maximum number of rules in all rows of a table. Each row lists all its rules, so that their number can grow with the
+/// square of the section's size.
 const MOST_LISTED: usize = 0x10_0000;
 
-/// All rows with a pc of the FDE.
+/// Returns all rows that contain a pc in the FDE.
 fn rows(frames: &Frames<'_>, fde: &Fde<'_>) -> Result<Vec<Row>, Fault> {
     let is_known = frames.cie(fde).is_known;
     let fault = |error: Error| {
@@ -149,13 +149,13 @@ fn rows(frames: &Frames<'_>, fde: &Fde<'_>) -> Result<Vec<Row>, Fault> {
     Ok(rows)
 }
 
-/// Decodes bytes of memory as a number.
+/// Decodes bytes in memory as a number.
 fn number(bytes: &[u8], big_endian: bool) -> u64 {
     let push = |number, byte: &u8| number << 8 | u64::from(*byte);
     if big_endian { bytes.iter().fold(0, push) } else { bytes.iter().rev().fold(0, push) }
 }
 
-/// The fault for an error of the reader: malformed sections are ill-formed.
+/// Returns the fault for a reader's error: malformed sections are ill-formed.
 fn reading(error: &Error) -> Fault {
     let class = match error.kind() {
         ErrorKind::Malformed(_) | ErrorKind::Truncated(_) | ErrorKind::Unsupported(_) => Class::IllFormed,

@@ -1,4 +1,4 @@
-//! Stack elements of the format.
+//! The format's stack elements.
 
 use serde::Deserialize;
 
@@ -14,7 +14,7 @@ use crate::json::schema::{HasSchema, Schemas};
 
 objects! {
     "element"
-    /// An element of the stack.
+    /// A stack element.
     pub(super) struct ElementText {
         value: Option<ValueText>,
         ty as "type": Option<ValueType>,

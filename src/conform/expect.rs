@@ -1,4 +1,4 @@
-//! Expected results of a vector.
+//! A vector's expected results.
 
 use core::fmt::{self, Display};
 use core::str::FromStr;
@@ -17,14 +17,14 @@ use super::values::{Bytes, Natural, Offset, Parsed, Signed, Textual, Unread, Wro
 use crate::eval::{Architecture, BaseType, Class, Location};
 use crate::json::schema::{self, HasSchema, Schemas};
 
-/// The result that the specification requires. Printed in the notation of the format: `location reg:0, bytes 04 05`.
+/// The result that the specification requires. Printed in the format's notation: `location reg:0, bytes 04 05`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expect {
-    /// Location of the object.
+    /// The object's location.
     pub(super) location: Option<Location>,
     /// Other expectation, if any.
     pub(super) answer: Option<Answer>,
-    /// Effect of the store.
+    /// What the store changes.
     pub(super) written: Option<AfterStore>,
     /// Expectation for call frame information; such a vector has no other expectations.
     pub(super) unwound: Option<ExpectUnwound>,
@@ -34,13 +34,13 @@ pub struct Expect {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Answer {
     Bytes(Pattern),
-    /// A value's bits; without a type, of the generic type.
+    /// A value's bits; without a type, they are the generic type's.
     Value(Natural, Option<BaseType>),
     Pointer(Pointer),
     Error(Word),
 }
 
-/// Effect of a store.
+/// What a store changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum AfterStore {
     /// Contents after the store.
@@ -56,7 +56,7 @@ pub(super) struct Pointer {
     pub by: i64,
 }
 
-/// A class of failure, by its word.
+/// A failure class, by its word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Word(pub Class);
 
@@ -108,7 +108,7 @@ objects! {
     }
 }
 
-/// The `written` object: places as text, with their contents.
+/// The `written` object: store targets as text, with their contents.
 #[derive(Debug, Clone)]
 enum WrittenText {
     Bytes(Vec<(String, Vec<u8>)>),
@@ -185,7 +185,7 @@ impl WrittenText {
 }
 
 impl ExpectText {
-    /// The expectation of a vector with call frame information.
+    /// Resolves the expectation for a vector with call frame information.
     pub fn resolve_unwound(&self, architecture: &dyn Architecture) -> Result<Expect, Wrong> {
         let others = [
             ("location", self.location.is_some()),
@@ -207,7 +207,7 @@ impl ExpectText {
         Ok(Expect { location: None, answer: None, written: None, unwound })
     }
 
-    /// Checks the combination of keys, and resolves names. `is_stored`: the vector has bytes to write.
+    /// Checks the key combination, and resolves names. `is_stored`: the vector has bytes to write.
     pub fn resolve(&self, architecture: &dyn Architecture, is_stored: bool) -> Result<Expect, Wrong> {
         let others = [
             ("rows", self.rows.is_some()),

@@ -1,4 +1,4 @@
-//! A file of vectors.
+//! A vector file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ use crate::eval::Evaluator;
 use crate::json::position;
 use crate::json::schema::{HasSchema, Schemas};
 
-/// A file of vectors.
+/// A vector file.
 #[derive(Debug, Clone)]
 pub struct File {
     text: FileText,
@@ -41,21 +41,21 @@ objects! {
 }
 
 choice! {
-    /// Version of the format.
+    /// Format version.
     enum Format { One "eitri-vectors-1" }
 }
 
-/// The schema of a file.
+/// Returns a file's schema.
 pub(crate) fn vectors_schema(to: &mut Schemas) -> Value {
     FileText::schema(to)
 }
 
 impl File {
-    /// Reads a file of vectors.
+    /// Reads a vector file.
     ///
     /// # Errors
     /// [`Malformed`](crate::error::ErrorKind::Malformed) and [`Truncated`](crate::error::ErrorKind::Truncated), with
-    /// the [place](crate::error::At::json) in the text and the [vector](crate::error::At::vector), if the text
+    /// the [position](crate::error::At::json) in the text and the [vector](crate::error::At::vector), if the text
     /// violates the format, or refers to a name that the target does not have.
     pub fn from_json(text: impl AsRef<[u8]>) -> Result<Self> {
         parse(text.as_ref(), "the file of vectors", |file: FileText| {
@@ -74,7 +74,7 @@ impl File {
         })
     }
 
-    /// Number of vectors.
+    /// Returns the number of vectors.
     pub fn len(&self) -> usize {
         self.text.vectors.len()
     }
@@ -119,7 +119,7 @@ fn in_vector(index: usize, wrong: Wrong) -> Wrong {
     wrong.at(index).under("vectors")
 }
 
-/// The object of the file and that of a vector. A vector's object that `replaces` the file's stands alone; a vector's
+/// Returns the file's object and the vector's. A vector's object that `replaces` the file's stands alone; a vector's
 /// `null` removes the file's.
 fn layers<'a, L>(
     key: &str,
@@ -146,7 +146,7 @@ fn layers<'a, L>(
     Layers(layers)
 }
 
-/// Reads `what` from a text and passes it to a function. Errors get their place in the text.
+/// Reads `what` from a text and passes it to a function. Adds the position in the text to errors.
 pub(super) fn parse<T: DeserializeOwned, R>(
     text: &[u8],
     what: &str,
@@ -173,10 +173,10 @@ pub(super) fn parse<T: DeserializeOwned, R>(
     Err(error.or_at(At { vector, ..At::default() }))
 }
 
-/// Key of the vectors of a file.
+/// Key for a file's vectors.
 const VECTORS: &str = "vectors";
 
-/// Name of a vector.
+/// Returns a vector's name.
 fn vector_name(text: &str, index: usize) -> Option<String> {
     let steps = [Step::Key(VECTORS.into()), Step::Index(index), Step::Key("name".into())];
     let rest = &text[position::offset(text, &steps)?..];

@@ -1,4 +1,4 @@
-//! Results of an evaluator, and their comparison with the expectation of a vector.
+//! Evaluator results, and their comparison with a vector's expectation.
 
 use core::fmt::{self, Display};
 use std::collections::BTreeMap;
@@ -15,15 +15,15 @@ use crate::eval::{
 };
 use crate::target::SpaceId;
 
-/// Results of an evaluator. [Printed](Self::to_text) in the notation of the format: `location reg:0, bytes 04 05`.
+/// An evaluator's results. [Printed](Self::to_text) in the format's notation: `location reg:0, bytes 04 05`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// Result of the evaluation.
+    /// What evaluation returned.
     pub result: Result<Element, Fault>,
-    /// Result of reading at the location; `None` for a vector without a size to read, or without a location.
+    /// What reading at the location returned; `None` for a vector without a size to read, or without a location.
     pub read: Option<Result<Read, Fault>>,
-    /// Result of storing at the location: the machine after the store. `None` for a vector without bytes to write, or
-    /// without a location.
+    /// What storing at the location returned: the machine after the store. `None` for a vector without bytes to write,
+    /// or without a location.
     pub written: Option<Result<Snapshot, Fault>>,
 }
 
@@ -40,7 +40,7 @@ impl Read {
     /// Reads at a location: an implicit pointer if the location has one, otherwise bits.
     ///
     /// # Errors
-    /// The errors of [`read_bits`] and [`read_pointer`].
+    /// The errors that [`read_bits`] and [`read_pointer`] return.
     pub fn at(location: &Location, bits: u64, machine: &dyn Machine) -> Result<Self, Fault> {
         match read_pointer(location, bits)? {
             Some(pointer) => Ok(Self::Pointer(pointer)),
@@ -50,18 +50,18 @@ impl Read {
 }
 
 impl Found {
-    /// Prints the results in the notation of the format; `before` is the machine before the store. A text of more than
+    /// Prints the results in the format's notation; `before` is the machine before the store. A text with more than
     /// `most` bytes is truncated, with an ellipsis.
     pub fn to_text(&self, before: &Snapshot, most: usize) -> String {
         shortened(&Printed { found: self, before, names: None }, most)
     }
 
-    /// Prints the results as [`to_text`](Self::to_text) does, with names of registers instead of numbers.
+    /// Prints the results as [`to_text`](Self::to_text) does, with register names instead of numbers.
     pub fn to_text_in_names(&self, before: &Snapshot, most: usize, names: &dyn Architecture) -> String {
         shortened(&Printed { found: self, before, names: Some(names) }, most)
     }
 
-    /// Prints the result of reading as [`to_text_in_names`](Self::to_text_in_names) does, without the location. Empty if
+    /// Prints what was read as [`to_text_in_names`](Self::to_text_in_names) does, without the location. Empty if
     /// nothing was read.
     pub fn read_text_in_names(&self, most: usize, names: &dyn Architecture) -> String {
         self.read.as_ref().map_or_else(String::new, |read| shortened(&PrintedRead(read, Some(names)), most))
@@ -130,7 +130,7 @@ impl Found {
     }
 }
 
-/// Bits of a value as a number.
+/// Returns a value's bits as a number.
 pub(super) fn natural(value: &Value) -> Option<Natural> {
     if value.as_pointer().is_some() {
         return None;
@@ -174,7 +174,7 @@ fn stored(expected: &AfterStore, found: &Result<Snapshot, Fault>, before: &Snaps
     }
 }
 
-/// The class of a refused store; `Unmapped` applies to reads only.
+/// Returns the class of a refused store; `Unmapped` applies to reads only.
 pub(super) fn refusal(fault: &Fault) -> Class {
     match fault.class {
         Class::Unmapped => Class::Evaluation,
@@ -182,7 +182,7 @@ pub(super) fn refusal(fault: &Fault) -> Class {
     }
 }
 
-/// Whether two locations are equal over a number of bits; for 0 bits, over all bits that both have.
+/// Returns whether two locations are equal in this many bits; for 0 bits, in all bits that both have.
 pub(super) fn is_same(expected: &Location, found: &Location, bits: u128) -> bool {
     let bits = match (bits, expected.remaining(), found.remaining()) {
         (0, Some(expected), Some(found)) => {
@@ -200,7 +200,7 @@ pub(super) fn is_same(expected: &Location, found: &Location, bits: u128) -> bool
     }
 }
 
-/// The text of an implicit pointer does not include the space that it points into.
+/// An implicit pointer's text does not include the space that it points into.
 fn comparable(mut spans: Vec<Span>) -> Vec<Span> {
     for place in spans.iter_mut().flat_map(|span| &mut span.places) {
         if let Storage::ImplicitPointer(pointer) = &mut place.storage {
@@ -210,7 +210,7 @@ fn comparable(mut spans: Vec<Span>) -> Vec<Span> {
     spans
 }
 
-/// Effect of a store.
+/// Returns what a store changed.
 pub(super) fn changes(before: &Snapshot, after: &Snapshot) -> AfterStore {
     let registers = after.registers.iter().filter(|&(reg, bytes)| before.registers.get(reg) != Some(bytes));
     let mut places: Vec<_> = registers.map(|(&reg, bytes)| (Stored::Register(reg), bytes.clone())).collect();
@@ -267,7 +267,7 @@ impl Display for Printed<'_> {
     }
 }
 
-/// The result of reading, with names of registers.
+/// What was read, with register names.
 struct PrintedRead<'a>(&'a Result<Read, Fault>, Option<&'a dyn Architecture>);
 
 impl Display for PrintedRead<'_> {
@@ -280,7 +280,7 @@ impl Display for PrintedRead<'_> {
     }
 }
 
-/// A fault, with the name of its class, and names of registers.
+/// A fault, with its class name and register names.
 pub(super) struct Reason<'a>(pub &'a Fault, pub Option<&'a dyn Architecture>);
 
 impl Display for Reason<'_> {

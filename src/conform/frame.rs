@@ -1,4 +1,4 @@
-//! Frames in a `machine` of the format.
+//! Frames in the format's `machine`.
 
 use serde_json::Value;
 

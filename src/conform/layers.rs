@@ -1,4 +1,4 @@
-//! Objects of a file and of a vector, merged key by key.
+//! A file's objects and a vector's, merged key by key.
 
 use super::values::{Given, Step, Wrong};
 
@@ -22,7 +22,7 @@ pub(super) struct Item<'a, T> {
 }
 
 impl<T> Item<'_, T> {
-    /// Prefixes the path of an error in a part of the value with the path of the value.
+    /// Prefixes an error's path in a part of the value with the value's path.
     pub fn wrong(&self, wrong: Wrong) -> Wrong {
         Wrong { path: self.path.iter().cloned().chain(wrong.path).collect(), what: wrong.what }
     }
@@ -34,7 +34,7 @@ impl<T> Item<'_, T> {
 }
 
 impl<'a, L> Layers<'a, L> {
-    /// Values of a key in all objects that have it, starting after the last object that removes it.
+    /// Returns a key's values in all objects that have it, starting after the last object that removes it.
     pub fn all<T>(&self, key: &str, get: impl Fn(&'a L) -> &'a Given<T>) -> Vec<Item<'a, T>> {
         let mut items = Vec::new();
         for (index, layer) in self.0.iter().enumerate() {
@@ -51,7 +51,7 @@ impl<'a, L> Layers<'a, L> {
         items
     }
 
-    /// Value of a key in the last object that has it.
+    /// Returns a key's value in the last object that has it.
     pub fn last<T>(&self, key: &str, get: impl Fn(&'a L) -> &'a Given<T>) -> Option<Item<'a, T>> {
         self.all(key, get).pop()
     }
@@ -63,7 +63,7 @@ impl<'a, L> Layers<'a, L> {
     }
 }
 
-/// Gets the values of a key: `layers.last("pc", |object| &object.pc)`.
+/// Gets a key's values: `layers.last("pc", |object| &object.pc)`.
 macro_rules! last {
     ($layers:expr, $key:ident) => {
         $layers.last(stringify!($key), |object| &object.$key)

@@ -1,4 +1,4 @@
-//! Location lists of the format: as entries, or as bytes of a section.
+//! The format's location lists: as entries, or as a section's bytes.
 
 use std::borrow::Cow;
 
@@ -14,17 +14,17 @@ use crate::json::schema::{self, HasSchema, Schemas};
 use crate::op::Encoding;
 use crate::read::ListFormat;
 
-/// A table of lists of `.debug_loclists` with its header (DWARF 5 section 7.29), and the position of one list.
+/// A `.debug_loclists` table with its header (DWARF 5 section 7.29), and the position of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SectionList {
-    /// Bytes of the table, starting with the length field of its header.
+    /// The table's bytes, starting with the header's length field.
     pub bytes: Vec<u8>,
-    /// Offset of the list's first entry from the start of the table, in bytes. `None`: directly after the header and
-    /// its offsets.
+    /// Offset of the list's first entry from the table's start, in bytes. `None`: directly after the header and its
+    /// offsets.
     pub offset: Option<u64>,
 }
 
-/// The `loclist` key of a vector.
+/// A vector's `loclist` key.
 #[derive(Debug, Clone)]
 pub(super) enum LoclistText {
     Entries(Vec<ListText>),
@@ -72,7 +72,7 @@ impl SectionText {
 }
 
 impl SectionList {
-    /// The entries of the list, for a unit with this encoding. `base` is its base address, `addresses` is its
+    /// Returns the list's entries, for a unit with this encoding. `base` is its base address, `addresses` is its
     /// `.debug_addr`.
     ///
     /// # Errors
@@ -91,7 +91,7 @@ impl SectionList {
         list.entries(encoding, |index| addresses.get(usize::try_from(index).ok()?).copied()).collect()
     }
 
-    /// Offset of the first entry.
+    /// Returns the first entry's offset.
     fn first(&self, encoding: Encoding) -> Result<u64, Fault> {
         let offset_bytes = usize::from(encoding.offset_bytes);
         let (length, header) = if offset_bytes == 8 { (12, 20) } else { (4, 12) };
@@ -132,7 +132,7 @@ fn ill_formed(rule: impl Into<Cow<'static, str>>) -> Fault {
     Fault::new(Class::IllFormed, rule)
 }
 
-/// An entry of a list.
+/// A list entry.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, tag = "kind", rename_all = "snake_case", expecting = "an object with a `kind`")]
 pub(super) enum ListText {
@@ -163,7 +163,7 @@ impl HasSchema for ListText {
     }
 }
 
-/// The entries with an expression, after applying base addresses. `base` is that of the unit.
+/// Returns the entries with an expression, after applying base addresses. `base` is the unit's base address.
 pub(super) fn entries(
     list: &[ListText],
     mut base: Option<u64>,

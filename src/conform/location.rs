@@ -1,4 +1,4 @@
-//! Text form of locations: [`parse`] reads the text that `Display` of [`Location`] prints.
+//! Text form of locations: [`parse`] reads the text that [`Location`]'s `Display` prints.
 
 use core::str::FromStr;
 
@@ -8,7 +8,7 @@ use crate::eval::{Architecture, Composite, ImplicitPointer, Location, SingleLoca
 use crate::op::Reg;
 use crate::target::{Per, SpaceId};
 
-/// Parses the text form of a location. The architecture provides the sizes of registers and address spaces.
+/// Parses a location's text form. The architecture provides register sizes and address space sizes.
 ///
 /// ```
 /// use eitri::conform::location;
@@ -21,12 +21,12 @@ use crate::target::{Per, SpaceId};
 /// ```
 ///
 /// # Errors
-/// A description of the syntax error, or of the register or address space that the architecture does not have.
+/// Describes the syntax error, or the register or address space that the architecture does not have.
 pub fn parse(text: &str, architecture: &dyn Architecture) -> Result<Location, String> {
     text.parse::<LocationText>()?.resolve(architecture)
 }
 
-/// A parsed location, without sizes: one place, or several at once.
+/// A parsed location, without sizes: a single location, or several at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LocationText(Vec<Place>);
 
@@ -47,7 +47,7 @@ enum Named {
     Parts(Vec<(LocationText, u128)>),
 }
 
-/// Target of a store: `reg:N`, or the byte `mem:SPACE:ADDRESS` or `mem:SPACE:ADDRESS@LANE`.
+/// A store's target: `reg:N`, or the byte `mem:SPACE:ADDRESS` or `mem:SPACE:ADDRESS@LANE`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Stored {
     Register(Reg),
@@ -57,7 +57,7 @@ pub(super) enum Stored {
 /// Maximum nesting depth of composites, which protects the stack.
 const MAX_DEPTH: usize = 64;
 
-/// Maximum number of simultaneous places of a location.
+/// Maximum number of simultaneous locations in a text.
 const MAX_PLACES: usize = 256;
 
 impl FromStr for LocationText {
@@ -76,10 +76,10 @@ impl FromStr for LocationText {
 super::values::textual! { LocationText: "^ *(\\[|undefined|mem:|reg:|implicit:|implptr:)"; }
 
 impl Stored {
-    /// Parses the target of a store.
+    /// Parses a store's target.
     ///
     /// # Errors
-    /// A message if the text is not such a place, or names a register or space that the architecture does not have.
+    /// A message if the text is not such a target, or names a register or space that the architecture does not have.
     pub fn parse(text: &str, architecture: &dyn Architecture) -> Result<Self, String> {
         let LocationText(places) = text.parse()?;
         match places.as_slice() {
@@ -95,10 +95,10 @@ impl Stored {
         }
     }
 
-    /// Checks that `bytes` bytes fit the place.
+    /// Checks that `bytes` bytes fit the target.
     ///
     /// # Errors
-    /// A description of the register or address range that the architecture does not have.
+    /// Describes the register or address range that the architecture does not have.
     pub fn check(&self, bytes: usize, architecture: &dyn Architecture) -> Result<(), String> {
         match *self {
             Self::Register(reg) => {
@@ -308,13 +308,13 @@ impl<'a> Reader<'a> {
 }
 
 impl LocationText {
-    /// The location on an architecture.
+    /// Returns the location on an architecture.
     ///
     /// # Errors
-    /// A description of the register or address space that the architecture does not have.
+    /// Describes the register or address space that the architecture does not have.
     pub fn resolve(&self, architecture: &dyn Architecture) -> Result<Location, String> {
         let mut places = self.0.iter().map(|place| place.resolve(architecture));
-        // A parsed location has at least one place.
+        // A parsed location contains at least one element.
         let first = places.next().unwrap_or_else(|| Ok(Location::undefined()))?;
         places.try_fold(first, |location, place| Ok(location.and(place?)))
     }

@@ -1,4 +1,4 @@
-//! The `machine` of the format: a stopped program.
+//! The format's `machine`: a stopped program.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,13 +17,13 @@ use crate::op::Encoding;
 /// A stopped program, with the parts of the context that belong to it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Machine {
-    /// State of the program.
+    /// Program state.
     pub snapshot: Snapshot,
     /// Current frame: 0 is the innermost.
     pub frame: u32,
     /// Current unit: its offset in `.debug_info`.
     pub unit: u64,
-    /// Base address of the current unit.
+    /// The current unit's base address.
     pub base_address: Option<u64>,
     /// Initial stack, bottom first.
     pub initial: Vec<Element>,
@@ -46,7 +46,7 @@ impl Machine {
     ///
     /// # Errors
     /// [`Malformed`](crate::error::ErrorKind::Malformed) and [`Truncated`](crate::error::ErrorKind::Truncated), with
-    /// the [place](crate::error::At::json) in the text, if the object violates the format, or refers to a name that
+    /// the [position](crate::error::At::json) in the text, if the object violates the format, or refers to a name that
     /// the target does not have.
     pub fn from_json(text: impl AsRef<[u8]>, target: &Target) -> Result<Self> {
         super::file::parse(text.as_ref(), "the machine", |object: MachineText| {
@@ -55,7 +55,7 @@ impl Machine {
         })
     }
 
-    /// The context of an evaluation on this machine, for a location, outside call frame information.
+    /// Returns the context for evaluating a location on this machine, outside call frame information.
     pub fn context<'a>(&'a self, encoding: Encoding, target: &'a dyn Architecture) -> Context<'a> {
         Context {
             unit: self.unit,
@@ -188,9 +188,9 @@ impl Machine {
     }
 }
 
-/// Sets registers. For each register, the bytes of the last object with this register apply.
+/// Sets registers. For each register, the bytes in the last object with this register apply.
 ///
-/// The file's object, which applies to all vectors, may have registers that the target of one vector lacks.
+/// The file's object, which applies to all vectors, may have registers that one vector's target lacks.
 fn registers(
     snapshot: &mut Snapshot,
     items: &[Item<'_, Map<Named, Bytes>>],

@@ -1,10 +1,10 @@
-//! Outcomes of vectors.
+//! Vectors' outcomes.
 
 use core::fmt::{self, Display};
 
 use serde::Serialize;
 
-/// Verdict of a vector.
+/// A vector's verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 pub enum Verdict {
     /// The result is the expected one.
@@ -13,19 +13,19 @@ pub enum Verdict {
     /// The result differs.
     #[serde(rename = "failed")]
     Failed,
-    /// An error is expected, and the result is an error of another class.
+    /// An error is expected, and the result is an error with another class.
     #[serde(rename = "wrong error class")]
     WrongErrorClass,
-    /// The evaluator does not support an operation of the vector.
+    /// The evaluator does not support an operation in the vector.
     #[serde(rename = "unsupported")]
     Unsupported,
 }
 
 impl Verdict {
-    /// All verdicts, in the order of the last line of a report.
+    /// All verdicts, in the order of a report's last line.
     pub const ALL: [Self; 4] = [Self::Passed, Self::Failed, Self::WrongErrorClass, Self::Unsupported];
 
-    /// Combines the verdicts of two parts of a vector.
+    /// Combines the verdicts on two parts of a vector.
     pub(super) fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Passed, verdict) | (verdict, Self::Passed) => verdict,
@@ -46,20 +46,20 @@ impl Display for Verdict {
     }
 }
 
-/// Outcome of one vector. Printed as a line: name, expectation, result.
+/// A vector's outcome. Printed as a line: name, expectation, result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Outcome {
-    /// Name of the vector.
+    /// Vector name.
     pub name: String,
     /// Verdict.
     #[serde(rename = "outcome")]
     pub verdict: Verdict,
-    /// Expectation, in the notation of the format.
+    /// Expectation, in the format's notation.
     #[serde(skip)]
     pub expected: String,
-    /// Result, in the notation of the format.
+    /// Result, in the format's notation.
     pub found: String,
-    /// Result in the keys of `expect`; `None` if the text is truncated.
+    /// Result with the keys of `expect`; `None` if the text is truncated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<serde_json::Value>,
 }
@@ -80,17 +80,17 @@ impl Display for Outcome {
 /// with the counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Outcomes in order, each with the name of its file if there are several files.
+    /// Outcomes in order, each with its file's name if there are several files.
     pub outcomes: Vec<(Option<String>, Outcome)>,
 }
 
 impl Report {
-    /// Number of vectors with this verdict.
+    /// Returns how many vectors have this verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
         self.outcomes.iter().filter(|(_, outcome)| outcome.verdict == verdict).count()
     }
 
-    /// Whether no vector has a wrong result or a wrong class of error.
+    /// Returns whether no vector has a wrong result or a wrong error class.
     pub fn is_clean(&self) -> bool {
         self.count(Verdict::Failed) + self.count(Verdict::WrongErrorClass) == 0
     }

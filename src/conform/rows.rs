@@ -1,4 +1,4 @@
-//! Rows of call frame information, as text: `7+16`, `offset(-8)`.
+//! Call frame information rows, as text: `7+16`, `offset(-8)`.
 
 use core::fmt::{self, Display};
 use core::str::FromStr;
@@ -8,36 +8,36 @@ use super::bytes::Hex;
 use super::values::{Bytes, Column, Map, Offset, Parsed, objects};
 use crate::read::{CfaRule, FrameRow, Rule};
 
-/// A row of an FDE's table: the rules for a range of pcs.
+/// A row in an FDE's table: the rules for a pc range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
     /// First pc, and the pc after the last.
     pub pcs: (u64, u64),
-    /// Rule of the canonical frame address.
+    /// Canonical frame address rule.
     pub cfa: RowCfa,
-    /// Rules of registers, by DWARF number.
+    /// Register rules, by DWARF number.
     pub rules: BTreeMap<u64, RowRule>,
 }
 
-/// Rule of the canonical frame address: DWARF 5 section 6.4.1.
+/// Canonical frame address rule: DWARF 5 section 6.4.1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RowCfa {
     /// Undefined by all instructions so far.
     Unset,
-    /// Contents of a register plus an offset.
+    /// A register's contents plus an offset.
     Register {
-        /// DWARF number of the register.
+        /// The register's DWARF number.
         register: u64,
         /// Offset in bytes.
         offset: i64,
-        /// Number of the address space; 0 is the default space.
+        /// Address space number; 0 is the default space.
         space: u64,
     },
-    /// Result of an expression.
+    /// An expression's result.
     Expression(Vec<u8>),
 }
 
-/// Rule of a register: DWARF 5 section 6.4.1.
+/// Register rule: DWARF 5 section 6.4.1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RowRule {
     /// The register cannot be recovered.
@@ -50,9 +50,9 @@ pub enum RowRule {
     ValOffset(i64),
     /// The register is saved in the register with this DWARF number.
     Register(u64),
-    /// The register is saved at the result of the expression.
+    /// The register is saved at the expression's result.
     Expression(Vec<u8>),
-    /// The value is the result of the expression.
+    /// The value is the expression's result.
     ValExpression(Vec<u8>),
 }
 
@@ -83,7 +83,7 @@ impl From<Rule<'_>> for RowRule {
 }
 
 impl Row {
-    /// The part of a row within the code of its FDE; `None` if that part is empty.
+    /// Returns a row's part inside its FDE's code; `None` if that part is empty.
     pub(super) fn of(row: &FrameRow<'_>, code: (u64, u64)) -> Option<Self> {
         let pcs = (row.start.max(code.0), row.end.min(code.1));
         let rules = || row.rules.iter().map(|&(register, rule)| (register.0, rule.into())).collect();
@@ -96,7 +96,7 @@ fn bytes(text: &str) -> Option<Vec<u8>> {
     Bytes::parse(text).map(|Bytes(bytes)| bytes)
 }
 
-/// Parses a number of bytes; the sign of a positive one is optional.
+/// Parses a byte distance; a positive number's sign is optional.
 fn signed(text: &str) -> Option<i64> {
     text.bytes().last()?.is_ascii_digit().then(|| text.parse().ok())?
 }
@@ -196,7 +196,7 @@ impl Display for Row {
 
 objects! {
     "row"
-    /// An element of `rows`.
+    /// An element in `rows`.
     pub(super) struct RowText {
         pcs: (Parsed<Offset>, Parsed<Offset>),
         cfa: Parsed<RowCfa>,

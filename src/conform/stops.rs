@@ -32,14 +32,14 @@ objects! {
     }
 }
 
-/// The schema of a file with machines.
+/// Returns the schema for a file with machines.
 pub(crate) fn machine_schema(to: &mut Schemas) -> Value {
     MachineFile::schema(to)
 }
 
 impl Machine {
-    /// Reads an object with a `machine` and optionally a `target`, in the format of a file of vectors; its vectors are
-    /// ignored. The argument `target` takes precedence over that of the text.
+    /// Reads an object with a `machine` and optionally a `target`, in the vector file format; its vectors are ignored.
+    /// The argument `target` takes precedence over the text's target.
     ///
     /// ```
     /// use eitri::conform::Machine;
@@ -51,8 +51,8 @@ impl Machine {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`from_json`](Self::from_json); [`Malformed`](crate::error::ErrorKind::Malformed) without any
-    /// target.
+    /// The errors that [`from_json`](Self::from_json) returns; [`Malformed`](crate::error::ErrorKind::Malformed)
+    /// without any target.
     pub fn with_target(text: impl AsRef<[u8]>, target: Option<Target>) -> Result<(Self, Target)> {
         let (mut machines, target) = Self::stops(text, target)?;
         match (machines.pop(), machines.len()) {
@@ -61,8 +61,8 @@ impl Machine {
         }
     }
 
-    /// Reads an object with several consecutive stops of a program: `stops` is a list of machines, each merged into
-    /// `machine` like that of a vector. Without `stops`, `machine` is the only one.
+    /// Reads an object with several consecutive stops in a program: `stops` is a list of machines, each merged into
+    /// `machine` as a vector's machine is. Without `stops`, `machine` is the only stop.
     ///
     /// ```
     /// use eitri::conform::Machine;
@@ -75,7 +75,7 @@ impl Machine {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`with_target`](Self::with_target).
+    /// The errors that [`with_target`](Self::with_target) returns.
     pub fn stops(text: impl AsRef<[u8]>, target: Option<Target>) -> Result<(Vec<Self>, Target)> {
         super::file::parse(text.as_ref(), "the machine", |file: MachineFile| {
             let target = match (target, &file.target) {

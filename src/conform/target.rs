@@ -1,4 +1,4 @@
-//! The `target` of the format: a list of registers and address spaces, or a built-in target.
+//! The format's `target`: a list of registers and address spaces, or a built-in target.
 
 use core::ops::RangeInclusive;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use crate::near;
 use crate::op::{Dialect, DraftCodes, Encoding, Reg};
 use crate::target::{Per, SpaceId};
 
-/// Target of a vector: registers, address spaces, and encoding of the unit.
+/// A vector's target: registers, address spaces, and the unit's encoding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     hardware: Hardware,
@@ -81,7 +81,7 @@ fn named<T: Copy>(names: &BTreeMap<String, Option<T>>, what: &str, name: &str) -
 }
 
 impl Target {
-    /// A target with listed registers and address spaces, and the encoding of a unit.
+    /// Makes a target with listed registers and address spaces, and a unit's encoding.
     pub fn new(layout: Layout, encoding: Encoding) -> Self {
         let Encoding { address_bytes, offset_bytes, version, big_endian, .. } = encoding;
         let hardware = Hardware::Given(Arc::new(Described { layout, names: Names::default() }));
@@ -96,25 +96,25 @@ impl Target {
         }
     }
 
-    /// Encoding of expressions in a dialect.
+    /// Returns the expression encoding in a dialect.
     pub fn encoding(&self, dialect: Dialect) -> Encoding {
         let Self { address_bytes, offset_bytes, version, big_endian, .. } = *self;
         Encoding { address_bytes, offset_bytes, version, big_endian, dialect, draft: DraftCodes::NONE }
     }
 
-    /// Whether the most significant byte of a number comes first.
+    /// Returns whether a number's most significant byte comes first.
     pub fn is_big_endian(&self) -> bool {
         self.big_endian
     }
 
-    /// Size in bytes of an address in the default space.
+    /// Returns the size of an address in the default space, in bytes.
     pub fn address_bytes(&self) -> u8 {
         self.address_bytes
     }
 }
 
 impl From<crate::target::Target> for Target {
-    /// The built-in target, with a unit of DWARF 5 in the 32-bit format.
+    /// Makes the built-in target, with a DWARF 5 unit in the 32-bit format.
     fn from(target: crate::target::Target) -> Self {
         let address_bytes = target.address_bytes();
         let big_endian = target.is_big_endian();
@@ -220,7 +220,7 @@ objects! {
     }
 }
 
-/// DWARF number of a register, or the first and last number of a range of equal registers.
+/// A register's DWARF number, or the first and last number in a range of equal registers.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(untagged, expecting = "a number, or the first and the last number of a range, is expected")]
 enum Numbers {
@@ -234,7 +234,7 @@ impl HasSchema for Numbers {
     }
 }
 
-/// Maximum number of registers of a target, which bounds time and memory.
+/// Maximum number of registers in a target, which bounds time and memory.
 const MOST_REGISTERS: u64 = 0x1_0000;
 
 impl Numbers {
@@ -311,7 +311,7 @@ impl TargetText {
 }
 
 impl Target {
-    /// Resolves the target of a vector or a machine. `definitions` are those of its file.
+    /// Resolves the target for a vector or a machine. `definitions` are its file's definitions.
     pub(super) fn of(
         layers: &Layers<'_, TargetText>,
         definitions: &BTreeMap<String, Self>,
@@ -368,7 +368,7 @@ impl Target {
             }
         };
         let offset_bytes = match last!(layers, name) {
-            // The offset size is a property of the unit, which a definition can leave to the vectors.
+            // The offset size is a unit property, which a definition can leave to the vectors.
             None => offset_bytes(layers)?.unwrap_or(4),
             Some(_) => offset_bytes(layers)?.ok_or_else(|| layers.missing("offset_size"))?,
         };
@@ -411,7 +411,7 @@ impl Target {
                 names.add_space(&space.name, SpaceId(space.id.0));
             }
         }
-        // The default space always exists; a vector may change the size of its addresses only.
+        // The default space always exists; a vector may change only its address size.
         let address_bits = u32::from(address_bytes) * 8;
         let default = SpaceLayout { address_bits, per: Per::Process };
         layout.spaces.entry(SpaceId::DEFAULT).or_insert(default).address_bits = address_bits;
@@ -425,7 +425,7 @@ impl Target {
     }
 }
 
-/// Names of the registers of a range: `v0` to `v255` for `v0-v255`. A name without numbers is that of all of them.
+/// Returns the names in a register range: `v0` to `v255` for `v0-v255`. A name without numbers names all registers.
 fn each_name(name: &str, range: RangeInclusive<u64>) -> impl Iterator<Item = String> {
     let numbered = |name: &str| {
         let digits = name.trim_start_matches(|char: char| !char.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! Base types of the format, with the names of `DW_ATE_*`.
+//! The format's base types, with the names of `DW_ATE_*`.
 
 use core::str::FromStr;
 
@@ -12,7 +12,7 @@ use crate::json::schema::{self, HasSchema, Schemas};
 
 objects! {
     "type"
-    /// The TYPE object: a base type, or an entry of another kind.
+    /// The TYPE object: a base type, or another kind of entry.
     pub(super) struct TypeText {
         encoding: Option<Parsed<Encoding>>,
         bits: Option<Number<u32>>,
@@ -22,11 +22,11 @@ objects! {
     }
 }
 
-/// Name of a `DW_ATE_*`, in lower case and without the prefix.
+/// A `DW_ATE_*` name, in lower case and without the prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Encoding(TypeEncoding);
 
-/// Numbers and names of all encodings.
+/// Returns the numbers and names of all encodings.
 fn names() -> impl Iterator<Item = (u8, String)> {
     let name =
         |code| Some((code, gimli::DwAte(code).static_string()?.strip_prefix("DW_ATE_")?.to_lowercase()));
@@ -58,7 +58,7 @@ impl HasSchema for ValueType {
 }
 
 impl TypeText {
-    /// The base type; `None` for an entry of another kind.
+    /// Returns the base type; `None` for another kind of entry.
     pub fn base_type(&self) -> Result<Option<BaseType>, String> {
         match (&self.encoding, &self.bits) {
             (Some(Parsed(Encoding(encoding))), Some(Number(bits))) => {
@@ -75,7 +75,7 @@ impl TypeText {
     }
 }
 
-/// Text form of a base type: `signed/32`, a vector `float/32x4`, the generic type `generic`.
+/// Returns a base type's text form: `signed/32`, a vector `float/32x4`, the generic type `generic`.
 pub(super) fn print(ty: BaseType) -> String {
     let name = match ty.encoding {
         TypeEncoding::Generic => return "generic".into(),
@@ -91,7 +91,7 @@ pub(super) fn print(ty: BaseType) -> String {
     }
 }
 
-/// Base type of a value: a TYPE object, or text such as `signed/32`.
+/// A value's base type: a TYPE object, or text such as `signed/32`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ValueType(pub BaseType);
 
@@ -130,7 +130,7 @@ impl<'de> Deserialize<'de> for ValueType {
     }
 }
 
-/// Offset of a type: `UNIT-RELATIVE`, or `UNIT:UNIT-RELATIVE` in another unit.
+/// A type's offset: `UNIT-RELATIVE`, or `UNIT:UNIT-RELATIVE` in another unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct TypeKey {
     unit: Option<u64>,
@@ -138,7 +138,7 @@ pub(super) struct TypeKey {
 }
 
 impl TypeKey {
-    /// Offset of the unit, and offset of the type in the unit.
+    /// Returns the unit's offset, and the type's offset in the unit.
     pub fn place(self, current_unit: u64) -> (u64, u64) {
         (self.unit.unwrap_or(current_unit), self.offset)
     }

@@ -1,4 +1,4 @@
-//! Results of unwinders for call frame information, and the expectations of vectors.
+//! Unwinder results for call frame information, and vectors' expectations.
 
 use core::fmt::{self, Display};
 use std::collections::BTreeMap;
@@ -14,20 +14,20 @@ use crate::eval::fault::shortened;
 use crate::eval::{Architecture, Bits, Class, Fault, Location};
 use crate::op::Reg;
 
-/// Result of an unwinder for a machine's pc and a section of call frame information (A.6.4).
+/// An unwinder's result for a machine's pc and a call frame information section (A.6.4).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unwound {
-    /// All rows of the FDE that contains the pc.
+    /// All rows in the FDE that contains the pc.
     pub rows: Result<Vec<Row>, Fault>,
     /// Canonical frame address.
     pub cfa: Result<Location, Fault>,
-    /// Return address: contents of its column in the caller; `None` if the contents are undefined.
+    /// Return address: its column's contents in the caller; `None` if the contents are undefined.
     pub return_address: Result<Option<u64>, Fault>,
-    /// Registers of the caller by DWARF number: those with a rule, and those that the vector asks for.
+    /// The caller's registers by DWARF number: registers with a rule, and registers that the vector asks for.
     pub registers: BTreeMap<u64, Recovered>,
 }
 
-/// Location and contents of a register in the caller.
+/// A register's location and contents in the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recovered {
     /// Location.
@@ -36,7 +36,7 @@ pub struct Recovered {
     pub contents: Result<Bits, Fault>,
 }
 
-/// Expectation of a vector with call frame information.
+/// Expectation for a vector with call frame information.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct ExpectUnwound {
     rows: Option<Vec<Row>>,
@@ -53,7 +53,7 @@ struct ExpectCaller {
     contents: BTreeMap<u64, Pattern>,
 }
 
-/// Keys of `expect` for call frame information.
+/// Keys in `expect` for call frame information.
 #[derive(Debug, Clone, Default)]
 pub(super) struct UnwoundText {
     pub rows: Option<Vec<RowText>>,
@@ -138,7 +138,7 @@ impl CallerText {
 }
 
 impl ExpectUnwound {
-    /// DWARF numbers of the registers that the vector asks for.
+    /// Returns the DWARF numbers of the registers that the vector asks for.
     pub fn registers(&self) -> impl Iterator<Item = u64> {
         self.caller.iter().flat_map(|caller| caller.registers.keys().chain(caller.contents.keys()).copied())
     }
@@ -174,7 +174,7 @@ impl ExpectCaller {
     }
 }
 
-/// Verdict of one part of the result.
+/// Returns the verdict on one part of the result.
 fn answer<T>(found: &Result<T, Fault>, is_it: impl FnOnce(&T) -> bool) -> Verdict {
     match found {
         Ok(found) if is_it(found) => Verdict::Passed,
@@ -209,7 +209,7 @@ impl Unwound {
         first.into_iter().chain(registers).flatten().min_by_key(rank)
     }
 
-    /// Prints the result in the notation of the format, truncated with an ellipsis to `most` bytes.
+    /// Prints the result in the format's notation, truncated with an ellipsis to `most` bytes.
     pub fn to_text(&self, most: usize) -> String {
         shortened(self, most)
     }

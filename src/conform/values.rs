@@ -1,4 +1,4 @@
-//! Values of the format: numbers, byte strings, maps, and keys that a vector may remove.
+//! The format's values: numbers, byte strings, maps, and keys that a vector may remove.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -19,9 +19,9 @@ pub(super) use crate::json::position::Step;
 pub(super) use crate::json::values::{Bytes, Signed};
 pub(super) use crate::json::words::Word;
 
-/// Defines objects of the format by the names of their schemas, with an optional alternative type (`or`): the type, its
-/// deserialisation, and its schema, which has further `rules` besides the keys. The key of a field is its name, or the
-/// text after `as`.
+/// Defines objects in the format with their schema names and an optional alternative type (`or`): the type, its
+/// deserialisation, and its schema, which has further `rules` in addition to the keys. A field's key is its name, or
+/// the text after `as`.
 macro_rules! objects { ($(
     $name:literal
     $(#[$attribute:meta])*
@@ -69,7 +69,7 @@ macro_rules! shaped {
 }
 pub(super) use shaped;
 
-/// The key of a field.
+/// Returns a field's key.
 macro_rules! key {
     ($field:ident) => {
         stringify!($field)
@@ -80,7 +80,7 @@ macro_rules! key {
 }
 pub(super) use key;
 
-/// Defines an enumeration with the words of the format for its variants, and the default variant.
+/// Defines an enumeration with the format's words for its variants, and the default variant.
 macro_rules! choice { ($(
     $(#[$attribute:meta])*
     $visible:vis enum $type:ident $(= $default:ident)? {
@@ -126,13 +126,13 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Given<T> {
     }
 }
 
-/// An unsigned number of any size: a JSON number, or text such as `"0x1f"`. Stored as bytes, least significant first,
+/// An unsigned number with any size: a JSON number, or text such as `"0x1f"`. Stored as bytes, least significant first,
 /// without trailing zeros.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Natural(pub Vec<u8>);
 
 impl Natural {
-    /// Parses a number of up to 128 bits: hexadecimal digits after `0x`, or decimal digits.
+    /// Parses a number with up to 128 bits: hexadecimal digits after `0x`, or decimal digits.
     pub fn parse(text: &str) -> Option<Self> {
         let mut bytes = match text.strip_prefix("0x") {
             Some(digits) => hexadecimal(digits)?,
@@ -174,7 +174,7 @@ impl fmt::Display for Natural {
     }
 }
 
-/// A number of possibly more than 64 bits, kept as text: serde would round the JSON number.
+/// A number with possibly more than 64 bits, kept as text because serde would round the JSON number.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Unread(Box<RawValue>);
@@ -269,7 +269,7 @@ impl Named {
     /// Resolves a register.
     ///
     /// # Errors
-    /// A message if the architecture has no register of this name. Numbers are not checked.
+    /// A message if the architecture has no register with this name. Numbers are not checked.
     pub fn register(&self, architecture: &dyn Architecture) -> Result<Reg, String> {
         match self {
             Self::Number(number) => Ok(Reg(*number)),
@@ -280,7 +280,7 @@ impl Named {
     /// Resolves an address space.
     ///
     /// # Errors
-    /// A message if the architecture has no address space of this name, or the number is too large. Other numbers are
+    /// A message if the architecture has no address space with this name, or the number is too large. Other numbers are
     /// not checked.
     pub fn space(&self, architecture: &dyn Architecture) -> Result<SpaceId, String> {
         match self {
@@ -293,7 +293,7 @@ impl Named {
     }
 }
 
-/// DWARF number of a column of call frame information, as text: `17`, or `0x11`.
+/// DWARF number of a call frame information column, as text: `17`, or `0x11`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Column(pub u64);
 
@@ -365,16 +365,16 @@ where
     }
 }
 
-/// Text of the format.
+/// Text in the format.
 pub(super) trait Textual {
     /// Whether a JSON number may replace the text.
     const IS_NUMBER: bool = false;
 
-    /// The schema of the text.
+    /// Returns the text's schema.
     fn schema() -> Value;
 }
 
-/// Defines the schemas of texts by patterns.
+/// Defines text schemas by patterns.
 macro_rules! textual { ($($type:ty: $pattern:expr $(, $number:literal)?;)*) => { $(
     impl $crate::conform::values::Textual for $type {
         $(const IS_NUMBER: bool = $number;)?
@@ -477,7 +477,7 @@ impl Wrong {
         self
     }
 
-    /// Prefixes the path with an index of a list.
+    /// Prefixes the path with a list index.
     #[must_use]
     pub fn at(mut self, index: usize) -> Self {
         self.path.insert(0, Step::Index(index));

@@ -12,14 +12,14 @@ use super::values::{Bytes, Given, Map, Number, Unread, Word, Wrong, choice, obje
 use crate::eval::{Context, ExpressionSite, Kind, ListEntry};
 use crate::op::{COMPACT, Code, Dialect, DraftCodes, Encoding, Name};
 
-/// Subject of a vector.
+/// A vector's subject.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Body {
     /// An expression.
     Expression(Vec<u8>),
     /// A location list.
     List(Vec<ListEntry<'static>>),
-    /// A location list as bytes of a section.
+    /// A location list as a section's bytes.
     Section(SectionList),
     /// Call frame information, to unwind the machine by one frame.
     Frames(FrameBytes),
@@ -40,17 +40,17 @@ choice! {
         Amdgpu "amdgpu",
         /// The AMDGPU extension with GNU's operations.
         AmdgpuGnu "amdgpu+gnu",
-        /// The draft of DWARF 6, with the proposal of the vector.
+        /// The DWARF 6 draft, with the vector's proposal.
         Dwarf6 "dwarf6",
     }
 }
 
-/// The proposal that a vector of DWARF 6 depends on.
+/// The proposal that a DWARF 6 vector depends on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proposal {
     /// Decision on the proposal.
     pub status: Status,
-    /// Number of the committee's issue, if any: `230524.1`.
+    /// The committee's issue number, if any: `230524.1`.
     pub issue: Option<String>,
 }
 
@@ -61,7 +61,7 @@ choice! {
         Accepted "accepted",
         /// Submitted and undecided.
         Open "open",
-        /// A text of the working group that is not submitted.
+        /// A working group text that is not submitted.
         InProgress "in progress",
         /// Removed from the draft.
         Removed "removed",
@@ -75,7 +75,7 @@ pub struct Vector {
     pub name: String,
     /// Description.
     pub doc: Option<String>,
-    /// Section of the specification that decides the result.
+    /// Section in the specification that decides the result.
     pub spec: Option<String>,
     /// Documents in which the vector is valid.
     pub valid_in: Vec<Document>,
@@ -85,13 +85,13 @@ pub struct Vector {
     pub target: Target,
     /// Stopped program.
     pub machine: Machine,
-    /// Encoding of the operations.
+    /// Operation encoding.
     pub encoding: Encoding,
-    /// Subject of the evaluation.
+    /// What is evaluated.
     pub body: Body,
-    /// Requested kind of result.
+    /// Requested result kind.
     pub kind: Kind,
-    /// Position of the expression in the file.
+    /// The expression's site in the file.
     pub place: ExpressionSite,
     /// Number of bits to read at the resulting location.
     pub read: u128,
@@ -103,7 +103,7 @@ pub struct Vector {
 
 objects! {
     "vector"
-    /// JSON object of a vector.
+    /// A vector's JSON object.
     pub(super) struct VectorText {
         pub name: String,
         doc: Option<String>,
@@ -261,7 +261,7 @@ impl VectorText {
     }
 }
 
-/// Default documents of vectors in a dialect.
+/// Returns the default documents for vectors in a dialect.
 fn documents(dialect: Dialect) -> &'static [Document] {
     match dialect {
         Dialect::Dwarf5 => &[Document::Dwarf5, Document::Stack, Document::Amdgpu],
@@ -270,7 +270,7 @@ fn documents(dialect: Dialect) -> &'static [Document] {
     }
 }
 
-/// Adds a number to those of the draft operations.
+/// Adds a draft operation's number.
 fn supplied(draft: DraftCodes, name: &str, code: u8) -> Result<DraftCodes, String> {
     let operation = Name::parse(name).filter(|name| name.row().six == Code::Unassigned);
     let operation = operation
@@ -288,18 +288,19 @@ fn supplied(draft: DraftCodes, name: &str, code: u8) -> Result<DraftCodes, Strin
     }
 }
 
-/// Maximum size of a result's text in bytes: a report has the text of every vector.
+/// Maximum size of a result's text in bytes. Without a limit a report would be large, because it has every vector's
+/// text.
 const LONGEST_TEXT: usize = 1 << 16;
 
 impl Vector {
-    /// Context of the evaluation.
+    /// Returns the evaluation context.
     pub fn context(&self) -> Context<'_> {
         let context = self.machine.context(self.encoding, &self.target);
         Context { kind: self.kind, place: self.place, ..context }
     }
 
-    /// Number of bits to write: the number to read if that takes as many bytes as are given to write, otherwise all
-    /// bits of these bytes.
+    /// Returns how many bits to write: the number to read if that takes as many bytes as are given to write, otherwise
+    /// all bits in these bytes.
     pub fn write_bits(&self) -> u64 {
         let given = self.write.as_ref().map_or(0, |bytes| bytes.len() as u64 * 8);
         match u64::try_from(self.read) {
@@ -308,7 +309,7 @@ impl Vector {
         }
     }
 
-    /// Compares the result of any evaluator with the expectation.
+    /// Compares any evaluator's result with the expectation.
     ///
     /// ```
     /// use eitri::conform::{File, Found, Read, Verdict};
@@ -335,7 +336,7 @@ impl Vector {
         self.outcome(verdict, found.to_text(before, LONGEST_TEXT), || found.to_answer(before))
     }
 
-    /// Compares the result of any unwinder with the expectation.
+    /// Compares any unwinder's result with the expectation.
     pub fn judge_unwound(&self, found: &Unwound) -> Outcome {
         let unwound = self.expect.unwound.as_ref();
         let verdict = unwound.map_or(Verdict::Unsupported, |expected| expected.verdict(found));

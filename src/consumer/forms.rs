@@ -1,21 +1,22 @@
-//! Fields of a [`Consumer`](super::Consumer): in what form it reads expressions, attributes, entries, lists, frames and
+//! Fields in a [`Consumer`](super::Consumer): in what form it reads expressions, attributes, entries, lists, frames and
 //! lookup tables. Each form has a constant `STANDARD`, from which presets and users change a field.
 
 use gimli::{DwAt, DwLang, DwTag};
 
 use crate::op::{Dialect, DraftCodes};
 
-/// Form of expressions.
+/// Expression form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExpressionForm {
-    /// Encoding of operations.
+    /// Operation encoding.
     pub dialect: Dialect,
-    /// Codes of the operations without an assigned one, for [`Dialect::Dwarf6`].
+    /// Codes for the operations without an assigned code, for [`Dialect::Dwarf6`].
     pub draft: DraftCodes,
     /// Operations that the consumer reads.
     pub operations: Operations,
-    /// Whether expressions without pcs read registers, such as that of a variable's whole life or of an array's bound.
-    /// A reader can fail where a register has no value: then only locations at pcs read registers.
+    /// Whether expressions without pcs read registers, such as a location for a variable's whole life, or an array's
+    /// bound. If this is not set, only locations at pcs read registers, because the reader can fail where a register
+    /// has no value.
     pub has_registers_at_all_pcs: bool,
     /// Minimum size in bytes of an expression that is emitted once per unit as a procedure, which its uses call; `None`
     /// for a consumer without calls, such as lldb 19. Ignored for DWARF 2, which has no calls.
@@ -36,9 +37,9 @@ impl ExpressionForm {
 /// Operations that a consumer reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operations {
-    /// All operations of the version and the dialect, each in its shortest encoding.
+    /// All operations in the version and the dialect, each in its shortest encoding.
     All,
-    /// Operations with these opcodes only, in ascending order; other encodings of one operation are replaced by these.
+    /// Operations with these opcodes only, in ascending order; they replace an operation's other encodings.
     Only(&'static [u8]),
 }
 
@@ -58,13 +59,13 @@ pub const DW_AT_LLVM_MEMORY_SPACE: DwAt = DwAt(0x3e0f);
 pub const DW_AT_LLVM_ADDRESS_SPACE: DwAt = DwAt(0x3e10);
 /// `DW_AT_LLVM_lanes`, LLVM's number.
 pub const DW_AT_LLVM_LANES: DwAt = DwAt(0x3e11);
-/// `DW_AT_LLVM_lanes`, the number in the AMDGPU extension's text.
+/// `DW_AT_LLVM_lanes`, with the number in the AMDGPU extension.
 pub const DW_AT_LLVM_LANES_AMD: DwAt = DwAt(0x3e0a);
 /// `DW_AT_LLVM_lane_pc`, LLVM's number.
 pub const DW_AT_LLVM_LANE_PC: DwAt = DwAt(0x3e12);
-/// `DW_AT_LLVM_lane_pc`, the number in the AMDGPU extension's text and in AMD's debugger.
+/// `DW_AT_LLVM_lane_pc`, with the number in the AMDGPU extension and in AMD's debugger.
 pub const DW_AT_LLVM_LANE_PC_AMD: DwAt = DwAt(0x3e0b);
-/// `DW_AT_LLVM_active_lane`, the number in the AMDGPU extension's text. LLVM does not assign a number.
+/// `DW_AT_LLVM_active_lane`, with the number in the AMDGPU extension. LLVM does not assign a number.
 pub const DW_AT_LLVM_ACTIVE_LANE_AMD: DwAt = DwAt(0x3e08);
 /// `DW_CC_LLVM_DeviceKernel`.
 pub const DW_CC_LLVM_DEVICE_KERNEL: u8 = 0xc7;
@@ -72,7 +73,7 @@ pub const DW_CC_LLVM_DEVICE_KERNEL: u8 = 0xc7;
 /// Attributes whose numbers depend on the reader; `None` for a reader without the attribute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AttributeNumbers {
-    /// Address space of a pointer type's objects.
+    /// Address space that a pointer type's objects are in.
     pub address_space: Option<DwAt>,
     /// Memory space that the source declares for a pointer or a variable.
     pub memory_space: Option<DwAt>,
@@ -80,16 +81,16 @@ pub struct AttributeNumbers {
     /// a space. Locations in a second space are refused or omitted; if a variable is in several places at once, the first
     /// expressible location is encoded. `None` for a consumer whose expressions name the space.
     pub variable_space: Option<DwAt>,
-    /// Number of lanes of a function.
+    /// Number of lanes in a function.
     pub lanes: Option<DwAt>,
-    /// Pc of each lane.
+    /// Each lane's pc.
     pub lane_pc: Option<DwAt>,
     /// Active lanes, where they differ from EXEC.
     pub active_lane: Option<DwAt>,
 }
 
 impl AttributeNumbers {
-    /// The address class of pointers, the only one of these attributes in the standard.
+    /// The pointers' address class, the only attribute among these in the standard.
     pub const STANDARD: Self = Self {
         address_space: Some(gimli::DW_AT_address_class),
         memory_space: None,
@@ -105,37 +106,37 @@ impl AttributeNumbers {
 pub struct EntryForm {
     /// Whether strings are in the entries, without a string section.
     pub has_inline_strings: bool,
-    /// Form of references to entries of the same unit.
+    /// Form of references to entries in the same unit.
     pub references: ReferenceForm,
-    /// Whether blocks have a length of one or two bytes, without a form of variable length.
+    /// Whether blocks have a one-byte or two-byte length, without a form of variable length.
     pub has_fixed_forms: bool,
-    /// Whether a linkage name is in front of the name.
+    /// Whether a linkage name precedes the name.
     pub has_linkage_name_first: bool,
     /// Attributes that the consumer knows, in ascending order; `None` for a consumer that skips unknown ones.
     pub attributes: Option<&'static [DwAt]>,
-    /// Largest tag that the consumer knows, if it refuses others.
+    /// Largest tag that the consumer knows, if it rejects larger tags.
     pub last_tag: Option<DwTag>,
-    /// Largest number of a language that the consumer knows. A later standard becomes the latest known one of its
-    /// language; a language without one keeps its number.
+    /// Largest language number that the consumer knows. A later standard becomes the language's latest known standard;
+    /// a language without one keeps its number.
     pub last_language: Option<DwLang>,
-    /// Whether units also have the language name and version of DWARF 6.
+    /// Whether units also have DWARF 6's language name and version.
     pub language_names: bool,
-    /// Calling convention of a kernel, `DW_CC_*`.
+    /// A kernel's calling convention, `DW_CC_*`.
     pub kernel_convention: Option<u8>,
 }
 
-/// Form of references to entries of the same unit.
+/// Form of references to entries in the same unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReferenceForm {
     /// `DW_FORM_ref4`, which every tool reads and rewrites.
     Ref4,
     /// `DW_FORM_ref_udata` for entries before the reference, in as many bytes as the offset needs. Tools that copy
-    /// entries can lack it: LLVM's dwarfutil drops such an attribute, as of LLVM 19.
+    /// entries may not know the form: LLVM's dwarfutil drops such an attribute, as of LLVM 19.
     Udata,
 }
 
 impl EntryForm {
-    /// Shortest forms, except those of references, for a consumer that skips what it does not know.
+    /// Shortest forms, except for references, for a consumer that skips what it does not know.
     pub const STANDARD: Self = Self {
         has_inline_strings: false,
         references: ReferenceForm::Ref4,
@@ -159,14 +160,14 @@ impl EntryForm {
     }
 }
 
-/// Form of location lists and range lists.
+/// Location list form and range list form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ListForm {
     /// Whether bounds in location lists are addresses, each with its relocation, and units begin at address 0 without
     /// ranges. For DWARF 2 to 4.
     pub has_absolute_bounds: bool,
-    /// Whether the consumer reads offsets from a base in location lists of split units. gdb 13 takes such offsets for
-    /// addresses; if this is not set, each entry has an address of its own in the object, as GCC emits it.
+    /// Whether the consumer reads offsets from a base in split units' location lists. gdb 13 takes such offsets for
+    /// addresses; if this is not set, each entry has a separate address in the object, as GCC emits it.
     pub has_split_offsets: bool,
 }
 
@@ -175,7 +176,7 @@ impl ListForm {
     pub const STANDARD: Self = Self { has_absolute_bounds: false, has_split_offsets: false };
 }
 
-/// Form of call frame information.
+/// Call frame information form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FrameForm {
     /// Whether `.debug_frame` is emitted.
@@ -183,16 +184,16 @@ pub struct FrameForm {
     /// Whether `.eh_frame`, which is loaded with the program and also used by exceptions, is emitted on targets whose
     /// ABI has it.
     pub eh_frame: bool,
-    /// Instructions that name the address space of a frame. Without them an expression names it.
+    /// Instructions that name a frame's address space. Without them an expression names it.
     pub aspace_cfa: AspaceCfa,
     /// Whether `DW_CFA_def_cfa` resets the address space to the default, as specified (A.6.4.2.2), instead of keeping
     /// the space named last.
     pub def_cfa_resets_space: bool,
-    /// Augmentation string of `.debug_frame`.
+    /// Augmentation string in `.debug_frame`.
     pub augmentation: &'static str,
 }
 
-/// Instructions that name the address space of a frame.
+/// Instructions that name a frame's address space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AspaceCfa {
     /// No such instruction.

@@ -13,13 +13,13 @@ use crate::target::{SpaceId, Target};
 
 /// Output reader. The encoding depends on the target debugger.
 ///
-/// | consumer | for | operations | address space of a pointer | memory space | lanes | pcs of lanes | active lanes |
+/// | consumer | for | operations | a pointer's address space | memory space | lanes | lane pcs | active lanes |
 /// |---|---|---|---|---|---|---|---|
 /// | [`llvm`](Self::llvm) | LLVM's tools, and readers of the AMD compiler's output | `e9` and a sub-operation | 0x3e10 | 0x3e0f | 0x3e11 | 0x3e12 | – |
 /// | [`rocgdb`](Self::rocgdb) | AMD's debugger | the same | 0x3e10 | 0x3e0f | 0x3e11 | 0x3e0b | 0x3e08 |
-/// | [`rocgdb_legacy`](Self::rocgdb_legacy) | older ones | one byte, `e1` to `ec` | `DW_AT_address_class` | – | 0x3e0a | 0x3e0b | 0x3e08 |
-/// | [`dwarf5`](Self::dwarf5) | gdb, lldb, anything standard | of DWARF 5 | `DW_AT_address_class` | – | – | – | – |
-/// | [`cuda_gdb`](Self::cuda_gdb) | NVIDIA's debugger, by way of PTX | a few of DWARF 2 | `DW_AT_address_class` | – | – | – | – |
+/// | [`rocgdb_legacy`](Self::rocgdb_legacy) | its older versions | one byte, `e1` to `ec` | `DW_AT_address_class` | – | 0x3e0a | 0x3e0b | 0x3e08 |
+/// | [`dwarf5`](Self::dwarf5) | gdb, lldb, anything standard | DWARF 5's | `DW_AT_address_class` | – | – | – | – |
+/// | [`cuda_gdb`](Self::cuda_gdb) | NVIDIA's debugger, through PTX | some in DWARF 2 | `DW_AT_address_class` | – | – | – | – |
 ///
 /// Each is a value: start from one and change a field.
 ///
@@ -34,29 +34,29 @@ use crate::target::{SpaceId, Target};
 pub struct Consumer {
     /// Name, for messages.
     pub name: &'static str,
-    /// DWARF version: 2 to 5. A fact without an encoding in the version is encoded as in GNU's extensions of that
-    /// version, or as in a later version; readers of older versions skip it.
+    /// DWARF version: 2 to 5. A fact without an encoding in the version is encoded as in GNU's extensions for that
+    /// version, or as in a later version, because readers of older versions skip it.
     pub version: u16,
     /// 32-bit or 64-bit DWARF format.
     pub format: Format,
-    /// Form of expressions: dialect, operations, procedures.
+    /// Expression form: dialect, operations, procedures.
     pub expressions: ExpressionForm,
     /// Attributes whose numbers depend on the reader.
     pub attributes: AttributeNumbers,
-    /// Form of entries.
+    /// Entry form.
     pub entries: EntryForm,
-    /// Form of location lists and range lists.
+    /// Location list form and range list form.
     pub lists: ListForm,
-    /// Whether the line table consists of directives of an assembler, [`Lowered::lines`](crate::lower::Lowered::lines),
-    /// with numbers of files for the module as a whole.
+    /// Whether the line table consists of assembler directives, [`Lowered::lines`](crate::lower::Lowered::lines), with
+    /// file numbers for the module as a whole.
     pub has_line_directives: bool,
-    /// Form of call frame information.
+    /// Call frame information form.
     pub frames: FrameForm,
     /// Lookup tables.
     pub tables: Tables,
-    /// Whether named structures, classes, unions and enumerations are emitted in type units; a linker keeps one unit
-    /// per type. Type units are in `.debug_types` for DWARF 4, in `.debug_info` for DWARF 5 (section 3.1.4). Versions 2
-    /// and 3 do not have type units.
+    /// Whether named structures, classes, unions and enumerations are emitted in type units, so that a linker keeps one
+    /// unit per type. Type units are in `.debug_types` for DWARF 4, in `.debug_info` for DWARF 5 (section 3.1.4).
+    /// Versions 2 and 3 do not have type units.
     ///
     /// These types stay in the compile unit: incomplete types; types declared in code, in a class, or in an unnamed
     /// namespace; classes with static members, member functions or nested types; types with expressions; types that
@@ -69,7 +69,7 @@ pub struct Consumer {
     /// object](crate::lower::SplitUnit) that no linker has to read. A location then references its own unit only: a
     /// pointer to another unit's variable is refused or omitted.
     pub is_split: bool,
-    /// Forms of attributes, instead of the shortest. A form is ignored where the version lacks it, where it cannot
+    /// Attribute forms, instead of the shortest forms. A form is ignored where the version lacks it, where it cannot
     /// encode the attribute's value, and where a linker would have to fill it in.
     pub forms: Vec<(DwAt, DwForm)>,
 }
@@ -84,7 +84,7 @@ pub enum Policy {
 }
 
 impl Consumer {
-    /// Encoding of operations for this consumer, little-endian.
+    /// Returns the operation encoding for this consumer, little-endian.
     pub fn encoding(&self, address_bytes: u8) -> Encoding {
         Encoding {
             offset_bytes: self.format.word_size(),
@@ -94,7 +94,7 @@ impl Consumer {
         }
     }
 
-    /// Encoding of operations for this consumer on a target.
+    /// Returns the operation encoding for this consumer on a target.
     pub(crate) fn encoding_on(&self, target: &Target) -> Encoding {
         Encoding { big_endian: target.is_big_endian(), ..self.encoding(target.address_bytes()) }
     }
@@ -104,8 +104,8 @@ impl Consumer {
         self.expressions.dialect != Dialect::Dwarf5
     }
 
-    /// Number of a pointer's space in its attribute; `None` without the attribute. A reader of
-    /// [`variable_space`](AttributeNumbers::variable_space) expects the class of every pointer.
+    /// Returns a pointer space's number in its attribute; `None` without the attribute. A reader of
+    /// [`variable_space`](AttributeNumbers::variable_space) expects every pointer's class.
     pub(crate) fn pointer_space(&self, target: &Target, space: SpaceId) -> Option<u32> {
         match self.attributes.variable_space {
             Some(_) => Some(target.address_class(space)),

@@ -1,5 +1,5 @@
-//! Presets: a consumer for each reader, and their names. Facts about the readers of NVIDIA are those of ptxas, cuobjdump
-//! and nvdisasm 13.5, and of cuda-gdb.
+//! Presets: a consumer for each reader, and their names. Facts about NVIDIA's readers concern ptxas, cuobjdump and
+//! nvdisasm 13.5, and cuda-gdb.
 
 use gimli::{DwAt, Format};
 
@@ -17,7 +17,7 @@ use crate::op::Dialect;
 const ROCGDB_FRAMES: FrameForm =
     FrameForm { aspace_cfa: AspaceCfa::Unsigned, def_cfa_resets_space: false, ..FrameForm::STANDARD };
 
-/// Attributes that cuobjdump names. cuobjdump prints a warning for each other attribute.
+/// Attributes that cuobjdump names. It prints a warning for any other attribute.
 #[rustfmt::skip]
 const NVIDIA_ATTRIBUTES: &[DwAt] = &{
     let numbers: [u16; 83] = [
@@ -37,9 +37,9 @@ const NVIDIA_ATTRIBUTES: &[DwAt] = &{
     all
 };
 
-/// Entries as NVIDIA's readers know them: `DW_FORM_strp` is read as a string in the entry, and a tag from 0x43 on is an
-/// error of cuobjdump. nvcc writes every C++ as `DW_LANG_C_plus_plus`; an older debugger does not take later standards
-/// for C++.
+/// Entries as NVIDIA's readers know them: `DW_FORM_strp` is read as a string in the entry, and cuobjdump diagnoses a
+/// tag from 0x43 on as an error. nvcc writes every C++ as `DW_LANG_C_plus_plus`, because an older debugger does not
+/// take later standards for C++.
 const NVIDIA_ENTRIES: EntryForm = EntryForm {
     has_inline_strings: true,
     has_fixed_forms: true,
@@ -50,8 +50,8 @@ const NVIDIA_ENTRIES: EntryForm = EntryForm {
     ..EntryForm::STANDARD
 };
 
-/// Operations over which ptxas and cuobjdump step as over those of DWARF: both read the operand of each other one as
-/// operations. Reads from memory are omitted, as the space of an address is that of the variable.
+/// Operations that ptxas and cuobjdump step over as over DWARF's: both read any other operation's operand as
+/// operations. Reads from memory are omitted, because an address belongs to the variable's space.
 #[rustfmt::skip]
 const NVIDIA_OPERATIONS: Operations = Operations::Only(&[
     // addr, constu, dup, drop, over, swap, rot, abs, and, div, minus, mod, mul, neg, not, or, plus, plus_uconst.
@@ -150,7 +150,7 @@ impl Consumer {
         }
     }
 
-    /// NVIDIA's debugger, by way of [PTX](crate::emit::ptx): ptxas relocates the entries and keeps them as they are.
+    /// NVIDIA's debugger, through [PTX](crate::emit::ptx): ptxas relocates the entries and keeps them as they are.
     pub fn cuda_gdb() -> Self {
         Self {
             name: "CUDA-GDB",
@@ -177,8 +177,8 @@ impl Consumer {
     pub const NAMES: [&str; 8] =
         ["llvm", "rocgdb", "rocgdb-legacy", "cuda-gdb", "dwarf2", "dwarf3", "dwarf4", "dwarf5"];
 
-    /// The consumer with a name of [`NAMES`](Self::NAMES): `dwarf2` to `dwarf5` are readers of that version of the
-    /// standard.
+    /// Returns the consumer with a name in [`NAMES`](Self::NAMES): `dwarf2` to `dwarf5` are readers of that version of
+    /// the standard.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownName`].

@@ -114,7 +114,7 @@ impl<'a> Import<'a> {
     }
 }
 
-/// Resolves the imported entity, which has one of several keys.
+/// Resolves the imported entity, whose kind its key determines.
 fn imported<'a>(reader: &Reader<'a>, unit: UnitId, facts: &mut ImportFacts<'a>) -> Result<Imported> {
     let ImportFacts { function, variable, r#type, namespace, all_of, .. } = facts;
     match (function.take(), variable.take(), r#type.take(), namespace.take(), all_of.take()) {

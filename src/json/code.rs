@@ -1,4 +1,4 @@
-//! Statements about the code of functions.
+//! Statements about functions' code.
 
 use hashbrown::HashMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -17,7 +17,7 @@ use crate::near::nearest;
 use crate::track::{Code, Instruction, Place, ValueId};
 
 objects! {
-    /// Effects of a function's instructions on storage, and assignments to its variables.
+    /// What a function's instructions do to storage, and assignments to its variables.
     CodeOf { function: Ref<'a>, blocks: Vec<Pcs> } {
         edges: Vec<(u32, u32)>, wave_edges: Vec<(u32, u32)>, lane_edges: Vec<(u32, u32)>,
         exec: Vec<(Number, Number, ExecOf<'a>)>, places: Vec<(Text<'a>, Loc<'a>)>, values: Vec<ValueOf<'a>>,
@@ -25,7 +25,7 @@ objects! {
         incoming: Vec<(u32, Ref<'a>, Ref<'a>)>, assign: Vec<AssignOf<'a>>,
         homes: Vec<(Number, Number, Ref<'a>, Loc<'a>)>,
     }
-    /// A value, a constant, or a parameter of a block.
+    /// A value, a constant, or a block parameter.
     ValueOf { id: Text<'a> } { bits: u32, constant: Bytes, block: u32 }
     /// An instruction, or several that form one step.
     InstructionOf { pcs: Pcs } {
@@ -34,7 +34,7 @@ objects! {
         copy: Vec<(Vec<PlaceOf<'a>>, Vec<PlaceOf<'a>>)>, copy_uniform: Vec<(Vec<PlaceOf<'a>>, Vec<PlaceOf<'a>>)>,
         clobber: Vec<PlaceOf<'a>>, all_lanes: bool, several: bool,
     }
-    /// Value of a variable from a pc on.
+    /// Variable's value from a pc on.
     AssignOf { at: Number, variable: Ref<'a> } { value: Ref<'a>, bits: (u32, u32), contents: Vec<PlaceOf<'a>>, of: (Ref<'a>, u32) }
     /// Storage of the wave or of each lane: one of the first keys, and perhaps some of its bits.
     PlaceOf {} {
@@ -80,7 +80,7 @@ impl HasSchema for ExecOf<'_> {
     }
 }
 
-/// Ids of one statement.
+/// Ids in one statement.
 struct Ids<'a> {
     values: HashMap<Text<'a>, ValueId>,
     places: HashMap<Text<'a>, Place>,
@@ -88,14 +88,14 @@ struct Ids<'a> {
     variables: Vec<(VariableId, Ref<'a>)>,
 }
 
-/// Error for an id of no value or place of the statement.
+/// Error for an id that no value or storage in the statement has.
 fn unknown<T>(kind: &'static str, id: &Text<'_>, known: &HashMap<Text<'_>, T>) -> Error {
     let mut nearest = nearest(id, known.keys().map(|id| &**id));
     nearest.sort_unstable();
     ErrorKind::UnknownName { kind: error::Named::Described(kind), name: id.to_string(), nearest }.into()
 }
 
-/// Error for an id of two values or places.
+/// Error for an id that two values or storages have.
 fn twice(kind: &'static str, id: &Text<'_>) -> Error {
     ErrorKind::DuplicateName { kind: error::Named::Described(kind), name: id.to_string() }.into()
 }
@@ -117,7 +117,7 @@ impl<'a> CodeOf<'a> {
     }
 }
 
-/// Applies a statement about the code of a function.
+/// Applies a statement about a function's code.
 fn code<'a>(reader: &mut Reader<'a>, json: CodeOf<'a>) -> Result<()> {
     let (function, unit) = reader.function(&json.function)?;
     if reader.coded.iter().any(|coded| coded.function == function) {

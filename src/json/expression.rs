@@ -17,7 +17,7 @@ use crate::op::{self, Dialect, Encoding, Expr, FixupKind, Slot};
 objects! {
     /// A raw expression: its bytes, or its operations as text.
     Expression {} { bytes: Bytes, fixups: Vec<Fixup<'a>>, text: Text<'a>, dialect: Word<Dialect> }
-    /// A field of an expression that depends on an entity.
+    /// An expression's field that depends on an entity.
     Fixup { offset: u32, kind: Filled, entity: EntityRef<'a> } {}
 }
 
@@ -131,7 +131,7 @@ impl Filled {
     }
 }
 
-/// Converts an expression of a description to that of the module.
+/// Converts a description's expression to the module's.
 pub(super) fn read<'a>(reader: &mut Reader<'a>, unit: UnitId, json: Expression<'a>) -> Result<ExprId> {
     match json {
         Expression { bytes: Some(Bytes(bytes)), fixups, text: None, dialect: None, .. } => {
@@ -158,7 +158,7 @@ pub(super) fn read<'a>(reader: &mut Reader<'a>, unit: UnitId, json: Expression<'
     }
 }
 
-/// Converts an expression of the module to that of a description, with its bytes.
+/// Converts a module's expression to the description's, with its bytes.
 pub(super) fn write<'m>(known: &'m Known<'m>, id: ExprId) -> Expression<'m> {
     let (expr, entities) = known.module.expr(id);
     let fixups: Vec<_> = expr

@@ -1,25 +1,25 @@
-//! Properties of entities in both directions, from the rows of [`entities`](crate::model::entities).
+//! Entity properties in both directions, from the rows in [`entities`](crate::model::entities).
 //!
-//! A row becomes an optional key of each statement that makes or describes the entity. [`facts`] declares a type with the
-//! keys of all rows, with `describe`, which sets the properties that are present, and `new`, which reads them from the
-//! model. [`kind`] contains the conversions of each kind of row. A property of the kind `by T` is the type `T` with
-//! conversions written by hand: its [`Property`].
+//! A row becomes an optional key in each statement that makes or describes the entity. [`facts`] declares a type with
+//! the keys of all rows, with `describe`, which sets the properties that are present, and `new`, which reads them from
+//! the model. [`kind`] contains the conversions for each kind of row. A property with kind `by T` is the type `T` with
+//! hand-written conversions: its [`Property`].
 
 use super::ids::Known;
 use super::reader::Reader;
 use crate::error::Result;
 use crate::model::UnitId;
 
-/// A property with conversions written by hand, of an entity that an `Id` identifies.
+/// A property with hand-written conversions, for an entity that an `Id` identifies.
 pub(super) trait Property<'a, Id>: Sized {
-    /// Sets the property of an entity.
+    /// Sets the entity's property.
     fn read(self, reader: &mut Reader<'a>, id: Id, unit: UnitId) -> Result<()>;
 
-    /// Converts the property of an entity to JSON; `None` for the default.
+    /// Converts the entity's property to JSON; `None` for the default.
     fn write(known: &'a Known<'a>, id: Id) -> Option<Self>;
 }
 
-/// Result of a builder's method.
+/// What a builder's method returns.
 pub(super) trait Outcome {
     fn outcome(self) -> Result<()>;
 }
@@ -36,8 +36,8 @@ impl<T> Outcome for Result<T> {
     }
 }
 
-/// Conversions of a kind of property: `type` in JSON, `read` as the argument of the builder's method, `write` from a value
-/// of the model, and `may` from a field, whose default is not written.
+/// Conversions for a property kind: `type` in JSON, `read` as the argument to the builder's method, `write` from a
+/// model value, and `may` from a field, whose default is not written.
 macro_rules! kind {
     (type [flag]) => { bool };
     (type [text]) => { Text<'a> };
@@ -99,9 +99,9 @@ macro_rules! kind {
     (may $kind:tt $known:ident $id:ident $field:expr) => { $field.map(|value| kind!(write $kind $known value)) };
 }
 
-/// Declares the type with the properties of an entity, and the objects that have these keys besides their own. `set` says
-/// how the builder's methods are called: `[by describe_call]` on the builder of an entity, `[by id]` with the id as first
-/// argument, or `[by value]` on a value, which the method returns changed.
+/// Declares the type with an entity's properties, and the objects that have these keys in addition to their own keys.
+/// `set` says how the builder's methods are called: `[by describe_call]` on an entity's builder, `[by id]` with the id
+/// as first argument, or `[by value]` on a value, which the method returns changed.
 macro_rules! facts {
     (
         $facts:ident of |$known:ident, $of:ident: $id:ty| $entity:expr, set $set:ty: $how:tt,
@@ -116,7 +116,7 @@ macro_rules! facts {
         pub(super) struct $facts<'a> { $(pub $key: Option<kind!(type $kind)>,)* }
 
         impl<'a> $facts<'a> {
-            /// Sets the properties of an entity.
+            /// Sets an entity's properties.
             #[allow(unused, clippy::clone_on_copy, reason = "not every entity has properties of each kind")]
             pub fn describe(self, reader: &mut Reader<'a>, id: $set, unit: UnitId) -> Result<()> {
                 let Self { $($key),* } = self;
@@ -130,7 +130,7 @@ macro_rules! facts {
                 true $(&& self.$key.is_none())*
             }
 
-            /// Converts the properties of an entity to JSON.
+            /// Converts an entity's properties to JSON.
             #[allow(unused, reason = "not every entity has properties of each kind")]
             pub fn new($known: &'a Known<'a>, $of: $id) -> Self {
                 let entity = $entity;

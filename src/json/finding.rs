@@ -1,4 +1,4 @@
-//! Findings of `lint`, each an object of JSON.
+//! `lint` findings, each a JSON object.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::schema::{self, HasSchema, Schemas};
 use crate::lint::{Code, Finding, Level};
 
-/// A finding. All keys are there; `null` stands for no value. Keys are in the order of the alphabet.
+/// A finding. All keys are present, in alphabetical order; `null` stands for no value.
 #[derive(Debug, Serialize)]
 struct Line<'f> {
     code: &'static str,
@@ -46,7 +46,7 @@ struct Fault<'f> {
 /// Version of the format, which changes whenever the keys change.
 const VERSION: u8 = 1;
 
-/// Schema of a finding: a key for each field of [`Line`], with its description.
+/// Returns a finding's schema: a key for each field in [`Line`], with its description.
 pub(crate) fn finding_schema(to: &mut Schemas) -> Value {
     let codes = schema::one_of_words(Code::ALL.iter().map(|code| code.name()));
     let levels = schema::one_of_words(Level::ALL.map(Level::name));
@@ -91,7 +91,7 @@ pub(crate) fn finding_schema(to: &mut Schemas) -> Value {
     schema::object(keys.map(|(key, schema, about)| (key, schema::about(schema, about, ""), false)))
 }
 
-/// Writes a finding of `lint` as an object of JSON on one line, valid by [`Schema::Finding`](crate::schema::Schema).
+/// Writes a `lint` finding as a JSON object on one line, valid by [`Schema::Finding`](crate::schema::Schema).
 ///
 /// # Panics
 /// Never: the keys are text.

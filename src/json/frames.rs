@@ -39,7 +39,7 @@ impl<'a> Frame<'a> {
         Ok(())
     }
 
-    /// Returns the statement of a function's rules and extent, if there are any. The other keys stand for rules.
+    /// Returns the statement with a function's rules and extent, if there are any. The other keys stand for rules.
     pub fn write(known: &'a Known<'a>, id: FunctionId) -> Option<Self> {
         let rules = known.module.frame(id);
         let extent = known.module.function(id).frame_extent.as_ref();
@@ -59,7 +59,7 @@ struct FrameOf {
 }
 
 impl FrameOf {
-    /// Adds the rules of registers and of the canonical frame address.
+    /// Adds the rules for registers and for the canonical frame address.
     fn rules<'a>(
         self,
         reader: &mut Reader<'a>,
@@ -84,7 +84,7 @@ impl FrameOf {
         })
     }
 
-    /// Adds the rules of vector registers that are saved to scratch.
+    /// Adds the rules for vector registers that are saved to scratch.
     fn slots<'a>(self, reader: &mut Reader<'a>, slots: Option<Later<'a, Slots>>) -> Result<()> {
         let Some(Later::Text(slots)) = slots else { return Ok(()) };
         reader.part(slots, |reader, json| {
@@ -97,7 +97,7 @@ impl FrameOf {
         })
     }
 
-    /// Adds the rules of return addresses in two registers.
+    /// Adds the rules for return addresses in two registers.
     fn return_addresses<'a>(
         self,
         reader: &mut Reader<'a>,
@@ -111,7 +111,7 @@ impl FrameOf {
         Ok(())
     }
 
-    /// Adds a rule of a column by a call of the builder.
+    /// Adds a column's rule with a builder call.
     fn add(
         self,
         reader: &mut Reader<'_>,

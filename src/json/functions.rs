@@ -17,7 +17,7 @@ use crate::model::{
 use crate::target::Scaling;
 
 objects! {
-    /// Address of code: a symbol and an offset in bytes, or an address.
+    /// Code address: a symbol and an offset in bytes, or an address.
     Code { bytes: Number } { symbol: Text<'a>, offset: Number, address: Number }
     /// A stack frame.
     Stack {} { base: Named<'a>, scaling: Word<Scaling>, at_zero: bool }
@@ -129,7 +129,7 @@ impl<'a> Rows<'a> {
     pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
         let (function, unit) = reader.function(&self.function)?;
         let Later::Text(rows) = self.rows else { return Ok(()) };
-        // The file of the previous row, which is usually the next row's too.
+        // The previous row's file, which is usually the next row's too: a reference is resolved only if it differs.
         let mut last: Option<(Ref<'a>, FileId)> = None;
         let add = |reader: &mut Reader<'a>, row: Row<'a>| {
             let file = match &last {

@@ -24,9 +24,10 @@ pub(super) struct Known<'m> {
     variables: HashSet<VariableId>,
     blocks: HashSet<ScopeId>,
     regions: HashSet<RegionId>,
-    /// Declarations with a result type other than their definition's: it was set after the definition was made.
+    /// Declarations whose result type differs from their definition's, because it was set after the definition was
+    /// made.
     pub declared: HashSet<FunctionId>,
-    /// Kinds and sizes of types, without their declarations.
+    /// Type kinds and sizes, without their declarations.
     looks: Unique<(UnitId, &'m TypeKind, Option<u64>, Option<u64>)>,
 }
 
@@ -173,7 +174,7 @@ impl<'m> Known<'m> {
         self.scope_name(id).unwrap_or_else(|| Text(id.to_string().replacen("scope", "scope#", 1).into()))
     }
 
-    /// Id of the scope in the description.
+    /// Returns the scope's id in the description.
     pub fn scope_id(&self, id: ScopeId) -> Option<Text<'m>> {
         let is_named = scope_name(self.module, id).is_some();
         let scope = self.module.scope(id);
@@ -207,7 +208,8 @@ impl<'m> Known<'m> {
         if self.type_name(id).is_some() { None } else { Some(self.type_ref(id)) }
     }
 
-    /// Whether the module has another type of equal kind and size, which the builder would merge with this one.
+    /// Returns whether the module has another type with equal kind and size, which the builder would merge with this
+    /// type.
     pub fn comes_again(&self, id: TypeId) -> bool {
         let ty = self.module.ty(id);
         let is_its_own = matches!(ty.kind(), TypeKind::Composite(_) | TypeKind::Enum { .. });
@@ -218,7 +220,7 @@ impl<'m> Known<'m> {
         Text(format!("variable#{}", id.as_u32()).into())
     }
 
-    /// Id of the variable in the description, if it is referenced.
+    /// Returns the variable's id in the description, if it is referenced.
     pub fn variable_id(&self, id: VariableId) -> Option<Text<'m>> {
         self.variables.contains(&id).then(|| self.variable_ref(id))
     }
@@ -239,7 +241,7 @@ impl<'m> Known<'m> {
         Text(format!("region#{}", id.as_u32()).into())
     }
 
-    /// Id of the region in the description, if it contains another region.
+    /// Returns the region's id in the description, if it contains another region.
     pub fn region_id(&self, id: RegionId) -> Option<Text<'m>> {
         self.regions.contains(&id).then(|| self.region_ref(id))
     }

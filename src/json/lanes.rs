@@ -1,4 +1,4 @@
-//! Descriptions of lanes: regions with their masks, and code of whole waves.
+//! Lane descriptions: regions with their masks, and whole-wave code.
 
 use core::ops::Range;
 
@@ -74,7 +74,7 @@ impl<'a> Region<'a> {
     }
 }
 
-/// Reads the masks of a region.
+/// Reads a region's masks.
 fn masks<'a>(
     reader: &mut Reader<'a>,
     unit: UnitId,

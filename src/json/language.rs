@@ -1,4 +1,4 @@
-//! Source languages: a number `DW_LANG_*`, or the name without the prefix. [`name`] is the table of both directions.
+//! Source languages: a number `DW_LANG_*`, or the name without the prefix. [`name`] is the table for both directions.
 
 use super::values::Named;
 use crate::error::{self, ErrorKind, Result};
@@ -22,10 +22,10 @@ pub(super) fn write(language: Language) -> Named<'static> {
     name(language).map_or(Named::Number(language.0.into()), |name| Named::Text(name.into()))
 }
 
-/// The name of a language, without the prefix.
+/// Returns a language's name, without the prefix.
 fn name(language: Language) -> Option<&'static str> {
     let known = gimli::DwLang(language.0).static_string().and_then(|name| name.strip_prefix("DW_LANG_"));
-    // Languages newer than DWARF 5 have the names of the registry.
+    // Languages newer than DWARF 5 have the registry's names.
     known.or_else(|| NEWER.iter().find(|&&(newer, _)| newer == language).map(|&(_, name)| name))
 }
 

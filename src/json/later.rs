@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::schema::{HasSchema, Schemas};
 
-/// A part of a statement whose reading is deferred until its owner is known, and which is written as `T`.
+/// A statement part whose reading is deferred until its owner is known, and which is written as `T`.
 #[derive(Debug)]
 pub(super) enum Later<'a, T> {
     Text(&'a RawValue),

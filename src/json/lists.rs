@@ -20,18 +20,18 @@ use crate::model::{self, Column, FrameRule, Loc, Mask, UnitId};
 /// Word for the canonical frame address. No register has this name.
 pub(super) const CFA: &str = "cfa";
 
-/// An element of a list: a list of items.
+/// A list element: a list of items.
 pub(super) trait Element<'a>: Sized {
     /// Reads the items.
     fn read<S: SeqAccess<'a>>(reader: &mut Reader<'a>, unit: UnitId, json: &mut S) -> Result<Self, S::Error>;
 
-    /// Returns the schema of an element.
+    /// Returns the element's schema.
     fn schema(to: &mut Schemas) -> Value;
 }
 
-/// An element that is written from one of the model.
+/// An element that is written from a model element.
 pub(super) trait ToElements<'a>: Element<'a> {
-    /// The element of the model.
+    /// The model's element.
     type Model: fmt::Debug;
 
     /// Writes the items.
@@ -70,12 +70,12 @@ fn end<'a, S: SeqAccess<'a>>(json: &mut S, count: usize, whole: &'static str) ->
     }
 }
 
-/// Schema of an element whose last items after `required` may be absent.
+/// Returns the schema for an element whose last items after `required` may be absent.
 fn items(items: Vec<Value>, required: usize) -> Value {
     json!({"type": "array", "prefixItems": items, "items": false, "minItems": required})
 }
 
-/// Locations of a variable at a range of pcs.
+/// A variable's locations in a pc range.
 #[derive(Debug)]
 pub(super) struct Live<'a> {
     pub start: Number,
@@ -115,7 +115,7 @@ impl<'a> ToElements<'a> for Live<'a> {
     }
 }
 
-/// Location of a mask of lanes at a range of pcs.
+/// A lane mask's location in a pc range.
 #[derive(Debug)]
 pub(super) struct MaskAt<'a> {
     pub start: Number,
@@ -151,7 +151,7 @@ impl<'a> ToElements<'a> for MaskAt<'a> {
     }
 }
 
-/// Rule of a frame at a range of pcs.
+/// A frame rule in a pc range.
 #[derive(Debug)]
 pub(super) struct Rule<'a> {
     pub start: Number,
@@ -192,7 +192,7 @@ impl<'a> ToElements<'a> for Rule<'a> {
     }
 }
 
-/// A register saved to scratch memory at a range of pcs. The module has a rule instead.
+/// A register saved to scratch memory in a pc range. The module has a rule instead.
 #[derive(Debug)]
 pub(super) struct Slot<'a> {
     pub start: Number,
@@ -227,7 +227,7 @@ impl<'a> Element<'a> for Slot<'a> {
     }
 }
 
-/// A row of a line table.
+/// A line table row.
 #[derive(Debug)]
 pub(super) struct Row<'a> {
     pub pc: Number,
@@ -276,7 +276,7 @@ impl<'a> ToElements<'a> for Row<'a> {
 }
 
 objects! {
-    /// Properties of a row besides its line.
+    /// Row properties in addition to its line.
     RowFacts {} {
         /// Number of the block among several on the same line.
         discriminator: u32,
@@ -301,7 +301,7 @@ impl RowFacts<'_> {
         }
     }
 
-    /// Converts the properties of a row, unless all have their defaults.
+    /// Converts a row's properties, unless all have their defaults.
     fn write(row: &model::Row) -> Option<Self> {
         let model::Row { discriminator, is_stmt, is_prologue_end, is_epilogue_begin, .. } = *row;
         let is_default = discriminator == 0 && is_stmt && !is_prologue_end && !is_epilogue_begin;
@@ -315,7 +315,7 @@ impl RowFacts<'_> {
     }
 }
 
-/// Elements of the module, written as a list.
+/// Module elements, written as a list.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Elements<'m, E: ToElements<'m>> {
     pub known: &'m Known<'m>,
@@ -334,7 +334,7 @@ impl<'m, E: ToElements<'m>> HasSchema for Elements<'m, E> {
     }
 }
 
-/// An element of the module.
+/// A module element.
 struct OneElement<'e, 'm, E: ToElements<'m>> {
     known: &'m Known<'m>,
     item: &'e E::Model,
@@ -348,7 +348,7 @@ impl<'m, E: ToElements<'m>> Serialize for OneElement<'_, 'm, E> {
     }
 }
 
-/// Slots of a frame: they are read only.
+/// Frame slots: they are read only.
 #[derive(Debug)]
 pub(super) struct Slots;
 
@@ -374,7 +374,7 @@ pub(super) fn each<'a, E: Element<'a>, D: Deserializer<'a>>(
     json.deserialize_seq(List { reader, unit, pass, element: PhantomData })
 }
 
-/// Reader of a list.
+/// List reader.
 struct List<'r, 'a, E, F> {
     reader: &'r mut Reader<'a>,
     unit: UnitId,
@@ -382,7 +382,7 @@ struct List<'r, 'a, E, F> {
     element: PhantomData<E>,
 }
 
-/// Reader of one element of a list.
+/// Reader for one list element.
 struct Items<'l, 'r, 'a, E, F>(&'l mut List<'r, 'a, E, F>);
 
 impl<'a, E: Element<'a>, F: FnMut(&mut Reader<'a>, E) -> Result<()>> Visitor<'a> for List<'_, 'a, E, F> {

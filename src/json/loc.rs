@@ -1,4 +1,4 @@
-//! Locations and numbers, read and written according to the table of [nodes](crate::model::Node).
+//! Locations and numbers, read and written according to the [node](crate::model::Node) table.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -24,9 +24,9 @@ use crate::model::{
 use crate::op::Reg;
 use crate::target::SpaceId;
 
-/// Keys of locations.
+/// Location keys.
 pub const LOCATIONS: &[&str] = &keys::<{ count(Sort::Loc) }>(Sort::Loc);
-/// Keys of numbers.
+/// Number keys.
 pub const NUMBERS: &[&str] = &keys::<{ count(Sort::Val) }>(Sort::Val);
 
 /// A location that is read once its unit is known.
@@ -46,21 +46,21 @@ pub(super) fn whole<'a, T: Whole<'a>, J>(
     reader.part(text, |reader, json| T::deserialized(&mut In::new(reader, unit), json))
 }
 
-/// Returns the JSON of a location of the module.
+/// Returns the JSON for a location in the module.
 pub(super) fn written<'m>(known: &'m Known<'m>, loc: LocId) -> Loc<'m> {
     Later::Model(Place { known, loc })
 }
 
-/// Returns the JSON of the number of a location that is a value.
+/// Returns the JSON for the number of a location that is a value.
 pub(super) fn written_number<'m>(known: &'m Known<'m>, loc: LocId) -> Val<'m> {
     Later::Model(NumberAt(Place { known, loc }))
 }
 
-/// Reader of locations in a unit, which determines the meaning of names.
+/// Reads locations in a unit, which determines what names mean.
 pub(super) struct In<'r, 'a> {
     reader: &'r mut Reader<'a>,
     unit: UnitId,
-    /// Number of enclosing nodes.
+    /// Nesting depth: the number of enclosing nodes.
     level: usize,
     /// Nodes read so far.
     nodes: Postfix,
@@ -76,7 +76,7 @@ impl<'r, 'a> In<'r, 'a> {
         Seed(self, PhantomData)
     }
 
-    /// Converts the value of an operand to its number.
+    /// Converts an operand's value to its number.
     #[inline]
     fn number<E: de::Error>(
         &mut self,
@@ -85,7 +85,7 @@ impl<'r, 'a> In<'r, 'a> {
         number(self.reader, self.unit).map_err(|error| self.reader.fail(error))
     }
 
-    /// Appends the nodes of a row, after its operands.
+    /// Appends a row's nodes, after its operands.
     #[inline(always)]
     fn push(&mut self, row: &NodeRow, numbers: &[u64]) {
         match row.makes {
@@ -188,7 +188,7 @@ impl<'a> Visitor<'a> for Nodes<'_, '_, 'a> {
     }
 }
 
-/// Reads the key of a node.
+/// Reads a node's key.
 struct Key(Sort);
 
 impl<'a> DeserializeSeed<'a> for Key {
@@ -219,7 +219,7 @@ pub(super) struct OperandSeed<'s, 'r, 'a> {
     kind: Kind,
 }
 
-/// Reads the JSON of an operand. Unlike the derived function, the trait's restricts objects to their shape.
+/// Reads an operand's JSON. Unlike the derived function, the trait's restricts objects to their shape.
 #[inline]
 fn value<'a, T: Deserialize<'a>, D: Deserializer<'a>>(json: D) -> Result<T, D::Error> {
     Deserialize::deserialize(json)
@@ -293,7 +293,7 @@ impl Serialize for OperandOf<'_, '_, '_> {
     }
 }
 
-/// Reads the operands of a node with a list of operands.
+/// Reads the operands of a node that takes a list.
 struct Several<'s, 'r, 'a> {
     within: &'s mut In<'r, 'a>,
     row: &'static NodeRow,
@@ -352,7 +352,7 @@ impl<'a> Visitor<'a> for Several<'_, '_, 'a> {
     }
 }
 
-/// Operands of a part: a location and its number of bits.
+/// A part's operands: a location and its size in bits.
 const PART: &[Operand] = &[
     Operand { name: "place", kind: Kind::Node(Sort::Loc), at: 0 },
     Operand { name: "bits", kind: Kind::Unsigned, at: 0 },
@@ -388,8 +388,9 @@ impl<'a> Visitor<'a> for PairSeed<'_, '_, 'a> {
     }
 }
 
-/// Reads operands in the order of the description, and returns how many of them are numbers. Operands that are nodes
-/// are appended in postfix order, so that one that comes earlier in the description than in postfix order is kept back.
+/// Reads operands in the description's order, and returns how many of them are numbers. Operands that are nodes are
+/// appended in postfix order, so that an operand that comes earlier in the description than in postfix order is kept
+/// back.
 fn read_operands<'a, S: SeqAccess<'a>>(
     within: &mut In<'_, 'a>,
     operands: &[Operand],
@@ -429,14 +430,14 @@ fn read_operands<'a, S: SeqAccess<'a>>(
     }
 }
 
-/// A location of the module.
+/// A location in the module.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place<'m> {
     pub known: &'m Known<'m>,
     pub loc: LocId,
 }
 
-/// The expression of a location that is a raw expression.
+/// The expression in a location that is a raw expression.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ExpressionAt<'m>(pub Place<'m>);
 
@@ -459,7 +460,7 @@ impl Serialize for Place<'_> {
     }
 }
 
-/// The number of a location that is a value.
+/// The number in a location that is a value.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NumberAt<'m>(pub Place<'m>);
 

@@ -16,17 +16,17 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::Module;
 use crate::track::{Code, Keep};
 
-/// Result of [`locate`].
+/// What [`locate`] returns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Located {
     /// The description with the locations.
     pub text: String,
-    /// Assignments of values that some path of a lane does not define, as text.
+    /// Assignments of values that some lane's path does not define, as text.
     pub unproven: Vec<String>,
 }
 
-/// Derives the locations of variables from the statements about code, and appends them to a
-/// [description](crate::json): a statement `describe_variable` for each variable that has some.
+/// Derives variables' locations from the statements about code, and appends them to a [description](crate::json): a
+/// statement `describe_variable` for each variable that has some.
 ///
 /// # Errors
 /// The errors of [`Code::from_json`] and of [`Code::track`]; and
@@ -64,7 +64,7 @@ pub fn locate(text: impl AsRef<[u8]>, keep: Keep) -> Result<Located> {
     }
     let module = finish(text, builder)?;
     let text = appended(text, &module, &coded)?;
-    // References in locations of the compiler's own may have other ids in the text.
+    // References in locations that the compiler gave may have different ids in the text.
     if Module::from_json(&text)? != module {
         let what = "locations that refer to other entities, in a description that is appended to";
         return Err(ErrorKind::Unsupported(what.into()).into());
@@ -72,14 +72,14 @@ pub fn locate(text: impl AsRef<[u8]>, keep: Keep) -> Result<Located> {
     Ok(Located { text, unproven })
 }
 
-/// The list of statements in a description.
+/// A description's list of statements.
 #[derive(Deserialize)]
 struct List<'a> {
     #[serde(borrow)]
     describe: &'a RawValue,
 }
 
-/// Appends the locations of variables to the list of statements.
+/// Appends variables' locations to the list of statements.
 fn appended(text: &str, module: &Module, coded: &[Coded<'_>]) -> Result<String> {
     let known = Known::new(module);
     let mut statements = String::new();
@@ -100,7 +100,7 @@ fn appended(text: &str, module: &Module, coded: &[Coded<'_>]) -> Result<String> 
     }
     let list: List<'_> =
         serde_json::from_str(text).map_err(|error| Error::malformed(error.to_string()).caused_by(error))?;
-    // The list is a part of the text.
+    // The list is a part of the text, so that the pointers' difference is the offset at which to insert.
     let end = list.describe.get().as_ptr() as usize + list.describe.get().len() - 1 - text.as_ptr() as usize;
     Ok(format!("{}{statements}\n{}", text[..end].trim_end(), &text[end..]))
 }

@@ -1,4 +1,4 @@
-//! Parts of types: dimensions, members, base classes, variants and template parameters.
+//! Type parts: dimensions, members, base classes, variants and template parameters.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
@@ -139,12 +139,12 @@ impl<'a> Member<'a> {
         }
     }
 
-    /// Returns the statement of a member of a type.
+    /// Returns the statement for a type's member.
     pub fn write(known: &'a Known<'a>, ty: TypeId, member: &model::Member) -> Self {
         Self { of: Some(known.type_ref(ty)), ..Self::unowned(known, known.module.ty(ty).unit(), member) }
     }
 
-    /// Returns the statement of a member of a variant.
+    /// Returns the statement for a variant's member.
     pub fn write_in_variant(
         known: &'a Known<'a>,
         unit: UnitId,
@@ -249,7 +249,7 @@ impl<'a> Variant<'a> {
     }
 }
 
-/// Values of a discriminant: one, or an inclusive range.
+/// Discriminant values: one value, or an inclusive range.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(untagged, expecting = "a number of 64 bits, or a list of the first and the last")]
 pub(super) enum Values {
@@ -307,7 +307,7 @@ impl<'a> Template<'a> {
         Packed::new(self.argument).with(facts)
     }
 
-    /// Returns the statement of a parameter of a type.
+    /// Returns the statement for a type's parameter.
     pub fn write(known: &'a Known<'a>, ty: TypeId, parameter: &TemplateParameter) -> Self {
         let mut json = Self::unowned(known, parameter);
         json.unit = Some(known.unit_ref(known.module.ty(ty).unit()));
@@ -315,7 +315,7 @@ impl<'a> Template<'a> {
         json
     }
 
-    /// Returns the statement of a parameter of a function.
+    /// Returns the statement for a function's parameter.
     pub fn write_of_function(known: &'a Known<'a>, id: FunctionId, parameter: &TemplateParameter) -> Self {
         Self { function: Some(known.function_ref(id)), ..Self::unowned(known, parameter) }
     }
@@ -345,7 +345,7 @@ impl<'a> Packed<'a> {
     }
 }
 
-/// Argument of a template parameter.
+/// A template parameter's argument.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(remote = "Self", rename = "an argument of a template", rename_all = "snake_case")]
 #[serde(bound(deserialize = "'de: 'a"))]

@@ -52,18 +52,19 @@ impl Module {
     /// Reads a [description](crate::json).
     ///
     /// # Errors
-    /// Every error of the [`Builder`](crate::build::Builder);
+    /// Every error that the [`Builder`](crate::build::Builder) returns;
     /// [`ErrorKind::Malformed`](crate::error::ErrorKind::Malformed) and
     /// [`Truncated`](crate::error::ErrorKind::Truncated) for a text that is not a description, and
     /// [`UnknownName`](crate::error::ErrorKind::UnknownName) and
     /// [`AmbiguousName`](crate::error::ErrorKind::AmbiguousName) for a reference to no entity, or to several;
     /// [`DuplicateName`](crate::error::ErrorKind::DuplicateName) for an id that another entity has.
     /// [`At::json`](crate::error::At::json) is the position in the text.
+    /// [`At::json`](crate::error::At::json) is the position in the text.
     pub fn from_json(text: impl AsRef<[u8]>) -> Result<Self> {
         read::module(text.as_ref())
     }
 
-    /// Writes the [description](crate::json) of this module, from which [`from_json`](Self::from_json) makes an equal
+    /// Writes this module's [description](crate::json), from which [`from_json`](Self::from_json) makes an equal
     /// module.
     ///
     /// # Panics
@@ -74,7 +75,7 @@ impl Module {
         String::from_utf8(out).expect("JSON is UTF-8")
     }
 
-    /// Writes the [description](crate::json) of this module, a statement on each line.
+    /// Writes this module's [description](crate::json), a statement on each line.
     ///
     /// # Errors
     /// [`ErrorKind::Io`](crate::error::ErrorKind::Io).
@@ -87,7 +88,7 @@ impl Code {
     /// Reads a [description](crate::json) with the statements about code, in their order. The module has the same ids.
     ///
     /// # Errors
-    /// The errors of [`Module::from_json`] and of the calls of [`Code`].
+    /// The errors that [`Module::from_json`] and [`Code`]'s methods return.
     pub fn from_json(text: impl AsRef<[u8]>) -> Result<(Module, Vec<Self>)> {
         located::read_code(text.as_ref())
     }

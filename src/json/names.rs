@@ -1,4 +1,4 @@
-//! Resolution of ids and names to entities.
+//! Resolves ids and names to entities.
 
 use core::hash::Hash;
 
@@ -14,14 +14,14 @@ use crate::model::{
 };
 use crate::near::nearest;
 
-/// Entities of one kind by id, and entities without an id by name.
+/// Entities with an id, by id, and entities without an id, by name; all of one kind.
 #[derive(Debug)]
 pub(super) struct Table<'a, In, Id> {
     kind: &'static str,
     /// The whole description.
     source: &'a str,
     ids: HashMap<Text<'a>, Id>,
-    /// Entities by scope and name; `None` for a name that two entities of the scope have.
+    /// Entities by scope and name; `None` for a name that two entities in the scope have.
     names: HashMap<(In, Text<'a>), Option<Id>>,
 }
 

@@ -1,4 +1,4 @@
-//! Schemas of locations and numbers, from the table of [nodes](crate::model::Node).
+//! Schemas for locations and numbers, from the [node](crate::model::Node) table.
 
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ impl HasSchema for ExpressionAt<'_> {
     }
 }
 
-/// Schema of the nodes of a sort, from the table of nodes.
+/// Returns the schema for a sort's nodes, from the node table.
 fn nodes(sort: Sort, to: &mut Schemas) -> Value {
     let name = match sort {
         Sort::Loc => "location",
@@ -43,7 +43,7 @@ fn nodes(sort: Sort, to: &mut Schemas) -> Value {
         let mut keys = Vec::new();
         for row in rows(sort) {
             let operand = match row.form {
-                // A part has its schema in that of `parts`.
+                // A part's schema is inside the schema of `parts`.
                 Form::Bare if sort == Sort::Loc => continue,
                 Form::Bare => {
                     any.push(described(row, Number::schema(to)));
@@ -71,7 +71,7 @@ fn nodes(sort: Sort, to: &mut Schemas) -> Value {
     })
 }
 
-/// Schema of an operand.
+/// Returns an operand's schema.
 fn operand_schema(operand: &Operand, to: &mut Schemas) -> Value {
     let schema = match operand.kind {
         Kind::Node(sort) => nodes(sort, to),
@@ -88,7 +88,7 @@ fn operand_schema(operand: &Operand, to: &mut Schemas) -> Value {
     titled(operand.name, schema)
 }
 
-/// Adds the title of a definition to a schema.
+/// Adds a definition's title to a schema.
 fn titled(name: &str, mut schema: Value) -> Value {
     schema["title"] = name.into();
     schema

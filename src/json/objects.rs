@@ -1,12 +1,12 @@
-//! Objects of the format: required keys, then optional ones. The macro declares the type with its reading, writing and
-//! schema, so that the documentation of a key is also its description in the schema.
+//! The format's objects: required keys, then optional keys. The macro declares the type with its reading, writing and
+//! schema, so that a key's documentation is also its description in the schema.
 
 use core::marker::PhantomData;
 
 /// Lifetime of the text or module, which an object has even without a borrowed field.
 pub(super) type Life<'a> = PhantomData<&'a ()>;
 
-/// Declares objects. `[since]` is the first version of the format with the key.
+/// Declares objects. `[since]` is the first format version with the key.
 macro_rules! objects { ($(
     $(#[$doc:meta])*
     $name:ident { $($field:ident: $type:ty),* $(,)? } {

@@ -16,7 +16,7 @@ pub(crate) fn with_position(error: Error, json: JsonPlace) -> Error {
     error.or_at(At { json: Some(json), ..At::default() })
 }
 
-/// Adds the position of a borrowed part of the text to an error; nothing for a part that was copied.
+/// Adds the position of a borrowed text part to an error; nothing for a part that was copied.
 pub(super) fn in_part(error: Error, text: &str, part: &str) -> Error {
     let offset = (part.as_ptr() as usize).checked_sub(text.as_ptr() as usize);
     match offset.filter(|offset| offset.checked_add(part.len()).is_some_and(|end| end <= text.len())) {
@@ -25,7 +25,7 @@ pub(super) fn in_part(error: Error, text: &str, part: &str) -> Error {
     }
 }
 
-/// Makes the error for a JSON text, or for a part of it that begins at `start`.
+/// Makes the error for a JSON text, or for a part that begins at `start`.
 pub(crate) fn syntax_error(
     what: &str,
     text: &str,
@@ -45,14 +45,14 @@ pub(crate) fn syntax_error(
     with_position(message, location)
 }
 
-/// Offset of an error in a text, in bytes.
+/// Returns an error's offset in a text, in bytes.
 fn offset_in(part: &str, error: &serde_json::Error) -> usize {
-    // Lines count from 1; the column is the number of bytes read of the line.
+    // Lines count from 1; the column is the number of bytes read from the line.
     let lines = part.split_inclusive('\n').take(error.line().saturating_sub(1));
     lines.map(str::len).sum::<usize>() + error.column()
 }
 
-/// Index of the element of a top-level array in which an error is.
+/// Returns the index of the top-level array's element that contains an error.
 pub(crate) fn failed_element(text: &str, error: &serde_json::Error, array: &str) -> Option<usize> {
     let offset = offset_in(text, error);
     let mut walk = Walk::default();
@@ -65,8 +65,8 @@ pub(crate) fn failed_element(text: &str, error: &serde_json::Error, array: &str)
 
 /// Returns the nearest known name, as a suffix for `serde`'s message about an unknown key or word.
 ///
-/// The message is the only place where `serde` has the word and the known ones; a test requires its wording. With another
-/// wording, errors would lack suggestions, and be errors still.
+/// The message is the only location where `serde` has the word and the known words; a test requires its wording. If the
+/// wording changed, errors would lack suggestions, but still be errors.
 fn nearest(message: &str) -> String {
     let begins = ["unknown field `", "unknown variant `"];
     let unknown = begins.iter().find_map(|begin| message.strip_prefix(begin)?.split_once("`, expected "));
@@ -87,8 +87,8 @@ enum Open {
     },
 }
 
-/// State of a walk through a text. Positions are needed only once, for an error, so that they are found by a second
-/// walk and cost valid texts nothing.
+/// State during a walk through a text. A second walk finds positions, because they are needed only once, for an error:
+/// valid texts then pay nothing for them.
 #[derive(Default)]
 struct Walk {
     open: Vec<Open>,
@@ -175,7 +175,7 @@ impl Walk {
         }
     }
 
-    /// Start of the innermost item.
+    /// Returns the innermost item's start.
     fn innermost(&self) -> usize {
         self.starts.iter().rev().find_map(|start| *start).unwrap_or(0)
     }
@@ -194,7 +194,7 @@ impl Walk {
     }
 }
 
-/// The innermost item at an offset, or the one that ends there, with the line and column of its start.
+/// Returns the innermost item at an offset, or the item that ends there, with the line and column where it starts.
 pub(super) fn at_item(text: &str, offset: usize) -> JsonPlace {
     let mut walk = Walk::default();
     walk.walk(text, |at, _| at >= offset);
@@ -206,23 +206,23 @@ pub(super) fn at_item(text: &str, offset: usize) -> JsonPlace {
     place(text, start, walk.path())
 }
 
-/// The innermost item at an offset, with the line and column of the offset.
+/// Returns the innermost item at an offset, with the offset's line and column.
 pub(super) fn at_offset(text: &str, offset: usize) -> JsonPlace {
     let mut walk = Walk::default();
     walk.walk(text, |at, _| at >= offset);
     place(text, offset, walk.path())
 }
 
-/// A step of a path into a JSON text.
+/// A step in a path into a JSON text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// The value of a key of an object.
+    /// The value that an object has for a key.
     Key(String),
-    /// An element of an array, counted from 0.
+    /// An array element, counted from 0.
     Index(usize),
 }
 
-/// Position of the value at a path, or of the innermost existing value on it.
+/// Returns the position of the value at a path, or of the innermost existing value on it.
 pub(crate) fn path(text: &str, steps: &[Step]) -> JsonPlace {
     let mut walk = Walk::default();
     match (walk.to(text, steps), steps.split_last()) {
@@ -231,12 +231,12 @@ pub(crate) fn path(text: &str, steps: &[Step]) -> JsonPlace {
     }
 }
 
-/// Offset of the value at a path, in bytes.
+/// Returns the offset of the value at a path, in bytes.
 pub(crate) fn offset(text: &str, path: &[Step]) -> Option<usize> {
     Walk::default().to(text, path)
 }
 
-/// Position of a statement by index.
+/// Returns a statement's position by index.
 pub(super) fn statement(text: &str, index: usize) -> JsonPlace {
     let mut walk = Walk::default();
     walk.walk(text, |_, open| match open {
@@ -249,7 +249,7 @@ pub(super) fn statement(text: &str, index: usize) -> JsonPlace {
     place(text, start, walk.path())
 }
 
-/// Position of a key's value in a statement, or of the statement without the key.
+/// Returns the position of a key's value in a statement, or the statement's position if it lacks the key.
 pub(super) fn statement_key(text: &str, index: usize, key: &str) -> JsonPlace {
     let mut walk = Walk::default();
     let mut offset = None;
@@ -273,12 +273,12 @@ pub(super) fn statement_key(text: &str, index: usize, key: &str) -> JsonPlace {
     }
 }
 
-/// Position of the value of a top-level key.
+/// Returns the position of a top-level key's value.
 pub(super) fn key(text: &str, key: &str) -> JsonPlace {
     path(text, &[Step::Key(key.to_owned())])
 }
 
-/// Start of the value whose key ends at an offset.
+/// Returns the start of the value whose key ends at an offset.
 fn after_space(text: &str, key_end: usize) -> usize {
     let after = text.get(key_end..).unwrap_or_default();
     text.len() - after.trim_start_matches([':', ' ', '\n', '\r', '\t']).len()
@@ -310,7 +310,7 @@ mod tests {
         Rectangle { width: u32, height: u32 },
     }
 
-    /// `nearest` depends on the wording of `serde`, with one known name, with two, and with more.
+    /// `nearest` depends on `serde`'s wording, with one known name, with two, and with more.
     #[test]
     fn unknown_words_have_the_nearest_one() {
         let suffix = |text| nearest(&serde_json::from_str::<Shape>(text).unwrap_err().to_string());

@@ -17,7 +17,7 @@ use crate::build::{Blame, Builder};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Module;
 
-/// Version of the format.
+/// Format version.
 pub(super) const VERSION: u64 = 1;
 
 /// Size in bytes from which a description is limited to three times its size in memory, including the text.
@@ -29,7 +29,7 @@ pub(super) fn module(text: &[u8]) -> Result<Module> {
     finish(text, read(text, None)?.builder)
 }
 
-/// Finishes the module of a description.
+/// Finishes a description's module.
 pub(super) fn finish(text: &str, builder: Builder) -> Result<Module> {
     builder.finish_or_blame().map_err(|wrong| {
         let position = match &wrong.blame {
@@ -46,7 +46,7 @@ pub(super) fn read<'a>(text: &'a str, blame: Option<&'a Blame>) -> Result<Reader
     Ok(read_with_spirv(text, blame)?.0)
 }
 
-/// Reads the statements, and the ids and positions of a SPIR-V module, if any.
+/// Reads the statements, and a SPIR-V module's ids and positions, if any.
 pub(super) fn read_with_spirv<'a>(
     text: &'a str,
     blame: Option<&'a Blame>,
@@ -59,7 +59,7 @@ pub(super) fn read_with_spirv<'a>(
         // Every success makes a reader, so that this is unreachable.
         (Ok(()), _) => Err(Error::malformed("no description")),
         (Err(error), Document { error: None, .. }) => Err(syntax_error(WHAT, text, 0, text, &error)),
-        // The error has a position, or gets that of the end of reading.
+        // The error has a position, or gets the position where reading ended.
         (Err(wrong), Document { error: Some(error), .. }) => {
             Err(error.or_at(syntax_error(WHAT, text, 0, text, &wrong).at().clone()))
         }
@@ -71,9 +71,9 @@ struct Document<'a> {
     text: &'a str,
     blame: Option<&'a Blame>,
     reader: Option<Reader<'a>>,
-    /// Ids and positions of a SPIR-V module.
+    /// A SPIR-V module's ids and positions.
     spirv: Option<Bound<'a>>,
-    /// Error that ended the reading, unless it is one of the JSON.
+    /// Error that ended the reading, unless it is a JSON error.
     error: Option<Error>,
 }
 
@@ -115,7 +115,7 @@ impl<'a> Visitor<'a> for &mut Document<'a> {
                         waiting = Some(map.next_value::<&RawValue>()?);
                     }
                 }
-                // Resolved by those who have the module.
+                // Resolved by callers that have the module.
                 "spirv" if self.spirv.is_none() => self.spirv = Some(map.next_value::<Bound<'a>>()?),
                 // For editors only.
                 "$schema" => drop(map.next_value::<Text<'_>>()?),
@@ -138,7 +138,7 @@ impl<'a> Visitor<'a> for &mut Document<'a> {
 }
 
 impl<'a> Document<'a> {
-    /// Reads a list of statements that came before the target.
+    /// Reads a statement list that came before the target.
     fn describe<E: de::Error>(&mut self, list: &'a RawValue) -> Result<(), E> {
         let mut json = serde_json::Deserializer::from_str(list.get());
         let read = DeserializeSeed::deserialize(&mut *self, &mut json);
@@ -157,7 +157,7 @@ impl<'a> Document<'a> {
     }
 }
 
-/// Reads the list of statements.
+/// Reads the statement list.
 impl<'a> DeserializeSeed<'a> for &mut Document<'a> {
     type Value = ();
 
@@ -205,7 +205,7 @@ impl<'a> DeserializeSeed<'a> for &mut Document<'a> {
     }
 }
 
-/// Schema of a description.
+/// Returns a description's schema.
 pub(crate) fn document_schema(to: &mut Schemas) -> Value {
     let statements = Vec::<Statement<'_>>::schema(to);
     schema::object([

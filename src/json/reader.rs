@@ -1,4 +1,4 @@
-//! State of reading: the builder, and the ids and names of the entities that statements can reference.
+//! Reader state: the builder, and the ids and names of the entities that statements can reference.
 
 use hashbrown::HashMap;
 use serde::de;
@@ -14,20 +14,20 @@ use crate::op::Reg;
 use crate::target::{SpaceId, Target};
 use crate::track::Code;
 
-/// Name of the text in errors.
+/// What errors call the text.
 pub(super) const WHAT: &str = "the description";
 
-/// Code of a function, and the number of its statement.
+/// A function's code, and the number of its statement.
 #[derive(Debug)]
 pub(super) struct Coded<'a> {
     pub index: usize,
     pub function: FunctionId,
     pub code: Code,
-    /// Ids of variables.
+    /// Variable ids.
     pub variables: Vec<(VariableId, Ref<'a>)>,
 }
 
-/// State of the reader: the builder, and the names given so far.
+/// Reader state: the builder, and the names given so far.
 pub(super) struct Reader<'a> {
     /// The whole description.
     text: &'a str,
@@ -39,9 +39,9 @@ pub(super) struct Reader<'a> {
     pub index: usize,
     /// Registers resolved before.
     registers: HashMap<Text<'a>, Reg>,
-    /// Error that ended a visitor, unless it is one of the JSON.
+    /// Error that ended a visitor, unless it is a JSON error.
     error: Option<Error>,
-    /// Key of the statement that an error concerns.
+    /// Key in the statement that an error concerns.
     pub key: Option<&'static str>,
     /// Call whose position is wanted, because the finished module is wrong there.
     blame: Option<&'a Blame>,
@@ -62,7 +62,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Passes a result on, and attributes its error to a key of the statement.
+    /// Passes a result on, and attributes its error to a key in the statement.
     pub fn with_key<T>(&mut self, key: &'static str, result: Result<T>) -> Result<T> {
         if result.is_err() {
             self.key = Some(key);
@@ -79,8 +79,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads a deferred part of a statement. Locations are nested more deeply than other JSON, so that `read` checks
-    /// the depth instead of `serde_json`.
+    /// Reads a deferred statement part. `read` checks the depth instead of `serde_json`, because locations are nested
+    /// more deeply than other JSON.
     pub fn part<T>(
         &mut self,
         part: &'a RawValue,
@@ -102,7 +102,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Ends a visitor with an error other than one of the JSON.
+    /// Ends a visitor with an error that is not a JSON error.
     #[cold]
     pub fn fail<E: de::Error>(&mut self, error: Error) -> E {
         self.error = Some(error);
@@ -178,22 +178,22 @@ impl<'a> Reader<'a> {
         self.names.calls.find((), call)
     }
 
-    /// Resolves a reference to a type of a unit.
+    /// Resolves a reference to a type in a unit.
     pub fn ty(&self, unit: UnitId, ty: &Ref<'a>) -> Result<TypeId> {
         self.names.types.find(unit, ty)
     }
 
-    /// Resolves an optional reference to a type of a unit.
+    /// Resolves an optional reference to a type in a unit.
     pub fn maybe_type(&self, unit: UnitId, ty: Option<&Ref<'a>>) -> Result<Option<TypeId>> {
         ty.map(|ty| self.ty(unit, ty)).transpose()
     }
 
-    /// Resolves a reference to a file of a unit.
+    /// Resolves a reference to a file in a unit.
     pub fn file(&self, unit: UnitId, file: &Ref<'a>) -> Result<FileId> {
         self.names.files.find(unit, file)
     }
 
-    /// Resolves a position in a file of a unit.
+    /// Resolves a position in a file in a unit.
     pub fn line(&self, unit: UnitId, line: &Line<'a>) -> Result<SourceLine> {
         Ok(SourceLine { file: self.file(unit, &line.file)?, line: line.line, column: line.column })
     }
@@ -217,8 +217,8 @@ impl<'a> Reader<'a> {
         self.names.scopes.add(scope, id, name.map(|name| ((), name)))
     }
 
-    /// Registers a function under its id, or else under its name, in its unit and as a scope. A definition has the
-    /// name of its declaration, which is therefore ambiguous.
+    /// Registers a function under its id, or else under its name, in its unit and as a scope. A definition has its
+    /// declaration's name, which is therefore ambiguous.
     pub fn add_function(
         &mut self,
         function: FunctionId,

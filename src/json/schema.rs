@@ -1,13 +1,13 @@
 //! Parts of JSON Schemas (draft 2020-12), generated from the types that read or write the format.
 //!
 //! A schema accepts every file that eitri accepts, except for `null` for an optional key. A schema rejects unknown and
-//! missing keys and values of another shape, and does not check references between statements.
+//! missing keys and values with another shape, and does not check references between statements.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-/// Definitions of a schema under construction.
+/// Definitions in a schema under construction.
 #[derive(Debug, Default)]
 pub(crate) struct Schemas(pub BTreeMap<&'static str, Value>);
 
@@ -26,13 +26,13 @@ impl Schemas {
 
 /// A type that is read from JSON.
 pub(crate) trait HasSchema {
-    /// Whether a key of this type is optional.
+    /// Whether a key with this type is optional.
     const MAY_BE_ABSENT: bool = false;
 
     fn schema(to: &mut Schemas) -> Value;
 }
 
-/// Name of a field in the format: the Rust name without `r#`.
+/// Returns a field's name in the format: the Rust name without `r#`.
 pub(crate) fn key(field: &str) -> &str {
     field.trim_start_matches("r#")
 }
@@ -62,7 +62,7 @@ pub(crate) fn also(mut schema: Value, rules: Value) -> Value {
     schema
 }
 
-/// An object with exactly one of several keys.
+/// Returns the schema for an object with exactly one of several keys.
 pub(crate) fn one_of_keys(keys: impl IntoIterator<Item = (&'static str, Value)>) -> Value {
     let properties: Map<_, _> = keys.into_iter().map(|(key, schema)| (key.into(), schema)).collect();
     json!({
@@ -70,7 +70,7 @@ pub(crate) fn one_of_keys(keys: impl IntoIterator<Item = (&'static str, Value)>)
     })
 }
 
-/// Adds a description and the first version of the format with the key to a schema, unless they are empty.
+/// Adds a description and the first format version with the key to a schema, unless they are empty.
 pub(crate) fn about(mut schema: Value, text: &str, since: &str) -> Value {
     if !text.is_empty() {
         schema["description"] = text.trim().into();
@@ -81,7 +81,7 @@ pub(crate) fn about(mut schema: Value, text: &str, since: &str) -> Value {
     schema
 }
 
-/// A choice of keys, each with the schemas of its operands; a key without operands is a string.
+/// Returns the schema for a choice between keys, each with its operands' schemas; a key without operands is a string.
 pub(crate) fn choice(keys: impl IntoIterator<Item = (&'static str, Vec<Value>)>) -> Value {
     let mut any = Vec::new();
     let mut with = Vec::new();
@@ -96,7 +96,7 @@ pub(crate) fn choice(keys: impl IntoIterator<Item = (&'static str, Vec<Value>)>)
     json!({"anyOf": any})
 }
 
-/// A list of exactly these items.
+/// Returns the schema for a list with exactly these items.
 pub(crate) fn list(items: Vec<Value>) -> Value {
     json!({"type": "array", "minItems": items.len(), "prefixItems": items, "items": false})
 }
@@ -111,7 +111,7 @@ fn integer(minimum: i64, maximum: u64) -> Value {
     json!({"type": "integer", "minimum": minimum, "maximum": maximum})
 }
 
-/// A choice of words.
+/// Returns the schema for a choice between words.
 pub(crate) fn one_of_words<'a>(words: impl IntoIterator<Item = &'a str>) -> Value {
     json!({"enum": words.into_iter().collect::<Vec<_>>()})
 }

@@ -1,5 +1,5 @@
-//! Shapes of JSON: an object for fields, and an object of one key for a choice. The code that `serde`
-//! derives would accept a list for an object too, and would report a second key only as an unexpected value.
+//! JSON shapes: an object for fields, and an object with one key for a choice. The code that `serde` derives would
+//! accept a list for an object too, and would report a second key only as an unexpected value.
 
 use core::fmt;
 
@@ -47,7 +47,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Shaped<D> {
 
 /// A choice: an object whose key selects the alternative, or the word alone for an alternative without operands.
 struct Choice<V> {
-    /// Name of the choice with its article, for errors.
+    /// The choice's name with its article, for errors.
     what: &'static str,
     visitor: V,
 }

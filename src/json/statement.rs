@@ -1,4 +1,4 @@
-//! Statements: the elements of `describe`, and the schema of the whole description.
+//! Statements: the elements of `describe`, and the whole description's schema.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
@@ -26,7 +26,7 @@ use crate::error::Result;
 
 /// Declares the statements with their keys.
 macro_rules! statements { ($($variant:ident $key:literal $object:ident;)*) => {
-    /// One statement: one call of the builder, with calls of the sub-builder that it returns.
+    /// A statement: one builder call, with calls on the sub-builder that it returns.
     #[derive(Debug, Serialize, Deserialize)]
     #[serde(remote = "Self", rename = "a statement", bound(deserialize = "'de: 'a"))]
     pub(super) enum Statement<'a> { $(
@@ -62,7 +62,7 @@ macro_rules! statements { ($($variant:ident $key:literal $object:ident;)*) => {
         }
     }
 
-    /// Keys of the statements.
+    /// Statement keys.
     pub const STATEMENTS: &[&str] = &[$($key),*];
 } }
 statements! {

@@ -1,4 +1,4 @@
-//! The target of a description: the name of a built-in one, or an object with the facts of another.
+//! A description's target: a built-in target's name, or an object with the facts about any other target.
 
 use std::borrow::Cow;
 
@@ -21,13 +21,13 @@ use crate::target::{
 objects! {
     /// A target that is not built in. `scaling` and `data_alignment` are those of [`TargetBuilder`](crate::target::TargetBuilder).
     TargetFacts { name: Text<'a>, registers: Vec<RegisterFacts<'a>> } {
-        /// Number of lanes of a wave, by default 1.
+        /// Number of lanes in a wave, by default 1.
         lanes: u32,
         /// Address spaces other than the default one of 64-bit addresses, which is `default` unless it is named here.
         spaces: Vec<SpaceFacts<'a>>,
         /// Register that contains the pc.
         pc: Text<'a>,
-        /// Register with the mask of active lanes.
+        /// Register with the active lanes' mask.
         exec: Text<'a>,
         /// Register whose value in the caller is the canonical frame address by default.
         cfa_register: Text<'a>,
@@ -37,34 +37,34 @@ objects! {
         return_register: Text<'a>,
         /// Whether the return register is the pc, which no function preserves.
         return_register_is_pc: bool,
-        /// Data alignment factor of call frame information in bytes, by default -8.
+        /// Data alignment factor in call frame information, in bytes, by default -8.
         data_alignment: i8,
         /// Whether the ABI uses `.eh_frame`.
         eh_frame: bool,
-        /// Units of stack and frame pointers.
+        /// Units that stack and frame pointers count in.
         scaling: Word<Scaling>,
-        /// Size of the shortest instruction in bytes, by default 1.
+        /// Shortest instruction's size in bytes, by default 1.
         min_instruction_bytes: u8,
-        /// Whether the most significant byte of a number comes first.
+        /// Whether a number's most significant byte comes first.
         big_endian: bool,
-        /// Target-dependent fields of the ELF header.
+        /// Target-dependent fields in the ELF header.
         elf: ElfFacts<'a>,
     }
     /// Registers with consecutive numbers and a common layout; exactly one of `names`, `prefix` and `packed`.
     RegisterFacts { bits: u32 } {
-        /// DWARF number of the first register; of all but packed names.
+        /// DWARF number of the first register; for all but packed names.
         dwarf: Number,
-        /// Name of each register.
+        /// Each register's name.
         names: Vec<Text<'a>>,
         /// Common start of the names, which end in a number.
         prefix: Text<'a>,
         /// First number and last number after the prefix.
         numbers: (Number, Number),
-        /// First character of names that are packed into the DWARF number.
+        /// First character in names that are packed into the DWARF number.
         packed: Text<'a>,
-        /// Number of lanes of a vector register, each of `bits`.
+        /// Number of lanes in a vector register, each with `bits`.
         lanes: u32,
-        /// Another DWARF number of the first register, as some producers write it.
+        /// Another DWARF number for the first register, as some producers write it.
         alias: Number,
     }
     /// Registers with consecutive numbers that a call overwrites.
@@ -81,12 +81,12 @@ objects! {
         /// Number in `DW_AT_address_class`, by default `id`.
         address_class: u32,
     }
-    /// Target-dependent fields of the ELF header.
+    /// Target-dependent fields in the ELF header.
     ElfFacts { machine: u16 } {
         flags: u32,
         os_abi: u8,
         abi_version: u8,
-        /// Types of an address of 32 and of 64 bits, and of a relative one of 32.
+        /// Types for an address with 32 bits and with 64 bits, and for a relative address with 32 bits.
         relocations: (u32, u32, u32),
     }
 }
@@ -166,13 +166,13 @@ fn other_than<T: PartialEq>(default: T, value: T) -> Option<T> {
     (value != default).then_some(value)
 }
 
-/// The name of a register.
+/// Returns a register's name.
 fn name(target: &Target, reg: Option<Reg>) -> Option<Text<'_>> {
     target.register(reg?).map(|register| Text(register.name().to_string().into()))
 }
 
 impl<'a> RegisterFacts<'a> {
-    /// Returns the registers of a target.
+    /// Returns a target's registers.
     fn read(&self, target: &str) -> Result<Registers> {
         let mut registers = match (&self.dwarf, &self.names, &self.prefix, &self.numbers, &self.packed) {
             (Some(dwarf), Some(names), None, None, None) => {
@@ -224,7 +224,7 @@ impl<'a> RegisterFacts<'a> {
     }
 }
 
-/// The only character of the key `packed`.
+/// Returns the only character in the key `packed`.
 fn character(packed: &str, target: &str) -> Result<char> {
     let mut chars = packed.chars();
     match (chars.next(), chars.next()) {
@@ -296,7 +296,7 @@ impl ElfFacts<'_> {
     }
 }
 
-/// The target of a description.
+/// A description's target.
 #[derive(Debug)]
 pub(super) enum TargetText<'a> {
     Named(Text<'a>),
@@ -326,7 +326,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for TargetText<'a> {
     }
 }
 
-/// Schema of a target.
+/// Returns a target's schema.
 pub(super) fn target_schema(to: &mut Schemas) -> Value {
     json!({"anyOf": [Text::schema(to), TargetFacts::schema(to)]})
 }
@@ -345,7 +345,7 @@ fn wrong(target: &str, what: &str) -> Error {
     ErrorKind::InvalidTarget { name: target.into(), what: what.into() }.into()
 }
 
-/// Writes a built-in target by its name, and any other one with its facts.
+/// Writes a built-in target by its name, and any other target with its facts.
 pub(super) struct TargetJson<'t>(pub &'t Target);
 
 impl Serialize for TargetJson<'_> {
@@ -358,12 +358,12 @@ impl Serialize for TargetJson<'_> {
     }
 }
 
-/// Reads a target: the name of a built-in one in JSON, an object as in a [description](crate::json), or the target
-/// of a whole description.
+/// Reads a target: a built-in target's name in JSON, an object as in a [description](crate::json), or the target of a
+/// whole description.
 ///
 /// # Errors
-/// [`Malformed`](crate::error::ErrorKind::Malformed) for a text of another form; the errors of
-/// [`Target::named`] and [`TargetBuilder::build`](crate::target::TargetBuilder::build).
+/// [`Malformed`](crate::error::ErrorKind::Malformed) for a text with another form; the errors that [`Target::named`]
+/// and [`TargetBuilder::build`](crate::target::TargetBuilder::build) return.
 pub fn read_target(text: impl AsRef<[u8]>) -> Result<Target> {
     const WHAT: &str = "the target";
     let text = position::utf8(WHAT, text.as_ref())?;
@@ -381,7 +381,7 @@ pub fn write_target(target: &Target) -> String {
     serde_json::to_string_pretty(&TargetJson(target)).unwrap_or_default()
 }
 
-/// The target of a description.
+/// A description's target.
 #[derive(Deserialize)]
 struct Described<'a> {
     #[serde(borrow)]

@@ -45,7 +45,7 @@ objects! {
     }
 }
 
-/// The scope of the declaration.
+/// The declaration's scope.
 impl<'a> Property<'a, TypeId> for Text<'a> {
     fn read(self, reader: &mut Reader<'a>, id: TypeId, _: UnitId) -> Result<()> {
         let scope = reader.scope(&self)?;
@@ -71,7 +71,7 @@ impl<'a> Property<'a, TypeId> for Word<Passed> {
 }
 
 impl<'a> DescribeType<'a> {
-    /// Describes a type. Even without properties, an equal type of a later statement is a different type.
+    /// Describes a type. Even without properties, an equal type in a later statement is a different type.
     pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
         let unit = reader.unit(&self.unit)?;
         let ty = reader.ty(unit, &self.r#type)?;
@@ -131,7 +131,7 @@ impl<'a> Array<'a> {
         reader.add_type(ty, self.id.as_ref(), None)
     }
 
-    /// Converts the dimensions of an array.
+    /// Converts an array's dimensions.
     pub fn dimensions(mut self, known: &'a Known<'a>, dimensions: &[Dimension]) -> Self {
         let counts: Option<Vec<_>> = dimensions.iter().map(count).collect();
         match counts {
@@ -145,12 +145,12 @@ impl<'a> Array<'a> {
     }
 }
 
-/// Returns a dimension with a number of elements, or with an unknown number.
+/// Returns a dimension with a known or unknown element count.
 fn extent(count: Option<Number>) -> Extent {
     count.map_or_else(Extent::unknown, |Number(count)| Extent::fixed(count))
 }
 
-/// Returns the number of elements, if the dimension has nothing else to state.
+/// Returns the element count, if the dimension has nothing else to state.
 fn count(dimension: &Dimension) -> Option<Option<Number>> {
     match *dimension {
         Dimension { count: Count::Unknown, lower: None, index: None } => Some(None),

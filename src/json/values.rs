@@ -1,4 +1,4 @@
-//! Values of keys: borrowed text, references, numbers, bytes, source lines.
+//! Key values: borrowed text, references, numbers, bytes, source lines.
 
 use core::fmt;
 use std::borrow::Cow;
@@ -30,10 +30,10 @@ impl<'a> From<&'a str> for Text<'a> {
 /// Reference to an entity by its id or name.
 pub(super) type Ref<'a> = Text<'a>;
 
-/// A half-open range of pcs.
+/// A half-open pc range.
 pub(super) type Pcs = (Number, Number);
 
-/// Largest number that every JSON reader preserves; larger ones are written as text.
+/// Largest number that every JSON reader preserves; larger numbers are written as text.
 const EXACT: u64 = 1 << 53;
 
 /// A number: a JSON number, or hexadecimal text, `"0x1f"`.
@@ -44,7 +44,7 @@ pub(super) struct Number(pub u64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Signed(pub i64);
 
-/// A signed or unsigned number of 64 bits.
+/// A signed or unsigned 64-bit number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Integer(pub i128);
 
@@ -64,10 +64,10 @@ fn signed(text: &str) -> Option<i128> {
     }
 }
 
-/// What is expected of an unsigned number.
+/// What a reader expects for an unsigned number.
 const UNSIGNED: &str = "a number below 2^64, in text as \"0x1f\"";
 
-/// Reads an unsigned number of 64 bits.
+/// Reads an unsigned 64-bit number.
 pub(super) fn number<E: de::Error>(text: &str) -> Result<u64, E> {
     hexadecimal(text).ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &UNSIGNED))
 }

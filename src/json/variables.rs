@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::model::entities::variable_properties;
 use crate::model::{self, Accessibility, MemorySpace, ProcedureId, UnitId, VariableId};
 
-/// Live ranges of a variable.
+/// A variable's live ranges.
 pub(super) type LiveRanges<'a> = Later<'a, Elements<'a, Live<'a>>>;
 
 variable_properties! {

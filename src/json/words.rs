@@ -15,11 +15,11 @@ use crate::model::{
 use crate::op::Dialect;
 use crate::target::{Per, Scaling};
 
-/// A value of the model, written as a word.
+/// A model value, written as a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Word<T>(pub T);
 
-/// Vocabulary for the values of a type.
+/// Vocabulary for a type's values.
 pub(crate) trait Vocabulary: Copy + PartialEq + 'static {
     const WORDS: &'static [(&'static str, Self)];
     const NAMES: &'static [&'static str];
@@ -55,7 +55,7 @@ impl<T: Vocabulary> HasSchema for Word<T> {
     }
 }
 
-/// Vocabulary for the variants of a type. A variant without a word does not compile.
+/// Vocabulary for a type's variants. A variant without a word does not compile.
 macro_rules! words { ($($type:ident { $($variant:ident $word:literal),* $(,)? })*) => { $(
     impl Vocabulary for $type {
         const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$variant)),*];

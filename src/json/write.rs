@@ -1,9 +1,9 @@
 //! Writes modules as statements, in an order that gives every entity its id again.
 //!
-//! Entities of a kind are numbered in the order of their statements, and each was made after the entities that it
-//! references. Some kind therefore always has a next entity that can be written: [`Writer::ensure_scope`] and its
-//! siblings first write the earlier ones. Properties of a function or variable that were set later can reference later
-//! entities; they are written at the end, by a statement `describe_…`.
+//! Entities with the same kind are numbered in the order of their statements, and each was made after the entities that
+//! it references. Some kind therefore always has a next entity that can be written: [`Writer::ensure_scope`] and its
+//! siblings first write the earlier entities. Properties of a function or variable that were set later can reference
+//! later entities, so that a statement `describe_…` at the end contains them.
 
 use std::io::Write;
 
@@ -29,7 +29,7 @@ use crate::model::{
     TypeId, TypeKind, UnitId, VariableId,
 };
 
-/// Writes the description of a module; `more` is a further key with its value.
+/// Writes a module's description; `more` is a further key with its value.
 pub(super) fn module<'m>(
     known: &'m Known<'m>,
     more: Option<(&str, &impl Serialize)>,
@@ -60,7 +60,7 @@ struct Writer<'m, W> {
     later: Vec<Statement<'m>>,
 }
 
-/// Number of written entities of each kind.
+/// Number of written entities, by kind.
 #[derive(Default)]
 struct Counts {
     statements: usize,
@@ -223,7 +223,7 @@ impl<'m, W: Write> Writer<'m, W> {
         Ok(())
     }
 
-    /// Returns the statement of a function. Properties that reference later entities come at the end.
+    /// Returns a function's statement. Properties that reference later entities come at the end.
     fn function(&mut self, id: FunctionId, parent: ScopeId) -> Statement<'m> {
         let known = self.known;
         let function = self.module.function(id);
@@ -311,7 +311,7 @@ impl<'m, W: Write> Writer<'m, W> {
     }
 
     /// Writes a type's further properties. If they have to wait, an empty `describe_type` comes at once, so that a
-    /// later type of equal kind is not merged with this one.
+    /// later type with equal kind is not merged with this type.
     fn describe_type(&mut self, id: TypeId) -> Result<()> {
         let known = self.known;
         let ty = self.module.ty(id);

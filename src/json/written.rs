@@ -1,4 +1,4 @@
-//! Statements of entities that have several forms: the form depends on what the entity is.
+//! Statements for entities that have several forms: the form depends on what the entity is.
 
 use super::functions::{Function, FunctionDefinition, FunctionFacts};
 use super::ids::Known;
@@ -17,7 +17,7 @@ use crate::model::{
 };
 use crate::target::SpaceId;
 
-/// Returns the statement of a namespace, block or inlined call; `None` for a scope that belongs to another entity.
+/// Returns the statement for a namespace, block or inlined call; `None` for a scope that belongs to another entity.
 pub(super) fn scope<'m>(known: &'m Known<'m>, id: ScopeId, parent: ScopeId) -> Option<Statement<'m>> {
     let scope = known.module.scope(id);
     let within = known.scope_ref(parent);
@@ -44,7 +44,7 @@ pub(super) fn scope<'m>(known: &'m Known<'m>, id: ScopeId, parent: ScopeId) -> O
     })
 }
 
-/// Returns the statement of a function or of a definition.
+/// Returns the statement for a function or definition.
 pub(super) fn function<'m>(
     known: &'m Known<'m>,
     id: FunctionId,
@@ -67,7 +67,7 @@ pub(super) fn function<'m>(
     }
 }
 
-/// Returns the statement of a variable, parameter or constant.
+/// Returns the statement for a variable, parameter or constant.
 pub(super) fn variable<'m>(
     known: &'m Known<'m>,
     id: VariableId,
@@ -108,7 +108,7 @@ pub(super) fn variable<'m>(
     }
 }
 
-/// Returns the statement of a type.
+/// Returns the statement for a type.
 pub(super) fn ty<'m>(known: &'m Known<'m>, id: TypeId) -> Statement<'m> {
     let ty = known.module.ty(id);
     let unit = known.unit_ref(ty.unit());

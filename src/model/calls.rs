@@ -6,11 +6,11 @@ use super::entities::{call_properties, entity};
 use super::ids::{CallId, LocId, ScopeId, VariableId};
 
 call_properties! { entity (pub)
-    /// A call in the code of a function.
+    /// A call in a function's code.
     ///
     /// Pcs are in bytes from the start of the calling function.
     pub struct Call {
-        /// Scope of the call.
+        /// Scope that contains the call.
         pub scope: ScopeId,
     }
     default {
@@ -19,7 +19,7 @@ call_properties! { entity (pub)
     }
 }
 
-/// An argument of a call.
+/// A call argument.
 ///
 /// The values are expressions over the caller's registers and memory at the call. While the callee runs, a debugger can
 /// evaluate them unless the callee has changed their operands.
@@ -27,14 +27,14 @@ call_properties! { entity (pub)
 pub struct Argument {
     /// The call.
     pub call: CallId,
-    /// Location of the argument on entry to the callee: a register or memory.
+    /// Location on entry to the callee: a register or memory.
     pub location: LocId,
-    /// Parameter of the callee.
+    /// The callee's parameter.
     pub parameter: Option<VariableId>,
-    /// Value of the argument: a [value](super::Loc::value).
+    /// The argument's [value](super::Loc::value).
     pub value: Option<LocId>,
     /// Location of the pointed-to object, for an argument that is an address.
     pub data_location: Option<LocId>,
-    /// Value of the pointed-to object: a [value](super::Loc::value).
+    /// The pointed-to object's [value](super::Loc::value).
     pub data_value: Option<LocId>,
 }

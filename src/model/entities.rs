@@ -1,15 +1,15 @@
-//! The tables of properties of entities: units, files, scopes, types, members, dimensions, template parameters, functions,
+//! Tables of entity properties: units, files, scopes, types, members, dimensions, template parameters, functions,
 //! variables, calls, imports, labels and regions. A property has one row.
 //!
 //! | column | meaning |
 //! |---|---|
-//! | doc comment | that of the field, of the builder's method, and of the key in the [format](crate::json) |
-//! | kind | the type of the field and its form in a description, below |
+//! | doc comment | documents the field, the builder's method, and the key in the [format](crate::json) |
+//! | kind | the field's type and its form in a description, below |
 //! | since | the first version with the property |
 //! | key | the key in a description; also the builder's method, unless the row has `by` |
-//! | `=> field` | the field of the entity, or of its part `in member`; its default is absent, false or zero |
-//! | `by method` | the hand-written method of the builder, which checks its argument |
-//! | `(attribute, spirv bit)` | the flag in DWARF, and its bit in the debug info flags of SPIR-V |
+//! | `=> field` | the entity's field, or a field of its part `in member`; its default is absent, false or zero |
+//! | `by method` | the builder's hand-written method, which checks its argument |
+//! | `(attribute, spirv bit)` | the flag in DWARF, and its bit in SPIR-V's debug info flags |
 //!
 //! | kind | field | in a description |
 //! |---|---|---|
@@ -25,39 +25,39 @@
 //! types, members, functions, variables and calls also the plain method of the builder. Only a function's flag with an
 //! attribute is also emitted and compared; any other property is written in `lower`, and compared in `check::tree`.
 
-/// Calls a macro with the properties of units.
+/// Calls a macro with unit properties.
 macro_rules! unit_properties { ($use:ident $($with:tt)*) => { $use! { $($with)*
-    /// Directory of the compilation.
+    /// Compilation directory.
     [text] "0.1" directory => directory;
-    /// Name and version of the compiler.
+    /// Compiler name and version.
     [text] "0.1" producer => producer;
-    /// Arguments of the compiler, as one text. In DWARF they are at the end of the producer, after a space.
+    /// Compiler arguments, as one text. In DWARF they are at the end of the producer, after a space.
     [text] "0.1" command_line => command_line;
     /// Has optimized code: in DWARF, LLVM's attribute `DW_AT_APPLE_optimized`.
     [flag] "0.1" optimized => is_optimized;
     /// Source language: the name in a `DW_LANG_*`, or its number.
     [language] "0.1" language => language by language;
-    /// Version of the language as DWARF 6 numbers it, `VVMM` or `YYYYRR`, where the language does not imply it.
+    /// Language version as DWARF 6 numbers it, `VVMM` or `YYYYRR`, where the language does not imply it.
     [number u32] "0.1" language_version => language_version;
-    /// File of the split unit, relative to the directory of the compilation.
+    /// File of the split unit, relative to the compilation directory.
     [text] "0.1" split_name => split_name by split_name;
 } } }
 
-/// Calls a macro with the properties of functions.
+/// Calls a macro with function properties.
 macro_rules! function_properties { ($use:ident $($with:tt)*) => { $use! { $($with)*
     /// Code: at a symbol or an address, and its bytes. Without it the function is inlined or declared only.
     [by Code<'a>] "0.1" code;
     /// Linkage name, where it differs from the name.
     [text] "0.1" linkage_name => linkage_name;
-    /// Type of the result.
+    /// Result type.
     [type] "0.1" returns => returns by returns;
     /// Line of the declaration.
     [line] "0.1" declared => line by declared_at;
-    /// Line where the body begins, in the file of the declaration. DWARF has no attribute for it.
+    /// Line where the body begins, in the declaration's file. DWARF has no attribute for it.
     [zero u32] "0.1" body_line => body_line by body_line;
     /// Is visible outside the unit. DWARF 5 section 3.3.1.
     [flag] "0.1" external => is_external (DW_AT_external);
-    /// Is launched by the host, with a stack frame at address 0 of private memory.
+    /// Is launched by the host, with a stack frame at private memory's address 0.
     [flag] "0.1" kernel => is_kernel by kernel;
     /// Stack frame in private memory.
     [by Stack<'a>] "0.1" stack;
@@ -71,27 +71,27 @@ macro_rules! function_properties { ($use:ident $($with:tt)*) => { $use! { $($wit
     [number u8] "0.1" convention => convention;
     /// Is declared inline. Inlined calls show whether it is inlined. DWARF 5 section 3.3.8.1.
     [flag] "0.1" declared_inline => is_declared_inline;
-    /// Accessibility of a member function. DWARF 5 section 2.8.
+    /// Member function's accessibility. DWARF 5 section 2.8.
     [word Accessibility] "0.1" accessibility in member => accessibility;
-    /// Virtuality of a member function. DWARF 5 section 5.7.8.
+    /// Member function's virtuality. DWARF 5 section 5.7.8.
     [word Virtuality] "0.1" virtuality in member => virtuality;
     /// Is `explicit`: not used for implicit conversions. DWARF 5 section 5.7.8.
     [flag] "0.1" explicit in member => is_explicit (DW_AT_explicit, spirv 6);
     /// Is deleted: a member function that cannot be called. DWARF 5 section 5.7.8.
     [flag] "0.1" deleted in member => is_deleted (DW_AT_deleted);
-    /// Position of the `= default` of a member function. DWARF 5 section 5.7.8.
+    /// Position of a member function's `= default`. DWARF 5 section 5.7.8.
     [word Defaulted] "0.1" defaulted in member => defaulted;
     /// Parameter that is a member function's object.
     [variable] "0.1" object_pointer => object_pointer by object_pointer;
-    /// Location of the frame base.
+    /// Frame base location.
     [loc] "0.1" frame_base => frame_base by frame_base;
-    /// Location of the frame base of the enclosing function.
+    /// Location of the enclosing function's frame base.
     [loc] "0.1" static_link => static_link by static_link;
     /// Kind of calls that are described completely. DWARF 5 section 3.3.1.4.
     [word DescribedCalls] "0.1" describes_calls => calls by describes;
 } } }
 
-/// Calls a macro with the properties of variables.
+/// Calls a macro with variable properties.
 macro_rules! variable_properties { ($use:ident $($with:tt)*) => { $use! { $($with)*
     /// Line of the declaration.
     [line] "0.1" declared => line by declared_at;
@@ -101,7 +101,7 @@ macro_rules! variable_properties { ($use:ident $($with:tt)*) => { $use! { $($wit
     [flag] "0.1" external => is_external;
     /// Memory space in the source: OpenCL's `local`, HIP's `__shared__`.
     [word MemorySpace] "0.1" memory_space => memory_space;
-    /// Accessibility of a static member, where it is not the language's default.
+    /// Static member's accessibility, where it is not the language's default.
     [word Accessibility] "0.1" accessibility => accessibility;
     /// Linkage name, where it differs from the name.
     [text] "0.1" linkage_name => linkage_name;
@@ -113,7 +113,7 @@ macro_rules! variable_properties { ($use:ident $($with:tt)*) => { $use! { $($wit
     [by LiveRanges<'a>] "0.1" live;
 } } }
 
-/// Calls a macro with the properties of calls.
+/// Calls a macro with call properties.
 macro_rules! call_properties { ($use:ident $($with:tt)*) => { $use! { $($with)*
     /// Return pc: the pc after the call.
     [long] "0.1" returns_to => return_pc by returns_to;
@@ -121,37 +121,37 @@ macro_rules! call_properties { ($use:ident $($with:tt)*) => { $use! { $($with)*
     [long] "0.1" at => pc by at;
     /// Called function.
     [function] "0.1" calls => callee by calls;
-    /// Address of an indirect call.
+    /// Address for an indirect call.
     [val] "0.1" target => target by target;
-    /// Address of an indirect call, computed from operands that the callee may change.
+    /// Address for an indirect call, computed from operands that the callee may change.
     [val] "0.1" clobbered_target => clobbered_target by clobbered_target;
-    /// Is a jump: the callee returns to the caller of the function.
+    /// Is a jump: the callee returns to the function's caller.
     [flag] "0.1" tail => is_tail;
-    /// Line of the call.
+    /// Call line.
     [line] "0.1" line => line by line;
 } } }
 
-/// Calls a macro with the properties of files.
+/// Calls a macro with file properties.
 macro_rules! file_properties { ($use:ident $($with:tt)*) => { $use! { $($with)*
-    /// Directory, relative to that of the compilation.
+    /// Directory, relative to the compilation directory.
     [initial Text<'a>] "0.1" directory;
-    /// MD5 sum of the text. Either all files of a unit have one, or none.
+    /// MD5 sum of the text. Either all files in a unit have one, or none.
     [md5] "0.1" md5 => md5 by file_md5;
     /// Text to embed in the line table.
     [text] "0.1" source => source by file_source;
 } } }
 
-/// Calls a macro with the properties of scopes.
+/// Calls a macro with scope properties.
 macro_rules! scope_properties { ($use:ident $($with:tt)*) => { $use! { $($with)*
     /// Line where a block or a namespace begins.
     [line] "0.1" begins => line by begins;
-    /// Entry pc, in bytes from the start of the function, where it is not the scope's lowest pc.
+    /// Entry pc, in bytes from the function start, where it is not the scope's lowest pc.
     [long] "0.1" entry_pc => entry_pc by entry_pc;
-    /// Discriminator: of an inlined call, its number among the calls of its line; of a block, that of its instructions.
+    /// Discriminator: an inlined call's number among the calls on its line; a block's, which its instructions have.
     [zero u32] "0.1" discriminator => discriminator by discriminator;
 } } }
 
-/// Calls a macro with the properties of types that are set after the type was made.
+/// Calls a macro with type properties that are set after the type was added.
 macro_rules! type_properties { ($use:ident $($with:tt)*) => { $use! { $($with)*
     /// Scope of the declaration, where it is not the unit.
     [by Text<'a>] "0.1" r#in;
@@ -159,19 +159,19 @@ macro_rules! type_properties { ($use:ident $($with:tt)*) => { $use! { $($with)*
     [line] "0.1" declared => line by declared_at;
     /// Alignment in bytes, where the source declares one. DWARF 5 section 2.24.
     [long] "0.1" alignment => alignment by alignment;
-    /// Passing of a structure, class or union to functions. DWARF 5 section 5.7.1.1.
+    /// How a structure, class or union is passed to functions. DWARF 5 section 5.7.1.1.
     [by Word<Passed>] "0.1" passed;
 } } }
 
-/// Calls a macro with the properties of members of types and variants.
+/// Calls a macro with properties of type and variant members.
 macro_rules! member_properties { ($use:ident $($with:tt)*) => { $use! { $($with)*
     /// Name; without it the member is anonymous.
     [initial Text<'a>] "0.1" name;
-    /// Bytes from the start of the object.
+    /// Bytes from the object start.
     [initial Number] "0.1" offset;
-    /// Bits of a bit field from the start of the object.
+    /// Bit field's distance from the object start, in bits.
     [initial Number] "0.1" offset_bits;
-    /// Size of a bit field in bits.
+    /// Bit field's size in bits.
     [initial Number] "0.1" bits;
     /// Accessibility, where it is not the language's default. DWARF 5 section 2.8.
     [word Accessibility] "0.1" accessibility => accessibility;
@@ -183,21 +183,21 @@ macro_rules! member_properties { ($use:ident $($with:tt)*) => { $use! { $($with)
     [line] "0.1" declared => line by declared_at;
 } } }
 
-/// Calls a macro with the properties of dimensions of arrays.
+/// Calls a macro with properties of array dimensions.
 macro_rules! dimension_properties { ($use:ident $($with:tt)*) => { $use! { $($with)*
-    /// Number of elements.
+    /// Element count.
     [initial Number] "0.1" count;
-    /// Variable whose value is the number of elements.
+    /// Variable whose value is the element count.
     [initial Ref<'a>] "0.1" variable;
-    /// Computed number of elements.
+    /// Computed element count.
     [initial Val<'a>] "0.1" value;
-    /// Index of the first element, where it is not the language's default (0 for C and most languages).
+    /// First element's index, where it is not the language's default (0 for C and most languages).
     [signed] "0.1" lower => lower by from;
-    /// Type of an index.
+    /// Index type.
     [type] "0.1" index => index by index;
 } } }
 
-/// Calls a macro with the properties of template parameters.
+/// Calls a macro with template parameter properties.
 #[cfg(feature = "json")]
 macro_rules! template_properties { ($use:ident $($with:tt)*) => { $use! { $($with)*
     /// Name; without it the parameter is unnamed.
@@ -206,7 +206,7 @@ macro_rules! template_properties { ($use:ident $($with:tt)*) => { $use! { $($wit
     [flag] "0.1" default => is_default by default;
 } } }
 
-/// Calls a macro with the properties of imports.
+/// Calls a macro with import properties.
 macro_rules! import_properties { ($use:ident $($with:tt)*) => { $use! { $($with)*
     /// Imported function.
     [initial Ref<'a>] "0.1" function;
@@ -224,15 +224,15 @@ macro_rules! import_properties { ($use:ident $($with:tt)*) => { $use! { $($with)
     [line] "0.1" declared => line by declared_at;
 } } }
 
-/// Calls a macro with the properties of labels.
+/// Calls a macro with label properties.
 macro_rules! label_properties { ($use:ident $($with:tt)*) => { $use! { $($with)*
-    /// Pc in bytes from the start of the function, unless the optimizer removed the label.
+    /// Pc in bytes from the function start, unless the optimizer removed the label.
     [long] "0.1" at => pc by at;
     /// Line of the declaration.
     [line] "0.1" declared => line by declared_at;
 } } }
 
-/// Calls a macro with the properties of regions.
+/// Calls a macro with region properties.
 macro_rules! region_properties { ($use:ident $($with:tt)*) => { $use! { $($with)*
     /// Enclosing region.
     [initial Ref<'a>] "0.1" inside;
@@ -246,7 +246,7 @@ pub(crate) use {
     unit_properties, variable_properties,
 };
 
-/// An entity: required fields, fields with the default of their type, and properties.
+/// An entity: required fields, fields with their type's default, and properties.
 macro_rules! entity { (
     ($visible:vis)
     $(#[$meta:meta])*
@@ -267,14 +267,14 @@ macro_rules! entity { (
     }
 
     impl $name {
-        /// Flags of the entity's DWARF entry, in the order of the entry.
+        /// Flags in the entity's DWARF entry, in the entry's order.
         #[allow(dead_code, reason = "each entity has it")]
         pub(crate) const FLAGS: &'static [(gimli::DwAt, fn(&Self) -> bool)] = &[
             $($($((gimli::$attribute, |entity| entity.$field),)?)?)*
             $($($((gimli::$inner_attribute, |entity| entity.member.$inner),)?)?)*
         ];
 
-        /// Flags in the debug info flags of SPIR-V, each with its key and bit.
+        /// Flags in SPIR-V's debug info flags, each with its key and bit.
         #[cfg(feature = "spirv")]
         #[allow(dead_code, reason = "each entity has it")]
         pub(crate) const SPIRV_FLAGS: &'static [(&'static str, u32, fn(&Self) -> bool)] = &[
@@ -297,7 +297,7 @@ macro_rules! entity { (
     }
 } }
 
-/// The properties of an entity's part `member`.
+/// Properties of an entity's part `member`.
 macro_rules! member { (
     $(#[$meta:meta])*
     pub struct $name:ident;
@@ -320,7 +320,7 @@ macro_rules! member { (
     }
 } }
 
-/// The type of a property's field.
+/// Type of a property's field.
 macro_rules! field {
     ([flag]) => { bool };
     ([zero $type:ty]) => { $type };

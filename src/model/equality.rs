@@ -1,7 +1,7 @@
-//! Equality of modules: strings, expressions and locations are compared by content, not by their order in the pools.
+//! Module equality: strings, expressions and locations are compared by content, not by their order in the pools.
 //!
 //! Each module is copied, with strings, expressions and locations stored in the order in which its entities reference
-//! them; then the copies are compared by id. If this module misses a field of an entity, equal modules compare as
+//! them; then the copies are compared by id. If this module misses an entity's field, equal modules compare as
 //! different, never the reverse.
 
 use core::ops::Range;
@@ -20,8 +20,8 @@ use crate::op::{Expr, Reg};
 use crate::target::SpaceId;
 
 impl PartialEq for Module {
-    /// Whether both modules have the same entities with the same ids. The order of first use of strings, raw
-    /// expressions and locations is ignored, and so are unused strings and raw expressions.
+    /// Returns whether both modules have the same entities with the same ids. The order in which strings, raw
+    /// expressions and locations are first used is ignored, as are unused strings and raw expressions.
     fn eq(&self, other: &Self) -> bool {
         let one = Canonical::of(self);
         let other = Canonical::of(other);
@@ -83,7 +83,7 @@ impl PartialEq for Module {
     }
 }
 
-/// Pools in canonical order, filled from the references of a module.
+/// Pools in canonical order, filled from a module's references.
 pub(super) struct Canonical<'m> {
     from: &'m Module,
     strings: Strings,
@@ -154,7 +154,7 @@ impl Store for ExprId {
     }
 }
 
-/// Types of fields without references into the pools.
+/// Field types without references into the pools.
 macro_rules! without_references { ($($type:ty)*) => { $(
     impl Store for $type {
         #[inline]

@@ -1,4 +1,4 @@
-//! Stack frames of functions, and the locations of the caller's registers.
+//! Functions' stack frames, and the locations of the caller's registers.
 
 use core::ops::Range;
 
@@ -8,33 +8,33 @@ use crate::target::{Scaling, Target};
 
 /// Location of a function's stack frame in private memory.
 ///
-/// A [stack slot](super::Loc::stack_slot) is an offset in the bytes of one lane. The register with the frame's base
-/// counts either the bytes of one lane (flat scratch) or the bytes of all lanes of the wave (buffer scratch, where the
-/// register divided by the wave size is a lane's address). The unit depends on how the function was compiled; callers
-/// pass plain offsets.
+/// A [stack slot](super::Loc::stack_slot) is an offset in one lane's bytes. The register with the frame's base counts
+/// either the bytes of one lane (flat scratch) or the bytes of all lanes in the wave (buffer scratch, where a lane's
+/// address is the register divided by the wave size). Callers pass plain offsets, because the unit depends on how the
+/// function was compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stack {
-    /// Register with the base; `None` where the base is address 0 of private memory, as in a kernel.
+    /// Register with the base; `None` where the base is private memory's address 0, as in a kernel.
     pub base: Option<Reg>,
     /// Unit that the register counts in.
     pub scaling: Scaling,
 }
 
 impl Stack {
-    /// The stack frame of a kernel, which begins at address 0 of private memory.
+    /// Returns a kernel's stack frame, which begins at private memory's address 0.
     pub fn kernel(target: &crate::target::Target) -> Self {
         Self { base: None, scaling: target.scaling() }
     }
 }
 
-/// Location of a function's frame, or of a register of its caller, for a range of pcs. DWARF 5 section 6.4.
+/// Location of a function's frame, or of a caller's register, for a pc range. DWARF 5 section 6.4.
 ///
-/// The range is half-open, in bytes from the start of the function: the rule is true before the instruction at `start`
-/// runs, until before the one at `end` runs.
+/// The range is half-open, in bytes from the function start: the rule is true before the instruction at `start` runs,
+/// until before the instruction at `end` runs.
 ///
-/// The location of a register is the register itself if it is unchanged, another register, a lane of one, memory at an
-/// offset from the [canonical frame address](super::Loc::cfa), or undefined. In such a location
-/// [`Val::entry_value`](super::Val::entry_value) is the caller's value of a register. A register without a rule is
+/// A register's location is the register itself if it is unchanged, another register, a lane of a vector register,
+/// memory at an offset from the [canonical frame address](super::Loc::cfa), or undefined. In such a location
+/// [`Val::entry_value`](super::Val::entry_value) is a register's value in the caller. A register without a rule is
 /// unchanged if the calling convention [preserves](crate::target::Target::preserved_bits) it, and undefined if not; but
 /// [`Target::cfa_register`](crate::target::Target::cfa_register) without a rule is the canonical frame address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,23 +45,23 @@ pub struct FrameRule {
     pub(crate) end: u32,
     /// The canonical frame address, or a register.
     pub column: Column,
-    /// Location of the column.
+    /// The column's location.
     pub loc: LocId,
 }
 
 impl FrameRule {
-    /// Half-open pc range, in bytes from the start of the function.
+    /// Half-open pc range, in bytes from the function start.
     pub fn pcs(&self) -> Range<u64> {
         self.start.into()..self.end.into()
     }
 }
 
-/// Column of the call frame table. DWARF 5 section 6.4.1.
+/// Call frame table column. DWARF 5 section 6.4.1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Column {
     /// The canonical frame address, a location in memory.
     Cfa,
-    /// A register of the caller.
+    /// A caller's register.
     Register(Reg),
 }
 

@@ -14,42 +14,42 @@ function_properties! { entity (pub)
     pub struct Function {
         /// Name; for a [definition](Self::specification), the declaration's.
         pub name: StringId,
-        /// Scope of the body.
+        /// The body's scope.
         pub scope: ScopeId,
         /// Stack frame in private memory.
         pub stack: Stack,
     }
     default {
-        /// Address of the code; `None` for a function that is only inlined or only declared.
+        /// Code address; `None` for a function that is only inlined or only declared.
         pub address: Option<Address>,
-        /// Bytes of the code.
+        /// Code size in bytes.
         pub bytes: u64,
-        /// Whether its stack frame begins at address 0 of private memory although it is not a kernel.
+        /// Whether its stack frame begins at private memory's address 0 although it is not a kernel.
         pub is_stack_at_zero: bool,
         /// Whether it is declared here and defined elsewhere.
         pub is_declaration: bool,
         /// Declaration that this function defines.
         pub specification: Option<FunctionId>,
-        /// Properties of a member function.
+        /// Member function properties.
         pub member: MemberFunction,
-        /// Template arguments of an instance of a template, in order.
+        /// Template arguments, in order, if the function is a template instance.
         pub templates: Vec<TemplateParameter>,
-        /// Divergence of lanes.
+        /// Lane divergence.
         pub(crate) lanes: FunctionLanes,
         /// Byte range of the frame, relative to the canonical frame address, in its address space; `None` if not
         /// described.
         pub frame_extent: Option<Range<i64>>,
-        /// Rules of the frame, as indices into the module's list.
+        /// Frame rules, as indices into the module's list.
         pub(crate) frame: Range<u32>,
-        /// Rows of the line table, as indices into the module's list.
+        /// Line table rows, as indices into the module's list.
         pub(crate) rows: Range<u32>,
-        /// Whether any call of it is inlined.
+        /// Whether any call to it is inlined.
         pub(crate) is_inlined: bool,
     }
 }
 
 impl Function {
-    /// Whether the start of its stack frame is known.
+    /// Returns whether the stack frame's start is known.
     pub(crate) fn has_stack(&self) -> bool {
         self.stack.base.is_some() || self.is_kernel || self.is_stack_at_zero
     }
@@ -61,11 +61,11 @@ impl Function {
 }
 
 function_properties! { member
-    /// Properties of a member function. DWARF 5 section 5.7.8.
+    /// Member function properties. DWARF 5 section 5.7.8.
     pub struct MemberFunction;
 }
 
-/// Virtuality of a member function. DWARF 5 section 5.7.8.
+/// A member function's virtuality. DWARF 5 section 5.7.8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Virtuality {
     /// Derived classes can override the function.
@@ -74,7 +74,7 @@ pub enum Virtuality {
     Pure,
 }
 
-/// Position of the `= default` of a member function. DWARF 5 section 5.7.8.
+/// Position of a member function's `= default`. DWARF 5 section 5.7.8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Defaulted {
     /// Inside the class.

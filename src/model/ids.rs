@@ -1,4 +1,4 @@
-//! Ids of entities: small numbers, with one type for each kind of entity.
+//! Entity ids: small numbers, with one type for each entity kind.
 
 use core::num::NonZeroU32;
 
@@ -15,11 +15,11 @@ macro_rules! ids { ($($(#[$doc:meta])* $name:ident $prefix:literal;)*) => { $(
 ids! {
     /// A compilation unit.
     UnitId "unit";
-    /// A source file of a unit.
+    /// A unit's source file.
     FileId "file";
     /// A type.
     TypeId "type";
-    /// A variant part of a structure.
+    /// A structure's variant part.
     VariantPartId "variant_part";
     /// A scope: a unit, namespace, type, function, lexical block or inlined call.
     ScopeId "scope";
@@ -27,15 +27,15 @@ ids! {
     FunctionId "function";
     /// A variable, parameter or constant.
     VariableId "variable";
-    /// A call in the code of a function.
+    /// A call in a function's code.
     CallId "call";
-    /// An entity of another scope, imported into this one.
+    /// An entity in another scope, imported into this scope.
     ImportId "import";
     /// A label: a named position in the code.
     LabelId "label";
     /// A location that other locations share by calling it.
     ProcedureId "procedure";
-    /// A range of code in which inactive lanes wait.
+    /// A code range in which inactive lanes wait.
     RegionId "region";
     /// A raw expression.
     ExprId "expr";

@@ -4,7 +4,7 @@ use super::entities::{entity, import_properties, label_properties};
 use super::ids::{FunctionId, ScopeId, StringId, TypeId, VariableId};
 
 import_properties! { entity (pub)
-    /// An imported entity: one of another scope that has a name in this scope. DWARF 5 section 3.2.3.
+    /// An imported entity: an entity in another scope that has a name in this scope. DWARF 5 section 3.2.3.
     pub struct Import {
         /// The importing scope.
         pub scope: ScopeId,
@@ -25,7 +25,7 @@ pub enum Imported {
     Type(TypeId),
     /// A namespace itself, usually under another name: an alias.
     Namespace(ScopeId),
-    /// All names of a namespace.
+    /// All names in a namespace.
     AllOf(ScopeId),
 }
 

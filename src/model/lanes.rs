@@ -1,10 +1,10 @@
-//! Pcs of a wave's lanes in divergent control flow. AMDGPU extension of DWARF, "Support for Divergent Control Flow of
-//! SIMT Hardware".
+//! Lane pcs in divergent control flow. AMDGPU extension of DWARF, "Support for Divergent Control Flow of SIMT
+//! Hardware".
 //!
 //! A wave has one pc and a mask of active lanes. An inactive lane waits at a different pc: on the other side of an
-//! `if`, at the end of a loop, at the epilogue after an early return. A [`Region`] is a range of code with such a pc.
-//! While the wave's pc is in the region, the lanes that are in the region's mask, not active, and not in the mask of
-//! any nested region, wait at [`waits_at`](Region::waits_at).
+//! `if`, at a loop's end, at the epilogue after an early return. A [`Region`] is a code range with such a pc. While the
+//! wave's pc is in the region, the lanes that are in the region's mask, not active, and not in any nested region's
+//! mask, wait at [`waits_at`](Region::waits_at).
 
 use core::ops::Range;
 
@@ -15,15 +15,15 @@ use super::ids::{FunctionId, LocId, RegionId, ScopeId};
 use super::{Module, slice};
 
 region_properties! { entity (pub)
-    /// A range of code in which inactive lanes wait.
+    /// A code range in which inactive lanes wait.
     ///
-    /// Regions are nested: any two of a function are either disjoint or one contains the other.
+    /// Regions are nested: any two regions in a function are either disjoint, or one contains the other.
     pub struct Region {
         /// Function or inlined call with the code.
         pub scope: ScopeId,
-        /// Kind of control flow.
+        /// Control flow kind.
         pub kind: RegionKind,
-        /// Enclosing region, of the same function.
+        /// Enclosing region, in the same function.
         pub parent: Option<RegionId>,
         pub(crate) start: u32,
         pub(crate) end: u32,
@@ -35,32 +35,32 @@ region_properties! { entity (pub)
 }
 
 impl Region {
-    /// Half-open pc range, in bytes from the start of the function.
+    /// Half-open pc range, in bytes from the function start.
     pub fn pcs(&self) -> Range<u64> {
         self.start.into()..self.end.into()
     }
 
-    /// Pc at which the region's inactive lanes wait, in bytes from the start of the function.
+    /// Pc at which the region's inactive lanes wait, in bytes from the function start.
     pub fn waits_at(&self) -> u64 {
         self.waits_at.into()
     }
 }
 
-/// Kind of control flow of a region, which messages name. It is no property of the program: the meaning of a region is its
-/// pcs, its masks and the pc where its lanes wait, and DWARF has no attribute for the statement of the source. Output does
-/// not depend on it, and no omission lists it.
+/// A region's kind of control flow, which messages name. It is no property of the program: a region means its pcs, its
+/// masks and the pc where its lanes wait, and DWARF has no attribute for the source statement. Output does not depend
+/// on it, and no omission lists it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum RegionKind {
-    /// First side of an `if`: the lanes of the other side wait at that side's start.
+    /// First side of an `if`: the other side's lanes wait at that side's start.
     Then,
-    /// Other side of an `if`: the lanes of the first side wait at the end.
+    /// Other side of an `if`: the first side's lanes wait at the end.
     Else,
     /// A loop: lanes that left the loop wait at its end.
     Loop,
     /// A `switch`: lanes that finished their case wait at its end.
     Switch,
-    /// Cases of a `switch`: lanes whose case has not run yet wait at the start of the case.
+    /// Cases of a `switch`: lanes whose case has not run yet wait at the case's start.
     Cases,
     /// Code after an early return: lanes that returned wait at the epilogue.
     EarlyReturn,
@@ -80,23 +80,23 @@ impl RegionKind {
         (Self::Other, "other"),
     ];
 
-    /// Name of the kind.
+    /// The kind's name.
     pub fn name(self) -> &'static str {
         Self::NAMES.iter().find(|(kind, _)| *kind == self).map_or("", |(_, name)| name)
     }
 }
 
-/// Location of a mask of lanes for a range of pcs. Bit *k*, counted from the least significant, is lane *k*'s.
+/// Location of a lane mask for a pc range. Bit *k*, counted from the least significant, is lane *k*'s.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mask {
     pub(crate) start: u32,
     pub(crate) end: u32,
-    /// Location of the mask, which has one bit per lane of the wave.
+    /// The mask's location, which has one bit per lane in the wave.
     pub loc: LocId,
 }
 
 impl Mask {
-    /// Half-open pc range, in bytes from the start of the function.
+    /// Half-open pc range, in bytes from the function start.
     pub fn pcs(&self) -> Range<u64> {
         self.start.into()..self.end.into()
     }
@@ -107,11 +107,11 @@ impl Mask {
 pub struct WholeWave {
     /// The function.
     pub function: FunctionId,
-    /// Mask of the active lanes.
+    /// The active lanes' mask.
     pub mask: Mask,
 }
 
-/// The regions of a module.
+/// A module's regions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Lanes {
     pub(crate) regions: PrimaryMap<RegionId, Region>,
@@ -123,10 +123,10 @@ pub(crate) struct Lanes {
     pub(crate) order: Vec<RegionId>,
 }
 
-/// Lane descriptions of a function.
+/// A function's lane descriptions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct FunctionLanes {
-    /// Whether the pcs of the lanes are described.
+    /// Whether the lanes' pcs are described.
     pub(crate) is_described: bool,
     /// Regions, as indices into [`Lanes::order`].
     pub(crate) regions: Range<u32>,
@@ -135,7 +135,7 @@ pub(crate) struct FunctionLanes {
 }
 
 impl Module {
-    /// The regions of all functions.
+    /// Returns the regions of all functions.
     pub fn regions(&self) -> impl Iterator<Item = (RegionId, &Region)> {
         self.lanes.regions.iter()
     }
@@ -145,27 +145,27 @@ impl Module {
         &self.lanes.regions[id]
     }
 
-    /// Locations of a region's mask, sorted by pc. The ranges cover every pc of the region.
+    /// Returns the locations of a region's mask, sorted by pc. The ranges cover every pc in the region.
     pub fn masks(&self, id: RegionId) -> &[Mask] {
         slice(&self.lanes.masks, &self.lanes.regions[id].masks)
     }
 
-    /// Whether a function describes the pcs of its lanes.
+    /// Returns whether a function describes its lanes' pcs.
     pub fn describes_lanes(&self, id: FunctionId) -> bool {
         self.functions[id].lanes.is_described
     }
 
-    /// The regions of a function, sorted by pc, enclosing regions before nested ones.
+    /// Returns a function's regions, sorted by pc, enclosing regions before nested regions.
     pub fn regions_of(&self, id: FunctionId) -> &[RegionId] {
         slice(&self.lanes.order, &self.functions[id].lanes.regions)
     }
 
-    /// The whole-wave code of a function, sorted by pc.
+    /// Returns a function's whole-wave code, sorted by pc.
     pub fn whole_waves(&self, id: FunctionId) -> &[WholeWave] {
         slice(&self.lanes.whole_waves, &self.functions[id].lanes.whole_waves)
     }
 
-    /// The innermost region of a function that contains a pc.
+    /// Returns a function's innermost region that contains a pc.
     pub fn region_at(&self, function: FunctionId, pc: u64) -> Option<RegionId> {
         let regions = self.regions_of(function);
         let before = regions.partition_point(|&id| self.region(id).pcs().start <= pc);
@@ -174,8 +174,8 @@ impl Module {
         self.outward(last).find(|&id| self.region(id).pcs().contains(&pc))
     }
 
-    /// The regions of a function or inlined call that contain a pc, the innermost first. Regions of calls inlined into
-    /// it are included; regions around an inlined call are not.
+    /// Returns the regions in a function or inlined call that contain a pc, the innermost first. Regions in calls
+    /// inlined into it are included; regions around an inlined call are not.
     pub fn regions_at(&self, scope: ScopeId, pc: u64) -> impl Iterator<Item = RegionId> + '_ {
         let innermost = self.function_of(scope).and_then(|function| self.region_at(function, pc));
         self.outward(innermost).take_while(move |&id| self.is_in(self.region(id).scope, scope))

@@ -1,14 +1,14 @@
-//! Source languages: DWARF 5 section 3.1.1, item 5, and the registry of languages that extends it.
+//! Source languages: DWARF 5 section 3.1.1, item 5, and the language registry that extends it.
 
-/// A source language, by its number in DWARF 5 or the registry of languages (`DW_LANG_*`).
+/// A source language, by its number in DWARF 5 or the language registry (`DW_LANG_*`).
 ///
-/// Each standard of a language is a separate constant: [`C99`](Self::C99), [`C11`](Self::C11). DWARF 6 instead has
-/// one number for the language and one for its version: see [`name`](Self::name). A number without a constant is
-/// written unchanged.
+/// Each standard of a language is a separate constant: [`C99`](Self::C99), [`C11`](Self::C11). DWARF 6 instead has one
+/// number for the language and one for its version: see [`name`](Self::name). A number without a constant is written
+/// unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Language(pub u16);
 
-/// A language number of DWARF 5, with the name and version that DWARF 6 gives it.
+/// A DWARF 5 language number, with the name and version that DWARF 6 gives it.
 struct Row {
     language: Language,
     /// `DW_LNAME_*`.
@@ -29,21 +29,21 @@ macro_rules! languages { ($($(#[$doc:meta])* $constant:ident $number:literal $na
 
 languages! {
     // constant, DW_LANG, DW_LNAME, version
-    /// C, of 1989.
+    /// C, 1989.
     C89 0x01 0x03 Some(198_912);
     /// C, without a standard.
     C 0x02 0x03 Some(0);
-    /// Ada, of 1983.
+    /// Ada, 1983.
     ADA83 0x03 0x01 Some(1983);
-    /// C++, of 1998.
+    /// C++, 1998.
     CPP 0x04 0x04 Some(199_711);
     /// Fortran 77.
     FORTRAN77 0x07 0x09 Some(1977);
     /// Fortran 90.
     FORTRAN90 0x08 0x09 Some(1990);
-    /// C, of 1999.
+    /// C, 1999.
     C99 0x0c 0x03 Some(199_901);
-    /// Ada, of 1995.
+    /// Ada, 1995.
     ADA95 0x0d 0x01 Some(1995);
     /// Fortran 95.
     FORTRAN95 0x0e 0x09 Some(1995);
@@ -63,25 +63,25 @@ languages! {
     GO 0x16 0x0a None;
     /// Haskell.
     HASKELL 0x18 0x0b None;
-    /// C++, of 2003.
+    /// C++, 2003.
     CPP03 0x19 0x04 Some(199_711);
-    /// C++, of 2011.
+    /// C++, 2011.
     CPP11 0x1a 0x04 Some(201_103);
     /// OCaml.
     OCAML 0x1b 0x13 None;
     /// Rust.
     RUST 0x1c 0x19 None;
-    /// C, of 2011.
+    /// C, 2011.
     C11 0x1d 0x03 Some(201_112);
     /// Swift.
     SWIFT 0x1e 0x1a None;
     /// Julia.
     JULIA 0x1f 0x0d None;
-    /// C++, of 2014.
+    /// C++, 2014.
     CPP14 0x21 0x04 Some(201_402);
-    /// Fortran, of 2003.
+    /// Fortran, 2003.
     FORTRAN03 0x22 0x09 Some(2003);
-    /// Fortran, of 2008.
+    /// Fortran, 2008.
     FORTRAN08 0x23 0x09 Some(2008);
     /// RenderScript.
     RENDERSCRIPT 0x24 0x18 None;
@@ -91,17 +91,17 @@ languages! {
     ZIG 0x27 0x1c None;
     /// Crystal.
     CRYSTAL 0x28 0x06 None;
-    /// C++, of 2017.
+    /// C++, 2017.
     CPP17 0x2a 0x04 Some(201_703);
-    /// C++, of 2020.
+    /// C++, 2020.
     CPP20 0x2b 0x04 Some(202_002);
-    /// C, of 2017.
+    /// C, 2017.
     C17 0x2c 0x03 Some(201_710);
-    /// Fortran, of 2018.
+    /// Fortran, 2018.
     FORTRAN18 0x2d 0x09 Some(2018);
-    /// Ada, of 2005.
+    /// Ada, 2005.
     ADA2005 0x2e 0x01 Some(2005);
-    /// Ada, of 2012.
+    /// Ada, 2012.
     ADA2012 0x2f 0x01 Some(2012);
     /// HIP.
     HIP 0x30 0x29 None;
@@ -111,11 +111,11 @@ languages! {
     C_SHARP 0x32 0x1e None;
     /// Mojo.
     MOJO 0x33 0x1f None;
-    /// The shading language of OpenGL and Vulkan.
+    /// The OpenGL and Vulkan shading language.
     GLSL 0x34 0x20 None;
-    /// The shading language of OpenGL ES.
+    /// The OpenGL ES shading language.
     GLSL_ES 0x35 0x21 None;
-    /// The shading language of Direct3D.
+    /// The Direct3D shading language.
     HLSL 0x36 0x22 None;
     /// OpenCL C++.
     OPENCL_CPP 0x37 0x23 None;
@@ -123,17 +123,17 @@ languages! {
     CPP_FOR_OPENCL 0x38 0x24 None;
     /// SYCL.
     SYCL 0x39 0x25 None;
-    /// C++, of 2023.
+    /// C++, 2023.
     CPP23 0x3a 0x04 Some(202_302);
     /// Odin.
     ODIN 0x3b 0x2a None;
     /// P4.
     P4 0x3c 0x2b None;
-    /// The shading language of Metal.
+    /// The Metal shading language.
     METAL 0x3d 0x2c None;
-    /// C, of 2023.
+    /// C, 2023.
     C23 0x3e 0x03 Some(202_311);
-    /// Fortran, of 2023.
+    /// Fortran, 2023.
     FORTRAN23 0x3f 0x09 Some(2023);
 }
 
@@ -145,7 +145,7 @@ impl Language {
         Some((row.name, row.version))
     }
 
-    /// Returns the latest standard of the language with a number up to `last`, the largest one that a reader knows. A
+    /// Returns the language's latest standard with a number up to `last`, the largest number that a reader knows. A
     /// language without such a standard is unchanged.
     pub(crate) fn up_to(self, last: Option<gimli::DwLang>) -> Self {
         let (Some(last), Some((name, _))) = (last.filter(|last| last.0 < self.0), self.name()) else {

@@ -1,12 +1,11 @@
-//! The line table: source lines of instructions.
+//! The line table: instructions' source lines.
 
 use super::ids::FileId;
 
-/// A row of the line table: the instructions from `pc` up to the next row's pc belong to this line. DWARF 5 section
-/// 6.2.
+/// A line table row: the instructions from `pc` up to the next row's pc belong to this line. DWARF 5 section 6.2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
-    /// Bytes from the start of the function.
+    /// Bytes from the function start.
     pub pc: u64,
     /// The source file.
     pub file: FileId,
@@ -18,9 +17,9 @@ pub struct Row {
     pub discriminator: u32,
     /// Whether this is a recommended breakpoint location.
     pub is_stmt: bool,
-    /// Whether this is the location for a breakpoint at the function's entry: the end of the prologue.
+    /// Whether this is the location for a breakpoint at the function's entry: the prologue's end.
     pub is_prologue_end: bool,
-    /// Whether this is the location for a breakpoint at the function's exit: the beginning of the epilogue.
+    /// Whether this is the location for a breakpoint at the function's exit: the epilogue's beginning.
     pub is_epilogue_begin: bool,
 }
 
@@ -60,14 +59,14 @@ impl Row {
         self
     }
 
-    /// Marks the row as the end of the prologue.
+    /// Marks the row as the prologue's end.
     #[must_use]
     pub fn prologue_end(mut self) -> Self {
         self.is_prologue_end = true;
         self
     }
 
-    /// Marks the row as the beginning of the epilogue.
+    /// Marks the row as the epilogue's beginning.
     #[must_use]
     pub fn epilogue_begin(mut self) -> Self {
         self.is_epilogue_begin = true;

@@ -1,11 +1,11 @@
-//! Live ranges of variables.
+//! Variables' live ranges.
 
 use super::ids::{LocId, VariableId};
 
-/// A live range: the location of a variable for a range of pcs.
+/// A live range: a variable's location for a pc range.
 ///
-/// The range is half-open, in bytes from the start of the function: the location is valid before the instruction at
-/// `start` runs, until before the one at `end` runs. Several locations for one range mean that the variable is in all
+/// The range is half-open, in bytes from the function start: the location is valid before the instruction at `start`
+/// runs, until before the instruction at `end` runs. Several locations for one range mean that the variable is in all
 /// of them at once. Outside every range the variable is not available.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Live {
@@ -18,7 +18,7 @@ pub struct Live {
 }
 
 impl Live {
-    /// Half-open pc range, in bytes from the start of the function.
+    /// Half-open pc range, in bytes from the function start.
     pub fn pcs(&self) -> core::ops::Range<u64> {
         self.start.into()..self.end.into()
     }

@@ -1,11 +1,11 @@
-//! Locations of values: small typed trees.
+//! Locations as small typed trees.
 //!
 //! There are two sorts. A [`Loc`] is a *location*: a position in some storage, and the bits that follow it. A [`Val`]
 //! is a *number*: 64 bits, with arithmetic modulo 2⁶⁴. Each constructor takes and returns fixed sorts, so that a number
 //! where a location is expected does not compile.
 //!
-//! The meaning of each node, in terms of storage and bits, is defined in [`denote`](super::denote) and nowhere else.
-//! This module does not depend on DWARF.
+//! What each node means, in terms of storage and bits, is defined in [`denote`](super::denote) and nowhere else. This
+//! module does not depend on DWARF.
 //!
 //! ```
 //! use eitri::model::{Loc, Val};
@@ -21,8 +21,8 @@
 //! # Ok::<(), eitri::Error>(())
 //! ```
 //!
-//! A tree is stored as the [words](super::postfix) of its nodes in postfix order, with four bytes for most nodes. The
-//! operands of a node come before it, so that trees are joined by concatenating their words.
+//! A tree is stored as the [words](super::postfix) of its nodes in postfix order, with four bytes for most nodes. A
+//! node's operands come before it, so that trees are joined by concatenating their words.
 
 use super::ids::{ExprId, ProcedureId, StringId, VariableId};
 use super::nodes::Node;
@@ -35,12 +35,12 @@ use crate::target::SpaceId;
 #[must_use]
 pub struct Loc(pub(crate) Postfix);
 
-/// A number of 64 bits.
+/// A 64-bit number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub struct Val(pub(crate) Postfix);
 
-/// A symbol of the object: a function or a variable.
+/// A symbol in the object: a function or a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Symbol(pub(crate) StringId);
 
@@ -68,7 +68,7 @@ impl Loc {
         Self::leaf(Node::Register(reg))
     }
 
-    /// Lane `lane`, counted from 0, of a vector register: one value for the whole wave.
+    /// A vector register's lane `lane`, counted from 0: one value for the whole wave.
     ///
     /// The current lane does not matter. 32 bits; [`lanes`](Self::lanes) makes wider values.
     #[inline]
@@ -76,8 +76,8 @@ impl Loc {
         Self::leaf(Node::Lane(reg, lane))
     }
 
-    /// One value for each lane: the current lane of a vector register. 32 bits; [`per_lane_over`](Self::per_lane_over)
-    /// makes wider values.
+    /// One value for each lane: a vector register's current lane. 32 bits; [`per_lane_over`](Self::per_lane_over) makes
+    /// wider values.
     #[inline]
     pub fn per_lane(reg: Reg) -> Self {
         Self::leaf(Node::PerLane(reg))
@@ -90,7 +90,7 @@ impl Loc {
         Self::dwords(regs.into_iter().map(Node::PerLane))
     }
 
-    /// One value of 16 bits for each lane, in one half of the lane's dword.
+    /// One 16-bit value for each lane, in one half of the lane's dword.
     #[inline]
     pub fn per_lane_half(reg: Reg, half: Half) -> Self {
         match half {
@@ -105,7 +105,7 @@ impl Loc {
         Self::dwords(regs.into_iter().map(Node::Register))
     }
 
-    /// One value for the wave, in several lanes of vector registers, 32 bits in each, least significant first.
+    /// One value for the wave, in several vector register lanes, 32 bits in each, least significant first.
     pub fn lanes(lanes: impl IntoIterator<Item = (Reg, u32)>) -> Self {
         Self::dwords(lanes.into_iter().map(|(reg, lane)| Node::Lane(reg, lane)))
     }
@@ -131,19 +131,19 @@ impl Loc {
         Self::memory(SpaceId::LOCAL, Val::constant(offset.into()))
     }
 
-    /// Local memory (LDS) at the address of a symbol, which the linker assigns.
+    /// Local memory (LDS) at a symbol's address, which the linker assigns.
     #[inline]
     pub fn local_symbol(symbol: Symbol) -> Self {
         Self::memory(SpaceId::LOCAL, Val::address(symbol, 0))
     }
 
-    /// Global memory at the address of a symbol.
+    /// Global memory at a symbol's address.
     #[inline]
     pub fn global_symbol(symbol: Symbol) -> Self {
         Self::memory(SpaceId::DEFAULT, Val::address(symbol, 0))
     }
 
-    /// Global memory at `offset` bytes from a pointer in two scalar registers, low and high: an argument of a kernel.
+    /// Global memory at `offset` bytes from a pointer in two scalar registers, low and high: a kernel argument.
     #[inline]
     pub fn kernel_argument(low: Reg, high: Reg, offset: i64) -> Self {
         Self::memory(SpaceId::DEFAULT, Val::pair(low, high).plus(offset))
@@ -187,7 +187,7 @@ impl Loc {
         Self(nodes)
     }
 
-    /// The first `bits` bits of the location, which has `has`, and undefined bits of padding.
+    /// The location's first `bits` bits, of which it has `has`, and undefined padding bits.
     pub(crate) fn padded(&self, has: u64, bits: u64, padding: u64) -> Self {
         let undefined = (Self::undefined(), padding);
         let (Some(Node::Parts(count)), true) = (self.nodes().last(), has == bits) else {
@@ -203,19 +203,19 @@ impl Loc {
         Self(nodes)
     }
 
-    /// `self`, with `bits` bits from bit `offset` on replaced by those of `above`.
+    /// `self`, with `bits` bits from bit `offset` on replaced by bits of `above`.
     pub fn overlay(self, above: Self, offset: Val, bits: Val) -> Self {
         self.with(Val(above.0)).with(offset).with(bits).then(Node::Overlay)
     }
 
-    /// `count` elements of `bits` bits each: element *n* is the *n*th of `one` where bit *n* of `mask` is 1, and the
+    /// `count` elements with `bits` bits each: element *n* is the *n*th of `one` where bit *n* in `mask` is 1, and the
     /// *n*th of `zero` where bit *n* is 0.
     #[inline]
     pub fn select(mask: Val, zero: Self, one: Self, bits: u64, count: u64) -> Self {
         zero.with(Val(one.0)).with(mask).then(Node::Select { bits, count })
     }
 
-    /// The first `bits` bits of this location, repeated `count` times.
+    /// This location's first `bits` bits, repeated `count` times.
     #[inline]
     pub fn extend(self, bits: u64, count: u64) -> Self {
         self.then(Node::Extend { bits, count })
@@ -239,14 +239,14 @@ impl Loc {
         Self::leaf(Node::PointerTo(variable, offset))
     }
 
-    /// The location of a procedure.
+    /// A procedure's location.
     #[inline]
     pub fn call(procedure: ProcedureId) -> Self {
         Self::leaf(Node::Call(procedure))
     }
 
-    /// The canonical frame address of the function, as a location: usually the value of the caller's stack pointer at
-    /// the call. The function's [frame](super::FrameRule) defines it. DWARF 5 section 6.4.
+    /// The function's canonical frame address, as a location: usually the caller's stack pointer at the call. The
+    /// function's [frame](super::FrameRule) defines it. DWARF 5 section 6.4.
     ///
     /// The result is a location and not a number, because it may be in any address space.
     #[inline]
@@ -279,7 +279,7 @@ impl Loc {
         self.0.nodes()
     }
 
-    /// Consecutive parts of 32 bits, each the first bits of a node without operands.
+    /// Consecutive 32-bit parts, each the first bits of a node without operands.
     #[inline]
     fn dwords(parts: impl Iterator<Item = Node<'static>>) -> Self {
         let mut nodes = Postfix::new();
@@ -293,12 +293,12 @@ impl Loc {
         Self(nodes)
     }
 
-    /// Makes the location of these nodes, in postfix order.
+    /// Makes the location that consists of these nodes, in postfix order.
     pub(super) fn of_nodes<'n>(nodes: impl Iterator<Item = Node<'n>>) -> Self {
         nodes.fold(Self(Postfix::new()), Self::then)
     }
 
-    /// Returns the bytes of a location that is [a constant](Self::implicit) and nothing else.
+    /// Returns the bytes if the location is [a constant](Self::implicit) and nothing else.
     pub(crate) fn constant(&self) -> Option<&[u8]> {
         only_constant(self.nodes())
     }
@@ -353,34 +353,34 @@ impl Val {
         Self::leaf(Node::Const(value))
     }
 
-    /// The address of a symbol, plus bytes.
+    /// A symbol's address, plus bytes.
     #[inline]
     pub fn address(symbol: Symbol, offset: i64) -> Self {
         Self::leaf(Node::Address(symbol, offset))
     }
 
-    /// The contents of a whole register of at most 64 bits, unsigned.
+    /// The contents of a whole register with at most 64 bits, unsigned.
     #[inline]
     pub fn register(reg: Reg) -> Self {
         Self::leaf(Node::ReadRegister(reg))
     }
 
-    /// The contents of a whole register of at most 64 bits on entry to the function, unsigned, even if the register has
-    /// changed since: for an argument that only the caller can still compute. DWARF 5 section 2.5.1.7.
+    /// The contents of a whole register with at most 64 bits on entry to the function, unsigned, even if the register
+    /// has changed since: for an argument that only the caller can still compute. DWARF 5 section 2.5.1.7.
     ///
-    /// A debugger finds the value in the caller's description of the call: see [`Argument`](super::Argument).
+    /// A debugger finds the value in the caller's call description: see [`Argument`](super::Argument).
     #[inline]
     pub fn entry_value(reg: Reg) -> Self {
         Self::leaf(Node::EntryRegister(reg))
     }
 
-    /// The address of a [stack slot](Loc::stack_slot), in bytes of one lane: the value of a pointer to the slot.
+    /// A [stack slot](Loc::stack_slot)'s address, in bytes of one lane: the value of a pointer to the slot.
     #[inline]
     pub fn stack_address(offset: i64) -> Self {
         Self::leaf(Node::StackAddress(offset))
     }
 
-    /// The number in two scalar registers of 32 bits, low and high.
+    /// The number in two 32-bit scalar registers, low and high.
     #[inline]
     pub fn pair(low: Reg, high: Reg) -> Self {
         Self::register(low).or(Self::register(high).shl(Self::constant(32)))

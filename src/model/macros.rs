@@ -2,22 +2,22 @@
 
 use super::ids::{FileId, StringId};
 
-/// An action of the preprocessor. In the list of actions, the predefined macros and those of the command line come
-/// before the first file, with line 0.
+/// A preprocessor action. In the list of actions, predefined macros and command line macros come before the first file,
+/// with line 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Macro {
-    /// Definition of a macro.
+    /// Macro definition.
     Define {
-        /// The line of the file, counted from 1; 0 before the first file.
+        /// Line in the file, counted from 1; 0 before the first file.
         line: u32,
         /// Name, parameters in parentheses if any, a space, and the definition.
         text: StringId,
     },
-    /// Removal of a macro (`#undef`).
+    /// Macro removal (`#undef`).
     Undefine {
-        /// The line of the file, counted from 1; 0 before the first file.
+        /// Line in the file, counted from 1; 0 before the first file.
         line: u32,
-        /// Name of the macro.
+        /// Macro name.
         name: StringId,
     },
     /// Start of a file.

@@ -1,4 +1,4 @@
-//! The model of a program, in the compiler's terms: plain, flat data.
+//! The program model, in the compiler's terms: plain, flat data.
 //!
 //! [`Builder`](crate::build::Builder) makes and checks a [`Module`]. Entities are small ids in arrays; strings, types
 //! and raw expressions are stored once; a location is one word for each of its nodes.
@@ -79,11 +79,11 @@ use crate::error::At;
 use crate::op::Expr;
 use crate::target::Target;
 
-/// A checked description of a program.
+/// A checked program description.
 ///
 /// # Panics
-/// Methods that take an id expect one of this module. An id of another module panics if this module has no entity of
-/// that number.
+/// Methods that take an id expect an id that this module returned. Another module's id panics if this module has no
+/// entity with that number.
 #[derive(Debug, Clone)]
 pub struct Module {
     pub(crate) target: Target,
@@ -118,13 +118,13 @@ pub(crate) struct Lists {
     pub(crate) live: Vec<Live>,
     /// Sorted by function, then by pc and column.
     pub(crate) frame_rules: Vec<FrameRule>,
-    /// Indices of the frame rules, sorted by function, then by column and pc.
+    /// Frame rule indices, sorted by function, then by column and pc.
     pub(crate) frame_columns: Vec<u32>,
     /// Sorted by function, then by pc.
     pub(crate) rows: Vec<Row>,
-    /// Half-open pc ranges of scopes, in bytes from the start of the function.
+    /// Scopes' half-open pc ranges, in bytes from the function start.
     pub(crate) ranges: Vec<Range<u64>>,
-    /// Sorted by unit, then in the order of the preprocessor.
+    /// Sorted by unit, then in preprocessor order.
     pub(crate) macros: Vec<Macro>,
 }
 
@@ -161,7 +161,7 @@ pub enum Entity {
     Type(TypeId),
     /// A procedure.
     Procedure(ProcedureId),
-    /// The address of a symbol, plus bytes.
+    /// A symbol's address, plus bytes.
     Symbol(Symbol, i64),
 }
 
@@ -171,12 +171,12 @@ impl Module {
         &self.target
     }
 
-    /// The text of a string.
+    /// Returns a string's text.
     pub fn string(&self, id: StringId) -> &str {
         self.strings.get(id.as_u32()).unwrap_or_default()
     }
 
-    /// The name of a symbol.
+    /// Returns a symbol's name.
     pub fn symbol_name(&self, symbol: Symbol) -> &str {
         self.string(symbol.0)
     }
@@ -196,7 +196,7 @@ impl Module {
         slice(&self.lists.macros, &self.units[id].macros)
     }
 
-    /// The source files of all units.
+    /// Returns the source files of all units.
     pub fn files(&self) -> impl Iterator<Item = (FileId, &File)> {
         self.files.iter()
     }
@@ -206,7 +206,7 @@ impl Module {
         &self.files[id]
     }
 
-    /// The types of all units.
+    /// Returns the types of all units.
     pub fn types(&self) -> impl Iterator<Item = (TypeId, &Type)> {
         self.types.iter()
     }
@@ -216,7 +216,7 @@ impl Module {
         &self.types[id]
     }
 
-    /// Whether numbers of a type are signed; `None` if the type does not determine it.
+    /// Returns whether a type's numbers are signed; `None` if the type does not determine it.
     pub(crate) fn is_signed(&self, mut ty: TypeId) -> Option<bool> {
         loop {
             match &self.types[ty].kind {
@@ -232,12 +232,12 @@ impl Module {
         }
     }
 
-    /// A variant part of a structure.
+    /// Returns a structure's variant part.
     pub fn variant_part(&self, id: VariantPartId) -> &VariantPart {
         &self.variant_parts[id]
     }
 
-    /// The scopes of all units.
+    /// Returns the scopes of all units.
     pub fn scopes(&self) -> impl Iterator<Item = (ScopeId, &Scope)> {
         self.scopes.iter()
     }
@@ -247,12 +247,12 @@ impl Module {
         &self.scopes[id]
     }
 
-    /// The scope's own pc ranges, if any: half-open, in bytes from the start of the function.
+    /// Returns the scope's own pc ranges, if any: half-open, in bytes from the function start.
     pub fn ranges(&self, id: ScopeId) -> &[Range<u64>] {
         slice(&self.lists.ranges, &self.scopes[id].ranges)
     }
 
-    /// The functions of all units.
+    /// Returns the functions of all units.
     pub fn functions(&self) -> impl Iterator<Item = (FunctionId, &Function)> {
         self.functions.iter()
     }
@@ -262,23 +262,23 @@ impl Module {
         &self.functions[id]
     }
 
-    /// The line table of a function, sorted by pc.
+    /// Returns a function's line table, sorted by pc.
     pub fn rows(&self, id: FunctionId) -> &[Row] {
         slice(&self.lists.rows, &self.functions[id].rows)
     }
 
-    /// The frame rules of a function, sorted by pc and column; empty if the frame is not described.
+    /// Returns a function's frame rules, sorted by pc and column; empty if the frame is not described.
     pub fn frame(&self, id: FunctionId) -> &[FrameRule] {
         slice(&self.lists.frame_rules, &self.functions[id].frame)
     }
 
-    /// The frame rules of a function, sorted by column and pc.
+    /// Returns a function's frame rules, sorted by column and pc.
     pub(crate) fn frame_by_column(&self, id: FunctionId) -> impl Iterator<Item = &FrameRule> {
         let columns = slice(&self.lists.frame_columns, &self.functions[id].frame);
         columns.iter().map(|&index| &self.lists.frame_rules[index as usize])
     }
 
-    /// The rule of a column of a frame for a pc, in bytes from the start of the function.
+    /// Returns a frame column's rule for a pc, in bytes from the function start.
     pub(crate) fn frame_rule(&self, id: FunctionId, column: Column, pc: u64) -> Option<&FrameRule> {
         let columns = slice(&self.lists.frame_columns, &self.functions[id].frame);
         let rule = |index: &u32| &self.lists.frame_rules[*index as usize];
@@ -290,7 +290,7 @@ impl Module {
         (last.column == column && last.pcs().contains(&pc)).then_some(last)
     }
 
-    /// The variables of all units.
+    /// Returns the variables of all units.
     pub fn variables(&self) -> impl Iterator<Item = (VariableId, &Variable)> {
         self.variables.iter()
     }
@@ -300,12 +300,12 @@ impl Module {
         &self.variables[id]
     }
 
-    /// The live ranges of a variable, sorted by pc. Empty if the variable has one location everywhere, or none.
+    /// Returns a variable's live ranges, sorted by pc. Empty if the variable has one location everywhere, or none.
     pub fn live(&self, id: VariableId) -> &[Live] {
         slice(&self.lists.live, &self.variables[id].live)
     }
 
-    /// The location of a variable that does not move.
+    /// Returns the location of a variable that does not move.
     pub fn always(&self, id: VariableId) -> Option<LocId> {
         self.variables[id].always
     }
@@ -319,12 +319,12 @@ impl Module {
             && function.is_some_and(|function| self.functions[function].address.is_none())
     }
 
-    /// The procedures of all units.
+    /// Returns the procedures of all units.
     pub fn procedures(&self) -> impl Iterator<Item = (ProcedureId, &Procedure)> {
         self.procedures.iter()
     }
 
-    /// The calls in the code of all functions.
+    /// Returns the calls in all functions' code.
     pub fn calls(&self) -> impl Iterator<Item = (CallId, &Call)> {
         self.calls.iter()
     }
@@ -334,27 +334,27 @@ impl Module {
         &self.calls[id]
     }
 
-    /// The arguments of a call.
+    /// Returns a call's arguments.
     pub fn arguments(&self, id: CallId) -> &[Argument] {
         slice(&self.lists.arguments, &self.calls[id].arguments)
     }
 
-    /// The imports of all scopes.
+    /// Returns the imports of all scopes.
     pub fn imports(&self) -> impl Iterator<Item = (ImportId, &Import)> {
         self.imports.iter()
     }
 
-    /// The labels of all scopes.
+    /// Returns the labels of all scopes.
     pub fn labels(&self) -> impl Iterator<Item = (LabelId, &Label)> {
         self.labels.iter()
     }
 
-    /// The nodes of a location.
+    /// Returns a location's nodes.
     pub fn nodes(&self, id: LocId) -> Nodes<'_> {
         self.locs.nodes(id)
     }
 
-    /// The bytes of a location that is a constant and nothing else.
+    /// Returns the bytes if a location is a constant and nothing else.
     pub(crate) fn constant(&self, id: LocId) -> Option<&[u8]> {
         loc::only_constant(self.nodes(id))
     }
@@ -374,12 +374,12 @@ impl Module {
         self.scopes[scope].function
     }
 
-    /// Whether a variable is a static member of a structure, class or union.
+    /// Returns whether a variable is a static member of a structure, class or union.
     pub(crate) fn is_static_member(&self, id: VariableId) -> bool {
         matches!(self.scopes[self.variables[id].scope].kind, ScopeKind::Type(_))
     }
 
-    /// The declared variable: the end of the chain of origins and specifications that starts at this one.
+    /// Returns the declared variable: the last in the chain of origins and specifications that starts at this variable.
     pub(crate) fn first_origin(&self, mut id: VariableId) -> VariableId {
         // Ends: an origin or declaration comes before its instance or definition.
         while let Some(origin) = self.variables[id].origin.or(self.variables[id].specification) {
@@ -388,18 +388,18 @@ impl Module {
         id
     }
 
-    /// The name of a variable. An instance or definition has the name of its origin or declaration.
+    /// Returns a variable's name. An instance or definition has the name of its origin or declaration.
     pub(crate) fn name_of(&self, id: VariableId) -> Option<&str> {
         self.variables[self.first_origin(id)].name.map(|name| self.string(name))
     }
 
-    /// Names of a variable and its enclosing entities, for an error or a finding.
+    /// Returns the names of a variable and its enclosing entities, for an error or a finding.
     pub(crate) fn at_variable(&self, id: VariableId, pcs: Option<Range<u64>>) -> At {
         let variable = self.name_of(id).map(Into::into);
         At { variable, pcs, ..self.at_scope(self.variables[id].scope) }
     }
 
-    /// Names of a type's unit and enclosing function, for an error.
+    /// Returns the names of a type's unit and enclosing function, for an error.
     pub(crate) fn at_type(&self, id: TypeId) -> At {
         self.at_scope(self.types[id].scope)
     }
@@ -412,17 +412,17 @@ impl Module {
         }
     }
 
-    /// Name of a unit, for an error.
+    /// Returns a unit's name, for an error.
     pub(crate) fn at_unit(&self, id: UnitId) -> At {
         self.at_scope(self.units[id].scope)
     }
 
-    /// Names of a procedure and its unit, for an error or a finding.
+    /// Returns the names of a procedure and its unit, for an error or a finding.
     pub(crate) fn at_procedure(&self, id: ProcedureId) -> At {
         At { procedure: Some(id.to_string()), ..self.at_unit(self.procedures[id].unit) }
     }
 
-    /// Names of a scope's enclosing entities, for an error or a finding.
+    /// Returns the names of a scope's enclosing entities, for an error or a finding.
     pub(crate) fn at_scope(&self, scope: ScopeId) -> At {
         let unit = &self.units[self.scopes[scope].unit];
         let function =

@@ -1,12 +1,12 @@
-//! The table of nodes. Each node has one row, and every other list of nodes is generated from the rows.
+//! The node table. Each node has one row, and every other list of nodes is generated from the rows.
 //!
 //! | column | meaning |
 //! |---|---|
-//! | doc comment | [`Node`]'s, and the line of the node in the [description's format](crate::json) |
+//! | doc comment | documents [`Node`]'s variant, and the node in the [description's format](crate::json) |
 //! | variant, fields | [`Node`]'s variant, and the constants in the node itself |
 //! | `[operands]` | name and sort of each, in postfix order |
-//! | key | the key of the node in a description; also the method of [`Loc`](super::Loc) or [`Val`](super::Val) that makes it |
-//! | form | `(…)`: the fields and operands, in the order of the description; `word`: the key alone; `parts`: a list of [`Part`](Node::Part)s; `bare`: without a key |
+//! | key | the node's key in a description; also the method of [`Loc`](super::Loc) or [`Val`](super::Val) that makes it |
+//! | form | `(…)`: the fields and operands, in the description's order; `word`: the key alone; `parts`: a list of [`Part`](Node::Part)s; `bare`: without a key |
 //! | example | the node in a description |
 //!
 //! A node has a row here, a method in [`loc`](super::loc) and a meaning in [`denote`](super::denote).
@@ -24,41 +24,41 @@ macro_rules! for_each_node { ($use:ident) => { $use! {
     Loc {
         /// A register without lanes, or all lanes of a vector register, from the first bit on.
         Register(reg: Reg) [] "register" (reg) r#"{"register": "s4"}"#;
-        /// One lane of a vector register: one value for the wave.
+        /// A vector register's lane: one value for the wave.
         Lane(reg: Reg, lane: u32) [] "lane" (reg, lane) r#"{"lane": ["v40", 7]}"#;
-        /// The current lane of a vector register: one value for each lane.
+        /// A vector register's current lane: one value for each lane.
         PerLane(reg: Reg) [] "per_lane" (reg) r#"{"per_lane": "v3"}"#;
         /// Memory in an address space, at an address.
         Memory(space: SpaceId) [address: Val] "memory" (space, address) r#"{"memory": ["global", 4096]}"#;
-        /// The same storage, a constant number of bytes further on.
+        /// The same storage, a constant byte distance further on.
         Offset(bytes: i64) [place: Loc] "offset" (place, bytes) r#"{"offset": [{"register": "s4"}, 0]}"#;
-        /// The same storage, a constant number of bits further on.
+        /// The same storage, a constant bit distance further on.
         BitOffset(bits: i64) [place: Loc] "bit_offset" (place, bits) r#"{"bit_offset": [{"over": ["s4", "s5"]}, 3]}"#;
-        /// The same storage, a number of bytes further on.
+        /// The same storage, a computed byte distance further on.
         OffsetBy [place: Loc, bytes: Val] "offset_by" (place, bytes) r#"{"offset_by": [{"whole": "v4"}, {"register": "s6"}]}"#;
-        /// The same storage, a number of bits further on.
+        /// The same storage, a computed bit distance further on.
         BitOffsetBy [place: Loc, bits: Val] "bit_offset_by" (place, bits) r#"{"bit_offset_by": [{"whole": "v4"}, "lane_index"]}"#;
-        /// The first bits of a location, as a part of several.
+        /// A location's first bits, as one of several parts.
         Part(bits: u64) [place: Loc] "part" bare r#"[{"register": "s4"}, 16]"#;
         /// Consecutive parts, the first in the lowest bits, each with its size in bits.
         Parts(count: u64) [] "parts" parts r#"{"parts": [[{"register": "s4"}, 16], [{"lane": ["v40", 7]}, 16]]}"#;
-        /// A location below, with bits from an offset on replaced by those of a location above.
+        /// A location below, with bits from an offset on replaced by bits of a location above.
         Overlay [below: Loc, above: Loc, offset: Val, bits: Val] "overlay" (below, above, offset, bits)
             r#"{"overlay": [{"register": "s4"}, {"register": "s5"}, 8, 16]}"#;
-        /// Elements, each from one of two locations, selected by its bit of a mask.
+        /// Elements, each from one of two locations, selected by its bit in a mask.
         Select { bits: u64 = "Bits of an element.", count: u64 = "Number of elements." } [zero: Loc, one: Loc, mask: Val]
             "select" (mask, zero, one, bits, count)
             r#"{"select": [{"register": "exec"}, {"whole": "v4"}, {"whole": "v5"}, 32, 32]}"#;
         /// One element, repeated.
         Extend { bits: u64 = "Bits of the element.", count: u64 = "Number of repetitions." } [place: Loc]
             "extend" (place, bits, count) r#"{"extend": [{"register": "s4"}, 32, 32]}"#;
-        /// No storage: the bytes of a constant, the lowest first.
+        /// No storage: a constant's bytes, the lowest first.
         Implicit(bytes: &'a [u8]) [] "implicit" (bytes) r#"{"implicit": "01 00 00 00"}"#;
         /// No storage: a number.
         Value [number: Val] "value" (number) r#"{"value": {"register": "s4"}}"#;
         /// No storage: a pointer to a variable, plus bytes.
         PointerTo(variable: VariableId, bytes: i64) [] "pointer_to" (variable, bytes) r#"{"pointer_to": ["p", 8]}"#;
-        /// The location of a procedure.
+        /// A procedure's location.
         Call(procedure: ProcedureId) [] "call" (procedure) r#"{"call": "place of x"}"#;
         /// The canonical frame address, as a location.
         Cfa [] "cfa" word r#""cfa""#;
@@ -68,13 +68,13 @@ macro_rules! for_each_node { ($use:ident) => { $use! {
         Expr(expr: ExprId) [] "expr" (expr) r#"{"expr": {"text": "regx s4; deref", "dialect": "llvm"}}"#;
     }
     Val {
-        /// An unsigned constant of 64 bits.
+        /// An unsigned 64-bit constant.
         Const(value: u64) [] "constant" bare "4096";
-        /// The address of a symbol, plus bytes.
+        /// A symbol's address, plus bytes.
         Address(symbol: Symbol, bytes: i64) [] "address" (symbol, bytes) r#"{"address": ["table", 8]}"#;
-        /// The address of a stack slot, in bytes of one lane from the base of the function's stack frame.
+        /// A stack slot's address, in bytes of one lane from the base of the function's stack frame.
         StackAddress(bytes: i64) [] "stack_address" (bytes) r#"{"stack_address": 16}"#;
-        /// The number in the first bits of a location.
+        /// The number in a location's first bits.
         Read(bits: u32) [place: Loc] "read" (place, bits) r#"{"read": [{"lane": ["v40", 7]}, 32]}"#;
         /// The number in a whole register.
         ReadRegister(reg: Reg) [] "register" (reg) r#"{"register": "s4"}"#;
@@ -110,15 +110,15 @@ macro_rules! for_each_node { ($use:ident) => { $use! {
 } } }
 pub(super) use for_each_node;
 
-/// Calls a macro with the shorthands of descriptions, which stand for several nodes: key, operands, the method that
-/// makes them. A shorthand with a list takes any number of elements.
+/// Calls a macro with the description shorthands, which stand for several nodes: key, operands, the method that makes
+/// them. A shorthand with a list takes any number of elements.
 macro_rules! for_each_shorthand { ($use:ident) => { $use! {
     Loc {
         /// All lanes of a vector register: for a value as large as the register.
         "whole" whole (reg: Reg) r#"{"whole": "v3"}"#;
-        /// The current lane of several vector registers, 32 bits in each.
+        /// The current lane in several vector registers, 32 bits in each.
         "per_lane_over" per_lane_over [reg: Reg] r#"{"per_lane_over": ["v3", "v4"]}"#;
-        /// 16 bits of the current lane, `"low"` or `"high"`.
+        /// 16 bits in the current lane, `"low"` or `"high"`.
         "per_lane_half" per_lane_half (reg: Reg, half: Half) r#"{"per_lane_half": ["v3", "high"]}"#;
         /// Several scalar registers, 32 bits in each.
         "over" over [reg: Reg] r#"{"over": ["s4", "s5"]}"#;
@@ -136,19 +136,19 @@ macro_rules! for_each_shorthand { ($use:ident) => { $use! {
         "kernel_argument" kernel_argument (low: Reg, high: Reg, bytes: i64) r#"{"kernel_argument": ["s4", "s5", 8]}"#;
     }
     Val {
-        /// The number in two scalar registers of 32 bits, low and high.
+        /// The number in two 32-bit scalar registers, low and high.
         "pair" pair (low: Reg, high: Reg) r#"{"pair": ["s4", "s5"]}"#;
     }
 } } }
 
-/// The two sorts of nodes.
+/// The two node sorts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sort {
     Loc,
     Val,
 }
 
-/// A row of the table.
+/// A table row.
 #[derive(Debug)]
 pub(crate) struct Row {
     pub key: &'static str,
@@ -161,22 +161,22 @@ pub(crate) struct Row {
     pub is_arithmetic: bool,
 }
 
-/// The shape of a node in a description.
+/// A node's shape in a description.
 #[derive(Debug)]
 pub(crate) enum Form {
     /// A value without a key.
     Bare,
     /// The key alone.
     Word,
-    /// An object with one operand, or a list of several.
+    /// An object with one operand, or a list of several operands.
     Operands(&'static [Operand]),
-    /// An object with a list of any length; each element is an operand, or a list of several.
+    /// An object with a list; each element is an operand, or a list of several operands.
     List(&'static [Operand]),
-    /// An object with a list of parts.
+    /// An object with a parts list.
     Parts,
 }
 
-/// A field or an operand of a node, in a description.
+/// A node's field or operand, in a description.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Operand {
     pub name: &'static str,
@@ -185,7 +185,7 @@ pub(crate) struct Operand {
     pub at: usize,
 }
 
-/// Kind of an operand in a description.
+/// Operand kind in a description.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Node(Sort),
@@ -202,14 +202,14 @@ pub(crate) enum Kind {
     Signed,
 }
 
-/// Result of a row for the numbers of its operands.
+/// What a row makes from the numbers of its operands.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Makes {
     Node(Tag),
     Nodes(fn(&[u64]) -> Postfix),
 }
 
-/// A field of a node that is stored as a number in the node's words.
+/// A node's field that is stored as a number in the node's words.
 pub(crate) trait Number: Copy {
     const KIND: Kind;
     fn number(self) -> u64;
@@ -243,7 +243,7 @@ numbers! {
 }
 numbers! { Half: Half, |half| half as u64, |number| if number == 0 { Half::Low } else { Half::High }; }
 
-/// Moves the sign to bit 0, so that numbers of small magnitude have few bits.
+/// Moves the sign to bit 0, so that numbers with small magnitude have few bits.
 #[inline]
 fn fold(value: i64) -> u64 {
     (value << 1 ^ value >> 63) as u64
@@ -254,7 +254,7 @@ pub(super) fn unfold(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
 }
 
-/// A field of a node: a number, or the bytes of a constant.
+/// A node's field: a number, or a constant's bytes.
 trait Field<'a>: Sized {
     const KIND: Kind;
     fn number(self) -> u64;
@@ -285,7 +285,7 @@ impl<'a> Field<'a> for &'a [u8] {
     }
 }
 
-/// The form of a row.
+/// A row's form.
 macro_rules! form {
     (bare) => { Form::Bare };
     (word) => { Form::Word };
@@ -298,7 +298,7 @@ macro_rules! nodes { ($($sort:ident { $(
     $name:ident $(($($field:ident: $type:ty),*))? $({$($named:ident: $named_type:ty = $named_doc:literal),*})?
     [$($operand:ident: $of:ident),*] $key:literal $form:tt $example:literal;
 )* })*) => {
-    /// One node of a location, with its constants. The operands of a node are the subtrees that end before it.
+    /// A location's node, with its constants. A node's operands are the subtrees that end before it.
     ///
     /// | node | operands |
     /// |---|---|
@@ -352,7 +352,7 @@ macro_rules! nodes { ($($sort:ident { $(
             )*)* }
         }
 
-        /// Reads the node of a tag and its first field; the other fields are in the next words.
+        /// Reads the node with a tag and its first field; the remaining fields are in the next words.
         #[inline(always)]
         pub(super) fn read(tag: Tag, number: u64, nodes: &mut Nodes<'a>) -> Self {
             let mut _first = Some(number);
@@ -363,8 +363,8 @@ macro_rules! nodes { ($($sort:ident { $(
             )*)* }
         }
 
-        /// The sort of the node and the sorts of its operands. A [`Part`](Node::Part) is an operand of
-        /// [`Parts`](Node::Parts) only, which takes any number of them.
+        /// Returns the node's sort and its operands' sorts. A [`Part`](Node::Part) is an operand only for
+        /// [`Parts`](Node::Parts), which takes any number of them.
         pub(crate) fn sorts(&self) -> (Sort, &'static [Sort]) {
             match self {
                 $($(Node::$name { .. } => (Sort::$sort, &[$(Sort::$of),*]),)*)*
@@ -390,7 +390,7 @@ macro_rules! nodes { ($($sort:ident { $(
         }),*),*];
     }
 
-    /// The row of a key with operands.
+    /// Returns the row of a node key with operands.
     fn keyed_node(sort: Sort, key: &str) -> Option<&'static Row> {
         match sort { $(Sort::$sort => match key {
             $($key => Some(&NODES[Tag::$name as usize]),)*
@@ -406,7 +406,7 @@ macro_rules! one {
 
 for_each_node!(nodes);
 
-/// All rows, in the order of the tags.
+/// All rows, in tag order.
 pub(super) const NODES: &[Row] = Node::ROWS;
 
 const fn is_arithmetic(sort: Sort, operands: &[Sort]) -> bool {
@@ -429,7 +429,7 @@ fn two(numbers: &[u64]) -> [u64; 2] {
     }
 }
 
-/// Takes the first number, then those of the next words, which exist.
+/// Takes the first number, then the numbers in the next words, which exist.
 #[inline(always)]
 fn next(first: &mut Option<u64>, nodes: &mut Nodes<'_>) -> u64 {
     first.take().unwrap_or_else(|| nodes.second().unwrap_or(0))
@@ -440,7 +440,7 @@ const fn operand(name: &'static str, kind: Kind, next: &mut usize) -> Operand {
     Operand { name, kind, at: *next - 1 }
 }
 
-/// The method of a shorthand, called with numbers.
+/// Calls a shorthand's method with numbers.
 macro_rules! made {
     ($sort:ident $method:ident ($($operand:ident: $type:ty),*)) => { |numbers| {
         let mut numbers = numbers.iter().copied();
@@ -484,14 +484,14 @@ macro_rules! shorthands { ($($sort:ident { $(
 } }
 for_each_shorthand!(shorthands);
 
-/// The row of a key with operands.
+/// Returns the row of a key with operands.
 #[inline]
 pub(crate) fn keyed(sort: Sort, key: &str) -> Option<&'static Row> {
     let row = keyed_node(sort, key).or_else(|| shorthands(sort).iter().find(|row| row.key == key))?;
     row.is_keyed(sort).then_some(row)
 }
 
-/// Number of a sort's keys with operands.
+/// Returns how many keys with operands a sort has.
 pub(crate) const fn count(sort: Sort) -> usize {
     let mut count = shorthands(sort).len();
     let mut index = 0;
@@ -502,7 +502,7 @@ pub(crate) const fn count(sort: Sort) -> usize {
     count
 }
 
-/// Keys of a sort with operands: nodes, then shorthands.
+/// Returns a sort's keys with operands: nodes, then shorthands.
 pub(crate) const fn keys<const N: usize>(sort: Sort) -> [&'static str; N] {
     let mut keys = [""; N];
     let mut next = 0;
@@ -526,13 +526,13 @@ impl Row {
     }
 }
 
-/// Rows of a sort: nodes, then shorthands.
+/// Returns a sort's rows: nodes, then shorthands.
 pub(crate) fn rows(sort: Sort) -> impl Iterator<Item = &'static Row> {
     NODES.iter().filter(move |row| row.sort == sort).chain(shorthands(sort))
 }
 
 impl Node<'_> {
-    /// The row of the table.
+    /// Returns the node's row in the table.
     pub(crate) fn row(&self) -> &'static Row {
         &NODES[self.numbers().0 as usize]
     }
@@ -542,7 +542,7 @@ impl Node<'_> {
         self.sorts().0 == Sort::Val
     }
 
-    /// Number of operands of the node.
+    /// Returns how many operands the node has.
     pub(crate) fn arity(&self) -> usize {
         match self {
             Node::Parts(count) => *count as usize,

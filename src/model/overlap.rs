@@ -1,7 +1,8 @@
-//! Detects variables, and saved registers of the caller, that share bits at one pc.
+//! Detects variables, and the caller's saved registers, that share bits at one pc.
 //!
 //! Each storage is swept by pc: an item that begins is compared with its neighbours among the items that have not
-//! ended. The last item to end represents all items with its type and bits.
+//! ended. The last item to end represents all items with its type and bits, so that thousands of variables in one
+//! register cost as much as one variable.
 
 use core::cmp::Reverse;
 use core::ops::Range;
@@ -17,15 +18,15 @@ use super::{Column, CompositeKind, Module, ScopeKind, TypeKind};
 use crate::op::Reg;
 use crate::target::SpaceId;
 
-/// Limit of the neighbours compared in each direction.
+/// Maximum number of neighbours that are compared in each direction.
 const NEIGHBOURS: usize = 16;
-/// Limit of the depth of nested types, and of nested inlined calls, that are searched.
+/// Maximum depth of nested types, and of nested inlined calls, that are searched.
 const DEPTH: usize = 64;
 
-/// A set of bits. Only bits of the same unit can overlap.
+/// A set of bits. Only bits in the same unit can overlap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Unit {
-    /// A register, and [`EACH_LANE`] or the number of one lane plus 1.
+    /// A register, and [`EACH_LANE`] or a lane number plus 1.
     Register(Reg, u32),
     /// The stack frame, relative to its base.
     Slot,
@@ -101,7 +102,7 @@ impl Module {
         }
     }
 
-    /// Pc ranges of the innermost enclosing scope with ranges.
+    /// Returns the pc ranges of the innermost enclosing scope with ranges.
     fn code_of(&self, function: FunctionId, mut scope: ScopeId) -> Vec<Range<u64>> {
         for _ in 0..DEPTH {
             match (self.ranges(scope), self.scopes[scope].parent) {
@@ -114,7 +115,7 @@ impl Module {
         if bytes > 0 { vec![0..bytes] } else { Vec::new() }
     }
 
-    /// Appends the bits of a location, if they are known.
+    /// Appends a location's bits, if they are known.
     fn items(&self, loc: LocId, bits: u64, pcs: &Range<u64>, who: Sharer, items: &mut Vec<Item>) {
         let mut is_cfa = false;
         let mut is_slot = false;
@@ -210,7 +211,7 @@ impl Module {
         matches!(&self.types[ty].kind, TypeKind::Composite(of) if of.kind == CompositeKind::Union)
     }
 
-    /// Whether a type contains another one, up to the depth limit.
+    /// Returns whether a type contains another type, up to the depth limit.
     fn contains(&self, whole: TypeId, part: TypeId) -> bool {
         let mut next = vec![whole];
         let mut count = 0;
@@ -238,7 +239,7 @@ impl Module {
         scope
     }
 
-    /// Whether a body is inlined into another one.
+    /// Returns whether a body is inlined into another body.
     fn is_inlined_into(&self, inner: ScopeId, outer: ScopeId) -> bool {
         let mut scope = Some(inner);
         let is_it = |_| {
@@ -301,7 +302,7 @@ impl Contents for Nothing {
     }
 }
 
-/// First bit of an item, and the item's index.
+/// An item's first bit, and the item's index.
 type Key = (u64, usize);
 
 struct Sweep<'m, 'f> {
@@ -309,7 +310,7 @@ struct Sweep<'m, 'f> {
     function: FunctionId,
     /// Items that cover the current pc, by unit and key.
     active: BTreeMap<Unit, BTreeMap<Key, Item>>,
-    /// End pcs of the active items, the lowest first.
+    /// The active items' end pcs, the lowest first.
     ends: BinaryHeap<Reverse<(u64, Unit, Key)>>,
     seen: HashSet<(VariableId, Sharer)>,
     found: &'f mut Vec<Warning>,
@@ -353,7 +354,7 @@ impl Sweep<'_, '_> {
         }
     }
 
-    /// Compares an item with its neighbours in a unit. Returns whether one of them represents it.
+    /// Compares an item with its neighbours in a unit. Returns whether a neighbour represents it.
     fn compare(&mut self, unit: Unit, item: &Item) -> bool {
         let Some(of_unit) = self.active.get_mut(&unit) else { return false };
         let before = of_unit.range(..(item.bits.start, 0)).rev().take(NEIGHBOURS);
@@ -376,7 +377,7 @@ impl Sweep<'_, '_> {
         is_covered
     }
 
-    /// Whether one of two items can represent both.
+    /// Returns whether one item can represent both.
     fn is_same(&self, item: &Item, other: &Item) -> bool {
         let variables = &self.module.variables;
         let is_alike = match (item.who, other.who) {

@@ -1,4 +1,4 @@
-//! The locations of a module, one after the other.
+//! A module's locations, stored consecutively.
 
 use core::hash::{Hash, Hasher};
 
@@ -7,24 +7,24 @@ use super::loc::Loc;
 use super::postfix::{Nodes, Postfix};
 use crate::error::{Error, ErrorKind, Result};
 
-/// Pool of all locations of a module. A location is the number of its words, then the words.
+/// Pool of a module's locations. A location is its word count, then the words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Pool {
     words: Vec<u32>,
-    /// The bytes of constants.
+    /// The constants' bytes.
     implicit: Vec<u8>,
-    /// Number of words of the longest location.
+    /// Number of words in the longest location.
     longest: usize,
 }
 
-/// Bit of the length: the offset of the location's constant bytes comes before the words.
+/// Bit in the length: the offset of the location's constant bytes comes before the words.
 const HAS_IMPLICIT: u32 = 1 << 31;
 
 impl Pool {
     /// Adds a location.
     ///
     /// # Errors
-    /// [`ErrorKind::TooLarge`] if the pool would have more than 4 Gi words or bytes of constants.
+    /// [`ErrorKind::TooLarge`] if the pool would have more than 4 Gi words or constant bytes.
     #[inline]
     pub(crate) fn push(&mut self, loc: &Loc) -> Result<LocId> {
         let start = self.words.len();
@@ -38,7 +38,7 @@ impl Pool {
             self.implicit.extend_from_slice(&more.implicit);
         } else {
             self.words.push(*len as u32);
-            // Copies the whole array, then truncates: a copy of constant size is faster.
+            // Copies the whole array, then truncates, because a copy with constant size is faster.
             self.words.extend_from_slice(few);
             self.words.truncate(start + 1 + len);
         }
@@ -48,17 +48,17 @@ impl Pool {
         LocId::at(start).ok_or_else(full)
     }
 
-    /// Upper bound of the number of nodes of each location.
+    /// Upper bound for any location's node count.
     pub(crate) fn at_most(&self) -> usize {
         self.longest
     }
 
-    /// Number of words of all locations.
+    /// Returns the word count of all locations.
     pub(crate) fn word_count(&self) -> usize {
         self.words.len()
     }
 
-    /// Size of all locations in bytes.
+    /// Returns the size of all locations in bytes.
     #[cfg(feature = "json")]
     pub(crate) fn bytes(&self) -> usize {
         size_of::<u32>() * self.words.len() + self.implicit.len()
@@ -86,7 +86,7 @@ impl Pool {
         self.implicit.shrink_to_fit();
     }
 
-    /// Hashes a location: those with the [same](Self::is_same) nodes have equal hashes.
+    /// Hashes a location: locations with the [same](Self::is_same) nodes have equal hashes.
     pub(crate) fn hash(&self, id: LocId, into: &mut impl Hasher) {
         self.nodes(id).words.hash(into);
     }

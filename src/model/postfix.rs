@@ -1,6 +1,6 @@
-//! The nodes of a location as words, in postfix order.
+//! A location's nodes as words, in postfix order.
 //!
-//! A node is its tag and its first number, in one word of 32 bits:
+//! A node is its tag and its first number, in one 32-bit word:
 //!
 //! ```text
 //! bit   0        6    7                         32
@@ -8,10 +8,10 @@
 //!                  └─ the number is in the next two words, low and high
 //! ```
 //!
-//! A second number has a separate word, without a tag. Signed numbers have their sign in bit 0. The bytes of
-//! constants are in a separate list, in the order of their nodes. Words are used instead of bytes because trees are
-//! joined, checked and lowered word by word, without a branch on the size of a number: such a branch would often be
-//! mispredicted, and the compiler could not compute the positions of nodes at the inlined calls that make them.
+//! A second number has a separate word, without a tag. Signed numbers have their sign in bit 0. The bytes of constants
+//! are in a separate list, in the order of their nodes. Words are used instead of bytes because trees are joined,
+//! checked and lowered word by word, without a branch on a number's size: such a branch would often be mispredicted,
+//! and the compiler could not compute the node positions at the inlined calls that make them.
 
 use core::fmt;
 
@@ -21,10 +21,10 @@ use crate::target::SpaceId;
 
 /// Number of words stored inline: more than most locations need.
 const FEW: usize = 13;
-/// Maximum number of words of a [small](Postfix::small) location: those that recur most.
+/// Maximum word count of a [small](Postfix::small) location: the locations that recur most.
 const SMALL: usize = 7;
 
-/// Bit of a word: the number is in the next two words.
+/// Bit in a word: the number is in the next two words.
 const WIDE: u32 = 1 << 6;
 /// Lowest bit of the number in a word.
 const NUMBER: u32 = 7;
@@ -36,28 +36,28 @@ const NUMBER: u32 = 7;
 #[derive(Clone)]
 pub(crate) struct Postfix {
     pub(super) few: [u32; FEW],
-    /// Number of words; all are inline while [`more`](Self::more) is `None`.
+    /// Word count; all words are inline while [`more`](Self::more) is `None`.
     pub(super) len: usize,
     pub(super) more: Option<Box<More>>,
 }
 
-/// Number of pairs of words in a small location and one word more.
+/// Number of word pairs in a small location and one additional word.
 const PAIRS: usize = (SMALL + 1).div_ceil(2);
 
-/// Words of a small location, with zeros after them, and their number in the last word; each pair in one number.
+/// A small location's words, with zeros after them, and the word count in the last word; each pair in one number.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Small([u64; PAIRS]);
 
-/// Odd factors of a hash: the first is 2⁶⁴ divided by the golden ratio, which separates neighbouring numbers most.
+/// Odd hash factors: the first is 2⁶⁴ divided by the golden ratio, which separates neighbouring numbers most.
 const FACTORS: [u64; PAIRS] =
     [0x9e37_79b9_7f4a_7c15, 0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb, 0xd6e8_feb8_6659_fd93];
 
 impl Small {
-    /// Hash of the words, in 16 bits.
+    /// Returns a 16-bit hash of the words.
     #[inline]
     pub(crate) fn hash(self) -> usize {
         let products = self.0.iter().zip(FACTORS).map(|(pair, factor)| pair.wrapping_mul(factor));
-        // The highest bits of a product depend on all bits.
+        // A product's highest bits depend on all bits.
         (products.fold(0, u64::wrapping_add) >> 48) as usize
     }
 
@@ -74,7 +74,7 @@ impl Small {
 pub(super) struct More {
     /// All words, once they do not fit inline.
     pub(super) words: Vec<u32>,
-    /// The bytes of constants.
+    /// The constants' bytes.
     pub(super) implicit: Vec<u8>,
 }
 
@@ -117,12 +117,12 @@ impl Postfix {
         self.len = end;
     }
 
-    /// Appends another location's nodes, whose number is not a constant of the caller.
+    /// Appends another location's nodes, whose number the caller does not know at compile time.
     #[inline]
     pub(crate) fn append_any(&mut self, other: Self) {
         let place = self.few.get_mut(self.len..).and_then(|rest| rest.first_chunk_mut::<4>());
         match (place, &self.more, other) {
-            // A copy of constant size is faster. Words after the last are 0.
+            // A copy with constant size is faster. Words after the last are 0.
             (Some(place), None, Self { few: [a, b, c, d, ..], len: len @ ..=4, more: None }) => {
                 *place = [a, b, c, d];
                 self.len += len;
@@ -141,7 +141,7 @@ impl Postfix {
         self.numbers(tag, &numbers[..tag.numbers()]);
     }
 
-    /// Appends the bytes of a constant, before its node.
+    /// Appends a constant's bytes, before its node.
     #[inline]
     pub(crate) fn constant(&mut self, bytes: &[u8]) {
         let mut more = more(self.few, self.len, self.more.take());
@@ -155,7 +155,7 @@ impl Postfix {
         match *numbers {
             [first, second, ..] => {
                 self.number(tag, first);
-                // A second number has no tag: the tag bits of its word are 0, which is `Register`'s.
+                // A second number has no tag: its word's tag bits are 0, which is `Register`'s tag.
                 self.number(Tag::Register, second);
             }
             [first] => self.number(tag, first),
@@ -232,11 +232,11 @@ const PURE: u64 = {
 const OFFSET: u32 = Tag::Offset as u32;
 const BIT_OFFSET: u32 = Tag::BitOffset as u32;
 
-/// Nodes of a location in postfix order: operands come before the node that takes them.
+/// A location's nodes in postfix order: operands come before the node that takes them.
 #[derive(Clone)]
 pub struct Nodes<'a> {
     pub(super) words: &'a [u32],
-    /// The bytes of constants.
+    /// The constants' bytes.
     pub(super) implicit: &'a [u8],
 }
 
@@ -274,7 +274,7 @@ impl<'a> Nodes<'a> {
         bytes
     }
 
-    /// Upper bound of the number of remaining nodes.
+    /// Upper bound for the remaining nodes.
     #[inline]
     pub(crate) fn at_most(&self) -> usize {
         self.words.len()
@@ -292,20 +292,20 @@ impl<'a> Nodes<'a> {
         self.words.is_empty()
     }
 
-    /// Whether the last node is that of a composite.
+    /// Returns whether the last node is a composite.
     #[inline]
     pub(crate) fn ends_in_parts(&self) -> bool {
         self.words.last().is_some_and(|word| word % (2 * WIDE) == Tag::Parts as u32)
     }
 
-    /// Whether a node may be the address of a stack slot: a number can look like one.
+    /// Returns whether a node may be a stack slot's address: a number can look like one.
     #[inline]
     pub(crate) fn may_have_slot(&self) -> bool {
         self.words.iter().any(|word| word % WIDE == Tag::StackAddress as u32)
     }
 
-    /// The register and the offset, if the nodes are memory of the default space at a register's contents plus a
-    /// constant, and nothing else: the location of most variables that do not move.
+    /// Returns the register and the offset, if the nodes are the default space's memory at a register's contents plus a
+    /// constant, and nothing else: where most variables that do not move are.
     #[inline]
     pub(crate) fn memory_at_register(&self) -> Option<(Reg, i64)> {
         const MEMORY: u32 = Tag::Memory as u32 | SpaceId::DEFAULT.0 << NUMBER;
@@ -377,13 +377,13 @@ impl<'a> Nodes<'a> {
         self.tag() == Some(Tag::Part as u32)
     }
 
-    /// The space of the next node, if that is memory.
+    /// Returns the next node's space, if the node is memory.
     #[inline]
     pub(crate) fn space(&self) -> Option<SpaceId> {
         self.clone().next_number(Tag::Memory).map(|space| SpaceId(space as u32))
     }
 
-    /// Tag of the next node.
+    /// Returns the next node's tag.
     #[inline]
     fn tag(&self) -> Option<u32> {
         self.words.first().map(|word| word % WIDE)

@@ -1,13 +1,13 @@
-//! Facts of recent locations: most locations of a program equal an earlier one.
+//! Facts about recent locations: most locations in a program equal an earlier location.
 //!
 //! In three C files of zstd (`zstd_lazy`, `zstd_compress`, `zstd_decompress_block`; clang 19, `-O2`), 90 to 97 % of the
-//! location list entries repeat an earlier entry of their unit. Such a location is neither checked, nor stored, nor
+//! location list entries repeat an earlier entry in their unit. Such a location is neither checked, nor stored, nor
 //! lowered again.
 
-/// Number of slots, at first and at most.
+/// Slot count, at first and at most.
 const SLOTS: (usize, usize) = (1 << 6, 1 << 14);
 
-/// Table with one slot for each value of the low bits of a hash: a fact displaces an earlier one.
+/// Table with one slot for each value of a hash's low bits: a fact displaces an earlier fact.
 #[derive(Debug)]
 pub(crate) struct Recent<T> {
     slots: Vec<Option<T>>,
@@ -22,13 +22,13 @@ impl<T> Default for Recent<T> {
 }
 
 impl<T: Copy> Recent<T> {
-    /// Returns the fact in the slot of a hash. The caller compares the key.
+    /// Returns the fact in a hash's slot. The caller compares the key.
     #[inline]
     pub(crate) fn get(&self, hash: usize) -> Option<&T> {
         self.slots.get(hash & self.slots.len().wrapping_sub(1))?.as_ref()
     }
 
-    /// Adds a fact. `hash_of` is the hash of a fact.
+    /// Adds a fact. `hash_of` returns a fact's hash.
     pub(crate) fn add(&mut self, fact: T, hash_of: impl Fn(&T) -> usize) {
         if self.added == self.slots.len() && self.added < SLOTS.1 {
             self.grow(&hash_of);

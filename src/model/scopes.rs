@@ -14,7 +14,7 @@ use super::{Entity, Module, Node};
 unit_properties! { entity (pub)
     /// A compilation unit.
     pub struct Unit {
-        /// The name of its primary source file.
+        /// Name of its primary source file.
         pub name: StringId,
         /// Outermost scope.
         pub scope: ScopeId,
@@ -45,19 +45,19 @@ impl Unit {
 }
 
 file_properties! { entity (pub)
-    /// A source file of a unit.
+    /// A unit's source file.
     pub struct File {
         /// The unit.
         pub unit: UnitId,
         /// Name, relative to the directory.
         pub name: StringId,
-        /// Directory, relative to that of the compilation; `None` for the directory of the compilation itself.
+        /// Directory, relative to the compilation directory; `None` for the compilation directory itself.
         pub directory: Option<StringId>,
     }
     default {}
 }
 
-/// A line of a source file.
+/// A line in a source file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SourceLine {
     /// The file.
@@ -69,7 +69,7 @@ pub struct SourceLine {
 }
 
 scope_properties! { entity (pub)
-    /// A scope of names.
+    /// A scope that contains names.
     pub struct Scope {
         /// The unit.
         pub unit: UnitId,
@@ -81,7 +81,7 @@ scope_properties! { entity (pub)
         pub(crate) function: Option<FunctionId>,
     }
     default {
-        /// The block of the inlined function that this block is an instance of.
+        /// The inlined function's block that this block is an instance of.
         pub origin: Option<ScopeId>,
         /// Half-open pc ranges of its code, as indices into the module's list. Empty for the whole function.
         pub(crate) ranges: Range<u32>,
@@ -96,7 +96,7 @@ impl Scope {
     }
 }
 
-/// Kind of a scope.
+/// Scope kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ScopeKind {
     /// A unit.
@@ -114,7 +114,7 @@ pub enum ScopeKind {
     Type(TypeId),
     /// A lexical block.
     Block,
-    /// The body of a function where it was inlined.
+    /// A function's body where it was inlined.
     Inlined {
         /// The function.
         function: FunctionId,
@@ -123,21 +123,21 @@ pub enum ScopeKind {
     },
 }
 
-/// Address of code or data.
+/// Code or data address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Address {
-    /// Address of a symbol of the object, plus bytes.
+    /// A symbol's address in the object, plus bytes.
     Symbol(Symbol, u64),
     /// Constant address.
     Constant(u64),
 }
 
-/// Kind of a variable.
+/// Variable kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VariableKind {
     /// A variable.
     Variable,
-    /// A parameter of a function.
+    /// A function parameter.
     Parameter,
     /// A named constant.
     Constant,
@@ -146,7 +146,7 @@ pub enum VariableKind {
 variable_properties! { entity (pub)
     /// A variable, parameter or constant.
     pub struct Variable {
-        /// Name; `None` for an unnamed variable, such as a string literal, and for an instance of another.
+        /// Name; `None` for an unnamed variable, such as a string literal, and for an instance of another variable.
         pub name: Option<StringId>,
         /// The scope in which it is declared.
         pub scope: ScopeId,
@@ -154,17 +154,17 @@ variable_properties! { entity (pub)
         pub ty: TypeId,
         /// Kind.
         pub kind: VariableKind,
-        /// Variable of the inlined function that this one is an instance of.
+        /// The inlined function's variable that this variable is an instance of.
         pub origin: Option<VariableId>,
     }
     default {
-        /// Declaration, of a static member or another variable, that this one defines.
+        /// Declaration, as a static member or elsewhere, that this variable defines.
         pub specification: Option<VariableId>,
         /// Whether it is declared here and defined elsewhere. A static member always is.
         pub is_declaration: bool,
         /// Whether it has a value instead of a location: the value is its [fixed location](super::Module::always).
         pub is_constant: bool,
-        /// Location in all of its scope, for a variable that does not move.
+        /// Location in its whole scope, for a variable that does not move.
         pub(crate) always: Option<LocId>,
         /// Live ranges, sorted by pc, as indices into the module's list.
         pub(crate) live: Range<u32>,

@@ -1,4 +1,4 @@
-//! File names of split units: DWARF 5 section 3.1.2.
+//! Split units' file names: DWARF 5 section 3.1.2.
 
 use std::collections::HashSet;
 
@@ -6,8 +6,8 @@ use super::{Module, StringId, Unit, UnitId};
 use crate::error::{Error, Result};
 
 impl Module {
-    /// File names of the split units, in the order of the units: `DW_AT_dwo_name`, relative to the directory of the
-    /// compilation. All are different.
+    /// Returns the split units' file names, in unit order: `DW_AT_dwo_name`, relative to the compilation directory. All
+    /// are different.
     ///
     /// A name set with [`split_name`](crate::build::UnitBuilder::split_name) is used; the default is the unit's name
     /// without directories, with `.dwo`. A default that another unit already has gets the unit's number: `a.c.dwo`,
@@ -16,9 +16,9 @@ impl Module {
         self.split_names_by(|unit| self.file_name_of(unit).to_owned())
     }
 
-    /// Names the files of split units after the object, as gcc and clang do, where no name was set with
+    /// Names the split units' files after the object, as gcc and clang do, where no name was set with
     /// [`split_name`](crate::build::UnitBuilder::split_name). Objects in one directory then have different split files,
-    /// whatever the names of their units.
+    /// whatever their units' names are.
     ///
     /// * `object` – the object's file name without directories: for `out.o`, the split file of a single unit is
     ///   `out.dwo`, and among several units that of `src/a.c` is `out-a.dwo`.
@@ -34,8 +34,8 @@ impl Module {
         self.set_split_names(names)
     }
 
-    /// Sets the file names of split units without one, in the order of the units: for comparison with an object that
-    /// already has names.
+    /// Sets the file names of split units without a name, in unit order: for comparison with an object that already has
+    /// names.
     ///
     /// # Errors
     /// [`BadArgument`](crate::error::ErrorKind::BadArgument) where a name is empty or contains a zero byte.
@@ -50,7 +50,7 @@ impl Module {
         Ok(())
     }
 
-    /// File names made from the units' names, with a number where a name repeats.
+    /// Returns file names derived from the units' names, with a number where a name repeats.
     fn split_names_by(&self, called: impl Fn(&Unit) -> String) -> Vec<String> {
         let chosen = self.units.values().filter_map(|unit| unit.split_name);
         let mut taken: HashSet<String> = chosen.map(|name| self.string(name).to_owned()).collect();

@@ -1,4 +1,4 @@
-//! The strings of a module, each stored once.
+//! A module's strings, each stored once.
 
 use core::hash::{BuildHasher, Hasher};
 use core::ops::Range;
@@ -6,12 +6,12 @@ use core::ops::Range;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use triomphe::Arc;
 
-/// Interned strings, numbered in order of first use.
+/// Interned strings, numbered in the order of their first use.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Strings {
     /// All strings, concatenated.
     text: String,
-    /// End of each string in the text, in bytes.
+    /// Each string's end in the text, in bytes.
     ends: Vec<usize>,
     numbers: HashTable<u32>,
     hasher: DefaultHashBuilder,
@@ -20,7 +20,7 @@ pub(crate) struct Strings {
     numbering: Numbering,
 }
 
-/// Identity of a numbering. An extended table keeps its identity.
+/// A numbering's identity. An extended table keeps its identity.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Numbering(Arc<()>);
 
@@ -31,13 +31,13 @@ impl PartialEq for Numbering {
 }
 
 impl Strings {
-    /// Identity of the numbers: of two tables with the same one, the strings of the smaller have the same numbers in
-    /// the larger.
+    /// Returns the numbers' identity: if two tables have the same identity, the smaller table's strings have the same
+    /// numbers in the larger table.
     pub(crate) fn numbering(&self) -> &Numbering {
         &self.numbering
     }
 
-    /// Number of strings.
+    /// Returns how many strings there are.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
@@ -48,18 +48,18 @@ impl Strings {
         self.text.get(range(&self.ends, number)?)
     }
 
-    /// Size of a string in bytes; 0 for an unknown number.
+    /// Returns a string's size in bytes; 0 for an unknown number.
     #[inline]
     pub(crate) fn bytes(&self, number: u32) -> usize {
         range(&self.ends, number).map_or(0, |range| range.len())
     }
 
-    /// The number of a string, if it is stored.
+    /// Returns a string's number, if the string is stored.
     pub(crate) fn number(&self, text: &str) -> Option<u32> {
         self.find(self.hash(text), text)
     }
 
-    /// The number of a string, which is added if it is not stored yet.
+    /// Returns a string's number. Adds the string if it is not stored yet.
     #[inline]
     pub(crate) fn add(&mut self, text: &str) -> u32 {
         let hash = self.hash(text);
@@ -72,7 +72,7 @@ impl Strings {
         self.has_zero && text.contains('\0')
     }
 
-    /// Gives the memory of later strings back, but that of their numbers.
+    /// Frees the memory for later strings, except the memory for their numbers.
     pub(crate) fn shrink_to_fit(&mut self) {
         self.text.shrink_to_fit();
         self.ends.shrink_to_fit();
@@ -112,7 +112,7 @@ impl PartialEq for Strings {
     }
 }
 
-/// Range of a string in the text, in bytes.
+/// Returns a string's range in the text, in bytes.
 #[inline]
 fn range(ends: &[usize], number: u32) -> Option<Range<usize>> {
     let number = number as usize;

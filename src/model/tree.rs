@@ -1,4 +1,4 @@
-//! Trees of nodes: the operands that postfix order leaves implicit.
+//! Node trees: the operands that postfix order leaves implicit.
 
 use core::hash::{BuildHasher, Hash, Hasher};
 
@@ -13,12 +13,12 @@ pub(crate) struct Tree<'m> {
     nodes: Vec<(Node<'m>, u32)>,
 }
 
-/// The index of a node in its tree.
+/// A node's index in its tree.
 pub(crate) type At = usize;
 
 impl<'m> Tree<'m> {
-    /// Reads the nodes and returns the root. `None` if the nodes do not form exactly one tree, or an operand is not of
-    /// the sort that its node takes.
+    /// Reads the nodes and returns the root. `None` if the nodes do not form exactly one tree, or an operand does not
+    /// have the sort that its node takes.
     #[inline]
     pub(crate) fn read(&mut self, nodes: Nodes<'m>) -> Option<At> {
         self.nodes.clear();
@@ -42,7 +42,7 @@ impl<'m> Tree<'m> {
         self.nodes[at].0
     }
 
-    /// The only operand of a node, or the last one.
+    /// Returns a node's only operand, or the last operand.
     #[inline]
     pub(crate) fn last(&self, at: At) -> At {
         at - 1
@@ -54,7 +54,7 @@ impl<'m> Tree<'m> {
         self.nodes[at].1 as usize - 1
     }
 
-    /// Pair of operands.
+    /// Returns the last two operands.
     #[inline]
     pub(crate) fn two(&self, at: At) -> (At, At) {
         let second = self.last(at);
@@ -86,12 +86,12 @@ impl<'m> Tree<'m> {
         }
     }
 
-    /// The nodes of a subtree, in postfix order.
+    /// Returns a subtree's nodes, in postfix order.
     pub(crate) fn subtree(&self, at: At) -> impl Iterator<Item = Node<'m>> + Clone {
         self.nodes[self.nodes[at].1 as usize..=at].iter().map(|&(node, _)| node)
     }
 
-    /// Value of a constant number; `None` for any other node.
+    /// Returns a constant number's value; `None` for any other node.
     pub(crate) fn constant(&self, at: At) -> Option<u64> {
         match self.node(at) {
             Node::Const(value) => Some(value),

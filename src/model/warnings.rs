@@ -9,16 +9,16 @@ use super::{Function, Module, overlap};
 use crate::error::At;
 use crate::op::Reg;
 
-/// Kind of a warning. Kinds can be allowed.
+/// Warning kind. Kinds can be allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum WarningKind {
-    /// A variable shares bits with another variable, or with a saved register of the caller, at one pc.
+    /// A variable shares bits with another variable, or with a caller's saved register, at one pc.
     SharedBits,
     /// A function has no [rules](super::FrameRule) for its frame.
     NoFrame,
-    /// A PTX register has more bits than its variable, or no instruction can set the register before the start of the pc
-    /// range: [`check_ptx`](crate::check::check_ptx).
+    /// A PTX register has more bits than its variable, or no instruction can set the register before the pc range
+    /// starts: [`check_ptx`](crate::check::check_ptx).
     DoubtfulRegister,
 }
 
@@ -35,7 +35,7 @@ impl WarningKind {
         }
     }
 
-    /// The kind of this name.
+    /// Returns the kind with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
@@ -44,13 +44,13 @@ impl WarningKind {
 /// The entity that shares bits with a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Sharer {
-    /// Another variable, of another type.
+    /// A variable of another type.
     Variable(VariableId),
-    /// The caller's value of a register.
+    /// A register's value in the caller.
     Saved(Reg),
 }
 
-/// Entities of a warning.
+/// A warning's entities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Warned {
@@ -70,7 +70,7 @@ pub enum Warned {
 pub struct Warning {
     /// The entities.
     pub warned: Warned,
-    /// Names of the entities, and the half-open pc range in bytes from the start of the function.
+    /// The entities' names, and the half-open pc range in bytes from the function start.
     pub at: At,
     /// The message.
     pub what: String,
@@ -94,19 +94,19 @@ impl fmt::Display for Warning {
 }
 
 impl Module {
-    /// Warnings about the description, sorted by kind, function and pc.
+    /// Returns warnings about the description, sorted by kind, function and pc.
     ///
-    /// * [`WarningKind::SharedBits`]: two variables of one function, or a variable and a register of the caller, occupy
-    ///   the same bits of a register, of a stack slot, or of memory at an offset from the canonical frame address, at
-    ///   one pc. Each pair is listed once, and up to 16 neighbours of a location are compared.
-    /// * [`WarningKind::NoFrame`]: a function has code without rules for its frame, and the ABI of the target has no
+    /// * [`WarningKind::SharedBits`]: two variables in one function, or a variable and a caller's register, occupy the
+    ///   same bits in a register, in a stack slot, or in memory at an offset from the canonical frame address, at one
+    ///   pc. Each pair is listed once, and up to 16 neighbours of a location are compared.
+    /// * [`WarningKind::NoFrame`]: a function has code without rules for its frame, and the target's ABI has no
     ///   `.eh_frame` either.
     ///
     /// Two variables may share bits if their types are equal apart from qualifiers and typedefs, one type contains the
-    /// other, one type is a union, one variable belongs to a function that is inlined into the function or inlined call
-    /// of the other, or both are instances of one variable. A description does not show conversions that keep the bits,
-    /// for example from `int` to `unsigned`, so `shared-bits` lists them too. Locations that depend on the contents of
-    /// a stopped program are not compared.
+    /// other, one type is a union, one variable belongs to a function that is inlined into the other variable's
+    /// function or inlined call, or both are instances of one variable. A description does not show conversions that
+    /// keep the bits, for example from `int` to `unsigned`, so `shared-bits` lists them too. Locations that depend on a
+    /// stopped program's contents are not compared.
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = overlap::warnings(self);
         let has_none = |function: &Function| {

@@ -1,7 +1,7 @@
 //! Omissions: described properties that an output or an import lacks or changes.
 //!
-//! An omission is data: a typed subject, a property, a reason. Only `Display` makes English; no verdict depends on
-//! text.
+//! An omission is data: a typed subject, a property, a reason. Only `Display` makes English, so that no verdict depends
+//! on text.
 
 #[cfg(feature = "spirv")]
 mod names;
@@ -36,8 +36,7 @@ pub struct Omission {
     pub property: Property,
     /// The reason, with the encoding that replaces the property, if any.
     pub reason: Reason,
-    /// Half-open pc range, in bytes from the start of the function; `None` where the property does not depend on the
-    /// pc.
+    /// Half-open pc range, in bytes from the function start; `None` where the property does not depend on the pc.
     pub pcs: Option<Range<u64>>,
     /// Names for the message.
     pub names: Names,
@@ -48,17 +47,17 @@ pub struct Omission {
 pub struct Names {
     /// The unit, function, variable, or instruction.
     pub at: At,
-    /// Name of the subject, where `at` does not have it.
+    /// The subject's name, where `at` does not have it.
     pub subject: String,
-    /// Name of the entity that the reason references, or of the consumer.
+    /// Name of the entity that the reason references, or the consumer's name.
     pub object: String,
 }
 
 impl Omission {
-    /// Omission of a location, rule or number that the consumer cannot express.
+    /// Makes the omission for a location, rule or number that the consumer cannot express.
     ///
     /// # Errors
-    /// An error of another kind.
+    /// Errors that have any other kind.
     #[cold]
     pub(crate) fn inexpressible(
         subject: Subject,
@@ -71,7 +70,7 @@ impl Omission {
         Ok(Self { subject, property, reason: Reason::Inexpressible(what.clone()), pcs, names })
     }
 
-    /// Omission of a property that the instruction set or the mode cannot encode.
+    /// Makes the omission for a property that the instruction set or the mode cannot encode.
     #[cfg(feature = "spirv")]
     #[cold]
     pub(crate) fn of_module(module: &Module, subject: Subject, property: Property, reason: Reason) -> Self {
@@ -99,7 +98,7 @@ impl Omission {
         text + &Clause { reason, object }.to_string()
     }
 
-    /// The error that the policy [`Strict`](crate::lower::Policy::Strict) returns instead of the omission.
+    /// Returns the error that the policy [`Strict`](crate::lower::Policy::Strict) reports instead of the omission.
     pub fn error(&self) -> Option<Error> {
         let Reason::Inexpressible(what) = &self.reason else { return None };
         let kind = ErrorKind::Inexpressible { what: what.clone(), consumer: self.names.object.clone() };
@@ -113,7 +112,7 @@ impl fmt::Display for Omission {
         if let Some(error) = self.error() {
             return error.fmt(f);
         }
-        // Omissions of the whole module have no names in `at`.
+        // Omissions that concern the whole module have no names in `at`.
         if *at != At::default() {
             write!(f, "{at}: ")?;
         }

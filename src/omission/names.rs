@@ -1,4 +1,4 @@
-//! Names of subjects, for messages.
+//! Subject names, for messages.
 
 use super::{Subject, TemplateOwner};
 use crate::model::{
@@ -63,7 +63,7 @@ impl Subject {
     }
 }
 
-/// The name of a scope.
+/// Returns a scope's name.
 pub(super) fn scope(module: &Module, id: ScopeId) -> String {
     let data = &module.scopes[id];
     match data.kind {

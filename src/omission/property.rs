@@ -4,7 +4,7 @@ use eitri_dwarf::texts;
 
 macro_rules! properties { ($($name:ident $text:literal;)*) => {
     texts! {
-        /// A property of an entity.
+        /// An entity's property.
         Property: Copy, PartialOrd, Ord, Hash;
 
         $($name $text;)*
@@ -30,10 +30,10 @@ macro_rules! properties { ($($name:ident $text:literal;)*) => {
 properties! {
     // The entity as a whole.
     Entity "";
-    // Attributes of one kind in all entries of a unit, and flags in all rows of a function.
+    // Attributes with one kind in all entries of a unit, and flags in all rows of a function.
     Attributes "attributes of the entries";
     RowFlags "flags of rows";
-    // Imports of SPIR-V: the instruction as a whole, or the operand in the reason.
+    // SPIR-V imports: the instruction as a whole, or the operand in the reason.
     Instruction "not imported";
     Operand "";
 
@@ -47,7 +47,7 @@ properties! {
     Frame "frame";
     StaticLink "static link";
 
-    // Entities of several kinds.
+    // Properties that several kinds of entities have.
     Name "name";
     LinkageName "linkage name";
     Type "type";

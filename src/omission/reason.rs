@@ -1,4 +1,4 @@
-//! Reasons of omissions, with the encodings that replace the property: one table.
+//! Omission reasons, with the encodings that replace the property: one table.
 
 use core::fmt;
 
@@ -12,7 +12,7 @@ use crate::target::SpaceId;
 use eitri_dwarf::texts;
 
 texts! {
-    /// Reason of an omission. `{object}` is the name of the entity that the reason references.
+    /// Why a property is omitted. `{object}` is the name of the entity that the reason references.
     Reason(object);
 
     // Both outputs.
@@ -100,7 +100,7 @@ texts! {
     VariableCountCycle(_variable: VariableId) "it is the variable `{object}`, and the type of that variable's function contains the array";
     Counted(count: usize) "no instruction encodes {}", Count(*count, "call");
 
-    // Descriptions of a module from its own names and types.
+    // Descriptions that use a module's names and types alone.
     Temporaries(count: usize)
         "{} that LLVM generated for temporaries: not described", Count(*count, "name");
     NoDescription(id: u32) "`{object}`, %{id}, is of a type that is not described";
@@ -109,7 +109,7 @@ texts! {
     SampledImage(id: u32)
         "`{object}`, %{id}, is the result of an OpSampledImage, which a debug instruction cannot reference";
 
-    // Imports of SPIR-V.
+    // SPIR-V imports.
     #[cfg(feature = "spirv")]
     Unimported(why: Unimported) "{why}";
 }
@@ -148,7 +148,7 @@ impl Reason {
     }
 }
 
-/// End of a message, after the property.
+/// A message's end, after the property.
 pub(super) struct Clause<'o> {
     pub reason: &'o Reason,
     /// Name of the entity that the reason references.

@@ -1,4 +1,4 @@
-//! Subjects of omissions: entities of a model, parts of entities, and instructions.
+//! Omission subjects: model entities, parts of entities, and instructions.
 
 use crate::error::At;
 use crate::model::{
@@ -16,9 +16,9 @@ pub enum Subject {
     Unit(UnitId),
     /// A file.
     File(FileId),
-    /// An entry among the macros of a unit.
+    /// A unit's macro entry.
     Macro(UnitId, u32),
-    /// A namespace, block or inlined call; for lane properties also the scope of a function.
+    /// A namespace, block or inlined call; for lane properties also a function's scope.
     Scope(ScopeId),
     /// An import.
     Import(ImportId),
@@ -26,37 +26,37 @@ pub enum Subject {
     Label(LabelId),
     /// A type.
     Type(TypeId),
-    /// A base class of a type.
+    /// A type's base class.
     Base(TypeId, u32),
-    /// A data member of a type.
+    /// A type's data member.
     Member(TypeId, u32),
-    /// An enumerator of a type.
+    /// A type's enumerator.
     Enumerator(TypeId, u32),
-    /// A dimension of an array, or the only dimension of a vector or matrix.
+    /// An array's dimension, or the only dimension of a vector or matrix.
     Dimension(TypeId, u32),
     /// A template parameter, and the index in its pack for one in a pack.
     TemplateParameter(TemplateOwner, u32, Option<u32>),
     /// A function.
     Function(FunctionId),
-    /// The type of a function.
+    /// A function's type.
     Signature(FunctionId),
-    /// A rule of a function's frame.
+    /// A rule in a function's frame.
     Rule(FunctionId, Column),
     /// A variable.
     Variable(VariableId),
-    /// An entry among the [providers of a binding](crate::spirv::Binding::providers).
+    /// An entry among the [binding's providers](crate::spirv::Binding::providers).
     Provider(VariableId, u32),
     /// A call.
     Call(CallId),
-    /// An argument of a call.
+    /// A call argument.
     Argument(CallId, u32),
     /// A procedure, which expressions call.
     Procedure(ProcedureId),
-    /// A debug instruction of a SPIR-V module, by its id; 0 for words that are not a debug instruction.
+    /// A SPIR-V module's debug instruction, by its id; 0 for words that are not a debug instruction.
     Instruction(u32),
 }
 
-/// An instance of a template.
+/// A template instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TemplateOwner {
     /// A type.
@@ -91,7 +91,7 @@ impl Subject {
         })
     }
 
-    /// Names of the enclosing entities, for messages.
+    /// Returns the enclosing entities' names, for messages.
     pub(crate) fn at(&self, module: &Module) -> At {
         match *self {
             Self::Variable(id) | Self::Provider(id, _) => module.at_variable(id, None),

@@ -104,7 +104,7 @@ texts! {
     NothingInlined "no instruction or variable belongs to it";
     NoInlinedVariable "its variable or its call is not imported";
 
-    // Variables, and variables of functions.
+    // Variables, and functions' variables.
     OutsideUnit "it is imported as defined in the unit";
     AsVariableDeclared "its name and type are imported as in its declaration";
     NoStaticMember(id: u32) "the static member %{id} is not imported";

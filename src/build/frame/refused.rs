@@ -10,7 +10,7 @@ use crate::model::{Column, ExprId, FrameRule, FunctionId, Module, Node, Nodes, T
 use crate::op::{FixupKind, Reg};
 use crate::target::{Per, SpaceId};
 
-/// Refuses a rule that is wrong regardless of the frame's other rules.
+/// Rejects a rule that is wrong regardless of the frame's other rules.
 pub(super) fn rule(module: &Module, column: Column, nodes: Nodes<'_>) -> Result<()> {
     for node in nodes.clone() {
         let operation = match node {
@@ -47,8 +47,8 @@ pub(super) fn rule(module: &Module, column: Column, nodes: Nodes<'_>) -> Result<
     Ok(())
 }
 
-/// Returns the operation of a raw expression that references an entry of `.debug_info`, if any. The other operations
-/// are known only with the consumer's encoding.
+/// Returns the operation in a raw expression that references a `.debug_info` entry, if any. The expression's remaining
+/// operations are known only with the consumer's encoding.
 fn entry_operation(module: &Module, expr: ExprId) -> Option<&'static str> {
     module.expr(expr).0.fixups().iter().find_map(|fixup| match fixup.kind {
         FixupKind::Entry { bytes: 2 } => Some("call2"),
@@ -59,7 +59,7 @@ fn entry_operation(module: &Module, expr: ExprId) -> Option<&'static str> {
     })
 }
 
-/// Returns the node with the memory of the canonical frame address.
+/// Returns the node with the canonical frame address's memory.
 fn place_of_cfa(tree: &Tree<'_>, root: usize) -> Result<usize> {
     let mut node = root;
     loop {
@@ -75,7 +75,7 @@ fn place_of_cfa(tree: &Tree<'_>, root: usize) -> Result<usize> {
     }
 }
 
-/// Refuses a register saved in a lane or other bits of itself, which would overwrite its value.
+/// Rejects a register saved in a lane or other bits of itself, which would overwrite its value.
 fn refuse_itself(module: &Module, tree: &Tree<'_>, root: usize, reg: Reg) -> Result<()> {
     let is_it = |node: usize| tree.node(node) == Node::Register(reg);
     let is_refused = |node: usize| match tree.node(node) {
@@ -138,7 +138,7 @@ impl<'m> Frame<'m> {
         self.error(Error::bad_argument(what), column, pcs)
     }
 
-    /// Refuses two rules of a register at one pc, and pcs without the canonical frame address or return address.
+    /// Rejects two rules for a register at one pc, and pcs without the canonical frame address or return address.
     fn check_pcs(&self) -> Result<(), Wrong> {
         let size = self.module.functions[self.function].bytes;
         let by_column: Vec<&FrameRule> = self.module.frame_by_column(self.function).collect();
@@ -185,12 +185,12 @@ impl<'m> Frame<'m> {
         self.wrong(what, column, pcs)
     }
 
-    /// Refuses registers saved outside the frame, or in a frame that each lane has of its own.
+    /// Rejects registers saved outside the frame, or in a frame that each lane has separately.
     fn check_places(&self) -> Result<()> {
         let module = self.module;
         let function = &self.module.functions[self.function];
         let unit = module.scopes[function.scope].unit;
-        // Rules of one column are sorted by pc and disjoint.
+        // A column's rules are sorted by pc and disjoint.
         let cfas = self.rules.iter().filter(|rule| rule.column == Column::Cfa);
         let of_lanes: Vec<_> = cfas.filter_map(|cfa| Some((cfa, lane_space(module, cfa)?))).collect();
         for rule in self.rules {
@@ -228,7 +228,7 @@ impl<'m> Frame<'m> {
         if !self.rules.iter().any(asks) {
             return Ok(());
         }
-        // Rules that form a cycle at a pc all apply at the start of the last of them.
+        // Rules that form a cycle at a pc all apply where the last of them starts.
         for rule in self.rules {
             if self.comes_back(rule) {
                 let what = "save rule depends on itself through entry values";
@@ -238,7 +238,7 @@ impl<'m> Frame<'m> {
         Ok(())
     }
 
-    /// Refuses registers saved in each other: by A.6.4.1, `register` rules must not form a cycle.
+    /// Rejects registers saved in each other: by A.6.4.1, `register` rules must not form a cycle.
     fn check_registers(&self) -> Result<()> {
         let from = |rule: &FrameRule| self.other_register(rule);
         let sources: HashSet<Reg> = self.rules.iter().filter_map(from).collect();
@@ -265,7 +265,7 @@ impl<'m> Frame<'m> {
         self.module.frame_rule(self.function, column, pc.into())
     }
 
-    /// Returns the other register, of equal size, in which a register is saved.
+    /// Returns the other register, with equal size, in which a register is saved.
     fn other_register(&self, rule: &FrameRule) -> Option<Reg> {
         let Column::Register(reg) = rule.column else { return None };
         let bits = |reg| self.module.target.register(reg).map(|register| register.bits);
@@ -302,7 +302,7 @@ impl<'m> Frame<'m> {
     }
 }
 
-/// Returns a frame's space, if each lane has its own memory of it.
+/// Returns a frame's space, if each lane has separate memory in it.
 fn lane_space(module: &Module, cfa: &FrameRule) -> Option<SpaceId> {
     let mut tree = Tree::default();
     let root = tree.read(module.nodes(cfa.loc))?;

@@ -5,7 +5,7 @@ use crate::build::ids::known;
 use crate::error::{Count as Counted, Error, Quantity, Result};
 use crate::model::{Count, Dimension, Loc, Type, TypeId, TypeKind, UnitId, Val, VariableId};
 
-/// A dimension of an array, for [`Builder::array_of`]. DWARF 5 sections 5.5 and 5.13.
+/// An array dimension, for [`Builder::array_of`]. DWARF 5 sections 5.5 and 5.13.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Extent {
     count: Elements,
@@ -22,27 +22,27 @@ enum Elements {
 }
 
 impl Extent {
-    /// Returns a dimension of unknown size: a flexible array.
+    /// Returns a dimension with unknown size: a flexible array.
     pub fn unknown() -> Self {
         Self::new(Elements::Unknown)
     }
 
-    /// Returns a dimension of `count` elements.
+    /// Returns a dimension with `count` elements.
     pub fn fixed(count: u64) -> Self {
         Self::new(Elements::Fixed(count))
     }
 
-    /// Returns a dimension whose number of elements is a variable's value, usually an artificial variable's.
+    /// Returns a dimension whose element count is a variable's value, usually an artificial variable's.
     pub fn variable(count: VariableId) -> Self {
         Self::new(Elements::Variable(count))
     }
 
-    /// Returns a dimension whose number of elements is computed from the machine's state.
+    /// Returns a dimension whose element count is computed from the machine's state.
     pub fn value(count: Val) -> Self {
         Self::new(Elements::Value(count))
     }
 
-    /// Sets the index of the first element, where it is not the language's default (0 for C and most languages).
+    /// Sets the first element's index, where it is not the language's default (0 for C and most languages).
     #[must_use]
     pub fn from(mut self, lower: i64) -> Self {
         self.lower = Some(lower);
@@ -61,7 +61,7 @@ impl Extent {
     }
 }
 
-/// Vectors of which a matrix consists, one after the other in memory.
+/// What a matrix's vectors are; they are consecutive in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Major {
     /// Rows.
@@ -71,7 +71,7 @@ pub enum Major {
 }
 
 impl Builder {
-    /// Adds an array with the number of elements in each dimension, outermost first; `None` where unknown.
+    /// Adds an array with each dimension's element count, outermost first; `None` where unknown.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId);
@@ -82,7 +82,7 @@ impl Builder {
         self.array_of(unit, of, &types, None)
     }
 
-    /// Adds an array with dimensions of any kind, outermost first. `stride_bits` is the distance in bits from one
+    /// Adds an array with dimensions of any kind, outermost first. `stride_bits` is the distance in bits from an
     /// element to the next, where it is not an element's size.
     ///
     /// ```
@@ -103,8 +103,8 @@ impl Builder {
     /// # Errors
     /// [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId) where a type or variable does not exist or belongs
     /// to another unit; [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) if an element is not whole
-    /// bytes; [`ErrorKind::Limit`](crate::error::ErrorKind::Limit) if a stride is less than an element, or the last
-    /// index of a dimension has more than 63 bits; the errors of
+    /// bytes; [`ErrorKind::Limit`](crate::error::ErrorKind::Limit) if a stride is less than an element, or a
+    /// dimension's last index has more than 63 bits; the same errors as
     /// [`VariableBuilder::live`](crate::build::VariableBuilder::live) for a number.
     pub fn array_of(
         &mut self,
@@ -175,8 +175,8 @@ impl Builder {
         Ok(dimensions)
     }
 
-    /// Adds a vector of `count` elements. A vector of three takes the room of four, as in OpenCL; in a
-    /// [shader](crate::target::Target::shader), of three.
+    /// Adds a vector with `count` elements. A three-element vector occupies as much memory as four elements, as in
+    /// OpenCL; in a [shader](crate::target::Target::shader), as three.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId);
@@ -186,11 +186,12 @@ impl Builder {
         self.vector_in(unit, of, count, room)
     }
 
-    /// Adds a vector of `count` elements without padding: a vector of three takes the room of three on any target, as
-    /// WGSL's `vec3` does, 12 bytes for elements of 4. Its alignment is that of [`describe_type`](Self::describe_type).
+    /// Adds a vector with `count` elements without padding: a three-element vector occupies three elements on any
+    /// target, as WGSL's `vec3` does, 12 bytes for 4-byte elements. Set its alignment with
+    /// [`describe_type`](Self::describe_type).
     ///
     /// # Errors
-    /// The errors of [`vector`](Self::vector).
+    /// Same errors as [`vector`](Self::vector).
     pub fn packed_vector(&mut self, unit: UnitId, of: TypeId, count: u64) -> Result<TypeId> {
         self.vector_in(unit, of, count, count)
     }
@@ -205,12 +206,12 @@ impl Builder {
         if is_packed { self.packed_vector(unit, of, count) } else { self.vector(unit, of, count) }
     }
 
-    /// Whether a vector that is not packed takes the room of another element.
+    /// Returns whether a vector that is not packed occupies an additional element.
     fn has_padding(&self, count: u64) -> bool {
         count == 3 && !self.module.target.is_shader()
     }
 
-    /// Adds a vector that takes the room of `room` elements.
+    /// Adds a vector that occupies `room` elements.
     fn vector_in(&mut self, unit: UnitId, of: TypeId, count: u64, room: u64) -> Result<TypeId> {
         self.known_types(unit, [of])?;
         self.known_unit(unit)?;
@@ -223,8 +224,8 @@ impl Builder {
         Ok(self.intern_type(Type { value_bits, ..self.type_of_unit(unit, kind, bits) }))
     }
 
-    /// Adds a matrix of `count` vectors, its columns or its rows. Each vector takes its usual room, so one of three
-    /// elements takes that of four; in a [shader](crate::target::Target::shader), of three.
+    /// Adds a matrix with `count` vectors, its columns or its rows. Each vector occupies its usual size, so that a
+    /// three-element vector occupies four elements; in a [shader](crate::target::Target::shader), three.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId);
@@ -233,7 +234,7 @@ impl Builder {
         self.matrix_of(unit, vector, count, major, None)
     }
 
-    /// Adds a matrix of `count` vectors, its columns or its rows. `stride_bits` is the distance in bits from one vector
+    /// Adds a matrix with `count` vectors, its columns or its rows. `stride_bits` is the distance in bits from a vector
     /// to the next, where it is not a vector's size: SPIR-V's `MatrixStride`.
     ///
     /// ```
@@ -282,8 +283,8 @@ impl Builder {
         Ok(self.intern(unit, TypeKind::Matrix { of: vector, count, is_column_major, stride_bits }, bits))
     }
 
-    /// Adds a cooperative matrix, whose elements the invocations of a scope share. `scope` and `usage` are SPIR-V's numbers:
-    /// 3 for a subgroup; 0 for matrix A, 1 for matrix B, 2 for the accumulator. The type has no size. Only
+    /// Adds a cooperative matrix, whose elements the invocations in a scope share. `scope` and `usage` are SPIR-V's
+    /// numbers: 3 for a subgroup; 0 for matrix A, 1 for matrix B, 2 for the accumulator. The type has no size. Only
     /// `NonSemantic.Shader.DebugInfo.101` encodes it; in DWARF and in other versions it is an omission.
     ///
     /// # Errors
@@ -302,7 +303,7 @@ impl Builder {
         Ok(self.intern(unit, TypeKind::CooperativeMatrix { of, scope, rows, columns, usage }, None))
     }
 
-    /// Refuses elements that are not whole bytes: DWARF would place consecutive elements differently.
+    /// Rejects elements that are not whole bytes, because DWARF would place consecutive elements differently.
     fn whole_bytes(&self, of: TypeId) -> Result<()> {
         match self.module.types[of].bits {
             Some(bits) if !bits.is_multiple_of(8) => Err(Error::bad_argument(format!(

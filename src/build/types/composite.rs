@@ -10,7 +10,7 @@ use crate::model::{
     ScopeKind, Type, TypeId, TypeKind, UnitId, Variant, VariantPart, VariantPartId, VariantValues,
 };
 
-/// A variant of a variant part. Made by [`Builder::variant`].
+/// A variant in a variant part. Made by [`Builder::variant`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct VariantId {
     pub(crate) part: VariantPartId,
@@ -19,7 +19,7 @@ pub struct VariantId {
 
 impl Sealed for VariantId {}
 
-/// A type or part of a type with members: a structure, class or union, or a variant.
+/// A type or type part with members: a structure, class or union, or a variant.
 pub trait HasMembers: Sealed + Copy {
     /// Returns the type that contains the members, and the variant, if it is one.
     #[doc(hidden)]
@@ -40,8 +40,9 @@ impl HasMembers for VariantId {
 }
 
 impl Builder {
-    /// Adds a structure of `bytes` bytes. Its members are added by [`member`](Self::member), so that their types can
-    /// refer to it; its static members, member functions and nested types are added with the structure as their scope.
+    /// Adds a structure with `bytes` bytes. [`member`](Self::member) adds its members afterwards, so that their types
+    /// can refer to it; its static members, member functions and nested types are added with the structure as their
+    /// scope.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`].
@@ -49,7 +50,7 @@ impl Builder {
         self.composite(unit, CompositeKind::Struct, name, Some(bytes))
     }
 
-    /// Adds a class of `bytes` bytes: a structure whose members are private by default.
+    /// Adds a class with `bytes` bytes: a structure whose members are private by default.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`].
@@ -57,7 +58,7 @@ impl Builder {
         self.composite(unit, CompositeKind::Class, name, Some(bytes))
     }
 
-    /// Adds a union of `bytes` bytes. Its members are added by [`member`](Self::member).
+    /// Adds a union with `bytes` bytes. [`member`](Self::member) adds its members.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`].
@@ -65,7 +66,7 @@ impl Builder {
         self.composite(unit, CompositeKind::Union, name, Some(bytes))
     }
 
-    /// Adds a declaration of a structure, class or union that is defined elsewhere, without size or members. DWARF 5
+    /// Adds a declaration for a structure, class or union that is defined elsewhere, without size or members. DWARF 5
     /// section 5.7.1.
     ///
     /// # Errors
@@ -74,8 +75,8 @@ impl Builder {
         self.composite(unit, kind, Some(name), None)
     }
 
-    /// Adds a member to a structure, class, union or variant, at `offset` bytes from the start of the object. An
-    /// unnamed member (`""`) is anonymous: its own members can be named directly.
+    /// Adds a member to a structure, class, union or variant, at `offset` bytes from the object start. An unnamed
+    /// member (`""`) is anonymous: its members can be named directly.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`]; [`ErrorKind::DoesNotFit`]; [`ErrorKind::BadArgument`] where the type is incomplete, or
@@ -84,10 +85,10 @@ impl Builder {
         self.data_member(of, DataMember::new(name, ty, offset))
     }
 
-    /// Adds a bit field: `bits` bits from bit `offset_bits`, counted from the first bit of the object.
+    /// Adds a bit field: `bits` bits from bit `offset_bits`, counted from the object's first bit.
     ///
     /// # Errors
-    /// The errors of [`member`](Self::member); also if the field is larger than its type.
+    /// Same errors as [`member`](Self::member); also if the field is larger than its type.
     pub fn bit_field(
         &mut self,
         of: impl HasMembers,
@@ -102,7 +103,7 @@ impl Builder {
     /// Adds a member with further properties.
     ///
     /// # Errors
-    /// The errors of [`member`](Self::member).
+    /// Same errors as [`member`](Self::member).
     pub fn data_member(&mut self, of: impl HasMembers, member: DataMember<'_>) -> Result<&mut Self> {
         let Some((ty, variant)) = of.owner(self) else {
             return Err(ErrorKind::UnknownId("variant in this type".into()).into());
@@ -117,10 +118,10 @@ impl Builder {
         Ok(self)
     }
 
-    /// Adds a base class, at `offset` bytes from the start of the object.
+    /// Adds a base class, at `offset` bytes from the object start.
     ///
     /// # Errors
-    /// The errors of [`member`](Self::member).
+    /// Same errors as [`member`](Self::member).
     pub fn base(
         &mut self,
         of: TypeId,
@@ -134,11 +135,11 @@ impl Builder {
         Ok(self)
     }
 
-    /// Adds a virtual base class. The expression pops the address of the object and pushes that of the base class,
-    /// usually with an offset from the virtual function table. DWARF 5 section 5.7.3.
+    /// Adds a virtual base class. The expression pops the object's address and pushes the base class's address, usually
+    /// with an offset from the virtual function table. DWARF 5 section 5.7.3.
     ///
     /// # Errors
-    /// The errors of [`member`](Self::member); [`ErrorKind::UnknownId`] where the expression does not exist;
+    /// Same errors as [`member`](Self::member); [`ErrorKind::UnknownId`] where the expression does not exist;
     /// [`ErrorKind::BadArgument`] where the expression refers to entries or addresses.
     pub fn virtual_base(
         &mut self,
@@ -170,7 +171,7 @@ impl Builder {
     /// [`definition`](Self::definition), or nowhere if it is [`always`](VariableBuilder::always) a constant.
     ///
     /// # Errors
-    /// The errors of [`variable`](Self::variable).
+    /// Same errors as [`variable`](Self::variable).
     pub fn static_member(&mut self, of: TypeId, name: &str, ty: TypeId) -> Result<VariableBuilder<'_>> {
         let mut member = self.variable(of, name, ty)?;
         member.external();
@@ -201,7 +202,7 @@ impl Builder {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`member`](Self::member) for the discriminant.
+    /// Same errors as [`member`](Self::member) for the discriminant.
     pub fn variant_part(&mut self, of: TypeId, discriminant: DataMember<'_>) -> Result<VariantPartId> {
         let member = self.checked_member(of, &discriminant)?;
         Ok(self.new_part(of, Discriminant::Member(member)))
@@ -211,7 +212,7 @@ impl Builder {
     /// values.
     ///
     /// # Errors
-    /// The errors of [`member`](Self::member).
+    /// Same errors as [`member`](Self::member).
     pub fn untagged_variant_part(&mut self, of: TypeId, tag: TypeId) -> Result<VariantPartId> {
         let (unit, _) = self.complete(of)?;
         self.known_types(unit, [tag])?;
@@ -219,7 +220,7 @@ impl Builder {
     }
 
     /// Adds a variant to a variant part, with the discriminant values that select it. A variant without values is
-    /// selected by all values of no other variant. Its members are added by [`member`](Self::member).
+    /// selected by all values that no other variant has. [`member`](Self::member) adds its members.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`]; [`ErrorKind::BadArgument`] where a range is empty, or a second variant of the part has
@@ -312,7 +313,7 @@ impl Builder {
         }
     }
 
-    /// Returns the unit and the size in bits of a complete structure, class or union.
+    /// Returns a complete structure's, class's or union's unit and size in bits.
     fn complete(&self, of: TypeId) -> Result<(UnitId, u64)> {
         let (unit, _) = self.known_composite(of)?;
         self.module.types[of].bits.map(|bits| (unit, bits)).ok_or_else(|| {
@@ -321,7 +322,7 @@ impl Builder {
         })
     }
 
-    /// Returns the composite of a type that [`known_composite`](Self::known_composite) has accepted.
+    /// Returns the composite in a type that [`known_composite`](Self::known_composite) has accepted.
     pub(super) fn composite_mut(&mut self, of: TypeId) -> &mut Composite {
         match &mut self.module.types[of].kind {
             TypeKind::Composite(composite) => composite,

@@ -1,4 +1,4 @@
-//! Further properties of types and members.
+//! Further type and member properties.
 
 use crate::build::builder::Builder;
 use crate::build::properties::methods;
@@ -7,7 +7,7 @@ use crate::error::{Count, Error, ErrorKind, Result};
 use crate::model::entities::{member_properties, type_properties};
 use crate::model::{Accessibility, FileId, Member, Passed, ScopeId, SourceLine, Type, TypeId, TypeKind};
 
-/// A member of a structure, class, union or variant, for [`Builder::data_member`]. DWARF 5 section 5.7.6.
+/// A member in a structure, class, union or variant, for [`Builder::data_member`]. DWARF 5 section 5.7.6.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DataMember<'a> {
     pub(super) name: &'a str,
@@ -16,13 +16,13 @@ pub struct DataMember<'a> {
 }
 
 impl<'a> DataMember<'a> {
-    /// Returns a member at `offset` bytes from the start of the object. An empty name means unnamed.
+    /// Returns a member at `offset` bytes from the object start. An empty name means unnamed.
     pub fn new(name: &'a str, ty: TypeId, offset: u64) -> Self {
         // No structure has 2^64 bits.
         Self { name, member: Member::new(None, ty, offset.saturating_mul(8), None) }
     }
 
-    /// Returns a bit field: `bits` bits from bit `offset_bits`, counted from the first bit of the object.
+    /// Returns a bit field: `bits` bits from bit `offset_bits`, counted from the object's first bit.
     pub fn bit_field(name: &'a str, ty: TypeId, offset_bits: u64, bits: u64) -> Self {
         Self { name, member: Member::new(None, ty, offset_bits, Some(bits)) }
     }
@@ -31,7 +31,7 @@ impl<'a> DataMember<'a> {
 member_properties! { methods (value) DataMember; }
 type_properties! { methods (self) TypeBuilder; }
 
-/// Describes further properties of a type. Made by [`Builder::describe_type`].
+/// Describes a type's further properties. Made by [`Builder::describe_type`].
 #[derive(Debug)]
 pub struct TypeBuilder<'b> {
     builder: &'b mut Builder,
@@ -39,7 +39,7 @@ pub struct TypeBuilder<'b> {
 }
 
 impl Builder {
-    /// Returns a builder for further properties of a type: declaration, scope, alignment. An equal type that is added
+    /// Returns a builder for a type's further properties: declaration, scope, alignment. An equal type that is added
     /// later is a separate type without these properties.
     ///
     /// # Errors
@@ -62,8 +62,8 @@ impl TypeBuilder<'_> {
         self.id
     }
 
-    /// Sets how objects of a structure, class or union are passed to functions. DWARF 5 section 5.7.1.1; earlier
-    /// versions do not encode it.
+    /// Sets how functions take and return a structure, class or union. DWARF 5 section 5.7.1.1; earlier versions do not
+    /// encode it.
     ///
     /// # Errors
     /// [`ErrorKind::BadArgument`] where the type is not a structure, class or union.

@@ -1,4 +1,4 @@
-//! Types of units: base, pointer, named, qualified, subroutine and enumeration types.
+//! A unit's types: base, pointer, named, qualified, subroutine and enumeration types.
 
 mod array;
 mod composite;
@@ -21,16 +21,16 @@ use crate::model::{
 };
 use crate::target::SpaceId;
 
-/// Maximum number of bits of a base type, far more than of any machine's.
+/// Maximum number of bits in a base type, far more than on any machine.
 const MAX_BASE_BITS: u64 = 1 << 32;
 
 impl Builder {
-    /// Adds a number, character or boolean type of `bits` bits. Equal types share one id; this holds for all types
+    /// Adds a number, character or boolean type with `bits` bits. Equal types share one id; this holds for all types
     /// except structures, classes, unions and enumerations.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`]; [`ErrorKind::Limit`] if `bits` is 0 or more than 2^32, or not the size of a format that
-    /// has one.
+    /// [`ErrorKind::UnknownId`]; [`ErrorKind::Limit`] if `bits` is 0 or more than 2^32, or differs from the encoding's
+    /// fixed size, if it has one.
     pub fn base_type(
         &mut self,
         unit: UnitId,
@@ -57,7 +57,7 @@ impl Builder {
         self.pointer_into(unit, to, SpaceId::DEFAULT)
     }
 
-    /// Adds a pointer into an address space, of the size of the space's addresses.
+    /// Adds a pointer into an address space, as large as the space's addresses.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`]; [`ErrorKind::UnknownSpace`].
@@ -105,9 +105,9 @@ impl Builder {
         Ok(self.intern(unit, TypeKind::Pointer { kind, to, space, memory }, bits))
     }
 
-    /// Adds a pointer to a member of type `to` of a class: C++'s `T C::*`. Following the Itanium C++ ABI, a pointer to
-    /// a member function (`to` is a [subroutine](Self::subroutine)) has the size of two addresses, any other that of
-    /// one. DWARF 5 section 5.14.
+    /// Adds a pointer to a class member with type `to`: C++'s `T C::*`. By the Itanium C++ ABI, a pointer to a member
+    /// function (`to` is a [subroutine](Self::subroutine)) is as large as two addresses, any other as one. DWARF 5
+    /// section 5.14.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`]; [`ErrorKind::BadArgument`] where `class` is not a structure, class or union.
@@ -119,7 +119,7 @@ impl Builder {
         Ok(self.intern(unit, TypeKind::MemberPointer { class, to }, Some(bits)))
     }
 
-    /// Adds a type with only a name: `decltype(nullptr)`, or an opaque type of the language. DWARF 5 section 5.2.
+    /// Adds a type with only a name: `decltype(nullptr)`, or a language's opaque type. DWARF 5 section 5.2.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`].
@@ -164,7 +164,7 @@ impl Builder {
         Ok(self.intern(unit, TypeKind::Subroutine { returns, parameters: parameters.into() }, None))
     }
 
-    /// Adds an enumeration whose values are of type `of`.
+    /// Adds an enumeration whose values have type `of`.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`]; [`ErrorKind::DoesNotFit`] where a value does not fit `of`.
@@ -178,10 +178,10 @@ impl Builder {
         self.enumeration_of(unit, name, of, enumerators, false)
     }
 
-    /// Adds an enumeration whose names have a scope of their own: C++'s `enum class`. DWARF 5 section 5.7.
+    /// Adds an enumeration whose names have a separate scope: C++'s `enum class`. DWARF 5 section 5.7.
     ///
     /// # Errors
-    /// The errors of [`enumeration`](Self::enumeration).
+    /// Same errors as [`enumeration`](Self::enumeration).
     pub fn enum_class(
         &mut self,
         unit: UnitId,
@@ -213,7 +213,7 @@ impl Builder {
         Ok(self.module.types.push(ty))
     }
 
-    /// Refuses a value that does not fit an integral type of at most 64 bits, signed or unsigned.
+    /// Rejects a value that does not fit an integral type with at most 64 bits, signed or unsigned.
     fn value_fits(&self, ty: TypeId, value: i128, what: &str) -> Result<()> {
         let has = self.module.types[ty].bits.unwrap_or(64).min(64);
         // A type without known signedness accepts both.
@@ -234,7 +234,7 @@ impl Builder {
     }
 
     fn intern(&mut self, unit: UnitId, kind: TypeKind, bits: Option<u64>) -> TypeId {
-        // A typedef or qualified type has the value size of its type.
+        // A typedef or qualified type has its type's value size.
         let value_bits = match kind {
             TypeKind::Typedef { of, .. } | TypeKind::Qualified { of, .. } => {
                 of.and_then(|target| self.module.types[target].value_bits)
@@ -244,7 +244,7 @@ impl Builder {
         self.intern_type(Type { value_bits, ..self.type_of_unit(unit, kind, bits) })
     }
 
-    /// Returns a type of an existing unit, without optional properties.
+    /// Returns a type in an existing unit, without optional properties.
     fn type_of_unit(&self, unit: UnitId, kind: TypeKind, bits: Option<u64>) -> Type {
         Type::new(unit, kind, bits, bits, self.module.units[unit].scope)
     }
@@ -254,7 +254,7 @@ impl Builder {
         (!text.is_empty()).then(|| self.name(text)).transpose()
     }
 
-    /// Interns a name of an entity of the unit.
+    /// Interns an entity's name in the unit.
     pub(in crate::build) fn name_in(&mut self, unit: UnitId, text: &str) -> Result<StringId> {
         self.name(text).map_err(|error| error.or_at(self.module.at_unit(unit)))
     }
@@ -270,7 +270,7 @@ impl Builder {
         id
     }
 
-    /// Hash of the properties in which most types differ.
+    /// Hashes the properties in which most types differ.
     fn hash_of(&self, ty: &Type) -> u64 {
         self.hasher.hash_one((ty.unit, ty.bits, &ty.kind))
     }

@@ -1,4 +1,4 @@
-//! Parameters of templates and generics.
+//! Template and generic parameters.
 
 use crate::build::builder::Builder;
 use crate::error::{Error, ErrorKind, Result};
@@ -54,7 +54,7 @@ impl<'a> Template<'a> {
         Self::new(name, Argument::Template(template))
     }
 
-    /// Returns a pack of parameters (`DW_TAG_GNU_template_parameter_pack`), which must not contain packs.
+    /// Returns a parameter pack (`DW_TAG_GNU_template_parameter_pack`), which must not contain packs.
     pub fn pack(name: &'a str, parameters: impl Into<Vec<Self>>) -> Self {
         Self::new(name, Argument::Pack(parameters.into()))
     }
@@ -72,12 +72,12 @@ impl<'a> Template<'a> {
 }
 
 impl Builder {
-    /// Adds a template parameter to a structure, class or union that is an instance of a template. Parameters are in
-    /// the order of the calls.
+    /// Adds a template parameter to a structure, class or union that is a template instance. Parameters are in call
+    /// order.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`] where the type does not exist, or the parameter names a type of another unit;
-    /// [`ErrorKind::DoesNotFit`] where a value is not of its type's size; the errors of
+    /// [`ErrorKind::UnknownId`] where the type does not exist, or the parameter names another unit's type;
+    /// [`ErrorKind::DoesNotFit`] where a value does not have its type's size; the same errors as
     /// [`VariableBuilder::live`](crate::build::VariableBuilder::live) for its location; [`ErrorKind::BadArgument`]
     /// where a pack contains a pack, or the type cannot have template parameters.
     pub fn template(&mut self, of: TypeId, parameter: Template<'_>) -> Result<&mut Self> {
@@ -89,7 +89,7 @@ impl Builder {
         Ok(self)
     }
 
-    /// Checks and interns a parameter of a template, for a type or function of the unit. Errors name no entity.
+    /// Checks and interns a template parameter, for a type or function in the unit. Errors name no entity.
     pub(crate) fn template_parameter(
         &mut self,
         unit: UnitId,

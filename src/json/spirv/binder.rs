@@ -1,4 +1,4 @@
-//! State while a binding is read: names become ids of the description and of the SPIR-V module.
+//! State while a binding is read: names become ids in the description and in the SPIR-V module.
 
 use core::ops::Deref;
 
@@ -12,11 +12,11 @@ use crate::model::UnitId;
 use crate::near::nearest;
 use crate::spirv::{Binding, DebugOperation, Id, OPERATIONS, Position};
 
-/// State while a binding is read. Entities of the description are found by the reader.
+/// State while a binding is read. The reader finds the description's entities.
 pub(in crate::json) struct Binder<'r, 'a> {
     pub reader: &'r Reader<'a>,
     pub text: &'a str,
-    /// Ids of the SPIR-V module by name.
+    /// The SPIR-V module's ids by name.
     pub ids: HashMap<String, Vec<Id>>,
     /// Unit of the function whose positions are read.
     pub unit: UnitId,
@@ -32,7 +32,7 @@ impl<'a> Deref for Binder<'_, 'a> {
 }
 
 impl<'a> Binder<'_, 'a> {
-    /// Unit of functions that are not described.
+    /// Returns the unit for functions that are not described.
     pub fn first() -> UnitId {
         UnitId::from_u32(0)
     }

@@ -1,4 +1,4 @@
-//! Objects of bindings, read as calls of [`Binding`] and written from it.
+//! Binding objects, read as [`Binding`] calls and written from it.
 
 use super::super::objects::objects;
 use super::super::values::{Line, Named, Ref, Text};
@@ -14,22 +14,22 @@ use {
 };
 
 objects! {
-    /// Ids and positions of a SPIR-V module, for the entities of the description.
+    /// A SPIR-V module's ids and positions, for the description's entities.
     Bound {} {
-        /// Identifies the debug information of the module: 32 lowercase hexadecimal digits, or more.
+        /// Identifies the module's debug information: 32 lowercase hexadecimal digits, or more.
         build_identifier: Text<'a>,
         /// Different sources may have the build identifier.
         shared_identifier: bool,
         /// Location of separate debug information.
         storage_path: Text<'a>,
-        /// Units, each with the number of its language in SPIR-V.
+        /// Units, each with its language's number in SPIR-V.
         languages: Vec<(Ref<'a>, u32)>,
-        /// Variables outside of functions, each with its `OpVariable` or constant.
+        /// Variables outside functions, each with its `OpVariable` or constant.
         globals: Vec<(Ref<'a>, Named<'a>)>,
         /// Functions.
         functions: Vec<BoundFunction<'a>>,
     }
-    /// The `OpFunction` of a function, and statements about positions in it, in their order.
+    /// A function's `OpFunction`, and statements about positions in it, in their order.
     BoundFunction { id: Named<'a> } {
         /// The described function. Without one, lines are in files of the first unit.
         function: Ref<'a>,
@@ -39,7 +39,7 @@ objects! {
     BoundPosition {} {
         /// The start of the block with this label.
         start: Named<'a>,
-        /// Before an instruction of a block: the label, and the index counted from 0.
+        /// Before an instruction in a block: the label, and the index counted from 0.
         before: (Named<'a>, u32),
         /// After the instruction that defines the id.
         after: Named<'a>,
@@ -58,19 +58,19 @@ objects! {
     }
     /// An id that provides a variable or a part of it.
     ProvidedBy { id: Named<'a> } {
-        /// The id is the address of the variable.
+        /// The id is the variable's address.
         pointer: bool,
-        /// Storage class of the address.
+        /// The address's storage class.
         space: u32,
         /// Number added to the value or the address, or several.
         plus: Sums,
         /// Exactly these operations: names, each with its operands.
         operations: Vec<(Text<'a>, Vec<u32>)>,
-        /// Indexes of the part of the variable: numbers, or ids whose values are the indexes.
+        /// Indexes of the variable's part: numbers, or ids whose values are the indexes.
         part: Vec<IndexBy<'a>>,
-        /// First bit and end of the bits of the value.
+        /// First bit and end of the value's bits.
         taken: (u32, u32),
-        /// First bit and end of the bits of the variable.
+        /// First bit and end of the variable's bits.
         bits: (u32, u32),
     }
 }

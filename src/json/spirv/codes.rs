@@ -1,4 +1,4 @@
-//! The functions of a binding with their statements in order.
+//! A binding's functions with their statements in order.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -21,7 +21,7 @@ pub(in crate::json) struct BoundStatement<'m> {
     pub providers: &'m [Provider],
 }
 
-/// Units with a number of their language.
+/// Returns the units that have a language number.
 pub(super) fn languages<'m>(
     module: &'m Module,
     binding: &'m Binding,
@@ -29,7 +29,7 @@ pub(super) fn languages<'m>(
     module.units().filter_map(|(unit, _)| Some((unit, binding.language_number(unit)?)))
 }
 
-/// The functions with their statements. A function recurs where the statements of several alternate.
+/// Returns the functions with their statements. A function recurs where the statements of several functions alternate.
 pub(super) fn codes<'m>(binding: &'m Binding, module: &Module) -> Result<Vec<BoundCode<'m>>> {
     let bound = module.functions().filter_map(|(id, _)| Some((binding.function_id(id)?, id)));
     let mut unwritten: Vec<(Id, FunctionId)> = bound.collect();

@@ -1,4 +1,4 @@
-//! Bindings of descriptions to SPIR-V modules: the key `spirv`.
+//! Bindings between descriptions and SPIR-V modules: the key `spirv`.
 
 #[cfg(feature = "spirv")]
 mod binder;

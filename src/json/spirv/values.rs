@@ -1,4 +1,4 @@
-//! Values of bindings that JSON has in two forms: sums and indexes.
+//! Binding values that JSON has in two forms: sums and indexes.
 
 use core::fmt;
 
@@ -16,7 +16,7 @@ use {
     crate::spirv::Index,
 };
 
-/// One number to add, or a list of several.
+/// A number to add, or a list of several numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::json) struct Sums(pub Vec<Signed>);
 
@@ -71,7 +71,7 @@ pub(in crate::json) enum IndexBy<'a> {
 }
 
 objects! {
-    /// The id of an index.
+    /// The id for an index.
     IndexId { id: Named<'a> } {}
 }
 
@@ -113,7 +113,7 @@ impl HasSchema for IndexBy<'_> {
 
 #[cfg(feature = "spirv")]
 impl Sums {
-    /// Returns the numbers, of 32 bits each.
+    /// Returns the numbers, which have 32 bits each.
     pub fn numbers(self) -> Outcome<Vec<i32>> {
         let number = |Signed(plus)| {
             i32::try_from(plus).map_err(|_| Error::bad_argument(format!("{plus} does not fit in 32 bits")))

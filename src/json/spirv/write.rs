@@ -10,23 +10,23 @@ use crate::model::Module;
 use crate::spirv::{Binding, Statement};
 
 impl Binding {
-    /// Writes the [description](crate::json) of a module with this binding, from which [`from_json`](Self::from_json)
-    /// makes an equal module and binding. Ids are written as numbers.
+    /// Writes a module's [description](crate::json) with this binding, from which [`from_json`](Self::from_json) makes
+    /// an equal module and binding. Ids are written as numbers.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) for a line in a file of another unit than the
-    /// function's, and for bits that end at their start; [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId) for
-    /// an entity that the module lacks.
+    /// [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) for a line in another unit's file than the
+    /// function's, and for bits that end at their start; [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId)
+    /// for an entity that the module lacks.
     pub fn to_json(&self, module: &Module) -> Result<String> {
         let mut out = Vec::new();
         self.write_json(module, &mut out)?;
         String::from_utf8(out).map_err(|_| Error::malformed("JSON is UTF-8"))
     }
 
-    /// Writes the same, with each statement of the description on a line.
+    /// Writes the same, with each statement in the description on a line.
     ///
     /// # Errors
-    /// The errors of [`to_json`](Self::to_json), and [`ErrorKind::Io`](crate::error::ErrorKind::Io).
+    /// The errors that [`to_json`](Self::to_json) returns, and [`ErrorKind::Io`](crate::error::ErrorKind::Io).
     pub fn write_json(&self, module: &Module, to: impl Write) -> Result<()> {
         self.statements().iter().try_for_each(|(_, statement)| is_of(module, statement))?;
         let function =
@@ -49,7 +49,7 @@ impl Binding {
     }
 }
 
-/// Checks that the entities of a statement are the module's.
+/// Checks that a statement's entities are the module's.
 fn is_of(module: &Module, statement: &Statement) -> Result<()> {
     let unknown = |id: &dyn core::fmt::Display| Err(ErrorKind::UnknownId(id.to_string()).into());
     match statement {

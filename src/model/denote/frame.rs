@@ -8,8 +8,8 @@ use crate::op::Reg;
 use crate::target::SpaceId;
 
 impl Module {
-    /// The spans of a frame's column at a pc, in bytes from the start of the function: the first byte at the canonical
-    /// frame address, or the whole of a register of the caller. Spans depend on the model alone, not on emitted bytes.
+    /// Returns the spans of a frame column at a pc, in bytes from the function start: the first byte at the canonical
+    /// frame address, or a whole caller register. Spans depend on the model alone, not on emitted bytes.
     ///
     /// A register without a rule is unchanged if the calling convention [preserves](crate::target::Target::preserved_bits)
     /// it, and undefined if not. But [`Target::cfa_register`](crate::target::Target::cfa_register) without a rule is the
@@ -17,7 +17,7 @@ impl Module {
     ///
     /// # Errors
     /// The reason why the column has no meaning with these contents; [`NoMeaning::Unreadable`] for the canonical frame
-    /// address of a frame without rules.
+    /// address if the frame has no rules.
     pub fn denote_frame(
         &self,
         function: FunctionId,
@@ -56,7 +56,7 @@ impl Module {
     }
 }
 
-/// Contents of a stopped program for the rules of a frame.
+/// A stopped program's contents, as frame rules read them.
 struct InFrame<'m> {
     module: &'m Module,
     function: FunctionId,
@@ -69,7 +69,7 @@ impl Contents for InFrame<'_> {
         self.contents.register(reg, from, bits)
     }
 
-    /// The caller's value of the register, read at its location in the frame.
+    /// Returns the register's value in the caller, read at its location in the frame.
     fn entry_register(&self, reg: Reg) -> Option<u64> {
         let column = Column::Register(reg);
         let spans = self.module.denote_frame(self.function, self.pc, column, self.contents).ok()?;

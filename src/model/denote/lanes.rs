@@ -1,12 +1,12 @@
-//! Meaning of lane descriptions: the pc of each lane, and the active lanes.
+//! Meaning of lane descriptions: each lane's pc, and the active lanes.
 
 use super::{Contents, Denote, NoMeaning};
 use crate::model::ids::{LocId, ScopeId};
 use crate::model::{Mask, Module};
 
 impl Module {
-    /// The pc of each lane while the wave is at `pc`, in the code of a function or inlined call: bytes from the start
-    /// of the function. `None` for a lane that was not active on entry.
+    /// Returns each lane's pc while the wave is at `pc`, in the code of a function or inlined call: bytes from the
+    /// function start. `None` for a lane that was not active on entry.
     ///
     /// * An active lane is at `pc`.
     /// * An inactive lane waits at the pc of the innermost region whose mask contains it.
@@ -35,8 +35,8 @@ impl Module {
         Ok(standing)
     }
 
-    /// The mask of active lanes while the wave is at `pc`: bit *k* for lane *k*. The mask is EXEC, except in whole-wave
-    /// code, which has a separate mask.
+    /// Returns the active lanes' mask while the wave is at `pc`: bit *k* for lane *k*. The mask is EXEC, except in
+    /// whole-wave code, which has a separate mask.
     ///
     /// # Errors
     /// The reason why a mask has no meaning with these contents.
@@ -50,7 +50,7 @@ impl Module {
         mask.ok_or_else(|| NoMeaning::Unreadable("EXEC".into()))
     }
 
-    /// The number in a mask, with one bit per lane of the wave.
+    /// Returns the number in a mask, with one bit per lane.
     fn mask_of_lanes(&self, scope: ScopeId, loc: LocId, contents: &dyn Contents) -> Result<u64, NoMeaning> {
         let function = self.function_of(scope).ok_or(NoMeaning::Malformed)?;
         let meaning = self.meaning(Some(function), loc)?;

@@ -1,24 +1,24 @@
-//! Meaning of a location: bits of storage.
+//! A location's meaning: bits of storage.
 //!
-//! Defines the meaning of [`Node`]s, in terms of storage and bits, independent of DWARF. No other definition exists.
-//! [`check`](crate::check) compares it with the evaluation of the emitted bytes.
+//! This module alone defines what [`Node`]s mean, in terms of storage and bits, independent of DWARF, so that
+//! [`check`](crate::check) can compare the definition with the evaluation of the emitted bytes.
 //!
-//! *Storage* is a sequence of numbered bits: a register, an address space (one per lane, for the spaces private to
-//! lanes), constant bytes, or undefined. A location is a storage and the number of a bit in it. The *slice* of a
-//! location from bit `from` with `bits` bits is a list of spans, each some consecutive bits of one storage:
+//! *Storage* is a sequence of numbered bits: a register, an address space (one per lane, if the space is private to
+//! lanes), constant bytes, or undefined. A location is a storage and a bit number in it. The *slice* of a location from
+//! bit `from` with `bits` bits is a list of spans; each span is consecutive bits in one storage:
 //!
 //! | location | its slice |
 //! |---|---|
 //! | `register(r)` | bits `from…` of register `r` |
-//! | `lane(r, k)` | bits `k·w + from…` of `r`, with `w` the bits of a lane |
+//! | `lane(r, k)` | bits `k·w + from…` of `r`, with `w` the bits per lane |
 //! | `per_lane(r)` | the same with the current lane for `k` |
-//! | `memory(s, a)` | bits `8·a + from…` of space `s`; the current lane's, if the space is private to lanes |
-//! | `stack_slot(n)` | the slice of private memory at `stack_address(n)`: the [`Stack`]'s base plus `n` |
-//! | `l.offset(n)`, `l.bit_offset(n)` | the slice of `l` from `from + 8·n`, `from + n` |
-//! | `parts(…)` | the bits of each part, in order, that are in `from…from + bits` |
+//! | `memory(s, a)` | bits `8·a + from…` in space `s`; the current lane's, if the space is private to lanes |
+//! | `stack_slot(n)` | the private memory's slice at `stack_address(n)`: the [`Stack`]'s base plus `n` |
+//! | `l.offset(n)`, `l.bit_offset(n)` | `l`'s slice from `from + 8·n`, `from + n` |
+//! | `parts(…)` | each part's bits, in order, that are in `from…from + bits` |
 //! | `b.overlay(a, o, n)` | `b`'s bits below `o` and from `o + n` on; between them, `a`'s from 0 on |
-//! | `select(m, z, o, w, n)` | per element, the bits of `o` if its bit of `m` is 1, else those of `z` |
-//! | `l.extend(w, n)` | bit `i` is bit `i mod w` of `l` |
+//! | `select(m, z, o, w, n)` | per element, `o`'s bits if the element's bit in `m` is 1, otherwise `z`'s |
+//! | `l.extend(w, n)` | bit `i` is `l`'s bit `i mod w` |
 //! | `implicit(b)`, `value(v)` | the bits themselves |
 //! | `pointer_to(x, n)` | the bits of a pointer to `x` plus `n`, which have no numeric value |
 //! | `call(p)` | the slice of procedure `p`'s location |
@@ -26,10 +26,10 @@
 //! | `undefined()` | undefined bits |
 //! | `expr(e)` | not defined |
 //!
-//! A location has a meaning only as a whole: each offset stays in its storage, each part has the bits that are taken of
-//! it, and each number can be computed. Otherwise the location has no meaning, even if the requested bits are
-//! elsewhere. [`Builder`](crate::build::Builder) refuses locations that are always outside their storage; the rule here
-//! concerns offsets that are known at run time only.
+//! A location has a meaning only as a whole: each offset stays inside its storage, each part contains the bits that are
+//! taken from it, and each number can be computed. Otherwise the location has no meaning, even if the requested bits
+//! are elsewhere. [`Builder`](crate::build::Builder) rejects locations that are always outside their storage, so the
+//! rule here concerns offsets that are known only at run time.
 
 mod frame;
 mod lanes;
@@ -48,30 +48,30 @@ use crate::model::{Module, Stack};
 use crate::op::Reg;
 use crate::target::{Per, SpaceId};
 
-/// Contents of a stopped program that locations depend on.
+/// A stopped program's contents, on which locations depend.
 pub trait Contents {
-    /// `bits` (1 to 64) bits of a register from bit `from` on. `None` if they cannot be read.
+    /// Returns `bits` (1 to 64) bits of a register from bit `from` on. `None` if they cannot be read.
     fn register(&self, reg: Reg, from: u64, bits: u32) -> Option<u64>;
 
-    /// The contents of a register of at most 64 bits on entry to the function. `None` if unknown.
+    /// Returns the contents of a register with at most 64 bits on entry to the function. `None` if unknown.
     fn entry_register(&self, reg: Reg) -> Option<u64> {
         let _ = reg;
         None
     }
 
-    /// The canonical frame address of the function, as the span of its first bit. `None` if unknown.
+    /// Returns the function's canonical frame address, as the span of its first bit. `None` if unknown.
     fn cfa(&self) -> Option<Span> {
         None
     }
 
-    /// `bits` (1 to 64) bits of memory in a space from bit `from` on. `lane` is given for a space that is private to
-    /// lanes. `None` if they cannot be read.
+    /// Returns `bits` (1 to 64) bits of a space's memory from bit `from` on. `lane` is given for a space that is
+    /// private to lanes. `None` if they cannot be read.
     fn memory(&self, space: SpaceId, lane: Option<u32>, from: u128, bits: u32) -> Option<u64>;
 
     /// The current lane, counted from 0; `None` without one.
     fn lane(&self) -> Option<u32>;
 
-    /// The address of a symbol in the file.
+    /// Returns a symbol's address in the file.
     fn symbol(&self, name: &str) -> Option<u64>;
 
     /// Difference in bytes between addresses in memory and in the file.
@@ -80,23 +80,23 @@ pub trait Contents {
     }
 }
 
-/// Consecutive bits of one storage.
+/// Consecutive bits in one storage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {
     /// The storage.
     pub storage: Storage,
-    /// The number of the first bit, counted from 0. In memory, 8 times the address.
+    /// Number of the first bit, counted from 0. In memory, 8 times the address.
     pub from: u128,
     /// Number of bits.
     pub bits: u64,
 }
 
-/// Storage of bits.
+/// Storage that contains bits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Storage {
     /// A register.
     Register(Reg),
-    /// Memory in a space; that of a lane, for a space private to lanes.
+    /// Memory in a space; the lane's memory, for a space private to lanes.
     Memory(SpaceId, Option<u32>),
     /// Constant bytes, lowest first.
     Implicit(Vec<u8>),
@@ -118,8 +118,8 @@ pub enum NoMeaning {
     Unreadable(String),
     /// The location, or one that it is computed from, is outside its storage.
     OutOfBounds(String),
-    /// The location, or one that it is computed from, is past the last address of its space. There, the addresses of an
-    /// encoding can wrap.
+    /// The location, or a location that it is computed from, is past the last address in its space, where an encoding's
+    /// addresses can wrap.
     OutOfMemory(String),
     /// Another part of the location has no meaning.
     Part(String),
@@ -150,12 +150,12 @@ impl fmt::Display for NoMeaning {
 
 impl core::error::Error for NoMeaning {}
 
-/// Limit of the depth of procedure calls.
+/// Maximum depth of procedure calls. The limit bounds the stack, because a procedure may call itself.
 const MAX_DEPTH: u32 = 64;
 
 impl Module {
-    /// The spans of the first `bits` bits of a location, for code of `function`. Spans depend on the model alone, not
-    /// on emitted bytes.
+    /// Returns the spans of a location's first `bits` bits, for code of `function`. Spans depend on the model alone,
+    /// not on emitted bytes.
     ///
     /// # Errors
     /// The reason why the location has no meaning with these contents.
@@ -169,7 +169,7 @@ impl Module {
         self.denote_nodes(function, self.nodes(loc), bits, contents)
     }
 
-    /// Returns the storage of the first `bits` bits of a location that the module may not have.
+    /// Returns the storage of the first `bits` bits of a location that the module may lack.
     pub(crate) fn denote_nodes(
         &self,
         function: Option<FunctionId>,
@@ -181,7 +181,7 @@ impl Module {
         Ok(meaning.spans(bits, contents)?.into_vec())
     }
 
-    /// Returns the meaning of a location for code of `function`, with any contents.
+    /// Returns a location's meaning for code of `function`, with any contents.
     ///
     /// # Errors
     /// [`NoMeaning::Malformed`].
@@ -189,22 +189,22 @@ impl Module {
         Meaning::new(self, self.nodes(loc), self.stack_of(function), 0)
     }
 
-    /// Stack frame for code of `function`, or for code of no function.
+    /// Returns the stack frame for code of `function`, or for code outside functions.
     pub(crate) fn stack_of(&self, function: Option<FunctionId>) -> Stack {
         function.map_or_else(|| Stack::kernel(&self.target), |function| self.functions[function].stack)
     }
 }
 
-/// Spans of a slice: one or two of most.
+/// A slice's spans: usually one or two.
 pub(crate) type Spans = SmallVec<[Span; 2]>;
 
-/// Location that is read once, and has a meaning with each of many contents.
+/// A location that is read once and then evaluated with many contents.
 pub(crate) struct Meaning<'m> {
     module: &'m Module,
     tree: Tree<'m>,
     root: At,
     stack: Stack,
-    /// Number of calls of procedures around it.
+    /// Number of procedure calls around it.
     depth: u32,
 }
 
@@ -218,7 +218,7 @@ impl<'m> Meaning<'m> {
         Ok(Self { module, tree, root, stack, depth })
     }
 
-    /// Returns the spans of the first `bits` bits.
+    /// Returns the spans of the location's first `bits` bits.
     ///
     /// # Errors
     /// The reason why the location has no meaning with these contents.
@@ -241,7 +241,7 @@ impl<'m> Meaning<'m> {
     }
 }
 
-/// Meaning of a location with given contents.
+/// A location's meaning with given contents.
 struct Denote<'m> {
     of: &'m Meaning<'m>,
     contents: &'m dyn Contents,
@@ -325,7 +325,7 @@ impl Denote<'_> {
         }
     }
 
-    /// Appends the slice's bits of consecutive pieces, each given as location, first bit and size.
+    /// Appends the slice's bits from consecutive pieces, each given as location, first bit and size.
     fn sequence(
         &self,
         pieces: impl IntoIterator<Item = (At, i128, u64)>,
@@ -350,7 +350,7 @@ impl Denote<'_> {
         if bits == 0 { Ok(()) } else { Err(NoMeaning::OutOfBounds(name.into())) }
     }
 
-    /// Calls `each` with the number, the first bit and the size of each element's bits in the slice.
+    /// Calls `each` with the number, first bit and size of each element's bits in the slice.
     fn elements(
         &self,
         from: i128,
@@ -392,7 +392,7 @@ impl Denote<'_> {
         self.register(reg, u64::from(lane) * u64::from(width), Some(width), from, bits, out)
     }
 
-    /// Appends bits of a register from `first` on, within `width` bits if given.
+    /// Appends a register's bits from `first` on, within `width` bits if given.
     fn register(
         &self,
         reg: Reg,
@@ -429,7 +429,7 @@ impl Denote<'_> {
     }
 }
 
-/// Returns the first bit if the bits are inside a storage of `size` bits.
+/// Returns the first bit if the bits are inside a storage with `size` bits.
 fn inside(from: i128, bits: u64, size: u128, name: impl Fn() -> String) -> Result<u128, NoMeaning> {
     match u128::try_from(from) {
         Ok(from) if from + u128::from(bits) <= size => Ok(from),

@@ -1,4 +1,4 @@
-//! Numbers in locations: arithmetic of 64 bits, and reads of registers, memory and locations.
+//! Numbers in locations: 64-bit arithmetic, and reads from registers, memory and locations.
 
 use super::{Contents, Denote, NoMeaning, Span, Spans, Storage};
 use crate::model::tree::At;
@@ -44,7 +44,7 @@ impl Denote<'_> {
         Ok(value)
     }
 
-    /// Address of a symbol in the running program.
+    /// Returns a symbol's address in the running program.
     fn symbol(&self, space: SpaceId, symbol: Symbol) -> Result<u64, NoMeaning> {
         let name = self.of.module.symbol_name(symbol);
         let address = self.contents.symbol(name);
@@ -53,13 +53,13 @@ impl Denote<'_> {
         Ok(address.wrapping_add(bias))
     }
 
-    /// The base of the stack frame, in bytes of one lane.
+    /// Returns the stack frame's base, in bytes of one lane.
     fn stack_base(&self) -> Result<u64, NoMeaning> {
         let Some(reg) = self.of.stack.base else {
             if !self.of.module.target.has_lane_expressions() {
                 return Ok(0);
             }
-            // Slots count from the canonical frame address of the thread.
+            // Slots count from the thread's canonical frame address.
             let cfa = self.contents.cfa().map(|cfa| (cfa.from / 8) as u64);
             return cfa.ok_or_else(|| NoMeaning::Unreadable("the frame's address".into()));
         };
@@ -82,7 +82,7 @@ impl Denote<'_> {
         value.ok_or_else(|| NoMeaning::Unreadable(format!("register {} on entry", register.name())))
     }
 
-    /// The number in the first bits of a location.
+    /// Returns the number in a location's first bits.
     pub(super) fn read(&self, at: At, bits: u32) -> Result<u64, NoMeaning> {
         let mut spans = Spans::new();
         self.slice(at, 0, bits.into(), &mut spans)?;
@@ -90,7 +90,7 @@ impl Denote<'_> {
     }
 }
 
-/// The number in the bits of spans, the first being the least significant.
+/// Returns the number in the bits of spans, the first span being the least significant.
 pub(super) fn number_in(spans: &[Span], contents: &dyn Contents) -> Result<u64, NoMeaning> {
     let mut value = 0;
     let mut done = 0;

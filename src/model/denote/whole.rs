@@ -10,7 +10,7 @@ impl Denote<'_> {
         let root = self.of.root;
         let mut ignored = Spans::new();
         for at in 0..root {
-            // A node of numbers alone, after its last number, computes all numbers.
+            // A node with only numbers as operands computes all of them after its last number.
             let operands = self.of.tree.node(at + 1).sorts().1;
             if !operands.is_empty() && operands.iter().all(|&sort| sort == Sort::Val) {
                 continue;
@@ -27,7 +27,7 @@ impl Denote<'_> {
         meaning_of_part(self.operands_reach(root, &mut ignored))
     }
 
-    /// Checks that the operands of a node have the bits that the node takes.
+    /// Checks that a node's operands have the bits that the node takes.
     fn operands_reach(&self, at: At, ignored: &mut Spans) -> Result<(), NoMeaning> {
         match self.of.tree.node(at) {
             Node::Extend { bits, count } | Node::Select { bits, count } => {
@@ -50,11 +50,11 @@ impl Denote<'_> {
     }
 }
 
-/// A fault in any part of a location makes the whole location meaningless.
+/// Returns the fault in a part as a fault in the whole location, which has no meaning then.
 fn meaning_of_part(looked: Result<(), NoMeaning>) -> Result<(), NoMeaning> {
     match looked {
         Ok(()) => Ok(()),
-        // The bits that a raw expression reads of other parts are unknown too.
+        // The bits that a raw expression reads from other parts are unknown too.
         Err(why) if why == NoMeaning::Raw || why.is_outside() => Err(why),
         Err(why) => Err(NoMeaning::Part(why.to_string())),
     }

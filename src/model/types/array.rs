@@ -4,23 +4,23 @@ use crate::model::entities::{dimension_properties, entity};
 use crate::model::ids::{LocId, VariableId};
 
 dimension_properties! { entity (pub)
-    /// A dimension of an array.
+    /// An array dimension.
     #[derive(Copy, Hash)]
     pub struct Dimension {
-        /// Number of elements.
+        /// Element count.
         pub count: Count,
     }
     default {}
 }
 
-/// Number of elements of a dimension.
+/// A dimension's element count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Count {
     /// Unknown: a flexible array.
     Unknown,
     /// A constant number.
     Fixed(u64),
-    /// The value of a variable.
+    /// A variable's value.
     Variable(VariableId),
     /// A number ([`Loc::value`](crate::model::Loc::value)), computed where the array is in scope.
     Value(LocId),

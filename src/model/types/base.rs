@@ -1,6 +1,6 @@
-//! Enumerations of type properties: encodings, qualifiers, memory spaces, accessibility.
+//! Enumerations for type properties: encodings, qualifiers, memory spaces, accessibility.
 
-/// Encoding of a base type. DWARF 5 section 5.1.1 and table 7.11.
+/// A base type's encoding. DWARF 5 section 5.1.1 and table 7.11.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BaseEncoding {
     /// An address.
@@ -9,15 +9,15 @@ pub enum BaseEncoding {
     Boolean,
     /// A complex number: two binary floating-point numbers, the real part and the imaginary part.
     ComplexFloat,
-    /// A binary floating-point number: in 16, 32, 64 or 128 bits the format of IEEE 754.
+    /// A binary floating-point number: with 16, 32, 64 or 128 bits in IEEE 754's format.
     Float,
-    /// A binary floating-point number of 16 bits with 8 bits of exponent: bfloat16.
+    /// A 16-bit binary floating-point number with 8 exponent bits: bfloat16.
     BFloat16,
-    /// A binary floating-point number of 8 bits with 4 bits of exponent: E4M3.
+    /// An 8-bit binary floating-point number with 4 exponent bits: E4M3.
     Float8E4M3,
-    /// A binary floating-point number of 8 bits with 5 bits of exponent: E5M2.
+    /// An 8-bit binary floating-point number with 5 exponent bits: E5M2.
     Float8E5M2,
-    /// The imaginary part of a complex number, in binary floating point.
+    /// A complex number's imaginary part, in binary floating point.
     ImaginaryFloat,
     /// A decimal floating-point number.
     DecimalFloat,
@@ -41,20 +41,21 @@ pub enum BaseEncoding {
     Edited,
     /// A Unicode character (ISO/IEC 10646-1:1993), in UTF-8, UTF-16 or UTF-32.
     Utf,
-    /// A character of ISO/IEC 10646-1:1993 in UCS-4.
+    /// A character in UCS-4, from ISO/IEC 10646-1:1993.
     Ucs,
-    /// A character of ISO/IEC 646:1991.
+    /// A character from ISO/IEC 646:1991.
     Ascii,
 }
 
 impl BaseEncoding {
-    /// Whether it is a binary floating-point number in a format other than IEEE 754's, which no constant of DWARF names.
+    /// Returns whether it is a binary floating-point number in a format other than IEEE 754's, for which DWARF has no
+    /// constant.
     #[cfg(any(feature = "write", feature = "spirv"))]
     pub(crate) fn is_other_float(self) -> bool {
         self.bits().is_some()
     }
 
-    /// Returns the size of such a number in bits.
+    /// Returns such a number's size in bits.
     pub(crate) fn bits(self) -> Option<u64> {
         match self {
             Self::BFloat16 => Some(16),
@@ -71,7 +72,7 @@ impl BaseEncoding {
     }
 }
 
-/// A qualifier of a type. DWARF 5 section 5.3.
+/// A type qualifier. DWARF 5 section 5.3.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Qualifier {
     /// `const`: read-only.
@@ -97,7 +98,7 @@ impl Qualifier {
     }
 }
 
-/// Kind of a pointer type. DWARF 5 section 5.3.
+/// Pointer type kind. DWARF 5 section 5.3.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum PointerKind {
     /// A pointer.
@@ -111,7 +112,7 @@ pub enum PointerKind {
 
 #[cfg(feature = "spirv")]
 impl PointerKind {
-    /// Symbol in a declaration of C or C++.
+    /// Returns the symbol in a C or C++ declaration.
     pub(crate) fn symbol(self) -> &'static str {
         match self {
             Self::Pointer => "*",
@@ -121,8 +122,8 @@ impl PointerKind {
     }
 }
 
-/// Memory that the source declares for an object, independent of the address space of the object's address. AMDGPU
-/// extension, `DW_AT_LLVM_memory_space`.
+/// Memory that the source declares for an object, independent of the address space that the object's address belongs
+/// to. AMDGPU extension, `DW_AT_LLVM_memory_space`.
 ///
 /// | | OpenCL | CUDA, HIP |
 /// |---|---|---|
@@ -142,7 +143,7 @@ pub enum MemorySpace {
     Private,
 }
 
-/// Accessibility of a member. DWARF 5 sections 2.8 and 5.7.7, table 7.16.
+/// A member's accessibility. DWARF 5 sections 2.8 and 5.7.7, table 7.16.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Accessibility {
     /// Accessible everywhere.

@@ -13,11 +13,11 @@ pub struct Composite {
     pub kind: CompositeKind,
     /// Name, if any.
     pub name: Option<StringId>,
-    /// Scope: that of its static members, member functions and nested types.
+    /// Scope that contains its static members, member functions and nested types.
     pub scope: ScopeId,
-    /// Passing of its objects to functions; `None` if not described.
+    /// How its objects are passed to functions; `None` if not described.
     pub passed: Option<Passed>,
-    /// Template arguments of an instance of a template, in order.
+    /// Template arguments, in order, if it is a template instance.
     pub templates: Vec<TemplateParameter>,
     /// Base classes, in order.
     pub bases: Vec<Base>,
@@ -27,7 +27,7 @@ pub struct Composite {
     pub variant_parts: Vec<VariantPartId>,
 }
 
-/// Kind of a composite type.
+/// Composite type kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CompositeKind {
     /// A structure.
@@ -38,7 +38,7 @@ pub enum CompositeKind {
     Union,
 }
 
-/// Passing of a structure, class or union to functions and as their result. DWARF 5 section 5.7.1.1.
+/// How functions take and return a structure, class or union. DWARF 5 section 5.7.1.1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Passed {
     /// Passed by value.
@@ -60,10 +60,10 @@ pub struct Base {
     pub is_virtual: bool,
 }
 
-/// Offset of a base class in an object.
+/// A base class's offset in an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BaseOffset {
-    /// A constant number of bytes.
+    /// A constant byte offset.
     Bytes(u64),
     /// The address that a [raw expression](crate::model::Loc::expr) computes from the object's address.
     Expr(LocId),
@@ -77,9 +77,9 @@ member_properties! { entity (pub)
         pub name: Option<StringId>,
         /// Type.
         pub ty: TypeId,
-        /// Offset of the member's first bit from the start of the object, in bits.
+        /// Offset of the member's first bit from the object start, in bits.
         pub offset_bits: u64,
-        /// Size of a bit field in bits; `None` for a member of its type's size.
+        /// A bit field's size in bits; `None` for a member with its type's size.
         pub bits: Option<u64>,
     }
     default {}
@@ -100,22 +100,22 @@ pub struct VariantPart {
 /// Discriminant, which selects the variant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Discriminant {
-    /// The value of a member of the variant part.
+    /// The value of a member in the variant part.
     Member(Member),
     /// A value that is not stored in the object: only its type is known.
     Type(TypeId),
 }
 
-/// A variant of a variant part.
+/// A variant in a variant part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variant {
-    /// Values of the discriminant that select the variant; empty for the default variant.
+    /// Discriminant values that select the variant; empty for the default variant.
     pub values: Vec<VariantValues>,
     /// Members, in order.
     pub members: Vec<Member>,
 }
 
-/// Values of a discriminant.
+/// Discriminant values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum VariantValues {
     /// A single value.
@@ -125,7 +125,7 @@ pub enum VariantValues {
 }
 
 impl Composite {
-    /// Members, including those of its variant parts.
+    /// Returns the members, including members of its variant parts.
     pub(crate) fn all_members<'m>(&'m self, module: &'m Module) -> impl Iterator<Item = &'m Member> {
         let parts = self.variant_parts.iter().map(|&part| &module.variant_parts[part]);
         let inner = parts.flat_map(|part| {
@@ -140,7 +140,7 @@ impl Composite {
 }
 
 impl Discriminant {
-    /// The type of the value.
+    /// Returns the value's type.
     pub fn ty(&self) -> TypeId {
         match self {
             Self::Member(member) => member.ty,

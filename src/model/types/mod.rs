@@ -1,4 +1,4 @@
-//! Types of the source language.
+//! The source language's types.
 
 mod array;
 mod base;
@@ -25,13 +25,14 @@ use super::scopes::SourceLine;
 use crate::target::SpaceId;
 
 type_properties! { entity (pub(crate))
-    /// A type of a unit.
+    /// A unit's type.
     pub struct Type {
         pub(crate) unit: UnitId,
         pub(crate) kind: TypeKind,
         /// Size in bits; `None` for types without a size (functions, incomplete types).
         pub(crate) bits: Option<u64>,
-        /// Size in bits without padding at the end: a vector of three elements has the size of one of four.
+        /// Size in bits without padding at the end. With padding, a three-element vector is as large as a four-element
+        /// vector.
         pub(crate) value_bits: Option<u64>,
         /// Scope of the declaration: a unit, namespace, function, block or composite type.
         pub(crate) scope: ScopeId,
@@ -41,7 +42,7 @@ type_properties! { entity (pub(crate))
     }
 }
 
-/// Kind of a type.
+/// Type kind.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum TypeKind {
     /// A number, character or truth value.
@@ -51,32 +52,32 @@ pub enum TypeKind {
         /// Encoding of its bits.
         encoding: BaseEncoding,
     },
-    /// An unspecified type, which has only a name, such as the type of C++'s `nullptr`.
+    /// An unspecified type, which has only a name, such as C++'s `nullptr_t`.
     Unspecified {
         /// Name.
         name: StringId,
     },
     /// A pointer or reference.
     Pointer {
-        /// Pointer or kind of reference.
+        /// Pointer or reference kind.
         kind: PointerKind,
-        /// Type of the object; `None` for `void`.
+        /// The object's type; `None` for `void`.
         to: Option<TypeId>,
-        /// Address space of the object.
+        /// The object's address space.
         space: SpaceId,
-        /// Memory of the object, as declared in the source.
+        /// The object's memory, as declared in the source.
         memory: Option<MemorySpace>,
     },
-    /// A pointer to a member of a class: C++'s `T C::*`.
+    /// A pointer to a class member: C++'s `T C::*`.
     MemberPointer {
         /// The class.
         class: TypeId,
-        /// Type of the member; a function type for a member function.
+        /// The member's type; a function type for a member function.
         to: TypeId,
     },
     /// An array.
     Array {
-        /// The type of an element.
+        /// Element type.
         of: TypeId,
         /// The dimensions, the outermost first.
         dimensions: Vec<Dimension>,
@@ -85,37 +86,37 @@ pub enum TypeKind {
     },
     /// A vector, such as OpenCL's `float4`.
     Vector {
-        /// The type of an element.
+        /// Element type.
         of: TypeId,
-        /// Number of elements.
+        /// Element count.
         count: u64,
-        /// Whether three elements take the room of three, as WGSL's `vec3`, where they usually take that of four.
+        /// Whether three elements occupy as many bits as three, as WGSL's `vec3` does, instead of the usual four.
         is_packed: bool,
     },
-    /// A matrix, such as GLSL's `mat4`. DWARF has no matrices: it is an array of vectors there.
+    /// A matrix, such as GLSL's `mat4`. DWARF has no matrices, so that it is an array of vectors there.
     Matrix {
-        /// Type of a column or row: a vector.
+        /// Column or row type: a vector.
         of: TypeId,
-        /// Number of columns or rows.
+        /// Column or row count.
         count: u64,
         /// Whether the vectors are columns; otherwise they are rows.
         is_column_major: bool,
-        /// Distance between the vectors in bits, where it differs from the size of a vector.
+        /// Distance between the vectors in bits, where it differs from a vector's size.
         stride_bits: Option<u64>,
     },
-    /// A cooperative matrix, SPIR-V's `OpTypeCooperativeMatrixKHR`: the invocations of a scope share its elements. It has
-    /// no size, because the implementation chooses the elements of each invocation.
+    /// A cooperative matrix, SPIR-V's `OpTypeCooperativeMatrixKHR`: the invocations in a scope share its elements. It
+    /// has no size, because the implementation chooses each invocation's elements.
     CooperativeMatrix {
-        /// The type of an element.
+        /// Element type.
         of: TypeId,
-        /// SPIR-V's number of the scope whose invocations share the matrix, such as 2 for a workgroup and 3 for a
+        /// SPIR-V's number for the scope whose invocations share the matrix, such as 2 for a workgroup and 3 for a
         /// subgroup.
         scope: u32,
-        /// Number of rows.
+        /// Row count.
         rows: u32,
-        /// Number of columns.
+        /// Column count.
         columns: u32,
-        /// SPIR-V's number of the use: 0 for matrix A, 1 for matrix B, 2 for the accumulator.
+        /// SPIR-V's number for the use: 0 for matrix A, 1 for matrix B, 2 for the accumulator.
         usage: u32,
     },
     /// A structure, class or union.
@@ -124,11 +125,11 @@ pub enum TypeKind {
     Enum {
         /// Name, if any.
         name: Option<StringId>,
-        /// The type of its values.
+        /// Type of its values.
         of: TypeId,
         /// Names and values.
         enumerators: Vec<(StringId, i128)>,
-        /// Whether the enumerators have a scope of their own: C++'s `enum class`.
+        /// Whether the enumerators have a separate scope: C++'s `enum class`.
         is_class: bool,
     },
     /// Another name for a type.
@@ -145,24 +146,24 @@ pub enum TypeKind {
         /// The type; `None` for `void`.
         of: Option<TypeId>,
     },
-    /// The type of a function.
+    /// A function type.
     Subroutine {
-        /// Type of the result; `None` for `void`.
+        /// Result type; `None` for `void`.
         returns: Option<TypeId>,
-        /// Types of the parameters.
+        /// Parameter types.
         parameters: Vec<TypeId>,
     },
 }
 
-/// Kinds of types with the tags of their entries: DWARF 5 section 7.3, table 7.3.
+/// Type kinds with their entries' tags: DWARF 5 section 7.3, table 7.3.
 macro_rules! tags { ($($kind:pat => $tag:ident;)*) => {
-    /// Whether the tag is that of a type that a module can describe.
+    /// Returns whether a type that a module can describe has the tag.
     pub(crate) fn is_type_tag(tag: gimli::DwTag) -> bool {
         matches!(tag, $(gimli::$tag)|*)
     }
 
     impl TypeKind {
-        /// Tag of the type's entry.
+        /// Returns the tag of the type's entry.
         pub(crate) fn tag(&self) -> gimli::DwTag {
             match self { $($kind => gimli::$tag,)* }
         }
@@ -214,17 +215,17 @@ impl Store for TypeKind {
 /// Equal elements in a row, at equal distances.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Elements {
-    /// Type of an element.
+    /// Element type.
     pub of: TypeId,
-    /// Number of elements.
+    /// Element count.
     pub count: u64,
-    /// Distance between the elements in bits, where it differs from the size of an element.
+    /// Distance between the elements in bits, where it differs from an element's size.
     pub stride_bits: Option<u64>,
 }
 
 impl TypeKind {
-    /// Elements of a kind that consists of a fixed number of them: their selection, the types that they contain and
-    /// reference, and the array that stands for them in SPIR-V follow from this row.
+    /// Returns the elements if the kind consists of a fixed number of elements: their selection, the types that they
+    /// contain and reference, and the array that stands for them in SPIR-V follow from this row.
     pub(crate) fn elements(&self) -> Option<Elements> {
         match *self {
             Self::Vector { of, count, .. } => Some(Elements { of, count, stride_bits: None }),
@@ -245,29 +246,29 @@ impl Type {
         self.unit
     }
 
-    /// Kind of the type.
+    /// Returns the type's kind.
     pub fn kind(&self) -> &TypeKind {
         &self.kind
     }
 
-    /// Size in bits; `None` for a type without a size or of unknown size.
+    /// Returns the size in bits; `None` for a type without a size or with an unknown size.
     pub fn bits(&self) -> Option<u64> {
         self.bits
     }
 
-    /// Size in bits without padding at the end: that of three elements for a vector of three, although the vector has
-    /// the size of one of four. A variable's location has at least this many bits; where it has no others, the builder
-    /// appends an undefined part for the padding.
+    /// Returns the size in bits without padding at the end: three elements for a three-element vector, although the
+    /// vector is as large as a four-element vector. A variable's location has at least this many bits; where it has no
+    /// more bits, the builder appends an undefined part for the padding.
     pub fn value_bits(&self) -> Option<u64> {
         self.value_bits
     }
 
-    /// Scope of the declaration: a unit, namespace, function, block or composite type.
+    /// Returns the scope of the declaration: a unit, namespace, function, block or composite type.
     pub fn scope(&self) -> ScopeId {
         self.scope
     }
 
-    /// Source line of the declaration.
+    /// Returns the source line of the declaration.
     pub fn line(&self) -> Option<SourceLine> {
         self.line
     }
@@ -277,7 +278,7 @@ impl Type {
         self.alignment
     }
 
-    /// Passing of a structure, class or union to functions, if described.
+    /// Returns how a structure, class or union is passed to functions, if described.
     pub fn passed(&self) -> Option<Passed> {
         self.composite().and_then(|composite| composite.passed)
     }
@@ -360,13 +361,13 @@ impl Type {
         }
     }
 
-    /// Source lines of the type's and its members' declarations.
+    /// Returns the source lines where the type and its members are declared.
     pub(crate) fn lines<'m>(&'m self, module: &'m Module) -> impl Iterator<Item = SourceLine> + 'm {
         let members = self.composite().into_iter().flat_map(move |composite| composite.all_members(module));
         members.filter_map(|member| member.line).chain(self.line)
     }
 
-    /// Locations that the type references: counts of arrays and values of template parameters.
+    /// Returns the locations that the type references: array counts and template parameter values.
     pub(crate) fn locs(&self) -> Vec<LocId> {
         let mut types = Vec::new();
         match &self.kind {

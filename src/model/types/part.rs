@@ -1,21 +1,21 @@
-//! Parts of objects: members and elements.
+//! Object parts: members and elements.
 
 use super::{Count, Elements, TypeKind};
 use crate::error::{Error, Result};
 use crate::model::{Module, TypeId};
 
-/// A part of an object: the object itself, a member, an element, or a part of these.
+/// An object part: the object itself, a member, an element, or a part of these.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Part {
-    /// Type of the part; for an array with only some dimensions selected, the array's type.
+    /// The part's type; for an array with only some dimensions selected, the array's type.
     ty: TypeId,
     /// Number of the array's dimensions that are selected.
     dimensions: usize,
-    /// Row-major index of the part over the selected dimensions; `None` where an index is unknown.
+    /// The part's row-major index over the selected dimensions; `None` where an index is unknown.
     number: Option<u64>,
-    /// Size of a bit field in bits.
+    /// Bit field's size in bits.
     field_bits: Option<u64>,
-    /// Offset of the type from the start of the object in bits; `None` where an index is unknown.
+    /// Distance in bits from the object start to the type; `None` where an index is unknown.
     offset_bits: Option<u64>,
 }
 
@@ -36,7 +36,7 @@ impl Part {
         ty
     }
 
-    /// Size of the part in bits by its type: without padding at the end, then with it.
+    /// Returns the part's size in bits by its type: without padding at the end, then with it.
     pub fn sizes(&self, module: &Module) -> [Option<u64>; 2] {
         let ty = module.ty(self.ty);
         match self.field_bits {
@@ -46,7 +46,7 @@ impl Part {
         }
     }
 
-    /// Offset from the start of the object in bits; `None` where an index or a size is unknown.
+    /// Returns the distance from the object start in bits; `None` where an index or a size is unknown.
     pub fn offset_bits(&self, module: &Module) -> Option<u64> {
         match (self.dimensions, self.number?) {
             (0, _) | (_, 0) => self.offset_bits,
@@ -54,9 +54,9 @@ impl Part {
         }
     }
 
-    /// A member or element of the part, counted from 0; an index of `None` is an unknown one. Returns `None` where the
-    /// types do not describe the members: a structure without members, with base classes or with variants, or a type of
-    /// which only the name is known.
+    /// Selects a member or element, counted from 0; `None` is an unknown index. Returns `None` where the types do not
+    /// describe the members: a structure without members, with base classes or with variants, or a type that has only a
+    /// name.
     ///
     /// # Errors
     /// [`BadArgument`](crate::error::ErrorKind::BadArgument) if the part has no such member or element.
@@ -119,7 +119,7 @@ impl Part {
         Ok(Some(Self { offset_bits, ..Self::whole(of) }))
     }
 
-    /// Distance between parts of the array in bits.
+    /// Returns the distance between the array's parts in bits.
     fn stride_bits(&self, module: &Module) -> Option<u64> {
         let TypeKind::Array { of, dimensions, stride_bits } = module.ty(self.ty).kind() else { return None };
         let element = stride_bits.or(module.ty(*of).bits())?;

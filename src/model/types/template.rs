@@ -1,8 +1,8 @@
-//! Parameters of templates and generics: DWARF 5 section 2.23.
+//! Template and generic parameters: DWARF 5 section 2.23.
 
 use crate::model::ids::{LocId, StringId, TypeId};
 
-/// A template parameter with its argument, of a type or function that is an instance of the template.
+/// A template parameter with its argument, for a type or function that is a template instance.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TemplateParameter {
     /// Name, if any.
@@ -13,7 +13,7 @@ pub struct TemplateParameter {
     pub is_default: bool,
 }
 
-/// Argument of a template parameter.
+/// A template parameter's argument.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum TemplateArgument {
     /// A type; `None` for `void`.
@@ -32,7 +32,7 @@ pub enum TemplateArgument {
 }
 
 impl TemplateParameter {
-    /// Calls `each` with its types and the types of its values.
+    /// Calls `each` with its types and its values' types.
     pub(crate) fn types(&self, each: &mut impl FnMut(TypeId)) {
         match &self.argument {
             TemplateArgument::Type(ty) => ty.iter().copied().for_each(each),
@@ -42,7 +42,7 @@ impl TemplateParameter {
         }
     }
 
-    /// Appends the locations of its values.
+    /// Appends its values' locations.
     pub(crate) fn locs(&self, all: &mut Vec<LocId>) {
         match &self.argument {
             TemplateArgument::Value { value, .. } => all.push(*value),
