@@ -401,7 +401,7 @@ fn malformed_vectors_are_refused_with_file_vector_and_key() {
         ),
         (
             VECTORS.replace("wrong class", "wrong"),
-            "`vectors[2].name`, vector `wrong`: the names of vectors are unique",
+            "`vectors[2].name`, vector `wrong`: name is already the name of another vector",
         ),
         (
             VECTORS.replace("\"read\": 16", "\"reads\": 16"),

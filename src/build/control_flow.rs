@@ -184,6 +184,7 @@ impl LanesBuilder<'_> {
             while made.last().is_some_and(|(last, _)| last.end <= pcs.start) {
                 made.pop();
             }
+            // Lanes can wait where the mask was saved, so that the call must contain the save as well as the piece.
             let is_here = |range: &Range<u64>| range.start <= saved.min(pcs.start) && pcs.end <= range.end;
             let is_in = |&&inlined: &&ScopeId| self.builder.module.ranges(inlined).iter().any(is_here);
             // Inner calls come later in the list.
@@ -251,6 +252,7 @@ impl ControlFlow {
                 .map(|level| (stretches.levels[level].mask, stretches.levels[level].is_other));
             let mut open: Vec<(usize, bool)> = levels.collect();
             open.reverse();
+            // A piece continues only in adjacent code, with the same mask and side at the same depth.
             let goes_on = |level: usize, piece: usize| {
                 let (before, of) = &pieces[piece];
                 let (mask, is_other) = open[level];
@@ -260,12 +262,14 @@ impl ControlFlow {
             let same =
                 (0..open.len()).zip(&last).take_while(|&(level, &piece)| goes_on(level, piece)).count();
             last.truncate(same);
+            // All pieces that continue end with this stretch; the remaining open masks begin new pieces.
             for &piece in &last {
                 pieces[piece].0.pcs.end = pcs.end;
             }
             for (level, &(mask, is_other)) in open.iter().enumerate().skip(same) {
                 let (kind, waits_at) = self.kind(mask, is_other, &known[mask], &stretches.loops)?;
                 last.push(pieces.len());
+                // Code can reach a mask only after its save, which `stretches` has checked.
                 let saved = known[mask].saved.as_ref().map_or(pcs.start, |saved| saved.start);
                 pieces.push((Piece { pcs: pcs.clone(), saved, kind, waits_at, mask }, level));
             }
@@ -294,6 +298,7 @@ impl ControlFlow {
         let is_loop = loops.contains(&(mask, false));
         Ok(match (is_other, known.and, known.and_not) {
             (true, ..) => (RegionKind::Else, end()?),
+            // The remaining lanes run later, from where the mask was saved.
             (false, true, false) => (RegionKind::Then, saved.map_or(0, |saved| saved.start)),
             (false, false, _) if is_loop => (RegionKind::Loop, end()?),
             (false, false, _) => (RegionKind::Other, end()?),
@@ -414,6 +419,7 @@ impl ControlFlow {
         let mut next: Vec<Vec<usize>> = vec![Vec::new(); self.blocks.len()];
         self.edges.iter().for_each(|&(from, to)| next[from].push(to));
         for &block in order {
+            // In reverse postorder a predecessor comes first, except along back edges: their masks are compared below.
             let mut open = *entered[block].get_or_insert_default();
             let mut start = self.blocks[block].start;
             let inside = writes.partition_point(|(pcs, _)| pcs.start < start);
@@ -421,6 +427,7 @@ impl ControlFlow {
             for (pcs, write) in writes[inside..].iter().take_while(|(pcs, _)| pcs.start < end) {
                 let before = open;
                 open = stretches.apply(open, *write).map_err(|error| at_pcs(error, Some(pcs.clone())))?;
+                // The write's effect begins after the instruction.
                 if open != before {
                     stretches.all.push((start..pcs.end, before));
                     start = pcs.end;
@@ -428,6 +435,7 @@ impl ControlFlow {
             }
             stretches.all.push((start..end, open));
             for &to in &next[block] {
+                // The first edge decides what is open; every other edge must agree, which is checked below.
                 entered[to].get_or_insert(open);
             }
             left[block] = open;
@@ -443,6 +451,7 @@ impl ControlFlow {
                 );
                 return Err(at_pcs(Error::bad_argument(what), Some(self.blocks[to].clone())));
             }
+            // An edge back in the order: in a reducible graph it closes a loop.
             if place[to] <= place[from] {
                 stretches.loops.extend(
                     expected.map(|level| (stretches.levels[level].mask, stretches.levels[level].is_other)),
@@ -486,6 +495,7 @@ impl Stretches {
     }
 
     fn is_same(&self, mut a: Open, mut b: Open) -> bool {
+        // Levels are shared, so that equal chains usually meet in one index.
         while a != b {
             let (Some(one), Some(two)) = (a.map(|a| self.levels[a]), b.map(|b| self.levels[b])) else {
                 return false;

@@ -55,6 +55,7 @@ impl Builder {
     pub(super) fn end(&mut self) -> Result<(), Wrong> {
         self.take_wrong()?;
         let is_disjoint = self.order.sort_live(&mut self.module);
+        // Everything is sorted and assigned to its owner first, because the checks below rely on the order.
         self.order.sort_rows(&mut self.module);
         self.sort_frames();
         self.sort_arguments();
@@ -64,6 +65,7 @@ impl Builder {
         let module = &self.module;
         check_functions(module)?;
         check_calls(module)?;
+        // Live ranges that were added in order are disjoint, which is the usual case.
         if !is_disjoint {
             check_live(module)?;
         }
@@ -86,6 +88,7 @@ impl Builder {
             let mut outside = id;
             while let Scope { kind: ScopeKind::Type(_), parent: Some(parent), .. } = &scopes[outside] {
                 crate::work::step();
+                // Each scope on the way gets the result as well, so that a long chain of nested types is walked once.
                 between.push(outside);
                 outside = known[outside].unwrap_or(*parent);
             }
@@ -111,6 +114,7 @@ fn check_functions(module: &Module) -> Result<()> {
     for function in module.functions.values() {
         let context = || module.at_scope(function.scope);
         if let Some(Address::Symbol(symbol, _)) = function.address {
+            // A symbol can come from another module, whose strings this module lacks.
             let is_there = (symbol.0.as_u32() as usize) < module.strings.len();
             known(is_there, || format!("symbol {}", symbol.0)).map_err(|error| error.or_at(context()))?;
         }
@@ -156,6 +160,7 @@ fn check_calls(module: &Module) -> Result<()> {
 fn check_live(module: &Module) -> Result<(), Wrong> {
     for pair in module.lists.live.windows(2) {
         let [first, second] = pair else { continue };
+        // Equal ranges are one set of simultaneous locations, not an overlap.
         let same_place_set = first.start == second.start && first.end == second.end;
         if first.variable == second.variable && second.start < first.end && !same_place_set {
             let context = module.at_variable(second.variable, Some(second.pcs()));
@@ -202,6 +207,7 @@ fn check_variables(module: &Module) -> Result<()> {
         }
         check_line_of(module, variable.line, around.unit)
             .map_err(|error| error.or_at(module.at_variable(id, None)))?;
+        // Most variables need no further check, so that the remaining checks are in a separate function.
         let is_ruled = around.is_type || around.is_of_declaration || variable.is_declaration;
         let is_parameter = variable.kind == VariableKind::Parameter;
         if is_ruled || !variable.live.is_empty() || is_parameter && !around.takes_parameters {
@@ -224,6 +230,7 @@ fn check_variable(module: &Module, id: VariableId, variable: &Variable, around: 
     }
     let is_parameter = variable.kind == VariableKind::Parameter;
     let is_always = variable.always.is_some();
+    // A static member's constant value may be at the member's declaration; its location belongs to the definition.
     let is_elsewhere = |loc| module.constant(loc).is_none();
     let what = if around.is_type && (is_live || variable.always.is_some_and(is_elsewhere)) {
         "static member has a location; expected a constant, as its definition has the location"
@@ -290,6 +297,7 @@ fn check_types(module: &Module) -> Result<()> {
                         next.push(Step::Out);
                         let first = next.len();
                         module.types[ty].contained(module, |inner| next.push(Step::Into(inner)));
+                        // The stack reverses the order again, so that the first type in the description is reported.
                         next[first..].reverse();
                     }
                 },

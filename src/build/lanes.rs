@@ -75,6 +75,7 @@ impl Builder {
                 return Err(error.or_at(module.at_scope(scope)));
             }
         };
+        // Even without regions: no lane of the function ever waits.
         module.functions[function].lanes.is_described = true;
         Ok(LanesBuilder { builder: self, function, scope, around: None })
     }
@@ -97,8 +98,7 @@ impl LanesBuilder<'_> {
                     Ok(())
                 } else {
                     Err(Error::bad_argument(
-                        "a parent region is in an enclosing scope: this parent is in another \
-                    inlined call",
+                        "parent region is in another inlined call; expected a parent in an enclosing scope",
                     ))
                 }
             })
@@ -161,6 +161,7 @@ impl LanesBuilder<'_> {
         to_come: &[(Range<u64>, Loc)],
     ) -> Result<[RegionId; 2]> {
         let whole = self.region(RegionKind::Switch, pcs.clone(), end, masks)?;
+        // The cases' region is inside the whole `switch`.
         let around = self.around.replace(whole);
         let cases = self.region(RegionKind::Cases, pcs, start, to_come);
         self.around = around;
@@ -225,6 +226,7 @@ impl LanesBuilder<'_> {
         for (range, place) in masks {
             let module = &self.builder.module;
             pcs::bounds(&module.target, size, range).map_err(|error| error.or_at(context(module, range)))?;
+            // A saved mask's locations may extend beyond this region; only the common pcs matter.
             let range = range.start.max(pcs.start)..range.end.min(pcs.end);
             if range.start < range.end {
                 let mask = self.mask(&range, place);
@@ -236,6 +238,7 @@ impl LanesBuilder<'_> {
         let masks = &mut module.lanes.masks[first..];
         masks.sort_by_key(|mask| mask.start);
         if let Err((pc, error)) = each_pc(masks, &pcs) {
+            // A rejected region leaves no masks, so that the caller can go on after the error.
             module.lanes.masks.truncate(first);
             return Err(error.or_at(context(module, &(pc..pc + 1))));
         }
@@ -272,6 +275,7 @@ impl LanesBuilder<'_> {
         let code = module.ranges(self.scope);
         let is_in = |code: &Range<u64>| code.start <= pcs.start && pcs.end <= code.end;
         pcs::range(&module.target, size, pcs)?;
+        // A function's own scope has no ranges: all its code belongs to it.
         if code.is_empty() || code.iter().any(is_in) {
             return Ok(());
         }
@@ -304,6 +308,7 @@ impl LanesBuilder<'_> {
 /// Whether a location, or a procedure that it calls, differs between lanes.
 fn depends_on_lane(module: &Module, place: &Loc) -> bool {
     let is_lanes = |space| module.target.space(space).is_some_and(|space| space.per == Per::Lane);
+    // Procedures can call each other: each is searched once.
     let mut seen = HashSet::new();
     let mut calls = Vec::new();
     let mut nodes = place.nodes();
@@ -337,6 +342,7 @@ pub(super) fn sort(module: &mut Module) {
         // An enclosing region has the lower id.
         (function, region.start, core::cmp::Reverse(region.end), id)
     });
+    // Regions are sorted by function, so that each function's regions are one range of indices.
     for (at, &(function, _)) in order.iter().enumerate() {
         extend(&mut module.functions[function].lanes.regions, at as u32);
     }
@@ -413,6 +419,7 @@ fn each_pc(masks: &[Mask], pcs: &Range<u64>) -> Result<(), (u64, Error)> {
     let mut last = pcs.start..pcs.start;
     for mask in masks {
         match mask.pcs() {
+            // A gap: the pcs after the last range have no location.
             range if range.start > last.end => break,
             range if range.start < last.end => {
                 let kind = ErrorKind::OverlappingRanges { kind: Ranges::Mask, other: last };

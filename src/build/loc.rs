@@ -22,6 +22,7 @@ pub(super) struct Room {
 /// Flag: the piece is all lanes of a vector register. No storage has this many bits.
 const ALL_LANES: u64 = 1 << 63;
 
+// Unknown sizes are the largest numbers, so that every comparison with a need succeeds without a branch.
 pub(super) const UNKNOWN: Room = Room { before: ALL_LANES - 1, after: u64::MAX };
 
 impl Room {
@@ -175,6 +176,7 @@ fn node_by_node(
     let mut has_names = false;
     let mut whole = Reg(0);
     loop {
+        // Numbers need no room. Their count shows below where a node's last numbers begin.
         let numbers = nodes.at_most();
         nodes.skip_pure();
         let Some(node) = nodes.next() else { break };
@@ -206,6 +208,7 @@ fn node_by_node(
                 has_slot = true;
                 continue;
             }
+            // How much memory follows an address is known only at run time.
             Node::Memory(id) => {
                 space(module, id)?;
                 UNKNOWN
@@ -226,6 +229,7 @@ fn node_by_node(
             Node::Parts(count) => {
                 let mut total = 0u64;
                 for _ in 0..count {
+                    // Parts come off the stack from the last to the first; only their sum matters.
                     let part = places.pop().after;
                     let sum = || u128::from(total) + u128::from(part);
                     total =
@@ -234,6 +238,7 @@ fn node_by_node(
                 room(some(total, Quantity::CompositeBits)?)
             }
             Node::Overlay => {
+                // Constants show before run time whether the overlay fits; computed numbers do not.
                 let above = places.pop();
                 let below = places.pop();
                 if let Some((offset, size)) = last_constants(all.last_words(numbers), nodes.at_most()) {
@@ -319,6 +324,7 @@ fn node_by_node(
 /// Returns the last two numbers before a node, if both are constants. `rest` is the number of words after the node.
 #[cold]
 fn last_constants(mut numbers: Nodes<'_>, rest: usize) -> Option<(u64, u64)> {
+    // The third node is the overlay itself, after its two numbers.
     let mut last = [None; 3];
     while numbers.at_most() > rest {
         last = [last[1], last[2], numbers.next()];
@@ -351,6 +357,7 @@ pub(super) fn lacks(target: &Target, feature: Feature, needed_by: &str) -> Error
 fn levels(nodes: Nodes<'_>) -> usize {
     let mut levels: Vec<usize> = Vec::new();
     for node in nodes {
+        // In postfix order the last entries are the operands' levels.
         let operands = levels.split_off(levels.len().saturating_sub(node.arity()));
         levels.push(1 + operands.into_iter().max().unwrap_or(0));
     }

@@ -46,11 +46,13 @@ impl Builder {
             self.around = PrimaryMap::new();
             self.interned = HashTable::new();
         }
+        // The module is taken before its memory is cleared; an error leaves the builder usable.
         let taken = match ended {
             Ok(()) => take(&self.module),
             Err(wrong) => Err(wrong.error),
         };
         if is_large {
+            // Only the strings survive, because the stream refers to them by number.
             let strings = core::mem::take(&mut self.module.strings);
             self.module = Self::new(self.module.target.clone()).module;
             self.module.strings = strings;

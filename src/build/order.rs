@@ -36,8 +36,10 @@ impl Order {
         let Module { lists: Lists { live, .. }, locs, variables, .. } = module;
         let order = self;
         match live.last() {
+            // Usually the variable that was described last gets another range.
             Some(last) if last.variable == one.variable => {
                 if (last.start, last.end) != (one.start, one.end) {
+                    // Adjacent ranges with equal locations are joined later, which needs the slow path.
                     order.is_live_mixed |= one.start < last.end;
                     // A single branch, which is rarely taken.
                     if (last.end == one.start) & (order.hash == hash) {
@@ -50,6 +52,7 @@ impl Order {
                 if let Some(last) = last {
                     let index = live.len() as u32;
                     variables[last.variable].live = order.first_live..index;
+                    // A new variable: the ranges of the last variable are complete.
                     order.is_live_mixed |= one.variable < last.variable;
                     order.first_live = index;
                 }
@@ -84,6 +87,7 @@ impl Order {
         let Module { lists: Lists { rows, .. }, functions, .. } = module;
         if let (Some(&last), Some(before)) = (self.row_functions.last(), rows.last()) {
             self.are_rows_mixed |= (function, row.pc) < (last, before.pc);
+            // A new function: the rows of the last function are complete.
             if last != function {
                 let index = rows.len() as u32;
                 functions[last].rows = self.first_row..index;
@@ -101,6 +105,7 @@ impl Order {
         if self.are_rows_mixed {
             let mut both: Vec<_> = rows.drain(..).zip(row_functions.drain(..)).collect();
             both.sort_by_key(|(row, function)| (*function, row.pc));
+            // After sorting, all functions' rows are assigned again.
             (*rows, *row_functions) = both.into_iter().unzip();
             self.first_row = 0;
         }
@@ -126,6 +131,7 @@ fn join_live(module: &mut Module) {
             |one: &&Live| (one.variable, one.start, one.end) == (first.variable, first.start, first.end);
         let count = live[index..].iter().take_while(is_one).count();
         let is_equal = |(one, other): (usize, usize)| locs.is_same(live[one].loc, live[other].loc);
+        // Adjacent ranges are joined if they have the same set of locations, in the same order.
         let goes_on = live.get(last.start).is_some_and(|before| {
             before.variable == first.variable
                 && before.end == first.start
@@ -136,6 +142,7 @@ fn join_live(module: &mut Module) {
             live[last.clone()].iter_mut().for_each(|live| live.end = first.end);
         } else {
             if kept < index {
+                // The ranges are compacted in the list itself, because `kept` never passes `index`.
                 live.copy_within(index..index + count, kept);
             }
             last = kept..kept + count;

@@ -87,6 +87,7 @@ impl FrameBytes {
             Ok(innermost) => innermost,
             Err(fault) => return Unwound::failed(&unwinding(&fault)),
         };
+        // A row with a fault has no rules; the fault is reported with each register that was asked for.
         let here = innermost.row().ok().flatten();
         let ruled = here.iter().flat_map(|row| row.rules.iter().map(|&(register, _)| register.0));
         let read = |location: &Location, bits: u64| read_bits(location, bits, &machine.snapshot);
@@ -102,12 +103,13 @@ impl FrameBytes {
         let address = innermost.saved(cie.return_register).map_err(|fault| unwinding(&fault));
         let return_address = address.and_then(|location| {
             let bits = read(&location, u64::from(cie.encoding.address_bytes) * 8)?;
+            // An undefined return address is an answer: the frame is the outermost one.
             if bits.defined.iter().all(|&defined| defined == 0xff) {
                 Ok(Some(number(&bits.bytes, encoding.big_endian)))
             } else if bits.defined.iter().all(|&defined| defined == 0) {
                 Ok(None)
             } else {
-                Err(Fault::new(Class::Evaluation, "bits of the return address are undefined"))
+                Err(Fault::new(Class::Evaluation, "return address has undefined bits"))
             }
         });
         let cfa = innermost.cfa().map_err(|fault| unwinding(&fault));
@@ -136,12 +138,13 @@ fn rows(frames: &Frames<'_>, fde: &Fde<'_>) -> Result<Vec<Row>, Fault> {
     let mut rows = Vec::new();
     while let Some(row) = walk.next_row().map_err(fault)? {
         if row.start < last {
-            let rule = "the locations of rows ascend (A.6.4.2.1)";
+            let rule = "row begins before the previous row (A.6.4.2.1)";
             return Err(Fault::new(Class::IllFormed, rule));
         }
+        // Each row counts as a rule as well, so that empty rows are limited too.
         (last, listed) = (row.start, listed + row.rules.len() + 1);
         if listed > MOST_LISTED {
-            let rule = format!("a table lists at most {MOST_LISTED} rules");
+            let rule = format!("table lists more than {MOST_LISTED} rules");
             return Err(Fault::new(Class::Unsupported, rule));
         }
         rows.extend(Row::of(row, code));

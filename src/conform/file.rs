@@ -65,7 +65,7 @@ impl File {
                 if !names.insert(&vector.name) {
                     return Err(in_vector(
                         index,
-                        Wrong::new("the names of vectors are unique").under("name"),
+                        Wrong::new("name is already the name of another vector").under("name"),
                     ));
                 }
                 file.resolve(index)?;

@@ -116,6 +116,7 @@ impl Found {
             Answer::Pointer(pointer) => self.pointer() == Some(*pointer),
             Answer::Value(bits, ty) => match &self.result {
                 Ok(Element::Value(value)) => {
+                    // A value without an expected type must have the generic type.
                     let is_type = ty.map_or(value.ty().is_generic(), |ty| ty == value.ty());
                     is_type && natural(value).as_ref() == Some(bits)
                 }
@@ -124,6 +125,7 @@ impl Found {
         };
         match (is_it, self.fault()) {
             (true, _) => Verdict::Passed,
+            // An unsupported operation is no wrong answer.
             (false, Some(fault)) if fault.class == Class::Unsupported => Verdict::Unsupported,
             (false, _) => Verdict::Failed,
         }
@@ -158,6 +160,7 @@ fn stored(expected: &AfterStore, found: &Result<Snapshot, Fault>, before: &Snaps
         (_, Err(Fault { class: Class::Unsupported, .. })) => Verdict::Unsupported,
         (_, Err(_)) => Verdict::Failed,
         (AfterStore::Bytes(places), Ok(found)) => {
+            // The whole machine is compared, so that a store that also changes other bytes fails.
             let mut expected = before.clone();
             for (place, bytes) in places {
                 match *place {
@@ -186,6 +189,7 @@ pub(super) fn refusal(fault: &Fault) -> Class {
 pub(super) fn is_same(expected: &Location, found: &Location, bits: u128) -> bool {
     let bits = match (bits, expected.remaining(), found.remaining()) {
         (0, Some(expected), Some(found)) => {
+            // At the end of a storage no bits are left to compare, so that the locations themselves must be equal.
             if expected.min(found) == 0 {
                 return expected == found;
             }
@@ -220,6 +224,7 @@ pub(super) fn changes(before: &Snapshot, after: &Snapshot) -> AfterStore {
         let mut next = None;
         for (&address, &byte) in memory.iter().filter(|&(address, byte)| old.get(address) != Some(byte)) {
             match places.last_mut() {
+                // Consecutive bytes are printed as one store.
                 Some((_, bytes)) if next == Some(address) => bytes.push(byte),
                 _ => places.push((Stored::Memory { space, address, lane }, vec![byte])),
             }

@@ -84,7 +84,7 @@ impl SectionList {
         addresses: &[u64],
     ) -> Result<Vec<ListEntry<'_>>, Fault> {
         let first = self.first(encoding)?;
-        let cut_off = || ill_formed("the list begins within its table (DWARF 5, 7.29)");
+        let cut_off = || ill_formed("list begins outside its table (DWARF 5, 7.29)");
         let bytes =
             usize::try_from(first).ok().and_then(|first| self.bytes.get(first..)).ok_or_else(cut_off)?;
         let list = EncodedList { format: ListFormat::Loclists, bytes, base: base.unwrap_or(0) };
@@ -94,9 +94,10 @@ impl SectionList {
     /// Returns the first entry's offset.
     fn first(&self, encoding: Encoding) -> Result<u64, Fault> {
         let offset_bytes = usize::from(encoding.offset_bytes);
+        // The 64-bit format's length follows an escape of four bytes.
         let (length, header) = if offset_bytes == 8 { (12, 20) } else { (4, 12) };
         let Some(bytes) = self.bytes.get(..header) else {
-            return Err(ill_formed("the header of the lists is truncated (DWARF 5, 7.29)"));
+            return Err(ill_formed("list header is truncated (DWARF 5, 7.29)"));
         };
         let number = |bytes: &[u8]| {
             let push = |number, byte: &u8| number << 8 | u64::from(*byte);
@@ -105,24 +106,24 @@ impl SectionList {
         let rest = self.bytes.len() - length;
         let is_whole = number(&bytes[length - offset_bytes..length]) == rest as u64;
         if !is_whole || (offset_bytes == 8) != bytes.starts_with(&[0xff; 4]) {
-            return Err(ill_formed("the unit length is not that of the table (DWARF 5, 7.29)"));
+            return Err(ill_formed("unit length differs from the table's length (DWARF 5, 7.29)"));
         }
         if number(&bytes[length..length + 2]) != 5 {
-            return Err(ill_formed("the version of the lists is 5 (DWARF 5, 7.29)"));
+            return Err(ill_formed("list version is not 5 (DWARF 5, 7.29)"));
         }
         let [address_bytes, segment_bytes] = [bytes[length + 2], bytes[length + 3]];
         if address_bytes != encoding.address_bytes {
             let unit = encoding.address_bytes;
             return Err(ill_formed(format!(
-                "all headers of a program location have the same `address_size` (A.2.5.1): {address_bytes} \
-                    in the lists, {unit} in the unit"
+                "`address_size` is {address_bytes} in the lists, but {unit} in the unit (A.2.5.1)"
             )));
         }
         if segment_bytes != 0 {
             return Err(ill_formed(format!(
-                "the `segment_selector_size` of the lists is 0 (DWARF 5, 7.29): {segment_bytes}"
+                "`segment_selector_size` is {segment_bytes}; expected 0 (DWARF 5, 7.29)"
             )));
         }
+        // Without an offset the list follows the table of offsets.
         let offsets = number(&bytes[length + 4..header]) * offset_bytes as u64;
         Ok(self.offset.unwrap_or(header as u64 + offsets))
     }

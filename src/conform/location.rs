@@ -108,9 +108,9 @@ impl Stored {
                     return Ok(());
                 }
                 Err(format!(
-                    "the bytes have the size of the register, {bits}: {bytes} given",
+                    "{bytes} given for a register of {bits}",
                     bits = Count(bits, "bit"),
-                    bytes = Count(bytes, "byte").are()
+                    bytes = Count(bytes, "byte")
                 ))
             }
             Self::Memory { space, lane, .. } => {
@@ -203,11 +203,13 @@ impl<'a> Reader<'a> {
             let end = self.at;
             self.blanks();
             if !self.eat("|") {
+                // Blanks before the end belong to the enclosing text, such as a composite.
                 self.at = end;
                 return Ok(LocationText(places));
             }
             self.blanks();
             places.push(self.place()?);
+            // Bounds the time that a comparison of two locations takes.
             if places.len() > MAX_PLACES {
                 return Err(
                     self.expected(&format!("the end of a location of at most {MAX_PLACES} single locations"))
@@ -262,6 +264,7 @@ impl<'a> Reader<'a> {
                 self.need(":")?;
                 let is_negative = self.eat("-");
                 let bytes: u64 = self.number("a number of bytes")?;
+                // The sign is applied before the conversion, because -2^63 fits 64 bits and 2^63 does not.
                 let by = if is_negative { -i128::from(bytes) } else { bytes.into() };
                 let by = by.try_into().map_err(|_| self.expected("a number of bytes that fits 64 bits"))?;
                 Ok(Named::Pointer { entry, by })
@@ -284,6 +287,7 @@ impl<'a> Reader<'a> {
         if !self.eat("]") {
             loop {
                 self.blanks();
+                // Only simultaneous locations need parentheses inside a composite.
                 let location = if self.eat("(") {
                     self.blanks();
                     let location = self.location()?;
@@ -330,15 +334,17 @@ impl Place {
                 let layout = architecture.space(id);
                 let layout = layout.ok_or_else(|| format!("the target has no address space {space}"))?;
                 check_lane(id, layout.per, lane)?;
+                // In a 64-bit space, where the shift has no result, every address fits.
                 if address.checked_shr(layout.address_bits).unwrap_or(0) != 0 {
                     let bits = layout.address_bits;
                     return Err(format!(
-                        "an address of space {space} has {bits}: {address:#x}",
+                        "address {address:#x} does not fit space {space}, whose addresses have {bits}",
                         bits = Count(bits, "bit")
                     ));
                 }
+                // Memory's bits count from address 0, so that the address is an offset.
                 let bits = u128::from(address) * 8;
-                moved = moved.checked_add(bits).ok_or("the number of bits is too large")?;
+                moved = moved.checked_add(bits).ok_or("bit offset does not fit 128 bits")?;
                 Storage::Memory { space: id, address_bits: layout.address_bits, lane }
             }
             Named::Register(named) => {
@@ -378,6 +384,6 @@ fn moved_by(location: Location, by: u128) -> Result<Location, String> {
     if by == 0 {
         return Ok(location);
     }
-    let by = i128::try_from(by).map_err(|_| "the number of bits is too large")?;
+    let by = i128::try_from(by).map_err(|_| "bit offset does not fit 128 bits")?;
     location.moved(by).map_err(|fault| fault.rule.into_owned())
 }

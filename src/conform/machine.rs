@@ -206,6 +206,7 @@ fn registers(
                 Err(what) if item.is_own => return Err(wrong(what)),
                 Err(_) => continue,
             };
+            // A name and a number can denote one register.
             if !given.insert(reg) {
                 return Err(wrong(format!("register {} occurs twice", reg.0)));
             }
@@ -218,8 +219,8 @@ fn registers(
         match target.register_bits(reg) {
             Some(bits) if bytes.len() as u64 > u64::from(bits.div_ceil(8)) => {
                 return Err(wrong(format!(
-                    "the bytes fit the register, {bits}: {} given",
-                    Count(bytes.len(), "byte").are(),
+                    "{} given for a register of {bits}",
+                    Count(bytes.len(), "byte"),
                     bits = Count(bits, "bit")
                 )));
             }
@@ -246,8 +247,9 @@ fn store(snapshot: &mut Snapshot, memory: &MemoryText, is_own: bool, target: &Ta
         Some(layout) => {
             check_lane(id, layout.per, lane)?;
             let end = u128::from(*address) + bytes.len() as u128;
+            // The end may be the first address that does not exist.
             if end > 1 << layout.address_bits {
-                return Err(format!("the bytes exceed address space {space}"));
+                return Err(format!("bytes extend past the end of address space {space}"));
             }
         }
     }
@@ -271,7 +273,7 @@ impl EntryText {
             }
             (None, None, Some(Bytes(bytes))) => OwnedBody::Constant(bytes.clone()),
             (None, None, None) => OwnedBody::Nothing,
-            _ => return Err(Wrong::new("an entry has at most one of `expr`, `loclist` and `const_value`")),
+            _ => return Err(Wrong::new("entry has more than one of `expr`, `loclist` and `const_value`")),
         };
         Ok((body, self.unit.as_ref().map_or(current_unit, |unit| unit.0.0)))
     }

@@ -85,6 +85,7 @@ impl From<Rule<'_>> for RowRule {
 impl Row {
     /// Returns a row's part inside its FDE's code; `None` if that part is empty.
     pub(super) fn of(row: &FrameRow<'_>, code: (u64, u64)) -> Option<Self> {
+        // The program may advance past the FDE's code; such a row applies to no pc.
         let pcs = (row.start.max(code.0), row.end.min(code.1));
         let rules = || row.rules.iter().map(|&(register, rule)| (register.0, rule.into())).collect();
         (pcs.0 < pcs.1).then(|| Self { pcs, cfa: row.cfa.into(), rules: rules() })

@@ -91,6 +91,7 @@ impl UnwoundText {
             is_outermost: self.outermost == Some(true),
             error: self.error,
         };
+        // Rows are decoded before the frame is unwound, so that they can be correct although unwinding fails.
         let is_answer = expected.cfa.is_some() || expected.caller.is_some() || expected.is_outermost;
         match &self.outermost {
             Some(false) => {
@@ -156,6 +157,7 @@ impl ExpectUnwound {
 
 impl ExpectCaller {
     fn verdict(&self, found: &Unwound) -> Verdict {
+        // Without an expected pc any caller is right.
         let pc = answer(&found.return_address, |found| match self.pc {
             Some(_) => *found == self.pc,
             None => found.is_some(),
@@ -197,6 +199,7 @@ impl Unwound {
     /// The most important fault: ill-formed rules first, then missing context, unavailable contents, and unsupported
     /// operations.
     pub fn worst(&self) -> Option<&Fault> {
+        // Ill-formed bytes explain the faults that follow from them.
         let rank = |fault: &&Fault| match fault.class {
             Class::IllFormed => 0,
             Class::Evaluation => 1,

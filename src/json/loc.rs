@@ -402,6 +402,7 @@ fn read_operands<'a, S: SeqAccess<'a>>(
     let mut waiting = None::<Box<Postfix>>;
     for (read, operand) in operands.iter().enumerate() {
         let is_node = matches!(operand.kind, Kind::Node(_));
+        // An operand out of order is read into an empty list, which is appended at the end.
         let before = (is_node && operand.at != appended)
             .then(|| core::mem::replace(&mut within.nodes, Postfix::new()));
         let Some(number) =
@@ -493,6 +494,7 @@ impl Serialize for At<'_, '_> {
         let key = match node {
             Node::Const(value) => return Number(value).serialize(to),
             Node::Part(bits) => return (Self { at: tree.last(at), ..*self }, Number(bits)).serialize(to),
+            // The node is the same for all registers; `whole` says that all lanes of a vector register are meant.
             Node::Register(reg) if known.module.target().register(reg).is_some_and(|reg| reg.is_vector()) => {
                 "whole"
             }

@@ -66,7 +66,7 @@ pub fn locate(text: impl AsRef<[u8]>, keep: Keep) -> Result<Located> {
     let text = appended(text, &module, &coded)?;
     // References in locations that the compiler gave may have different ids in the text.
     if Module::from_json(&text)? != module {
-        let what = "locations that refer to other entities, in a description that is appended to";
+        let what = "locations in the description would refer to other entities than before";
         return Err(ErrorKind::Unsupported(what.into()).into());
     }
     Ok(Located { text, unproven })

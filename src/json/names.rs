@@ -41,6 +41,7 @@ impl<'a, In: Copy + Eq + Hash, Id: Copy + PartialEq> Table<'a, In, Id> {
         } else if let Some((within, name)) = named {
             match self.names.entry((within, name.clone())) {
                 Entry::Vacant(entry) => drop(entry.insert(Some(entity))),
+                // The name is not an error until a statement uses it.
                 Entry::Occupied(mut entry) if *entry.get() != Some(entity) => drop(entry.insert(None)),
                 Entry::Occupied(_) => {}
             }
@@ -51,6 +52,7 @@ impl<'a, In: Copy + Eq + Hash, Id: Copy + PartialEq> Table<'a, In, Id> {
     /// Resolves an id, or a name in the scope `within`.
     pub fn find(&self, within: In, text: &Text<'a>) -> Result<Id> {
         match (self.ids.get(text), self.names.get(&(within, text.clone()))) {
+            // An id that is also another entity's name is ambiguous too.
             (Some(&id), None) | (None, Some(&Some(id))) => Ok(id),
             (None, None) => Err(self.unknown(within, text)),
             _ => {

@@ -6,6 +6,7 @@ use crate::near::suggestion;
 /// Converts bytes to text. `what` names them in the error.
 pub(crate) fn utf8<'a>(what: &str, bytes: &'a [u8]) -> Result<&'a str> {
     core::str::from_utf8(bytes).map_err(|error| {
+        // Everything before the first wrong byte is text, so that the position can be counted in it.
         let good = core::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default();
         with_position(Error::malformed(format!("{what} is not UTF-8")), at_offset(good, good.len()))
     })
@@ -18,6 +19,7 @@ pub(crate) fn with_position(error: Error, json: JsonPlace) -> Error {
 
 /// Adds the position of a borrowed text part to an error; nothing for a part that was copied.
 pub(super) fn in_part(error: Error, text: &str, part: &str) -> Error {
+    // A part without escapes is borrowed from the text, so that its address gives its offset.
     let offset = (part.as_ptr() as usize).checked_sub(text.as_ptr() as usize);
     match offset.filter(|offset| offset.checked_add(part.len()).is_some_and(|end| end <= text.len())) {
         Some(offset) => with_position(error, at_item(text, offset)),
@@ -38,9 +40,11 @@ pub(crate) fn syntax_error(
         return with_position(ErrorKind::Truncated(what.into()).into(), at_offset(text, offset));
     }
     let message = error.to_string();
+    // `serde_json` appends its position, which is relative to the part.
     let tail = format!(" at line {} column {}", error.line(), error.column());
     let message = message.strip_suffix(&tail).unwrap_or(&message);
     let message = Error::malformed(format!("{message}{}", nearest(message)));
+    // A value with the wrong shape is reported at its start, a syntax error where it is.
     let location = if error.is_data() { at_item(text, offset) } else { at_offset(text, offset) };
     with_position(message, location)
 }
@@ -68,6 +72,7 @@ pub(crate) fn failed_element(text: &str, error: &serde_json::Error, array: &str)
 /// The message is the only location where `serde` has the word and the known words; a test requires its wording. If the
 /// wording changed, errors would lack suggestions, but still be errors.
 fn nearest(message: &str) -> String {
+    // The known names follow in backquotes, separated by words.
     let begins = ["unknown field `", "unknown variant `"];
     let unknown = begins.iter().find_map(|begin| message.strip_prefix(begin)?.split_once("`, expected "));
     let Some((word, expected)) = unknown else { return String::new() };
@@ -109,10 +114,12 @@ impl Walk {
                 b' ' | b'\n' | b'\r' | b'\t' => {}
                 b'"' => {
                     while offset < bytes.len() && bytes[offset] != b'"' {
+                        // An escaped quote does not end the string.
                         offset += if bytes[offset] == b'\\' { 2 } else { 1 };
                     }
                     offset = (offset + 1).min(bytes.len());
                     self.start(start);
+                    // A string in an object is a key if it does not follow a colon.
                     if let Some(Open::Object { key, is_key_next: is_next @ true }) = self.open.last_mut() {
                         *key = text.get(start + 1..offset - 1).unwrap_or_default().to_owned();
                         *is_next = false;
@@ -130,6 +137,7 @@ impl Walk {
                     self.open.pop();
                     self.starts.pop();
                 }
+                // A value's start is not its key's start.
                 b':' => self.restart(),
                 b',' => {
                     self.restart();
@@ -226,6 +234,7 @@ pub(crate) enum Step {
 pub(crate) fn path(text: &str, steps: &[Step]) -> JsonPlace {
     let mut walk = Walk::default();
     match (walk.to(text, steps), steps.split_last()) {
+        // The value is missing: the innermost value that exists is reported.
         (None, Some((_, outer))) => path(text, outer),
         (offset, _) => place(text, offset.unwrap_or(0), walk.path()),
     }
@@ -245,6 +254,7 @@ pub(super) fn statement(text: &str, index: usize) -> JsonPlace {
         }
         _ => false,
     });
+    // The innermost start is the key's in the statement; the statement is the next outer item.
     let start = walk.starts.iter().rev().flatten().nth(1).copied().unwrap_or(0);
     place(text, start, walk.path())
 }

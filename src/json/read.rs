@@ -93,7 +93,7 @@ impl<'a> Visitor<'a> for &mut Document<'a> {
                 "eitri" if version.is_none() => {
                     let number: u64 = map.next_value()?;
                     if number != VERSION {
-                        let what = format!("version {number} of the format: this is version {VERSION}");
+                        let what = format!("format version is {number}; expected {VERSION}");
                         let place = position::key(self.text, "eitri");
                         return Err(self.fail(with_position(ErrorKind::Unsupported(what).into(), place)));
                     }
@@ -109,6 +109,8 @@ impl<'a> Visitor<'a> for &mut Document<'a> {
                 "describe" if !is_described => {
                     is_described = true;
                     if self.reader.is_some() && version.is_some() {
+                        // The usual order: statements are read while the text is parsed, so that they are never in
+                        // memory together.
                         map.next_value_seed(&mut *self)?;
                     } else {
                         // Statements can be read only once the target is known.
@@ -143,6 +145,7 @@ impl<'a> Document<'a> {
         let mut json = serde_json::Deserializer::from_str(list.get());
         let read = DeserializeSeed::deserialize(&mut *self, &mut json);
         read.map_err(|error| {
+            // Positions inside the list are relative to it.
             let start = list.get().as_ptr() as usize - self.text.as_ptr() as usize;
             let error =
                 self.error.take().unwrap_or_else(|| syntax_error(WHAT, self.text, start, list.get(), &error));
@@ -185,12 +188,14 @@ impl<'a> DeserializeSeed<'a> for &mut Document<'a> {
                         return Err(self.0.fail(error));
                     }
                     index += 1;
+                    // Short statements can need much more memory than text. Checked rarely, because the estimate costs
+                    // time.
                     if index % 1024 == 0
                         && self.0.text.len() >= LARGE
                         && let Some(reader) = &self.0.reader
                         && reader.builder.bytes_soon(1024) > 2 * self.0.text.len()
                     {
-                        let what = "a description of 64 MiB or more with statements this short; \
+                        let what = "description of 64 MiB or more has statements this short; \
                                     it needs more than three times its size in memory";
                         let error = Error::new(ErrorKind::TooLarge(what.into()));
                         return Err(self

@@ -90,6 +90,7 @@ impl<'a> Reader<'a> {
         ) -> serde_json::Result<T>,
     ) -> Result<T> {
         let mut json = serde_json::Deserializer::from_str(part.get());
+        // `read` limits the depth itself.
         json.disable_recursion_limit();
         read(self, &mut json).map_err(|error| {
             let start = part.get().as_ptr() as usize - self.text.as_ptr() as usize;
@@ -228,6 +229,7 @@ impl<'a> Reader<'a> {
         let module = self.builder.described();
         let made = module.function(function);
         let scope = made.scope;
+        // A definition's statement has no name: it is the declaration's.
         let declared = name.is_none().then(|| Text(module.string(made.name).to_owned().into()));
         let name = name.or(declared.as_ref());
         let unit = self.unit_of(scope);

@@ -83,6 +83,7 @@ impl<'m, W: Write> Writer<'m, W> {
         for ty in module.types.keys() {
             self.bases_and_members(ty)?;
         }
+        // Members may reference any type, so that all types come first.
         self.variant_parts()?;
         for variable in module.variables.keys() {
             self.ensure_variable(variable)?;
@@ -99,6 +100,7 @@ impl<'m, W: Write> Writer<'m, W> {
         for function in module.functions.keys() {
             self.function_templates(function)?;
         }
+        // Now every entity is written, so that deferred properties can reference all of them.
         for statement in core::mem::take(&mut self.later) {
             self.statement(&statement)?;
         }
@@ -167,6 +169,7 @@ impl<'m, W: Write> Writer<'m, W> {
     /// Writes a unit, which makes a scope and a file, after the files with smaller ids.
     fn unit(&mut self, id: UnitId) -> Result<()> {
         let unit = self.module.unit(id);
+        // The statement also makes the unit's primary file, which must get its number.
         if let Some(before) = unit.file.as_u32().checked_sub(1) {
             self.ensure_file(FileId::from_u32(before))?;
         }
@@ -196,11 +199,13 @@ impl<'m, W: Write> Writer<'m, W> {
     /// Writes a scope after the enclosing scope and the referenced entities.
     fn scope(&mut self, id: ScopeId) -> Result<()> {
         let scope = self.module.scope(id);
+        // A unit's and a type's statement makes its scope.
         let parent = match (scope.parent, &scope.kind) {
             (None, _) => return self.unit(scope.unit),
             (_, ScopeKind::Type(ty)) => return self.ensure_type(*ty),
             (Some(parent), _) => parent,
         };
+        // A call's file may be a later file of the unit.
         if let ScopeKind::Inlined { call, .. } = scope.kind {
             self.ensure_file(call.file)?;
         }
@@ -231,6 +236,7 @@ impl<'m, W: Write> Writer<'m, W> {
         // A kernel is always external.
         facts.external = facts.external.filter(|_| !function.is_kernel);
         let mut locs = [function.frame_base, function.static_link].into_iter().flatten();
+        // The object pointer is a parameter of the function and therefore always later.
         let is_ready = function.returns.is_none_or(|ty| self.is_type_written(ty))
             && self.is_line_written(function.line)
             && function.object_pointer.is_none()
@@ -262,6 +268,7 @@ impl<'m, W: Write> Writer<'m, W> {
         let mut name_id = known.variable_id(id);
         let mut locs = self.module.live(id).iter().map(|live| live.loc).chain(variable.always);
         if !self.is_line_written(variable.line) || !locs.all(|loc| self.is_loc_written(loc)) {
+            // The later statement needs an id to reference the variable.
             name_id = Some(known.variable_ref(id));
             let later = core::mem::take(&mut facts);
             let json = DescribeVariable::new(known.variable_ref(id)).with(later);
@@ -295,6 +302,7 @@ impl<'m, W: Write> Writer<'m, W> {
     /// Writes the scopes, variables and locations that a type needs.
     fn ensure_parts_of(&mut self, kind: &TypeKind) -> Result<()> {
         match kind {
+            // The statement makes the type's scope, which must get its number.
             TypeKind::Composite(composite) => match composite.scope.as_u32().checked_sub(1) {
                 Some(before) => self.ensure_scope(ScopeId::from_u32(before)),
                 None => Ok(()),
@@ -409,6 +417,7 @@ impl<'m, W: Write> Writer<'m, W> {
     fn entities(&self, loc: LocId) -> impl Iterator<Item = Entity> + use<'m, W> {
         let module = self.module;
         module.nodes(loc).flat_map(move |node| {
+            // Only these nodes reference entities that statements declare.
             let (single, several) = match node {
                 Node::PointerTo(variable, _) => (Some(Entity::Variable(variable)), &[][..]),
                 Node::Call(procedure) => (Some(Entity::Procedure(procedure)), &[][..]),

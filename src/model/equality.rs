@@ -95,6 +95,7 @@ impl<'m> Canonical<'m> {
     fn of(from: &'m Module) -> Module {
         let mut to =
             Self { from, strings: Default::default(), exprs: Default::default(), locs: Pool::default() };
+        // The order of these calls is the canonical order: both sides use the same.
         let mut module = from.clone();
         module.units.values_mut().for_each(|unit| unit.store(&mut to));
         module.files.values_mut().for_each(|file| file.store(&mut to));

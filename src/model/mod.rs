@@ -286,6 +286,7 @@ impl Module {
             crate::work::step();
             (rule(index).column, rule(index).pcs().start) <= (column, pc)
         };
+        // A column's rules are disjoint, so that only the last rule that begins at or before the pc can contain it.
         let last = columns[..columns.partition_point(begins)].last().map(rule)?;
         (last.column == column && last.pcs().contains(&pc)).then_some(last)
     }
@@ -367,6 +368,7 @@ impl Module {
 
     /// The function with the scope's code: the innermost enclosing one that is not inlined.
     pub fn function_of(&self, mut scope: ScopeId) -> Option<FunctionId> {
+        // A type's scope has no code: the scope around the type decides.
         while let Scope { kind: ScopeKind::Type(_), parent: Some(parent), .. } = &self.scopes[scope] {
             crate::work::step();
             scope = self.enclosing_scope[scope].unwrap_or(*parent);

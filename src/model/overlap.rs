@@ -53,6 +53,7 @@ pub(super) fn warnings(module: &Module) -> Vec<Warning> {
         let function = function.filter(|&function| module.functions[function].address.is_some());
         variables.extend(function.map(|function| (function, id)));
     }
+    // Sorting makes each function's variables adjacent, so that one sweep handles one function.
     variables.sort();
     let mut warnings = Vec::new();
     for described in variables.chunk_by(|first, second| first.0 == second.0) {
@@ -117,6 +118,7 @@ impl Module {
 
     /// Appends a location's bits, if they are known.
     fn items(&self, loc: LocId, bits: u64, pcs: &Range<u64>, who: Sharer, items: &mut Vec<Item>) {
+        // Spans have addresses, but not what the addresses are relative to: the nodes show the base.
         let mut is_cfa = false;
         let mut is_slot = false;
         let mut has_rows = false;
@@ -136,6 +138,8 @@ impl Module {
             self.denote(None, loc, bits, &Nothing { lane, is_chosen, cfa: self.any_cfa() })
                 .unwrap_or_default()
         };
+        // Two lanes' spans show whether bits follow the current lane: if the second lane's bits are one lane further
+        // on, the location is the same in each lane.
         let first = spans(0);
         let second = spans(1.min(self.target.lanes() - 1));
         for (index, span) in first.iter().enumerate() {
@@ -158,6 +162,8 @@ impl Module {
                     } else if moved == Some(0) && span.bits == u64::from(register.bits) {
                         push(Unit::Register(reg, EACH_LANE), 0, width);
                     } else if moved == Some(0) {
+                        // Bits that do not follow the lane are split at lane borders, because a unit is a single lane
+                        // or each lane.
                         let end = from + span.bits;
                         for lane in from / width..end.div_ceil(width) {
                             let start = from.max(lane * width);
@@ -218,6 +224,8 @@ impl Module {
         while let Some(ty) = next.pop() {
             let plain = self.unqualified_type(ty);
             count += 1;
+            // A type that is too deep counts as containing the part, because a missing warning is better than a false
+            // warning.
             if plain == Some(part) || count > DEPTH {
                 return true;
             }
@@ -324,6 +332,7 @@ impl Sweep<'_, '_> {
             for unit in self.units(item.unit) {
                 is_covered |= self.compare(unit, item);
             }
+            // An item that an active item represents needs no entry, because later items meet the active item.
             if !is_covered {
                 let key = (item.bits.start, index);
                 self.active.entry(item.unit).or_default().insert(key, item.clone());
@@ -346,6 +355,7 @@ impl Sweep<'_, '_> {
     fn units(&self, unit: Unit) -> Vec<Unit> {
         match unit {
             Unit::Register(reg, EACH_LANE) => {
+                // A value in each lane overlaps a value in any single lane.
                 let lanes = Unit::Register(reg, EACH_LANE)..=Unit::Register(reg, u32::MAX);
                 self.active.range(lanes).map(|(unit, _)| *unit).collect()
             }
@@ -357,6 +367,7 @@ impl Sweep<'_, '_> {
     /// Compares an item with its neighbours in a unit. Returns whether a neighbour represents it.
     fn compare(&mut self, unit: Unit, item: &Item) -> bool {
         let Some(of_unit) = self.active.get_mut(&unit) else { return false };
+        // Active items are ordered by their first bit. Items that begin before this item can reach into it.
         let before = of_unit.range(..(item.bits.start, 0)).rev().take(NEIGHBOURS);
         let after = of_unit.range((item.bits.start, 0)..(item.bits.end, 0)).take(NEIGHBOURS);
         let near: Vec<(Key, Item)> = before.chain(after).map(|(key, other)| (*key, other.clone())).collect();
@@ -366,6 +377,8 @@ impl Sweep<'_, '_> {
                 continue;
             }
             if unit == item.unit && self.is_same(item, &other) {
+                // Only the alike item that ends later stays active, so that the number of active items is bounded by
+                // distinct types and bits.
                 is_covered |= item.pcs.end <= other.pcs.end;
                 if !is_covered {
                     self.active.get_mut(&unit).map(|of_unit| of_unit.remove(&key));

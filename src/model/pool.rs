@@ -66,6 +66,7 @@ impl Pool {
 
     /// All locations.
     pub(crate) fn ids(&self) -> impl Iterator<Item = LocId> {
+        // A location's end is the next location's start.
         let next = |&at: &usize| {
             let len = self.words.get(at)?;
             Some(at + 1 + (len & !HAS_IMPLICIT) as usize + usize::from(len & HAS_IMPLICIT != 0))
@@ -109,6 +110,7 @@ impl Pool {
     fn has_same_nodes(&self, one: LocId, other: LocId) -> bool {
         let one = self.nodes(one);
         let other = self.nodes(other);
+        // `implicit` extends to the pool's end, so that constants are compared node by node.
         one.words == other.words && (one.implicit.is_empty() || one.eq(other))
     }
 

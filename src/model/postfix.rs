@@ -112,6 +112,7 @@ impl Postfix {
                 self.few[self.len + index] = other.few[index];
             }
         } else {
+            // From here on the inline words are unused: all words are on the heap.
             self.more = Some(both(self.few, self.len, self.more.take(), other));
         }
         self.len = end;
@@ -309,6 +310,7 @@ impl<'a> Nodes<'a> {
     #[inline]
     pub(crate) fn memory_at_register(&self) -> Option<(Reg, i64)> {
         const MEMORY: u32 = Tag::Memory as u32 | SpaceId::DEFAULT.0 << NUMBER;
+        // Twice `WIDE` includes the flag, so that a wide number does not match.
         let has_tag = |word: u32, tag: Tag| word % (2 * WIDE) == tag as u32;
         let (reg, by) = match *self.words {
             [reg, MEMORY] => (reg, 0),

@@ -25,11 +25,13 @@ impl<T: Copy> Recent<T> {
     /// Returns the fact in a hash's slot. The caller compares the key.
     #[inline]
     pub(crate) fn get(&self, hash: usize) -> Option<&T> {
+        // The slot count is a power of two. Without slots the mask is all ones, and `get` finds nothing.
         self.slots.get(hash & self.slots.len().wrapping_sub(1))?.as_ref()
     }
 
     /// Adds a fact. `hash_of` returns a fact's hash.
     pub(crate) fn add(&mut self, fact: T, hash_of: impl Fn(&T) -> usize) {
+        // The table grows with the facts, because a large table for a small module would cost more than it saves.
         if self.added == self.slots.len() && self.added < SLOTS.1 {
             self.grow(&hash_of);
         }

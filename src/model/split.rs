@@ -52,6 +52,7 @@ impl Module {
 
     /// Returns file names derived from the units' names, with a number where a name repeats.
     fn split_names_by(&self, called: impl Fn(&Unit) -> String) -> Vec<String> {
+        // Names that were set come first, so that no default takes them.
         let chosen = self.units.values().filter_map(|unit| unit.split_name);
         let mut taken: HashSet<String> = chosen.map(|name| self.string(name).to_owned()).collect();
         let name = |(id, unit): (UnitId, &Unit)| {

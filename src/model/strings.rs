@@ -94,6 +94,7 @@ impl Strings {
         let ends = &self.ends;
         let hasher = &self.hasher;
         let text = |number: u32| texts.get(range(ends, number)?);
+        // The table stores numbers without hashes, so that a growing table computes them again from the texts.
         let rehash = |&number: &u32| hash_of(hasher, text(number).unwrap_or_default());
         self.numbers.insert_unique(hash, number, rehash);
         number

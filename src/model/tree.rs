@@ -24,6 +24,7 @@ impl<'m> Tree<'m> {
         self.nodes.clear();
         self.nodes.reserve(nodes.at_most());
         for node in nodes {
+            // An operand ends where the next operand's subtree starts; the last operand ends just before the node.
             let mut start = self.nodes.len();
             for index in (0..node.arity()).rev() {
                 let operand = start.checked_sub(1)?;
@@ -31,9 +32,11 @@ impl<'m> Tree<'m> {
                 debug_assert!(sort_fits(&node, index, &child), "{node:?} takes no {child:?}");
                 start = from as usize;
             }
+            // Each node has its subtree's start, so that operands are found without a walk.
             self.nodes.push((node, start as u32));
         }
         let (root, start) = *self.nodes.last()?;
+        // A second tree before the last would leave nodes that no node takes.
         (start == 0 && root.sorts().0 == Sort::Loc).then_some(self.nodes.len() - 1)
     }
 
@@ -66,6 +69,7 @@ impl<'m> Tree<'m> {
         let mut operands = SmallVec::new();
         let mut next = at;
         for _ in 0..self.node(at).arity() {
+            // Operands are found from the last to the first, because only their ends are adjacent.
             next = if next == at { self.last(at) } else { self.before(next) };
             operands.push(next);
         }

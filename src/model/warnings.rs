@@ -117,7 +117,8 @@ impl Module {
             warnings.extend(without.map(|(id, function)| Warning {
                 warned: Warned::Function(id),
                 at: self.at_scope(function.scope),
-                what: "a frame with rules leads to its caller: this function has code without rules".into(),
+                what:
+                    "function has code without frame rules; expected rules, which lead to its caller".into(),
             }));
         }
         warnings

@@ -32,7 +32,7 @@ fn errors_name_their_json_position() {
     let cases = [
         ("".into(), "line 1, column 1: the bytes end inside the description"),
         ("[]".into(), "line 1, column 1: invalid type: sequence, expected a description"),
-        (r#"{"eitri": 2}"#.into(), "line 1, column 11, `eitri`: version 2 of the format: this is version 1"),
+        (r#"{"eitri": 2}"#.into(), "line 1, column 11, `eitri`: format version is 2; expected 1"),
         (r#"{"eitri": 1, "target": "pdp11"}"#.into(), "line 1, column 24, `target`: unknown target: `pdp11`"),
         (r#"{"eitri": 1, "target": "x86_64"}"#.into(), "line 1, column 1: missing field `describe`"),
         (r#"{"eitri": 1, "eitri": 1}"#.into(), "line 1, column 14, `eitri`: duplicate field `eitri`"),

@@ -196,8 +196,8 @@ range of its inlined call: 0x8..0x20"
         m.lanes(other).and_then(|mut lanes| lanes.inside(of_callee).map(drop)).expect_err("it is wrong");
     assert_eq!(
         error.to_string(),
-        "unit `b.cl`, function `other`, region0 (loop, 0x10..0x20): a parent region is in an \
-enclosing scope: this parent is in another inlined call"
+        "unit `b.cl`, function `other`, region0 (loop, 0x10..0x20): parent region is in \
+another inlined call; expected a parent in an enclosing scope"
     );
     let error =
         m.lanes(kernel).and_then(|mut lanes| lanes.inside(of_callee).map(drop)).expect_err("it is wrong");

@@ -256,9 +256,12 @@ fn invalid_providers_are_refused() {
     cells(&[of("two").part_by(id("sum"))], &format!("%sum {behind}"));
     cells(&[of("two").part_by(Id(905))], "the module has no %905");
     cells(&[of("two").part_by(id("is"))], "index %is is not an integer");
-    cells(&[of("two").part(4)], "type2 has 4 members or elements: the index is 4");
-    cells(&[of("two").part(3).part(2)], "type2 has 2 members or elements: the index is 2");
-    cells(&[of("two").part(0).part(1).part(3)], "type `pair` has 3 members or elements: the index is 3");
+    cells(&[of("two").part(4)], "index 4 is out of range for type2, which has 4 members or elements");
+    cells(&[of("two").part(3).part(2)], "index 2 is out of range for type2, which has 2 members or elements");
+    cells(
+        &[of("two").part(0).part(1).part(3)],
+        "index 3 is out of range for type `pair`, which has 3 members or elements",
+    );
     cells(&[of("two").part(0).part(1).part(2)], "the value %two needs 32 bits, but only 64 are available");
     cells(&[of("two").part(0).part(1)], "the value %two needs 96 bits, but only 64 are available");
     cells(&[of("two").part(0)], "the value %two needs 192 bits, but only 64 are available");

@@ -13,6 +13,8 @@ use crate::target::{Per, SpaceId};
 /// Rejects a rule that is wrong regardless of the frame's other rules.
 pub(super) fn rule(module: &Module, column: Column, nodes: Nodes<'_>) -> Result<()> {
     for node in nodes.clone() {
+        // A rule is evaluated without a current lane, an object or a unit, so that A.6.4.2 excludes the operations that
+        // need one.
         let operation = match node {
             Node::PerLane(_) | Node::LaneIndex => "push_lane",
             Node::PointerTo(..) => "implicit_pointer",
@@ -66,6 +68,7 @@ fn place_of_cfa(tree: &Tree<'_>, root: usize) -> Result<usize> {
         node = match tree.node(node) {
             Node::Memory(_) | Node::Expr(_) => return Ok(node),
             Node::Offset(_) => tree.last(node),
+            // The address stays in the memory that the offset moves in.
             Node::OffsetBy => tree.two(node).0,
             _ => {
                 let what = "location is not in memory; expected memory for the canonical frame address";
@@ -143,6 +146,7 @@ impl<'m> Frame<'m> {
         let size = self.module.functions[self.function].bytes;
         let by_column: Vec<&FrameRule> = self.module.frame_by_column(self.function).collect();
         let frames = self.module.target.call_frames();
+        // Where the return column is the pc itself, an absent rule would make the caller's pc the callee's.
         let needed = |column: Column| match column {
             Column::Cfa => true,
             Column::Register(reg) => reg == frames.return_register && frames.is_return_register_pc,
@@ -198,11 +202,13 @@ impl<'m> Frame<'m> {
             if !module.nodes(rule.loc).any(|node| node == Node::Cfa) {
                 continue;
             }
+            // If the first frame that ends after the rule starts does not overlap the rule, no later frame does.
             let before = of_lanes.partition_point(|(cfa, _)| cfa.end <= rule.start);
             if let Some(&(cfa, space)) = of_lanes.get(before).filter(|(cfa, _)| cfa.start < rule.end) {
                 let pcs = rule.start.max(cfa.start).into()..rule.end.min(cfa.end).into();
                 return Err(self.error(no_lane(module, space), rule.column, pcs));
             }
+            // Without a described extent, every slot can be inside the frame.
             let Some(extent) = &function.frame_extent else { continue };
             let bits = |bytes: i64| bytes.unsigned_abs().saturating_mul(8);
             let room = Room::around(bits(extent.start), bits(extent.end));
@@ -225,6 +231,7 @@ impl<'m> Frame<'m> {
     fn check_cycles(&self) -> Result<()> {
         let asks =
             |rule: &FrameRule| self.module.nodes(rule.loc).any(|node| matches!(node, Node::EntryRegister(_)));
+        // Without entry values no rule depends on another, except on the canonical frame address.
         if !self.rules.iter().any(asks) {
             return Ok(());
         }
@@ -245,6 +252,7 @@ impl<'m> Frame<'m> {
         let is_one =
             |rule: &&FrameRule| matches!(rule.column, Column::Register(reg) if sources.contains(&reg));
         for rule in self.rules.iter().filter(is_one) {
+            // Follows the chain of registers from this rule.
             let mut last = rule;
             // A longer chain leads into a cycle of other registers.
             for _ in 0..sources.len() {
@@ -293,6 +301,7 @@ impl<'m> Frame<'m> {
                 if column == rule.column {
                     return true;
                 }
+                // Each column is followed once, so that the search ends even in a cycle without the rule.
                 if known.insert(column) {
                     waiting.extend(self.rule_at(column, rule.start));
                 }

@@ -27,6 +27,7 @@ impl Module {
     ) -> Result<Vec<Span>, NoMeaning> {
         let frame = InFrame { module: self, function, pc, contents };
         let bits = match column {
+            // The first byte identifies the canonical frame address, whatever is stored there.
             Column::Cfa => 8,
             Column::Register(reg) => self.target.register(reg).ok_or(NoMeaning::Malformed)?.bits,
         };
@@ -36,6 +37,7 @@ impl Module {
         let storage = match column {
             Column::Cfa => return Err(NoMeaning::Unreadable("the frame's address".into())),
             Column::Register(reg) if self.target.cfa_register() == Some(reg) => {
+                // By the calling convention this register's value in the caller is the canonical frame address itself.
                 let cfa = self.denote_frame(function, pc, Column::Cfa, contents)?;
                 match cfa.first() {
                     Some(Span { storage: Storage::Memory(SpaceId::DEFAULT, None), from, .. }) => {
@@ -46,6 +48,7 @@ impl Module {
                 }
             }
             Column::Register(reg) => {
+                // A convention may preserve only a register's low bits; the remaining bits are lost.
                 let preserved = self.target.preserved_bits(reg).unwrap_or(0);
                 let kept = Span { storage: Storage::Register(reg), from: 0, bits: preserved.into() };
                 let lost = Span { storage: Storage::Undefined, from: 0, bits: (bits - preserved).into() };

@@ -20,6 +20,7 @@ impl Module {
         contents: &dyn Contents,
     ) -> Result<Vec<Option<u64>>, NoMeaning> {
         let mut standing = vec![None; self.target.lanes() as usize];
+        // The innermost region comes first below, so that a lane keeps the first pc that it gets.
         let mut stand = |mask: u64, pc: u64| {
             let lanes = standing.iter_mut().enumerate();
             for (_, lane) in lanes.filter(|(lane, at)| mask >> lane & 1 == 1 && at.is_none()) {

@@ -253,6 +253,7 @@ impl Denote<'_> {
         match tree.node(at) {
             Node::Register(reg) => self.register(reg, 0, None, from, bits, out),
             Node::Lane(reg, lane) => self.lane(reg, lane, from, bits, out),
+            // Without a current lane, a location in it has no meaning.
             Node::PerLane(reg) => self.lane(reg, self.asking_lane()?, from, bits, out),
             Node::Memory(space) => self.memory(space, self.address(space, tree.last(at))?, from, bits, out),
             Node::Offset(by) => self.slice(tree.last(at), from + 8 * i128::from(by), bits, out),
@@ -281,6 +282,7 @@ impl Denote<'_> {
                 let size = self.number(size)?;
                 let past =
                     offset.checked_add(size).ok_or_else(|| NoMeaning::OutOfBounds("the overlay".into()))?;
+                // After the overlay the base continues with the bit after the hidden bits.
                 let pieces = [(below, 0, offset), (above, 0, size), (below, past.into(), u64::MAX - past)];
                 self.sequence(pieces, "the overlay", from, bits, out)
             }
@@ -289,6 +291,7 @@ impl Denote<'_> {
                 let [zero, one, mask] = operands[..] else { return Err(NoMeaning::Malformed) };
                 let mask = self.number(mask)?;
                 self.elements(from, bits, size, count, &mut |element, from, bits| {
+                    // A mask has at most 64 bits, so that all later elements come from `zero`.
                     let chosen = if element < 64 && mask >> element & 1 == 1 { one } else { zero };
                     self.slice(chosen, i128::from(element) * i128::from(size) + from, bits, out)
                 })
@@ -300,6 +303,7 @@ impl Denote<'_> {
             }
             Node::Implicit(bytes) => implicit(bytes, from, bits, out),
             Node::Value => {
+                // A value has the size of an address, like the generic type in DWARF expressions.
                 let value = self.number(tree.last(at))?.to_le_bytes();
                 implicit(&value[..usize::from(self.of.module.target.address_bytes())], from, bits, out)
             }
@@ -312,6 +316,7 @@ impl Denote<'_> {
             Node::Call(procedure) => {
                 let procedure = self.of.module.procedures.get(procedure).ok_or(NoMeaning::Malformed)?;
                 let nodes = self.of.module.nodes(procedure.loc);
+                // `append` checks the called location as a whole too, even the bits that this slice does not use.
                 let called = Meaning::new(self.of.module, nodes, self.of.stack, self.of.depth + 1)?;
                 called.append(self.contents, from, bits, out)
             }
@@ -344,6 +349,7 @@ impl Denote<'_> {
                 bits -= here;
                 from = 0;
             } else if from >= size.into() {
+                // The slice begins after this piece.
                 from -= i128::from(size);
             }
         }
@@ -374,6 +380,7 @@ impl Denote<'_> {
 
     fn cfa(&self, from: i128, bits: u64, out: &mut Spans) -> Result<(), NoMeaning> {
         let cfa = self.contents.cfa().ok_or_else(|| NoMeaning::Unreadable("the frame's address".into()))?;
+        // By definition the canonical frame address is in memory.
         let Storage::Memory(space, lane) = cfa.storage else { return Err(NoMeaning::Malformed) };
         let space_of = self.of.module.target.space(space).ok_or(NoMeaning::Malformed)?;
         let name = || format!("space {}", space_of.name);
@@ -420,6 +427,7 @@ impl Denote<'_> {
     ) -> Result<(), NoMeaning> {
         let space = self.of.module.target.space(space).ok_or(NoMeaning::Malformed)?;
         let lane = if space.per == Per::Lane { Some(self.asking_lane()?) } else { None };
+        // The address is taken modulo the space's size; only bits past the last address are outside.
         let address = address & (u64::MAX >> (64 - space.address_bits));
         let size = 8u128 << space.address_bits;
         let from = inside(from + 8 * i128::from(address), bits, size, String::new)
@@ -442,6 +450,7 @@ fn implicit(bytes: &[u8], from: i128, bits: u64, out: &mut Spans) -> Result<(), 
     let from = inside(from, bits, 8 * bytes.len() as u128, || "the constant".into())? as usize;
     let first = from / 8;
     let skip = from % 8;
+    // The byte after the last is missing: the mask below removes its bits.
     let byte = |index: usize| bytes.get(first + index).copied().unwrap_or(0);
     let mut moved: Vec<u8> = (0..bits.div_ceil(8) as usize)
         .map(|index| (u16::from_le_bytes([byte(index), byte(index + 1)]) >> skip) as u8)
@@ -460,6 +469,7 @@ fn push(out: &mut Spans, span: Span) {
     }
     if let Some(last) = out.last_mut() {
         let goes_on = match last.storage {
+            // Constant spans are not merged, because each span's bytes begin at bit 0.
             Storage::Implicit(_) => false,
             Storage::Undefined => true,
             _ => span.from == last.from + u128::from(last.bits),

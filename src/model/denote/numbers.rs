@@ -49,6 +49,7 @@ impl Denote<'_> {
         let name = self.of.module.symbol_name(symbol);
         let address = self.contents.symbol(name);
         let address = address.ok_or_else(|| NoMeaning::Unreadable(format!("symbol `{name}`")))?;
+        // A symbol in local memory is an offset in the work-group's allocation, which the load bias does not move.
         let bias = if space.is_loaded() { self.contents.load_bias() } else { 0 };
         Ok(address.wrapping_add(bias))
     }
@@ -102,6 +103,7 @@ pub(super) fn number_in(spans: &[Span], contents: &dyn Contents) -> Result<u64, 
             Storage::Implicit(bytes) => {
                 Some(bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte)))
             }
+            // One undefined bit makes the whole number undefined.
             Storage::Undefined => None,
             // A consumer may follow the pointer without a numeric value.
             Storage::Pointer(..) => {

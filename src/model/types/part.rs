@@ -65,7 +65,7 @@ impl Part {
         let missing = |has: u64, index: u64| {
             let called = module.called(self.ty);
             Err(Error::bad_argument(format!(
-                "{called} has {} or {}: the index is {index}",
+                "index {index} is out of range for {called}, which has {} or {}",
                 crate::error::Count(has, "member"),
                 if has == 1 { "element" } else { "elements" }
             )))
