@@ -150,6 +150,7 @@ impl Builder {
             let Some(entity) = entities.get(slot as usize) else {
                 return Err(ErrorKind::UnknownId(format!("slot {slot}")).into());
             };
+            // The operand's form decides which kinds of entities it can hold.
             let fits = match fixup.kind {
                 FixupKind::Type { .. } => matches!(entity, Entity::Type(_)),
                 FixupKind::Address => matches!(entity, Entity::Symbol(..)),
@@ -176,6 +177,7 @@ impl Builder {
         let checked = self.location_facts(unit, loc, None, "the location").map_err(with_context)?;
         let loc = self.module.locs.push(loc)?;
         let procedure = self.module.procedures.push(crate::model::Procedure { unit, loc });
+        // Calls of the procedure use these facts instead of reading its nodes again.
         self.procedures[procedure] = checked;
         Ok(procedure)
     }
@@ -275,6 +277,7 @@ impl Builder {
     /// Interns a name. [`finish`](Self::finish) reports a zero byte in it, because this call returns no error.
     pub(super) fn string(&mut self, text: &str, at: impl Fn(&Module) -> At) -> StringId {
         let name = StringId::from_u32(self.module.strings.add(text));
+        // Only the first error is kept, because later errors can follow from it.
         if self.module.strings.has_zero(text) && self.wrong.is_none() {
             self.wrong = Some(zero_byte(text).or_at(at(&self.module)));
         }

@@ -209,6 +209,7 @@ impl ArgumentBuilder<'_> {
         known(module.variables.is_valid(parameter), || parameter.to_string())
             .map_err(|error| error.or_at(context()))?;
         let variable = &module.variables[parameter];
+        // Only the callee's parameters: a parameter of an inlined copy belongs to another scope.
         let is_its = call.callee.is_some_and(|callee| module.functions[callee].scope == variable.scope);
         if !is_its || variable.kind != VariableKind::Parameter {
             let error = crate::Error::bad_argument(
@@ -245,6 +246,7 @@ impl ArgumentBuilder<'_> {
 fn place(builder: &mut Builder, scope: ScopeId, loc: &Loc, what: &str) -> Result<LocId> {
     let unit = builder.module.scopes[scope].unit;
     let checked = builder.check_location(unit, loc, None, what);
+    // A stack slot needs the function's base, which may be set later.
     if matches!(checked, Ok(true)) {
         builder.slot(Slot::Scope(scope));
     }

@@ -75,6 +75,7 @@ impl Builder {
             self.module.functions[function].frame = at as u32..(at + count) as u32;
             at += count;
         }
+        // Two orders are kept: emission reads rules by pc, and lookups read them by column.
         let by_column = |&index: &u32| {
             let rule: &FrameRule = &rules[index as usize];
             (rule.function, rule.column, rule.start)
@@ -171,6 +172,7 @@ impl FrameBuilder<'_> {
         if let Some(error) = wrong {
             return Err(self.error(error, Column::Register(vgpr), &pcs));
         }
+        // `slot` counts one lane's bytes, but the canonical frame address counts the wave's.
         let offset = slot.checked_mul(lanes.into());
         let offset = offset.ok_or_else(|| {
             let found = u128::from(slot.unsigned_abs()) * u128::from(lanes);
@@ -179,6 +181,7 @@ impl FrameBuilder<'_> {
         let offset = offset.map_err(|error| self.error(error, Column::Register(vgpr), &pcs))?;
         let row = Loc::cfa().offset(offset);
         let loc = match mask {
+            // Lanes with a 0 were not stored and still have their value in the register.
             Some(mask) => Loc::select(mask, Loc::whole(vgpr), row, 32, lanes.into()),
             None => row,
         };
@@ -219,6 +222,7 @@ impl FrameBuilder<'_> {
     /// [`BadArgument`](crate::error::ErrorKind::BadArgument) where the range is reversed, or neither contains the
     /// canonical frame address nor touches it.
     pub fn extent(&mut self, bytes: Range<i64>) -> Result<&mut Self> {
+        // Slots are offsets from the canonical frame address, which must therefore be in the frame or at its border.
         if bytes.start > 0 || bytes.end < 0 {
             let what = format!(
                 "frame extent {}..{} in bytes neither contains nor touches the canonical frame address",

@@ -47,6 +47,7 @@ impl Builder {
         let units = &mut self.macro_units;
         if !units.is_sorted() {
             let mut both: Vec<_> = macros.drain(..).zip(units.drain(..)).collect();
+            // A stable sort keeps each unit's actions in their order.
             both.sort_by_key(|&(_, unit)| unit);
             (*macros, *units) = both.into_iter().unzip();
         }
@@ -71,6 +72,7 @@ impl MacroBuilder<'_> {
     pub fn define(&mut self, line: u32, text: &str) -> Result<&mut Self> {
         self.check(line, text)?;
         let head = head_len(text);
+        // DWARF separates the name or the parameters from the definition by exactly one space.
         let is_formed = match text[head..].strip_prefix('(') {
             None => matches!(text.as_bytes().get(head), None | Some(b' ')),
             Some(rest) => rest.split_once(')').is_some_and(|(parameters, rest)| {
@@ -84,6 +86,7 @@ impl MacroBuilder<'_> {
             );
             return Err(self.error(what));
         }
+        // DWARF requires the space even before an empty definition.
         let is_empty = !text.contains(' ');
         let text =
             if is_empty { self.builder.name(&format!("{text} "))? } else { self.builder.name(text)? };
@@ -141,6 +144,7 @@ impl MacroBuilder<'_> {
             let text = format!("the macro `{}`", text.escape_debug());
             return Err(self.at(ErrorKind::ZeroByte { text }.into()));
         }
+        // Line 0 stands for the command line and predefined macros, before the first file.
         let what = match line {
             0 if has_begun => "macro in a file is in line 0; expected a line from 1".into(),
             1.. if depth == 0 => format!("macro outside all files is in line {line}; expected line 0"),

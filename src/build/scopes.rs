@@ -233,6 +233,7 @@ impl Builder {
     /// [`instruction_pc`](Self::instruction_pc), but a call may be the last instruction.
     pub(super) fn return_pc(&self, scope: ScopeId, pc: u64) -> Result<()> {
         let function = self.module.function_of(scope);
+        // A call at the function's end returns to the end, where no instruction begins.
         let size = function.map_or(0, |function| self.module.functions[function].bytes);
         if size > 0 && pc == size { Ok(()) } else { self.instruction_pc(scope, pc) }
     }
@@ -263,6 +264,7 @@ impl Builder {
         let context = |module: &Module, pcs: Range<u64>| At { pcs: Some(pcs), ..module.at_scope(parent) };
         let size =
             self.module.function_of(parent).map_or(0, |function| self.module.functions[function].bytes);
+        // Blocks without pcs do not limit the code inside them.
         let around = self.around[parent].code.map_or(&[][..], |scope| self.module.ranges(scope));
         // A scope's ranges are disjoint, and usually sorted.
         let mut sorted = Vec::new();
@@ -273,10 +275,12 @@ impl Builder {
             sorted.sort_unstable_by_key(|range| range.start);
             &sorted
         };
+        // Computed once, but reported in the order of the ranges, with other errors of earlier ranges first.
         let met = first_overlap(ranges);
         for (index, range) in ranges.iter().enumerate() {
             crate::work::step();
             let after = outer.partition_point(|around| around.start <= range.start);
+            // Outer ranges are disjoint: only the last range that begins at or before the inner range can contain it.
             let last_around = after.checked_sub(1).map(|last| &outer[last]);
             let is_inside = outer.is_empty() || last_around.is_some_and(|around| range.end <= around.end);
             let error = if let Err(error) = pcs::range(&self.module.target, size, range) {
@@ -316,6 +320,7 @@ impl Builder {
         self.around[parent].has_scopes = true;
         let around = Around { has_scopes: false, ..self.around[parent] };
         let around = match kind {
+            // A nested function has separate pcs, which the outer function's ranges do not limit.
             ScopeKind::Function(_) => Around { body: Some(id), code: None, ..around },
             ScopeKind::Inlined { .. } => Around { body: Some(id), is_in_call: true, ..around },
             _ => around,
@@ -348,6 +353,7 @@ fn first_overlap(ranges: &[Range<u64>]) -> Option<(usize, Range<u64>)> {
             crate::work::step();
             other.start < range.end && range.start < other.end
         };
+        // The ranges so far are disjoint: if any of them overlaps this range, the last that begins before its end does.
         let last_before = before.range(..range.end).next_back();
         if last_before.is_some_and(|(_, &end)| range.start < end) {
             return ranges[..index].iter().find(is_met).map(|other| (index, other.clone()));

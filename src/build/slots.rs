@@ -28,11 +28,12 @@ impl Slot {
     }
 }
 
-/// Refuses slots whose function is still without a base at the end.
+/// Rejects slots whose function is still without a base at the end.
 pub(super) fn check(module: &Module, slots: &[Slot]) -> Result<(), Wrong> {
+    // Checked at the end, because a function's base may be set after its variables are added.
     let Some(slot) = slots.iter().find(|slot| !slot.has_base(module)) else { return Ok(()) };
-    let what = "a stack slot is an offset from the stack base of the function, which is not set: `stack_base` sets \
-        its register; `kernel` and `stack_at_zero` set address 0";
+    let what = "stack slot is in a function without a stack base; expected `stack_base`, which sets its register, or \
+        `kernel` or `stack_at_zero`, which set address 0";
     let error = Error::bad_argument(what);
     Err(match slot {
         Slot::Variable(variable, pcs) => Wrong::with(

@@ -176,6 +176,7 @@ impl Builder {
         let name = name.filter(|name| !name.is_empty()).map(|name| self.name(name)).transpose();
         let name = name.map_err(|error| error.or_at(self.module.at_scope(scope)))?;
         let id = self.module.variables.push(Variable::new(name, scope, ty, kind, origin));
+        // These are emitted as children of their function or type, in this order.
         if kind == VariableKind::Parameter || matches!(self.module.scopes[scope].kind, ScopeKind::Type(_)) {
             self.module.lists.parameters_and_statics.push(id);
         }
@@ -191,6 +192,7 @@ impl Builder {
     ) -> VariableBuilder<'_> {
         let function = self.module.function_of(scope).map(|function| &self.module.functions[function]);
         let code_bytes = function.map_or(u64::MAX, |function| function.bytes);
+        // The base can still be set, so that the final check is in `finish`.
         let lacks_base = function.is_some_and(|function| !function.has_stack());
         // A function has less than 4 GiB of code.
         let code_bytes = code_bytes.min(u32::MAX.into());
@@ -216,6 +218,7 @@ impl VariableBuilder<'_> {
     /// [`ErrorKind::DoesNotFit`] if `value` does not have the type's size.
     pub fn const_value(&mut self, value: &[u8]) -> Result<&mut Self> {
         let ty = self.data().ty;
+        // A value has whole bytes, even if its type has not.
         let has = self.builder.module.types[ty].bits.map(|bits| bits.next_multiple_of(8));
         let needs = 8 * value.len() as u64;
         if let Some(has) = has.filter(|&has| has < needs) {
@@ -256,6 +259,7 @@ impl VariableBuilder<'_> {
             return Err(self.error(crate::Error::bad_argument("live range has no location"), Some(pcs)));
         }
         let is_undefined = |loc: &Loc| loc.nodes().all(|node| node == Node::Undefined);
+        // An undefined location beside a defined location would contradict it.
         let undefined = locs.iter().position(is_undefined).filter(|_| locs.len() > 1);
         if let Some(index) = undefined {
             let number = index + 1;
@@ -309,6 +313,7 @@ impl VariableBuilder<'_> {
         let bits = self.bits.unwrap_or(0);
         let facts = self.builder.location_facts(self.unit, loc, Some(bits), "the variable");
         match facts.ok().and_then(|facts| facts.room.after()) {
+            // The storage ends before the padding does.
             Some(has) if has < bits + self.padding => Cow::Owned(loc.padded(has, bits, self.padding)),
             // The errors are about the location itself.
             _ => Cow::Borrowed(loc),
@@ -322,6 +327,7 @@ impl VariableBuilder<'_> {
         let small = loc.postfix().small().map(|small| (small, small.hash()));
         let recent = small.and_then(|(small, hash)| {
             let placed = self.builder.recent.get(hash)?;
+            // The room does not depend on the unit or the size, so that equal words need no second check.
             (placed.words.is_same(small) && bits <= (placed.room & ROOM).into()).then_some(placed)
         });
         let (loc, has_slot) = match recent {
@@ -345,6 +351,7 @@ impl VariableBuilder<'_> {
         let placed = checked.and_then(|checked| Ok((self.builder.module.locs.push(loc)?, checked)));
         let (loc, checked) = placed.map_err(|error| self.error(error, pcs.cloned()))?;
         let has_slot = checked.has_slot;
+        // A location that names entities, or all lanes of a vector register, is checked each time.
         if let (Some(words), Some(room)) = (small, checked.room_anywhere()) {
             let room = room.min(ROOM.into()) as u32 | if has_slot { HAS_SLOT } else { 0 };
             self.builder.recent.add(Placed { words, loc, room }, |placed| placed.words.hash());

@@ -175,6 +175,7 @@ impl WrittenText {
             let wrong = |what: String| Wrong::new(what).under(key);
             let place = Stored::parse(key, architecture).map_err(wrong)?;
             place.check(bytes.len(), architecture).map_err(wrong)?;
+            // A register can occur by name and by number.
             if stored.iter().any(|(known, _)| *known == place) {
                 return Err(wrong(format!("{place} occurs twice")));
             }
@@ -225,6 +226,7 @@ impl ExpectText {
         let error = self.error.as_ref().map(|Parsed(word)| Answer::Error(*word));
         let mut answers = [bytes, value, pointer, error].into_iter().flatten();
         let answer = answers.next();
+        // Several results exclude each other, because an evaluation has one.
         let more = answers.next();
         if more.is_some() {
             return Err(Wrong::new(
@@ -234,6 +236,7 @@ impl ExpectText {
         if self.ty.is_some() && self.value.is_none() {
             return Err(Wrong::new("`type` is given without a `value`").under("type"));
         }
+        // A location was computed unless evaluation failed: only reading unmapped memory fails after it.
         let is_beside = match &answer {
             Some(Answer::Value(..)) => false,
             Some(Answer::Error(Word(class))) => *class == Class::Unmapped,
@@ -252,6 +255,7 @@ impl ExpectText {
             (Some(_), false) => {
                 return Err(Wrong::new("`written` is given, but the vector has no `write`").under("written"));
             }
+            // An evaluation that fails stores nothing.
             (None, true) if !matches!(answer, Some(Answer::Error(_))) => {
                 return Err(Wrong::new("missing field `written`, which a vector with `write` needs"));
             }

@@ -179,6 +179,7 @@ const VECTORS: &str = "vectors";
 /// Returns a vector's name.
 fn vector_name(text: &str, index: usize) -> Option<String> {
     let steps = [Step::Key(VECTORS.into()), Step::Index(index), Step::Key("name".into())];
+    // The name is read from the text, because a vector with an error was never built.
     let rest = &text[position::offset(text, &steps)?..];
     serde_json::Deserializer::from_str(rest).into_iter().next()?.ok()
 }

@@ -40,6 +40,7 @@ impl<'a, L> Layers<'a, L> {
         for (index, layer) in self.0.iter().enumerate() {
             match get(layer.object) {
                 Given::Absent => {}
+                // `null` removes what earlier objects gave.
                 Given::Taken => items.clear(),
                 Given::Is(value) => {
                     let key = Step::Key(key.to_owned());

@@ -54,6 +54,7 @@ impl Vector {
     }
 
     fn store(&self, location: &Location, bytes: &[u8]) -> Result<Snapshot, Fault> {
+        // The store works on a copy, because the comparison needs the machine before it.
         let mut machine = self.machine.snapshot.clone();
         write_bits(location, self.write_bits(), bytes, &mut machine)?;
         Ok(machine)

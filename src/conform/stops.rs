@@ -96,6 +96,7 @@ impl Machine {
             };
             let machines = match (&common, &file.stops.0[..]) {
                 (None, []) => return Err(Wrong::new("missing field `machine` or `stops`")),
+                // A file without `stops` is a single stop.
                 (Some(machine), []) => vec![Self::of(&Layers(vec![machine.clone()]), &target)?],
                 (_, stops) => stops.iter().enumerate().map(stop).collect::<Result<_, Wrong>>()?,
             };

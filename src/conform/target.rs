@@ -50,6 +50,7 @@ struct Names {
 
 impl Names {
     fn add_register(&mut self, name: &str, reg: Reg) {
+        // A name that occurs twice is an error only where it is used.
         self.registers.entry(name.to_owned()).and_modify(|other| *other = None).or_insert(Some(reg));
         self.of_registers.insert(reg, name.to_owned());
     }
@@ -158,6 +159,7 @@ impl Architecture for Target {
         match &self.hardware {
             Hardware::Given(given) => {
                 let names = &given.names;
+                // A name that is ambiguous, or is not a word in location texts, is not printed.
                 let name = names.of_registers.get(&reg).filter(|name| is_name(name))?;
                 names.registers.get(name).copied().flatten().map(|_| name.clone())
             }
@@ -330,7 +332,7 @@ impl Target {
                 // Properties of the unit rather than of the target.
                 target.offset_bytes = offset_bytes(layers)?.unwrap_or(target.offset_bytes);
                 target.version = version(layers)?.unwrap_or(target.version);
-                let own = |item: &str| format!("a named target defines the {item} itself");
+                let own = |item: &str| format!("key is given, but a named target defines its {item}");
                 let refused = [
                     last!(layers, address_size).map(|item| item.error(own("address size"))),
                     last!(layers, endian).map(|item| item.error(own("byte order"))),
@@ -347,11 +349,13 @@ impl Target {
         let Given::Is(Map(targets)) = targets else { return Ok(BTreeMap::new()) };
         let define = |(name, definition): (&String, &Option<TargetText>)| {
             let path = ["targets", name].map(|key| Step::Key(key.to_owned())).to_vec();
-            let nothing = || Wrong { path: path.clone(), what: "the definition is empty".into() };
+            let nothing = || Wrong { path: path.clone(), what: "definition is empty".into() };
             let object = definition.as_ref().ok_or_else(nothing)?;
             let layers = Layers(vec![Layer { object, path: path.clone() }]);
             match last!(layers, name) {
-                Some(own) => Err(own.error("the key of a definition is its name")),
+                Some(own) => {
+                    Err(own.error("definition has a name; expected none, because its key is its name"))
+                }
                 None => Ok((name.clone(), Self::given(&layers)?)),
             }
         };
@@ -380,7 +384,7 @@ impl Target {
             let bits = register.bits.0;
             let wrong = |what: String| registers.wrong(Wrong::new(what).at(index));
             if bits == 0 {
-                return Err(wrong("a register has at least one bit".into()));
+                return Err(wrong("register has 0 bits; expected at least 1".into()));
             }
             let range = register.dwarf.range().map_err(wrong)?;
             for (number, name) in range.clone().zip(each_name(&register.name, range)) {
@@ -389,6 +393,7 @@ impl Target {
                 }
                 names.add_register(&name, Reg(number));
             }
+            // Each range is limited, but not the number of ranges.
             if layout.registers.len() as u64 > MOST_REGISTERS {
                 return Err(wrong(format!(
                     "target has too many registers; expected at most {MOST_REGISTERS}"
@@ -431,6 +436,7 @@ fn each_name(name: &str, range: RangeInclusive<u64>) -> impl Iterator<Item = Str
         let digits = name.trim_start_matches(|char: char| !char.is_ascii_digit());
         Some((name.strip_suffix(digits)?.to_owned(), digits.parse::<u64>().ok()?))
     };
+    // Only if both ends have the same stem and as many numbers as the range, the name is a range.
     let ends = name.split_once('-').and_then(|(first, last)| Some((numbered(first)?, numbered(last)?)));
     let many = range.end() - range.start();
     let first = ends.and_then(|((stem, first), (other, last))| {

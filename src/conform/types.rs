@@ -68,6 +68,7 @@ impl TypeText {
                 }
                 Ok(Some(BaseType { encoding: *encoding, bits: *bits, elements }))
             }
+            // An entry with only a tag is a type, but no base type.
             (None, None) if self.tag.is_some() => Ok(None),
             (None, _) => Err("missing field `encoding`".into()),
             (_, None) => Err("missing field `bits`".into()),

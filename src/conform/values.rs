@@ -151,6 +151,7 @@ impl Natural {
 fn hexadecimal(digits: &str) -> Option<Vec<u8>> {
     let digit = |byte: &u8| char::from(*byte).to_digit(16).map(|digit| digit as u8);
     let mut bytes = Vec::with_capacity(digits.len().div_ceil(2));
+    // From the end, so that the least significant byte comes first and an odd digit stands alone.
     for pair in digits.as_bytes().rchunks(2) {
         bytes.push(pair.iter().try_fold(0, |number, byte| Some(number << 4 | digit(byte)?))?);
     }
@@ -184,6 +185,7 @@ impl Unread {
     pub fn natural(&self) -> Result<Natural, Wrong> {
         let text = self.0.get();
         let number = match text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+            // Text must be hexadecimal; a JSON number is decimal.
             Some(text) => text.starts_with("0x").then(|| Natural::parse(text)).flatten(),
             None => Natural::parse(text),
         };

@@ -272,9 +272,11 @@ fn documents(dialect: Dialect) -> &'static [Document] {
 
 /// Adds a draft operation's number.
 fn supplied(draft: DraftCodes, name: &str, code: u8) -> Result<DraftCodes, String> {
+    // Numbers that the draft assigns cannot be replaced.
     let operation = Name::parse(name).filter(|name| name.row().six == Code::Unassigned);
     let operation = operation
         .ok_or_else(|| format!("`{name}` is not an operation without a number; expected an operation that the draft does not number"))?;
+    // A code is taken if any operation has it in the standard, in the draft, or by an earlier key.
     let is_of = |known: &Name| {
         let row = known.row();
         row.std == Code::Is(code) || row.six == Code::Is(code) || draft.get(*known) == Some(code)
@@ -283,7 +285,7 @@ fn supplied(draft: DraftCodes, name: &str, code: u8) -> Result<DraftCodes, Strin
     let compact = COMPACT.iter().find(|family| (family.first..=family.last()).contains(&code));
     match other.or(compact.map(|family| family.text)) {
         Some(other) => Err(format!("opcode {code:#04x} already encodes `{other}`")),
-        None if code == 0 => Err("0 is not an opcode".into()),
+        None if code == 0 => Err("opcode is 0; expected 1 to 255".into()),
         None => Ok(draft.with(operation, code)),
     }
 }
@@ -353,6 +355,7 @@ impl Vector {
             name: self.name.clone(),
             verdict,
             expected: self.expect.to_string(),
+            // A truncated text means that the answer would be too long as well.
             answer: (found.len() < LONGEST_TEXT).then(answer),
             found,
         }

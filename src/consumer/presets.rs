@@ -28,6 +28,7 @@ const NVIDIA_ATTRIBUTES: &[DwAt] = &{
         0x58, 0x59, 0x5a, 0x6a, 0x2007, 0x2134, 0x2703, 0x3a00, 0x3a01,
         0x3a02, 0x3fff,
     ];
+    // A `for` loop and `map` are not possible in a constant.
     let mut all = [DwAt(0); 83];
     let mut index = 0;
     while index < all.len() {
@@ -89,6 +90,7 @@ impl Consumer {
                 ..AttributeNumbers::STANDARD
             },
             entries: EntryForm { kernel_convention: Some(DW_CC_LLVM_DEVICE_KERNEL), ..EntryForm::STANDARD },
+            // LLVM's readers take offsets in split units' lists as specified.
             lists: ListForm { has_split_offsets: true, ..ListForm::STANDARD },
             frames: FrameForm { aspace_cfa: AspaceCfa::Signed, ..FrameForm::STANDARD },
             ..Self::dwarf5()

@@ -142,6 +142,7 @@ fn code<'a>(reader: &mut Reader<'a>, json: CodeOf<'a>) -> Result<()> {
     }
     let mut masks: HashMap<Text<'a>, MaskId> = HashMap::new();
     for (Number(start), Number(end), write) in json.exec.unwrap_or_default() {
+        // Masks have no statement: the first use of a name adds the mask.
         let mut mask = |name| *masks.entry(name).or_insert_with(|| flow.mask(&[]));
         let write = match write {
             ExecOf::Save(name) => ExecWrite::Save(mask(name)),
@@ -161,6 +162,7 @@ fn code<'a>(reader: &mut Reader<'a>, json: CodeOf<'a>) -> Result<()> {
             return Err(twice("place of this code", &id));
         }
     }
+    // Values come before everything that references them by id.
     for value in json.values.unwrap_or_default() {
         ids.add(&mut code, value)?;
     }
@@ -182,6 +184,7 @@ fn code<'a>(reader: &mut Reader<'a>, json: CodeOf<'a>) -> Result<()> {
         let loc = loc::whole(reader, unit, &loc)?;
         code.home(start..end, variable, &loc)?;
     }
+    // Locations are derived later, from the finished module; here the statement is only read.
     let index = reader.index;
     reader.coded.push(Coded { index, function, code, variables: ids.variables });
     Ok(())
@@ -253,6 +256,7 @@ fn read_assign<'a>(
     json: AssignOf<'a>,
 ) -> Result<()> {
     let (Number(pc), variable) = (json.at, tracked(reader, ids, &json.variable)?);
+    // Each combination is another call; the schema cannot express that the keys exclude each other.
     match (json.value, json.bits, json.contents, json.of) {
         (Some(value), None, None, None) => code.assign(pc, variable, ids.value(&value)?),
         (Some(value), Some((start, end)), None, None) => {

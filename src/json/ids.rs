@@ -55,6 +55,8 @@ impl<'m> Known<'m> {
     pub fn new(module: &'m Module) -> Self {
         let variables = module.variables.values();
         let functions = module.functions.values();
+        // Variables get an id only if something references them: names are not unique, and most variables are never
+        // referenced.
         let nodes = module.locs.ids().flat_map(|loc| module.nodes(loc));
         let pointed = nodes.filter_map(|node| match node {
             Node::PointerTo(variable, _) => Some(variable),
@@ -179,6 +181,7 @@ impl<'m> Known<'m> {
         let is_named = scope_name(self.module, id).is_some();
         let scope = self.module.scope(id);
         match self.scope_name(id) {
+            // A scope whose name is not unique needs an id, as does a scope that a later statement describes.
             None if is_named || scope.is_described() || self.blocks.contains(&id) => Some(self.scope_ref(id)),
             _ => None,
         }
@@ -212,6 +215,7 @@ impl<'m> Known<'m> {
     /// type.
     pub fn comes_again(&self, id: TypeId) -> bool {
         let ty = self.module.ty(id);
+        // Composites and enumerations are never merged, even if they are equal.
         let is_its_own = matches!(ty.kind(), TypeKind::Composite(_) | TypeKind::Enum { .. });
         !is_its_own && !self.looks.has(&(ty.unit(), ty.kind(), ty.bits(), ty.value_bits()))
     }

@@ -265,6 +265,7 @@ impl<'a> ToElements<'a> for Row<'a> {
         to.serialize_element(&Number(row.pc))?;
         to.serialize_element(&known.file_ref(row.file))?;
         to.serialize_element(&row.line)?;
+        // A list can only omit items at its end: with an object, the column is written even if it is 0.
         if row.column != 0 || facts.is_some() {
             to.serialize_element(&row.column)?;
         }
@@ -420,6 +421,7 @@ impl<'a, E: Element<'a>, F: FnMut(&mut Reader<'a>, E) -> Result<()>> Visitor<'a>
     fn visit_seq<S: SeqAccess<'a>>(self, mut json: S) -> Result<(), S::Error> {
         let List { reader, unit, pass, .. } = self.0;
         let element = E::read(reader, *unit, &mut json)?;
+        // Each element is passed on before the next is read, so that a long list is never in memory.
         pass(reader, element).map_err(|error| reader.fail(error))
     }
 }

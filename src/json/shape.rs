@@ -65,6 +65,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Choice<V> {
 
     #[inline]
     fn visit_map<A: MapAccess<'de>>(self, mut json: A) -> Result<V::Value, A::Error> {
+        // The key is kept for the error about a second key.
         let Some(key) = json.next_key()? else { return Err(no_key(self.what)) };
         let mut json = Keyed { key, is_read: false, json };
         let chosen = self.visitor.visit_enum(MapAccessDeserializer::new(&mut json))?;
@@ -103,6 +104,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Keyed<'de, A> {
 
     #[inline]
     fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, A::Error> {
+        // The first key was taken from the map already, and is handed out again.
         if core::mem::replace(&mut self.is_read, true) {
             return self.json.next_key_seed(seed);
         }

@@ -179,6 +179,7 @@ impl<'a> RegisterFacts<'a> {
                 Registers::named(dwarf.0, names.iter().map(|name| name.to_string()), self.bits)
             }
             (Some(dwarf), None, Some(prefix), Some((Number(first), Number(last))), None) => {
+                // The range in JSON includes its last number.
                 let numbers = *first..last.saturating_add(1);
                 Registers::numbered(dwarf.0, prefix.to_string(), numbers, self.bits)
             }
@@ -351,6 +352,7 @@ pub(super) struct TargetJson<'t>(pub &'t Target);
 impl Serialize for TargetJson<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let target = self.0;
+        // A target that was changed keeps its name, so that the name alone does not identify it.
         if Target::named(target.name()).is_ok_and(|named| named == *target) {
             return to.serialize_str(target.name());
         }
@@ -368,6 +370,7 @@ pub fn read_target(text: impl AsRef<[u8]>) -> Result<Target> {
     const WHAT: &str = "the target";
     let text = position::utf8(WHAT, text.as_ref())?;
     let read = |text| serde_json::from_str::<TargetText<'_>>(text);
+    // A target's object has no key `target`, so that the two forms cannot be confused.
     let target = match serde_json::from_str::<Described<'_>>(text) {
         Ok(described) => read(described.target.get()),
         Err(_) => read(text),

@@ -134,6 +134,7 @@ impl<'a> Array<'a> {
     /// Converts an array's dimensions.
     pub fn dimensions(mut self, known: &'a Known<'a>, dimensions: &[Dimension]) -> Self {
         let counts: Option<Vec<_>> = dimensions.iter().map(count).collect();
+        // The short form `counts` has no index and no lower bound.
         match counts {
             Some(counts) => self.counts = Some(counts),
             None => {

@@ -190,6 +190,7 @@ impl Loc {
     /// The location's first `bits` bits, of which it has `has`, and undefined padding bits.
     pub(crate) fn padded(&self, has: u64, bits: u64, padding: u64) -> Self {
         let undefined = (Self::undefined(), padding);
+        // Parts that already have exactly these bits get one part more; a composite in a composite would be larger.
         let (Some(Node::Parts(count)), true) = (self.nodes().last(), has == bits) else {
             return Self::parts([(self.clone(), bits), undefined]);
         };

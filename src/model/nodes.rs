@@ -246,6 +246,7 @@ numbers! { Half: Half, |half| half as u64, |number| if number == 0 { Half::Low }
 /// Moves the sign to bit 0, so that numbers with small magnitude have few bits.
 #[inline]
 fn fold(value: i64) -> u64 {
+    // Zigzag encoding: 0, -1, 1, -2 become 0, 1, 2, 3.
     (value << 1 ^ value >> 63) as u64
 }
 
@@ -410,6 +411,7 @@ for_each_node!(nodes);
 pub(super) const NODES: &[Row] = Node::ROWS;
 
 const fn is_arithmetic(sort: Sort, operands: &[Sort]) -> bool {
+    // A `for` loop is not possible in a constant function.
     let mut is_it = matches!(sort, Sort::Val) && !operands.is_empty();
     let mut index = 0;
     while index < operands.len() {
@@ -432,6 +434,7 @@ fn two(numbers: &[u64]) -> [u64; 2] {
 /// Takes the first number, then the numbers in the next words, which exist.
 #[inline(always)]
 fn next(first: &mut Option<u64>, nodes: &mut Nodes<'_>) -> u64 {
+    // The first number is in the tag's word; later numbers have separate words.
     first.take().unwrap_or_else(|| nodes.second().unwrap_or(0))
 }
 
@@ -451,6 +454,7 @@ macro_rules! made {
         $sort::$method(numbers.iter().map(|&number| <$type as Number>::of(number))).0
     } };
     ($sort:ident $method:ident [$first:ident: $first_type:ty, $second:ident: $second_type:ty]) => { |numbers| {
+        // Each element of the list gives two numbers.
         let pairs = numbers.as_chunks().0.iter();
         let pairs = pairs.map(|&[a, b]| (<$first_type as Number>::of(a), <$second_type as Number>::of(b)));
         $sort::$method(pairs).0
@@ -488,6 +492,7 @@ for_each_shorthand!(shorthands);
 #[inline]
 pub(crate) fn keyed(sort: Sort, key: &str) -> Option<&'static Row> {
     let row = keyed_node(sort, key).or_else(|| shorthands(sort).iter().find(|row| row.key == key))?;
+    // A word or a bare form is no key, even if its row matches.
     row.is_keyed(sort).then_some(row)
 }
 
@@ -545,6 +550,7 @@ impl Node<'_> {
     /// Returns how many operands the node has.
     pub(crate) fn arity(&self) -> usize {
         match self {
+            // The only node whose operand count is not in the table.
             Node::Parts(count) => *count as usize,
             other => other.sorts().1.len(),
         }

@@ -327,6 +327,7 @@ impl<'a> Nodes<'a> {
             if PURE >> (word % WIDE) & 1 == 0 {
                 break;
             }
+            // Numbers of arithmetic nodes are skipped without being decoded.
             let is_wide = word & WIDE != 0;
             self.words = self.words.get(1..).unwrap_or_default();
             if is_wide {
@@ -394,6 +395,7 @@ impl<'a> Nodes<'a> {
     /// Takes the next node if it reads `bits` bits.
     #[inline]
     pub(crate) fn next_read(&mut self, bits: u32) -> Option<()> {
+        // Reads from a copy, because the node is taken only if it matches.
         let mut rest = self.clone();
         let read = rest.next_number(Tag::Read)?;
         (read == u64::from(bits)).then(|| *self = rest)

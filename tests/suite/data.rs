@@ -159,8 +159,8 @@ fn malformed_targets_are_refused() {
             "targets.mine.registers[1]",
             "register 2 occurs twice",
         ),
-        (of(serde_json::json!({"name": "generic"})), "targets.mine.name", "the key of a definition"),
-        (of(Value::Null), "targets.mine", "the definition is empty"),
+        (of(serde_json::json!({"name": "generic"})), "targets.mine.name", "definition has a name"),
+        (of(Value::Null), "targets.mine", "definition is empty"),
     ];
     for (result, path, what) in cases {
         let error = result.expect_err(path);

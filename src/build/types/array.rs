@@ -122,6 +122,7 @@ impl Builder {
             Count::Fixed(count) => Some(count),
             _ => None,
         };
+        // A size that is not constant makes the array's size unknown.
         let elements = dimensions.iter().try_fold(1u64, |total, one| total.checked_mul(fixed(one)?));
         let bits = elements.and_then(|elements| {
             let stride = stride_bits.or(self.module.types[of].bits)?;
@@ -138,6 +139,7 @@ impl Builder {
         stride_bits: Option<u64>,
     ) -> Result<Vec<Dimension>> {
         if stride_bits.is_none() {
+            // An explicit stride determines the distance, so that elements need not be whole bytes.
             self.whole_bytes(of)?;
         }
         let element = self.module.types[of].bits.unwrap_or(0);
@@ -151,6 +153,7 @@ impl Builder {
                 Elements::Unknown => Count::Unknown,
                 Elements::Fixed(count) => {
                     let first = i128::from(extent.lower.unwrap_or(0));
+                    // The last index must be a signed number in DWARF.
                     if extent.lower.is_some() && first + i128::from(*count) > i128::from(i64::MAX) {
                         let most = i64::MAX as u128;
                         let end = (first + i128::from(*count)).unsigned_abs();
@@ -216,6 +219,7 @@ impl Builder {
         self.known_types(unit, [of])?;
         self.known_unit(unit)?;
         self.whole_bytes(of).map_err(|error| error.or_at(self.module.at_unit(unit)))?;
+        // Vectors without padding in either form are one type.
         let is_packed = self.has_padding(count) && room == count;
         let bits = |count| self.module.types[of].bits.and_then(|bits| bits.checked_mul(count));
         let value_bits = bits(count);

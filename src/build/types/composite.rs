@@ -129,6 +129,7 @@ impl Builder {
         offset: u64,
         accessibility: Option<Accessibility>,
     ) -> Result<&mut Self> {
+        // A base class must fit into the object as an unnamed member does.
         self.checked_member(of, &DataMember::new("", ty, offset))?;
         let offset = BaseOffset::Bytes(offset);
         self.composite_mut(of).bases.push(Base { ty, offset, accessibility, is_virtual: false });
@@ -250,6 +251,7 @@ impl Builder {
                     );
                     return Err(Error::bad_argument(what));
                 }
+                // If both ends fit, all values between them fit.
                 for value in [first, last] {
                     let what = format!("a discriminant of {}", self.module.called(data.of));
                     self.value_fits(ty, value, &what)?;
@@ -284,6 +286,7 @@ impl Builder {
             Error::limit(quantity, 0..=most, bytes.into()).or_at(self.module.at_unit(unit))
         })?;
         let name = name.map(|name| self.name_in(unit, name)).transpose()?;
+        // The scope and the type reference each other, so that the type's id is needed before the type is added.
         let id = self.module.types.next_key();
         let parent = Some(self.module.units[unit].scope);
         let scope = self.push_scope(Scope::new(unit, parent, ScopeKind::Type(id), None), Around::default());
@@ -345,6 +348,7 @@ impl Builder {
         if member.bits == Some(0) {
             return Err(Error::limit(Quantity::MemberBits(what()), 1..=u128::MAX, 0).or_at(context()));
         }
+        // A bit field can be smaller than its type, but not larger.
         if let (Some(bits), Some(of_type)) = (member.bits, of_type)
             && bits > of_type
         {

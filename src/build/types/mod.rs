@@ -262,6 +262,7 @@ impl Builder {
     fn intern_type(&mut self, ty: Type) -> TypeId {
         let hash = self.hash_of(&ty);
         let types = &mut self.module.types;
+        // The table stores the hashes, so that a growing table does not hash types again.
         if let Some(&(_, id)) = self.interned.find(hash, |&(other, id)| other == hash && types[id] == ty) {
             return id;
         }

@@ -106,6 +106,7 @@ impl Builder {
             }
             Argument::Value(ty, value) => {
                 self.known_types(unit, [*ty])?;
+                // A constant may have fewer bytes than its type, but not more.
                 let has = self.module.types[*ty].bits.map(|bits| bits.next_multiple_of(8));
                 let bytes = value.constant().map(<[u8]>::len);
                 if let (Some(has), Some(needs)) = (has, bytes.map(|bytes| 8 * bytes as u64))
@@ -118,6 +119,7 @@ impl Builder {
             }
             Argument::Template(name) => TemplateArgument::Template(self.name(name)?),
             Argument::Pack(parameters) => {
+                // DWARF has no entry for a pack in a pack.
                 if parameters.iter().any(|inner| matches!(inner.argument, Argument::Pack(_))) {
                     return Err(Error::bad_argument(format!("{} contains a pack in a pack", what())));
                 }

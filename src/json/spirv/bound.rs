@@ -184,6 +184,7 @@ impl<'a> BoundPosition<'a> {
             let providers = providers.collect::<Result<Vec<_>>>()?;
             binder.binding.value(placed.position()?, variable, &providers);
         }
+        // A statement without other keys still needs exactly one position.
         placed.position().map(drop)
     }
 

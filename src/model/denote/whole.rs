@@ -17,6 +17,7 @@ impl Denote<'_> {
             }
             let looked = match self.of.tree.node(at) {
                 node if node.sorts().0 == Sort::Val => self.number(at).map(drop),
+                // A part must have all its bits; any other location must have at least its first bit.
                 Node::Part(bits) => self.slice(at, 0, bits, &mut ignored),
                 _ => self.slice(at, 0, 1, &mut ignored),
             };
@@ -38,6 +39,7 @@ impl Denote<'_> {
                 let [below, above, offset, size] = operands[..] else { return Err(NoMeaning::Malformed) };
                 let offset = self.number(offset)?;
                 let size = self.number(size)?;
+                // Both must have the bits that the overlay takes, even bits that the slice does not ask for.
                 self.slice(above, 0, size, ignored)?;
                 self.slice(below, 0, offset.saturating_add(size), ignored)
             }

@@ -318,6 +318,7 @@ impl Type {
             TypeKind::Typedef { of, .. } | TypeKind::Qualified { of, .. } => {
                 of.iter().copied().for_each(each)
             }
+            // A pointer does not contain the type that it points to, so that types may point to each other.
             kind => kind.elements().into_iter().for_each(|elements| each(elements.of)),
         }
     }

@@ -88,6 +88,7 @@ impl Part {
                     Count::Fixed(count) => Some(count),
                     Count::Unknown | Count::Variable(_) | Count::Value(_) => None,
                 };
+                // Dimensions are selected one at a time: the index so far counts rows of this dimension.
                 let before = match self.dimensions {
                     0 => Some(0),
                     _ => self.number.and_then(|number| number.checked_mul(count?)),
@@ -113,6 +114,7 @@ impl Part {
         if let Some(index) = index.filter(|&index| index >= count) {
             return missing(count, index);
         }
+        // An unknown index or size makes the offset unknown, but the part's type stays known.
         let offset_bits = self.offset_bits.zip(index).zip(stride.or(module.ty(of).bits()));
         let offset_bits =
             offset_bits.and_then(|((offset, index), bits)| offset.checked_add(index.checked_mul(bits)?));
@@ -122,6 +124,7 @@ impl Part {
     /// Returns the distance between the array's parts in bits.
     fn stride_bits(&self, module: &Module) -> Option<u64> {
         let TypeKind::Array { of, dimensions, stride_bits } = module.ty(self.ty).kind() else { return None };
+        // The distance is the product of the dimensions that are not selected yet.
         let element = stride_bits.or(module.ty(*of).bits())?;
         dimensions.get(self.dimensions..)?.iter().try_fold(element, |bits, dimension| match dimension.count {
             Count::Fixed(count) => bits.checked_mul(count),
