@@ -488,7 +488,7 @@ fn malformed_files_are_refused_with_vector_and_key() {
         (
             json!({"machine": {"memory": [{"space": 0, "address": "0xffffffffffffffff", "bytes": "00 00"}]}}),
             "vectors[0].machine.memory[0]",
-            "exceed address space",
+            "past the end of address space",
         ),
         (json!({"machine": {"cfa": "0xg"}}), "vectors[0].machine.cfa", "0x1f"),
         (json!({"machine": {"cfa": "mem:1:0x0"}}), "vectors[0].machine.cfa", "no address space 1"),
