@@ -1,8 +1,8 @@
 //! Detects variables, and the caller's saved registers, that share bits at one pc.
 //!
 //! Each storage is swept by pc: an item that begins is compared with its neighbours among the items that have not
-//! ended. The last item to end represents all items with its type and bits, so that thousands of variables in one
-//! register cost as much as one variable.
+//! ended. The last item to end represents all items with its type and bits, so that many variables with one type in the
+//! same bits are compared as one.
 
 use core::cmp::Reverse;
 use core::ops::Range;

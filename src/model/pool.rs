@@ -129,7 +129,7 @@ impl Pool {
 
 #[cold]
 fn full() -> Error {
-    ErrorKind::TooLarge("the locations of a module are too many".into()).into()
+    ErrorKind::TooLarge("module has more than 4 Gi words or constant bytes of locations".into()).into()
 }
 
 #[cfg(test)]
