@@ -104,7 +104,7 @@ fn compare_argument<'a, 'o>(
         ));
     }
     for (obstacle, name) in unproven {
-        report_unproven(meanings, obstacle, format!("{} call an argument", name.describe()), site);
+        report_unproven(meanings, obstacle, format!("{} of an argument", name.describe()), site);
     }
     Ok(())
 }

@@ -265,9 +265,7 @@ impl Info {
             RefForm::Section(_) => 64,
         };
         if offset.checked_shr(room).unwrap_or(0) != 0 {
-            let what = format!(
-                "entry offset {offset:#x} does not fit the {room} bits that the operation has for it"
-            );
+            let what = format!("entry offset {offset:#x} does not fit an operand of {room}-bit size");
             return Err(Error::bad_argument(what));
         }
         match form {

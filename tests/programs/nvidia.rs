@@ -153,7 +153,7 @@ fn home(number: u64) -> String {
     match class {
         2 => format!("P{low}"),
         5 => format!("R{low}"),
-        4 => format!("R{}.{}", low / 2, if low % 2 == 0 { "l" } else { "h" }),
+        4 => format!("R{}.{}", low / 2, if low.is_multiple_of(2) { "l" } else { "h" }),
         7 => format!("local[R{}+{:#x}]", low >> 16, low & 0xffff),
         11 => format!("UR{low}"),
         _ => panic!("class {class}"),

@@ -31,9 +31,9 @@ const WRONG: &[(&str, &str, &str)] = &[
         {"describe_variable": {"variable": "n", "live": [[0, 8, {"register": "s4"}]]}}"#,
         "describe[3].variable.live[0]", "live range overlaps 0x0..0x8"),
     (r#"{"variable": {"in": "f", "name": "n", "type": "int", "live": [@[0, 8, {"stack_slot": 4}]]}}"#,
-        "describe[3].variable.live[0]", "a stack slot"),
+        "describe[3].variable.live[0]", "stack slot is in"),
     (r#"{"variable": {"in": "f", "name": "n", "type": "int", "always": @{"stack_slot": 4}}}"#,
-        "describe[3].variable.always", "a stack slot"),
+        "describe[3].variable.always", "stack slot is in"),
     (r#"{"block": {"in": "f", "pcs": @[[0, 8], [4, 12]]}}"#, "describe[3].block.pcs", "range overlaps 0x0..0x8"),
     (r#"{"frame": {"function": "f", "entry_function": true, "rules": [
         [0, 8, "s33", "undefined"], @[4, 12, "s33", {"lane": ["v40", 7]}]]}}"#,

@@ -121,7 +121,7 @@ impl<'a> Image<'a> {
             .file_header(&mut bytes, &header, &FileHeaderLayout::default())
             .map_err(|error| Error::bad_argument(error.to_string()).caused_by(error))?;
         let header = bytes.try_into().map_err(|bytes: Vec<u8>| {
-            Error::malformed(format!("ELF header has {} bytes; expected {HEADER}", bytes.len()))
+            Error::malformed(format!("ELF header has the size {}; expected {HEADER}", bytes.len()))
         })?;
         Ok(Self {
             input: &[],

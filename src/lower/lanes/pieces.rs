@@ -48,7 +48,7 @@ pub(super) fn pieces(module: &Module, function: FunctionId) -> Vec<Piece> {
     let mut start = 0;
     let mut up_to = |end: u32, region: Option<RegionId>| {
         if start < end {
-            by_region.push(Piece { start: start, end, region, whole_wave: None });
+            by_region.push(Piece { start, end, region, whole_wave: None });
             start = end;
         }
     };
@@ -83,7 +83,7 @@ pub(super) fn pieces(module: &Module, function: FunctionId) -> Vec<Piece> {
                 None => (piece.end, None),
             };
             let end = end.min(piece.end);
-            out.push(Piece { start: start, end, whole_wave, ..piece });
+            out.push(Piece { start, end, whole_wave, ..piece });
             start = end;
         }
     }

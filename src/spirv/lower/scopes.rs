@@ -244,7 +244,7 @@ fn inlined_at(
     }
     let column = if has_column { call.column } else { 0 };
     let (SourceLine { line, column, .. }, fault) =
-        out.described.texts.fit(SourceLine { file, column: column, ..call });
+        out.described.texts.fit(SourceLine { file, column, ..call });
     if let Some(fault) = fault {
         out.omit(subject, Property::CallLine, fault);
     }

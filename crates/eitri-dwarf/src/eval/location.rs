@@ -185,13 +185,13 @@ impl SingleLocation {
 /// # The model
 ///
 /// * A **storage** is a stream of bits, numbered from 0. A storage is one of
-/// - `Memory(space, lane)`: the `8·2^n` bits in an address space with n-bit addresses; one lane's, where each lane
+///   - `Memory(space, lane)`: the `8·2^n` bits in an address space with n-bit addresses; one lane's, where each lane
 ///     has its own memory;
-/// - `Register(reg, frame)`: a register's bits, the least significant first;
-/// - `Implicit(bits)`: known bits that the program stores nowhere;
-/// - `ImplicitPointer(entry, by, space)`: the bits of an unknown address whose pointee is known;
+///   - `Register(reg, frame)`: a register's bits, the least significant first;
+///   - `Implicit(bits)`: known bits that the program stores nowhere;
+///   - `ImplicitPointer(entry, by, space)`: the bits of an unknown address whose pointee is known;
 ///   - `Undefined`: no bits, no size, no offset;
-/// - `Composite(p₀ … pₙ)`: parts one after the other, each a location and a bit count.
+///   - `Composite(p₀ … pₙ)`: parts one after the other, each a location and a bit count.
 /// * A **single location** is a storage and a bit offset *o*: bit *i* at the location is the storage's bit *o + i*.
 /// * A **location** is one or more single locations. An object at the location is at all of them at once: it can be
 ///   read at any single location, and must be written at each.

@@ -176,7 +176,7 @@ pub fn readable_variable_lines(
     }
     let (unreadable, unreadable_base) =
         (distinct(unreadable.into_iter()), distinct(unreadable_base.into_iter()));
-    Ok(ReadableLines { variables: variables, unreadable, unreadable_base })
+    Ok(ReadableLines { variables, unreadable, unreadable_base })
 }
 
 /// A unit's rows: address, and file and line.
