@@ -103,7 +103,7 @@ fn is_elf(bytes: &[u8]) -> bool {
 /// Returns the paths at which the file can be: by its build id, beside the object, and in the system's folder.
 fn places(file: &Path, companions: &Companions) -> Vec<PathBuf> {
     let mut places: Vec<_> = companions.build_id.as_deref().and_then(of_build_id).into_iter().collect();
-    // The name has no folder, and standard input has none either.
+    // A debug link is a file name without a folder. Standard input has no folder to search.
     let link = companions.debug_link.as_ref().and_then(|(link, _)| Path::new(link).file_name());
     let folder = file.parent().filter(|_| file.as_os_str() != "-");
     if let Some((link, folder)) = link.zip(folder) {

@@ -10,7 +10,7 @@ use crate::target::{Per, SpaceId, Target};
 pub struct SpaceLayout {
     /// Address size in bits, at most 64.
     pub address_bits: u32,
-    /// Who owns the memory: each process, thread or lane.
+    /// Owner of the memory: each process, thread or lane.
     pub per: Per,
 }
 

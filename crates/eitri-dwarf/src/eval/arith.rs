@@ -14,7 +14,7 @@ use super::value::{BaseType, TypeEncoding, Value};
 use super::word::{Binary, Compare, Unary};
 use crate::error::Count;
 
-/// How calculations represent an element.
+/// Representation of an element in calculations.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
     Integer,

@@ -42,7 +42,7 @@ pub enum CurrentObject<'a> {
 /// The context of an evaluation, apart from the machine (A.2.5.1).
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
-    /// How operations are encoded, with the generic type's size.
+    /// Encoding of operations, with the size of the generic type.
     pub encoding: Encoding,
     /// Registers and address spaces.
     pub target: &'a dyn Architecture,
@@ -56,7 +56,7 @@ pub struct Context<'a> {
     pub object: CurrentObject<'a>,
     /// Required result kind.
     pub kind: Kind,
-    /// Where the expression is.
+    /// Whether the expression is in an attribute or in call frame information.
     pub place: ExpressionSite,
 }
 

@@ -17,7 +17,7 @@ use crate::target::SpaceId;
 pub struct Evaluator {
     pub(super) stack: Vec<Element>,
     pub(super) slots: Slots,
-    /// What the last [`locate`](Self::locate) resulted in.
+    /// Result of the last [`locate`](Self::locate).
     pub(super) kept: Location,
     pub(super) limits: Limits,
     pub(super) all_places: bool,

@@ -3,14 +3,14 @@
 /// Limits for an evaluation. Exceeding a limit is an evaluation error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// How many operations, including operations in called expressions, and the parts that an operation constructs or
+    /// Number of operations, including operations in called expressions, and of parts that an operation constructs or
     /// reads.
     pub steps: u64,
-    /// How deep expressions nest. Each level takes some kilobytes of the thread's stack.
+    /// Depth of nested expressions. Each level takes some kilobytes of the thread's stack.
     pub depth: u32,
-    /// How many elements are on the stack.
+    /// Number of elements on the stack.
     pub stack: u32,
-    /// How many parts a composite has, on all levels.
+    /// Number of parts in a composite, on all levels.
     pub parts: u32,
 }
 

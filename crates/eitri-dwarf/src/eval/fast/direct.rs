@@ -26,7 +26,7 @@ struct Direct<'d, 'c> {
     is_flat: bool,
     /// Offset after the last operation that named a register, in bytes.
     register_end: usize,
-    /// That register's size in bits.
+    /// Size of the register that was named last, in bits.
     register_bits: u32,
 }
 

@@ -44,7 +44,7 @@ pub(in super::super) struct Fast<'f> {
     pub is_frame_base: bool,
     /// Whether the machine may be asked for its lane. Otherwise, operations that usually depend on the lane are not supported.
     pub asks_lane: bool,
-    /// How many further nested calls are allowed.
+    /// Maximum depth of further nested calls.
     pub depth: u32,
     /// Maximum number of steps in the whole evaluation.
     pub max_steps: u64,

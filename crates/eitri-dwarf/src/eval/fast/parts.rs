@@ -7,7 +7,7 @@ use super::super::location::{Composite, Location, Part};
 pub(in super::super) struct Parts {
     /// The composite's parts, followed by parts from earlier composites. None of them owns memory.
     all: Vec<Part>,
-    /// How many parts the composite has.
+    /// Number of parts in the composite.
     len: usize,
     /// Total size in bits.
     bits: u64,

@@ -21,7 +21,7 @@ pub(super) struct Level {
 pub(super) struct Top {
     pub height: usize,
     pub number: u64,
-    /// How many steps are left.
+    /// Remaining steps.
     pub left: u64,
 }
 
