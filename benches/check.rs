@@ -34,8 +34,8 @@ use std::time::Duration;
 
 use cpu_time::ThreadTime;
 use eitri::Consumer;
-use eitri::check::Report;
-use eitri::emit::elf::{Code, new_object};
+use eitri::check::CheckReport;
+use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::lower::{Policy, lower};
 use eitri::model::Module;
 use mix::{Machine, Mix, Shape};
@@ -68,7 +68,7 @@ impl Input {
         let mix = Mix::new(shape);
         let module = mix::described(&mix);
         let written = lower(&module, &consumer, Policy::Strict).expect("it is expressible");
-        let code = Code::text(vec![0; 4]);
+        let code = ObjectCode::text(vec![0; 4]);
         let object = new_object(module.target(), &code, &written.sections).expect("an object");
         Self { mix, module, consumer, object }
     }
@@ -82,7 +82,7 @@ fn write_once(input: &Input) -> Vec<eitri::emit::Section> {
 
 /// Checked once.
 #[inline(never)]
-fn run_once(input: &Input) -> Report {
+fn run_once(input: &Input) -> CheckReport {
     eitri::check(&input.module, &input.consumer, &[], &input.object).expect("it is read")
 }
 

@@ -20,7 +20,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use cases::{CASES, Case};
-use eitri::eval::{Context, Evaluator, Kind};
+use eitri::eval::{Context, Evaluator, ResultKind};
 use eitri::op::{Dialect, Encoding, text};
 use eitri::target::Target;
 use machine::Stopped;
@@ -114,7 +114,7 @@ fn bytes(case: &Case, given: &Given) -> Vec<u8> {
 /// Panics unless all sides give the same result after the same number of operations.
 fn assert_same(given: &mut Given, expr: &[u8], case: &Case) {
     let context = Context::new(given.encoding, &given.target);
-    let kind = if case.wants_value { Kind::Value } else { Kind::Location };
+    let kind = if case.wants_value { ResultKind::Value } else { ResultKind::Location };
     let asked = Context { kind, ..context };
     let ours = given.evaluator.evaluate(expr, &given.machine, &asked).expect("an answer");
     let ours = sides::answer(&ours);

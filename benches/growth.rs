@@ -9,16 +9,16 @@ use std::time::{Duration, Instant};
 
 use eitri::build::Builder;
 use eitri::dump::{DumpOptions, print_to};
-use eitri::emit::elf::{Code, new_object};
+use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::eval::{CallStack, Snapshot};
 use eitri::lower::{Consumer, Policy, lower};
-use eitri::model::{Address, BaseEncoding, Loc, Module, Row, Val};
+use eitri::model::{Address, BaseEncoding, LineTableRow, Loc, Module, Val};
 use eitri::op::{Dialect, Encoding, Reg};
 use eitri::read::{FrameSection, Frames, Sections};
 use eitri::target::{Gfx, SpaceId, Target, Wave};
 
 /// A kind of entity: its name, the smallest count, and a function that describes a count of them.
-type Shape = (&'static str, u64, fn(u64) -> (Module, Code));
+type Shape = (&'static str, u64, fn(u64) -> (Module, ObjectCode));
 
 const SHAPES: [Shape; 9] = [
     ("units_with_the_same_names", 200, units),
@@ -66,7 +66,7 @@ fn time<T>(run: impl FnOnce() -> T) -> (T, Duration) {
 }
 
 /// Time of all stages per counted entity, in µs.
-fn stages(name: &str, count: u64, describe: fn(u64) -> (Module, Code)) -> f64 {
+fn stages(name: &str, count: u64, describe: fn(u64) -> (Module, ObjectCode)) -> f64 {
     let mut consumer = Consumer::llvm();
     consumer.tables.names = true;
     let mut best = [Duration::MAX; 4];
@@ -107,18 +107,18 @@ fn scalar(number: u64) -> Loc {
 fn function(
     instructions: u64,
     describe: impl FnOnce(&mut Builder, eitri::model::UnitId, eitri::model::FunctionId, eitri::model::TypeId),
-) -> (Module, Code) {
+) -> (Module, ObjectCode) {
     let bytes = 4 * instructions;
     let mut m = Builder::new(gpu());
     let unit = m.unit("a.cl");
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).expect("a type");
     let f = m.function(unit, "f").expect("a function").code("f", bytes).id();
     describe(&mut m, unit, f, int);
-    let code = Code::text(vec![0; bytes as usize]).with_function("f", 0, bytes);
+    let code = ObjectCode::text(vec![0; bytes as usize]).with_function("f", 0, bytes);
     (m.finish().expect("it is right"), code)
 }
 
-fn units(count: u64) -> (Module, Code) {
+fn units(count: u64) -> (Module, ObjectCode) {
     let mut m = Builder::new(gpu());
     for number in 0..count {
         let unit = m.unit(&format!("{number}.cl"));
@@ -126,10 +126,10 @@ fn units(count: u64) -> (Module, Code) {
         let mut x = m.variable(unit, "x", int).expect("a variable");
         x.always(Loc::memory(SpaceId::DEFAULT, Val::constant(0x1000))).expect("a place");
     }
-    (m.finish().expect("it is right"), Code::text(vec![0; 4]))
+    (m.finish().expect("it is right"), ObjectCode::text(vec![0; 4]))
 }
 
-fn ranges_of_a_variable(count: u64) -> (Module, Code) {
+fn ranges_of_a_variable(count: u64) -> (Module, ObjectCode) {
     function(count, |m, _, f, int| {
         let mut x = m.variable(f, "x", int).expect("a variable");
         for number in 0..count {
@@ -138,7 +138,7 @@ fn ranges_of_a_variable(count: u64) -> (Module, Code) {
     })
 }
 
-fn variables(count: u64) -> (Module, Code) {
+fn variables(count: u64) -> (Module, ObjectCode) {
     function(count, |m, _, f, int| {
         for number in 0..count {
             let mut x = m.variable(f, &format!("x{number}"), int).expect("a variable");
@@ -148,16 +148,16 @@ fn variables(count: u64) -> (Module, Code) {
 }
 
 /// A frame that saves one register repeatedly.
-fn ranges_of_a_saved_register(count: u64) -> (Module, Code) {
+fn ranges_of_a_saved_register(count: u64) -> (Module, ObjectCode) {
     saved(count, |_| 40)
 }
 
 /// A frame that saves many registers.
-fn saved_registers(count: u64) -> (Module, Code) {
+fn saved_registers(count: u64) -> (Module, ObjectCode) {
     saved(count, |number| (40 + number % 40) as u16)
 }
 
-fn saved(count: u64, register: fn(u64) -> u16) -> (Module, Code) {
+fn saved(count: u64, register: fn(u64) -> u16) -> (Module, ObjectCode) {
     let gpu = gpu();
     let (pc, base) = ([30, 31].map(|n| gpu.sgpr(n).expect("a register")), gpu.sgpr(32).expect("a register"));
     let spill = gpu.vgpr(60).expect("a register");
@@ -174,7 +174,7 @@ fn saved(count: u64, register: fn(u64) -> u16) -> (Module, Code) {
     })
 }
 
-fn nested_blocks(count: u64) -> (Module, Code) {
+fn nested_blocks(count: u64) -> (Module, ObjectCode) {
     function(2 * count, |m, _, f, int| {
         let mut around = None;
         for number in 0..count {
@@ -191,11 +191,11 @@ fn nested_blocks(count: u64) -> (Module, Code) {
     })
 }
 
-fn functions(count: u64) -> (Module, Code) {
+fn functions(count: u64) -> (Module, ObjectCode) {
     let mut m = Builder::new(gpu());
     let unit = m.unit("a.cl");
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).expect("a type");
-    let mut code = Code::text(vec![0; 0x20 * count as usize]);
+    let mut code = ObjectCode::text(vec![0; 0x20 * count as usize]);
     for number in 0..count {
         let name = format!("f{number}");
         code = code.with_function(&name, 0x20 * number, 0x20);
@@ -207,7 +207,7 @@ fn functions(count: u64) -> (Module, Code) {
 }
 
 /// Units of 100 functions with 20 rows and 10 variables each, which move 10 times.
-fn units_of_functions(count: u64) -> (Module, Code) {
+fn units_of_functions(count: u64) -> (Module, ObjectCode) {
     const BYTES: u64 = 400;
     let gpu = gpu();
     let place = |number: u64| match number % 3 {
@@ -224,7 +224,7 @@ fn units_of_functions(count: u64) -> (Module, Code) {
             let address = Address::Constant(0x10_0000 + number * BYTES);
             let f = m.function(id, &format!("f{number}")).expect("a function").address(address, BYTES).id();
             for row in 0..20 {
-                m.row(f, Row::new(4 * row, file, row as u32 + 1)).expect("a row");
+                m.row(f, LineTableRow::new(4 * row, file, row as u32 + 1)).expect("a row");
             }
             for variable in 0..10 {
                 let mut x = m.variable(f, &format!("v{variable}"), int).expect("a variable");
@@ -236,11 +236,11 @@ fn units_of_functions(count: u64) -> (Module, Code) {
             }
         }
     }
-    (m.finish().expect("it is right"), Code::text(vec![0; 4]))
+    (m.finish().expect("it is right"), ObjectCode::text(vec![0; 4]))
 }
 
 /// A kernel with the given number of branches of `if`s, in sequence.
-fn regions(count: u64) -> (Module, Code) {
+fn regions(count: u64) -> (Module, ObjectCode) {
     let mask = |first: u64| Loc::over([first, first + 1].map(|n| gpu().sgpr(n as u16).expect("a register")));
     let bytes = 16 * count + 16;
     let mut m = Builder::new(gpu());
@@ -252,7 +252,7 @@ fn regions(count: u64) -> (Module, Code) {
         let masks = [(start..start + 4, mask(first)), (start + 4..start + 12, mask(first + 2))];
         lanes.if_then(start..start + 12, start - 4, &masks).expect("a region");
     }
-    let code = Code::text(vec![0; bytes as usize]).with_function("f", 0, bytes);
+    let code = ObjectCode::text(vec![0; bytes as usize]).with_function("f", 0, bytes);
     (m.finish().expect("it is right"), code)
 }
 

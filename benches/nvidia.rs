@@ -18,10 +18,10 @@ use std::time::{Duration, Instant};
 use cpu_time::ThreadTime;
 use eitri::build::Builder;
 use eitri::dump::{DumpOptions, print_to};
-use eitri::emit::elf::{Code, new_object};
-use eitri::emit::ptx::{self, Attach};
+use eitri::emit::elf::{ObjectCode, new_object};
+use eitri::emit::ptx::{self, PtxAttachOptions};
 use eitri::lower::{Consumer, Policy, lower};
-use eitri::model::{BaseEncoding, Loc, Module, Row};
+use eitri::model::{BaseEncoding, LineTableRow, Loc, Module};
 use eitri::op::Dialect;
 use eitri::target::{Sm, Target};
 
@@ -66,7 +66,7 @@ fn module(target: &Target, instructions: u64) -> eitri::Result<Module> {
         m.variable(block, &name, int)?.declared(file, number as u32).live(pcs.start + 1..pcs.end, place)?;
     }
     for pc in (0..instructions).step_by(2) {
-        m.row(kernel, Row::new(pc, file, 2 + pc as u32))?;
+        m.row(kernel, LineTableRow::new(pc, file, 2 + pc as u32))?;
     }
     m.finish()
 }
@@ -74,7 +74,7 @@ fn module(target: &Target, instructions: u64) -> eitri::Result<Module> {
 /// Writes the text with debug information.
 fn attached(text: &str, module: &Module) -> String {
     let written = lower(module, &Consumer::cuda_gdb(), Policy::Strict).expect("sections");
-    let how = Attach { lines: written.lines.as_ref(), ..Attach::default() };
+    let how = PtxAttachOptions { lines: written.lines.as_ref(), ..PtxAttachOptions::default() };
     ptx::attach(text, module.target(), &written.sections, &how).expect("a text")
 }
 
@@ -83,7 +83,7 @@ fn object(text: &str, module: &Module, instructions: u64) -> (Vec<u8>, String) {
     let mut consumer = Consumer::cuda_gdb();
     consumer.has_line_directives = false;
     let written = lower(module, &consumer, Policy::Strict).expect("sections");
-    let code = Code::text(vec![0; instructions as usize]).with_function(NAME, 0, instructions);
+    let code = ObjectCode::text(vec![0; instructions as usize]).with_function(NAME, 0, instructions);
     (new_object(module.target(), &code, &written.sections).expect("an object"), text.to_owned())
 }
 

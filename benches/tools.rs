@@ -29,15 +29,15 @@ fn main() {
     // Under `cargo test`, running it once is enough.
     let runs = if is_run { RUNS } else { 1 };
     // The options of the commands for text.
-    let folded = |threads| lint::Options { threads, fold: true, ..lint::Options::default() };
-    let whole = |sound| stats::Options { sound, variables: false, ..stats::Options::default() };
+    let folded = |threads| lint::LintOptions { threads, fold: true, ..lint::LintOptions::default() };
+    let whole = |sound| stats::StatsOptions { sound, variables: false, ..stats::StatsOptions::default() };
     let sides: [(&str, &dyn Fn()); 6] = [
         ("lint", &|| drop(black_box(lint::lint(&bytes, &folded(1))))),
         ("lint, two threads", &|| drop(black_box(lint::lint(&bytes, &folded(2))))),
-        ("lint, each finding", &|| drop(black_box(lint::lint(&bytes, &lint::Options::default())))),
+        ("lint, each finding", &|| drop(black_box(lint::lint(&bytes, &lint::LintOptions::default())))),
         ("stats", &|| drop(black_box(stats::stats(&bytes, &whole(false))))),
         ("stats, sound", &|| drop(black_box(stats::stats(&bytes, &whole(true))))),
-        ("report", &|| drop(black_box(report::report(&bytes, &report::Options::default())))),
+        ("report", &|| drop(black_box(report::report(&bytes, &report::ReportOptions::default())))),
     ];
     println!("{}, {} bytes", file.display(), bytes.len());
     println!("| what | on one processor, ms | ms |\n|---|---|---|");

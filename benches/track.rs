@@ -16,7 +16,7 @@ use eitri::build::Builder;
 use eitri::model::{BaseEncoding, VariableId};
 use eitri::target::{Gfx, Target, Wave};
 use eitri::track::regalloc2::add;
-use eitri::track::{Code, Keep};
+use eitri::track::{CodeEffects, Keep};
 use function::{Emitted, Func, env};
 
 #[global_allocator]
@@ -62,11 +62,11 @@ fn measure(gpu: &Target, instructions: usize, runs: usize) -> Times {
         let variable = |n: usize| builder.variable(kernel, &format!("x{n}"), int).expect("a scope").id();
         let variables: Vec<VariableId> = (0..VARIABLES).map(variable).collect();
         let flow = emitted.flow(&f);
-        let mut code = Code::new(gpu, flow);
+        let mut code = CodeEffects::new(gpu, flow);
         ms(&mut times.added, || {
             let values = add(&mut code, &f, &output, &emitted).expect("the code fits");
             for (at, (inst, register)) in f.defined().enumerate() {
-                let pc = eitri::track::regalloc2::Machine::inst(&emitted, inst).end;
+                let pc = eitri::track::regalloc2::MachineCode::inst(&emitted, inst).end;
                 code.assign(pc, variables[at % VARIABLES], values[register]).expect("a value");
             }
         });

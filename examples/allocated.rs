@@ -7,8 +7,8 @@ use eitri::emit::elf::{self, new_object, write_file};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, VariableId};
 use eitri::target::{Gfx, Target, Wave};
-use eitri::track::regalloc2::{self as adapter, Machine, Spills};
-use eitri::track::{Code, Keep, Place, Places};
+use eitri::track::regalloc2::{self as adapter, MachineCode, Spills};
+use eitri::track::{CodeEffects, Keep, Place, Places};
 use regalloc2::{
     Allocation, Block, Edit, Function, Inst, InstPosition, InstRange, MachineEnv, Operand, Output, PReg,
     PRegSet, RegClass, VReg,
@@ -22,7 +22,7 @@ struct Emitted<'a> {
     spills: Spills,
 }
 
-impl Machine for Emitted<'_> {
+impl MachineCode for Emitted<'_> {
     fn inst(&self, inst: Inst) -> Range<u64> {
         self.inst[inst.index()].clone()
     }
@@ -43,8 +43,8 @@ impl Machine for Emitted<'_> {
 }
 
 /// Adds what the compiler alone knows: arguments, and which variable has which value from which pc on.
-fn track(k: &Kernel, flow: ControlFlow, out: &Output, e: &Emitted<'_>) -> eitri::Result<Code> {
-    let mut code = Code::new(e.gpu, flow);
+fn track(k: &Kernel, flow: ControlFlow, out: &Output, e: &Emitted<'_>) -> eitri::Result<CodeEffects> {
+    let mut code = CodeEffects::new(e.gpu, flow);
     let values = adapter::add(&mut code, k, out, e)?;
     for (operand, at) in k.inst_operands(Inst::new(0)).iter().zip(out.inst_allocs(Inst::new(0))) {
         code.entry(values[operand.vreg()], &e.places(*at, operand.class()))?;
@@ -342,7 +342,7 @@ fn main() -> eitri::Result<()> {
     let consumer = Consumer::llvm();
     let written = lower(&module, &consumer, Policy::Strict)?;
     let bytes = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let text = elf::Code::text(bytes).with_function("sum", 0, size);
+    let text = elf::ObjectCode::text(bytes).with_function("sum", 0, size);
     let object = new_object(module.target(), &text, &written.sections)?;
     let report = eitri::check(&module, &consumer, &written.omissions, &object)?;
     println!("{}{report}", eitri::dump::print(&object, Some(module.target()))?);

@@ -18,7 +18,7 @@ use std::process::Command;
 use eitri::build::{Builder, VariableBuilder};
 use eitri::emit::elf;
 use eitri::lower::{Consumer, Policy, lower};
-use eitri::model::{BaseEncoding, FileId, FunctionId, Loc, Module, Qualifier, Row, TypeId};
+use eitri::model::{BaseEncoding, FileId, FunctionId, LineTableRow, Loc, Module, Qualifier, TypeId};
 use eitri::target::{Gfx, Target, Wave};
 use object::{Object, ObjectSegment};
 
@@ -84,10 +84,10 @@ fn describe(gpu: &Target) -> eitri::Result<Module> {
         stays(variable, gpu, file, scalar)?;
     }
     for row in LINES {
-        let row = Row {
+        let row = LineTableRow {
             is_stmt: row.is_stmt,
             is_prologue_end: row.prologue_end,
-            ..Row::new(row.pc, file, row.line).column(row.column.into())
+            ..LineTableRow::new(row.pc, file, row.line).column(row.column.into())
         };
         m.row(kernel, row)?;
     }

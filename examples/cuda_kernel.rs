@@ -16,7 +16,7 @@ use std::process::Command;
 use eitri::build::Builder;
 use eitri::emit::ptx;
 use eitri::lower::{Consumer, Policy, lower};
-use eitri::model::{BaseEncoding, Loc, Module, Qualifier, Row, SourceLine, Val};
+use eitri::model::{BaseEncoding, LineTableRow, Loc, Module, Qualifier, SourceLine, Val};
 use eitri::target::{Reg, Sm, SpaceId, Target};
 
 /// PTX, without debug information.
@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let module = describe(&Target::nvptx(sm))?;
     let consumer = Consumer::cuda_gdb();
     let written = lower(&module, &consumer, Policy::Strict)?;
-    let how = ptx::Attach { lines: written.lines.as_ref(), ..ptx::Attach::default() };
+    let how = ptx::PtxAttachOptions { lines: written.lines.as_ref(), ..ptx::PtxAttachOptions::default() };
     let text = ptx::attach(TEXT, module.target(), &written.sections, &how)?;
     let path = folder.join("cuda_kernel.debug.ptx");
     std::fs::write(&path, &text)?;
@@ -122,7 +122,7 @@ fn describe(gpu: &Target) -> eitri::Result<Module> {
         (20, 17, 15),
         (21, 19, 1),
     ] {
-        m.row(scale, Row::new(pc, file, line).column(column))?;
+        m.row(scale, LineTableRow::new(pc, file, line).column(column))?;
     }
     m.finish()
 }

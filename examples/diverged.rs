@@ -11,10 +11,10 @@ use std::error::Error;
 use std::path::PathBuf;
 
 use eitri::build::Builder;
-use eitri::emit::elf::{Code, new_object, write_file};
+use eitri::emit::elf::{ObjectCode, new_object, write_file};
 use eitri::eval::{CallStack, DebugInfo, Snapshot};
 use eitri::lower::{Consumer, Policy, lower};
-use eitri::model::{BaseEncoding, Loc, Module, Row};
+use eitri::model::{BaseEncoding, LineTableRow, Loc, Module};
 use eitri::read::{Dwarf, Object};
 use eitri::target::{Gfx, Target, Wave};
 
@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let consumer = Consumer::rocgdb();
     let written = lower(&module, &consumer, Policy::Strict)?;
     let code = CODE.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let code = Code::text(code).with_function("weigh", 0, CODE_BYTES);
+    let code = ObjectCode::text(code).with_function("weigh", 0, CODE_BYTES);
     let object = new_object(&gpu, &code, &written.sections)?;
 
     show(&gpu, &object)?;
@@ -72,7 +72,7 @@ fn describe(gpu: &Target) -> eitri::Result<Module> {
     m.variable(kernel, "x", int)?.live(0x00..CODE_BYTES, Loc::per_lane(v1))?;
     m.variable(kernel, "y", int)?.live(0x2c..CODE_BYTES, Loc::per_lane(v2))?;
     for (pc, line) in [(0x00, 2), (0x10, 3), (0x18, 2), (0x1c, 4)] {
-        m.row(kernel, Row::new(pc, file, line))?;
+        m.row(kernel, LineTableRow::new(pc, file, line))?;
     }
 
     let mut lanes = m.lanes(kernel)?;

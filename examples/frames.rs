@@ -10,7 +10,7 @@ use std::error::Error;
 use std::path::PathBuf;
 
 use eitri::build::Builder;
-use eitri::emit::elf::{Code, new_object, write_file};
+use eitri::emit::elf::{ObjectCode, new_object, write_file};
 use eitri::eval::{CallStack, Snapshot, read_bits, spans};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{Loc, Module, Val};
@@ -61,7 +61,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let module = describe(&gpu)?;
     let consumer = Consumer::rocgdb();
     let written = lower(&module, &consumer, Policy::Strict)?;
-    let mut code = Code::text(CODE.iter().flat_map(|word| word.to_le_bytes()).collect());
+    let mut code = ObjectCode::text(CODE.iter().flat_map(|word| word.to_le_bytes()).collect());
     for (name, start, bytes) in FUNCTIONS {
         code = code.with_function(name, start, bytes);
     }

@@ -1,6 +1,6 @@
 //! A variable in each lane of a vector register, and a scalar spilled into one lane of another.
 use eitri::build::Builder;
-use eitri::emit::elf::{Code, new_object};
+use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, Loc};
 use eitri::target::{Gfx, Target, Wave};
@@ -21,7 +21,7 @@ fn main() -> eitri::Result<()> {
 
     let consumer = Consumer::llvm();
     let written = lower(&module, &consumer, Policy::Strict)?;
-    let code = Code::text(vec![0; 0x28]).with_function("scale", 0, 0x28);
+    let code = ObjectCode::text(vec![0; 0x28]).with_function("scale", 0, 0x28);
     let object = new_object(module.target(), &code, &written.sections)?;
     let report = eitri::check(&module, &consumer, &written.omissions, &object)?;
     print!("{}{report}", eitri::dump::print(&object, Some(module.target()))?);

@@ -8,7 +8,7 @@
 use std::error::Error;
 use std::path::PathBuf;
 
-use eitri::emit::elf::{Code, new_object, write_file};
+use eitri::emit::elf::{ObjectCode, new_object, write_file};
 use eitri::emit::{GimliBuffer, from_gimli};
 use eitri::lower::{Consumer, lower_loc};
 use eitri::model::{Loc, Stack};
@@ -87,7 +87,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // s_nop 0, and s_endpgm at the end.
     let mut code = [0x00, 0x00, 0x80, 0xbf].repeat(CODE_BYTES as usize / 4);
     code.splice(CODE_BYTES as usize - 4.., [0x00, 0x00, 0x81, 0xbf]);
-    let code = Code::text(code).with_function(SYMBOLS[0], 0, CODE_BYTES);
+    let code = ObjectCode::text(code).with_function(SYMBOLS[0], 0, CODE_BYTES);
     let object = new_object(&gpu, &code, &from_gimli(&sections, |symbol| SYMBOLS[symbol].into()))?;
     let path = folder.join("own_dwarf.o");
     write_file(&path, &object)?;

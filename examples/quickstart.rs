@@ -2,9 +2,9 @@
 use std::path::PathBuf;
 
 use eitri::build::Builder;
-use eitri::emit::elf::{Code, new_object, write_file};
+use eitri::emit::elf::{ObjectCode, new_object, write_file};
 use eitri::lower::{Consumer, Policy, lower};
-use eitri::model::{BaseEncoding, Loc, Row};
+use eitri::model::{BaseEncoding, LineTableRow, Loc};
 use eitri::target::{Gfx, Target, Wave};
 
 /// A kernel for gfx1030. The numbers on the right are pcs: bytes from its start.
@@ -43,14 +43,14 @@ fn main() -> eitri::Result<()> {
     m.variable(kernel, "x", float)?.live(0x04..0x28, Loc::per_lane(v3))?;
     m.variable(kernel, "old", float)?.live(0x18..0x28, Loc::stack_slot(16))?;
     for (pc, line) in [(0x00, 2), (0x0c, 3), (0x10, 4), (0x18, 5), (0x1c, 6)] {
-        m.row(kernel, Row::new(pc, file, line))?;
+        m.row(kernel, LineTableRow::new(pc, file, line))?;
     }
     let module = m.finish()?;
 
     let consumer = Consumer::llvm();
     let written = lower(&module, &consumer, Policy::Strict)?;
     let code = CODE.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let code = Code::text(code).with_function("scale", 0, 0x28);
+    let code = ObjectCode::text(code).with_function("scale", 0, 0x28);
     let object = new_object(module.target(), &code, &written.sections)?;
 
     let report = eitri::check(&module, &consumer, &written.omissions, &object)?;

@@ -17,8 +17,8 @@ use eitri::build::Builder;
 use eitri::emit::elf;
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{
-    BaseEncoding, FunctionId, Language, Loc, MemorySpace, Module, PointerKind, Row, ScopeId, SourceLine,
-    VariableId,
+    BaseEncoding, FunctionId, Language, LineTableRow, Loc, MemorySpace, Module, PointerKind, ScopeId,
+    SourceLine, VariableId,
 };
 use eitri::spirv::{self, Binding, Id, Mode, Position, Provider, Set};
 use eitri::target::{Gfx, Target, Wave};
@@ -163,7 +163,7 @@ fn describe(gpu: &Target) -> eitri::Result<(Module, Names)> {
         (0x84, 9, 1),
     ];
     for (pc, line, column) in rows {
-        m.row(saxpy, Row::new(pc, file, line).column(column))?;
+        m.row(saxpy, LineTableRow::new(pc, file, line).column(column))?;
     }
     Ok((m.finish()?, Names { saxpy, then, x, y, a, n, i, xi, yi, r }))
 }

@@ -1,6 +1,6 @@
 //! The table of call frame instructions, compared with DWARF 5 and gimli.
 
-use eitri::cfi::{self, Operand};
+use eitri::cfi::{self, CfiOperand};
 use eitri::gimli::DwCfa;
 use eitri::op::Dialect;
 
@@ -35,17 +35,17 @@ c0 restore register
 16 val_expression uleb block
 ";
 
-fn kind(operand: Operand) -> &'static str {
+fn kind(operand: CfiOperand) -> &'static str {
     match operand {
-        Operand::LowSteps => "delta",
-        Operand::LowRegister => "register",
-        Operand::Steps1 => "1-byte",
-        Operand::Steps2 => "2-byte",
-        Operand::Steps4 => "4-byte",
-        Operand::Steps8 => "8-byte",
-        Operand::Address => "address",
-        Operand::SignedFactored => "sleb",
-        Operand::Expression => "block",
+        CfiOperand::LowSteps => "delta",
+        CfiOperand::LowRegister => "register",
+        CfiOperand::Steps1 => "1-byte",
+        CfiOperand::Steps2 => "2-byte",
+        CfiOperand::Steps4 => "4-byte",
+        CfiOperand::Steps8 => "8-byte",
+        CfiOperand::Address => "address",
+        CfiOperand::SignedFactored => "sleb",
+        CfiOperand::Expression => "block",
         _ => "uleb",
     }
 }

@@ -26,7 +26,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use eitri::emit::elf::{Code, new_object};
+use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::target::Target;
 use pretty_assertions::assert_eq;
 
@@ -118,7 +118,7 @@ fn run_with(input: &[u8], arguments: &[&str]) -> Ran {
 #[test]
 fn the_description_of_the_quickstart_makes_the_same_object() {
     let target = Target::named("amdgpu-gfx1030-wave32").expect("a target");
-    let code = Code::text(CODE.iter().flat_map(|word| word.to_le_bytes()).collect());
+    let code = ObjectCode::text(CODE.iter().flat_map(|word| word.to_le_bytes()).collect());
     let object = new_object(&target, &code.with_function("scale", 0, 0x28), &[]).expect("an object");
     let path = root("examples/data/scale_code.o");
     // Other tests read the file.

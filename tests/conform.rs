@@ -5,7 +5,7 @@ use crate::common;
 
 use std::path::PathBuf;
 
-use eitri::conform::{File, Outcome, Report, Verdict};
+use eitri::conform::{ConformReport, VectorFile, VectorOutcome, Verdict};
 use serde_json::{Value, json};
 
 /// All files of vectors in the project.
@@ -18,16 +18,16 @@ fn files() -> Vec<(String, String)> {
     paths.iter().map(|path| (name(path), std::fs::read_to_string(path).expect("is read"))).collect()
 }
 
-fn file(text: &str) -> File {
-    File::from_json(text).unwrap_or_else(|error| panic!("{error}"))
+fn file(text: &str) -> VectorFile {
+    VectorFile::from_json(text).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]
 fn every_vector_of_the_project_passes() {
-    let mut report = Report::default();
+    let mut report = ConformReport::default();
     let mut counts = String::new();
     for (name, text) in files() {
-        let file = File::from_json(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let file = VectorFile::from_json(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert!(!file.is_empty(), "{name}");
         counts += &format!("{:6} {name}\n", file.len());
         file.run("", Some(&name), &mut report);
@@ -54,7 +54,7 @@ fn one(vector: Value) -> String {
     whole.to_string()
 }
 
-fn run(vector: Value) -> Outcome {
+fn run(vector: Value) -> VectorOutcome {
     let file = file(&one(vector));
     let vector = file.vectors().next().expect("a vector");
     vector.run()
@@ -581,7 +581,7 @@ fn malformed_files_are_refused_with_vector_and_key() {
     ];
     let mut wrong = Vec::new();
     for (vector, path, what) in malformed {
-        let error = File::from_json(one(vector.clone())).map(|_| ()).expect_err(&vector.to_string());
+        let error = VectorFile::from_json(one(vector.clone())).map(|_| ()).expect_err(&vector.to_string());
         let at = error.at();
         let json = at.json.as_ref().expect("a place");
         let place = (json.path.as_str(), at.vector.as_deref());

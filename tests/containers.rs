@@ -6,9 +6,9 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use eitri::emit::Section;
-use eitri::emit::elf::{Code, new_object};
+use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::read::Object;
-use eitri::read::containers::{Member, members, readable_members};
+use eitri::read::containers::{ContainerMember, members, readable_members};
 use eitri::target::Target;
 use tools::{Folder, Tool};
 
@@ -19,7 +19,7 @@ fn file(name: &str) -> Vec<u8> {
 /// Names and processors of the members.
 fn processors(bytes: &[u8]) -> Vec<(String, Option<&'static str>)> {
     let all = members(bytes).expect("it is read").expect("a container");
-    let processor = |member: &Member<'_>| {
+    let processor = |member: &ContainerMember<'_>| {
         let bytes = member.bytes.as_deref().expect("contents");
         Object::read(bytes).expect("an object").gfx().map(|gfx| gfx.name())
     };
@@ -77,7 +77,7 @@ fn names_of_bsd_and_of_thin_archives_are_read() {
     let thin = [&b"!<thin>\n"[..], &member("//", names), &reference].concat();
     let all = members(&thin).expect("it is read").expect("an archive");
     let name = "folder/a-long-name.o".into();
-    assert_eq!(all, [Member { name, bytes: None, is_compressed: false }]);
+    assert_eq!(all, [ContainerMember { name, bytes: None, is_compressed: false }]);
 }
 
 /// A zlib stream with one stored block. RFC 1950 and RFC 1951.
@@ -123,8 +123,8 @@ fn compressed(version: u16) -> Vec<u8> {
 }
 
 /// The member of the bundle.
-fn hello() -> Member<'static> {
-    Member { name: "gfx9".into(), bytes: Some(Cow::Borrowed(b"hello")), is_compressed: false }
+fn hello() -> ContainerMember<'static> {
+    ContainerMember { name: "gfx9".into(), bytes: Some(Cow::Borrowed(b"hello")), is_compressed: false }
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn compressed_bundles_of_each_version_are_read() {
 /// A host object with a section of this name.
 fn host(name: &'static str, bytes: Vec<u8>) -> Vec<u8> {
     let section = Section { name, bytes, relocations: Vec::new(), is_strings: false, group: None };
-    new_object(&Target::x86_64(), &Code::text(vec![0x90; 4]), &[section]).expect("an object")
+    new_object(&Target::x86_64(), &ObjectCode::text(vec![0x90; 4]), &[section]).expect("an object")
 }
 
 /// Bundles in a host object are aligned to a page each, compressed or not.
@@ -294,7 +294,7 @@ fn members_before_an_error_are_read() {
         sections.push(Section { name, bytes, relocations: Vec::new(), is_strings: false, group: None });
     }
     let object = |sections: &[Section]| {
-        new_object(&Target::x86_64(), &Code::text(vec![0x90; 4]), sections).expect("an object")
+        new_object(&Target::x86_64(), &ObjectCode::text(vec![0x90; 4]), sections).expect("an object")
     };
     let bytes = object(&sections);
     let (all, errors) = readable_members(&bytes).expect("a container");
@@ -360,9 +360,9 @@ fn cubins_of_fat_binaries_are_those_that_cuobjdump_extracts() {
     let all = members(&bytes).expect("it is read").expect("a container");
     let names: Vec<&str> = all.iter().map(|one| one.name.as_str()).collect();
     assert_eq!(names, ["sm_80", "sm_90"]);
-    for Member { name, bytes, .. } in &all {
+    for ContainerMember { name, bytes, .. } in &all {
         let bytes = bytes.as_deref().expect("contents");
-        let report = eitri::lint::lint(bytes, &eitri::lint::Options::default()).expect("it is read");
+        let report = eitri::lint::lint(bytes, &eitri::lint::LintOptions::default()).expect("it is read");
         assert_eq!((report.functions, report.entries > 0), (1, true), "{name}");
         let Some(listed) = cuobjdump.run(&["-lelf", &object]) else { return };
         let listed = listed.clean();
@@ -378,7 +378,7 @@ fn cubins_of_fat_binaries_are_those_that_cuobjdump_extracts() {
     }
     compile(&[]).expect("the compiler is there");
     let bytes = std::fs::read(&object).expect("an object");
-    let named = |name: &str| Member { name: name.into(), bytes: None, is_compressed: true };
+    let named = |name: &str| ContainerMember { name: name.into(), bytes: None, is_compressed: true };
     assert_eq!(members(&bytes).expect("it is read"), Some(vec![named("sm_80"), named("sm_90")]));
     // The command skips no member in silence.
     let run = |more: &[&str]| {

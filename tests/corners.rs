@@ -6,13 +6,13 @@ use consumers::{combinations, named};
 use eitri::Result;
 use eitri::build::Builder;
 use eitri::check::check_split;
-use eitri::emit::elf::{Code, new_object};
+use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::lower::{Consumer, Lowered, Policy, lower};
 use eitri::model::{Address, BaseEncoding, Loc, Module, SourceLine, Val};
 use eitri::target::{SpaceId, Target};
 
 /// Writes the module and checks it with its code. No omissions are allowed.
-fn written(module: &Module, consumer: &Consumer, code: &Code) -> Result<Lowered> {
+fn written(module: &Module, consumer: &Consumer, code: &ObjectCode) -> Result<Lowered> {
     let lowered = lower(module, consumer, Policy::Strict)?;
     let object = new_object(module.target(), code, &lowered.sections)?;
     let report = if consumer.is_split {
@@ -43,7 +43,7 @@ fn tables_are_omitted_without_units() -> Result<()> {
     for target in [Target::x86_64(), Target::s390x()] {
         let module = Builder::new(target).finish()?;
         for consumer in with_tables() {
-            let lowered = written(&module, &consumer, &Code::text(vec![0; 4]))?;
+            let lowered = written(&module, &consumer, &ObjectCode::text(vec![0; 4]))?;
             let names: Vec<_> = lowered.sections.iter().map(|section| section.name).collect();
             assert!(names.is_empty(), "{}: {names:?}", named(&consumer));
         }
@@ -66,7 +66,7 @@ fn a_unit_can_be_empty() -> Result<()> {
         m.unit("c.c");
         let module = m.finish()?;
         for consumer in with_tables() {
-            written(&module, &consumer, &Code::text(vec![0; 4]))?;
+            written(&module, &consumer, &ObjectCode::text(vec![0; 4]))?;
         }
     }
     Ok(())
@@ -82,7 +82,7 @@ fn code_of_no_bytes_ends_no_list() -> Result<()> {
         m.function(unit, "one")?.address(Address::Constant(0x40), 0x20);
         m.function(unit, "other")?.code("other", 0x10);
         let module = m.finish()?;
-        let code = Code::text(vec![0; 0x10]).with_function("other", 0, 0x10);
+        let code = ObjectCode::text(vec![0; 0x10]).with_function("other", 0, 0x10);
         for consumer in with_tables() {
             written(&module, &consumer, &code)?;
         }
@@ -117,7 +117,7 @@ fn calls_reach_far() -> Result<()> {
             };
         }
         let module = m.finish()?;
-        let code = Code::text(vec![0; 0x40]).with_function("f", 0, 0x40);
+        let code = ObjectCode::text(vec![0; 0x40]).with_function("f", 0, 0x40);
         // Large modules are slow to write: test one consumer with one file and one with split files.
         let is_wanted = |consumer: &Consumer| {
             if is_far {

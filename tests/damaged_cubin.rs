@@ -20,8 +20,8 @@ use eitri::read::{Dwarf, Entry, Object};
 type Uses = [u64; 6];
 
 fn use_up(bytes: &[u8], module: &Module, uses: &mut Uses) {
-    uses[3] += u64::from(eitri::lint::lint(bytes, &eitri::lint::Options::default()).is_ok());
-    uses[4] += u64::from(eitri::stats::stats(bytes, &eitri::stats::Options::default()).is_ok());
+    uses[3] += u64::from(eitri::lint::lint(bytes, &eitri::lint::LintOptions::default()).is_ok());
+    uses[4] += u64::from(eitri::stats::stats(bytes, &eitri::stats::StatsOptions::default()).is_ok());
     uses[5] += u64::from(coverage(module, &Consumer::cuda_gdb(), bytes).is_ok());
     let Ok(object) = Object::read(bytes) else { return };
     uses[0] += 1;

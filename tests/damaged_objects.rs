@@ -7,24 +7,24 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use eitri::read::containers::{Member, members};
+use eitri::read::containers::{ContainerMember, members};
 use eitri::{lint, stats};
 
 /// Judges and measures an object; also the members of a container, except those that are in the original.
-fn use_up(bytes: &[u8], known: &[Member<'_>]) -> bool {
+fn use_up(bytes: &[u8], known: &[ContainerMember<'_>]) -> bool {
     if let Ok(Some(all)) = members(bytes) {
         let changed = all.iter().filter(|one| !known.contains(one));
         return changed.filter_map(|one| one.bytes.as_deref()).all(|bytes| use_up(bytes, &[]));
     }
-    let fold = lint::Options { fold: true, ..lint::Options::default() };
-    let all = lint::lint(bytes, &lint::Options::default());
+    let fold = lint::LintOptions { fold: true, ..lint::LintOptions::default() };
+    let all = lint::lint(bytes, &lint::LintOptions::default());
     let folded = lint::lint(bytes, &fold);
     assert_eq!(all.is_ok(), folded.is_ok());
     if let (Ok(mut all), Ok(folded)) = (all, folded) {
         all.fold();
         assert_eq!(all, folded, "folded as they are found, and afterwards");
     }
-    stats::stats(bytes, &stats::Options::default()).is_ok()
+    stats::stats(bytes, &stats::StatsOptions::default()).is_ok()
 }
 
 fn sweep(name: &str) {

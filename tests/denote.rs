@@ -2,7 +2,9 @@
 //! bits of storage; no DWARF is involved.
 
 use eitri::build::Builder;
-use eitri::model::{BaseEncoding, Column, Contents, Half, Loc, Module, Span, Storage, UnitId, Val};
+use eitri::model::{
+    BaseEncoding, Column, DescribedStorage, Half, Loc, MachineContents, Module, StorageSpan, UnitId, Val,
+};
 use eitri::op::{Expr, Reg};
 use eitri::target::{Scaling, SpaceId, Target};
 
@@ -14,7 +16,7 @@ const S5: Reg = Reg(37);
 const S6: Reg = Reg(38);
 const S33: Reg = Reg(65);
 
-impl Contents for Wave {
+impl MachineContents for Wave {
     /// s4 contains 0x1000, s5 contains 2, s6 contains 0b1010, s33 contains 0x800. Other registers cannot be read.
     fn register(&self, reg: Reg, from: u64, bits: u32) -> Option<u64> {
         let value: u64 = match reg {
@@ -39,9 +41,9 @@ impl Contents for Wave {
     }
 
     /// The frame is at 0x10000 of the wave's private memory.
-    fn cfa(&self) -> Option<Span> {
-        let storage = Storage::Memory(SpaceId::PRIVATE_WAVE, None);
-        Some(Span { storage, from: 8 * 0x1_0000, bits: 1 })
+    fn cfa(&self) -> Option<StorageSpan> {
+        let storage = DescribedStorage::Memory(SpaceId::PRIVATE_WAVE, None);
+        Some(StorageSpan { storage, from: 8 * 0x1_0000, bits: 1 })
     }
 
     fn lane(&self) -> Option<u32> {
@@ -69,17 +71,19 @@ impl Scene {
 }
 
 /// Spans as text: storage, first bit and number of bits.
-fn text(module: &Module, spans: &[Span]) -> String {
-    let one = |span: &Span| {
+fn text(module: &Module, spans: &[StorageSpan]) -> String {
+    let one = |span: &StorageSpan| {
         let storage = match &span.storage {
-            Storage::Register(reg) => module.target().register(*reg).unwrap().name().to_string(),
-            Storage::Memory(space, lane) => {
+            DescribedStorage::Register(reg) => module.target().register(*reg).unwrap().name().to_string(),
+            DescribedStorage::Memory(space, lane) => {
                 let space = &*module.target().space(*space).unwrap().name;
                 lane.map_or(space.into(), |lane| format!("{space}@{lane}"))
             }
-            Storage::Implicit(bytes) => bytes.iter().rev().map(|byte| format!("{byte:02x}")).collect(),
-            Storage::Pointer(variable, by) => format!("&{variable}{by:+}"),
-            Storage::Undefined => "nowhere".into(),
+            DescribedStorage::Implicit(bytes) => {
+                bytes.iter().rev().map(|byte| format!("{byte:02x}")).collect()
+            }
+            DescribedStorage::Pointer(variable, by) => format!("&{variable}{by:+}"),
+            DescribedStorage::Undefined => "nowhere".into(),
         };
         format!("{storage}+{:#x}/{}", span.from, span.bits)
     };
@@ -216,7 +220,7 @@ fn meaning(
     loc: fn(&mut Scene) -> Loc,
     bits: u64,
     scaling: Option<Scaling>,
-    contents: &dyn Contents,
+    contents: &dyn MachineContents,
 ) -> String {
     let mut m = Builder::new(Target::named("amdgpu-gfx1030-wave32").unwrap());
     let unit = m.unit("a.cl");
@@ -320,7 +324,7 @@ fn a_stack_slot_depends_on_the_function() {
 #[test]
 fn locations_without_a_lane_are_denoted() {
     struct None;
-    impl Contents for None {
+    impl MachineContents for None {
         fn register(&self, reg: Reg, from: u64, bits: u32) -> Option<u64> {
             Wave.register(reg, from, bits)
         }

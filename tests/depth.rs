@@ -5,7 +5,7 @@ use std::process::Command;
 
 use eitri::build::Builder;
 use eitri::dump::print;
-use eitri::emit::elf::{Code, new_object};
+use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{
     Accessibility, BaseEncoding, FunctionId, Loc, Module, Qualifier, ScopeId, SourceLine, TypeId, UnitId, Val,
@@ -53,7 +53,10 @@ fn consumers() -> [Consumer; 3] {
 }
 
 /// Runs every stage on a description of [`LEVELS`] levels, with `entries` entries each.
-fn every_stage(entries: u64, describe: impl Fn(&mut Builder, UnitId, TypeId, u64) -> Code + Send + 'static) {
+fn every_stage(
+    entries: u64,
+    describe: impl Fn(&mut Builder, UnitId, TypeId, u64) -> ObjectCode + Send + 'static,
+) {
     on_a_small_stack(move || {
         let [tables, units, older] = consumers();
         stages(&[tables, units], LEVELS, entries, &describe);
@@ -64,7 +67,7 @@ fn every_stage(entries: u64, describe: impl Fn(&mut Builder, UnitId, TypeId, u64
 /// Runs every stage on types that contain each other.
 fn every_stage_of_whole_types(
     entries: u64,
-    describe: impl Fn(&mut Builder, UnitId, TypeId, u64) -> Code + Send + 'static,
+    describe: impl Fn(&mut Builder, UnitId, TypeId, u64) -> ObjectCode + Send + 'static,
 ) {
     on_a_small_stack(move || {
         let [tables, units, older] = consumers();
@@ -77,7 +80,7 @@ fn stages(
     consumers: &[Consumer],
     levels: u64,
     entries: u64,
-    describe: impl Fn(&mut Builder, UnitId, TypeId, u64) -> Code,
+    describe: impl Fn(&mut Builder, UnitId, TypeId, u64) -> ObjectCode,
 ) {
     let mut m = Builder::new(Target::named("amdgpu-gfx1030-wave32").unwrap());
     let unit = m.unit("a.cl");
@@ -99,13 +102,13 @@ fn stages(
     }
 }
 
-fn no_code() -> Code {
-    Code::text(vec![0; 4])
+fn no_code() -> ObjectCode {
+    ObjectCode::text(vec![0; 4])
 }
 
 /// Nested functions with code.
-fn functions(m: &mut Builder, unit: UnitId, int: TypeId, levels: u64) -> Code {
-    let mut code = Code::text(vec![0; 4 * levels as usize]);
+fn functions(m: &mut Builder, unit: UnitId, int: TypeId, levels: u64) -> ObjectCode {
+    let mut code = ObjectCode::text(vec![0; 4 * levels as usize]);
     let mut around: Option<ScopeId> = None;
     for level in 0..levels {
         let name = format!("f{level}");
@@ -128,7 +131,7 @@ fn functions_in_functions() {
 }
 
 /// Nested functions that are inlined and have no code.
-fn abstract_functions(m: &mut Builder, unit: UnitId, int: TypeId, levels: u64) -> Code {
+fn abstract_functions(m: &mut Builder, unit: UnitId, int: TypeId, levels: u64) -> ObjectCode {
     let line = SourceLine { file: m.primary_file(unit).unwrap(), line: 1, column: 0 };
     let caller = m.function(unit, "caller").unwrap().code("caller", 4).id();
     let mut around: Option<ScopeId> = None;
@@ -143,7 +146,7 @@ fn abstract_functions(m: &mut Builder, unit: UnitId, int: TypeId, levels: u64) -
         m.inlined(caller, f, &[0..4], line).unwrap();
         around = Some(m.block(f, &[]).unwrap());
     }
-    Code::text(vec![0; 4]).with_function("caller", 0, 4)
+    ObjectCode::text(vec![0; 4]).with_function("caller", 0, 4)
 }
 
 #[test]
@@ -152,7 +155,7 @@ fn functions_that_were_inlined_in_functions() {
 }
 
 /// Nested structures.
-fn structures(m: &mut Builder, unit: UnitId, int: TypeId, levels: u64) -> Code {
+fn structures(m: &mut Builder, unit: UnitId, int: TypeId, levels: u64) -> ObjectCode {
     let mut around: Option<TypeId> = None;
     for level in 0..levels {
         let ty = m.structure(unit, Some(&format!("s{level}")), 4).unwrap();
@@ -171,7 +174,7 @@ fn types_declared_in_types() {
 }
 
 /// Classes in functions in classes.
-fn local_classes(m: &mut Builder, unit: UnitId, int: TypeId, levels: u64) -> Code {
+fn local_classes(m: &mut Builder, unit: UnitId, int: TypeId, levels: u64) -> ObjectCode {
     let mut around: Option<FunctionId> = None;
     for level in 0..levels / 2 {
         let ty = m.class(unit, Some(&format!("c{level}")), 4).unwrap();
@@ -196,7 +199,7 @@ fn chain(
     levels: u64,
     first: TypeId,
     next: impl Fn(&mut Builder, u64, TypeId) -> eitri::Result<TypeId>,
-) -> Code {
+) -> ObjectCode {
     let last = (0..levels).fold(first, |ty, level| next(m, level, ty).unwrap());
     let place = Loc::memory(SpaceId::DEFAULT, Val::constant(0x1000));
     m.variable(unit, "x", last).unwrap().always(place).unwrap();
@@ -285,7 +288,7 @@ fn inlined_calls_in_inlined_calls() {
         let callee = m.function(unit, "callee").unwrap().id();
         let call = m.inlined(caller, callee, &[0..4], line).unwrap();
         (1..levels).fold(call, |around, _| m.inlined(around, callee, &[0..4], line).unwrap());
-        Code::text(vec![0; 4]).with_function("caller", 0, 4)
+        ObjectCode::text(vec![0; 4]).with_function("caller", 0, 4)
     });
 }
 

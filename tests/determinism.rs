@@ -11,10 +11,10 @@ use eitri::Result;
 use eitri::build::Builder;
 use eitri::consumer::Tables;
 use eitri::emit::Section;
-use eitri::emit::elf::{Code, new_object};
+use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::error::{ErrorKind, Identity};
 use eitri::lower::{Consumer, Policy, Stream, Units, lower};
-use eitri::model::{BaseEncoding, Loc, Module, Row, Val};
+use eitri::model::{BaseEncoding, LineTableRow, Loc, Module, Val};
 use eitri::target::{Gfx, Target, Wave};
 use proptest::prelude::*;
 use random::{Choices, choices, fixed_choices, module, targets};
@@ -270,7 +270,7 @@ fn an_object_twice() -> Result<()> {
     let object = || {
         let module = large()?;
         let lowered = lower(&module, &Consumer::llvm(), Policy::Strict)?;
-        let mut code = Code::text(vec![0; 0x100 * 40]);
+        let mut code = ObjectCode::text(vec![0; 0x100 * 40]);
         for function in 0..40 {
             code = code.with_function(format!("f{function}"), 0x100 * function, 0x100);
         }
@@ -304,7 +304,7 @@ fn in_order(order: &[usize]) -> Module {
         }
     }
     for &index in order {
-        m.row(f, Row::new(4 * index as u64, file, 3 * index as u32)).expect("a row");
+        m.row(f, LineTableRow::new(4 * index as u64, file, 3 * index as u32)).expect("a row");
     }
     m.finish().expect("every call is right")
 }

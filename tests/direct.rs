@@ -2,8 +2,8 @@
 //! traced evaluation uses alone.
 
 use eitri::eval::{
-    BaseType, Caller, Context, Element, Evaluator, ExpressionSite, Kind, Layout, Limits, Location, Machine,
-    OwnedBody, Snapshot, SpaceLayout, TypeEncoding,
+    BaseType, Caller, Context, Element, Evaluator, ExpressionSite, Layout, Limits, Location, Machine,
+    OwnedBody, ResultKind, Snapshot, SpaceLayout, TypeEncoding,
 };
 use eitri::op::{Dialect, Encoding, Reg};
 use eitri::target::{Per, SpaceId};
@@ -143,7 +143,7 @@ proptest! {
         (fits, shared) in (prop::bool::weighted(0.9), prop::bool::weighted(0.95)),
         (frame, kind, cfi) in (
             prop::bool::weighted(0.1),
-            prop_oneof![Just(Kind::Location), Just(Kind::Value), Just(Kind::Any)],
+            prop_oneof![Just(ResultKind::Location), Just(ResultKind::Value), Just(ResultKind::Any)],
             prop::bool::weighted(0.1),
         ),
         dialect in prop_oneof![4 => Just(Dialect::Dwarf5), 4 => Just(Dialect::Llvm), 1 => Just(Dialect::Dwarf6)],
@@ -174,7 +174,7 @@ proptest! {
         prop_assert_eq!(&quick, &long, "{:02x?}", expr);
         // Evaluations do not influence later ones.
         prop_assert_eq!(&quick, &evaluator.evaluate(&expr, &machine, &context));
-        if kind == Kind::Location {
+        if kind == ResultKind::Location {
             // The retained result does not depend on earlier ones, even while they are in use.
             let mut held = Vec::new();
             for before in [&expr[..], &[0x50, 0x93, 4, 0x93, 2, 0x35, 0x9f, 0x93, 1], &[0x31], &expr] {
@@ -195,7 +195,7 @@ proptest! {
     #[test]
     fn truncated_and_limited_execution_gives_the_same_answers(
         expr in expression(12),
-        kind in prop_oneof![Just(Kind::Location), Just(Kind::Value)],
+        kind in prop_oneof![Just(ResultKind::Location), Just(ResultKind::Value)],
     ) {
         let (target, machine) = (layout(64, Per::Process), machine(8, false));
         let encoding = Encoding::new(8, Dialect::Dwarf5);
@@ -216,7 +216,7 @@ proptest! {
 fn faults_of_common_operations_name_their_operation() {
     let target = layout(64, Per::Process);
     let encoding = Encoding::new(8, Dialect::Dwarf5);
-    let context = Context { kind: Kind::Value, ..Context::new(encoding, &target) };
+    let context = Context { kind: ResultKind::Value, ..Context::new(encoding, &target) };
     let machine = machine(8, false);
     let value = |expr: &[u8]| Evaluator::new().value(expr, &machine, &context);
     let place = |expr: &[u8]| {
@@ -244,7 +244,7 @@ fn common_operations_use_the_encoding() {
     let target = layout(64, Per::Process);
     let eight = Encoding::new(8, Dialect::Dwarf5);
     let value = |expr: &[u8], encoding| {
-        let context = Context { kind: Kind::Value, ..Context::new(encoding, &target) };
+        let context = Context { kind: ResultKind::Value, ..Context::new(encoding, &target) };
         Evaluator::new().value(expr, &machine(8, false), &context).map(|it| it.as_u64())
     };
     // lit0; not.

@@ -20,9 +20,9 @@ use common::{check_golden, golden};
 use eitri::build::Builder;
 use eitri::consumer::{Consumer, Policy, Tables};
 use eitri::dump::{DumpOptions, print_to};
-use eitri::emit::elf::{Code, new_object};
+use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::lower::lower;
-use eitri::model::{Address, BaseEncoding, Loc, Module, Qualifier, Row, SourceLine, Val};
+use eitri::model::{Address, BaseEncoding, LineTableRow, Loc, Module, Qualifier, SourceLine, Val};
 use eitri::op::Dialect;
 use eitri::read::{Dwarf, Object};
 use eitri::target::{SpaceId, Target};
@@ -100,10 +100,10 @@ fn module(target: Target) -> eitri::Result<Module> {
     let inlined = m.inlined(twice, max, &[0x20..0x28], call)?;
     m.inlined_variable(inlined, of)?.live(0x20..0x24, Loc::register(first))?;
     for row in [
-        Row::new(0, file, 2),
-        Row { is_prologue_end: true, ..Row::new(4, file, 3).column(3) },
-        Row { is_stmt: false, discriminator: 2, ..Row::new(0x20, header, 2).column(7) },
-        Row { is_epilogue_begin: true, ..Row::new(0x38, file, 300) },
+        LineTableRow::new(0, file, 2),
+        LineTableRow { is_prologue_end: true, ..LineTableRow::new(4, file, 3).column(3) },
+        LineTableRow { is_stmt: false, discriminator: 2, ..LineTableRow::new(0x20, header, 2).column(7) },
+        LineTableRow { is_epilogue_begin: true, ..LineTableRow::new(0x38, file, 300) },
     ] {
         m.row(twice, row)?;
     }
@@ -120,7 +120,7 @@ fn module(target: Target) -> eitri::Result<Module> {
     m.describe_unit(other)?.language(gimli::DW_LANG_C99.0);
     let file = m.primary_file(other)?;
     let f = m.function(other, "f")?.address(Address::Constant(0x7000), 8).declared(file, 1).id();
-    m.row(f, Row::new(0, file, 1))?;
+    m.row(f, LineTableRow::new(0, file, 1))?;
     m.macros(other)?.file(0, file)?.define(1, "A")?.end_file()?;
     m.finish()
 }
@@ -135,7 +135,8 @@ fn consumer(version: u16, format: Format) -> Consumer {
 fn object(target: &Target, consumer: &Consumer) -> Vec<u8> {
     let module = module(target.clone()).unwrap();
     let written = lower(&module, consumer, Policy::Partial).unwrap();
-    let code = Code::text(vec![0; 0x80]).with_function("twice", 0, 0x40).with_function("data", 0x60, 32);
+    let code =
+        ObjectCode::text(vec![0; 0x80]).with_function("twice", 0, 0x40).with_function("data", 0x60, 32);
     let object = new_object(target, &code, &written.sections).unwrap();
     let report = eitri::check(&module, consumer, &written.omissions, &object).unwrap();
     assert!(report.is_clean(), "{report}");

@@ -12,15 +12,15 @@ use common::check_golden;
 use eitri::Result;
 use eitri::build::{Builder, DataMember, Extent, Major, Template};
 use eitri::emit::Section;
-use eitri::emit::elf::{Code, attach, new_object, write_file};
+use eitri::emit::elf::{ObjectCode, attach, new_object, write_file};
 use eitri::error::{
     Conflict, Enclosed, Error, ErrorKind, Feature, Identity, Limit, Named, Present, Quantity,
 };
 use eitri::lower::{Consumer, Policy, lower, lower_loc};
 use eitri::model::{
-    Address, BaseEncoding, CompositeKind, Entity, ExprId, FileId, FunctionId, Imported, Loc, Module, Passed,
-    PointerKind, ProcedureId, Qualifier, Row, ScopeId, SourceLine, Stack, Symbol, TypeId, UnitId, Val,
-    VariableId, VariantValues,
+    Address, BaseEncoding, CompositeKind, Entity, ExprId, FileId, FunctionId, Imported, LineTableRow, Loc,
+    Module, Passed, PointerKind, ProcedureId, Qualifier, ScopeId, SourceLine, Stack, Symbol, TypeId, UnitId,
+    Val, VariableId, VariantValues,
 };
 use eitri::op::{Dialect, Encoding, Expr, Op, Reg, Slot, text};
 use eitri::target::{Gfx, Scaling, SpaceId, Target, Wave};
@@ -68,7 +68,7 @@ struct Foreign {
     variable: VariableId,
     procedure: ProcedureId,
     symbol: Symbol,
-    row: Row,
+    row: LineTableRow,
     line: SourceLine,
     expr: Loc,
 }
@@ -85,7 +85,7 @@ fn foreign() -> Foreign {
         let symbol = m.symbol(&format!("symbol{index}"));
         let file = m.primary_file(unit).expect("a file");
         let expr = Loc::expr(m.expr(Expr::raw([index]), &[]).expect("an expression"));
-        let row = Row::new(0, file, 1);
+        let row = LineTableRow::new(0, file, 1);
         let line = SourceLine { file, line: 1, column: 0 };
         last = Some(Foreign { unit, function, ty, variable, procedure, symbol, row, line, expr });
     }
@@ -293,22 +293,22 @@ const CASES: &[Case] = &[
 
     ("a row outside of the function", || of(|a, _| {
         let file = a.m.primary_file(a.unit)?;
-        a.m.row(a.saxpy, Row::new(0x180, file, 1))
+        a.m.row(a.saxpy, LineTableRow::new(0x180, file, 1))
     })),
     ("a row of a foreign function", || of(|a, f| a.m.row(f.function, f.row))),
     ("a row of a foreign file", || of(|a, f| a.m.row(a.saxpy, f.row))),
     ("a row of another unit's file", || of(|a, _| {
         let file = a.m.primary_file(a.other)?;
-        a.m.row(a.saxpy, Row::new(0, file, 1))
+        a.m.row(a.saxpy, LineTableRow::new(0, file, 1))
     })),
     ("a row inside of an instruction", || of(|a, _| {
         let file = a.m.primary_file(a.unit)?;
-        a.m.row(a.saxpy, Row::new(6, file, 1))
+        a.m.row(a.saxpy, LineTableRow::new(6, file, 1))
     })),
     ("a function that ends inside of an instruction", || of_end(|a, _| {
         let odd = a.m.function(a.unit, "odd")?.code("odd", 0x3e).id();
         let file = a.m.primary_file(a.unit)?;
-        a.m.row(odd, Row::new(0, file, 1))
+        a.m.row(odd, LineTableRow::new(0, file, 1))
     })),
     ("files with and without a sum", || of_end(|a, _| {
         let file = a.m.file(a.unit, "a.h", Some("include"))?;
@@ -1088,7 +1088,10 @@ fn throw(c: &mut Choices<'_>, ids: &Ids, m: &mut Builder) -> Result<()> {
         14 => drop(m.block(scope, &[pcs(c), pcs(c)])?),
         15 => drop(m.inlined(scope, function, &[pcs(c)], line)?),
         16 => drop(m.inlined_variable(scope, variable)?.live(pcs(c), any_loc(c, ids, 3))?),
-        17 => m.row(function, Row { pc: c.number() % 0x60, ..Row::new(0, file, c.number() as u32) })?,
+        17 => m.row(
+            function,
+            LineTableRow { pc: c.number() % 0x60, ..LineTableRow::new(0, file, c.number() as u32) },
+        )?,
         18 => drop(m.procedure(unit, &any_loc(c, ids, 3))?),
         19 => drop(m.constant(scope, name, ty, &vec![1; c.below(9)])?),
         20 => drop(m.parameter(function, name, ty)?.live(pcs(c), any_loc(c, ids, 3))?),
@@ -1135,7 +1138,7 @@ fn callers_can_react_to_kinds() {
         is_strings: false,
         group: None,
     }];
-    let object = new_object(&gpu(), &Code::default(), &sections).expect("an object");
+    let object = new_object(&gpu(), &ObjectCode::default(), &sections).expect("an object");
     let error = attach(&object, &gpu(), &sections).unwrap_err();
     assert_eq!(*error.kind(), ErrorKind::AlreadyPresent(Present::Section(".debug_line".into())));
     let error = attach(&object, &Target::x86_64(), &[]).unwrap_err();

@@ -4,10 +4,10 @@
 #[allow(dead_code, reason = "the parts are those of benchmarks")]
 mod memory;
 
-use eitri::conform::{File, Report};
+use eitri::conform::{ConformReport, VectorFile};
 use eitri::dump::steps;
 use eitri::eval::{
-    BaseType, Body, Class, Context, Element, Evaluator, ListEntry, OwnedBody, Snapshot, TypeEncoding,
+    BaseType, Body, Class, Context, Element, Evaluator, LocationListEntry, OwnedBody, Snapshot, TypeEncoding,
     read_bits, spans, write_bits,
 };
 use eitri::op::{Dialect, Encoder, Encoding, text};
@@ -45,14 +45,14 @@ fn many_of_much() -> Vec<u8> {
 }
 
 /// `count` places, each a composite of `count` parts, all with different boundaries.
-fn many_ends(count: u64) -> Vec<ListEntry<'static>> {
+fn many_ends(count: u64) -> Vec<LocationListEntry<'static>> {
     let entry = |place: u64| {
         let part = |index: u64| {
             let bits = if index == 0 { place + 1 } else { count };
             format!("addr {:#x}; bit_piece {bits} 0", 0x1000 * (place + 1) + index * 2 * count)
         };
         let expr: Vec<String> = (0..=count).map(part).collect();
-        ListEntry { bounds: None, expr: bytes(&expr.join("; ")).into() }
+        LocationListEntry { bounds: None, expr: bytes(&expr.join("; ")).into() }
     };
     (0..count).map(entry).collect()
 }
@@ -85,9 +85,9 @@ fn expressions_stay_within_memory() {
             {{"name": "b", "dialect": "llvm", "expr": "", "read": {}, "expect": {{"bytes": "--"}}}}]}}"#,
         8 * MIB
     );
-    let file = File::from_json(json).expect("a file of vectors");
+    let file = VectorFile::from_json(json).expect("a file of vectors");
     let (report, most) = peak(|| {
-        let mut report = Report::default();
+        let mut report = ConformReport::default();
         file.run("", None, &mut report);
         report
     });

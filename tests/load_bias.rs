@@ -4,12 +4,12 @@
 use crate::common::tools;
 
 use eitri::build::Builder;
-use eitri::emit::elf::{Code, new_object};
-use eitri::eval::{Context, DebugInfo, Evaluator, Kind, ListEntry, Snapshot, WithDebugInfo};
+use eitri::emit::elf::{ObjectCode, new_object};
+use eitri::eval::{Context, DebugInfo, Evaluator, LocationListEntry, ResultKind, Snapshot, WithDebugInfo};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, Loc, Module, Val};
 use eitri::op::{Dialect, Encoding, Reg, text};
-use eitri::read::{Dwarf, Object, Value};
+use eitri::read::{Dwarf, Object, ResolvedValue};
 use eitri::target::Target;
 
 use tools::{Folder, Tool};
@@ -46,7 +46,7 @@ fn addresses_move_and_constants_do_not() {
         assert_eq!(traced.expect("a location").to_string(), expected, "{expr}");
     }
     // Bounds of lists are unrelocated addresses of the file.
-    let list = [ListEntry { bounds: Some((0x1000, 0x1008)), expr: [0x50].as_slice().into() }];
+    let list = [LocationListEntry { bounds: Some((0x1000, 0x1008)), expr: [0x50].as_slice().into() }];
     let found = Evaluator::new().list(&list, &machine, &Context::new(encoding, &target));
     assert_eq!(found.expect("a location"), eitri::eval::Location::register(Reg(0), 64));
 }
@@ -69,12 +69,13 @@ fn evaluated(bytes: &[u8]) -> u64 {
     let dwarf = Dwarf::read(&object).expect("DWARF");
     let entry =
         dwarf.entries().find(|entry| entry.name().as_deref() == Some("answer")).expect("the variable");
-    let Some(Value::Expr(expr)) = entry.attr(gimli::DW_AT_location) else { panic!("no expression") };
+    let Some(ResolvedValue::Expr(expr)) = entry.attr(gimli::DW_AT_location) else { panic!("no expression") };
     let info = DebugInfo::new(&dwarf);
     let target = Target::x86_64();
     let unit = entry.unit();
     let machine = Snapshot { load_bias: BIAS, ..Snapshot::default() };
-    let context = Context { unit: unit.offset, kind: Kind::Value, ..Context::new(unit.encoding, &target) };
+    let context =
+        Context { unit: unit.offset, kind: ResultKind::Value, ..Context::new(unit.encoding, &target) };
     let machine = WithDebugInfo::new(&info, &machine, context);
     let address = Evaluator::new().location(expr, &machine, &context).expect("a location");
     address.default_address().expect("an address")
@@ -136,7 +137,7 @@ fn module() -> Module {
 fn linked_files_are_checked_where_they_are_loaded() {
     let module = module();
     let folder = Folder::new();
-    let code = Code::text(vec![0x90; 0x80]).with_function("f", 0, 0x40).with_function("data", 0x40, 8);
+    let code = ObjectCode::text(vec![0x90; 0x80]).with_function("f", 0, 0x40).with_function("data", 0x40, 8);
     for version in [4, 5] {
         let mut consumer = Consumer::dwarf5();
         consumer.version = version;

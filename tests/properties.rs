@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use common::Slice;
 use consumers::{combinations, consumers, named, varied};
 use eitri::lower::{Consumer, Lowered, Policy, lower};
-use eitri::model::{Module, Region, Row, ScopeKind, TypeKind};
+use eitri::model::{LineTableRow, Module, Region, ScopeKind, TypeKind};
 use eitri::omission::Reason;
 use eitri::op::{Decoder, Encoding};
 use eitri::target::Target;
@@ -305,7 +305,7 @@ proptest! {
             prop_assert!(end.end_sequence() && end.address() == start + function.bytes);
             prop_assert_eq!(read.len(), described.len());
             for (read, row) in read.iter().zip(described) {
-                let Row { pc, line, column, discriminator, is_stmt, is_prologue_end, is_epilogue_begin, .. } = *row;
+                let LineTableRow { pc, line, column, discriminator, is_stmt, is_prologue_end, is_epilogue_begin, .. } = *row;
                 prop_assert_eq!(read.address(), start + pc);
                 prop_assert_eq!(read.line().map_or(0, |line| line.get()), u64::from(line));
                 let found = match read.column() {

@@ -4,12 +4,12 @@
 use crate::common;
 
 use eitri::build::{Builder, DataMember};
-use eitri::check::Report;
-use eitri::emit::ptx::{self, Attach, Existing};
+use eitri::check::CheckReport;
+use eitri::emit::ptx::{self, Existing, PtxAttachOptions};
 use eitri::emit::{Relocation, RelocationTarget, Section};
 use eitri::error::{Construct, ErrorKind};
 use eitri::lower::{Consumer, Lowered, Policy, lower};
-use eitri::model::{BaseEncoding, Loc, Module, Row, SourceLine, UnitId, Val, VariableId};
+use eitri::model::{BaseEncoding, LineTableRow, Loc, Module, SourceLine, UnitId, Val, VariableId};
 use eitri::omission::{Omission, Property, Reason};
 use eitri::target::{Sm, Target};
 use pretty_assertions::assert_eq;
@@ -22,11 +22,11 @@ fn target() -> Target {
 /// Adds the debug information of a module to a text.
 fn attached(text: &str, module: &Module, policy: Policy) -> eitri::Result<(String, Lowered)> {
     let written = lower(module, &Consumer::cuda_gdb(), policy)?;
-    let how = Attach { lines: written.lines.as_ref(), ..Attach::default() };
+    let how = PtxAttachOptions { lines: written.lines.as_ref(), ..PtxAttachOptions::default() };
     Ok((ptx::attach(text, module.target(), &written.sections, &how)?, written))
 }
 
-fn check(text: &str, module: &Module, written: &Lowered) -> eitri::Result<Report> {
+fn check(text: &str, module: &Module, written: &Lowered) -> eitri::Result<CheckReport> {
     eitri::check(module, &Consumer::cuda_gdb(), &written.omissions, text.as_bytes())
 }
 
@@ -73,7 +73,7 @@ fn module(count: u64, places: &[Place], rows: &[Line]) -> eitri::Result<Module> 
         m.inlined(kernel, inlined, &of_call, call)?;
     }
     for &(pc, line, _) in rows {
-        m.row(kernel, Row::new(pc, file, line))?;
+        m.row(kernel, LineTableRow::new(pc, file, line))?;
     }
     m.finish()
 }
@@ -127,7 +127,7 @@ proptest! {
         let report = check(&written, &module, &lowered).expect("a report");
         prop_assert!(report.is_clean(), "{}\n{}", report, written);
         // Replacing gives the same text again.
-        let how = Attach { existing: Existing::Replace, lines: lowered.lines.as_ref() };
+        let how = PtxAttachOptions { existing: Existing::Replace, lines: lowered.lines.as_ref() };
         let again = ptx::attach(&written, module.target(), &lowered.sections, &how).expect("a text");
         prop_assert_eq!(again, written);
     }
@@ -168,7 +168,7 @@ fn labels_are_only_where_something_begins_or_ends() {
 fn rows_alone_have_neither_sections_nor_the_option() {
     let (plain, module) = sample();
     let written = lower(&module, &Consumer::cuda_gdb(), Policy::Strict).expect("sections");
-    let how = Attach { lines: written.lines.as_ref(), ..Attach::default() };
+    let how = PtxAttachOptions { lines: written.lines.as_ref(), ..PtxAttachOptions::default() };
     let rows = ptx::attach(&plain, module.target(), &[], &how).expect("a text");
     assert!(!rows.contains(".debug_info") && !rows.contains(", debug"), "{rows}");
     assert!(rows.contains(".loc\t1 1 0, function_name $L__eitri_names+0, inlined_at 1 7 3"), "{rows}");
@@ -388,7 +388,8 @@ fn facts_are_those_that_nvcc_writes() -> eitri::Result<()> {
     let is_of_entries = |one: &&Relocation| one.target == RelocationTarget::Section(".debug_info");
     let mut references = info.relocations.iter().filter(is_of_entries);
     assert_eq!((references.clone().count(), references.all(|one| one.bytes == 8)), (6, true));
-    let written = ptx::attach(&text(12, 0), module.target(), &lowered.sections, &Attach::default())?;
+    let written =
+        ptx::attach(&text(12, 0), module.target(), &lowered.sections, &PtxAttachOptions::default())?;
     assert!(eitri::check(&module, &consumer, &lowered.omissions, written.as_bytes())?.is_clean());
     Ok(())
 }
@@ -542,7 +543,7 @@ fn entries_have_as_many_attributes_as_the_tools_read() {
         bytes.extend([0, 0, 0]);
         let section =
             Section { name: ".debug_abbrev", bytes, relocations: Vec::new(), is_strings: false, group: None };
-        let result = ptx::attach(&text(2, 0), &target(), &[section], &Attach::default());
+        let result = ptx::attach(&text(2, 0), &target(), &[section], &PtxAttachOptions::default());
         assert_eq!(result.is_err(), is_refused, "{count}");
         if let Err(error) = result {
             assert!(error.to_string().contains("abbreviation 2 has 257 attributes"), "{error}");
@@ -693,7 +694,7 @@ fn texts_that_do_not_fit_are_refused() {
     let amd =
         Builder::new(Target::named("amdgpu-gfx1030-wave32").expect("a target")).finish().expect("a module");
     assert_eq!(
-        ptx::attach(&plain, amd.target(), &[], &Attach::default()).expect_err("AMD").to_string(),
+        ptx::attach(&plain, amd.target(), &[], &PtxAttachOptions::default()).expect_err("AMD").to_string(),
         "code is PTX, but target amdgpu-gfx1030-wave32 is ELF machine 224"
     );
 }

@@ -6,12 +6,12 @@ use crate::common::tools;
 use std::path::Path;
 
 use eitri::build::Builder;
-use eitri::emit::elf::{Code, new_object};
+use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, Loc, Module};
 use eitri::op::{Dialect, Encoding, Expr, text};
 use eitri::read::{Skeleton, SplitFiles};
-use eitri::report::{Options, report};
+use eitri::report::{ReportOptions, report};
 use eitri::target::Target;
 use serde_json::Value;
 use tools::{Folder, Tool};
@@ -25,7 +25,7 @@ fn object(name: &str) -> Vec<u8> {
 }
 
 fn page(name: &str) -> String {
-    report(&object(name), &Options { name, ..Options::default() }).expect("a page")
+    report(&object(name), &ReportOptions { name, ..ReportOptions::default() }).expect("a page")
 }
 
 /// Asks the browser about a page; `None` without a browser. The page has no message and sends no request.
@@ -79,9 +79,9 @@ fn made(name: &str) -> Module {
 fn made_page(name: &str) -> String {
     let module = made(name);
     let written = lower(&module, &Consumer::llvm(), Policy::Partial).expect("it is lowered");
-    let code = Code::text([0, 0, 0x80, 0xbf].repeat(8)).with_function("f", 0, 0x20);
+    let code = ObjectCode::text([0, 0, 0x80, 0xbf].repeat(8)).with_function("f", 0, 0x20);
     let object = new_object(module.target(), &code, &written.sections).expect("an object");
-    report(&object, &Options { name, ..Options::default() }).expect("a page")
+    report(&object, &ReportOptions { name, ..ReportOptions::default() }).expect("a page")
 }
 
 /// No byte of a name is markup, in the file or after the script has run.
@@ -271,14 +271,14 @@ fn large(variables: u64, entries: u64) -> Vec<u8> {
     }
     let module = m.finish().expect("a module");
     let written = lower(&module, &Consumer::llvm(), Policy::Partial).expect("it is lowered");
-    let code = Code::text([0, 0, 0x80, 0xbf].repeat(entries as usize)).with_function("f", 0, size);
+    let code = ObjectCode::text([0, 0, 0x80, 0xbf].repeat(entries as usize)).with_function("f", 0, size);
     new_object(module.target(), &code, &written.sections).expect("an object")
 }
 
 #[test]
 fn a_large_kernel_has_a_small_page_of_which_the_seen_part_is_drawn() {
     let object = large(2000, 20_000);
-    let page = report(&object, &Options { name: "large", ..Options::default() }).expect("a page");
+    let page = report(&object, &ReportOptions { name: "large", ..ReportOptions::default() }).expect("a page");
     let read = eitri::read::Object::read(&object).expect("an object");
     let debug: u64 =
         read.sections().iter().filter(|one| one.name.starts_with(".debug")).map(|one| one.size).sum();
@@ -308,12 +308,13 @@ fn split_units_are_shown() {
             let (Some(whole), Some(split)) = (object(&[]), object(&["-gsplit-dwarf"])) else { return };
             let read = |name: &str| Ok((name.to_string(), std::fs::read(folder.path().join(name))?));
             let find = |all: &[Skeleton<'_>]| all.iter().map(|one| read(one.dwo_name)).collect();
-            let page = |bytes: &[u8], options: &Options<'_>| report(bytes, options).expect("a page");
-            let with = page(&split, &Options { split: SplitFiles::new(&find), ..Options::default() });
+            let page = |bytes: &[u8], options: &ReportOptions<'_>| report(bytes, options).expect("a page");
+            let with =
+                page(&split, &ReportOptions { split: SplitFiles::new(&find), ..ReportOptions::default() });
             assert!(with.contains("found"), "{} {version}", tool.name);
-            let without = page(&split, &Options::default());
+            let without = page(&split, &ReportOptions::default());
             assert!(without.len() < with.len(), "{} {version}", tool.name);
-            assert_eq!(with, page(&whole, &Options::default()), "{} {version}", tool.name);
+            assert_eq!(with, page(&whole, &ReportOptions::default()), "{} {version}", tool.name);
         }
     }
 }
@@ -349,6 +350,6 @@ fn findings_are_at_their_own_variables() {
     let (Some(whole), Some(split)) = (linked(&[]), linked(&["-gsplit-dwarf"])) else { return };
     let read = |name: &str| Ok((name.to_string(), std::fs::read(folder.path().join(name))?));
     let find = |all: &[Skeleton<'_>]| all.iter().map(|one| read(one.dwo_name)).collect();
-    let with = report(&split, &Options { split: SplitFiles::new(&find), ..Options::default() });
-    assert_eq!(with.expect("a page"), report(&whole, &Options::default()).expect("a page"));
+    let with = report(&split, &ReportOptions { split: SplitFiles::new(&find), ..ReportOptions::default() });
+    assert_eq!(with.expect("a page"), report(&whole, &ReportOptions::default()).expect("a page"));
 }

@@ -4,13 +4,13 @@
 use std::time::{Duration, Instant};
 
 use eitri::build::Builder;
-use eitri::emit::elf::{Code, new_object};
+use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::lower::{Consumer, Policy, lower};
-use eitri::model::{BaseEncoding, Loc, Module, Row};
+use eitri::model::{BaseEncoding, LineTableRow, Loc, Module};
 use eitri::target::Target;
 
 /// A module of `functions` functions, each with 20 variables of 8 ranges, a block, an inlined call and 40 rows.
-fn module(functions: u64) -> (Module, Code) {
+fn module(functions: u64) -> (Module, ObjectCode) {
     let mut m = Builder::new(Target::named("amdgpu-gfx1030-wave32").unwrap());
     let unit = m.unit("a.cl");
     let file = m.primary_file(unit).unwrap();
@@ -19,7 +19,7 @@ fn module(functions: u64) -> (Module, Code) {
     m.member(structure, "x", int, 0).unwrap();
     let registers: Vec<_> = (0..100).map(|n| m.target().vgpr(n).unwrap()).collect();
     let scalars: Vec<_> = (0..60).map(|n| m.target().sgpr(n).unwrap()).collect();
-    let mut code = Code::text(vec![0; functions as usize * 0x100]);
+    let mut code = ObjectCode::text(vec![0; functions as usize * 0x100]);
     for number in 0..functions {
         let name = format!("f{number}");
         code = code.with_function(&name, number * 0x100, 0x100);
@@ -44,7 +44,7 @@ fn module(functions: u64) -> (Module, Code) {
             }
         }
         for row in 0..40u64 {
-            m.row(f, Row::new(4 * row, file, row as u32 + 1)).unwrap();
+            m.row(f, LineTableRow::new(4 * row, file, row as u32 + 1)).unwrap();
         }
     }
     (m.finish().unwrap(), code)

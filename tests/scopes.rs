@@ -2,7 +2,7 @@
 
 use eitri::Result;
 use eitri::build::{Builder, Template};
-use eitri::emit::elf::{Code, new_object};
+use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::error::{Enclosed, ErrorKind};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, Imported, Loc, Module, SourceLine, Val};
@@ -112,7 +112,7 @@ fn functions_can_be_instances_of_templates() {
             let truth = instance(3, Some("Rest"), is_inlined);
             let object = |module: &Module| {
                 let written = lower(module, &consumer, Policy::Strict).unwrap();
-                let code = Code::text(vec![0x90; 0x40])
+                let code = ObjectCode::text(vec![0x90; 0x40])
                     .with_function("repeat", 0, 0x20)
                     .with_function("caller", 0x20, 0x20);
                 new_object(module.target(), &code, &written.sections).unwrap()

@@ -1,7 +1,7 @@
 //! The promise: repeated expressions are written once where that makes the file smaller, with the same meaning.
 
 use eitri::build::Builder;
-use eitri::emit::elf::{Code, new_object};
+use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, Loc, Module, Val};
 use eitri::target::{Gfx, SpaceId, Target, Wave};
@@ -37,7 +37,7 @@ fn written(module: &Module, consumer: &Consumer, what: &str) -> (usize, usize) {
 /// Size, occurrences, and number of compared entries.
 fn compared(module: &Module, consumer: &Consumer, what: &str) -> (usize, usize, u64) {
     let lowered = lower(module, consumer, Policy::Strict).unwrap();
-    let code = Code::text(vec![0; 0x100]).with_function("again", 0, 0x100);
+    let code = ObjectCode::text(vec![0; 0x100]).with_function("again", 0, 0x100);
     let object = new_object(module.target(), &code, &lowered.sections).unwrap();
     let report = eitri::check(module, consumer, &lowered.omissions, &object).unwrap();
     assert!(report.is_clean(), "{report}");

@@ -5,7 +5,9 @@ mod memory;
 
 use eitri::build::Builder;
 use eitri::model::{BaseEncoding, Module, SourceLine};
-use eitri::spirv::{Binding, DescribedModule, Mode, ModuleBuilder, Provider, Set, Source, attach, describe};
+use eitri::spirv::{
+    Binding, DescribedModule, Mode, ModuleBuilder, ModuleSource, Provider, Set, attach, describe,
+};
 use eitri::target::{Gfx, Target, Wave};
 
 #[global_allocator]
@@ -80,12 +82,12 @@ fn describing_attaching_and_comparing() {
         let words = named(functions, 20).expect("is built");
         let mode = Mode::vulkan();
         let attaching = memory::peak_of(|| {
-            let described = describe(&words, &Source::default()).expect("is described");
+            let described = describe(&words, &ModuleSource::default()).expect("is described");
             let DescribedModule { words, module, binding, .. } = described;
             4 * attach(&words, &module, &binding, &mode).expect("is attached").words.len()
         });
         let comparing = memory::peak_of(|| {
-            let described = describe(&words, &Source::default()).expect("is described");
+            let described = describe(&words, &ModuleSource::default()).expect("is described");
             let DescribedModule { words, module, binding, .. } = described;
             let attached = attach(&words, &module, &binding, &mode).expect("is attached");
             drop(words);

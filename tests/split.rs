@@ -1,12 +1,12 @@
 //! Split units: contents of each file, and findings of `check` for mismatched files.
 
 use eitri::build::Builder;
-use eitri::check::{Report, check_split};
-use eitri::emit::elf::{Code, new_object};
+use eitri::check::{CheckReport, check_split};
+use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::emit::{RelocationTarget, Section};
 use eitri::error::{Construct, ErrorKind, Named};
 use eitri::lower::{Consumer, Lowered, Policy, Units, lower};
-use eitri::model::{BaseEncoding, Loc, Module, Row};
+use eitri::model::{BaseEncoding, LineTableRow, Loc, Module};
 use eitri::omission::{Omission, Property, Subject};
 use eitri::target::{Gfx, Target, Wave};
 
@@ -25,7 +25,7 @@ fn module() -> eitri::Result<Module> {
         m.variable(function, "x", int)?.live(0..4, Loc::register(rax))?.live(4..8, Loc::register(rcx))?;
         let data = m.symbol("data");
         m.variable(unit, "a_variable_in_memory", int)?.always(Loc::global_symbol(data))?;
-        m.row(function, Row::new(0, file, 3))?;
+        m.row(function, LineTableRow::new(0, file, 3))?;
     }
     m.finish()
 }
@@ -36,8 +36,8 @@ fn split() -> Consumer {
     consumer
 }
 
-fn report(module: &Module, written: &Lowered) -> Report {
-    let code = Code::text(vec![0; 64]).with_function("f", 0, 16).with_function("g", 16, 16);
+fn report(module: &Module, written: &Lowered) -> CheckReport {
+    let code = ObjectCode::text(vec![0; 64]).with_function("f", 0, 16).with_function("g", 16, 16);
     let code = code.with_function("data", 32, 16);
     let main = new_object(module.target(), &code, &written.sections).unwrap();
     let files = written.split_files(module.target()).unwrap();
@@ -172,7 +172,7 @@ fn procedures_that_reference_another_unit_are_omitted() -> eitri::Result<()> {
         let omissions: Vec<_> = written.omissions.iter().map(omitted).collect();
         let all = [direct, by_call].map(|one| (Subject::Procedure(one), Property::Location));
         assert_eq!(omissions, all, "{}: all but {here}", consumer.name);
-        let main = new_object(module.target(), &Code::text(Vec::new()), &written.sections)?;
+        let main = new_object(module.target(), &ObjectCode::text(Vec::new()), &written.sections)?;
         let files = written.split_files(module.target())?;
         let files: Vec<&[u8]> = files.iter().map(|(_, bytes)| &bytes[..]).collect();
         let report = check_split(&module, &consumer, &written.omissions, &main, &files)?;

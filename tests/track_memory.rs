@@ -8,8 +8,8 @@ mod memory;
 use eitri::build::Builder;
 use eitri::model::{BaseEncoding, VariableId};
 use eitri::target::{Gfx, Target, Wave};
-use eitri::track::regalloc2::{Machine, add};
-use eitri::track::{Code, Keep};
+use eitri::track::regalloc2::{MachineCode, add};
+use eitri::track::{CodeEffects, Keep};
 use function::{Emitted, Func, env};
 
 #[global_allocator]
@@ -29,7 +29,7 @@ fn sixty_four_bytes_are_enough() {
         let kernel = builder.function(unit, "k").expect("a unit").code("k", emitted.end()).id();
         let variable = |n: usize| builder.variable(kernel, &format!("x{n}"), int).expect("a scope").id();
         let variables: Vec<VariableId> = (0..200).map(variable).collect();
-        let mut code = Code::new(&gpu, emitted.flow(&f));
+        let mut code = CodeEffects::new(&gpu, emitted.flow(&f));
         let values = add(&mut code, &f, &output, &emitted).expect("the code fits");
         for ((inst, register), variable) in f.defined().zip(variables.iter().cycle()) {
             code.assign(emitted.inst(inst).end, *variable, values[register]).expect("a value");

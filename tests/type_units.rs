@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use eitri::Result;
 use eitri::build::{Builder, DataMember, Extent, Template};
 use eitri::emit::Section;
-use eitri::emit::elf::{Code, new_object};
+use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::error::{Construct, ErrorKind};
 use eitri::lower::{Consumer, Lowered, Policy, Units, lower};
 use eitri::model::{
@@ -44,7 +44,7 @@ fn signatures(sections: &[Section]) -> Vec<u64> {
 }
 
 /// Lowers the module for both consumers and checks the objects. Returns the names of the types in type units.
-fn moved(module: &Module, code: &Code) -> Vec<String> {
+fn moved(module: &Module, code: &ObjectCode) -> Vec<String> {
     let mut all = Vec::new();
     for consumer in consumers() {
         let written = written(module, &consumer);
@@ -116,14 +116,14 @@ const OF_GCC: [(&str, u64); 4] = [
 #[test]
 fn signatures_are_those_of_gcc() {
     let module = one(known);
-    let names = moved(&module, &Code::text(vec![0xc3]));
+    let names = moved(&module, &ObjectCode::text(vec![0xc3]));
     for consumer in consumers() {
         let found = signatures(&written(&module, &consumer).sections);
         let found: Vec<(&str, u64)> = names.iter().map(String::as_str).zip(found).collect();
         assert_eq!(found, OF_GCC);
         // `check` computes the signatures from the entries, so that these are gcc's as well.
         let object =
-            new_object(module.target(), &Code::text(vec![0xc3]), &written(&module, &consumer).sections);
+            new_object(module.target(), &ObjectCode::text(vec![0xc3]), &written(&module, &consumer).sections);
         let report = eitri::check(&module, &consumer, &[], &object.expect("an object")).expect("is read");
         assert!(report.is_clean(), "{report}");
     }
@@ -172,7 +172,7 @@ fn movable_types_get_type_units() {
         m.typedef(unit, "in_tile", Some(to_tile))?;
         Ok(())
     });
-    assert_eq!(moved(&module, &Code::text(vec![0xc3])), ["node", "option", "two", "tile"]);
+    assert_eq!(moved(&module, &ObjectCode::text(vec![0xc3])), ["node", "option", "two", "tile"]);
 }
 
 #[test]
@@ -210,7 +210,7 @@ fn immovable_types_stay_in_their_unit() {
         m.member(free, "to", to_outside, 0)?;
         Ok(())
     });
-    assert_eq!(moved(&module, &Code::text(vec![0xc3]).with_function("k", 0, 1)), ["free"]);
+    assert_eq!(moved(&module, &ObjectCode::text(vec![0xc3]).with_function("k", 0, 1)), ["free"]);
 }
 
 #[test]
@@ -252,7 +252,7 @@ fn two_units(bytes: [u64; 2], lines: [u32; 2]) -> Module {
 
 #[test]
 fn two_units_share_what_is_the_same() {
-    let code = Code::text(vec![0xc3]);
+    let code = ObjectCode::text(vec![0xc3]);
     assert_eq!(moved(&two_units([4, 4], [3, 3]), &code), ["list", "node"]);
     // The target of a pointer is not part of a signature, so that the single copy of `node` must not depend on it.
     assert_eq!(moved(&two_units([4, 8], [3, 3]), &code), ["list", "list"]);
@@ -271,7 +271,7 @@ fn objects_that_are_passed_otherwise_are_of_other_types() {
     let module = m.finish().unwrap();
     let [four, five] = consumers().map(|consumer| {
         let written = written(&module, &consumer);
-        let object = new_object(module.target(), &Code::default(), &written.sections).unwrap();
+        let object = new_object(module.target(), &ObjectCode::default(), &written.sections).unwrap();
         let report = eitri::check(&module, &consumer, &written.omissions, &object).unwrap();
         assert!(report.is_clean(), "DWARF {}: {report}", consumer.version);
         signatures(&written.sections).len()
@@ -341,7 +341,7 @@ fn a_linker_keeps_one() {
             let function_id = m.function(id, function).unwrap().code(function, 1).id();
             m.variable(function_id, "head", node).unwrap();
             let module = m.finish().unwrap();
-            let code = Code::text(vec![0xc3]).with_function(function, 0, 1);
+            let code = ObjectCode::text(vec![0xc3]).with_function(function, 0, 1);
             let object = new_object(module.target(), &code, &written(&module, &consumer).sections).unwrap();
             folder.file(unit, object);
             inputs.push(name(unit));
@@ -387,11 +387,11 @@ fn units_come_in_any_order() {
 }
 
 /// Code for the functions of a random module, and the data that they refer to.
-fn code_of(module: &Module) -> Code {
+fn code_of(module: &Module) -> ObjectCode {
     let functions = module.functions().filter(|(_, function)| function.address.is_some());
     let names: Vec<&str> =
         functions.map(|(_, function)| module.string(function.name)).chain(["table"]).collect();
-    let code = Code::text(vec![0; 0x100 * names.len()]);
+    let code = ObjectCode::text(vec![0; 0x100 * names.len()]);
     (0..).zip(names).fold(code, |code, (index, name)| code.with_function(name, 0x100 * index, 0x100))
 }
 

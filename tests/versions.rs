@@ -7,11 +7,12 @@ use common::Slice;
 use eitri::Result;
 use eitri::build::Builder;
 use eitri::emit::elf::{
-    Binding, Code, CodeSection, Contents, Place, Symbol, SymbolKind, Visibility, new_object,
+    CodeContents, CodeSection, CodeSymbol, CodeSymbolKind, ObjectCode, SymbolBinding, SymbolLocation,
+    Visibility, new_object,
 };
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, Loc, Module};
-use eitri::read::{Dwarf, ListKind, Object, Value};
+use eitri::read::{Dwarf, ListKind, Object, ResolvedValue};
 use eitri::target::Target;
 use gimli::{AttributeValue, DwAt, DwForm, DwTag, Format, constants as dw};
 use tools::{Folder, Tool};
@@ -189,19 +190,24 @@ fn location_lists_of_several_sections_select_a_base_from_dwarf_3_on() -> Result<
     let unit = m.unit("a.c");
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
     let regs: Vec<_> = m.target().registers().take(2).map(|one| one.reg).collect();
-    let mut code = Code::default();
+    let mut code = ObjectCode::default();
     for (index, name) in (1..).zip(FUNCTIONS) {
         let f = m.function(unit, name)?.code(name, 0x20).id();
         m.variable(f, "moves", int)?
             .live(0..4, Loc::register(regs[0]))?
             .live(8..0x20, Loc::register(regs[1]))?;
-        code.sections.push(CodeSection::new(format!(".text.{name}"), Contents::Code, vec![0x90; 0x20], 16));
-        code.symbols.push(Symbol {
+        code.sections.push(CodeSection::new(
+            format!(".text.{name}"),
+            CodeContents::Code,
+            vec![0x90; 0x20],
+            16,
+        ));
+        code.symbols.push(CodeSymbol {
             name: name.into(),
-            place: Place::Section { index, offset: 0 },
+            place: SymbolLocation::Section { index, offset: 0 },
             size: 0x20,
-            kind: SymbolKind::Function,
-            binding: Binding::Global,
+            kind: CodeSymbolKind::Function,
+            binding: SymbolBinding::Global,
             visibility: Visibility::Default,
         });
     }
@@ -228,7 +234,7 @@ fn location_lists_of_several_sections_select_a_base_from_dwarf_3_on() -> Result<
             let mut bases = 0;
             let mut expected = Vec::new();
             for (unit, offset) in dwarf.entries().filter_map(|entry| match entry.attr(dw::DW_AT_location) {
-                Some(Value::LocList(offset)) => Some((entry.unit(), offset)),
+                Some(ResolvedValue::LocList(offset)) => Some((entry.unit(), offset)),
                 _ => None,
             }) {
                 for entry in dwarf.raw_locations(unit, offset)? {

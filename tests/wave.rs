@@ -6,11 +6,11 @@ use std::borrow::Cow;
 use std::cell::Cell;
 
 use eitri::eval::{
-    BaseType, Bits, Body, Caller, Context, Element, Evaluator, ExpressionSite, Fault, InLane, Kind, LaneBits,
-    Limits, ListEntry, Location, Machine, OwnedBody, Snapshot, TypeEncoding, Unavailable, WaveOutcome,
-    read_bits,
+    BaseType, Bits, Body, Caller, Context, Element, Evaluator, ExpressionSite, Fault, InLane, LaneBits,
+    Limits, Location, LocationListEntry, Machine, OwnedBody, ResultKind, Snapshot, TypeEncoding, Unavailable,
+    WaveOutcome, read_bits,
 };
-use eitri::op::{Code, Dialect, DraftCodes, Encoding, Name, Reg, text};
+use eitri::op::{Dialect, DraftCodes, Encoding, Opcode, OperationName, Reg, text};
 use eitri::target::{SpaceId, Target};
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
@@ -19,7 +19,7 @@ const LLVM: Encoding = Encoding::new(8, Dialect::Llvm);
 
 /// DWARF 6, with arbitrary codes for all operations without one.
 fn draft() -> Encoding {
-    let unassigned = Name::ALL.iter().filter(|name| name.row().six == Code::Unassigned);
+    let unassigned = OperationName::ALL.iter().filter(|name| name.row().six == Opcode::Unassigned);
     let free = (0xac..=0xaf).chain(0xb1..=0xdd);
     let draft = unassigned.zip(free).fold(DraftCodes::NONE, |draft, (&name, code)| draft.with(name, code));
     Encoding { draft, ..Encoding::new(8, Dialect::Dwarf6) }
@@ -77,7 +77,7 @@ fn machine(target: &Target, lanes: u64, frame_base: &str) -> Snapshot {
         (Some((0x0ff0, 0x1004)), "lit8; lit5; form_aspace_address"),
         (None, "lit0"),
     ];
-    let entry = |(bounds, expr)| ListEntry { bounds, expr: Cow::Owned(bytes(expr, LLVM, target)) };
+    let entry = |(bounds, expr)| LocationListEntry { bounds, expr: Cow::Owned(bytes(expr, LLVM, target)) };
     machine.entries = [
         (0x40, (expression("push_lane; lit4; mul"), 0)),
         (0x41, (expression("regx v1; push_lane; lit4; mul; offset; piece 4"), 0)),
@@ -340,7 +340,7 @@ proptest! {
         is_draft in prop::bool::weighted(0.3),
         wave in prop::sample::select(&[32u32, 64][..]),
         lanes in prop_oneof![3 => Just(u64::MAX), 1 => any::<u64>(), 1 => Just(1 << 5)],
-        kind in prop::sample::select(&[Kind::Location, Kind::Value, Kind::Any][..]),
+        kind in prop::sample::select(&[ResultKind::Location, ResultKind::Value, ResultKind::Any][..]),
         frame_base in prop::sample::select(&FRAME_BASES[..]),
         place in prop_oneof![9 => Just(ExpressionSite::Location), 1 => Just(ExpressionSite::Cfi)],
         big_endian in prop::bool::weighted(0.1),
@@ -383,11 +383,11 @@ proptest! {
     ) {
         let target = target(32);
         let encoding = if is_draft { draft() } else { LLVM };
-        let entry = |(bounds, choices): &(Option<_>, Vec<_>)| ListEntry {
+        let entry = |(bounds, choices): &(Option<_>, Vec<_>)| LocationListEntry {
             bounds: *bounds,
             expr: expression(choices, encoding, &target).into(),
         };
-        let entries: Vec<ListEntry<'_>> = lists.iter().map(entry).collect();
+        let entries: Vec<LocationListEntry<'_>> = lists.iter().map(entry).collect();
         let mut machine = machine(&target, 32, FRAME_BASES[0]);
         machine.pc = pc;
         let initial = [Element::Location(Location::register(Reg(32), 32))];
@@ -417,16 +417,16 @@ fn an_entry_without_an_expression_has_one_answer_in_each_lane() {
 /// Conformance vectors in each of 64 lanes; most machines have fewer.
 #[test]
 fn vectors_in_all_lanes() {
-    use eitri::conform::{self, File};
+    use eitri::conform::{self, VectorFile};
 
     let folder = std::fs::read_dir(common::golden("conformance")).expect("the folder");
     let mut count = 0;
     let mut uniform = 0;
     let paths = folder.map(|entry| entry.expect("a file").path());
     for path in paths.filter(|path| path.extension().is_some_and(|it| it == "json")) {
-        let file = File::from_json(std::fs::read(&path).expect("is read")).expect("vectors");
+        let file = VectorFile::from_json(std::fs::read(&path).expect("is read")).expect("vectors");
         for vector in file.vectors() {
-            let conform::Body::Expression(expr) = &vector.body else { continue };
+            let conform::VectorBody::Expression(expr) = &vector.body else { continue };
             let snapshot = &vector.machine.snapshot;
             let context = vector.context();
             let mut evaluator = Evaluator::new();

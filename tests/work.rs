@@ -1,9 +1,9 @@
 //! Property under test: work grows at most linearly with the size of the description.
 
 use eitri::build::Builder;
-use eitri::check::Kind;
+use eitri::check::FindingKind;
 use eitri::dump::{DumpOptions, dump};
-use eitri::emit::elf::{Code, new_object};
+use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::emit::{Relocation, RelocationTarget, Section};
 use eitri::eval::{BaseType, CallStack, Context, Evaluator, Location, Snapshot, TypeEncoding};
 use eitri::lint::{self, lint};
@@ -22,13 +22,17 @@ fn grows_as_the_number(few: u64, run: impl Fn(u64)) {
     assert!(few > 0 && many < 16 * few, "{few} steps, and {many} for eight times as many");
 }
 
-fn check(described: &(Module, Code)) {
+fn check(described: &(Module, ObjectCode)) {
     let mut consumer = Consumer::llvm();
     consumer.tables.names = true;
     check_for(&consumer, described, |_| {});
 }
 
-fn check_for(consumer: &Consumer, (module, code): &(Module, Code), change: impl FnOnce(&mut [Section])) {
+fn check_for(
+    consumer: &Consumer,
+    (module, code): &(Module, ObjectCode),
+    change: impl FnOnce(&mut [Section]),
+) {
     let mut written = lower(module, consumer, Policy::Strict).unwrap();
     change(&mut written.sections);
     let object = new_object(module.target(), code, &written.sections).unwrap();
@@ -45,14 +49,17 @@ fn scalar(number: u64) -> Loc {
 }
 
 /// Returns a function of `instructions` instructions.
-fn function(instructions: u64, describe: impl FnOnce(&mut Builder, FunctionId, TypeId)) -> (Module, Code) {
+fn function(
+    instructions: u64,
+    describe: impl FnOnce(&mut Builder, FunctionId, TypeId),
+) -> (Module, ObjectCode) {
     let bytes = 4 * instructions;
     let mut m = Builder::new(gpu());
     let unit = m.unit("a.cl");
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
     let f = m.function(unit, "f").unwrap().code("f", bytes).id();
     describe(&mut m, f, int);
-    (m.finish().unwrap(), Code::text(vec![0; bytes as usize]).with_function("f", 0, bytes))
+    (m.finish().unwrap(), ObjectCode::text(vec![0; bytes as usize]).with_function("f", 0, bytes))
 }
 
 /// Adds a function of 4 bytes in a unit, or in the function around it.
@@ -64,7 +71,7 @@ fn nested_function(m: &mut Builder, unit: UnitId, outer: Option<FunctionId>, nam
     function.unwrap().code(name, 4).id()
 }
 
-fn units(count: u64) -> (Module, Code) {
+fn units(count: u64) -> (Module, ObjectCode) {
     let mut m = Builder::new(gpu());
     for number in 0..count {
         let unit = m.unit(&format!("{number}.cl"));
@@ -72,7 +79,7 @@ fn units(count: u64) -> (Module, Code) {
         let place = Loc::memory(SpaceId::DEFAULT, Val::constant(0x1000));
         m.variable(unit, "x", int).unwrap().always(place).unwrap();
     }
-    (m.finish().unwrap(), Code::text(vec![0; 4]))
+    (m.finish().unwrap(), ObjectCode::text(vec![0; 4]))
 }
 
 #[test]
@@ -87,7 +94,7 @@ fn files_of_split_units() {
     consumer.is_split = true;
     grows_as_the_number(40, |count| {
         let mut m = Builder::new(gpu());
-        let mut code = Code::text(vec![0; 16 * count as usize]);
+        let mut code = ObjectCode::text(vec![0; 16 * count as usize]);
         for number in 0..count {
             let unit = m.unit(&format!("{number}.cl"));
             let name = format!("f{number}");
@@ -104,10 +111,10 @@ fn files_of_split_units() {
             Ok(files.iter().map(|(name, bytes)| (name.to_string(), bytes.clone())).collect())
         };
         let split = SplitFiles::new(&find);
-        let lint = lint(&object, &lint::Options { split, ..Default::default() }).unwrap();
-        let stats = stats(&object, &stats::Options { split, ..Default::default() }).unwrap();
+        let lint = lint(&object, &lint::LintOptions { split, ..Default::default() }).unwrap();
+        let stats = stats(&object, &stats::StatsOptions { split, ..Default::default() }).unwrap();
         assert_eq!((lint.functions, stats.functions.len()), (count as usize, count as usize));
-        report(&object, &report::Options { split, ..Default::default() }).unwrap();
+        report(&object, &report::ReportOptions { split, ..Default::default() }).unwrap();
     });
 }
 
@@ -138,7 +145,7 @@ fn names_without_a_hash_table() {
         for number in 0..count {
             m.typedef(unit, &format!("t{number}"), Some(int)).unwrap();
         }
-        let described = (m.finish().unwrap(), Code::text(vec![0; 4]));
+        let described = (m.finish().unwrap(), ObjectCode::text(vec![0; 4]));
         check_for(&consumer, &described, without_hash_table);
     });
 }
@@ -241,7 +248,7 @@ fn object(code_bytes: u64, sections: &[(&'static str, Vec<u8>)], relocations: Ve
         group: None,
     };
     let sections: Vec<_> = sections.iter().map(section).collect();
-    let code = Code::text(vec![0; code_bytes as usize]).with_function("f", 0, code_bytes);
+    let code = ObjectCode::text(vec![0; code_bytes as usize]).with_function("f", 0, code_bytes);
     new_object(&Target::x86_64(), &code, &sections).unwrap()
 }
 
@@ -314,7 +321,7 @@ fn shared_lines(count: u64) -> Vec<u8> {
 fn variables_of_a_report_with_the_same_list() {
     grows_as_the_number(20, |count| {
         let object = shared_list(count);
-        report(&object, &report::Options::default()).unwrap();
+        report(&object, &report::ReportOptions::default()).unwrap();
     });
 }
 
@@ -322,7 +329,7 @@ fn variables_of_a_report_with_the_same_list() {
 #[test]
 fn variables_of_statistics_with_the_same_list() {
     grows_as_the_number(20, |count| {
-        let found = stats(&shared_list(count), &stats::Options::default()).unwrap();
+        let found = stats(&shared_list(count), &stats::StatsOptions::default()).unwrap();
         assert_eq!(found.contents.operations.values().sum::<u64>(), count * count);
         let all = &found.functions[0].variables;
         let is_same = |one: &stats::VariableCoverage| {
@@ -341,7 +348,7 @@ fn units_with_the_same_line_program() {
         let unit = m.unit("a.c");
         m.function(unit, "f").unwrap().code("f", count).id();
         let report = eitri::check(&m.finish().unwrap(), &Consumer::dwarf5(), &[], &object).unwrap();
-        assert!(report.findings.iter().any(|finding| finding.kind == Kind::Line), "{report}");
+        assert!(report.findings.iter().any(|finding| finding.kind == FindingKind::Line), "{report}");
     });
 }
 
@@ -351,7 +358,7 @@ fn findings_about_nested_functions() {
     let described = |count: u64| {
         let mut m = Builder::new(gpu());
         let unit = m.unit("a.cl");
-        let mut code = Code::text(vec![0; 4 * count as usize]);
+        let mut code = ObjectCode::text(vec![0; 4 * count as usize]);
         let mut outer = None;
         for number in 0..count {
             let name = format!("f{number}");
@@ -363,7 +370,7 @@ fn findings_about_nested_functions() {
         new_object(module.target(), &code, &written.sections).unwrap()
     };
     grows_as_the_number(40, |count| {
-        let report = lint(&described(count), &lint::Options::default()).unwrap();
+        let report = lint(&described(count), &lint::LintOptions::default()).unwrap();
         assert!(report.findings.len() as u64 >= count, "{report:?}");
     });
 }
@@ -392,11 +399,11 @@ fn findings_about_nested_inlined_calls() {
         }
         let module = m.finish().unwrap();
         let written = lower(&module, &Consumer::dwarf5(), Policy::Strict).unwrap();
-        let code = Code::text(vec![0x90; 4]).with_function("f", 0, 4);
+        let code = ObjectCode::text(vec![0x90; 4]).with_function("f", 0, 4);
         new_object(module.target(), &code, &written.sections).unwrap()
     };
     grows_as_the_number(40, |count| {
-        let report = lint(&described(count), &lint::Options::default()).unwrap();
+        let report = lint(&described(count), &lint::LintOptions::default()).unwrap();
         let of_variables = report.findings.iter().filter(|one| one.variable.is_some());
         let depths = of_variables.map(|one| one.inlined.names().len() as u64);
         assert_eq!(depths.collect::<Vec<_>>(), (1..=count).collect::<Vec<_>>());
@@ -540,7 +547,7 @@ fn functions_and_types_in_each_other() {
         let mut m = Builder::new(gpu());
         let unit = m.unit("a.cl");
         let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
-        let mut code = Code::text(vec![0; 4 * count as usize]);
+        let mut code = ObjectCode::text(vec![0; 4 * count as usize]);
         let mut outer = None;
         let mut around = None;
         for number in 0..count {

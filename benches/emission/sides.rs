@@ -94,7 +94,7 @@ fn describe_unit(m: &mut Builder, content: &Unit<'_>) -> eitri::Result<()> {
             }
         }
         for row in function.rows() {
-            m.row(id, model::Row::new(row.pc, file, row.line).column(row.column))?;
+            m.row(id, model::LineTableRow::new(row.pc, file, row.line).column(row.column))?;
         }
     }
     Ok(())

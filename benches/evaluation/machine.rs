@@ -1,6 +1,6 @@
 //! The stopped program that both sides query.
 
-use eitri::eval::{Body, Entry, Machine, Unavailable};
+use eitri::eval::{Body, Machine, ReferencedEntry, Unavailable};
 use eitri::op::Reg;
 use eitri::target::SpaceId;
 
@@ -59,7 +59,7 @@ impl Machine for Stopped {
         Ok(())
     }
 
-    fn frame_base(&self, _frame: u32) -> Option<Entry<'_>> {
-        Some(Entry { body: Body::Expression(FRAME_BASE), unit: 0, encoding: None })
+    fn frame_base(&self, _frame: u32) -> Option<ReferencedEntry<'_>> {
+        Some(ReferencedEntry { body: Body::Expression(FRAME_BASE), unit: 0, encoding: None })
     }
 }

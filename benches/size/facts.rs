@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use eitri::Result;
 use eitri::op::{Decoder, Op};
-use eitri::read::{Attribute, Dwarf, Entry, Value};
+use eitri::read::{Attribute, Dwarf, Entry, ResolvedValue};
 use gimli::constants as dw;
 use gimli::{DwAt, DwTag};
 
@@ -57,19 +57,19 @@ fn exception(entry: Entry<'_, '_>, attribute: &Attribute<'_>) -> Option<&'static
             Some("the address space of a pointer: LLVM emits it, with another number than AMD's documents")
         }
         (dw::DW_AT_call_target, _) => match attribute.value {
-            Value::Expr(expr) if !is_one_register(entry, expr) => {
+            ResolvedValue::Expr(expr) if !is_one_register(entry, expr) => {
                 Some("a call's target in two registers: LLVM emits it as a place")
             }
             _ => None,
         },
         (dw::DW_AT_call_value, _) => match attribute.value {
-            Value::Expr(expr) if has(entry, expr, |op| matches!(op, Op::FbReg { .. })) => {
+            ResolvedValue::Expr(expr) if has(entry, expr, |op| matches!(op, Op::FbReg { .. })) => {
                 Some("an argument that is an address in the frame: LLVM emits it")
             }
             _ => None,
         },
         (dw::DW_AT_location, _) => match attribute.value {
-            Value::Expr(expr)
+            ResolvedValue::Expr(expr)
                 if has(entry, expr, |op| matches!(op, Op::Addrx { .. }))
                     && has(entry, expr, |op| matches!(op, Op::Xderef {})) =>
             {
@@ -176,30 +176,30 @@ impl<'o> Files<'o> {
                 self.path(value.unsigned().unwrap_or(u64::MAX))
             }
             // Truncated to the size of the type: forms differ in their extension.
-            (dw::DW_AT_const_value, Value::Signed(value)) => constant(entry, value as u64),
-            (dw::DW_AT_const_value, Value::Unsigned(value)) => constant(entry, value),
-            (_, Value::Reference(offset)) => {
+            (dw::DW_AT_const_value, ResolvedValue::Signed(value)) => constant(entry, value as u64),
+            (dw::DW_AT_const_value, ResolvedValue::Unsigned(value)) => constant(entry, value),
+            (_, ResolvedValue::Reference(offset)) => {
                 let target = entry.dwarf().entry_at(offset).expect("an entry");
                 let text = described(target, 0);
                 // For a function that is inlined elsewhere, LLVM refers to the concrete entry, eitri to the abstract
                 // one.
                 if *name == dw::DW_AT_call_origin { text.replace(" abstract", "") } else { text }
             }
-            (dw::DW_AT_call_target, Value::Expr(expr)) => {
+            (dw::DW_AT_call_target, ResolvedValue::Expr(expr)) => {
                 operations(entry, expr).replace("RegX", "BregX").replace(", by: 0", "")
             }
-            (_, Value::Expr(expr)) => operations(entry, expr),
-            (_, Value::LocList(_)) => {
+            (_, ResolvedValue::Expr(expr)) => operations(entry, expr),
+            (_, ResolvedValue::LocList(_)) => {
                 let mut all = String::new();
                 for one in entry.locations(*name)?.unwrap_or_default() {
                     let _ = write!(all, "{:x}..{:x}: {}; ", one.start, one.end, operations(entry, one.expr));
                 }
                 all
             }
-            (_, Value::Address(address)) => format!("{address:x}"),
-            (_, Value::String(text)) => format!("{:?}", text.text()),
-            (_, Value::Signed(value)) => value.to_string(),
-            (_, Value::Unsigned(value)) => value.to_string(),
+            (_, ResolvedValue::Address(address)) => format!("{address:x}"),
+            (_, ResolvedValue::String(text)) => format!("{:?}", text.text()),
+            (_, ResolvedValue::Signed(value)) => value.to_string(),
+            (_, ResolvedValue::Unsigned(value)) => value.to_string(),
             (_, other) => format!("{other:?}"),
         })
     }
@@ -214,7 +214,7 @@ fn constant(entry: Entry<'_, '_>, value: u64) -> String {
 /// Identifies an entry: tag, name and declaration; without a name, its components.
 fn described(entry: Entry<'_, '_>, depth: usize) -> String {
     let name = entry.name();
-    let line = |at| entry.inherited(at).and_then(Value::unsigned).unwrap_or(0);
+    let line = |at| entry.inherited(at).and_then(ResolvedValue::unsigned).unwrap_or(0);
     let mut text = format!("({} {name:?} {}", entry.tag(), line(dw::DW_AT_decl_line));
     if entry.attr(dw::DW_AT_inline).is_some() {
         text.push_str(" abstract");
@@ -226,7 +226,7 @@ fn described(entry: Entry<'_, '_>, depth: usize) -> String {
         let is_type = |child: &Entry<'_, '_>| child.tag() == dw::DW_TAG_structure_type;
         for child in entry.children().filter(|child| !is_type(child)) {
             let count = child.number(dw::DW_AT_count);
-            let _ = write!(text, " {:?} {count:?}", child.attr(dw::DW_AT_name).and_then(Value::text));
+            let _ = write!(text, " {:?} {count:?}", child.attr(dw::DW_AT_name).and_then(ResolvedValue::text));
         }
     }
     text + ")"

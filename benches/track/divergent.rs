@@ -6,7 +6,7 @@ use eitri::Result;
 use eitri::build::{BlockId, Builder, ControlFlow, ExecWrite, MaskId};
 use eitri::model::{BaseEncoding, Loc, VariableId};
 use eitri::target::{Gfx, Target, Wave};
-use eitri::track::{Code, Place};
+use eitri::track::{CodeEffects, Place};
 
 /// Variables to which values are assigned in turn.
 const VARIABLES: u64 = 32;
@@ -62,7 +62,7 @@ impl Flow {
 pub struct Divergent {
     pub builder: Builder,
     pub variables: Vec<VariableId>,
-    pub code: Code,
+    pub code: CodeEffects,
     pub instructions: usize,
 }
 
@@ -86,7 +86,7 @@ impl Divergent {
         let kernel = builder.function(unit, "k")?.code("k", end).kernel().id();
         let variable = |n: u64| Ok(builder.variable(kernel, &format!("x{n}"), int)?.id());
         let variables = (0..VARIABLES).map(variable).collect::<Result<Vec<_>>>()?;
-        let mut code = Code::new(&gpu, flow);
+        let mut code = CodeEffects::new(&gpu, flow);
         for (at, &pc) in (0..).zip(&pieces) {
             piece(&gpu, &mut code, &variables, at, pc)?;
         }
@@ -148,7 +148,7 @@ fn deep(made: &mut Flow, returns: MaskId, count: usize) {
 }
 
 /// States what a piece of code does: a scalar is saved in a lane, its register and rows are used, and it is restored.
-fn piece(gpu: &Target, code: &mut Code, variables: &[VariableId], at: u64, pc: u64) -> Result<()> {
+fn piece(gpu: &Target, code: &mut CodeEffects, variables: &[VariableId], at: u64, pc: u64) -> Result<()> {
     let register = |n: u64| (n % REGISTERS) as u16;
     let scalar = |n: u64| gpu.sgpr(4 + register(n));
     let row = |n: u64| gpu.vgpr(register(n));

@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use eitri::build::ControlFlow;
 use eitri::target::Target;
-use eitri::track::regalloc2::{Machine, Spills};
+use eitri::track::regalloc2::{MachineCode, Spills};
 use eitri::track::{Place, Places};
 use regalloc2::{
     Allocation, Block, Edit, Function, Inst, InstPosition, InstRange, MachineEnv, Operand, Output, PReg,
@@ -248,7 +248,7 @@ impl Emitted {
     }
 }
 
-impl Machine for Emitted {
+impl MachineCode for Emitted {
     fn inst(&self, inst: Inst) -> Range<u64> {
         self.inst[inst.index()].clone()
     }

@@ -11,8 +11,8 @@ use super::pcs;
 use super::slots::Slot;
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{
-    Entity, ExprId, FileId, Loc, LocId, Module, Pool, ProcedureId, Recent, Row, ScopeId, Small, StringId,
-    Symbol, Type, TypeId, UnitId,
+    Entity, ExprId, FileId, LineTableRow, Loc, LocId, Module, Pool, ProcedureId, Recent, ScopeId, Small,
+    StringId, Symbol, Type, TypeId, UnitId,
 };
 use crate::op::{Expr, FixupKind};
 use crate::target::Target;
@@ -194,7 +194,7 @@ impl Builder {
     /// [`ErrorKind::UnknownId`] where the function or file does not exist, or the file belongs to another unit;
     /// [`ErrorKind::OutsideFunction`] where the pc is outside the function; [`ErrorKind::Misaligned`] where the pc is
     /// not a multiple of the target's shortest instruction.
-    pub fn row(&mut self, function: crate::model::FunctionId, row: Row) -> Result<()> {
+    pub fn row(&mut self, function: crate::model::FunctionId, row: LineTableRow) -> Result<()> {
         let scope = self.known_function(function)?.scope;
         let bytes = self.module.functions[function].bytes;
         let unit = self.module.scopes[scope].unit;
@@ -224,14 +224,14 @@ impl Builder {
             _ => (count + more).next_power_of_two() * bytes,
         };
         let module = &self.module;
-        memory(module.units.len(), size_of::<crate::model::Unit>() + NAME)
+        memory(module.units.len(), size_of::<crate::model::CompileUnit>() + NAME)
             + memory(module.files.len(), size_of::<crate::model::File>() + NAME)
             + memory(module.types.len(), size_of::<Type>() + NAME)
             + memory(module.scopes.len(), size_of::<crate::model::Scope>() + NAME)
             + memory(module.functions.len(), size_of::<crate::model::Function>() + NAME)
             + memory(module.variables.len(), size_of::<crate::model::Variable>())
             + memory(module.lists.live.len(), size_of::<crate::model::Live>())
-            + memory(module.lists.rows.len(), size_of::<Row>())
+            + memory(module.lists.rows.len(), size_of::<LineTableRow>())
             + memory(module.lists.frame_rules.len(), size_of::<crate::model::FrameRule>())
             + memory(module.locs.bytes(), 1)
     }

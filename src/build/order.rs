@@ -2,7 +2,7 @@
 //! them in order, so that they are assigned to their owners at once; otherwise they are sorted when the module is
 //! finished.
 
-use crate::model::{FunctionId, Lists, Live, LocId, Module, Row};
+use crate::model::{FunctionId, LineTableRow, Lists, Live, LocId, Module};
 
 /// Order of the live ranges and line rows so far.
 #[derive(Debug, Default)]
@@ -83,7 +83,7 @@ impl Order {
 
     /// Adds a row to a function.
     #[inline]
-    pub(super) fn add_row(&mut self, module: &mut Module, function: FunctionId, row: Row) {
+    pub(super) fn add_row(&mut self, module: &mut Module, function: FunctionId, row: LineTableRow) {
         let Module { lists: Lists { rows, .. }, functions, .. } = module;
         if let (Some(&last), Some(before)) = (self.row_functions.last(), rows.last()) {
             self.are_rows_mixed |= (function, row.pc) < (last, before.pc);

@@ -5,7 +5,7 @@ use super::ids::known;
 use super::properties::methods;
 use crate::error::{At, Error, ErrorKind, Named, Result};
 use crate::model::entities::unit_properties;
-use crate::model::{File, FileId, Language, Scope, ScopeKind, StringId, Unit, UnitId};
+use crate::model::{CompileUnit, File, FileId, Language, Scope, ScopeKind, StringId, UnitId};
 
 /// Describes a unit. Made by [`Builder::describe_unit`].
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl UnitBuilder<'_> {
         self.builder.string(text, |module| module.at_scope(scope))
     }
 
-    fn data(&mut self) -> &mut Unit {
+    fn data(&mut self) -> &mut CompileUnit {
         &mut self.builder.module.units[self.id]
     }
 }
@@ -70,7 +70,7 @@ impl Builder {
         let scope = self.push_scope(Scope::new(id, None, ScopeKind::Unit, None), Around::default());
         let file = self.module.files.push(File::new(id, name, None));
         self.files.insert((id, None, name), file);
-        self.module.units.push(Unit::new(name, scope, file))
+        self.module.units.push(CompileUnit::new(name, scope, file))
     }
 
     /// Returns a builder for a unit's further properties.

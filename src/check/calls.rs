@@ -9,7 +9,7 @@ use super::expressions::{
 };
 use super::extra::report_unexpected;
 use super::meanings::Meanings;
-use super::report::Kind;
+use super::report::FindingKind;
 use super::tree::{Compared, Entity};
 use crate::model::{Argument, CallId, LocId};
 use crate::omission::{Property, Subject};
@@ -44,7 +44,7 @@ pub(super) fn compare_call<'a, 'o>(meanings: &mut Meanings<'_, 'a, 'o>, id: Call
     {
         let difference = match entries.peek() {
             Some(&one) => compare_argument(meanings, argument, one, &described, id).err(),
-            None => Some((Kind::MissingEntry, "an argument of a call".into(), "none".into())),
+            None => Some((FindingKind::MissingEntry, "an argument of a call".into(), "none".into())),
         };
         match difference {
             None => {}
@@ -86,7 +86,7 @@ fn compare_argument<'a, 'o>(
         return Err((kind, expected, found));
     }
     if let Some(child) = unexpected.first() {
-        return Err((Kind::Extra, "no more in an argument".into(), child.describe()));
+        return Err((FindingKind::Extra, "no more in an argument".into(), child.describe()));
     }
     meanings.report.entries += 1;
     let locations = [

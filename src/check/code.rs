@@ -5,11 +5,11 @@ use core::ops::Range;
 use gimli::constants as dw;
 
 use super::comparison::Compare;
-use super::report::Kind;
+use super::report::FindingKind;
 use super::tree::hex;
 use crate::error::{At, Count, Error, Result};
 use crate::model::{Address, FunctionId, Module, UnitId};
-use crate::read::{Entry, Object, Section, Value};
+use crate::read::{ElfSection, Entry, Object, ResolvedValue};
 
 /// Looks for every function's code in an object, before debug information is added to the object.
 ///
@@ -31,7 +31,7 @@ pub fn check_code(module: &Module, bytes: &[u8]) -> Result<()> {
 pub(super) fn is_there(module: &Module, object: &Object<'_>, function: FunctionId) -> Result<()> {
     let data = module.function(function);
     let Some(address) = data.address else { return Ok(()) };
-    let wrong = |section: Option<&Section<'_>>, what: String| {
+    let wrong = |section: Option<&ElfSection<'_>>, what: String| {
         let section = section.map(|section| section.name.clone().into_owned());
         Err(Error::bad_argument(what).or_at(At { section, ..module.at_scope(data.scope) }))
     };
@@ -61,7 +61,7 @@ pub(super) fn is_there(module: &Module, object: &Object<'_>, function: FunctionI
         // A relocatable object has no addresses yet: there is nothing to look up.
         Address::Constant(_) if object.is_relocatable() => return Ok(()),
         Address::Constant(start) => {
-            let is_around = |section: &&Section<'_>| {
+            let is_around = |section: &&ElfSection<'_>| {
                 section.is_loaded()
                     && start.checked_sub(section.address).is_some_and(|offset| offset < section.size)
             };
@@ -101,17 +101,27 @@ pub(super) fn compare_code<'a, 'o>(compare: &mut Compare<'a, 'o>, id: UnitId, ro
     // `DW_AT_high_pc` means nothing without `DW_AT_low_pc`, and `DW_AT_ranges` replaces both.
     if end && (!start || ranges) {
         let actual = if start { "an end with ranges" } else { "an end without a start" };
-        compare.report.find(Kind::Code, at.clone(), "the start and the end of a unit, or ranges", actual);
+        compare.report.find(
+            FindingKind::Code,
+            at.clone(),
+            "the start and the end of a unit, or ranges",
+            actual,
+        );
     }
     if compare.described.consumer.lists.has_absolute_bounds {
         // The base of the unit's lists, whose addresses are absolute.
         let base = match root.attr(dw::DW_AT_low_pc) {
-            Some(Value::Address(base)) => base,
+            Some(ResolvedValue::Address(base)) => base,
             _ => 0,
         };
         if !actual.is_empty() || base != 0 {
             let actual = if actual.is_empty() { format!("{base:#x}") } else { hex(&actual) };
-            compare.report.find(Kind::Code, at.clone(), "no ranges, and 0 as the base of lists", actual);
+            compare.report.find(
+                FindingKind::Code,
+                at.clone(),
+                "no ranges, and 0 as the base of lists",
+                actual,
+            );
         }
         return;
     }
@@ -122,7 +132,7 @@ pub(super) fn compare_code<'a, 'o>(compare: &mut Compare<'a, 'o>, id: UnitId, ro
     });
     let expected: Vec<Range<u64>> = code.collect();
     if !is_code_of(&actual, &expected) {
-        compare.report.find(Kind::Code, at.clone(), hex(&expected), hex(&actual));
+        compare.report.find(FindingKind::Code, at.clone(), hex(&expected), hex(&actual));
     }
 }
 

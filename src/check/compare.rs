@@ -19,7 +19,7 @@ use super::lookup::{compare_addresses, compare_lookups};
 use super::macros::compare_macros;
 use super::other_types::compare_other_types;
 use super::procedures::compare_procedures;
-use super::report::Kind;
+use super::report::FindingKind;
 use super::structure::{compare_node, compare_scope};
 use super::tree::{Entity, Reference};
 use super::type_units::{compare_type_units, read_type_units, report_types_outside};
@@ -141,9 +141,14 @@ pub(super) fn compare_unit_with_root<'a, 'o>(compare: &mut Compare<'a, 'o>, id: 
 }
 
 #[cold]
-pub(super) fn report_missing_unit(compare: &mut Compare<'_, '_>, unit: &model::Unit) {
+pub(super) fn report_missing_unit(compare: &mut Compare<'_, '_>, unit: &model::CompileUnit) {
     let text = format!("a unit `{}`", compare.described.module.string(unit.name));
-    compare.report.find(Kind::MissingEntry, compare.described.module.at_scope(unit.scope), text, "none");
+    compare.report.find(
+        FindingKind::MissingEntry,
+        compare.described.module.at_scope(unit.scope),
+        text,
+        "none",
+    );
 }
 
 /// Reports units that the module does not describe. Each unit has its file's index.
@@ -161,8 +166,11 @@ pub(super) fn report_other_units<'a, 'o>(
         let text = format!("a unit `{}`", name.as_deref().unwrap_or_default());
         let site = At { unit: name, ..At::default() };
         let dwarf = files[file];
-        let kind =
-            if overlaps_described_code(compare.described, dwarf, unit) { Kind::Code } else { Kind::Extra };
+        let kind = if overlaps_described_code(compare.described, dwarf, unit) {
+            FindingKind::Code
+        } else {
+            FindingKind::Extra
+        };
         compare.report.find(kind, site.clone(), "no more", text);
         // Units can share a line program, whose rows are compared once.
         if programs.insert((file, unit.stmt_list)) {
@@ -212,7 +220,7 @@ pub(super) fn compare_skeleton<'a, 'o>(
         compare.split.skeletons.iter_mut().find(|(skeleton, is_taken)| is_of(skeleton) && !is_taken);
     let Some((unit, is_taken)) = skeleton else {
         let text = format!("a skeleton with number {}", split.dwo_id.map(Hex).describe());
-        compare.report.find(Kind::MissingEntry, at.clone(), text, "none");
+        compare.report.find(FindingKind::MissingEntry, at.clone(), text, "none");
         return None;
     };
     // Units with equal contents have equal numbers: each skeleton matches once.
@@ -221,7 +229,7 @@ pub(super) fn compare_skeleton<'a, 'o>(
     compare.split.of_file.insert(split.offset, unit);
     let main = compare.split.main?;
     let Some(root) = main.root(unit) else {
-        compare.report.find(Kind::MissingEntry, at.clone(), "the unit entry of the skeleton", "none");
+        compare.report.find(FindingKind::MissingEntry, at.clone(), "the unit entry of the skeleton", "none");
         return None;
     };
     compare.report.expect_equal(at, "entries of a skeleton", &1, &main.entries_of(unit).count());

@@ -9,7 +9,7 @@ use gimli::{DwAt, DwUt, constants as dw};
 use super::file::File;
 use super::known::{Known, Split};
 use super::meanings::Meanings;
-use super::report::Report;
+use super::report::CheckReport;
 use super::tables::Tables;
 use super::tree::{Described, Entity, Number, Reference};
 use crate::error::At;
@@ -23,7 +23,7 @@ pub(super) struct Compare<'a, 'o> {
     pub(super) known: Known,
     pub(super) pending: Pending<'a, 'o>,
     pub(super) split: Split<'a, 'o>,
-    pub(super) report: Report,
+    pub(super) report: CheckReport,
 }
 
 /// Comparisons that depend on all entries in a file.
@@ -65,7 +65,7 @@ impl<'a, 'o> Pending<'a, 'o> {
 
 impl<'a, 'o> Compare<'a, 'o> {
     pub(super) fn new(described: Described<'a>, dwarf: &'a Dwarf<'o>) -> Self {
-        let mut report = Report { omitted: described.omitted.all, ..Report::default() };
+        let mut report = CheckReport { omitted: described.omitted.all, ..CheckReport::default() };
         let split =
             Split { main: None, skeletons: Vec::new(), of_file: BTreeMap::new(), is_first: true, names: &[] };
         Self {

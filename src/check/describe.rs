@@ -9,7 +9,7 @@ use crate::dump::names;
 use crate::error::Count;
 use crate::model::VariantValues;
 use crate::op::Encoding;
-use crate::read::{Entry, NameParent, NameUnit, Value};
+use crate::read::{Entry, NameParent, NameUnit, ResolvedValue};
 
 /// Value that can be expected or found.
 pub(super) trait Describe {
@@ -37,7 +37,7 @@ describe! {
     String: |text| text.as_str().describe();
     Cow<'_, str>: |text| (**text).describe();
     DwTag: |tag| names::tag(*tag).into_owned();
-    DwAt: |attribute| names::attribute(*attribute, &Value::Other).into_owned();
+    DwAt: |attribute| names::attribute(*attribute, &ResolvedValue::Other).into_owned();
     DwUt: |kind| kind.static_string().map_or_else(|| format!("DW_UT_{:#x}", kind.0), Into::into);
     Hex: |number| format!("{:#x}", number.0);
     VariantValues: |values| match values {
@@ -62,25 +62,25 @@ describe! {
         NameParent::NotIndexed => "a parent that is not indexed".into(),
         NameParent::Entry(offset) => format!("the parent at {offset:#x} of the index"),
     };
-    Value<'_>: |value| match value {
-        Value::Unsigned(number) => number.to_string(),
-        Value::Signed(number) => number.to_string(),
-        Value::Wide(number) => number.to_string(),
-        Value::Address(address) => format!("address {address:#x}"),
-        Value::Unreadable => String::from("a value that cannot be read"),
-        Value::AddressIndex(index) => format!("address {index} of a table"),
-        Value::AddressIndexOffset(index, offset) => format!("address {index} of a table + {offset:#x}"),
-        Value::String(string) => string.text().describe(),
-        Value::Reference(offset) => format!("the entry at {offset:#x}"),
-        Value::Signature(signature) => format!("the type of signature {signature:#018x}"),
-        Value::Expr(_) => "an expression".into(),
-        Value::LocList(offset) => format!("a location list at {offset:#x}"),
-        Value::RngList(offset) => format!("a range list at {offset:#x}"),
-        Value::LineProgram(offset) => format!("a line program at {offset:#x}"),
-        Value::Offset(offset) => format!("offset {offset:#x}"),
-        Value::Flag(is) => is.describe(),
-        Value::Block(bytes) => Count(bytes.len(), "byte").to_string(),
-        Value::Other => "something in a supplementary file".into(),
+    ResolvedValue<'_>: |value| match value {
+        ResolvedValue::Unsigned(number) => number.to_string(),
+        ResolvedValue::Signed(number) => number.to_string(),
+        ResolvedValue::Wide(number) => number.to_string(),
+        ResolvedValue::Address(address) => format!("address {address:#x}"),
+        ResolvedValue::Unreadable => String::from("a value that cannot be read"),
+        ResolvedValue::AddressIndex(index) => format!("address {index} of a table"),
+        ResolvedValue::AddressIndexOffset(index, offset) => format!("address {index} of a table + {offset:#x}"),
+        ResolvedValue::String(string) => string.text().describe(),
+        ResolvedValue::Reference(offset) => format!("the entry at {offset:#x}"),
+        ResolvedValue::Signature(signature) => format!("the type of signature {signature:#018x}"),
+        ResolvedValue::Expr(_) => "an expression".into(),
+        ResolvedValue::LocList(offset) => format!("a location list at {offset:#x}"),
+        ResolvedValue::RngList(offset) => format!("a range list at {offset:#x}"),
+        ResolvedValue::LineProgram(offset) => format!("a line program at {offset:#x}"),
+        ResolvedValue::Offset(offset) => format!("offset {offset:#x}"),
+        ResolvedValue::Flag(is) => is.describe(),
+        ResolvedValue::Block(bytes) => Count(bytes.len(), "byte").to_string(),
+        ResolvedValue::Other => "something in a supplementary file".into(),
         _ => "a value of an unknown form".into(),
     };
     Source<'_>: |source| {
@@ -94,7 +94,7 @@ describe! {
 
 /// Name for an attribute whose value is an expression or a location list, whether it is present or not.
 pub(super) fn of_location(attribute: DwAt) -> Cow<'static, str> {
-    names::attribute(attribute, &Value::Expr(&[]))
+    names::attribute(attribute, &ResolvedValue::Expr(&[]))
 }
 
 /// Offset or address.

@@ -6,11 +6,11 @@
 use super::describe::Describe;
 use super::meanings::Meanings;
 use super::places::Place;
-use super::report::Kind;
+use super::report::FindingKind;
 use crate::consumer::Consumer;
 use crate::model::Node;
 use crate::op::{Decoder, Dialect, Encoding, Op};
-use crate::read::Value;
+use crate::read::ResolvedValue;
 
 /// Checks the form that a variable's expressions have, if the consumer reads plain DWARF 5 only.
 pub(super) fn check_form<'a, 'o>(meanings: &mut Meanings<'_, 'a, 'o>, place: Place<'a, 'o>) {
@@ -31,10 +31,11 @@ pub(super) fn check_decodable<'a, 'o>(meanings: &mut Meanings<'_, 'a, 'o>, place
         let problem = |expr: &[u8]| Some(Decoder::new(expr, encoding).find_map(Result::err)?.to_string());
         report_first_problem(meanings, place, "an expression", problem);
         let of_other_class = place.entry.attr(gimli::DW_AT_location);
-        let is_location = |value: &Value<'_>| matches!(value, Value::Expr(_) | Value::LocList(_));
+        let is_location =
+            |value: &ResolvedValue<'_>| matches!(value, ResolvedValue::Expr(_) | ResolvedValue::LocList(_));
         if let Some(value) = of_other_class.filter(|value| !is_location(value)) {
             let site = meanings.module.at_variable(place.id, None);
-            meanings.report.find(Kind::Evaluation, site, "an expression", value.describe());
+            meanings.report.find(FindingKind::Evaluation, site, "an expression", value.describe());
         }
     }
 }
@@ -47,8 +48,8 @@ fn report_first_problem<'a, 'o>(
     problem: impl Fn(&[u8]) -> Option<String>,
 ) {
     let problem = match place.entry.attr(gimli::DW_AT_location) {
-        Some(Value::Expr(expr)) => problem(expr),
-        Some(Value::LocList(_)) => {
+        Some(ResolvedValue::Expr(expr)) => problem(expr),
+        Some(ResolvedValue::LocList(_)) => {
             let list = meanings.file.list(place.entry);
             let mut entries = list.iter().flat_map(|list| &list.entries);
             entries.find_map(|entry| problem(&entry.expr))
@@ -57,7 +58,7 @@ fn report_first_problem<'a, 'o>(
     };
     if let Some(problem) = problem {
         let site = meanings.module.at_variable(place.id, None);
-        meanings.report.find(Kind::Evaluation, site, expected, problem);
+        meanings.report.find(FindingKind::Evaluation, site, expected, problem);
     }
 }
 

@@ -8,15 +8,15 @@ use super::meanings::Meanings;
 use super::places::{
     encoded_span, fault_text, is_nowhere, list_bounds, machine_at, model_contents, show_spans,
 };
-use super::report::{Kind, Obstacle, Unproven};
+use super::report::{FindingKind, Obstacle, Unproven};
 use super::witness::{Pcs, Tried, lanes};
 use super::witnesses::{Witness, witnesses};
 use crate::error::At;
 use crate::eval::{self, Context, Element};
-use crate::model::{FunctionId, LocId, NoMeaning, Storage};
+use crate::model::{DescribedStorage, FunctionId, LocId, NoMeaning};
 use crate::omission::{Property, Subject};
 use crate::op::{Dialect, Encoding};
-use crate::read::{Entry, Value};
+use crate::read::{Entry, ResolvedValue};
 
 /// An attribute's described location, at a pc within a function. A procedure has no function.
 #[derive(Debug, Clone, Copy)]
@@ -33,7 +33,7 @@ pub(super) struct DescribedLocation {
 pub(super) const SIZES: [u64; 3] = [64, 8, 1];
 
 /// Difference: kind, expected, found.
-pub(super) type Difference = (Kind, String, String);
+pub(super) type Difference = (FindingKind, String, String);
 
 /// Compares a function's frame base and static link.
 pub(super) fn compare_function<'a, 'o>(
@@ -126,15 +126,15 @@ pub(super) fn same_expression<'a, 'o>(
     attribute: gimli::DwAt,
     asked: &Asked,
 ) -> Result<Option<Obstacle>, Difference> {
-    let Some(Value::Expr(expr)) = entry.attr(attribute) else {
+    let Some(ResolvedValue::Expr(expr)) = entry.attr(attribute) else {
         let actual = entry.attr(attribute).describe();
-        return Err((Kind::Attribute, "an expression".into(), actual));
+        return Err((FindingKind::Attribute, "an expression".into(), actual));
     };
     // The evaluator accepts more than DWARF 5, so that a result alone proves nothing here.
     if meanings.described.consumer.expressions.dialect == Dialect::Dwarf5 {
         let encoding = Encoding { dialect: Dialect::Dwarf5, ..entry.unit().encoding };
         if let Some(problem) = dwarf5::problem(expr, encoding) {
-            return Err((Kind::Evaluation, "an expression of DWARF 5".into(), problem));
+            return Err((FindingKind::Evaluation, "an expression of DWARF 5".into(), problem));
         }
     }
     let start = described.function.and_then(|function| meanings.described.address(function));
@@ -178,21 +178,23 @@ fn same_number<'a, 'o>(
     let expected = match described_spans(meanings, described, bits, witness, asked) {
         Ok(Ok(expected)) => expected,
         Ok(Err(Obstacle::Undescribed)) => {
-            let actual = evaluated_at(meanings, entry, expr, witness, asked, eval::Kind::Value);
+            let actual = evaluated_at(meanings, entry, expr, witness, asked, eval::ResultKind::Value);
             return Ok(Some(if actual.is_ok() { Obstacle::Undescribed } else { Obstacle::OutOfBounds }));
         }
         Ok(Err(obstacle)) => return Ok(Some(obstacle)),
-        Err(why) => return unreadable_too(meanings, entry, expr, witness, asked, eval::Kind::Value, &why),
+        Err(why) => {
+            return unreadable_too(meanings, entry, expr, witness, asked, eval::ResultKind::Value, &why);
+        }
     };
     let expected = match &expected[..] {
-        [span] if let Storage::Implicit(bytes) = &span.storage => {
+        [span] if let DescribedStorage::Implicit(bytes) = &span.storage => {
             bytes.iter().rev().fold(0, |number: u64, &byte| number << 8 | u64::from(byte))
         }
-        _ => return Err((Kind::Location, "a number".into(), "a place".into())),
+        _ => return Err((FindingKind::Location, "a number".into(), "a place".into())),
     };
-    match evaluated_at(meanings, entry, expr, witness, asked, eval::Kind::Value)? {
+    match evaluated_at(meanings, entry, expr, witness, asked, eval::ResultKind::Value)? {
         Element::Value(value) if value.as_u64() == Some(expected) => Ok(None),
-        found => Err((Kind::Location, format!("the number {expected:#x}"), found.to_string())),
+        found => Err((FindingKind::Location, format!("the number {expected:#x}"), found.to_string())),
     }
 }
 
@@ -217,24 +219,32 @@ fn same_location<'a, 'o>(
             Ok(Err(Obstacle::Undescribed)) => continue,
             Ok(Err(obstacle)) => return Ok(Some(obstacle)),
             Err(why) => {
-                return unreadable_too(meanings, entry, expr, witness, asked, eval::Kind::Location, &why);
+                return unreadable_too(
+                    meanings,
+                    entry,
+                    expr,
+                    witness,
+                    asked,
+                    eval::ResultKind::Location,
+                    &why,
+                );
             }
         };
         let expected: Vec<_> = expected.iter().map(|span| encoded_span(meanings, span)).collect();
-        let actual = evaluated_at(meanings, entry, expr, witness, asked, eval::Kind::Location)?;
+        let actual = evaluated_at(meanings, entry, expr, witness, asked, eval::ResultKind::Location)?;
         let Element::Location(actual) = actual else {
-            return Err((Kind::Evaluation, show_spans(meanings, &expected), actual.to_string()));
+            return Err((FindingKind::Evaluation, show_spans(meanings, &expected), actual.to_string()));
         };
         let actual = eval::spans(&actual, bits.into()).map_err(|fault| {
-            (Kind::Evaluation, show_spans(meanings, &expected), fault_text(meanings, &fault))
+            (FindingKind::Evaluation, show_spans(meanings, &expected), fault_text(meanings, &fault))
         })?;
         return if eval::are_equal(&expected, &actual) {
             Ok(None)
         } else {
-            Err((Kind::Location, show_spans(meanings, &expected), show_spans(meanings, &actual)))
+            Err((FindingKind::Location, show_spans(meanings, &expected), show_spans(meanings, &actual)))
         };
     }
-    let element = evaluated_at(meanings, entry, expr, witness, asked, eval::Kind::Location);
+    let element = evaluated_at(meanings, entry, expr, witness, asked, eval::ResultKind::Location);
     let has_place = |element: &Element| match element {
         Element::Location(element) => {
             eval::spans(element, SIZES[2].into()).is_ok_and(|spans| !is_nowhere(&spans))
@@ -252,7 +262,7 @@ pub(super) fn described_spans(
     bits: u64,
     witness: Witness,
     asked: &Asked,
-) -> Result<Result<Vec<crate::model::Span>, Obstacle>, NoMeaning> {
+) -> Result<Result<Vec<crate::model::StorageSpan>, Obstacle>, NoMeaning> {
     let symbol = |name: &str| Some(meanings.described.object.symbol(name)?.address);
     let contents = model_contents(meanings, witness, &symbol, asked);
     match meanings.module.denote(described.function, described.loc, bits, &contents) {
@@ -273,12 +283,12 @@ fn unreadable_too<'a, 'o>(
     expr: &[u8],
     witness: Witness,
     asked: &Asked,
-    kind: eval::Kind,
+    kind: eval::ResultKind,
     why: &NoMeaning,
 ) -> Result<Option<Obstacle>, Difference> {
     match evaluated_at(meanings, entry, expr, witness, asked, kind) {
         Err(_) => Ok(None),
-        Ok(found) => Err((Kind::Location, why.to_string(), found.to_string())),
+        Ok(found) => Err((FindingKind::Location, why.to_string(), found.to_string())),
     }
 }
 
@@ -288,12 +298,12 @@ pub(super) fn evaluated_at<'a, 'o>(
     expr: &[u8],
     witness: Witness,
     asked: &Asked,
-    kind: eval::Kind,
+    kind: eval::ResultKind,
 ) -> Result<Element, Difference> {
     let unit = entry.unit();
     let target = &meanings.module.target;
     let context = Context { unit: unit.offset, kind, ..Context::new(unit.encoding, target) };
     let machine = machine_at(meanings, entry, witness, asked);
     let result = meanings.evaluator.borrow_mut().evaluate(expr, &machine, &context);
-    result.map_err(|fault| (Kind::Evaluation, "an expression".into(), fault_text(meanings, &fault)))
+    result.map_err(|fault| (FindingKind::Evaluation, "an expression".into(), fault_text(meanings, &fault)))
 }

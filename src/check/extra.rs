@@ -3,7 +3,7 @@
 use gimli::constants as dw;
 
 use super::describe::Describe;
-use super::report::{Kind, Report};
+use super::report::{CheckReport, FindingKind};
 use super::tree::Described;
 use crate::error::At;
 use crate::read::{Dwarf, Entry, Unit};
@@ -25,13 +25,18 @@ pub(super) fn overlaps_described_code(described: Described<'_>, dwarf: &Dwarf<'_
 /// Adds a finding for an entry that is not described: [`Kind::Code`] for a function over described code, which a
 /// debugger that looks up a pc can find instead.
 #[cold]
-pub(super) fn report_unexpected(report: &mut Report, described: Described<'_>, entry: Entry<'_, '_>, at: At) {
+pub(super) fn report_unexpected(
+    report: &mut CheckReport,
+    described: Described<'_>,
+    entry: Entry<'_, '_>,
+    at: At,
+) {
     let name = entry.name().unwrap_or_default();
     let tags = [dw::DW_TAG_variable, dw::DW_TAG_formal_parameter, dw::DW_TAG_constant];
     let variable = tags.contains(&entry.tag()).then(|| name.to_string()).or(at.variable.clone());
     let text = format!("{} `{name}`", entry.tag().describe());
     // Blocks and inlined calls lie within their function's code and hide nothing.
     let is_over = entry.tag() == dw::DW_TAG_subprogram && has_described_code(described, entry);
-    let kind = if is_over { Kind::Code } else { Kind::Extra };
+    let kind = if is_over { FindingKind::Code } else { FindingKind::Extra };
     report.find(kind, At { variable, ..at }, "no more", text);
 }

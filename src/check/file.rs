@@ -10,11 +10,11 @@ use hashbrown::HashMap;
 use super::lines::Rows;
 use super::machine::List;
 use super::referred::{Referred, referred};
-use super::report::Report;
+use super::report::CheckReport;
 use super::tree::{Described, Found};
 use crate::eval::DebugInfo;
 use crate::model::UnitId;
-use crate::read::{self, Dwarf, Entry, LineProgram, Unit, Value};
+use crate::read::{self, Dwarf, Entry, LineProgram, ResolvedValue, Unit};
 
 /// A file's entries, with the lists and line programs that they refer to.
 pub(super) struct File<'a, 'o> {
@@ -37,7 +37,7 @@ pub(super) struct File<'a, 'o> {
 impl<'a, 'o> File<'a, 'o> {
     /// Reads line programs and all location lists, so that a list that cannot be read is reported even if nothing
     /// compares it.
-    pub(super) fn new(described: Described<'_>, dwarf: &'a Dwarf<'o>, report: &mut Report) -> Self {
+    pub(super) fn new(described: Described<'_>, dwarf: &'a Dwarf<'o>, report: &mut CheckReport) -> Self {
         let mut programs = BTreeMap::new();
         for unit in dwarf.units() {
             let Some(offset) = unit.stmt_list.filter(|offset| !programs.contains_key(offset)) else {
@@ -105,7 +105,7 @@ impl<'a, 'o> File<'a, 'o> {
 /// Offset of an entry's location list, if it has a list.
 fn list_of(entry: Entry<'_, '_>) -> Option<u64> {
     match entry.attr(dw::DW_AT_location)? {
-        Value::LocList(offset) => Some(offset),
+        ResolvedValue::LocList(offset) => Some(offset),
         _ => None,
     }
 }

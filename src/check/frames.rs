@@ -9,7 +9,7 @@ use super::expressions::report_unproven;
 use super::meanings::Meanings;
 use super::numbers::does_expression_combine;
 use super::places::{encoded_span, fault_text, model_contents, show_spans, whole_machine};
-use super::report::{Finding, Kind, Obstacle};
+use super::report::{CheckFinding, FindingKind, Obstacle};
 use super::tables::in_section;
 use super::tree::hex;
 use super::witness;
@@ -19,7 +19,7 @@ use crate::eval::{self, CallStack};
 use crate::model::{Column, FrameRule, Function, FunctionId, Module, NoMeaning, Node};
 use crate::omission::{Property, Subject};
 use crate::op::{Decoder, Encoding, Op, Reg};
-use crate::read::{CfaRule, Dwarf, Fde, FrameRow, FrameRows, FrameSection, Frames, KnownRows, Rule};
+use crate::read::{CfaRule, Dwarf, Fde, FrameRow, FrameRows, FrameSection, Frames, KnownRows, RegisterRule};
 
 /// Function, with its frame's section and entry.
 #[derive(Clone, Copy)]
@@ -47,7 +47,7 @@ struct Changes<'o> {
     ruled: BTreeSet<Column>,
     /// The row before.
     cfa: Option<CfaRule<'o>>,
-    rules: Vec<(Reg, Rule<'o>)>,
+    rules: Vec<(Reg, RegisterRule<'o>)>,
 }
 
 impl<'o> Changes<'o> {
@@ -82,7 +82,7 @@ impl<'o> Changes<'o> {
                 self.ruled.insert(column);
                 self.of_columns.entry(column).or_default().push(pcs[0]);
                 self.is_coupled |= is_coupled(row, reg, rule, encoding);
-                if let Rule::Expression(expr) | Rule::ValExpression(expr) = rule {
+                if let RegisterRule::Expression(expr) | RegisterRule::ValExpression(expr) = rule {
                     self.combines |= does_expression_combine(expr, encoding, || false);
                 }
             }
@@ -108,13 +108,13 @@ impl<'o> Changes<'o> {
 
 /// Whether a new rule for a register can depend on other registers' rules: on the caller's values, or in a cycle
 /// where registers are saved in each other.
-fn is_coupled(row: &FrameRow<'_>, reg: Reg, rule: Rule<'_>, encoding: Encoding) -> bool {
+fn is_coupled(row: &FrameRow<'_>, reg: Reg, rule: RegisterRule<'_>, encoding: Encoding) -> bool {
     match rule {
-        Rule::Register(from) => {
-            matches!(row.rule(from), Some(Rule::Register(_)))
-                || row.rules.iter().any(|&(_, other)| other == Rule::Register(reg))
+        RegisterRule::Register(from) => {
+            matches!(row.rule(from), Some(RegisterRule::Register(_)))
+                || row.rules.iter().any(|&(_, other)| other == RegisterRule::Register(reg))
         }
-        Rule::Expression(expr) | Rule::ValExpression(expr) => reads_caller(expr, encoding),
+        RegisterRule::Expression(expr) | RegisterRule::ValExpression(expr) => reads_caller(expr, encoding),
         _ => false,
     }
 }
@@ -197,13 +197,18 @@ fn frames_from<'o>(
                 let code = start..start.wrapping_add(module.function(function).bytes);
                 let covered = fde.start..fde.start.wrapping_add(fde.length);
                 if code != covered {
-                    meanings.report.find(Kind::Code, site(function), hex(&[code]), hex(&[covered]));
+                    meanings.report.find(FindingKind::Code, site(function), hex(&[code]), hex(&[covered]));
                 }
                 let register = frames.cie(fde).return_register;
                 let expected = module.target.call_frames().return_register;
                 if register != expected {
                     let text = |reg: Reg| format!("return address register {}", reg.0);
-                    meanings.report.find(Kind::Attribute, site(function), text(expected), text(register));
+                    meanings.report.find(
+                        FindingKind::Attribute,
+                        site(function),
+                        text(expected),
+                        text(register),
+                    );
                 }
                 // Other entries can cover the same code.
                 let frames = &frames.only(fde);
@@ -212,17 +217,22 @@ fn frames_from<'o>(
                 compare_frame(meanings, FrameEntry { function, start, frames, entry, rows });
             }
         }
-        ([], _) => meanings.report.find(Kind::Extra, site(functions[0]), "no frame", "a frame"),
+        ([], _) => meanings.report.find(FindingKind::Extra, site(functions[0]), "no frame", "a frame"),
         (encoded, []) => {
             for &function in encoded {
-                meanings.report.find(Kind::MissingEntry, site(function), "a frame", "none");
+                meanings.report.find(FindingKind::MissingEntry, site(function), "a frame", "none");
             }
         }
-        (&[function], _) => meanings.report.find(Kind::Frame, site(function), "one frame", "several"),
+        (&[function], _) => meanings.report.find(FindingKind::Frame, site(function), "one frame", "several"),
         (encoded, found) => {
             let expected = Count(encoded.len(), "frame");
             let count = found.len();
-            meanings.report.find(Kind::Frame, site(encoded[0]), expected.to_string(), count.to_string());
+            meanings.report.find(
+                FindingKind::Frame,
+                site(encoded[0]),
+                expected.to_string(),
+                count.to_string(),
+            );
         }
     }
 }
@@ -245,7 +255,7 @@ fn more_frames<'o>(meanings: &mut Meanings<'_, '_, 'o>, frames: &Frames<'o>, fde
                 let section = Some(frames.section.name().into());
                 let site = At { section, ..module.at_scope(module.function(function).scope) };
                 meanings.report.find(
-                    Kind::Frame,
+                    FindingKind::Frame,
                     site,
                     "one frame",
                     format!("another frame for pcs {}", hex(&[pcs])),
@@ -260,7 +270,12 @@ fn more_frames<'o>(meanings: &mut Meanings<'_, '_, 'o>, frames: &Frames<'o>, fde
             Count(more.len(), "frame"),
             hex(core::slice::from_ref(first))
         );
-        meanings.report.find(Kind::Extra, in_section(frames.section.name(), None), "no more frames", actual);
+        meanings.report.find(
+            FindingKind::Extra,
+            in_section(frames.section.name(), None),
+            "no more frames",
+            actual,
+        );
     }
 }
 
@@ -321,7 +336,7 @@ fn compare_frame<'o>(meanings: &mut Meanings<'_, '_, 'o>, frame: FrameEntry<'_, 
             Some(module.at_scope(module.function(frame.function).scope)),
         );
         let site = At { column: Some(column.name(&module.target)), ..site };
-        meanings.report.find(Kind::Extra, site, "no rule", "a rule");
+        meanings.report.find(FindingKind::Extra, site, "no rule", "a rule");
     }
 }
 
@@ -342,7 +357,7 @@ fn compare_column<'o>(
     pc: u64,
     column: Column,
     combines: bool,
-) -> Result<Option<Obstacle>, Box<Finding>> {
+) -> Result<Option<Obstacle>, Box<CheckFinding>> {
     let mut unproven = None;
     let mut is_proven = false;
     let lanes = witness::lanes(&meanings.module.target);
@@ -367,7 +382,8 @@ fn compare_column<'o>(
         };
         let site = at_column(meanings, frame, pc, column);
         let lane = (meanings.module.target.lanes() > 1 && asked.lane.get()).then_some(witness.lane);
-        let finding = Finding { kind: Kind::Frame, at: site, lane, expected, found, trace: Vec::new() };
+        let finding =
+            CheckFinding { kind: FindingKind::Frame, at: site, lane, expected, found, trace: Vec::new() };
         return Err(finding.into());
     }
     Ok(unproven.or((!is_proven).then_some(Obstacle::OutOfBounds)))

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::describe::Describe;
-use super::report::Kind;
+use super::report::FindingKind;
 use super::tables::{Tables, is_of_others};
 use crate::error::At;
 use crate::read::{Dwarf, Object};
@@ -48,7 +48,7 @@ pub(super) fn compare_headers(tables: &mut Tables<'_, '_, '_>, object: &Object<'
             Ok(starts) => starts,
             Err(text) => {
                 let (site, text) = place(text);
-                tables.report.find(Kind::Unreadable, site, "a table", text);
+                tables.report.find(FindingKind::Unreadable, site, "a table", text);
                 continue;
             }
         };
@@ -69,11 +69,11 @@ pub(super) fn compare_headers(tables: &mut Tables<'_, '_, '_>, object: &Object<'
                 Some(Some(_)) if !is_split && is_of_others(tables, unit.offset) => {}
                 Some(Some(problem)) => {
                     let (site, text) = place(problem.clone());
-                    tables.report.find(Kind::Unreadable, site, "a table", text);
+                    tables.report.find(FindingKind::Unreadable, site, "a table", text);
                 }
                 None => {
                     let (site, text) = place(format!("offset {:#x}", base.wrapping_sub(section.moved)));
-                    tables.report.find(Kind::Unreadable, site, "the first element of a table", text);
+                    tables.report.find(FindingKind::Unreadable, site, "the first element of a table", text);
                 }
             }
         }

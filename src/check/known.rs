@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use hashbrown::HashMap;
 
 use super::describe::Describe;
-use super::report::Kind;
+use super::report::FindingKind;
 use super::tree::{Different, Entity, Reference};
 use crate::model::{ScopeId, TypeId, UnitId, VariableId};
 use crate::read::{Dwarf, Entry};
@@ -65,14 +65,14 @@ impl Known {
         &self,
         dwarf: &Dwarf<'_>,
         Reference { attribute, entity, found }: Reference<'_, '_>,
-    ) -> Option<(Kind, Different)> {
+    ) -> Option<(FindingKind, Different)> {
         let known = self.entries_of(entity);
         if found.is_some_and(|entry| known.contains(&(entry.index() as u32))) {
             return None;
         }
         // These entities come from an array's count or a type's scope, so that the difference is the type's.
         let is_of_type = matches!(entity, Entity::Either(_) | Entity::Inside(_));
-        let kind = if is_of_type { Kind::Type } else { Kind::Attribute };
+        let kind = if is_of_type { FindingKind::Type } else { FindingKind::Attribute };
         let subject = attribute.map_or_else(|| "a type in".into(), |name| name.describe());
         let expected = known.first().and_then(|&index| dwarf.entry_with_index(index as usize));
         Some((kind, (format!("{subject} {}", expected.describe()), found.describe())))

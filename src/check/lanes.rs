@@ -8,15 +8,15 @@ use super::expressions::report_unproven;
 use super::machine::{self, List};
 use super::meanings::Meanings;
 use super::places::{is_nowhere, list_bounds, machine_at, model_contents};
-use super::report::{Finding, Kind, Obstacle};
+use super::report::{CheckFinding, FindingKind, Obstacle};
 use super::witness::{Fill, Patch, Pcs, Stopped, Tried};
 use super::witnesses::Witness;
 use crate::error::{At, Construct, Count};
-use crate::eval::{self, BaseType, Body, Context, Evaluator, Fault, ListEntry, TypeEncoding};
+use crate::eval::{self, BaseType, Body, Context, Evaluator, Fault, LocationListEntry, TypeEncoding};
 use crate::model::{FunctionId, LocId, Mask, NoMeaning, ScopeId};
 use crate::omission::{Reason, Subject};
 use crate::op::Reg;
-use crate::read::{Entry, Value};
+use crate::read::{Entry, ResolvedValue};
 
 /// Index of the innermost mask that a lane is in: 0 for the active lanes, then the regions from the inside out; the
 /// mask count, or more, for no mask.
@@ -27,10 +27,10 @@ type Outcome = usize;
 const MAX_NESTED: usize = 64;
 
 /// Those of an attribute's entries that apply at a pc; an expression is one entry without bounds.
-type DescribedLocation<'o> = Vec<ListEntry<'o>>;
+type DescribedLocation<'o> = Vec<LocationListEntry<'o>>;
 
 /// Entries that apply, and the attribute's value.
-type Attribute<'s, 'o> = (&'s DescribedLocation<'o>, Option<Value<'o>>);
+type Attribute<'s, 'o> = (&'s DescribedLocation<'o>, Option<ResolvedValue<'o>>);
 
 /// A function's or inlined call's code, with its entry.
 #[derive(Clone, Copy)]
@@ -141,7 +141,7 @@ fn lane_bounds<'a, 'o>(
             .flatten()
     {
         let list = entry.locations(attribute).ok().flatten().unwrap_or_default();
-        let listed = list.into_iter().map(ListEntry::from).filter_map(|entry| entry.bounds);
+        let listed = list.into_iter().map(LocationListEntry::from).filter_map(|entry| entry.bounds);
         bounds.extend(listed.flat_map(|(first, end)| [first, end]).map(|bound| bound.wrapping_sub(start)));
     }
     // An inlined call's lanes are compared within its own code.
@@ -159,7 +159,7 @@ fn check_lane_ranges<'a, 'o>(meanings: &mut Meanings<'_, 'a, 'o>, code: Code<'a,
         if first >= end || end > size {
             let site = meanings.module.at_scope(code.scope);
             meanings.report.find(
-                Kind::Range,
+                FindingKind::Range,
                 site,
                 format!("a range in 0x0..{size:#x}"),
                 format!("{first:#x}..{end:#x}"),
@@ -176,22 +176,29 @@ fn compare_lanes_at<'a, 'o>(
     list: Attribute<'_, 'o>,
     is_active: bool,
     asked: &Asked,
-) -> Result<Option<Obstacle>, Box<Finding>> {
+) -> Result<Option<Obstacle>, Box<CheckFinding>> {
     let mut unproven = None;
     let mut is_proven = false;
     let (entries, value) = list;
     // Several locations for one wave would be alternatives; the attribute has one.
-    if let (Some(Value::LocList(_)), [_, _, ..]) = (value, &entries[..]) {
+    if let (Some(ResolvedValue::LocList(_)), [_, _, ..]) = (value, &entries[..]) {
         let site = At { pcs: Some(pc..pc + 1), ..meanings.module.at_scope(code.scope) };
         let actual = format!("{} of the list", Count(entries.len(), "entry"));
         let expected = "one location (3.3.5)".into();
         let trace = Vec::new();
-        return Err(
-            Finding { kind: Kind::Evaluation, at: site, lane: None, expected, found: actual, trace }.into()
-        );
+        return Err(CheckFinding {
+            kind: FindingKind::Evaluation,
+            at: site,
+            lane: None,
+            expected,
+            found: actual,
+            trace,
+        }
+        .into());
     }
     // An omission leaves out the attribute or the entry: an expression that is there must be right.
-    let is_there = value.is_some() && (!matches!(value, Some(Value::LocList(_))) || !entries.is_empty());
+    let is_there =
+        value.is_some() && (!matches!(value, Some(ResolvedValue::LocList(_))) || !entries.is_empty());
     let is_omitted = !is_there && are_lanes_omitted(meanings, code.scope, pc, is_active);
     for wave in waves(meanings, code, pc) {
         let expected = described_lanes(meanings, code, &wave, is_active);
@@ -234,11 +241,11 @@ fn lane_difference<'a, 'o>(
     pc: u64,
     expected: Standing,
     found: Standing,
-) -> Option<Finding> {
+) -> Option<CheckFinding> {
     let module = meanings.module;
     let region = module.regions_at(code.scope, pc).next().map(|region| module.region_text(region));
     let site = At { region, pcs: Some(pc..pc + 1), ..module.at_scope(code.scope) };
-    let finding = |kind, lane, expected, found| Finding {
+    let finding = |kind, lane, expected, found| CheckFinding {
         kind,
         at: site.clone(),
         lane,
@@ -254,10 +261,12 @@ fn lane_difference<'a, 'o>(
                 Some(pc) => format!("{pc:#x}"),
                 None => "nowhere".into(),
             };
-            Some(finding(Kind::Location, Some(lane as u32), text(&expected), text(&found)))
+            Some(finding(FindingKind::Location, Some(lane as u32), text(&expected), text(&found)))
         }
-        (Ok(_), Err(why)) => Some(finding(Kind::Evaluation, None, "where each lane stands".into(), why)),
-        (Err(why), Ok(_)) => Some(finding(Kind::Location, None, why, "where each lane stands".into())),
+        (Ok(_), Err(why)) => {
+            Some(finding(FindingKind::Evaluation, None, "where each lane stands".into(), why))
+        }
+        (Err(why), Ok(_)) => Some(finding(FindingKind::Location, None, why, "where each lane stands".into())),
         (Err(_), Err(_)) => None,
     }
 }
@@ -402,7 +411,7 @@ fn encoded_lanes<'a, 'o>(
 ) -> Standing {
     let Some(value) = value else { return Err("no attribute".into()) };
     let body = match value {
-        Value::Expr(expr) => Body::Expression(expr),
+        ResolvedValue::Expr(expr) => Body::Expression(expr),
         _ => Body::List(list),
     };
     let target = &meanings.module.target;
@@ -447,8 +456,8 @@ fn meets(ranges: &[Range<u64>], pcs: &Range<u64>) -> bool {
 }
 
 /// Span with a register's first bits.
-fn whole(reg: Reg, bits: u64) -> crate::model::Span {
-    crate::model::Span { storage: crate::model::Storage::Register(reg), from: 0, bits }
+fn whole(reg: Reg, bits: u64) -> crate::model::StorageSpan {
+    crate::model::StorageSpan { storage: crate::model::DescribedStorage::Register(reg), from: 0, bits }
 }
 
 /// Returns 1 for each lane in a mask.

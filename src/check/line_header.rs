@@ -5,7 +5,7 @@ use gimli::{DwLnct, constants as dw};
 use super::describe::Describe;
 use super::files::{described, source};
 use super::lines::Lines;
-use super::report::Kind;
+use super::report::FindingKind;
 use super::tables::in_section;
 use super::tables::less;
 use crate::error::At;
@@ -45,7 +45,7 @@ impl Lines<'_, '_> {
             for (name, _) in format.iter().filter(|(name, _)| !known.contains(name)) {
                 let text = name.static_string().map_or_else(|| format!("{:#x}", name.0), Into::into);
                 self.report.find(
-                    Kind::Extra,
+                    FindingKind::Extra,
                     site.clone(),
                     "paths, directories, MD5 sums and texts of files",
                     text,
@@ -72,7 +72,7 @@ impl Lines<'_, '_> {
             for (what, number) in [("time", file.modified), ("size", file.size)] {
                 if number != 0 {
                     self.report.find(
-                        Kind::Extra,
+                        FindingKind::Extra,
                         site.clone(),
                         format!("no {what} of {}", name()),
                         number.describe(),
@@ -84,7 +84,7 @@ impl Lines<'_, '_> {
                 None => {
                     let expected = format!("a directory of {}, of {}", name(), is_used.len());
                     self.report.find(
-                        Kind::Line,
+                        FindingKind::Line,
                         site.clone(),
                         expected,
                         format!("directory {}", file.directory),
@@ -100,16 +100,16 @@ impl Lines<'_, '_> {
         expected.sort_unstable();
         actual.sort_unstable();
         for file in less(&expected, &actual) {
-            self.report.find(Kind::Line, site.clone(), format!("file {}", file.describe()), "none");
+            self.report.find(FindingKind::Line, site.clone(), format!("file {}", file.describe()), "none");
         }
         // A directive table belongs to all units.
         let extra = if consumer.has_line_directives { Vec::new() } else { less(&actual, &expected) };
         for file in extra {
-            self.report.find(Kind::Extra, site.clone(), "no more files", file.describe());
+            self.report.find(FindingKind::Extra, site.clone(), "no more files", file.describe());
         }
         for (number, _) in (0..).zip(&is_used).filter(|&(_, &is_used)| !is_used) {
             let actual = program.directory(number).map(text).unwrap_or_default();
-            self.report.find(Kind::Extra, site.clone(), "no more directories", actual.describe());
+            self.report.find(FindingKind::Extra, site.clone(), "no more directories", actual.describe());
         }
     }
 }

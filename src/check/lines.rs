@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::describe::{Describe, Hex};
 use super::files::{Source, described, source};
-use super::report::{Kind, Report};
+use super::report::{CheckReport, FindingKind};
 use super::tree::Described;
 use crate::consumer::Consumer;
 use crate::error::{At, Count, Result};
@@ -37,7 +37,7 @@ pub(super) struct Lines<'l, 'o> {
     pub(super) program: Option<&'l LineProgram<'o>>,
     /// Rows that the previous unit left, if all units share a program.
     pub(super) rows: &'l RefCell<Rows>,
-    pub(super) report: &'l mut Report,
+    pub(super) report: &'l mut CheckReport,
 }
 
 impl Lines<'_, '_> {
@@ -77,7 +77,7 @@ impl Lines<'_, '_> {
             if end != Some(start.wrapping_add(function.bytes)) {
                 let expected = format!("the end of the rows at {:#x}", start.wrapping_add(function.bytes));
                 self.report.find(
-                    Kind::Line,
+                    FindingKind::Line,
                     module.at_scope(function.scope),
                     expected,
                     end.map(Hex).describe(),
@@ -93,7 +93,7 @@ impl Lines<'_, '_> {
         rest.sort_unstable_by_key(|range| range.start);
         for range in rest {
             let rows = &found[range];
-            let kind = if are_over(self.described, rows) { Kind::Line } else { Kind::Extra };
+            let kind = if are_over(self.described, rows) { FindingKind::Line } else { FindingKind::Extra };
             self.report.find(kind, at.clone(), "no more rows", more_rows(rows));
         }
     }
@@ -124,7 +124,7 @@ impl Lines<'_, '_> {
         if expected != actual {
             let missing = expected.iter().find(|text| !actual.contains(text));
             let extra = actual.iter().find(|text| !expected.contains(text));
-            self.report.find(Kind::Line, at.clone(), text(missing), text(extra));
+            self.report.find(FindingKind::Line, at.clone(), text(missing), text(extra));
         }
     }
 
@@ -170,7 +170,7 @@ impl Lines<'_, '_> {
             let site =
                 At { pcs: Some(pc..pc.saturating_add(1)), ..module.at_scope(module.function(id).scope) };
             let text = |row: Option<Row<'_>>| row.map_or_else(|| "no row".into(), |row| row.describe());
-            return self.report.find(Kind::Line, site, text(expected), text(actual));
+            return self.report.find(FindingKind::Line, site, text(expected), text(actual));
         }
     }
 }
@@ -179,7 +179,7 @@ impl Lines<'_, '_> {
 /// program are not compared.
 pub(super) fn lines_of_others(
     described: Described<'_>,
-    report: &mut Report,
+    report: &mut CheckReport,
     dwarf: &Dwarf<'_>,
     unit: &Unit<'_>,
     at: &At,
@@ -189,7 +189,7 @@ pub(super) fn lines_of_others(
     for range in sequences(&rows).into_values().flatten() {
         let rows = &rows[range];
         if are_over(described, rows) {
-            report.find(Kind::Line, at.clone(), "no more rows", more_rows(rows));
+            report.find(FindingKind::Line, at.clone(), "no more rows", more_rows(rows));
         }
     }
 }
@@ -270,7 +270,12 @@ impl Describe for Row<'_> {
     }
 }
 
-fn expected<'t>(module: &'t model::Module, consumer: &Consumer, row: &model::Row, version: u16) -> Row<'t> {
+fn expected<'t>(
+    module: &'t model::Module,
+    consumer: &Consumer,
+    row: &model::LineTableRow,
+    version: u16,
+) -> Row<'t> {
     Row {
         pc: row.pc,
         file: Some(described(module, consumer, row.file, version)),

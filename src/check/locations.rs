@@ -18,13 +18,13 @@ use super::places::{
     Place, Spans, described_locations, encoded_spans, fault_text, is_at_location, is_nowhere, lane_count,
     list_bounds, merged, model_contents, show_spans, variable_spans, whole_machine,
 };
-use super::report::{Finding, Kind, Obstacle, Unproven};
+use super::report::{CheckFinding, FindingKind, Obstacle, Unproven};
 use super::witness::{self, Fill, Pcs, Tried};
 use super::witnesses::{Witness, witnesses};
 use crate::error::At;
 use crate::eval::{self, Context};
 use crate::model::{FunctionId, LocId, NoMeaning, VariableId};
-use crate::read::{Entry, Value};
+use crate::read::{Entry, ResolvedValue};
 
 /// An entry's location attribute.
 enum Encoded<'o> {
@@ -39,7 +39,7 @@ impl<'o> Encoded<'o> {
             Self::Expr(expr) => return Some(smallvec![*expr]),
             Self::List(list) => list,
         };
-        let expr = |entry: &eval::ListEntry<'o>| match entry.expr {
+        let expr = |entry: &eval::LocationListEntry<'o>| match entry.expr {
             Cow::Borrowed(expr) => Some(expr),
             Cow::Owned(_) => None,
         };
@@ -58,7 +58,7 @@ enum Verdict {
     Raw,
     /// The location is omitted.
     Omitted,
-    Different(Box<Finding>),
+    Different(Box<CheckFinding>),
 }
 
 /// Variable whose location is compared.
@@ -96,7 +96,7 @@ struct AtPc {
     is_undescribed: bool,
     is_outside: bool,
     /// First difference.
-    finding: Option<Box<Finding>>,
+    finding: Option<Box<CheckFinding>>,
 }
 
 impl AtPc {
@@ -336,8 +336,8 @@ fn pair_setting<'a, 'o>(meanings: &mut Meanings<'_, 'a, 'o>, place: Place<'a, 'o
 /// Returns an entry's encoded location, if it has a location that can be read.
 fn encoded_location<'a, 'o>(meanings: &Meanings<'_, 'a, 'o>, entry: Entry<'a, 'o>) -> Option<Encoded<'o>> {
     match entry.attr(gimli::DW_AT_location)? {
-        Value::Expr(expr) => Some(Encoded::Expr(expr)),
-        Value::LocList(_) => meanings.file.list(entry).map(Encoded::List),
+        ResolvedValue::Expr(expr) => Some(Encoded::Expr(expr)),
+        ResolvedValue::LocList(_) => meanings.file.list(entry).map(Encoded::List),
         _ => None,
     }
 }
@@ -357,7 +357,7 @@ fn report_bad_ranges<'a, 'o>(
     for (first, end) in list.entries.iter().filter_map(|entry| entry.bounds).filter(is_bad) {
         let text = format!("{:#x}..{:#x}", first.wrapping_sub(start), end.wrapping_sub(start));
         let site = meanings.module.at_variable(place.id, None);
-        meanings.report.find(Kind::Range, site, format!("a range in 0x0..{size:#x}"), text);
+        meanings.report.find(FindingKind::Range, site, format!("a range in 0x0..{size:#x}"), text);
     }
 }
 
@@ -415,7 +415,7 @@ fn compare_spans<'a, 'o>(
                     let actual = show_spans(meanings, actual);
                     return different(
                         meanings,
-                        (Kind::Location, why.to_string(), actual),
+                        (FindingKind::Location, why.to_string(), actual),
                         place,
                         witness,
                         asked,
@@ -449,7 +449,7 @@ fn compare_spans<'a, 'o>(
             let actual = fault.map_or_else(|| "no location".into(), |fault| fault_text(meanings, &fault));
             different(
                 meanings,
-                (Kind::Evaluation, show_spans(meanings, &whole), actual),
+                (FindingKind::Evaluation, show_spans(meanings, &whole), actual),
                 place,
                 witness,
                 asked,
@@ -459,7 +459,7 @@ fn compare_spans<'a, 'o>(
         Ok(actual) if is_omitted && is_nowhere(&actual) => Verdict::Omitted,
         Ok(actual) if omitted > 0 && is_rest(&expected, omitted, &actual, place.bits) => Verdict::Equal,
         Ok(actual) => {
-            let texts = (Kind::Location, show_spans(meanings, &whole), show_spans(meanings, &actual));
+            let texts = (FindingKind::Location, show_spans(meanings, &whole), show_spans(meanings, &actual));
             different(meanings, texts, place, witness, asked)
         }
     }
@@ -479,7 +479,7 @@ fn different<'a, 'o>(
     let pcs = witness.start.map(|_| witness.pc..witness.pc + 1);
     let site = At { pcs, ..meanings.module.at_variable(place.id, None) };
     let lane = (meanings.module.target.lanes() > 1).then_some(witness.lane);
-    Verdict::Different(Box::new(Finding { kind, at: site, lane, expected, found, trace }))
+    Verdict::Different(Box::new(CheckFinding { kind, at: site, lane, expected, found, trace }))
 }
 
 /// Returns how many of a variable's locations at a pc are omitted.

@@ -4,14 +4,15 @@ use gimli::constants as dw;
 
 use super::comparison::is_type_unit;
 use super::name_index::{Class, class, compare_name_indices, name};
-use super::report::{Finding, Kind, Report};
+use super::report::{CheckFinding, CheckReport, FindingKind};
 use super::tables::{
     ADDRESSES, MOST_STEPS, Tables, at_offset, in_section, in_tables, is_described, is_of_others, less,
     not_asked_for, with_tables,
 };
 use crate::error::{At, Result};
 use crate::read::{
-    AddressRanges, Entry, INFO_BEHIND, NameIndex, Object, PublicNames, PublicSection, Sections, Unit, Value,
+    AddressRanges, Entry, INFO_BEHIND, NameIndex, Object, PublicNames, PublicSection, ResolvedValue,
+    Sections, Unit,
 };
 
 /// Compares the consumer's name tables, and reports name tables that the consumer does not have.
@@ -44,7 +45,7 @@ pub(super) fn compare_addresses(tables: &mut Tables<'_, '_, '_>) {
         tables.report.expect_equal(&site, "bytes of a segment", &0, &set.segment_bytes);
         if !tables.known.units.contains_key(&set.unit) {
             tables.report.find(
-                Kind::Table,
+                FindingKind::Table,
                 site,
                 "a table of a unit",
                 format!("one of offset {:#x}", set.unit),
@@ -71,14 +72,14 @@ pub(super) fn compare_addresses(tables: &mut Tables<'_, '_, '_>) {
         }
         actual.sort_unstable();
         if of_unit.next().is_some() {
-            tables.report.find(Kind::Table, site.clone(), "one table of the unit", "another one");
+            tables.report.find(FindingKind::Table, site.clone(), "one table of the unit", "another one");
         }
         if expected != actual {
             let text = |ranges: &[(u64, u64)]| {
                 let ranges = ranges.iter().map(|&(start, bytes)| start..start.wrapping_add(bytes));
                 super::tree::hex(&ranges.collect::<Vec<_>>())
             };
-            tables.report.find(Kind::Table, site, text(&expected), text(&actual));
+            tables.report.find(FindingKind::Table, site, text(&expected), text(&actual));
         }
     }
 }
@@ -110,7 +111,7 @@ fn compare_public(tables: &mut Tables<'_, '_, '_>, section: PublicSection) {
             }
             None => {
                 let actual = format!("names of offset {:#x}", set.unit);
-                tables.report.find(Kind::Table, site, "the names of a unit", actual);
+                tables.report.find(FindingKind::Table, site, "the names of a unit", actual);
             }
         }
     }
@@ -135,7 +136,12 @@ fn compare_public_names<'a, 'o>(
     let unit_name = unit.name.as_deref().map(String::from);
     let site = in_section(section.name(), Some(At { unit: unit_name, ..At::default() }));
     if sets.len() > 1 {
-        tables.report.find(Kind::Table, site.clone(), "one table of the unit", format!("{}", sets.len()));
+        tables.report.find(
+            FindingKind::Table,
+            site.clone(),
+            "one table of the unit",
+            format!("{}", sets.len()),
+        );
     }
     let is_here = |class| (class == Class::Type) == (section == PublicSection::Types);
     let public = tables.file.dwarf.entries_of(unit).filter(|&entry| {
@@ -155,16 +161,16 @@ fn compare_public_names<'a, 'o>(
     actual.sort_unstable();
     let text = |offset: u64, name: &str| format!("`{name}` of the entry at {offset:#x} of the unit");
     for (offset, name) in less(&expected, &actual) {
-        tables.report.find(Kind::Table, site.clone(), text(*offset, name), "no such name");
+        tables.report.find(FindingKind::Table, site.clone(), text(*offset, name), "no such name");
     }
     for (offset, name) in less(&actual, &expected) {
-        tables.report.find(Kind::Table, site.clone(), "no such name", text(*offset, name));
+        tables.report.find(FindingKind::Table, site.clone(), "no such name", text(*offset, name));
     }
 }
 
 /// Returns whether an entry is visible to other units: it is outside functions, and a type or external.
 fn is_public(entry: Entry<'_, '_>, class: Class) -> bool {
-    let is_external = matches!(entry.inherited(dw::DW_AT_external), Some(Value::Flag(true)));
+    let is_external = matches!(entry.inherited(dw::DW_AT_external), Some(ResolvedValue::Flag(true)));
     // A name inside a function is not visible to other units, even if it is external.
     let is_inside = std::iter::successors(entry.parent(), |around| around.parent())
         .any(|around| around.tag() == dw::DW_TAG_subprogram);
@@ -191,7 +197,7 @@ fn qualified(entry: Entry<'_, '_>) -> String {
 
 /// Checks that the linker relocates the unit offsets in tables, including the first unit's offset, which without
 /// relocation is right by accident.
-pub(super) fn units_are_relocated(report: &mut Report, object: &Object<'_>, behind: &Object<'_>) {
+pub(super) fn units_are_relocated(report: &mut CheckReport, object: &Object<'_>, behind: &Object<'_>) {
     if !object.is_relocatable() {
         return;
     }
@@ -199,8 +205,8 @@ pub(super) fn units_are_relocated(report: &mut Report, object: &Object<'_>, behi
     let (Ok(all), Ok(moved)) = (units_of_tables(object), units_of_tables(behind)) else { return };
     for ((section, unit), (_, moved)) in all.into_iter().zip(moved) {
         if moved != unit.wrapping_add(INFO_BEHIND) {
-            report.findings.push(Finding {
-                kind: Kind::Table,
+            report.findings.push(CheckFinding {
+                kind: FindingKind::Table,
                 at: At { section: Some(section.into()), ..At::default() },
                 lane: None,
                 expected: format!("the offset {unit:#x} of a unit, with a relocation"),

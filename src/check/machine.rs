@@ -6,7 +6,8 @@ use super::numbers::ByteStorage;
 use super::ranges::Ranges;
 use super::witness::{self, Fill, Patch};
 use crate::eval::{
-    BaseType, DebugInfo, Entry, ListEntry, Location, Machine, SingleLocation, Storage, Unavailable,
+    BaseType, DebugInfo, Location, LocationListEntry, Machine, ReferencedEntry, SingleLocation, Storage,
+    Unavailable,
 };
 use crate::op::Reg;
 use crate::target::{SpaceId, Target};
@@ -14,7 +15,7 @@ use crate::target::{SpaceId, Target};
 /// Location list.
 #[derive(Debug)]
 pub(super) struct List<'o> {
-    pub(super) entries: Vec<ListEntry<'o>>,
+    pub(super) entries: Vec<LocationListEntry<'o>>,
     /// Bounds, for the entries that have bounds.
     bounds: Ranges,
     /// Indices of default entries, which have no bounds.
@@ -22,7 +23,7 @@ pub(super) struct List<'o> {
 }
 
 impl<'o> List<'o> {
-    pub(super) fn new(entries: Vec<ListEntry<'o>>) -> Self {
+    pub(super) fn new(entries: Vec<LocationListEntry<'o>>) -> Self {
         let bounds = entries.iter().zip(0..).filter_map(|(entry, number)| Some((entry.bounds?, number)));
         let bounds = Ranges::new(bounds.map(|((start, end), number)| (start..end, number)));
         let defaults = (0..entries.len()).filter(|&number| entries[number].bounds.is_none()).collect();
@@ -31,7 +32,10 @@ impl<'o> List<'o> {
 
     /// Returns the entries that apply at a pc (A.2.5.5): those whose bounds contain it; if there are none, the
     /// default entries.
-    pub(super) fn applicable(&self, pc: u64) -> impl ExactSizeIterator<Item = &ListEntry<'o>> + Clone {
+    pub(super) fn applicable(
+        &self,
+        pc: u64,
+    ) -> impl ExactSizeIterator<Item = &LocationListEntry<'o>> + Clone {
         let mut numbers = self.bounds.containing(pc);
         if numbers.is_empty() {
             numbers.extend_from_slice(&self.defaults);
@@ -103,7 +107,7 @@ impl Machine for Stopped<'_, '_> {
     }
 
     /// Frame base for the function at the pc, which a thread's stack slots need.
-    fn frame_base(&self, frame: u32) -> Option<Entry<'_>> {
+    fn frame_base(&self, frame: u32) -> Option<ReferencedEntry<'_>> {
         let pc = self.pc.filter(|_| frame == 0 && self.target.has_lane_expressions())?;
         self.info.frame_base(pc)
     }
@@ -139,7 +143,7 @@ impl Machine for Stopped<'_, '_> {
         self.info.base_type(unit, offset)
     }
 
-    fn entry(&self, offset: u64) -> Option<Entry<'_>> {
+    fn entry(&self, offset: u64) -> Option<ReferencedEntry<'_>> {
         let entry = self.info.entry(offset)?;
         self.asked.entries.borrow_mut().insert(offset);
         Some(entry)

@@ -3,7 +3,7 @@
 use super::comparison::Compare;
 use super::describe::Describe;
 use super::files::{Source, described, source};
-use super::report::Kind;
+use super::report::FindingKind;
 use crate::consumer::Consumer;
 use crate::error::At;
 use crate::model::{self, Module, UnitId};
@@ -43,12 +43,12 @@ pub(super) fn compare_macros<'a, 'o>(compare: &mut Compare<'a, 'o>, id: UnitId, 
     let macros = module.macros(id);
     let Some(list) = list else {
         if !macros.is_empty() {
-            compare.report.find(Kind::Macro, at.clone(), format!("{} macros", macros.len()), "none");
+            compare.report.find(FindingKind::Macro, at.clone(), format!("{} macros", macros.len()), "none");
         }
         return;
     };
     if macros.is_empty() {
-        return compare.report.find(Kind::Extra, at.clone(), "no macros", "a list of them");
+        return compare.report.find(FindingKind::Extra, at.clone(), "no macros", "a list of them");
     }
     let is_five = compare.described.consumer.version >= 5;
     compare.report.expect_equal(at, "the version of macros", &is_five.then_some(5), &list.version);
@@ -93,7 +93,7 @@ pub(super) fn compare_macros<'a, 'o>(compare: &mut Compare<'a, 'o>, id: UnitId, 
             let text =
                 |fact: Option<&MacroFact<'_>>| fact.map_or_else(|| "the end".into(), Describe::describe);
             let expected = format!("macro {number} to be {}", text(expected));
-            return compare.report.find(Kind::Macro, at.clone(), expected, text(actual));
+            return compare.report.find(FindingKind::Macro, at.clone(), expected, text(actual));
         }
     }
 }
@@ -110,20 +110,24 @@ fn expected<'t>(module: &'t Module, consumer: &Consumer, fact: model::Macro, ver
     }
 }
 
-fn encoded_fact<'o>(program: Option<&LineProgram<'o>>, fact: read::Macro<'_>) -> MacroFact<'o> {
+fn encoded_fact<'o>(program: Option<&LineProgram<'o>>, fact: read::MacroAction<'_>) -> MacroFact<'o> {
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
     match fact {
-        read::Macro::Define { line, text: bytes } => MacroFact::Define(line, text(bytes)),
-        read::Macro::Undef { line, text: bytes } => MacroFact::Undefine(line, text(bytes)),
-        read::Macro::StartFile { line, file } => {
+        read::MacroAction::Define { line, text: bytes } => MacroFact::Define(line, text(bytes)),
+        read::MacroAction::Undef { line, text: bytes } => MacroFact::Undefine(line, text(bytes)),
+        read::MacroAction::StartFile { line, file } => {
             MacroFact::File(line, program.and_then(|program| source(program, file)))
         }
-        read::Macro::EndFile => MacroFact::EndFile,
-        read::Macro::Import { offset } => MacroFact::Other(format!("the entries of the list at {offset:#x}")),
-        read::Macro::ImportSup { .. } | read::Macro::DefineSup { .. } | read::Macro::UndefSup { .. } => {
-            MacroFact::Other("what is in a supplementary file".into())
+        read::MacroAction::EndFile => MacroFact::EndFile,
+        read::MacroAction::Import { offset } => {
+            MacroFact::Other(format!("the entries of the list at {offset:#x}"))
         }
-        read::Macro::Vendor { number, .. } => MacroFact::Other(format!("an entry of a vendor's, {number}")),
+        read::MacroAction::ImportSup { .. }
+        | read::MacroAction::DefineSup { .. }
+        | read::MacroAction::UndefSup { .. } => MacroFact::Other("what is in a supplementary file".into()),
+        read::MacroAction::Vendor { number, .. } => {
+            MacroFact::Other(format!("an entry of a vendor's, {number}"))
+        }
         _ => MacroFact::Other("an entry of a vendor's".into()),
     }
 }

@@ -6,7 +6,7 @@ use core::cell::{OnceCell, RefCell};
 use super::file::File;
 use super::known::Known;
 use super::pairs::Pairs;
-use super::report::Report;
+use super::report::CheckReport;
 use super::tree::Described;
 use super::witness;
 use crate::eval::Evaluator;
@@ -23,7 +23,7 @@ pub(super) struct Meanings<'w, 'a, 'o> {
     pub(super) evaluator: RefCell<Evaluator>,
     /// Locations that were compared before.
     pub(super) pairs: Pairs<'o>,
-    pub(super) report: &'w mut Report,
+    pub(super) report: &'w mut CheckReport,
     /// Whether a described procedure [combines](super::combining) numbers, once a comparison has asked.
     pub(super) described_procedures_combine: OnceCell<bool>,
     /// Whether a procedure in the object combines numbers, once a comparison has asked.
@@ -35,7 +35,7 @@ impl<'w, 'a, 'o> Meanings<'w, 'a, 'o> {
         described: Described<'a>,
         file: &'w File<'a, 'o>,
         known: &'w Known,
-        report: &'w mut Report,
+        report: &'w mut CheckReport,
     ) -> Self {
         let module = described.module;
         let load_bias = witness::load_bias(described.object, &module.target);

@@ -105,9 +105,9 @@ pub mod witness;
 mod witnesses;
 
 pub use code::check_code;
-pub use coverage::{Coverage, VariableCoverage, coverage};
+pub use coverage::{PtxCoverage, PtxVariableCoverage, coverage};
 pub use ptx::{PtxReport, check_ptx};
-pub use report::{Finding, Kind, Obstacle, Report, Unproven};
+pub use report::{CheckFinding, CheckReport, FindingKind, Obstacle, Unproven};
 pub use split::check_split;
 
 use reading::{dialect, read_unlinked, unreadable};
@@ -125,7 +125,12 @@ use crate::read::{Dwarf, Object, Placing};
 ///
 /// # Errors
 /// Returns an error only if the bytes cannot be read. Everything else is a finding in the report.
-pub fn check(module: &Module, consumer: &Consumer, omissions: &[Omission], bytes: &[u8]) -> Result<Report> {
+pub fn check(
+    module: &Module,
+    consumer: &Consumer,
+    omissions: &[Omission],
+    bytes: &[u8],
+) -> Result<CheckReport> {
     let dialect = dialect(consumer);
     // Undefined symbols are placed so far apart that no two described objects meet.
     let sizes = read_unlinked(module, consumer, bytes)?;

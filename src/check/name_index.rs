@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use gimli::{DwTag, DwUt, constants as dw};
 
 use super::describe::{Describe, Hex};
-use super::report::Kind;
+use super::report::FindingKind;
 use super::tables::{
     Tables, at_offset, in_section, in_tables, is_described, is_in_another_file, is_of_others, named,
     not_asked_for, with_tables,
@@ -16,7 +16,7 @@ use super::tables::{
 use crate::error::{At, Count, Result};
 use crate::eval;
 use crate::op::{Decoder, Op};
-use crate::read::{Entry, NameEntry, NameIndex, NameParent, NameUnit, Value, name_hash};
+use crate::read::{Entry, NameEntry, NameIndex, NameParent, NameUnit, ResolvedValue, name_hash};
 
 /// An entry's kind for lookup by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub(super) fn name<'o>(entry: Entry<'_, 'o>) -> Option<Cow<'o, str>> {
 /// A constant counts as data, although it has no location. Location and `DW_AT_declaration` are not inherited,
 /// because a static member's definition refers to a declaration.
 pub(super) fn class<'a, 'o>(compare: &Tables<'_, 'a, 'o>, entry: Entry<'a, 'o>) -> Option<Class> {
-    let is_declaration = matches!(entry.attr(dw::DW_AT_declaration), Some(Value::Flag(true)));
+    let is_declaration = matches!(entry.attr(dw::DW_AT_declaration), Some(ResolvedValue::Flag(true)));
     if is_declaration || name(entry).is_none() {
         return None;
     }
@@ -73,10 +73,12 @@ fn has_address<'a, 'o>(compare: &Tables<'_, 'a, 'o>, entry: Entry<'a, 'o>) -> bo
             .any(|decoded| matches!(decoded.op, Op::Addr { .. } | Op::Addrx { .. } | Op::FormTlsAddress {}))
     };
     match entry.attr(dw::DW_AT_location) {
-        Some(Value::Expr(expr)) => has(expr),
-        Some(Value::LocList(_)) => {
+        Some(ResolvedValue::Expr(expr)) => has(expr),
+        Some(ResolvedValue::LocList(_)) => {
             let list = compare.file.list(entry);
-            list.iter().flat_map(|list| &list.entries).any(|listed: &eval::ListEntry<'_>| has(&listed.expr))
+            list.iter()
+                .flat_map(|list| &list.entries)
+                .any(|listed: &eval::LocationListEntry<'_>| has(&listed.expr))
         }
         _ => false,
     }
@@ -157,7 +159,7 @@ pub(super) fn compare_name_indices(tables: &mut Tables<'_, '_, '_>) {
         }
         for entry in dwarf.entries_of(unit) {
             let Some((class, name)) = class(tables, entry).zip(name(entry)) else { continue };
-            let linkage = entry.inherited(dw::DW_AT_linkage_name).and_then(Value::text);
+            let linkage = entry.inherited(dw::DW_AT_linkage_name).and_then(ResolvedValue::text);
             // The linkage name is a second name: section 6.1.1.1 requires both.
             let linkage = linkage.filter(|_| class == Class::Code);
             for name in [Some(name), linkage].into_iter().flatten() {
@@ -175,7 +177,12 @@ pub(super) fn compare_name_indices(tables: &mut Tables<'_, '_, '_>) {
         if is_described && !expected.contains(&(entry, Cow::Borrowed(&*name))) {
             let entity = dwarf.entry_at(entry).map_or_else(At::default, Entry::place);
             let site = At { offset, ..in_section(SECTION, Some(entity)) };
-            tables.report.find(Kind::Table, site, "nothing of this entry", format!("the name `{name}`"));
+            tables.report.find(
+                FindingKind::Table,
+                site,
+                "nothing of this entry",
+                format!("the name `{name}`"),
+            );
         }
     }
 }
@@ -207,7 +214,7 @@ fn compare_indexed_units<'o>(tables: &mut Tables<'_, '_, 'o>, indices: &[NameInd
             let site = in_section(SECTION, None);
             let expected = format!("{what} at {}", offsets(&expected));
             let actual = offsets(&actual);
-            tables.report.find(Kind::Table, site, expected, actual);
+            tables.report.find(FindingKind::Table, site, expected, actual);
         }
     }
 }
@@ -226,7 +233,7 @@ fn compare_index<'o>(
             return;
         }
         let site = in_section(SECTION, None);
-        compare.report.find(Kind::Table, site, expected, found);
+        compare.report.find(FindingKind::Table, site, expected, found);
     };
     if index.augmentation != WITH_PARENTS {
         let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
@@ -263,7 +270,7 @@ fn compare_index<'o>(
                 None => {
                     let expected = format!("an entry that has the name `{text}`");
                     tables.report.find(
-                        Kind::Table,
+                        FindingKind::Table,
                         place,
                         expected,
                         format!("none at {}", entry.entry.map(Hex).describe()),
@@ -320,7 +327,7 @@ fn is_found_once<'a, 'o>(
     let [found] = entries[..] else {
         let expected = format!("a {} to be found by its name `{name}`, once", entry.tag().describe());
         return tables.report.find(
-            Kind::Table,
+            FindingKind::Table,
             place(),
             expected,
             format!("it {}", Count(entries.len(), "time")),
@@ -328,7 +335,7 @@ fn is_found_once<'a, 'o>(
     };
     for (expected, found) in report_differences(tables, entry, &found, indexed) {
         let site = At { offset: at_offset(tables, SECTION, entries[0].offset).offset, ..place() };
-        tables.report.find(Kind::Table, site, format!("{expected}, of `{name}`"), found);
+        tables.report.find(FindingKind::Table, site, format!("{expected}, of `{name}`"), found);
     }
 }
 

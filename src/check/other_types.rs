@@ -8,7 +8,7 @@ use gimli::{DwTag, constants as dw};
 
 use super::comparison::Compare;
 use super::describe::Describe;
-use super::report::Kind;
+use super::report::FindingKind;
 use super::structure::compare_scope;
 use super::tree::{Entity, is_type};
 use super::types::{defer, same_type};
@@ -56,7 +56,7 @@ pub(super) fn compare_other_types<'a, 'o>(compare: &mut Compare<'a, 'o>, unit: U
             }
             None => {
                 compare.report.find(
-                    Kind::Type,
+                    FindingKind::Type,
                     site.clone(),
                     format!("{} `{name}`", tag.describe()),
                     "none like it",
@@ -75,7 +75,7 @@ pub(super) fn compare_other_types<'a, 'o>(compare: &mut Compare<'a, 'o>, unit: U
         if !is_known && !is_for_expressions(compare, entry) {
             let name = entry.name().unwrap_or_default();
             let actual = format!("{} `{name}`", entry.tag().describe());
-            compare.report.find(Kind::Extra, site.clone(), "no more types", actual);
+            compare.report.find(FindingKind::Extra, site.clone(), "no more types", actual);
         }
     }
 }

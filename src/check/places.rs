@@ -8,9 +8,9 @@ use super::meanings::Meanings;
 use super::witness::Stopped;
 use super::witnesses::Witness;
 use crate::eval::{self, Context, ImplicitBits, ImplicitPointer, Location, SingleLocation};
-use crate::model::{FunctionId, LocId, NoMeaning, Span, Storage, VariableId};
+use crate::model::{DescribedStorage, FunctionId, LocId, NoMeaning, StorageSpan, VariableId};
 use crate::op::{Encoder, text};
-use crate::read::{Attribute, Entry, Value};
+use crate::read::{Attribute, Entry, ResolvedValue};
 use crate::target::{Per, Space, SpaceId, Target};
 
 /// Variable with its entry.
@@ -50,12 +50,12 @@ pub(super) fn const_value<'a, 'o>(
         _ => 8,
     };
     match attribute.value {
-        Value::Block(bytes) => Some(bytes.into()),
+        ResolvedValue::Block(bytes) => Some(bytes.into()),
         // The form's bytes are the value's, most significant first.
-        Value::Unsigned(value) if meanings.module.target.is_big_endian() => {
+        ResolvedValue::Unsigned(value) if meanings.module.target.is_big_endian() => {
             Some(value.to_be_bytes()[8 - size..].to_vec().into())
         }
-        Value::Unsigned(value) => Some(value.to_le_bytes().to_vec().into()),
+        ResolvedValue::Unsigned(value) => Some(value.to_le_bytes().to_vec().into()),
         _ => None,
     }
 }
@@ -137,7 +137,7 @@ pub(super) fn whole_machine<'o, 's>(
 }
 
 /// Converts a model span to an evaluator span.
-pub(super) fn encoded_span(meanings: &Meanings<'_, '_, '_>, span: &Span) -> eval::Span {
+pub(super) fn encoded_span(meanings: &Meanings<'_, '_, '_>, span: &StorageSpan) -> eval::Span {
     span_of(&meanings.module.target, span, |variable| variable_entry(meanings, variable))
 }
 
@@ -185,7 +185,7 @@ fn variable_space<'a, 'o>(meanings: &Meanings<'_, 'a, 'o>, entry: Entry<'a, 'o>)
 pub(super) fn is_at_location<'a, 'o>(
     meanings: &Meanings<'_, 'a, 'o>,
     found: &Location,
-    expected: &[Span],
+    expected: &[StorageSpan],
     Place { entry, bits, .. }: Place<'a, 'o>,
     witness: Witness,
 ) -> bool {
@@ -196,7 +196,7 @@ pub(super) fn is_at_location<'a, 'o>(
         });
     }
     let target = &meanings.module.target;
-    let place = |span: &Span| single(target, span, |variable| variable_entry(meanings, variable));
+    let place = |span: &StorageSpan| single(target, span, |variable| variable_entry(meanings, variable));
     let mut rest = expected;
     let mut used = 0;
     // Walks both sides in step: the evaluator's parts and the model's spans need not end at the same bits.
@@ -231,7 +231,7 @@ fn evaluate_location<'a, 'o>(
     let machine = machine_at(meanings, entry, witness, asked);
     let context = Context { unit: unit.offset, ..Context::new(unit.encoding, target) };
     let location = match entry.attr(gimli::DW_AT_location) {
-        Some(Value::Expr(expr)) => match trace {
+        Some(ResolvedValue::Expr(expr)) => match trace {
             None => evaluator.location(expr, &machine, &context).map_err(Some)?,
             Some(trace) => {
                 let mut step = |step: eval::Step<'_>| trace.push(step_text(&step, &context, target));
@@ -241,7 +241,7 @@ fn evaluate_location<'a, 'o>(
                 }
             }
         },
-        Some(Value::LocList(_)) => {
+        Some(ResolvedValue::LocList(_)) => {
             let list = meanings.file.list(entry).ok_or(None)?;
             let entries: Vec<_> = match machine.pc {
                 Some(pc) => list.applicable(pc).collect(),
@@ -336,30 +336,38 @@ fn together<'e>(
 }
 
 /// Converts a model span to an evaluator span. `entry` returns the offset of a variable's entry.
-pub(super) fn span_of(target: &Target, span: &Span, entry: impl Fn(VariableId) -> Option<u64>) -> eval::Span {
+pub(super) fn span_of(
+    target: &Target,
+    span: &StorageSpan,
+    entry: impl Fn(VariableId) -> Option<u64>,
+) -> eval::Span {
     let place = single(target, span, entry).unwrap_or_else(nowhere);
     eval::Span { bits: span.bits.into(), places: vec![place] }
 }
 
-fn single(target: &Target, span: &Span, entry: impl Fn(VariableId) -> Option<u64>) -> Option<SingleLocation> {
+fn single(
+    target: &Target,
+    span: &StorageSpan,
+    entry: impl Fn(VariableId) -> Option<u64>,
+) -> Option<SingleLocation> {
     let storage = match &span.storage {
-        Storage::Register(reg) => {
+        DescribedStorage::Register(reg) => {
             eval::Storage::Register { reg: *reg, frame: 0, bits: target.register(*reg)?.bits }
         }
-        Storage::Memory(space, lane) => eval::Storage::Memory {
+        DescribedStorage::Memory(space, lane) => eval::Storage::Memory {
             space: *space,
             address_bits: target.space(*space)?.address_bits,
             lane: *lane,
         },
-        Storage::Implicit(bytes) => eval::Storage::Implicit(ImplicitBits::new(bytes, span.bits)),
-        Storage::Pointer(variable, by) => eval::Storage::ImplicitPointer(ImplicitPointer {
+        DescribedStorage::Implicit(bytes) => eval::Storage::Implicit(ImplicitBits::new(bytes, span.bits)),
+        DescribedStorage::Pointer(variable, by) => eval::Storage::ImplicitPointer(ImplicitPointer {
             // Offset 0 is a unit header, never an entry.
             entry: entry(*variable).unwrap_or(0),
             by: *by,
             space: SpaceId::DEFAULT,
             bits: u32::from(target.address_bytes()) * 8,
         }),
-        Storage::Undefined => return None,
+        DescribedStorage::Undefined => return None,
     };
     Some(SingleLocation { storage, offset: span.from })
 }

@@ -19,14 +19,14 @@ use super::extra::report_unexpected;
 use super::meanings::Meanings;
 use super::places::encoded_span;
 use super::referred::{Referred, is_procedure, refers_to};
-use super::report::{Kind, Obstacle};
+use super::report::{FindingKind, Obstacle};
 use super::tree::Compared;
 use super::witness::{Fill, lanes};
 use super::witnesses::Witness;
 use crate::eval::{self, Element};
 use crate::model::{ProcedureId, UnitId};
 use crate::omission::{Property, Subject};
-use crate::read::{Dwarf, Entry, Value};
+use crate::read::{Dwarf, Entry, ResolvedValue};
 
 /// A unit's described procedures without a matching entry so far.
 #[derive(Default)]
@@ -142,7 +142,7 @@ pub(super) fn compare_procedures<'a, 'o>(
         for procedure in others.into_iter().chain(replaced.into_iter().skip(inlined)) {
             let site = meanings.module.at_scope(meanings.module.unit(unit).scope);
             meanings.report.find(
-                Kind::MissingEntry,
+                FindingKind::MissingEntry,
                 site,
                 format!("an entry of {procedure}"),
                 "none like it",
@@ -203,7 +203,7 @@ fn extra_procedure<'a, 'o>(meanings: &mut Meanings<'_, 'a, 'o>, unit: UnitId, en
     let (section, offset) = meanings.file.dwarf.place(entry.offset());
     let moved = meanings.described.object.section(section).map_or(0, |section| section.moved);
     let actual = format!("{} at {:#x} of {section}", entry.tag().describe(), offset.saturating_sub(moved));
-    meanings.report.find(Kind::Extra, site, "only procedures that are described or called", actual);
+    meanings.report.find(FindingKind::Extra, site, "only procedures that are described or called", actual);
 }
 
 fn described_procedure(meanings: &Meanings<'_, '_, '_>, procedure: ProcedureId) -> DescribedLocation {
@@ -248,12 +248,12 @@ fn take_described<'a, 'o>(
     described: &mut Described,
     entry: Entry<'a, 'o>,
 ) -> bool {
-    let Some(Value::Expr(expr)) = entry.attr(dw::DW_AT_location) else { return false };
+    let Some(ResolvedValue::Expr(expr)) = entry.attr(dw::DW_AT_location) else { return false };
     let witnesses = procedure_witnesses(meanings);
     let asked = Asked::default();
     for (&(number, size), by_hash) in &mut described.by_bits {
         let witness = witnesses[number];
-        let location = evaluated_at(meanings, entry, expr, witness, &asked, eval::Kind::Location);
+        let location = evaluated_at(meanings, entry, expr, witness, &asked, eval::ResultKind::Location);
         let Ok(Element::Location(location)) = location else { continue };
         let Ok(spans) = eval::spans(&location, SIZES[size].into()) else { continue };
         let hash = eval::hash(&spans);

@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use hashbrown::{HashMap, HashSet};
 
-use super::report::{Finding, Kind};
+use super::report::{CheckFinding, FindingKind};
 use crate::error::{At, Count, Result};
 use crate::model::{
     Address, BaseEncoding, Call, CallId, FunctionId, LocId, Module, Node, TypeId, TypeKind, VariableId,
@@ -18,7 +18,7 @@ use crate::target::SpaceId;
 #[derive(Debug, Clone, Default)]
 pub struct PtxReport {
     /// Mistakes in the description.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<CheckFinding>,
     /// Properties that can be mistakes: [`DoubtfulRegister`](crate::model::WarningKind::DoubtfulRegister).
     pub warnings: Vec<Warning>,
 }
@@ -201,7 +201,7 @@ impl Compared<'_, '_> {
         if positions.end > count || (is_whole && positions.end < count) {
             let site = self.module.at_scope(self.module.function(*id).scope);
             let expected = format!("{} of `{}`", Count(count, "instruction"), body.function.name);
-            self.wrong(Kind::Code, site, expected, Count(positions.end, "instruction").to_string());
+            self.wrong(FindingKind::Code, site, expected, Count(positions.end, "instruction").to_string());
         }
     }
 
@@ -275,7 +275,12 @@ impl Compared<'_, '_> {
         let is_same = |directive: &&str| matches!(directive.strip_prefix('.'), Some(space) if space == expected || space == "tex");
         if !declared.iter().any(is_same) {
             let expected = format!("`{symbol}` in the state space {}", declared.join(" or "));
-            self.wrong(Kind::Location, self.site(place), expected, format!("`{symbol}` in the space {name}"));
+            self.wrong(
+                FindingKind::Location,
+                self.site(place),
+                expected,
+                format!("`{symbol}` in the space {name}"),
+            );
         }
     }
 
@@ -299,7 +304,7 @@ impl Compared<'_, '_> {
         if declared.is_empty() {
             let expected = format!("a register that `{function}` declares there");
             return self.wrong(
-                Kind::Location,
+                FindingKind::Location,
                 self.site(place),
                 expected,
                 format!("{name}, which is not declared"),
@@ -331,7 +336,7 @@ impl Compared<'_, '_> {
             place.pcs.is_none() || body.flow.is_set(name, positions.start..positions.start + 1);
         if !body.flow.is_set(name, positions) || (is_number && !reaches_start) {
             let expected = format!("pcs that a value of {name} reaches");
-            self.wrong(Kind::Location, self.site(place), expected, format!("{name}, {first}"));
+            self.wrong(FindingKind::Location, self.site(place), expected, format!("{name}, {first}"));
             return false;
         }
         if !reaches_start {
@@ -361,11 +366,11 @@ impl Compared<'_, '_> {
         let expected = format!("a register of {}", Count(need_bits, "bit"));
         if widest == 0 {
             let actual = format!("{name}, a predicate");
-            return self.wrong(Kind::Location, self.site(place), expected, actual);
+            return self.wrong(FindingKind::Location, self.site(place), expected, actual);
         }
         if widest < need_bits {
             let actual = format!("{name}, a register of {}", Count(widest, "bit"));
-            return self.wrong(Kind::Location, self.site(place), expected, actual);
+            return self.wrong(FindingKind::Location, self.site(place), expected, actual);
         }
         let is_whole = matches!(need, Need::Variable(_));
         if is_whole && widest > need_bits.max(NARROWEST) {
@@ -386,8 +391,8 @@ impl Compared<'_, '_> {
         }
     }
 
-    fn wrong(&mut self, kind: Kind, at: At, expected: String, found: String) {
-        self.report.findings.push(Finding { kind, at, lane: None, expected, found, trace: Vec::new() });
+    fn wrong(&mut self, kind: FindingKind, at: At, expected: String, found: String) {
+        self.report.findings.push(CheckFinding { kind, at, lane: None, expected, found, trace: Vec::new() });
     }
 
     fn warn(&mut self, place: &Place<'_>, what: String) {

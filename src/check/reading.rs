@@ -1,6 +1,6 @@
 //! Reading an object for a comparison.
 
-use super::report::{Finding, Kind, Report, placed};
+use super::report::{CheckFinding, CheckReport, FindingKind, placed};
 use super::undefined_symbols;
 use crate::consumer::Consumer;
 use crate::error::{Error, Result};
@@ -26,14 +26,14 @@ pub(super) fn dialect(consumer: &Consumer) -> Dialect {
 }
 
 /// Report for an object that is readable before linking, but not after.
-pub(super) fn unreadable(object: &Object<'_>, error: &Error, omissions: &[Omission]) -> Report {
-    let finding = Finding {
-        kind: Kind::Unreadable,
+pub(super) fn unreadable(object: &Object<'_>, error: &Error, omissions: &[Omission]) -> CheckReport {
+    let finding = CheckFinding {
+        kind: FindingKind::Unreadable,
         at: error.at().clone(),
         lane: None,
         expected: "something that can be read when it is linked".into(),
         found: placed(object, error).to_string(),
         trace: Vec::new(),
     };
-    Report { findings: vec![finding], omitted: omissions.len(), ..Report::default() }
+    CheckReport { findings: vec![finding], omitted: omissions.len(), ..CheckReport::default() }
 }

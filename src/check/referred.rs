@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use gimli::constants as dw;
 
 use crate::op::{Decoder, Op};
-use crate::read::{Dwarf, Entry, Unit, Value};
+use crate::read::{Dwarf, Entry, ResolvedValue, Unit};
 
 pub(super) fn is_procedure(entry: Entry<'_, '_>) -> bool {
     entry.tag() == dw::DW_TAG_dwarf_procedure
@@ -29,8 +29,8 @@ pub(super) fn refers_to(entry: Entry<'_, '_>) -> Vec<u64> {
     let mut offsets = Vec::new();
     for attribute in entry.attributes() {
         match attribute.value {
-            Value::Expr(expr) => refers(expr, entry.unit(), &mut offsets),
-            Value::LocList(_) => {
+            ResolvedValue::Expr(expr) => refers(expr, entry.unit(), &mut offsets),
+            ResolvedValue::LocList(_) => {
                 // The comparison of the attribute reports a list that cannot be read.
                 let list = entry.locations(attribute.name).ok().flatten().unwrap_or_default();
                 list.iter().for_each(|range| refers(range.expr, entry.unit(), &mut offsets));

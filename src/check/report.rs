@@ -9,9 +9,9 @@ use crate::read::Object;
 
 /// A comparison's result, in module order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct CheckReport {
     /// Differences between the module and the object.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<CheckFinding>,
     /// Locations that could not be compared: one for each variable, attribute or frame column.
     pub unproven: Vec<Unproven>,
     /// How many properties are omitted, because the consumer cannot express them.
@@ -29,7 +29,7 @@ pub struct Report {
     pub macros: u64,
 }
 
-impl Report {
+impl CheckReport {
     /// Returns whether there is no finding.
     pub fn is_clean(&self) -> bool {
         self.findings.is_empty()
@@ -38,7 +38,7 @@ impl Report {
     /// Returns the report without one kind's findings: without [`Kind::Extra`], for an object to which other tools
     /// may add.
     #[must_use]
-    pub fn without(mut self, kind: Kind) -> Self {
+    pub fn without(mut self, kind: FindingKind) -> Self {
         self.findings.retain(|finding| finding.kind != kind);
         self
     }
@@ -84,9 +84,9 @@ impl Obstacle {
 
 /// Difference between the module and the object.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub struct CheckFinding {
     /// The difference's kind.
-    pub kind: Kind,
+    pub kind: FindingKind,
     /// Where in the program it is.
     pub at: At,
     /// Lane, if the difference depends on it.
@@ -108,7 +108,7 @@ pub struct Finding {
 /// table that leads elsewhere is [`Table`](Self::Table).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum FindingKind {
     /// An entry is missing.
     MissingEntry,
     /// The object has something that the module does not describe: a unit, an entry, a file, a function's frame. The
@@ -143,11 +143,17 @@ pub enum Kind {
     Stale,
 }
 
-impl Report {
+impl CheckReport {
     /// Adds a finding.
     #[cold]
-    pub(super) fn find(&mut self, kind: Kind, at: At, expected: impl Into<String>, found: impl Into<String>) {
-        self.findings.push(Finding {
+    pub(super) fn find(
+        &mut self,
+        kind: FindingKind,
+        at: At,
+        expected: impl Into<String>,
+        found: impl Into<String>,
+    ) {
+        self.findings.push(CheckFinding {
             kind,
             at,
             lane: None,
@@ -161,7 +167,7 @@ impl Report {
     #[cold]
     pub(super) fn unreadable(&mut self, object: &Object<'_>, error: &Error, at: At) {
         let text = placed(object, error).to_string();
-        self.find(Kind::Unreadable, at, "something that can be read", text);
+        self.find(FindingKind::Unreadable, at, "something that can be read", text);
     }
 
     /// Adds a finding if two values differ.
@@ -175,12 +181,12 @@ impl Report {
         if expected != found {
             let expected = format!("{what} {}", expected.describe());
             let actual = found.describe();
-            self.find(Kind::Attribute, at.clone(), expected, actual);
+            self.find(FindingKind::Attribute, at.clone(), expected, actual);
         }
     }
 }
 
-impl Kind {
+impl FindingKind {
     fn text(self) -> &'static str {
         match self {
             Self::MissingEntry => "missing entry",
@@ -201,7 +207,7 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for CheckFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.kind.text())?;
         let is_placed = self.at != At::default();
@@ -220,7 +226,7 @@ impl fmt::Display for Finding {
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for CheckReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for finding in &self.findings {
             writeln!(f, "{finding}")?;

@@ -11,7 +11,7 @@ use gimli::{DwAt, DwForm, constants as dw};
 use super::tree::is_type;
 use crate::model::{Module, TypeId};
 use crate::op::{write_sleb, write_uleb};
-use crate::read::{Attribute, Entry, Value};
+use crate::read::{Attribute, Entry, ResolvedValue};
 
 /// Attributes that a signature depends on, in their order: step 4. Vendor attributes follow.
 const ATTRIBUTES: [DwAt; 50] = [
@@ -87,7 +87,7 @@ enum Task<'a, 'o> {
     /// An entry's attribute: step 4.
     Attribute(Entry<'a, 'o>, Attribute<'o>),
     /// An entry's `DW_AT_type`: steps 4 and 5.
-    Type(Entry<'a, 'o>, Value<'o>),
+    Type(Entry<'a, 'o>, ResolvedValue<'o>),
     /// An entry's child: step 7.
     Child(Entry<'a, 'o>),
     /// Where children end.
@@ -198,18 +198,18 @@ impl<'k, 'a, 'o> Signature<'k, 'a, 'o> {
 
     fn attribute(&mut self, entry: Entry<'a, 'o>, Attribute { name, form, value }: Attribute<'o>) {
         match value {
-            Value::Flag(is_set) => {
+            ResolvedValue::Flag(is_set) => {
                 self.start(name, dw::DW_FORM_flag);
                 self.out.push(is_set.into());
             }
-            Value::Unsigned(number) => self.signed(name, extended(name, form, number)),
-            Value::Signed(number) => self.signed(name, number),
-            Value::String(string) => {
+            ResolvedValue::Unsigned(number) => self.signed(name, extended(name, form, number)),
+            ResolvedValue::Signed(number) => self.signed(name, number),
+            ResolvedValue::String(string) => {
                 self.start(name, dw::DW_FORM_string);
                 self.text(string.bytes());
             }
-            Value::Block(bytes) | Value::Expr(bytes) => self.block(name, bytes),
-            Value::Reference(_) | Value::Signature(_) => {
+            ResolvedValue::Block(bytes) | ResolvedValue::Expr(bytes) => self.block(name, bytes),
+            ResolvedValue::Reference(_) | ResolvedValue::Signature(_) => {
                 // A variant part's discriminant is a child, which is visited later.
                 if let Some(ty) = entry.referred(value).filter(|to| is_type(to.tag())) {
                     self.refer(name, ty);
@@ -220,7 +220,7 @@ impl<'k, 'a, 'o> Signature<'k, 'a, 'o> {
         }
     }
 
-    fn ty(&mut self, entry: Entry<'a, 'o>, value: Value<'o>) {
+    fn ty(&mut self, entry: Entry<'a, 'o>, value: ResolvedValue<'o>) {
         let Some(ty) = entry.referred(value) else { return self.is_certain = false };
         let is_pointer = matches!(
             entry.tag(),
@@ -274,7 +274,7 @@ impl<'k, 'a, 'o> Signature<'k, 'a, 'o> {
     }
 
     fn name(&mut self, entry: Entry<'a, 'o>) {
-        let name = entry.attr(dw::DW_AT_name).and_then(Value::string);
+        let name = entry.attr(dw::DW_AT_name).and_then(ResolvedValue::string);
         self.text(name.map_or(&[], |name| name.bytes()));
     }
 

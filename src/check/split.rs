@@ -13,7 +13,7 @@ use super::index::Index;
 use super::lookup::{compare_addresses, compare_lookups};
 use super::omitted::Omitted;
 use super::reading::{dialect, read_unlinked, unreadable};
-use super::report::{Kind, Report};
+use super::report::{CheckReport, FindingKind};
 use super::tree::Described;
 use super::unencodable::report_unencodable;
 use crate::consumer::Consumer;
@@ -37,7 +37,7 @@ pub fn check_split(
     omissions: &[Omission],
     main: &[u8],
     split: &[&[u8]],
-) -> Result<Report> {
+) -> Result<CheckReport> {
     let dialect = dialect(consumer);
     let sizes = read_unlinked(module, consumer, main)?;
     let object = Object::read_placed(main, Placing::Linked(&sizes), Some(module.target()))?;
@@ -117,7 +117,7 @@ fn run_split<'a, 'o>(
     let skeletons = core::mem::take(&mut compare.split.skeletons);
     for (unit, _) in skeletons.into_iter().filter(|&(_, is_taken)| !is_taken) {
         let text = format!("a unit of kind {}, of file {}", unit.kind.describe(), unit.dwo_name.describe());
-        compare.report.find(Kind::Extra, At::default(), "a skeleton for each split unit", text);
+        compare.report.find(FindingKind::Extra, At::default(), "a skeleton for each split unit", text);
     }
 }
 
@@ -128,7 +128,12 @@ fn report_relocations(compare: &mut Compare<'_, '_>, object: &Object<'_>) {
     for section in object.sections() {
         if matches!(section.kind, SHT_RELA | SHT_REL) && section.name.ends_with(".dwo") {
             let site = At { section: Some(section.name.to_string()), ..At::default() };
-            compare.report.find(Kind::Unreadable, site, "no relocations in a split unit's file", "some");
+            compare.report.find(
+                FindingKind::Unreadable,
+                site,
+                "no relocations in a split unit's file",
+                "some",
+            );
         }
     }
 }

@@ -6,7 +6,7 @@ use gimli::{DwTag, constants as dw};
 
 use super::comparison::Compare;
 use super::extra::report_unexpected;
-use super::report::Kind;
+use super::report::FindingKind;
 use super::tree::{Compared, Entity, Node, is_part, is_type};
 use super::types::compare_type;
 use crate::error::{At, Count};
@@ -110,7 +110,7 @@ fn compare_inside<'a, 'o>(
             let is_function = node.tag == dw::DW_TAG_subprogram;
             let code = if is_function && !is_placed { " without code" } else { "" };
             let expected = format!("{}{code}", node.called());
-            compare.report.find(Kind::MissingEntry, compare.described.site(entity), expected, "none");
+            compare.report.find(FindingKind::MissingEntry, compare.described.site(entity), expected, "none");
             continue;
         };
         compare.report.entries += 1;
@@ -118,7 +118,7 @@ fn compare_inside<'a, 'o>(
         if matches!(node.tag, dw::DW_TAG_formal_parameter | dw::DW_TAG_unspecified_parameters) {
             if entry.index() < last_parameter {
                 let site = compare.described.site(entity);
-                compare.report.find(Kind::Attribute, site, "parameters in order", "another order");
+                compare.report.find(FindingKind::Attribute, site, "parameters in order", "another order");
             }
             last_parameter = entry.index();
         }
@@ -175,7 +175,12 @@ fn compare_entity<'a, 'o>(
             if let Err(error) = super::code::is_there(compare.described.module, compare.described.object, id)
             {
                 let site = At { section: error.at().section.clone(), ..compare.described.site(entity) };
-                compare.report.find(Kind::Code, site, "code that is in the object", error.kind().to_string());
+                compare.report.find(
+                    FindingKind::Code,
+                    site,
+                    "code that is in the object",
+                    error.kind().to_string(),
+                );
             }
             // Locations wait: they can refer to entries that are not matched yet.
             compare.pending.frames.push((id, entry));
@@ -192,7 +197,7 @@ fn compare_entity<'a, 'o>(
             }
             if has_value && entry.has(dw::DW_AT_location) {
                 let site = compare.described.site(entity);
-                compare.report.find(Kind::Attribute, site, "a location or a value", "both");
+                compare.report.find(FindingKind::Attribute, site, "a location or a value", "both");
             }
             if has_value {
                 check_whole_value(compare, id, entry);
@@ -248,7 +253,7 @@ fn check_whole_value<'a, 'o>(compare: &mut Compare<'a, 'o>, id: VariableId, entr
     if bits < needs {
         let expected = format!("a value of {needs}", needs = Count(needs, "bit"));
         let site = compare.described.site(Entity::Variable(id));
-        compare.report.find(Kind::Attribute, site, expected, Count(bits, "bit").to_string());
+        compare.report.find(FindingKind::Attribute, site, expected, Count(bits, "bit").to_string());
     }
 }
 

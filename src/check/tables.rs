@@ -3,7 +3,7 @@
 
 use super::file::File;
 use super::known::{Known, Split};
-use super::report::{Kind, Report};
+use super::report::{CheckReport, FindingKind};
 use super::tree::Described;
 use crate::error::At;
 use crate::read::{Dwarf, Entry, NameEntry, NameUnit, Unit};
@@ -14,7 +14,7 @@ pub(super) struct Tables<'t, 'a, 'o> {
     pub(super) file: &'t File<'a, 'o>,
     pub(super) known: &'t Known,
     pub(super) split: &'t Split<'a, 'o>,
-    pub(super) report: &'t mut Report,
+    pub(super) report: &'t mut CheckReport,
 }
 
 /// Position in a section, with an entity's position.
@@ -82,7 +82,7 @@ pub(super) fn not_asked_for(tables: &mut Tables<'_, '_, '_>, section: &str, unit
         return;
     }
     let is_of_others = units.iter().all(|&unit| is_of_others(tables, unit));
-    let kind = if is_of_others { Kind::Extra } else { Kind::Table };
+    let kind = if is_of_others { FindingKind::Extra } else { FindingKind::Table };
     tables.report.find(kind, in_section(section, None), "no such table", "a table");
 }
 

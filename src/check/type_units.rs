@@ -9,7 +9,7 @@ use gimli::constants as dw;
 
 use super::comparison::{Compare, compare_unit_header, is_type_unit};
 use super::describe::Describe;
-use super::report::Kind;
+use super::report::FindingKind;
 use super::signature::Signature;
 use super::tree::is_type;
 use super::types::same_type;
@@ -56,7 +56,7 @@ pub(super) fn compare_type_units(compare: &mut Compare<'_, '_>) {
         if !root.descendants().any(|entry| compare.known.type_entries.contains(&entry.offset())) {
             let ty = unit.type_offset.and_then(|offset| compare.file.dwarf.entry_at(offset));
             compare.report.find(
-                Kind::Extra,
+                FindingKind::Extra,
                 site,
                 "no other type unit",
                 format!("a type unit for {}", ty.describe()),
@@ -64,7 +64,7 @@ pub(super) fn compare_type_units(compare: &mut Compare<'_, '_>) {
             continue;
         }
         if !compare.described.consumer.has_type_units {
-            compare.report.find(Kind::Extra, site.clone(), "no type units", root.describe());
+            compare.report.find(FindingKind::Extra, site.clone(), "no type units", root.describe());
         }
         compare_unit_header(compare, unit, dw::DW_UT_type, &site);
         compare_signature(compare, unit, &described);
@@ -82,7 +82,7 @@ pub(super) fn compare_type_units(compare: &mut Compare<'_, '_>) {
             if !is_there {
                 let name = entry.name().unwrap_or_default();
                 let actual = format!("{} `{name}` in a type unit", entry.tag().describe());
-                compare.report.find(Kind::Extra, site.clone(), "no more", actual);
+                compare.report.find(FindingKind::Extra, site.clone(), "no more", actual);
             }
         }
     }
@@ -100,7 +100,7 @@ fn compare_signature(compare: &mut Compare<'_, '_>, unit: &Unit<'_>, described: 
     if let Some(computed) = computed.filter(|computed| *computed != written) {
         let expected = format!("signature {computed:#018x}");
         let actual = format!("{written:#018x}");
-        compare.report.find(Kind::Type, site.clone(), expected, actual);
+        compare.report.find(FindingKind::Type, site.clone(), expected, actual);
     }
     // A linker keeps one group for each key. A linked file has no groups.
     let object = compare.described.object;
@@ -111,7 +111,7 @@ fn compare_signature(compare: &mut Compare<'_, '_>, unit: &Unit<'_>, described: 
         if key != Some(&*written.to_string()) {
             let expected = format!("section group `{written}`, by the signature");
             let actual = key.map_or_else(|| "no section group".into(), |key| format!("`{key}`"));
-            compare.report.find(Kind::Type, site, expected, actual);
+            compare.report.find(FindingKind::Type, site, expected, actual);
         }
     }
 }
@@ -143,7 +143,7 @@ pub(super) fn report_types_outside(compare: &mut Compare<'_, '_>) {
         let unit = compare.file.dwarf.unit_at(offset).and_then(|unit| unit.name.as_deref());
         let actual = unit.map_or_else(|| "it in another's".into(), |unit| format!("it in unit `{unit}`"));
         let expected = format!("{} in a unit of its own", module.called(id));
-        compare.report.find(Kind::Type, module.at_type(id), expected, actual);
+        compare.report.find(FindingKind::Type, module.at_type(id), expected, actual);
     }
 }
 

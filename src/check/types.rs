@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::comparison::{Compare, is_type_unit};
-use super::report::Kind;
+use super::report::FindingKind;
 use super::tree::{Compared, Different, Entity, Number, Reference};
 use crate::model::{ScopeId, ScopeKind, TypeId, TypeKind};
 use crate::read::Entry;
@@ -25,12 +25,12 @@ pub(super) fn compare_type<'a, 'o>(
     owner: Entity,
 ) {
     let Some(entry) = entry else {
-        return compare.report.find(Kind::Type, compare.described.site(owner), "a type", "void");
+        return compare.report.find(FindingKind::Type, compare.described.site(owner), "a type", "void");
     };
     match same_type(compare, ty, entry) {
         Ok(matched) => defer(compare, matched, owner),
         Err((expected, found)) => {
-            compare.report.find(Kind::Type, compare.described.site(owner), expected, found)
+            compare.report.find(FindingKind::Type, compare.described.site(owner), expected, found)
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Described properties that none of the consumer's attributes encodes: each is an omission, or a finding.
 
 use super::comparison::Compare;
-use super::report::Kind;
+use super::report::FindingKind;
 use crate::model::TypeKind;
 use crate::omission::{Property, Subject};
 use crate::target::SpaceId;
@@ -60,7 +60,12 @@ fn require_omissions(compare: &mut Compare<'_, '_>, subject: Subject, properties
         // The writer must say what it drops.
         if is_lost && compare.described.omitted.count(subject, property) == 0 {
             let site = subject.at(compare.described.module);
-            compare.report.find(Kind::Attribute, site, format!("an omission of the {property}"), "none");
+            compare.report.find(
+                FindingKind::Attribute,
+                site,
+                format!("an omission of the {property}"),
+                "none",
+            );
         }
     }
 }

@@ -9,13 +9,13 @@ use super::describe::Describe;
 use super::expressions::{DescribedLocation, described_spans, report_unproven};
 use super::meanings::Meanings;
 use super::places::{Spans, const_value, encoded_span, fault_text, is_nowhere, machine_at, show_spans};
-use super::report::{Kind, Obstacle};
+use super::report::{FindingKind, Obstacle};
 use super::tree::{Entity, Number};
 use super::witness::lanes;
 use super::witnesses::{Witness, witnesses};
 use crate::eval::{self, Context, Evaluator, Fault, Location};
 use crate::omission::{Property, Subject};
-use crate::read::{Entry, Value};
+use crate::read::{Entry, ResolvedValue};
 
 /// Compares an entity's value with an entry's, wherever the program stops.
 pub(super) fn compare_value<'a, 'o>(
@@ -35,7 +35,7 @@ pub(super) fn compare_value<'a, 'o>(
     // Two values could contradict each other.
     if values != 1 {
         return meanings.report.find(
-            Kind::Type,
+            FindingKind::Type,
             meanings.described.site(of),
             "one value",
             format!("{values} in {}", entry.describe()),
@@ -59,7 +59,7 @@ pub(super) fn compare_value<'a, 'o>(
     let mut is_proven = false;
     let combines = || {
         let exprs = names.iter().filter_map(|&name| match entry.attr(name) {
-            Some(Value::Expr(expr)) => Some(expr),
+            Some(ResolvedValue::Expr(expr)) => Some(expr),
             _ => None,
         });
         combined_offsets(meanings, &[value.loc], &exprs.collect::<Vec<_>>(), entry.unit().encoding)
@@ -100,7 +100,7 @@ pub(super) fn compare_value<'a, 'o>(
         Some((expected, actual))
     });
     if let Some((expected, found)) = difference {
-        return meanings.report.find(Kind::Type, meanings.described.site(of), expected, found);
+        return meanings.report.find(FindingKind::Type, meanings.described.site(of), expected, found);
     }
     match unproven.or((!is_proven).then_some(Obstacle::OutOfBounds)) {
         None => meanings.report.locations += 1,
@@ -126,12 +126,12 @@ fn encoded_value<'a, 'o>(
     let mut evaluator = Evaluator::new().all_places();
     let location = match attribute {
         Some(name) => {
-            let Some(Value::Expr(expr)) = entry.attr(name) else { return Err(None) };
+            let Some(ResolvedValue::Expr(expr)) = entry.attr(name) else { return Err(None) };
             let number = evaluator.value(expr, &machine, &context).map_err(Some)?;
             Location::implicit(&number.as_u64().ok_or(None)?.to_le_bytes())
         }
         None => match entry.attr(dw::DW_AT_location) {
-            Some(Value::Expr(expr)) => evaluator.location(expr, &machine, &context).map_err(Some)?,
+            Some(ResolvedValue::Expr(expr)) => evaluator.location(expr, &machine, &context).map_err(Some)?,
             Some(_) => return Err(None),
             None => Location::implicit(&const_value(meanings, entry).ok_or(None)?),
         },

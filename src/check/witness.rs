@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::asked::Asked;
 use super::numbers::{ByteStorage, scatter};
-use crate::model::{Contents, Span, Storage};
+use crate::model::{DescribedStorage, MachineContents, StorageSpan};
 use crate::op::Reg;
 use crate::read::Object;
 use crate::target::{SpaceId, Target};
@@ -233,13 +233,13 @@ impl Patch {
     }
 
     /// Writes a number's low bits to a described location. Bits without a storage are not written.
-    pub(super) fn store(&mut self, fill: Fill, spans: &[Span], mut value: u64) {
+    pub(super) fn store(&mut self, fill: Fill, spans: &[StorageSpan], mut value: u64) {
         for span in spans {
             for bit in span.from..span.from + u128::from(span.bits) {
                 let address = (bit / 8) as u64;
                 let storage = match span.storage {
-                    Storage::Register(reg) => ByteStorage::Register(reg),
-                    Storage::Memory(space, lane) => ByteStorage::Memory(space, lane),
+                    DescribedStorage::Register(reg) => ByteStorage::Register(reg),
+                    DescribedStorage::Memory(space, lane) => ByteStorage::Memory(space, lane),
                     _ => {
                         value >>= 1;
                         continue;
@@ -289,7 +289,7 @@ impl Stopped<'_> {
     }
 }
 
-impl Contents for Stopped<'_> {
+impl MachineContents for Stopped<'_> {
     fn register(&self, reg: Reg, from: u64, bits: u32) -> Option<u64> {
         u32::try_from(from + u64::from(bits)).ok()?;
         Some(self.number(ByteStorage::Register(reg), from.into(), bits))
@@ -300,10 +300,14 @@ impl Contents for Stopped<'_> {
         Some(self.number(ByteStorage::Entry(reg), 0, bits))
     }
 
-    fn cfa(&self) -> Option<Span> {
+    fn cfa(&self) -> Option<StorageSpan> {
         let (space, address) = cfa(self.target);
         let lane = if self.target.has_lane_expressions() { self.lane() } else { None };
-        Some(Span { storage: Storage::Memory(space, lane), from: 8 * u128::from(address), bits: 1 })
+        Some(StorageSpan {
+            storage: DescribedStorage::Memory(space, lane),
+            from: 8 * u128::from(address),
+            bits: 1,
+        })
     }
 
     fn memory(&self, space: SpaceId, lane: Option<u32>, from: u128, bits: u32) -> Option<u64> {

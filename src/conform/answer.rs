@@ -51,7 +51,7 @@ impl Unwound {
             answer.insert("error".into(), class(fault));
         }
         if let Ok(rows) = &self.rows {
-            let row = |row: &super::Row| {
+            let row = |row: &super::VectorRow| {
                 let rules =
                     row.rules.iter().map(|(number, rule)| (number.to_string(), rule.to_string().into()));
                 let pcs = [row.pcs.0, row.pcs.1].map(|pc| format!("{pc:#x}"));

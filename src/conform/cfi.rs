@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::machine::Machine;
-use super::rows::Row;
-use super::target::Target;
+use super::machine::VectorMachine;
+use super::rows::VectorRow;
+use super::target::VectorTarget;
 use super::unwound::{Recovered, Unwound};
 use super::values::{Bytes, Offset, Parsed, choice, objects};
 use crate::error::{Error, ErrorKind};
@@ -58,8 +58,8 @@ impl FrameBytes {
     /// a rule.
     pub(super) fn unwind(
         &self,
-        machine: &Machine,
-        target: &Target,
+        machine: &VectorMachine,
+        target: &VectorTarget,
         encoding: Encoding,
         asked: impl Iterator<Item = u64>,
     ) -> Unwound {
@@ -122,7 +122,7 @@ impl FrameBytes {
 const MOST_LISTED: usize = 0x10_0000;
 
 /// Returns all rows that contain a pc in the FDE.
-fn rows(frames: &Frames<'_>, fde: &Fde<'_>) -> Result<Vec<Row>, Fault> {
+fn rows(frames: &Frames<'_>, fde: &Fde<'_>) -> Result<Vec<VectorRow>, Fault> {
     let is_known = frames.cie(fde).is_known;
     let fault = |error: Error| {
         if is_known {
@@ -147,7 +147,7 @@ fn rows(frames: &Frames<'_>, fde: &Fde<'_>) -> Result<Vec<Row>, Fault> {
             let rule = format!("table lists more than {MOST_LISTED} rules");
             return Err(Fault::new(Class::Unsupported, rule));
         }
-        rows.extend(Row::of(row, code));
+        rows.extend(VectorRow::of(row, code));
     }
     Ok(rows)
 }

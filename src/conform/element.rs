@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::location::LocationText;
-use super::target::Target;
+use super::target::VectorTarget;
 use super::types::ValueType;
 use super::values::{Bytes, Natural, Parsed, objects};
 use crate::error::{Count, Result};
@@ -37,7 +37,7 @@ impl HasSchema for ValueText {
 }
 
 impl ElementText {
-    pub fn resolve(&self, target: &Target) -> Result<Element, String> {
+    pub fn resolve(&self, target: &VectorTarget) -> Result<Element, String> {
         match self {
             Self { value: None, ty: None, location: Some(Parsed(location)) } => {
                 Ok(Element::Location(location.resolve(target)?))

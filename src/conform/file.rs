@@ -6,9 +6,9 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 
 use super::layers::{Layer, Layers};
-use super::machine::{Machine, MachineText};
-use super::report::Report;
-use super::target::{Target, TargetText, TargetsText};
+use super::machine::{MachineText, VectorMachine};
+use super::report::ConformReport;
+use super::target::{TargetText, TargetsText, VectorTarget};
 use super::values::{Given, Step, Wrong, choice, objects};
 use super::vector::{Vector, VectorText};
 use crate::error::{At, Error, Result};
@@ -18,10 +18,10 @@ use crate::json::schema::{HasSchema, Schemas};
 
 /// A vector file.
 #[derive(Debug, Clone)]
-pub struct File {
+pub struct VectorFile {
     text: FileText,
     /// Targets defined in the file.
-    targets: BTreeMap<String, Target>,
+    targets: BTreeMap<String, VectorTarget>,
 }
 
 objects! {
@@ -50,7 +50,7 @@ pub(crate) fn vectors_schema(to: &mut Schemas) -> Value {
     FileText::schema(to)
 }
 
-impl File {
+impl VectorFile {
     /// Reads a vector file.
     ///
     /// # Errors
@@ -59,7 +59,7 @@ impl File {
     /// violates the format, or refers to a name that the target does not have.
     pub fn from_json(text: impl AsRef<[u8]>) -> Result<Self> {
         parse(text.as_ref(), "the file of vectors", |file: FileText| {
-            let file = Self { targets: Target::definitions(&file.targets)?, text: file };
+            let file = Self { targets: VectorTarget::definitions(&file.targets)?, text: file };
             let mut names = BTreeSet::new();
             for (index, vector) in file.text.vectors.iter().enumerate() {
                 if !names.insert(&vector.name) {
@@ -94,7 +94,7 @@ impl File {
 
     /// Runs the vectors whose name contains `only` with the built-in evaluator, and adds the outcomes to a report,
     /// under the file name `name`.
-    pub fn run(&self, only: &str, name: Option<&str>, report: &mut Report) {
+    pub fn run(&self, only: &str, name: Option<&str>, report: &mut ConformReport) {
         let mut evaluator = Evaluator::new();
         let vectors = self.vectors().filter(|vector| vector.name.contains(only));
         let outcomes = vectors.map(|vector| (name.map(str::to_owned), vector.run_with(&mut evaluator)));
@@ -109,8 +109,8 @@ impl File {
         if targets.0.is_empty() {
             return Err(in_vector(index, Wrong::new("missing field `target`")));
         }
-        let target = Target::of(&targets, &self.targets)?;
-        let machine = Machine::of(&machines, &target)?;
+        let target = VectorTarget::of(&targets, &self.targets)?;
+        let machine = VectorMachine::of(&machines, &target)?;
         vector.resolve(target, machine).map_err(|wrong| in_vector(index, wrong))
     }
 }

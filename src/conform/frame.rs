@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::location::LocationText;
-use super::target::Target;
+use super::target::VectorTarget;
 use super::values::{Bytes, Given, Map, Named, Offset, Parsed, Textual, Wrong, objects};
 use crate::error::Result;
 use crate::eval::{Architecture, Caller, Location};
@@ -20,7 +20,7 @@ objects! {
 }
 
 impl CallerText {
-    pub fn resolve(&self, target: &Target) -> Result<Caller, Wrong> {
+    pub fn resolve(&self, target: &VectorTarget) -> Result<Caller, Wrong> {
         let cfa = self.cfa.as_ref().map(|Parsed(cfa)| cfa.resolve(target)).transpose();
         let mut caller = Caller {
             pc: self.pc.as_ref().map(|pc| pc.0.0),
@@ -71,7 +71,7 @@ impl Textual for CfaText {
 }
 
 impl CfaText {
-    pub fn resolve(&self, target: &Target) -> Result<Location, String> {
+    pub fn resolve(&self, target: &VectorTarget) -> Result<Location, String> {
         match self {
             Self::Default(address) => format!("mem:0:{address:#x}").parse::<LocationText>()?.resolve(target),
             Self::Location(location) => location.resolve(target),

@@ -9,7 +9,7 @@ use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Value, json};
 
 use super::values::{Bytes, Offset, Parsed, Wrong, objects};
-use crate::eval::{Class, EncodedList, Fault, ListEntry};
+use crate::eval::{Class, EncodedList, Fault, LocationListEntry};
 use crate::json::schema::{self, HasSchema, Schemas};
 use crate::op::Encoding;
 use crate::read::ListFormat;
@@ -82,7 +82,7 @@ impl SectionList {
         encoding: Encoding,
         base: Option<u64>,
         addresses: &[u64],
-    ) -> Result<Vec<ListEntry<'_>>, Fault> {
+    ) -> Result<Vec<LocationListEntry<'_>>, Fault> {
         let first = self.first(encoding)?;
         let cut_off = || ill_formed("list begins outside its table (DWARF 5, 7.29)");
         let bytes =
@@ -169,7 +169,7 @@ pub(super) fn entries(
     list: &[ListText],
     mut base: Option<u64>,
     address_bytes: u8,
-) -> Result<Vec<ListEntry<'static>>, Wrong> {
+) -> Result<Vec<LocationListEntry<'static>>, Wrong> {
     let largest = u64::MAX >> (64 - 8 * u32::from(address_bytes.clamp(1, 8)));
     let mut entries = Vec::new();
     for (index, entry) in list.iter().enumerate() {
@@ -190,7 +190,7 @@ pub(super) fn entries(
             }
             ListText::Default { expr } => (None, expr),
         };
-        entries.push(ListEntry { bounds, expr: Cow::Owned(expr.clone()) });
+        entries.push(LocationListEntry { bounds, expr: Cow::Owned(expr.clone()) });
     }
     Ok(entries)
 }

@@ -7,7 +7,7 @@ use super::frame::{CallerText, CfaText, FrameBaseText};
 use super::layers::{Item, Layer, Layers, all, last};
 use super::list::{self, ListText};
 use super::location::{LocationText, check_lane};
-use super::target::Target;
+use super::target::VectorTarget;
 use super::types::{TypeKey, TypeText};
 use super::values::{Bytes, Given, Map, Named, Number, Offset, Parsed, Wrong, objects};
 use crate::error::{Count, Result};
@@ -16,7 +16,7 @@ use crate::op::Encoding;
 
 /// A stopped program, with the parts of the context that belong to it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Machine {
+pub struct VectorMachine {
     /// Program state.
     pub snapshot: Snapshot,
     /// Current frame: 0 is the innermost.
@@ -29,7 +29,7 @@ pub struct Machine {
     pub initial: Vec<Element>,
 }
 
-impl Machine {
+impl VectorMachine {
     /// Reads a `machine` object, for a target.
     ///
     /// ```
@@ -48,7 +48,7 @@ impl Machine {
     /// [`Malformed`](crate::error::ErrorKind::Malformed) and [`Truncated`](crate::error::ErrorKind::Truncated), with
     /// the [position](crate::error::At::json) in the text, if the object violates the format, or refers to a name that
     /// the target does not have.
-    pub fn from_json(text: impl AsRef<[u8]>, target: &Target) -> Result<Self> {
+    pub fn from_json(text: impl AsRef<[u8]>, target: &VectorTarget) -> Result<Self> {
         super::file::parse(text.as_ref(), "the machine", |object: MachineText| {
             let layers = Layers(vec![Layer { object: &object, path: Vec::new() }]);
             Self::of(&layers, target)
@@ -116,8 +116,8 @@ objects! {
     }
 }
 
-impl Machine {
-    pub(super) fn of(layers: &Layers<'_, MachineText>, target: &Target) -> Result<Self, Wrong> {
+impl VectorMachine {
+    pub(super) fn of(layers: &Layers<'_, MachineText>, target: &VectorTarget) -> Result<Self, Wrong> {
         let unit = last!(layers, unit).map_or(0, |item| item.value.0.0);
         let base_address = last!(layers, base_address).map(|item| item.value.0.0);
         let mut snapshot = Snapshot {
@@ -194,7 +194,7 @@ impl Machine {
 fn registers(
     snapshot: &mut Snapshot,
     items: &[Item<'_, Map<Named, Bytes>>],
-    target: &Target,
+    target: &VectorTarget,
 ) -> Result<(), Wrong> {
     let mut last = BTreeMap::new();
     for item in items {
@@ -232,7 +232,12 @@ fn registers(
 }
 
 /// Sets memory.
-fn store(snapshot: &mut Snapshot, memory: &MemoryText, is_own: bool, target: &Target) -> Result<(), String> {
+fn store(
+    snapshot: &mut Snapshot,
+    memory: &MemoryText,
+    is_own: bool,
+    target: &VectorTarget,
+) -> Result<(), String> {
     let MemoryText { space: Parsed(space), address: Parsed(Offset(address)), bytes: Bytes(bytes), lane } =
         memory;
     let id = match space.space(target) {
@@ -263,7 +268,7 @@ impl EntryText {
         &self,
         current_unit: u64,
         base_address: Option<u64>,
-        target: &Target,
+        target: &VectorTarget,
     ) -> Result<(OwnedBody, u64), Wrong> {
         let body = match (&self.expr, &self.loclist, &self.const_value) {
             (Some(Bytes(expr)), None, None) => OwnedBody::Expression(expr.clone()),

@@ -48,7 +48,7 @@ impl Display for Verdict {
 
 /// A vector's outcome. Printed as a line: name, expectation, result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Outcome {
+pub struct VectorOutcome {
     /// Vector name.
     pub name: String,
     /// Verdict.
@@ -64,7 +64,7 @@ pub struct Outcome {
     pub answer: Option<serde_json::Value>,
 }
 
-impl Display for Outcome {
+impl Display for VectorOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, verdict, expected, found, .. } = self;
         write!(f, "{name}: ")?;
@@ -79,12 +79,12 @@ impl Display for Outcome {
 /// Outcomes of the vectors in one or more files. Displays as a line for each vector that did not pass, and a final line
 /// with the counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct ConformReport {
     /// Outcomes in order, each with its file's name if there are several files.
-    pub outcomes: Vec<(Option<String>, Outcome)>,
+    pub outcomes: Vec<(Option<String>, VectorOutcome)>,
 }
 
-impl Report {
+impl ConformReport {
     /// Returns how many vectors have this verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
         self.outcomes.iter().filter(|(_, outcome)| outcome.verdict == verdict).count()
@@ -97,14 +97,14 @@ impl Report {
 
     /// One JSON object per line for each vector: `name`, `outcome`, `found`, `answer`.
     pub fn to_json(&self) -> String {
-        let line = |(_, outcome): &(_, Outcome)| {
+        let line = |(_, outcome): &(_, VectorOutcome)| {
             serde_json::to_string(outcome).expect("text and words can be written as JSON") + "\n"
         };
         self.outcomes.iter().map(line).collect()
     }
 }
 
-impl Display for Report {
+impl Display for ConformReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (file, outcome) in &self.outcomes {
             if outcome.verdict != Verdict::Passed {

@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 
 use super::bytes::Hex;
 use super::values::{Bytes, Column, Map, Offset, Parsed, objects};
-use crate::read::{CfaRule, FrameRow, Rule};
+use crate::read::{CfaRule, FrameRow, RegisterRule};
 
 /// A row in an FDE's table: the rules for a pc range.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct VectorRow {
     /// First pc, and the pc after the last.
     pub pcs: (u64, u64),
     /// Canonical frame address rule.
@@ -68,21 +68,21 @@ impl From<CfaRule<'_>> for RowCfa {
     }
 }
 
-impl From<Rule<'_>> for RowRule {
-    fn from(rule: Rule<'_>) -> Self {
+impl From<RegisterRule<'_>> for RowRule {
+    fn from(rule: RegisterRule<'_>) -> Self {
         match rule {
-            Rule::Undefined => Self::Undefined,
-            Rule::SameValue => Self::SameValue,
-            Rule::Offset(by) => Self::Offset(by),
-            Rule::ValOffset(by) => Self::ValOffset(by),
-            Rule::Register(from) => Self::Register(from.0),
-            Rule::Expression(expr) => Self::Expression(expr.to_vec()),
-            Rule::ValExpression(expr) => Self::ValExpression(expr.to_vec()),
+            RegisterRule::Undefined => Self::Undefined,
+            RegisterRule::SameValue => Self::SameValue,
+            RegisterRule::Offset(by) => Self::Offset(by),
+            RegisterRule::ValOffset(by) => Self::ValOffset(by),
+            RegisterRule::Register(from) => Self::Register(from.0),
+            RegisterRule::Expression(expr) => Self::Expression(expr.to_vec()),
+            RegisterRule::ValExpression(expr) => Self::ValExpression(expr.to_vec()),
         }
     }
 }
 
-impl Row {
+impl VectorRow {
     /// Returns a row's part inside its FDE's code; `None` if that part is empty.
     pub(super) fn of(row: &FrameRow<'_>, code: (u64, u64)) -> Option<Self> {
         // The program may advance past the FDE's code; such a row applies to no pc.
@@ -187,7 +187,7 @@ impl Display for RowRule {
     }
 }
 
-impl Display for Row {
+impl Display for VectorRow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { pcs: (start, end), cfa, rules } = self;
         write!(f, "{start:#x}..{end:#x}: {cfa}")?;
@@ -207,7 +207,7 @@ objects! {
 
 impl RowText {
     /// Resolves the row, or describes the error.
-    pub fn resolve(&self) -> Result<Row, String> {
+    pub fn resolve(&self) -> Result<VectorRow, String> {
         let (Parsed(Offset(start)), Parsed(Offset(end))) = self.pcs;
         if start >= end {
             return Err(format!("row {start:#x}..{end:#x} is empty; expected a start before the end"));
@@ -217,7 +217,7 @@ impl RowText {
             let rule = rule.as_ref().ok_or_else(|| format!("register {} has no rule", register.0))?;
             Ok((register.0, rule.0.clone()))
         };
-        Ok(Row {
+        Ok(VectorRow {
             pcs: (start, end),
             cfa: self.cfa.0.clone(),
             rules: rules.iter().map(rule).collect::<Result<_, String>>()?,

@@ -1,20 +1,22 @@
 //! Runs vectors with the built-in evaluator.
 
 use super::found::{Found, Read};
-use super::report::Outcome;
-use super::vector::{Body, Vector};
-use crate::eval::{Class, Context, Element, Evaluator, Fault, ListEntry, Location, Snapshot, write_bits};
+use super::report::VectorOutcome;
+use super::vector::{Vector, VectorBody};
+use crate::eval::{
+    Class, Context, Element, Evaluator, Fault, Location, LocationListEntry, Snapshot, write_bits,
+};
 
 impl Vector {
     /// Runs the vector with the built-in evaluator.
-    pub fn run(&self) -> Outcome {
+    pub fn run(&self) -> VectorOutcome {
         self.run_with(&mut Evaluator::new())
     }
 
     /// Runs the vector with an evaluator whose limits the caller has chosen.
-    pub fn run_with(&self, evaluator: &mut Evaluator) -> Outcome {
+    pub fn run_with(&self, evaluator: &mut Evaluator) -> VectorOutcome {
         let machine = &self.machine.snapshot;
-        if let Body::Frames(frames) = &self.body {
+        if let VectorBody::Frames(frames) = &self.body {
             let asked = self.expect.unwound.iter().flat_map(|expected| expected.registers());
             return self.judge_unwound(&frames.unwind(&self.machine, &self.target, self.encoding, asked));
         }
@@ -32,20 +34,24 @@ impl Vector {
         let machine = &self.machine.snapshot;
         let context = self.context();
         match &self.body {
-            Body::Expression(expr) => evaluator.evaluate(expr, machine, &context),
-            Body::List(entries) => self.evaluate_list(entries, evaluator),
-            Body::Section(section) => {
+            VectorBody::Expression(expr) => evaluator.evaluate(expr, machine, &context),
+            VectorBody::List(entries) => self.evaluate_list(entries, evaluator),
+            VectorBody::Section(section) => {
                 let base = self.machine.base_address;
                 let entries = section.entries(self.encoding, base, &machine.debug_addr)?;
                 self.evaluate_list(&entries, evaluator)
             }
-            Body::Frames(_) => {
+            VectorBody::Frames(_) => {
                 Err(Fault::new(Class::Unsupported, "call frame information is not an expression"))
             }
         }
     }
 
-    fn evaluate_list(&self, entries: &[ListEntry<'_>], evaluator: &mut Evaluator) -> Result<Element, Fault> {
+    fn evaluate_list(
+        &self,
+        entries: &[LocationListEntry<'_>],
+        evaluator: &mut Evaluator,
+    ) -> Result<Element, Fault> {
         let machine = &self.machine.snapshot;
         let context = self.context();
         let location = [Element::Location(evaluator.list(entries, machine, &context)?)];

@@ -5,8 +5,8 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::layers::{Layer, Layers};
-use super::machine::{Machine, MachineText};
-use super::target::{Target, TargetText, TargetsText};
+use super::machine::{MachineText, VectorMachine};
+use super::target::{TargetText, TargetsText, VectorTarget};
 use super::values::{Given, Maybe, Step, Wrong, objects};
 use crate::error::{Error, Result};
 use crate::json::schema::{HasSchema, Schemas};
@@ -37,7 +37,7 @@ pub(crate) fn machine_schema(to: &mut Schemas) -> Value {
     MachineFile::schema(to)
 }
 
-impl Machine {
+impl VectorMachine {
     /// Reads an object with a `machine` and optionally a `target`, in the vector file format; its vectors are ignored.
     /// The argument `target` takes precedence over the text's target.
     ///
@@ -53,7 +53,7 @@ impl Machine {
     /// # Errors
     /// The errors that [`from_json`](Self::from_json) returns; [`Malformed`](crate::error::ErrorKind::Malformed)
     /// without any target.
-    pub fn with_target(text: impl AsRef<[u8]>, target: Option<Target>) -> Result<(Self, Target)> {
+    pub fn with_target(text: impl AsRef<[u8]>, target: Option<VectorTarget>) -> Result<(Self, VectorTarget)> {
         let (mut machines, target) = Self::stops(text, target)?;
         match (machines.pop(), machines.len()) {
             (Some(machine), 0) => Ok((machine, target)),
@@ -76,13 +76,16 @@ impl Machine {
     ///
     /// # Errors
     /// The errors that [`with_target`](Self::with_target) returns.
-    pub fn stops(text: impl AsRef<[u8]>, target: Option<Target>) -> Result<(Vec<Self>, Target)> {
+    pub fn stops(text: impl AsRef<[u8]>, target: Option<VectorTarget>) -> Result<(Vec<Self>, VectorTarget)> {
         super::file::parse(text.as_ref(), "the machine", |file: MachineFile| {
             let target = match (target, &file.target) {
                 (Some(target), _) => target,
                 (None, Given::Is(object)) => {
                     let path = vec![Step::Key("target".into())];
-                    Target::of(&Layers(vec![Layer { object, path }]), &Target::definitions(&file.targets)?)?
+                    VectorTarget::of(
+                        &Layers(vec![Layer { object, path }]),
+                        &VectorTarget::definitions(&file.targets)?,
+                    )?
                 }
                 (None, _) => return Err(Wrong::new("missing field `target`")),
             };

@@ -19,7 +19,7 @@ use crate::target::{Per, SpaceId};
 
 /// A vector's target: registers, address spaces, and the unit's encoding.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Target {
+pub struct VectorTarget {
     hardware: Hardware,
     address_bytes: u8,
     offset_bytes: u8,
@@ -81,7 +81,7 @@ fn named<T: Copy>(names: &BTreeMap<String, Option<T>>, what: &str, name: &str) -
     }
 }
 
-impl Target {
+impl VectorTarget {
     /// Makes a target with listed registers and address spaces, and a unit's encoding.
     pub fn new(layout: Layout, encoding: Encoding) -> Self {
         let Encoding { address_bytes, offset_bytes, version, big_endian, .. } = encoding;
@@ -114,7 +114,7 @@ impl Target {
     }
 }
 
-impl From<crate::target::Target> for Target {
+impl From<crate::target::Target> for VectorTarget {
     /// Makes the built-in target, with a DWARF 5 unit in the 32-bit format.
     fn from(target: crate::target::Target) -> Self {
         let address_bytes = target.address_bytes();
@@ -123,7 +123,7 @@ impl From<crate::target::Target> for Target {
     }
 }
 
-impl Architecture for Target {
+impl Architecture for VectorTarget {
     fn register_bits(&self, reg: Reg) -> Option<u32> {
         self.hardware.as_dyn().register_bits(reg)
     }
@@ -312,7 +312,7 @@ impl TargetText {
     }
 }
 
-impl Target {
+impl VectorTarget {
     /// Resolves the target for a vector or a machine. `definitions` are its file's definitions.
     pub(super) fn of(
         layers: &Layers<'_, TargetText>,

@@ -8,7 +8,7 @@ use super::expect::Word;
 use super::found::{Reason, is_same, of_class};
 use super::location::LocationText;
 use super::report::Verdict;
-use super::rows::{Row, RowText};
+use super::rows::{RowText, VectorRow};
 use super::values::{Map, Named, Offset, Parsed, Wrong, objects};
 use crate::eval::fault::shortened;
 use crate::eval::{Architecture, Bits, Class, Fault, Location};
@@ -18,7 +18,7 @@ use crate::op::Reg;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unwound {
     /// All rows in the FDE that contains the pc.
-    pub rows: Result<Vec<Row>, Fault>,
+    pub rows: Result<Vec<VectorRow>, Fault>,
     /// Canonical frame address.
     pub cfa: Result<Location, Fault>,
     /// Return address: its column's contents in the caller; `None` if the contents are undefined.
@@ -39,7 +39,7 @@ pub struct Recovered {
 /// Expectation for a vector with call frame information.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct ExpectUnwound {
-    rows: Option<Vec<Row>>,
+    rows: Option<Vec<VectorRow>>,
     cfa: Option<Location>,
     caller: Option<ExpectCaller>,
     is_outermost: bool,
@@ -224,7 +224,8 @@ fn printed<T>(result: &Result<T, Fault>, text: impl FnOnce(&T) -> String) -> Str
 
 impl Display for Unwound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let rows = |rows: &Vec<Row>| rows.iter().map(Row::to_string).collect::<Vec<_>>().join("; ");
+        let rows =
+            |rows: &Vec<VectorRow>| rows.iter().map(VectorRow::to_string).collect::<Vec<_>>().join("; ");
         write!(f, "rows {}", printed(&self.rows, rows))?;
         write!(f, ", cfa {}", printed(&self.cfa, Location::to_string))?;
         let pc = |pc: &Option<u64>| pc.map_or("outermost".into(), |pc| format!("caller pc {pc:#x}"));
@@ -243,7 +244,7 @@ impl Display for ExpectUnwound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts = Vec::new();
         if let Some(rows) = &self.rows {
-            let rows: Vec<_> = rows.iter().map(Row::to_string).collect();
+            let rows: Vec<_> = rows.iter().map(VectorRow::to_string).collect();
             parts.push(format!("rows {}", rows.join("; ")));
         }
         parts.extend(self.cfa.as_ref().map(|cfa| format!("cfa {cfa}")));

@@ -4,21 +4,21 @@ use super::cfi::{CfiText, FrameBytes};
 use super::expect::{Expect, ExpectText};
 use super::found::Found;
 use super::list::{self, LoclistText, SectionList};
-use super::machine::{Machine, MachineText};
-use super::report::{Outcome, Verdict};
-use super::target::{Target, TargetText};
+use super::machine::{MachineText, VectorMachine};
+use super::report::{VectorOutcome, Verdict};
+use super::target::{TargetText, VectorTarget};
 use super::unwound::Unwound;
 use super::values::{Bytes, Given, Map, Number, Unread, Word, Wrong, choice, objects};
-use crate::eval::{Context, ExpressionSite, Kind, ListEntry};
-use crate::op::{COMPACT, Code, Dialect, DraftCodes, Encoding, Name};
+use crate::eval::{Context, ExpressionSite, LocationListEntry, ResultKind};
+use crate::op::{COMPACT, Dialect, DraftCodes, Encoding, Opcode, OperationName};
 
 /// A vector's subject.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Body {
+pub enum VectorBody {
     /// An expression.
     Expression(Vec<u8>),
     /// A location list.
-    List(Vec<ListEntry<'static>>),
+    List(Vec<LocationListEntry<'static>>),
     /// A location list as a section's bytes.
     Section(SectionList),
     /// Call frame information, to unwind the machine by one frame.
@@ -82,15 +82,15 @@ pub struct Vector {
     /// Proposal that the vector depends on, with [`Dialect::Dwarf6`].
     pub proposal: Option<Proposal>,
     /// Registers and address spaces.
-    pub target: Target,
+    pub target: VectorTarget,
     /// Stopped program.
-    pub machine: Machine,
+    pub machine: VectorMachine,
     /// Operation encoding.
     pub encoding: Encoding,
     /// What is evaluated.
-    pub body: Body,
+    pub body: VectorBody,
     /// Requested result kind.
-    pub kind: Kind,
+    pub kind: ResultKind,
     /// The expression's site in the file.
     pub place: ExpressionSite,
     /// Number of bits to read at the resulting location.
@@ -150,7 +150,7 @@ choice! {
 
 impl VectorText {
     /// Resolves the vector with its target and machine.
-    pub fn resolve(&self, target: Target, machine: Machine) -> Result<Vector, Wrong> {
+    pub fn resolve(&self, target: VectorTarget, machine: VectorMachine) -> Result<Vector, Wrong> {
         let Word(dialect) = self.dialect;
         let mut encoding = target.encoding(dialect);
         if let Some(Map(opcodes)) = &self.opcodes {
@@ -164,15 +164,15 @@ impl VectorText {
             }
         }
         let body = match (&self.expr, &self.loclist, &self.cfi) {
-            (Some(Bytes(expr)), None, None) => Body::Expression(expr.clone()),
+            (Some(Bytes(expr)), None, None) => VectorBody::Expression(expr.clone()),
             (None, Some(LoclistText::Entries(list)), None) => {
                 let entries = list::entries(list, machine.base_address, encoding.address_bytes);
-                Body::List(entries.map_err(|wrong| wrong.under("loclist"))?)
+                VectorBody::List(entries.map_err(|wrong| wrong.under("loclist"))?)
             }
-            (None, Some(LoclistText::Section(section)), None) => Body::Section(section.resolve()),
+            (None, Some(LoclistText::Section(section)), None) => VectorBody::Section(section.resolve()),
             (None, None, Some(cfi)) => {
                 self.check_frames(&machine)?;
-                Body::Frames(cfi.resolve())
+                VectorBody::Frames(cfi.resolve())
             }
             _ => {
                 return Err(Wrong::new(
@@ -193,7 +193,7 @@ impl VectorText {
         });
         let read = read.map_err(|wrong| wrong.under("read"))?;
         let expect = match &body {
-            Body::Frames(_) => self.expect.resolve_unwound(&target),
+            VectorBody::Frames(_) => self.expect.resolve_unwound(&target),
             _ => self.expect.resolve(&target, self.write.is_some()),
         };
         Ok(Vector {
@@ -205,9 +205,9 @@ impl VectorText {
             encoding,
             body,
             kind: match self.result {
-                KindText::Location => Kind::Location,
-                KindText::Value => Kind::Value,
-                KindText::Any => Kind::Any,
+                KindText::Location => ResultKind::Location,
+                KindText::Value => ResultKind::Value,
+                KindText::Any => ResultKind::Any,
             },
             place: match self.place {
                 PlaceText::Location => ExpressionSite::Location,
@@ -224,7 +224,7 @@ impl VectorText {
 
 impl VectorText {
     /// Checks that a vector with `cfi` does not provide the result in its machine.
-    fn check_frames(&self, machine: &Machine) -> Result<(), Wrong> {
+    fn check_frames(&self, machine: &VectorMachine) -> Result<(), Wrong> {
         let snapshot = &machine.snapshot;
         let given = [
             ("cfa", snapshot.cfa.is_some()),
@@ -273,15 +273,15 @@ fn documents(dialect: Dialect) -> &'static [Document] {
 /// Adds a draft operation's number.
 fn supplied(draft: DraftCodes, name: &str, code: u8) -> Result<DraftCodes, String> {
     // Numbers that the draft assigns cannot be replaced.
-    let operation = Name::parse(name).filter(|name| name.row().six == Code::Unassigned);
+    let operation = OperationName::parse(name).filter(|name| name.row().six == Opcode::Unassigned);
     let operation = operation
         .ok_or_else(|| format!("`{name}` is not an operation without a number; expected an operation that the draft does not number"))?;
     // A code is taken if any operation has it in the standard, in the draft, or by an earlier key.
-    let is_of = |known: &Name| {
+    let is_of = |known: &OperationName| {
         let row = known.row();
-        row.std == Code::Is(code) || row.six == Code::Is(code) || draft.get(*known) == Some(code)
+        row.std == Opcode::Is(code) || row.six == Opcode::Is(code) || draft.get(*known) == Some(code)
     };
-    let other = Name::ALL.iter().find(|known| is_of(known)).map(|known| known.row().text);
+    let other = OperationName::ALL.iter().find(|known| is_of(known)).map(|known| known.row().text);
     let compact = COMPACT.iter().find(|family| (family.first..=family.last()).contains(&code));
     match other.or(compact.map(|family| family.text)) {
         Some(other) => Err(format!("opcode {code:#04x} already encodes `{other}`")),
@@ -329,7 +329,7 @@ impl Vector {
     /// assert_eq!(vector.judge(&found).verdict, Verdict::Passed);
     /// # Ok::<(), eitri::Error>(())
     /// ```
-    pub fn judge(&self, found: &Found) -> Outcome {
+    pub fn judge(&self, found: &Found) -> VectorOutcome {
         let before = &self.machine.snapshot;
         let verdict = match &self.expect.unwound {
             None => found.verdict(&self.expect, before, self.read),
@@ -339,7 +339,7 @@ impl Vector {
     }
 
     /// Compares any unwinder's result with the expectation.
-    pub fn judge_unwound(&self, found: &Unwound) -> Outcome {
+    pub fn judge_unwound(&self, found: &Unwound) -> VectorOutcome {
         let unwound = self.expect.unwound.as_ref();
         let verdict = unwound.map_or(Verdict::Unsupported, |expected| expected.verdict(found));
         self.outcome(verdict, found.to_text(LONGEST_TEXT), || found.to_answer())
@@ -350,8 +350,8 @@ impl Vector {
         verdict: Verdict,
         found: String,
         answer: impl FnOnce() -> serde_json::Value,
-    ) -> Outcome {
-        Outcome {
+    ) -> VectorOutcome {
+        VectorOutcome {
             name: self.name.clone(),
             verdict,
             expected: self.expect.to_string(),

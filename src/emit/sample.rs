@@ -9,7 +9,7 @@ use gimli::{DwAt, DwForm, constants as dw};
 
 pub(crate) use tools::{Folder, Tool};
 
-use super::elf::{Code, new_object};
+use super::elf::{ObjectCode, new_object};
 use super::format::Format;
 use super::section::{Relocation, RelocationTarget, Section};
 use crate::op::write_uleb;
@@ -158,7 +158,7 @@ impl Sample {
         assert_eq!(self.format.address_bytes, 8);
         self.sections.extend(more);
         let code =
-            Code::text(vec![0x90; 32]).with_function("kernel0", 0, 16).with_function("kernel1", 16, 16);
+            ObjectCode::text(vec![0x90; 32]).with_function("kernel0", 0, 16).with_function("kernel1", 16, 16);
         let target = if self.format.big_endian { Target::s390x() } else { Target::x86_64() };
         folder.file("a.o", new_object(&target, &code, &self.sections).expect("an object"))
     }

@@ -14,7 +14,7 @@ use crate::build::{BlockId, ControlFlow, ExecWrite, MaskId};
 use crate::error::{self, Error, ErrorKind, Result};
 use crate::model::VariableId;
 use crate::near::nearest;
-use crate::track::{Code, Instruction, Place, ValueId};
+use crate::track::{CodeEffects, InstructionEffects, Place, ValueId};
 
 objects! {
     /// What a function's instructions do to storage, and assignments to its variables.
@@ -154,7 +154,7 @@ fn code<'a>(reader: &mut Reader<'a>, json: CodeOf<'a>) -> Result<()> {
         flow.write(start..end, write);
     }
     let target = reader.builder.described().target().clone();
-    let mut code = Code::new(&target, flow);
+    let mut code = CodeEffects::new(&target, flow);
     for (id, loc) in json.places.unwrap_or_default() {
         let loc = loc::whole(reader, unit, &loc)?;
         let place = code.place(&loc)?;
@@ -201,7 +201,7 @@ fn tracked<'a>(reader: &Reader<'a>, ids: &mut Ids<'a>, id: &Ref<'a>) -> Result<V
 fn read_instruction<'a>(
     reader: &mut Reader<'a>,
     ids: &Ids<'a>,
-    code: &mut Code,
+    code: &mut CodeEffects,
     json: InstructionOf<'a>,
 ) -> Result<()> {
     let InstructionOf {
@@ -217,7 +217,7 @@ fn read_instruction<'a>(
         ..
     } = json;
     let (Number(start), Number(end)) = pcs;
-    let mut effects: Instruction<'_> = match several {
+    let mut effects: InstructionEffects<'_> = match several {
         Some(true) => code.instructions(start..end),
         _ => code.instruction(start..end),
     };
@@ -252,7 +252,7 @@ fn read_instruction<'a>(
 fn read_assign<'a>(
     reader: &mut Reader<'a>,
     ids: &mut Ids<'a>,
-    code: &mut Code,
+    code: &mut CodeEffects,
     json: AssignOf<'a>,
 ) -> Result<()> {
     let (Number(pc), variable) = (json.at, tracked(reader, ids, &json.variable)?);
@@ -313,7 +313,7 @@ fn tracked_place<'a>(reader: &mut Reader<'a>, ids: &Ids<'a>, json: PlaceOf<'a>) 
 }
 
 impl<'a> Ids<'a> {
-    fn add(&mut self, code: &mut Code, json: ValueOf<'a>) -> Result<()> {
+    fn add(&mut self, code: &mut CodeEffects, json: ValueOf<'a>) -> Result<()> {
         let value = match (json.bits, json.constant, json.block) {
             (Some(bits), None, None) => code.value(bits),
             (None, Some(bytes), None) => code.constant(&bytes.0),

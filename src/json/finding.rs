@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::schema::{self, HasSchema, Schemas};
-use crate::lint::{Code, Finding, Level};
+use crate::lint::{Level, LintCode, LintFinding};
 
 /// A finding. All keys are present, in alphabetical order; `null` stands for no value.
 #[derive(Debug, Serialize)]
@@ -48,7 +48,7 @@ const VERSION: u8 = 1;
 
 /// Returns a finding's schema: a key for each field in [`Line`], with its description.
 pub(crate) fn finding_schema(to: &mut Schemas) -> Value {
-    let codes = schema::one_of_words(Code::ALL.iter().map(|code| code.name()));
+    let codes = schema::one_of_words(LintCode::ALL.iter().map(|code| code.name()));
     let levels = schema::one_of_words(Level::ALL.map(Level::name));
     let text = <&str>::schema(to);
     let texts = <&[String]>::schema(to);
@@ -95,7 +95,7 @@ pub(crate) fn finding_schema(to: &mut Schemas) -> Value {
 ///
 /// # Panics
 /// Never: the keys are text.
-pub fn write_finding(finding: &Finding, file: &str) -> String {
+pub fn write_finding(finding: &LintFinding, file: &str) -> String {
     let hexadecimal = |number: u64| format!("{number:#x}");
     let line = Line {
         code: finding.code.name(),

@@ -140,7 +140,7 @@ impl<'a> Rows<'a> {
                     file
                 }
             };
-            let plain = model::Row::new(row.pc.0, file, row.line).column(row.column.unwrap_or(0));
+            let plain = model::LineTableRow::new(row.pc.0, file, row.line).column(row.column.unwrap_or(0));
             reader.builder.row(function, row.facts.map_or(plain, |facts| facts.row(plain)))
         };
         reader.part(rows, |reader, json| each(reader, unit, json, add))

@@ -258,9 +258,13 @@ impl<'a> Element<'a> for Row<'a> {
 }
 
 impl<'a> ToElements<'a> for Row<'a> {
-    type Model = model::Row;
+    type Model = model::LineTableRow;
 
-    fn write<S: SerializeSeq>(known: &'a Known<'a>, row: &model::Row, to: &mut S) -> Result<(), S::Error> {
+    fn write<S: SerializeSeq>(
+        known: &'a Known<'a>,
+        row: &model::LineTableRow,
+        to: &mut S,
+    ) -> Result<(), S::Error> {
         let facts = RowFacts::write(row);
         to.serialize_element(&Number(row.pc))?;
         to.serialize_element(&known.file_ref(row.file))?;
@@ -292,8 +296,8 @@ objects! {
 
 impl RowFacts<'_> {
     /// Returns a row with the properties.
-    pub fn row(&self, row: model::Row) -> model::Row {
-        model::Row {
+    pub fn row(&self, row: model::LineTableRow) -> model::LineTableRow {
+        model::LineTableRow {
             discriminator: self.discriminator.unwrap_or(0),
             is_stmt: self.not_stmt != Some(true),
             is_prologue_end: self.prologue_end == Some(true),
@@ -303,8 +307,8 @@ impl RowFacts<'_> {
     }
 
     /// Converts a row's properties, unless all have their defaults.
-    fn write(row: &model::Row) -> Option<Self> {
-        let model::Row { discriminator, is_stmt, is_prologue_end, is_epilogue_begin, .. } = *row;
+    fn write(row: &model::LineTableRow) -> Option<Self> {
+        let model::LineTableRow { discriminator, is_stmt, is_prologue_end, is_epilogue_begin, .. } = *row;
         let is_default = discriminator == 0 && is_stmt && !is_prologue_end && !is_epilogue_begin;
         (!is_default).then(|| Self {
             discriminator: Some(discriminator).filter(|&number| number != 0),

@@ -14,7 +14,7 @@ use super::values::Text;
 use super::variables::{DescribeVariable, VariableFacts};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Module;
-use crate::track::{Code, Keep};
+use crate::track::{CodeEffects, Keep};
 
 /// What [`locate`] returns.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -106,7 +106,7 @@ fn appended(text: &str, module: &Module, coded: &[Coded<'_>]) -> Result<String> 
 }
 
 /// Reads a description with its statements about code.
-pub(super) fn read_code(text: &[u8]) -> Result<(Module, Vec<Code>)> {
+pub(super) fn read_code(text: &[u8]) -> Result<(Module, Vec<CodeEffects>)> {
     let text = position::utf8(WHAT, text)?;
     let mut reader = read(text, None)?;
     let coded = core::mem::take(&mut reader.coded);

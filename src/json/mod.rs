@@ -46,7 +46,7 @@ use std::io::Write;
 
 use crate::error::Result;
 use crate::model::Module;
-use crate::track::Code;
+use crate::track::CodeEffects;
 
 impl Module {
     /// Reads a [description](crate::json).
@@ -84,7 +84,7 @@ impl Module {
     }
 }
 
-impl Code {
+impl CodeEffects {
     /// Reads a [description](crate::json) with the statements about code, in their order. The module has the same ids.
     ///
     /// # Errors

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::model::{CallId, FileId, FunctionId, ScopeId, ScopeKind, SourceLine, TypeId, UnitId, VariableId};
 use crate::op::Reg;
 use crate::target::{SpaceId, Target};
-use crate::track::Code;
+use crate::track::CodeEffects;
 
 /// What errors call the text.
 pub(super) const WHAT: &str = "the description";
@@ -22,7 +22,7 @@ pub(super) const WHAT: &str = "the description";
 pub(super) struct Coded<'a> {
     pub index: usize,
     pub function: FunctionId,
-    pub code: Code,
+    pub code: CodeEffects,
     /// Variable ids.
     pub variables: Vec<(VariableId, Ref<'a>)>,
 }

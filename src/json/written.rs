@@ -12,7 +12,7 @@ use super::values::{Bytes, Integer, Number, Text};
 use super::variables::{Constant, Definition, InlinedVariable, Parameter, Variable, VariableFacts};
 use super::words::Word;
 use crate::model::{
-    Composite, CompositeKind, FunctionId, PointerKind, ScopeId, ScopeKind, TypeId, TypeKind, VariableId,
+    CompositeKind, CompositeType, FunctionId, PointerKind, ScopeId, ScopeKind, TypeId, TypeKind, VariableId,
     VariableKind,
 };
 use crate::target::SpaceId;
@@ -170,7 +170,7 @@ pub(super) fn ty<'m>(known: &'m Known<'m>, id: TypeId) -> Statement<'m> {
             let name = composite.name.map_or("".into(), text);
             Statement::Incomplete(Incomplete { id, ..Incomplete::new(unit, Word(composite.kind), name) })
         }
-        &TypeKind::Composite(Composite { kind, name, .. }) => {
+        &TypeKind::Composite(CompositeType { kind, name, .. }) => {
             let name = name.map(text);
             let bytes = Number(bits / 8);
             match kind {

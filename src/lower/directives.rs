@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use super::lowered::Lowered;
 use super::units::Units;
 use crate::consumer::Policy;
-use crate::emit::ptx::{FunctionLines, InlinedCall, LineRow, Lines, SourcePlace};
+use crate::emit::ptx::{FunctionLines, InlinedCall, Lines, PtxLineRow, SourcePlace};
 use crate::error::{Construct, Result};
-use crate::model::{Address, FunctionId, Module, Row, ScopeId, ScopeKind, SourceLine};
+use crate::model::{Address, FunctionId, LineTableRow, Module, ScopeId, ScopeKind, SourceLine};
 use crate::omission::{Omission, Property, Subject};
 
 /// Adds the module's line table, for a consumer with directives.
@@ -53,7 +53,7 @@ fn lines(units: &Units<'_>) -> Result<(Lines, Vec<Omission>)> {
         }
         let mut calls =
             Calls { module, scopes: inlined.get(&id).map_or(&[], Vec::as_slice), numbers: HashMap::new() };
-        let rows = rows.iter().map(|row| LineRow {
+        let rows = rows.iter().map(|row| PtxLineRow {
             // Directives count pcs from the symbol, rows count them from the function.
             pc: row.pc.wrapping_add(by),
             place: place(SourceLine { file: row.file, line: row.line, column: row.column }),
@@ -117,6 +117,6 @@ fn place(SourceLine { file, line, column }: SourceLine) -> SourcePlace {
 }
 
 /// Whether a row has properties other than its source location.
-fn has_flags(row: &Row) -> bool {
+fn has_flags(row: &LineTableRow) -> bool {
     !row.is_stmt || row.is_prologue_end || row.is_epilogue_begin || row.discriminator != 0
 }

@@ -5,7 +5,7 @@ use super::units::Units;
 use crate::emit::RelocationTarget;
 use crate::emit::line::{LineFile, LineProgram, LineState, Names, Survey};
 use crate::error::Result;
-use crate::model::{Address, FileId, FunctionId, Row, StringId, UnitId};
+use crate::model::{Address, FileId, FunctionId, LineTableRow, StringId, UnitId};
 
 /// Encodes a unit's line program.
 pub(super) fn program(units: &Units<'_>, unit: UnitId, functions: &[FunctionId]) -> Result<Part> {
@@ -78,7 +78,7 @@ fn encode(units: &Units<'_>, unit: UnitId, functions: &[FunctionId], strings: St
         &directories,
         &files,
     )?;
-    let state = |row: &Row| LineState {
+    let state = |row: &LineTableRow| LineState {
         file: units.file_number(unit, row.file),
         line: row.line,
         column: row.column,

@@ -4,7 +4,7 @@ use super::frame::UnitFrames;
 use super::section::Part;
 use crate::emit::Section;
 use crate::emit::abbrev::Abbreviations;
-use crate::emit::elf::{Code, new_object};
+use crate::emit::elf::{ObjectCode, new_object};
 use crate::emit::lists::FinishedLists;
 use crate::emit::named::NamedEntries;
 use crate::emit::ptx::Lines;
@@ -115,6 +115,6 @@ impl SplitUnit {
     /// # Errors
     /// The errors of [`new_object`].
     pub fn object(&self, target: &Target) -> Result<Vec<u8>> {
-        new_object(target, &Code::default(), &self.sections)
+        new_object(target, &ObjectCode::default(), &self.sections)
     }
 }

@@ -11,7 +11,7 @@ use md5::Context;
 use super::constants::{self, discriminant_list};
 use crate::consumer::Consumer;
 use crate::model::{
-    Base, BaseOffset, Composite, Count, Dimension, Discriminant, Member, Module, ScopeId, ScopeKind,
+    Base, BaseOffset, CompositeType, Count, Dimension, Discriminant, Member, Module, ScopeId, ScopeKind,
     SourceLine, StringId, TemplateArgument, TemplateParameter, Type, TypeId, TypeKind, Variant,
     VariantPartId, VariantValues,
 };
@@ -243,7 +243,7 @@ impl<'m> Signatures<'m> {
                 self.tasks.push(Task::Elements(*count));
             }
             TypeKind::Composite(composite) => {
-                let Composite {
+                let CompositeType {
                     kind: _,
                     name: _,
                     scope: _,

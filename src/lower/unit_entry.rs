@@ -8,7 +8,9 @@ use super::units::{Units, producer};
 use crate::emit::addr::addr_base;
 use crate::emit::lists::lists_base;
 use crate::emit::strings::str_offsets_base;
-use crate::model::{FileId, FunctionId, Macro, Module, ScopeId, ScopeKind, TypeId, Unit, UnitId, VariableId};
+use crate::model::{
+    CompileUnit, FileId, FunctionId, Macro, Module, ScopeId, ScopeKind, TypeId, UnitId, VariableId,
+};
 
 /// `DW_AT_language_name`, from DWARF 6.
 const DW_AT_LANGUAGE_NAME: gimli::DwAt = gimli::DwAt(0x90);
@@ -125,7 +127,7 @@ pub(super) fn write(out: &mut EntryWriter<'_>, has: &Contents) {
 }
 
 /// Writes the compiler and its command line.
-fn producer_attribute(out: &mut EntryWriter<'_>, unit: &Unit) {
+fn producer_attribute(out: &mut EntryWriter<'_>, unit: &CompileUnit) {
     match (unit.producer, producer(out.module, unit)) {
         (_, Some(text)) => {
             let number = strings::producer(out.units, &text);
@@ -137,7 +139,7 @@ fn producer_attribute(out: &mut EntryWriter<'_>, unit: &Unit) {
 }
 
 /// Writes a unit's language.
-pub(super) fn language(out: &mut EntryWriter<'_>, unit: &Unit) {
+pub(super) fn language(out: &mut EntryWriter<'_>, unit: &CompileUnit) {
     let Some(language) = unit.language else { return };
     let known = language.up_to(out.consumer.entries.last_language);
     out.info.unsigned(gimli::DW_AT_language, known.0.into());

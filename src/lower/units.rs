@@ -15,7 +15,7 @@ use crate::emit::format::Format;
 use crate::emit::line::file_number;
 use crate::emit::strings::StringIndices;
 use crate::error::{Conflict, Error, ErrorKind, Result};
-use crate::model::{FileId, Module, ProcedureId, ScopeId, TypeId, TypeKind, Unit, UnitId};
+use crate::model::{CompileUnit, FileId, Module, ProcedureId, ScopeId, TypeId, TypeKind, UnitId};
 
 /// Lowering for a module's units one by one, on several threads if the user wants.
 ///
@@ -154,7 +154,7 @@ impl<'m> Units<'m> {
     }
 
     /// Whether a unit's entry states the described language version.
-    pub(super) fn has_language_version(&self, unit: &Unit) -> bool {
+    pub(super) fn has_language_version(&self, unit: &CompileUnit) -> bool {
         self.consumer.entries.language_names
             && unit.language.is_some_and(|language| language.name().is_some())
     }
@@ -191,7 +191,7 @@ impl<'m> Units<'m> {
 }
 
 /// Compiler and command line, separated by a space as in gcc and LLVM; `None` without a command line.
-pub(super) fn producer(module: &Module, unit: &Unit) -> Option<String> {
+pub(super) fn producer(module: &Module, unit: &CompileUnit) -> Option<String> {
     let compiler = unit.producer.map_or("", |producer| module.string(producer));
     unit.command_line.map(|command_line| format!("{compiler} {}", module.string(command_line)))
 }

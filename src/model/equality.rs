@@ -7,7 +7,7 @@
 use core::ops::Range;
 
 use super::{
-    Accessibility, Address, Argument, Base, BaseOffset, Composite, Count, Defaulted, DescribedCalls,
+    Accessibility, Address, Argument, Base, BaseOffset, CompositeType, Count, Defaulted, DescribedCalls,
     Discriminant, Entity, ExprId, FileId, FrameRule, FunctionId, Imported, Lanes, Language, Lists, Live,
     LocId, Macro, Mask, MemorySpace, Module, Node, Pool, Procedure, ProcedureId, RegionId, RegionKind,
     ScopeId, ScopeKind, SourceLine, Stack, StringId, Strings, Symbol, TemplateArgument, TemplateParameter,
@@ -225,7 +225,7 @@ macro_rules! fields { ($($type:ident { $($field:ident),* })*) => { $(
     }
 )* } }
 fields! {
-    Composite { name, templates, bases, members }
+    CompositeType { name, templates, bases, members }
     TemplateParameter { name, argument }
     Base { offset }
     VariantPart { discriminant, variants }

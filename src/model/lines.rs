@@ -4,7 +4,7 @@ use super::ids::FileId;
 
 /// A line table row: the instructions from `pc` up to the next row's pc belong to this line. DWARF 5 section 6.2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Row {
+pub struct LineTableRow {
     /// Bytes from the function start.
     pub pc: u64,
     /// The source file.
@@ -23,7 +23,7 @@ pub struct Row {
     pub is_epilogue_begin: bool,
 }
 
-impl Row {
+impl LineTableRow {
     /// A row that begins a statement, without a column.
     pub fn new(pc: u64, file: FileId, line: u32) -> Self {
         Self {

@@ -30,7 +30,7 @@ mod types;
 mod warnings;
 
 pub use calls::{Argument, Call};
-pub use denote::{Contents, NoMeaning, Span, Storage};
+pub use denote::{DescribedStorage, MachineContents, NoMeaning, StorageSpan};
 pub use frame::{Column, FrameRule, Stack};
 pub use functions::{Defaulted, DescribedCalls, Function, MemberFunction, Virtuality};
 pub use ids::{
@@ -41,7 +41,7 @@ pub use imports_and_labels::{Import, Imported, Label};
 pub(crate) use lanes::Lanes;
 pub use lanes::{Mask, Region, RegionKind, WholeWave};
 pub use language::Language;
-pub use lines::Row;
+pub use lines::LineTableRow;
 pub use live::Live;
 pub use loc::{Half, Loc, Symbol, Val};
 pub use macros::Macro;
@@ -56,14 +56,16 @@ pub use postfix::Nodes;
 pub(crate) use postfix::Postfix;
 pub(crate) use postfix::Small;
 pub(crate) use recent::Recent;
-pub use scopes::{Address, File, Procedure, Scope, ScopeKind, SourceLine, Unit, Variable, VariableKind};
+pub use scopes::{
+    Address, CompileUnit, File, Procedure, Scope, ScopeKind, SourceLine, Variable, VariableKind,
+};
 pub(crate) use strings::{Numbering, Strings};
 pub(crate) use tree::Tree;
 pub(crate) use types::is_type_tag;
 pub use types::{
-    Accessibility, Base, BaseEncoding, BaseOffset, Composite, CompositeKind, Count, Dimension, Discriminant,
-    Member, MemorySpace, Passed, PointerKind, Qualifier, TemplateArgument, TemplateParameter, Type, TypeKind,
-    Variant, VariantPart, VariantValues,
+    Accessibility, Base, BaseEncoding, BaseOffset, CompositeKind, CompositeType, Count, Dimension,
+    Discriminant, Member, MemorySpace, Passed, PointerKind, Qualifier, TemplateArgument, TemplateParameter,
+    Type, TypeKind, Variant, VariantPart, VariantValues,
 };
 #[cfg(feature = "spirv")]
 pub(crate) use types::{Elements, Part};
@@ -89,7 +91,7 @@ pub struct Module {
     pub(crate) target: Target,
     pub(crate) strings: Strings,
     pub(crate) exprs: IndexSet<(Expr, Vec<Entity>), DefaultHashBuilder>,
-    pub(crate) units: PrimaryMap<UnitId, Unit>,
+    pub(crate) units: PrimaryMap<UnitId, CompileUnit>,
     pub(crate) files: PrimaryMap<FileId, File>,
     pub(crate) types: PrimaryMap<TypeId, Type>,
     pub(crate) variant_parts: PrimaryMap<VariantPartId, VariantPart>,
@@ -121,7 +123,7 @@ pub(crate) struct Lists {
     /// Frame rule indices, sorted by function, then by column and pc.
     pub(crate) frame_columns: Vec<u32>,
     /// Sorted by function, then by pc.
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<LineTableRow>,
     /// Scopes' half-open pc ranges, in bytes from the function start.
     pub(crate) ranges: Vec<Range<u64>>,
     /// Sorted by unit, then in preprocessor order.
@@ -182,12 +184,12 @@ impl Module {
     }
 
     /// The compilation units.
-    pub fn units(&self) -> impl Iterator<Item = (UnitId, &Unit)> {
+    pub fn units(&self) -> impl Iterator<Item = (UnitId, &CompileUnit)> {
         self.units.iter()
     }
 
     /// A unit.
-    pub fn unit(&self, id: UnitId) -> &Unit {
+    pub fn unit(&self, id: UnitId) -> &CompileUnit {
         &self.units[id]
     }
 
@@ -263,7 +265,7 @@ impl Module {
     }
 
     /// Returns a function's line table, sorted by pc.
-    pub fn rows(&self, id: FunctionId) -> &[Row] {
+    pub fn rows(&self, id: FunctionId) -> &[LineTableRow] {
         slice(&self.lists.rows, &self.functions[id].rows)
     }
 

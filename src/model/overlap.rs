@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use hashbrown::HashSet;
 
-use super::denote::{Contents, Span, Storage};
+use super::denote::{DescribedStorage, MachineContents, StorageSpan};
 use super::ids::{FunctionId, LocId, ScopeId, TypeId, VariableId};
 use super::nodes::Node;
 use super::warnings::{Sharer, Warned, Warning};
@@ -148,11 +148,11 @@ impl Module {
                 items.push(Item { pcs: pcs.clone(), unit, bits: from..from.saturating_add(bits), who });
             };
             match span.storage {
-                Storage::Memory(space, _) if is_slot && space == SpaceId::PRIVATE_LANE => {
+                DescribedStorage::Memory(space, _) if is_slot && space == SpaceId::PRIVATE_LANE => {
                     push(Unit::Slot, from, span.bits);
                 }
-                Storage::Memory(..) if is_cfa => push(Unit::Cfa, from, span.bits),
-                Storage::Register(reg) => {
+                DescribedStorage::Memory(..) if is_cfa => push(Unit::Cfa, from, span.bits),
+                DescribedStorage::Register(reg) => {
                     let Some(register) = self.target.register(reg) else { continue };
                     let lanes = register.lanes;
                     let width = u64::from(register.lane_bits());
@@ -178,9 +178,9 @@ impl Module {
     }
 
     /// A canonical frame address with space on both sides.
-    fn any_cfa(&self) -> Span {
+    fn any_cfa(&self) -> StorageSpan {
         let space = self.target.space(SpaceId::PRIVATE_WAVE).map_or(SpaceId::DEFAULT, |space| space.id);
-        Span { storage: Storage::Memory(space, None), from: 1 << 34, bits: 1 }
+        StorageSpan { storage: DescribedStorage::Memory(space, None), from: 1 << 34, bits: 1 }
     }
 
     /// Strips qualifiers and typedefs; `None` for `void`.
@@ -281,10 +281,10 @@ struct Nothing {
     lane: u32,
     /// Whether masks select all lanes.
     is_chosen: bool,
-    cfa: Span,
+    cfa: StorageSpan,
 }
 
-impl Contents for Nothing {
+impl MachineContents for Nothing {
     fn register(&self, _: Reg, _: u64, _: u32) -> Option<u64> {
         self.is_chosen.then_some(u64::MAX)
     }
@@ -293,7 +293,7 @@ impl Contents for Nothing {
         self.is_chosen.then_some(u64::MAX)
     }
 
-    fn cfa(&self) -> Option<Span> {
+    fn cfa(&self) -> Option<StorageSpan> {
         Some(self.cfa.clone())
     }
 

@@ -13,7 +13,7 @@ use super::{Entity, Module, Node};
 
 unit_properties! { entity (pub)
     /// A compilation unit.
-    pub struct Unit {
+    pub struct CompileUnit {
         /// Name of its primary source file.
         pub name: StringId,
         /// Outermost scope.
@@ -27,7 +27,7 @@ unit_properties! { entity (pub)
     }
 }
 
-impl Unit {
+impl CompileUnit {
     /// Whether its language has functions without prototypes, so that `DW_AT_prototyped` is needed on functions with
     /// one: C and OpenCL C. DWARF 5 section 3.3.1.
     pub(crate) fn has_prototypes(&self) -> bool {

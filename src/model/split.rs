@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Module, StringId, Unit, UnitId};
+use super::{CompileUnit, Module, StringId, UnitId};
 use crate::error::{Error, Result};
 
 impl Module {
@@ -51,11 +51,11 @@ impl Module {
     }
 
     /// Returns file names derived from the units' names, with a number where a name repeats.
-    fn split_names_by(&self, called: impl Fn(&Unit) -> String) -> Vec<String> {
+    fn split_names_by(&self, called: impl Fn(&CompileUnit) -> String) -> Vec<String> {
         // Names that were set come first, so that no default takes them.
         let chosen = self.units.values().filter_map(|unit| unit.split_name);
         let mut taken: HashSet<String> = chosen.map(|name| self.string(name).to_owned()).collect();
-        let name = |(id, unit): (UnitId, &Unit)| {
+        let name = |(id, unit): (UnitId, &CompileUnit)| {
             if let Some(name) = unit.split_name {
                 return self.string(name).to_owned();
             }
@@ -75,7 +75,7 @@ impl Module {
     }
 
     /// A unit's name without directories, because its split unit is in the object's directory.
-    fn file_name_of(&self, unit: &Unit) -> &str {
+    fn file_name_of(&self, unit: &CompileUnit) -> &str {
         let name = self.string(unit.name).rsplit(['/', '\\']).next().unwrap_or_default();
         if matches!(name, "" | "." | "..") { "unit" } else { name }
     }

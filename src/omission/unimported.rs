@@ -1,7 +1,7 @@
 //! Reasons why an import of debug instructions omits or changes what they encode: one table.
 
 use crate::error::{Count, ErrorKind};
-use crate::spirv::{Enumeration, Field, Name, Set};
+use crate::spirv::{Enumeration, Field, InstructionName, Set};
 use eitri_dwarf::texts;
 
 texts! {
@@ -44,7 +44,7 @@ texts! {
     // Types.
     NoType "it is not a type";
     NotType(id: u32) "%{id} is not a type";
-    NotTypeInstruction(instruction: Name) "{} is not a type", instruction.text();
+    NotTypeInstruction(instruction: InstructionName) "{} is not a type", instruction.text();
     Qualifier "its qualifier is not in the list of the set";
     Tag "it is not a class, structure or union";
     Format(format: u32) "only its name is imported, not its format {}", Enumeration::FpEncoding.text(*format, Set::Shader101);

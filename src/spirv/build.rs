@@ -14,7 +14,7 @@ use crate::model::Module;
 /// A module section before the functions, in the order of the SPIR-V specification's section 2.4 "Logical Layout of a
 /// Module".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum ModulePart {
     /// 1: `OpCapability`.
     Capabilities,
     /// 2: `OpExtension`.
@@ -39,7 +39,7 @@ pub enum Part {
     Globals,
 }
 
-const PARTS: usize = Part::Globals as usize + 1;
+const PARTS: usize = ModulePart::Globals as usize + 1;
 
 /// Writes a module. An instruction is given by its opcode and operands; id operands are numbers.
 ///
@@ -125,13 +125,14 @@ impl ModuleBuilder {
 
     /// Adds an `OpCapability`.
     pub fn capability(&mut self, capability: u32) -> &mut Self {
-        self.parts[Part::Capabilities as usize].extend([2 << 16 | u32::from(op::CAPABILITY), capability]);
+        self.parts[ModulePart::Capabilities as usize]
+            .extend([2 << 16 | u32::from(op::CAPABILITY), capability]);
         self
     }
 
     /// Sets the `OpMemoryModel`.
     pub fn memory_model(&mut self, addressing: u32, memory: u32) -> &mut Self {
-        self.parts[Part::MemoryModel as usize] =
+        self.parts[ModulePart::MemoryModel as usize] =
             vec![3 << 16 | u32::from(op::MEMORY_MODEL), addressing, memory];
         self
     }
@@ -141,7 +142,7 @@ impl ModuleBuilder {
     /// # Errors
     /// The errors of [`string`](Self::string).
     pub fn extension(&mut self, name: &str) -> Result<&mut Self> {
-        self.annotate(Part::Extensions, op::EXTENSION, &text(name)?)
+        self.annotate(ModulePart::Extensions, op::EXTENSION, &text(name)?)
     }
 
     /// Adds an `OpExtInstImport`.
@@ -149,7 +150,7 @@ impl ModuleBuilder {
     /// # Errors
     /// The errors of [`string`](Self::string).
     pub fn import(&mut self, name: &str) -> Result<Id> {
-        self.once(Part::Imports, op::EXT_INST_IMPORT, None, &text(name)?)
+        self.once(ModulePart::Imports, op::EXT_INST_IMPORT, None, &text(name)?)
     }
 
     /// Adds an `OpEntryPoint`.
@@ -166,7 +167,7 @@ impl ModuleBuilder {
         let mut operands = vec![model, function.0];
         operands.extend(text(name)?);
         operands.extend(interface.iter().map(|id| id.0));
-        self.annotate(Part::EntryPoints, op::ENTRY_POINT, &operands)
+        self.annotate(ModulePart::EntryPoints, op::ENTRY_POINT, &operands)
     }
 
     /// Adds an `OpString`.
@@ -175,7 +176,7 @@ impl ModuleBuilder {
     /// [`ErrorKind::ZeroByte`] if the string contains a zero byte; [`ErrorKind::TooLarge`] if the string does not
     /// fit one instruction, or no id is left.
     pub fn string(&mut self, string: &str) -> Result<Id> {
-        self.once(Part::Strings, op::STRING, None, &text(string)?)
+        self.once(ModulePart::Strings, op::STRING, None, &text(string)?)
     }
 
     /// Adds an `OpName`.
@@ -185,7 +186,7 @@ impl ModuleBuilder {
     pub fn name(&mut self, id: Id, name: &str) -> Result<&mut Self> {
         let mut operands = vec![id.0];
         operands.extend(text(name)?);
-        self.annotate(Part::Names, op::NAME, &operands)
+        self.annotate(ModulePart::Names, op::NAME, &operands)
     }
 
     /// Adds a type or constant, or returns the id of an equal type or constant. Constants have a type operand `ty`;
@@ -194,7 +195,7 @@ impl ModuleBuilder {
     /// # Errors
     /// [`ErrorKind::TooLarge`] if the operands do not fit one instruction, or no id is left.
     pub fn global(&mut self, opcode: u16, ty: Option<Id>, operands: &[u32]) -> Result<Id> {
-        self.once(Part::Globals, opcode, ty, operands)
+        self.once(ModulePart::Globals, opcode, ty, operands)
     }
 
     /// Adds a global variable, or a type or constant that is never shared with an equal one, under an id that was
@@ -203,7 +204,7 @@ impl ModuleBuilder {
     /// # Errors
     /// [`ErrorKind::TooLarge`] if the operands do not fit one instruction.
     pub fn global_as(&mut self, id: Id, opcode: u16, ty: Option<Id>, operands: &[u32]) -> Result<&mut Self> {
-        push(&mut self.parts[Part::Globals as usize], opcode, ty, Some(id), operands)?;
+        push(&mut self.parts[ModulePart::Globals as usize], opcode, ty, Some(id), operands)?;
         Ok(self)
     }
 
@@ -211,12 +212,12 @@ impl ModuleBuilder {
     ///
     /// # Errors
     /// [`ErrorKind::TooLarge`] if the operands do not fit one instruction.
-    pub fn annotate(&mut self, part: Part, opcode: u16, operands: &[u32]) -> Result<&mut Self> {
+    pub fn annotate(&mut self, part: ModulePart, opcode: u16, operands: &[u32]) -> Result<&mut Self> {
         push(&mut self.parts[part as usize], opcode, None, None, operands)?;
         Ok(self)
     }
 
-    fn once(&mut self, part: Part, opcode: u16, ty: Option<Id>, operands: &[u32]) -> Result<Id> {
+    fn once(&mut self, part: ModulePart, opcode: u16, ty: Option<Id>, operands: &[u32]) -> Result<Id> {
         // The section is not part of the key, because the opcode determines it.
         let mut key = vec![u32::from(opcode), ty.map_or(0, |ty| ty.0)];
         key.extend_from_slice(operands);

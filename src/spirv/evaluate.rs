@@ -6,7 +6,7 @@ use core::ops::Range;
 use super::operations::OPERATIONS;
 use super::provider::DebugOperation;
 use crate::error::{At, Count, Error, Result};
-use crate::eval::{Architecture, Context, Element, Evaluator, Kind, Location, Machine};
+use crate::eval::{Architecture, Context, Element, Evaluator, Location, Machine, ResultKind};
 use crate::op::{Dialect, Encoder, Encoding, Op, Reg};
 use crate::target::SpaceId;
 
@@ -105,7 +105,7 @@ pub fn evaluate(
     let element = match initial {
         Initial::Address(element) | Initial::Value(element) => core::slice::from_ref(element),
     };
-    let context = Context { initial: element, kind: Kind::Location, ..Context::new(encoding, target) };
+    let context = Context { initial: element, kind: ResultKind::Location, ..Context::new(encoding, target) };
     let location = Evaluator::new().location(&encoded.bytes, machine, &context).map_err(|fault| {
         // The evaluator reports a byte offset; callers know operations by index.
         let index = fault.offset.and_then(|offset| encoded.starts.iter().rposition(|&start| start <= offset));

@@ -6,7 +6,7 @@ use super::operand::Field;
 use super::operations::operations;
 use super::provider::DebugOperation;
 use super::read::Facts;
-use super::table::Name;
+use super::table::InstructionName;
 use super::words::Id;
 use crate::error::{Error, Result};
 
@@ -17,7 +17,7 @@ impl Facts<'_> {
     /// The error names the instruction, if the id is not a `DebugExpression`, or if an operation does not belong to the
     /// set or has operands wider than 32 bits.
     pub fn operations(&self, expression: Id) -> Result<SmallVec<[DebugOperation; 4]>> {
-        let fact = self.get(expression).filter(|fact| fact.name() == Some(Name::Expression));
+        let fact = self.get(expression).filter(|fact| fact.name() == Some(InstructionName::Expression));
         let fact = fact.ok_or_else(|| Error::malformed(format!("{expression} is not a DebugExpression")))?;
         let set = fact.set.name();
         // Constants are sign-extended to 64 bits, so that a negative 32-bit number needs the second conversion.
@@ -26,7 +26,7 @@ impl Facts<'_> {
             u32::try_from(number).ok().or_else(|| Some(i32::try_from(number as i64).ok()? as u32))
         };
         let operation = |id: Id| {
-            let fact = self.get(id).filter(|fact| fact.name() == Some(Name::Operation));
+            let fact = self.get(id).filter(|fact| fact.name() == Some(InstructionName::Operation));
             let operation = fact.and_then(|fact| {
                 let number = word(self.number(&fact, Field::Operation))?;
                 operations(fact.set).get(number as usize)?;

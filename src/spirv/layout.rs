@@ -16,7 +16,7 @@ use crate::error::{Count, Error, Result};
 
 /// A module's index: definitions, functions and imported instruction sets.
 #[derive(Debug, Clone)]
-pub struct Layout<'a> {
+pub struct ModuleLayout<'a> {
     words: Words<'a>,
     ids: Ids,
     again: Vec<usize>,
@@ -25,7 +25,7 @@ pub struct Layout<'a> {
     /// Names of later versions than the known ones, which are read as the newest known version.
     later_sets: IndexMap<Id, String>,
     unknown_sets: IndexMap<Id, String>,
-    functions: Vec<Function>,
+    functions: Vec<FunctionLayout>,
     globals_end: usize,
     highest: Id,
     /// Positions of all sets' extended instructions.
@@ -38,7 +38,7 @@ pub struct Layout<'a> {
 
 /// A function, from its `OpFunction` to the end of its `OpFunctionEnd`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Function {
+pub struct FunctionLayout {
     /// Result id of the `OpFunction`.
     pub id: Id,
     /// The function's words, counted from the module's start.
@@ -60,7 +60,7 @@ pub struct Constant {
     pub is_plain: bool,
 }
 
-impl<'a> Layout<'a> {
+impl<'a> ModuleLayout<'a> {
     /// Indexes the words in one pass.
     ///
     /// # Errors
@@ -89,7 +89,7 @@ impl<'a> Layout<'a> {
             capabilities: OnceLock::new(),
             dominators: OnceLock::new(),
         };
-        let mut open: Option<Function> = None;
+        let mut open: Option<FunctionLayout> = None;
         let module = words.all();
         let mut next = HEADER;
         while let Some(&first) = module.get(next) {
@@ -126,20 +126,20 @@ impl<'a> Layout<'a> {
                 op::FUNCTION => {
                     let id = result.unwrap_or(Id(0));
                     // A function without an end extends to the next function.
-                    let ended = open.replace(Function { id, at: start..start });
-                    layout.functions.extend(ended.map(|it| Function { at: it.at.start..start, ..it }));
+                    let ended = open.replace(FunctionLayout { id, at: start..start });
+                    layout.functions.extend(ended.map(|it| FunctionLayout { at: it.at.start..start, ..it }));
                 }
                 op::FUNCTION_END => {
                     let ended = open.take();
                     let end = instruction.end();
-                    layout.functions.extend(ended.map(|it| Function { at: it.at.start..end, ..it }));
+                    layout.functions.extend(ended.map(|it| FunctionLayout { at: it.at.start..end, ..it }));
                 }
                 _ => {}
             }
         }
         let end = words.all().len();
         // The last function may have no end.
-        layout.functions.extend(open.map(|it| Function { at: it.at.start..end, ..it }));
+        layout.functions.extend(open.map(|it| FunctionLayout { at: it.at.start..end, ..it }));
         layout.globals_end = layout.functions.first().map_or(end, |first| first.at.start);
         Ok(layout)
     }
@@ -270,12 +270,12 @@ impl<'a> Layout<'a> {
     }
 
     /// The functions, in order.
-    pub fn functions(&self) -> &[Function] {
+    pub fn functions(&self) -> &[FunctionLayout] {
         &self.functions
     }
 
     /// The function that contains the word.
-    pub fn function_at(&self, at: usize) -> Option<&Function> {
+    pub fn function_at(&self, at: usize) -> Option<&FunctionLayout> {
         let next = self.functions.partition_point(|function| function.at.start <= at);
         self.functions[..next].last().filter(|function| at < function.at.end)
     }

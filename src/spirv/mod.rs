@@ -11,11 +11,11 @@
 //! guessed. Limits: specialization constants have no known value, and instructions from sets that describe graphs are
 //! kept, but not read.
 //!
-//! One table lists for every [instruction](Name) in these sets its operands, the instructions that each operand may
+//! One table lists for every [instruction](InstructionName) in these sets its operands, the instructions that each operand may
 //! refer to, and the module section that contains it. [`read`], [`print`](print()) and [`validate`] are based on it.
 //!
 //! ```
-//! use eitri::spirv::{Name, Set, read, validate};
+//! use eitri::spirv::{InstructionName, Set, read, validate};
 //!
 //! # fn string(text: &str) -> Vec<u32> {
 //! #     let mut bytes = text.as_bytes().to_vec();
@@ -34,8 +34,8 @@
 //!
 //! let facts = read(&words)?;
 //! let found: Vec<_> = facts.iter().map(|fact| (fact.set, fact.name())).collect();
-//! assert_eq!(found[0], (Set::OpenCl, Some(Name::InfoNone)));
-//! assert_eq!(found[1], (Set::OpenCl, Some(Name::Source)));
+//! assert_eq!(found[0], (Set::OpenCl, Some(InstructionName::InfoNone)));
+//! assert_eq!(found[1], (Set::OpenCl, Some(InstructionName::Source)));
 //!
 //! // %9 is undefined, and not below the id bound.
 //! let report = validate(&facts);
@@ -92,26 +92,26 @@ pub mod instructions {
 pub use attach::attach;
 pub use attached::Attached;
 pub use binding::{Binding, Position, Statement};
-pub use build::{ModuleBuilder, Part};
+pub use build::{ModuleBuilder, ModulePart};
 #[cfg(feature = "read")]
 pub use check::{Checked, Difference, check};
 #[cfg(feature = "json")]
 pub(crate) use describe::names_of_ids;
-pub use describe::{DescribedModule, Source, describe};
+pub use describe::{DescribedModule, ModuleSource, describe};
 #[cfg(feature = "read")]
 pub use evaluate::{Evaluated, Initial, evaluate};
 pub use import::{ImportedModule, import};
-pub use layout::{Constant, Function, Layout};
+pub use layout::{Constant, FunctionLayout, ModuleLayout};
 pub use mode::Mode;
 pub use names::Enumeration;
-pub use operand::{Field, Section};
+pub use operand::{Field, SpecificationSection};
 pub use operations::{OPERATIONS, Operation, operations};
 #[cfg(feature = "json")]
 pub(crate) use provider::Interpretation;
 pub use provider::{DebugOperation, ExtendedOperation, Index, Provider};
 pub use read::{Fact, Facts, Operand, read};
 pub use strip::{strip, strip_unused};
-pub use table::{Name, Set};
+pub use table::{InstructionName, Set};
 pub use text::{TextOptions, print};
-pub use validate::{Finding, Report, Rule, validate};
+pub use validate::{ValidationFinding, ValidationReport, ValidationRule, validate};
 pub use words::{HEADER, Id, Ids, Instruction, Instructions, MAGIC, Words, from_bytes, is_module};

@@ -1,7 +1,7 @@
 //! Operands in debug instructions: where they occur, what they may contain, and which sets have them.
 
 use super::names::Enumeration;
-use super::table::{Name, Set};
+use super::table::{InstructionName, Set};
 
 /// An operand in a table row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,7 +131,7 @@ macro_rules! named { (
 named! {
     /// A section in the specifications. `OpenCL.DebugInfo.100` numbers them; `NonSemantic.Shader.DebugInfo.100` has the
     /// same titles without numbers, and one more section.
-    Section;
+    SpecificationSection;
     Missing "4.1 Missing Debugging Information",
     Units "4.2 Compilation Unit",
     Types "4.3 Type instructions",
@@ -202,7 +202,7 @@ pub struct Referents {
     /// Describes the permitted instructions.
     pub text: &'static str,
     /// Debug instructions in the same set.
-    pub debug: &'static [Name],
+    pub debug: &'static [InstructionName],
     /// Other permitted instructions.
     pub core: &'static [CoreInstruction],
 }
@@ -263,28 +263,28 @@ pub(super) const BUILD_FLAGS: OperandKind = OperandKind::Enumerant(Enumeration::
 
 /// Instructions that represent a type. Members and base classes are not among them, because they are parts of a type;
 /// template parameters are not, because they stand for a type.
-const TYPES: &[Name] = &[
-    Name::TypeBasic,
-    Name::TypePointer,
-    Name::TypeQualifier,
-    Name::TypeArray,
-    Name::TypeArrayDynamic,
-    Name::TypeString,
-    Name::TypeVector,
-    Name::TypeMatrix,
-    Name::TypeVectorId,
-    Name::TypeCooperativeMatrix,
-    Name::Typedef,
-    Name::TypeFunction,
-    Name::TypeEnum,
-    Name::TypeComposite,
-    Name::TypePtrToMember,
-    Name::TypeTemplate,
+const TYPES: &[InstructionName] = &[
+    InstructionName::TypeBasic,
+    InstructionName::TypePointer,
+    InstructionName::TypeQualifier,
+    InstructionName::TypeArray,
+    InstructionName::TypeArrayDynamic,
+    InstructionName::TypeString,
+    InstructionName::TypeVector,
+    InstructionName::TypeMatrix,
+    InstructionName::TypeVectorId,
+    InstructionName::TypeCooperativeMatrix,
+    InstructionName::Typedef,
+    InstructionName::TypeFunction,
+    InstructionName::TypeEnum,
+    InstructionName::TypeComposite,
+    InstructionName::TypePtrToMember,
+    InstructionName::TypeTemplate,
 ];
 
 macro_rules! ids { ($($name:ident $text:literal [$($debug:ident)*] [$($core:expr),*];)*) => { $(
     pub(super) const $name: OperandKind =
-        OperandKind::Id(&Referents { text: $text, debug: &[$(Name::$debug),*], core: &[$($core),*] });
+        OperandKind::Id(&Referents { text: $text, debug: &[$(InstructionName::$debug),*], core: &[$($core),*] });
 )* } }
 
 ids! {

@@ -3,12 +3,12 @@
 
 use core::ops::Range;
 
-use super::layout::Layout;
+use super::layout::ModuleLayout;
 use super::opcodes as op;
 use super::operations::{OPERATIONS, Operation};
 use super::provider::{DebugOperation, Provider};
 use super::words::{Id, Instruction};
-use crate::error::{Count, Error, ErrorKind, Quantity, Result, Unavailable};
+use crate::error::{Count, Error, ErrorKind, Quantity, Result, UnavailableValue};
 use crate::model::{Module, Part, TypeId};
 
 /// `OpSampledImage`, whose result only image instructions may use: section 2.16.1 "Universal Validation Rules".
@@ -23,7 +23,7 @@ pub(super) struct Spot {
     pub at: usize,
 }
 
-impl<'a> Layout<'a> {
+impl<'a> ModuleLayout<'a> {
     /// The instruction that defines a value, if the definition is visible at the spot.
     ///
     /// # Errors
@@ -72,11 +72,13 @@ impl<'a> Layout<'a> {
         match self.definition(id) {
             None => unknown(id),
             Some(defined) if !self.is_value(defined) => wrong(defined, "a value"),
-            Some(defined) if !self.is_seen(defined, spot) => unavailable(Unavailable::OtherFunction(id.0)),
-            Some(defined) if defined.at < spot.at => {
-                unavailable(Unavailable::NotDominating(id.0, defined.at, spot.at))
+            Some(defined) if !self.is_seen(defined, spot) => {
+                unavailable(UnavailableValue::OtherFunction(id.0))
             }
-            Some(_) => unavailable(Unavailable::Later(id.0)),
+            Some(defined) if defined.at < spot.at => {
+                unavailable(UnavailableValue::NotDominating(id.0, defined.at, spot.at))
+            }
+            Some(_) => unavailable(UnavailableValue::Later(id.0)),
         }
     }
 
@@ -232,6 +234,6 @@ pub(super) fn wrong(defined: Instruction<'_>, wanted: &str) -> Error {
 }
 
 #[cold]
-fn unavailable(why: Unavailable) -> Error {
+fn unavailable(why: UnavailableValue) -> Error {
     ErrorKind::UnavailableValue(why).into()
 }

@@ -1,12 +1,12 @@
 //! Reads a module's debug instructions, from any set and producer. Only the structure is checked here;
 //! [`validate`](super::validate()) checks the rest, so that invalid modules can still be printed.
 
-use super::layout::Layout;
+use super::layout::ModuleLayout;
 use super::names::Enumeration;
 use super::opcodes as op;
 use super::operand::{Field, OperandKind, OperandRow};
 use super::rows::Form;
-use super::table::{Name, Set};
+use super::table::{InstructionName, Set};
 use super::words::{Id, Instruction, Words};
 use crate::error::{At, Count, Error, Result};
 
@@ -16,7 +16,7 @@ use crate::error::{At, Count, Error, Result};
 /// The error names the word, if the words are not a module, or a debug instruction is too short. Operands are not
 /// checked here: see [`validate`](super::validate()).
 pub fn read(words: &[u32]) -> Result<Facts<'_>> {
-    let layout = Layout::unchecked(Words::with_header(words)?)?;
+    let layout = ModuleLayout::unchecked(Words::with_header(words)?)?;
     if let Some(short) = layout.extended().find(|it| it.operands().len() < 2) {
         let what = format!("OpExtInst has {}; expected at least 5", Count(short.words.len(), "word"));
         return Err(Error::malformed(what).at_word(short.at));
@@ -31,7 +31,7 @@ fn is_ext_inst(opcode: u16) -> bool {
 /// A module's debug instructions, with its layout.
 #[derive(Debug, Clone)]
 pub struct Facts<'a> {
-    layout: Layout<'a>,
+    layout: ModuleLayout<'a>,
 }
 
 /// A debug instruction.
@@ -99,7 +99,7 @@ impl Operand {
 
 impl<'a> Facts<'a> {
     /// The module's layout.
-    pub fn layout(&self) -> &Layout<'a> {
+    pub fn layout(&self) -> &ModuleLayout<'a> {
         &self.layout
     }
 
@@ -167,8 +167,8 @@ impl<'a> Facts<'a> {
 
 impl Fact<'_> {
     /// The instruction's name; `None` if the set has no instruction with this number.
-    pub fn name(&self) -> Option<Name> {
-        Name::numbered(self.set, self.number)
+    pub fn name(&self) -> Option<InstructionName> {
+        InstructionName::numbered(self.set, self.number)
     }
 
     /// Operands, in order.
@@ -180,7 +180,7 @@ impl Fact<'_> {
         })
     }
 
-    fn form(&self) -> Option<(Name, &'static Form)> {
+    fn form(&self) -> Option<(InstructionName, &'static Form)> {
         let name = self.name()?;
         Some((name, name.row().form(self.set, self.operands.len())))
     }

@@ -2,7 +2,7 @@
 //! computed at compile time, because reading a module looks up every instruction.
 
 use super::operand::*;
-use super::table::{Name, Set, for_each_instruction};
+use super::table::{InstructionName, Set, for_each_instruction};
 
 /// An instruction's numbers. Each instruction is in some version of `NonSemantic.Shader.DebugInfo`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,13 +41,13 @@ impl Numbers {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InstructionRow {
     /// The instruction.
-    pub name: Name,
+    pub name: InstructionName,
     /// Name in the specifications.
     pub text: &'static str,
     /// Numbers by set.
     pub numbers: Numbers,
     /// Section in the specification.
-    pub section: Section,
+    pub section: SpecificationSection,
     /// Part of the module that contains the instruction.
     pub area: Area,
     /// Operands in all sets.
@@ -58,11 +58,11 @@ macro_rules! rows { ($(
     $variant:ident $text:literal $sets:ident($($number:literal),*) $section:ident $area:ident
     { $($field:ident: $kind:ident $([$($more:ident)*])?),* };
 )*) => {
-    static ROWS: [InstructionRow; Name::ALL.len()] = [$(InstructionRow {
-        name: Name::$variant,
+    static ROWS: [InstructionRow; InstructionName::ALL.len()] = [$(InstructionRow {
+        name: InstructionName::$variant,
         text: $text,
         numbers: Numbers::$sets($($number),*),
-        section: Section::$section,
+        section: SpecificationSection::$section,
         area: Area::$area,
         all_operands: &[$(OperandRow::new(Field::$field, $kind)$($(.$more())*)?),*],
     }),*];
@@ -71,7 +71,7 @@ macro_rules! rows { ($(
 for_each_instruction!(rows);
 
 /// Instructions by set and number.
-static NUMBERED: [[Option<Name>; 256]; Set::ALL.len()] = {
+static NUMBERED: [[Option<InstructionName>; 256]; Set::ALL.len()] = {
     let mut numbered = [[None; 256]; Set::ALL.len()];
     let mut set = 0;
     while set < Set::ALL.len() {
@@ -87,7 +87,7 @@ static NUMBERED: [[Option<Name>; 256]; Set::ALL.len()] = {
     numbered
 };
 
-impl Name {
+impl InstructionName {
     /// The instruction's row.
     #[doc(hidden)]
     pub fn row(self) -> &'static InstructionRow {
@@ -116,7 +116,7 @@ impl Name {
     }
 
     /// The instruction's section in the specification.
-    pub fn section(self) -> Section {
+    pub fn section(self) -> SpecificationSection {
         self.row().section
     }
 
@@ -135,7 +135,7 @@ impl InstructionRow {
     /// Name in a set: `OpenCL.DebugInfo.100` has the name of its extension `SPV_INTEL_debug_module`.
     pub const fn text_in(&self, set: Set) -> &'static str {
         match (self.name, set) {
-            (Name::Module, Set::OpenCl) => "DebugModuleINTEL",
+            (InstructionName::Module, Set::OpenCl) => "DebugModuleINTEL",
             _ => self.text,
         }
     }
@@ -162,7 +162,7 @@ impl InstructionRow {
     /// The form of an instruction with `count` operands.
     pub(super) fn form(&self, set: Set, count: usize) -> &'static Form {
         // Version 200 has a two-operand checksum before the text; a single operand is version 100's text.
-        let is_short = matches!((self.name, set, count), (Name::Source, Set::Shader200, 2));
+        let is_short = matches!((self.name, set, count), (InstructionName::Source, Set::Shader200, 2));
         self.name.form(if is_short { Set::Shader } else { set })
     }
 
@@ -187,12 +187,12 @@ impl InstructionRow {
 
 impl Set {
     /// Whether the set has the instruction.
-    pub(crate) fn has(self, name: Name) -> bool {
+    pub(crate) fn has(self, name: InstructionName) -> bool {
         name.number(self).is_some()
     }
 
     /// Whether the instruction has the operand in this set.
-    pub(crate) fn has_operand(self, name: Name, field: Field) -> bool {
+    pub(crate) fn has_operand(self, name: InstructionName, field: Field) -> bool {
         let row = name.row();
         row.number(self).is_some() && row.operands(self).any(|operand| operand.field == field)
     }
@@ -225,12 +225,12 @@ pub(super) struct Form {
 }
 
 /// A set's instructions, in the order of the table.
-pub(super) type Forms = [Form; Name::ALL.len()];
+pub(super) type Forms = [Form; InstructionName::ALL.len()];
 
 static FORMS: [Forms; Set::ALL.len()] = {
     let nothing = Operand { field: Field::Name, is_literal: false, is_many: false, row: 0 };
     let nothing = Form { number: None, operands: [nothing; MOST_OPERANDS], count: 0, once: 0 };
-    let mut forms = [[nothing; Name::ALL.len()]; Set::ALL.len()];
+    let mut forms = [[nothing; InstructionName::ALL.len()]; Set::ALL.len()];
     let mut set = 0;
     while set < Set::ALL.len() {
         let mut row = 0;
@@ -313,7 +313,7 @@ impl Form {
 impl Operand {
     /// The operand in the table.
     #[inline]
-    pub fn row(&self, name: Name) -> &'static OperandRow {
+    pub fn row(&self, name: InstructionName) -> &'static OperandRow {
         &name.row().all_operands[usize::from(self.row)]
     }
 }

@@ -9,7 +9,7 @@ use super::attached::BOUND;
 use super::binding::Binding;
 use super::mode::Mode;
 use super::opcodes as op;
-use super::table::{Name, Set};
+use super::table::{InstructionName, Set};
 use super::words::{Instruction, Instructions, Words, string_bytes};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Module;
@@ -104,7 +104,7 @@ fn instruction(it: Instruction<'_>, set: Set) -> Result<dr::Instruction> {
             vec![Operand::LiteralBit64(u64::from(high) << 32 | u64::from(low))]
         }
         (op::EXT_INST | op::EXT_INST_FORWARD, &[import, number, ref operands @ ..]) => {
-            let row = Name::numbered(set, number).map(Name::row);
+            let row = InstructionName::numbered(set, number).map(InstructionName::row);
             let count = operands.len();
             let is_literal = |index| {
                 let row = row.and_then(|row| row.operand(set, index, count));

@@ -3,7 +3,7 @@
 use hashbrown::HashSet;
 
 use super::attached::BOUND;
-use super::layout::Layout;
+use super::layout::ModuleLayout;
 use super::opcodes as op;
 use super::uses::uses;
 use super::words::{HEADER, Id, Instruction, Words, string_bytes};
@@ -33,7 +33,7 @@ const PRODUCER: &[u8] = b"Debug info producer: ";
 /// The error names the word, if the words are not a module.
 pub fn strip(words: &[u32]) -> Result<Vec<u32>> {
     let words = Words::new(words)?;
-    let layout = Layout::new(words)?;
+    let layout = ModuleLayout::new(words)?;
     let is_dropped = |it: &Instruction<'_>| is_debug(&layout, it);
     let mut dropped: HashSet<Id> = HashSet::new();
     let mut strings: HashSet<u32> = HashSet::new();
@@ -94,7 +94,7 @@ pub fn strip(words: &[u32]) -> Result<Vec<u32>> {
 pub fn strip_unused(words: &[u32]) -> Result<Vec<u32>> {
     let stripped = strip(words)?;
     let words = Words::new(&stripped)?;
-    let layout = Layout::new(words)?;
+    let layout = ModuleLayout::new(words)?;
     let mut used: HashSet<u32> = HashSet::new();
     let mut definitions = Vec::new();
     let mut is_known = true;
@@ -147,7 +147,7 @@ fn is_removable(it: &Instruction<'_>) -> bool {
 }
 
 /// Whether the instruction declares a debug instruction extension that the module does not use.
-fn is_unused_extension(layout: &Layout<'_>, it: &Instruction<'_>) -> bool {
+fn is_unused_extension(layout: &ModuleLayout<'_>, it: &Instruction<'_>) -> bool {
     let mut instructions = layout.words().instructions();
     match string_bytes(it.operands(), usize::MAX).as_deref() {
         Some(NON_SEMANTIC) => !instructions.any(|it| {
@@ -160,7 +160,7 @@ fn is_unused_extension(layout: &Layout<'_>, it: &Instruction<'_>) -> bool {
 }
 
 /// Whether an instruction belongs to a debug set, imports one, or is a line.
-pub(super) fn is_debug(layout: &Layout<'_>, instruction: &Instruction<'_>) -> bool {
+pub(super) fn is_debug(layout: &ModuleLayout<'_>, instruction: &Instruction<'_>) -> bool {
     match instruction.opcode() {
         op::LINE | op::NO_LINE => true,
         op::EXT_INST | op::EXT_INST_FORWARD => {

@@ -3,7 +3,7 @@
 //!
 //! | column | meaning |
 //! |---|---|
-//! | variant, name | [`Name`]'s variant, and the name in all sets |
+//! | variant, name | [`InstructionName`]'s variant, and the name in all sets |
 //! | numbers | `both(a, b)`: `a` in `OpenCL.DebugInfo.100`, `b` in `NonSemantic.Shader.DebugInfo`; `shader(b)`: in the latter alone |
 //! | section | the specification's section, the same in all sets |
 //! | area | before the functions, or in a function |
@@ -17,7 +17,7 @@
 //! `many`, any number of times; `some`, at least once; `pairs`, alternating with the other `pairs` operand; `none`, the
 //! specification permits a `DebugInfoNone`; `forward`, forward references are permitted.
 
-/// Passes all rows to a macro: here to the macro that defines [`Name`], and in `rows` to the macro that also reads the
+/// Passes all rows to a macro: here to the macro that defines [`InstructionName`], and in `rows` to the macro that also reads the
 /// operands, which name instructions.
 macro_rules! for_each_instruction { ($use:ident) => { $use! {
     InfoNone            "DebugInfoNone"              both(0, 0) Missing Globals {};
@@ -148,14 +148,14 @@ macro_rules! names { ($($variant:ident $text:literal $numbers:ident($($number:li
 )*) => {
     /// A debug instruction's name.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-    pub enum Name { $(
+    pub enum InstructionName { $(
         #[doc = concat!("`", $text, "`")]
         $variant,
     )* }
 
-    impl Name {
+    impl InstructionName {
         /// All instructions, in the order of the table.
-        pub const ALL: &'static [Name] = &[$(Name::$variant),*];
+        pub const ALL: &'static [InstructionName] = &[$(InstructionName::$variant),*];
     }
 } }
 for_each_instruction!(names);

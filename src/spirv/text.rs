@@ -5,7 +5,7 @@ use core::fmt::Write;
 use super::layout::unknown_set;
 use super::read::{Fact, Facts, Operand};
 use super::words::Id;
-use super::{Constant, Function, opcodes as op};
+use super::{Constant, FunctionLayout, opcodes as op};
 
 /// Options for [`print()`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -72,7 +72,7 @@ pub fn print(facts: &Facts<'_>, options: TextOptions) -> String {
 
 /// The current function and block.
 struct Place<'f> {
-    function: Option<&'f Function>,
+    function: Option<&'f FunctionLayout>,
     /// The label, and whether it is printed.
     block: Option<(Id, bool)>,
 }

@@ -17,7 +17,7 @@ use crate::target::Target;
 /// A function's code: instruction effects on storage, and assignments to variables. Pcs are in bytes from the
 /// function's start.
 #[derive(Debug, Clone)]
-pub struct Code {
+pub struct CodeEffects {
     pub(super) target: Target,
     pub(super) flow: ControlFlow,
     pub(super) values: Vec<ValueData>,
@@ -40,7 +40,7 @@ pub struct Code {
     unnamed: u32,
 }
 
-impl Code {
+impl CodeEffects {
     /// Returns code without effects, for a control flow graph on `target`.
     pub fn new(target: &Target, flow: ControlFlow) -> Self {
         Self {
@@ -160,23 +160,23 @@ impl Code {
 
     /// Adds one instruction by its half-open pc range. Overwritten places keep the old contents at all of these pcs, because
     /// a wave can only stop at the first.
-    pub fn instruction(&mut self, pcs: Range<u64>) -> Instruction<'_> {
+    pub fn instruction(&mut self, pcs: Range<u64>) -> InstructionEffects<'_> {
         self.add_instruction(pcs, false)
     }
 
     /// Adds several instructions that form one step, such as the spill of a register pair. A wave can stop between them; the
     /// contents of the places that they write are unknown there.
-    pub fn instructions(&mut self, pcs: Range<u64>) -> Instruction<'_> {
+    pub fn instructions(&mut self, pcs: Range<u64>) -> InstructionEffects<'_> {
         self.add_instruction(pcs, true)
     }
 
-    fn add_instruction(&mut self, pcs: Range<u64>, is_several: bool) -> Instruction<'_> {
+    fn add_instruction(&mut self, pcs: Range<u64>, is_several: bool) -> InstructionEffects<'_> {
         let first = self.effects.len() as u32;
         // Larger pcs are outside all blocks, and are refused later.
         let pc = |pc: u64| u32::try_from(pc).unwrap_or(u32::MAX);
         let pcs = (pc(pcs.start), pc(pcs.end));
         self.instructions.push(Instructed { pcs, effects: (first, first), all_lanes: false, is_several });
-        Instruction { index: self.instructions.len() - 1, code: self }
+        InstructionEffects { index: self.instructions.len() - 1, code: self }
     }
 
     /// Assigns a value to a variable, from `pc` on, in the lanes that get there.
@@ -404,12 +404,12 @@ impl Code {
 /// One instruction's effects. The instruction reads all places before it writes any. From [`Code::instruction`] and
 /// [`Code::instructions`].
 #[derive(Debug)]
-pub struct Instruction<'c> {
-    pub(super) code: &'c mut Code,
+pub struct InstructionEffects<'c> {
+    pub(super) code: &'c mut CodeEffects,
     pub(super) index: usize,
 }
 
-impl Instruction<'_> {
+impl InstructionEffects<'_> {
     /// Defines a value, and stores it to places. Only one instruction can define a value.
     ///
     /// # Errors

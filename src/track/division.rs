@@ -4,7 +4,7 @@
 
 use hashbrown::HashMap;
 
-use super::code::Code;
+use super::code::CodeEffects;
 use super::facts::{EffectKind, Source, ValueId};
 use super::place::{Place, Storage};
 
@@ -39,7 +39,7 @@ pub(super) struct Cuts {
 
 impl Cuts {
     /// Divides everything that the code uses.
-    pub(super) fn new(code: &Code) -> Self {
+    pub(super) fn new(code: &CodeEffects) -> Self {
         let mut cuts = Self::default();
         for place in &code.places {
             let next = cuts.storages.len() as u32;
@@ -80,7 +80,7 @@ impl Cuts {
     }
 
     /// Cuts both sides of each statement if one side is cut. Returns whether a cut was added.
-    fn round(&mut self, code: &Code) -> bool {
+    fn round(&mut self, code: &CodeEffects) -> bool {
         let mut changed = false;
         let mut relate = |cuts: &mut Self, a: &[Piece], b: &[Piece]| {
             each_pair(a, b, |a, b| {
@@ -139,7 +139,7 @@ impl Cuts {
         changed
     }
 
-    fn cut(&mut self, code: &Code, whole: Whole, bit: i64) -> bool {
+    fn cut(&mut self, code: &CodeEffects, whole: Whole, bit: i64) -> bool {
         let (start, end) = self.bounds(code, whole);
         if bit <= start || bit >= end {
             return false;
@@ -154,7 +154,7 @@ impl Cuts {
         }
     }
 
-    fn bounds(&self, code: &Code, whole: Whole) -> (i64, i64) {
+    fn bounds(&self, code: &CodeEffects, whole: Whole) -> (i64, i64) {
         match whole {
             Whole::Storage(id) => self.bounds[id as usize],
             Whole::Value(id) => (0, code.values[id as usize].bits.into()),
@@ -162,7 +162,7 @@ impl Cuts {
         }
     }
 
-    pub(super) fn pieces(&self, code: &Code, places: (u32, u32)) -> Vec<Piece> {
+    pub(super) fn pieces(&self, code: &CodeEffects, places: (u32, u32)) -> Vec<Piece> {
         let places = &code.places[places.0 as usize..places.1 as usize];
         places.iter().map(|place| self.piece(place)).collect()
     }
@@ -184,7 +184,7 @@ impl Cuts {
     }
 
     /// Returns a whole's parts: number, first bit, number of bits.
-    pub(super) fn parts_of(&self, code: &Code, whole: Whole) -> Vec<(u32, i64, i64)> {
+    pub(super) fn parts_of(&self, code: &CodeEffects, whole: Whole) -> Vec<(u32, i64, i64)> {
         let (kind, id) = kind_and_number(whole);
         let (start, end) = self.bounds(code, whole);
         let inner = self.inner.get(&whole).map_or(&[][..], |inner| inner);
@@ -209,7 +209,7 @@ fn kind_and_number(whole: Whole) -> (usize, u32) {
 }
 
 /// Returns all bits in a value.
-pub(super) fn value_piece(code: &Code, value: ValueId) -> Piece {
+pub(super) fn value_piece(code: &CodeEffects, value: ValueId) -> Piece {
     Piece { whole: Whole::Value(value.0), from: 0, bits: code.values[value.0 as usize].bits.into() }
 }
 

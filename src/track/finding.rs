@@ -3,14 +3,14 @@
 use core::ops::Range;
 
 use super::report::Stale;
-use crate::check::{Finding, Kind};
+use crate::check::{CheckFinding, FindingKind};
 
-impl From<&Stale> for Finding {
+impl From<&Stale> for CheckFinding {
     /// Returns a [`Kind::Stale`] finding, with the blocks on the path as its trace.
     fn from(stale: &Stale) -> Self {
         let block = |pcs: &Range<u64>| format!("block {:#x}..{:#x}", pcs.start, pcs.end);
         Self {
-            kind: Kind::Stale,
+            kind: FindingKind::Stale,
             at: stale.at.clone(),
             lane: None,
             expected: format!("the variable in {}", stale.place),

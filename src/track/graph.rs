@@ -5,7 +5,7 @@
 
 use core::ops::Range;
 
-use super::code::Code;
+use super::code::CodeEffects;
 use super::nodes::{Next, Segment};
 use super::regions::{Mask, Regions};
 use crate::build::{BlockId, Ends, ExecWrite, MaskId};
@@ -109,7 +109,7 @@ impl Reach {
 }
 
 impl Graphs {
-    pub(super) fn new(code: &Code) -> Result<Self> {
+    pub(super) fn new(code: &CodeEffects) -> Result<Self> {
         let (order, masks) = code.flow.checked(&code.target)?;
         let (segments, blocks) = segments(code);
         let (wave, lanes) = edges(code, &segments, &blocks);
@@ -171,7 +171,7 @@ impl Graphs {
         Some((exit, Some(inner)))
     }
 
-    fn skips(&mut self, code: &Code, masks: &[Ends], before: &Next) -> Result<()> {
+    fn skips(&mut self, code: &CodeEffects, masks: &[Ends], before: &Next) -> Result<()> {
         let mut reach = Reach::new(self.segments.len() + 1);
         let writes: Vec<(u32, ExecWrite)> =
             (1u32..).zip(&self.segments).filter_map(|(node, segment)| Some((node, segment.write?))).collect();
@@ -292,7 +292,7 @@ impl Graphs {
 }
 
 /// Divides blocks at EXEC writes, in pc order.
-fn segments(code: &Code) -> (Vec<Segment>, Vec<(u32, u32)>) {
+fn segments(code: &CodeEffects) -> (Vec<Segment>, Vec<(u32, u32)>) {
     let flow = &code.flow;
     let mut sorted: Vec<usize> = (0..flow.blocks.len()).collect();
     sorted.sort_by_key(|&block| flow.blocks[block].start);
@@ -327,7 +327,7 @@ fn segments(code: &Code) -> (Vec<Segment>, Vec<(u32, u32)>) {
 }
 
 /// Returns a block's name for an error.
-pub(super) fn block_text(code: &Code, BlockId(block): BlockId) -> String {
+pub(super) fn block_text(code: &CodeEffects, BlockId(block): BlockId) -> String {
     match code.flow.blocks.get(block) {
         Some(pcs) => format!("block {:#x}..{:#x}", pcs.start, pcs.end),
         None => format!("block {block} in this control flow"),
@@ -336,7 +336,11 @@ pub(super) fn block_text(code: &Code, BlockId(block): BlockId) -> String {
 
 /// Returns the edges in the wave's graph, and the edges in the lane's graph without skips.
 #[allow(clippy::type_complexity, reason = "two lists of edges")]
-fn edges(code: &Code, segments: &[Segment], blocks: &[(u32, u32)]) -> (Vec<(u32, u32)>, Vec<(u32, u32)>) {
+fn edges(
+    code: &CodeEffects,
+    segments: &[Segment],
+    blocks: &[(u32, u32)],
+) -> (Vec<(u32, u32)>, Vec<(u32, u32)>) {
     let flow = &code.flow;
     let mut wave = Vec::new();
     let mut lanes = Vec::new();
@@ -374,7 +378,7 @@ fn edges(code: &Code, segments: &[Segment], blocks: &[(u32, u32)]) -> (Vec<(u32,
 
 /// Returns the regions, with the masks' nesting.
 fn regions(
-    code: &Code,
+    code: &CodeEffects,
     order: &[usize],
     masks: usize,
     (segments, blocks): (&[Segment], &[(u32, u32)]),

@@ -4,7 +4,7 @@
 use core::ops::Range;
 use std::collections::VecDeque;
 
-use super::code::Code;
+use super::code::CodeEffects;
 use super::extent;
 use super::facts::{Effect, EffectKind};
 use super::graph::Graphs;
@@ -27,14 +27,14 @@ pub(super) type Bits = (Storage, i64, i64);
 
 /// The lane's graph with reversed edges.
 pub(super) struct Paths<'c> {
-    code: &'c Code,
+    code: &'c CodeEffects,
     graphs: Graphs,
     /// Each node's predecessors, each with the skip between them.
     before: Vec<Vec<(u32, Option<u32>)>>,
 }
 
 impl<'c> Paths<'c> {
-    pub(super) fn new(code: &'c Code) -> Result<Self> {
+    pub(super) fn new(code: &'c CodeEffects) -> Result<Self> {
         let graphs = Graphs::new(code)?;
         let mut before = vec![Vec::new(); graphs.segments.len() + 1];
         graphs.lanes.iter().for_each(|&(from, to)| before[to as usize].push((from, None)));
@@ -187,7 +187,7 @@ fn is_shared(&(storage, from, bits): &Bits, place: &Place) -> bool {
     }
 }
 
-fn text(code: &Code, effect: &Effect) -> String {
+fn text(code: &CodeEffects, effect: &Effect) -> String {
     match effect.kind {
         EffectKind::Copy | EffectKind::CopyUniform | EffectKind::Move(_) => {
             let from = &code.places[effect.from.0 as usize..effect.from.1 as usize];

@@ -13,10 +13,12 @@ use super::facts::Instructed;
 use super::history::{Bits, History, Paths};
 use super::place::{Place, Storage};
 use super::ranges::PlaceRange;
-use super::report::{Missed, Report, Stale, Unjudged};
+use super::report::{Missed, Stale, TrackReport, Unjudged};
 use super::tracked::Tracked;
-use crate::model::Storage as Spanned;
-use crate::model::{Contents, FunctionId, Loc, LocId, Module, NoMeaning, Node, Span, VariableId};
+use crate::model::DescribedStorage as Spanned;
+use crate::model::{
+    FunctionId, Loc, LocId, MachineContents, Module, NoMeaning, Node, StorageSpan, VariableId,
+};
 use crate::op::Reg;
 use crate::target::SpaceId;
 
@@ -43,7 +45,7 @@ struct Stopped {
     base: Option<Reg>,
 }
 
-impl Contents for Stopped {
+impl MachineContents for Stopped {
     fn register(&self, reg: Reg, _: u64, _: u32) -> Option<u64> {
         (Some(reg) == self.base).then_some(0)
     }
@@ -66,12 +68,12 @@ struct OwnPlace {
     storage: Storage,
     /// First bit in the place.
     first: i64,
-    span: Span,
+    span: StorageSpan,
 }
 
 impl OwnPlace {
-    fn contains(&self, span: &Span) -> bool {
-        let end = |span: &Span| span.from + u128::from(span.bits);
+    fn contains(&self, span: &StorageSpan) -> bool {
+        let end = |span: &StorageSpan| span.from + u128::from(span.bits);
         self.span.storage == span.storage && self.span.from <= span.from && end(span) <= end(&self.span)
     }
 }
@@ -115,7 +117,7 @@ struct Judge<'t, 'm> {
     /// Lane paths with their events, for stale claims.
     paths: Option<Paths<'t>>,
     histories: HashMap<(Option<usize>, Vec<Bits>), History>,
-    report: Report,
+    report: TrackReport,
 }
 
 /// A variable part's places at consecutive stops, found by one sweep over the sorted ranges.
@@ -154,13 +156,13 @@ impl Tracked<'_> {
     ///
     /// # Panics
     /// If the module lacks one of these variables.
-    pub fn judge(&self, module: &Module) -> Report {
+    pub fn judge(&self, module: &Module) -> TrackReport {
         let mut stored: HashMap<Storage, Vec<(u32, i64, i64)>> = HashMap::new();
         for (part, &(storage, from, bits)) in (0..).zip(&self.stored) {
             stored.entry(storage).or_default().push((part, from, bits));
         }
         let claims = HashMap::new();
-        let report = Report::default();
+        let report = TrackReport::default();
         let paths = None;
         let histories = HashMap::new();
         let stops = self.stops(module);
@@ -457,7 +459,7 @@ impl Judge<'_, '_> {
 
     /// Divides bits at a vector register's lanes, at the lane's bit in a mask, and at both ends of the places that the
     /// compiler declared.
-    fn divided(&self, span: &Span, lane: u32, own: &[OwnPlace]) -> Vec<Span> {
+    fn divided(&self, span: &StorageSpan, lane: u32, own: &[OwnPlace]) -> Vec<StorageSpan> {
         let start = span.from;
         let end = span.from + u128::from(span.bits);
         let same = own.iter().map(|own| &own.span).filter(|own| own.storage == span.storage);
@@ -475,12 +477,13 @@ impl Judge<'_, '_> {
         cuts.extend([start, end]);
         cuts.sort_unstable();
         cuts.dedup();
-        let part = |pair: &[u128]| Span { from: pair[0], bits: (pair[1] - pair[0]) as u64, ..span.clone() };
+        let part =
+            |pair: &[u128]| StorageSpan { from: pair[0], bits: (pair[1] - pair[0]) as u64, ..span.clone() };
         cuts.windows(2).map(part).collect()
     }
 
     /// Returns where a lane finds a span.
-    fn locate(&self, span: &Span, lane: u32, own: &[OwnPlace]) -> Found {
+    fn locate(&self, span: &StorageSpan, lane: u32, own: &[OwnPlace]) -> Found {
         let from = span.from as i64;
         let mut stored = match span.storage {
             Spanned::Implicit(ref bytes) => return Found::Constant(bytes.clone()),

@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use hashbrown::HashMap;
 
-use super::code::Code;
+use super::code::CodeEffects;
 use super::division::{Cuts, Piece, Whole, after, each_pair, value_piece};
 use super::facts::{Assigned, Effect, EffectKind, Instructed, Source, ValueId, ValueKind};
 use super::graph::{Graphs, block_text};
@@ -22,7 +22,7 @@ enum Lanes {
 }
 
 pub(super) struct Lower<'c> {
-    code: &'c Code,
+    code: &'c CodeEffects,
     cuts: &'c Cuts,
     graphs: &'c Graphs,
     pub(super) program: Program,
@@ -34,7 +34,7 @@ pub(super) struct Lower<'c> {
 }
 
 impl<'c> Lower<'c> {
-    pub(super) fn new(code: &'c Code, cuts: &'c Cuts, graphs: &'c Graphs) -> Result<Self> {
+    pub(super) fn new(code: &'c CodeEffects, cuts: &'c Cuts, graphs: &'c Graphs) -> Result<Self> {
         let [stored, values, variables] = cuts.counts();
         let mut is_row = Vec::with_capacity(stored as usize);
         for (id, storage) in (0..).zip(&cuts.storages) {

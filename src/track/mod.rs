@@ -99,8 +99,8 @@ mod skips;
 mod ssa;
 mod tracked;
 
-pub use code::{Code, Instruction};
+pub use code::{CodeEffects, InstructionEffects};
 pub use facts::ValueId;
 pub use place::{Place, Places};
-pub use report::{Missed, Report, Stale, Unjudged};
-pub use tracked::{Keep, Tracked, Unproven};
+pub use report::{Missed, Stale, TrackReport, Unjudged};
+pub use tracked::{Keep, Tracked, UnprovenAssignment};

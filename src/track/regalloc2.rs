@@ -12,7 +12,7 @@ use ::regalloc2::{
 };
 use indexmap::IndexMap;
 
-use super::code::{Code, Instruction};
+use super::code::{CodeEffects, InstructionEffects};
 use super::facts::ValueId;
 use super::place::{Place, Places};
 use crate::build::BlockId;
@@ -21,7 +21,7 @@ use crate::op::Reg;
 use crate::target::Target;
 
 /// A function's machine code, after encoding.
-pub trait Machine {
+pub trait MachineCode {
     /// Returns an instruction's half-open pc range, in bytes from the function's start. The range is empty if no
     /// machine instruction was encoded.
     fn inst(&self, inst: Inst) -> Range<u64>;
@@ -87,19 +87,19 @@ impl Index<VReg> for Values {
 /// [`ErrorKind::BadArgument`] if a block is outside the control flow, or has parameters and begins inside a control flow
 /// block.
 pub fn add(
-    code: &mut Code,
+    code: &mut CodeEffects,
     function: &impl Function,
     output: &Output,
-    machine: &impl Machine,
+    machine: &impl MachineCode,
 ) -> Result<Values> {
     add_all(code, function, output, machine).map_err(|error| code.in_block(error))
 }
 
 fn add_all(
-    code: &mut Code,
+    code: &mut CodeEffects,
     function: &impl Function,
     output: &Output,
-    machine: &impl Machine,
+    machine: &impl MachineCode,
 ) -> Result<Values> {
     let blocks = Blocks::new(code, function, output, machine);
     let bits = bits(code, function, output, machine)?;
@@ -124,7 +124,12 @@ struct Blocks {
 }
 
 impl Blocks {
-    fn new(code: &Code, function: &impl Function, output: &Output, machine: &impl Machine) -> Self {
+    fn new(
+        code: &CodeEffects,
+        function: &impl Function,
+        output: &Output,
+        machine: &impl MachineCode,
+    ) -> Self {
         let mut pcs = vec![0..0; function.num_blocks()];
         let mut add = |block: usize, more: Range<u64>| {
             if !more.is_empty() {
@@ -196,10 +201,10 @@ fn operands<'a>(
 
 /// Returns each virtual register's size in bits: the size of its places, or of the values copied to it.
 fn bits(
-    code: &mut Code,
+    code: &mut CodeEffects,
     function: &impl Function,
     output: &Output,
-    machine: &impl Machine,
+    machine: &impl MachineCode,
 ) -> Result<Vec<u32>> {
     let mut bits = vec![0u32; function.num_vregs()];
     for inst in (0..function.num_insts()).map(Inst::new) {
@@ -300,7 +305,7 @@ impl<F: Function> Edges<'_, F> {
 }
 
 /// Adds the values of all registers, and the values that block parameters receive.
-fn values(code: &mut Code, edges: &Edges<'_, impl Function>, bits: &[u32]) -> Result<Values> {
+fn values(code: &mut CodeEffects, edges: &Edges<'_, impl Function>, bits: &[u32]) -> Result<Values> {
     let function = edges.function;
     // The register that each register equals, if there is one.
     let mut same: Vec<Option<VReg>> = vec![None; bits.len()];
@@ -364,14 +369,14 @@ struct Adder<'a, F, M> {
     step: u64,
 }
 
-impl<F: Function, M: Machine> Adder<'_, F, M> {
-    fn instruction<'c>(&self, code: &'c mut Code, pcs: Range<u64>) -> Instruction<'c> {
+impl<F: Function, M: MachineCode> Adder<'_, F, M> {
+    fn instruction<'c>(&self, code: &'c mut CodeEffects, pcs: Range<u64>) -> InstructionEffects<'c> {
         let is_single = pcs.end - pcs.start <= self.step || self.machine.is_single(&pcs);
         // A wave can stop between the machine instructions of one allocator instruction.
         if is_single { code.instruction(pcs) } else { code.instructions(pcs) }
     }
 
-    fn inst(&self, code: &mut Code, inst: Inst) -> Result<()> {
+    fn inst(&self, code: &mut CodeEffects, inst: Inst) -> Result<()> {
         let pcs = self.machine.inst(inst);
         let clobbers = self.function.inst_clobbers(inst);
         let mut defs = operands(self.function, self.output, inst)
@@ -413,7 +418,7 @@ impl<F: Function, M: Machine> Adder<'_, F, M> {
         self.values.get(register).ok_or_else(missing)
     }
 
-    fn edit(&self, code: &mut Code, index: usize) -> Result<()> {
+    fn edit(&self, code: &mut CodeEffects, index: usize) -> Result<()> {
         let (point, Edit::Move { from, to }) = &self.output.edits[index];
         let pcs = self.machine.edit(index);
         if pcs.is_empty() || from == to {

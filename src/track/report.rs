@@ -8,7 +8,7 @@ use crate::model::VariableId;
 
 /// Result of a check against code. Claims and places are counted by variable part and instruction pc.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct TrackReport {
     /// Claims that an execution can refute.
     pub stale: Vec<Stale>,
     /// Proven places that the description does not claim.
@@ -74,7 +74,7 @@ pub struct Unjudged {
     pub why: String,
 }
 
-impl Report {
+impl TrackReport {
     /// Whether no claim is stale.
     pub fn is_sound(&self) -> bool {
         self.stale.is_empty()
@@ -108,7 +108,7 @@ impl fmt::Display for Stale {
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for TrackReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.stale.iter().try_for_each(|stale| writeln!(f, "{stale}"))?;
         let Self { claimed, right, recoverable, .. } = self;

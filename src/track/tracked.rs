@@ -3,7 +3,7 @@
 use core::fmt;
 use core::ops::Range;
 
-use super::code::Code;
+use super::code::CodeEffects;
 use super::division::{Cuts, Whole};
 use super::extent::{self, constant_text};
 use super::graph::Graphs;
@@ -29,7 +29,7 @@ pub enum Keep {
 /// Locations of a [`Code`]'s variables, from [`Code::track`].
 #[derive(Debug)]
 pub struct Tracked<'c> {
-    pub(super) code: &'c Code,
+    pub(super) code: &'c CodeEffects,
     /// Sorted by variable part, then by pc.
     ranges: Vec<PlaceRange>,
     /// Each variable's parts: number, first bit, number of bits.
@@ -43,19 +43,19 @@ pub struct Tracked<'c> {
     pub(super) reached: Vec<Range<u32>>,
     /// Sorted pcs at which lanes wait.
     pub(super) waits: Vec<u32>,
-    unproven: Vec<Unproven>,
+    unproven: Vec<UnprovenAssignment>,
 }
 
 /// The assignment of a value that some path for a lane does not define.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unproven {
+pub struct UnprovenAssignment {
     /// The assignment's pc.
     pub pc: u64,
     /// Assigned variable.
     pub variable: VariableId,
 }
 
-impl fmt::Display for Unproven {
+impl fmt::Display for UnprovenAssignment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { pc, variable } = self;
         write!(f, "pc {pc:#x}: {variable} is assigned a value that is not defined on each path of a lane")
@@ -65,7 +65,7 @@ impl fmt::Display for Unproven {
 /// A place for each of a variable's parts, or none.
 type Choice = Vec<Option<u32>>;
 
-impl Code {
+impl CodeEffects {
     /// Derives the locations of all variables.
     ///
     /// # Errors
@@ -84,7 +84,7 @@ impl Code {
 }
 
 impl<'c> Tracked<'c> {
-    fn new(code: &'c Code) -> Result<Self> {
+    fn new(code: &'c CodeEffects) -> Result<Self> {
         let mut graphs = Graphs::new(code)?;
         let cuts = Cuts::new(code);
         let (program, unknown) = skips::add(Lower::new(code, &cuts, &graphs)?, &graphs)?;
@@ -118,9 +118,9 @@ impl<'c> Tracked<'c> {
         let id = |part: u32| code.variables.get_index(variable_of[part as usize]).map(|(id, _)| *id);
         let id = |part: u32| id(part).filter(|&id| code.is_named(id));
         let unproven = undefined.iter().filter_map(|undefined| {
-            Some(Unproven { pc: undefined.pc.into(), variable: id(undefined.part)? })
+            Some(UnprovenAssignment { pc: undefined.pc.into(), variable: id(undefined.part)? })
         });
-        let mut unproven: Vec<Unproven> = unproven.collect();
+        let mut unproven: Vec<UnprovenAssignment> = unproven.collect();
         unproven.dedup();
         let in_code = ssa.order.iter().map(|step| step.node).filter(|&node| node != 0 && node <= segments);
         let reached = in_code.map(|node| graphs.segment(node)).map(|segment| segment.start..segment.end);
@@ -135,7 +135,7 @@ impl<'c> Tracked<'c> {
 
     /// Returns the assignments with a value that some path for a lane does not define. The variable has no location
     /// there.
-    pub fn unproven(&self) -> &[Unproven] {
+    pub fn unproven(&self) -> &[UnprovenAssignment] {
         &self.unproven
     }
 

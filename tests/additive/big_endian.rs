@@ -30,7 +30,7 @@ fn compiled() -> Option<[Vec<u8>; 2]> {
         "-fno-exceptions",
     ];
     let debug = compile(CLANG, "work.cpp", SOURCE, &arguments)?;
-    let how = Attach { existing: Existing::Replace, ..Attach::default() };
+    let how = AttachOptions { existing: Existing::Replace, ..AttachOptions::default() };
     let plain = attach_with(&debug, &Target::s390x(), &[], &how).unwrap();
     Some([plain, debug])
 }
@@ -71,17 +71,17 @@ fn check_fields(object: &ReadObject, function: &str, other: &str) {
 #[test]
 fn a_new_object() {
     // la %r2,42; br %r14
-    let mut code = Code::text(vec![0x41, 0x20, 0, 42, 0x07, 0xfe]).with_function("work", 0, 6);
-    let mut data = CodeSection::new(".data", Contents::Data, vec![0; 16], 8);
+    let mut code = ObjectCode::text(vec![0x41, 0x20, 0, 42, 0x07, 0xfe]).with_function("work", 0, 6);
+    let mut data = CodeSection::new(".data", CodeContents::Data, vec![0; 16], 8);
     // R_390_64 is 22.
     data.relocations.push(CodeRelocation { offset: 8, kind: 22, symbol: "elsewhere".into(), addend: -2 });
     code.sections.push(data);
-    code.symbols.push(Symbol {
+    code.symbols.push(CodeSymbol {
         name: "local".into(),
-        place: Place::Section { index: 2, offset: 8 },
+        place: SymbolLocation::Section { index: 2, offset: 8 },
         size: 8,
-        kind: SymbolKind::Object,
-        binding: Binding::Local,
+        kind: CodeSymbolKind::Object,
+        binding: SymbolBinding::Local,
         visibility: Visibility::Default,
     });
     code.externals.push("elsewhere".into());
@@ -113,7 +113,7 @@ fn a_new_object() {
 fn a_relocatable_object() {
     let Some(objects) = compiled() else { return };
     for (before, existing) in objects.into_iter().zip([Existing::Refuse, Existing::Replace]) {
-        let how = Attach { existing, ..Attach::default() };
+        let how = AttachOptions { existing, ..AttachOptions::default() };
         let size = symbol_named(&before, "work").unwrap().size as u32;
         let after = attach_with(&before, &Target::s390x(), &sections("work", size, "table"), &how).unwrap();
         readable(&after);
@@ -151,7 +151,7 @@ fn symbols_in_sections(object: &ReadObject) -> Vec<(String, u8, String, u64)> {
 fn a_linked_object() {
     let Some(objects) = compiled() else { return };
     for (object, existing) in objects.into_iter().zip([Existing::Refuse, Existing::Replace]) {
-        let how = Attach { existing, ..Attach::default() };
+        let how = AttachOptions { existing, ..AttachOptions::default() };
         let Some(before) = link(&object, &LINKED) else { return };
         let size = symbol_named(&before, "work").unwrap().size as u32;
         let after = attach_with(&before, &Target::s390x(), &sections("work", size, "table"), &how).unwrap();
@@ -168,7 +168,7 @@ fn a_linked_object() {
 
 #[test]
 fn the_other_order_is_refused() {
-    let code = Code::text(vec![0x07, 0xfe]);
+    let code = ObjectCode::text(vec![0x07, 0xfe]);
     let refused = |object: &[u8], target: &Target, expected: &str| {
         assert_eq!(attach(object, target, &[]).unwrap_err().to_string(), expected);
     };
@@ -202,7 +202,7 @@ fn sections_of_gimli() {
     dwarf.write(&mut sections).unwrap();
     let sections = from_gimli(&sections, |_| "work".into());
 
-    let code = Code::text(vec![0x07, 0x07, 0x07, 0xfe]).with_function("work", 0, 4);
+    let code = ObjectCode::text(vec![0x07, 0x07, 0x07, 0xfe]).with_function("work", 0, 4);
     let bytes = new_object(&Target::s390x(), &code, &sections).unwrap();
     readable(&bytes);
     let relocations = &read(&bytes).relocations[".debug_info"];

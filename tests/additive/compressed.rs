@@ -90,7 +90,7 @@ fn target_order(target: &Target) -> Endianness {
 fn new_objects_are_compressed() {
     // ret; br %r14
     for (target, text) in [(Target::x86_64(), vec![0xc3, 0xcc]), (Target::s390x(), vec![0x07, 0xfe])] {
-        let code = Code::text(text).with_function("f", 0, 2);
+        let code = ObjectCode::text(text).with_function("f", 0, 2);
         let sections = sections(target_order(&target), "f", 2);
         let plain = new_object(&target, &code, &sections).unwrap();
         assert_eq!(new_object_with(&target, &code, &sections, Compression::None).unwrap(), plain);
@@ -105,7 +105,7 @@ fn new_objects_are_compressed() {
 #[test]
 fn attached_sections_are_compressed() {
     let sections = sections(Endianness::Little, "uspill", 1388);
-    let how = |compression| Attach { compression, ..Attach::default() };
+    let how = |compression| AttachOptions { compression, ..AttachOptions::default() };
     let linked = link(&uspill(), &[]);
     for object in [Some(uspill()), linked].into_iter().flatten() {
         let plain = attach(&object, &gfx1030(), &sections).unwrap();
@@ -113,9 +113,9 @@ fn attached_sections_are_compressed() {
             let packed = attach_with(&object, &gfx1030(), &sections, &how(compression)).unwrap();
             check(&gfx1030(), &packed, &plain, &sections, kind);
             // From one compression to the other.
-            let how = Attach { existing: Existing::Replace, ..how(compression) };
+            let how = AttachOptions { existing: Existing::Replace, ..how(compression) };
             assert!(packed == attach_with(&packed, &gfx1030(), &sections, &how).unwrap());
-            let how = Attach { compression: Compression::None, ..how };
+            let how = AttachOptions { compression: Compression::None, ..how };
             assert!(attach_with(&packed, &gfx1030(), &sections, &how).unwrap() == plain);
         }
     }
@@ -131,7 +131,7 @@ fn a_linker_reads_them() {
     let plain = attach(&uspill(), &gfx1030(), &sections).unwrap();
     let Some(expected) = link(&plain, &[]) else { return };
     for (compression, _) in ALL {
-        let how = Attach { compression, ..Attach::default() };
+        let how = AttachOptions { compression, ..AttachOptions::default() };
         let packed = attach_with(&uspill(), &gfx1030(), &sections, &how).unwrap();
         let types = read(&packed).section(".debug_types").clone();
         assert_eq!(types.flags, SHF_COMPRESSED | 0x200);
@@ -158,9 +158,9 @@ fn small_and_random_sections_stay() {
         // By its name not debug information.
         section(".other", vec![0; 4096]),
     ];
-    let plain = new_object(&Target::x86_64(), &Code::default(), &sections).unwrap();
+    let plain = new_object(&Target::x86_64(), &ObjectCode::default(), &sections).unwrap();
     for (compression, _) in ALL {
-        let how = new_object_with(&Target::x86_64(), &Code::default(), &sections, compression);
+        let how = new_object_with(&Target::x86_64(), &ObjectCode::default(), &sections, compression);
         assert!(how.unwrap() == plain);
     }
 }
@@ -168,7 +168,7 @@ fn small_and_random_sections_stay() {
 #[test]
 fn offsets_are_those_without_compression() {
     let sections = sections(Endianness::Little, "f", 1);
-    let code = Code::text(vec![0xc3]).with_function("f", 0, 1);
+    let code = ObjectCode::text(vec![0xc3]).with_function("f", 0, 1);
     let packed = new_object_with(&Target::x86_64(), &code, &sections, Compression::Zstd).unwrap();
     let table = sections.last().unwrap();
     let found = &read(&packed).relocations[".debug_table"];

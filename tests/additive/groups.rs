@@ -61,7 +61,7 @@ fn typed(types: &[(u64, u8)]) -> Vec<Section> {
 
 fn object(function: &str, sections: &[Section]) -> Vec<u8> {
     // ret
-    let code = Code::text(vec![0xc3]).with_function(function, 0, 1);
+    let code = ObjectCode::text(vec![0xc3]).with_function(function, 0, 1);
     new_object(&Target::x86_64(), &code, sections).unwrap()
 }
 
@@ -169,7 +169,7 @@ fn a_type_of_clang_is_the_same_type() {
 #[test]
 fn groups_are_replaced_like_sections() {
     let target = Target::x86_64();
-    let how = Attach { existing: Existing::Replace, ..Attach::default() };
+    let how = AttachOptions { existing: Existing::Replace, ..AttachOptions::default() };
     let once = object("f", &typed(&[(ONE, 8), (TWO, 12)]));
     let after = attach_with(&once, &target, &typed(&[(ONE, 8)]), &how).unwrap();
     let read = read(&after);
@@ -250,7 +250,7 @@ fn a_reference_inside_of_a_group_stays_in_it() {
 #[test]
 fn a_reference_into_a_group_is_refused() {
     let refused = |sections: &[Section], expected: &str| {
-        let error = new_object(&Target::x86_64(), &Code::text(vec![0xc3]), sections).unwrap_err();
+        let error = new_object(&Target::x86_64(), &ObjectCode::text(vec![0xc3]), sections).unwrap_err();
         assert_eq!(error.to_string(), expected);
     };
     let mut sections = typed(&[(ONE, 8)]);

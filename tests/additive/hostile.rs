@@ -133,14 +133,14 @@ fn neither_does_a_small_linked_one() {
         object[header + 24..header + 32].fill(0);
         object[header + 32..header + 40].copy_from_slice(&size.to_le_bytes());
     }
-    let how = Attach { existing: Existing::Replace, ..Attach::default() };
+    let how = AttachOptions { existing: Existing::Replace, ..AttachOptions::default() };
     let error = attach_with(&object, &gfx1030(), &uspill_sections(), &how).unwrap_err();
     assert_eq!(error.to_string(), "sections overlap in the file");
 }
 
 /// Replaces debug sections: the call must return, and its result can be replaced again.
 fn try_replace(object: &[u8], target: &Target, sections: &[Section]) -> bool {
-    let how = Attach { existing: Existing::Replace, ..Attach::default() };
+    let how = AttachOptions { existing: Existing::Replace, ..AttachOptions::default() };
     match attach_with(object, target, sections, &how) {
         Ok(after) => {
             assert!(after.len() <= object.len() + 128 * 4096, "{} from {}", after.len(), object.len());

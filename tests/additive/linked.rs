@@ -101,7 +101,7 @@ fn dynamic_symbols_are_used_without_a_symbol_table() {
     let after = attach(&linked, &gfx1030(), &sections).unwrap();
     // Kernels and their descriptors are dynamic symbols, hidden functions are not.
     let kernel = symbol_named(&after, "uspill").unwrap();
-    let eitri::emit::elf::Place::Address(address) = kernel.place else { panic!("{kernel:?}") };
+    let eitri::emit::elf::SymbolLocation::Address(address) = kernel.place else { panic!("{kernel:?}") };
     let marks = after.windows(8).filter(|bytes| **bytes == (address + 0x24).to_le_bytes());
     assert!(marks.count() >= 1);
     let error = symbol_named(&after, "vspillf").unwrap_err();

@@ -6,28 +6,40 @@ use pretty_assertions::assert_eq;
 
 use super::support::*;
 
-fn symbol(name: &str, place: Place, size: u64, kind: SymbolKind, binding: Binding) -> Symbol {
-    Symbol { name: name.into(), place, size, kind, binding, visibility: Visibility::Protected }
+fn symbol(
+    name: &str,
+    place: SymbolLocation,
+    size: u64,
+    kind: CodeSymbolKind,
+    binding: SymbolBinding,
+) -> CodeSymbol {
+    CodeSymbol { name: name.into(), place, size, kind, binding, visibility: Visibility::Protected }
 }
 
 /// Two functions, a kernel descriptor that refers to one of them, local memory, an external symbol.
-fn code() -> Code {
+fn code() -> ObjectCode {
     // s_nop and s_endpgm.
     let mut text = [0x00, 0x00, 0x80, 0xbf].repeat(16);
     text[60..].copy_from_slice(&[0x00, 0x00, 0x81, 0xbf]);
-    let mut code = Code::text(text).with_function("kernel", 16, 48);
-    let mut descriptors = CodeSection::new(".rodata", Contents::ReadOnly, vec![0; 64], 64);
+    let mut code = ObjectCode::text(text).with_function("kernel", 16, 48);
+    let mut descriptors = CodeSection::new(".rodata", CodeContents::ReadOnly, vec![0; 64], 64);
     // The entry of a kernel is 64-bit and relative: R_AMDGPU_REL64.
     descriptors.relocations.push(CodeRelocation { offset: 16, kind: 5, symbol: "kernel".into(), addend: 16 });
     code.sections.push(descriptors);
-    code.sections.push(CodeSection::new(".data", Contents::Data, vec![1, 2, 3, 4], 4));
-    let in_section = |index, offset| Place::Section { index, offset };
+    code.sections.push(CodeSection::new(".data", CodeContents::Data, vec![1, 2, 3, 4], 4));
+    let in_section = |index, offset| SymbolLocation::Section { index, offset };
     code.symbols.extend([
-        symbol("kernel.kd", in_section(2, 0), 64, SymbolKind::Object, Binding::Global),
-        symbol("helper", in_section(1, 0), 16, SymbolKind::Function, Binding::Local),
-        symbol("scratch", Place::Local { align: 16 }, 1024, SymbolKind::Object, Binding::Global),
-        symbol("maybe", in_section(3, 0), 4, SymbolKind::Object, Binding::Weak),
-        symbol("version", Place::Address(600), 0, SymbolKind::None, Binding::Global),
+        symbol("kernel.kd", in_section(2, 0), 64, CodeSymbolKind::Object, SymbolBinding::Global),
+        symbol("helper", in_section(1, 0), 16, CodeSymbolKind::Function, SymbolBinding::Local),
+        symbol(
+            "scratch",
+            SymbolLocation::Local { align: 16 },
+            1024,
+            CodeSymbolKind::Object,
+            SymbolBinding::Global,
+        ),
+        symbol("maybe", in_section(3, 0), 4, CodeSymbolKind::Object, SymbolBinding::Weak),
+        symbol("version", SymbolLocation::Address(600), 0, CodeSymbolKind::None, SymbolBinding::Global),
     ]);
     code.externals.push("elsewhere".into());
     code
@@ -84,10 +96,10 @@ fn new_object_reads_back_unchanged() {
     );
 
     let mut given = code().symbols;
-    given.sort_by_key(|symbol| symbol.binding != Binding::Local);
+    given.sort_by_key(|symbol| symbol.binding != SymbolBinding::Local);
     let read = symbols(&bytes).unwrap();
     assert_eq!(read[..given.len()], given);
-    assert_eq!(read.last().unwrap().place, Place::Undefined);
+    assert_eq!(read.last().unwrap().place, SymbolLocation::Undefined);
     let helper = symbol_named(&bytes, "helper").unwrap();
     assert_eq!(contents(&bytes, &helper).unwrap(), &code().sections[0].bytes[..16]);
 }
@@ -131,7 +143,7 @@ fn new_object_is_read_and_linked_by_other_tools() {
 fn x86_64_links_to_a_program() {
     // mov $60, %eax; xor %edi, %edi; syscall
     let text = vec![0xb8, 60, 0, 0, 0, 0x31, 0xff, 0x0f, 0x05];
-    let code = Code::text(text).with_function("_start", 0, 9);
+    let code = ObjectCode::text(text).with_function("_start", 0, 9);
     let sections = debug_sections("_start", 9, "_start");
     let object = new_object(&Target::x86_64(), &code, &sections).unwrap();
     let folder = Folder::new();
@@ -152,7 +164,7 @@ fn x86_64_links_to_a_program() {
 
 #[test]
 fn bad_code_is_refused_with_its_name() {
-    let refused = |change: &dyn Fn(&mut Code), expected: &str| {
+    let refused = |change: &dyn Fn(&mut ObjectCode), expected: &str| {
         let mut code = code();
         change(&mut code);
         let error = new_object(&gfx1030(), &code, &[]).unwrap_err().to_string();
@@ -166,11 +178,11 @@ fn bad_code_is_refused_with_its_name() {
     refused(&|code| code.sections[1].relocations[0].offset = 64, "section .rodata, offset 0x40");
     refused(&|code| code.symbols[0].size = 49, "symbol `kernel` is outside section 1");
     refused(&|code| code.symbols[0].size = u64::MAX, "symbol `kernel` is outside section 1");
-    refused(&|code| code.symbols[0].place = Place::Section { index: 0, offset: 0 }, "section 0");
-    refused(&|code| code.symbols[0].place = Place::Section { index: 4, offset: 0 }, "section 4");
+    refused(&|code| code.symbols[0].place = SymbolLocation::Section { index: 0, offset: 0 }, "section 0");
+    refused(&|code| code.symbols[0].place = SymbolLocation::Section { index: 4, offset: 0 }, "section 4");
     refused(&|code| code.symbols[1].name = "kernel".into(), "two symbols have the name `kernel`");
     refused(
-        &|code| code.symbols[2].place = Place::Undefined,
+        &|code| code.symbols[2].place = SymbolLocation::Undefined,
         "local symbol `helper` is undefined; expected a definition in its object",
     );
     refused(&|code| code.externals.push("kernel".into()), "two symbols have the name `kernel`");

@@ -46,7 +46,7 @@ fn sections_that_are_there() {
     says(&error, &[".debug_abbrev", "already has"]);
     let twice = [&uspill_sections()[..1], &uspill_sections()[..1]].concat();
     says(&attach(&uspill(), &gfx1030(), &twice).unwrap_err(), &[".debug_abbrev", "added twice"]);
-    let error = new_object(&gfx1030(), &Code::text(vec![]), &[section(".text", 0)]).unwrap_err();
+    let error = new_object(&gfx1030(), &ObjectCode::text(vec![]), &[section(".text", 0)]).unwrap_err();
     says(&error, &[".text", "already has"]);
 }
 
@@ -90,7 +90,7 @@ fn symbols_that_are_elsewhere_or_ambiguous() {
     let marks = |name: &str| {
         vec![Section { relocations: vec![to_symbol(0, 8, name, 0)], ..section(".debug_marks", 8) }]
     };
-    let mut code = Code::text(vec![0; 8]).with_function("here", 0, 4);
+    let mut code = ObjectCode::text(vec![0; 8]).with_function("here", 0, 4);
     code.externals.push("elsewhere".into());
     // A new object may list external symbols; an existing object must define all.
     let object = new_object(&gfx1030(), &code, &marks("elsewhere")).unwrap();
@@ -102,9 +102,9 @@ fn symbols_that_are_elsewhere_or_ambiguous() {
 
     // Two local symbols with one name, as in a relocatable link of several files: the names "aaa" and "aab" become one
     // in the finished object.
-    let mut code = Code::text(vec![0; 8]).with_function("aaa", 0, 4).with_function("aab", 4, 4);
+    let mut code = ObjectCode::text(vec![0; 8]).with_function("aaa", 0, 4).with_function("aab", 4, 4);
     for symbol in &mut code.symbols {
-        symbol.binding = eitri::emit::elf::Binding::Local;
+        symbol.binding = eitri::emit::elf::SymbolBinding::Local;
     }
     let mut object = new_object(&gfx1030(), &code, &[]).unwrap();
     let at = object.windows(3).position(|bytes| bytes == b"aab").unwrap();
@@ -130,7 +130,7 @@ fn an_object_without_a_symbol_table() {
 /// Loaded tables of a linked object that refer to replaced debug sections.
 #[test]
 fn loaded_tables_that_name_sections() {
-    let how = Attach { existing: Existing::Replace, ..Attach::default() };
+    let how = AttachOptions { existing: Existing::Replace, ..AttachOptions::default() };
     let with_debug = attach(&uspill(), &gfx1030(), &uspill_sections()).unwrap();
     let Some(linked) = link(&with_debug, &[]) else { return };
     let object = read(&linked);

@@ -10,7 +10,7 @@ use pretty_assertions::assert_eq;
 
 use super::support::*;
 
-const REPLACE: Attach = Attach { existing: Existing::Replace, compression: Compression::None };
+const REPLACE: AttachOptions = AttachOptions { existing: Existing::Replace, compression: Compression::None };
 const SHT_STRTAB: u32 = 3;
 const SHT_SYMTAB: u32 = 2;
 const SHT_RELA: u32 = 4;

@@ -16,7 +16,7 @@ mod versions;
 use choices::Choices;
 use consumers::{consumers, named, varied};
 use eitri::check::{Obstacle, Unproven};
-use eitri::emit::elf::{Code, new_object};
+use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::error::Construct;
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{LocId, Module, Node, VariableId};
@@ -27,7 +27,7 @@ use proptest::prelude::*;
 /// A module and the code that it describes.
 struct Made {
     module: Module,
-    code: Code,
+    code: ObjectCode,
 }
 
 fn targets() -> [Target; 7] {
@@ -265,7 +265,7 @@ fn a_procedure_has_the_stack_of_its_caller() -> eitri::Result<()> {
             }
             let module = m.finish()?;
             let written = lower(&module, &consumer, Policy::Partial)?;
-            let code = eitri::emit::elf::Code::text(vec![0; 128]);
+            let code = eitri::emit::elf::ObjectCode::text(vec![0; 128]);
             let code = code.with_function("f", 0, 64).with_function("k", 64, 64);
             let object = eitri::emit::elf::new_object(module.target(), &code, &written.sections)?;
             let report = eitri::check(&module, &consumer, &written.omissions, &object)?;

@@ -3,12 +3,12 @@
 use core::ops::Range;
 
 use eitri::build::{Builder, DataMember, Extent, InScope, Major, Template};
-use eitri::emit::elf::{Binding, Code, Place, Symbol, SymbolKind, Visibility};
+use eitri::emit::elf::{CodeSymbol, CodeSymbolKind, ObjectCode, SymbolBinding, SymbolLocation, Visibility};
 use eitri::lower::Consumer;
 use eitri::model::{
-    Accessibility, Address, BaseEncoding, CompositeKind, FileId, FunctionId, Language, Loc, MemorySpace,
-    Passed, PointerKind, Qualifier, RegionId, RegionKind, Row, ScopeId, SourceLine, TypeId, UnitId, Val,
-    VariableId, VariantValues,
+    Accessibility, Address, BaseEncoding, CompositeKind, FileId, FunctionId, Language, LineTableRow, Loc,
+    MemorySpace, Passed, PointerKind, Qualifier, RegionId, RegionKind, ScopeId, SourceLine, TypeId, UnitId,
+    Val, VariableId, VariantValues,
 };
 use eitri::op::Expr;
 use eitri::target::{Scaling, SpaceId, Target};
@@ -39,7 +39,7 @@ pub struct Maker<'c, 'n> {
     pub c: &'c mut Choices<'n>,
     pub m: Builder,
     pub names: Names,
-    code: Code,
+    code: ObjectCode,
     /// Bytes of code.
     size: u64,
     // Entities of the unit:
@@ -76,7 +76,7 @@ pub fn module(c: &mut Choices<'_>, target: Target) -> Made {
         c,
         m,
         names,
-        code: Code::default(),
+        code: ObjectCode::default(),
         size: 0,
         unit,
         files: Vec::new(),
@@ -101,17 +101,18 @@ pub fn module(c: &mut Choices<'_>, target: Target) -> Made {
 
 impl Maker<'_, '_> {
     fn finish(mut self) -> Made {
-        let code = Code::text(vec![0; self.size as usize + 64]).with_function("data", self.size + 8, 16);
+        let code =
+            ObjectCode::text(vec![0; self.size as usize + 64]).with_function("data", self.size + 8, 16);
         self.code.sections = code.sections;
         self.code.symbols.extend(code.symbols);
         self.code.externals.push("elsewhere".into());
         if self.m.target().lanes() > 1 {
-            self.code.symbols.push(Symbol {
+            self.code.symbols.push(CodeSymbol {
                 name: "lds".into(),
-                place: Place::Local { align: 8 },
+                place: SymbolLocation::Local { align: 8 },
                 size: 256,
-                kind: SymbolKind::Object,
-                binding: Binding::Global,
+                kind: CodeSymbolKind::Object,
+                binding: SymbolBinding::Global,
                 visibility: Visibility::Default,
             });
         }
@@ -694,7 +695,7 @@ impl Maker<'_, '_> {
         for _ in 0..self.c.below(8) {
             let is_odd = self.m.target().min_instruction_bytes() == 1 && self.c.is(2);
             let pc = 4 * self.c.between(0, bytes / 4 - 1) + u64::from(is_odd);
-            let mut row = Row::new(pc, self.c.of(&self.files), self.c.between(0, 500) as u32);
+            let mut row = LineTableRow::new(pc, self.c.of(&self.files), self.c.between(0, 500) as u32);
             row.column = self.c.below(100) as u32;
             row.discriminator = self.c.of(&[0, 0, 1, 9]);
             row.is_stmt = !self.c.is(3);

@@ -1,6 +1,6 @@
 //! Split units encode the same facts as whole units.
 
-use eitri::check::{Report, check_split};
+use eitri::check::{CheckReport, check_split};
 use eitri::emit::elf::new_object;
 use eitri::error::Construct;
 use eitri::lower::{Consumer, Lowered, Policy, lower};
@@ -11,7 +11,7 @@ use super::choices::Choices;
 use super::{Made, config, consumers, modules, named, targets, varied};
 
 /// Emits a module with split units and checks it.
-fn split(made: &Made, consumer: &Consumer) -> eitri::Result<(Lowered, Report)> {
+fn split(made: &Made, consumer: &Consumer) -> eitri::Result<(Lowered, CheckReport)> {
     let module = &made.module;
     let mut consumer = consumer.clone();
     consumer.is_split = true;
@@ -55,8 +55,8 @@ fn agrees(numbers: &[u16]) -> Result<(), String> {
         if let Some(other) = more.clone().find(|one| !is_known(one)) {
             return Err(format!("{about}: {other}"));
         }
-        let counts = |report: &Report| {
-            let Report { locations, entries, rows, names, macros, .. } = *report;
+        let counts = |report: &CheckReport| {
+            let CheckReport { locations, entries, rows, names, macros, .. } = *report;
             (locations, entries, rows, names, macros, report.unproven.len())
         };
         if more.count() == 0 && counts(&split) != counts(&report) {

@@ -1,11 +1,11 @@
 //! Every version in both formats, with all lookup tables: the emitted bytes agree with the description, and each name
 //! and address is found.
 
-use eitri::check::Report;
+use eitri::check::CheckReport;
 use eitri::consumer::{Consumer, Policy, Tables};
 use eitri::emit::elf::new_object;
 use eitri::lower::lower;
-use eitri::read::{Dwarf, ListKind, Object, Value};
+use eitri::read::{Dwarf, ListKind, Object, ResolvedValue};
 use eitri::target::Target;
 use gimli::Format;
 use proptest::prelude::*;
@@ -28,8 +28,8 @@ fn base_selection(object: &[u8]) -> eitri::Result<Option<u64>> {
     for entry in dwarf.entries() {
         for attribute in entry.attributes() {
             let (list, offset) = match attribute.value {
-                Value::LocList(offset) => (dwarf.raw_locations(entry.unit(), offset)?, offset),
-                Value::RngList(offset) => (dwarf.raw_ranges(entry.unit(), offset)?, offset),
+                ResolvedValue::LocList(offset) => (dwarf.raw_locations(entry.unit(), offset)?, offset),
+                ResolvedValue::RngList(offset) => (dwarf.raw_ranges(entry.unit(), offset)?, offset),
                 _ => continue,
             };
             for entry in list {
@@ -43,7 +43,7 @@ fn base_selection(object: &[u8]) -> eitri::Result<Option<u64>> {
 }
 
 /// Reports for a module made from the numbers; an error is a text.
-fn agrees(numbers: &[u16]) -> Result<Vec<Report>, String> {
+fn agrees(numbers: &[u16]) -> Result<Vec<CheckReport>, String> {
     let mut choices = Choices::new(numbers);
     let targets = targets();
     // A CPU target can express the most in plain DWARF.

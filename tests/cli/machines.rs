@@ -1,7 +1,7 @@
 //! Machine files and vectors in the notation of descriptions: registers and spaces by name, a target as a string,
 //! plain numbers.
 
-use eitri::conform::{File, Machine};
+use eitri::conform::{VectorFile, VectorMachine};
 use eitri::op::Reg;
 use eitri::target::Target;
 use pretty_assertions::assert_eq;
@@ -39,7 +39,8 @@ fn machines_take_the_words_of_descriptions() {
     for (numbers, words) in PAIRS {
         let numbers = format!("{{\"target\": {{\"name\": \"amdgpu-gfx1030-wave32\"}}, {numbers}}}");
         let words = format!("{{\"target\": \"amdgpu-gfx1030-wave32\", {words}}}");
-        let read = |text: &str| Machine::with_target(text, None).unwrap_or_else(|error| panic!("{error}"));
+        let read =
+            |text: &str| VectorMachine::with_target(text, None).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(read(&words), read(&numbers), "{words}");
     }
     // A target described in a file has the names given there.
@@ -48,7 +49,7 @@ fn machines_take_the_words_of_descriptions() {
         "spaces": [{"id": 2, "name": "heap", "address_bits": 16, "per": "process"}]}"#;
     let read = |machine: &str| {
         let text = format!("{{\"target\": {layout}, \"machine\": {machine}}}");
-        Machine::with_target(text, None).map(|(machine, _)| machine)
+        VectorMachine::with_target(text, None).map(|(machine, _)| machine)
     };
     let words = read(r#"{"registers": {"acc": "01"}, "object": "mem:heap:16"}"#).expect("names of the file");
     assert_eq!(words, read(r#"{"registers": {"7": "01"}, "object": "mem:2:0x10"}"#).expect("numbers"));
@@ -151,7 +152,7 @@ fn vectors_have_the_same_meaning_as_text() {
         }
         let text = std::fs::read_to_string(&path).expect("a file");
         let mut value: Value = serde_json::from_str(&text).expect("JSON");
-        let Ok(numbers) = File::from_json(value.to_string()) else { continue };
+        let Ok(numbers) = VectorFile::from_json(value.to_string()) else { continue };
         let whole = value["target"]["name"].as_str().and_then(|name| Target::named(name).ok());
         in_words(&mut value["target"], "target", &mut whole.clone());
         in_words(&mut value["machine"], "machine", &mut whole.clone());
@@ -165,8 +166,8 @@ fn vectors_have_the_same_meaning_as_text() {
         if value["machine"].is_null() {
             value.as_object_mut().expect("a file").remove("machine");
         }
-        let words =
-            File::from_json(value.to_string()).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let words = VectorFile::from_json(value.to_string())
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         for (words, numbers) in words.vectors().zip(numbers.vectors()) {
             assert!(words == numbers, "{}: {}", path.display(), numbers.name);
             count += 1;
@@ -244,7 +245,7 @@ fn messages_have_no_names_of_rust() {
         "types": {"0x2a": {"encoding": "signed", "bits": 32, "name": "int"}},
         "entries": {"0x40": {"loclist": [{"kind": "offset_pair", "start": "0x0", "end": "0x4", "expr": "50"}]}}},
         "stops": [{"pc": "0x14"}]}"#;
-    with_every_value_replaced(machine, &mut |text| judge(Machine::stops(text, None).err()));
+    with_every_value_replaced(machine, &mut |text| judge(VectorMachine::stops(text, None).err()));
     let vectors = r#"{"format": "eitri-vectors-1", "target": {"name": "x86_64"}, "vectors": [
         {"name": "a", "doc": "b", "spec": "c", "dialect": "dwarf6", "opcodes": {"offset": "0xac"}, "expr": "50",
         "result": "location", "where": "location", "read": 16, "write": "01 02",
@@ -252,7 +253,7 @@ fn messages_have_no_names_of_rust() {
         {"name": "e", "dialect": "dwarf5", "loclist": [{"kind": "default", "expr": "50"}],
         "expect": {"value": "0x1f", "type": {"encoding": "signed", "bits": 32}}},
         {"name": "p", "dialect": "dwarf5", "expr": "50", "expect": {"pointer": {"entry": "0x40", "offset": -4}}}]}"#;
-    with_every_value_replaced(vectors, &mut |text| judge(File::from_json(text).err()));
+    with_every_value_replaced(vectors, &mut |text| judge(VectorFile::from_json(text).err()));
     let description = std::fs::read_to_string(root("examples/scale.json")).expect("a description");
     with_every_value_replaced(&description, &mut |text| judge(eitri::model::Module::from_json(text).err()));
     assert!(count > 1000, "{count}");

@@ -1,6 +1,6 @@
 //! `attach` and `strip` on SPIR-V modules.
 
-use eitri::spirv::{Mode, Set, Source, attach, describe, from_bytes, read, strip};
+use eitri::spirv::{Mode, ModuleSource, Set, attach, describe, from_bytes, read, strip};
 use pretty_assertions::assert_eq;
 
 use super::{Folder, root, run};
@@ -18,7 +18,7 @@ fn debug_instructions_are_attached_and_stripped() {
     assert_eq!(ran.code, 0, "{}", ran.errors);
     // The library makes the same words; the default of a shader is `vulkan`.
     let words = from_bytes(&std::fs::read(module).expect("a file")).expect("is a module");
-    let described = describe(&words, &Source::default()).expect("is a module");
+    let described = describe(&words, &ModuleSource::default()).expect("is a module");
     let expected = attach(&described.words, &described.module, &described.binding, &Mode::vulkan());
     let expected = expected.expect("is attached");
     let made = from_bytes(&std::fs::read(&out).expect("is written")).expect("is a module");

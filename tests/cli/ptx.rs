@@ -153,7 +153,8 @@ fn description_that_contradicts_its_text_is_refused_and_found() {
 
         let module = Module::from_json(json.as_bytes()).expect("a module");
         let written = lower(&module, &Consumer::cuda_gdb(), Policy::Strict).expect("sections");
-        let attached = ptx::attach(&text, module.target(), &written.sections, &ptx::Attach::default());
+        let attached =
+            ptx::attach(&text, module.target(), &written.sections, &ptx::PtxAttachOptions::default());
         let written = folder.file("written.ptx", attached.expect("a text"));
         let ran = run(&["check", &description, &written]);
         assert!(ran.code == 1 && ran.text().contains(expected), "{variable}: {}", ran.text());

@@ -2,7 +2,7 @@
 
 use super::tools::Tool;
 use super::{Folder, run, text};
-use eitri::emit::elf::{Code, new_object};
+use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::Module;
 use pretty_assertions::assert_eq;
@@ -75,7 +75,7 @@ fn methods_of_two_classes_are_matched_by_linkage_name() {
         let description = METHODS.replace("END", &end.to_string());
         let module = Module::from_json(&description).expect("a description");
         let written = lower(&module, &Consumer::dwarf5(), Policy::Strict).expect("everything is expressible");
-        let code = Code::text(vec![0x90; 32]).with_function("_ZN1A3getEv", 0, 16);
+        let code = ObjectCode::text(vec![0x90; 32]).with_function("_ZN1A3getEv", 0, 16);
         let code = code.with_function("_ZN1B3getEv", 16, 16);
         folder.file(name, new_object(module.target(), &code, &written.sections).expect("an object"))
     };
@@ -116,7 +116,7 @@ const UNITS: &str = r#"{"eitri": 1, "target": "x86_64", "describe": [
 fn units(folder: &Folder) -> String {
     let module = Module::from_json(UNITS).expect("a description");
     let written = lower(&module, &Consumer::dwarf5(), Policy::Strict).expect("everything is expressible");
-    let code = Code::text(vec![0x90; 24]).with_function("f", 0, 16).with_function("g", 16, 8);
+    let code = ObjectCode::text(vec![0x90; 24]).with_function("f", 0, 16).with_function("g", 16, 8);
     folder.file("units.o", new_object(module.target(), &code, &written.sections).expect("an object"))
 }
 

@@ -4,7 +4,7 @@ use pretty_assertions::assert_eq;
 use serde_json::Value;
 
 use eitri::build::Builder;
-use eitri::emit::elf::{Code, new_object};
+use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, Loc};
 use eitri::target::Target;
@@ -140,7 +140,7 @@ fn location_that_cannot_be_read_is_named_with_its_place() {
     // DW_LLE_offset_pair from 8 to 0x20, with an expression of 1 byte: DW_OP_reg3.
     let entry = lists.bytes.windows(5).position(|one| one == [4, 8, 0x20, 1, 0x53]).expect("the entry");
     lists.bytes[entry] = 0x7f;
-    let code = Code::text(vec![0x90; 0x20]).with_function("f", 0, 0x20);
+    let code = ObjectCode::text(vec![0x90; 0x20]).with_function("f", 0, 0x20);
     let folder = Folder::new("unreadable-location");
     let object = folder.file("a.o", new_object(module.target(), &code, &sections).unwrap());
     let why = format!(

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use eitri::spirv::instructions::OperandKind;
-use eitri::spirv::{MAGIC, Name, Set};
+use eitri::spirv::{InstructionName, MAGIC, Set};
 
 /// Names of core instructions with opcodes, and whether they have a type and a result.
 const INSTRUCTIONS: &[(&str, u16, bool, bool)] = &[
@@ -189,7 +189,7 @@ impl Assembled {
     fn debug<'t>(&mut self, set: Option<Set>, operands: &'t [Token]) -> &'t [Token] {
         let Token::Word(name) = &operands[0] else { panic!("{operands:?}") };
         let Some(set) = set else { return operands };
-        let row = Name::ALL.iter().map(|name| name.row()).find(|row| row.text_in(set) == name);
+        let row = InstructionName::ALL.iter().map(|name| name.row()).find(|row| row.text_in(set) == name);
         let Some(row) = row else { return operands };
         self.words.push(row.number(set).unwrap_or_else(|| panic!("{name} is not in {set:?}")));
         for (index, token) in operands[1..].iter().enumerate() {

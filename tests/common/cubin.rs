@@ -5,7 +5,7 @@
 use eitri::build::Builder;
 use eitri::emit::ptx;
 use eitri::lower::{Consumer, Policy, lower};
-use eitri::model::{BaseEncoding, Loc, Module, Row, SourceLine};
+use eitri::model::{BaseEncoding, LineTableRow, Loc, Module, SourceLine};
 use eitri::target::{Sm, Target};
 
 use super::tools::{Folder, Tool};
@@ -57,7 +57,7 @@ pub fn described(registers: [&str; 4]) -> eitri::Result<Module> {
         m.variable(block, "i", int)?.declared(file, 6).live(pcs, at(register)?)?;
     }
     for pc in 0..10 {
-        m.row(kernel, Row::new(pc, file, 2 + pc as u32))?;
+        m.row(kernel, LineTableRow::new(pc, file, 2 + pc as u32))?;
     }
     m.finish()
 }
@@ -70,7 +70,7 @@ pub fn cubin(processor: &str) -> Option<Vec<u8>> {
 /// The cubin of the text with a description; `None` without ptxas.
 pub fn assembled(module: &Module, processor: &str) -> Option<Vec<u8>> {
     let written = lower(module, &Consumer::cuda_gdb(), Policy::Strict).expect("sections");
-    let how = ptx::Attach { lines: written.lines.as_ref(), ..ptx::Attach::default() };
+    let how = ptx::PtxAttachOptions { lines: written.lines.as_ref(), ..ptx::PtxAttachOptions::default() };
     let text = ptx::attach(TEXT, module.target(), &written.sections, &how).expect("a text");
     let folder = Folder::new();
     let source = folder.path().join("k.ptx");

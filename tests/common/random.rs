@@ -8,9 +8,9 @@ use std::ops::Range;
 use eitri::build::{Builder, DataMember, Extent, InScope, Major, Template};
 use eitri::lower::Consumer;
 use eitri::model::{
-    Accessibility, BaseEncoding, CompositeKind, Entity, FileId, FunctionId, Half, Loc, MemorySpace, Module,
-    Node, Passed, ProcedureId, Qualifier, RegionId, RegionKind, Row, ScopeId, SourceLine, Symbol, TypeId,
-    UnitId, Val, VariableId, VariantValues,
+    Accessibility, BaseEncoding, CompositeKind, Entity, FileId, FunctionId, Half, LineTableRow, Loc,
+    MemorySpace, Module, Node, Passed, ProcedureId, Qualifier, RegionId, RegionKind, ScopeId, SourceLine,
+    Symbol, TypeId, UnitId, Val, VariableId, VariantValues,
 };
 use eitri::op::{Expr, Op, Reg, Slot};
 use eitri::target::{Gfx, Per, Register, Scaling, SpaceId, Target, Wave};
@@ -340,7 +340,7 @@ impl Making<'_> {
         if has_code {
             for _ in 0..self.c.below(8) {
                 let pc = 4 * self.c.below(bytes as usize / 4) as u64;
-                let mut row = Row::new(pc, self.c.one(&self.files), u32::from(self.c.word()))
+                let mut row = LineTableRow::new(pc, self.c.one(&self.files), u32::from(self.c.word()))
                     .column(self.c.below(90) as u32)
                     .discriminator(self.c.below(3) as u32);
                 row.is_stmt = self.c.maybe();

@@ -1,8 +1,9 @@
 //! Attributes, each with the object, the initial stack and the kind of result that the specification defines.
 
 use eitri::eval::{
-    BaseType, Body, CallValue, Caller, Class, Context, EncodedList, Entry, Evaluator, Kind, ListEntry,
-    Location, Machine, MemberLocation, OwnedBody, Property, Snapshot, TypeEncoding, Unavailable, Value,
+    BaseType, Body, CallValue, Caller, Class, Context, EncodedList, Evaluator, Location, LocationListEntry,
+    Machine, MemberLocation, OwnedBody, ReferencedEntry, ResultKind, Snapshot, TypeEncoding, TypeProperty,
+    Unavailable, Value,
 };
 use eitri::op::{Dialect, Encoding, Reg};
 use eitri::read::ListFormat;
@@ -43,7 +44,7 @@ fn members() {
     // The byte at 0x1003 is 3.
     assert_eq!(member(MemberLocation::Expression(Body::Expression(&expr)), memory(0x1003)), "mem:0:0x1006");
     // An entry of a list has an empty stack (A.2.5.5).
-    let entries = [ListEntry { bounds: None, expr: bytes("lit4; offset", LLVM).into() }];
+    let entries = [LocationListEntry { bounds: None, expr: bytes("lit4; offset", LLVM).into() }];
     assert_eq!(member(MemberLocation::Expression(Body::List(&entries)), memory(0x1000)), "ill-formed");
     let expr = bytes("push_object_address", LLVM);
     let with_object = Snapshot { object: Some(rax()), ..machine.clone() };
@@ -82,12 +83,12 @@ fn properties_of_types() {
     let object = memory(0x1010);
     let property = |property, object: Option<&Location>| found!(&machine, property(property, object));
     let expr = bytes("push_object_address; plus_uconst 4; deref_size 1", LLVM);
-    assert_eq!(property(Property::Expression(&expr), Some(&object)), "0x14");
-    assert_eq!(property(Property::Expression(&expr), None), "evaluation error");
-    assert_eq!(property(Property::Constant(-1), None), "0xffffffffffffffff Signed/64");
+    assert_eq!(property(TypeProperty::Expression(&expr), Some(&object)), "0x14");
+    assert_eq!(property(TypeProperty::Expression(&expr), None), "evaluation error");
+    assert_eq!(property(TypeProperty::Constant(-1), None), "0xffffffffffffffff Signed/64");
     let expr = bytes("addr 0x1003", LLVM);
     let ty = BaseType::new(TypeEncoding::Unsigned, 16);
-    let variable = Property::Variable { location: Body::Expression(&expr), ty };
+    let variable = TypeProperty::Variable { location: Body::Expression(&expr), ty };
     assert_eq!(property(variable, None), "0x403 Unsigned/16");
     let length = bytes("push_object_address; lit2; offset", LLVM);
     let length = Body::Expression(&length);
@@ -119,7 +120,7 @@ fn frames() {
 /// A machine whose subprogram is in another unit than most expressions that refer to it.
 struct OfUnit<'m> {
     machine: &'m Snapshot,
-    frame_base: Entry<'m>,
+    frame_base: ReferencedEntry<'m>,
 }
 
 impl Machine for OfUnit<'_> {
@@ -137,7 +138,7 @@ impl Machine for OfUnit<'_> {
         self.machine.memory(space, lane, address, into)
     }
 
-    fn frame_base(&self, _frame: u32) -> Option<Entry<'_>> {
+    fn frame_base(&self, _frame: u32) -> Option<ReferencedEntry<'_>> {
         Some(self.frame_base)
     }
 
@@ -149,7 +150,7 @@ impl Machine for OfUnit<'_> {
         self.machine.base_type(unit, offset)
     }
 
-    fn entry(&self, offset: u64) -> Option<Entry<'_>> {
+    fn entry(&self, offset: u64) -> Option<ReferencedEntry<'_>> {
         self.machine.entry(offset)
     }
 
@@ -180,9 +181,12 @@ fn a_frame_base_has_the_unit_and_the_encoding_of_its_subprogram() {
             "typed" => &typed,
             _ => &short,
         };
-        OfUnit { machine: &known, frame_base: Entry { body: Body::Expression(expr), unit, encoding } }
+        OfUnit {
+            machine: &known,
+            frame_base: ReferencedEntry { body: Body::Expression(expr), unit, encoding },
+        }
     };
-    let place = |expr, machine: &OfUnit<'_>| shown(outcome(expr, Kind::Location, machine, LLVM));
+    let place = |expr, machine: &OfUnit<'_>| shown(outcome(expr, ResultKind::Location, machine, LLVM));
     // rdi is 0x1000 in both frames. The unit of these expressions is 0.
     for (unit, expected) in [(0, "mem:0:0x1005"), (0x100, "mem:0:0x1006"), (0x200, "mem:0:0x1007")] {
         let machine = base("call", unit, None);
@@ -237,7 +241,7 @@ fn lanes() {
     let empty = bytes("", LLVM);
     assert_eq!(found!(&machine, active_lanes(Body::Expression(&reg))), "0x8005 Unsigned/16");
     assert_eq!(found!(&machine, active_lanes(Body::Expression(&empty))), "evaluation error");
-    let entry = |expr: &[u8]| ListEntry { bounds: Some((0, 0x8000)), expr: expr.to_vec().into() };
+    let entry = |expr: &[u8]| LocationListEntry { bounds: Some((0, 0x8000)), expr: expr.to_vec().into() };
     assert_eq!(found!(&machine, lane_pcs(Body::Expression(&reg))), "reg:2");
     assert_eq!(found!(&machine, lane_pcs(Body::List(&[entry(&reg), entry(&[0x50])]))), "ill-formed");
 }
@@ -296,7 +300,7 @@ fn lists_without_a_program_location() {
 #[test]
 fn long_lists_have_an_end() {
     let target = Target::x86_64();
-    let entry = ListEntry { bounds: Some((0, 1)), expr: (&[0x50u8][..]).into() };
+    let entry = LocationListEntry { bounds: Some((0, 1)), expr: (&[0x50u8][..]).into() };
     let list = vec![entry; 100_000];
     let context = Context::new(LLVM, &target);
     let fault = Evaluator::new().step_limit(1000).list(&list, &machine(), &context).unwrap_err();

@@ -1,7 +1,7 @@
 //! Bits on a big-endian machine: memory counts from the most significant bit, registers from the least significant; an
 //! object starts with the most significant bit of its number.
 
-use eitri::eval::{Context, Evaluator, Kind, Location, Snapshot, read_bits, write_bits};
+use eitri::eval::{Context, Evaluator, Location, ResultKind, Snapshot, read_bits, write_bits};
 use eitri::op::{Encoding, Reg};
 use eitri::target::{SpaceId, Target};
 use pretty_assertions::assert_eq;
@@ -16,7 +16,7 @@ fn machine() -> Snapshot {
 
 fn values(table: &[(&str, &str)]) {
     for (expr, expected) in table {
-        let found = outcome(expr, Kind::Value, &machine(), BIG);
+        let found = outcome(expr, ResultKind::Value, &machine(), BIG);
         let detail = found.as_ref().err().map(ToString::to_string).unwrap_or_default();
         assert_eq!(shown(found), *expected, "{expr}: {detail}");
     }

@@ -1,9 +1,9 @@
 //! Reads and overlays at the bounds of a storage: no bits, and more bits than available.
 
 use eitri::eval::{
-    Caller, Class, Context, Element, Evaluator, Kind, Location, OwnedBody, Snapshot, read_bits,
+    Caller, Class, Context, Element, Evaluator, Location, OwnedBody, ResultKind, Snapshot, read_bits,
 };
-use eitri::op::{Dialect, Encoding, Name, Reg, text};
+use eitri::op::{Dialect, Encoding, OperationName, Reg, text};
 use eitri::target::Target;
 use pretty_assertions::assert_eq;
 
@@ -12,8 +12,14 @@ use super::{LLVM, machine, outcome, shown};
 /// DWARF 6, with arbitrary codes.
 fn draft() -> Encoding {
     let mut encoding = Encoding::new(8, Dialect::Dwarf6);
-    let names =
-        [Name::Offset, Name::Undefined, Name::Overlay, Name::BitOverlay, Name::Composite, Name::BitOffset];
+    let names = [
+        OperationName::Offset,
+        OperationName::Undefined,
+        OperationName::Overlay,
+        OperationName::BitOverlay,
+        OperationName::Composite,
+        OperationName::BitOffset,
+    ];
     for (name, code) in names.into_iter().zip(0xb1..) {
         encoding.draft = encoding.draft.with(name, code);
     }
@@ -21,7 +27,7 @@ fn draft() -> Encoding {
 }
 
 fn location(expr: &str, machine: &Snapshot) -> Location {
-    match outcome(expr, Kind::Location, machine, draft()) {
+    match outcome(expr, ResultKind::Location, machine, draft()) {
         Ok(Element::Location(found)) => found,
         found => panic!("{expr}: {found:?}"),
     }
@@ -43,7 +49,7 @@ fn read(location: &Location, bits: u64, machine: &Snapshot) -> String {
 #[test]
 fn reads_without_bits_succeed() {
     let machine = machine();
-    let of = |expr: &str| shown(outcome(expr, Kind::Value, &machine, LLVM));
+    let of = |expr: &str| shown(outcome(expr, ResultKind::Value, &machine, LLVM));
     for place in ["undefined", "implicit_pointer @0x40 0", "regx 2", "addr 0x9000", "implicit_value {}"] {
         assert_eq!(of(&format!("{place}; deref_size 0")), "0x0", "{place}");
     }
@@ -51,7 +57,7 @@ fn reads_without_bits_succeed() {
     assert_eq!(of("undefined; deref_size 1"), "evaluation error");
     assert_eq!(of("regx 2; deref_size 1"), "evaluation error");
     // "Attempting to dereference an undefined location is an error" (DWARF 6, 3.13, 230524.1), of any size.
-    let draft = |expr: &str| shown(outcome(expr, Kind::Value, &machine, draft()));
+    let draft = |expr: &str| shown(outcome(expr, ResultKind::Value, &machine, draft()));
     assert_eq!(draft("undefined; deref_size 0"), "evaluation error");
     assert_eq!(draft("regx 2; deref_size 0"), "0x0");
     assert_eq!(draft("composite; undefined; piece 1; deref_size 0"), "0x0");
@@ -69,7 +75,7 @@ fn an_object_is_larger_than_its_composite() {
         assert_eq!(of("addr 0x1000; piece 4; lit2; offset", 32), "02 03 -- --");
     }
     // A read within an expression requires storage.
-    let of = |expr: &str| outcome(expr, Kind::Value, &machine(), draft());
+    let of = |expr: &str| outcome(expr, ResultKind::Value, &machine(), draft());
     assert_eq!(shown(of("reg0; piece 2; deref_size 2")), "0xa1a0");
     assert_eq!(of("reg0; piece 2; deref_size 4").unwrap_err().class, Class::Evaluation);
     // Other storages have fixed ends.
@@ -84,7 +90,7 @@ fn an_object_is_larger_than_its_composite() {
 fn an_object_is_larger_than_its_pieces() {
     for big_endian in [false, true] {
         let machine = Snapshot { big_endian, ..machine() };
-        let of = |expr: &str| match outcome(expr, Kind::Location, &machine, LLVM) {
+        let of = |expr: &str| match outcome(expr, ResultKind::Location, &machine, LLVM) {
             Ok(Element::Location(found)) => read_bits(&found, 40, &machine),
             found => panic!("{expr}: {found:?}"),
         };
@@ -92,7 +98,7 @@ fn an_object_is_larger_than_its_pieces() {
         assert_eq!((read.bytes, read.defined), (vec![0, 1, 0x80, 0, 0], vec![0xff, 0xff, 0xff, 0, 0]));
         assert_eq!(of("implicit_value {01 02}").unwrap_err().class, Class::Evaluation);
         // A read within an expression requires storage.
-        let value = outcome("reg0; piece 2; piece_end; deref_size 4", Kind::Value, &machine, LLVM);
+        let value = outcome("reg0; piece 2; piece_end; deref_size 4", ResultKind::Value, &machine, LLVM);
         assert_eq!(value.unwrap_err().class, Class::Evaluation);
     }
 }
@@ -102,7 +108,7 @@ fn an_object_is_larger_than_its_pieces() {
 #[test]
 fn an_overlay_of_no_width_beyond_the_base_extends_it() {
     let machine = machine();
-    let of = |expr: &str| shown(outcome(expr, Kind::Location, &machine, draft()));
+    let of = |expr: &str| shown(outcome(expr, ResultKind::Location, &machine, draft()));
     assert_eq!(of("reg0; reg1; const1u 12; lit0; overlay"), "[reg:0/64, undefined/32]");
     assert_eq!(of("reg0; reg1; const1u 67; lit0; bit_overlay"), "[reg:0/64, undefined/3]");
     assert_eq!(of("composite; reg1; lit2; lit0; overlay"), "[undefined/16]");
@@ -142,7 +148,7 @@ fn a_frame_base_of_dwarf_6_is_any_location() {
 /// parts from the first on (`crates/eitri-dwarf/src/eval/decisions.md`).
 #[test]
 fn the_first_fault_of_a_selection_decides() {
-    let of = |expr: &str| shown(outcome(expr, Kind::Location, &machine(), LLVM));
+    let of = |expr: &str| shown(outcome(expr, ResultKind::Location, &machine(), LLVM));
     // Converting an implicit pointer value to a location without an entry is an evaluation error.
     const NO_ENTRY: &str = "implicit_pointer @0x99 0; deref";
     assert_eq!(of(&format!("reg0; {NO_ENTRY}; lit0; select_bit_piece 8 2")), "evaluation error");
@@ -183,7 +189,7 @@ fn the_type_of_an_entry_value_is_as_large_as_the_register() {
     machine.callers = vec![Caller { pc: Some(0x5000), registers, ..Caller::default() }];
     let of = |expr: &str| {
         let expr = text::parse(expr, LLVM, Some(&gpu)).unwrap();
-        let context = Context { kind: Kind::Any, ..Context::new(LLVM, &gpu) };
+        let context = Context { kind: ResultKind::Any, ..Context::new(LLVM, &gpu) };
         match Evaluator::new().evaluate(expr.bytes(), &machine, &context) {
             Ok(Element::Value(value)) => {
                 format!("{:#x} {} {}", value.as_u64().unwrap(), value.ty().bits, value.ty().is_generic())

@@ -1,6 +1,6 @@
 //! Combinations of operations that do not occur in the conformance vectors.
 
-use eitri::eval::{Kind, OwnedBody};
+use eitri::eval::{OwnedBody, ResultKind};
 use pretty_assertions::assert_eq;
 
 use super::{LLVM, machine, outcome, shown, values};
@@ -63,7 +63,7 @@ fn location_operations_combine() {
         (&of("32", "0"), "evaluation error"),
     ];
     for (expr, expected) in table {
-        let found = outcome(expr, Kind::Location, &machine, LLVM);
+        let found = outcome(expr, ResultKind::Location, &machine, LLVM);
         let detail = found.as_ref().err().map(ToString::to_string).unwrap_or_default();
         assert_eq!(shown(found), expected, "{expr}: {detail}");
     }

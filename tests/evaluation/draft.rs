@@ -1,7 +1,7 @@
 //! Differences between DWARF 6 and the extension.
 
-use eitri::eval::{Class, Context, Element, Evaluator, Kind, Location, Snapshot, read_bits};
-use eitri::op::{Dialect, Encoding, Name, Reg, text};
+use eitri::eval::{Class, Context, Element, Evaluator, Location, ResultKind, Snapshot, read_bits};
+use eitri::op::{Dialect, Encoding, OperationName, Reg, text};
 use eitri::target::{SpaceId, Target};
 use pretty_assertions::assert_eq;
 
@@ -10,7 +10,14 @@ use super::{LLVM, machine, shown};
 /// Arbitrary codes.
 fn draft() -> Encoding {
     let mut encoding = Encoding::new(8, Dialect::Dwarf6);
-    let names = [Name::Offset, Name::Undefined, Name::Mem, Name::Overlay, Name::Composite, Name::ModFloor];
+    let names = [
+        OperationName::Offset,
+        OperationName::Undefined,
+        OperationName::Mem,
+        OperationName::Overlay,
+        OperationName::Composite,
+        OperationName::ModFloor,
+    ];
     for (name, code) in names.into_iter().zip(0xb1..) {
         encoding.draft = encoding.draft.with(name, code);
     }
@@ -19,7 +26,7 @@ fn draft() -> Encoding {
 
 fn any(expr: &str, machine: &Snapshot, encoding: Encoding, target: &Target) -> String {
     let expr = text::parse(expr, encoding, Some(target)).unwrap_or_else(|error| panic!("{error}"));
-    let context = Context { kind: Kind::Any, ..Context::new(encoding, target) };
+    let context = Context { kind: ResultKind::Any, ..Context::new(encoding, target) };
     shown(Evaluator::new().evaluate(expr.bytes(), machine, &context))
 }
 

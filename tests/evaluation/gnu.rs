@@ -1,6 +1,6 @@
 //! GNU's operations that are not part of a standard.
 
-use eitri::eval::{BaseType, Caller, Kind, Location, OwnedBody, TypeEncoding};
+use eitri::eval::{BaseType, Caller, Location, OwnedBody, ResultKind, TypeEncoding};
 use eitri::op::Reg;
 use eitri::target::SpaceId;
 
@@ -64,5 +64,5 @@ fn encoded_addresses() {
 
 #[test]
 fn uninitialised_is_no_matter_of_the_stack() {
-    assert_eq!(shown(outcome("reg0; GNU_uninit", Kind::Location, &machine(), LLVM)), "reg:0");
+    assert_eq!(shown(outcome("reg0; GNU_uninit", ResultKind::Location, &machine(), LLVM)), "reg:0");
 }

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use eitri::eval::{
-    Class, Context, Evaluator, Kind, Layout, Limits, ListEntry, Location, OwnedBody, Snapshot, SpaceLayout,
-    Step, are_equal, read_bits, spans, write_bits,
+    Class, Context, Evaluator, Layout, Limits, Location, LocationListEntry, OwnedBody, ResultKind, Snapshot,
+    SpaceLayout, Step, are_equal, read_bits, spans, write_bits,
 };
 use eitri::op::{Dialect, Encoding, Reg};
 use eitri::target::{Per, SpaceId, Target};
@@ -19,8 +19,8 @@ fn location(expr: &str) -> Location {
     Evaluator::new().location(&bytes(expr, LLVM), &machine(), &Context::new(LLVM, &target)).unwrap()
 }
 
-fn entry(bounds: Option<(u64, u64)>, expr: &[u8]) -> ListEntry<'static> {
-    ListEntry { bounds, expr: Cow::Owned(expr.to_vec()) }
+fn entry(bounds: Option<(u64, u64)>, expr: &[u8]) -> LocationListEntry<'static> {
+    LocationListEntry { bounds, expr: Cow::Owned(expr.to_vec()) }
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn composites_in_composites_have_an_end() {
     let deep = location(&nested(99));
     assert_eq!(spans(&deep, 32).unwrap().len(), 1);
     assert_eq!(read_bits(&deep, 32, &machine()).unwrap().bytes, [0xa0, 0xa1, 0xa2, 0xa3]);
-    assert_eq!(shown(outcome(&nested(100), Kind::Location, &machine(), LLVM)), "evaluation error");
+    assert_eq!(shown(outcome(&nested(100), ResultKind::Location, &machine(), LLVM)), "evaluation error");
 }
 
 #[test]
@@ -156,13 +156,13 @@ fn a_trace_tells_every_step() {
 
 #[test]
 fn a_fault_says_where_and_why() {
-    let fault = outcome("const2u 5; lit0; div", Kind::Value, &machine(), LLVM).unwrap_err();
+    let fault = outcome("const2u 5; lit0; div", ResultKind::Value, &machine(), LLVM).unwrap_err();
     assert_eq!(fault.to_string(), "operation 2, offset 0x4: evaluation error: division by zero");
     // The fault names the operation of the given expression, also if a referenced expression fails.
     let mut machine = machine();
     machine.frame_base = Some((OwnedBody::Expression(vec![0x31, 0x30, 0x1b]), 0));
     let target = Target::x86_64();
-    let message = |expr| outcome(expr, Kind::Value, &machine, LLVM).unwrap_err().to_string();
+    let message = |expr| outcome(expr, ResultKind::Value, &machine, LLVM).unwrap_err().to_string();
     let inner = "operation 2, offset 0x2: division by zero";
     let expected = format!("operation 1, offset 0x1: evaluation error: in the frame base, {inner}");
     assert_eq!(message("lit1; fbreg 0"), expected);

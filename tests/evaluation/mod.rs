@@ -13,7 +13,7 @@ mod ptx_registers;
 mod values;
 
 use eitri::eval::{
-    BaseType, Context, Element, Evaluator, Fault, Kind, Location, Machine, Snapshot, TypeEncoding,
+    BaseType, Context, Element, Evaluator, Fault, Location, Machine, ResultKind, Snapshot, TypeEncoding,
 };
 use eitri::op::{Dialect, Encoding, Reg, text};
 use eitri::target::{SpaceId, Target};
@@ -62,7 +62,12 @@ pub fn bytes(expr: &str, encoding: Encoding) -> Vec<u8> {
 }
 
 /// Result of an expression.
-pub fn outcome(expr: &str, kind: Kind, machine: &dyn Machine, encoding: Encoding) -> Result<Element, Fault> {
+pub fn outcome(
+    expr: &str,
+    kind: ResultKind,
+    machine: &dyn Machine,
+    encoding: Encoding,
+) -> Result<Element, Fault> {
     let target = Target::x86_64();
     let context = Context { kind, ..Context::new(encoding, &target) };
     Evaluator::new().evaluate(&bytes(expr, encoding), machine, &context)
@@ -76,7 +81,7 @@ pub fn shown<T: ToString>(result: Result<T, Fault>) -> String {
 /// Compares the values of expressions with the expected ones.
 pub fn values(machine: &dyn Machine, table: &[(&str, &str)]) {
     for (expr, expected) in table {
-        let found = outcome(expr, Kind::Value, machine, LLVM);
+        let found = outcome(expr, ResultKind::Value, machine, LLVM);
         let detail = found.as_ref().err().map(ToString::to_string).unwrap_or_default();
         pretty_assertions::assert_eq!(shown(found), *expected, "{expr}: {detail}");
     }

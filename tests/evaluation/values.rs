@@ -1,6 +1,6 @@
 //! Values of all types (DWARF 5, 2.5.1.4 to 2.5.1.6).
 
-use eitri::eval::{Context, Evaluator, Kind, Value};
+use eitri::eval::{Context, Evaluator, ResultKind, Value};
 use eitri::target::Target;
 
 use super::{LLVM, bytes, machine, outcome, shown, values};
@@ -205,7 +205,7 @@ fn types_have_a_limit() {
         ("lit1; reinterpret @0x40", "evaluation error"),
         ("lit1; convert @0x41", "ill-formed"),
     ] {
-        assert_eq!(shown(outcome(expr, Kind::Value, &machine, LLVM)), expected, "{expr}");
+        assert_eq!(shown(outcome(expr, ResultKind::Value, &machine, LLVM)), expected, "{expr}");
     }
 }
 

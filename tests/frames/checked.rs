@@ -1,8 +1,8 @@
 //! `check` unwinds: it is clean if the object matches the module, and finds every mistake that compilers have shipped.
 
 use eitri::build::Builder;
-use eitri::check::{Kind, Report};
-use eitri::emit::elf::{Code, new_object};
+use eitri::check::{CheckReport, FindingKind};
+use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::error::ErrorKind;
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{Column, Loc, Module, Val};
@@ -113,8 +113,8 @@ fn masked(r: &Registers, mask: Val) -> Loc {
     Loc::select(mask, Loc::whole(r.v[41]), Loc::cfa().offset(4 * 64), 32, 64)
 }
 
-fn checked(truth: &Module, written: &Module, consumer: &Consumer) -> Report {
-    let code = Code::text(vec![0; 0x80]).with_function("k", 0, 0x40).with_function("f", 0x40, 0x40);
+fn checked(truth: &Module, written: &Module, consumer: &Consumer) -> CheckReport {
+    let code = ObjectCode::text(vec![0; 0x80]).with_function("k", 0, 0x40).with_function("f", 0x40, 0x40);
     let lowered = lower(written, consumer, Policy::Strict).expect("sections");
     let object = new_object(truth.target(), &code, &lowered.sections).expect("an object");
     eitri::check(truth, consumer, &[], &object).expect("a report")
@@ -123,39 +123,39 @@ fn checked(truth: &Module, written: &Module, consumer: &Consumer) -> Report {
 type Change = fn(&mut Frames, &Registers);
 
 /// A fault and its finding: name, change, kind, column, pc.
-type Fault = (&'static str, Change, Kind, Option<&'static str>, Option<u64>);
+type Fault = (&'static str, Change, FindingKind, Option<&'static str>, Option<u64>);
 
 #[rustfmt::skip]
 const FAULTS: &[Fault] = &[
-    ("lanes of 8 bytes", |f, r| f.scalar = Loc::lane(r.v[40], 2 * 20), Kind::Frame, Some("s33"), Some(8)),
-    ("an offset of 160 bytes in a signed byte", |f, r| f.far = Loc::lane(r.v[40], (160 & 0x7f) / 4), Kind::Frame, Some("s34"), Some(8)),
-    ("another lane", |f, r| f.scalar = Loc::lane(r.v[40], 21), Kind::Frame, Some("s33"), Some(8)),
-    ("the same lane of another register", |f, r| f.scalar = Loc::lane(r.v[44], 20), Kind::Frame, Some("s33"), Some(8)),
-    ("the bytes of a lane for those of the wave", |f, _| f.all_lanes = Loc::cfa().offset(8), Kind::Frame, Some("v42"), Some(8)),
-    ("the bytes of the wave, times 64 again", |f, _| f.all_lanes = Loc::cfa().offset(8 * 64 * 64), Kind::Frame, Some("v42"), Some(8)),
-    ("the frame at a lane's count", |f, r| f.cfa = wave(Val::register(r.s[32]).shr(Val::constant(6))), Kind::Frame, Some("the CFA"), Some(0)),
-    ("the frame at a wave's count of a lane's", |f, r| f.later = wave(Val::register(r.s[33]).shl(Val::constant(6))), Kind::Frame, Some("the CFA"), Some(8)),
+    ("lanes of 8 bytes", |f, r| f.scalar = Loc::lane(r.v[40], 2 * 20), FindingKind::Frame, Some("s33"), Some(8)),
+    ("an offset of 160 bytes in a signed byte", |f, r| f.far = Loc::lane(r.v[40], (160 & 0x7f) / 4), FindingKind::Frame, Some("s34"), Some(8)),
+    ("another lane", |f, r| f.scalar = Loc::lane(r.v[40], 21), FindingKind::Frame, Some("s33"), Some(8)),
+    ("the same lane of another register", |f, r| f.scalar = Loc::lane(r.v[44], 20), FindingKind::Frame, Some("s33"), Some(8)),
+    ("the bytes of a lane for those of the wave", |f, _| f.all_lanes = Loc::cfa().offset(8), FindingKind::Frame, Some("v42"), Some(8)),
+    ("the bytes of the wave, times 64 again", |f, _| f.all_lanes = Loc::cfa().offset(8 * 64 * 64), FindingKind::Frame, Some("v42"), Some(8)),
+    ("the frame at a lane's count", |f, r| f.cfa = wave(Val::register(r.s[32]).shr(Val::constant(6))), FindingKind::Frame, Some("the CFA"), Some(0)),
+    ("the frame at a wave's count of a lane's", |f, r| f.later = wave(Val::register(r.s[33]).shl(Val::constant(6))), FindingKind::Frame, Some("the CFA"), Some(8)),
     ("the frame in memory of a lane", |f, r| {
         f.cfa = Loc::memory(SpaceId::PRIVATE_LANE, Val::register(r.s[32]));
-    }, Kind::Frame, Some("the CFA"), Some(0)),
-    ("the frame in the default space", |f, r| f.cfa = Loc::memory(SpaceId::DEFAULT, Val::register(r.s[32])), Kind::Frame, Some("the CFA"), Some(0)),
-    ("no frame of the entry function", |f, _| f.has_kernel = false, Kind::MissingEntry, None, None),
-    ("an entry function with a caller", |f, r| f.kernel_returns = Some(Loc::over([r.s[30], r.s[31]])), Kind::Frame, Some("pc"), Some(0)),
-    ("the mask the other way round", |f, r| f.some_lanes = masked(r, Val::entry_value(r.exec).not()), Kind::Frame, Some("v41"), Some(8)),
+    }, FindingKind::Frame, Some("the CFA"), Some(0)),
+    ("the frame in the default space", |f, r| f.cfa = Loc::memory(SpaceId::DEFAULT, Val::register(r.s[32])), FindingKind::Frame, Some("the CFA"), Some(0)),
+    ("no frame of the entry function", |f, _| f.has_kernel = false, FindingKind::MissingEntry, None, None),
+    ("an entry function with a caller", |f, r| f.kernel_returns = Some(Loc::over([r.s[30], r.s[31]])), FindingKind::Frame, Some("pc"), Some(0)),
+    ("the mask the other way round", |f, r| f.some_lanes = masked(r, Val::entry_value(r.exec).not()), FindingKind::Frame, Some("v41"), Some(8)),
     ("the places the other way round", |f, r| {
         f.some_lanes = Loc::select(Val::entry_value(r.exec), Loc::cfa().offset(4 * 64), Loc::whole(r.v[41]), 32, 64);
-    }, Kind::Frame, Some("v41"), Some(8)),
-    ("another mask", |f, r| f.some_lanes = masked(r, Val::pair(r.s[4], r.s[5])), Kind::Frame, Some("v41"), Some(8)),
-    ("all lanes for some", |f, _| f.some_lanes = Loc::cfa().offset(4 * 64), Kind::Frame, Some("v41"), Some(8)),
-    ("halves of the return address swapped", |f, r| f.return_address = Loc::over([r.s[31], r.s[30]]), Kind::Frame, Some("pc"), Some(0)),
+    }, FindingKind::Frame, Some("v41"), Some(8)),
+    ("another mask", |f, r| f.some_lanes = masked(r, Val::pair(r.s[4], r.s[5])), FindingKind::Frame, Some("v41"), Some(8)),
+    ("all lanes for some", |f, _| f.some_lanes = Loc::cfa().offset(4 * 64), FindingKind::Frame, Some("v41"), Some(8)),
+    ("halves of the return address swapped", |f, r| f.return_address = Loc::over([r.s[31], r.s[30]]), FindingKind::Frame, Some("pc"), Some(0)),
     ("one half of the return address", |f, r| {
         f.return_address = Loc::parts([(Loc::register(r.s[30]), 32), (Loc::undefined(), 32)]);
-    }, Kind::Frame, Some("pc"), Some(0)),
-    ("an instruction too late", |f, _| f.from = 12, Kind::Frame, Some("s33"), Some(8)),
-    ("an instruction too early", |f, _| f.from = 4, Kind::Frame, Some("s33"), Some(4)),
-    ("rules that go on", |f, _| f.to = 0x3c, Kind::Frame, Some("s33"), Some(0x38)),
-    ("a register that is lost and has a rule", |f, _| f.lost = false, Kind::Frame, Some("v43"), Some(8)),
-    ("a frame that does not move", |f, _| f.later = f.cfa.clone(), Kind::Frame, Some("the CFA"), Some(8)),
+    }, FindingKind::Frame, Some("pc"), Some(0)),
+    ("an instruction too late", |f, _| f.from = 12, FindingKind::Frame, Some("s33"), Some(8)),
+    ("an instruction too early", |f, _| f.from = 4, FindingKind::Frame, Some("s33"), Some(4)),
+    ("rules that go on", |f, _| f.to = 0x3c, FindingKind::Frame, Some("s33"), Some(0x38)),
+    ("a register that is lost and has a rule", |f, _| f.lost = false, FindingKind::Frame, Some("v43"), Some(8)),
+    ("a frame that does not move", |f, _| f.later = f.cfa.clone(), FindingKind::Frame, Some("the CFA"), Some(8)),
 ];
 
 #[test]
@@ -207,8 +207,8 @@ fn a_frame_that_nobody_described_is_found() {
     let frames = Frames::new(&r);
     let truth = Frames { has_kernel: false, ..frames.clone() }.module(&r);
     let report = checked(&truth, &frames.module(&r), &Consumer::llvm());
-    let kinds: Vec<Kind> = report.findings.iter().map(|finding| finding.kind).collect();
-    assert_eq!(kinds, [Kind::Extra], "{report}");
+    let kinds: Vec<FindingKind> = report.findings.iter().map(|finding| finding.kind).collect();
+    assert_eq!(kinds, [FindingKind::Extra], "{report}");
 }
 
 /// A register that cannot be encoded is undefined; without an address, the frame is omitted. The register and the frame
@@ -233,7 +233,7 @@ fn unproven_frame_rules_are_listed() -> eitri::Result<()> {
     let k = m.function(unit, "k")?.code("k", 0x40).kernel().id();
     m.frame(k)?.entry_function()?;
     let gpu = (m.finish()?, Subject::Rule(k, Column::Cfa), 0..0x40);
-    let code = Code::text(vec![0; 0x40]).with_function("k", 0, 0x40);
+    let code = ObjectCode::text(vec![0; 0x40]).with_function("k", 0, 0x40);
     for (module, subject, pcs) in [cpu, gpu] {
         let consumer = Consumer::dwarf5();
         let refused = lower(&module, &consumer, Policy::Strict).expect_err("it is inexpressible");

@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 
 use eitri::Result;
 use eitri::build::Builder;
-use eitri::emit::elf::{Code, new_object};
+use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{Loc, Module, Val};
 use eitri::op::Reg;
-use eitri::read::{CfaRule, FrameSection, Frames, Instruction, Rule, Sections};
+use eitri::read::{CallFrameInstruction, CfaRule, FrameSection, Frames, RegisterRule, Sections};
 use eitri::target::{SpaceId, Target};
 use proptest::prelude::*;
 
@@ -191,17 +191,17 @@ impl Frame {
         is_clobbered: bool,
         described: &Described,
         place: Place,
-        rule: Option<Rule<'_>>,
+        rule: Option<RegisterRule<'_>>,
     ) -> bool {
         let uleb = |out: &mut Vec<u8>, value: u64| gimli::leb128_write(out, value);
         match (described, rule) {
-            (Described::Nothing, None) | (Described::Lost, Some(Rule::Undefined)) => true,
-            (Described::Nothing, Some(Rule::SameValue)) => !is_clobbered,
-            (Described::Same, Some(Rule::SameValue)) => is_clobbered,
-            (Described::Offset(by), Some(Rule::Offset(found))) => *by == found,
-            (Described::In(other), Some(Rule::Register(found))) => *other == found && reg != found,
+            (Described::Nothing, None) | (Described::Lost, Some(RegisterRule::Undefined)) => true,
+            (Described::Nothing, Some(RegisterRule::SameValue)) => !is_clobbered,
+            (Described::Same, Some(RegisterRule::SameValue)) => is_clobbered,
+            (Described::Offset(by), Some(RegisterRule::Offset(found))) => *by == found,
+            (Described::In(other), Some(RegisterRule::Register(found))) => *other == found && reg != found,
             // `regx v; offset_uconst 4 * lane`.
-            (Described::Lane(vector, lane), Some(Rule::Expression(expr))) => {
+            (Described::Lane(vector, lane), Some(RegisterRule::Expression(expr))) => {
                 let mut bytes = vec![0x90];
                 uleb(&mut bytes, vector.0);
                 if *lane > 0 {
@@ -211,9 +211,11 @@ impl Frame {
                 bytes == expr
             }
             // A sum that equals the canonical frame address is encoded as such.
-            (Described::Sum(other, by), Some(Rule::ValOffset(0))) => *other == place.1 && *by == place.2,
+            (Described::Sum(other, by), Some(RegisterRule::ValOffset(0))) => {
+                *other == place.1 && *by == place.2
+            }
             // `breg` and the bytes, for registers up to 31; else `bregx`.
-            (Described::Sum(other, by), Some(Rule::ValExpression(expr))) => {
+            (Described::Sum(other, by), Some(RegisterRule::ValExpression(expr))) => {
                 let mut bytes = Vec::new();
                 match other.0 {
                     0..32 => bytes.push(0x70 + other.0 as u8),
@@ -355,12 +357,12 @@ fn nothing_is_wasted(read: &Frames<'_>, fde: &eitri::read::Fde<'_>) {
     let mut advanced = false;
     for one in read.instructions(fde) {
         let one = one.expect("an instruction").instruction;
-        let is_advance = matches!(one, Instruction::AdvanceLoc { .. });
+        let is_advance = matches!(one, CallFrameInstruction::AdvanceLoc { .. });
         assert!(!(is_advance && advanced), "two advances");
         advanced = is_advance;
         match one {
-            Instruction::RememberState => remembered += 1,
-            Instruction::RestoreState => remembered -= 1,
+            CallFrameInstruction::RememberState => remembered += 1,
+            CallFrameInstruction::RestoreState => remembered -= 1,
             _ => {}
         }
         assert!(remembered >= 0);
@@ -400,7 +402,7 @@ fn unwound(words: &[u16], target: &Target) {
         code.push((format!("f{index}"), frame.bytes()));
     }
     let Some(module) = finished(m, &frames) else { return };
-    let mut all = Code::text(vec![0; code.iter().map(|(_, bytes)| *bytes as usize).sum()]);
+    let mut all = ObjectCode::text(vec![0; code.iter().map(|(_, bytes)| *bytes as usize).sum()]);
     let mut at = 0;
     for (name, bytes) in &code {
         all = all.with_function(name, at, *bytes);

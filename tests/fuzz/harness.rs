@@ -1,13 +1,13 @@
 //! Fuzzed entry points and their invariants. The targets in `fuzz/` and the bounded run in `tests/fuzz` share this
 //! code.
 
-use eitri::conform::{File, Machine, Verdict, location};
+use eitri::conform::{VectorFile, VectorMachine, Verdict, location};
 use eitri::eval::{
-    BaseType, CallStack, Caller, Class, Context, Element, Evaluator, ExpressionSite, InLane, Kind, Limits,
-    ListEntry, Location, OwnedBody, Snapshot, TypeEncoding, are_equal, read_bits, read_pointer, spans,
-    write_bits,
+    BaseType, CallStack, Caller, Class, Context, Element, Evaluator, ExpressionSite, InLane, Limits,
+    Location, LocationListEntry, OwnedBody, ResultKind, Snapshot, TypeEncoding, are_equal, read_bits,
+    read_pointer, spans, write_bits,
 };
-use eitri::op::{Code, Decoder, Dialect, DraftCodes, Encoder, Encoding, Name, Reg, text};
+use eitri::op::{Decoder, Dialect, DraftCodes, Encoder, Encoding, Opcode, OperationName, Reg, text};
 use eitri::read::{FrameSection, Frames, Sections};
 use eitri::target::{SpaceId, Target};
 
@@ -71,7 +71,7 @@ impl<'a> Input<'a> {
 /// Codes for all operations without a number in the draft.
 fn draft() -> DraftCodes {
     let free = (0xac..=0xaf).chain(0xb1..=0xdd);
-    let unassigned = Name::ALL.iter().filter(|name| name.row().six == Code::Unassigned);
+    let unassigned = OperationName::ALL.iter().filter(|name| name.row().six == Opcode::Unassigned);
     unassigned.zip(free).fold(DraftCodes::NONE, |draft, (&name, code)| draft.with(name, code))
 }
 
@@ -125,7 +125,8 @@ pub fn eval(data: &[u8]) {
         unit: 0x10,
         frame: u32::from(what >> 1 & 1),
         initial: if what & 4 == 0 { &[] } else { core::slice::from_ref(&initial) },
-        kind: [Kind::Location, Kind::Any, Kind::Value, Kind::Location][usize::from(what >> 3) % 4],
+        kind: [ResultKind::Location, ResultKind::Any, ResultKind::Value, ResultKind::Location]
+            [usize::from(what >> 3) % 4],
         place: if what & 0x20 == 0 { ExpressionSite::Location } else { ExpressionSite::Cfi },
         ..Context::new(encoding, &target)
     };
@@ -158,7 +159,7 @@ pub fn eval(data: &[u8]) {
 
 /// Reads containers and judges their objects, or the bytes as an object.
 pub fn lint(data: &[u8]) {
-    let options = eitri::lint::Options::default();
+    let options = eitri::lint::LintOptions::default();
     if let Ok(Some(all)) = eitri::read::containers::members(data) {
         for bytes in all.iter().filter_map(|member| member.bytes.as_deref()) {
             let _ = eitri::lint::lint(bytes, &options);
@@ -170,10 +171,10 @@ pub fn lint(data: &[u8]) {
             // The part at fault is a part of the text.
             assert!(finding.expression.as_ref().is_none_or(|one| one.text.get(one.fault.clone()).is_some()));
         }
-        let _ = eitri::stats::stats(data, &eitri::stats::Options::default());
+        let _ = eitri::stats::stats(data, &eitri::stats::StatsOptions::default());
         let build = eitri::stats::Build::new(data);
         let _ = eitri::stats::variable_lines(build, Some(build), true);
-        let _ = eitri::report::report(data, &eitri::report::Options::default());
+        let _ = eitri::report::report(data, &eitri::report::ReportOptions::default());
     }
 }
 
@@ -384,8 +385,8 @@ fn target(choice: u8) -> Target {
     Target::named(name).expect("a target")
 }
 
-fn list_entry(expr: &[u8], bounds: Option<(u64, u64)>) -> ListEntry<'static> {
-    ListEntry { bounds, expr: expr.to_vec().into() }
+fn list_entry(expr: &[u8], bounds: Option<(u64, u64)>) -> LocationListEntry<'static> {
+    LocationListEntry { bounds, expr: expr.to_vec().into() }
 }
 
 fn machine(input: &mut Input<'_>, target: &Target) -> Snapshot {
@@ -473,7 +474,7 @@ fn element(input: &mut Input<'_>, target: &Target, encoding: Encoding) -> Elemen
 
 /// Reads a file of vectors, or a machine, and runs it. Printed locations are parsed again.
 pub fn conform(data: &[u8]) {
-    if let Ok(file) = File::from_json(data) {
+    if let Ok(file) = VectorFile::from_json(data) {
         let mut evaluator = Evaluator::new().with_limits(LIMITS);
         for vector in file.vectors() {
             let outcome = vector.run_with(&mut evaluator);
@@ -481,7 +482,7 @@ pub fn conform(data: &[u8]) {
         }
     }
     let target = Target::x86_64();
-    if let Ok(machine) = Machine::from_json(data, &target.clone().into()) {
+    if let Ok(machine) = VectorMachine::from_json(data, &target.clone().into()) {
         let Ok(Element::Location(location)) = Evaluator::new().with_limits(LIMITS).evaluate(
             &[0x9c],
             &machine.snapshot,

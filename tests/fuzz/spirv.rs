@@ -2,8 +2,8 @@
 //! `tests/fuzz` share this code.
 
 use eitri::spirv::{
-    HEADER, MAGIC, Mode, Set, Source, TextOptions, attach, check, describe, from_bytes, import, is_module,
-    print, read, strip, validate,
+    HEADER, MAGIC, Mode, ModuleSource, Set, TextOptions, attach, check, describe, from_bytes, import,
+    is_module, print, read, strip, validate,
 };
 use eitri::target::Target;
 
@@ -71,7 +71,7 @@ pub fn whole(module: &[u32]) -> bool {
     let plain = read(&stripped).expect("is a module");
     assert_eq!(plain.iter().count(), 0);
     let mode = Mode::exact(facts.iter().next().map_or(Set::Shader, |fact| fact.set));
-    if let Ok(described) = describe(module, &Source::default()) {
+    if let Ok(described) = describe(module, &ModuleSource::default()) {
         assert_eq!(described.words, stripped);
         if let Ok(attached) = attach(&stripped, &described.module, &described.binding, &mode) {
             assert_eq!(attached.detach().as_deref(), Ok(&stripped[..]));

@@ -3,7 +3,7 @@
 use eitri::build::{BlockId, Builder, ControlFlow, ExecWrite, MaskId};
 use eitri::model::{BaseEncoding, Half, Loc, VariableId};
 use eitri::target::{Gfx, Target, Wave};
-use eitri::track::{Code, Keep, Place, ValueId};
+use eitri::track::{CodeEffects, Keep, Place, ValueId};
 
 /// Choices from bytes; zero when they are used up.
 struct Choices<'d>(&'d [u8]);
@@ -107,7 +107,7 @@ pub fn track(data: &[u8]) -> bool {
     let variable = |m: &mut Builder, ty| m.variable(kernel, "x", ty).expect("a scope and a type").id();
     let variables: Vec<VariableId> = [word, word, wide].into_iter().map(|ty| variable(&mut m, ty)).collect();
     let (flow, blocks) = choices.flow();
-    let mut code = Code::new(&gpu, flow);
+    let mut code = CodeEffects::new(&gpu, flow);
     let own: Vec<Place> = [Loc::stack_slot(64), Loc::register(gpu.sgpr(90).expect("known"))]
         .iter()
         .filter_map(|loc| code.place(loc).ok())

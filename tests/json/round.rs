@@ -1,7 +1,7 @@
 //! Round trip: module to JSON to module is the identity.
 
 use eitri::build::Builder;
-use eitri::model::{BaseEncoding, Loc, Module, Row, SourceLine, Val};
+use eitri::model::{BaseEncoding, LineTableRow, Loc, Module, SourceLine, Val};
 use eitri::target::SpaceId;
 use proptest::prelude::*;
 
@@ -66,9 +66,9 @@ fn modules_come_back_whatever_came_first() -> eitri::Result<()> {
     m.describe_variable(v)?.always(Loc::undefined())?;
     let namespace = m.namespace(two, "f#1")?;
     m.variable(namespace, "global", int)?.always(Loc::pointer_to(v, 0))?;
-    m.row(g, Row::new(0, m.primary_file(two)?, 1))?;
-    m.row(f, Row::new(4, file, 1))?;
-    m.row(f, Row::new(0, same_name, 1).column(2))?;
+    m.row(g, LineTableRow::new(0, m.primary_file(two)?, 1))?;
+    m.row(f, LineTableRow::new(4, file, 1))?;
+    m.row(f, LineTableRow::new(0, same_name, 1).column(2))?;
     assert_comes_back(&m.finish()?);
     Ok(())
 }

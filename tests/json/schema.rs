@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use eitri::conform::{File, Machine};
+use eitri::conform::{VectorFile, VectorMachine};
 use eitri::model::Module;
 use eitri::schema::Schema;
 use serde_json::{Value, json};
@@ -179,7 +179,7 @@ fn machines_are_valid_and_wrong_ones_are_not() {
     for (index, (file, is_valid)) in
         right.iter().map(|file| (file, true)).chain(wrong.iter().map(|file| (file, false))).enumerate()
     {
-        assert_eq!(Machine::stops(file.to_string(), None).is_ok(), is_valid, "{file}");
+        assert_eq!(VectorMachine::stops(file.to_string(), None).is_ok(), is_valid, "{file}");
         all.push((given.file(&format!("{index}.json"), file.to_string()), is_valid));
     }
     validate("machine", &all);
@@ -244,7 +244,7 @@ fn vectors_are_valid_and_wrong_ones_are_not() {
         made.push((file, false));
     }
     for (index, (file, is_valid)) in made.iter().enumerate() {
-        assert_eq!(File::from_json(file.to_string()).is_ok(), *is_valid, "{file}");
+        assert_eq!(VectorFile::from_json(file.to_string()).is_ok(), *is_valid, "{file}");
         all.push((given.file(&format!("{index}.json"), file.to_string()), *is_valid));
     }
     validate("vectors", &all);

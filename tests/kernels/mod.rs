@@ -16,7 +16,7 @@ mod stopped;
 use common::{Folder, Tool};
 use eitri::emit::elf;
 use eitri::lower::{Consumer, Policy, lower};
-use eitri::model::{FileId, FunctionId, Module, Row};
+use eitri::model::{FileId, FunctionId, LineTableRow, Module};
 use eitri::op::Dialect;
 use eitri::target::{Gfx, Target, Wave};
 
@@ -31,7 +31,7 @@ type Line = (u64, u32, u32, bool);
 
 fn rows(m: &mut eitri::build::Builder, function: FunctionId, file: FileId, lines: &[Line]) {
     for &(pc, line, column, is_stmt) in lines {
-        let row = Row { is_stmt, ..Row::new(pc, file, line).column(column) };
+        let row = LineTableRow { is_stmt, ..LineTableRow::new(pc, file, line).column(column) };
         m.row(function, row).expect("a row of the function");
     }
 }

@@ -1,7 +1,7 @@
 //! Regions and whole-wave code with masks in any location: the output has the described meaning.
 
 use eitri::build::Builder;
-use eitri::emit::elf::{Code, new_object};
+use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{Loc, Module, Val};
 
@@ -10,10 +10,11 @@ use super::random::{fixed_choices, module, targets};
 const MODULES: u64 = 240;
 
 /// Code of all functions, consecutively.
-fn code(module: &Module) -> Code {
+fn code(module: &Module) -> ObjectCode {
     let functions: Vec<_> =
         module.functions().map(|(_, function)| function).filter(|one| one.address.is_some()).collect();
-    let mut code = Code::text(vec![0; 4 + functions.iter().map(|one| one.bytes as usize).sum::<usize>()]);
+    let mut code =
+        ObjectCode::text(vec![0; 4 + functions.iter().map(|one| one.bytes as usize).sum::<usize>()]);
     // The symbol of addresses in the modules.
     code = code.with_function("table", 0, 4);
     let mut offset = 4;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use eitri::build::{Builder, ControlFlow, ExecWrite, MaskId};
-use eitri::model::{Contents, FunctionId, Loc, Module, RegionKind, ScopeId, ScopeKind};
+use eitri::model::{FunctionId, Loc, MachineContents, Module, RegionKind, ScopeId, ScopeKind};
 use eitri::op::Reg;
 use eitri::target::{Gfx, SpaceId, Target, Wave};
 
@@ -56,7 +56,7 @@ fn graph(target: &Target, code: &Code) -> ControlFlow {
 /// Registers with arbitrary contents.
 struct Any(u64);
 
-impl Contents for Any {
+impl MachineContents for Any {
     fn register(&self, reg: Reg, from: u64, bits: u32) -> Option<u64> {
         let word = |at: u64| data(self.0, reg.0 as usize, at as usize, 0) & 0xffff_ffff;
         let at = from / 32;

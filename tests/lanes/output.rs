@@ -1,8 +1,8 @@
 //! Output for each consumer, and detection of faults in it.
 
 use eitri::build::Builder;
-use eitri::check::Report;
-use eitri::emit::elf::{Code, new_object};
+use eitri::check::CheckReport;
+use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{Address, FunctionId, Loc, Module, RegionKind, SourceLine};
 use eitri::omission::Subject;
@@ -97,12 +97,12 @@ fn module(fault: Fault) -> (Module, FunctionId) {
 
 fn object(module: &Module, consumer: &Consumer) -> (Vec<eitri::omission::Omission>, Vec<u8>) {
     let written = lower(module, consumer, Policy::Partial).expect("it is written");
-    let code = Code::text(vec![0; 0x100]).with_function("k", 0, 0x100);
+    let code = ObjectCode::text(vec![0; 0x100]).with_function("k", 0, 0x100);
     (written.omissions, new_object(module.target(), &code, &written.sections).expect("an object"))
 }
 
 /// Findings for an object written from the faulty module.
-fn found(fault: Fault) -> Report {
+fn found(fault: Fault) -> CheckReport {
     let consumer = Consumer::rocgdb();
     let (left_out, bytes) = object(&module(fault).0, &consumer);
     eitri::check(&module(Fault::None).0, &consumer, &left_out, &bytes).expect("it can be read")
@@ -159,7 +159,7 @@ fn each_mistake_is_found() {
 }
 
 /// Reports for objects with one occurrence of some bytes replaced, for each occurrence.
-fn patched(from: &[u8], to: &[u8]) -> Vec<Report> {
+fn patched(from: &[u8], to: &[u8]) -> Vec<CheckReport> {
     let consumer = Consumer::rocgdb();
     let (module, _) = module(Fault::None);
     let (left_out, bytes) = object(&module, &consumer);
@@ -307,7 +307,7 @@ fn a_function_without_regions_needs_no_list() {
 }
 
 /// A kernel of nested regions.
-fn nested(levels: u64) -> Report {
+fn nested(levels: u64) -> CheckReport {
     let gpu = Target::amdgpu(Gfx::GFX1030, Wave::W32).expect("the processor runs such waves");
     let mut m = Builder::new(gpu.clone());
     let unit = m.unit("a.cl");
@@ -323,7 +323,7 @@ fn nested(levels: u64) -> Report {
     let module = m.finish().expect("it is right");
     let consumer = Consumer::rocgdb();
     let written = lower(&module, &consumer, Policy::Strict).expect("it is written");
-    let code = Code::text(vec![0; bytes as usize]).with_function("k", 0, bytes);
+    let code = ObjectCode::text(vec![0; bytes as usize]).with_function("k", 0, bytes);
     let object = new_object(module.target(), &code, &written.sections).expect("an object");
     let report = eitri::check(&module, &consumer, &[], &object).expect("it can be read");
     assert!(report.is_clean() && report.locations > levels, "{report}");
@@ -348,7 +348,7 @@ fn split_units_say_where_lanes_stand() {
         let written_of = |fault| {
             let (module, _) = module(fault);
             let written = lower(&module, &consumer, Policy::Partial).expect("it is written");
-            let code = Code::text(vec![0; 0x100]).with_function("k", 0, 0x100);
+            let code = ObjectCode::text(vec![0; 0x100]).with_function("k", 0, 0x100);
             let main = new_object(module.target(), &code, &written.sections).expect("an object");
             let files = written.split_files(module.target()).expect("files of split units");
             let files: Vec<&[u8]> = files.iter().map(|(_, bytes)| &bytes[..]).collect();

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use eitri::build::Builder;
-use eitri::emit::elf::{Code as Text, new_object};
+use eitri::emit::elf::{ObjectCode as Text, new_object};
 use eitri::eval::{
     BaseType, Context, DebugInfo, Element, Evaluator, Machine, Storage, TypeEncoding, Unavailable,
     WithDebugInfo, spans,

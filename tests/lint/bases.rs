@@ -1,8 +1,8 @@
 //! Frame bases and rules of frames that no debugger can use, each beside one that is right.
 
 use eitri::build::Builder;
-use eitri::emit::elf::{Code as Text, new_object};
-use eitri::lint::{Code, Options, lint};
+use eitri::emit::elf::{ObjectCode as Text, new_object};
+use eitri::lint::{LintCode, LintOptions, lint};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::Loc;
 use eitri::op::{Dialect, Encoding, Expr, text};
@@ -36,8 +36,14 @@ pub fn object_of_base(target: &str, right: &str, wrong: &str) -> Vec<u8> {
 
 /// Codes of an object whose function has a frame base, but not that of its missing frames.
 pub fn codes_of_base(target: &str, right: &str, wrong: &str) -> Vec<&'static str> {
-    let report = lint(&object_of_base(target, right, wrong), &Options::default()).expect("it is read");
-    report.findings.iter().map(|one| one.code).filter(|code| *code != Code::NoCfa).map(Code::name).collect()
+    let report = lint(&object_of_base(target, right, wrong), &LintOptions::default()).expect("it is read");
+    report
+        .findings
+        .iter()
+        .map(|one| one.code)
+        .filter(|code| *code != LintCode::NoCfa)
+        .map(LintCode::name)
+        .collect()
 }
 
 #[test]
@@ -45,29 +51,29 @@ fn a_frame_base_that_is_no_place_is_found() {
     let slot = "bregx s33 0; lit6; form_aspace_address";
     let cfa = "call_frame_cfa";
     for (target, right, wrong, code) in [
-        (AMD, slot, "lit1; stack_value", Some(Code::WrongKind)),
-        (AMD, slot, "regx s33; piece 4; regx s34; piece 4", Some(Code::WrongKind)),
-        (AMD, slot, "swap; swap", Some(Code::IllFormed)),
-        (AMD, slot, "lit1; lit0; div", Some(Code::IllFormed)),
-        (AMD, slot, "regx 127", Some(Code::UnknownRegister)),
-        (AMD, slot, "bregx 127 0; lit6; form_aspace_address", Some(Code::UnknownRegister)),
+        (AMD, slot, "lit1; stack_value", Some(LintCode::WrongKind)),
+        (AMD, slot, "regx s33; piece 4; regx s34; piece 4", Some(LintCode::WrongKind)),
+        (AMD, slot, "swap; swap", Some(LintCode::IllFormed)),
+        (AMD, slot, "lit1; lit0; div", Some(LintCode::IllFormed)),
+        (AMD, slot, "regx 127", Some(LintCode::UnknownRegister)),
+        (AMD, slot, "bregx 127 0; lit6; form_aspace_address", Some(LintCode::UnknownRegister)),
         // By convention, the contents of the register.
         (AMD, slot, "regx s33", None),
         ("x86_64", cfa, "regx rbp", None),
         ("x86_64", cfa, "breg7 8", None),
-        ("x86_64", cfa, "lit3", Some(Code::ConstantAsAddress)),
-        ("x86_64", cfa, "breg6 0; stack_value", Some(Code::WrongKind)),
-        ("x86_64", cfa, "implicit_value {01 02 03 04}", Some(Code::WrongKind)),
+        ("x86_64", cfa, "lit3", Some(LintCode::ConstantAsAddress)),
+        ("x86_64", cfa, "breg6 0; stack_value", Some(LintCode::WrongKind)),
+        ("x86_64", cfa, "implicit_value {01 02 03 04}", Some(LintCode::WrongKind)),
     ] {
         assert!(codes_of_base(target, right, right).is_empty(), "{right}");
         let found = codes_of_base(target, right, wrong);
-        assert_eq!(found, code.map(Code::name).as_slice(), "{wrong}");
+        assert_eq!(found, code.map(LintCode::name).as_slice(), "{wrong}");
     }
 }
 
 /// Codes of the clean object with some bytes of its frames replaced.
 pub fn codes_of_frames(old: &[u8], new: &[u8]) -> Vec<&'static str> {
-    let report = lint(&replaced_everywhere(&clean(), old, new), &Options::default()).expect("it is read");
+    let report = lint(&replaced_everywhere(&clean(), old, new), &LintOptions::default()).expect("it is read");
     let mut codes: Vec<_> = report.findings.iter().map(|one| one.code.name()).collect();
     codes.dedup();
     codes

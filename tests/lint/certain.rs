@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use eitri::eval::{
-    BaseType, Body, CallValue, Context, DebugInfo, Entry, Evaluator, Location, Machine, Unavailable,
+    BaseType, Body, CallValue, Context, DebugInfo, Evaluator, Location, Machine, ReferencedEntry, Unavailable,
 };
-use eitri::lint::{Code, Options, lint};
+use eitri::lint::{LintCode, LintOptions, lint};
 use eitri::op::{
-    COMPACT, Compact, Decoder, Dialect, Encoding, Form, LLVM_USER, Name, OperandKind, Reg, text, write_uleb,
+    COMPACT, Compact, Decoder, Dialect, Encoding, Form, LLVM_USER, OperandKind, OperationName, Reg, text,
+    write_uleb,
 };
 use eitri::read::{Dwarf, Object};
 use eitri::target::{SpaceId, Target};
@@ -76,7 +77,7 @@ fn operand_with_contents_of_register_is_well_formed() {
         ("breg1 1; form_aspace_address", Some("ill-formed")),
     ] {
         let object = described(&Target::x86_64(), &[bytes("x86_64", expr)]);
-        let report = lint(&object, &Options::default()).expect("it is read");
+        let report = lint(&object, &LintOptions::default()).expect("it is read");
         let found = report.findings.iter().filter(|one| one.variable.as_deref() == Some("0"));
         assert!(found.map(|one| one.code.name()).eq(code), "{expr}");
     }
@@ -117,8 +118,12 @@ int invoke(int a, int b, bool none) {
     let variables = dwarf.entries().filter(|entry| entry.tag() == dw::DW_TAG_variable);
     let lists = variables.filter_map(|entry| entry.locations(dw::DW_AT_location).expect("a list"));
     assert!(lists.flatten().any(|one| is_constant(one.expr)), "gcc does not describe the null object");
-    let report = lint(&object, &Options::default()).expect("it is read");
-    assert!(report.findings.iter().all(|one| one.code != Code::ConstantAsAddress), "{:?}", report.findings);
+    let report = lint(&object, &LintOptions::default()).expect("it is read");
+    assert!(
+        report.findings.iter().all(|one| one.code != LintCode::ConstantAsAddress),
+        "{:?}",
+        report.findings
+    );
 }
 
 /// Bytes of registers and memory: one word, or noise.
@@ -182,8 +187,8 @@ impl Machine for Stopped<'_> {
         (frame < 2).then(|| memory(0x7000 + u64::from(frame)))
     }
 
-    fn frame_base(&self, _: u32) -> Option<Entry<'_>> {
-        Some(Entry { body: Body::Expression(&FRAME_BASE), unit: 0, encoding: None })
+    fn frame_base(&self, _: u32) -> Option<ReferencedEntry<'_>> {
+        Some(ReferencedEntry { body: Body::Expression(&FRAME_BASE), unit: 0, encoding: None })
     }
 
     fn saved(&self, reg: Reg, frame: u32) -> Option<Location> {
@@ -210,22 +215,22 @@ impl Machine for Stopped<'_> {
         self.info.variable_type(offset)
     }
 
-    fn entry(&self, offset: u64) -> Option<Entry<'_>> {
+    fn entry(&self, offset: u64) -> Option<ReferencedEntry<'_>> {
         self.info.entry(offset)
     }
 
     fn call_value(&self, _: u64, frame: u32) -> Option<CallValue<'_>> {
-        let value = Entry { body: Body::Expression(&FRAME_BASE), unit: 0, encoding: None };
+        let value = ReferencedEntry { body: Body::Expression(&FRAME_BASE), unit: 0, encoding: None };
         (frame == 0).then_some(CallValue { value, target: None })
     }
 }
 
 /// Opcodes, with the sub-operation after `DW_OP_LLVM_user`. The operands of three operations depend on a number that
 /// nothing specifies, and the rest have no number yet.
-fn opcodes() -> Vec<(Name, Vec<u8>)> {
+fn opcodes() -> Vec<(OperationName, Vec<u8>)> {
     let mut all: Vec<_> = COMPACT.iter().map(|family| (family.name, vec![family.first])).collect();
-    for name in Name::ALL {
-        if matches!(name, Name::NvidiaMux | Name::Extended | Name::UserExtended) {
+    for name in OperationName::ALL {
+        if matches!(name, OperationName::NvidiaMux | OperationName::Extended | OperationName::UserExtended) {
             continue;
         }
         let row = name.row();
@@ -302,7 +307,7 @@ impl Referenced {
     /// A random expression. Usually the stack has what an operation pops, and the last operation leaves a location.
     fn expression(
         &self,
-        opcodes: &[(Name, Vec<u8>)],
+        opcodes: &[(OperationName, Vec<u8>)],
         is_gpu: bool,
         below: &mut impl FnMut(u64) -> u64,
     ) -> Vec<u8> {
@@ -321,7 +326,7 @@ impl Referenced {
                 }
                 depth += 1;
             }
-            if *name == Name::PieceEnd && below(2) == 0 {
+            if *name == OperationName::PieceEnd && below(2) == 0 {
                 out.extend([0x93, 4]);
             }
             let first = opcode[0];
@@ -332,7 +337,7 @@ impl Referenced {
                     out.extend(&number[..usize::from(*bytes)]);
                 }
                 // An offset follows the register.
-                Some(Compact { name: Name::BregX, .. }) => out.push(below(40) as u8),
+                Some(Compact { name: OperationName::BregX, .. }) => out.push(below(40) as u8),
                 Some(_) => {}
                 None => {
                     for (_, kind) in name.row().operands {
@@ -374,8 +379,8 @@ fn expression_that_some_machine_evaluates_is_not_ill_formed() {
             let expression = |_| referenced.expression(&opcodes, name == AMD, &mut below);
             let all: Vec<Vec<u8>> = (0..600).map(expression).collect();
             let object = described(&target, &all);
-            let report = lint(&object, &Options::default()).expect("it is read");
-            let found = report.findings.iter().filter(|one| one.code == Code::IllFormed);
+            let report = lint(&object, &LintOptions::default()).expect("it is read");
+            let found = report.findings.iter().filter(|one| one.code == LintCode::IllFormed);
             let found: BTreeSet<usize> =
                 found.filter_map(|one| one.variable.as_deref()?.parse().ok()).collect();
             let read = Object::read(&object).expect("an object");
@@ -398,7 +403,7 @@ fn expression_that_some_machine_evaluates_is_not_ill_formed() {
         }
         assert!(evaluated > 300 && ill_formed > 300, "{name}: {evaluated} and {ill_formed}");
     }
-    used.extend([Name::Addrx, Name::Constx]);
+    used.extend([OperationName::Addrx, OperationName::Constx]);
     let drawn: BTreeSet<_> = opcodes.iter().map(|opcode| opcode.0).collect();
     let unused: Vec<_> = drawn.difference(&used).collect();
     assert!(unused.is_empty(), "operations in no expression that is evaluated: {unused:?}");

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use eitri::lint::{Code, Finding, Level, Options, Report, lint};
+use eitri::lint::{Level, LintCode, LintFinding, LintOptions, LintReport, lint};
 use eitri::read::{FindSplit, Skeleton, SplitFiles};
 
 use super::source::SOURCE;
@@ -36,27 +36,27 @@ fn findings_in(tool: Tool, source: &str, arguments: &[&str]) -> Option<Vec<Strin
     let ran = tool.run(&all)?;
     assert!(ran.succeeded, "{ran}");
     let bytes = std::fs::read(&object).expect("an object");
-    let mut report = lint(&bytes, &Options::default()).expect("it is read");
+    let mut report = lint(&bytes, &LintOptions::default()).expect("it is read");
     // The functions of split units are in a file beside the object, and a finding names the file.
     let is_split = arguments.contains(&"-gsplit-dwarf");
-    let elsewhere = report.findings.iter().filter(|one| one.code == Code::SplitUnitElsewhere);
+    let elsewhere = report.findings.iter().filter(|one| one.code == LintCode::SplitUnitElsewhere);
     let elsewhere: Vec<_> = elsewhere.map(|one| one.written.as_str()).collect();
     assert_eq!((report.functions > 0, elsewhere.len()), (!is_split, is_split.into()), "{arguments:?}");
     assert!(elsewhere.iter().all(|written| written.ends_with("a.dwo`")), "{elsewhere:?}");
     if is_split {
         report = lint_with_split(&bytes, folder.path());
         assert!(report.functions > 0, "{arguments:?}");
-        assert!(report.findings.iter().all(|one| one.code != Code::SplitUnitElsewhere), "{arguments:?}");
+        assert!(report.findings.iter().all(|one| one.code != LintCode::SplitUnitElsewhere), "{arguments:?}");
     }
     let above = report.findings.iter().filter(|finding| finding.level > Level::Note);
     Some(above.map(|finding| format!("{arguments:?}: {finding:?}")).collect())
 }
 
 /// Judges an object with the files of split units in a folder.
-fn lint_with_split(bytes: &[u8], folder: &Path) -> Report {
+fn lint_with_split(bytes: &[u8], folder: &Path) -> LintReport {
     let read = |name: &str| Ok((name.to_string(), std::fs::read(folder.join(name))?));
     let find = |all: &[Skeleton<'_>]| all.iter().map(|one| read(one.dwo_name)).collect();
-    lint(bytes, &Options { split: SplitFiles::new(&find), ..Options::default() }).expect("it is read")
+    lint(bytes, &LintOptions { split: SplitFiles::new(&find), ..LintOptions::default() }).expect("it is read")
 }
 
 #[test]
@@ -165,7 +165,7 @@ float bits(int n) {
             let Some(ran) = objcopy.run(&["--only-keep-debug", &object, &debug]) else { return };
             assert!(ran.succeeded, "{ran}");
             for file in [&object, &debug] {
-                let report = lint(&std::fs::read(file).expect("a file"), &Options::default());
+                let report = lint(&std::fs::read(file).expect("a file"), &LintOptions::default());
                 let report = report.expect("it is read");
                 let above: Vec<_> = report.findings.iter().filter(|one| one.level > Level::Note).collect();
                 assert!(report.functions > 2 && above.is_empty(), "{} {level} {file}: {above:?}", tool.name);
@@ -293,7 +293,7 @@ fn linked_programs_have_no_findings() {
                 .collect();
             let Some(ran) = tool.run(&arguments) else { return };
             assert!(ran.succeeded, "{ran}");
-            let report = lint(&std::fs::read(&program).expect("a program"), &Options::default());
+            let report = lint(&std::fs::read(&program).expect("a program"), &LintOptions::default());
             let report = report.expect("it is read");
             let above: Vec<_> = report.findings.iter().filter(|one| one.level > Level::Note).collect();
             assert!(report.functions > 0 && above.is_empty(), "{} {more:?}: {above:?}", tool.name);
@@ -380,7 +380,7 @@ fn rust_has_no_findings() {
         let Some(ran) = RUSTC.run(&arguments) else { return };
         assert!(ran.succeeded, "{ran}");
         let bytes = std::fs::read(&program).expect("a program");
-        let report = lint(&bytes, &Options::default()).expect("it is read");
+        let report = lint(&bytes, &LintOptions::default()).expect("it is read");
         assert!(report.functions > 1000);
         let above: Vec<_> = report.findings.iter().filter(|one| one.level > Level::Note).collect();
         assert!(above.is_empty(), "{} findings: {:?}", above.len(), above.first());
@@ -401,9 +401,10 @@ fn the_offset_of_a_value_is_the_source_s() {
     let all: Vec<&str> = target.into_iter().chain(["-c", &source, "-o", &output]).collect();
     let Some(ran) = Tool::new("clang-19", "clang-19").run(&all) else { return };
     assert!(ran.succeeded, "{ran}");
-    let report = lint(&std::fs::read(&object).expect("an object"), &Options::default()).expect("it is read");
+    let report =
+        lint(&std::fs::read(&object).expect("an object"), &LintOptions::default()).expect("it is read");
     let meant = |name: &str| {
-        let of = |one: &&eitri::lint::Finding| one.variable.as_deref() == Some(name);
+        let of = |one: &&eitri::lint::LintFinding| one.variable.as_deref() == Some(name);
         report.findings.iter().filter(of).filter_map(|one| one.meant.clone()).next().expect("a finding")
     };
     assert_eq!(meant("i"), format!("{} minus 1", meant("n")));
@@ -442,7 +443,7 @@ fn split_units_have_the_findings_of_others() {
                 assert_eq!(one.section.ends_with(".dwo"), is_in_split, "{one:?}");
                 assert_eq!(one.split.as_deref(), split.first().map(|_| dwo.as_str()), "{one:?}");
             }
-            let has_lists = |one: &Finding| one.section.starts_with(".debug_loclists");
+            let has_lists = |one: &LintFinding| one.section.starts_with(".debug_loclists");
             assert_eq!(report.findings.iter().any(has_lists), level == "-O2");
             Some((report.functions, found))
         };
@@ -489,11 +490,12 @@ int main(int n, char **names) { struct s all[3] = {{n, 1}, {2, 3}, {4, 5}}; retu
                 let read = |file: &&Path| Ok((file.display().to_string(), std::fs::read(file)?));
                 let find = |_: &[Skeleton<'_>]| files.iter().map(read).collect();
                 let split = SplitFiles::new(&find);
-                let report = lint(&bytes, &Options { split, ..Options::default() }).expect("it is read");
+                let report =
+                    lint(&bytes, &LintOptions { split, ..LintOptions::default() }).expect("it is read");
                 let above = report.findings.iter().filter(|one| one.level > Level::Note);
                 assert_eq!(above.count(), 0, "{version}: {:?}", report.findings);
                 let stats =
-                    eitri::stats::stats(&bytes, &eitri::stats::Options { split, ..Default::default() });
+                    eitri::stats::stats(&bytes, &eitri::stats::StatsOptions { split, ..Default::default() });
                 (
                     report.functions,
                     report.entries,
@@ -510,7 +512,8 @@ int main(int n, char **names) { struct s all[3] = {{n, 1}, {2, 3}, {4, 5}}; retu
             // The strings of a package are counted once, whatever the number of units: here one is there twice.
             let strings = |files: &[(String, Vec<u8>)]| {
                 let find = |_: &[Skeleton<'_>]| Ok(files.to_vec());
-                let options = eitri::stats::Options { split: SplitFiles::new(&find), ..Default::default() };
+                let options =
+                    eitri::stats::StatsOptions { split: SplitFiles::new(&find), ..Default::default() };
                 eitri::stats::stats(&bytes, &options).expect("it is read").contents.strings
             };
             let mut twice = whole.clone();
@@ -525,7 +528,7 @@ int main(int n, char **names) { struct s all[3] = {{n, 1}, {2, 3}, {4, 5}}; retu
             let mut broken = whole.clone();
             broken[at + 4] = 9;
             let found = Found(broken, std::sync::Mutex::default());
-            let options = Options { split: SplitFiles::new(&found), ..Options::default() };
+            let options = LintOptions { split: SplitFiles::new(&found), ..LintOptions::default() };
             let report = lint(&bytes, &options).expect("the object is read");
             assert_eq!((report.functions, found.1.lock().expect("one thread").len()), (1, 1), "{version}");
             // A changed byte: a finding, an error or nothing, but no panic.
@@ -533,7 +536,8 @@ int main(int n, char **names) { struct s all[3] = {{n, 1}, {2, 3}, {4, 5}}; retu
                 let mut changed = whole.clone();
                 changed[at] ^= 0xff;
                 let find = |_: &[Skeleton<'_>]| Ok(vec![("a.dwp".into(), changed.clone())]);
-                let _ = lint(&bytes, &Options { split: SplitFiles::new(&find), ..Options::default() });
+                let _ =
+                    lint(&bytes, &LintOptions { split: SplitFiles::new(&find), ..LintOptions::default() });
             }
         }
     }

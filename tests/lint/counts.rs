@@ -4,25 +4,25 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use eitri::lint::{Code, Options, lint};
+use eitri::lint::{LintCode, LintOptions, lint};
 
 /// Codes that the classifier counts.
-const COUNTED: [Code; 15] = [
-    Code::RegisterAsMemory,
-    Code::ConstantDereferenced,
-    Code::ConstantAsAddress,
-    Code::XderefAsLocation,
-    Code::SlotWaveScaled,
-    Code::SlotSpaceLost,
-    Code::NoFrameBase,
-    Code::RemovedSymbol,
-    Code::NoLane,
-    Code::RegisterNotThere,
-    Code::ZeroSizeType,
-    Code::NoCfa,
-    Code::NoLanePc,
-    Code::ExtentNotCode,
-    Code::OneNameTwoTypes,
+const COUNTED: [LintCode; 15] = [
+    LintCode::RegisterAsMemory,
+    LintCode::ConstantDereferenced,
+    LintCode::ConstantAsAddress,
+    LintCode::XderefAsLocation,
+    LintCode::SlotWaveScaled,
+    LintCode::SlotSpaceLost,
+    LintCode::NoFrameBase,
+    LintCode::RemovedSymbol,
+    LintCode::NoLane,
+    LintCode::RegisterNotThere,
+    LintCode::ZeroSizeType,
+    LintCode::NoCfa,
+    LintCode::NoLanePc,
+    LintCode::ExtentNotCode,
+    LintCode::OneNameTwoTypes,
 ];
 
 /// Counts in which the classifier and `lint` differ: object, code, count of `lint`.
@@ -53,7 +53,7 @@ fn findings_are_those_of_the_classifier() {
         let mut totals = BTreeMap::<&str, (usize, usize)>::new();
         for (object, expected) in expected {
             let bytes = std::fs::read(folder.join(object)).expect("an object");
-            let report = lint(&bytes, &Options::default()).expect("the object is read");
+            let report = lint(&bytes, &LintOptions::default()).expect("the object is read");
             let mut found: BTreeMap<&str, usize> = COUNTED
                 .iter()
                 .map(|code| (code.name(), report.count(*code)))
@@ -65,7 +65,8 @@ fn findings_are_those_of_the_classifier() {
                 let at = |counts: &BTreeMap<&str, usize>| counts.get(code).copied().unwrap_or(0);
                 let theirs = at(&expected);
                 let ours = at(&found);
-                let total = totals.entry(Code::named(code).map_or("entries", Code::name)).or_default();
+                let total =
+                    totals.entry(LintCode::named(code).map_or("entries", LintCode::name)).or_default();
                 *total = (total.0 + theirs, total.1 + ours);
                 if theirs != ours && !DIFFERENT.contains(&(object, code, ours)) {
                     wrong.push(format!("{object}: {code}: {theirs} of the classifier, {ours} of lint"));

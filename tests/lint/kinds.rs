@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use eitri::build::Builder;
-use eitri::emit::elf::{Code as Text, new_object};
+use eitri::emit::elf::{ObjectCode as Text, new_object};
 use eitri::emit::{GimliBuffer, Relocation, RelocationTarget, Section, from_gimli};
-use eitri::lint::{Code, Options, lint};
+use eitri::lint::{LintCode, LintOptions, lint};
 use eitri::lower::{Consumer, Policy, lower};
-use eitri::model::{Loc, Row, Val};
+use eitri::model::{LineTableRow, Loc, Val};
 use eitri::op::{Dialect, Encoding, text};
 use eitri::target::{SpaceId, Target};
 use gimli::constants as dw;
@@ -173,7 +173,7 @@ fn object_by_hand(all: &[HandWritten<'_>]) -> Vec<u8> {
     let unit = m.unit("a.c");
     let file = m.file(unit, "a.c", None).unwrap();
     let f = m.function(unit, "f").unwrap().code("f", 0x20).id();
-    m.row(f, Row::new(0, file, 1)).unwrap();
+    m.row(f, LineTableRow::new(0, file, 1)).unwrap();
     let module = m.finish().unwrap();
     let mut sections = lower(&module, &Consumer::dwarf5(), Policy::Strict).unwrap().sections;
     for (name, bytes, addresses) in all {
@@ -230,8 +230,8 @@ fn rows_of_lines(offset: u64) -> Vec<u8> {
 #[test]
 fn line_row_before_its_predecessor_is_found() {
     for (offset, is_found) in [(4, true), (7, true), (8, false), (0x10, false)] {
-        let report = lint(&rows_of_lines(offset), &Options::default()).expect("it is read");
-        let rows = report.findings.iter().filter(|one| one.code == Code::ReversedRow);
+        let report = lint(&rows_of_lines(offset), &LintOptions::default()).expect("it is read");
+        let rows = report.findings.iter().filter(|one| one.code == LintCode::ReversedRow);
         let places: Vec<_> = rows.map(|one| (&*one.section, one.unit.as_deref())).collect();
         assert_eq!(places, if is_found { vec![(".debug_line", Some("a.c"))] } else { vec![] }, "{offset}");
     }
@@ -326,7 +326,7 @@ fn bytes(expr: &str) -> Vec<u8> {
     expr.expect("an expression").bytes().to_vec()
 }
 
-/// Code for gfx1030 with this instruction first, and `s_nop 0` behind it.
+/// LintCode for gfx1030 with this instruction first, and `s_nop 0` behind it.
 fn first(instruction: u32) -> Vec<u8> {
     [instruction, 0xbf80_0000, 0xbf80_0000, 0xbf80_0000, 0xbf80_0000, 0xbf80_0000, 0xbf80_0000, 0xbf80_0000]
         .into_iter()
@@ -342,7 +342,7 @@ fn ranges(ranges: [(u64, u64); 2]) -> Vec<u8> {
 }
 
 /// A pair of the table of expressions.
-fn expression(code: Code) -> Pair {
+fn expression(code: LintCode) -> Pair {
     let row = EXPRESSIONS.iter().find(|row| row.3 == code);
     let (target, bits, wrong, _, right) = row.unwrap_or_else(|| panic!("no objects for {}", code.name()));
     let machine = Target::named(target).expect("a target");
@@ -353,9 +353,9 @@ fn expression(code: Code) -> Pair {
     Pair::of(make, *wrong, *right)
 }
 
-fn pair(code: Code) -> Pair {
+fn pair(code: LintCode) -> Pair {
     match code {
-        Code::ConstantForComputed => {
+        LintCode::ConstantForComputed => {
             let (constant, register) =
                 (bytes("consts 0; stack_value"), bytes("regx v3; push_lane; lit4; mul; offset"));
             let make = |instruction| {
@@ -365,46 +365,48 @@ fn pair(code: Code) -> Pair {
             // `v_add_nc_u32_e32 v3, v1, v2` and `v_mov_b32_e32 v3, 0`.
             Pair::of(make, 0x4a06_0501, 0x7e06_0280)
         }
-        Code::RegisterNotThere => {
+        LintCode::RegisterNotThere => {
             let with = foreign("triton/matmul.sm_90.cubin");
             // No map of registers.
             let without =
                 replaced_everywhere(&with, b".nv_debug_info_reg_sass\0", b".nv_debug_info_reg_none\0");
             Pair { with, without }
         }
-        Code::ExtentNotCode => Pair::of(extent, 0x60, 0x20),
-        Code::ZeroSizeType => Pair::of(sized, 0, 4),
-        Code::OneNameTwoTypes => Pair::of(of_one_name, false, true),
-        Code::NoCfa => Pair::of(framed, false, true),
+        LintCode::ExtentNotCode => Pair::of(extent, 0x60, 0x20),
+        LintCode::ZeroSizeType => Pair::of(sized, 0, 4),
+        LintCode::OneNameTwoTypes => Pair::of(of_one_name, false, true),
+        LintCode::NoCfa => Pair::of(framed, false, true),
         // `s_and_saveexec_b32 s5, vcc_lo` and `s_nop 0`.
-        Code::NoLanePc => Pair::of(|code| object_with(AMD, 32, &[], &first(code)), 0xbe85_3c6a, 0xbf80_0000),
-        Code::RecoverableUnlocated => {
+        LintCode::NoLanePc => {
+            Pair::of(|code| object_with(AMD, 32, &[], &first(code)), 0xbe85_3c6a, 0xbf80_0000)
+        }
+        LintCode::RecoverableUnlocated => {
             let with = foreign("llvm19/k01_saxpy.gfx1030.O2.hsaco");
             // `s_load_dword s2, s[4:5], 0x4` becomes `s_mov_b64 s[6:7], 0`, the address of the arguments, and `s_nop 0`.
             let load = [0x82, 0x00, 0x00, 0xf4, 0x04, 0x00, 0x00, 0xfa];
             let without = replaced_everywhere(&with, &load, &[0x80, 0x04, 0x86, 0xbe, 0, 0, 0x80, 0xbf]);
             Pair { with, without }
         }
-        Code::CodeNotDecoded => {
+        LintCode::CodeNotDecoded => {
             let make = |target| object_with(target, 32, &[], &[0, 0, 0x80, 0xbf].repeat(8));
             Pair::of(make, "amdgpu-gfx1250-wave32", AMD)
         }
-        Code::ContradictingOverlap => Pair::of(ranges, [(0, 8), (4, 0x18)], [(0, 8), (8, 0x18)]),
-        Code::ReversedRange => Pair::of(ranges, [(8, 4), (8, 0x18)], [(4, 8), (8, 0x18)]),
-        Code::RangeOutsideFunctions => Pair::of(ranges, [(0x40, 0x48), (8, 0x18)], [(0, 8), (8, 0x18)]),
-        Code::ForeignRange => Pair::of(listed, 0x24, 4),
-        Code::BadReference => Pair::of(of_a_type, false, true),
-        Code::BadFrameInstruction => {
+        LintCode::ContradictingOverlap => Pair::of(ranges, [(0, 8), (4, 0x18)], [(0, 8), (8, 0x18)]),
+        LintCode::ReversedRange => Pair::of(ranges, [(8, 4), (8, 0x18)], [(4, 8), (8, 0x18)]),
+        LintCode::RangeOutsideFunctions => Pair::of(ranges, [(0x40, 0x48), (8, 0x18)], [(0, 8), (8, 0x18)]),
+        LintCode::ForeignRange => Pair::of(listed, 0x24, 4),
+        LintCode::BadReference => Pair::of(of_a_type, false, true),
+        LintCode::BadFrameInstruction => {
             // DW_CFA_LLVM_def_aspace_cfa, register 64, offset 0, space 6; DW_CFA_restore_state on an empty stack.
             let make = |new: [u8; 4]| replaced_everywhere(&clean(), &[0x30, 0x40, 0, 6], &new);
             Pair::of(make, [0x0b, 0, 0, 0], [0x30, 0x41, 0, 6])
         }
-        Code::CieByConvention => {
+        LintCode::CieByConvention => {
             // DW_CFA_def_cfa, rsp, 8; DW_CFA_def_cfa_register, rsp, and DW_CFA_nop.
             let make = |new: [u8; 3]| replaced_everywhere(&framed(true), &[0x0c, 7, 8], &new);
             Pair::of(make, [0x0d, 7, 0], [0x0c, 7, 8])
         }
-        Code::NoReturnAddress => {
+        LintCode::NoReturnAddress => {
             // DW_CFA_def_cfa, rsp, 8; then DW_CFA_offset, rip, 1, and two DW_CFA_nop.
             let make = |rule: [u8; 2]| {
                 let new = [&[0x0c, 7, 8][..], &rule].concat();
@@ -413,10 +415,10 @@ fn pair(code: Code) -> Pair {
             Pair::of(make, [0, 0], [0x90, 1])
         }
         // AMD's number of DW_AT_LLVM_lane_pc, and the registry's.
-        Code::AmbiguousAttribute => Pair::of(numbered, 0x3e0b, 0x3e12),
-        Code::AbstractDiffers => Pair::of(|name| inlined(|_| vec![named(name)]), "q", "p"),
-        Code::SplitUnitElsewhere => Pair::of(split, true, false),
-        Code::Unreadable => {
+        LintCode::AmbiguousAttribute => Pair::of(numbered, 0x3e0b, 0x3e12),
+        LintCode::AbstractDiffers => Pair::of(|name| inlined(|_| vec![named(name)]), "q", "p"),
+        LintCode::SplitUnitElsewhere => Pair::of(split, true, false),
+        LintCode::Unreadable => {
             // The id and the version of the common information entry.
             let make = |version| {
                 replaced_everywhere(
@@ -427,7 +429,7 @@ fn pair(code: Code) -> Pair {
             };
             Pair::of(make, 9, 4)
         }
-        Code::StaleField => {
+        LintCode::StaleField => {
             // The header of `.debug_addr`, and the first address, which has a relocation.
             let header = [5, 0, 8, 0];
             let make = |first: [u8; 8]| {
@@ -439,18 +441,18 @@ fn pair(code: Code) -> Pair {
             };
             Pair::of(make, [0x90, 3, 0, 0, 0, 0, 0, 0], [0; 8])
         }
-        Code::NoDebugInfo => {
+        LintCode::NoDebugInfo => {
             let target = Target::named(AMD).expect("a target");
             let code = Text::text([0, 0, 0x80, 0xbf].repeat(8)).with_function("f", 0, 0x20);
             Pair { with: new_object(&target, &code, &[]).expect("an object"), without: clean() }
         }
-        Code::CodeDescribedTwice => Pair::of(described_twice, 0, 0x40),
+        LintCode::CodeDescribedTwice => Pair::of(described_twice, 0, 0x40),
         // s[30:31], and s[16:17].
-        Code::CallTargetOverwritten => Pair::of(called, 62, 48),
-        Code::ListWithoutBase => Pair::of(based, false, true),
-        Code::ReversedRow => Pair::of(rows_of_frame, [8, 4], [4, 8]),
-        Code::RowBeyondCode => Pair::of(rows_of_frame, [8, 0x21], [8, 0x20]),
-        Code::WrongKind => Pair::of(
+        LintCode::CallTargetOverwritten => Pair::of(called, 62, 48),
+        LintCode::ListWithoutBase => Pair::of(based, false, true),
+        LintCode::ReversedRow => Pair::of(rows_of_frame, [8, 4], [4, 8]),
+        LintCode::RowBeyondCode => Pair::of(rows_of_frame, [8, 0x21], [8, 0x20]),
+        LintCode::WrongKind => Pair::of(
             |base| object_of_base("x86_64", "call_frame_cfa", base),
             "breg6 0; stack_value",
             "breg6 0",
@@ -459,14 +461,14 @@ fn pair(code: Code) -> Pair {
     }
 }
 
-fn codes(object: &[u8]) -> Vec<Code> {
-    let report = lint(object, &Options::default()).expect("it is read");
+fn codes(object: &[u8]) -> Vec<LintCode> {
+    let report = lint(object, &LintOptions::default()).expect("it is read");
     report.findings.iter().map(|one| one.code).collect()
 }
 
 #[test]
 fn each_kind_is_found_and_its_neighbour_is_not() {
-    for &code in Code::ALL {
+    for &code in LintCode::ALL {
         let Pair { with, without } = pair(code);
         let with = codes(&with);
         let without = codes(&without);
@@ -496,19 +498,19 @@ fn address_in_register_is_value_of_pointer() {
         let code = [&[0x00, 0x40, 0x30, 0xdc, 0x03, 0x00, 0x7d, 0x01][..], &nops].concat();
         codes(&unit.object_with(&Target::named(AMD).expect("a target"), code))
     };
-    let of_place = |codes: Vec<Code>| {
-        let is_of = |code: &Code| matches!(code, Code::XderefAsLocation | Code::RegisterAsMemory);
+    let of_place = |codes: Vec<LintCode>| {
+        let is_of = |code: &LintCode| matches!(code, LintCode::XderefAsLocation | LintCode::RegisterAsMemory);
         codes.into_iter().filter(is_of).collect::<Vec<_>>()
     };
-    assert_eq!(of_place(codes(false)), [Code::XderefAsLocation]);
-    assert_eq!(of_place(codes(true)), [Code::RegisterAsMemory]);
+    assert_eq!(of_place(codes(false)), [LintCode::XderefAsLocation]);
+    assert_eq!(of_place(codes(true)), [LintCode::RegisterAsMemory]);
 }
 
 /// ptxas makes the frames; a text has none.
 #[test]
 fn ptx_has_no_frames() {
     let path = Path::new(crate::common::ROOT).join("goldens/ptx/sample.ptx");
-    let report = lint(&std::fs::read(path).expect("a text"), &Options::default()).expect("it is read");
+    let report = lint(&std::fs::read(path).expect("a text"), &LintOptions::default()).expect("it is read");
     assert!(report.functions > 0 && report.findings.is_empty(), "{:?}", report.findings);
 }
 
@@ -517,8 +519,8 @@ fn ptx_has_no_frames() {
 fn empty_range_of_ptx_register_is_not_judged() {
     let mut object = foreign("triton/matmul.sm_90.cubin");
     let found = |object: &[u8]| {
-        let report = lint(object, &Options::default()).expect("it is read");
-        let of_code = report.findings.into_iter().filter(|one| one.code == Code::RegisterNotThere);
+        let report = lint(object, &LintOptions::default()).expect("it is read");
+        let of_code = report.findings.into_iter().filter(|one| one.code == LintCode::RegisterNotThere);
         of_code.filter(|one| one.section == ".debug_loc").map(|one| one.offset).collect::<Vec<_>>()
     };
     let all = found(&object);
@@ -553,8 +555,8 @@ fn empty_range_of_ptx_register_is_not_judged() {
 }
 
 /// Findings of the code.
-fn findings(object: &[u8], code: Code) -> Vec<(String, Vec<String>)> {
-    let report = lint(object, &Options::default()).expect("it is read");
+fn findings(object: &[u8], code: LintCode) -> Vec<(String, Vec<String>)> {
+    let report = lint(object, &LintOptions::default()).expect("it is read");
     let of_code = report.findings.into_iter().filter(|one| one.code == code);
     of_code.map(|one| (one.written, one.evidence)).collect()
 }
@@ -563,7 +565,7 @@ fn findings(object: &[u8], code: Code) -> Vec<(String, Vec<String>)> {
 fn types_of_instances_differ_in_tag_name_or_size() {
     let ty = |make: fn(&mut Unit) -> UnitEntryId| {
         let object = inlined(|unit| vec![typed(make(unit))]);
-        findings(&object, Code::AbstractDiffers).into_iter().map(|one| one.0).collect::<Vec<_>>()
+        findings(&object, LintCode::AbstractDiffers).into_iter().map(|one| one.0).collect::<Vec<_>>()
     };
     assert!(ty(|unit| unit.int).is_empty());
     assert_eq!(ty(|unit| unit.long), ["declared with `long`"]);
@@ -587,7 +589,7 @@ fn a_reference_to_no_entry_is_found() {
     for offset in [old + 1, 0x7fff_ffff] {
         let mut changed = object.clone();
         changed[at..at + 4].copy_from_slice(&offset.to_le_bytes());
-        let found = findings(&changed, Code::BadReference);
+        let found = findings(&changed, LintCode::BadReference);
         assert_eq!(
             found,
             [(format!("DW_AT_type is {offset:#x}"), vec![format!("no entry is at {offset:#x}")])]

@@ -1,8 +1,8 @@
 //! Objects made for one mistake each, beside a neighbour without it.
 
 use eitri::build::Builder;
-use eitri::emit::elf::{Code as Text, new_object};
-use eitri::lint::{Code, Options, lint};
+use eitri::emit::elf::{ObjectCode as Text, new_object};
+use eitri::lint::{LintCode, LintOptions, lint};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, Loc};
 use eitri::op::{Dialect, Encoding, Expr, text};
@@ -37,7 +37,7 @@ pub fn object_with(target: &str, bits: u64, ranges: &[(u64, u64, &[u8])], code: 
 
 /// Codes of findings about the variable.
 pub fn codes(object: &[u8]) -> Vec<&'static str> {
-    let report = lint(object, &Options::default()).expect("it is read");
+    let report = lint(object, &LintOptions::default()).expect("it is read");
     report.findings.iter().filter(|one| one.variable.is_some()).map(|one| one.code.name()).collect()
 }
 
@@ -58,71 +58,77 @@ pub fn object_of_ranges(target: &str, bits: u64, ranges: &[(u64, u64, &[u8])]) -
 pub const AMD: &str = "amdgpu-gfx1030-wave32";
 
 /// Target, bits of the type, expression with the mistake, code, expression without it.
-pub const EXPRESSIONS: &[(&str, u64, &str, Code, &str)] = &[
+pub const EXPRESSIONS: &[(&str, u64, &str, LintCode, &str)] = &[
     (
         AMD,
         32,
         "bregx v3 0; lit1; swap; xderef",
-        Code::RegisterAsMemory,
+        LintCode::RegisterAsMemory,
         "regx v3; push_lane; lit4; mul; offset",
     ),
     (
         AMD,
         32,
         "consts 7; lit1; swap; xderef; stack_value",
-        Code::ConstantDereferenced,
+        LintCode::ConstantDereferenced,
         "consts 7; stack_value",
     ),
-    (AMD, 32, "lit7", Code::ConstantAsAddress, "lit7; stack_value"),
-    ("x86_64", 32, "lit7", Code::ConstantAsAddress, "lit7; stack_value"),
+    (AMD, 32, "lit7", LintCode::ConstantAsAddress, "lit7; stack_value"),
+    ("x86_64", 32, "lit7", LintCode::ConstantAsAddress, "lit7; stack_value"),
     (
         AMD,
         32,
         "bregx s33 8; lit1; swap; xderef",
-        Code::SlotWaveScaled,
+        LintCode::SlotWaveScaled,
         "bregx s33 8; lit6; form_aspace_address",
     ),
     (
         "amdgpu-gfx1100-wave32",
         32,
         "bregx s33 8; lit1; swap; xderef",
-        Code::XderefAsLocation,
+        LintCode::XderefAsLocation,
         "bregx s33 8; lit5; form_aspace_address",
     ),
-    (AMD, 32, "bregx s33 8", Code::SlotSpaceLost, "bregx s33 8; lit6; form_aspace_address"),
-    (AMD, 32, "fbreg 8", Code::NoFrameBase, "call_frame_cfa"),
-    ("x86_64", 32, "fbreg 8", Code::NoFrameBase, "call_frame_cfa"),
-    (AMD, 32, "addr 0; lit2; swap; xderef", Code::RemovedSymbol, "lit0; lit3; form_aspace_address"),
-    (AMD, 32, "regx v3", Code::NoLane, "regx v3; offset_uconst 28"),
-    (AMD, 32, "bregx v3 0; stack_value", Code::NoLane, "bregx s3 0; stack_value"),
-    (AMD, 32, "regx 600", Code::UnknownRegister, "regx s4"),
-    (AMD, 32, "bregx 600 0; stack_value", Code::UnknownRegister, "bregx s4 0; stack_value"),
-    ("x86_64", 32, "regx 600", Code::UnknownRegister, "regx rax"),
-    (AMD, 32, "lit0; lit9; form_aspace_address", Code::UnknownSpace, "lit0; lit3; form_aspace_address"),
-    (AMD, 32, "regx v3; offset_uconst 128", Code::LaneBeyondWave, "regx v3; offset_uconst 124"),
-    (AMD, 32, "regx v3; lit31; lit8; mul; offset", Code::LaneBeyondWave, "regx v3; lit31; lit4; mul; offset"),
-    (AMD, 32, "swap", Code::IllFormed, "lit1; lit2; swap; stack_value"),
-    (AMD, 32, "lit1; plus; stack_value", Code::IllFormed, "lit1; lit2; plus; stack_value"),
+    (AMD, 32, "bregx s33 8", LintCode::SlotSpaceLost, "bregx s33 8; lit6; form_aspace_address"),
+    (AMD, 32, "fbreg 8", LintCode::NoFrameBase, "call_frame_cfa"),
+    ("x86_64", 32, "fbreg 8", LintCode::NoFrameBase, "call_frame_cfa"),
+    (AMD, 32, "addr 0; lit2; swap; xderef", LintCode::RemovedSymbol, "lit0; lit3; form_aspace_address"),
+    (AMD, 32, "regx v3", LintCode::NoLane, "regx v3; offset_uconst 28"),
+    (AMD, 32, "bregx v3 0; stack_value", LintCode::NoLane, "bregx s3 0; stack_value"),
+    (AMD, 32, "regx 600", LintCode::UnknownRegister, "regx s4"),
+    (AMD, 32, "bregx 600 0; stack_value", LintCode::UnknownRegister, "bregx s4 0; stack_value"),
+    ("x86_64", 32, "regx 600", LintCode::UnknownRegister, "regx rax"),
+    (AMD, 32, "lit0; lit9; form_aspace_address", LintCode::UnknownSpace, "lit0; lit3; form_aspace_address"),
+    (AMD, 32, "regx v3; offset_uconst 128", LintCode::LaneBeyondWave, "regx v3; offset_uconst 124"),
+    (
+        AMD,
+        32,
+        "regx v3; lit31; lit8; mul; offset",
+        LintCode::LaneBeyondWave,
+        "regx v3; lit31; lit4; mul; offset",
+    ),
+    (AMD, 32, "swap", LintCode::IllFormed, "lit1; lit2; swap; stack_value"),
+    (AMD, 32, "lit1; plus; stack_value", LintCode::IllFormed, "lit1; lit2; plus; stack_value"),
     // Expressions that fail at every witness.
-    (AMD, 32, "lit1; lit0; div; stack_value", Code::IllFormed, "lit1; lit2; div; stack_value"),
-    ("x86_64", 32, "breg5 0; lit0; mod; stack_value", Code::IllFormed, "breg5 0; lit3; mod; stack_value"),
+    (AMD, 32, "lit1; lit0; div; stack_value", LintCode::IllFormed, "lit1; lit2; div; stack_value"),
+    ("x86_64", 32, "breg5 0; lit0; mod; stack_value", LintCode::IllFormed, "breg5 0; lit3; mod; stack_value"),
     (
         "x86_64",
         32,
         "regx rax; piece 4; regx rdx; piece 4",
-        Code::PiecesBeyondType,
+        LintCode::PiecesBeyondType,
         "regx rax; piece 2; regx rdx; piece 2",
     ),
-    ("x86_64", 128, "regx rax; piece 8", Code::PiecesShortOfType, "regx rax; piece 8; piece 8"),
-    ("x86_64", 128, "regx rax", Code::StorageTooShort, "regx rax; piece 8; regx rdx; piece 8"),
-    ("x86_64", 128, "call_frame_cfa; deref; stack_value", Code::StorageTooShort, "call_frame_cfa; deref"),
-    ("x86_64", 512, "regx rax; piece 64", Code::StorageTooShort, "regx xmm0; piece 64"),
+    ("x86_64", 128, "regx rax; piece 8", LintCode::PiecesShortOfType, "regx rax; piece 8; piece 8"),
+    ("x86_64", 128, "regx rax", LintCode::StorageTooShort, "regx rax; piece 8; regx rdx; piece 8"),
+    ("x86_64", 128, "call_frame_cfa; deref; stack_value", LintCode::StorageTooShort, "call_frame_cfa; deref"),
+    ("x86_64", 512, "regx rax; piece 64", LintCode::StorageTooShort, "regx xmm0; piece 64"),
     // gdb shows 0 for the first piece, and lldb 5.
     (
         "x86_64",
         128,
         "lit5; stack_value; piece 16",
-        Code::StorageTooShort,
+        LintCode::StorageTooShort,
         "lit5; stack_value; piece 8; lit0; stack_value; piece 8",
     ),
     // Readers of DWARF 5 extend 0 to any size; the text for AMD GPUs requires a storage of the size of the piece.
@@ -130,38 +136,44 @@ pub const EXPRESSIONS: &[(&str, u64, &str, Code, &str)] = &[
         "x86_64",
         256,
         "regx rax; piece 16; piece 16",
-        Code::StorageTooShort,
+        LintCode::StorageTooShort,
         "regx rax; piece 8; lit0; stack_value; piece 24",
     ),
     // The number is that of ymm1 and zmm1, too.
-    ("x86_64", 256, "regx rax", Code::StorageTooShort, "regx xmm1"),
+    ("x86_64", 256, "regx rax", LintCode::StorageTooShort, "regx xmm1"),
     (
         "x86_64",
         512,
         "regx rax; piece 32; piece 32",
-        Code::StorageTooShort,
+        LintCode::StorageTooShort,
         "regx xmm0; piece 32; regx xmm1; piece 32",
     ),
-    (AMD, 128, "lit0; stack_value; piece 16", Code::StorageTooShort, "lit0; stack_value; piece 8; piece 8"),
+    (
+        AMD,
+        128,
+        "lit0; stack_value; piece 16",
+        LintCode::StorageTooShort,
+        "lit0; stack_value; piece 8; piece 8",
+    ),
     (
         "x86_64",
         128,
         "breg5 0; breg4 0; plus; stack_value; piece 16",
-        Code::StorageTooShort,
+        LintCode::StorageTooShort,
         "breg5 0; breg4 0; plus; stack_value; piece 8; piece 8",
     ),
     (
         "x86_64",
         64,
         "implicit_value {01 02 03 04}; piece 8",
-        Code::StorageTooShort,
+        LintCode::StorageTooShort,
         "implicit_value {01 02 03 04}; piece 4; piece 4",
     ),
     (
         AMD,
         64,
         "bregx s4 0; stack_value; piece 4; regx v3; piece 4",
-        Code::NoLane,
+        LintCode::NoLane,
         "regx s4; piece 4; regx s5; piece 4",
     ),
 ];
@@ -268,7 +280,7 @@ fn wrong_bounds_of_entries_are_found() {
 fn a_truncated_object_is_an_error_and_not_a_panic() {
     let object = object(AMD, 32, &[(0, 0x10, &[0x31, 0x9f])]);
     for length in 0..object.len() {
-        let _ = lint(&object[..length], &Options::default());
+        let _ = lint(&object[..length], &LintOptions::default());
     }
 }
 
@@ -280,7 +292,7 @@ fn a_changed_byte_causes_no_panic() {
     for at in 0..object.len() {
         for by in [1, 0x80, 0xff] {
             changed[at] = object[at] ^ by;
-            let _ = lint(&changed, &Options::default());
+            let _ = lint(&changed, &LintOptions::default());
         }
         changed[at] = object[at];
     }
@@ -301,8 +313,9 @@ fn meant_values_have_their_offset() {
     for (expr, meant) in rows {
         let bytes = text::parse(expr, encoding, Some(&target)).expect("an expression");
         let object = object(AMD, 32, &[(0, 0x20, bytes.bytes())]);
-        let report = lint(&object, &Options::default()).expect("it is read");
-        let found = report.findings.iter().find(|one| one.code == Code::RegisterAsMemory).expect("a finding");
+        let report = lint(&object, &LintOptions::default()).expect("it is read");
+        let found =
+            report.findings.iter().find(|one| one.code == LintCode::RegisterAsMemory).expect("a finding");
         assert_eq!(found.meant.as_deref(), Some(meant), "{expr}");
     }
 }
@@ -314,14 +327,14 @@ fn fingerprints_do_not_depend_on_addresses() {
     let target = Target::named(AMD).expect("a target");
     let fingerprint = |expr: &str| {
         let bytes = text::parse(expr, encoding, Some(&target)).expect("an expression");
-        let report = lint(&object(AMD, 32, &[(0, 0x20, bytes.bytes())]), &Options::default());
+        let report = lint(&object(AMD, 32, &[(0, 0x20, bytes.bytes())]), &LintOptions::default());
         let report = report.expect("it is read");
         let found = report.findings.iter().find(|one| one.variable.is_some()).expect("a finding");
         assert_eq!(found.expression.as_ref().map(|one| one.text.as_str()), Some(expr));
         (found.code, found.fingerprint())
     };
     let own = fingerprint("addr 0x404010; lit2; swap; xderef");
-    assert_eq!(own.0, Code::XderefAsLocation);
+    assert_eq!(own.0, LintCode::XderefAsLocation);
     assert_eq!(fingerprint("addr 0x1c; lit2; swap; xderef"), own);
     assert_ne!(fingerprint("addr 0x404010; lit3; swap; xderef"), own);
     let typed = |at: &str| fingerprint(&format!("regx v3; deref_type 4 @{at}; stack_value; lit1; plus"));

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use eitri::build::Builder;
-use eitri::emit::elf::{Code as Text, new_object};
-use eitri::lint::{Code, Options, lint};
+use eitri::emit::elf::{ObjectCode as Text, new_object};
+use eitri::lint::{LintCode, LintOptions, lint};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, Loc, Val};
 use eitri::op::{Dialect, Encoding, text};
@@ -49,7 +49,7 @@ pub fn clean() -> Vec<u8> {
 
 #[test]
 fn an_object_of_this_crate_is_clean() {
-    let report = lint(&clean(), &Options::default()).expect("it is read");
+    let report = lint(&clean(), &LintOptions::default()).expect("it is read");
     assert!(report.findings.is_empty(), "{:?}", report.findings);
     assert_eq!((report.functions, report.entries), (2, 6));
 }
@@ -72,7 +72,7 @@ fn single_bit_changes_are_diagnosed() {
         for bit in 0..8 * data.len() {
             let mut changed = object.clone();
             changed[start + bit / 8] ^= 1 << (bit % 8);
-            match lint(&changed, &Options::default()) {
+            match lint(&changed, &LintOptions::default()) {
                 Ok(report) if report.findings.is_empty() => *found.entry("nothing").or_default() += 1,
                 Ok(report) => {
                     for finding in &report.findings {
@@ -108,7 +108,7 @@ fn single_bit_changes_are_diagnosed() {
 /// Outcome of a change in one fact.
 enum Expected {
     /// Finding.
-    Found(Code),
+    Found(LintCode),
     /// The object alone cannot show it, for this reason.
     Hidden(&'static str),
 }
@@ -127,8 +127,13 @@ const TWO: Facts = (32, &[(0, 0x10, "consts 7; stack_value"), (0x10, 0x20, "cons
 
 /// Changes of one fact: what changes, the right facts, the changed ones, and whether that is found.
 const CHANGES: &[(&str, Facts, Facts, Expected)] = &[
-    ("register: a number that is none", SCALAR, (32, &[(0, 0x10, "regx 600")]), Found(Code::UnknownRegister)),
-    ("register: a vector for a scalar one", SCALAR, (32, &[(0, 0x10, "regx v4")]), Found(Code::NoLane)),
+    (
+        "register: a number that is none",
+        SCALAR,
+        (32, &[(0, 0x10, "regx 600")]),
+        Found(LintCode::UnknownRegister),
+    ),
+    ("register: a vector for a scalar one", SCALAR, (32, &[(0, 0x10, "regx v4")]), Found(LintCode::NoLane)),
     (
         "register: another scalar one",
         SCALAR,
@@ -145,26 +150,26 @@ const CHANGES: &[(&str, Facts, Facts, Expected)] = &[
         "register: its number in a piece",
         PIECES,
         (64, &[(0, 0x10, "regx s4; piece 4; regx 600; piece 4")]),
-        Found(Code::UnknownRegister),
+        Found(LintCode::UnknownRegister),
     ),
-    ("lane: none", LANE, (32, &[(0, 0x10, "regx v3")]), Found(Code::NoLane)),
+    ("lane: none", LANE, (32, &[(0, 0x10, "regx v3")]), Found(LintCode::NoLane)),
     (
         "lane: beyond the wave",
         LANE,
         (32, &[(0, 0x10, "regx v3; offset_uconst 160")]),
-        Found(Code::LaneBeyondWave),
+        Found(LintCode::LaneBeyondWave),
     ),
     (
         "lane: twice its size",
         LANE,
         (32, &[(0, 0x10, "regx v3; push_lane; lit8; mul; offset")]),
-        Found(Code::LaneBeyondWave),
+        Found(LintCode::LaneBeyondWave),
     ),
     (
         "lane: in bytes for bits",
         LANE,
         (32, &[(0, 0x10, "regx v3; push_lane; constu 32; mul; offset")]),
-        Found(Code::LaneBeyondWave),
+        Found(LintCode::LaneBeyondWave),
     ),
     (
         "lane: a fixed one",
@@ -182,21 +187,21 @@ const CHANGES: &[(&str, Facts, Facts, Expected)] = &[
         "space: none that the target has",
         SHARED,
         (32, &[(0, 0x10, "lit16; lit9; form_aspace_address")]),
-        Found(Code::UnknownSpace),
+        Found(LintCode::UnknownSpace),
     ),
-    ("space: none at all", SHARED, (32, &[(0, 0x10, "lit16")]), Found(Code::ConstantAsAddress)),
-    ("space: lost for a slot", SLOT, (32, &[(0, 0x10, "bregx s33 8")]), Found(Code::SlotSpaceLost)),
+    ("space: none at all", SHARED, (32, &[(0, 0x10, "lit16")]), Found(LintCode::ConstantAsAddress)),
+    ("space: lost for a slot", SLOT, (32, &[(0, 0x10, "bregx s33 8")]), Found(LintCode::SlotSpaceLost)),
     (
         "space: that of the lane for a slot of the wave",
         SLOT,
         (32, &[(0, 0x10, "bregx s33 8; lit5; form_aspace_address")]),
-        Found(Code::SlotWaveScaled),
+        Found(LintCode::SlotWaveScaled),
     ),
     (
         "space: an operand of xderef",
         SLOT,
         (32, &[(0, 0x10, "bregx s33 8; lit5; swap; xderef")]),
-        Found(Code::SlotWaveScaled),
+        Found(LintCode::SlotWaveScaled),
     ),
     (
         "space: scratch for local memory",
@@ -214,14 +219,14 @@ const CHANGES: &[(&str, Facts, Facts, Expected)] = &[
         "offset: in a register",
         SCALAR,
         (32, &[(0, 0x10, "regx s4; offset_uconst 4")]),
-        Found(Code::LaneBeyondWave),
+        Found(LintCode::LaneBeyondWave),
     ),
-    ("range: reversed", SCALAR, (32, &[(0x10, 4, "regx s4")]), Found(Code::ReversedRange)),
+    ("range: reversed", SCALAR, (32, &[(0x10, 4, "regx s4")]), Found(LintCode::ReversedRange)),
     (
         "range: behind the function",
         SCALAR,
         (32, &[(0x40, 0x50, "regx s4")]),
-        Found(Code::RangeOutsideFunctions),
+        Found(LintCode::RangeOutsideFunctions),
     ),
     (
         "range: longer than the function",
@@ -239,32 +244,32 @@ const CHANGES: &[(&str, Facts, Facts, Expected)] = &[
         "range: overlapping",
         TWO,
         (32, &[(0, 0x14, "consts 7; stack_value"), (0x10, 0x20, "consts 8; stack_value")]),
-        Found(Code::ContradictingOverlap),
+        Found(LintCode::ContradictingOverlap),
     ),
     ("range: empty", SCALAR, (32, &[(8, 8, "regx s4")]), Hidden("location views are empty ranges")),
     (
         "type: larger than its pieces' place",
         SCALAR,
         (64, &[(0, 0x10, "regx s4")]),
-        Found(Code::StorageTooShort),
+        Found(LintCode::StorageTooShort),
     ),
     (
         "type: smaller than its pieces",
         PIECES,
         (32, &[(0, 0x10, "regx s4; piece 4; regx s5; piece 4")]),
-        Found(Code::PiecesBeyondType),
+        Found(LintCode::PiecesBeyondType),
     ),
     (
         "type: larger than its value",
         CONSTANT,
         (128, &[(0, 0x10, "consts 7; stack_value")]),
-        Found(Code::StorageTooShort),
+        Found(LintCode::StorageTooShort),
     ),
     (
         "type: larger than its bytes",
         (32, &[(0, 0x10, "implicit_value {01 02 03 04}")]),
         (64, &[(0, 0x10, "implicit_value {01 02 03 04}")]),
-        Found(Code::StorageTooShort),
+        Found(LintCode::StorageTooShort),
     ),
     (
         "type: smaller than its register",
@@ -276,14 +281,14 @@ const CHANGES: &[(&str, Facts, Facts, Expected)] = &[
         "type: larger than all pieces",
         PIECES,
         (128, &[(0, 0x10, "regx s4; piece 4; regx s5; piece 4")]),
-        Found(Code::PiecesShortOfType),
+        Found(LintCode::PiecesShortOfType),
     ),
-    ("value: no stack_value", CONSTANT, (32, &[(0, 0x10, "consts 7")]), Found(Code::ConstantAsAddress)),
+    ("value: no stack_value", CONSTANT, (32, &[(0, 0x10, "consts 7")]), Found(LintCode::ConstantAsAddress)),
     (
         "value: read from an address",
         CONSTANT,
         (32, &[(0, 0x10, "consts 7; lit1; swap; xderef; stack_value")]),
-        Found(Code::ConstantDereferenced),
+        Found(LintCode::ConstantDereferenced),
     ),
     (
         "value: another one",
@@ -295,27 +300,27 @@ const CHANGES: &[(&str, Facts, Facts, Expected)] = &[
         "place: memory at the value",
         SCALAR,
         (32, &[(0, 0x10, "bregx v3 0; lit1; swap; xderef")]),
-        Found(Code::RegisterAsMemory),
+        Found(LintCode::RegisterAsMemory),
     ),
     (
         "place: a removed symbol",
         SHARED,
         (32, &[(0, 0x10, "addr 0; lit3; swap; xderef")]),
-        Found(Code::RemovedSymbol),
+        Found(LintCode::RemovedSymbol),
     ),
-    ("base: none", SLOT, (32, &[(0, 0x10, "fbreg 8")]), Found(Code::NoFrameBase)),
-    ("operation: without operands", SCALAR, (32, &[(0, 0x10, "swap")]), Found(Code::IllFormed)),
+    ("base: none", SLOT, (32, &[(0, 0x10, "fbreg 8")]), Found(LintCode::NoFrameBase)),
+    ("operation: without operands", SCALAR, (32, &[(0, 0x10, "swap")]), Found(LintCode::IllFormed)),
     (
         "operation: one too many",
         CONSTANT,
         (32, &[(0, 0x10, "consts 7; plus; stack_value")]),
-        Found(Code::IllFormed),
+        Found(LintCode::IllFormed),
     ),
     (
         "operation: a piece lost",
         PIECES,
         (64, &[(0, 0x10, "regx s4; piece 4")]),
-        Found(Code::PiecesShortOfType),
+        Found(LintCode::PiecesShortOfType),
     ),
 ];
 
@@ -324,10 +329,10 @@ const BASE: &str = "bregx s33 0; lit6; form_aspace_address";
 
 /// Changes of the frame base.
 const FRAME_BASES: &[(&str, &str, Expected)] = &[
-    ("base: a value", "bregx s33 0; stack_value", Found(Code::WrongKind)),
-    ("base: pieces", "regx s33; piece 4; regx s34; piece 4", Found(Code::WrongKind)),
-    ("base: a register that is none", "regx 127", Found(Code::UnknownRegister)),
-    ("base: without operands", "swap", Found(Code::IllFormed)),
+    ("base: a value", "bregx s33 0; stack_value", Found(LintCode::WrongKind)),
+    ("base: pieces", "regx s33; piece 4; regx s34; piece 4", Found(LintCode::WrongKind)),
+    ("base: a register that is none", "regx 127", Found(LintCode::UnknownRegister)),
+    ("base: without operands", "swap", Found(LintCode::IllFormed)),
     (
         "base: another register",
         "bregx s34 0; lit6; form_aspace_address",
@@ -347,29 +352,29 @@ const RETURN: &[u8] = &[0x90, 0x3e, 0x93, 4, 0x90, 0x3f, 0x93, 4];
 
 /// Changes of rules in frames: their bytes.
 const RULES: &[(&str, &[u8], &[u8], Expected)] = &[
-    ("rule: a frame address in no register", CFA, &[0x30, 0x7f, 0, 6], Found(Code::UnknownRegister)),
-    ("rule: no frame address", CFA, &[0, 0, 0, 0], Found(Code::NoCfa)),
-    ("rule: an instruction without a state", CFA, &[0x0b, 0, 0, 0], Found(Code::BadFrameInstruction)),
+    ("rule: a frame address in no register", CFA, &[0x30, 0x7f, 0, 6], Found(LintCode::UnknownRegister)),
+    ("rule: no frame address", CFA, &[0, 0, 0, 0], Found(LintCode::NoCfa)),
+    ("rule: an instruction without a state", CFA, &[0x0b, 0, 0, 0], Found(LintCode::BadFrameInstruction)),
     (
         "rule: a return address in no register",
         RETURN,
         &[0x90, 0x3e, 0x93, 4, 0x90, 0x7f, 0x93, 4],
-        Found(Code::UnknownRegister),
+        Found(LintCode::UnknownRegister),
     ),
-    ("rule: without operands", RETURN, &[0x16; 8], Found(Code::IllFormed)),
+    ("rule: without operands", RETURN, &[0x16; 8], Found(LintCode::IllFormed)),
     // lit0; div, and nop: the canonical frame address divided by 0.
     (
         "rule: an expression that fails",
         RETURN,
         &[0x30, 0x1b, 0x96, 0x96, 0x96, 0x96, 0x96, 0x96],
-        Found(Code::IllFormed),
+        Found(LintCode::IllFormed),
     ),
     // call_frame_cfa, and nop: not in call frame information.
     (
         "rule: an operation of other places",
         RETURN,
         &[0x9c, 0x96, 0x96, 0x96, 0x96, 0x96, 0x96, 0x96],
-        Found(Code::IllFormed),
+        Found(LintCode::IllFormed),
     ),
     (
         "rule: another register of the frame address",

@@ -3,16 +3,16 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use eitri::lint::{Code, Options, lint};
+use eitri::lint::{LintCode, LintOptions, lint};
 
 use super::common::{check_golden, check_page};
 
 #[test]
 fn the_page_has_every_code() {
     let mut list = String::new();
-    for code in Code::ALL {
+    for code in LintCode::ALL {
         let _ = writeln!(list, "{:23} {:8} {}", code.name(), code.level().name(), code.page().title);
-        assert_eq!(Code::named(code.name()), Some(*code));
+        assert_eq!(LintCode::named(code.name()), Some(*code));
         assert!(code.name().len() <= 23, "the column has 23 characters: {}", code.name());
         let page = code.page();
         for text in [page.title, page.why, page.example, page.instead, page.text] {
@@ -33,7 +33,7 @@ fn findings_have_their_evidence() {
         "triton/scan_limit.sm_90.cubin",
     ] {
         let bytes = std::fs::read(Path::new(crate::common::ROOT).join("tests/objects").join(object));
-        let report = lint(&bytes.expect("an object"), &Options::default()).expect("it is read");
+        let report = lint(&bytes.expect("an object"), &LintOptions::default()).expect("it is read");
         let mut text = String::new();
         for finding in &report.findings {
             let _ = writeln!(

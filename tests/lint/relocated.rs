@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use eitri::lint::{Code, Options, lint};
+use eitri::lint::{LintCode, LintOptions, lint};
 use eitri::{dump, stats};
 
 use super::fields::with_fields;
@@ -19,15 +19,15 @@ fn stored_numbers_are_not_read() {
     ] {
         let object = std::fs::read(Path::new(crate::common::ROOT).join(file)).expect("an object");
         let findings = |bytes: &[u8]| {
-            let all = lint(bytes, &Options::default()).expect("it is read").findings;
+            let all = lint(bytes, &LintOptions::default()).expect("it is read").findings;
             let (stale, others): (Vec<_>, Vec<_>) =
-                all.into_iter().partition(|one| one.code == Code::StaleField);
+                all.into_iter().partition(|one| one.code == LintCode::StaleField);
             (stale, others)
         };
         let facts = |bytes: &[u8]| {
             (
                 dump::print(bytes, None).expect("it is read"),
-                stats::stats(bytes, &stats::Options::default()).expect("it is read"),
+                stats::stats(bytes, &stats::StatsOptions::default()).expect("it is read"),
                 findings(bytes).1,
             )
         };

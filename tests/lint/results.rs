@@ -3,14 +3,14 @@
 
 use std::path::Path;
 
-use eitri::lint::{Finding, Options, lint};
+use eitri::lint::{LintFinding, LintOptions, lint};
 
 /// Returns the findings of an object about the places of a variable in a function.
-fn findings(object: &str, function: &str, variable: &str) -> Vec<Finding> {
+fn findings(object: &str, function: &str, variable: &str) -> Vec<LintFinding> {
     let path = Path::new(crate::common::ROOT).join("tests/objects/llvm19").join(object);
     let report =
-        lint(&std::fs::read(path).expect("an object"), &Options::default()).expect("the object is read");
-    let is_of = |finding: &Finding| {
+        lint(&std::fs::read(path).expect("an object"), &LintOptions::default()).expect("the object is read");
+    let is_of = |finding: &LintFinding| {
         finding.function.as_deref() == Some(function)
             && finding.variable.as_deref() == Some(variable)
             && finding.expression.is_some()
@@ -18,7 +18,7 @@ fn findings(object: &str, function: &str, variable: &str) -> Vec<Finding> {
     report.findings.into_iter().filter(is_of).collect()
 }
 
-fn names(findings: &[Finding]) -> Vec<&'static str> {
+fn names(findings: &[LintFinding]) -> Vec<&'static str> {
     findings.iter().map(|finding| finding.code.name()).collect()
 }
 
@@ -81,7 +81,7 @@ fn no_instruction_sets_the_register_of_a_kernel() {
 #[test]
 fn instructions_of_a_loop_set_registers_for_its_start() {
     let found = findings("../triton/matmul.gfx942.hsaco", "matmul", "a");
-    let starts = |one: &&Finding| one.pcs.as_ref().is_some_and(|pcs| pcs.start == 0x1a54);
+    let starts = |one: &&LintFinding| one.pcs.as_ref().is_some_and(|pcs| pcs.start == 0x1a54);
     let first = found.iter().find(starts).expect("a finding");
     assert_eq!(
         first.evidence[1],
@@ -96,9 +96,10 @@ fn calls_can_set_registers() {
     let bytes = std::fs::read(path).expect("an archive");
     let members = eitri::read::containers::members(&bytes).expect("it is read").expect("members");
     let calls = members.iter().find(|member| member.name.starts_with("k06_calls")).expect("the member");
-    let report = lint(calls.bytes.as_deref().expect("contents"), &Options::default()).expect("it is read");
+    let report =
+        lint(calls.bytes.as_deref().expect("contents"), &LintOptions::default()).expect("it is read");
     let of = |function: &str, variable: &str| {
-        let is_of = |one: &&Finding| {
+        let is_of = |one: &&LintFinding| {
             (one.function.as_deref(), one.variable.as_deref()) == (Some(function), Some(variable))
         };
         let mut found = report.findings.iter().filter(is_of).filter(|one| one.expression.is_some());
@@ -144,7 +145,7 @@ fn malformed_frames_are_findings() {
     // The reference to the common entry is after the length of the entry at 0x10.
     changed[0x14] = 8;
     let changed = crate::lint::made::replaced(&object, &frames, &changed);
-    let report = lint(&changed, &Options::default()).expect("the object is read");
+    let report = lint(&changed, &LintOptions::default()).expect("the object is read");
     let found: Vec<_> = report.findings.iter().filter(|one| one.code.name() == "no-cfa").collect();
     assert_eq!(found.len(), 3);
     let evidence = "frame description entry: 0x8 is not the offset of a common information entry";
@@ -158,7 +159,7 @@ fn malformed_frames_are_findings() {
     // The length of the first entry is beyond the section.
     let mut changed = frames.clone();
     changed[2] = 1;
-    let report = lint(&crate::lint::made::replaced(&object, &frames, &changed), &Options::default())
+    let report = lint(&crate::lint::made::replaced(&object, &frames, &changed), &LintOptions::default())
         .expect("it is read");
     let found = report.findings.iter().filter(|one| one.code.name() == "no-cfa");
     assert_eq!(found.filter(|one| one.evidence[0].starts_with(".debug_frame cannot be read")).count(), 3);
@@ -175,7 +176,7 @@ fn address_classes_of_amd_have_two_meanings() {
         ("triton/add.sm_90.cubin", &[]),
     ] {
         let bytes = std::fs::read(objects.join(object)).expect("an object");
-        let report = lint(&bytes, &Options::default()).expect("the object is read");
+        let report = lint(&bytes, &LintOptions::default()).expect("the object is read");
         let ambiguous = report.findings.iter().filter(|finding| finding.code.name() == "ambiguous-attribute");
         let written: Vec<&str> = ambiguous.map(|finding| finding.written.as_str()).collect();
         assert_eq!(written, expected, "{object}");

@@ -1,8 +1,8 @@
-//! Code with encodings that are not in the tables: what they write is not known, and no evidence depends on it.
+//! LintCode with encodings that are not in the tables: what they write is not known, and no evidence depends on it.
 
 use std::path::Path;
 
-use eitri::lint::{Code, Finding, Options, lint};
+use eitri::lint::{LintCode, LintFinding, LintOptions, lint};
 use eitri::op::{Dialect, Encoding, text};
 use eitri::target::Target;
 
@@ -18,11 +18,11 @@ fn saxpy() -> Vec<u8> {
     std::fs::read(Path::new(crate::common::ROOT).join(object)).expect("an object")
 }
 
-fn findings(object: &[u8]) -> Vec<Finding> {
-    lint(object, &Options::default()).expect("it is read").findings
+fn findings(object: &[u8]) -> Vec<LintFinding> {
+    lint(object, &LintOptions::default()).expect("it is read").findings
 }
 
-fn evidence(all: &[Finding]) -> Vec<&str> {
+fn evidence(all: &[LintFinding]) -> Vec<&str> {
     all.iter().flat_map(|one| &one.evidence).map(String::as_str).collect()
 }
 
@@ -33,7 +33,8 @@ fn an_unknown_opcode_can_set_every_register() {
     let other = (0x5606_0400_u32 & 0x01ff_ffff).to_le_bytes();
     let before = findings(&saxpy());
     let after = findings(&replaced(&saxpy(), &known, &other));
-    let sets = |all: &[Finding], text: &str| evidence(all).iter().filter(|one| one.contains(text)).count();
+    let sets =
+        |all: &[LintFinding], text: &str| evidence(all).iter().filter(|one| one.contains(text)).count();
     assert!(sets(&before, "0x1678: ") > 0, "{before:#?}");
     assert_eq!(sets(&before, "not known"), 0);
     let unknown = "it is not known what sets v3: the instruction at 0x1678 has unknown destinations";
@@ -47,7 +48,7 @@ fn unknown_instructions_are_no_evidence() {
     // EF_AMDGPU_MACH_AMDGCN_GFX1200
     object[0x30] = 0x48;
     let all = findings(&object);
-    assert!(all.iter().any(|one| one.code == Code::RegisterAsMemory), "{all:#?}");
+    assert!(all.iter().any(|one| one.code == LintCode::RegisterAsMemory), "{all:#?}");
     let facts = evidence(&all);
     let (unknown, others): (Vec<&str>, Vec<&str>) =
         facts.iter().partition(|one| one.starts_with("it is not known what sets v"));
@@ -63,7 +64,7 @@ fn bytes(expr: &str) -> Vec<u8> {
     expr.expect("an expression").bytes().to_vec()
 }
 
-/// Code with these words first.
+/// LintCode with these words first.
 fn code(words: &[u32]) -> Vec<u8> {
     let all = words.iter().copied().chain(std::iter::repeat(NOP)).take(8);
     all.flat_map(u32::to_le_bytes).collect()

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use eitri::error::ErrorKind;
 use eitri::op::{
-    COMPACT, Code, Decoder, Dialect, DraftCodes, EncodedAddress, Encoder, Encoding, Form, Name, Op,
-    OperandKind, Spelling, text,
+    COMPACT, Decoder, Dialect, DraftCodes, EncodedAddress, Encoder, Encoding, Form, Op, Opcode, OperandKind,
+    OperationName, Spelling, text,
 };
 use pretty_assertions::assert_eq;
 
@@ -17,7 +17,7 @@ fn rows(file: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
     lines.map(|line| line.split('|').map(str::trim).collect())
 }
 
-/// Name of an operand in the golden table.
+/// OperationName of an operand in the golden table.
 fn operand(kind: OperandKind) -> &'static str {
     match kind {
         OperandKind::U8 => "u8",
@@ -37,24 +37,26 @@ fn operand(kind: OperandKind) -> &'static str {
     }
 }
 
-fn code(text: &str) -> Code {
+fn code(text: &str) -> Opcode {
     match text {
-        "-" => Code::None,
-        "TBA" => Code::Unassigned,
-        _ => Code::Is(u8::from_str_radix(text, 16).unwrap()),
+        "-" => Opcode::None,
+        "TBA" => Opcode::Unassigned,
+        _ => Opcode::Is(u8::from_str_radix(text, 16).unwrap()),
     }
 }
 
 /// Operations proposed for DWARF 6 but not accepted.
-const PROPOSED: [Name; 4] = [Name::AspaceBregX, Name::BitOverlay, Name::Mem, Name::Overlay];
+const PROPOSED: [OperationName; 4] =
+    [OperationName::AspaceBregX, OperationName::BitOverlay, OperationName::Mem, OperationName::Overlay];
 
 /// Operations with a text in progress for DWARF 6, which are missing in the golden table.
-const IN_PROGRESS: [Name; 3] = [Name::CallFrameEntryReg, Name::Extend, Name::SelectBitPiece];
+const IN_PROGRESS: [OperationName; 3] =
+    [OperationName::CallFrameEntryReg, OperationName::Extend, OperationName::SelectBitPiece];
 
 #[test]
 fn the_table_is_the_specifications() {
     // Codes found in golden lines.
-    let mut found: HashMap<(Name, &str), Code> = HashMap::new();
+    let mut found: HashMap<(OperationName, &str), Opcode> = HashMap::new();
     let mut families = Vec::new();
     for row in rows(OPERATIONS) {
         let [text, opcode, sub, legacy, operands, stack, since] = row[..] else { panic!("{row:?}") };
@@ -67,7 +69,7 @@ fn the_table_is_the_specifications() {
                 1 => format!("{:02x}", family.first),
                 _ => format!("{:02x}..{:02x}", family.first, family.last()),
             };
-            let by = if family.name == Name::BregX { "sleb" } else { "-" };
+            let by = if family.name == OperationName::BregX { "sleb" } else { "-" };
             let operand = match family.form {
                 Form::InOpcode | Form::Fixed(_) => by.to_owned(),
                 Form::Unsigned(bytes) => format!("u{}", 8 * bytes),
@@ -78,7 +80,7 @@ fn the_table_is_the_specifications() {
             families.push(family.text);
             continue;
         }
-        let name = Name::parse(text).unwrap_or_else(|| panic!("no row for {text}"));
+        let name = OperationName::parse(text).unwrap_or_else(|| panic!("no row for {text}"));
         let row = name.row();
         let kinds: Vec<_> = row.operands.iter().map(|&(_, kind)| operand(kind)).collect();
         assert_eq!(if kinds.is_empty() { "-".into() } else { kinds.join(",") }, operands, "{text}");
@@ -90,12 +92,12 @@ fn the_table_is_the_specifications() {
         }
         let columns = if text.starts_with("GNU_") {
             assert_eq!((sub, legacy, since), ("-", "-", "GNU"), "{text}");
-            assert!(row.std != Code::None || row.since == 0, "{text}");
+            assert!(row.std != Opcode::None || row.since == 0, "{text}");
             vec![("gnu", row.gnu, code(opcode))]
         } else if text.starts_with("LLVM_") {
             assert_eq!(since, "LLVM", "{text}");
             assert!(opcode == "e9" || (opcode, sub) == ("TBA", "-"), "{text}");
-            let user = if opcode == "TBA" { Code::Unassigned } else { code(sub) };
+            let user = if opcode == "TBA" { Opcode::Unassigned } else { code(sub) };
             vec![("user", row.user, user), ("legacy", row.legacy, code(legacy))]
         } else {
             let part_since = if PROPOSED.contains(&name) { 0 } else { since.parse().unwrap() };
@@ -111,7 +113,7 @@ fn the_table_is_the_specifications() {
     for family in COMPACT {
         assert!(families.contains(&family.text), "no line for {}", family.text);
     }
-    for &name in Name::ALL {
+    for &name in OperationName::ALL {
         let row = name.row();
         let codes = [
             ("std", row.std),
@@ -121,8 +123,8 @@ fn the_table_is_the_specifications() {
             ("six", row.six),
         ];
         for (column, code) in codes {
-            let in_progress = column == "six" && code == Code::Unassigned && IN_PROGRESS.contains(&name);
-            if code != Code::None && !in_progress {
+            let in_progress = column == "six" && code == Opcode::Unassigned && IN_PROGRESS.contains(&name);
+            if code != Opcode::None && !in_progress {
                 assert!(found.contains_key(&(name, column)), "no line for {}: {column} {code:?}", row.text);
             }
         }
@@ -132,25 +134,25 @@ fn the_table_is_the_specifications() {
 #[test]
 fn names_are_known_by_vendor_and_by_edition() {
     for (text, name) in [
-        ("DW_OP_LLVM_offset", Some(Name::Offset)),
-        ("offset", Some(Name::Offset)),
+        ("DW_OP_LLVM_offset", Some(OperationName::Offset)),
+        ("offset", Some(OperationName::Offset)),
         ("GNU_offset", None),
         ("LLVM_deref", None),
-        ("LLVM_nop", Some(Name::Nop)),
-        ("GNU_push_tls_address", Some(Name::FormTlsAddress)),
-        ("GNU_addr_index", Some(Name::Addrx)),
-        ("mod_trunc", Some(Name::Mod)),
-        ("aspace_deref_type", Some(Name::XderefType)),
-        ("push_object_location", Some(Name::PushObjectAddress)),
+        ("LLVM_nop", Some(OperationName::Nop)),
+        ("GNU_push_tls_address", Some(OperationName::FormTlsAddress)),
+        ("GNU_addr_index", Some(OperationName::Addrx)),
+        ("mod_trunc", Some(OperationName::Mod)),
+        ("aspace_deref_type", Some(OperationName::XderefType)),
+        ("push_object_location", Some(OperationName::PushObjectAddress)),
         ("lit5", None),
         ("", None),
         ("DW_OP_", None),
     ] {
-        assert_eq!(Name::parse(text), name, "{text}");
+        assert_eq!(OperationName::parse(text), name, "{text}");
     }
-    for &name in Name::ALL {
-        assert_eq!(Name::parse(name.row().text), Some(name));
-        assert_eq!(Name::parse(&format!("DW_OP_{}", name.row().text)), Some(name));
+    for &name in OperationName::ALL {
+        assert_eq!(OperationName::parse(name.row().text), Some(name));
+        assert_eq!(OperationName::parse(&format!("DW_OP_{}", name.row().text)), Some(name));
     }
 }
 
@@ -226,7 +228,7 @@ fn operations_outside_the_dialect_are_refused() {
     refused("piece_end", Dialect::Dwarf6);
 
     let draft = Encoding {
-        draft: DraftCodes::NONE.with(Name::Offset, 0xac).with(Name::PushLane, 0xad),
+        draft: DraftCodes::NONE.with(OperationName::Offset, 0xac).with(OperationName::PushLane, 0xad),
         ..Encoding::new(8, Dialect::Dwarf6)
     };
     // A number of the draft takes precedence over the caller's.

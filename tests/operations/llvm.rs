@@ -350,7 +350,7 @@ fn llvm_knows_what_is_listed() {
 fn llvm_decodes_the_vectors_the_same() {
     use std::collections::BTreeMap;
 
-    use eitri::conform::{Body, File};
+    use eitri::conform::{VectorBody, VectorFile};
     use eitri::eval::OwnedBody;
 
     let folder = std::path::Path::new(crate::common::ROOT).join("goldens/conformance");
@@ -359,7 +359,8 @@ fn llvm_decodes_the_vectors_the_same() {
         if path.extension().is_none_or(|extension| extension != "json") {
             continue;
         }
-        let file = File::from_json(std::fs::read(&path).expect("is read")).expect("is a file of vectors");
+        let file =
+            VectorFile::from_json(std::fs::read(&path).expect("is read")).expect("is a file of vectors");
         for vector in file.vectors() {
             let Encoding { address_bytes, offset_bytes, version, big_endian, dialect, .. } = vector.encoding;
             if !matches!(dialect, Dialect::Dwarf5 | Dialect::Llvm) {
@@ -368,9 +369,11 @@ fn llvm_decodes_the_vectors_the_same() {
             let machine = &vector.machine.snapshot;
             let mut expressions = Vec::new();
             match &vector.body {
-                Body::Expression(expr) => expressions.push(expr.clone()),
-                Body::List(entries) => expressions.extend(entries.iter().map(|entry| entry.expr.to_vec())),
-                Body::Section(_) | Body::Frames(_) => {}
+                VectorBody::Expression(expr) => expressions.push(expr.clone()),
+                VectorBody::List(entries) => {
+                    expressions.extend(entries.iter().map(|entry| entry.expr.to_vec()))
+                }
+                VectorBody::Section(_) | VectorBody::Frames(_) => {}
             }
             let bodies = machine.entries.values().chain(&machine.frame_base).map(|(body, _)| body);
             for body in bodies {

@@ -2,8 +2,8 @@
 
 use eitri::error::ErrorKind;
 use eitri::op::{
-    COMPACT, Code, Compact, Decoder, Dialect, DraftCodes, Encoder, Encoding, Form, LLVM_USER, Name, Op,
-    OperandKind, text,
+    COMPACT, Compact, Decoder, Dialect, DraftCodes, Encoder, Encoding, Form, LLVM_USER, Op, Opcode,
+    OperandKind, OperationName, text,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 /// Codes for all operations without a number in the draft.
 fn draft() -> DraftCodes {
     let free = (0xac..=0xaf).chain(0xb1..=0xdd);
-    let unassigned = Name::ALL.iter().filter(|name| name.row().six == Code::Unassigned);
+    let unassigned = OperationName::ALL.iter().filter(|name| name.row().six == Opcode::Unassigned);
     unassigned.zip(free).fold(DraftCodes::NONE, |draft, (&name, code)| draft.with(name, code))
 }
 
@@ -51,7 +51,7 @@ fn numbers() -> impl Strategy<Value = u64> {
 pub fn choices(padded: bool) -> impl Strategy<Value = Choice> {
     let padding = if padded { 0..4usize } else { 0..1 };
     (
-        0..Name::COUNT + COMPACT.len(),
+        0..OperationName::COUNT + COMPACT.len(),
         any::<u8>(),
         [numbers(), numbers(), numbers()],
         [padding.clone(), padding.clone(), padding],
@@ -143,25 +143,25 @@ impl Writer<'_> {
 
 /// Bytes of a choice, and the operation that they decode to; `None` if the dialect lacks the operation or cannot
 /// decode it.
-pub fn bytes_of(choice: &Choice, encoding: Encoding) -> Option<(Name, Vec<u8>)> {
+pub fn bytes_of(choice: &Choice, encoding: Encoding) -> Option<(OperationName, Vec<u8>)> {
     let mut to = Writer { bytes: Vec::new(), encoding, padding: choice.padding.iter() };
-    if let Some(family) = choice.row.checked_sub(Name::COUNT).map(|index| &COMPACT[index]) {
+    if let Some(family) = choice.row.checked_sub(OperationName::COUNT).map(|index| &COMPACT[index]) {
         to.bytes.push(family.first + choice.opcode % family.count);
         if let Form::Unsigned(bytes) | Form::Signed(bytes) = family.form {
             to.fixed(choice.numbers[0], bytes);
         }
-        if family.name == Name::BregX {
+        if family.name == OperationName::BregX {
             to.leb((choice.numbers[0] as i64).into(), true);
         }
         return Some((family.name, to.bytes));
     }
-    let name = Name::ALL[choice.row];
-    if matches!(name, Name::NvidiaMux | Name::Extended | Name::UserExtended) {
+    let name = OperationName::ALL[choice.row];
+    if matches!(name, OperationName::NvidiaMux | OperationName::Extended | OperationName::UserExtended) {
         return None;
     }
     let row = name.row();
     let six = match row.six {
-        Code::Unassigned => encoding.draft.get(name),
+        Opcode::Unassigned => encoding.draft.get(name),
         six => six.get(),
     };
     let vendor = match encoding.dialect {

@@ -1,13 +1,13 @@
 //! Differences in gimli 0.34's results, and the rule that decides each.
 
 use eitri::eval::{Element, Step, TypeEncoding, Value};
-use eitri::op::{Encoding, Name, Op};
+use eitri::op::{Encoding, Op, OperationName};
 
 /// An executed operation, or the end of the expression.
 #[derive(Debug)]
 pub struct Seen<'a> {
     /// The previously executed operation, possibly in another expression.
-    pub previous: Option<Name>,
+    pub previous: Option<OperationName>,
     /// `None` at the end.
     pub op: Option<Op<'a>>,
     /// Stack before the operation, bottom first.
@@ -233,7 +233,7 @@ pub const DIFFERENCES: &[Difference] = &[
         rule: "A.2.5.4: locations are elements of the stack as values are",
         example: "reg2; deref_size 1",
         applies: |seen| !is_piece(seen.op) && match seen.previous {
-            Some(Name::RegX | Name::StackValue | Name::ImplicitValue | Name::ImplicitPointer) =>
+            Some(OperationName::RegX | OperationName::StackValue | OperationName::ImplicitValue | OperationName::ImplicitPointer) =>
                 seen.op.is_some() || seen.before[..seen.before.len().saturating_sub(1)].iter().any(is_incomplete),
             _ => false,
         },
@@ -263,9 +263,9 @@ pub const DIFFERENCES: &[Difference] = &[
 pub struct Watch {
     encoding: Encoding,
     before: Vec<Element>,
-    previous: Option<Name>,
+    previous: Option<OperationName>,
     /// Stack and previous operation before each unfinished nested expression.
-    outer: Vec<(Vec<Element>, Option<Name>)>,
+    outer: Vec<(Vec<Element>, Option<OperationName>)>,
     /// The rules that apply.
     pub found: Vec<&'static str>,
 }

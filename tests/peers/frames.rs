@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use eitri::conform::{Body, File, FrameBytes, Recovered, Row, RowCfa, RowRule, Unwound, Verdict};
+use eitri::conform::{
+    FrameBytes, Recovered, RowCfa, RowRule, Unwound, VectorBody, VectorFile, VectorRow, Verdict,
+};
 use eitri::eval::{Class, Fault};
 use eitri::read::FrameSection;
 use gimli::{
@@ -17,7 +19,7 @@ fn row<'a>(
     section: &impl UnwindSection<Slice<'a>>,
     row: &gimli::UnwindTableRow<usize>,
     end: u64,
-) -> Option<Row> {
+) -> Option<VectorRow> {
     let bytes = |expr: &UnwindExpression<usize>| Some(expr.get(section).ok()?.0.slice().to_vec());
     let cfa = match row.cfa() {
         // Initial rule of gimli.
@@ -41,11 +43,11 @@ fn row<'a>(
         };
         rules.insert(register.0.into(), rule);
     }
-    Some(Row { pcs: (row.start_address(), row.end_address().min(end)), cfa, rules })
+    Some(VectorRow { pcs: (row.start_address(), row.end_address().min(end)), cfa, rules })
 }
 
 /// gimli's rows of the FDE that contains the pc.
-fn rows<'a, S>(section: &S, address: u64, pc: u64) -> Result<Vec<Row>, gimli::Error>
+fn rows<'a, S>(section: &S, address: u64, pc: u64) -> Result<Vec<VectorRow>, gimli::Error>
 where
     S: UnwindSection<Slice<'a>, Offset: gimli::UnwindOffset<usize>>,
 {
@@ -73,7 +75,7 @@ fn answer(
     pc: u64,
     address_bytes: u8,
     big_endian: bool,
-) -> Result<Vec<Row>, gimli::Error> {
+) -> Result<Vec<VectorRow>, gimli::Error> {
     let endian = if big_endian { RunTimeEndian::Big } else { RunTimeEndian::Little };
     match frames.section {
         FrameSection::Debug => {
@@ -100,9 +102,10 @@ fn tables_of_vectors_are_those_of_gimli() {
     let mut refused = 0;
     let mut wrong = String::new();
     for path in paths.filter(|path| path.extension().is_some_and(|extension| extension == "json")) {
-        let file = File::from_json(std::fs::read(&path).expect("is read")).expect("is a file of vectors");
+        let file =
+            VectorFile::from_json(std::fs::read(&path).expect("is read")).expect("is a file of vectors");
         for vector in file.vectors() {
-            let (Body::Frames(frames), Some(pc)) = (&vector.body, vector.machine.snapshot.pc) else {
+            let (VectorBody::Frames(frames), Some(pc)) = (&vector.body, vector.machine.snapshot.pc) else {
                 continue;
             };
             // Only tables are compared: vectors that expect `rows`, without features that gimli lacks.

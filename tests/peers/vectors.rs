@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
-use eitri::conform::{Body, File, Found, Read, Vector, Verdict};
-use eitri::eval::{Element, ExpressionSite, Fault, Kind, Location, read_bits, read_pointer, write_bits};
+use eitri::conform::{Found, Read, Vector, VectorBody, VectorFile, Verdict};
+use eitri::eval::{
+    Element, ExpressionSite, Fault, Location, ResultKind, read_bits, read_pointer, write_bits,
+};
 use eitri::op::Dialect;
 
 use super::asked::{self, Stop};
@@ -14,7 +16,7 @@ const NOTE: &str = "gimli 0.34 answers ";
 /// Compares gimli's result with the expectation. Returns the result if it differs; `Err` is the reason why gimli
 /// cannot evaluate the vector.
 fn answer(vector: &Vector) -> Result<Option<String>, &'static str> {
-    let Body::Expression(expr) = &vector.body else { return Err("location lists") };
+    let VectorBody::Expression(expr) = &vector.body else { return Err("location lists") };
     if vector.encoding.dialect != Dialect::Dwarf5 {
         return Err("vendor's operations");
     }
@@ -29,10 +31,10 @@ fn answer(vector: &Vector) -> Result<Option<String>, &'static str> {
                 let location = answer.location.map(Element::Location);
                 let value = answer.value.map(Element::Value);
                 match vector.kind {
-                    Kind::Location => vec![location],
-                    Kind::Value => vec![value.ok_or_else(none)],
+                    ResultKind::Location => vec![location],
+                    ResultKind::Value => vec![value.ok_or_else(none)],
                     // gimli does not distinguish addresses from locations.
-                    Kind::Any => value.map(Ok).into_iter().chain([location]).collect(),
+                    ResultKind::Any => value.map(Ok).into_iter().chain([location]).collect(),
                 }
             }
         };
@@ -94,7 +96,8 @@ fn vectors_note_where_gimli_answers_differently() {
     let mut wrong = String::new();
     let mut not_asked = std::collections::BTreeMap::new();
     for path in files {
-        let file = File::from_json(std::fs::read(&path).expect("is read")).expect("is a file of vectors");
+        let file =
+            VectorFile::from_json(std::fs::read(&path).expect("is read")).expect("is a file of vectors");
         for vector in file.vectors() {
             let doc = vector.doc.as_deref().unwrap_or_default();
             let noted = doc.split_once(NOTE).map(|(_, note)| note);

@@ -6,8 +6,8 @@ use core::ops::Range;
 use pretty_assertions::assert_eq;
 
 use eitri::build::Builder;
-use eitri::check::{Coverage, coverage};
-use eitri::emit::ptx::{self, Attach};
+use eitri::check::{PtxCoverage, coverage};
+use eitri::emit::ptx::{self, PtxAttachOptions};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, Loc, Module};
 use eitri::read::Object;
@@ -18,7 +18,7 @@ use super::common::{Folder, Tool};
 use super::cubin::{PTXAS, REGISTERS, TEXT, assembled, cubin, described};
 
 /// Coverage of `module` in the cubin of the text with the description of `REGISTERS`; `None` without ptxas.
-fn covered(processor: &str, module: &Module) -> Option<Coverage> {
+fn covered(processor: &str, module: &Module) -> Option<PtxCoverage> {
     let bytes = cubin(processor)?;
     Some(coverage(module, &Consumer::cuda_gdb(), &bytes).expect("coverage"))
 }
@@ -135,7 +135,7 @@ fn functions_of_merged_cubins_have_their_own_texts() {
             let plain = TEXT
                 .replace("entry k(", &format!("entry {name}("))
                 .replace(".visible", &format!("{}.visible", "\n".repeat(name.len())));
-            let text = ptx::attach(&plain, module.target(), &written.sections, &Attach::default());
+            let text = ptx::attach(&plain, module.target(), &written.sections, &PtxAttachOptions::default());
             let source = folder.file(&format!("{name}.ptx"), text.expect("a text"));
             let out = folder.path().join(format!("{name}.o"));
             let [source, out] = [source, out].map(|path| path.to_str().expect("a path").to_owned());

@@ -2,7 +2,7 @@
 //! frame rules, and a linker takes the object.
 
 use eitri::consumer::{Consumer, Policy};
-use eitri::emit::elf::{Code, new_object};
+use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::json::write_target;
 use eitri::lower::lower;
 use eitri::model::Module;
@@ -82,7 +82,7 @@ fn object(module: &Module, nop: u32, consumer: &Consumer) -> Vec<u8> {
     let written = lower(module, consumer, Policy::Strict).expect("sections");
     assert!(written.omissions.is_empty());
     let bytes: Vec<u8> = (0..8).flat_map(|_| nop.to_le_bytes()).collect();
-    let code = Code::text(bytes).with_function("f", 0, 32);
+    let code = ObjectCode::text(bytes).with_function("f", 0, 32);
     let object = new_object(module.target(), &code, &written.sections).expect("an object");
     let report = eitri::check(module, consumer, &written.omissions, &object).expect("is read");
     assert!(report.is_clean(), "{report}");

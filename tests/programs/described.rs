@@ -5,12 +5,13 @@ use std::ops::Range;
 
 use eitri::build::{Builder, Major};
 use eitri::emit::elf::{
-    Binding, Code, CodeSection, Contents, Place as ElfPlace, Symbol, SymbolKind, Visibility, new_object,
+    CodeContents, CodeSection, CodeSymbol, CodeSymbolKind, ObjectCode, SymbolBinding,
+    SymbolLocation as ElfPlace, Visibility, new_object,
 };
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{
-    BaseEncoding, FileId, FunctionId, Loc, Module, Qualifier, Row, ScopeId, SourceLine, TypeId, UnitId, Val,
-    VariableId,
+    BaseEncoding, FileId, FunctionId, LineTableRow, Loc, Module, Qualifier, ScopeId, SourceLine, TypeId,
+    UnitId, Val, VariableId,
 };
 use eitri::op::Reg;
 use eitri::target::{Gfx, SpaceId, Target, Wave};
@@ -459,13 +460,13 @@ fn rows(
         let has = |flag| flags.split(' ').any(|has| has == flag);
         m.row(
             function,
-            Row {
+            LineTableRow {
                 column,
                 discriminator,
                 is_stmt: has("is_stmt"),
                 is_prologue_end: has("prologue_end"),
                 is_epilogue_begin: has("epilogue_begin"),
-                ..Row::new(pc, files[file], line)
+                ..LineTableRow::new(pc, files[file], line)
             },
         )?;
     }
@@ -489,19 +490,19 @@ fn other_unit(m: &mut Builder, options: Options) -> eitri::Result<()> {
 }
 
 /// Code and data for the module.
-pub fn code(options: Options) -> Code {
+pub fn code(options: Options) -> ObjectCode {
     let bytes = FUNCTIONS.iter().map(|(_, offset, bytes)| offset + bytes).max().unwrap_or(0);
-    let mut code = Code::text(options.machine.nops(bytes));
+    let mut code = ObjectCode::text(options.machine.nops(bytes));
     for (name, offset, bytes) in FUNCTIONS {
         code = code.with_function(format!("{}{name}", options.prefix), offset, bytes);
     }
-    code.sections.push(CodeSection::new(".data", Contents::Data, vec![7; 64], 8));
-    code.symbols.push(Symbol {
+    code.sections.push(CodeSection::new(".data", CodeContents::Data, vec![7; 64], 8));
+    code.symbols.push(CodeSymbol {
         name: format!("{}table", options.prefix),
         place: ElfPlace::Section { index: 2, offset: 0 },
         size: 64,
-        kind: SymbolKind::Object,
-        binding: Binding::Global,
+        kind: CodeSymbolKind::Object,
+        binding: SymbolBinding::Global,
         visibility: Visibility::Protected,
     });
     code

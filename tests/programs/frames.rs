@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use eitri::Result;
 use eitri::build::{Builder, FrameBuilder};
 use eitri::consumer::{Consumer, FrameForm, Policy};
-use eitri::emit::elf::{Code, attach, new_object, symbol_named};
+use eitri::emit::elf::{ObjectCode, attach, new_object, symbol_named};
 use eitri::lower::lower;
 use eitri::model::{Loc, Module, Val};
 use eitri::op::Reg;
@@ -189,7 +189,7 @@ fn ran(tool: Tool, arguments: &[&str], object: &Path) -> Option<String> {
 fn frame_rows_are_printed_by_other_tools() {
     let folder = Folder::new();
     let module = module().expect("a module");
-    let code = Code::text(vec![0x90; 82])
+    let code = ObjectCode::text(vec![0x90; 82])
         .with_function("main", 0, 16)
         .with_function("outer", 16, 14)
         .with_function("middle", 30, 27)
@@ -266,7 +266,8 @@ fn llvm_prints_the_frames_of_waves() -> Result<()> {
         .saved_to_scratch(0x10..0x38, v41, 8, Some(Val::entry_value(exec)))?;
     let module = m.finish()?;
     let written = lower(&module, &Consumer::llvm(), Policy::Strict)?;
-    let code = Code::text(vec![0; 0x80]).with_function("kernel", 0, 0x40).with_function("f", 0x40, 0x40);
+    let code =
+        ObjectCode::text(vec![0; 0x80]).with_function("kernel", 0, 0x40).with_function("f", 0x40, 0x40);
     let object = new_object(module.target(), &code, &written.sections)?;
     let folder = Folder::new();
     let object = folder.file("a.o", object);

@@ -406,7 +406,7 @@ fn relocatable_cubins_are_printed_as_linked_ones() {
 fn rows_alone_are_lines_of_optimized_code() {
     let module = described(REGISTERS).expect("a module");
     let written = lower(&module, &Consumer::cuda_gdb(), Policy::Strict).expect("sections");
-    let how = ptx::Attach { lines: written.lines.as_ref(), ..ptx::Attach::default() };
+    let how = ptx::PtxAttachOptions { lines: written.lines.as_ref(), ..ptx::PtxAttachOptions::default() };
     let text = ptx::attach(TEXT, module.target(), &[], &how).expect("a text");
     let folder = Folder::new();
     let source = folder.file("k.ptx", text);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use eitri::build::Builder;
 use eitri::consumer::Operations;
-use eitri::emit::ptx::{self, Attach};
+use eitri::emit::ptx::{self, PtxAttachOptions};
 use eitri::emit::{Relocation, RelocationTarget, Section};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, Loc};
@@ -28,7 +28,7 @@ fn section(name: &'static str, bytes: Vec<u8>, relocations: Vec<Relocation>) -> 
 
 /// Assembles the kernel with sections, and prints the cubin; `None` without the tools.
 fn printed(sections: &[Section]) -> Option<Ran> {
-    let text = ptx::attach(TEXT, &target(), sections, &Attach::default()).expect("a text");
+    let text = ptx::attach(TEXT, &target(), sections, &PtxAttachOptions::default()).expect("a text");
     let folder = Folder::new();
     let [source, cubin] = ["k.ptx", "k.cubin"].map(|name| folder.path().join(name));
     std::fs::write(&source, text).expect("a file");

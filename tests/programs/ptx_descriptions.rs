@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use eitri::build::Builder;
 use eitri::check::{PtxReport, check_ptx};
-use eitri::emit::ptx::{Attach, attach};
+use eitri::emit::ptx::{PtxAttachOptions, attach};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, Loc, Module, Val, Warning};
 use eitri::op::Reg;
@@ -99,7 +99,9 @@ fn in_register(name: &str) -> Loc {
 /// Asserts that `check` of the attached text has the findings of the plain text.
 fn is_found_in_the_attached(module: &Module, text: &str, report: &PtxReport) {
     let written = lower(module, &Consumer::cuda_gdb(), Policy::Strict).expect("sections");
-    let Ok(attached) = attach(text, module.target(), &written.sections, &Attach::default()) else { return };
+    let Ok(attached) = attach(text, module.target(), &written.sections, &PtxAttachOptions::default()) else {
+        return;
+    };
     let checked = eitri::check(module, &Consumer::cuda_gdb(), &written.omissions, attached.as_bytes());
     assert_eq!(checked.expect("a report").findings, report.findings);
 }

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use eitri::build::Builder;
 use eitri::consumer::Policy;
 use eitri::emit::elf::{
-    Binding, Code, CodeSection, Contents, Place as ElfPlace, Symbol, SymbolKind, Visibility, new_object,
+    CodeContents, CodeSection, CodeSymbol, CodeSymbolKind, ObjectCode, SymbolBinding,
+    SymbolLocation as ElfPlace, Visibility, new_object,
 };
 use eitri::lower::{Consumer, lower};
 use eitri::model::{BaseEncoding, Loc};
@@ -109,19 +110,19 @@ fn linker_garbage_collection_keeps_facts_of_used_functions() -> eitri::Result<()
     for name in ["dead", "used"] {
         let f = m.function(unit, name)?.code(name, 8).returns(int)?.declared(file, 3).id();
         m.variable(f, "n", int)?.declared(file, 4).live(2..6, Loc::register(rdi))?;
-        m.row(f, eitri::model::Row::new(0, file, 3))?;
+        m.row(f, eitri::model::LineTableRow::new(0, file, 3))?;
     }
     let module = m.finish()?;
-    let mut code = Code::default();
+    let mut code = ObjectCode::default();
     for (index, name) in (1..).zip(["dead", "used"]) {
-        let section = CodeSection::new(format!(".text.{name}"), Contents::Code, vec![0x90; 8], 16);
+        let section = CodeSection::new(format!(".text.{name}"), CodeContents::Code, vec![0x90; 8], 16);
         code.sections.push(section);
-        code.symbols.push(Symbol {
+        code.symbols.push(CodeSymbol {
             name: name.into(),
             place: ElfPlace::Section { index, offset: 0 },
             size: 8,
-            kind: SymbolKind::Function,
-            binding: Binding::Global,
+            kind: CodeSymbolKind::Function,
+            binding: SymbolBinding::Global,
             visibility: Visibility::Default,
         });
     }

@@ -5,7 +5,8 @@ use eitri::build::Builder;
 use eitri::emit::elf::{attach, symbol_named};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{
-    Accessibility, BaseEncoding, DescribedCalls, Imported, Language, Loc, Module, Row, SourceLine, Val,
+    Accessibility, BaseEncoding, DescribedCalls, Imported, Language, LineTableRow, Loc, Module, SourceLine,
+    Val,
 };
 use eitri::target::Target;
 
@@ -150,7 +151,7 @@ fn module(middle_bytes: u64) -> eitri::Result<Module> {
         (main, &[(0, 30), (6, 32), (0x12, 34), (0x1c, 35)]),
     ] {
         for &(pc, line) in rows {
-            m.row(function, Row::new(pc, file, line))?;
+            m.row(function, LineTableRow::new(pc, file, line))?;
         }
     }
     m.finish()

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use eitri::build::Builder;
 use eitri::emit::elf::attach;
 use eitri::lower::{Consumer, Policy, lower};
-use eitri::model::{BaseEncoding, Loc, Row};
+use eitri::model::{BaseEncoding, LineTableRow, Loc};
 use pretty_assertions::assert_eq;
 
 use super::common::Folder;
@@ -87,7 +87,7 @@ fn source_lines_stand_at_their_instructions() {
         };
         m.variable(scale, "x", float).unwrap().live(rows[2].0..bytes, place).unwrap();
         for &(pc, line) in rows {
-            m.row(scale, Row::new(pc, file, line)).unwrap();
+            m.row(scale, LineTableRow::new(pc, file, line)).unwrap();
         }
         let module = m.finish().unwrap();
         let written = lower(&module, &Consumer::llvm(), Policy::Strict).unwrap();

@@ -1,7 +1,7 @@
 //! Types of C++ and Rust: gdb prints them, and other tools read them without complaints.
 
 use eitri::build::{Builder, DataMember, Extent, Major, Template};
-use eitri::emit::elf::{Code, new_object};
+use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{
     Accessibility, BaseEncoding, CompositeKind, Loc, Module, Passed, PointerKind, SourceLine, Val,
@@ -180,12 +180,12 @@ fn rust() -> eitri::Result<Module> {
 }
 
 /// Code, and data with the values of the variables.
-fn code() -> Code {
+fn code() -> ObjectCode {
     let mut text = vec![0x90; BYTES as usize];
     // `data`: 77, 0, then a line of 5, a square of 6 and 7, and a level.
     let data = [77u32, 0, 1, 5, 0, 2, 6, 7, 0x0009_ff38, 0, 0, 0, 0, 0];
     text.extend(data.iter().flat_map(|word| word.to_le_bytes()));
-    Code::text(text).with_function("work", 0, BYTES).with_function("data", BYTES, 56)
+    ObjectCode::text(text).with_function("work", 0, BYTES).with_function("data", BYTES, 56)
 }
 
 fn object(module: &Module, consumer: &Consumer) -> Vec<u8> {
@@ -386,7 +386,7 @@ fn bfloat16_is_printed_by_gdb_by_the_name_of_its_type() {
         let written = lower(&module, &Consumer::dwarf5(), Policy::Partial).expect("sections");
         assert_eq!(written.omissions.len(), usize::from(encoding == BaseEncoding::BFloat16));
         let object =
-            new_object(module.target(), &Code::text(vec![0xc3]), &written.sections).expect("an object");
+            new_object(module.target(), &ObjectCode::text(vec![0xc3]), &written.sections).expect("an object");
         let folder = Folder::new();
         let object = folder.file("a.o", object);
         let arguments = ["-batch", "-ex", "print x", object.to_str().expect("a name")];

@@ -3,7 +3,8 @@
 use eitri::dump::{DumpOptions, dump};
 use eitri::op::{Dialect, DraftCodes, Encoding};
 use eitri::read::{
-    Dwarf, FrameSection, LineProgram, ListFormat, ListKind, Object, RawList, Section, Sections, Value,
+    Dwarf, ElfSection, FrameSection, LineProgram, ListFormat, ListKind, Object, RawList, ResolvedValue,
+    Sections,
 };
 use gimli::Format;
 use proptest::prelude::*;
@@ -32,7 +33,7 @@ fn ask(dwarf: &Dwarf<'_>) {
         for attribute in entry.attributes() {
             let found = entry.locations(attribute.name);
             // A whole list has the entries that are read one by one.
-            if let (Value::LocList(offset), value) = (attribute.value, entry.attr(attribute.name))
+            if let (ResolvedValue::LocList(offset), value) = (attribute.value, entry.attr(attribute.name))
                 && value == Some(attribute.value)
             {
                 let list = dwarf.locations(entry.unit(), offset);
@@ -109,7 +110,7 @@ fn damaged_objects_of_compilers_are_read_or_refused() {
             let Ok(object) = Object::read(&bytes) else { continue };
             let is_debug = |name: &str| name.starts_with(".debug_") || name == ".eh_frame";
             let start = bytes.as_ptr() as usize;
-            let inside = |section: &Section<'_>| {
+            let inside = |section: &ElfSection<'_>| {
                 // Decompressed or relocated contents are not in the file's bytes.
                 let from = (section.data.as_ptr() as usize).wrapping_sub(start);
                 (from < bytes.len()).then(|| from..from + section.data.len())

@@ -1,6 +1,6 @@
 //! Comparison of all facts with those that `gimli` reads from the same bytes.
 
-use eitri::read::{Attribute, Dwarf, ListKind, Sections, Unit, Value};
+use eitri::read::{Attribute, Dwarf, ListKind, ResolvedValue, Sections, Unit};
 use gimli::{EndianSlice, RunTimeEndian, SectionId};
 
 use crate::reader::attributes::read;
@@ -100,32 +100,34 @@ fn compare_value(
 ) {
     let value = expected.value();
     match attribute.value {
-        Value::Unsigned(number) => {
+        ResolvedValue::Unsigned(number) => {
             // Small `data` forms have no sign, and `sdata` that is not negative is unsigned as well.
             assert_eq!(expected.udata_value(), Some(number), "{attribute:?}");
         }
-        Value::Signed(number) => assert_eq!(expected.sdata_value(), Some(number)),
-        Value::Wide(number) => assert_eq!(value, gimli::AttributeValue::Data16(number)),
-        Value::Address(address) => assert_eq!(theirs.attr_address(unit, value).unwrap(), Some(address)),
-        Value::String(string) => {
+        ResolvedValue::Signed(number) => assert_eq!(expected.sdata_value(), Some(number)),
+        ResolvedValue::Wide(number) => assert_eq!(value, gimli::AttributeValue::Data16(number)),
+        ResolvedValue::Address(address) => {
+            assert_eq!(theirs.attr_address(unit, value).unwrap(), Some(address))
+        }
+        ResolvedValue::String(string) => {
             assert_eq!(theirs.attr_string(unit, value).unwrap().slice(), string.bytes());
         }
-        Value::Reference(offset) => match value {
+        ResolvedValue::Reference(offset) => match value {
             gimli::AttributeValue::UnitRef(by) => assert_eq!(offset, our_unit.offset + by.0 as u64),
             gimli::AttributeValue::DebugInfoRef(at) => assert_eq!(offset, at.0 as u64),
             other => panic!("{offset:#x} is {other:?}"),
         },
-        Value::Expr(bytes) => assert_eq!(expected.exprloc_value().unwrap().0.slice(), bytes),
-        Value::Flag(flag) => assert_eq!(value, gimli::AttributeValue::Flag(flag)),
-        Value::Block(bytes) => match value {
+        ResolvedValue::Expr(bytes) => assert_eq!(expected.exprloc_value().unwrap().0.slice(), bytes),
+        ResolvedValue::Flag(flag) => assert_eq!(value, gimli::AttributeValue::Flag(flag)),
+        ResolvedValue::Block(bytes) => match value {
             gimli::AttributeValue::Block(block) => assert_eq!(block.slice(), bytes),
             other => panic!("{bytes:?} is {other:?}"),
         },
-        Value::LineProgram(offset) => {
+        ResolvedValue::LineProgram(offset) => {
             assert_eq!(value, gimli::AttributeValue::DebugLineRef(gimli::DebugLineOffset(offset as usize)));
         }
-        Value::Offset(offset) => assert_eq!(expected.offset_value(), Some(offset as usize)),
-        Value::LocList(offset) => {
+        ResolvedValue::Offset(offset) => assert_eq!(expected.offset_value(), Some(offset as usize)),
+        ResolvedValue::LocList(offset) => {
             let at = theirs.attr_locations_offset(unit, value).unwrap().unwrap();
             assert_eq!(offset, at.0 as u64);
             let mut raw = theirs.raw_locations(unit, at).unwrap();
@@ -156,7 +158,7 @@ fn compare_value(
                 .collect();
             assert_eq!(found, expected);
         }
-        Value::RngList(offset) => {
+        ResolvedValue::RngList(offset) => {
             let at = theirs.attr_ranges_offset(unit, value).unwrap().unwrap();
             assert_eq!(offset, at.0 as u64);
             let mut raw = theirs.raw_ranges(unit, at).unwrap();
@@ -175,7 +177,7 @@ fn compare_value(
             let found = found.map(|entry| (entry.start, entry.end)).filter(|(start, end)| start < end);
             assert_eq!(found.collect::<Vec<_>>(), expected);
         }
-        Value::Signature(signature) => {
+        ResolvedValue::Signature(signature) => {
             assert_eq!(value, gimli::AttributeValue::DebugTypesRef(gimli::DebugTypeSignature(signature)));
         }
         ref other => panic!("{other:?} is {value:?}"),

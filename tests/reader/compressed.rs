@@ -40,7 +40,7 @@ fn compressed_sections_are_expanded() {
             let bytes = std::fs::read(&out).unwrap();
             let compressed = Object::read(&bytes).unwrap();
             let debug = |object: &Object<'_>| -> Vec<_> {
-                let is_debug = |section: &&eitri::read::Section<'_>| section.name.starts_with(".debug_");
+                let is_debug = |section: &&eitri::read::ElfSection<'_>| section.name.starts_with(".debug_");
                 let sections = object.sections().iter().filter(is_debug);
                 sections.map(|section| (section.name.to_string(), section.data.to_vec())).collect()
             };

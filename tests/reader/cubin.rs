@@ -3,7 +3,8 @@
 
 use eitri::dump::{DumpOptions, print, print_to};
 use eitri::emit::elf::{
-    Binding, Code, CodeSection, Contents, Place, Symbol, SymbolKind, Visibility, new_object,
+    CodeContents, CodeSection, CodeSymbol, CodeSymbolKind, ObjectCode, SymbolBinding, SymbolLocation,
+    Visibility, new_object,
 };
 use eitri::emit::{Relocation, RelocationTarget, Section};
 use eitri::op::Dialect;
@@ -235,26 +236,26 @@ fn registers() -> [Bytes; 2] {
 
 /// The whole cubin.
 fn cubin() -> Vec<u8> {
-    let mut code = Code::default();
+    let mut code = ObjectCode::default();
     for (name, size) in SIZES {
         code.sections.push(CodeSection::new(
             format!(".text.{name}"),
-            Contents::Code,
+            CodeContents::Code,
             vec![0; size as usize],
             128,
         ));
         let index = code.sections.len() as u32;
-        code.symbols.push(Symbol {
+        code.symbols.push(CodeSymbol {
             name: name.into(),
-            place: Place::Section { index, offset: 0 },
+            place: SymbolLocation::Section { index, offset: 0 },
             size,
-            kind: SymbolKind::Function,
-            binding: Binding::Global,
+            kind: CodeSymbolKind::Function,
+            binding: SymbolBinding::Global,
             visibility: Visibility::Default,
         });
     }
     let mut note = |name: &str, bytes: Vec<u8>| {
-        code.sections.push(CodeSection::new(name, Contents::Note, bytes, 1));
+        code.sections.push(CodeSection::new(name, CodeContents::Note, bytes, 1));
     };
     let [map, types] = registers();
     note(".nv_debug_info_reg_sass", map.bytes);
@@ -263,7 +264,7 @@ fn cubin() -> Vec<u8> {
     note(".nv_debug_ptx_txt.1270142632", text.into());
     let (of_ptx, relocations) = lines(true);
     let at = &relocations[0];
-    let mut second = CodeSection::new(".nv_debug_line_sass", Contents::Note, of_ptx.bytes, 1);
+    let mut second = CodeSection::new(".nv_debug_line_sass", CodeContents::Note, of_ptx.bytes, 1);
     second.relocations.push(eitri::emit::elf::CodeRelocation {
         offset: at.offset,
         kind: 2,
@@ -274,7 +275,7 @@ fn cubin() -> Vec<u8> {
     // A copy that equals its original, and one that does not.
     let abbreviations = abbreviations();
     for (name, bytes) in [("debug_abbrev", abbreviations.bytes.clone()), ("debug_str", b"other".to_vec())] {
-        code.sections.push(CodeSection::new(format!(".nv.merc.{name}"), Contents::Note, bytes, 1));
+        code.sections.push(CodeSection::new(format!(".nv.merc.{name}"), CodeContents::Note, bytes, 1));
     }
     let mut strings = Bytes::default();
     strings.string(STRINGS);

@@ -1,7 +1,7 @@
 //! Values that a form alone does not determine, encoded by hand.
 
 use eitri::op::{Dialect, DraftCodes, Encoding, Reg};
-use eitri::read::{CfaRule, Dwarf, FrameSection, Frames, Sections, Value};
+use eitri::read::{CfaRule, Dwarf, FrameSection, Frames, ResolvedValue, Sections};
 use gimli::constants as dw;
 
 use crate::reader::bytes::Bytes;
@@ -62,11 +62,11 @@ fn a_block_is_an_expression_by_its_attribute() {
                 let found: Vec<_> =
                     dwarf.entries().flat_map(|entry| entry.attributes()).map(|one| one.value).collect();
                 let expected = [
-                    Value::Expr(&[0x50]),
-                    Value::Expr(&[0x51]),
-                    Value::Expr(&[0x52]),
-                    Value::Expr(&[0x53]),
-                    Value::Block(&[0x54]),
+                    ResolvedValue::Expr(&[0x50]),
+                    ResolvedValue::Expr(&[0x51]),
+                    ResolvedValue::Expr(&[0x52]),
+                    ResolvedValue::Expr(&[0x53]),
+                    ResolvedValue::Block(&[0x54]),
                 ];
                 assert_eq!(found, expected, "version {version}, attribute {name:#x}");
             }
@@ -96,7 +96,7 @@ fn an_address_is_an_index_and_an_offset() {
         let root = dwarf.entries().next().expect("the unit");
         assert_eq!(dwarf.units()[0].low_pc, Some(0x1_2345_1234));
         assert_eq!(root.low_pc(), Some(0x1_2345_1234));
-        assert_eq!(root.attr(dw::DW_AT_high_pc), Some(Value::Address(0x1_0000_3fff)));
+        assert_eq!(root.attr(dw::DW_AT_high_pc), Some(ResolvedValue::Address(0x1_0000_3fff)));
         assert_eq!(root.number(dw::DW_AT_language), Some(0x1d));
         let forms: Vec<u16> = root.attributes().map(|one| one.form.0).collect();
         assert_eq!(forms, [0x2001, 0x2001, 0x0b, 0x17]);

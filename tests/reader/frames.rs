@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use eitri::op::Reg;
-use eitri::read::{CfaRule, Dwarf, FrameSection, Object, Rule};
+use eitri::read::{CfaRule, Dwarf, FrameSection, Object, RegisterRule};
 use eitri::target::Target;
 use pretty_assertions::assert_eq;
 
@@ -64,7 +64,7 @@ fn frames_of(
                 .rules
                 .iter()
                 .map(|&(reg, rule)| {
-                    let Rule::Offset(offset) = rule else { panic!("{rule:?}") };
+                    let RegisterRule::Offset(offset) = rule else { panic!("{rule:?}") };
                     format!("{}=[CFA{offset:+}]", register(target, reg))
                 })
                 .collect();

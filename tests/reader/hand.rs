@@ -3,9 +3,9 @@
 use eitri::error::ErrorKind;
 use eitri::op::{Dialect, DraftCodes, Encoding, Reg};
 use eitri::read::{
-    AddressRange, AddressRanges, CfaRule, Dwarf, FrameSection, Frames, Instruction, ListFormat, ListKind,
-    Macro, Macros, NameIndex, NameParent, NameUnit, PublicNames, PublicSection, RawList, Rule, Sections,
-    name_hash,
+    AddressRange, AddressRanges, CallFrameInstruction, CfaRule, Dwarf, FrameSection, Frames, ListFormat,
+    ListKind, MacroAction, Macros, NameIndex, NameParent, NameUnit, PublicNames, PublicSection, RawList,
+    RegisterRule, Sections, name_hash,
 };
 use gimli::constants as dw;
 use pretty_assertions::assert_eq;
@@ -30,7 +30,7 @@ fn encoding(style: &Bytes) -> Encoding {
 }
 
 /// Start, end, CFA, rules, size of arguments in bytes, whether the return address is signed.
-type ExpectedRow<'a> = (u64, u64, CfaRule<'a>, &'a [(u64, Rule<'a>)], u64, bool);
+type ExpectedRow<'a> = (u64, u64, CfaRule<'a>, &'a [(u64, RegisterRule<'a>)], u64, bool);
 
 /// Every instruction of DWARF 5 section 6.4.2, of GNU and LLVM, with its effect. The code alignment factor is 4, the
 /// data alignment factor is -8.
@@ -116,15 +116,17 @@ fn instructions_mean_what_the_specification_says() {
         assert_eq!((cie.return_register, fde.start, fde.length), (Reg(16), 0x4000, 0x1000));
         let instructions: Vec<_> = frames.instructions(fde).map(|one| one.unwrap().instruction).collect();
         assert_eq!(instructions.len(), 30);
-        assert_eq!(instructions[0], Instruction::AdvanceLoc { bytes: 12 });
-        assert_eq!(instructions[2], Instruction::Offset { register: Reg(300), offset: -16 });
+        assert_eq!(instructions[0], CallFrameInstruction::AdvanceLoc { bytes: 12 });
+        assert_eq!(instructions[2], CallFrameInstruction::Offset { register: Reg(300), offset: -16 });
 
         let cfa = |register, offset| CfaRule::Register { register: Reg(register), offset, space: None };
         let in_6 = |offset| CfaRule::Register { register: Reg(64), offset, space: Some(6) };
-        let saved = [(1, Rule::Offset(24)), (16, Rule::Offset(-8)), (300, Rule::Offset(-16))];
-        let moved = [saved[0], (2, Rule::ValOffset(-8)), (3, Rule::ValOffset(8)), saved[1], saved[2]];
+        let saved =
+            [(1, RegisterRule::Offset(24)), (16, RegisterRule::Offset(-8)), (300, RegisterRule::Offset(-16))];
+        let moved =
+            [saved[0], (2, RegisterRule::ValOffset(-8)), (3, RegisterRule::ValOffset(8)), saved[1], saved[2]];
         let after = [moved[0], moved[1], moved[2], moved[3]];
-        let last = [after[0], after[1], after[2], (9, Rule::Offset(16)), after[3]];
+        let last = [after[0], after[1], after[2], (9, RegisterRule::Offset(16)), after[3]];
         let expected: [ExpectedRow<'_>; 8] = [
             (0x4000, 0x400c, cfa(7, 8), &saved[1..2], 0, false),
             (0x400c, 0x404c, cfa(7, 16), &saved, 0, false),
@@ -134,13 +136,13 @@ fn instructions_mean_what_the_specification_says() {
                 0x4450,
                 CfaRule::Expression(&[0x31]),
                 &[
-                    (1, Rule::SameValue),
-                    (2, Rule::Register(Reg(40))),
-                    (3, Rule::ValOffset(8)),
-                    (4, Rule::Expression(&[0x77, 0x08])),
-                    (5, Rule::ValExpression(&[0x30])),
-                    (16, Rule::Undefined),
-                    (300, Rule::Offset(-16)),
+                    (1, RegisterRule::SameValue),
+                    (2, RegisterRule::Register(Reg(40))),
+                    (3, RegisterRule::ValOffset(8)),
+                    (4, RegisterRule::Expression(&[0x77, 0x08])),
+                    (5, RegisterRule::ValExpression(&[0x30])),
+                    (16, RegisterRule::Undefined),
+                    (300, RegisterRule::Offset(-16)),
                 ],
                 0,
                 false,
@@ -486,17 +488,17 @@ fn macros_have_all_opcodes() {
             assert_eq!(
                 strings,
                 [
-                    Macro::Define { line: 3, text: b"A 1" },
-                    Macro::Undef { line: 4, text: b"A" },
-                    Macro::StartFile { line: 0, file: 2 },
-                    Macro::Define { line: 7, text: b"B 2" },
-                    Macro::Undef { line: 8, text: b"B" },
-                    Macro::Import { offset: 0x20 },
-                    Macro::DefineSup { line: 9, offset: 0x21 },
-                    Macro::UndefSup { line: 10, offset: 0x22 },
-                    Macro::ImportSup { offset: 0x23 },
-                    Macro::Other,
-                    Macro::EndFile,
+                    MacroAction::Define { line: 3, text: b"A 1" },
+                    MacroAction::Undef { line: 4, text: b"A" },
+                    MacroAction::StartFile { line: 0, file: 2 },
+                    MacroAction::Define { line: 7, text: b"B 2" },
+                    MacroAction::Undef { line: 8, text: b"B" },
+                    MacroAction::Import { offset: 0x20 },
+                    MacroAction::DefineSup { line: 9, offset: 0x21 },
+                    MacroAction::UndefSup { line: 10, offset: 0x22 },
+                    MacroAction::ImportSup { offset: 0x23 },
+                    MacroAction::Other,
+                    MacroAction::EndFile,
                 ]
             );
             // An indexed string requires the unit's base of the table.
@@ -511,8 +513,8 @@ fn macros_have_all_opcodes() {
             Sections { big_endian: style.big_endian, debug_macinfo: &list.bytes, ..Sections::default() };
         let macros = Macros::read_macinfo(&sections, 0).unwrap();
         let entries: Vec<_> = macros.entries().map(|one| one.unwrap().entry).collect();
-        let vendor = Macro::Vendor { number: 5, text: b"x" };
-        assert_eq!(entries, [Macro::Define { line: 3, text: b"A 1" }, vendor, Macro::EndFile]);
+        let vendor = MacroAction::Vendor { number: 5, text: b"x" };
+        assert_eq!(entries, [MacroAction::Define { line: 3, text: b"A 1" }, vendor, MacroAction::EndFile]);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use eitri::build::Builder;
 use eitri::consumer::{Consumer, Policy};
-use eitri::emit::elf::{Code, new_object};
+use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::lower::lower;
 use eitri::read::{Dwarf, Object};
 use eitri::target::Target;
@@ -14,7 +14,7 @@ fn function_is_found_by_its_linkage_name_in_each_version() -> eitri::Result<()> 
     let unit = m.unit("a.cc");
     m.function(unit, "f")?.code("_Z1fv", 16).linkage_name("_Z1fv");
     let module = m.finish()?;
-    let code = Code::text(vec![0x90; 32]).with_function("_Z1fv", 16, 16);
+    let code = ObjectCode::text(vec![0x90; 32]).with_function("_Z1fv", 16, 16);
     for name in ["dwarf2", "dwarf3", "dwarf4", "dwarf5"] {
         let sections = lower(&module, &Consumer::named(name)?, Policy::Strict)?.sections;
         let object = new_object(module.target(), &code, &sections)?;

@@ -1,8 +1,8 @@
 //! `.debug_macro` and `.debug_macinfo`, compared with the output of `llvm-dwarfdump`.
 
 use eitri::emit::Section;
-use eitri::emit::elf::{Code, new_object};
-use eitri::read::{Dwarf, Macro, Macros, Object, Sections};
+use eitri::emit::elf::{ObjectCode, new_object};
+use eitri::read::{Dwarf, MacroAction, Macros, Object, Sections};
 use eitri::target::Target;
 use pretty_assertions::assert_eq;
 
@@ -35,12 +35,12 @@ fn printed(list: &Macros<'_>) -> Vec<String> {
             Some(_) => "DW_MACRO",
         };
         let rest = match one.entry {
-            Macro::Define { line, text: bytes } | Macro::Undef { line, text: bytes } => {
+            MacroAction::Define { line, text: bytes } | MacroAction::Undef { line, text: bytes } => {
                 format!(" - lineno: {line} macro: {}", text(bytes))
             }
-            Macro::StartFile { line, file } => format!(" - lineno: {line} filenum: {file}"),
-            Macro::EndFile => String::new(),
-            Macro::Import { offset } => {
+            MacroAction::StartFile { line, file } => format!(" - lineno: {line} filenum: {file}"),
+            MacroAction::EndFile => String::new(),
+            MacroAction::Import { offset } => {
                 let digits = 2 + 2 * usize::from(list.offset_bytes);
                 format!(" - import offset: {offset:#0digits$x}")
             }
@@ -122,7 +122,7 @@ fn imports_are_found_in_sections_of_one_name() {
     let sections = Sections::of(&object);
     let list = Macros::read(&sections, 0).unwrap();
     let imported = list.entries().filter_map(|one| match one.unwrap().entry {
-        Macro::Import { offset } => Some(list.import(offset).unwrap().entries().count()),
+        MacroAction::Import { offset } => Some(list.import(offset).unwrap().entries().count()),
         _ => None,
     });
     assert!(imported.sum::<usize>() > 100);
@@ -156,7 +156,7 @@ fn long_chain_of_macro_imports_is_printed() {
         section(".debug_abbrev", &abbreviations),
         section(".debug_macro", &macros.bytes),
     ];
-    let bytes = new_object(&Target::x86_64(), &Code::text(vec![0x90; 16]), &sections).unwrap();
+    let bytes = new_object(&Target::x86_64(), &ObjectCode::text(vec![0x90; 16]), &sections).unwrap();
     let text = eitri::dump::print(&bytes, None).unwrap();
     assert!(text.contains("7: define LAST 1\n"));
     assert_eq!(text.matches("import").count(), LISTS as usize - 1);

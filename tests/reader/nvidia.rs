@@ -1,6 +1,6 @@
 //! Sections that only NVIDIA's tools write, typed by hand.
 
-use eitri::emit::elf::{Code, CodeSection, Contents, new_object};
+use eitri::emit::elf::{CodeContents, CodeSection, ObjectCode, new_object};
 use eitri::read::Object;
 use eitri::read::nvidia::{Home, PtxText, RegisterMap, RegisterTypes};
 use eitri::target::Target;
@@ -12,9 +12,9 @@ const TEXT: &str = ".nv_debug_ptx_txt";
 
 /// A cubin with a function `k` and one more section.
 fn cubin(name: &str, bytes: Vec<u8>) -> Vec<u8> {
-    let mut code = Code::text(vec![0; 64]).with_function("k", 16, 48);
+    let mut code = ObjectCode::text(vec![0; 64]).with_function("k", 16, 48);
     code.sections[0].name = ".text.k".into();
-    code.sections.push(CodeSection::new(name, Contents::Note, bytes, 1));
+    code.sections.push(CodeSection::new(name, CodeContents::Note, bytes, 1));
     new_object(&Target::named("nvptx-sm_90").unwrap(), &code, &[]).unwrap()
 }
 
@@ -139,8 +139,8 @@ fn the_processor_is_in_the_flags_of_either_abi() {
 /// ptxas does not initialize the names of some local symbols, which are no UTF-8 then.
 #[test]
 fn names_of_symbols_are_any_bytes() {
-    let mut code = Code::text(vec![0; 64]).with_function("k", 16, 48).with_function("junk", 0, 16);
-    code.sections.push(CodeSection::new(MAP, Contents::Note, map("k", 0, &[]), 1));
+    let mut code = ObjectCode::text(vec![0; 64]).with_function("k", 16, 48).with_function("junk", 0, 16);
+    code.sections.push(CodeSection::new(MAP, CodeContents::Note, map("k", 0, &[]), 1));
     let mut bytes = new_object(&Target::named("nvptx-sm_90").unwrap(), &code, &[]).unwrap();
     let at = bytes.windows(5).position(|name| name == b"junk\0").unwrap();
     bytes[at..at + 4].copy_from_slice(&[0xff, 0xfe, 0x80, 0x01]);
@@ -175,9 +175,9 @@ fn lines_name_functions_and_prologues() {
     .concat();
     let rest = [&3_u16.to_le_bytes()[..], &(header.len() as u32).to_le_bytes(), &header, &program].concat();
     let lines = [&(rest.len() as u32).to_le_bytes()[..], &rest].concat();
-    let mut code = Code::text(vec![0; 64]).with_function("k", 16, 48);
-    code.sections.push(CodeSection::new(".debug_line", Contents::Note, lines, 1));
-    code.sections.push(CodeSection::new(".debug_str", Contents::Note, b"\0outer\0in\0".to_vec(), 1));
+    let mut code = ObjectCode::text(vec![0; 64]).with_function("k", 16, 48);
+    code.sections.push(CodeSection::new(".debug_line", CodeContents::Note, lines, 1));
+    code.sections.push(CodeSection::new(".debug_str", CodeContents::Note, b"\0outer\0in\0".to_vec(), 1));
     let bytes = new_object(&Target::named("nvptx-sm_90").unwrap(), &code, &[]).unwrap();
     let text = eitri::dump::print(&bytes, None).unwrap();
     let rows: Vec<_> = text.lines().filter_map(|line| line.trim().strip_prefix("0x")).collect();

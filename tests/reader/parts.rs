@@ -3,14 +3,14 @@
 use eitri::build::Builder;
 use eitri::consumer::{Consumer, Policy, Tables};
 use eitri::dump;
-use eitri::emit::elf::{Code as ElfCode, new_object};
+use eitri::emit::elf::{ObjectCode as ElfCode, new_object};
 use eitri::emit::{Relocation, RelocationTarget, Section};
 use eitri::error::ErrorKind;
-use eitri::lint::{Code, Options, lint};
+use eitri::lint::{LintCode, LintOptions, lint};
 use eitri::lower::lower;
-use eitri::model::{BaseEncoding, Loc, Module, Row, SourceLine, Val};
+use eitri::model::{BaseEncoding, LineTableRow, Loc, Module, SourceLine, Val};
 use eitri::op::{Dialect, Encoding, Expr};
-use eitri::read::{Dwarf, Entry, FrameSection, Frames, Object, Sections, Value};
+use eitri::read::{Dwarf, Entry, FrameSection, Frames, Object, ResolvedValue, Sections};
 use eitri::report::readable_report;
 use eitri::stats::{Build, readable_variable_lines, stats, variable_lines};
 use eitri::target::{SpaceId, Target};
@@ -101,8 +101,8 @@ fn the_rest_of_an_object_is_printed_and_judged() {
     let text = String::from_utf8(out).expect("text");
     assert!(text.contains("unit: <section .debug_info, offset 0x0: "), "{text}");
     assert!(text.contains("frames: .debug_frame"), "{text}");
-    let report = lint(&bad, &Options::default()).expect("it is judged");
-    assert_eq!((report.unreadable.len(), report.count(Code::Unreadable)), (1, 1));
+    let report = lint(&bad, &LintOptions::default()).expect("it is judged");
+    assert_eq!((report.unreadable.len(), report.count(LintCode::Unreadable)), (1, 1));
 }
 
 /// A module of three units, each with a name in all tables, and a location that is an error of the description.
@@ -120,8 +120,8 @@ fn three_units() -> (Module, ElfCode) {
         let cfa = Loc::memory(SpaceId::DEFAULT, Val::register(rsp).plus(8));
         let mut frame = m.frame(f).unwrap();
         frame.cfa(0..0x20, cfa).unwrap().saved(0..0x20, rip, Loc::cfa().offset(-8)).unwrap();
-        m.row(f, Row::new(0, file, 2)).unwrap();
-        m.row(f, Row::new(8, file, 3)).unwrap();
+        m.row(f, LineTableRow::new(0, file, 2)).unwrap();
+        m.row(f, LineTableRow::new(8, file, 3)).unwrap();
         let places = [0, 1].map(|number| Loc::register(registers[number]));
         let [first, second] = places;
         // Ranges with a gap are lists: those of a block, and of an inlined call.
@@ -169,7 +169,7 @@ fn damaged_part_of_a_unit_changes_nothing_about_other_units() {
         let root = dwarf.root(unit).unwrap();
         let variable = dwarf.entries_of(unit).find(|one| one.name().as_deref() == Some("xb")).unwrap();
         let offset = |entry: Entry<'_, '_>, name| match entry.attr(name) {
-            Some(Value::LocList(offset) | Value::Offset(offset)) => offset,
+            Some(ResolvedValue::LocList(offset) | ResolvedValue::Offset(offset)) => offset,
             value => panic!("{name}: {value:?}"),
         };
         let frames = Frames::read(dwarf.sections(), FrameSection::Debug, unit.encoding).unwrap();
@@ -182,7 +182,7 @@ fn damaged_part_of_a_unit_changes_nothing_about_other_units() {
             let mut all = dwarf.entries_of(unit);
             let entry = all.find(|one| one.tag() == tag && one.has(dw::DW_AT_ranges)).expect("ranges");
             match entry.attr(dw::DW_AT_ranges) {
-                Some(Value::RngList(offset)) => offset,
+                Some(ResolvedValue::RngList(offset)) => offset,
                 value => panic!("{value:?}"),
             }
         };
@@ -234,8 +234,8 @@ fn damaged_part_of_a_unit_changes_nothing_about_other_units() {
                 "{what}\n{after}"
             );
 
-            let judged = |bytes: &[u8]| lint(bytes, &Options::default()).expect(&what);
-            let others = |report: &eitri::lint::Report| {
+            let judged = |bytes: &[u8]| lint(bytes, &LintOptions::default()).expect(&what);
+            let others = |report: &eitri::lint::LintReport| {
                 let of_others = report
                     .findings
                     .iter()
@@ -245,7 +245,7 @@ fn damaged_part_of_a_unit_changes_nothing_about_other_units() {
             let before = judged(&good);
             let after = judged(&bad);
             assert!(others(&before).len() >= 2 && others(&before) == others(&after), "{what}: {after:?}");
-            let is_reported = after.findings.iter().any(|one| one.code == Code::Unreadable);
+            let is_reported = after.findings.iter().any(|one| one.code == LintCode::Unreadable);
             assert_eq!(is_reported, is_counted, "{what}: {:?}", after.findings);
 
             let measured = |bytes: &[u8]| stats(bytes, &Default::default()).expect(&what);
@@ -325,8 +325,8 @@ fn relocation_that_cannot_be_applied_is_an_error_of_what_reads_its_field() {
                 if count % 4 != 0 && version == 4 {
                     continue;
                 }
-                let report = lint(&bad, &Options::default()).expect(&what);
-                assert!(report.count(Code::Unreadable) >= 1, "{what}: {report:?}");
+                let report = lint(&bad, &LintOptions::default()).expect(&what);
+                assert!(report.count(LintCode::Unreadable) >= 1, "{what}: {report:?}");
                 let errors = stats(&bad, &Default::default()).expect(&what).unreadable;
                 let of_page = readable_report(&bad, &Default::default()).expect(&what).1;
                 for all in [&report.unreadable, &errors, &of_page] {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use eitri::dump::{DumpOptions, dump};
 use eitri::error::ErrorKind;
-use eitri::read::{Dwarf, Entry, Object, Value};
+use eitri::read::{Dwarf, Entry, Object, ResolvedValue};
 use gimli::constants as dw;
 use pretty_assertions::assert_eq;
 
@@ -95,7 +95,7 @@ fn types_in_units_of_their_own_are_those_of_the_program() {
             let mut used = 0;
             for entry in dwarf.entries() {
                 for attribute in entry.attributes() {
-                    let Value::Signature(signature) = attribute.value else { continue };
+                    let ResolvedValue::Signature(signature) = attribute.value else { continue };
                     let found = dwarf.type_of_signature(signature).unwrap();
                     let unit = signatures[&signature];
                     assert_eq!((found.unit().offset, Some(found.offset())), (unit.offset, unit.type_offset));
@@ -155,7 +155,8 @@ fn split_units_with_their_skeletons_say_what_the_whole_program_says() {
                 let alone = Dwarf::read(&dwo).unwrap();
                 assert_eq!(alone.entries().count(), split.entries().count());
                 let indices = alone.entries().flat_map(|entry| entry.attributes());
-                let indices = indices.filter(|one| matches!(one.value, Value::AddressIndex(_))).count();
+                let indices =
+                    indices.filter(|one| matches!(one.value, ResolvedValue::AddressIndex(_))).count();
                 assert!(indices > 0);
                 let unit = alone.units().iter().find(of_code).unwrap();
                 assert!(!alone.knows_addresses(unit) && alone.address(unit, 0).is_err());

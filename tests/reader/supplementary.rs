@@ -2,12 +2,12 @@
 
 use eitri::dump::{DumpOptions, print_object_to};
 use eitri::emit::Section;
-use eitri::emit::elf::{Code as ElfCode, new_object};
+use eitri::emit::elf::{ObjectCode as ElfCode, new_object};
 use eitri::error::ErrorKind;
 use eitri::eval::{Body, Context, DebugInfo, Evaluator, Snapshot, WithDebugInfo};
 use eitri::lint::{self, lint};
 use eitri::op::{Dialect, Encoding};
-use eitri::read::{Companions, Dwarf, Object, Unit, Value};
+use eitri::read::{Companions, Dwarf, Object, ResolvedValue, Unit};
 use eitri::report::readable_report;
 use eitri::stats::stats;
 use eitri::target::Target;
@@ -179,7 +179,7 @@ fn names_types_and_imported_units_are_those_of_supplementary_file() {
         let alone = Object::read(&bytes).unwrap();
         let alone = Dwarf::read(&alone).unwrap();
         let variable = alone.entries().last().unwrap();
-        assert_eq!((variable.attr(dw::DW_AT_name), variable.ty()), (Some(Value::Other), None));
+        assert_eq!((variable.attr(dw::DW_AT_name), variable.ty()), (Some(ResolvedValue::Other), None));
     }
 }
 
@@ -191,7 +191,7 @@ fn supplementary_file_with_another_id_is_refused_with_both_ids() {
         let mut object = Object::read(&bytes).unwrap();
         let error = object.set_supplementary(Object::read(&other).unwrap()).unwrap_err().to_string();
         assert_eq!(error, "supplementary file has id ab010203; expected cd09");
-        let options = lint::Options { supplementary: Some(&other), ..Default::default() };
+        let options = lint::LintOptions { supplementary: Some(&other), ..Default::default() };
         let report = lint(&bytes, &options).unwrap();
         assert!(report.unreadable[0].to_string().contains("supplementary file `common.dbg`"), "{report:?}");
         // An object that has no such link.
@@ -213,10 +213,14 @@ fn reference_outside_supplementary_file_is_an_error_of_its_attribute() {
             let [error] = dwarf.errors() else { panic!("{:?}", dwarf.errors()) };
             assert!(error.to_string().starts_with("supplementary file `common.dbg`, "), "{error}");
             let variable = dwarf.entries().last().unwrap();
-            assert_eq!((variable.attr(dw::DW_AT_name), variable.ty()), (Some(Value::Unreadable), None));
-            let report = lint(&bytes, &lint::Options { supplementary: Some(&other), ..Default::default() });
+            assert_eq!(
+                (variable.attr(dw::DW_AT_name), variable.ty()),
+                (Some(ResolvedValue::Unreadable), None)
+            );
+            let report =
+                lint(&bytes, &lint::LintOptions { supplementary: Some(&other), ..Default::default() });
             let codes: Vec<_> = report.unwrap().findings.iter().map(|one| one.code).collect();
-            assert!(codes.contains(&lint::Code::BadReference), "{codes:?}");
+            assert!(codes.contains(&lint::LintCode::BadReference), "{codes:?}");
         }
         // A reference to the inside of an entry.
         let bytes = style.main(ty, ty + 1, 15, &[style.link(&ID)]);
@@ -254,10 +258,15 @@ fn damaged_supplementary_file_loses_no_unit_of_the_object() {
                 let _ = print_object_to(&mut out, &object, None, None, Dialect::Llvm, options);
                 let text = String::from_utf8(out).unwrap();
                 assert!(text.contains("DW_TAG_variable"), "{text}");
-                lint(&bytes, &lint::Options { supplementary: Some(&other), ..Default::default() }).unwrap();
-                stats(&bytes, &eitri::stats::Options { supplementary: Some(&other), ..Default::default() })
+                lint(&bytes, &lint::LintOptions { supplementary: Some(&other), ..Default::default() })
                     .unwrap();
-                let options = eitri::report::Options { supplementary: Some(&other), ..Default::default() };
+                stats(
+                    &bytes,
+                    &eitri::stats::StatsOptions { supplementary: Some(&other), ..Default::default() },
+                )
+                .unwrap();
+                let options =
+                    eitri::report::ReportOptions { supplementary: Some(&other), ..Default::default() };
                 readable_report(&bytes, &options).unwrap();
             }
         }
@@ -290,8 +299,8 @@ fn reference_in_unit_leads_to_no_supplementary_entry() {
     assert_eq!(dwarf.supplementary().unwrap().units().len(), 2);
     assert_eq!(dwarf.entries().last().unwrap().ty(), None);
     assert!(dwarf.variable_at("limit", None).is_err());
-    let report = lint(&bytes, &lint::Options { supplementary: Some(&other), ..Default::default() });
-    let bad = report.unwrap().findings.iter().filter(|one| one.code == lint::Code::BadReference).count();
+    let report = lint(&bytes, &lint::LintOptions { supplementary: Some(&other), ..Default::default() });
+    let bad = report.unwrap().findings.iter().filter(|one| one.code == lint::LintCode::BadReference).count();
     assert_eq!(bad, 2);
 }
 
@@ -325,7 +334,7 @@ fn expression_refers_to_entries_of_its_own_file() {
         };
         let supplementary = dwarf.supplementary().unwrap();
         let entry = dwarf.entry_at(1 << 63 | variable).unwrap();
-        let Some(Value::Expr(expr)) = entry.attr(dw::DW_AT_location) else { panic!("{entry:?}") };
+        let Some(ResolvedValue::Expr(expr)) = entry.attr(dw::DW_AT_location) else { panic!("{entry:?}") };
         let found = located(supplementary, entry.unit(), Body::Expression(expr), 4);
         assert_eq!(found.as_deref(), Ok("implicit:07"), "{style:?}");
         // The same offset in an expression of the object, and that of no file.

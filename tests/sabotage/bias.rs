@@ -2,7 +2,7 @@
 //! the extension, A.2.5.4.4.3, `DW_OP_addr`).
 
 use eitri::build::Builder;
-use eitri::check::Kind::{self, Location};
+use eitri::check::FindingKind::{self, Location};
 use eitri::lower::Consumer;
 use eitri::model::{BaseEncoding, Loc, Module, Val};
 use eitri::target::{SpaceId, Target};
@@ -58,7 +58,7 @@ fn of_region(p: &mut Patches) {
     p.bytes(".debug_info")[at + 1] = other(value[1]);
 }
 
-type Fault = (&'static str, fn(&mut Patches), Kind, Option<&'static str>);
+type Fault = (&'static str, fn(&mut Patches), FindingKind, Option<&'static str>);
 
 const FAULTS: [Fault; 2] = [
     ("an address that is a constant", |p| of_variable(p, "g"), Location, Some("g")),

@@ -2,10 +2,10 @@
 
 use eitri::Result;
 use eitri::build::Builder;
-use eitri::check::{Kind, Report, check_code};
-use eitri::emit::elf::{Code, new_object};
+use eitri::check::{CheckReport, FindingKind, check_code};
+use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::lower::{Consumer, Policy, lower};
-use eitri::model::{BaseEncoding, Loc, Module, Row};
+use eitri::model::{BaseEncoding, LineTableRow, Loc, Module};
 use eitri::target::Target;
 
 /// Functions `f` and `g`, in one unit or in two, with a variable and a row each.
@@ -25,8 +25,8 @@ fn two(is_one_unit: bool, bytes: [u64; 2]) -> Module {
             m.variable(function, &format!("in_{name}"), int)?
                 .live(0..4, Loc::register(regs[index]))?
                 .live(4..8, Loc::register(regs[1 - index]))?;
-            m.row(function, Row::new(0, file, 3 + index as u32))?;
-            m.row(function, Row::new(4, file, 5 + index as u32))?;
+            m.row(function, LineTableRow::new(0, file, 3 + index as u32))?;
+            m.row(function, LineTableRow::new(4, file, 5 + index as u32))?;
         }
         m.finish()
     };
@@ -40,7 +40,7 @@ fn consumers() -> [Consumer; 2] {
 }
 
 /// Report for sections lowered from `written`, with code from `code`.
-fn report(written: &Module, described: &Module, consumer: &Consumer, code: &Code) -> Report {
+fn report(written: &Module, described: &Module, consumer: &Consumer, code: &ObjectCode) -> CheckReport {
     let sections = lower(written, consumer, Policy::Strict).expect("the consumer can encode it").sections;
     let object = new_object(described.target(), code, &sections).expect("an object");
     eitri::check(described, consumer, &[], &object).expect("it can be read")
@@ -50,7 +50,7 @@ fn report(written: &Module, described: &Module, consumer: &Consumer, code: &Code
 /// and rows.
 #[test]
 fn functions_may_be_at_one_place() {
-    let folded = Code::text(vec![0; 64]).with_function("f", 16, 8).with_function("g", 16, 8);
+    let folded = ObjectCode::text(vec![0; 64]).with_function("f", 16, 8).with_function("g", 16, 8);
     for consumer in consumers() {
         for is_one_unit in [true, false] {
             let module = two(is_one_unit, [8, 8]);
@@ -63,18 +63,18 @@ fn functions_may_be_at_one_place() {
 /// Wrong contents of either of two functions at one address are found.
 #[test]
 fn moved_code_is_found() {
-    let apart = Code::text(vec![0; 64]).with_function("f", 16, 8).with_function("g", 24, 8);
-    let folded = Code::text(vec![0; 64]).with_function("f", 16, 8).with_function("g", 16, 8);
+    let apart = ObjectCode::text(vec![0; 64]).with_function("f", 16, 8).with_function("g", 24, 8);
+    let folded = ObjectCode::text(vec![0; 64]).with_function("f", 16, 8).with_function("g", 16, 8);
     let described = two(true, [8, 8]);
     for consumer in consumers() {
         // The written entry has 12 bytes for `g`, four more than `g` has.
         for code in [&apart, &folded] {
             let report = report(&two(true, [8, 12]), &described, &consumer, code);
-            let is_found = |finding: &eitri::check::Finding| {
-                finding.kind == Kind::Code && finding.at.function.as_deref() == Some("g")
+            let is_found = |finding: &eitri::check::CheckFinding| {
+                finding.kind == FindingKind::Code && finding.at.function.as_deref() == Some("g")
             };
             assert!(report.findings.iter().any(is_found), "{report}");
-            assert!(report.findings.iter().any(|one| one.kind == Kind::Line), "{report}");
+            assert!(report.findings.iter().any(|one| one.kind == FindingKind::Line), "{report}");
         }
         // `f` is shorter than `g` and starts at the same address, so that the unit covers `f` anyway.
         let report = report(&two(true, [8, 12]), &two(true, [12, 8]), &consumer, &folded);
@@ -89,12 +89,12 @@ fn code_is_in_its_section() {
     let consumer = Consumer::dwarf5();
     let sections = lower(&module, &consumer, Policy::Strict).expect("the consumer can encode it").sections;
     // Sizes of symbols are not compared.
-    let right = Code::text(vec![0; 64]).with_function("f", 0, 4).with_function("g", 16, 0x28);
+    let right = ObjectCode::text(vec![0; 64]).with_function("f", 0, 4).with_function("g", 16, 0x28);
     let object = new_object(module.target(), &right, &sections).expect("an object");
     check_code(&module, &object).expect("all code is there");
     assert!(eitri::check(&module, &consumer, &[], &object).expect("it can be read").is_clean());
 
-    let wrong = Code::text(vec![0; 64]).with_function("f", 0, 8).with_function("g", 20, 0x28);
+    let wrong = ObjectCode::text(vec![0; 64]).with_function("f", 0, 8).with_function("g", 20, 0x28);
     let object = new_object(module.target(), &wrong, &sections).expect("an object");
     let error = check_code(&module, &object).expect_err("four bytes are not there");
     let what = "code of 0x30 bytes at symbol `g` goes past the end of the section, which has 0x40 bytes";
@@ -104,7 +104,7 @@ fn code_is_in_its_section() {
     let finding = format!("code: {place}: expected code that is in the object, found {what}");
     assert_eq!(report.findings.iter().map(ToString::to_string).collect::<Vec<_>>(), [finding]);
 
-    let missing = Code::text(vec![0; 64]).with_function("f", 0, 8);
+    let missing = ObjectCode::text(vec![0; 64]).with_function("f", 0, 8);
     let object = new_object(module.target(), &missing, &[]).expect("an object");
     let error = check_code(&module, &object).expect_err("there is no `g`");
     let what = "unit `a.c`, function `g`: the object has no symbol `g`, where its code is";

@@ -1,7 +1,9 @@
 //! Faults in declarations: the object is written from a module with one difference.
 
 use eitri::build::Builder;
-use eitri::check::Kind::{self, Attribute, Code, Evaluation, Extra, Line, Location, MissingEntry, Type};
+use eitri::check::FindingKind::{
+    self, Attribute, Code, Evaluation, Extra, Line, Location, MissingEntry, Type,
+};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, Loc, Qualifier};
 use eitri::target::{SpaceId, Target};
@@ -12,7 +14,7 @@ use crate::sabotage::{Expected, all_found, missed, sections};
 type Change = fn(&mut Spec);
 
 /// Fault, change, kind of finding, variable, pc.
-type Fault = (&'static str, Change, Kind, Option<&'static str>, Option<u64>);
+type Fault = (&'static str, Change, FindingKind, Option<&'static str>, Option<u64>);
 
 #[rustfmt::skip]
 const FAULTS: &[Fault] = &[
@@ -159,7 +161,7 @@ fn attributes_of_other_consumers_are_found() {
         change(&mut consumer);
         consumer
     };
-    type Row = (&'static str, Consumer, Kind, Option<&'static str>);
+    type Row = (&'static str, Consumer, FindingKind, Option<&'static str>);
     let rows: [Row; 7] = [
         // LLVM uses other numbers than the extension's text.
         ("lanes by another number", of(|c| c.attributes.lanes = Some(gimli::DwAt(0x3e0a))), Attribute, None),

@@ -1,8 +1,8 @@
 //! External symbols: each is placed apart from all others.
 
 use eitri::build::Builder;
-use eitri::check::{Kind, Report};
-use eitri::emit::elf::{Code, new_object};
+use eitri::check::{CheckReport, FindingKind};
+use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, Loc, Module, Val};
 use eitri::target::{SpaceId, Target};
@@ -25,10 +25,10 @@ fn functions(count: u64, bytes: u64) -> Module {
 }
 
 /// Report for an object with debug sections only.
-fn report(described: &Module, written: &Module) -> Report {
+fn report(described: &Module, written: &Module) -> CheckReport {
     let consumer = Consumer::dwarf5();
     let sections = lower(written, &consumer, Policy::Strict).unwrap().sections;
-    let object = new_object(written.target(), &Code::elsewhere(&sections), &sections).unwrap();
+    let object = new_object(written.target(), &ObjectCode::elsewhere(&sections), &sections).unwrap();
     eitri::check(described, &consumer, &[], &object).unwrap()
 }
 
@@ -69,8 +69,9 @@ fn offset_symbols_are_distinct() {
         let described = variable(0, 1 << shift);
         assert!(report(&described, &described).is_clean());
         let found = report(&described, &variable(1, 0)).findings;
-        let is_found =
-            found.iter().any(|one| one.kind == Kind::Location && one.at.variable.as_deref() == Some("x"));
+        let is_found = found
+            .iter()
+            .any(|one| one.kind == FindingKind::Location && one.at.variable.as_deref() == Some("x"));
         assert!(is_found, "the fault at {:#x} is found: {found:?}", 1 << shift);
     }
 }

@@ -3,11 +3,11 @@
 use std::ffi::OsString;
 
 use eitri::build::Builder;
-use eitri::check::{Kind, Report};
+use eitri::check::{CheckReport, FindingKind};
 use eitri::emit::elf::new_object;
 use eitri::lower::Consumer;
 use eitri::model::{
-    BaseEncoding, FileId, FunctionId, Imported, Loc, Module, Row, SourceLine, TypeId, UnitId, Val,
+    BaseEncoding, FileId, FunctionId, Imported, LineTableRow, Loc, Module, SourceLine, TypeId, UnitId, Val,
 };
 use eitri::op::Reg;
 use eitri::target::{SpaceId, Target};
@@ -47,7 +47,7 @@ fn module(more: More) -> Module {
     let call = SourceLine { file, line: 9, column: 4 };
     m.inlined(k, callee, &[8..0xc], call).unwrap();
     m.variable(k, "x", int).unwrap().live(0..0x40, Loc::call(procedure)).unwrap();
-    m.row(k, Row::new(0, file, 3)).unwrap();
+    m.row(k, LineTableRow::new(0, file, 3)).unwrap();
     m.frame(k).unwrap().entry_function().unwrap();
     more(&mut m, &Ids { unit, file, int, k, other, callee });
     m.finish().unwrap()
@@ -156,7 +156,7 @@ const TAGS: [gimli::DwTag; 4] = [
     dw::DW_TAG_common_block,
 ];
 
-fn report(truth: &Module, consumer: &Consumer, patches: &Patches) -> Report {
+fn report(truth: &Module, consumer: &Consumer, patches: &Patches) -> CheckReport {
     eitri::check(truth, consumer, &[], &object(truth, &patches.sections)).expect("it can be read")
 }
 
@@ -193,10 +193,11 @@ fn extra_facts_are_found() {
     let mut missed = Vec::new();
     for (what, report) in all.chain(retagged) {
         assert_is_words(&report);
-        let is_extra = report.findings.iter().any(|finding| finding.kind == Kind::Extra);
+        let is_extra = report.findings.iter().any(|finding| finding.kind == FindingKind::Extra);
         // A procedure under another tag is missing, and entries with code must be in the range of the unit.
-        let left = report.clone().without(Kind::Extra);
-        let is_all = left.findings.iter().all(|one| [Kind::Code, Kind::Attribute].contains(&one.kind));
+        let left = report.clone().without(FindingKind::Extra);
+        let is_all =
+            left.findings.iter().all(|one| [FindingKind::Code, FindingKind::Attribute].contains(&one.kind));
         if !is_extra || !is_all {
             missed.push(format!("{what}: {report}"));
         }
@@ -216,7 +217,7 @@ fn units_of_others_are_a_finding_each() {
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
     let k = m.function(unit, "k").unwrap().code("k", 0x40).external().id();
     m.variable(k, "x", int).unwrap().live(4..0x40, Loc::register(Reg(3))).unwrap();
-    m.row(k, Row::new(0, file, 3)).unwrap();
+    m.row(k, LineTableRow::new(0, file, 3)).unwrap();
     let cfa = Loc::memory(SpaceId::DEFAULT, Val::register(Reg(7)).plus(8));
     m.frame(k).unwrap().cfa(0..0x40, cfa).unwrap().saved(0..0x40, Reg(16), Loc::cfa().offset(-8)).unwrap();
     let truth = m.finish().unwrap();
@@ -262,7 +263,7 @@ fn units_of_others_are_a_finding_each() {
         let has_types = flags.contains("types");
         let most = 1 + usize::from(has_frames) + 2 * usize::from(has_types);
         assert!(others.len() <= most, "{flags}: {report}");
-        let left = report.without(Kind::Extra);
+        let left = report.without(FindingKind::Extra);
         assert!(left.is_clean(), "{flags}: {left}");
     }
 }

@@ -2,7 +2,7 @@
 
 use eitri::build::Builder;
 use eitri::lower::Consumer;
-use eitri::model::{Module, Row};
+use eitri::model::{LineTableRow, Module};
 use eitri::target::Target;
 
 use crate::sabotage::patches::Patches;
@@ -16,7 +16,7 @@ fn module() -> Module {
     let file = m.primary_file(unit).unwrap();
     m.file(unit, "b.h", None).unwrap();
     let k = m.function(unit, "k").unwrap().code("k", 0x40).id();
-    m.row(k, Row::new(0, file, 3)).unwrap();
+    m.row(k, LineTableRow::new(0, file, 3)).unwrap();
     m.finish().unwrap()
 }
 

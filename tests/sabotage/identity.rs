@@ -1,8 +1,8 @@
 //! Faults in facts by which a reader knows an entry: its tag, the code of its unit, the symbol that it refers to.
 
 use eitri::build::{Builder, DataMember};
-use eitri::check::{Kind, Obstacle};
-use eitri::emit::elf::{Code, new_object};
+use eitri::check::{FindingKind, Obstacle};
+use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, Module, VariantValues};
 use eitri::target::Target;
@@ -82,10 +82,10 @@ fn a_symbol_in_a_template_value_that_the_object_lacks_is_found() {
     let [truth, written] = [r#"{"global_symbol": "zzz"}"#, r#"{"implicit": "10000000"}"#]
         .map(|argument| module("x86_64", &statements(argument)));
     let consumer = Consumer::dwarf5();
-    let code = Code::text(vec![0; 16]);
+    let code = ObjectCode::text(vec![0; 16]);
     let object = new_object(written.target(), &code, &sections(&written, &consumer)).unwrap();
     let report = eitri::check(&truth, &consumer, &[], &object).unwrap();
-    assert!(report.findings.iter().any(|finding| finding.kind == Kind::Type), "{report}");
+    assert!(report.findings.iter().any(|finding| finding.kind == FindingKind::Type), "{report}");
     assert!(report.unproven.is_empty(), "{report}");
 }
 
@@ -106,7 +106,7 @@ fn a_location_where_the_description_is_out_of_bounds_is_unproven() {
     let [truth, written] = [r#"{"register": "rax"}"#, r#"{"and": [{"register": "rax"}, 63]}"#]
         .map(|offset| module("x86_64", &statements(offset)));
     let consumer = Consumer::llvm();
-    let code = Code::text(vec![0; 64]).with_function("k", 0, 64);
+    let code = ObjectCode::text(vec![0; 64]).with_function("k", 0, 64);
     let check = |truth: &Module, written: &Module| {
         let written = lower(written, &consumer, Policy::Strict).unwrap();
         let object = new_object(truth.target(), &code, &written.sections).unwrap();
@@ -122,7 +122,7 @@ fn a_location_where_the_description_is_out_of_bounds_is_unproven() {
     // A constant offset is within the register, but not where the described offset is within it, too.
     let constant = module("x86_64", &statements("0"));
     let report = check(&truth, &constant);
-    assert!(report.findings.iter().any(|finding| finding.kind == Kind::Location), "{report}");
+    assert!(report.findings.iter().any(|finding| finding.kind == FindingKind::Location), "{report}");
 }
 
 /// The omitted location leaves its register at some witnesses. The register beside it is compared there, too.
@@ -140,7 +140,7 @@ fn location_is_compared_where_an_omitted_location_is_out_of_bounds() {
         module("x86_64", &statements)
     });
     let consumer = Consumer::dwarf5();
-    let code = Code::text(vec![0; 64]).with_function("k", 0, 64);
+    let code = ObjectCode::text(vec![0; 64]).with_function("k", 0, 64);
     let check = |written: &Module| {
         let written = lower(written, &consumer, Policy::Partial).unwrap();
         assert_eq!(written.omissions.len(), 1, "{:?}", written.omissions);
@@ -150,7 +150,7 @@ fn location_is_compared_where_an_omitted_location_is_out_of_bounds() {
     let report = check(&truth);
     assert!(report.is_clean() && report.unproven.is_empty(), "{report}");
     let report = check(&written);
-    assert!(report.findings.iter().any(|finding| finding.kind == Kind::Location), "{report}");
+    assert!(report.findings.iter().any(|finding| finding.kind == FindingKind::Location), "{report}");
 }
 
 /// DWARF 5 section 5.7.10: `DW_AT_discr_value` is a constant, and `DW_AT_discr_list` a block.
@@ -213,7 +213,10 @@ fn an_unknown_operation_in_the_location_of_an_empty_variable_is_found() {
                 let mut sections = clean.clone();
                 sections[index].bytes[at] = 0x01;
                 let report = eitri::check(&truth, &consumer, &[], &object(&truth, &sections)).unwrap();
-                assert!(report.findings.iter().any(|finding| finding.kind == Kind::Evaluation), "{report}");
+                assert!(
+                    report.findings.iter().any(|finding| finding.kind == FindingKind::Evaluation),
+                    "{report}"
+                );
                 assert_is_words(&report);
                 count += 1;
             }

@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use eitri::build::Builder;
-use eitri::check::Kind::{Evaluation, Location};
+use eitri::check::FindingKind::{Evaluation, Location};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, Loc, Module};
 use eitri::target::{SpaceId, Target};

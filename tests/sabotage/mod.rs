@@ -30,24 +30,24 @@ mod type_units;
 mod types;
 mod waves;
 
-use eitri::check::{Kind, Report};
+use eitri::check::{CheckReport, FindingKind};
 use eitri::emit::Section;
-use eitri::emit::elf::{Code, new_object};
+use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::Module;
 
 /// Expected finding.
 #[derive(Debug, Clone, Copy)]
 struct Expected {
-    kind: Kind,
+    kind: FindingKind,
     variable: Option<&'static str>,
     pc: Option<u64>,
     lane: Option<u32>,
 }
 
 /// Code of every module in this test: two consecutive kernels.
-fn code() -> Code {
-    Code::text(vec![0; 0x100])
+fn code() -> ObjectCode {
+    ObjectCode::text(vec![0; 0x100])
         .with_function("k", 0, 0x40)
         .with_function("other", 0x40, 0x40)
         .with_function("data", 0xc0, 16)
@@ -87,7 +87,7 @@ fn missed(truth: &Module, consumer: &Consumer, sections: &[Section], fault: &Exp
 }
 
 /// Asserts that messages are prose, without Rust's debug output.
-fn assert_is_words(report: &Report) {
+fn assert_is_words(report: &CheckReport) {
     for finding in &report.findings {
         let text = finding.to_string();
         let first = text.lines().next().unwrap_or_default();

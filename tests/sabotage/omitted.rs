@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use eitri::build::Builder;
-use eitri::check::{Kind, Report};
+use eitri::check::{CheckReport, FindingKind};
 use eitri::error::Construct;
 use eitri::lower::{Consumer, Lowered, Policy, lower};
 use eitri::model::{BaseEncoding, Loc, Module, VariableId};
@@ -36,7 +36,7 @@ fn written(module: &Module) -> Lowered {
     lower(module, &Consumer::dwarf5(), Policy::Partial).unwrap()
 }
 
-fn check(module: &Module, omissions: &[Omission], written: &Lowered) -> Report {
+fn check(module: &Module, omissions: &[Omission], written: &Lowered) -> CheckReport {
     let object = object(module, &written.sections);
     eitri::check(module, &Consumer::dwarf5(), omissions, &object).unwrap()
 }
@@ -134,7 +134,7 @@ fn an_omission_excuses_no_procedure_of_another_unit() {
     assert!(judged(&right.omissions, &right).is_clean());
     let report = judged(&right.omissions, &lowered(text(&procedure("b.cl"))).1);
     let kinds: Vec<_> = report.findings.iter().map(|finding| finding.kind).collect();
-    assert_eq!(kinds, [Kind::Extra], "{report}");
+    assert_eq!(kinds, [FindingKind::Extra], "{report}");
     // The omitted variable could have had one procedure, but not two.
     let report = judged(&right.omissions, &lowered(text(&procedure("a.cl"))).1);
     assert!(report.is_clean(), "{report}");
@@ -142,7 +142,7 @@ fn an_omission_excuses_no_procedure_of_another_unit() {
         format!("{}{}", procedure("a.cl"), procedure("a.cl").replace("\"P\"", "\"Q\"").replace("s7", "s6"));
     let report = judged(&right.omissions, &lowered(text(&two)).1);
     let kinds: Vec<_> = report.findings.iter().map(|finding| finding.kind).collect();
-    assert_eq!(kinds, [Kind::Extra], "{report}");
+    assert_eq!(kinds, [FindingKind::Extra], "{report}");
 }
 
 /// Two procedures without a meaning in DWARF 5: one is replaced in its omitted caller, the other has an entry.
@@ -193,8 +193,8 @@ fn a_procedure_without_callers_is_omitted() {
 }
 
 /// Asserts that there are findings, and that all are about the location of `i`.
-fn assert_is_location(report: &Report) {
-    let is_location = |kind| matches!(kind, Kind::Location | Kind::Evaluation);
+fn assert_is_location(report: &CheckReport) {
+    let is_location = |kind| matches!(kind, FindingKind::Location | FindingKind::Evaluation);
     let is_right = !report.is_clean()
         && report.findings.iter().all(|one| is_location(one.kind) && one.at.variable.as_deref() == Some("i"));
     assert!(is_right, "{report}");

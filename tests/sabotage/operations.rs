@@ -6,7 +6,7 @@ use eitri::emit::Section;
 use eitri::lower::Consumer;
 use eitri::model::Module;
 use eitri::op::{Decoder, Encoding, Op};
-use eitri::read::{CfaRule, Dwarf, FrameSection, Object, Rule};
+use eitri::read::{CfaRule, Dwarf, FrameSection, Object, RegisterRule};
 
 use crate::sabotage::patched::is_found;
 use crate::sabotage::patches::Patches;
@@ -29,7 +29,7 @@ pub fn operations(truth: &Module, consumer: &Consumer, all: &[Section]) -> Vec<O
     // Expressions are slices of the sections.
     let place = |expr: &[u8]| {
         let at = expr.as_ptr() as usize;
-        let inside = |section: &&eitri::read::Section<'_>| {
+        let inside = |section: &&eitri::read::ElfSection<'_>| {
             let start = section.data.as_ptr() as usize;
             (start..start + section.data.len()).contains(&at)
         };
@@ -54,7 +54,7 @@ pub fn operations(truth: &Module, consumer: &Consumer, all: &[Section]) -> Vec<O
                 _ => None,
             });
             exprs.extend(row.rules.iter().filter_map(|(_, rule)| match rule {
-                Rule::Expression(expr) | Rule::ValExpression(expr) => Some((*expr, encoding)),
+                RegisterRule::Expression(expr) | RegisterRule::ValExpression(expr) => Some((*expr, encoding)),
                 _ => None,
             }));
         }

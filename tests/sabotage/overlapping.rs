@@ -1,6 +1,6 @@
 //! Undescribed units, functions and rows that overlap described code, which are more than additions.
 
-use eitri::check::{Kind, Report};
+use eitri::check::{CheckReport, FindingKind};
 use eitri::lower::Consumer;
 use eitri::model::Module;
 
@@ -17,14 +17,14 @@ fn module(more: &str) -> Module {
 }
 
 /// Kinds of findings, without [`Kind::Extra`].
-fn found(more: &str) -> (Vec<Kind>, Report) {
+fn found(more: &str) -> (Vec<FindingKind>, CheckReport) {
     let truth = module("");
     let consumer = Consumer::llvm();
     let written = sections(&module(more), &consumer);
     let report = eitri::check(&truth, &consumer, &[], &object(&truth, &written)).unwrap();
     assert!(!report.is_clean(), "{more}");
     assert_is_words(&report);
-    let report = report.without(Kind::Extra);
+    let report = report.without(FindingKind::Extra);
     let mut kinds: Vec<_> = report.findings.iter().map(|finding| finding.kind).collect();
     kinds.sort_unstable();
     kinds.dedup();
@@ -45,17 +45,17 @@ fn entries_over_described_code_are_found() {
     let function = r#", {"function": {"in": "a.cl", "name": "g", "code": {"symbol": "k", "bytes": 64}}}"#;
     let rows = r#", {"rows": {"function": "g", "rows": [[0, "a.cl", 77]]}}"#;
     for (more, kinds) in [
-        (unit("k", 0, true), &[Kind::Code, Kind::Line][..]),
-        (unit("k", 48, true), &[Kind::Code, Kind::Line]),
-        (unit("k", 48, false), &[Kind::Code]),
+        (unit("k", 0, true), &[FindingKind::Code, FindingKind::Line][..]),
+        (unit("k", 48, true), &[FindingKind::Code, FindingKind::Line]),
+        (unit("k", 48, false), &[FindingKind::Code]),
         // After the last byte of the function.
         (unit("k", 64, true), &[]),
         (unit("k", 96, true), &[]),
         (unit("data", 0, true), &[]),
         // Rows of a function without described rows.
-        (r#", {"rows": {"function": "f", "rows": [[0, "a.cl", 77]]}}"#.to_owned(), &[Kind::Line]),
-        (function.to_owned(), &[Kind::Code]),
-        (format!("{function}{rows}"), &[Kind::Code, Kind::Line]),
+        (r#", {"rows": {"function": "f", "rows": [[0, "a.cl", 77]]}}"#.to_owned(), &[FindingKind::Line]),
+        (function.to_owned(), &[FindingKind::Code]),
+        (format!("{function}{rows}"), &[FindingKind::Code, FindingKind::Line]),
     ] {
         let (found, report) = found(&more);
         assert_eq!(found, kinds, "{more}: {report}");

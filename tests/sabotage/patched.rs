@@ -1,13 +1,13 @@
 //! Faults in the bytes of sections, which no module can describe.
 
 use eitri::build::Builder;
-use eitri::check::Kind::{
+use eitri::check::FindingKind::{
     self, Attribute, Code, Evaluation, Extra, Line, Location, MissingEntry, Range, Type, Unreadable,
 };
 use eitri::emit::RelocationTarget;
 use eitri::emit::elf::new_object;
 use eitri::lower::Consumer;
-use eitri::model::{BaseEncoding, Loc, Module, Row as LineRow, SourceLine};
+use eitri::model::{BaseEncoding, LineTableRow as LineRow, Loc, Module, SourceLine};
 use eitri::target::{SpaceId, Target};
 use gimli::constants as dw;
 
@@ -64,7 +64,7 @@ pub fn truth() -> Module {
 
 type Patch = fn(&mut Patches);
 /// Fault, patch, kind of finding, variable, pc.
-type Fault = (&'static str, Patch, Kind, Option<&'static str>, Option<u64>);
+type Fault = (&'static str, Patch, FindingKind, Option<&'static str>, Option<u64>);
 
 const LISTS: &str = ".debug_loclists";
 const RANGES: &str = ".debug_rnglists";

@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use eitri::build::Builder;
-use eitri::check::Kind::{self, Evaluation, Location};
+use eitri::check::FindingKind::{self, Evaluation, Location};
 use eitri::lower::Consumer;
 use eitri::model::{BaseEncoding, Half, Loc, Module, UnitId, Val, VariableId};
 use eitri::op::{self, Dialect, Reg, text};
@@ -89,7 +89,7 @@ struct Row {
     bits: u64,
     truth: Describe,
     wrong: Describe,
-    kind: Kind,
+    kind: FindingKind,
     pc: u64,
     lane: u32,
 }

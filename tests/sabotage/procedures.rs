@@ -2,7 +2,7 @@
 //! either.
 
 use eitri::build::Builder;
-use eitri::check::{Kind, Report};
+use eitri::check::{CheckReport, FindingKind};
 use eitri::lower::Consumer;
 use eitri::model::{BaseEncoding, Loc, Module, ProcedureId, UnitId, Val};
 use eitri::target::{SpaceId, Target};
@@ -77,22 +77,22 @@ fn close(patches: &mut Patches) {
     info[first + 3..first + 7].copy_from_slice(&(*second as u32).to_le_bytes());
 }
 
-fn report(truth: &Module, consumer: &Consumer, patches: &Patches) -> Report {
+fn report(truth: &Module, consumer: &Consumer, patches: &Patches) -> CheckReport {
     let report = eitri::check(truth, consumer, &[], &object(truth, &patches.sections)).unwrap();
     assert_is_words(&report);
     report
 }
 
 /// Fault: name, lane of the uncalled procedure, additions, patch, and findings.
-type Fault = (&'static str, u32, More, fn(&mut Patches), &'static [Kind]);
+type Fault = (&'static str, u32, More, fn(&mut Patches), &'static [FindingKind]);
 
 #[rustfmt::skip] // A table.
 const FAULTS: &[Fault] = &[
-    ("one more", 3, |m, unit, _| { m.procedure(unit, &lane(7)).unwrap(); }, |_| {}, &[Kind::Extra]),
-    ("one more that calls", 3, |m, unit, called| { m.procedure(unit, &Loc::call(called).offset(1)).unwrap(); }, |_| {}, &[Kind::Extra]),
-    ("one more that is called by one more", 3, |m, unit, _| { let one = m.procedure(unit, &lane(7)).unwrap(); m.procedure(unit, &Loc::call(one).offset(1)).unwrap(); }, |_| {}, &[Kind::Extra]),
-    ("two that call each other", 3, cycle, close, &[Kind::Extra]),
-    ("another one", 4, nothing, |_| {}, &[Kind::Extra, Kind::MissingEntry]),
+    ("one more", 3, |m, unit, _| { m.procedure(unit, &lane(7)).unwrap(); }, |_| {}, &[FindingKind::Extra]),
+    ("one more that calls", 3, |m, unit, called| { m.procedure(unit, &Loc::call(called).offset(1)).unwrap(); }, |_| {}, &[FindingKind::Extra]),
+    ("one more that is called by one more", 3, |m, unit, _| { let one = m.procedure(unit, &lane(7)).unwrap(); m.procedure(unit, &Loc::call(one).offset(1)).unwrap(); }, |_| {}, &[FindingKind::Extra]),
+    ("two that call each other", 3, cycle, close, &[FindingKind::Extra]),
+    ("another one", 4, nothing, |_| {}, &[FindingKind::Extra, FindingKind::MissingEntry]),
 ];
 
 #[test]
@@ -108,7 +108,7 @@ fn procedures_that_nobody_described_are_found() {
                 let mut patches = written(&module(with, &lane(number), more));
                 patch(&mut patches);
                 let report = report(&truth, &consumer, &patches);
-                let found = |kind: &Kind| report.findings.iter().any(|finding| finding.kind == *kind);
+                let found = |kind: &FindingKind| report.findings.iter().any(|finding| finding.kind == *kind);
                 if !kinds.iter().all(found) || report.findings.len() != kinds.len() {
                     missed.push(format!("{}: {what}: {report}", consumer.name));
                 }
@@ -132,6 +132,9 @@ fn procedures_of_which_calls_are_written_out_are_found() {
     let more: More = |m, unit, _| {
         m.procedure(unit, &lane(7)).unwrap();
     };
-    assert_eq!(kinds(&module(With::Repeated, &lane(3), more)), [Kind::Extra]);
-    assert_eq!(kinds(&module(With::Repeated, &lane(4), nothing)), [Kind::Extra, Kind::MissingEntry]);
+    assert_eq!(kinds(&module(With::Repeated, &lane(3), more)), [FindingKind::Extra]);
+    assert_eq!(
+        kinds(&module(With::Repeated, &lane(4), nothing)),
+        [FindingKind::Extra, FindingKind::MissingEntry]
+    );
 }

@@ -1,6 +1,6 @@
 //! Raw expressions of entities other than variables: `check` does not compare them, and lists them as unproven.
 
-use eitri::check::{Obstacle, Report};
+use eitri::check::{CheckReport, Obstacle};
 use eitri::lower::Consumer;
 use eitri::model::Module;
 
@@ -33,12 +33,12 @@ fn module(statements: &str, register: &str) -> Module {
         .unwrap_or_else(|e| panic!("{statements}: {e}"))
 }
 
-fn check(truth: &Module, written: &Module) -> Report {
+fn check(truth: &Module, written: &Module) -> CheckReport {
     let consumer = Consumer::llvm();
     eitri::check(truth, &consumer, &[], &object(truth, &sections(written, &consumer))).unwrap()
 }
 
-fn unproven(report: &Report) -> Vec<&str> {
+fn unproven(report: &CheckReport) -> Vec<&str> {
     report.unproven.iter().map(|one| one.what.as_deref().unwrap_or_default()).collect()
 }
 

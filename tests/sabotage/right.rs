@@ -1,6 +1,6 @@
 //! Right objects that `check` once rejected.
 
-use eitri::emit::elf::{Code, new_object};
+use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::Module;
 
@@ -12,7 +12,7 @@ fn is_right_on(target: &str, consumer: &Consumer, statements: &str) {
     let text = format!(r#"{{"eitri": 1, "target": "{target}", "describe": [{statements}]}}"#);
     let module = Module::from_json(text).unwrap_or_else(|error| panic!("{statements}: {error}"));
     let written = lower(&module, consumer, Policy::Partial).unwrap();
-    let code = Code::text(vec![0; 0x80]).with_function("k", 0, 0x40).with_function("other", 0x40, 0x40);
+    let code = ObjectCode::text(vec![0; 0x80]).with_function("k", 0, 0x40).with_function("other", 0x40, 0x40);
     let object = new_object(module.target(), &code, &written.sections).unwrap();
     let report = eitri::check(&module, consumer, &written.omissions, &object).unwrap();
     let name = &consumer.name;

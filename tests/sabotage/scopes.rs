@@ -1,11 +1,11 @@
 //! Faults in scopes: declarations and definitions, member functions, imports, labels, calls, entry values.
 
 use eitri::build::Builder;
-use eitri::check::Kind::{self, Attribute, Code, Extra, Location, MissingEntry};
+use eitri::check::FindingKind::{self, Attribute, Code, Extra, Location, MissingEntry};
 use eitri::lower::Consumer;
 use eitri::model::{
-    Accessibility, BaseEncoding, Defaulted, DescribedCalls, Imported, Language, Loc, Module, Row, SourceLine,
-    Val, Virtuality,
+    Accessibility, BaseEncoding, Defaulted, DescribedCalls, Imported, Language, LineTableRow, Loc, Module,
+    SourceLine, Val, Virtuality,
 };
 use eitri::target::{SpaceId, Target};
 
@@ -307,7 +307,7 @@ impl Contents {
         }
 
         for (pc, line) in [(0, 9), (0x10, 5), (0x30, 10)] {
-            m.row(k, Row::new(pc, file, line)).unwrap();
+            m.row(k, LineTableRow::new(pc, file, line)).unwrap();
         }
         if self.has_call {
             let mut call = m.call(k).unwrap();
@@ -343,7 +343,7 @@ pub fn truth() -> Module {
 type Change = fn(&mut Contents);
 
 #[rustfmt::skip]
-const FAULTS: &[(&str, Change, Kind, Option<&str>)] = &[
+const FAULTS: &[(&str, Change, FindingKind, Option<&str>)] = &[
     // Units and namespaces.
     ("another name of the language", |s| s.language = Language::C17, Attribute, None),
     ("another version of the language", |s| s.language_version = Some(202_002), Attribute, None),

@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use eitri::build::{Builder, Major};
-use eitri::model::{BaseEncoding, Loc, Module, Qualifier, Row as LineRow, SourceLine};
+use eitri::model::{BaseEncoding, LineTableRow as LineRow, Loc, Module, Qualifier, SourceLine};
 use eitri::target::{SpaceId, Target};
 
 /// Contents of the module that faults change.

@@ -1,10 +1,10 @@
 //! Faults in lookup tables, and in macros.
 
 use eitri::build::Builder;
-use eitri::check::Kind::{self, Macro, Table, Unreadable};
+use eitri::check::FindingKind::{self, Macro, Table, Unreadable};
 use eitri::consumer::{Consumer, Tables};
 use eitri::emit::RelocationTarget;
-use eitri::model::{BaseEncoding, Loc, Module, Row, SourceLine};
+use eitri::model::{BaseEncoding, LineTableRow, Loc, Module, SourceLine};
 use eitri::target::Target;
 use gimli::constants as dw;
 
@@ -39,7 +39,7 @@ fn module(macros: Macros) -> Module {
     m.inlined(k, callee, &[8..0xc], call).unwrap();
     m.variable(k, "i", int).unwrap().always(Loc::global_symbol(data)).unwrap();
     m.variable(k, "j", int).unwrap();
-    m.row(k, Row::new(0, file, 3)).unwrap();
+    m.row(k, LineTableRow::new(0, file, 3)).unwrap();
     let other = m.unit("b.cc");
     let second = m.primary_file(other).unwrap();
     let int = m.base_type(other, "int", BaseEncoding::Signed, 32).unwrap();
@@ -174,7 +174,7 @@ type Patch = fn(&mut Patches);
 
 // An index entry has the code of its abbreviation, its unit, its offset, and its parent's.
 #[rustfmt::skip]
-const OF_FIVE: &[(&str, Patch, Kind)] = &[
+const OF_FIVE: &[(&str, Patch, FindingKind)] = &[
     ("a wrong hash", |p| { let at = layout(p).hashes; p.bytes(NAMES)[at] ^= 1; }, Table),
     ("a hash that is not found in its bucket", |p| { let all = layout(p); let count = all.bucket_count as u32; let at = all.hashes; let hash = word(p.bytes(NAMES), at).wrapping_add(count); p.bytes(NAMES)[at..at + 4].copy_from_slice(&hash.to_le_bytes()); }, Table),
     ("hashes swapped", |p| { let at = layout(p).hashes; swap_words(p.bytes(NAMES), [at, at + 4]); }, Table),
@@ -202,7 +202,7 @@ const OF_FIVE: &[(&str, Patch, Kind)] = &[
 
 /// Faults in tables of every version.
 #[rustfmt::skip]
-const OF_ALL: &[(&str, Patch, Kind)] = &[
+const OF_ALL: &[(&str, Patch, FindingKind)] = &[
     // A set has 16 bytes of header, then pairs of 8 bytes.
     ("a range too short", |p| p.bytes(ADDRESSES)[24] -= 1, Table),
     ("a range too long", |p| p.bytes(ADDRESSES)[24] += 1, Table),
@@ -216,7 +216,7 @@ const OF_ALL: &[(&str, Patch, Kind)] = &[
 ];
 
 #[rustfmt::skip]
-const OF_FOUR: &[(&str, Patch, Kind)] = &[
+const OF_FOUR: &[(&str, Patch, FindingKind)] = &[
     ("another offset of a public name", |p| { let at = public(p, PUBLIC, "ns::k"); p.bytes(PUBLIC)[at] += 1; }, Table),
     ("public names swapped", |p| { let places = ["ns::k", "ns::seen"].map(|name| public(p, PUBLIC, name)); swap_words(p.bytes(PUBLIC), places); }, Table),
     ("another name", |p| { let at = public(p, PUBLIC, "ns::k"); p.bytes(PUBLIC)[at + 4] = b'm'; }, Table),
@@ -227,7 +227,7 @@ const OF_FOUR: &[(&str, Patch, Kind)] = &[
     ("units of public names swapped", |p| swap_addends(p, PUBLIC, ".debug_info"), Table),
     ("units of public types swapped", |p| swap_addends(p, TYPES, ".debug_info"), Table),
     ("names of an offset that is no unit's", |p| p.section(PUBLIC).relocations[0].addend += 1, Table),
-    ("another size of a unit", |p| p.bytes(PUBLIC)[10] ^= 1, Kind::Attribute),
+    ("another size of a unit", |p| p.bytes(PUBLIC)[10] ^= 1, FindingKind::Attribute),
     ("no public names", |p| p.sections.retain(|section| section.name != PUBLIC), Table),
     ("no public types", |p| p.sections.retain(|section| section.name != TYPES), Table),
 ];
@@ -235,7 +235,7 @@ const OF_FOUR: &[(&str, Patch, Kind)] = &[
 #[test]
 fn faults_of_tables_are_found() {
     let truth = module(TRUTH);
-    let of = |version, faults: &'static [(&'static str, Patch, Kind)]| {
+    let of = |version, faults: &'static [(&'static str, Patch, FindingKind)]| {
         let truth = &truth;
         let consumer = consumer(version);
         faults.iter().map(move |&(fault, change, kind)| {
@@ -312,7 +312,7 @@ fn wrong_macros_are_found() {
     // Units with macros where none are described, too.
     let none = module(Macros { is_there: false, ..TRUTH });
     let consumer = consumer(5);
-    let expected = Expected { kind: Kind::Extra, variable: None, pc: None, lane: None };
+    let expected = Expected { kind: FindingKind::Extra, variable: None, pc: None, lane: None };
     assert_eq!(missed(&none, &consumer, &sections(&truth, &consumer), &expected), None);
     // Macros of the other unit.
     let expected = Expected { kind: Macro, ..expected };

@@ -1,7 +1,7 @@
 //! Faults in type units.
 
 use eitri::build::Builder;
-use eitri::check::Kind::{self, Extra, Type};
+use eitri::check::FindingKind::{self, Extra, Type};
 use eitri::emit::Section;
 use eitri::lower::Consumer;
 use eitri::model::{BaseEncoding, Language, Module};
@@ -82,7 +82,7 @@ fn header(consumer: &Consumer) -> usize {
     if consumer.version == 4 { 11 } else { 12 }
 }
 
-type Fault = (&'static str, Kind, fn(&Consumer) -> Vec<Section>);
+type Fault = (&'static str, FindingKind, fn(&Consumer) -> Vec<Section>);
 
 #[rustfmt::skip] // A table.
 const FAULTS: &[Fault] = &[

@@ -1,7 +1,7 @@
 //! Faults in types of C++ and Rust: the object is written from a module with one difference.
 
 use eitri::build::{Builder, DataMember, Extent, Template};
-use eitri::check::Kind::{self, Attribute, Extra, MissingEntry, Type};
+use eitri::check::FindingKind::{self, Attribute, Extra, MissingEntry, Type};
 use eitri::lower::Consumer;
 use eitri::model::{
     Accessibility, BaseEncoding, CompositeKind, Loc, MemorySpace, Module, Passed, PointerKind, SourceLine,
@@ -291,7 +291,7 @@ fn ty(number: u32) -> TypeId {
 type Change = fn(&mut Types);
 
 /// Fault, change, kind of finding, variable.
-type Fault = (&'static str, Change, Kind, Option<&'static str>);
+type Fault = (&'static str, Change, FindingKind, Option<&'static str>);
 
 #[rustfmt::skip]
 const FAULTS: &[Fault] = &[
@@ -400,7 +400,12 @@ fn wrong_values_of_static_members_are_found() {
         vec![
             (
                 "another value",
-                missed(&truth, &consumer, &sections(&with(Some(5)), &consumer), &expected(Kind::Location)),
+                missed(
+                    &truth,
+                    &consumer,
+                    &sections(&with(Some(5)), &consumer),
+                    &expected(FindingKind::Location),
+                ),
             ),
             ("no value", missed(&truth, &consumer, &sections(&with(None), &consumer), &expected(Attribute))),
         ],

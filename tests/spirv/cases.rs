@@ -1,6 +1,6 @@
 //! Modules with one fault each, and valid modules, with the verdict of `spirv-val` of SPIRV-Tools 2023.1.
 
-use eitri::spirv::Rule::{self, *};
+use eitri::spirv::ValidationRule::{self, *};
 
 use Verdict::{Accepts, Rejects};
 
@@ -16,12 +16,12 @@ pub struct Case {
     pub name: &'static str,
     pub edits: &'static [(&'static str, &'static str)],
     /// The only violated rule.
-    pub rule: Option<Rule>,
+    pub rule: Option<ValidationRule>,
     pub outside: Verdict,
 }
 
 const fn broken(
-    rule: Rule,
+    rule: ValidationRule,
     name: &'static str,
     edits: &'static [(&'static str, &'static str)],
     outside: Verdict,

@@ -6,7 +6,7 @@ mod cases;
 
 use std::collections::BTreeSet;
 
-use eitri::spirv::{Name, Set, from_bytes, read, validate};
+use eitri::spirv::{InstructionName, Set, from_bytes, read, validate};
 
 use crate::spirv::assemble::assemble;
 use crate::spirv::common::check_golden;
@@ -73,7 +73,7 @@ impl Case {
         };
         let extension = match (shader, self.of) {
             (true, _) => "OpExtension \"SPV_KHR_non_semantic_info\"\n",
-            (false, Name::Module) => {
+            (false, InstructionName::Module) => {
                 "OpCapability DebugInfoModuleINTEL\nOpExtension \"SPV_INTEL_debug_module\"\n"
             }
             (false, _) => "",
@@ -207,14 +207,16 @@ fn optimized(case: &Case, words: &[u32]) -> Option<Outcome> {
         return Some(Outcome::complaint("rejects", &ran));
     }
     let optimized = from_bytes(&std::fs::read(out).expect("it is written")).expect("is a module");
-    let count = |words: &[u32], name: Name| {
+    let count = |words: &[u32], name: InstructionName| {
         let facts = read(words).expect("reads");
         facts.iter().filter(|fact| fact.name() == Some(name)).count()
     };
     let before = count(words, case.of);
     let after = count(&optimized, case.of);
     let outcome = match after {
-        0 if case.of == Name::Declare && count(&optimized, Name::Value) > 0 => "becomes 29",
+        0 if case.of == InstructionName::Declare && count(&optimized, InstructionName::Value) > 0 => {
+            "becomes 29"
+        }
         0 => "removed",
         _ if after < before => "some removed",
         _ => "kept",
@@ -299,7 +301,8 @@ fn consumers_are_as_the_table_says() {
 #[test]
 fn every_instruction_has_a_module() {
     for set in Set::ALL {
-        for row in Name::ALL.iter().map(|name| name.row()).filter(|row| row.number(set).is_some()) {
+        for row in InstructionName::ALL.iter().map(|name| name.row()).filter(|row| row.number(set).is_some())
+        {
             if matches!(set, Set::Shader101 | Set::Shader200) && row.numbers.since != set {
                 continue;
             }
@@ -311,7 +314,7 @@ fn every_instruction_has_a_module() {
 
 #[test]
 fn the_translator_takes_no_set_for_shaders() {
-    let case = CASES.iter().find(|case| case.of == Name::Declare).expect("a case");
+    let case = CASES.iter().find(|case| case.of == InstructionName::Declare).expect("a case");
     let Some(output) = translated(&case.words(Set::Shader, Machine::Kernel)) else { return };
     let ran = output.expect_err("the extension is not known");
     assert!(!ran.succeeded && ran.errors.contains("SPV_KHR_non_semantic_info"), "{ran}");

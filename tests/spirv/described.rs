@@ -1,7 +1,7 @@
 //! Modules described from their own names, types, lines and control flow; and debug instructions removed.
 
 use eitri::spirv::{
-    Mode, Set, Source, TextOptions, Words, attach, describe, from_bytes, print, read, strip, validate,
+    Mode, ModuleSource, Set, TextOptions, Words, attach, describe, from_bytes, print, read, strip, validate,
 };
 use pretty_assertions::assert_eq;
 
@@ -33,7 +33,7 @@ fn modules() -> Vec<(String, Vec<u32>)> {
 fn described_modules_are_attached() {
     let mut variables = 0;
     for (name, words) in modules() {
-        let described = describe(&words, &Source::default()).expect("is a module");
+        let described = describe(&words, &ModuleSource::default()).expect("is a module");
         assert_eq!(described.words, strip(&words).expect("is a module"), "{name}");
         for mode in modes() {
             let at = format!("{name}, {} {}", mode.name(), mode.set().name());
@@ -52,7 +52,7 @@ fn described_modules_are_attached() {
 #[test]
 fn the_validator_takes_described_modules() {
     for (name, words) in modules() {
-        let described = describe(&words, &Source::default()).expect("is a module");
+        let described = describe(&words, &ModuleSource::default()).expect("is a module");
         let Some(expected) = complaints(&described.words) else { return };
         for mode in validated() {
             let attached = attach(&described.words, &described.module, &described.binding, &mode);
@@ -66,7 +66,7 @@ fn the_validator_takes_described_modules() {
 #[test]
 fn a_shader_of_glslang() {
     let words = from_bytes(include_bytes!("foreign/glslang.g.spv")).expect("is a module");
-    let described = describe(&words, &Source::default()).expect("is a module");
+    let described = describe(&words, &ModuleSource::default()).expect("is a module");
     let attached = attach(&described.words, &described.module, &described.binding, &Mode::vulkan());
     let attached = attached.expect("is attached");
     let mut text = print(&read(&attached.words).expect("reads"), TextOptions::default());
@@ -81,7 +81,8 @@ fn a_shader_of_glslang() {
 fn the_source_of_the_caller() {
     let words = from_bytes(include_bytes!("foreign/glslang.g.spv")).expect("is a module");
     let text: String = (0..40).map(|line| format!("line {line}\n")).collect();
-    let source = Source { path: Some("other.wgsl".into()), text: Some(text.clone()), language: Some(10) };
+    let source =
+        ModuleSource { path: Some("other.wgsl".into()), text: Some(text.clone()), language: Some(10) };
     let described = describe(&words, &source).expect("is a module");
     let attached = attach(&described.words, &described.module, &described.binding, &Mode::vulkan());
     let words = attached.expect("is attached").words;
@@ -116,7 +117,7 @@ fn only_debug_instructions_are_stripped() {
             assert!(after.is_empty() || !before.is_empty(), "{name}: {after}");
         }
         // Attached again, and stripped again: strings and lines are gone, types and constants stay.
-        let described = describe(&words, &Source::default()).expect("is a module");
+        let described = describe(&words, &ModuleSource::default()).expect("is a module");
         for set in Set::ALL {
             let mode = Mode::validating(set);
             let attached =

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use eitri::spirv::instructions::{Area, InstructionRow, OperandKind, OperandRow, Repeat};
-use eitri::spirv::{Enumeration, Instruction, Name, OPERATIONS, Set, Words, read};
+use eitri::spirv::{Enumeration, Instruction, InstructionName, OPERATIONS, Set, Words, read};
 use pretty_assertions::assert_eq;
 use rspirv::grammar::{self, INSTRUCTION_TABLE};
 
@@ -89,7 +89,7 @@ fn kind(operand: &OperandRow, set: Set) -> String {
     if operand.forward { format!("{kind}, forward") } else { kind }
 }
 
-fn listed(names: &[Name]) -> String {
+fn listed(names: &[InstructionName]) -> String {
     names.iter().map(|name| name.text()).collect::<Vec<_>>().join(", ")
 }
 
@@ -113,16 +113,16 @@ fn line(row: &InstructionRow, set: Set, number: u32) -> String {
 #[test]
 fn the_table_is_the_specifications() {
     for set in Set::ALL {
-        let rows = Name::ALL.iter().map(|name| name.row());
+        let rows = InstructionName::ALL.iter().map(|name| name.row());
         let rows: BTreeMap<u32, _> = rows.filter_map(|row| Some((row.number(set)?, row))).collect();
         let lines: Vec<String> = rows.iter().map(|(&number, row)| line(row, set, number)).collect();
         assert_eq!(lines, listed_of(set), "{}", set.name());
         for (&number, row) in &rows {
-            assert_eq!(Name::numbered(set, number), Some(row.name));
+            assert_eq!(InstructionName::numbered(set, number), Some(row.name));
         }
     }
     let in_functions = part("places").next().expect("a line");
-    for row in Name::ALL.iter().map(|name| name.row()) {
+    for row in InstructionName::ALL.iter().map(|name| name.row()) {
         let number = row.numbers.shader.to_string();
         let is_in = in_functions.split(' ').any(|it| it == number);
         assert_eq!(row.area == Area::Body, is_in, "{}", row.text);
@@ -199,7 +199,8 @@ fn every_instruction_is_printed() {
     for (name, text, set) in [("opencl", OPENCL, Set::OpenCl), ("shader", SHADER, Set::Shader)] {
         let words = assemble(text).words;
         let facts = read(&words).expect("reads");
-        for row in Name::ALL.iter().map(|name| name.row()).filter(|row| row.number(set).is_some()) {
+        for row in InstructionName::ALL.iter().map(|name| name.row()).filter(|row| row.number(set).is_some())
+        {
             assert!(facts.iter().any(|fact| fact.name() == Some(row.name)), "{name} has no {}", row.text);
         }
         check_golden(&format!("spirv/{name}.txt"), &eitri::spirv::print(&facts, Default::default()));
@@ -215,7 +216,9 @@ fn every_instruction_is_printed() {
     check_golden("spirv/shader101.txt", &new);
     let words = assemble(&shader200()).words;
     let facts = read(&words).expect("reads");
-    for row in Name::ALL.iter().map(|name| name.row()).filter(|row| row.number(Set::Shader200).is_some()) {
+    for row in
+        InstructionName::ALL.iter().map(|name| name.row()).filter(|row| row.number(Set::Shader200).is_some())
+    {
         assert!(facts.iter().any(|fact| fact.name() == Some(row.name)), "the module has no {}", row.text);
     }
     let text = eitri::spirv::print(&facts, Default::default());

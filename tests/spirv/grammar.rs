@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use eitri::spirv::{Name, Set};
+use eitri::spirv::{InstructionName, Set};
 use serde_json::Value;
 
 use crate::spirv::common::bless;
@@ -110,7 +110,7 @@ fn operands(instruction: &Value, core: &Value) -> String {
     signature
 }
 
-/// Name of a class as an identifier.
+/// InstructionName of a class as an identifier.
 fn class(instruction: &Value) -> String {
     match text(instruction, "class") {
         "@exclude" => "Excluded".into(),
@@ -257,7 +257,7 @@ fn table_has_every_number_of_a_grammar_file() {
             for it in list(&grammar, "instructions") {
                 let opcode = number(it, "opcode") as u32;
                 let name = text(it, "opname");
-                if Name::numbered(set, opcode).is_none_or(|row| row.text_in(set) != name) {
+                if InstructionName::numbered(set, opcode).is_none_or(|row| row.text_in(set) != name) {
                     new.push(format!("{}: {opcode} {name}", folder.join(file).display()));
                 }
             }

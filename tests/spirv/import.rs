@@ -6,7 +6,7 @@ use std::fmt::Write;
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, TypeKind};
 use eitri::omission::{Omission, Reason, Unimported};
-use eitri::spirv::{Field, Name, Statement, import, read};
+use eitri::spirv::{Field, InstructionName, Statement, import, read};
 use eitri::target::{Gfx, Target, Wave};
 
 use crate::spirv::assemble::assemble;
@@ -102,7 +102,8 @@ fn types_of_shaders() {
     let words = assemble(&shader101()).words;
     let facts = read(&words).expect("reads");
     let imported = import(&facts, &Target::x86_64()).expect("is imported");
-    let of = |name: Name| facts.iter().find(|fact| fact.name() == Some(name)).expect("is there").at;
+    let of =
+        |name: InstructionName| facts.iter().find(|fact| fact.name() == Some(name)).expect("is there").at;
     let left = |word: usize| -> Vec<String> {
         let of_it = imported.omissions.iter().filter(|left| left.names.at.word == Some(word));
         of_it.map(|left| left.to_string().split_once(": ").expect("a place").1.into()).collect()
@@ -110,13 +111,13 @@ fn types_of_shaders() {
     let kinds = || imported.module.types().map(|(_, ty)| ty.kind());
     let is_matrix =
         |kind: &&TypeKind| matches!(kind, TypeKind::Matrix { count: 4, is_column_major: true, .. });
-    assert_eq!((kinds().filter(is_matrix).count(), left(of(Name::TypeMatrix))), (1, vec![]));
+    assert_eq!((kinds().filter(is_matrix).count(), left(of(InstructionName::TypeMatrix))), (1, vec![]));
     // Its length is a specialization constant.
-    assert_eq!(left(of(Name::TypeVectorId)), ["not imported: its Component Count is unknown"]);
+    assert_eq!(left(of(InstructionName::TypeVectorId)), ["not imported: its Component Count is unknown"]);
     let is_opaque = |kind: &&TypeKind| matches!(kind, TypeKind::Unspecified { .. });
     assert!(kinds().any(|kind| is_opaque(&kind)));
     let what = "its Rows is unknown, and it is imported as an unspecified type";
-    assert_eq!(left(of(Name::TypeCooperativeMatrix)), [what]);
+    assert_eq!(left(of(InstructionName::TypeCooperativeMatrix)), [what]);
     let basic = facts.iter().find(|fact| fact.operand(Field::FpEncoding).is_some()).expect("is there").at;
     assert_eq!(left(basic), [] as [&str; 0]);
     let is_float8 =

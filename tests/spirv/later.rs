@@ -4,7 +4,9 @@ use std::ffi::OsStr;
 
 use eitri::build::{Builder, DataMember, Extent};
 use eitri::model::{BaseEncoding, Language, SourceLine};
-use eitri::spirv::{Binding, Id, Mode, Name, Position, Provider, attach, from_bytes, import, read, validate};
+use eitri::spirv::{
+    Binding, Id, InstructionName, Mode, Position, Provider, attach, from_bytes, import, read, validate,
+};
 use eitri::target::Target;
 use pretty_assertions::assert_eq;
 
@@ -92,7 +94,8 @@ fn intels_translator_reads_what_version_200_adds() -> eitri::Result<()> {
 fn operations_of_rocm_are_not_read() {
     let mut words = from_bytes(include_bytes!("foreign/intel.200.O0.spv")).expect("is a module");
     let facts = read(&words).expect("reads");
-    let operation = facts.iter().find(|fact| fact.name() == Some(Name::Operation)).expect("is there");
+    let operation =
+        facts.iter().find(|fact| fact.name() == Some(InstructionName::Operation)).expect("is there");
     let at = operation.at;
     let number = Id(operation.operands[0]);
     // Another constant of 32 bits gets the number 10003.

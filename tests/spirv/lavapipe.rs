@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use eitri::spirv::{Id, Layout, Mode, Set, Source, Words, attach, describe, from_bytes};
+use eitri::spirv::{Id, Mode, ModuleLayout, ModuleSource, Set, Words, attach, describe, from_bytes};
 
 use crate::spirv::bytes;
 use crate::spirv::naga;
@@ -47,7 +47,7 @@ fn entry_points(words: &[u32]) -> Vec<String> {
 /// Set, binding and `VkDescriptorType` of each resource.
 fn resources(words: &[u32]) -> Vec<[u32; 3]> {
     let words = Words::new(words).expect("is a module");
-    let layout = Layout::new(words).expect("is a module");
+    let layout = ModuleLayout::new(words).expect("is a module");
     let (mut places, mut blocks) = (HashMap::<u32, [Option<u32>; 2]>::new(), Vec::new());
     for it in words.instructions().filter(|it| it.opcode() == 71) {
         match *it.operands() {
@@ -90,7 +90,7 @@ fn a_driver_builds_pipelines() {
     modules.extend(naga::MODULES.map(|(name, bytes)| (name, naga::words(bytes))));
     let mut built = 0;
     for (name, words) in modules {
-        let described = describe(&words, &Source::default()).expect("is a module");
+        let described = describe(&words, &ModuleSource::default()).expect("is a module");
         let modes = [
             Mode::vulkan(),
             Mode::exact(Set::Shader),

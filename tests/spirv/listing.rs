@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use eitri::spirv::{Name, Rule, Set, read, validate};
+use eitri::spirv::{InstructionName, Set, ValidationRule, read, validate};
 
 use crate::spirv::golden::listed_of;
 use crate::spirv::random::{Maker, Random, Thing};
@@ -110,7 +110,7 @@ fn random_modules_are_right() {
         }
     }
     for set in Set::ALL {
-        for name in Name::ALL.iter().filter(|name| name.number(set).is_some()) {
+        for name in InstructionName::ALL.iter().filter(|name| name.number(set).is_some()) {
             assert!(seen.contains_key(&(set, *name)), "{set:?} {}", name.text());
         }
     }
@@ -132,7 +132,7 @@ fn replaced_operands_are_found_where_the_listing_does_not_allow_them() {
         let index = random.below(placed.operands);
         let operand = match (set, placed.name, placed.operands) {
             // The form of version 100.
-            (Set::Shader200, Name::Source, 2) => at(&listing(Set::Shader)["DebugSource"], index),
+            (Set::Shader200, InstructionName::Source, 2) => at(&listing(Set::Shader)["DebugSource"], index),
             _ => at(&rows[placed.name.text_in(set)], index),
         };
         let is_literal = set == Set::OpenCl
@@ -158,16 +158,19 @@ fn replaced_operands_are_found_where_the_listing_does_not_allow_them() {
             let mut all = report.findings.iter().filter(|finding| finding.at.word == Some(placed.at));
             all.any(|finding| finding.rule == rule)
         };
-        let is_found = of_it(Rule::OperandKind) || of_it(Rule::TemplateNumbers);
+        let is_found = of_it(ValidationRule::OperandKind) || of_it(ValidationRule::TemplateNumbers);
         // Languages and storage classes are 32-bit numbers.
         let operand =
             operand.replace("Source Language", "const").replace("Storage Class Storage Class", "const");
         let operand = operand.replace("Build Identifier Flags", "const").replace("FP Encoding", "const");
         let operand = operand.replace("Checksum Kinds", "const");
         // A replacement for a removed instruction is noted.
-        let is_removed = thing == Thing::Debug(Name::InfoNone)
-            && !of_it(Rule::TemplateNumbers)
-            && report.notes.iter().any(|note| note.at.word == Some(placed.at) && note.rule == Rule::Removed);
+        let is_removed = thing == Thing::Debug(InstructionName::InfoNone)
+            && !of_it(ValidationRule::TemplateNumbers)
+            && report
+                .notes
+                .iter()
+                .any(|note| note.at.word == Some(placed.at) && note.rule == ValidationRule::Removed);
         let is_right = can_be(&operand, thing) || is_removed;
         assert_eq!(
             is_found,
@@ -199,10 +202,9 @@ fn operands_that_are_missing_or_unknown_are_found() {
         let count = if is_less { placed.operands - 1 } else { placed.operands + 1 };
         made.words[placed.at] = (count as u32 + 5) << 16 | 12;
         let report = validate(&read(&made.words).expect("reads"));
-        let is_found = report
-            .findings
-            .iter()
-            .any(|finding| finding.at.word == Some(placed.at) && finding.rule == Rule::OperandCount);
+        let is_found = report.findings.iter().any(|finding| {
+            finding.at.word == Some(placed.at) && finding.rule == ValidationRule::OperandCount
+        });
         assert_eq!(is_found, !row.takes(set, count), "{set:?} {} {count}: {report}", row.text);
     }
 }

@@ -2,7 +2,7 @@
 
 use eitri::model::{CompositeKind, Count, Module, Type, TypeId, TypeKind};
 use eitri::spirv::{
-    DescribedModule, Id, Mode, Provider, Source, TextOptions, attach, describe, from_bytes, print, read,
+    DescribedModule, Id, Mode, ModuleSource, Provider, TextOptions, attach, describe, from_bytes, print, read,
 };
 use pretty_assertions::assert_eq;
 
@@ -11,7 +11,7 @@ use crate::spirv::common::check_golden;
 /// Describes `matrices.comp` by its names and decorations.
 fn described() -> DescribedModule {
     let words = from_bytes(include_bytes!("foreign/matrices.spv")).expect("is a module");
-    describe(&words, &Source::default()).expect("is a module")
+    describe(&words, &ModuleSource::default()).expect("is a module")
 }
 
 /// Vectors, elements of a vector, bytes from vector to vector, and whether vectors are columns.

@@ -4,7 +4,7 @@
 //! `EITRI_MUTANTS` is the number of mutants of each module; the default is a sample.
 
 use eitri::spirv::{
-    HEADER, Mode, Set, Source, Words, attach, describe, from_bytes, import, read, strip, strip_unused,
+    HEADER, Mode, ModuleSource, Set, Words, attach, describe, from_bytes, import, read, strip, strip_unused,
     validate,
 };
 use eitri::target::Target;
@@ -27,7 +27,7 @@ fn modules() -> Vec<(String, Vec<u32>, Set)> {
     let kernels = all().into_iter().filter(|bound| ["saxpy.O0", "structs.O0"].contains(&&*bound.name));
     let kernels = kernels.map(|bound| (bound.name, bound.words, Mode::validating(Set::OpenCl)));
     let described = shaders.into_iter().chain(kernels).map(|(name, words, mode)| {
-        let described = describe(&words, &Source::default()).expect("is a module");
+        let described = describe(&words, &ModuleSource::default()).expect("is a module");
         let attached = attach(&described.words, &described.module, &described.binding, &mode);
         (name, attached.expect("is attached").words, mode.set())
     });
@@ -96,7 +96,8 @@ fn wrong(words: &[u32], set: Set) -> Option<Result<(), String>> {
             return Err(format!("check: {checked}"));
         }
         both("attached", &attached.words)?;
-        let described = describe(words, &Source::default()).map_err(|error| format!("describe: {error}"))?;
+        let described =
+            describe(words, &ModuleSource::default()).map_err(|error| format!("describe: {error}"))?;
         let attached = attach(&described.words, &described.module, &described.binding, &mode);
         both("described", &attached.map_err(|error| format!("attach described: {error}"))?.words)
     };

@@ -1,6 +1,6 @@
 //! Modules of naga, described and attached in every mode. `naga/README.md` describes how they were made.
 
-use eitri::spirv::{Source, Words, attach, describe, from_bytes, import, read, strip};
+use eitri::spirv::{ModuleSource, Words, attach, describe, from_bytes, import, read, strip};
 use eitri::target::Target;
 use pretty_assertions::assert_eq;
 
@@ -54,7 +54,7 @@ fn every_module_is_attached_in_every_mode() {
     let mut lines = 0;
     for (name, bytes) in MODULES {
         let words = words(bytes);
-        let described = describe(&words, &Source::default()).expect("is a module");
+        let described = describe(&words, &ModuleSource::default()).expect("is a module");
         variables += described.variables.len();
         for mode in modes() {
             let at = format!("{name}, {} {}", mode.name(), mode.set().name());
@@ -87,7 +87,7 @@ fn every_module_is_attached_in_every_mode() {
 fn the_validators_take_every_module() {
     for (name, bytes) in MODULES {
         let words = without_language(&words(bytes));
-        let described = describe(&words, &Source::default()).expect("is a module");
+        let described = describe(&words, &ModuleSource::default()).expect("is a module");
         let Some(expected) = complaints(&described.words) else { return };
         for mode in validated() {
             let attached = attach(&described.words, &described.module, &described.binding, &mode);

@@ -1,6 +1,6 @@
 //! Comparison of the text with `spirv-dis`, for every instruction of both sets; and compiled modules.
 
-use eitri::spirv::{Finding, Rule, Set, TextOptions, from_bytes, print, read, validate};
+use eitri::spirv::{Set, TextOptions, ValidationFinding, ValidationRule, from_bytes, print, read, validate};
 use pretty_assertions::assert_eq;
 
 use crate::spirv::assemble::assemble;
@@ -102,8 +102,9 @@ fn compiled_modules_are_read_without_loss() {
             assert_eq!(printed(&words), theirs, "{name} {level}");
             // For plain C, the only findings are forward references to values.
             let report = validate(&facts);
-            let is_value = |finding: &Finding| {
-                finding.rule == Rule::ForwardReference && finding.at.operand.as_deref() == Some("Value")
+            let is_value = |finding: &ValidationFinding| {
+                finding.rule == ValidationRule::ForwardReference
+                    && finding.at.operand.as_deref() == Some("Value")
             };
             assert!(report.findings.iter().all(is_value), "{name} {level}: {report}");
             assert!(report.is_clean() || level == "-O2", "{name} {level}: {report}");
@@ -133,19 +134,20 @@ fn the_translators_habits_are_found() {
         "its operands are those of DebugTypeTemplateParameterPack, number 17; the LLVM translator has the two the other \
          way round",
     ];
-    let is_early = |finding: &Finding| {
-        finding.rule == Rule::ForwardReference
+    let is_early = |finding: &ValidationFinding| {
+        finding.rule == ValidationRule::ForwardReference
             && finding.what.ends_with("; the LLVM translator has members before their type")
     };
     assert!(report.findings.iter().any(is_early), "{report}");
     for habit in habits {
         assert!(report.findings.iter().any(|finding| finding.what.ends_with(habit)), "{habit}: {report}");
     }
-    let is_habit = |finding: &Finding| {
-        finding.rule == Rule::ForwardReference || habits.iter().any(|habit| finding.what.ends_with(habit))
+    let is_habit = |finding: &ValidationFinding| {
+        finding.rule == ValidationRule::ForwardReference
+            || habits.iter().any(|habit| finding.what.ends_with(habit))
     };
     assert!(report.findings.iter().all(is_habit), "{report}");
-    assert!(report.notes.iter().any(|note| note.rule == Rule::LowerBounds), "{report}");
+    assert!(report.notes.iter().any(|note| note.rule == ValidationRule::LowerBounds), "{report}");
     let no_string =
         "DebugInfoNone stands for an OpString; the LLVM translator writes this where there is no string";
     assert!(report.notes.iter().any(|note| note.what.ends_with(no_string)), "{report}");
@@ -184,7 +186,12 @@ fn a_compiled_shader_is_read_without_loss() {
     assert!(report.is_clean(), "{report}");
     let notes: Vec<_> = report.notes.iter().map(|note| note.rule).collect();
     // glslang declares a parameter itself; the text requires an OpVariable.
-    let expected = [Rule::Interleaved, Rule::LineDirective, Rule::DeclaredParameter, Rule::DeclaredParameter];
+    let expected = [
+        ValidationRule::Interleaved,
+        ValidationRule::LineDirective,
+        ValidationRule::DeclaredParameter,
+        ValidationRule::DeclaredParameter,
+    ];
     assert_eq!(notes, expected, "{report}");
 }
 

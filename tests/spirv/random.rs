@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use eitri::spirv::instructions::{Area, ConstantType, CoreInstruction, OperandKind, OperandRow, Repeat};
-use eitri::spirv::{Enumeration, Field, MAGIC, Name, OPERATIONS, Set, operations};
+use eitri::spirv::{Enumeration, Field, InstructionName, MAGIC, OPERATIONS, Set, operations};
 
 /// A pseudo-random generator (xorshift64*).
 pub struct Random(pub u64);
@@ -38,14 +38,14 @@ pub enum Thing {
     Integer,
     /// A boolean.
     Truth,
-    Debug(Name),
+    Debug(InstructionName),
 }
 
 /// A generated debug instruction: first word, name and number of operands.
 #[derive(Debug, Clone, Copy)]
 pub struct Placed {
     pub at: usize,
-    pub name: Name,
+    pub name: InstructionName,
     pub operands: usize,
 }
 
@@ -96,11 +96,12 @@ impl Maker {
             opaque: Vec::new(),
         };
         maker.start();
-        let rows: Vec<Name> = Name::ALL.iter().copied().filter(|name| name.number(set).is_some()).collect();
+        let rows: Vec<InstructionName> =
+            InstructionName::ALL.iter().copied().filter(|name| name.number(set).is_some()).collect();
         let in_place = |place| rows.iter().copied().filter(move |name| name.row().area == place);
         let (globals, body): (Vec<_>, Vec<_>) =
             (in_place(Area::Globals).collect(), in_place(Area::Body).collect());
-        maker.emit(Name::InfoNone, random);
+        maker.emit(InstructionName::InfoNone, random);
         while maker.placed.len() < count {
             let name = random.one_of(&globals).expect("a row");
             maker.emit(name, random);
@@ -118,7 +119,7 @@ impl Maker {
         maker.definition();
         for _ in 0..count / 3 {
             let name = random.one_of(&body).expect("a row");
-            if name != Name::FunctionDefinition {
+            if name != InstructionName::FunctionDefinition {
                 maker.emit(name, random);
             }
         }
@@ -195,7 +196,7 @@ impl Maker {
     }
 
     /// Ids of debug instructions with these names, in order.
-    fn debug(&self, names: &[Name]) -> Vec<u32> {
+    fn debug(&self, names: &[InstructionName]) -> Vec<u32> {
         let is = |thing: &Thing| matches!(thing, Thing::Debug(name) if names.contains(name));
         let mut all: Vec<u32> =
             self.things.iter().filter(|(_, thing)| is(thing)).map(|(&id, _)| id).collect();
@@ -222,58 +223,63 @@ impl Maker {
     }
 
     /// Emits an instruction with this name, together with required ones, if its operands are available.
-    fn emit(&mut self, name: Name, random: &mut Random) {
+    fn emit(&mut self, name: InstructionName, random: &mut Random) {
         let set = self.set;
         match name {
             // Continuations are emitted with the instruction that contains them.
-            Name::SourceContinued => return,
-            Name::TypeMember | Name::TypeInheritance if set == Set::OpenCl => return,
-            Name::EntryPoint if self.debug(&[Name::Function]).is_empty() => return,
+            InstructionName::SourceContinued => return,
+            InstructionName::TypeMember | InstructionName::TypeInheritance if set == Set::OpenCl => return,
+            InstructionName::EntryPoint if self.debug(&[InstructionName::Function]).is_empty() => return,
             _ => {}
         }
         let id = self.fresh();
         let later: Vec<u32> = match name {
-            Name::TypeComposite if set == Set::OpenCl => (0..random.below(4)).map(|_| self.fresh()).collect(),
+            InstructionName::TypeComposite if set == Set::OpenCl => {
+                (0..random.below(4)).map(|_| self.fresh()).collect()
+            }
             _ => Vec::new(),
         };
         let Some(mut operands) = self.operands(name, random) else { return };
-        if name == Name::TypeComposite {
+        if name == InstructionName::TypeComposite {
             if set == Set::OpenCl {
                 operands.truncate(9);
                 operands.extend(&later);
             }
             let size = if later.is_empty() && operands.len() == 9 { operands[7] } else { self.number(32) };
             operands[7] = size;
-            if self.things.get(&size) == Some(&Thing::Debug(Name::InfoNone)) {
+            if self.things.get(&size) == Some(&Thing::Debug(InstructionName::InfoNone)) {
                 operands[0] = OPAQUE;
             }
         }
         self.push(name, id, &operands);
         for member in later {
-            let bases = self.debug(&[Name::TypeComposite]);
+            let bases = self.debug(&[InstructionName::TypeComposite]);
             let base = random.one_of(&bases).filter(|_| random.below(3) == 0);
             let (name, field, value) = match base {
-                Some(_) => (Name::TypeInheritance, Field::Child, id),
-                None => (Name::TypeMember, Field::Scope, id),
+                Some(_) => (InstructionName::TypeInheritance, Field::Child, id),
+                None => (InstructionName::TypeMember, Field::Scope, id),
             };
             let Some(mut operands) =
-                self.operands(name, random).or_else(|| self.operands(Name::TypeMember, random))
+                self.operands(name, random).or_else(|| self.operands(InstructionName::TypeMember, random))
             else {
                 // No type exists yet: use the composite type itself as base class.
                 let offset = self.number(0);
                 let flags = 3;
                 let size = self.number(32);
-                self.push(Name::TypeInheritance, member, &[id, id, offset, size, flags]);
+                self.push(InstructionName::TypeInheritance, member, &[id, id, offset, size, flags]);
                 continue;
             };
             let place = name.row().operands(set).position(|row| row.field == field).expect("the field");
             operands[place] = value;
             self.push(name, member, &operands);
         }
-        if name == Name::Source && set.is_shader() && [2, 4].contains(&operands.len()) && random.below(2) == 0
+        if name == InstructionName::Source
+            && set.is_shader()
+            && [2, 4].contains(&operands.len())
+            && random.below(2) == 0
         {
             let id = self.fresh();
-            self.push(Name::SourceContinued, id, &[TEXT_ID]);
+            self.push(InstructionName::SourceContinued, id, &[TEXT_ID]);
         }
     }
 
@@ -298,9 +304,9 @@ impl Maker {
         Some(if self.set == Set::OpenCl { value } else { constant })
     }
 
-    fn operands(&mut self, name: Name, random: &mut Random) -> Option<Vec<u32>> {
+    fn operands(&mut self, name: InstructionName, random: &mut Random) -> Option<Vec<u32>> {
         match name {
-            Name::Operation => {
+            InstructionName::Operation => {
                 let number = random.below(operations(self.set).len());
                 let mut all = vec![self.value(|it| it == number as u32, random)?];
                 for _ in 0..OPERATIONS[number].operands {
@@ -308,7 +314,7 @@ impl Maker {
                 }
                 return Some(all);
             }
-            Name::Expression => {
+            InstructionName::Expression => {
                 let mut depth = 1;
                 let mut all = Vec::new();
                 for _ in 0..random.below(6) {
@@ -320,14 +326,14 @@ impl Maker {
                 }
                 return Some(all);
             }
-            Name::Line => {
-                let source = random.one_of(&self.debug(&[Name::Source]))?;
+            InstructionName::Line => {
+                let source = random.one_of(&self.debug(&[InstructionName::Source]))?;
                 let line = random.below(5) as u32;
                 let column = random.below(5) as u32;
                 let places = [line, line + random.below(3) as u32, column, column + random.below(3) as u32];
                 return Some([source].into_iter().chain(places.map(|place| self.number(place))).collect());
             }
-            Name::ImportedEntity => {
+            InstructionName::ImportedEntity => {
                 let is_module = random.below(2) == 0;
                 let mut all: Vec<u32> = Vec::new();
                 for row in name.row().operands(self.set) {
@@ -342,7 +348,7 @@ impl Maker {
             _ => {}
         }
         let mut all = Vec::new();
-        let is_macro = name == Name::MacroDef;
+        let is_macro = name == InstructionName::MacroDef;
         let rows: Vec<&OperandRow> = name.row().operands(self.set).collect();
         for row in rows.iter().filter(|row| row.repeat != Repeat::Pairs) {
             // Optional operands follow each other.
@@ -373,16 +379,17 @@ impl Maker {
             }
         }
         // A single operand is a text.
-        if name == Name::Source && all.len() == 2 {
+        if name == InstructionName::Source && all.len() == 2 {
             all[1] = TEXT_ID;
         }
         // Only floating-point types have an encoding operand.
-        if name == Name::TypeBasic && all.len() == 5 {
+        if name == InstructionName::TypeBasic && all.len() == 5 {
             // `BFloat16KHR` is the only such format among the numbers.
             all[1] = self.number(16);
             all[2] = self.number(3);
         }
-        if matches!(name, Name::Value | Name::Declare) && !self.opaque.contains(&all[0]) {
+        if matches!(name, InstructionName::Value | InstructionName::Declare) && !self.opaque.contains(&all[0])
+        {
             all.truncate(3);
         }
         Some(all)
@@ -409,7 +416,7 @@ impl Maker {
                     all.push(MAIN);
                 }
                 if row.none {
-                    all.extend(self.debug(&[Name::InfoNone]).first());
+                    all.extend(self.debug(&[InstructionName::InfoNone]).first());
                 }
                 match field {
                     Field::ComponentCount | Field::Count | Field::Stride => {
@@ -429,13 +436,15 @@ impl Maker {
 
     /// Emits the definition of the first debug function.
     fn definition(&mut self) {
-        if let (true, Some(&function)) = (self.set.is_shader(), self.debug(&[Name::Function]).first()) {
+        if let (true, Some(&function)) =
+            (self.set.is_shader(), self.debug(&[InstructionName::Function]).first())
+        {
             let id = self.fresh();
-            self.push(Name::FunctionDefinition, id, &[function, MAIN]);
+            self.push(InstructionName::FunctionDefinition, id, &[function, MAIN]);
         }
     }
 
-    fn push(&mut self, name: Name, id: u32, operands: &[u32]) {
+    fn push(&mut self, name: InstructionName, id: u32, operands: &[u32]) {
         let number = name.number(self.set).expect("it is in the set");
         self.placed.push(Placed { at: self.words.len(), name, operands: operands.len() });
         self.core(12, &[&[VOID, id, IMPORT, number], operands].concat(), None);
@@ -446,24 +455,28 @@ impl Maker {
             _ => operands[place],
         };
         match name {
-            Name::TypeBasic => {
+            InstructionName::TypeBasic => {
                 let size = self.things[&operands[1]];
                 if matches!(size, Thing::Constant(_, 32 | 64)) && value(2) == 6 {
                     self.countable_types.push(id);
                 }
             }
-            Name::LocalVariable if self.opaque.contains(&operands[1]) => self.opaque.push(id),
-            Name::GlobalVariable | Name::LocalVariable if self.countable_types.contains(&operands[1]) => {
+            InstructionName::LocalVariable if self.opaque.contains(&operands[1]) => self.opaque.push(id),
+            InstructionName::GlobalVariable | InstructionName::LocalVariable
+                if self.countable_types.contains(&operands[1]) =>
+            {
                 self.countable.push(id);
             }
-            Name::LexicalBlock if field(Field::Name).is_some_and(|name| name < operands.len()) => {
+            InstructionName::LexicalBlock if field(Field::Name).is_some_and(|name| name < operands.len()) => {
                 self.namespaces.push(id);
             }
-            Name::Module => self.namespaces.push(id),
-            Name::TypePointer | Name::TypeFunction | Name::TypePtrToMember => self.opaque.push(id),
-            Name::LexicalBlock => self.blocks.push(id),
-            Name::ImportedEntity => self.namespaces.push(id),
-            Name::Operation => self.operations.push((id, value(0) as usize)),
+            InstructionName::Module => self.namespaces.push(id),
+            InstructionName::TypePointer
+            | InstructionName::TypeFunction
+            | InstructionName::TypePtrToMember => self.opaque.push(id),
+            InstructionName::LexicalBlock => self.blocks.push(id),
+            InstructionName::ImportedEntity => self.namespaces.push(id),
+            InstructionName::Operation => self.operations.push((id, value(0) as usize)),
             _ => {}
         }
     }

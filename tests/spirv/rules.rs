@@ -1,7 +1,7 @@
 //! Rules: a module with a violation is found under the name of the rule; a valid one is not. The verdicts of
 //! `spirv-val` are compared.
 
-use eitri::spirv::{Report, Rule, read, validate};
+use eitri::spirv::{ValidationReport, ValidationRule, read, validate};
 
 use crate::spirv::assemble::assemble;
 use crate::spirv::cases::{self, Case, Verdict};
@@ -34,7 +34,7 @@ fn all() -> Vec<(&'static Case, Vec<u32>)> {
     opencl.chain(shader).chain(later).collect()
 }
 
-fn report(words: &[u32]) -> Report {
+fn report(words: &[u32]) -> ValidationReport {
     validate(&read(words).expect("reads"))
 }
 
@@ -43,7 +43,7 @@ fn every_mistake_is_found_by_its_rule() {
     let mut wrong = Vec::new();
     for (case, words) in all() {
         let report = report(&words);
-        let mut rules: Vec<Rule> = report.findings.iter().map(|finding| finding.rule).collect();
+        let mut rules: Vec<ValidationRule> = report.findings.iter().map(|finding| finding.rule).collect();
         rules.dedup();
         if rules != Vec::from_iter(case.rule) {
             wrong.push(format!("{}: expected {:?}, found {report}", case.name, case.rule));
@@ -55,9 +55,9 @@ fn every_mistake_is_found_by_its_rule() {
 /// Every rule has a case, and every note a valid module.
 #[test]
 fn every_rule_has_a_case() {
-    let notes: Vec<Rule> =
+    let notes: Vec<ValidationRule> =
         all().iter().flat_map(|(_, words)| report(words).notes).map(|note| note.rule).collect();
-    for rule in Rule::ALL {
+    for rule in ValidationRule::ALL {
         let is_there = if rule.is_note() {
             notes.contains(rule)
         } else {

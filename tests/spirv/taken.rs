@@ -1,6 +1,8 @@
 //! `attach` takes every binding that `import` makes: `import` lists the statements that `attach` would refuse.
 
-use eitri::spirv::{ImportedModule, Mode, Name, Set, Statement, attach, from_bytes, import, read, validate};
+use eitri::spirv::{
+    ImportedModule, InstructionName, Mode, Set, Statement, attach, from_bytes, import, read, validate,
+};
 use eitri::target::{Gfx, Target, Wave};
 
 use crate::spirv::assemble::assemble;
@@ -90,7 +92,9 @@ fn whatever_an_operand_names() {
     let mut valid = 0;
     for (name, words) in modules() {
         let facts = read(&words).expect("reads");
-        let is_in_body = |name| matches!(name, Some(Name::Declare | Name::Value | Name::Scope));
+        let is_in_body = |name| {
+            matches!(name, Some(InstructionName::Declare | InstructionName::Value | InstructionName::Scope))
+        };
         let places: Vec<_> = facts.iter().filter(|fact| is_in_body(fact.name())).collect();
         let bound = words[3];
         for (number, fact) in places.iter().enumerate() {

@@ -5,8 +5,8 @@ use eitri::model::SourceLine;
 use eitri::model::TypeKind;
 use eitri::omission::{Property, Reason, Subject, Unimported};
 use eitri::spirv::{
-    Attached, Binding, DescribedModule, Field, Id, Instruction, Mode, Name, Set, Source, Words, attach,
-    describe, from_bytes, import, read, strip, strip_unused,
+    Attached, Binding, DescribedModule, Field, Id, Instruction, InstructionName, Mode, ModuleSource, Set,
+    Words, attach, describe, from_bytes, import, read, strip, strip_unused,
 };
 use eitri::target::Target;
 use pretty_assertions::assert_eq;
@@ -23,7 +23,7 @@ macro_rules! module {
 /// Describes a module and attaches the description in every mode, which `check` finds right. Returns the description,
 /// and the output for Vulkan.
 fn attached(words: &[u32]) -> (DescribedModule, Attached) {
-    let described = describe(words, &Source::default()).expect("is a module");
+    let described = describe(words, &ModuleSource::default()).expect("is a module");
     for mode in modes() {
         let attached = attach(&described.words, &described.module, &described.binding, &mode);
         let attached = attached.unwrap_or_else(|error| panic!("{}: {error}", mode.name()));
@@ -43,15 +43,17 @@ fn lines(words: &[u32]) -> Vec<Option<(u64, u64)>> {
     let facts = read(words).expect("reads");
     let number = |fact: &_, field| facts.number(fact, field).expect("a constant");
     let all = facts.iter().filter_map(|fact| match fact.name() {
-        Some(Name::Line) => Some(Some((number(&fact, Field::LineStart), number(&fact, Field::ColumnStart)))),
-        Some(Name::NoLine) => Some(None),
+        Some(InstructionName::Line) => {
+            Some(Some((number(&fact, Field::LineStart), number(&fact, Field::ColumnStart))))
+        }
+        Some(InstructionName::NoLine) => Some(None),
         _ => None,
     });
     all.collect()
 }
 
 /// Names of the instructions for variables, in the order of the words.
-fn names(words: &[u32], instruction: Name) -> Vec<String> {
+fn names(words: &[u32], instruction: InstructionName) -> Vec<String> {
     let facts = read(words).expect("reads");
     let all = facts.iter().filter(|fact| fact.name() == Some(instruction));
     all.map(|fact| facts.layout().string(fact.id(Field::Name).expect("a name")).expect("a string")).collect()
@@ -79,7 +81,7 @@ fn line_outside_the_text_is_omitted() {
 #[test]
 fn names_of_temporaries_of_llvm_are_not_variables() {
     let (described, vulkan) = attached(&module!("llvm_names"));
-    let mut variables = names(&vulkan.words, Name::LocalVariable);
+    let mut variables = names(&vulkan.words, InstructionName::LocalVariable);
     // The entry point calls the function with parameters of the same names.
     variables.sort_unstable();
     assert_eq!(variables, ["a", "a", "i", "n", "n", "r", "x", "x", "xi", "y", "y", "yi"]);
@@ -91,8 +93,8 @@ fn names_of_temporaries_of_llvm_are_not_variables() {
         "unit `source`, function `saxpy`: 9 names that LLVM generated for temporaries: not described"
     );
     let facts = read(&vulkan.words).expect("reads");
-    let declared = facts.iter().filter(|fact| fact.name() == Some(Name::Declare)).count();
-    let values = facts.iter().filter(|fact| fact.name() == Some(Name::Value)).count();
+    let declared = facts.iter().filter(|fact| fact.name() == Some(InstructionName::Declare)).count();
+    let values = facts.iter().filter(|fact| fact.name() == Some(InstructionName::Value)).count();
     assert_eq!((declared, values), (8, 4));
 }
 
@@ -102,8 +104,8 @@ fn module_with_physical_storage_buffers_is_a_shader() {
     let (described, vulkan) = attached(&module!("physical_storage_buffer"));
     assert!(described.module.target().is_shader());
     assert_eq!(described.omissions, []);
-    assert_eq!(names(&vulkan.words, Name::LocalVariable), ["cur"]);
-    assert_eq!(names(&vulkan.words, Name::GlobalVariable), ["pc"]);
+    assert_eq!(names(&vulkan.words, InstructionName::LocalVariable), ["cur"]);
+    assert_eq!(names(&vulkan.words, InstructionName::GlobalVariable), ["pc"]);
     if let Some(complaints) = complaints(&vulkan.words) {
         assert_eq!(complaints, "");
     }
@@ -117,7 +119,7 @@ fn result_of_sampled_image_is_not_described() {
     let [omission] = &described.omissions[..] else { panic!("{:?}", described.omissions) };
     assert!(matches!(omission.reason, Reason::SampledImage(_)), "{omission}");
     assert_eq!(omission.names.object, "combined");
-    assert_eq!(names(&vulkan.words, Name::LocalVariable), ["px"]);
+    assert_eq!(names(&vulkan.words, InstructionName::LocalVariable), ["px"]);
     assert_eq!(complaints(&vulkan.words), complaints(&strip(&words).expect("is a module")));
 }
 
@@ -144,9 +146,9 @@ fn call_inlined_into_a_unit_has_the_scope_of_the_unit() {
         let attached = attach(&plain, &imported.module, &imported.binding, &mode);
         let attached = attached.unwrap_or_else(|error| panic!("{}: {error}", mode.name()));
         let facts = read(&attached.words).expect("reads");
-        for at in facts.iter().filter(|fact| fact.name() == Some(Name::InlinedAt)) {
+        for at in facts.iter().filter(|fact| fact.name() == Some(InstructionName::InlinedAt)) {
             let scope = facts.get(at.id(Field::Scope).expect("a scope")).expect("a debug instruction");
-            assert_eq!(scope.name(), Some(Name::CompilationUnit), "{}", mode.name());
+            assert_eq!(scope.name(), Some(InstructionName::CompilationUnit), "{}", mode.name());
             calls += 1;
         }
         let checked = attached.check(&imported.module, &imported.binding, &mode).expect("reads");
@@ -202,13 +204,15 @@ fn types_without_an_encoding_have_a_name() {
     let newer = attach(&described.words, &described.module, &described.binding, &mode).expect("is attached");
     assert_eq!(newer.omissions, []);
     let facts = read(&newer.words).expect("reads");
-    let matrix =
-        facts.iter().find(|fact| fact.name() == Some(Name::TypeCooperativeMatrix)).expect("a matrix");
+    let matrix = facts
+        .iter()
+        .find(|fact| fact.name() == Some(InstructionName::TypeCooperativeMatrix))
+        .expect("a matrix");
     let numbers = [Field::MatrixScope, Field::Rows, Field::Columns, Field::Use];
     assert_eq!(numbers.map(|field| facts.number(&matrix, field)), [Some(3), Some(16), Some(16), Some(0)]);
-    let globals = names(&vulkan.words, Name::GlobalVariable);
+    let globals = names(&vulkan.words, InstructionName::GlobalVariable);
     assert_eq!(globals, ["bf", "e4", "e5", "tile", "long", "Params"]);
-    let types = names(&vulkan.words, Name::TypeBasic);
+    let types = names(&vulkan.words, InstructionName::TypeBasic);
     assert!(types.iter().all(|name| name != "float16" && name != "half"), "{types:?}");
     let named = read(&vulkan.words).expect("reads");
     let module = &described.module;
@@ -249,7 +253,7 @@ fn cooperative_matrix_with_a_specialization_constant_is_listed() {
 fn lines_of_globals_and_members_come_from_the_text() {
     let text = "#version 450\n// float scale;\nlayout(binding = 0) buffer Params {\n    float scale;\n    \
                 /* bf */ uint bf;\n};\n\nbfloat16_t bf;\nfloat8 f(float e4) { return e4; }\n";
-    let source = Source { path: Some("a.comp".into()), text: Some(text.into()), language: None };
+    let source = ModuleSource { path: Some("a.comp".into()), text: Some(text.into()), language: None };
     let described = describe(&module!("encoded_floats"), &source).expect("is a module");
     let module = &described.module;
     let line = |name: &str| {
@@ -262,7 +266,7 @@ fn lines_of_globals_and_members_come_from_the_text() {
     let attached =
         attach(&described.words, module, &described.binding, &Mode::vulkan()).expect("is attached");
     let facts = read(&attached.words).expect("reads");
-    let members = facts.iter().filter(|fact| fact.name() == Some(Name::TypeMember));
+    let members = facts.iter().filter(|fact| fact.name() == Some(InstructionName::TypeMember));
     let lines: Vec<_> = members.map(|fact| facts.number(&fact, Field::Line)).collect();
     assert_eq!(lines, [Some(4), Some(5)]);
 }
@@ -304,7 +308,7 @@ fn stripped_module_is_that_from_before_attaching() {
     let unusual = (1..).zip(unusual).map(|(number, words)| (format!("module {number}"), words));
     for (name, words) in naga.chain(kernels).chain(unusual) {
         let expected = strip_unused(&words).expect("is a module");
-        let described = describe(&words, &Source::default()).expect("is a module");
+        let described = describe(&words, &ModuleSource::default()).expect("is a module");
         for mode in modes() {
             let attached = attach(&described.words, &described.module, &described.binding, &mode);
             let stripped = strip_unused(&attached.expect("is attached").words).expect("is a module");

@@ -1,6 +1,6 @@
 //! Modules built from nothing.
 
-use eitri::spirv::{Id, Mode, ModuleBuilder, Part, Position, Provider, Set, read, validate};
+use eitri::spirv::{Id, Mode, ModuleBuilder, ModulePart, Position, Provider, Set, read, validate};
 use pretty_assertions::assert_eq;
 
 use crate::spirv_attach::assemble::assemble;
@@ -68,11 +68,11 @@ fn the_words_of_a_text() {
         s.parameter_as(x, uint)?;
         s.block_as(first)?.result_as(sum, 128, uint, &[x.0, seven.0])?.effect(62, &[variable.0, sum.0])?;
         s.effect(249, &[last.0])?.block_as(last)?.effect(253, &[])?.end_function()?;
-        s.annotate(Part::Decorations, 71, &[void.0, 19])?.name(run, "run")?;
-        s.annotate(Part::Strings, 7, &[string.0, u32::from_le_bytes(*b"text"), 0])?;
-        s.annotate(Part::ExecutionModes, 16, &[run.0, 17, 1, 1, 1])?.entry_point(6, run, "run", &[])?;
+        s.annotate(ModulePart::Decorations, 71, &[void.0, 19])?.name(run, "run")?;
+        s.annotate(ModulePart::Strings, 7, &[string.0, u32::from_le_bytes(*b"text"), 0])?;
+        s.annotate(ModulePart::ExecutionModes, 16, &[run.0, 17, 1, 1, 1])?.entry_point(6, run, "run", &[])?;
         let set = [b"Open", b"CL.s", b"td\0\0"].map(|text| u32::from_le_bytes(*text));
-        s.annotate(Part::Imports, 11, &[import.0, set[0], set[1], set[2]])?;
+        s.annotate(ModulePart::Imports, 11, &[import.0, set[0], set[1], set[2]])?;
         s.extension("SPV_KHR_non_semantic_info")?;
         s.memory_model(2, 2).capability(4).capability(6);
         Ok(())

@@ -3,7 +3,9 @@
 use core::ops::Range;
 
 use eitri::build::Builder;
-use eitri::spirv::{Attached, Binding, Id, Mode, Name, Position, Provider, Set, attach, read, validate};
+use eitri::spirv::{
+    Attached, Binding, Id, InstructionName, Mode, Position, Provider, Set, attach, read, validate,
+};
 use eitri::target::Target;
 use proptest::prelude::*;
 
@@ -184,7 +186,7 @@ fn a_module_without_ids_is_added_to() {
         assert_eq!(attached.bound, 0);
         let facts = read(&attached.words).expect("is a module");
         let names: Vec<_> = facts.iter().filter_map(|fact| fact.name()).collect();
-        assert_eq!(names, [Name::Source, Name::CompilationUnit]);
+        assert_eq!(names, [InstructionName::Source, InstructionName::CompilationUnit]);
         assert_eq!(attached.detach().expect("is whole"), words);
     }
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use eitri::build::Builder;
 use eitri::model::{BaseEncoding, Module, SourceLine};
 use eitri::spirv::{
-    Binding, Id, Layout, Mode, Position, Provider, Set, Words, attach, from_bytes, read, validate,
+    Binding, Id, Mode, ModuleLayout, Position, Provider, Set, Words, attach, from_bytes, read, validate,
 };
 use eitri::target::{Gfx, Target, Wave};
 use pretty_assertions::assert_eq;
@@ -32,7 +32,7 @@ fn modules() -> Vec<(String, Vec<u32>)> {
 }
 
 /// Size of a type in bits, if variables can have the type.
-fn bits(layout: &Layout<'_>, ty: Id) -> Option<u64> {
+fn bits(layout: &ModuleLayout<'_>, ty: Id) -> Option<u64> {
     let ty = layout.definition(ty)?;
     match (ty.opcode(), ty.operands()) {
         (21 | 22, &[bits @ (8 | 16 | 32 | 64), ..]) => Some(bits.into()),
@@ -42,7 +42,7 @@ fn bits(layout: &Layout<'_>, ty: Id) -> Option<u64> {
 
 /// A model of all functions with code, each with a variable of each size, and the binding.
 fn describe(words: &[u32]) -> (Module, Binding) {
-    let layout = Layout::new(Words::new(words).expect("is a module")).expect("is a module");
+    let layout = ModuleLayout::new(Words::new(words).expect("is a module")).expect("is a module");
     let mut m = Builder::new(Target::amdgpu(Gfx::GFX1030, Wave::W32).expect("is known"));
     let unit = m.unit("kernel.cl");
     let file = m.primary_file(unit).expect("a file");

@@ -1,7 +1,9 @@
 //! Refused bindings: an error names the variable or function, and the id. Nothing is returned.
 
 use eitri::model::{FileId, FunctionId, ScopeId, SourceLine, VariableId};
-use eitri::spirv::{Binding, DebugOperation, Id, Mode, Name, Position, Provider, Set, attach, import, read};
+use eitri::spirv::{
+    Binding, DebugOperation, Id, InstructionName, Mode, Position, Provider, Set, attach, import, read,
+};
 use pretty_assertions::assert_eq;
 
 use crate::spirv_attach::support::Case;
@@ -356,7 +358,11 @@ fn results_that_are_no_values() {
     let original = case.attach(&case.bound(), &Mode::exact(Set::Shader)).words;
     let mut words = original.clone();
     let facts = read(&original).expect("reads");
-    let unit = facts.iter().find(|it| it.name() == Some(Name::CompilationUnit)).expect("is emitted").result;
+    let unit = facts
+        .iter()
+        .find(|it| it.name() == Some(InstructionName::CompilationUnit))
+        .expect("is emitted")
+        .result;
     // A set of another name: `.` is `_`.
     let import = facts.layout().sets().next().expect("is imported").0;
     let at = facts.layout().definition(import).expect("is defined").at;
@@ -397,7 +403,7 @@ fn values_that_do_not_dominate() -> eitri::Result<()> {
         Ok(omissions.iter().any(|it| it.to_string().contains("does not dominate")))
     };
     assert!(!is_listed(&words)?);
-    let value = facts.iter().find(|fact| fact.name() == Some(Name::Value)).expect("is there");
+    let value = facts.iter().find(|fact| fact.name() == Some(InstructionName::Value)).expect("is there");
     let operand = value.at + 6;
     assert_eq!(words[operand], case.id("sum").0);
     words[operand] = case.id("more").0;

@@ -4,7 +4,7 @@ use ::rspirv::binary::Assemble;
 use ::rspirv::dr::{self, Operand};
 use ::rspirv::spirv::Op;
 use eitri::spirv::instructions::OperandKind;
-use eitri::spirv::{self, Binding, Field, Mode, Name, Provider, Set};
+use eitri::spirv::{self, Binding, Field, InstructionName, Mode, Provider, Set};
 use pretty_assertions::assert_eq;
 
 use crate::spirv_attach::support::{Case, KERNEL};
@@ -72,7 +72,7 @@ fn operands_have_their_kinds() {
             let Operand::LiteralExtInstInteger(number) = instruction.operands[1] else {
                 panic!("{instruction:?}")
             };
-            let row = Name::numbered(set, number).expect("is known").row();
+            let row = InstructionName::numbered(set, number).expect("is known").row();
             for (index, operand) in instruction.operands[2..].iter().enumerate() {
                 let row = row.operand(set, index, instruction.operands.len() - 2).expect("there is one");
                 let is_id = matches!(row.kind, OperandKind::Id(_)) || set.is_shader();

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use eitri::build::Builder;
 use eitri::model::{BaseEncoding, FileId, FunctionId, Module, ScopeId, SourceLine, VariableId};
 use eitri::spirv::{
-    Attached, Binding, Fact, Facts, Field, Id, Mode, Name, OPERATIONS, Position, Set, attach, read,
+    Attached, Binding, Fact, Facts, Field, Id, InstructionName, Mode, OPERATIONS, Position, Set, attach, read,
 };
 use eitri::spirv::{Instruction, validate};
 use eitri::target::{Gfx, Target, Wave};
@@ -235,7 +235,7 @@ impl Shown<'_, '_> {
     fn fact(&self, fact: &Fact<'_>) -> String {
         let get = |field| fact.id(field).unwrap_or_else(|| panic!("{fact:?}"));
         match fact.name().expect("is known") {
-            Name::Scope => {
+            InstructionName::Scope => {
                 let mut text = format!("scope {}", self.scope(get(Field::Scope)));
                 let mut inlined = fact.id(Field::Inlined);
                 while let Some(at) = inlined.and_then(|id| self.facts.get(id)) {
@@ -244,23 +244,23 @@ impl Shown<'_, '_> {
                 }
                 text
             }
-            Name::NoScope => "no scope".into(),
-            Name::Line => format!(
+            InstructionName::NoScope => "no scope".into(),
+            InstructionName::Line => format!(
                 "line {}:{}",
                 self.number(fact, Field::LineStart),
                 self.number(fact, Field::ColumnStart)
             ),
-            Name::NoLine => "no line".into(),
-            Name::FunctionDefinition => {
+            InstructionName::NoLine => "no line".into(),
+            InstructionName::FunctionDefinition => {
                 format!(
                     "defines {} {}",
                     self.scope(get(Field::Function)),
                     self.name(get(Field::Definition).0)
                 )
             }
-            name @ (Name::Declare | Name::Value) => {
+            name @ (InstructionName::Declare | InstructionName::Value) => {
                 let (text, of) = match name {
-                    Name::Declare => ("declare", Field::Variable),
+                    InstructionName::Declare => ("declare", Field::Variable),
                     _ => ("value", Field::Value),
                 };
                 let mut text =
@@ -285,7 +285,7 @@ impl Shown<'_, '_> {
         }
     }
 
-    /// Name of a function or variable; blocks are unnamed.
+    /// InstructionName of a function or variable; blocks are unnamed.
     fn scope(&self, id: Id) -> String {
         let fact = self.facts.get(id).expect("is there");
         let name = fact.id(Field::Name).and_then(|name| self.facts.layout().string(name));

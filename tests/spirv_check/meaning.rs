@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use eitri::spirv::{Facts, Field, Id, Instruction, Name};
+use eitri::spirv::{Facts, Field, Id, Instruction, InstructionName};
 
 pub const LINE: u16 = 8;
 pub const NO_LINE: u16 = 317;
@@ -37,7 +37,7 @@ pub struct Meaning {
     /// Scope and line of each instruction.
     instructions: Vec<[String; 2]>,
     /// Declarations and values, in order.
-    pub values: BTreeMap<Place, Vec<(Name, Vec<u32>)>>,
+    pub values: BTreeMap<Place, Vec<(InstructionName, Vec<u32>)>>,
     /// Each `DebugFunctionDefinition`: the function, the number of the block, and the operands.
     definitions: Vec<(Id, usize, Vec<u32>)>,
     /// Number of instructions at positions where they have no meaning.
@@ -75,15 +75,17 @@ impl Meaning {
                 };
                 let operands = fact.operands.to_vec();
                 match fact.name() {
-                    Some(Name::Scope) => {
+                    Some(InstructionName::Scope) => {
                         scope = fact.id(Field::Scope).map(|scope| (scope, fact.id(Field::Inlined)));
                     }
-                    Some(Name::NoScope) => scope = None,
+                    Some(InstructionName::NoScope) => scope = None,
                     // The model does not have the end of a range of columns.
-                    Some(Name::Line) => line = format!("{:?}", &operands[..4]),
-                    Some(Name::NoLine) => line = String::new(),
-                    Some(Name::FunctionDefinition) => all.definitions.push((function.id, blocks, operands)),
-                    Some(name @ (Name::Declare | Name::Value)) if is_open => {
+                    Some(InstructionName::Line) => line = format!("{:?}", &operands[..4]),
+                    Some(InstructionName::NoLine) => line = String::new(),
+                    Some(InstructionName::FunctionDefinition) => {
+                        all.definitions.push((function.id, blocks, operands))
+                    }
+                    Some(name @ (InstructionName::Declare | InstructionName::Value)) if is_open => {
                         let variable = fact.id(Field::LocalVariable).expect("an operand");
                         let of = (function.id, count, variable, call(facts, variable, scope));
                         all.values.entry(of).or_default().push((name, operands));
@@ -99,7 +101,14 @@ impl Meaning {
 /// A scope or call as text. Two blocks with the same operands and scope are equal.
 fn text(facts: &Facts<'_>, id: Option<Id>) -> String {
     let Some(fact) = id.and_then(|id| facts.get(id)) else { return String::new() };
-    if !matches!(fact.name(), Some(Name::LexicalBlock | Name::LexicalBlockDiscriminator | Name::InlinedAt)) {
+    if !matches!(
+        fact.name(),
+        Some(
+            InstructionName::LexicalBlock
+                | InstructionName::LexicalBlockDiscriminator
+                | InstructionName::InlinedAt
+        )
+    ) {
         return format!("{}", fact.result);
     }
     let around = [Field::Scope, Field::Inlined].map(|field| text(facts, fact.id(field)));
@@ -115,8 +124,10 @@ fn is_scope(field: Option<Field>) -> bool {
 fn function_of(facts: &Facts<'_>, scope: Id) -> Option<Id> {
     let fact = facts.get(scope)?;
     match fact.name()? {
-        Name::Function => Some(scope),
-        Name::LexicalBlock | Name::LexicalBlockDiscriminator => function_of(facts, fact.id(Field::Scope)?),
+        InstructionName::Function => Some(scope),
+        InstructionName::LexicalBlock | InstructionName::LexicalBlockDiscriminator => {
+            function_of(facts, fact.id(Field::Scope)?)
+        }
         _ => None,
     }
 }

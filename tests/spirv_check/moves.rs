@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use eitri::spirv::{Fact, Facts, Field, Id, Instruction, Mode, Name, Operand, Section, Set, read};
+use eitri::spirv::{
+    Fact, Facts, Field, Id, Instruction, InstructionName, Mode, Operand, Set, SpecificationSection, read,
+};
 
 use crate::spirv_check::meaning::{FUNCTION, LABEL, Meaning, begins_block, ends_block, is_line, is_merge};
 use crate::spirv_check::random::targets;
@@ -289,9 +291,13 @@ fn is_lost(facts: &Facts<'_>, meaning: &Meaning, fact: &Fact<'_>, mistake: Mista
     let name = fact.name().expect("is known");
     let is_one = match name {
         // Such instructions have a meaning only where they are referenced.
-        Name::InfoNone | Name::Source | Name::Operation | Name::Expression | Name::InlinedAt => true,
+        InstructionName::InfoNone
+        | InstructionName::Source
+        | InstructionName::Operation
+        | InstructionName::Expression
+        | InstructionName::InlinedAt => true,
         // Two equal type instructions are one type.
-        _ => matches!(name.section(), Section::Types | Section::Templates),
+        _ => matches!(name.section(), SpecificationSection::Types | SpecificationSection::Templates),
     };
     match mistake {
         Mistake::Missing => {
@@ -300,12 +306,12 @@ fn is_lost(facts: &Facts<'_>, meaning: &Meaning, fact: &Fact<'_>, mistake: Mista
                 || facts.iter().any(|other| other.at != fact.at && is_same(facts, &other, fact, 4));
             // A declaration or value in the call shows the variable, too.
             let in_call = fact.id(Field::Variable).zip(fact.id(Field::Inlined));
-            let is_held = name == Name::InlinedVariable
+            let is_held = name == InstructionName::InlinedVariable
                 && meaning.values.keys().any(|key| in_call == key.3.map(|call| (key.2, call)));
             is_named || !(is_one && is_there() || is_held || is_of_nothing(facts, fact, Field::MemberType))
         }
         // A macro can be undefined twice.
-        Mistake::Double => !is_one && name != Name::MacroUndef,
+        Mistake::Double => !is_one && name != InstructionName::MacroUndef,
         _ => false,
     }
 }

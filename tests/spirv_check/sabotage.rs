@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use eitri::model::Module;
 use eitri::omission::Omission;
 use eitri::spirv::{
-    Binding, Checked, Fact, Facts, Field, Id, Mode, Name, Operand, Section, Set, attach, check, read,
+    Binding, Checked, Fact, Facts, Field, Id, InstructionName, Mode, Operand, Set, SpecificationSection,
+    attach, check, read,
 };
 use eitri::target::Target;
 
@@ -15,9 +16,9 @@ use crate::spirv_check::random::{fixed_choices, targets};
 
 /// Whether an operand has no meaning that is compared: versions, the end of a range of columns, and the source of a
 /// discriminator.
-fn says_nothing(name: Name, field: Field) -> bool {
+fn says_nothing(name: InstructionName, field: Field) -> bool {
     matches!(field, Field::Version | Field::DwarfVersion | Field::ColumnEnd)
-        || name == Name::LexicalBlockDiscriminator && field == Field::Source
+        || name == InstructionName::LexicalBlockDiscriminator && field == Field::Source
 }
 
 pub(crate) struct Written {
@@ -86,7 +87,7 @@ pub(crate) fn others(facts: &Facts<'_>, set: Set, operand: Operand) -> Vec<u32> 
 fn is_of_instructions(facts: &Facts<'_>, at: usize) -> bool {
     for instruction in facts.layout().words().instructions().filter(|it| it.at > at) {
         match facts.fact(instruction).map(|fact| fact.name()) {
-            Some(Some(Name::Scope | Name::NoScope)) => return false,
+            Some(Some(InstructionName::Scope | InstructionName::NoScope)) => return false,
             Some(_) => {}
             // OpLine and OpNoLine.
             None if matches!(instruction.opcode(), 8 | 317) => {}
@@ -99,8 +100,9 @@ fn is_of_instructions(facts: &Facts<'_>, at: usize) -> bool {
 /// Whether an operand belongs to an entity that is listed as omitted or unused: the size of a member without a type or
 /// with an unspecified one; a pointer to a member without a class, and a member of that type; an unused function type.
 pub(crate) fn is_of_nothing(facts: &Facts<'_>, fact: &Fact<'_>, field: Field) -> bool {
-    let is_none =
-        |of: &Fact<'_>, field| facts.named(of, field).is_some_and(|it| it.name() == Some(Name::InfoNone));
+    let is_none = |of: &Fact<'_>, field| {
+        facts.named(of, field).is_some_and(|it| it.name() == Some(InstructionName::InfoNone))
+    };
     // The size of a type is not encoded either if its basic type has no size or an encoding that the set lacks.
     let is_unknown = |of: &Fact<'_>| {
         let mut of = *of;
@@ -108,17 +110,17 @@ pub(crate) fn is_of_nothing(facts: &Facts<'_>, fact: &Fact<'_>, field: Field) ->
             of = base;
         }
         let is_zero = |field| facts.number(&of, field) == Some(0);
-        of.name() == Some(Name::TypeBasic) && (is_zero(Field::Size) || is_zero(Field::Encoding))
+        of.name() == Some(InstructionName::TypeBasic) && (is_zero(Field::Size) || is_zero(Field::Encoding))
     };
     let ty = facts.named(fact, Field::Type);
     match (fact.name(), field) {
-        (Some(Name::TypeMember), _) if ty.is_some_and(|ty| is_none(&ty, Field::Parent)) => true,
-        (Some(Name::TypeMember), Field::Size) => {
+        (Some(InstructionName::TypeMember), _) if ty.is_some_and(|ty| is_none(&ty, Field::Parent)) => true,
+        (Some(InstructionName::TypeMember), Field::Size) => {
             is_none(fact, Field::Type) || ty.as_ref().is_some_and(is_unknown)
         }
-        (Some(Name::TypePtrToMember), Field::MemberType) => is_none(fact, Field::Parent),
-        (Some(Name::TypeBasic), Field::Encoding) => facts.number(fact, Field::Size) == Some(0),
-        (Some(Name::TypeFunction), _) => {
+        (Some(InstructionName::TypePtrToMember), Field::MemberType) => is_none(fact, Field::Parent),
+        (Some(InstructionName::TypeBasic), Field::Encoding) => facts.number(fact, Field::Size) == Some(0),
+        (Some(InstructionName::TypeFunction), _) => {
             let names = |other: Fact<'_>| {
                 let is_id = |it: &Operand| it.field().is_some() && !it.is_literal(fact.set);
                 other.operands().filter(is_id).any(|operand| Id(operand.word) == fact.result)
@@ -135,7 +137,7 @@ pub(crate) fn is_of_nothing(facts: &Facts<'_>, fact: &Fact<'_>, field: Field) ->
 fn is_the_same(facts: &Facts<'_>, fact: &Fact<'_>, field: Field, other: Id) -> bool {
     let layout = facts.layout();
     let is_file = |text: Option<String>| {
-        let mut sources = facts.iter().filter(|one| one.name() == Some(Name::Source));
+        let mut sources = facts.iter().filter(|one| one.name() == Some(InstructionName::Source));
         text.is_some() && sources.any(|one| facts.text(&one, Field::File) == text)
     };
     let namespace = |id: Id| facts.get(id).and_then(|fact| facts.text(&fact, Field::Name));
@@ -145,10 +147,12 @@ fn is_the_same(facts: &Facts<'_>, fact: &Fact<'_>, field: Field, other: Id) -> b
         Field::Scope => {
             let here = fact.id(Field::Scope).and_then(namespace);
             let is_opaque = facts.number(fact, Field::Size).is_none();
-            fact.name() == Some(Name::TypeComposite)
+            fact.name() == Some(InstructionName::TypeComposite)
                 && (is_opaque || here.is_some() && here == namespace(other))
         }
-        Field::Size => fact.name() == Some(Name::TypeBasic) && facts.number(fact, Field::Encoding) == Some(0),
+        Field::Size => {
+            fact.name() == Some(InstructionName::TypeBasic) && facts.number(fact, Field::Encoding) == Some(0)
+        }
         _ => false,
     }
 }
@@ -172,13 +176,16 @@ pub(crate) fn not_found(written: &Written, missed: &mut Missed, counts: &mut Cou
             }
             let count = counts.of.entry((set == Set::OpenCl, name, field.text())).or_insert(0);
             *count += 1;
-            if *count > counts.most || name == Name::Scope && !is_of_instructions(&facts, fact.at) {
+            if *count > counts.most || name == InstructionName::Scope && !is_of_instructions(&facts, fact.at)
+            {
                 continue;
             }
             for other in others(&facts, set, operand) {
                 // An equal type of another unit has the same meaning.
                 let named = facts.get(Id(operand.word)).zip(facts.get(Id(other)));
-                let is_type = |it: &Fact<'_>| it.name().is_some_and(|name| name.section() == Section::Types);
+                let is_type = |it: &Fact<'_>| {
+                    it.name().is_some_and(|name| name.section() == SpecificationSection::Types)
+                };
                 let in_same_words =
                     named.is_some_and(|(one, two)| is_type(&one) && is_same(&facts, &one, &two, 4));
                 if in_same_words || is_the_same(&facts, &fact, field, Id(other)) {
@@ -205,7 +212,7 @@ pub(crate) type Missed = BTreeMap<String, Vec<String>>;
 pub(crate) struct Counts {
     most: usize,
     pub tried: usize,
-    of: BTreeMap<(bool, Name, &'static str), usize>,
+    of: BTreeMap<(bool, InstructionName, &'static str), usize>,
 }
 
 impl Counts {

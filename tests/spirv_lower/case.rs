@@ -5,7 +5,7 @@ use eitri::build::Builder;
 use eitri::model::{BaseEncoding, FileId, FunctionId, Module, SourceLine, TypeId, UnitId};
 use eitri::spirv::instructions::OperandKind;
 use eitri::spirv::{
-    Attached, Binding, Fact, Facts, Id, Instruction, Mode, Name, Set, attach, read, validate,
+    Attached, Binding, Fact, Facts, Id, Instruction, InstructionName, Mode, Set, attach, read, validate,
 };
 use eitri::target::{Gfx, Target, Wave};
 
@@ -202,7 +202,7 @@ impl Emitted {
     }
 
     /// The instructions with this name.
-    pub fn all(&self, name: Name) -> Vec<&str> {
+    pub fn all(&self, name: InstructionName) -> Vec<&str> {
         let start = format!("{} ", short(name));
         self.lines
             .iter()
@@ -220,7 +220,7 @@ impl Emitted {
 
     /// Checks that no instruction has this name.
     #[track_caller]
-    pub fn has_no(&self, name: Name) -> &Self {
+    pub fn has_no(&self, name: InstructionName) -> &Self {
         assert!(self.all(name).is_empty(), "{:#?}", self.lines);
         self
     }
@@ -252,7 +252,7 @@ impl Emitted {
     }
 }
 
-fn short(name: Name) -> &'static str {
+fn short(name: InstructionName) -> &'static str {
     name.text().trim_start_matches("Debug")
 }
 
@@ -313,33 +313,35 @@ fn label(facts: &Facts<'_>, fact: &Fact<'_>) -> String {
     let of = |field| fact.id(field).map(|id| named(facts, id)).unwrap_or_default();
     let number = |field| facts.number(fact, field).unwrap_or_default();
     match fact.name().expect("is known") {
-        Name::InfoNone => "none".into(),
-        Name::CompilationUnit => "unit".into(),
-        Name::Source => format!("<{}>", facts.text(fact, Field::File).unwrap_or_default()),
-        Name::TypePointer => format!("{}*", of(Field::BaseType)),
-        Name::TypeQualifier => format!("q{}:{}", number(Field::Qualifier), of(Field::BaseType)),
-        Name::TypeArray => {
+        InstructionName::InfoNone => "none".into(),
+        InstructionName::CompilationUnit => "unit".into(),
+        InstructionName::Source => format!("<{}>", facts.text(fact, Field::File).unwrap_or_default()),
+        InstructionName::TypePointer => format!("{}*", of(Field::BaseType)),
+        InstructionName::TypeQualifier => format!("q{}:{}", number(Field::Qualifier), of(Field::BaseType)),
+        InstructionName::TypeArray => {
             let counts: Vec<_> = fact.ids(Field::ComponentCount).map(|id| named(facts, id)).collect();
             format!("{}[{}]", of(Field::BaseType), counts.join(","))
         }
-        Name::TypeVector => format!("{}x{}", of(Field::BaseType), number(Field::ComponentCount)),
-        Name::TypeFunction => {
+        InstructionName::TypeVector => format!("{}x{}", of(Field::BaseType), number(Field::ComponentCount)),
+        InstructionName::TypeFunction => {
             let parameters: Vec<_> = fact.ids(Field::ParameterType).map(|id| named(facts, id)).collect();
             format!("{}({})", of(Field::ReturnType), parameters.join(","))
         }
-        Name::TypePtrToMember => format!("{}::*{}", of(Field::Parent), of(Field::MemberType)),
-        Name::LexicalBlock => match facts.text(fact, Field::Name) {
+        InstructionName::TypePtrToMember => format!("{}::*{}", of(Field::Parent), of(Field::MemberType)),
+        InstructionName::LexicalBlock => match facts.text(fact, Field::Name) {
             Some(name) => format!("namespace:{name}"),
             None => format!("block:{}", number(Field::Line)),
         },
-        Name::LexicalBlockDiscriminator => format!("discriminator:{}", number(Field::Discriminator)),
-        Name::InlinedAt => format!("call:{}", number(Field::Line)),
-        Name::TypeInheritance => format!("base:{}", of(Field::Parent)),
-        Name::FunctionDeclaration => {
+        InstructionName::LexicalBlockDiscriminator => {
+            format!("discriminator:{}", number(Field::Discriminator))
+        }
+        InstructionName::InlinedAt => format!("call:{}", number(Field::Line)),
+        InstructionName::TypeInheritance => format!("base:{}", of(Field::Parent)),
+        InstructionName::FunctionDeclaration => {
             format!("declared:{}", facts.text(fact, Field::Name).unwrap_or_default())
         }
-        Name::TypeTemplate => "template".into(),
-        Name::TypeTemplateParameterPack => {
+        InstructionName::TypeTemplate => "template".into(),
+        InstructionName::TypeTemplateParameterPack => {
             format!("{}...", facts.text(fact, Field::Name).unwrap_or_default())
         }
         _ => facts.text(fact, Field::Name).unwrap_or_default(),

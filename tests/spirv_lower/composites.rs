@@ -4,7 +4,7 @@ use eitri::build::DataMember;
 use eitri::lower::Consumer;
 use eitri::model::{Accessibility, CompositeKind, Passed};
 use eitri::op::Expr;
-use eitri::spirv::{Mode, Name, Set};
+use eitri::spirv::{InstructionName, Mode, Set};
 
 use crate::spirv_lower::case::{Case, TABLE};
 
@@ -144,7 +144,7 @@ fn incomplete_types() {
         let emitted = described.emitted(&Mode::exact(set));
         emitted
             .has(r#"TypeComposite "@C" Class </src/a.cl> 0 0 unit "" none FlagFwdDecl"#)
-            .has_no(Name::TypeMember)
+            .has_no(InstructionName::TypeMember)
             .lacks(&["unit `a.cl`, variable `n`: the type has no members, or no room for the static member"]);
     }
 }

@@ -2,7 +2,7 @@
 
 use eitri::build::Template;
 use eitri::model::{Accessibility, CompositeKind, FunctionId, Language, MemorySpace, SourceLine};
-use eitri::spirv::{Mode, Name, Set, check};
+use eitri::spirv::{InstructionName, Mode, Set, check};
 
 use crate::spirv_lower::case::{Case, Described, MAIN, TABLE};
 
@@ -49,7 +49,7 @@ fn declarations() {
         described
             .emitted(&Mode::exact(set))
             .has(r#"FunctionDeclaration "far" void(int) </src/a.cl> 3 5 unit "" None"#)
-            .has_no(Name::Function)
+            .has_no(InstructionName::Function)
             .lacks(&[
                 "unit `a.cl`, function `far`, variable `x`: a parameter of a declaration; only its type is encoded",
             ]);

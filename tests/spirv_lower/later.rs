@@ -3,7 +3,7 @@
 
 use eitri::build::{DataMember, Extent, Major};
 use eitri::model::{BaseEncoding, Language};
-use eitri::spirv::{DebugOperation, Mode, Name, Position, Provider, Set, evaluate};
+use eitri::spirv::{DebugOperation, InstructionName, Mode, Position, Provider, Set, evaluate};
 
 use crate::spirv_lower::case::{Case, MAIN, SUM};
 
@@ -82,8 +82,9 @@ fn matrices_have_strides() {
         let of = |mode: &Mode| {
             let emitted = described.emitted(mode);
             let strides = emitted.left().iter().filter(|left| left.contains(": stride: "));
-            let subranges: Vec<_> = emitted.all(Name::TypeSubrange).into_iter().map(str::to_owned).collect();
-            (emitted.all(Name::TypeMatrix).len(), subranges, strides.count())
+            let subranges: Vec<_> =
+                emitted.all(InstructionName::TypeSubrange).into_iter().map(str::to_owned).collect();
+            (emitted.all(InstructionName::TypeMatrix).len(), subranges, strides.count())
         };
         // A vector of 16 elements is an array in the modes that validate, and so is its matrix.
         for set in [Set::OpenCl, Set::Shader] {

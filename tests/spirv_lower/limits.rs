@@ -2,7 +2,7 @@
 
 use eitri::build::DataMember;
 use eitri::error::ErrorKind;
-use eitri::spirv::{Id, Mode, Name, Set};
+use eitri::spirv::{Id, InstructionName, Mode, Set};
 
 use crate::spirv_lower::case::{Case, TABLE};
 
@@ -34,8 +34,8 @@ fn deep_types() {
         let words = described.attached(&mode).expect("is attached").words;
         let facts = eitri::spirv::read(&words).expect("reads");
         let count = |name| facts.iter().filter(|fact| fact.name() == Some(name)).count();
-        assert_eq!((count(Name::TypeComposite), count(Name::TypeMember)), (DEEP, DEEP));
-        let pointers = count(Name::TypePointer) + count(Name::TypeBasic);
+        assert_eq!((count(InstructionName::TypeComposite), count(InstructionName::TypeMember)), (DEEP, DEEP));
+        let pointers = count(InstructionName::TypePointer) + count(InstructionName::TypeBasic);
         assert_eq!(pointers, DEEP + 1);
     }
 }
@@ -106,7 +106,7 @@ fn many_members() {
     ];
     let emitted = described.emitted(&Mode::exact(Set::OpenCl));
     emitted.lacks(&left_out);
-    assert_eq!(emitted.all(Name::TypeMember).len(), 65521);
+    assert_eq!(emitted.all(InstructionName::TypeMember).len(), 65521);
     // The function still refers to its class.
     emitted.has(r#"Function "f" void() </src/a.cl> 0 0 S "" FlagIsLocal|FlagIsDefinition 0 none"#);
 }

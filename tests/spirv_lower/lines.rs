@@ -51,7 +51,7 @@ fn lines_outside_the_source_text_are_listed() {
             .has("LexicalBlock </src/a.cl> 0 0 f")
             .has("InlinedAt 0 f");
         let places = |name: &str| {
-            let all = emitted.all(eitri::spirv::Name::Function);
+            let all = emitted.all(eitri::spirv::InstructionName::Function);
             let line = all.iter().find(|line| line.contains(&format!(r#"Function "{name}""#))).unwrap();
             let words: Vec<&str> = line.split(' ').collect();
             // Line, column, and line of the body, which follows the flags.
@@ -91,7 +91,7 @@ fn texts_that_lines_are_not_of() {
         case.binding.function(f, MAIN).line(Position::start(MAIN, ENTRY), at);
         let described = case.finish();
         let emitted = described.emitted(&Mode::exact(Set::OpenCl));
-        assert!(emitted.all(eitri::spirv::Name::Function)[0].contains("</src/a.cl> 300000 9 "));
+        assert!(emitted.all(eitri::spirv::InstructionName::Function)[0].contains("</src/a.cl> 300000 9 "));
         assert_eq!(emitted.left().iter().filter(|left| left.contains("not in")).count(), 0);
         is_clean(&described, &Mode::exact(Set::OpenCl));
     }

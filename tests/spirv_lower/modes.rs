@@ -1,7 +1,7 @@
 //! Fields of a mode and their effects. Fields with a file of their own here are tested there.
 
 use eitri::model::{PointerKind, Qualifier};
-use eitri::spirv::{Mode, Name, Set};
+use eitri::spirv::{InstructionName, Mode, Set};
 use eitri::target::SpaceId;
 
 use crate::spirv_lower::case::Case;
@@ -50,7 +50,7 @@ fn pointers_to_basic_types() {
             .has("TypeQualifier S * ConstType")
             // Typedefs and qualifiers of other types are replaced by the types.
             .has(r#"LocalVariable "g" S </src/a.cl> 0 0 f None"#);
-        assert_eq!(emitted.all(Name::Typedef).len(), 1);
+        assert_eq!(emitted.all(InstructionName::Typedef).len(), 1);
         assert_eq!(emitted.left().len(), 8, "{:#?}", emitted.left());
     }
 }
@@ -65,8 +65,8 @@ fn names_of_addresses() {
     }
     let emitted = case.emitted(&Mode::validating(Set::OpenCl));
     emitted.has(r#"TypeBasic "S ***************" 64 Address"#);
-    assert_eq!(emitted.all(Name::TypeBasic).len(), 20);
-    assert!(emitted.all(Name::TypeBasic).contains(&r#"TypeBasic "" 64 Address"#));
+    assert_eq!(emitted.all(InstructionName::TypeBasic).len(), 20);
+    assert!(emitted.all(InstructionName::TypeBasic).contains(&r#"TypeBasic "" 64 Address"#));
 }
 
 /// A literal storage class requires its capability in every mode.
@@ -137,6 +137,6 @@ fn base_classes_that_are_left_out() {
     described
         .emitted(&Mode::validating(Set::Shader))
         .has(r#"TypeComposite "D" Structure </src/a.cl> 0 0 unit "" 64 None x"#)
-        .has_no(Name::TypeInheritance)
+        .has_no(InstructionName::TypeInheritance)
         .lacks(&["unit `a.cl`: a base class of type `D`: the validating mode cannot encode this"]);
 }

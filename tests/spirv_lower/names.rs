@@ -1,7 +1,7 @@
 //! Imports: section 4.10.
 
 use eitri::model::Imported;
-use eitri::spirv::{Mode, Name, Set};
+use eitri::spirv::{InstructionName, Mode, Set};
 
 use crate::spirv_lower::case::Case;
 
@@ -35,7 +35,7 @@ fn imports() {
             .lacks(&[]);
     }
     let emitted = described.emitted(&Mode::translator());
-    emitted.has_no(Name::ImportedEntity);
+    emitted.has_no(InstructionName::ImportedEntity);
     assert_eq!(
         emitted.left()[2],
         "unit `a.cl`, function `f`: the import of type `S`: the translator mode cannot encode this"

@@ -2,7 +2,7 @@
 
 use eitri::model::{Accessibility, SourceLine};
 use eitri::omission::{Omission, Property};
-use eitri::spirv::{Field, Id, Mode, Name, Set, check, read};
+use eitri::spirv::{Field, Id, InstructionName, Mode, Set, check, read};
 
 use crate::spirv_lower::case::{COMPUTE, Case, KERNEL, MAIN, TABLE};
 
@@ -160,7 +160,7 @@ fn two_variables_of_one_name() {
         let omitted: Vec<_> = attached.omissions.iter().filter(is_value).map(|it| it.variable()).collect();
         assert!(omitted.len() == 1 && omitted != [Some(second)], "{omitted:?}");
         let facts = read(&attached.words).unwrap();
-        let global = facts.iter().find(|fact| fact.name() == Some(Name::GlobalVariable)).unwrap();
+        let global = facts.iter().find(|fact| fact.name() == Some(InstructionName::GlobalVariable)).unwrap();
         let place = global.operands().find(|it| it.field() == Some(Field::Variable)).unwrap();
         let constants = facts.layout().words().instructions();
         let constant =

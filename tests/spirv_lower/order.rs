@@ -2,7 +2,7 @@
 //! encode them. Section 2.2.
 
 use eitri::build::Extent;
-use eitri::spirv::{Mode, Name, Position, Set};
+use eitri::spirv::{InstructionName, Mode, Position, Set};
 
 use crate::spirv_lower::case::{Case, ENTRY, MAIN};
 
@@ -246,7 +246,7 @@ fn types_that_are_the_same() {
     }
     case.m.subroutine(case.unit, None, &[int]).unwrap();
     let emitted = case.exact();
-    assert_eq!(emitted.all(Name::TypeFunction), ["TypeFunction None void int"]);
+    assert_eq!(emitted.all(InstructionName::TypeFunction), ["TypeFunction None void int"]);
 }
 
 /// The output depends on the description only.
@@ -281,6 +281,9 @@ fn a_pointer_to_a_member_of_what_is_made_of_it() {
     case.m.member(s, "call", pointer, 0).unwrap();
     let described = case.finish();
     for mode in [Mode::exact(Set::Shader), Mode::validating(Set::Shader)] {
-        assert_eq!(described.emitted(&mode).all(Name::TypePtrToMember), ["TypePtrToMember void() none"]);
+        assert_eq!(
+            described.emitted(&mode).all(InstructionName::TypePtrToMember),
+            ["TypePtrToMember void() none"]
+        );
     }
 }

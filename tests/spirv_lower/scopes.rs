@@ -2,7 +2,7 @@
 
 use eitri::model::ScopeKind;
 use eitri::omission::{Omission, Reason, Unimported};
-use eitri::spirv::{Attached, Fact, Facts, Field, Mode, Name, Position, Set};
+use eitri::spirv::{Attached, Fact, Facts, Field, InstructionName, Mode, Position, Set};
 use eitri::spirv::{check, import, read};
 
 use crate::spirv_lower::case::{Case, ENTRY, MAIN};
@@ -65,7 +65,8 @@ fn discriminators() {
 /// Scope of the only function.
 fn scope(words: &[u32]) -> &'static str {
     let facts: Facts<'_> = read(words).expect("reads");
-    let scopes: Vec<Fact<'_>> = facts.iter().filter(|fact| fact.name() == Some(Name::Scope)).collect();
+    let scopes: Vec<Fact<'_>> =
+        facts.iter().filter(|fact| fact.name() == Some(InstructionName::Scope)).collect();
     let last = scopes.last().expect("a DebugScope");
     facts.named(last, Field::Scope).and_then(|of| of.name()).expect("is there").text()
 }
@@ -114,8 +115,8 @@ fn inlined_calls() {
             // The scope belongs to the inlined function.
             .has(r#"LocalVariable "z" int </src/a.cl> 0 0 leaf None"#)
             .lacks(&left);
-        assert_eq!(emitted.all(Name::LexicalBlock), ["LexicalBlock </src/a.cl> 0 0 leaf"]);
-        assert_eq!(emitted.all(Name::LocalVariable).len(), 3);
+        assert_eq!(emitted.all(InstructionName::LexicalBlock), ["LexicalBlock </src/a.cl> 0 0 leaf"]);
+        assert_eq!(emitted.all(InstructionName::LocalVariable).len(), 3);
     }
     // The translator's mode has the call in a block with a discriminator.
     let attached = described.attached(&Mode::translator()).unwrap();
@@ -145,8 +146,8 @@ fn inlined_calls() {
     assert_eq!(left_out, all);
     let facts = read(&attached.words).expect("reads");
     let names: Vec<_> = facts.iter().filter_map(|fact| fact.name()).collect();
-    assert!(!names.contains(&Name::InlinedVariable));
-    assert_eq!(names.iter().filter(|&&name| name == Name::LexicalBlockDiscriminator).count(), 1);
+    assert!(!names.contains(&InstructionName::InlinedVariable));
+    assert_eq!(names.iter().filter(|&&name| name == InstructionName::LexicalBlockDiscriminator).count(), 1);
     described.emitted_as(&Mode::translator());
 }
 
@@ -210,7 +211,7 @@ fn discriminators_of_calls() {
     calls.sort_unstable();
     assert_eq!(calls, [(20, 5), (21, 6), (22, 0), (23, 0), (24, 7), (25, 8), (26, 9)]);
     // Another number is found.
-    for fact in facts.iter().filter(|fact| fact.name() == Some(Name::LexicalBlockDiscriminator)) {
+    for fact in facts.iter().filter(|fact| fact.name() == Some(InstructionName::LexicalBlockDiscriminator)) {
         let mut words = words.clone();
         words[fact.at + 6] += 1;
         let checked = check(&described.module, &described.binding, &mode, &left_out, &words).unwrap();

@@ -2,7 +2,7 @@
 
 use eitri::build::Template;
 use eitri::model::{BaseEncoding, Loc};
-use eitri::spirv::{Mode, Name, Set};
+use eitri::spirv::{InstructionName, Mode, Set};
 
 use crate::spirv_lower::case::Case;
 
@@ -28,10 +28,10 @@ fn parameters() {
             .has("TypeTemplate f<int> T")
             .is_before(r#"TypeComposite "vector<int, 4>""#, "TypeTemplate")
             .lacks(&["unit `a.cl`, function `f<int>`: template parameter `T`: default flag: no operand encodes this"]);
-        assert_eq!(emitted.all(Name::TypeTemplateParameter).len(), 3);
+        assert_eq!(emitted.all(InstructionName::TypeTemplateParameter).len(), 3);
     }
     let emitted = described.emitted(&Mode::translator());
-    emitted.has("TypeTemplate vector<int, 4> T N").has_no(Name::TypeTemplateTemplateParameter);
+    emitted.has("TypeTemplate vector<int, 4> T N").has_no(InstructionName::TypeTemplateTemplateParameter);
     assert_eq!(
         emitted.left()[0],
         "unit `a.cl`: type `vector<int, 4>`: template parameter `A`: the translator mode cannot encode this"
@@ -57,7 +57,7 @@ fn packs() {
         ],
     );
     assert_eq!(
-        emitted.all(Name::TypeTemplateParameter),
+        emitted.all(InstructionName::TypeTemplateParameter),
         [
             r#"TypeTemplateParameter "" int none </src/a.cl> 0 0"#,
             r#"TypeTemplateParameter "" uint none </src/a.cl> 0 0"#
@@ -66,7 +66,7 @@ fn packs() {
     // The validator does not support packs: each parameter is emitted separately.
     described
         .emitted(&Mode::validating(Set::OpenCl))
-        .has_no(Name::TypeTemplateParameterPack)
+        .has_no(InstructionName::TypeTemplateParameterPack)
         .has(r#"TypeTemplateParameter "" uint none </src/a.cl> 0 0"#)
         .has(r#"TypeTemplateTemplateParameter "" "list" </src/a.cl> 0 0"#)
         .lacks(&[
@@ -85,10 +85,12 @@ fn non_templates_are_refused_or_listed() {
     let s = case.m.structure(unit, Some("S"), 4).unwrap();
     let symbol = case.m.symbol("table");
     case.m.template(s, Template::value_at("P", int, Loc::global_symbol(symbol))).unwrap();
-    case.exact().has_no(Name::TypeTemplate).has_no(Name::TypeTemplateParameter).lacks(&[
-        "unit `a.cl`: type `either`: template parameters: it is a union or a declaration",
-        "unit `a.cl`: type `S`: template parameter `P`: its value is not a known integer",
-    ]);
+    case.exact().has_no(InstructionName::TypeTemplate).has_no(InstructionName::TypeTemplateParameter).lacks(
+        &[
+            "unit `a.cl`: type `either`: template parameters: it is a union or a declaration",
+            "unit `a.cl`: type `S`: template parameter `P`: its value is not a known integer",
+        ],
+    );
 }
 
 /// `spirv-val` of 2023.1 does not accept `DebugInfoNone` as a type: a basic type replaces `void`.

@@ -2,7 +2,7 @@
 
 use eitri::build::{Extent, Major};
 use eitri::model::{BaseEncoding, MemorySpace, PointerKind, Qualifier, Val};
-use eitri::spirv::{Mode, Name, Set};
+use eitri::spirv::{InstructionName, Mode, Set};
 use eitri::target::SpaceId;
 
 use crate::spirv_lower::case::Case;
@@ -79,7 +79,7 @@ fn pointers() {
         .has("TypePointer int Generic FlagRValueReference")
         .has("TypePointer none Workgroup None");
     assert_eq!(
-        emitted.all(Name::TypePointer)[3..],
+        emitted.all(InstructionName::TypePointer)[3..],
         [
             "TypePointer int CrossWorkgroup None",
             "TypePointer int UniformConstant None",
@@ -119,7 +119,7 @@ fn qualified_types_and_names() {
     for set in Set::ALL {
         let emitted = described.emitted(&Mode::exact(set));
         assert_eq!(
-            emitted.all(Name::TypeQualifier),
+            emitted.all(InstructionName::TypeQualifier),
             [
                 "TypeQualifier int ConstType",
                 "TypeQualifier int VolatileType",
@@ -155,7 +155,7 @@ fn arrays() {
     // Producers of this set write 0 for an unknown number.
     let emitted = described.emitted(&Mode::exact(Set::Shader));
     emitted.has("TypeArray int 4 1 32");
-    assert_eq!(emitted.all(Name::TypeArray)[1..], ["TypeArray int 0", "TypeArray int 0"]);
+    assert_eq!(emitted.all(InstructionName::TypeArray)[1..], ["TypeArray int 0", "TypeArray int 0"]);
     assert!(emitted.left()[0].ends_with("count of elements: 0 elements; an unknown count is encoded"));
     // An array for each dimension, the last one innermost.
     let emitted = described.emitted(&Mode::translator());
@@ -228,7 +228,7 @@ fn numbers_of_elements_by_variables() {
         );
     }
     let emitted = described.emitted(&Mode::translator());
-    assert_eq!(emitted.all(Name::TypeArray), ["TypeArray int 18446744073709551615"; 3]);
+    assert_eq!(emitted.all(InstructionName::TypeArray), ["TypeArray int 18446744073709551615"; 3]);
     assert!(emitted.left()[0].ends_with(
         "count of elements: it is the variable `n`; the translator mode has constant counts only"
     ));
@@ -247,7 +247,7 @@ fn matrices() {
     let described = case.finish();
     for mode in [Mode::exact(Set::OpenCl), Mode::validating(Set::OpenCl), Mode::translator()] {
         let emitted = described.emitted(&mode);
-        assert!(emitted.all(Name::TypeMatrix).is_empty());
+        assert!(emitted.all(InstructionName::TypeMatrix).is_empty());
         let left = emitted.left().iter().filter(|left| left.contains("a matrix of"));
         let left: Vec<_> = left.map(|left| left.split(": ").last().expect("a text")).collect();
         assert_eq!(
@@ -261,10 +261,10 @@ fn matrices() {
     }
     let all = ["TypeMatrix intx4 3 1", "TypeMatrix intx16 2 0"];
     let exact = described.emitted(&Mode::exact(Set::Shader));
-    assert_eq!(exact.all(Name::TypeMatrix), all);
+    assert_eq!(exact.all(InstructionName::TypeMatrix), all);
     // A vector of 16 is an array there.
     let validating = described.emitted(&Mode::validating(Set::Shader));
-    assert_eq!(validating.all(Name::TypeMatrix), all[..1]);
+    assert_eq!(validating.all(InstructionName::TypeMatrix), all[..1]);
     assert_eq!(validating.left().iter().filter(|left| left.contains("a matrix of 2 rows")).count(), 1);
 }
 
@@ -280,7 +280,10 @@ fn cooperative_matrix_is_encoded_in_version_101_only() {
     let described = case.finish();
     for mode in [Mode::exact(Set::Shader101), Mode::validating(Set::Shader101)] {
         let emitted = described.emitted(&mode);
-        assert_eq!(emitted.all(Name::TypeCooperativeMatrix), ["TypeCooperativeMatrixKHR int 3 16 8 2"]);
+        assert_eq!(
+            emitted.all(InstructionName::TypeCooperativeMatrix),
+            ["TypeCooperativeMatrixKHR int 3 16 8 2"]
+        );
         assert_eq!(emitted.left(), [] as [&str; 0]);
     }
     let expected = "kind: a cooperative matrix is encoded as a type that has only a name";
@@ -300,7 +303,7 @@ fn long_vector_is_encoded_with_the_id_of_its_length_in_version_101() {
     case.m.vector(unit, int, 16).unwrap();
     let described = case.finish();
     let emitted = described.emitted(&Mode::validating(Set::Shader101));
-    assert_eq!(emitted.all(Name::TypeVectorId), ["TypeVectorIdEXT int 16"]);
+    assert_eq!(emitted.all(InstructionName::TypeVectorId), ["TypeVectorIdEXT int 16"]);
     assert_eq!(emitted.left(), [] as [&str; 0]);
 }
 
@@ -318,13 +321,13 @@ fn vectors() {
     let described = case.finish();
     let emitted = described.emitted(&Mode::exact(Set::OpenCl));
     assert_eq!(
-        emitted.all(Name::TypeVector),
+        emitted.all(InstructionName::TypeVector),
         ["TypeVector int 3", "TypeVector int 16", "TypeVector number 4", "TypeVector int* 2"]
     );
     emitted.lacks(&[]);
     // Vectors of one to four elements of a basic type; typedefs of a basic type are skipped.
     let emitted = described.emitted(&Mode::validating(Set::OpenCl));
-    assert_eq!(emitted.all(Name::TypeVector), ["TypeVector int 3", "TypeVector int 4"]);
+    assert_eq!(emitted.all(InstructionName::TypeVector), ["TypeVector int 3", "TypeVector int 4"]);
     emitted.has("TypeArray int 16").has("TypeArray int* 2");
     let left: Vec<_> = emitted.left().iter().map(|left| left.rsplit(": ").next().unwrap()).collect();
     assert_eq!(

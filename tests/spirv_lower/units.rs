@@ -1,7 +1,7 @@
 //! Units, sources, entry points: section 4.2. Macros: section 4.9.
 
 use eitri::model::{Language, VariableKind};
-use eitri::spirv::{Mode, Name, Set};
+use eitri::spirv::{InstructionName, Mode, Set};
 
 use crate::spirv_lower::case::{Case, MAIN};
 
@@ -65,7 +65,7 @@ fn producers() {
     let main = case.m.function(case.unit, "main").unwrap().kernel().id();
     case.binding.function(main, MAIN);
     let described = case.finish();
-    described.emitted(&Mode::exact(Set::OpenCl)).has_no(Name::EntryPoint).lacks(&[
+    described.emitted(&Mode::exact(Set::OpenCl)).has_no(InstructionName::EntryPoint).lacks(&[
         "unit `a.cl`: producer: no operand encodes this",
         "unit `a.cl`: command line: no operand encodes this",
     ]);
@@ -91,8 +91,8 @@ fn long_texts() {
     let described = case.finish();
     let emitted = described.emitted(&Mode::exact(Set::Shader));
     // The odd character is not split: the first string ends a byte early.
-    let [source] = emitted.all(Name::Source)[..] else { panic!() };
-    let [continued] = emitted.all(Name::SourceContinued)[..] else { panic!() };
+    let [source] = emitted.all(InstructionName::Source)[..] else { panic!() };
+    let [continued] = emitted.all(InstructionName::SourceContinued)[..] else { panic!() };
     assert_eq!(source.len(), r#"Source "/src/a.cl" """#.len() + MOST - 1);
     assert_eq!(continued, r#"SourceContinued "é""#);
     described
@@ -143,7 +143,7 @@ fn macros() {
     }
     described
         .emitted(&Mode::translator())
-        .has_no(Name::MacroDef)
+        .has_no(InstructionName::MacroDef)
         .lacks(&["unit `a.cl`: macros: the translator mode cannot encode this"]);
 }
 

@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use eitri::build::Builder;
-use eitri::emit::elf::{Code, new_object};
+use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, Loc};
 use eitri::read::{Dwarf, Object, Skeleton, SplitFiles};
-use eitri::stats::{Build, Options, stats, variable_lines};
+use eitri::stats::{Build, StatsOptions, stats, variable_lines};
 use eitri::target::Target;
 use fields::with_fields;
 use serde_json::Value;
@@ -33,7 +33,7 @@ fn numbers(file: &Path) -> BTreeMap<String, u64> {
     let bytes = std::fs::read(file).expect("the file");
     let read = |name: &str| Ok((name.to_string(), std::fs::read(file.with_file_name(name))?));
     let find = |all: &[Skeleton<'_>]| all.iter().map(|one| read(one.dwo_name)).collect();
-    let options = Options { sound: false, split: SplitFiles::new(&find), ..Options::default() };
+    let options = StatsOptions { sound: false, split: SplitFiles::new(&find), ..StatsOptions::default() };
     stats(&bytes, &options).expect("it is read").numbers().into_iter().collect()
 }
 
@@ -415,7 +415,7 @@ fn units_have_the_sums_of_their_objects() {
     assert!(ran.succeeded, "{ran}");
     let bytes = std::fs::read(output).expect("the file");
     for threads in [1, 2] {
-        let found = stats(&bytes, &Options { threads, ..Options::default() }).expect("it is read");
+        let found = stats(&bytes, &StatsOptions { threads, ..StatsOptions::default() }).expect("it is read");
         let units = found.units.into_iter();
         let units: Vec<_> =
             units.map(|one| (one.name, Some(one.coverage.scope), Some(one.coverage.located))).collect();
@@ -430,7 +430,7 @@ fn units_sum_their_functions() -> eitri::Result<()> {
     let target = Target::x86_64();
     let rax = Loc::register(target.register_named("rax").expect("a register"));
     let mut m = Builder::new(target.clone());
-    let mut code = Code::text(vec![0x90; 0x70]);
+    let mut code = ObjectCode::text(vec![0x90; 0x70]);
     let mut start = 0;
     for (unit, functions) in [("a.c", &[("f", 0x40)][..]), ("b.c", &[("g", 0x20), ("h", 0x10)])] {
         let unit = m.unit(unit);
@@ -444,7 +444,7 @@ fn units_sum_their_functions() -> eitri::Result<()> {
         }
     }
     let written = lower(&m.finish()?, &Consumer::dwarf5(), Policy::Strict)?;
-    let found = stats(&new_object(&target, &code, &written.sections)?, &Options::default())?;
+    let found = stats(&new_object(&target, &code, &written.sections)?, &StatsOptions::default())?;
     let units = found.units.iter().map(|one| (one.name.as_deref(), one.coverage.scope, one.coverage.located));
     // 2 × 0x40 and 0x20; 2 × (0x20 + 0x10) and 0x10 + 0x08.
     let expected = [(Some("a.c"), 0x80, 0x20), (Some("b.c"), 0x60, 0x18)];
@@ -457,8 +457,8 @@ fn units_sum_their_functions() -> eitri::Result<()> {
 fn sound_coverage_omits_entries_with_errors() {
     let file = Path::new(crate::common::ROOT).join("tests/objects/llvm19/k02_reduce.gfx1030.O2.o");
     let bytes = std::fs::read(file).expect("the file");
-    let with = stats(&bytes, &Options::default()).expect("it is read").variables.coverage;
-    let without = stats(&bytes, &Options { sound: false, ..Options::default() })
+    let with = stats(&bytes, &StatsOptions::default()).expect("it is read").variables.coverage;
+    let without = stats(&bytes, &StatsOptions { sound: false, ..StatsOptions::default() })
         .expect("it is read")
         .variables
         .coverage;

@@ -2,7 +2,7 @@
 //! bytes, or an omission. `check` knows both: it finds an object without the property, and a missing omission.
 
 use eitri::consumer::{Consumer, Policy};
-use eitri::emit::elf::{Code, new_object};
+use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::error::ErrorKind;
 use eitri::lower::{Lowered, lower};
 use eitri::model::Module;
@@ -188,7 +188,7 @@ fn all() -> Vec<(usize, Consumer)> {
 }
 
 fn object(module: &Module, lowered: &Lowered) -> Vec<u8> {
-    let code = Code::text(vec![0; 64]).with_function("f", 0, 16).with_function("p", 16, 16);
+    let code = ObjectCode::text(vec![0; 64]).with_function("f", 0, 16).with_function("p", 16, 16);
     new_object(module.target(), &code, &lowered.sections).expect("an object")
 }
 

@@ -6,7 +6,7 @@ use core::ops::Range;
 
 use eitri::build::{Builder, ControlFlow, ExecWrite};
 use eitri::error::{Aligned, ErrorKind};
-use eitri::model::{BaseEncoding, FunctionId, Loc, RegionKind, Row, ScopeId, SourceLine, TypeId};
+use eitri::model::{BaseEncoding, FunctionId, LineTableRow, Loc, RegionKind, ScopeId, SourceLine, TypeId};
 use eitri::op::Reg;
 use eitri::target::{Gfx, Target, Wave};
 use eitri::{Error, Result};
@@ -97,7 +97,7 @@ const LANES: &[(&str, Call)] = &[
 /// Every call with a single pc.
 #[rustfmt::skip]
 const PCS: &[(&str, Call)] = &[
-    ("row", |a, pcs| a.m.row(a.f, Row::new(pcs.start, a.line.file, 1))),
+    ("row", |a, pcs| a.m.row(a.f, LineTableRow::new(pcs.start, a.line.file, 1))),
     ("entry_pc", |a, pcs| a.m.entry_pc(a.f, pcs.start)),
     ("returns_to", |a, pcs| a.m.call(a.f)?.returns_to(pcs.start).map(drop)),
     ("at of a call", |a, pcs| a.m.call(a.f)?.at(pcs.start).map(drop)),

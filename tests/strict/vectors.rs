@@ -5,7 +5,7 @@
 
 use eitri::Result;
 use eitri::build::{Builder, Extent};
-use eitri::emit::elf::{Code, new_object};
+use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::eval::{Context, Evaluator, Snapshot, read_bits};
 use eitri::lower::{Consumer, Lowered, Policy, lower};
 use eitri::model::{BaseEncoding, Loc, Module, RegionKind, TypeId, Val};
@@ -164,7 +164,7 @@ fn in_three(ty: impl Fn(&mut Start) -> Result<TypeId>, raw: Option<&[u8]>) -> Re
 
 fn object(module: &Module) -> Result<(Vec<u8>, Lowered)> {
     let lowered = lower(module, &Consumer::rocgdb(), Policy::Strict)?;
-    let code = Code::text(vec![0; 64]).with_function("f", 0, 64);
+    let code = ObjectCode::text(vec![0; 64]).with_function("f", 0, 64);
     Ok((new_object(module.target(), &code, &lowered.sections)?, lowered))
 }
 

@@ -96,7 +96,7 @@ fn targets_are_those_of_the_user_guide() {
                 "format": "eitri-vectors-1", "targets": contents["targets"], "target": {"name": name},
                 "vectors": [{"name": "it", "dialect": "llvm", "expr": "", "expect": {"location": "undefined"}}]
             });
-            let vectors = eitri::conform::File::from_json(text.to_string()).expect("is read");
+            let vectors = eitri::conform::VectorFile::from_json(text.to_string()).expect("is read");
             let target = vectors.vectors().next().expect("a vector").target;
             assert!(target.built_in().is_none(), "{file}: {name} is not taken from the file");
             let lines = typed.lines().filter(|line| line.starts_with(&format!("{name} ")));
@@ -133,7 +133,7 @@ fn malformed_targets_are_refused() {
             "format": "eitri-vectors-1", "targets": {"mine": target}, "target": {"name": "mine"},
             "vectors": [{"name": "it", "dialect": "llvm", "expr": "", "expect": {"location": "undefined"}}]
         });
-        eitri::conform::File::from_json(text.to_string()).map(drop)
+        eitri::conform::VectorFile::from_json(text.to_string()).map(drop)
     };
     let with = |registers: Value| {
         of(serde_json::json!({"address_size": 8, "endian": "little", "registers": registers}))

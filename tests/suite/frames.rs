@@ -1,6 +1,6 @@
 //! Vectors of call frame information.
 
-use eitri::conform::{File, Verdict};
+use eitri::conform::{VectorFile, Verdict};
 
 /// A CIE: CFA r7+8, register 16 at CFA-8. An FDE of 0x1000..0x1010: after 4 bytes the CFA is r7+16 and register 3 is
 /// saved at CFA-16.
@@ -16,7 +16,7 @@ fn call_frame_information_has_vectors() {
         "vectors": [{{"name": "row", "dialect": "dwarf5", "cfi": {{"bytes": "{bytes}"}},
             "expect": {{"cfa": "mem:0:0x7010"}}}}]}}"#
     );
-    let file = File::from_json(text).unwrap_or_else(|error| panic!("{error}"));
+    let file = VectorFile::from_json(text).unwrap_or_else(|error| panic!("{error}"));
     let outcome = file.vectors().next().expect("a vector").run();
     assert_eq!(outcome.verdict, Verdict::Passed, "{outcome}");
 }
@@ -74,7 +74,7 @@ fn run(section: &str, pc: &str, expect: &str) -> Verdict {
             "memory": [{{"space": 0, "address": "0x7000", "bytes": "22 11 00 00 00 00 00 00 05 20 00 00 00 00 00 00"}}]}},
         "vectors": [{{"name": "row", "dialect": "dwarf5", "cfi": {{"bytes": "{bytes}"}}, "expect": {expect}}}]}}"#
     );
-    let file = File::from_json(text).unwrap_or_else(|error| panic!("{expect}: {error}"));
+    let file = VectorFile::from_json(text).unwrap_or_else(|error| panic!("{expect}: {error}"));
     let outcome = file.vectors().next().expect("a vector").run();
     println!("{outcome}");
     outcome.verdict

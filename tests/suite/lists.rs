@@ -1,6 +1,6 @@
 //! Vectors of lists in their section, with a header.
 
-use eitri::conform::{File, Verdict};
+use eitri::conform::{VectorFile, Verdict};
 
 /// `.debug_loclists`: a header with an address size in bytes, and a default entry with `DW_OP_reg0`.
 fn section(address_bytes: u8) -> String {
@@ -16,7 +16,7 @@ fn the_header_of_a_list_has_the_address_size_of_the_unit() {
                 "loclist": {{"bytes": "{}"}}, "expect": {expect}}}]}}"#,
             section(address_bytes)
         );
-        let file = File::from_json(text).unwrap_or_else(|error| panic!("{error}"));
+        let file = VectorFile::from_json(text).unwrap_or_else(|error| panic!("{error}"));
         let outcome = file.vectors().next().expect("a vector").run();
         assert_eq!(outcome.verdict, Verdict::Passed, "{outcome}");
     }

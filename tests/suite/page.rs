@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 
-use eitri::conform::{File, Report};
+use eitri::conform::{ConformReport, VectorFile};
 use serde_json::Value;
 
 use super::tools::{Folder, Ran, Tool};
@@ -65,10 +65,10 @@ fn a_runner_that_knows_the_page_alone_judges_right_and_wrong_answers() {
 /// Results of the built-in evaluator, judged by the other program.
 #[test]
 fn the_runner_agrees_with_the_verdicts_of_the_crate() {
-    let mut report = Report::default();
+    let mut report = ConformReport::default();
     for path in paths() {
         let text = std::fs::read_to_string(&path).expect("the file is read");
-        File::from_json(text).expect("is a file of vectors").run("", None, &mut report);
+        VectorFile::from_json(text).expect("is a file of vectors").run("", None, &mut report);
     }
     let given = Folder::new();
     let judged = |lines: &str| {
@@ -153,7 +153,7 @@ fn the_schema_takes_every_file_and_refuses_wrong_ones() {
     let accepted = files.into_iter().zip(changed.iter().map(|(_, is_accepted)| *is_accepted));
     validate::by(&folder().join("../../docs/vectors.schema.json"), &accepted.collect::<Vec<_>>());
     for (file, is_accepted) in changed {
-        assert_eq!(File::from_json(file.to_string()).is_ok(), is_accepted, "{file}");
+        assert_eq!(VectorFile::from_json(file.to_string()).is_ok(), is_accepted, "{file}");
     }
 }
 

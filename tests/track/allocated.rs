@@ -9,8 +9,8 @@ use eitri::build::{BlockId, Builder, ControlFlow};
 use eitri::error::ErrorKind;
 use eitri::model::{BaseEncoding, Loc, VariableId};
 use eitri::target::{Gfx, Target, Wave};
-use eitri::track::regalloc2::{self as adapter, Machine, Spills};
-use eitri::track::{Code, Place, Places};
+use eitri::track::regalloc2::{self as adapter, MachineCode, Spills};
+use eitri::track::{CodeEffects, Place, Places};
 use regalloc2::fuzzing::func::{Func, Options, machine_env};
 use regalloc2::{
     Allocation, Block, Edit, Function, Inst, InstPosition, OperandKind, Output, RegClass, RegallocOptions,
@@ -42,7 +42,7 @@ struct Emitted<'a> {
     copied: Vec<Option<usize>>,
 }
 
-impl Machine for Emitted<'_> {
+impl MachineCode for Emitted<'_> {
     fn inst(&self, inst: Inst) -> Range<u64> {
         self.inst[inst.index()].clone()
     }
@@ -325,13 +325,13 @@ fn compare(seed: u64, totals: &mut Totals) {
     let kernel = builder.function(unit, "k").expect("a unit").code("k", end).kernel().id();
     let types =
         [32, 64].map(|bits| builder.base_type(unit, "t", BaseEncoding::Unsigned, bits).expect("a type"));
-    let mut code = Code::new(&gpu, emitted.flow(&f));
+    let mut code = CodeEffects::new(&gpu, emitted.flow(&f));
     let values =
         adapter::add(&mut code, &f, &output, &emitted).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
     // A variable for each register, assigned where the register is defined.
     let mut assigned: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     let mut variables: BTreeMap<usize, (VariableId, RegClass)> = BTreeMap::new();
-    let mut assign = |pc: u64, register: VReg, code: &mut Code| {
+    let mut assign = |pc: u64, register: VReg, code: &mut CodeEffects| {
         let ty = types[usize::from(register.class() == RegClass::Vector)];
         let name = format!("x{}", register.vreg());
         let id = builder.variable(kernel, &name, ty).expect("a scope and a type").id();

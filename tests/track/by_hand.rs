@@ -4,7 +4,7 @@
 use eitri::build::{Builder, ControlFlow, ExecWrite};
 use eitri::model::{BaseEncoding, Half, Loc, VariableId};
 use eitri::target::{Gfx, Target, Wave};
-use eitri::track::{Code, Keep, Place, Places};
+use eitri::track::{CodeEffects, Keep, Place, Places};
 
 /// A kernel with one variable of some bits.
 struct Kernel {
@@ -53,7 +53,7 @@ fn one_block() -> ControlFlow {
 fn old_contents_last_until_the_end_of_an_instruction() -> eitri::Result<()> {
     for is_several in [false, true] {
         let mut k = Kernel::new(32)?;
-        let mut code = Code::new(&k.gpu, one_block());
+        let mut code = CodeEffects::new(&k.gpu, one_block());
         let [a, b] = [code.value(32), code.value(32)];
         code.instruction(0x00..0x04).define(a, &[k.scalar(4)])?;
         code.assign(0x04, k.variable, a)?;
@@ -79,7 +79,7 @@ fn old_contents_last_until_the_end_of_an_instruction() -> eitri::Result<()> {
 #[test]
 fn claims_between_instructions_of_one_step_are_stale() -> eitri::Result<()> {
     let mut k = Kernel::new(32)?;
-    let mut code = Code::new(&k.gpu, one_block());
+    let mut code = CodeEffects::new(&k.gpu, one_block());
     let [a, b] = [code.value(32), code.value(32)];
     code.instruction(0x00..0x04).define(a, &[k.scalar(4)])?;
     code.assign(0x04, k.variable, a)?;
@@ -96,7 +96,7 @@ fn claims_between_instructions_of_one_step_are_stale() -> eitri::Result<()> {
 #[test]
 fn parts_of_wide_values_are_followed() -> eitri::Result<()> {
     let k = Kernel::new(64)?;
-    let mut code = Code::new(&k.gpu, one_block());
+    let mut code = CodeEffects::new(&k.gpu, one_block());
     let [a, t] = [code.value(64), code.value(32)];
     let pair = |n: u16| Places::from([k.row(n), k.row(n + 1)]);
     let parts = |low: Loc, high: Loc| Loc::parts([(low, 32), (high, 32)]);
@@ -120,7 +120,7 @@ fn parts_of_wide_values_are_followed() -> eitri::Result<()> {
 #[test]
 fn halves_of_registers_are_places() -> eitri::Result<()> {
     let k = Kernel::new(16)?;
-    let mut code = Code::new(&k.gpu, one_block());
+    let mut code = CodeEffects::new(&k.gpu, one_block());
     let [a, b] = [code.value(16), code.value(16)];
     let [low, high] = [Half::Low, Half::High].map(|half| k.row(3).half(half));
     code.instruction(0x00..0x04).define(a, &[low])?;
@@ -143,7 +143,7 @@ fn halves_of_registers_are_places() -> eitri::Result<()> {
 fn bits_of_own_places_are_judged() -> eitri::Result<()> {
     for (offset, is_sound) in [(2, true), (0, false)] {
         let mut k = Kernel::new(48)?;
-        let mut code = Code::new(&k.gpu, one_block());
+        let mut code = CodeEffects::new(&k.gpu, one_block());
         let own = code.place(&Loc::stack_slot(64))?;
         let [a, b] = [code.value(32), code.value(16)];
         code.instruction(0x00..0x04).define(a, &[Place::stack_slot(60)])?;
@@ -167,7 +167,7 @@ fn bits_of_own_places_are_judged() -> eitri::Result<()> {
 #[test]
 fn bits_of_two_lanes_are_judged() -> eitri::Result<()> {
     let mut k = Kernel::new(48)?;
-    let mut code = Code::new(&k.gpu, one_block());
+    let mut code = CodeEffects::new(&k.gpu, one_block());
     let lane = Place::lane(k.gpu.vgpr(3)?, 30).half(Half::High);
     code.assign_contents(0x08, k.variable, &[lane, k.row(3)])?;
     let tracked = code.track()?;
@@ -184,7 +184,7 @@ fn bits_of_two_lanes_are_judged() -> eitri::Result<()> {
 #[test]
 fn bits_of_a_mask_behind_others_are_judged() -> eitri::Result<()> {
     let mut k = Kernel::new(4)?;
-    let mut code = Code::new(&k.gpu, one_block());
+    let mut code = CodeEffects::new(&k.gpu, one_block());
     code.assign_contents(0x08, k.variable, &[k.scalar(4).bits(3), Place::lane_bit(k.gpu.sgpr(4)?)])?;
     let tracked = code.track()?;
     tracked.describe(&mut k.builder, Keep::All)?;
@@ -198,7 +198,7 @@ fn bits_of_a_mask_behind_others_are_judged() -> eitri::Result<()> {
 #[test]
 fn own_places_that_are_too_large_are_judged() -> eitri::Result<()> {
     let mut k = Kernel::new(16)?;
-    let mut code = Code::new(&k.gpu, one_block());
+    let mut code = CodeEffects::new(&k.gpu, one_block());
     let own = code.place(&k.s(90))?;
     code.instruction(0x00..0x04).clobber(&[own.bits(64)])?;
     code.assign_contents(0x08, k.variable, &[own.half(Half::High)])?;
@@ -214,7 +214,7 @@ fn own_places_that_are_too_large_are_judged() -> eitri::Result<()> {
 #[test]
 fn homes_are_beside_derived_places() -> eitri::Result<()> {
     let k = Kernel::new(32)?;
-    let mut code = Code::new(&k.gpu, one_block());
+    let mut code = CodeEffects::new(&k.gpu, one_block());
     let a = code.value(32);
     let home = Loc::stack_slot(16);
     code.home(0x00..0x08, k.variable, &home)?;
@@ -242,7 +242,7 @@ fn lanes_bring_values_along_skips() -> eitri::Result<()> {
     flow.edge(start, then).edge(then, other).edge(other, end);
     flow.write(0x00..0x04, ExecWrite::Save(mask)).write(0x04..0x08, ExecWrite::And(mask));
     flow.write(0x10..0x14, ExecWrite::Else(mask)).write(0x18..0x1c, ExecWrite::Restore(mask));
-    let mut code = Code::new(&k.gpu, flow.clone());
+    let mut code = CodeEffects::new(&k.gpu, flow.clone());
     let [a, b, merged] = [code.value(32), code.value(32), code.merged(end, 32)];
     code.instruction(0x08..0x0c).define(a, &[k.row(3)])?;
     code.instruction(0x14..0x18).define(b, &[k.row(3)])?;
@@ -253,7 +253,7 @@ fn lanes_bring_values_along_skips() -> eitri::Result<()> {
     assert_eq!(tracked.unproven(), []);
     assert_eq!(tracked.places_at(k.variable, 0x1c)?, [k.v(3)]);
     // Without the value of one side, nothing is known.
-    let mut code = Code::new(&k.gpu, flow);
+    let mut code = CodeEffects::new(&k.gpu, flow);
     let [a, b, merged] = [code.value(32), code.value(32), code.merged(end, 32)];
     code.instruction(0x08..0x0c).define(a, &[k.row(3)])?;
     code.instruction(0x14..0x18).define(b, &[k.row(3)])?;
@@ -273,7 +273,7 @@ fn block_parameters_do_not_outlive_an_iteration() -> eitri::Result<()> {
     // The first iteration is through `one`.
     flow.edge(start, one).edge(one, join).edge(join, head).edge(head, one).edge(head, two).edge(two, join);
     flow.edge(join, end);
-    let mut code = Code::new(&k.gpu, flow);
+    let mut code = CodeEffects::new(&k.gpu, flow);
     let [a, merged] = [code.value(32), code.merged(join, 32)];
     code.instruction(0x08..0x0c).define(a, &[k.scalar(4)])?;
     code.incoming(one, merged, a)?;
@@ -289,7 +289,7 @@ fn block_parameters_receive_one_value_from_a_block() -> eitri::Result<()> {
     let mut flow = ControlFlow::new();
     let [start, end] = [0x00..0x08, 0x08..0x40].map(|pcs| flow.block(pcs));
     flow.edge(start, end);
-    let mut code = Code::new(&k.gpu, flow);
+    let mut code = CodeEffects::new(&k.gpu, flow);
     let [a, b, merged] = [code.value(32), code.value(32), code.merged(end, 32)];
     code.entry(a, &[k.scalar(4)])?;
     code.entry(b, &[k.scalar(5)])?;
@@ -309,7 +309,7 @@ fn block_parameters_receive_one_value_from_a_block() -> eitri::Result<()> {
 #[test]
 fn lane_edges_are_skips() -> eitri::Result<()> {
     let k = Kernel::new(32)?;
-    let mut code = Code::new(&k.gpu, two_graphs());
+    let mut code = CodeEffects::new(&k.gpu, two_graphs());
     let [a, b] = [code.value(32), code.value(32)];
     code.instruction(0x00..0x04).define(a, &[k.row(3)])?;
     code.assign(0x08, k.variable, a)?;
@@ -323,7 +323,7 @@ fn lane_edges_are_skips() -> eitri::Result<()> {
     assert_eq!(at(0x18)?, [k.v(3)]);
     assert_eq!(at(0x24)?, []);
     // The same with a scalar: the first side overwrites it for the other one.
-    let mut scalar = Code::new(&k.gpu, two_graphs());
+    let mut scalar = CodeEffects::new(&k.gpu, two_graphs());
     let [n, t] = [scalar.value(32), scalar.value(32)];
     scalar.instruction(0x04..0x08).define(n, &[k.scalar(4)])?;
     scalar.assign(0x08, k.variable, n)?;
@@ -353,7 +353,7 @@ fn a_masked_move_defines_a_copy() -> eitri::Result<()> {
     flow.block(0x00..0x40);
     flow.write(0x08..0x0c, ExecWrite::Save(mask)).write(0x0c..0x10, ExecWrite::And(mask));
     flow.write(0x18..0x1c, ExecWrite::Restore(mask));
-    let mut code = Code::new(&k.gpu, flow);
+    let mut code = CodeEffects::new(&k.gpu, flow);
     let [a, b, moved] = [(); 3].map(|()| code.value(32));
     code.instruction(0x00..0x04).define(a, &[k.row(3)])?;
     code.assign(0x04, k.variable, a)?;
@@ -373,7 +373,7 @@ fn a_masked_move_defines_a_copy() -> eitri::Result<()> {
 fn bits_of_a_mask_are_places_of_lanes() -> eitri::Result<()> {
     let k = Kernel::new(1)?;
     let s9 = k.gpu.sgpr(9)?;
-    let mut code = Code::new(&k.gpu, one_block());
+    let mut code = CodeEffects::new(&k.gpu, one_block());
     let c = code.value(1);
     code.instruction(0x00..0x08).define(c, &[Place::lane_bit(s9)])?;
     code.assign(0x08, k.variable, c)?;

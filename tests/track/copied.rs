@@ -3,7 +3,7 @@
 use eitri::build::{Builder, ControlFlow, ExecWrite};
 use eitri::model::{BaseEncoding, Loc};
 use eitri::target::{Gfx, Target, Wave};
-use eitri::track::{Code, Keep, Place};
+use eitri::track::{CodeEffects, Keep, Place};
 use pretty_assertions::assert_eq;
 
 /// ```text
@@ -39,7 +39,7 @@ fn a_copy_has_what_the_variable_had() -> eitri::Result<()> {
     flow.edge(start, then).wave_edge(start, end).edge(then, end);
     flow.write(0x04..0x08, ExecWrite::Save(mask)).write(0x04..0x08, ExecWrite::And(mask));
     flow.write(0x14..0x18, ExecWrite::Restore(mask));
-    let mut code = Code::new(&gpu, flow);
+    let mut code = CodeEffects::new(&gpu, flow);
     let [a, b, c] = [(); 3].map(|()| code.value(32));
     code.instruction(0x00..0x04).define(a, &[Place::per_lane(v3)])?;
     code.assign(0x04, x, a)?;
@@ -84,7 +84,7 @@ fn an_unnamed_variable_keeps_what_another_had() -> eitri::Result<()> {
     let y = m.variable(kernel, "y", int)?.id();
     let mut flow = ControlFlow::new();
     flow.block(0x00..0x10);
-    let mut code = Code::new(&gpu, flow);
+    let mut code = CodeEffects::new(&gpu, flow);
     let [a, b, c] = [(); 3].map(|()| code.value(32));
     code.instruction(0x00..0x04).define(a, &[Place::per_lane(v3)])?;
     code.assign(0x04, x, a)?;
@@ -119,7 +119,7 @@ fn a_copy_of_no_bits_is_refused() -> eitri::Result<()> {
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
     let kernel = m.function(unit, "k")?.code("k", 8).id();
     let x = m.variable(kernel, "x", int)?.id();
-    let mut code = Code::new(&gpu, ControlFlow::new());
+    let mut code = CodeEffects::new(&gpu, ControlFlow::new());
     let error = code.assign_variable(4, x, 8..8, x, 0).expect_err("no bits");
     assert!(error.to_string().starts_with("pc 0x4..0x5: "), "{error}");
     Ok(())
@@ -154,7 +154,7 @@ fn copies_between_variables_are_followed_around_loops() -> eitri::Result<()> {
     let [start, outer, inner, latch, end] = pcs.map(|pcs| flow.block(pcs));
     flow.edge(start, outer).edge(outer, inner).edge(inner, inner).edge(inner, latch);
     flow.edge(latch, outer).edge(latch, end);
-    let mut code = Code::new(&gpu, flow);
+    let mut code = CodeEffects::new(&gpu, flow);
     let [a, b, c] = [(); 3].map(|()| code.value(32));
     code.instruction(0x00..0x04).define(a, &[Place::per_lane(v3)])?;
     code.instruction(0x04..0x08).define(b, &[Place::per_lane(v4)])?;

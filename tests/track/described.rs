@@ -2,7 +2,7 @@
 
 use eitri::json::locate;
 use eitri::model::Module;
-use eitri::track::{Code, Keep};
+use eitri::track::{CodeEffects, Keep};
 use serde_json::{Value, json};
 
 use super::program::{At, BYTES, Op, Program, Source, Stated, blocks};
@@ -102,7 +102,8 @@ fn statements_in_json_are_the_calls() {
         let program = random::program(seed, 5);
         let text = described(&program);
         let mut stated = Stated::new(&program);
-        let (module, all) = Code::from_json(&text).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        let (module, all) =
+            CodeEffects::from_json(&text).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         let [code] = &all[..] else { panic!("one statement") };
         let one = code.track().expect("the code fits");
         let two = stated.code.track().expect("the code fits");
@@ -119,7 +120,7 @@ fn statements_in_json_are_the_calls() {
         let located = locate(&text, Keep::All).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         let module = Module::from_json(&located.text).expect("a description");
         assert_eq!(module, stated.builder.finish().expect("a module"), "seed {seed}");
-        let (_, again) = Code::from_json(&located.text).expect("a description");
+        let (_, again) = CodeEffects::from_json(&located.text).expect("a description");
         let report = again[0].track().expect("the code fits").judge(&module);
         assert!(report.is_sound() && report.missed.is_empty(), "seed {seed}: {report}");
     }

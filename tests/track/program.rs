@@ -7,7 +7,7 @@ use std::ops::Range;
 use eitri::build::{Builder, ControlFlow, ExecWrite, MaskId};
 use eitri::model::{BaseEncoding, Loc, VariableId};
 use eitri::target::{Gfx, Target, Wave};
-use eitri::track::{Code, Place, ValueId};
+use eitri::track::{CodeEffects, Place, ValueId};
 use serde_json::Value;
 
 /// Size of an instruction in bytes.
@@ -310,7 +310,7 @@ pub struct Stated {
     pub gpu: Target,
     pub builder: Builder,
     pub variables: BTreeMap<String, VariableId>,
-    pub code: Code,
+    pub code: CodeEffects,
 }
 
 impl Stated {
@@ -325,7 +325,7 @@ impl Stated {
             let id = builder.variable(kernel, &name, int).expect("a scope and a type").id();
             variables.insert(name, id);
         }
-        let mut code = Code::new(&gpu, flow(program, &gpu));
+        let mut code = CodeEffects::new(&gpu, flow(program, &gpu));
         tell(program, &gpu, &mut code, &variables);
         Self { gpu, builder, variables, code }
     }
@@ -381,10 +381,10 @@ fn flow(program: &Program, gpu: &Target) -> ControlFlow {
     flow
 }
 
-fn tell(program: &Program, gpu: &Target, code: &mut Code, variables: &BTreeMap<String, VariableId>) {
+fn tell(program: &Program, gpu: &Target, code: &mut CodeEffects, variables: &BTreeMap<String, VariableId>) {
     let mut values: BTreeMap<String, ValueId> = BTreeMap::new();
     let mut value =
-        |code: &mut Code, name: &str| *values.entry(name.into()).or_insert_with(|| code.value(32));
+        |code: &mut CodeEffects, name: &str| *values.entry(name.into()).or_insert_with(|| code.value(32));
     let place = |at: &At| at.place(gpu);
     let places = |all: &[At]| -> Vec<Place> { all.iter().map(place).collect() };
     let mut defined = Vec::new();

@@ -4,7 +4,7 @@ use eitri::build::{Builder, ControlFlow, ExecWrite};
 use eitri::model::{BaseEncoding, Half, Loc, VariableId};
 use eitri::op::Reg;
 use eitri::target::{Gfx, Target, Wave};
-use eitri::track::{Code, Place, ValueId};
+use eitri::track::{CodeEffects, Place, ValueId};
 
 fn gpu() -> Target {
     Target::amdgpu(Gfx::GFX1030, Wave::W32).expect("the processor runs such waves")
@@ -17,11 +17,11 @@ fn one_block() -> ControlFlow {
 }
 
 /// The error of some statements, or of tracking them.
-fn error(flow: ControlFlow, tell: impl FnOnce(&mut Code, [Place; 3]) -> eitri::Result<()>) -> String {
+fn error(flow: ControlFlow, tell: impl FnOnce(&mut CodeEffects, [Place; 3]) -> eitri::Result<()>) -> String {
     let gpu = gpu();
     let s4 = Place::register(gpu.sgpr(4).expect("known"));
     let [v3, pair] = [Place::per_lane(gpu.vgpr(3).expect("known")), Place::stack_slot(0).bits(64)];
-    let mut code = Code::new(&gpu, flow);
+    let mut code = CodeEffects::new(&gpu, flow);
     let stated = tell(&mut code, [s4, v3, pair]);
     stated.and_then(|()| code.track().map(drop)).expect_err("refused").to_string()
 }
@@ -85,7 +85,7 @@ fn refusals_name_pc_block_and_place() {
     let mut flow = ControlFlow::new();
     let [start, end] = [0x00..0x08, 0x08..0x20].map(|pcs| flow.block(pcs));
     flow.edge(start, end);
-    type Tell<'a> = &'a dyn Fn(&mut Code, ValueId, VariableId) -> eitri::Result<()>;
+    type Tell<'a> = &'a dyn Fn(&mut CodeEffects, ValueId, VariableId) -> eitri::Result<()>;
     let instruction = "pc 0x10..0x14, block 0x8..0x20";
     let assignment = "pc 0x10..0x11, block 0x8..0x20";
     let entry = "pc 0x0..0x1, block 0x0..0x8";
@@ -133,7 +133,7 @@ fn refusals_name_pc_block_and_place() {
     let kernel = builder.function(unit, "k").expect("a unit").code("k", 0x20).kernel().id();
     let variable = builder.variable(kernel, "x", int).expect("a scope and a type").id();
     for (at, (pcs, place, tell)) in refused.iter().enumerate() {
-        let mut code = Code::new(&gpu, flow.clone());
+        let mut code = CodeEffects::new(&gpu, flow.clone());
         let value = code.value(32);
         code.instruction(0..4).define(value, &[v3]).expect("it fits");
         let error = tell(&mut code, value, variable).expect_err("refused").to_string();

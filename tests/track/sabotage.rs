@@ -1,7 +1,7 @@
 //! Mistakes that compilers make: in the statements about code, and in a description.
 
 use eitri::model::{Loc, Module};
-use eitri::track::{Keep, Report};
+use eitri::track::{Keep, TrackReport};
 
 use super::program::{Op, Program, Stated};
 use super::random;
@@ -123,7 +123,7 @@ fn described(program: &Program, keep: Keep) -> Module {
     stated.builder.finish().expect("a module")
 }
 
-fn judged(program: &Program, module: &Module) -> Report {
+fn judged(program: &Program, module: &Module) -> TrackReport {
     Stated::new(program).code.track().expect("the code fits").judge(module)
 }
 
@@ -143,7 +143,7 @@ fn mistakes_in_what_is_told_are_found() {
         // The description that follows from the mistake, and the right one with the mistaken code.
         let one = judged(&right, &described(&wrong, Keep::All));
         let two = judged(&wrong, &module);
-        let is_complete = |report: &Report| report.is_sound() && report.missed.is_empty();
+        let is_complete = |report: &TrackReport| report.is_sound() && report.missed.is_empty();
         if is_complete(&one) || is_complete(&two) || (one.is_sound() && two.is_sound()) {
             lost.push(name);
         }

@@ -3,10 +3,8 @@
 use std::collections::BTreeMap;
 
 use eitri::op::{Dialect, Encoding};
-use eitri::read::{CfaRule, FrameRow, FrameSection, Frames, Object, Rule, Sections};
-use gimli::{
-    BaseAddresses, EndianSlice, LittleEndian, RegisterRule, UnwindContext, UnwindExpression, UnwindSection,
-};
+use eitri::read::{CfaRule, FrameRow, FrameSection, Frames, Object, RegisterRule, Sections};
+use gimli::{BaseAddresses, EndianSlice, LittleEndian, UnwindContext, UnwindExpression, UnwindSection};
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 
@@ -30,13 +28,13 @@ fn ours(row: &FrameRow<'_>) -> Row {
     };
     let rules = row.rules.iter().map(|&(reg, rule)| {
         let rule = match rule {
-            Rule::Undefined => "undefined".into(),
-            Rule::SameValue => "same".into(),
-            Rule::Offset(by) => format!("at {by:+}"),
-            Rule::ValOffset(by) => format!("is {by:+}"),
-            Rule::Register(from) => format!("in {}", from.0),
-            Rule::Expression(expr) => format!("at {}", expression(expr)),
-            Rule::ValExpression(expr) => format!("is {}", expression(expr)),
+            RegisterRule::Undefined => "undefined".into(),
+            RegisterRule::SameValue => "same".into(),
+            RegisterRule::Offset(by) => format!("at {by:+}"),
+            RegisterRule::ValOffset(by) => format!("is {by:+}"),
+            RegisterRule::Register(from) => format!("in {}", from.0),
+            RegisterRule::Expression(expr) => format!("at {}", expression(expr)),
+            RegisterRule::ValExpression(expr) => format!("is {}", expression(expr)),
         };
         (reg.0, rule)
     });
@@ -52,13 +50,13 @@ fn theirs<'a>(section: &impl UnwindSection<Slice<'a>>, row: &gimli::UnwindTableR
     };
     let rules = row.registers().map(|(reg, rule)| {
         let rule = match rule {
-            RegisterRule::Undefined => "undefined".into(),
-            RegisterRule::SameValue => "same".into(),
-            RegisterRule::Offset(by) => format!("at {by:+}"),
-            RegisterRule::ValOffset(by) => format!("is {by:+}"),
-            RegisterRule::Register(from) => format!("in {}", from.0),
-            RegisterRule::Expression(expr) => format!("at {}", bytes(expr)),
-            RegisterRule::ValExpression(expr) => format!("is {}", bytes(expr)),
+            gimli::RegisterRule::Undefined => "undefined".into(),
+            gimli::RegisterRule::SameValue => "same".into(),
+            gimli::RegisterRule::Offset(by) => format!("at {by:+}"),
+            gimli::RegisterRule::ValOffset(by) => format!("is {by:+}"),
+            gimli::RegisterRule::Register(from) => format!("in {}", from.0),
+            gimli::RegisterRule::Expression(expr) => format!("at {}", bytes(expr)),
+            gimli::RegisterRule::ValExpression(expr) => format!("is {}", bytes(expr)),
             other => panic!("{other:?}"),
         };
         (u64::from(reg.0), rule)

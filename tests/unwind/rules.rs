@@ -1,7 +1,7 @@
 //! Rules of registers and of the canonical frame address, sentence by sentence (A.6.4.1, A.6.4.2). Expectations are
 //! derived by hand.
 
-use eitri::eval::unwind::Result;
+use eitri::eval::unwind::UnwindResult;
 use eitri::eval::{CallStack, Class, Location, Snapshot, read_bits};
 use eitri::op::Reg;
 use eitri::target::{SpaceId, Target};
@@ -41,7 +41,7 @@ pub fn section(program: Program) -> Section {
 }
 
 /// Location of a caller's register under the given rules.
-fn register_of(reg: u64, program: Program) -> Result<Location> {
+fn register_of(reg: u64, program: Program) -> UnwindResult<Location> {
     let section = section(program);
     let machine = machine();
     let target = Target::x86_64();
@@ -232,7 +232,7 @@ fn expressions_that_ask_for_themselves() {
     is_refused(RBX, cfa, Class::IllFormed, "canonical frame address");
 }
 
-fn cfa_of(program: Program) -> Result<String> {
+fn cfa_of(program: Program) -> UnwindResult<String> {
     let section = section(program);
     let machine = machine();
     let target = Target::x86_64();

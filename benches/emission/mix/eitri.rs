@@ -214,7 +214,7 @@ impl OpenUnit<'_> {
         }
         for row in &mix.rows[function.rows.clone()] {
             let file = if row.is_in_header { self.header } else { self.file };
-            let mut described = model::Row::new(row.pc.into(), file, row.line).column(row.column);
+            let mut described = model::LineTableRow::new(row.pc.into(), file, row.line).column(row.column);
             described.is_stmt = row.is_stmt;
             self.m.row(id, described)?;
         }

@@ -10,7 +10,7 @@ use std::ops::Range;
 use eitri::Result;
 use eitri::build::Builder;
 use eitri::model::{
-    Address, DescribedCalls, FileId, FunctionId, Module, Row, ScopeId, TypeId, UnitId, VariableId,
+    Address, DescribedCalls, FileId, FunctionId, LineTableRow, Module, ScopeId, TypeId, UnitId, VariableId,
 };
 use eitri::read::{Dwarf, Entry, LineProgram, Object, Unit};
 use eitri::target::Target;
@@ -119,7 +119,7 @@ impl<'r, 'o> Describer<'r, 'o> {
             let pcs = entry.ranges()?.remove(0);
             let (symbol, by) = self.symbol_at(low);
             let frame_base = match entry.attr(dw::DW_AT_frame_base) {
-                Some(eitri::read::Value::Expr(expr)) => self.loc(expr)?,
+                Some(eitri::read::ResolvedValue::Expr(expr)) => self.loc(expr)?,
                 _ => None,
             };
             let mut function = self.m.describe_function(id)?;
@@ -175,7 +175,7 @@ impl<'r, 'o> Describer<'r, 'o> {
             let (_, (pcs, function)) = self.code.range(..=row.address).next_back().expect("a function's row");
             self.m.row(
                 *function,
-                Row {
+                LineTableRow {
                     pc: row.address - pcs.start,
                     file: self.file(row.file),
                     line: row.line as u32,

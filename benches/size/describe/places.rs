@@ -3,7 +3,7 @@
 use eitri::Result;
 use eitri::model::{Entity, Loc, Symbol, Val};
 use eitri::op::{Decoder, Expr, Op, Slot};
-use eitri::read::{Entry, SymbolKind, Value};
+use eitri::read::{ElfSymbolKind, Entry, ResolvedValue};
 use eitri::target::SpaceId;
 use gimli::constants as dw;
 
@@ -13,15 +13,15 @@ impl<'r, 'o> Describer<'r, 'o> {
     /// The symbol that contains an address, and the offset from it in bytes. Other addresses count from the section
     /// symbol, which every object has.
     pub(super) fn symbol_at(&mut self, address: u64) -> (Symbol, u64) {
-        let is_there = |symbol: &&eitri::read::Symbol<'_>| {
-            let kind = matches!(symbol.kind, SymbolKind::Func | SymbolKind::Object);
+        let is_there = |symbol: &&eitri::read::ElfSymbol<'_>| {
+            let kind = matches!(symbol.kind, ElfSymbolKind::Func | ElfSymbolKind::Object);
             kind && symbol.is_defined && (symbol.address..symbol.address + symbol.size).contains(&address)
         };
         let symbol = self.object.symbols().iter().find(is_there);
         let (name, start) = match symbol {
             Some(symbol) => (symbol.name.as_ref(), symbol.address),
             None => {
-                let in_it = |section: &&eitri::read::Section<'_>| {
+                let in_it = |section: &&eitri::read::ElfSection<'_>| {
                     section.is_loaded()
                         && (section.address..section.address + section.size).contains(&address)
                 };
@@ -95,8 +95,8 @@ impl<'r, 'o> Describer<'r, 'o> {
     /// Location of a variable.
     pub(super) fn place(&mut self, entry: Entry<'r, 'o>) -> Result<Place> {
         match entry.attr(dw::DW_AT_location) {
-            Some(Value::Expr(expr)) => Ok(self.loc(expr)?.map_or(Place::None, Place::Always)),
-            Some(Value::LocList(_)) => {
+            Some(ResolvedValue::Expr(expr)) => Ok(self.loc(expr)?.map_or(Place::None, Place::Always)),
+            Some(ResolvedValue::LocList(_)) => {
                 let mut live = Vec::new();
                 for one in entry.locations(dw::DW_AT_location)?.unwrap_or_default() {
                     assert!(!one.is_default(), "an entry for all other pcs");
@@ -107,9 +107,9 @@ impl<'r, 'o> Describer<'r, 'o> {
                 Ok(Place::Live(live))
             }
             _ => Ok(match entry.attr(dw::DW_AT_const_value) {
-                Some(Value::Signed(value)) => Place::Constant(value.to_le_bytes().to_vec()),
-                Some(Value::Unsigned(value)) => Place::Constant(value.to_le_bytes().to_vec()),
-                Some(Value::Block(bytes)) => Place::Constant(bytes.to_vec()),
+                Some(ResolvedValue::Signed(value)) => Place::Constant(value.to_le_bytes().to_vec()),
+                Some(ResolvedValue::Unsigned(value)) => Place::Constant(value.to_le_bytes().to_vec()),
+                Some(ResolvedValue::Block(bytes)) => Place::Constant(bytes.to_vec()),
                 _ => Place::None,
             }),
         }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use eitri::Result;
 use eitri::build::VariableBuilder;
 use eitri::model::{Loc, ScopeId, SourceLine, VariableId};
-use eitri::read::{Entry, Value};
+use eitri::read::{Entry, ResolvedValue};
 use gimli::constants as dw;
 
 use super::Describer;
@@ -141,7 +141,7 @@ impl<'r, 'o> Describer<'r, 'o> {
             column: entry.number(dw::DW_AT_call_column).unwrap_or(0) as u32,
         };
         let inlined = self.m.inlined(scope, function, &from(entry.ranges()?, of.start), call)?;
-        if let Some(Value::Address(pc)) = entry.attr(dw::DW_AT_entry_pc) {
+        if let Some(ResolvedValue::Address(pc)) = entry.attr(dw::DW_AT_entry_pc) {
             self.m.entry_pc(inlined, pc - of.start)?;
         }
         if let Some(number) = entry.number(dw::DW_AT_GNU_discriminator) {
@@ -175,7 +175,7 @@ impl<'r, 'o> Describer<'r, 'o> {
                     dw::DW_TAG_formal_parameter => self.m.parameter(scope, &name, ty)?,
                     _ => self.m.variable(scope, &name, ty)?,
                 };
-                if let Some(name) = entry.attr(dw::DW_AT_linkage_name).and_then(Value::text) {
+                if let Some(name) = entry.attr(dw::DW_AT_linkage_name).and_then(ResolvedValue::text) {
                     variable.linkage_name(&name);
                 }
                 if let Some((file, line)) = declared {
@@ -198,22 +198,22 @@ impl<'r, 'o> Describer<'r, 'o> {
 
     fn call(&mut self, entry: Entry<'r, 'o>, scope: impl eitri::build::InScope, of: In) -> Result<()> {
         let address = |name| match entry.attr(name) {
-            Some(Value::Address(address)) => Some(address - of.start),
+            Some(ResolvedValue::Address(address)) => Some(address - of.start),
             _ => None,
         };
         let number = |describer: &Self, entry: Entry<'_, '_>, name| match entry.attr(name) {
-            Some(Value::Expr(expr)) => describer.number(expr),
+            Some(ResolvedValue::Expr(expr)) => describer.number(expr),
             _ => Ok(None),
         };
         let target = match entry.attr(dw::DW_AT_call_target) {
-            Some(Value::Expr(expr)) => self.target(expr)?,
+            Some(ResolvedValue::Expr(expr)) => self.target(expr)?,
             _ => None,
         };
         let callee = entry.reference(dw::DW_AT_call_origin).map(|origin| self.functions[&origin.offset()]);
         let mut arguments = Vec::new();
         for argument in entry.children() {
             let loc: Option<Loc> = match argument.attr(dw::DW_AT_location) {
-                Some(Value::Expr(expr)) => self.loc(expr)?,
+                Some(ResolvedValue::Expr(expr)) => self.loc(expr)?,
                 _ => None,
             };
             let value = number(self, argument, dw::DW_AT_call_value)?;

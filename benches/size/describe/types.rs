@@ -76,8 +76,10 @@ impl<'r, 'o> Describer<'r, 'o> {
             dw::DW_TAG_enumeration_type => {
                 let names: Vec<_> = entry.children().map(|one| one.name().unwrap_or_default()).collect();
                 let value = |one: Entry<'_, '_>| match one.attr(dw::DW_AT_const_value) {
-                    Some(eitri::read::Value::Signed(value)) => i128::from(value),
-                    value => i128::from(value.and_then(eitri::read::Value::unsigned).expect("a value")),
+                    Some(eitri::read::ResolvedValue::Signed(value)) => i128::from(value),
+                    value => {
+                        i128::from(value.and_then(eitri::read::ResolvedValue::unsigned).expect("a value"))
+                    }
                 };
                 let values: Vec<(&str, i128)> =
                     names.iter().zip(entry.children()).map(|(name, one)| (&**name, value(one))).collect();

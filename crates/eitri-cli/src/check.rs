@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use eitri::check::{self, Finding, Kind, check_split};
+use eitri::check::{self, CheckFinding, FindingKind, check_split};
 use eitri::emit::ptx;
 use eitri::lower::{Consumer, lower};
 use eitri::model::Module;
@@ -58,7 +58,7 @@ impl CheckArguments {
                 .and(&format!("the description comes first: eitri check {first} {second}")));
         }
         let (mut module, all) = if *code {
-            track::Code::from_json(&text).map_err(in_file(description))?
+            track::CodeEffects::from_json(&text).map_err(in_file(description))?
         } else {
             (described(description, &text)?, Vec::new())
         };
@@ -78,10 +78,10 @@ impl CheckArguments {
         let omissions = lowered.map_err(hints::if_refused(description, hint))?.omissions;
         let mut report = compare(&module, &consumer, &omissions, object, &bytes)?;
         if !self.allow.is_empty() {
-            report = report.without(Kind::Extra);
+            report = report.without(FindingKind::Extra);
         }
         let reports = track_all(&module, &all).map_err(in_file(description))?;
-        report.findings.extend(reports.iter().flat_map(|report| report.stale.iter().map(Finding::from)));
+        report.findings.extend(reports.iter().flat_map(|report| report.stale.iter().map(CheckFinding::from)));
         drop(progress);
         if *code {
             print(Form::Text, &totals(&reports))?;
@@ -109,7 +109,7 @@ fn compare(
     omissions: &[Omission],
     object: &Path,
     bytes: &[u8],
-) -> Result<check::Report, Failure> {
+) -> Result<check::CheckReport, Failure> {
     let report = if consumer.is_split {
         let split = module.split_names().into_iter().map(|name| input(&object.with_file_name(name)));
         let split = split.collect::<Result<Vec<_>, _>>()?;
@@ -122,13 +122,13 @@ fn compare(
 }
 
 /// Checks the locations in a description by its statements about code.
-fn track_all(module: &Module, all: &[track::Code]) -> eitri::Result<Vec<track::Report>> {
+fn track_all(module: &Module, all: &[track::CodeEffects]) -> eitri::Result<Vec<track::TrackReport>> {
     all.iter().map(|code| Ok(code.track()?.judge(module))).collect()
 }
 
 /// Totals for all functions: what is claimed, right and recoverable, and locations that cannot be checked.
-fn totals(reports: &[track::Report]) -> String {
-    let sum = |count: fn(&track::Report) -> u64| reports.iter().map(count).sum::<u64>();
+fn totals(reports: &[track::TrackReport]) -> String {
+    let sum = |count: fn(&track::TrackReport) -> u64| reports.iter().map(count).sum::<u64>();
     let [claimed, right, recoverable] =
         [sum(|report| report.claimed), sum(|report| report.right), sum(|report| report.recoverable)];
     let unchecked = sum(|report| report.unjudged.len() as u64);

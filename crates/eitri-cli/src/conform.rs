@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use eitri::conform::{File, Report};
+use eitri::conform::{ConformReport, VectorFile};
 
 use super::output::{Form, print, print_findings};
 use super::progress::Progress;
@@ -30,9 +30,9 @@ pub struct ConformArguments {
 impl ConformArguments {
     pub fn run(self) -> Result<ExitCode, Failure> {
         let Self { files, format, json, only } = self;
-        let read = |path: &PathBuf| File::from_json(input(path)?).map_err(in_file(path));
+        let read = |path: &PathBuf| VectorFile::from_json(input(path)?).map_err(in_file(path));
         let read = files.iter().map(read).collect::<Result<Vec<_>, Failure>>()?;
-        let mut report = Report::default();
+        let mut report = ConformReport::default();
         for (path, file) in files.iter().zip(&read) {
             let _progress = Progress::begin("conform", path);
             let name = (files.len() > 1).then(|| path.display().to_string());

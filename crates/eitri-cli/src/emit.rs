@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 use clap::ValueEnum;
-use eitri::check::{Finding, check_code, check_ptx};
-use eitri::emit::elf::{self, Attach, Code, Existing, attach_with, new_object_with};
+use eitri::check::{CheckFinding, check_code, check_ptx};
+use eitri::emit::elf::{self, AttachOptions, Existing, ObjectCode, attach_with, new_object_with};
 use eitri::emit::ptx;
 use eitri::error::ErrorKind;
 use eitri::lower::{Consumer, Lowered, lower};
@@ -108,7 +108,7 @@ impl EmitArguments {
     fn ptx(&self, module: &Module, written: &Lowered) -> Result<(Vec<u8>, Vec<Warning>), Failure> {
         let object = self.object.as_deref();
         let text = ptx_text(object)?;
-        let how = ptx::Attach { existing: self.existing(), lines: written.lines.as_ref() };
+        let how = ptx::PtxAttachOptions { existing: self.existing(), lines: written.lines.as_ref() };
         let of_object = hints::if_there(object.unwrap_or(Path::new("-")));
         let report = check_ptx(module, &text).map_err(&of_object)?;
         refuse(&self.description, &report.findings)?;
@@ -123,14 +123,14 @@ impl EmitArguments {
         let sections = &written.sections;
         let compression = self.compression.method();
         let Some(file) = &self.object else {
-            return Ok(new_object_with(target, &Code::elsewhere(sections), sections, compression)?);
+            return Ok(new_object_with(target, &ObjectCode::elsewhere(sections), sections, compression)?);
         };
         let bytes = match &self.member {
             Some(member) => containers::single("emit", file, Some(member))?.1,
             None => Contents::read(file)?,
         };
         check_code(module, &bytes).map_err(in_file(file))?;
-        let how = Attach { existing: self.existing(), compression };
+        let how = AttachOptions { existing: self.existing(), compression };
         attach_with(&bytes, target, sections, &how).map_err(hints::if_there(file))
     }
 
@@ -173,7 +173,7 @@ fn ptx_text(object: Option<&Path>) -> Result<String, Failure> {
 }
 
 /// Refuses a description with findings, and lists them.
-fn refuse(description: &Path, findings: &[Finding]) -> Result<(), Failure> {
+fn refuse(description: &Path, findings: &[CheckFinding]) -> Result<(), Failure> {
     let line = |finding| Failure::line(format_args!("{}: {finding}", description.display())).0;
     let lines: Vec<String> = findings.iter().map(line).collect();
     if lines.is_empty() { Ok(()) } else { Err(Failure(lines.join("\n"))) }

@@ -6,13 +6,13 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use eitri::Consumer;
-use eitri::conform::{Found, Machine, Read, Target, location};
+use eitri::conform::{Found, Read, VectorMachine, VectorTarget, location};
 use eitri::dump::{figure, steps};
 use eitri::eval::{
     self, Body, Context, CurrentObject, DebugInfo, Element, Evaluator, Fault, InLane, PtxRegisters, Snapshot,
     Value, WithDebugInfo,
 };
-use eitri::op::{Dialect, DraftCodes, Encoding, Name, text};
+use eitri::op::{Dialect, DraftCodes, Encoding, OperationName, text};
 use eitri::read::nvidia::RegisterMap;
 use eitri::read::{Dwarf, Entry, Object, SplitFiles, address_in, variable_at, variables_at};
 use eitri::target::{Space, Wave};
@@ -191,7 +191,7 @@ fn ask_entry<T>(
     question: &Question,
     entry: Entry<'_, '_>,
     object: &Object<'_>,
-    (machine, target): (&Machine, &Target),
+    (machine, target): (&VectorMachine, &VectorTarget),
     evaluate: &dyn Fn(&Stop<'_>) -> T,
 ) -> Result<T, Failure> {
     let file = Path::new(&question.subject);
@@ -247,7 +247,7 @@ struct Stop<'a> {
     /// The machine without debug information.
     snapshot: &'a Snapshot,
     context: Context<'a>,
-    target: &'a Target,
+    target: &'a VectorTarget,
 }
 
 impl Stop<'_> {
@@ -331,7 +331,7 @@ fn stopped(
     question: &Question,
     files: &[&Dwarf<'_>],
     of_object: Option<target::Target>,
-) -> Result<(Machine, Target), Failure> {
+) -> Result<(VectorMachine, VectorTarget), Failure> {
     let (mut machines, target) = stops(question, of_object)?;
     let (Some(mut machine), 0) = (machines.pop(), machines.len()) else {
         return Err(Failure("--machine: several stops are for `explain --lanes` only".into()));
@@ -363,17 +363,20 @@ fn stopped(
 pub fn stops(
     question: &Question,
     of_object: Option<target::Target>,
-) -> Result<(Vec<Machine>, Target), Failure> {
-    let named: Option<Target> = question.target.as_deref().map(targets::named).transpose()?.map(Into::into);
-    let of_object: Option<Target> = of_object.map(Into::into);
+) -> Result<(Vec<VectorMachine>, VectorTarget), Failure> {
+    let named: Option<VectorTarget> =
+        question.target.as_deref().map(targets::named).transpose()?.map(Into::into);
+    let of_object: Option<VectorTarget> = of_object.map(Into::into);
     let mut machines = Vec::new();
     let mut target = None;
     for file in &question.machine {
         let text = input(file)?;
         let otherwise = if named.is_none() { target.clone().or(of_object.clone()) } else { None };
         let machine = match otherwise {
-            Some(target) => Machine::stops(&text, None).or_else(|_| Machine::stops(&text, Some(target))),
-            None => Machine::stops(&text, named.clone()),
+            Some(target) => {
+                VectorMachine::stops(&text, None).or_else(|_| VectorMachine::stops(&text, Some(target)))
+            }
+            None => VectorMachine::stops(&text, named.clone()),
         };
         let (of_file, machine) = machine.map_err(in_file(file))?;
         if *target.get_or_insert_with(|| machine.clone()) != machine {
@@ -388,7 +391,7 @@ pub fn stops(
         return Err(Failure("the target is unknown: --target gives it, or the file of --machine".into()));
     };
     if question.machine.is_empty() {
-        machines.push(Machine::from_json("{}", &target)?);
+        machines.push(VectorMachine::from_json("{}", &target)?);
     }
     Ok((machines, target))
 }
@@ -407,7 +410,7 @@ pub fn dialect(question: &Question) -> Result<Dialect> {
     }
 }
 
-fn encoding(question: &Question, target: &Target) -> Result<Encoding> {
+fn encoding(question: &Question, target: &VectorTarget) -> Result<Encoding> {
     let mut encoding = target.encoding(dialect(question)?);
     if let Some(name) = &question.consumer {
         encoding.version = Consumer::named(name)?.version;
@@ -420,8 +423,8 @@ fn encoding(question: &Question, target: &Target) -> Result<Encoding> {
 
 /// Returns numbers for the operations that are accepted for DWARF 6 without a number: numbers that no producer uses.
 fn provisional_codes() -> DraftCodes {
-    let is_unassigned = |name: &Name| DraftCodes::NONE.with(*name, 1).get(*name).is_some();
-    let names = Name::ALL.iter().copied().filter(is_unassigned);
+    let is_unassigned = |name: &OperationName| DraftCodes::NONE.with(*name, 1).get(*name).is_some();
+    let names = OperationName::ALL.iter().copied().filter(is_unassigned);
     names.zip(0xe1..=0xef).fold(DraftCodes::NONE, |codes, (name, code)| codes.with(name, code))
 }
 
@@ -447,7 +450,11 @@ fn expression(text: &str, encoding: Encoding, target: Option<&target::Target>) -
 }
 
 /// Initial stack.
-fn initial(question: &Question, machine: &Machine, target: &Target) -> Result<Vec<Element>, Failure> {
+fn initial(
+    question: &Question,
+    machine: &VectorMachine,
+    target: &VectorTarget,
+) -> Result<Vec<Element>, Failure> {
     if question.initial.is_empty() {
         return Ok(machine.initial.clone());
     }

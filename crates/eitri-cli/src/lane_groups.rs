@@ -3,7 +3,7 @@
 //! A variable's location in a vector register differs from lane to lane, while its contents often do not. Groups are
 //! therefore formed by the contents, if there are any; a group states its location only if all its lanes share it.
 
-use eitri::conform::{Found, Target};
+use eitri::conform::{Found, VectorTarget};
 use eitri::eval::Snapshot;
 use serde_json::{Map, Value};
 
@@ -24,7 +24,7 @@ pub struct LaneGroup {
 pub fn groups(
     answers: impl IntoIterator<Item = Found>,
     before: &Snapshot,
-    target: &Target,
+    target: &VectorTarget,
     longest_text: usize,
 ) -> Vec<LaneGroup> {
     // First and last lane, the first lane's answer, and whether all lanes share its location.

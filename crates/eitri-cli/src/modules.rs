@@ -7,7 +7,7 @@ use clap::Args;
 use eitri::error::{ErrorKind, Present};
 use eitri::model::Module;
 use eitri::omission::Omission;
-use eitri::spirv::{self, Binding, Checked, DescribedModule, Mode, Source};
+use eitri::spirv::{self, Binding, Checked, DescribedModule, Mode, ModuleSource};
 
 use super::output::{say, say_line, write_files};
 use super::{FINDINGS, Failure, in_file, input};
@@ -99,7 +99,7 @@ fn attach(request: &AttachArguments) -> Result<Attached, Failure> {
         String::from_utf8(input(path)?)
             .map_err(|_| in_file(path)(ErrorKind::BadArgument("source is not UTF-8 text".into()).into()))
     };
-    let source = Source {
+    let source = ModuleSource {
         path: request.source.as_ref().map(|path| path.display().to_string()),
         text: request.source.as_deref().map(text).transpose()?,
         language: request.language,

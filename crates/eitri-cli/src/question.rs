@@ -134,7 +134,7 @@ pub enum Kind {
     Any,
 }
 
-impl From<Kind> for eval::Kind {
+impl From<Kind> for eval::ResultKind {
     fn from(kind: Kind) -> Self {
         match kind {
             Kind::Location => Self::Location,

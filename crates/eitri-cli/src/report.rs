@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use eitri::read::SplitFiles;
-use eitri::report::{Options, readable_report};
+use eitri::report::{ReportOptions, readable_report};
 
 use super::output::write_files;
 use super::sources::SourceArguments;
@@ -52,7 +52,7 @@ impl ReportArguments {
         let name = &described.name;
         let split = self.split.read()?;
         let find = split.beside(&self.file);
-        let options = Options {
+        let options = ReportOptions {
             name,
             disassembly: disassembly.as_deref(),
             source: Some(&source),

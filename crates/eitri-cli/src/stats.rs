@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use eitri::read::SplitFiles;
 use eitri::stats::{
-    Build, Change, Coverage, FunctionCoverage, Options, ReadableLines, Repeated, Statistics, UnitCoverage,
-    VariableLines, compare, readable_variable_lines, stats,
+    Build, Change, Coverage, FunctionCoverage, ReadableLines, Repeated, Statistics, StatsOptions,
+    UnitCoverage, VariableLines, compare, readable_variable_lines, stats,
 };
 use serde_json::{Map, Value, json};
 
@@ -70,8 +70,12 @@ impl StatsArguments {
         };
         let threads = threads();
         let split = self.split.read()?;
-        let options =
-            Options { sound: true, threads, variables: self.format == Format::Json, ..Options::default() };
+        let options = StatsOptions {
+            sound: true,
+            threads,
+            variables: self.format == Format::Json,
+            ..StatsOptions::default()
+        };
         let of_base = split.beside(self.against.as_deref().unwrap_or(Path::new("-")));
         let begin = |file: &Path| Progress::begin("stats", file);
         let mut out = Printer::new(if self.format == Format::Json { Form::Json } else { Form::Text });
@@ -109,7 +113,7 @@ impl StatsArguments {
             let base = match &base {
                 Some(object @ Described { name, bytes, .. }) => {
                     let supplementary = object.supplementary();
-                    let options = Options { split: SplitFiles::new(&of_base), supplementary, ..options };
+                    let options = StatsOptions { split: SplitFiles::new(&of_base), supplementary, ..options };
                     let mut base = stats(bytes, &options).map_err(in_file(Path::new(name)))?;
                     unreadable.extend(base.unreadable.drain(..).map(in_file(Path::new(name))));
                     Some((name, base))
@@ -119,7 +123,10 @@ impl StatsArguments {
             let read = |file: &Path, object: &Described| {
                 let find = split.beside(file);
                 let supplementary = object.supplementary();
-                stats(&object.bytes, &Options { split: SplitFiles::new(&find), supplementary, ..options })
+                stats(
+                    &object.bytes,
+                    &StatsOptions { split: SplitFiles::new(&find), supplementary, ..options },
+                )
             };
             let mut last = None;
             let take = |name: String, mut found: Statistics| {

@@ -18,7 +18,7 @@ pub use at::{At, JsonPlace};
 pub use construct::Construct;
 #[doc(hidden)]
 pub use count::Count;
-pub use facts::{Aligned, Conflict, Enclosed, Feature, Identity, Present, Unavailable};
+pub use facts::{Aligned, Conflict, Enclosed, Feature, Identity, Present, UnavailableValue};
 pub use kind::{ErrorKind, Named, Ranges};
 pub use limit::{Limit, Quantity};
 

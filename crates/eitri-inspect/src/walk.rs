@@ -12,7 +12,7 @@
 use gimli::DwAt;
 
 use eitri_dwarf::error::Result;
-use eitri_dwarf::read::{Dwarf, Entry, ListEntry, ListKind, Unit, Value};
+use eitri_dwarf::read::{Dwarf, Entry, ListEntry, ListKind, ResolvedValue, Unit};
 
 /// `DW_AT_LLVM_lane_pc` numbers: LLVM's registry specifies the first, AMD's documents the second.
 pub(crate) const LANE_PC: [DwAt; 2] = [DwAt(0x3e12), DwAt(0x3e0b)];
@@ -100,8 +100,8 @@ impl<F: Clone, S> Scopes<F, S> {
 
     /// Returns the key of a variable's location list; `None` for other locations, and for a unit's own entry.
     #[inline]
-    pub(crate) fn list_key(&self, location: Option<&Value<'_>>) -> Option<ListKey> {
-        let Some(&Value::LocList(offset)) = location else { return None };
+    pub(crate) fn list_key(&self, location: Option<&ResolvedValue<'_>>) -> Option<ListKey> {
+        let Some(&ResolvedValue::LocList(offset)) = location else { return None };
         Some((offset, self.innermost()?.index))
     }
 
@@ -157,16 +157,16 @@ pub(crate) fn walk<'r, 'o: 'r, V: Visit<'r, 'o>>(dwarf: &'r Dwarf<'o>, unit: &Un
 /// error.
 pub(crate) fn read_locations<'o>(
     entry: Entry<'_, 'o>,
-    location: Option<&Value<'o>>,
+    location: Option<&ResolvedValue<'o>>,
     list: &mut Vec<ListEntry<'o>>,
 ) -> Result<bool> {
     list.clear();
     match location {
-        Some(&Value::LocList(offset)) => {
+        Some(&ResolvedValue::LocList(offset)) => {
             let read = entry.dwarf().read_locations(entry.unit(), offset, list);
             read.map(|()| true).map_err(|error| error.or_at(entry.place()))
         }
-        Some(&Value::Expr(expr)) => {
+        Some(&ResolvedValue::Expr(expr)) => {
             let kind = ListKind::Default;
             list.push(ListEntry { offset: entry.offset(), kind, start: 0, end: 0, expr });
             Ok(true)

@@ -8,8 +8,8 @@ use std::slice::from_ref;
 use eitri::build::{BlockId, Builder, ControlFlow, ExecWrite, Major};
 use eitri::lower::{Consumer, Lowered as Written, Policy, lower};
 use eitri::model::{
-    BaseEncoding, FileId, FunctionId, Language, Loc, Module, Row, ScopeId, SourceLine, TypeId, UnitId, Val,
-    VariableId,
+    BaseEncoding, FileId, FunctionId, Language, LineTableRow, Loc, Module, ScopeId, SourceLine, TypeId,
+    UnitId, Val, VariableId,
 };
 use eitri::target::{Gfx, SpaceId, Target, Wave};
 use eitri::track::{self, Keep, ValueId};
@@ -45,7 +45,7 @@ pub fn begin<'a>(
     source: &'a Source,
     all: &'a [Lowered<'_>],
     machines: &'a [Machine],
-) -> eitri::Result<(Describe<'a>, Vec<track::Code>)> {
+) -> eitri::Result<(Describe<'a>, Vec<track::CodeEffects>)> {
     let mut m = Builder::new(target()?);
     let unit = m.unit(&source.name);
     let file = m.primary_file(unit)?;
@@ -191,7 +191,7 @@ impl Describe<'_> {
             }
         }
         for (pc, at) in rows {
-            let row = Row::new(pc, self.file, at.line).column(at.column);
+            let row = LineTableRow::new(pc, self.file, at.line).column(at.column);
             let begins = std::mem::replace(&mut line, at.line) != at.line;
             self.m.row(self.function, if begins { row } else { row.not_stmt() })?;
         }
@@ -372,9 +372,9 @@ impl Describe<'_> {
     }
 
     /// Effects of each instruction, and assignments of values to variables.
-    fn code(&self, flow: ControlFlow, mut variables: Variables) -> eitri::Result<track::Code> {
+    fn code(&self, flow: ControlFlow, mut variables: Variables) -> eitri::Result<track::CodeEffects> {
         let gpu = self.m.target();
-        let (mut code, mut values) = (track::Code::new(gpu, flow), HashMap::<VReg, ValueId>::new());
+        let (mut code, mut values) = (track::CodeEffects::new(gpu, flow), HashMap::<VReg, ValueId>::new());
         let scalars: Vec<_> = (0..).map_while(|n| gpu.sgpr(n).ok()).collect();
         let vectors: Vec<_> = (0..).map_while(|n| gpu.vgpr(n).ok()).collect();
         let place = |at: Place| match at {

@@ -76,7 +76,7 @@ pub fn compile(source: &Source, limits: alloc::Limits) -> Result<Compiled<'_>, R
 }
 
 /// Compares the object with the description.
-pub fn check(compiled: &Compiled<'_>) -> eitri::Result<eitri::check::Report> {
+pub fn check(compiled: &Compiled<'_>) -> eitri::Result<eitri::check::CheckReport> {
     let debug = &compiled.debug;
     eitri::check(&debug.module, &debug.consumer, &debug.written.omissions, &compiled.object)
 }

@@ -1,7 +1,8 @@
 //! The code object: code, kernel descriptor, and metadata, as AMD's loader expects them (code object version 5).
 
 use eitri::emit::elf::{
-    Binding, Code, CodeRelocation, CodeSection, Contents, Place, Symbol, SymbolKind, Visibility,
+    CodeContents, CodeRelocation, CodeSection, CodeSymbol, CodeSymbolKind, ObjectCode, SymbolBinding,
+    SymbolLocation, Visibility,
 };
 
 use crate::emit::Machine;
@@ -18,29 +19,31 @@ struct Needs {
 }
 
 /// Returns the sections and symbols of a kernel.
-pub fn object(source: &Source, all: &[Lowered<'_>], machines: &[Machine]) -> Code {
+pub fn object(source: &Source, all: &[Lowered<'_>], machines: &[Machine]) -> ObjectCode {
     let name = &source.module.entry_points[0].name;
-    let mut code =
-        Code::text(machines.iter().flat_map(|machine| machine.bytes.iter().copied()).collect::<Vec<u8>>());
+    let mut code = ObjectCode::text(
+        machines.iter().flat_map(|machine| machine.bytes.iter().copied()).collect::<Vec<u8>>(),
+    );
     for (lowered, machine) in all.iter().zip(machines) {
         code = code.with_function(&lowered.name, machine.start, machine.bytes.len() as u64);
     }
     let lowered = &all[0];
     let vectors = machines.iter().map(|machine| machine.vectors).max().unwrap_or(0);
     let machine = &Needs { scratch: stack(all, machines), vectors };
-    let mut descriptor = CodeSection::new(".rodata", Contents::ReadOnly, descriptor(lowered, machine), 64);
+    let mut descriptor =
+        CodeSection::new(".rodata", CodeContents::ReadOnly, descriptor(lowered, machine), 64);
     // The field has the distance from the descriptor's start.
     let kind = R_AMDGPU_REL64;
     let symbol = name.clone();
     descriptor.relocations.push(CodeRelocation { offset: 16, kind, symbol, addend: 16 });
     code.sections.push(descriptor);
-    code.sections.push(CodeSection::new(".note", Contents::Note, note(source, lowered, machine), 4));
-    code.symbols.push(Symbol {
+    code.sections.push(CodeSection::new(".note", CodeContents::Note, note(source, lowered, machine), 4));
+    code.symbols.push(CodeSymbol {
         name: format!("{name}.kd"),
-        place: Place::Section { index: 2, offset: 0 },
+        place: SymbolLocation::Section { index: 2, offset: 0 },
         size: 64,
-        kind: SymbolKind::Object,
-        binding: Binding::Global,
+        kind: CodeSymbolKind::Object,
+        binding: SymbolBinding::Global,
         visibility: Visibility::Protected,
     });
     code

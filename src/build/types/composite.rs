@@ -6,7 +6,7 @@ use crate::build::sealed::Sealed;
 use crate::build::variables::VariableBuilder;
 use crate::error::{Error, ErrorKind, Quantity, Result};
 use crate::model::{
-    Accessibility, Base, BaseOffset, Composite, CompositeKind, Discriminant, ExprId, Loc, Member, Scope,
+    Accessibility, Base, BaseOffset, CompositeKind, CompositeType, Discriminant, ExprId, Loc, Member, Scope,
     ScopeKind, Type, TypeId, TypeKind, UnitId, Variant, VariantPart, VariantPartId, VariantValues,
 };
 
@@ -290,7 +290,7 @@ impl Builder {
         let id = self.module.types.next_key();
         let parent = Some(self.module.units[unit].scope);
         let scope = self.push_scope(Scope::new(unit, parent, ScopeKind::Type(id), None), Around::default());
-        let composite = Composite {
+        let composite = CompositeType {
             kind,
             name,
             scope,
@@ -305,7 +305,7 @@ impl Builder {
     }
 
     /// Returns the unit and the composite, if the type is a structure, class or union.
-    pub(super) fn known_composite(&self, of: TypeId) -> Result<(UnitId, &Composite)> {
+    pub(super) fn known_composite(&self, of: TypeId) -> Result<(UnitId, &CompositeType)> {
         match self.module.types.get(of) {
             Some(Type { unit, kind: TypeKind::Composite(composite), .. }) => Ok((*unit, composite)),
             Some(_) => {
@@ -326,7 +326,7 @@ impl Builder {
     }
 
     /// Returns the composite in a type that [`known_composite`](Self::known_composite) has accepted.
-    pub(super) fn composite_mut(&mut self, of: TypeId) -> &mut Composite {
+    pub(super) fn composite_mut(&mut self, of: TypeId) -> &mut CompositeType {
         match &mut self.module.types[of].kind {
             TypeKind::Composite(composite) => composite,
             _ => unreachable!("`known_composite` accepted the type"),

@@ -19,7 +19,7 @@ use super::asked::Asked;
 use super::machine::{self};
 use super::places::{Spans, merged, show, span_of};
 use super::reading::dialect;
-use super::report::{Finding, Kind};
+use super::report::{CheckFinding, FindingKind};
 use super::witness::{Fill, Stopped};
 use crate::consumer::Consumer;
 use crate::error::{At, Count, Error, Result};
@@ -27,20 +27,20 @@ use crate::eval::{self, Context, DebugInfo, Evaluator, PtxRegisters, SpaceLayout
 use crate::model::{FunctionId, LocId, Module, Node, VariableId};
 use crate::ptx::Text;
 use crate::read::nvidia::{INSTRUCTION_BYTES, MappedFunction, PtxText, RegisterMap, ptx_lines};
-use crate::read::{Dwarf, Entry, Object, Symbol};
+use crate::read::{Dwarf, ElfSymbol, Entry, Object};
 
 /// A cubin's coverage of the described variables.
 #[derive(Debug, Clone, Default)]
-pub struct Coverage {
+pub struct PtxCoverage {
     /// Variables that have a location somewhere, in module order.
-    pub variables: Vec<VariableCoverage>,
+    pub variables: Vec<PtxVariableCoverage>,
     /// Locations that differ from the description.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<CheckFinding>,
 }
 
 /// Numbers of pcs at which a variable has a location.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct VariableCoverage {
+pub struct PtxVariableCoverage {
     /// The variable.
     pub variable: VariableId,
     /// Names for messages.
@@ -56,7 +56,7 @@ pub struct VariableCoverage {
     pub beyond: u64,
 }
 
-impl Coverage {
+impl PtxCoverage {
     /// Whether the cubin has no location that differs.
     pub fn is_clean(&self) -> bool {
         self.findings.is_empty()
@@ -71,12 +71,12 @@ impl Coverage {
 }
 
 /// Displays a line for each variable, and a line with the totals.
-impl fmt::Display for Coverage {
+impl fmt::Display for PtxCoverage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for finding in &self.findings {
             writeln!(f, "{finding}")?;
         }
-        for VariableCoverage { at, described, located, readable, beyond, .. } in &self.variables {
+        for PtxVariableCoverage { at, described, located, readable, beyond, .. } in &self.variables {
             write!(
                 f,
                 "{at}: described at {}, located at {located}, readable at {readable}",
@@ -109,7 +109,7 @@ impl fmt::Display for Coverage {
 /// # Errors
 /// Errors from [`Object::read`] and [`Dwarf::read`]; [`BadArgument`](crate::error::ErrorKind::BadArgument) for an
 /// object without its PTX, or without a described function.
-pub fn coverage(module: &Module, consumer: &Consumer, bytes: &[u8]) -> Result<Coverage> {
+pub fn coverage(module: &Module, consumer: &Consumer, bytes: &[u8]) -> Result<PtxCoverage> {
     let object = Object::read_for(bytes, module.target())?;
     let dwarf = Dwarf::read_as(&object, dialect(consumer), consumer.expressions.draft)?;
     let map = RegisterMap::read(&object)?;
@@ -120,7 +120,7 @@ pub fn coverage(module: &Module, consumer: &Consumer, bytes: &[u8]) -> Result<Co
     let compared = Compared { module, consumer, object: &object, info: &info };
     let entries = Entries::new(module, &dwarf);
     let findings = super::ptx::compare(module, &texts).findings;
-    let mut coverage = Coverage { findings, ..Coverage::default() };
+    let mut coverage = PtxCoverage { findings, ..PtxCoverage::default() };
     let rows = rows(&object)?;
     for (id, function) in module.functions() {
         let Some(crate::model::Address::Symbol(symbol, by)) = function.address else { continue };
@@ -146,7 +146,7 @@ pub fn coverage(module: &Module, consumer: &Consumer, bytes: &[u8]) -> Result<Co
 }
 
 /// A function's code addresses, cut at the section's end because a damaged file can have a larger size.
-fn code(object: &Object<'_>, symbol: &Symbol<'_>) -> Range<u64> {
+fn code(object: &Object<'_>, symbol: &ElfSymbol<'_>) -> Range<u64> {
     let section = symbol.section.and_then(|index| object.sections().get(index));
     let end = section.map_or(0, |section| section.address.saturating_add(section.data.len() as u64));
     symbol.address..symbol.address.saturating_add(symbol.size).min(end)
@@ -250,14 +250,14 @@ impl<'c> Compared<'c, '_> {
         code: FunctionCode<'c>,
         variables: &[(VariableId, Option<Entry<'c, 'c>>)],
         pcs: &[(u64, u64)],
-        coverage: &mut Coverage,
+        coverage: &mut PtxCoverage,
     ) {
         let module = self.module;
         let mut by_pc: Vec<u64> = pcs.iter().map(|&(_, pc)| pc).collect();
         by_pc.sort_unstable();
         for &(id, entry) in variables {
             let bits = module.ty(module.variable(id).ty).value_bits().unwrap_or(8);
-            let mut counts = VariableCoverage {
+            let mut counts = PtxVariableCoverage {
                 variable: id,
                 at: module.at_variable(id, None),
                 described: 0,
@@ -288,8 +288,8 @@ impl<'c> Compared<'c, '_> {
                 if !is_same && !is_different {
                     is_different = true;
                     let whole: Vec<Spans> = expected.into_iter().flatten().collect();
-                    coverage.findings.push(Finding {
-                        kind: Kind::Location,
+                    coverage.findings.push(CheckFinding {
+                        kind: FindingKind::Location,
                         at: At { pcs: Some(position..position + 1), ..module.at_variable(id, None) },
                         lane: Some(LANE),
                         expected: show(&merged(&whole, bits), module.target()),
@@ -300,8 +300,8 @@ impl<'c> Compared<'c, '_> {
                 counts.readable += u64::from(self.is_readable(entry, spot));
             }
             if counts.readable == 0 && counts.described > 0 && self.has_place(id) {
-                coverage.findings.push(Finding {
-                    kind: Kind::Location,
+                coverage.findings.push(CheckFinding {
+                    kind: FindingKind::Location,
                     at: module.at_variable(id, None),
                     lane: None,
                     expected: format!("a readable location at some of {}", Count(counts.described, "pc")),

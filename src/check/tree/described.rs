@@ -12,8 +12,8 @@ use crate::check::{files::described, omitted::Omitted};
 use crate::consumer::Consumer;
 use crate::error::At;
 use crate::model::{
-    Argument, DescribedCalls, Function, FunctionId, Imported, LocId, Module, ScopeId, ScopeKind, SourceLine,
-    StringId, TypeKind, Unit, UnitId, Variable, VariableId,
+    Argument, CompileUnit, DescribedCalls, Function, FunctionId, Imported, LocId, Module, ScopeId, ScopeKind,
+    SourceLine, StringId, TypeKind, UnitId, Variable, VariableId,
 };
 use crate::omission::{Property, Subject};
 use crate::read::Object;
@@ -376,7 +376,7 @@ impl<'a> Described<'a> {
         self.with_code(node, self.module.unit(id))
     }
 
-    fn with_code(self, node: Node<'a>, unit: &Unit) -> Node<'a> {
+    fn with_code(self, node: Node<'a>, unit: &CompileUnit) -> Node<'a> {
         let directory = unit.directory.map(|directory| self.module.string(directory));
         let node =
             node.text(dw::DW_AT_comp_dir, directory).elsewhere([dw::DW_AT_stmt_list, dw::DW_AT_ranges]);
@@ -390,7 +390,7 @@ impl<'a> Described<'a> {
     }
 
     /// Adds a unit's language, with its name and version for consumers that read these.
-    fn language(self, node: Node<'a>, unit: &Unit) -> Node<'a> {
+    fn language(self, node: Node<'a>, unit: &CompileUnit) -> Node<'a> {
         let name = unit.language.and_then(|language| language.name());
         let name = name.filter(|_| self.consumer.entries.language_names);
         let version = name.and_then(|(_, version)| unit.language_version.or(version));

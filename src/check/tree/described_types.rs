@@ -6,7 +6,7 @@ use super::described::{Described, Node, Number};
 use super::tags::{accessibility, encoding, memory_space, passed};
 use super::value::{Entity, Value, constant};
 use crate::model::{
-    Base, BaseOffset, Composite, Count, Dimension, Discriminant, Member, Node as LocNode, ScopeKind,
+    Base, BaseOffset, CompositeType, Count, Dimension, Discriminant, Member, Node as LocNode, ScopeKind,
     TemplateArgument, TemplateParameter, Type, TypeId, TypeKind, VariantPartId,
 };
 use crate::omission::{Property, Subject, TemplateOwner};
@@ -116,7 +116,7 @@ impl<'a> Described<'a> {
         node.with(dw::DW_AT_count, count)
     }
 
-    fn composite(self, node: Node<'a>, id: TypeId, composite: &'a Composite) -> Node<'a> {
+    fn composite(self, node: Node<'a>, id: TypeId, composite: &'a CompositeType) -> Node<'a> {
         let mut node = self.templates(node, Subject::Type(id), &composite.templates);
         node.parts.extend(composite.bases.iter().map(|base| self.base(id, base)));
         node.parts.extend(composite.members.iter().map(|member| self.data_member(member)));

@@ -6,7 +6,7 @@ use super::described::{Node, Number};
 use super::found::{Attributes, Found};
 use super::tags::{is_part, is_template};
 use super::value::{Entity, Value};
-use crate::check::{describe::Describe, report::Kind};
+use crate::check::{describe::Describe, report::FindingKind};
 use crate::consumer::{DW_AT_LLVM_LANES, DW_AT_LLVM_LANES_AMD};
 use crate::error::Error;
 use crate::model::is_type_tag;
@@ -28,7 +28,7 @@ pub(in crate::check) struct Reference<'a, 'o> {
 /// What comparing an entry results in: differences, and comparisons that need more than the entry.
 #[derive(Default)]
 pub(in crate::check) struct Compared<'a, 'o> {
-    pub(in crate::check) differences: Vec<(Kind, Different)>,
+    pub(in crate::check) differences: Vec<(FindingKind, Different)>,
     /// Children that belong to an entry which is neither a scope nor a type.
     pub(in crate::check) unexpected: Vec<Entry<'a, 'o>>,
     pub(in crate::check) errors: Vec<Error>,
@@ -42,7 +42,7 @@ impl<'a, 'o> Compared<'a, 'o> {
         if node.tag == entry.tag() {
             self.entry(found, node, entry, is_type_tag(node.tag));
         } else {
-            self.differ(Kind::Attribute, node.called(), entry.describe());
+            self.differ(FindingKind::Attribute, node.called(), entry.describe());
         }
     }
 
@@ -83,7 +83,7 @@ impl<'a, 'o> Compared<'a, 'o> {
                 (expected, found) => expected == found || expected.is_absent() && found.is_absent(),
             };
             if !is_same {
-                let kind = if is_named { Kind::Type } else { kind(*name) };
+                let kind = if is_named { FindingKind::Type } else { kind(*name) };
                 let expected = subject(format!("{} {}", name.describe(), expected.describe()));
                 self.differ(kind, expected, value.describe());
             }
@@ -93,7 +93,7 @@ impl<'a, 'o> Compared<'a, 'o> {
             node.attributes.iter().any(|(listed, _)| *listed == name)
         };
         if let Err((expected, found)) = only(entry, attributes.names(), is_listed) {
-            self.differ(Kind::Attribute, subject(expected), found);
+            self.differ(FindingKind::Attribute, subject(expected), found);
         }
         self.numbers.extend(node.number.map(|number| (number, entry)));
         let mut parts = entry.children().filter(|&child| is_part(child, node.tag));
@@ -101,34 +101,34 @@ impl<'a, 'o> Compared<'a, 'o> {
             match parts.next() {
                 Some(entry) if entry.tag() == part.tag => self.entry(found, part, entry, true),
                 other => {
-                    return self.differ(Kind::Type, subject(part.called()), other.describe());
+                    return self.differ(FindingKind::Type, subject(part.called()), other.describe());
                 }
             }
         }
         match parts.next() {
             Some(part) if is_named || is_template(part.tag()) => {
-                self.differ(Kind::Type, subject("no more".into()), part.describe());
+                self.differ(FindingKind::Type, subject("no more".into()), part.describe());
             }
             part => self.unexpected.extend(part),
         }
     }
 
     #[cold]
-    fn differ(&mut self, kind: Kind, expected: String, found: String) {
+    fn differ(&mut self, kind: FindingKind, expected: String, found: String) {
         self.differences.push((kind, (expected, found)));
     }
 }
 
 /// The kind that a difference in an attribute has.
-fn kind(name: DwAt) -> Kind {
+fn kind(name: DwAt) -> FindingKind {
     match name {
-        dw::DW_AT_type | dw::DW_AT_containing_type => Kind::Type,
+        dw::DW_AT_type | dw::DW_AT_containing_type => FindingKind::Type,
         dw::DW_AT_low_pc
         | dw::DW_AT_ranges
         | dw::DW_AT_entry_pc
         | dw::DW_AT_call_pc
-        | dw::DW_AT_call_return_pc => Kind::Code,
-        _ => Kind::Attribute,
+        | dw::DW_AT_call_return_pc => FindingKind::Code,
+        _ => FindingKind::Attribute,
     }
 }
 
@@ -139,7 +139,8 @@ fn only(entry: Entry<'_, '_>, names: &[DwAt], is_allowed: impl Fn(DwAt) -> bool)
         let is_again = names[..index].contains(&name);
         if is_again || !is_allowed(name) {
             // By index, because a repeated name has several values.
-            let value = entry.attributes().nth(index).map_or(read::Value::Other, |attribute| attribute.value);
+            let value =
+                entry.attributes().nth(index).map_or(read::ResolvedValue::Other, |attribute| attribute.value);
             let is_lanes = name == DW_AT_LLVM_LANES_AMD && entry.unit().encoding.dialect == Dialect::Legacy;
             let name = if is_lanes { DW_AT_LLVM_LANES } else { name };
             let name = crate::dump::names::attribute(name, &value);

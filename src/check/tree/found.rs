@@ -47,7 +47,7 @@ pub(super) struct Attributes<'a, 'o> {
     own: usize,
     names: SmallVec<[DwAt; 24]>,
     /// Values by the same index; `None` for a reference to what the file does not have.
-    values: SmallVec<[Option<read::Value<'o>>; 24]>,
+    values: SmallVec<[Option<read::ResolvedValue<'o>>; 24]>,
 }
 
 impl<'a, 'o> Attributes<'a, 'o> {
@@ -71,13 +71,13 @@ impl<'a, 'o> Attributes<'a, 'o> {
     }
 
     /// The value that its own first attribute with a name has.
-    fn attr(&self, name: DwAt) -> Option<read::Value<'o>> {
+    fn attr(&self, name: DwAt) -> Option<read::ResolvedValue<'o>> {
         let index = self.names().iter().position(|&known| known == name)?;
         self.values[index]
     }
 
     /// The value that an attribute has in the entry itself, or else in an entry that it completes.
-    fn inherited(&self, name: DwAt) -> Option<read::Value<'o>> {
+    fn inherited(&self, name: DwAt) -> Option<read::ResolvedValue<'o>> {
         // The entry's own attributes come first, and hide inherited ones.
         let named = self.names.iter().zip(&self.values).filter(|&(&known, _)| known == name);
         named.into_iter().find_map(|(_, &value)| value)
@@ -155,10 +155,10 @@ impl<'o> Found<'_, 'o> {
             }
             // A reader takes the value's class from the attribute: a number, or a block.
             dw::DW_AT_discr_value => match (attributes.attr(name), attributes.attr(dw::DW_AT_discr_list)) {
-                (Some(read::Value::Block(_)), None) => {
+                (Some(read::ResolvedValue::Block(_)), None) => {
                     Value::Other("a value with the class of a list".into())
                 }
-                (value, None) | (None, value @ Some(read::Value::Block(_))) => {
+                (value, None) | (None, value @ Some(read::ResolvedValue::Block(_))) => {
                     single_value(attributes.entry, value)
                 }
                 (None, Some(_)) => Value::Other("a list with the class of a value".into()),
@@ -176,12 +176,12 @@ impl<'o> Found<'_, 'o> {
                     || is_flag
                     || self.consumer.attributes.memory_space == Some(name);
                 let value = if is_inherited { attributes.inherited(name) } else { attributes.attr(name) };
-                let is_absent = |value: &read::Value<'_>| match value {
-                    read::Value::Unsigned(0) | read::Value::Signed(0) => {
+                let is_absent = |value: &read::ResolvedValue<'_>| match value {
+                    read::ResolvedValue::Unsigned(0) | read::ResolvedValue::Signed(0) => {
                         self.is_zero_absent(attributes, name)
                     }
                     // Comparing the tables follows the offset.
-                    read::Value::Offset(_) => BASES.contains(&name),
+                    read::ResolvedValue::Offset(_) => BASES.contains(&name),
                     _ => false,
                 };
                 single_value(attributes.entry, value.filter(|value| !is_absent(value)))
@@ -215,7 +215,7 @@ impl<'o> Found<'_, 'o> {
         let offset = match (bytes, bits, size.or(from_most)) {
             (None, None, None) if is_base => return Value::Absent,
             (None, None, None) => Some(0),
-            (Some(read::Value::Expr(expr)), None, None) if is_base => {
+            (Some(read::ResolvedValue::Expr(expr)), None, None) if is_base => {
                 return self
                     .constant(expr)
                     .map_or(Value::Expr(expr), |bytes| Value::Number(i128::from(bytes) * 8));
@@ -236,9 +236,9 @@ impl<'o> Found<'_, 'o> {
     }
 
     /// Offset in bytes from an object's start. In DWARF 2 an expression adds it.
-    fn bytes(self, value: read::Value<'_>) -> Option<u64> {
+    fn bytes(self, value: read::ResolvedValue<'_>) -> Option<u64> {
         match value {
-            read::Value::Expr(expr) => self.constant(expr),
+            read::ResolvedValue::Expr(expr) => self.constant(expr),
             value if self.consumer.version > 2 => value.unsigned(),
             _ => None,
         }
@@ -275,17 +275,17 @@ fn is_pointer(tag: DwTag) -> bool {
 }
 
 /// A single attribute's value.
-fn single_value<'a, 'o>(entry: Entry<'a, 'o>, value: Option<read::Value<'o>>) -> Value<'a, 'o> {
+fn single_value<'a, 'o>(entry: Entry<'a, 'o>, value: Option<read::ResolvedValue<'o>>) -> Value<'a, 'o> {
     let Some(value) = value else { return Value::Absent };
     match value {
-        read::Value::Unsigned(number) => Value::Number(number.into()),
-        read::Value::Signed(number) => Value::Number(number.into()),
-        read::Value::Address(address) => Value::Address(address),
-        read::Value::String(string) => Value::Text(string.text()),
-        read::Value::Flag(is) => Value::Flag(is),
-        read::Value::Expr(expr) => Value::Expr(expr),
-        read::Value::Block(bytes) => Value::Block(bytes),
-        read::Value::Reference(_) | read::Value::Signature(_) => {
+        read::ResolvedValue::Unsigned(number) => Value::Number(number.into()),
+        read::ResolvedValue::Signed(number) => Value::Number(number.into()),
+        read::ResolvedValue::Address(address) => Value::Address(address),
+        read::ResolvedValue::String(string) => Value::Text(string.text()),
+        read::ResolvedValue::Flag(is) => Value::Flag(is),
+        read::ResolvedValue::Expr(expr) => Value::Expr(expr),
+        read::ResolvedValue::Block(bytes) => Value::Block(bytes),
+        read::ResolvedValue::Reference(_) | read::ResolvedValue::Signature(_) => {
             entry.referred(value).map_or_else(|| Value::Other(value.describe()), Value::Entry)
         }
         _ => Value::Other(value.describe()),

@@ -9,7 +9,7 @@ use object::write::elf::{Encoder, Rel, SectionHeader, Sym};
 use super::compress::{Compression, compress};
 use super::image::{Image, ImageSection, string_table_header};
 use super::relocatable::{self, Undefined, relocation_header};
-use super::symbols::{Binding, Place, SHN_AMDGPU_LDS, Symbol, SymbolKind, Visibility};
+use super::symbols::{CodeSymbol, CodeSymbolKind, SHN_AMDGPU_LDS, SymbolBinding, SymbolLocation, Visibility};
 use crate::emit::section::Section;
 use crate::error::{Error, ErrorKind, Named, Result};
 use crate::near::nearest;
@@ -26,11 +26,11 @@ use crate::target::Target;
 /// assert_eq!(code.sections[0].name, ".text");
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Code {
+pub struct ObjectCode {
     /// Loaded sections. The first has index 1 in the object, and so in [`Place::Section`].
     pub sections: Vec<CodeSection>,
     /// Symbols defined in the sections. The object lists local symbols first and keeps the order otherwise.
-    pub symbols: Vec<Symbol>,
+    pub symbols: Vec<CodeSymbol>,
     /// Names defined in other objects. Relocations may refer to `symbols` and to `externals`.
     pub externals: Vec<String>,
 }
@@ -41,7 +41,7 @@ pub struct CodeSection {
     /// Name, with the leading dot.
     pub name: String,
     /// Contents type.
-    pub kind: Contents,
+    pub kind: CodeContents,
     /// Contents.
     pub bytes: Vec<u8>,
     /// Alignment in bytes: a power of two.
@@ -52,7 +52,7 @@ pub struct CodeSection {
 
 /// What a loaded section contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Contents {
+pub enum CodeContents {
     /// Machine code.
     Code,
     /// Read-only data, such as kernel descriptors.
@@ -78,18 +78,18 @@ pub struct CodeRelocation {
 
 impl CodeSection {
     /// A section without relocations.
-    pub fn new(name: impl Into<String>, kind: Contents, bytes: Vec<u8>, align: u64) -> Self {
+    pub fn new(name: impl Into<String>, kind: CodeContents, bytes: Vec<u8>, align: u64) -> Self {
         Self { name: name.into(), kind, bytes, align, relocations: Vec::new() }
     }
 }
 
-impl Code {
+impl ObjectCode {
     /// The index that `.text` has in an object from [`Code::text`].
     pub const TEXT: u32 = 1;
 
     /// A single section `.text`, aligned to 256 bytes as AMD requires for kernels.
     pub fn text(bytes: Vec<u8>) -> Self {
-        Self { sections: vec![CodeSection::new(".text", Contents::Code, bytes, 256)], ..Self::default() }
+        Self { sections: vec![CodeSection::new(".text", CodeContents::Code, bytes, 256)], ..Self::default() }
     }
 
     /// No code: every symbol that the debug sections refer to is external.
@@ -107,12 +107,12 @@ impl Code {
     /// * `size` – bytes.
     #[must_use]
     pub fn with_function(mut self, name: impl Into<String>, offset: u64, size: u64) -> Self {
-        self.symbols.push(Symbol {
+        self.symbols.push(CodeSymbol {
             name: name.into(),
-            place: Place::Section { index: Self::TEXT, offset },
+            place: SymbolLocation::Section { index: Self::TEXT, offset },
             size,
-            kind: SymbolKind::Function,
-            binding: Binding::Global,
+            kind: CodeSymbolKind::Function,
+            binding: SymbolBinding::Global,
             visibility: Visibility::Protected,
         });
         self
@@ -129,7 +129,7 @@ impl Code {
 /// * A symbol or a relocation is outside its section, or an alignment is not a power of two.
 /// * A relocation refers to a symbol that is neither in `symbols` nor in `externals`.
 /// * The errors of [`attach`](super::attach) for debug sections and their relocations.
-pub fn new_object(target: &Target, code: &Code, sections: &[Section]) -> Result<Vec<u8>> {
+pub fn new_object(target: &Target, code: &ObjectCode, sections: &[Section]) -> Result<Vec<u8>> {
     new_object_with(target, code, sections, Compression::None)
 }
 
@@ -139,7 +139,7 @@ pub fn new_object(target: &Target, code: &Code, sections: &[Section]) -> Result<
 /// The errors of [`new_object`].
 pub fn new_object_with(
     target: &Target,
-    code: &Code,
+    code: &ObjectCode,
     sections: &[Section],
     compression: Compression,
 ) -> Result<Vec<u8>> {
@@ -168,7 +168,7 @@ pub fn new_object_with(
         }
     }
     let (table, strings) = symbol_table(encoder, &symbols)?;
-    let locals = symbols.iter().filter(|symbol| symbol.binding == Binding::Local).count();
+    let locals = symbols.iter().filter(|symbol| symbol.binding == SymbolBinding::Local).count();
     // The null symbol is local too. Section indices are below 65280: see `Image::add`.
     let header = encoder.symtab_section_header(strtab as u32, locals as u32 + 1);
     image.add(ImageSection::new(b".symtab", header, table))?;
@@ -193,12 +193,12 @@ fn code_section(section: &CodeSection) -> Result<ImageSection<'_>> {
         return Err(Error::bad_argument(text).in_section(&section.name));
     }
     let flags = match section.kind {
-        Contents::Code => elf::SHF_ALLOC | elf::SHF_EXECINSTR,
-        Contents::Data => elf::SHF_ALLOC | elf::SHF_WRITE,
-        Contents::ReadOnly | Contents::Note => elf::SHF_ALLOC,
+        CodeContents::Code => elf::SHF_ALLOC | elf::SHF_EXECINSTR,
+        CodeContents::Data => elf::SHF_ALLOC | elf::SHF_WRITE,
+        CodeContents::ReadOnly | CodeContents::Note => elf::SHF_ALLOC,
     };
     let header = SectionHeader {
-        sh_type: if section.kind == Contents::Note { elf::SHT_NOTE } else { elf::SHT_PROGBITS },
+        sh_type: if section.kind == CodeContents::Note { elf::SHT_NOTE } else { elf::SHT_PROGBITS },
         sh_flags: flags,
         sh_addralign: section.align,
         ..SectionHeader::default()
@@ -208,30 +208,30 @@ fn code_section(section: &CodeSection) -> Result<ImageSection<'_>> {
 
 /// Object symbols, without the null symbol. Local ones come first, because `.symtab` requires it, and external ones
 /// last.
-fn symbols(code: &Code) -> Result<Vec<Symbol>> {
-    let externals = code.externals.iter().map(|name| Symbol {
+fn symbols(code: &ObjectCode) -> Result<Vec<CodeSymbol>> {
+    let externals = code.externals.iter().map(|name| CodeSymbol {
         name: name.clone(),
-        place: Place::Undefined,
+        place: SymbolLocation::Undefined,
         size: 0,
-        kind: SymbolKind::None,
-        binding: Binding::Global,
+        kind: CodeSymbolKind::None,
+        binding: SymbolBinding::Global,
         visibility: Visibility::Default,
     });
-    let mut symbols: Vec<Symbol> = code.symbols.iter().cloned().chain(externals).collect();
-    symbols.sort_by_key(|symbol| symbol.binding != Binding::Local);
+    let mut symbols: Vec<CodeSymbol> = code.symbols.iter().cloned().chain(externals).collect();
+    symbols.sort_by_key(|symbol| symbol.binding != SymbolBinding::Local);
     let mut names = HashSet::new();
     for symbol in &symbols {
         check_name(&symbol.name)?;
         if !names.insert(&symbol.name) {
             return Err(ErrorKind::DuplicateName { kind: Named::Symbol, name: symbol.name.clone() }.into());
         }
-        if symbol.place == Place::Undefined && symbol.binding == Binding::Local {
+        if symbol.place == SymbolLocation::Undefined && symbol.binding == SymbolBinding::Local {
             return Err(Error::bad_argument(format!(
                 "local symbol `{}` is undefined; expected a definition in its object",
                 symbol.name
             )));
         }
-        if let Place::Section { index, offset } = symbol.place {
+        if let SymbolLocation::Section { index, offset } = symbol.place {
             let position = usize::try_from(index).ok().and_then(|index| index.checked_sub(1));
             let section = position.and_then(|position| code.sections.get(position));
             let size = section.map(|section| section.bytes.len() as u64);
@@ -248,7 +248,7 @@ fn symbols(code: &Code) -> Result<Vec<Symbol>> {
 fn relocation_table(
     encoder: Encoder<Endianness>,
     section: &CodeSection,
-    symbols: &[Symbol],
+    symbols: &[CodeSymbol],
 ) -> Result<Vec<u8>> {
     let mut table = Vec::new();
     for relocation in &section.relocations {
@@ -280,7 +280,7 @@ fn relocation_table(
 }
 
 /// The symbol table and its string table.
-fn symbol_table(encoder: Encoder<Endianness>, symbols: &[Symbol]) -> Result<(Vec<u8>, Vec<u8>)> {
+fn symbol_table(encoder: Encoder<Endianness>, symbols: &[CodeSymbol]) -> Result<(Vec<u8>, Vec<u8>)> {
     let too_large =
         || Error::from(ErrorKind::TooLarge("symbol table needs numbers of more than 32 bits".into()));
     u32::try_from(symbols.len()).ok().and_then(|count| count.checked_add(1)).ok_or_else(too_large)?;
@@ -290,22 +290,22 @@ fn symbol_table(encoder: Encoder<Endianness>, symbols: &[Symbol]) -> Result<(Vec
     for symbol in symbols {
         // The encoder uses `special` only without a section.
         let (section, special, value) = match symbol.place {
-            Place::Section { index, offset } => (Some(index), elf::SHN_UNDEF, offset),
-            Place::Address(address) => (None, elf::SHN_ABS, address),
-            Place::Local { align } => (None, elf::SymbolSection(SHN_AMDGPU_LDS), align),
-            Place::Undefined => (None, elf::SHN_UNDEF, 0),
-            Place::Other { index, value } => (None, elf::SymbolSection(index), value),
+            SymbolLocation::Section { index, offset } => (Some(index), elf::SHN_UNDEF, offset),
+            SymbolLocation::Address(address) => (None, elf::SHN_ABS, address),
+            SymbolLocation::Local { align } => (None, elf::SymbolSection(SHN_AMDGPU_LDS), align),
+            SymbolLocation::Undefined => (None, elf::SHN_UNDEF, 0),
+            SymbolLocation::Other { index, value } => (None, elf::SymbolSection(index), value),
         };
         let kind = match symbol.kind {
-            SymbolKind::None => elf::STT_NOTYPE,
-            SymbolKind::Object => elf::STT_OBJECT,
-            SymbolKind::Function => elf::STT_FUNC,
-            SymbolKind::Other(number) => elf::SymbolType(number),
+            CodeSymbolKind::None => elf::STT_NOTYPE,
+            CodeSymbolKind::Object => elf::STT_OBJECT,
+            CodeSymbolKind::Function => elf::STT_FUNC,
+            CodeSymbolKind::Other(number) => elf::SymbolType(number),
         };
         let bind = match symbol.binding {
-            Binding::Local => elf::STB_LOCAL,
-            Binding::Global => elf::STB_GLOBAL,
-            Binding::Weak => elf::STB_WEAK,
+            SymbolBinding::Local => elf::STB_LOCAL,
+            SymbolBinding::Global => elf::STB_GLOBAL,
+            SymbolBinding::Weak => elf::STB_WEAK,
         };
         let visibility = match symbol.visibility {
             Visibility::Default => elf::STV_DEFAULT,

@@ -12,10 +12,12 @@ mod renumber;
 mod symbols;
 mod write;
 
-pub use code::{Code, CodeRelocation, CodeSection, Contents, new_object, new_object_with};
+pub use code::{CodeContents, CodeRelocation, CodeSection, ObjectCode, new_object, new_object_with};
 pub use compress::Compression;
 pub use file::write_file;
-pub use symbols::{Binding, Place, Symbol, SymbolKind, Visibility, contents, symbol_named, symbols};
+pub use symbols::{
+    CodeSymbol, CodeSymbolKind, SymbolBinding, SymbolLocation, Visibility, contents, symbol_named, symbols,
+};
 
 use super::section::Section;
 use crate::error::Result;
@@ -46,7 +48,7 @@ pub enum Existing {
 /// assert_eq!(replace.compression, Compression::None);
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Attach {
+pub struct AttachOptions {
     /// How debug sections in the existing object are treated.
     pub existing: Existing,
     /// How the added debug sections are compressed.
@@ -80,7 +82,7 @@ pub struct Attach {
 /// * A number does not fit a 4-byte field.
 /// * The object lacks a symbol table that is needed, or uses a feature that is not supported.
 pub fn attach(object: &[u8], target: &Target, sections: &[Section]) -> Result<Vec<u8>> {
-    attach_with(object, target, sections, &Attach::default())
+    attach_with(object, target, sections, &AttachOptions::default())
 }
 
 /// Adds debug sections to an object as [`attach`] does, or replaces the existing ones.
@@ -91,7 +93,12 @@ pub fn attach(object: &[u8], target: &Target, sections: &[Section]) -> Result<Ve
 /// # Errors
 /// The errors of [`attach`]; with [`Existing::Replace`], also if a remaining reference names a removed section or
 /// symbol, or if loaded contents would have to change.
-pub fn attach_with(object: &[u8], target: &Target, sections: &[Section], how: &Attach) -> Result<Vec<u8>> {
+pub fn attach_with(
+    object: &[u8],
+    target: &Target,
+    sections: &[Section],
+    how: &AttachOptions,
+) -> Result<Vec<u8>> {
     let mut image = Image::parse(object)?;
     image.check_target(target)?;
     if how.existing == Existing::Replace {

@@ -17,24 +17,24 @@ pub(super) const SHN_AMDGPU_LDS: u16 = elf::SHN_LOPROC;
 
 /// A name for a location in code or data.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Symbol {
+pub struct CodeSymbol {
     /// The name. Reading replaces bytes that are not UTF-8 by U+FFFD.
     pub name: String,
     /// Where the named code or data is.
-    pub place: Place,
+    pub place: SymbolLocation,
     /// Size in bytes that the named code or data has; 0 if unknown.
     pub size: u64,
     /// Symbol type.
-    pub kind: SymbolKind,
+    pub kind: CodeSymbolKind,
     /// Visibility to other objects during linking.
-    pub binding: Binding,
+    pub binding: SymbolBinding,
     /// Visibility to other linked objects during loading.
     pub visibility: Visibility,
 }
 
 /// Where a symbol's code or data is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum SymbolLocation {
     /// In a section of a relocatable object.
     Section {
         /// Section index, counted from 1: 0 is the null section.
@@ -62,7 +62,7 @@ pub enum Place {
 
 /// Symbol type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SymbolKind {
+pub enum CodeSymbolKind {
     /// Unspecified: `STT_NOTYPE`.
     None,
     /// Data.
@@ -75,7 +75,7 @@ pub enum SymbolKind {
 
 /// Whether other objects see a symbol during linking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Binding {
+pub enum SymbolBinding {
     /// Visible in its own object only.
     Local,
     /// Visible in all objects.
@@ -121,29 +121,31 @@ impl RawSymbol<'_> {
         self.section != elf::SHN_UNDEF.0
     }
 
-    fn to_symbol(self, image: &Image<'_>) -> Symbol {
+    fn to_symbol(self, image: &Image<'_>) -> CodeSymbol {
         let place = match self.section {
-            0 => Place::Undefined,
-            SHN_AMDGPU_LDS if image.machine() == elf::EM_AMDGPU => Place::Local { align: self.value },
-            index if index == elf::SHN_ABS.0 => Place::Address(self.value),
-            index if index >= elf::SHN_LORESERVE => Place::Other { index, value: self.value },
-            _ if image.is_linked() => Place::Address(self.value),
-            index => Place::Section { index: index.into(), offset: self.value },
+            0 => SymbolLocation::Undefined,
+            SHN_AMDGPU_LDS if image.machine() == elf::EM_AMDGPU => {
+                SymbolLocation::Local { align: self.value }
+            }
+            index if index == elf::SHN_ABS.0 => SymbolLocation::Address(self.value),
+            index if index >= elf::SHN_LORESERVE => SymbolLocation::Other { index, value: self.value },
+            _ if image.is_linked() => SymbolLocation::Address(self.value),
+            index => SymbolLocation::Section { index: index.into(), offset: self.value },
         };
-        Symbol {
+        CodeSymbol {
             name: String::from_utf8_lossy(self.name).into_owned(),
             place,
             size: self.size,
             kind: match self.info.st_type() {
-                elf::STT_NOTYPE => SymbolKind::None,
-                elf::STT_OBJECT => SymbolKind::Object,
-                elf::STT_FUNC => SymbolKind::Function,
-                other => SymbolKind::Other(other.0),
+                elf::STT_NOTYPE => CodeSymbolKind::None,
+                elf::STT_OBJECT => CodeSymbolKind::Object,
+                elf::STT_FUNC => CodeSymbolKind::Function,
+                other => CodeSymbolKind::Other(other.0),
             },
             binding: match self.info.st_bind() {
-                elf::STB_LOCAL => Binding::Local,
-                elf::STB_WEAK => Binding::Weak,
-                _ => Binding::Global,
+                elf::STB_LOCAL => SymbolBinding::Local,
+                elf::STB_WEAK => SymbolBinding::Weak,
+                _ => SymbolBinding::Global,
             },
             visibility: match self.other & 3 {
                 1 => Visibility::Internal,
@@ -302,7 +304,7 @@ pub(super) fn defined<'i>(lookups: &[Lookup<'i>], name: &str) -> Result<(u32, Ra
 ///
 /// # Errors
 /// `object` is not an ELF64 object, or malformed, or truncated.
-pub fn symbols(object: &[u8]) -> Result<Vec<Symbol>> {
+pub fn symbols(object: &[u8]) -> Result<Vec<CodeSymbol>> {
     let image = Image::parse(object)?;
     let Some(table) = image.find(elf::SHT_SYMTAB).or_else(|| image.find(elf::SHT_DYNSYM)) else {
         return Ok(Vec::new());
@@ -319,7 +321,7 @@ pub fn symbols(object: &[u8]) -> Result<Vec<Symbol>> {
 /// # Errors
 /// The errors of [`symbols`]; also if the object does not have or does not define the symbol, or has several local
 /// symbols of the name.
-pub fn symbol_named(object: &[u8], name: &str) -> Result<Symbol> {
+pub fn symbol_named(object: &[u8], name: &str) -> Result<CodeSymbol> {
     let image = Image::parse(object)?;
     let mut lookups = Vec::new();
     for kind in [elf::SHT_SYMTAB, elf::SHT_DYNSYM] {
@@ -335,7 +337,7 @@ pub fn symbol_named(object: &[u8], name: &str) -> Result<Symbol> {
 ///
 /// # Errors
 /// The errors of [`symbols`]; also if the named bytes are not, or not all, in the file.
-pub fn contents<'o>(object: &'o [u8], symbol: &Symbol) -> Result<&'o [u8]> {
+pub fn contents<'o>(object: &'o [u8], symbol: &CodeSymbol) -> Result<&'o [u8]> {
     let image = Image::parse(object)?;
     // Offset of the symbol within a range in memory or in a section.
     let within = |start: u64, size: u64, at: u64| {
@@ -343,19 +345,19 @@ pub fn contents<'o>(object: &'o [u8], symbol: &Symbol) -> Result<&'o [u8]> {
         (offset.checked_add(symbol.size)? <= size).then_some(offset)
     };
     let position = match symbol.place {
-        Place::Section { index, offset } => {
+        SymbolLocation::Section { index, offset } => {
             let section = usize::try_from(index).ok().and_then(|index| image.sections.get(index));
             section.and_then(|section| {
                 within(0, section.contents.len() as u64, offset)?;
                 Some(section.header.sh_offset + offset)
             })
         }
-        Place::Address(address) => image.segments.iter().find_map(|segment| {
+        SymbolLocation::Address(address) => image.segments.iter().find_map(|segment| {
             let is_loaded = segment.kind == elf::PT_LOAD.0;
             let offset = within(segment.address, segment.size, address).filter(|_| is_loaded)?;
             Some(segment.offset + offset)
         }),
-        Place::Local { .. } | Place::Undefined | Place::Other { .. } => None,
+        SymbolLocation::Local { .. } | SymbolLocation::Undefined | SymbolLocation::Other { .. } => None,
     };
     let Some(offset) = position else {
         let text = format!("bytes of `{}` are not in the object", symbol.name);

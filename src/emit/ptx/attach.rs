@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use super::detach::detach;
 use super::labels::{Labels, position, unknown};
-use super::lines::{FunctionLines, LineRow, Lines, SourcePlace};
+use super::lines::{FunctionLines, Lines, PtxLineRow, SourcePlace};
 use super::sections::{Writer, length};
 use super::text::{decimal, line_start};
 use crate::emit::elf::Existing;
@@ -19,7 +19,7 @@ use crate::target::Target;
 
 /// Options of [`attach`]. The default adds sections alone.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Attach<'a> {
+pub struct PtxAttachOptions<'a> {
     /// Treatment of debug information in the text.
     pub existing: Existing,
     /// Rows of the line table, as `.file` and `.loc`.
@@ -52,7 +52,12 @@ const INLINED_SINCE: (u64, u64) = (7, 2);
 /// * [`ErrorKind::TargetLacks`]: an inlined call needs a later PTX version.
 /// * [`ErrorKind::BadArgument`]: a position is not in its function; ptxas generates one of the sections itself;
 ///   sections refer to a function whose first row is not at position 0, where ptxas misplaces labels.
-pub fn attach(text: &str, target: &Target, sections: &[Section], how: &Attach<'_>) -> Result<String> {
+pub fn attach(
+    text: &str,
+    target: &Target,
+    sections: &[Section],
+    how: &PtxAttachOptions<'_>,
+) -> Result<String> {
     check_target(target)?;
     let mut text = Cow::Borrowed(text);
     if how.existing == Existing::Replace {
@@ -295,7 +300,7 @@ impl Attaching<'_> {
     fn row<'l>(
         &mut self,
         at: usize,
-        row: &LineRow,
+        row: &PtxLineRow,
         lines: &'l Lines,
         last: &mut HashMap<SourcePlace, Option<usize>>,
         strings: &mut Strings<'l>,

@@ -19,21 +19,22 @@ pub struct FunctionLines {
     /// Function symbol.
     pub symbol: String,
     /// Rows with ascending pcs.
-    pub rows: Vec<LineRow>,
+    pub rows: Vec<PtxLineRow>,
 }
 
 impl FunctionLines {
     /// Length of the rows outside inlined calls as directives, or a little more.
     pub(super) fn length(&self) -> usize {
         let number = |number: u32| digits(number.into()) + 1;
-        let row = |row: &LineRow| number(row.place.file) + number(row.place.line) + number(row.place.column);
+        let row =
+            |row: &PtxLineRow| number(row.place.file) + number(row.place.line) + number(row.place.column);
         self.rows.iter().map(|line| "\t.loc\t".len() + row(line)).sum()
     }
 }
 
 /// A row: the instructions from a pc on belong to a location in the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LineRow {
+pub struct PtxLineRow {
     /// Pc, counted from the function's start: in PTX an instruction's number.
     pub pc: u64,
     /// Source location.

@@ -15,9 +15,9 @@ mod lines;
 mod sections;
 mod text;
 
-pub use attach::{Attach, attach};
+pub use attach::{PtxAttachOptions, attach};
 pub use detach::detach;
-pub use lines::{FunctionLines, InlinedCall, LineRow, Lines, SourcePlace};
+pub use lines::{FunctionLines, InlinedCall, Lines, PtxLineRow, SourcePlace};
 
 pub use super::elf::Existing;
 use crate::error::Result;

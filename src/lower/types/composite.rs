@@ -6,13 +6,17 @@ use crate::error::Result;
 use crate::lower::constants::{calling_convention, discriminant_list};
 use crate::lower::entry::EntryWriter;
 use crate::lower::open::{Open, has_children};
-use crate::model::{BaseOffset, Composite, Discriminant, Member, TypeId, VariantPartId, VariantValues};
+use crate::model::{BaseOffset, CompositeType, Discriminant, Member, TypeId, VariantPartId, VariantValues};
 use crate::omission::{Property, Subject};
 use crate::op::{uleb_len, write_byte_uleb};
 
-pub(super) fn write(out: &mut EntryWriter<'_>, id: TypeId, composite: &Composite) -> Result<Option<Open>> {
+pub(super) fn write(
+    out: &mut EntryWriter<'_>,
+    id: TypeId,
+    composite: &CompositeType,
+) -> Result<Option<Open>> {
     let ty = &out.module.types[id];
-    let Composite { name, scope, passed, templates, bases, members, variant_parts, kind: _ } = composite;
+    let CompositeType { name, scope, passed, templates, bases, members, variant_parts, kind: _ } = composite;
     let has_children = !(templates.is_empty()
         && bases.is_empty()
         && members.is_empty()

@@ -1,7 +1,7 @@
 //! Meaning of a frame: the locations of the canonical frame address and of the caller's registers.
 
 use super::numbers::number_in;
-use super::{Contents, NoMeaning, Span, Storage};
+use super::{DescribedStorage, MachineContents, NoMeaning, StorageSpan};
 use crate::model::ids::FunctionId;
 use crate::model::{Column, Module};
 use crate::op::Reg;
@@ -23,8 +23,8 @@ impl Module {
         function: FunctionId,
         pc: u64,
         column: Column,
-        contents: &dyn Contents,
-    ) -> Result<Vec<Span>, NoMeaning> {
+        contents: &dyn MachineContents,
+    ) -> Result<Vec<StorageSpan>, NoMeaning> {
         let frame = InFrame { module: self, function, pc, contents };
         let bits = match column {
             // The first byte identifies the canonical frame address, whatever is stored there.
@@ -40,9 +40,13 @@ impl Module {
                 // By the calling convention this register's value in the caller is the canonical frame address itself.
                 let cfa = self.denote_frame(function, pc, Column::Cfa, contents)?;
                 match cfa.first() {
-                    Some(Span { storage: Storage::Memory(SpaceId::DEFAULT, None), from, .. }) => {
+                    Some(StorageSpan {
+                        storage: DescribedStorage::Memory(SpaceId::DEFAULT, None),
+                        from,
+                        ..
+                    }) => {
                         let bytes = ((from / 8) as u64).to_le_bytes();
-                        Storage::Implicit(bytes[..usize::from(self.target.address_bytes())].to_vec())
+                        DescribedStorage::Implicit(bytes[..usize::from(self.target.address_bytes())].to_vec())
                     }
                     _ => return Err(NoMeaning::Part("the frame's address is not a number".into())),
                 }
@@ -50,12 +54,17 @@ impl Module {
             Column::Register(reg) => {
                 // A convention may preserve only a register's low bits; the remaining bits are lost.
                 let preserved = self.target.preserved_bits(reg).unwrap_or(0);
-                let kept = Span { storage: Storage::Register(reg), from: 0, bits: preserved.into() };
-                let lost = Span { storage: Storage::Undefined, from: 0, bits: (bits - preserved).into() };
+                let kept =
+                    StorageSpan { storage: DescribedStorage::Register(reg), from: 0, bits: preserved.into() };
+                let lost = StorageSpan {
+                    storage: DescribedStorage::Undefined,
+                    from: 0,
+                    bits: (bits - preserved).into(),
+                };
                 return Ok([kept, lost].into_iter().filter(|span| span.bits > 0).collect());
             }
         };
-        Ok(vec![Span { storage, from: 0, bits: bits.into() }])
+        Ok(vec![StorageSpan { storage, from: 0, bits: bits.into() }])
     }
 }
 
@@ -64,10 +73,10 @@ struct InFrame<'m> {
     module: &'m Module,
     function: FunctionId,
     pc: u64,
-    contents: &'m dyn Contents,
+    contents: &'m dyn MachineContents,
 }
 
-impl Contents for InFrame<'_> {
+impl MachineContents for InFrame<'_> {
     fn register(&self, reg: Reg, from: u64, bits: u32) -> Option<u64> {
         self.contents.register(reg, from, bits)
     }
@@ -79,7 +88,7 @@ impl Contents for InFrame<'_> {
         number_in(&spans, self.contents).ok()
     }
 
-    fn cfa(&self) -> Option<Span> {
+    fn cfa(&self) -> Option<StorageSpan> {
         let spans = self.module.denote_frame(self.function, self.pc, Column::Cfa, self.contents).ok()?;
         spans.into_iter().next()
     }

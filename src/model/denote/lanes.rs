@@ -1,6 +1,6 @@
 //! Meaning of lane descriptions: each lane's pc, and the active lanes.
 
-use super::{Contents, Denote, NoMeaning};
+use super::{Denote, MachineContents, NoMeaning};
 use crate::model::ids::{LocId, ScopeId};
 use crate::model::{Mask, Module};
 
@@ -17,7 +17,7 @@ impl Module {
         &self,
         scope: ScopeId,
         pc: u64,
-        contents: &dyn Contents,
+        contents: &dyn MachineContents,
     ) -> Result<Vec<Option<u64>>, NoMeaning> {
         let mut standing = vec![None; self.target.lanes() as usize];
         // The innermost region comes first below, so that a lane keeps the first pc that it gets.
@@ -41,7 +41,12 @@ impl Module {
     ///
     /// # Errors
     /// The reason why a mask has no meaning with these contents.
-    pub fn active_lanes(&self, scope: ScopeId, pc: u64, contents: &dyn Contents) -> Result<u64, NoMeaning> {
+    pub fn active_lanes(
+        &self,
+        scope: ScopeId,
+        pc: u64,
+        contents: &dyn MachineContents,
+    ) -> Result<u64, NoMeaning> {
         let function = self.function_of(scope).ok_or(NoMeaning::Malformed)?;
         if let Some(whole_wave) = self.whole_wave_at(function, pc) {
             return self.mask_of_lanes(scope, whole_wave.mask.loc, contents);
@@ -52,7 +57,12 @@ impl Module {
     }
 
     /// Returns the number in a mask, with one bit per lane.
-    fn mask_of_lanes(&self, scope: ScopeId, loc: LocId, contents: &dyn Contents) -> Result<u64, NoMeaning> {
+    fn mask_of_lanes(
+        &self,
+        scope: ScopeId,
+        loc: LocId,
+        contents: &dyn MachineContents,
+    ) -> Result<u64, NoMeaning> {
         let function = self.function_of(scope).ok_or(NoMeaning::Malformed)?;
         let meaning = self.meaning(Some(function), loc)?;
         let denote = Denote { of: &meaning, contents };

@@ -49,7 +49,7 @@ use crate::op::Reg;
 use crate::target::{Per, SpaceId};
 
 /// A stopped program's contents, on which locations depend.
-pub trait Contents {
+pub trait MachineContents {
     /// Returns `bits` (1 to 64) bits of a register from bit `from` on. `None` if they cannot be read.
     fn register(&self, reg: Reg, from: u64, bits: u32) -> Option<u64>;
 
@@ -60,7 +60,7 @@ pub trait Contents {
     }
 
     /// Returns the function's canonical frame address, as the span of its first bit. `None` if unknown.
-    fn cfa(&self) -> Option<Span> {
+    fn cfa(&self) -> Option<StorageSpan> {
         None
     }
 
@@ -82,9 +82,9 @@ pub trait Contents {
 
 /// Consecutive bits in one storage.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Span {
+pub struct StorageSpan {
     /// The storage.
-    pub storage: Storage,
+    pub storage: DescribedStorage,
     /// Number of the first bit, counted from 0. In memory, 8 times the address.
     pub from: u128,
     /// Number of bits.
@@ -93,7 +93,7 @@ pub struct Span {
 
 /// Storage that contains bits.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Storage {
+pub enum DescribedStorage {
     /// A register.
     Register(Reg),
     /// Memory in a space; the lane's memory, for a space private to lanes.
@@ -164,8 +164,8 @@ impl Module {
         function: Option<FunctionId>,
         loc: LocId,
         bits: u64,
-        contents: &dyn Contents,
-    ) -> Result<Vec<Span>, NoMeaning> {
+        contents: &dyn MachineContents,
+    ) -> Result<Vec<StorageSpan>, NoMeaning> {
         self.denote_nodes(function, self.nodes(loc), bits, contents)
     }
 
@@ -175,8 +175,8 @@ impl Module {
         function: Option<FunctionId>,
         nodes: Nodes<'_>,
         bits: u64,
-        contents: &dyn Contents,
-    ) -> Result<Vec<Span>, NoMeaning> {
+        contents: &dyn MachineContents,
+    ) -> Result<Vec<StorageSpan>, NoMeaning> {
         let meaning = Meaning::new(self, nodes, self.stack_of(function), 0)?;
         Ok(meaning.spans(bits, contents)?.into_vec())
     }
@@ -196,7 +196,7 @@ impl Module {
 }
 
 /// A slice's spans: usually one or two.
-pub(crate) type Spans = SmallVec<[Span; 2]>;
+pub(crate) type Spans = SmallVec<[StorageSpan; 2]>;
 
 /// A location that is read once and then evaluated with many contents.
 pub(crate) struct Meaning<'m> {
@@ -222,7 +222,7 @@ impl<'m> Meaning<'m> {
     ///
     /// # Errors
     /// The reason why the location has no meaning with these contents.
-    pub(crate) fn spans(&self, bits: u64, contents: &dyn Contents) -> Result<Spans, NoMeaning> {
+    pub(crate) fn spans(&self, bits: u64, contents: &dyn MachineContents) -> Result<Spans, NoMeaning> {
         let mut spans = Spans::new();
         self.append(contents, 0, bits, &mut spans)?;
         Ok(spans)
@@ -230,7 +230,7 @@ impl<'m> Meaning<'m> {
 
     fn append(
         &self,
-        contents: &dyn Contents,
+        contents: &dyn MachineContents,
         from: i128,
         bits: u64,
         out: &mut Spans,
@@ -244,7 +244,7 @@ impl<'m> Meaning<'m> {
 /// A location's meaning with given contents.
 struct Denote<'m> {
     of: &'m Meaning<'m>,
-    contents: &'m dyn Contents,
+    contents: &'m dyn MachineContents,
 }
 
 impl Denote<'_> {
@@ -310,7 +310,7 @@ impl Denote<'_> {
             Node::PointerTo(variable, by) => {
                 let size = u64::from(self.of.module.target.address_bytes()) * 8;
                 let from = inside(from, bits, size.into(), || "the pointer".into())?;
-                push(out, Span { storage: Storage::Pointer(variable, by), from, bits });
+                push(out, StorageSpan { storage: DescribedStorage::Pointer(variable, by), from, bits });
                 Ok(())
             }
             Node::Call(procedure) => {
@@ -322,7 +322,7 @@ impl Denote<'_> {
             }
             Node::Cfa => self.cfa(from, bits, out),
             Node::Undefined => {
-                push(out, Span { storage: Storage::Undefined, from: 0, bits });
+                push(out, StorageSpan { storage: DescribedStorage::Undefined, from: 0, bits });
                 Ok(())
             }
             Node::Expr(_) => Err(NoMeaning::Raw),
@@ -381,12 +381,12 @@ impl Denote<'_> {
     fn cfa(&self, from: i128, bits: u64, out: &mut Spans) -> Result<(), NoMeaning> {
         let cfa = self.contents.cfa().ok_or_else(|| NoMeaning::Unreadable("the frame's address".into()))?;
         // By definition the canonical frame address is in memory.
-        let Storage::Memory(space, lane) = cfa.storage else { return Err(NoMeaning::Malformed) };
+        let DescribedStorage::Memory(space, lane) = cfa.storage else { return Err(NoMeaning::Malformed) };
         let space_of = self.of.module.target.space(space).ok_or(NoMeaning::Malformed)?;
         let name = || format!("space {}", space_of.name);
         let from =
             inside(from.saturating_add_unsigned(cfa.from), bits, 8u128 << space_of.address_bits, name)?;
-        push(out, Span { storage: Storage::Memory(space, lane), from, bits });
+        push(out, StorageSpan { storage: DescribedStorage::Memory(space, lane), from, bits });
         Ok(())
     }
 
@@ -413,7 +413,7 @@ impl Denote<'_> {
         let size = u64::from(width.unwrap_or(register.bits));
         let name = || format!("{}{}", if width.is_some() { "a lane of " } else { "" }, register.name());
         let from = inside(from, bits, size.into(), name)? + u128::from(first);
-        push(out, Span { storage: Storage::Register(reg), from, bits });
+        push(out, StorageSpan { storage: DescribedStorage::Register(reg), from, bits });
         Ok(())
     }
 
@@ -432,7 +432,7 @@ impl Denote<'_> {
         let size = 8u128 << space.address_bits;
         let from = inside(from + 8 * i128::from(address), bits, size, String::new)
             .map_err(|_| NoMeaning::OutOfMemory(format!("space {}", space.name)))?;
-        push(out, Span { storage: Storage::Memory(space.id, lane), from, bits });
+        push(out, StorageSpan { storage: DescribedStorage::Memory(space.id, lane), from, bits });
         Ok(())
     }
 }
@@ -458,20 +458,20 @@ fn implicit(bytes: &[u8], from: i128, bits: u64, out: &mut Spans) -> Result<(), 
     if let Some(last) = moved.last_mut() {
         *last &= 0xff >> (bits.wrapping_neg() % 8);
     }
-    push(out, Span { storage: Storage::Implicit(moved), from: 0, bits });
+    push(out, StorageSpan { storage: DescribedStorage::Implicit(moved), from: 0, bits });
     Ok(())
 }
 
 /// Appends a span, merged with the last one if they are adjacent.
-fn push(out: &mut Spans, span: Span) {
+fn push(out: &mut Spans, span: StorageSpan) {
     if span.bits == 0 {
         return;
     }
     if let Some(last) = out.last_mut() {
         let goes_on = match last.storage {
             // Constant spans are not merged, because each span's bytes begin at bit 0.
-            Storage::Implicit(_) => false,
-            Storage::Undefined => true,
+            DescribedStorage::Implicit(_) => false,
+            DescribedStorage::Undefined => true,
             _ => span.from == last.from + u128::from(last.bits),
         };
         if goes_on && last.storage == span.storage {

@@ -1,6 +1,6 @@
 //! Numbers in locations: 64-bit arithmetic, and reads from registers, memory and locations.
 
-use super::{Contents, Denote, NoMeaning, Span, Spans, Storage};
+use super::{Denote, DescribedStorage, MachineContents, NoMeaning, Spans, StorageSpan};
 use crate::model::tree::At;
 use crate::model::{Node, Symbol};
 use crate::op::Reg;
@@ -92,21 +92,21 @@ impl Denote<'_> {
 }
 
 /// Returns the number in the bits of spans, the first span being the least significant.
-pub(super) fn number_in(spans: &[Span], contents: &dyn Contents) -> Result<u64, NoMeaning> {
+pub(super) fn number_in(spans: &[StorageSpan], contents: &dyn MachineContents) -> Result<u64, NoMeaning> {
     let mut value = 0;
     let mut done = 0;
     for span in spans {
         let bits = span.bits as u32;
         let part = match &span.storage {
-            Storage::Register(reg) => contents.register(*reg, span.from as u64, bits),
-            Storage::Memory(space, lane) => contents.memory(*space, *lane, span.from, bits),
-            Storage::Implicit(bytes) => {
+            DescribedStorage::Register(reg) => contents.register(*reg, span.from as u64, bits),
+            DescribedStorage::Memory(space, lane) => contents.memory(*space, *lane, span.from, bits),
+            DescribedStorage::Implicit(bytes) => {
                 Some(bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte)))
             }
             // One undefined bit makes the whole number undefined.
-            Storage::Undefined => None,
+            DescribedStorage::Undefined => None,
             // A consumer may follow the pointer without a numeric value.
-            Storage::Pointer(..) => {
+            DescribedStorage::Pointer(..) => {
                 return Err(NoMeaning::Part("a pointer to a variable has no number".into()));
             }
         };

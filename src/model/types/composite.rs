@@ -8,7 +8,7 @@ use crate::model::ids::{LocId, ScopeId, StringId, TypeId, VariantPartId};
 
 /// A structure, class or union.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Composite {
+pub struct CompositeType {
     /// Structure, class or union.
     pub kind: CompositeKind,
     /// Name, if any.
@@ -124,7 +124,7 @@ pub enum VariantValues {
     Range(i128, i128),
 }
 
-impl Composite {
+impl CompositeType {
     /// Returns the members, including members of its variant parts.
     pub(crate) fn all_members<'m>(&'m self, module: &'m Module) -> impl Iterator<Item = &'m Member> {
         let parts = self.variant_parts.iter().map(|&part| &module.variant_parts[part]);

@@ -10,7 +10,7 @@ mod template;
 pub use array::{Count, Dimension};
 pub use base::{Accessibility, BaseEncoding, MemorySpace, PointerKind, Qualifier};
 pub use composite::{
-    Base, BaseOffset, Composite, CompositeKind, Discriminant, Member, Passed, Variant, VariantPart,
+    Base, BaseOffset, CompositeKind, CompositeType, Discriminant, Member, Passed, Variant, VariantPart,
     VariantValues,
 };
 #[cfg(feature = "spirv")]
@@ -120,7 +120,7 @@ pub enum TypeKind {
         usage: u32,
     },
     /// A structure, class or union.
-    Composite(Composite),
+    Composite(CompositeType),
     /// An enumeration.
     Enum {
         /// Name, if any.
@@ -177,9 +177,9 @@ tags! {
     TypeKind::Pointer { kind: PointerKind::RvalueReference, .. } => DW_TAG_rvalue_reference_type;
     TypeKind::MemberPointer { .. } => DW_TAG_ptr_to_member_type;
     TypeKind::Array { .. } | TypeKind::Vector { .. } | TypeKind::Matrix { .. } => DW_TAG_array_type;
-    TypeKind::Composite(Composite { kind: CompositeKind::Struct, .. }) => DW_TAG_structure_type;
-    TypeKind::Composite(Composite { kind: CompositeKind::Class, .. }) => DW_TAG_class_type;
-    TypeKind::Composite(Composite { kind: CompositeKind::Union, .. }) => DW_TAG_union_type;
+    TypeKind::Composite(CompositeType { kind: CompositeKind::Struct, .. }) => DW_TAG_structure_type;
+    TypeKind::Composite(CompositeType { kind: CompositeKind::Class, .. }) => DW_TAG_class_type;
+    TypeKind::Composite(CompositeType { kind: CompositeKind::Union, .. }) => DW_TAG_union_type;
     TypeKind::Enum { .. } => DW_TAG_enumeration_type;
     TypeKind::Typedef { .. } => DW_TAG_typedef;
     TypeKind::Qualified { qualifier: Qualifier::Const, .. } => DW_TAG_const_type;
@@ -390,7 +390,7 @@ impl Type {
         types
     }
 
-    fn composite(&self) -> Option<&Composite> {
+    fn composite(&self) -> Option<&CompositeType> {
         match &self.kind {
             TypeKind::Composite(composite) => Some(composite),
             _ => None,

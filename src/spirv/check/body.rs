@@ -13,7 +13,7 @@ use crate::error::{At, Count};
 use crate::model::{FunctionId, ScopeId, ScopeKind, SourceLine, VariableId};
 use crate::omission::{Property, Subject};
 use crate::spirv::binding::{Position, Statement};
-use crate::spirv::layout::Function;
+use crate::spirv::layout::FunctionLayout;
 use crate::spirv::opcodes as op;
 use crate::spirv::words::Id;
 
@@ -88,7 +88,7 @@ impl Bodies {
     }
 
     /// Indices of the statements in a function.
-    fn statements_in(&self, function: &Function) -> impl Iterator<Item = usize> {
+    fn statements_in(&self, function: &FunctionLayout) -> impl Iterator<Item = usize> {
         let start = self.statements.partition_point(|&(at, _)| at < function.at.start);
         let runs = self.statements[start..].iter().take_while(|&&(at, _)| at == function.at.start);
         runs.flat_map(|(_, runs)| runs.clone())
@@ -106,7 +106,7 @@ fn is_added(added: &[Range<usize>], at: usize, is_debug: bool) -> bool {
 }
 
 /// Collects the files in a function's `OpLine`s that the module already had.
-pub(super) fn own_files(projection: &mut Projection<'_>, function: &Function, added: &[Range<usize>]) {
+pub(super) fn own_files(projection: &mut Projection<'_>, function: &FunctionLayout, added: &[Range<usize>]) {
     for instruction in projection.layout.words().between(function.at.clone()) {
         if instruction.opcode() == op::LINE && !is_added(added, instruction.at, true) {
             let path = instruction.operands().first().and_then(|&file| projection.layout.string(Id(file)));
@@ -119,7 +119,7 @@ pub(super) fn own_files(projection: &mut Projection<'_>, function: &Function, ad
 /// A function's instructions that are not debug information.
 fn module_instructions(
     projection: &Projection<'_>,
-    function: &Function,
+    function: &FunctionLayout,
     added: &[Range<usize>],
 ) -> Vec<ModuleInstruction> {
     let layout = projection.layout;
@@ -164,7 +164,7 @@ fn module_instructions(
 pub(super) fn body(
     projection: &mut Projection<'_>,
     bodies: &Bodies,
-    function: &Function,
+    function: &FunctionLayout,
     added: &[Range<usize>],
 ) -> Option<Body> {
     let module = projection.module;

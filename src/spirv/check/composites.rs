@@ -4,14 +4,14 @@ use super::described::{Projection, Properties};
 use super::shapes::{Part, Quoted, Shape, shape};
 use super::{lines, omitted_types};
 use crate::model::{
-    Accessibility, BaseOffset, Composite, Passed, TemplateArgument, TemplateParameter, TypeId,
+    Accessibility, BaseOffset, CompositeType, Passed, TemplateArgument, TemplateParameter, TypeId,
 };
 use crate::omission::{Property, Reason, Subject, TemplateOwner};
 
 pub(super) fn composite(
     projection: &mut Projection<'_>,
     id: TypeId,
-    composite: &Composite,
+    composite: &CompositeType,
     all: &mut Properties,
 ) {
     let module = projection.module;

@@ -14,12 +14,12 @@ use crate::model::{
 };
 use crate::omission::{Property, Reason, Subject};
 use crate::spirv::binding::Binding;
-use crate::spirv::layout::Layout;
+use crate::spirv::layout::ModuleLayout;
 use crate::spirv::mode::{Dimensions, Discriminators, Mode};
 use crate::spirv::names::{Enumeration, flags};
 use crate::spirv::opcodes as op;
 use crate::spirv::operand::Field;
-use crate::spirv::table::{Name, Set};
+use crate::spirv::table::{InstructionName, Set};
 use crate::spirv::words::{HEADER, Id};
 
 /// An entity and its properties, as the mode encodes them.
@@ -88,7 +88,7 @@ pub(super) struct Projection<'m> {
     pub module: &'m Module,
     pub binding: &'m Binding,
     pub mode: &'m Mode,
-    pub layout: &'m Layout<'m>,
+    pub layout: &'m ModuleLayout<'m>,
     pub shapes: &'m Shapes,
     pub omissions: &'m Omissions<'m>,
     pub types: Vec<EncodedType>,
@@ -118,7 +118,7 @@ impl<'m> Projection<'m> {
         module: &'m Module,
         binding: &'m Binding,
         mode: &'m Mode,
-        layout: &'m Layout<'m>,
+        layout: &'m ModuleLayout<'m>,
         shapes: &'m Shapes,
         omissions: &'m Omissions<'m>,
     ) -> Self {
@@ -368,7 +368,7 @@ impl<'m> Projection<'m> {
 
     /// Whether dimensions are encoded as subranges.
     pub fn has_subranges(&self) -> bool {
-        self.mode.set.has_operand(Name::TypeArray, Field::Subrange)
+        self.mode.set.has_operand(InstructionName::TypeArray, Field::Subrange)
     }
 
     /// The type that typedefs and qualifiers name in the end.

@@ -6,7 +6,7 @@ use super::shapes::{Quoted, Shape, Text, shape};
 use crate::model::{FileId, SourceLine};
 use crate::omission::{Property, Subject};
 use crate::spirv::operand::Field;
-use crate::spirv::table::Name;
+use crate::spirv::table::InstructionName;
 use crate::spirv::words::Id;
 
 pub(super) fn path_text(projection: &mut Projection<'_>, file: FileId) -> Text {
@@ -24,7 +24,7 @@ pub(super) fn files(projection: &mut Projection<'_>) {
         {
             properties.push((Property::SourceText, "text".into(), shape!(projection.shapes; Quoted(text))));
         }
-        let has_checksums = projection.mode.set.has_operand(Name::Source, Field::Checksum);
+        let has_checksums = projection.mode.set.has_operand(InstructionName::Source, Field::Checksum);
         if let Some(md5) = file.md5.filter(|_| has_checksums) {
             let number = u128::from_be_bytes(md5);
             properties.push((

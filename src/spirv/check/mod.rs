@@ -41,8 +41,8 @@ use super::import::{ImportedModule, import_set};
 use super::mode::{Discriminators, Feature, Mode};
 use super::operand::Field;
 use super::read::{Fact, Facts, read};
-use super::table::Name;
-use super::validate::{Finding, Report, Rule, validate};
+use super::table::InstructionName;
+use super::validate::{ValidationFinding, ValidationReport, ValidationRule, validate};
 use crate::error::{Count, Result};
 use crate::model::Module;
 use crate::omission::Omission;
@@ -58,7 +58,7 @@ use shapes::Shapes;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checked {
     /// The words' validation against the specification.
-    pub valid: Report,
+    pub valid: ValidationReport,
     /// Differences between the words and the description that are not [omissions](Attached::omissions).
     pub differences: Vec<Difference>,
     /// Number of compared records, instructions and values.
@@ -161,10 +161,10 @@ fn checked(
         Discriminators::AsScopes => discriminated(&facts),
         Discriminators::Beside => HashSet::new(),
     };
-    let is_meant = |finding: &Finding| match finding.rule {
+    let is_meant = |finding: &ValidationFinding| match finding.rule {
         // Instructions from another set do not belong to the description.
-        Rule::UnknownSet => true,
-        Rule::OperandKind if finding.operand == Some(Field::Scope) => {
+        ValidationRule::UnknownSet => true,
+        ValidationRule::OperandKind if finding.operand == Some(Field::Scope) => {
             finding.at.word.is_some_and(|word| discriminated.contains(&word))
         }
         _ => false,
@@ -172,7 +172,7 @@ fn checked(
     let (meant, mut findings): (Vec<_>, Vec<_>) =
         core::mem::take(&mut valid.findings).into_iter().partition(is_meant);
     // Other producers' habits that this crate does not have: here they are faults.
-    let is_fault = |note: &Finding| {
+    let is_fault = |note: &ValidationFinding| {
         // Modes with `DebugInfoNone` use it instead of types.
         let is_type = |field| {
             matches!(
@@ -189,8 +189,8 @@ fn checked(
             )
         };
         match note.rule {
-            Rule::AfterBlock | Rule::DeclaredParameter => true,
-            Rule::Removed => !note.operand.is_some_and(is_type),
+            ValidationRule::AfterBlock | ValidationRule::DeclaredParameter => true,
+            ValidationRule::Removed => !note.operand.is_some_and(is_type),
             _ => false,
         }
     };
@@ -205,7 +205,7 @@ fn checked(
 fn discriminated(facts: &Facts<'_>) -> HashSet<usize> {
     let is_discriminator = |fact: &Fact<'_>| {
         let scope = facts.named(fact, Field::Scope).and_then(|scope| scope.name());
-        scope == Some(Name::LexicalBlockDiscriminator)
+        scope == Some(InstructionName::LexicalBlockDiscriminator)
     };
     facts.iter().filter(is_discriminator).map(|fact| fact.at).collect()
 }

@@ -11,7 +11,7 @@ use crate::model::{FunctionId, ScopeId, ScopeKind, SourceLine};
 use crate::omission::{Property, Subject};
 use crate::spirv::mode::Discriminators;
 use crate::spirv::operand::Field;
-use crate::spirv::table::Name;
+use crate::spirv::table::InstructionName;
 
 /// A scope's key. It is computed with an explicit stack instead of a recursion, because scopes can be nested deeply.
 pub(super) fn scope(projection: &mut Projection<'_>, id: ScopeId) -> Shape {
@@ -84,7 +84,7 @@ pub(super) fn scope_here(projection: &mut Projection<'_>, id: ScopeId) -> Shape 
                 known(projection, Some(projection.module.function(function).scope)).unwrap_or(nothing);
             // A call's file is not encoded: it is the file of the scope around it.
             let file = data.parent.map_or(call.file, |around| projection.file_of(around));
-            let has_column = projection.mode.set.has_operand(Name::InlinedAt, Field::Column);
+            let has_column = projection.mode.set.has_operand(InstructionName::InlinedAt, Field::Column);
             let column = if has_column { call.column } else { 0 };
             let line = Some(SourceLine { file, column, ..call });
             let line = lines::line(projection, line, subject, Property::CallLine);
@@ -121,7 +121,8 @@ pub(super) fn scope_record(projection: &mut Projection<'_>, id: ScopeId, kind: &
                 "line".into(),
                 lines::line(projection, data.line, Subject::Scope(id), Property::Line),
             ));
-            let has_flag = projection.mode.set.has_operand(Name::LexicalBlock, Field::InlineNamespace);
+            let has_flag =
+                projection.mode.set.has_operand(InstructionName::LexicalBlock, Field::InlineNamespace);
             projection.yes(
                 &mut properties,
                 has_flag && is_inline && name.is_some(),

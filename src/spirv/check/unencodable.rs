@@ -15,7 +15,7 @@ use crate::omission::{Property, Reason, Subject, TemplateOwner};
 use crate::spirv::binding::Statement;
 use crate::spirv::mode::{Discriminators, Feature};
 use crate::spirv::operand::Field;
-use crate::spirv::table::Name;
+use crate::spirv::table::InstructionName;
 
 /// Adds a record for each described property that no instruction encodes, unless the property is omitted.
 pub(super) fn unencodable(projection: &mut Projection<'_>) {
@@ -28,7 +28,7 @@ pub(super) fn unencodable(projection: &mut Projection<'_>) {
         unless_omitted(projection, Subject::Unit(id), &lost);
         files_of_macros(projection, id);
     }
-    let has_checksums = projection.mode.set.has_operand(Name::Source, Field::Checksum);
+    let has_checksums = projection.mode.set.has_operand(InstructionName::Source, Field::Checksum);
     for (id, file) in module.files() {
         unless_omitted(
             projection,
@@ -315,9 +315,9 @@ fn unencodable_of_scopes(projection: &mut Projection<'_>) {
             scope.parent.zip(place).is_some_and(|(of, call)| projection.file_of(of) != call.file);
         let has_line = origin.is_some_and(|definition| scope.line.is_some() && scope.line != definition.line);
         let is_inline = matches!(scope.kind, ScopeKind::Namespace { name: Some(_), is_inline: true });
-        let is_inline =
-            is_inline && !projection.mode.set.has_operand(Name::LexicalBlock, Field::InlineNamespace);
-        let has_column = projection.mode.set.has_operand(Name::InlinedAt, Field::Column);
+        let is_inline = is_inline
+            && !projection.mode.set.has_operand(InstructionName::LexicalBlock, Field::InlineNamespace);
+        let has_column = projection.mode.set.has_operand(InstructionName::InlinedAt, Field::Column);
         // An instance without an origin is encoded as the enclosing scope.
         let is_unencodable = is_inlined && (!is_call && origin.is_none() || !is_used[id]);
         let lost = [

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::model::{FunctionId, ScopeId, SourceLine, TypeId};
 use crate::omission::{Reason, Subject};
 use crate::spirv::binding::Position;
-use crate::spirv::layout::Function;
+use crate::spirv::layout::FunctionLayout;
 use crate::spirv::opcodes as op;
 use crate::spirv::provider::Provider;
 use crate::spirv::provider_rules::SAMPLED_IMAGE;
@@ -36,7 +36,7 @@ struct Placed<'a> {
 }
 
 /// Describes a function. A function without code is skipped.
-pub(super) fn function(out: &mut Describer<'_, '_>, function: &Function) -> Result<()> {
+pub(super) fn function(out: &mut Describer<'_, '_>, function: &FunctionLayout) -> Result<()> {
     let placed = placed(out, function)?;
     let Some(first) = placed.iter().find_map(|it| it.block) else { return Ok(()) };
     let entry = out.names.entry_points.get(&function.id).cloned();
@@ -71,7 +71,7 @@ pub(super) fn function(out: &mut Describer<'_, '_>, function: &Function) -> Resu
 }
 
 /// The line in an `OpLine` before the function.
-fn line_before(out: &mut Describer<'_, '_>, function: &Function) -> Result<Option<SourceLine>> {
+fn line_before(out: &mut Describer<'_, '_>, function: &FunctionLayout) -> Result<Option<SourceLine>> {
     let functions = out.layout.functions();
     let index = functions.partition_point(|other| other.at.start < function.at.start);
     let start = index.checked_sub(1).map_or(HEADER, |before| functions[before].at.end);
@@ -83,7 +83,7 @@ fn line_before(out: &mut Describer<'_, '_>, function: &Function) -> Result<Optio
 }
 
 /// A function's instructions, with their positions after debug instructions are removed.
-fn placed<'a>(out: &mut Describer<'_, 'a>, function: &Function) -> Result<Vec<Placed<'a>>> {
+fn placed<'a>(out: &mut Describer<'_, 'a>, function: &FunctionLayout) -> Result<Vec<Placed<'a>>> {
     let layout = out.layout;
     let mut placed = Vec::new();
     let mut block = None;
@@ -184,7 +184,7 @@ fn is_reference(out: &Describer<'_, '_>, ty: Id) -> bool {
 /// Describes local variables and named values, and the blocks that contain them.
 fn locals(
     out: &mut Describer<'_, '_>,
-    function: &Function,
+    function: &FunctionLayout,
     id: FunctionId,
     first: Id,
     placed: &[Placed<'_>],

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::model::{FileId, FunctionId, Module, PointerKind, SourceLine, TypeId, UnitId, VariableId};
 use crate::omission::{Omission, Property, Reason, Subject};
 use crate::spirv::binding::Binding;
-use crate::spirv::layout::Layout;
+use crate::spirv::layout::ModuleLayout;
 use crate::spirv::lines::Texts;
 use crate::spirv::opcodes as op;
 use crate::spirv::words::{Id, Instruction};
@@ -71,7 +71,7 @@ impl Omitted {
 
 /// A description under construction.
 pub(super) struct Describer<'l, 'a> {
-    pub(super) layout: &'l Layout<'a>,
+    pub(super) layout: &'l ModuleLayout<'a>,
     pub(super) names: Names,
     pub(super) m: Builder,
     pub(super) unit: UnitId,
@@ -91,7 +91,7 @@ pub(super) struct Describer<'l, 'a> {
 }
 
 impl<'l, 'a> Describer<'l, 'a> {
-    pub(super) fn new(layout: &'l Layout<'a>, target: Target) -> Self {
+    pub(super) fn new(layout: &'l ModuleLayout<'a>, target: Target) -> Self {
         Self {
             names: Names::new(layout),
             layout,

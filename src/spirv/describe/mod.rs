@@ -25,12 +25,12 @@ mod types;
 
 #[cfg(feature = "json")]
 pub(crate) use names::names_of_ids;
-pub use source::Source;
+pub use source::ModuleSource;
 
 use hashbrown::HashMap;
 
 use super::binding::Binding;
-use super::layout::Layout;
+use super::layout::ModuleLayout;
 use super::opcodes as op;
 use super::strip::strip;
 use super::words::{HEADER, Id, Words};
@@ -68,8 +68,8 @@ pub struct DescribedModule {
 ///
 /// # Errors
 /// The error names the word, if the words are not a module; the errors of [`Builder::finish`].
-pub fn describe(words: &[u32], source: &Source) -> Result<DescribedModule> {
-    let layout = Layout::new(Words::new(words)?)?;
+pub fn describe(words: &[u32], source: &ModuleSource) -> Result<DescribedModule> {
+    let layout = ModuleLayout::new(Words::new(words)?)?;
     let is_kernel = is_kernel(&layout);
     let target = if is_kernel { Target::kernel() } else { Target::shader() };
     let mut describer = Describer::new(&layout, target);
@@ -90,7 +90,7 @@ pub fn describe(words: &[u32], source: &Source) -> Result<DescribedModule> {
 /// Whether the module is for OpenCL: the addressing models `Physical32` and `Physical64` require the capability
 /// `Addresses`, and the memory model `OpenCL` requires `Kernel`. `PhysicalStorageBuffer64` is a shader addressing
 /// model.
-fn is_kernel(layout: &Layout<'_>) -> bool {
+fn is_kernel(layout: &ModuleLayout<'_>) -> bool {
     let mut globals = layout.words().between(HEADER..layout.globals_end());
     let models = globals.find(|it| it.opcode() == op::MEMORY_MODEL).map(|it| it.operands());
     matches!(models, Some([1 | 2, ..] | [0, 2]))

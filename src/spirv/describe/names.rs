@@ -2,7 +2,7 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::spirv::layout::Layout;
+use crate::spirv::layout::ModuleLayout;
 use crate::spirv::opcodes as op;
 use crate::spirv::words::{HEADER, Id, string_bytes};
 
@@ -38,7 +38,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    pub fn new(layout: &Layout<'_>) -> Self {
+    pub fn new(layout: &ModuleLayout<'_>) -> Self {
         let mut names = Self::default();
         let text = |words: &[u32]| {
             let bytes = string_bytes(words, usize::MAX).unwrap_or_default();
@@ -103,7 +103,7 @@ impl Names {
 
 /// Ids by the names that `OpName` gives them, in order.
 #[cfg(feature = "json")]
-pub(crate) fn names_of_ids(layout: &Layout<'_>) -> HashMap<String, Vec<Id>> {
+pub(crate) fn names_of_ids(layout: &ModuleLayout<'_>) -> HashMap<String, Vec<Id>> {
     let mut by_name: HashMap<String, Vec<Id>> = HashMap::new();
     for (id, name) in Names::new(layout).ids {
         if !name.is_empty() {

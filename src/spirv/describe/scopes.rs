@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use crate::spirv::layout::Function;
+use crate::spirv::layout::FunctionLayout;
 use crate::spirv::opcodes as op;
 use crate::spirv::words::{Id, Words};
 
@@ -18,7 +18,7 @@ pub(super) struct Constructs {
 impl Constructs {
     /// Finds a function's constructs. A selection starts after its header, a loop with its header; both end before
     /// their merge block. This works in one pass, because each block follows the blocks that dominate it.
-    pub fn new(words: Words<'_>, function: &Function) -> Self {
+    pub fn new(words: Words<'_>, function: &FunctionLayout) -> Self {
         let mut constructs = Self { parents: vec![0], blocks: HashMap::new() };
         let mut open: Vec<(Id, usize)> = Vec::new();
         let loops = loops(words, function);
@@ -76,7 +76,7 @@ impl Constructs {
 }
 
 /// Merge blocks by loop header.
-fn loops(words: Words<'_>, function: &Function) -> HashMap<Id, Id> {
+fn loops(words: Words<'_>, function: &FunctionLayout) -> HashMap<Id, Id> {
     let mut scopes = HashMap::new();
     let mut block = None;
     for instruction in words.between(function.at.clone()) {

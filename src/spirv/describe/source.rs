@@ -11,7 +11,7 @@ use crate::spirv::words::{HEADER, Id, string_bytes};
 
 /// A module's source, where the caller knows it. Otherwise `OpSource` and `OpLine` provide it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Source {
+pub struct ModuleSource {
     /// The primary file's path.
     pub path: Option<String>,
     /// The primary file's text.
@@ -22,7 +22,7 @@ pub struct Source {
 
 /// Describes the unit, with the first `OpSource`'s language, path and text where the caller gives none. If there is no
 /// path at all, the unit has the first line's path.
-pub(super) fn unit(out: &mut Describer<'_, '_>, given: &Source) -> Result<()> {
+pub(super) fn unit(out: &mut Describer<'_, '_>, given: &ModuleSource) -> Result<()> {
     let mut file = None;
     let mut language = None;
     let mut text = None::<Vec<u8>>;

@@ -12,7 +12,7 @@ use crate::spirv::binding::{Position, Statement};
 use crate::spirv::opcodes as op;
 use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
-use crate::spirv::table::Name;
+use crate::spirv::table::InstructionName;
 use crate::spirv::words::{Id, Instruction};
 
 /// A `DebugScope`'s operands: a scope and its `DebugInlinedAt`.
@@ -156,7 +156,7 @@ fn scope_in_force(
 
 fn debug_instruction(importer: &mut Importer<'_, '_>, body: &mut Body, fact: &Fact<'_>) -> Result<()> {
     match fact.name() {
-        Some(Name::Scope) => {
+        Some(InstructionName::Scope) => {
             body.in_force = fact.id(Field::Scope).map(|scope| (scope, fact.id(Field::Inlined)));
             if let Some(in_force) = body.in_force
                 && scope_in_force(importer, body, in_force)?.is_none()
@@ -164,8 +164,8 @@ fn debug_instruction(importer: &mut Importer<'_, '_>, body: &mut Body, fact: &Fa
                 importer.omissions.omit(fact, Unimported::OtherScopeInstructions);
             }
         }
-        Some(Name::NoScope) => body.in_force = None,
-        Some(Name::Line) => {
+        Some(InstructionName::NoScope) => body.in_force = None,
+        Some(InstructionName::Line) => {
             let unit = body.unit;
             let line = importer.facts.word(fact, Field::LineStart);
             let column = importer.facts.word(fact, Field::ColumnStart);
@@ -176,10 +176,10 @@ fn debug_instruction(importer: &mut Importer<'_, '_>, body: &mut Body, fact: &Fa
                 importer.omissions.omit(fact, Unimported::LineRange);
             }
         }
-        Some(Name::NoLine) => body.line = None,
-        Some(Name::Declare | Name::Value) => value(importer, body, fact)?,
+        Some(InstructionName::NoLine) => body.line = None,
+        Some(InstructionName::Declare | InstructionName::Value) => value(importer, body, fact)?,
         // These are imported with the functions.
-        Some(Name::FunctionDefinition) => {}
+        Some(InstructionName::FunctionDefinition) => {}
         _ => importer.omissions.omit(fact, Unimported::InFunction),
     }
     Ok(())
@@ -208,7 +208,7 @@ fn value(importer: &mut Importer<'_, '_>, body: &mut Body, fact: &Fact<'_>) -> R
         importer.binding.value(position, variable, &[]);
         return Ok(());
     }
-    if fact.name() == Some(Name::Declare) {
+    if fact.name() == Some(InstructionName::Declare) {
         importer.binding.declare(position, variable, provider);
         return Ok(());
     }
@@ -237,7 +237,9 @@ fn value(importer: &mut Importer<'_, '_>, body: &mut Body, fact: &Fact<'_>) -> R
 
 /// The function's variable, or an inlined variable's instance.
 fn variable_in_force(importer: &mut Importer<'_, '_>, body: &Body, id: Id) -> Result<Option<VariableId>> {
-    if let Some(inlined) = importer.facts.get(id).filter(|fact| fact.name() == Some(Name::InlinedVariable)) {
+    if let Some(inlined) =
+        importer.facts.get(id).filter(|fact| fact.name() == Some(InstructionName::InlinedVariable))
+    {
         let both = inlined.id(Field::Variable).zip(inlined.id(Field::Inlined));
         return match both {
             Some((variable, inlined)) => instance_in(importer, body, variable, inlined),
@@ -255,7 +257,7 @@ fn variable_in_force(importer: &mut Importer<'_, '_>, body: &Body, id: Id) -> Re
         if owner.is_some() && scope.and_then(|&scope| importer.m.described().function_of(scope)) == owner {
             return instance_in(importer, body, id, inlined);
         }
-        let call = importer.facts.get(inlined).filter(|call| call.name() == Some(Name::InlinedAt));
+        let call = importer.facts.get(inlined).filter(|call| call.name() == Some(InstructionName::InlinedAt));
         in_force = call.and_then(|call| Some((call.id(Field::Scope)?, call.id(Field::Inlined))));
         steps += 1;
         if steps > MOST_CALLS {

@@ -9,7 +9,7 @@ use crate::model::FunctionId;
 use crate::omission::Unimported;
 use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
-use crate::spirv::table::Name;
+use crate::spirv::table::InstructionName;
 use crate::spirv::words::Id;
 
 pub(super) fn make_parameter(importer: &mut Importer<'_, '_>, id: Id, index: u32) {
@@ -49,7 +49,7 @@ pub(super) fn function(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Made
     // Producers mark definitions inconsistently, so that code and blocks count as well.
     let is_definition = flags.take(flags::DEFINITION);
     let code = fact.id(Field::Function).filter(|&code| !importer.facts.is_nothing(code));
-    let is_declaration = fact.name() == Some(Name::FunctionDeclaration)
+    let is_declaration = fact.name() == Some(InstructionName::FunctionDeclaration)
         || !is_definition && code.is_none() && !importer.references.with_body.contains(&id);
     // The model has no target function.
     if fact.id(Field::TargetFunction).is_some_and(|id| !importer.facts.is_nothing(id)) {
@@ -150,7 +150,7 @@ fn bind(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, code: Id, function: Fu
 /// as kernels.
 pub(super) fn definitions(importer: &mut Importer<'_, '_>) {
     for fact in importer.facts.iter() {
-        if fact.name() == Some(Name::FunctionDefinition) {
+        if fact.name() == Some(InstructionName::FunctionDefinition) {
             let function =
                 fact.id(Field::Function).and_then(|id| importer.entities.functions.get(&id).copied());
             match (function, fact.id(Field::Definition)) {

@@ -16,7 +16,7 @@ use crate::spirv::binding::Binding;
 use crate::spirv::opcodes as op;
 use crate::spirv::operand::Field;
 use crate::spirv::read::{Fact, Facts};
-use crate::spirv::table::{Name, Set};
+use crate::spirv::table::{InstructionName, Set};
 use crate::spirv::words::Id;
 use crate::target::Target;
 
@@ -163,7 +163,7 @@ impl<'f, 'a> Importer<'f, 'a> {
 
     /// Whether an operand is a `DebugInfoNone` instead of a type; if so, lists that.
     pub(super) fn is_none(&mut self, fact: &Fact<'_>, field: Field) -> bool {
-        let is_none = self.facts.named(fact, field, Name::InfoNone).is_some();
+        let is_none = self.facts.named(fact, field, InstructionName::InfoNone).is_some();
         if is_none {
             self.omissions.omit(fact, Unimported::Untyped(field));
         }

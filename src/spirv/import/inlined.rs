@@ -10,7 +10,7 @@ use crate::model::{ScopeId, ScopeKind, SourceLine, VariableId};
 use crate::omission::Unimported;
 use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
-use crate::spirv::table::Name;
+use crate::spirv::table::InstructionName;
 use crate::spirv::words::Id;
 
 /// A scope's instance (the scope is a function or a block in it) in an inlined call.
@@ -51,7 +51,7 @@ pub(super) fn instance(
 }
 
 fn inlined_at<'a>(importer: &Importer<'_, 'a>, id: Id) -> Option<Fact<'a>> {
-    importer.facts.get(id).filter(|fact| fact.name() == Some(Name::InlinedAt))
+    importer.facts.get(id).filter(|fact| fact.name() == Some(InstructionName::InlinedAt))
 }
 
 /// Adds a scope's instance in an inlined call. Instances for the enclosing calls exist already.
@@ -175,7 +175,7 @@ pub(super) fn inlined_variable(
 
 /// Imports each `DebugInlinedVariable`.
 pub(super) fn inlined_variables(importer: &mut Importer<'_, '_>) -> Result<()> {
-    for fact in importer.facts.iter().filter(|fact| fact.name() == Some(Name::InlinedVariable)) {
+    for fact in importer.facts.iter().filter(|fact| fact.name() == Some(InstructionName::InlinedVariable)) {
         let made = match (fact.id(Field::Variable), fact.id(Field::Inlined)) {
             (Some(variable), Some(inlined)) => {
                 if importer.entities.inlined_variables.contains_key(&(variable, inlined)) {
@@ -195,7 +195,7 @@ pub(super) fn inlined_variables(importer: &mut Importer<'_, '_>) -> Result<()> {
 /// Lists inlined calls that no instruction or variable belongs to, because their function is unknown.
 pub(super) fn lost_calls(importer: &mut Importer<'_, '_>) {
     let known: HashSet<Id> = importer.entities.instances.keys().map(|&(_, inlined)| inlined).collect();
-    for fact in importer.facts.iter().filter(|fact| fact.name() == Some(Name::InlinedAt)) {
+    for fact in importer.facts.iter().filter(|fact| fact.name() == Some(InstructionName::InlinedAt)) {
         if !known.contains(&fact.result) {
             importer.omissions.omit(&fact, Unimported::NothingInlined);
         }
@@ -205,7 +205,7 @@ pub(super) fn lost_calls(importer: &mut Importer<'_, '_>) {
 /// Gives a block's instance the discriminator that its instructions have as their scope.
 pub(super) fn instance_discriminator(importer: &mut Importer<'_, '_>, scope: Id, instance: ScopeId) {
     let discriminator =
-        importer.facts.get(scope).filter(|it| it.name() == Some(Name::LexicalBlockDiscriminator));
+        importer.facts.get(scope).filter(|it| it.name() == Some(InstructionName::LexicalBlockDiscriminator));
     let is_block = importer.m.described().scope(instance).kind == ScopeKind::Block;
     if let Some(fact) =
         discriminator.filter(|it| is_block && !importer.references.of_calls.contains(&it.result))
@@ -218,7 +218,7 @@ pub(super) fn instance_discriminator(importer: &mut Importer<'_, '_>, scope: Id,
 
 /// A call's discriminator number, if only calls belong to the discriminator.
 pub(super) fn of_call(importer: &Importer<'_, '_>, at: &Fact<'_>) -> Option<u32> {
-    let scope = importer.facts.named(at, Field::Scope, Name::LexicalBlockDiscriminator);
+    let scope = importer.facts.named(at, Field::Scope, InstructionName::LexicalBlockDiscriminator);
     let scope = scope.filter(|scope| importer.references.of_calls.contains(&scope.result))?;
     Some(importer.facts.word(&scope, Field::Discriminator))
 }

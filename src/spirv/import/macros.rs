@@ -7,14 +7,14 @@ use crate::model::UnitId;
 use crate::omission::Unimported;
 use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
-use crate::spirv::table::Name;
+use crate::spirv::table::InstructionName;
 use crate::spirv::words::Id;
 
 /// Imports the macros in order, by unit and file. Inclusions are not encoded.
 pub(super) fn macros(importer: &mut Importer<'_, '_>) {
     let mut entries: Vec<(UnitId, u32, Id, Fact<'_>)> = Vec::new();
     for fact in importer.facts.iter() {
-        if !matches!(fact.name(), Some(Name::MacroDef | Name::MacroUndef)) {
+        if !matches!(fact.name(), Some(InstructionName::MacroDef | InstructionName::MacroUndef)) {
             continue;
         }
         let Some(source) = fact.id(Field::Source) else { continue };
@@ -73,13 +73,17 @@ fn import_macro(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId, 
         }
         .map_err(refused)
     };
-    if fact.name() == Some(Name::MacroDef) {
+    if fact.name() == Some(InstructionName::MacroDef) {
         let facts = importer.facts.all;
         let name = facts.text(fact, Field::Name);
         let value = facts.text(fact, Field::Value);
         return macros_of(Ok(&format!("{} {}", name.unwrap_or_default(), value.unwrap_or_default())));
     }
-    let defined = importer.facts.all.named(fact, Field::Macro).filter(|it| it.name() == Some(Name::MacroDef));
+    let defined = importer
+        .facts
+        .all
+        .named(fact, Field::Macro)
+        .filter(|it| it.name() == Some(InstructionName::MacroDef));
     let defined = defined.ok_or(Unimported::NotMacro)?;
     let name = importer.facts.all.text(&defined, Field::Name).unwrap_or_default();
     // An undefinition does not contain the parameters.

@@ -10,7 +10,7 @@ use crate::model::{TypeId, UnitId};
 use crate::omission::Unimported;
 use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
-use crate::spirv::table::{Name, Set};
+use crate::spirv::table::{InstructionName, Set};
 
 /// Imports members of composite types, in order. Types must be imported before, because a member can have any type.
 pub(super) fn members(importer: &mut Importer<'_, '_>) -> Result<()> {
@@ -24,17 +24,19 @@ pub(super) fn members(importer: &mut Importer<'_, '_>) -> Result<()> {
             };
             let made = match member.name() {
                 // Static members are variables, which are imported with them.
-                Some(Name::TypeMember) if importer.facts.is_static_member(&member) => Ok(()),
-                Some(Name::TypeMember) => import_member(importer, &member, unit, ty)?,
-                Some(Name::TypeInheritance) => import_base(importer, &member, unit, ty)?,
-                Some(Name::Function | Name::FunctionDeclaration) => {
+                Some(InstructionName::TypeMember) if importer.facts.is_static_member(&member) => Ok(()),
+                Some(InstructionName::TypeMember) => import_member(importer, &member, unit, ty)?,
+                Some(InstructionName::TypeInheritance) => import_base(importer, &member, unit, ty)?,
+                Some(InstructionName::Function | InstructionName::FunctionDeclaration) => {
                     let scope = member.id(Field::Scope).map(|scope| importer.facts.not_template(scope));
                     if scope == Some(id) || !is_own { Ok(()) } else { Err(Unimported::OtherScope) }
                 }
                 _ => Err(Unimported::NotMember(id.0)),
             };
             // Expressions that select parts by index need to know that members are missing.
-            if importer.omissions.made(&member, made).is_none() && member.name() == Some(Name::TypeMember) {
+            if importer.omissions.made(&member, made).is_none()
+                && member.name() == Some(InstructionName::TypeMember)
+            {
                 importer.entities.partial.insert(ty);
             }
         }

@@ -5,17 +5,17 @@ use crate::omission::Unimported;
 use crate::spirv::names::{POSSIBLE_DUPLICATES, is_build_identifier};
 use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
-use crate::spirv::table::Name;
+use crate::spirv::table::InstructionName;
 
 /// Imports the first build identifier and the first storage path.
 pub(super) fn metadata(importer: &mut Importer<'_, '_>) {
     for fact in importer.facts.iter() {
         match fact.name() {
-            Some(Name::BuildIdentifier) => build_identifier(importer, &fact),
-            Some(Name::StoragePath) if importer.binding.stored_at().is_some() => {
+            Some(InstructionName::BuildIdentifier) => build_identifier(importer, &fact),
+            Some(InstructionName::StoragePath) if importer.binding.stored_at().is_some() => {
                 importer.omissions.omit(&fact, Unimported::SecondMetadata);
             }
-            Some(Name::StoragePath) => match importer.facts.all.text(&fact, Field::Path) {
+            Some(InstructionName::StoragePath) => match importer.facts.all.text(&fact, Field::Path) {
                 Some(path) => drop(importer.binding.storage_path(&path)),
                 None => importer.omissions.omit_whole(&fact, Unimported::NoPath),
             },

@@ -37,7 +37,7 @@ use hashbrown::{HashMap, HashSet};
 
 use super::binding::Binding;
 use super::read::{Fact, Facts};
-use super::table::{Name, Set};
+use super::table::{InstructionName, Set};
 use super::words::Id;
 #[cfg(doc)]
 use crate::build::Builder;
@@ -111,8 +111,9 @@ pub(super) fn import_set(facts: &Facts<'_>, target: &Target, set: Set) -> Result
     metadata::metadata(&mut importer);
     sources::units(&mut importer);
     if importer.units.by_id.is_empty() {
-        let is_of_source =
-            |fact: &Fact<'_>| !matches!(fact.name(), Some(Name::BuildIdentifier | Name::StoragePath));
+        let is_of_source = |fact: &Fact<'_>| {
+            !matches!(fact.name(), Some(InstructionName::BuildIdentifier | InstructionName::StoragePath))
+        };
         let first = importer.facts.iter().find(is_of_source);
         if let Some(fact) = first {
             importer.omissions.omit(&fact, Unimported::NoUnits);
@@ -136,21 +137,21 @@ fn entities(importer: &mut Importer<'_, '_>) -> Result<()> {
         let id = fact.result;
         match fact.name() {
             Some(
-                Name::Function
-                | Name::FunctionDeclaration
-                | Name::LexicalBlock
-                | Name::LexicalBlockDiscriminator
-                | Name::Module,
+                InstructionName::Function
+                | InstructionName::FunctionDeclaration
+                | InstructionName::LexicalBlock
+                | InstructionName::LexicalBlockDiscriminator
+                | InstructionName::Module,
             ) => order::want(importer, Node::Scope(id))?,
-            Some(Name::GlobalVariable) => order::want(importer, Node::Variable(id))?,
-            Some(Name::LocalVariable) if !importer.references.slots.contains_key(&id) => {
+            Some(InstructionName::GlobalVariable) => order::want(importer, Node::Variable(id))?,
+            Some(InstructionName::LocalVariable) if !importer.references.slots.contains_key(&id) => {
                 order::want(importer, Node::Variable(id))?
             }
-            Some(Name::TypeComposite | Name::TypeEnum | Name::Typedef) => {
+            Some(InstructionName::TypeComposite | InstructionName::TypeEnum | InstructionName::Typedef) => {
                 let unit = importer.own_unit(id);
                 order::want(importer, Node::Type(id, unit))?;
             }
-            Some(Name::TypeMember) if importer.facts.is_static_member(&fact) => {
+            Some(InstructionName::TypeMember) if importer.facts.is_static_member(&fact) => {
                 order::want(importer, Node::Variable(id))?
             }
             _ => {}
@@ -181,17 +182,17 @@ fn unused(importer: &mut Importer<'_, '_>) -> Result<()> {
         let is_type = matches!(
             fact.name(),
             Some(
-                Name::TypeBasic
-                    | Name::TypePointer
-                    | Name::TypeQualifier
-                    | Name::TypeArray
-                    | Name::TypeArrayDynamic
-                    | Name::TypeString
-                    | Name::TypeVector
-                    | Name::TypeMatrix
-                    | Name::TypeVectorId
-                    | Name::TypeCooperativeMatrix
-                    | Name::TypePtrToMember
+                InstructionName::TypeBasic
+                    | InstructionName::TypePointer
+                    | InstructionName::TypeQualifier
+                    | InstructionName::TypeArray
+                    | InstructionName::TypeArrayDynamic
+                    | InstructionName::TypeString
+                    | InstructionName::TypeVector
+                    | InstructionName::TypeMatrix
+                    | InstructionName::TypeVectorId
+                    | InstructionName::TypeCooperativeMatrix
+                    | InstructionName::TypePtrToMember
             )
         );
         if !is_type || used.contains(&fact.result) {

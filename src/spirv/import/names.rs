@@ -9,7 +9,7 @@ use crate::omission::Unimported;
 use crate::spirv::opcodes as op;
 use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
-use crate::spirv::table::{Name, Set};
+use crate::spirv::table::{InstructionName, Set};
 use crate::spirv::words::string_bytes;
 
 /// The prefix with which the LLVM translator names the compiler.
@@ -21,7 +21,7 @@ const MOST_ALIASES: usize = 64;
 pub(super) fn names(importer: &mut Importer<'_, '_>) -> Result<()> {
     for fact in importer.facts.iter() {
         match fact.name() {
-            Some(Name::ImportedEntity) => {
+            Some(InstructionName::ImportedEntity) => {
                 let unit = importer.unit_of(fact.result);
                 let entity = fact.id(Field::Entity).map(|entity| importer.facts.not_template(entity));
                 // Everything else can only be a type, which has to be imported first.
@@ -36,7 +36,7 @@ pub(super) fn names(importer: &mut Importer<'_, '_>) -> Result<()> {
                 let made = import(importer, &fact);
                 importer.omissions.made(&fact, made);
             }
-            Some(Name::EntryPoint) => entry_point(importer, &fact),
+            Some(InstructionName::EntryPoint) => entry_point(importer, &fact),
             None => importer.omissions.omit(&fact, Unimported::NoInstruction(fact.set, fact.number)),
             _ => {}
         }
@@ -72,7 +72,8 @@ fn imported(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Made<()> {
     let mut entity = fact.id(Field::Entity).ok_or(Unimported::Missing(Field::Entity))?;
     // Aliases can form a cycle in an invalid module.
     for _ in 0..MOST_ALIASES {
-        let alias = importer.facts.get(entity).filter(|fact| fact.name() == Some(Name::ImportedEntity));
+        let alias =
+            importer.facts.get(entity).filter(|fact| fact.name() == Some(InstructionName::ImportedEntity));
         let Some(next) = alias.and_then(|alias| alias.id(Field::Entity)) else { break };
         entity = next;
     }

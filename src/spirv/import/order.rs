@@ -5,7 +5,7 @@ use super::importer::{Importer, Node};
 use super::{functions, scopes, types, variables};
 use crate::error::Result;
 use crate::spirv::operand::Field;
-use crate::spirv::table::Name;
+use crate::spirv::table::InstructionName;
 use crate::spirv::words::Id;
 
 enum Step {
@@ -63,46 +63,61 @@ fn add_needs(importer: &mut Importer<'_, '_>, node: Node, needs: &mut Vec<Node>)
     match (node, fact.name()) {
         (Node::Type(_, unit), name) => {
             let fields: &[Field] = match name {
-                Some(Name::TypePointer | Name::TypeQualifier | Name::Typedef) => &[Field::BaseType],
-                Some(Name::TypeArray | Name::TypeArrayDynamic | Name::TypeVector) => &[Field::BaseType],
-                Some(Name::TypeMatrix) => &[Field::VectorType],
-                Some(Name::TypeVectorId | Name::TypeCooperativeMatrix) => &[Field::ComponentType],
-                Some(Name::TypeFunction) => &[Field::ReturnType, Field::ParameterType],
-                Some(Name::TypeEnum) => &[Field::UnderlyingType],
-                Some(Name::TypePtrToMember) => &[Field::MemberType, Field::Parent],
-                Some(Name::TypeTemplate) => &[Field::Target],
+                Some(
+                    InstructionName::TypePointer | InstructionName::TypeQualifier | InstructionName::Typedef,
+                ) => &[Field::BaseType],
+                Some(
+                    InstructionName::TypeArray
+                    | InstructionName::TypeArrayDynamic
+                    | InstructionName::TypeVector,
+                ) => &[Field::BaseType],
+                Some(InstructionName::TypeMatrix) => &[Field::VectorType],
+                Some(InstructionName::TypeVectorId | InstructionName::TypeCooperativeMatrix) => {
+                    &[Field::ComponentType]
+                }
+                Some(InstructionName::TypeFunction) => &[Field::ReturnType, Field::ParameterType],
+                Some(InstructionName::TypeEnum) => &[Field::UnderlyingType],
+                Some(InstructionName::TypePtrToMember) => &[Field::MemberType, Field::Parent],
+                Some(InstructionName::TypeTemplate) => &[Field::Target],
                 _ => &[],
             };
             // Without a layout, member offsets are computed, which requires the members' sizes.
-            if name == Some(Name::TypeComposite) && importer.facts.has_no_layout(&fact) {
+            if name == Some(InstructionName::TypeComposite) && importer.facts.has_no_layout(&fact) {
                 let members = importer.facts.data_members(&fact).filter_map(|member| member.id(Field::Type));
                 needs.extend(members.map(|ty| Node::Type(ty, unit)));
             }
             for &field in fields {
                 needs.extend(fact.ids(field).map(|ty| Node::Type(ty, unit)));
             }
-            if matches!(name, Some(Name::TypeArray | Name::TypeArrayDynamic)) {
+            if matches!(name, Some(InstructionName::TypeArray | InstructionName::TypeArrayDynamic)) {
                 let counts = importer.facts.counted_by(&fact);
                 needs.extend(counts.into_iter().filter_map(|count| variable_node(importer, count)));
             }
         }
-        (Node::Scope(_), Some(Name::Function | Name::FunctionDeclaration)) => {
+        (Node::Scope(_), Some(InstructionName::Function | InstructionName::FunctionDeclaration)) => {
             needs.extend(fact.id(Field::Scope).map(|scope| scope_node(importer, scope)));
             needs.extend(fact.id(Field::Declaration).map(Node::Scope));
         }
-        (Node::Scope(_), Some(Name::LexicalBlock | Name::LexicalBlockDiscriminator | Name::Module)) => {
+        (
+            Node::Scope(_),
+            Some(
+                InstructionName::LexicalBlock
+                | InstructionName::LexicalBlockDiscriminator
+                | InstructionName::Module,
+            ),
+        ) => {
             needs.extend(fact.id(Field::Scope).map(|scope| scope_node(importer, scope)));
         }
-        (Node::Scope(_), Some(Name::TypeComposite)) => {
+        (Node::Scope(_), Some(InstructionName::TypeComposite)) => {
             needs.push(Node::Type(id, importer.own_unit(id)));
         }
-        (Node::Variable(_), Some(Name::TypeMember)) => {
+        (Node::Variable(_), Some(InstructionName::TypeMember)) => {
             let owner = importer.references.owners.get(&id).copied();
             needs.extend(owner.map(Node::Scope));
             let unit = owner.and_then(|owner| importer.unit_of(owner));
             needs.extend(unit.zip(fact.id(Field::Type)).map(|(unit, ty)| Node::Type(ty, unit)));
         }
-        (Node::Variable(_), Some(Name::GlobalVariable | Name::LocalVariable)) => {
+        (Node::Variable(_), Some(InstructionName::GlobalVariable | InstructionName::LocalVariable)) => {
             needs.extend(fact.id(Field::Scope).map(|scope| scope_node(importer, scope)));
             let unit = importer.unit_of(id);
             needs.extend(unit.zip(fact.id(Field::Type)).map(|(unit, ty)| Node::Type(ty, unit)));
@@ -120,11 +135,11 @@ fn scope_node(importer: &Importer<'_, '_>, id: Id) -> Node {
 /// The variable with this id, if it is a variable.
 fn variable_node(importer: &Importer<'_, '_>, id: Id) -> Option<Node> {
     match importer.facts.get(id)?.name()? {
-        Name::LocalVariable => Some(match importer.references.slots.get(&id) {
+        InstructionName::LocalVariable => Some(match importer.references.slots.get(&id) {
             Some(&(function, index)) => Node::Parameter(function, index),
             None => Node::Variable(id),
         }),
-        Name::GlobalVariable => Some(Node::Variable(id)),
+        InstructionName::GlobalVariable => Some(Node::Variable(id)),
         _ => None,
     }
 }

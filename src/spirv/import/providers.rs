@@ -9,7 +9,7 @@ use crate::spirv::operand::Field;
 use crate::spirv::provider::{DebugOperation, Index, Provider};
 use crate::spirv::provider_rules::Spot;
 use crate::spirv::read::Fact;
-use crate::spirv::table::Name;
+use crate::spirv::table::InstructionName;
 use crate::spirv::words::Id;
 
 /// The location that a `DebugDeclare` or `DebugValue` specifies for a variable.
@@ -18,7 +18,7 @@ pub(super) fn providers(
     fact: &Fact<'_>,
     variable: VariableId,
 ) -> Made<Provider> {
-    let is_declaration = fact.name() == Some(Name::Declare);
+    let is_declaration = fact.name() == Some(InstructionName::Declare);
     let field = if is_declaration { Field::Variable } else { Field::Value };
     let id = fact.id(field).ok_or(Unimported::Missing(field))?;
     let expression = fact.id(Field::Expression).ok_or(Unimported::Missing(Field::Expression))?;
@@ -47,7 +47,7 @@ fn can_provide(
     let module = importer.m.described();
     let function = layout.function_at(fact.at).map_or(0..0, |function| function.at.clone());
     let spot = Spot { function, at: fact.at };
-    let is_declaration = fact.name() == Some(Name::Declare);
+    let is_declaration = fact.name() == Some(InstructionName::Declare);
     let defined = if is_declaration {
         layout.variable_at(provider.id(), &spot)?
     } else {

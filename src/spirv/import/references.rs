@@ -8,7 +8,7 @@ use super::set_facts::SetFacts;
 use crate::omission::Unimported;
 use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
-use crate::spirv::table::Name;
+use crate::spirv::table::InstructionName;
 use crate::spirv::words::Id;
 
 /// A function's parameter: its variable, if there is one, and its type.
@@ -55,28 +55,31 @@ impl References {
         for fact in facts.iter() {
             let id = fact.result;
             match fact.name() {
-                Some(Name::TypeComposite) => {
+                Some(InstructionName::TypeComposite) => {
                     for member in fact.ids(Field::Member) {
                         // The first owner counts if a member is listed twice.
                         self.owners.entry(member).or_insert(id);
                     }
                 }
-                Some(Name::TypeTemplate) => {
+                Some(InstructionName::TypeTemplate) => {
                     let template =
                         fact.id(Field::Target).map(|target| *self.templates.entry(target).or_insert(id));
                     if template.is_some_and(|first| first != id) {
                         omissions.omit(&fact, Unimported::SecondTemplate);
                     }
                 }
-                Some(Name::LexicalBlockDiscriminator) if !self.of_calls.contains(&id) => {
+                Some(InstructionName::LexicalBlockDiscriminator) if !self.of_calls.contains(&id) => {
                     if let Some(scope) = fact.id(Field::Scope) {
                         self.discriminators.entry(scope).or_default().push(id);
                     }
                 }
-                Some(Name::LocalVariable) => {
+                Some(InstructionName::LocalVariable) => {
                     let scope = fact.id(Field::Scope).map(|scope| facts.not_template(scope));
                     let kind = scope.and_then(|scope| facts.get(scope)).and_then(|scope| scope.name());
-                    let is_function = matches!(kind, Some(Name::Function | Name::FunctionDeclaration));
+                    let is_function = matches!(
+                        kind,
+                        Some(InstructionName::Function | InstructionName::FunctionDeclaration)
+                    );
                     if let (Some(scope), Some(_)) = (scope, fact.operand(Field::ArgNumber)) {
                         if is_function {
                             let number = facts.word(&fact, Field::ArgNumber);
@@ -91,24 +94,31 @@ impl References {
             // A block or variable inside shows that a function has a body, even if no flag says so.
             let is_scope = matches!(
                 fact.name(),
-                Some(Name::LexicalBlock | Name::LexicalBlockDiscriminator | Name::InlinedAt | Name::Scope)
+                Some(
+                    InstructionName::LexicalBlock
+                        | InstructionName::LexicalBlockDiscriminator
+                        | InstructionName::InlinedAt
+                        | InstructionName::Scope
+                )
             );
-            let is_local =
-                fact.name() == Some(Name::LocalVariable) && fact.operand(Field::ArgNumber).is_none();
+            let is_local = fact.name() == Some(InstructionName::LocalVariable)
+                && fact.operand(Field::ArgNumber).is_none();
             if is_scope || is_local {
                 self.with_body.extend(fact.id(Field::Scope));
             }
-            if fact.name() == Some(Name::FunctionDefinition) {
+            if fact.name() == Some(InstructionName::FunctionDefinition) {
                 self.with_body.extend(fact.id(Field::Function));
             }
         }
         for fact in facts.iter() {
             // A second pass, because owners can follow their members.
             match fact.name() {
-                Some(Name::TypeMember | Name::TypeInheritance) if !self.owners.contains_key(&fact.result) => {
+                Some(InstructionName::TypeMember | InstructionName::TypeInheritance)
+                    if !self.owners.contains_key(&fact.result) =>
+                {
                     omissions.omit(&fact, Unimported::MemberOfNoType);
                 }
-                Some(Name::Function | Name::FunctionDeclaration) => {
+                Some(InstructionName::Function | InstructionName::FunctionDeclaration) => {
                     let variables_of_function = variables.remove(&fact.result).unwrap_or_default();
                     self.find_parameters(facts, omissions, &fact, variables_of_function);
                 }
@@ -125,7 +135,7 @@ impl References {
         fact: &Fact<'_>,
         mut variables: Vec<(u32, Id)>,
     ) {
-        let ty = facts.named(fact, Field::Type, Name::TypeFunction);
+        let ty = facts.named(fact, Field::Type, InstructionName::TypeFunction);
         let mut types: Vec<Id> = ty.iter().flat_map(|ty| ty.ids(Field::ParameterType)).collect();
         // For variable arguments, the LLVM translator ends the list with a parameter that has no type.
         if types.last().is_some_and(|&last| facts.is_nothing(last)) {
@@ -169,7 +179,7 @@ impl References {
         let mut of_instructions = HashSet::new();
         let mut of_function = HashSet::new();
         for fact in facts.iter() {
-            let is_call = fact.name() == Some(Name::InlinedAt);
+            let is_call = fact.name() == Some(InstructionName::InlinedAt);
             let is_inside = fact.operand(Field::Inlined).is_some();
             for scope in fact.ids(Field::Scope) {
                 if is_call { &mut self.of_calls } else { &mut of_instructions }.insert(scope);

@@ -7,16 +7,18 @@ use crate::model::ScopeKind;
 use crate::omission::Unimported;
 use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
-use crate::spirv::table::Name;
+use crate::spirv::table::InstructionName;
 use crate::spirv::words::Id;
 
 pub(super) fn make_scope(importer: &mut Importer<'_, '_>, id: Id) {
     let Some(fact) = importer.facts.get(id) else { return };
     let made = match fact.name() {
-        Some(Name::Function | Name::FunctionDeclaration) => functions::function(importer, &fact),
-        Some(Name::LexicalBlock) => block(importer, &fact),
-        Some(Name::Module) => namespace(importer, &fact),
-        Some(Name::LexicalBlockDiscriminator) => discriminator(importer, &fact),
+        Some(InstructionName::Function | InstructionName::FunctionDeclaration) => {
+            functions::function(importer, &fact)
+        }
+        Some(InstructionName::LexicalBlock) => block(importer, &fact),
+        Some(InstructionName::Module) => namespace(importer, &fact),
+        Some(InstructionName::LexicalBlockDiscriminator) => discriminator(importer, &fact),
         // Units and types are imported, or listed as omissions, elsewhere.
         _ => return,
     };

@@ -1,11 +1,11 @@
 //! The instructions from one set, and questions that they answer by themselves.
 
 use super::flags;
-use crate::spirv::layout::Layout;
+use crate::spirv::layout::ModuleLayout;
 use crate::spirv::opcodes as op;
 use crate::spirv::operand::Field;
 use crate::spirv::read::{Fact, Facts};
-use crate::spirv::table::{Name, Set};
+use crate::spirv::table::{InstructionName, Set};
 use crate::spirv::words::Id;
 
 /// The instructions from one set.
@@ -27,7 +27,7 @@ impl<'f, 'a> SetFacts<'f, 'a> {
         self.all.get(id).filter(|fact| fact.set == self.set)
     }
 
-    pub fn layout(self) -> &'f Layout<'a> {
+    pub fn layout(self) -> &'f ModuleLayout<'a> {
         self.all.layout()
     }
 
@@ -46,16 +46,16 @@ impl<'f, 'a> SetFacts<'f, 'a> {
     }
 
     /// The instruction that an operand references, if it has this name.
-    pub fn named(self, fact: &Fact<'_>, field: Field, name: Name) -> Option<Fact<'a>> {
+    pub fn named(self, fact: &Fact<'_>, field: Field, name: InstructionName) -> Option<Fact<'a>> {
         self.all.named(fact, field).filter(|named| named.name() == Some(name))
     }
 
     /// Whether the id is a `DebugInfoNone`, `OpTypeVoid`, or the basic type that stands for `void`.
     pub fn is_nothing(self, id: Id) -> bool {
         let is_none = self.get(id).is_some_and(|fact| match fact.name() {
-            Some(Name::InfoNone) => true,
+            Some(InstructionName::InfoNone) => true,
             // Some producers write a basic type without a size, because validators require a type.
-            Some(Name::TypeBasic) => {
+            Some(InstructionName::TypeBasic) => {
                 self.number(&fact, Field::Size) == Some(0)
                     && self.number(&fact, Field::Encoding) == Some(0)
                     && self.all.text(&fact, Field::Name).as_deref() == Some("void")
@@ -67,7 +67,7 @@ impl<'f, 'a> SetFacts<'f, 'a> {
 
     /// A template's target; any other id unchanged.
     pub fn not_template(self, id: Id) -> Id {
-        let template = self.get(id).filter(|fact| fact.name() == Some(Name::TypeTemplate));
+        let template = self.get(id).filter(|fact| fact.name() == Some(InstructionName::TypeTemplate));
         template.and_then(|template| template.id(Field::Target)).unwrap_or(id)
     }
 
@@ -78,7 +78,7 @@ impl<'f, 'a> SetFacts<'f, 'a> {
     /// A composite type's members, except static members.
     pub fn data_members(self, fact: &Fact<'_>) -> impl Iterator<Item = Fact<'a>> {
         let members = fact.ids(Field::Member).filter_map(move |member| self.get(member));
-        members.filter(move |it| it.name() == Some(Name::TypeMember) && !self.is_static_member(it))
+        members.filter(move |it| it.name() == Some(InstructionName::TypeMember) && !self.is_static_member(it))
     }
 
     /// Whether a composite type and all its members have size 0, as in glslang's modules. The members' offsets are then

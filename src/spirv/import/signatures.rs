@@ -9,7 +9,7 @@ use crate::model::{FunctionId, UnitId};
 use crate::omission::Unimported;
 use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
-use crate::spirv::table::Name;
+use crate::spirv::table::InstructionName;
 use crate::spirv::words::Id;
 
 /// Imports return types, parameters and template parameters. Types must be imported before, because a parameter can
@@ -34,7 +34,7 @@ fn returns(
     function: FunctionId,
     unit: UnitId,
 ) -> Result<()> {
-    let Some(ty) = importer.facts.named(fact, Field::Type, Name::TypeFunction) else {
+    let Some(ty) = importer.facts.named(fact, Field::Type, InstructionName::TypeFunction) else {
         importer.omissions.omit(fact, Unimported::NotFunctionType);
         return Ok(());
     };

@@ -8,7 +8,7 @@ use crate::omission::Unimported;
 use crate::spirv::names::Enumeration;
 use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
-use crate::spirv::table::Name;
+use crate::spirv::table::InstructionName;
 use crate::spirv::words::Id;
 use crate::spirv::{languages, names};
 
@@ -20,14 +20,14 @@ pub(super) fn units(importer: &mut Importer<'_, '_>) {
     let mut last = None;
     for fact in importer.facts.iter() {
         match fact.name() {
-            Some(Name::Source) => {
+            Some(InstructionName::Source) => {
                 let path = importer.facts.text(&fact, Field::File);
                 let text = importer.facts.all.text(&fact, Field::Text);
                 let md5 = checksum(importer, &fact);
                 importer.sources.insert(fact.result, Source { path, text, md5 });
                 last = Some(fact.result);
             }
-            Some(Name::SourceContinued) => {
+            Some(InstructionName::SourceContinued) => {
                 let text = importer.facts.text(&fact, Field::Text);
                 // A continuation belongs to the source before it.
                 let source = last.and_then(|last| importer.sources.get_mut(&last));
@@ -46,8 +46,8 @@ pub(super) fn units(importer: &mut Importer<'_, '_>) {
         }
         source.md5 = source.md5.or(as_text);
     }
-    for fact in importer.facts.iter().filter(|fact| fact.name() == Some(Name::CompilationUnit)) {
-        let source = importer.facts.named(&fact, Field::Source, Name::Source);
+    for fact in importer.facts.iter().filter(|fact| fact.name() == Some(InstructionName::CompilationUnit)) {
+        let source = importer.facts.named(&fact, Field::Source, InstructionName::Source);
         let path = source.map(|source| importer.facts.text(&source, Field::File)).unwrap_or_default();
         let unit = importer.m.unit(&path);
         importer.units.by_id.insert(fact.result, unit);

@@ -7,7 +7,7 @@ use crate::model::{TypeId, UnitId};
 use crate::omission::Unimported;
 use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
-use crate::spirv::table::Name;
+use crate::spirv::table::InstructionName;
 
 /// A dimension: its elements, their count if it is constant, and the distance between them in bytes.
 struct Dimension {
@@ -20,7 +20,7 @@ pub(super) fn subranges(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: 
     let element = importer.ty(fact, Field::BaseType, unit)?;
     let mut dimensions = Vec::new();
     for id in fact.ids(Field::Subrange) {
-        let subrange = importer.facts.get(id).filter(|it| it.name() == Some(Name::TypeSubrange));
+        let subrange = importer.facts.get(id).filter(|it| it.name() == Some(InstructionName::TypeSubrange));
         let subrange = subrange.ok_or(Unimported::NoSubrange(id.0))?;
         dimensions.push(dimension(importer, &subrange));
     }

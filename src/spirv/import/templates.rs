@@ -9,7 +9,7 @@ use crate::model::{TypeId, UnitId};
 use crate::omission::Unimported;
 use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
-use crate::spirv::table::Name;
+use crate::spirv::table::InstructionName;
 use crate::spirv::words::Id;
 
 /// A template parameter and its argument.
@@ -62,7 +62,7 @@ fn template_parameter(
     let layout = importer.facts.layout();
     let is_string = |id: Id| layout.string(id).is_some();
     match fact.name() {
-        Some(Name::TypeTemplateParameter) => {
+        Some(InstructionName::TypeTemplateParameter) => {
             if let Some(ty) = fact.id(Field::ActualType) {
                 order::want(importer, Node::Type(ty, unit))?;
             }
@@ -76,7 +76,7 @@ fn template_parameter(
             let Some(ty) = ty else { return Ok(Err(Unimported::ValueWithoutType)) };
             Ok(importer.constant(value, ty).map(|value| Parameter::Value(name, ty, value)))
         }
-        Some(Name::TypeTemplateTemplateParameter | Name::TypeTemplateParameterPack) => {
+        Some(InstructionName::TypeTemplateTemplateParameter | InstructionName::TypeTemplateParameterPack) => {
             unlined(importer, fact);
             if let Some(template) = operand(1).filter(|&id| is_string(id)) {
                 let template = layout.string(template).unwrap_or_default();

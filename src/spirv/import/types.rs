@@ -13,7 +13,7 @@ use crate::spirv::floats;
 use crate::spirv::names::Enumeration;
 use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
-use crate::spirv::table::Name;
+use crate::spirv::table::InstructionName;
 use crate::spirv::words::Id;
 use crate::target::SpaceId;
 
@@ -61,9 +61,9 @@ pub(super) fn make_type(importer: &mut Importer<'_, '_>, id: Id, unit: UnitId) {
 fn new_type(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> Made<TypeId> {
     let (Some(name), id) = (fact.name(), fact.result) else { return Err(Unimported::NoType) };
     match name {
-        Name::TypeBasic => basic(importer, fact, unit),
-        Name::TypePointer => pointer(importer, fact, unit),
-        Name::TypeQualifier => {
+        InstructionName::TypeBasic => basic(importer, fact, unit),
+        InstructionName::TypePointer => pointer(importer, fact, unit),
+        InstructionName::TypeQualifier => {
             let base = importer.pointee(fact, Field::BaseType, unit)?;
             let qualifier = match importer.facts.number(fact, Field::Qualifier) {
                 Some(0) => Qualifier::Const,
@@ -74,10 +74,10 @@ fn new_type(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> M
             };
             importer.m.qualified(unit, qualifier, base).map_err(refused)
         }
-        Name::TypeArray if fact.operand(Field::Subrange).is_some() => {
+        InstructionName::TypeArray if fact.operand(Field::Subrange).is_some() => {
             subranges::subranges(importer, fact, unit)
         }
-        Name::TypeArrayDynamic => {
+        InstructionName::TypeArrayDynamic => {
             for field in [Field::DataLocation, Field::Associated, Field::Allocated, Field::Rank] {
                 if fact.id(field).is_some_and(|id| !importer.facts.is_nothing(id)) {
                     importer.omissions.omit(fact, Unimported::Descriptor(field));
@@ -85,13 +85,13 @@ fn new_type(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> M
             }
             subranges::subranges(importer, fact, unit)
         }
-        Name::TypeString => {
+        InstructionName::TypeString => {
             importer.omissions.omit(fact, Unimported::StringType);
             let name = importer.facts.text(fact, Field::Name);
             importer.m.unspecified_type(unit, &name).map_err(refused)
         }
-        Name::TypeArray => array(importer, fact, unit),
-        Name::TypeVector => {
+        InstructionName::TypeArray => array(importer, fact, unit),
+        InstructionName::TypeVector => {
             let element = importer.ty(fact, Field::BaseType, unit)?;
             let count = importer
                 .facts
@@ -99,7 +99,7 @@ fn new_type(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> M
                 .ok_or(Unimported::Unknown(Field::ComponentCount))?;
             importer.m.vector(unit, element, count).map_err(refused)
         }
-        Name::TypeMatrix => {
+        InstructionName::TypeMatrix => {
             let vector = importer.ty(fact, Field::VectorType, unit)?;
             let count = importer
                 .facts
@@ -114,7 +114,7 @@ fn new_type(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> M
                 .matrix(unit, vector, count, if major == 0 { Major::Row } else { Major::Column })
                 .map_err(refused)
         }
-        Name::TypeVectorId => {
+        InstructionName::TypeVectorId => {
             let component = importer.ty(fact, Field::ComponentType, unit)?;
             let count = importer
                 .facts
@@ -126,7 +126,7 @@ fn new_type(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> M
             }
             importer.m.vector(unit, component, count).map_err(refused)
         }
-        Name::TypeCooperativeMatrix => {
+        InstructionName::TypeCooperativeMatrix => {
             let component = importer.ty(fact, Field::ComponentType, unit)?;
             let mut numbers = [0; 4];
             for (number, field) in numbers.iter_mut().zip(MATRIX_NUMBERS) {
@@ -140,14 +140,14 @@ fn new_type(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> M
             let [scope, rows, columns, usage] = numbers;
             importer.m.cooperative_matrix(unit, component, scope, rows, columns, usage).map_err(refused)
         }
-        Name::Typedef => {
+        InstructionName::Typedef => {
             let base = importer.pointee(fact, Field::BaseType, unit)?;
             let name = importer.facts.text(fact, Field::Name);
             let ty = importer.m.typedef(unit, &name, base).map_err(refused)?;
             declared(importer, fact, unit, ty);
             Ok(ty)
         }
-        Name::TypeFunction => {
+        InstructionName::TypeFunction => {
             let returns = importer.pointee(fact, Field::ReturnType, unit)?;
             let mut flags = Flags(importer.facts.word(fact, Field::Flags));
             flags.take(flags::PROTOTYPED);
@@ -164,9 +164,9 @@ fn new_type(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> M
             }
             importer.m.subroutine(unit, returns, &parameters).map_err(refused)
         }
-        Name::TypeEnum => enumeration(importer, fact, unit),
-        Name::TypeComposite => composite(importer, fact, unit),
-        Name::TypePtrToMember => {
+        InstructionName::TypeEnum => enumeration(importer, fact, unit),
+        InstructionName::TypeComposite => composite(importer, fact, unit),
+        InstructionName::TypePtrToMember => {
             let class = if importer.is_none(fact, Field::Parent) {
                 importer.m.incomplete(unit, CompositeKind::Struct, "").map_err(refused)?
             } else {
@@ -175,7 +175,7 @@ fn new_type(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> M
             let to = importer.ty(fact, Field::MemberType, unit)?;
             importer.m.member_pointer(unit, class, to).map_err(refused)
         }
-        Name::TypeTemplate => {
+        InstructionName::TypeTemplate => {
             let target = importer.facts.not_template(id);
             importer.entities.types.get(&(target, unit)).copied().ok_or(Unimported::NotType(target.0))
         }

@@ -10,7 +10,7 @@ use super::references::References;
 use super::set_facts::SetFacts;
 use crate::model::UnitId;
 use crate::spirv::operand::Field;
-use crate::spirv::table::Name;
+use crate::spirv::table::InstructionName;
 use crate::spirv::words::Id;
 
 /// Limit for a type's parts that are searched for its unit.
@@ -47,8 +47,8 @@ impl Units {
             visited.push(current);
             let Some(fact) = facts.get(current) else { break None };
             let next = match fact.name() {
-                Some(Name::TypeMember) => references.owners.get(&current).copied(),
-                Some(Name::TypeTemplate) => fact.id(Field::Target),
+                Some(InstructionName::TypeMember) => references.owners.get(&current).copied(),
+                Some(InstructionName::TypeTemplate) => fact.id(Field::Target),
                 _ => fact.id(Field::Scope),
             };
             match next {

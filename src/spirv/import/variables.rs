@@ -7,15 +7,15 @@ use crate::model::{ScopeKind, UnitId, VariableId};
 use crate::omission::Unimported;
 use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
-use crate::spirv::table::Name;
+use crate::spirv::table::InstructionName;
 use crate::spirv::words::Id;
 
 pub(super) fn make_variable(importer: &mut Importer<'_, '_>, id: Id) {
     let Some(fact) = importer.facts.get(id) else { return };
     let made = match fact.name() {
-        Some(Name::LocalVariable) => local(importer, &fact),
-        Some(Name::GlobalVariable) => global(importer, &fact),
-        Some(Name::TypeMember) => static_member(importer, &fact),
+        Some(InstructionName::LocalVariable) => local(importer, &fact),
+        Some(InstructionName::GlobalVariable) => global(importer, &fact),
+        Some(InstructionName::TypeMember) => static_member(importer, &fact),
         _ => return,
     };
     if let Some(variable) = importer.omissions.made(&fact, made) {

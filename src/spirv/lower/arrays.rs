@@ -9,7 +9,7 @@ use crate::model::{BaseEncoding, Count, Dimension, TypeId, TypeKind, VariableId}
 use crate::omission::{Property, Reason, Subject};
 use crate::spirv::mode::{Dimensions, Feature};
 use crate::spirv::operand::Field;
-use crate::spirv::table::Name;
+use crate::spirv::table::InstructionName;
 
 pub(super) fn array(
     out: &mut Globals<'_, '_, '_>,
@@ -49,19 +49,19 @@ pub(super) fn array(
         // Each inner array is the element type of the array around it.
         for &count in counts[1..].iter().rev() {
             let operands = [(Field::BaseType, base), count];
-            base = out.writer.instruction(Name::TypeArray, &operands)?.into();
+            base = out.writer.instruction(InstructionName::TypeArray, &operands)?.into();
         }
         counts.truncate(1);
     }
     let counts = out.room(&counts, 6, 1, Subject::Type(id), Property::Dimensions);
     let mut operands = vec![(Field::BaseType, base)];
     operands.extend(counts);
-    references::define(out, id, Name::TypeArray, &operands)
+    references::define(out, id, InstructionName::TypeArray, &operands)
 }
 
 /// Whether dimensions are subranges rather than element counts.
 pub(super) fn has_subranges(out: &Globals<'_, '_, '_>) -> bool {
-    out.writer.mode.set.has_operand(Name::TypeArray, Field::Subrange)
+    out.writer.mode.set.has_operand(InstructionName::TypeArray, Field::Subrange)
 }
 
 /// A dimension's operand: the element count, or a subrange with the count, the lower bound, and the stride in bytes.
@@ -90,7 +90,7 @@ pub(super) fn elements(
     if let Some(stride) = stride {
         operands.push((Field::Stride, out.number(stride, dimension, Property::Stride)?));
     }
-    let subrange = references::shared(out, Name::TypeSubrange, operands)?;
+    let subrange = references::shared(out, InstructionName::TypeSubrange, operands)?;
     Ok((Field::Subrange, subrange.into()))
 }
 

@@ -1,7 +1,7 @@
 //! Finds a function's blocks. They are found once per function, because every position in the binding refers to them.
 
 use crate::error::Count;
-use crate::spirv::layout::{Function, Layout};
+use crate::spirv::layout::{FunctionLayout, ModuleLayout};
 use crate::spirv::opcodes as op;
 #[cfg(test)]
 use crate::spirv::words::STEPS;
@@ -32,7 +32,7 @@ pub(super) struct Blocks {
 
 impl Blocks {
     /// Collects a function's blocks in one pass, replacing the previous function's blocks.
-    pub fn find(&mut self, layout: &Layout<'_>, function: &Function) {
+    pub fn find(&mut self, layout: &ModuleLayout<'_>, function: &FunctionLayout) {
         self.all.clear();
         self.instructions.clear();
         self.has_lines = false;

@@ -14,12 +14,12 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::{FunctionId, Module, ScopeId, SourceLine, VariableId};
 use crate::omission::{Property, Reason, Subject};
 use crate::spirv::binding::{Binding, Statement};
-use crate::spirv::layout::Function;
+use crate::spirv::layout::FunctionLayout;
 use crate::spirv::mode::{Feature, Mode};
 use crate::spirv::opcodes as op;
 use crate::spirv::provider::Provider;
 use crate::spirv::provider_rules::Spot;
-use crate::spirv::table::Name;
+use crate::spirv::table::InstructionName;
 use crate::spirv::words::{Id, Instruction};
 
 /// Writes debug instructions in all functions.
@@ -99,7 +99,7 @@ impl Body<'_, '_> {
     fn function(
         &mut self,
         index: usize,
-        function: &Function,
+        function: &FunctionLayout,
         blocks: &Blocks,
         mut placed: &[Placed],
     ) -> Result<()> {
@@ -159,7 +159,7 @@ impl Body<'_, '_> {
             return Ok(());
         };
         if self.writer.is_shader() {
-            self.write(Name::FunctionDefinition, [debug.into(), id.into()])?;
+            self.write(InstructionName::FunctionDefinition, [debug.into(), id.into()])?;
         }
         Ok(())
     }
@@ -261,10 +261,10 @@ impl Body<'_, '_> {
             return Ok(());
         }
         self.current.scope = wanted;
-        let Some(Scoped { scope, inlined }) = wanted else { return self.write(Name::NoScope, []) };
+        let Some(Scoped { scope, inlined }) = wanted else { return self.write(InstructionName::NoScope, []) };
         match inlined {
-            Some(inlined) => self.write(Name::Scope, [scope.into(), inlined.into()]),
-            None => self.write(Name::Scope, [scope.into()]),
+            Some(inlined) => self.write(InstructionName::Scope, [scope.into(), inlined.into()]),
+            None => self.write(InstructionName::Scope, [scope.into()]),
         }
     }
 
@@ -286,7 +286,7 @@ impl Body<'_, '_> {
         let line = if self.writer.mode.has(Feature::NoLine) { line } else { line.or_else(nowhere) };
         let Some(SourceLine { file, line, column }) = line else {
             if has_debug_lines {
-                return self.write(Name::NoLine, []);
+                return self.write(InstructionName::NoLine, []);
             }
             self.out.words.push(1 << 16 | u32::from(op::NO_LINE));
             return Ok(());
@@ -300,10 +300,10 @@ impl Body<'_, '_> {
         }
         let [line, column] = [line, column].map(Word::Number);
         // Start and end are the same line and column, because the model has no ranges.
-        self.write(Name::Line, [source.into(), line, line, column, column])
+        self.write(InstructionName::Line, [source.into(), line, line, column, column])
     }
 
-    fn write<const N: usize>(&mut self, name: Name, operands: [Word; N]) -> Result<()> {
+    fn write<const N: usize>(&mut self, name: InstructionName, operands: [Word; N]) -> Result<()> {
         self.writer.all_in_body(&mut self.out.words, name, operands)
     }
 }

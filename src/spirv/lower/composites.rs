@@ -9,16 +9,17 @@ use super::writer::Word;
 use super::{constants, references, scopes};
 use crate::error::Result;
 use crate::model::{
-    Accessibility, Base, BaseOffset, Composite, CompositeKind, Member, Passed, TypeId, TypeKind, VariableId,
+    Accessibility, Base, BaseOffset, CompositeKind, CompositeType, Member, Passed, TypeId, TypeKind,
+    VariableId,
 };
 use crate::omission::{Property, Reason, Subject};
 use crate::spirv::mode::Feature;
 use crate::spirv::names::{Enumeration, flags};
 use crate::spirv::operand::Field;
-use crate::spirv::table::Name;
+use crate::spirv::table::InstructionName;
 use crate::spirv::words::Id;
 
-pub(super) fn composite(out: &mut Globals<'_, '_, '_>, id: TypeId, composite: &Composite) -> Result<()> {
+pub(super) fn composite(out: &mut Globals<'_, '_, '_>, id: TypeId, composite: &CompositeType) -> Result<()> {
     let module = out.module;
     let ty = &module.types[id];
     let tag = match composite.kind {
@@ -76,7 +77,7 @@ pub(super) fn composite(out: &mut Globals<'_, '_, '_>, id: TypeId, composite: &C
         let method = out.described.relations.methods(id)[index];
         operands.push((Field::Member, out.id(Item::Function(method))?.into()));
     }
-    references::define(out, id, Name::TypeComposite, &operands)?;
+    references::define(out, id, InstructionName::TypeComposite, &operands)?;
     if !out.writer.is_shader() && !members.is_empty() {
         out.pending.composites.push_back((id, members));
     }
@@ -119,7 +120,7 @@ pub(super) fn part(out: &mut Globals<'_, '_, '_>, result: Id, id: TypeId, part: 
     }
 }
 
-fn omit_of_composite(out: &mut Globals<'_, '_, '_>, id: TypeId, composite: &Composite) {
+fn omit_of_composite(out: &mut Globals<'_, '_, '_>, id: TypeId, composite: &CompositeType) {
     let mode = out.writer.mode;
     let encoded: Vec<u32> = encoded_bases(mode, out.module, composite).map(|(index, _)| index).collect();
     for index in (0..composite.bases.len() as u32).filter(|index| !encoded.contains(index)) {
@@ -147,7 +148,7 @@ fn inheritance(out: &mut Globals<'_, '_, '_>, result: Id, id: TypeId, index: u32
     let bits = module.types[class].bits.unwrap_or(0);
     operands.push((Field::Size, out.number(bits, subject, Property::Size)?));
     operands.push((Field::Flags, access(base.accessibility).into()));
-    out.writer.define(result, Name::TypeInheritance, &operands)
+    out.writer.define(result, InstructionName::TypeInheritance, &operands)
 }
 
 fn member(out: &mut Globals<'_, '_, '_>, result: Id, id: TypeId, index: u32, member: &Member) -> Result<()> {
@@ -173,7 +174,7 @@ fn member(out: &mut Globals<'_, '_, '_>, result: Id, id: TypeId, index: u32, mem
     let artificial = if member.is_artificial { flags::ARTIFICIAL } else { 0 };
     let bit_field = if member.bits.is_some() && has_flag { flags::BIT_FIELD } else { 0 };
     operands.push((Field::Flags, (access(member.accessibility) | artificial | bit_field).into()));
-    out.writer.define(result, Name::TypeMember, &operands)
+    out.writer.define(result, InstructionName::TypeMember, &operands)
 }
 
 /// Writes a static member.
@@ -196,7 +197,7 @@ pub(super) fn static_member(out: &mut Globals<'_, '_, '_>, id: VariableId, of: T
         operands.push((Field::Value, value.into()));
     }
     let result = out.id(Item::Variable(id))?;
-    out.writer.define(result, Name::TypeMember, &operands)
+    out.writer.define(result, InstructionName::TypeMember, &operands)
 }
 
 /// The flag for a member's accessibility.

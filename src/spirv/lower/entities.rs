@@ -2,7 +2,7 @@
 
 use crate::error::At;
 use crate::model::ScopeKind;
-use crate::spirv::layout::Layout;
+use crate::spirv::layout::ModuleLayout;
 use crate::spirv::opcodes as op;
 use crate::spirv::words::HEADER;
 use cranelift_entity::SecondaryMap;
@@ -330,7 +330,7 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
 }
 
 /// Functions whose code is an entry point, and their declarations.
-fn entered(layout: &Layout<'_>, module: &Module, binding: &Binding) -> HashSet<FunctionId> {
+fn entered(layout: &ModuleLayout<'_>, module: &Module, binding: &Binding) -> HashSet<FunctionId> {
     let points = layout.words().between(HEADER..layout.globals_end());
     let points = points.filter(|it| it.opcode() == op::ENTRY_POINT);
     let points: HashSet<u32> = points.filter_map(|it| it.operands().get(1).copied()).collect();

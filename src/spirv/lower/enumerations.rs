@@ -7,7 +7,7 @@ use crate::model::{StringId, TypeId};
 use crate::omission::{Property, Reason, Subject};
 use crate::spirv::names::flags;
 use crate::spirv::operand::Field;
-use crate::spirv::table::Name;
+use crate::spirv::table::InstructionName;
 
 pub(super) fn enumeration(
     out: &mut Globals<'_, '_, '_>,
@@ -49,5 +49,5 @@ pub(super) fn enumeration(
         operands.push((Field::Value, out.writer.constant(value.into())?.into()));
         operands.push((Field::EnumeratorName, out.name(Some(name))?));
     }
-    references::define(out, id, Name::TypeEnum, &operands)
+    references::define(out, id, InstructionName::TypeEnum, &operands)
 }

@@ -6,7 +6,7 @@ use super::writer::{Word, Writer};
 use crate::error::Result;
 use crate::spirv::operand::Field;
 use crate::spirv::provider::DebugOperation;
-use crate::spirv::table::Name;
+use crate::spirv::table::InstructionName;
 use crate::spirv::words::Id;
 
 /// The id for the `DebugExpression` with these operations.
@@ -28,7 +28,7 @@ fn any_expression(writer: &mut Writer<'_>, operations: &[DebugOperation]) -> Res
     for &operation in operations {
         operands.push((Field::Operation, operation_id(writer, operation)?.into()));
     }
-    let id = writer.instruction(Name::Expression, &operands)?;
+    let id = writer.instruction(InstructionName::Expression, &operands)?;
     if operations.is_empty() {
         writer.expressions.empty = Some(id);
     } else {
@@ -44,7 +44,7 @@ fn operation_id(writer: &mut Writer<'_>, operation: DebugOperation) -> Result<Id
     let mut operands: SmallVec<[(Field, Word); 3]> = SmallVec::new();
     operands.push((Field::Operation, operation.number().into()));
     operands.extend(operation.operands().into_iter().map(|operand| (Field::Operand, operand.into())));
-    let id = writer.instruction(Name::Operation, &operands)?;
+    let id = writer.instruction(InstructionName::Operation, &operands)?;
     writer.expressions.operations.insert(operation, id);
     Ok(id)
 }

@@ -13,7 +13,7 @@ use crate::model::{Function, FunctionId, SourceLine, VariableId};
 use crate::omission::{Property, Reason, Subject};
 use crate::spirv::names::flags;
 use crate::spirv::operand::Field;
-use crate::spirv::table::Name;
+use crate::spirv::table::InstructionName;
 
 /// Writes a function's type.
 pub(super) fn function_type(out: &mut Globals<'_, '_, '_>, id: FunctionId) -> Result<()> {
@@ -67,7 +67,7 @@ pub(super) fn function(out: &mut Globals<'_, '_, '_>, id: FunctionId) -> Result<
     operands.push((Field::Flags, flags.into()));
     let result = out.id(Item::Function(id))?;
     if !has_body {
-        return out.writer.define(result, Name::FunctionDeclaration, &operands);
+        return out.writer.define(result, InstructionName::FunctionDeclaration, &operands);
     }
     // The body is in the declaration's file. It has no line if the declaration's line is beyond the text, because its
     // own line would be as well.
@@ -90,7 +90,7 @@ pub(super) fn function(out: &mut Globals<'_, '_, '_>, id: FunctionId) -> Result<
     {
         operands.push((Field::Declaration, out.id(Item::Function(declaration))?.into()));
     }
-    out.writer.define(result, Name::Function, &operands)
+    out.writer.define(result, InstructionName::Function, &operands)
 }
 
 /// Lists function properties that neither set has an operand for.

@@ -8,8 +8,8 @@ use hashbrown::{HashMap, HashSet};
 
 use super::writer::{MOST_WORDS, Writer};
 use crate::model::{
-    Base, BaseOffset, Composite, CompositeKind, FileId, FunctionId, Module, ScopeId, ScopeKind, SourceLine,
-    TypeId, TypeKind, VariableId, VariableKind,
+    Base, BaseOffset, CompositeKind, CompositeType, FileId, FunctionId, Module, ScopeId, ScopeKind,
+    SourceLine, TypeId, TypeKind, VariableId, VariableKind,
 };
 use crate::spirv::mode::{Feature, Mode};
 
@@ -229,7 +229,7 @@ impl Inverse {
 const MOST_MEMBERS: usize = MOST_WORDS - 14;
 
 /// Number of a type's data members that fit its instruction.
-pub(super) fn member_count(mode: &Mode, module: &Module, composite: &Composite) -> usize {
+pub(super) fn member_count(mode: &Mode, module: &Module, composite: &CompositeType) -> usize {
     composite.members.len().min(MOST_MEMBERS - encoded_bases(mode, module, composite).count())
 }
 
@@ -237,7 +237,7 @@ pub(super) fn member_count(mode: &Mode, module: &Module, composite: &Composite) 
 pub(super) fn encoded_bases<'m>(
     mode: &Mode,
     module: &'m Module,
-    composite: &'m Composite,
+    composite: &'m CompositeType,
 ) -> impl Iterator<Item = (u32, &'m Base)> + use<'m> {
     let can_have = mode.has(Feature::Inheritance) && composite.kind != CompositeKind::Union;
     let is_encoded = move |(_, base): &(u32, &Base)| {

@@ -8,7 +8,7 @@ use crate::model::{FileId, Macro, UnitId};
 use crate::omission::{Property, Reason, Subject};
 use crate::spirv::mode::Feature;
 use crate::spirv::operand::Field;
-use crate::spirv::table::Name;
+use crate::spirv::table::InstructionName;
 use crate::spirv::words::Id;
 
 /// Writes all units' macros.
@@ -50,7 +50,7 @@ fn macros_of<'m>(out: &mut Globals<'_, '_, 'm>, id: UnitId) -> Result<()> {
                     operands.push((Field::Value, out.text(value)?));
                 }
                 files.last_mut().into_iter().for_each(|(_, is_encoded)| *is_encoded = true);
-                let define = out.writer.instruction(Name::MacroDef, &operands)?;
+                let define = out.writer.instruction(InstructionName::MacroDef, &operands)?;
                 defined.insert(head.split_once('(').map_or(head, |(name, _)| name), define);
             }
             // `DebugMacroUndef` refers to a definition, so that an undefinition without one is lost.
@@ -58,7 +58,7 @@ fn macros_of<'m>(out: &mut Globals<'_, '_, 'm>, id: UnitId) -> Result<()> {
                 Some(define) => {
                     let operands = [path, (Field::Line, line.into()), (Field::Macro, define.into())];
                     files.last_mut().into_iter().for_each(|(_, is_encoded)| *is_encoded = true);
-                    out.writer.instruction(Name::MacroUndef, &operands)?;
+                    out.writer.instruction(InstructionName::MacroUndef, &operands)?;
                 }
                 None => {
                     out.omit(subject, Property::MacroUndefinition, Reason::NotDefined(name));

@@ -5,7 +5,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::omission::{Property, Reason, Subject};
 use crate::spirv::names::{POSSIBLE_DUPLICATES, is_build_identifier};
 use crate::spirv::operand::Field;
-use crate::spirv::table::Name;
+use crate::spirv::table::InstructionName;
 
 /// Writes the build identifier and the storage path.
 pub(super) fn metadata(out: &mut Globals<'_, '_, '_>) -> Result<()> {
@@ -20,7 +20,7 @@ pub(super) fn metadata(out: &mut Globals<'_, '_, '_>) -> Result<()> {
         if has_metadata(out, Property::BuildIdentifier) {
             let flags = if may_be_shared { POSSIBLE_DUPLICATES } else { 0 };
             let operands = [(Field::Identifier, out.text(digits)?), (Field::Flags, flags.into())];
-            out.writer.instruction(Name::BuildIdentifier, &operands)?;
+            out.writer.instruction(InstructionName::BuildIdentifier, &operands)?;
         }
     }
     if let Some(path) = binding.stored_at() {
@@ -29,7 +29,7 @@ pub(super) fn metadata(out: &mut Globals<'_, '_, '_>) -> Result<()> {
         }
         if has_metadata(out, Property::StoragePath) {
             let path = out.text(path)?;
-            out.writer.instruction(Name::StoragePath, &[(Field::Path, path)])?;
+            out.writer.instruction(InstructionName::StoragePath, &[(Field::Path, path)])?;
         }
     }
     Ok(())

@@ -46,7 +46,7 @@ use writer::Writer;
 
 use super::attached::Attached;
 use super::binding::Binding;
-use super::layout::Layout;
+use super::layout::ModuleLayout;
 use super::lines::Texts;
 use super::mode::Mode;
 use crate::error::Result;
@@ -57,7 +57,7 @@ use crate::model::Module;
 /// # Errors
 /// The errors that [`attach`](super::attach()) returns.
 pub(super) fn lower(
-    layout: &Layout<'_>,
+    layout: &ModuleLayout<'_>,
     module: &Module,
     binding: &Binding,
     mode: &Mode,

@@ -9,7 +9,7 @@ use crate::model::Imported;
 use crate::omission::{Property, Reason, Subject};
 use crate::spirv::mode::Feature;
 use crate::spirv::operand::Field;
-use crate::spirv::table::Name;
+use crate::spirv::table::InstructionName;
 
 const MODULE: u32 = 0;
 const DECLARATION: u32 = 1;
@@ -37,7 +37,7 @@ pub(super) fn imports(out: &mut Globals<'_, '_, '_>) -> Result<()> {
         operands.extend([line, column]);
         scopes::omit_inlined(out, import.scope, subject);
         operands.push((Field::Scope, scopes::scope(out, import.scope, subject)?));
-        out.writer.instruction(Name::ImportedEntity, &operands)?;
+        out.writer.instruction(InstructionName::ImportedEntity, &operands)?;
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use super::writer::Preamble;
 use crate::spirv::attached::{Attached, BOUND};
-use crate::spirv::layout::Layout;
+use crate::spirv::layout::ModuleLayout;
 use crate::spirv::opcodes as op;
 use crate::spirv::words::HEADER;
 
@@ -36,7 +36,12 @@ pub(super) struct Out<'a> {
 impl<'a> Out<'a> {
     /// Writes everything before the functions, and reserves `in_functions` words. Reuses the debug instructions'
     /// buffer, because they are most of the output, and inserts the preceding sections before them.
-    pub fn new(layout: &Layout<'a>, written: &mut Preamble, has_room: bool, in_functions: usize) -> Self {
+    pub fn new(
+        layout: &ModuleLayout<'a>,
+        written: &mut Preamble,
+        has_room: bool,
+        in_functions: usize,
+    ) -> Self {
         let from = layout.words().all();
         let sections = Sections::new(layout);
         let mut out = Self {
@@ -135,7 +140,7 @@ struct Sections {
 
 impl Sections {
     /// Finds the sections before the functions.
-    fn new(layout: &Layout<'_>) -> Self {
+    fn new(layout: &ModuleLayout<'_>) -> Self {
         let mut positions = Self { extensions: HEADER, imports: HEADER, strings: HEADER, globals: HEADER };
         for instruction in layout.words().between(HEADER..layout.globals_end()) {
             let end = instruction.at + instruction.words.len();

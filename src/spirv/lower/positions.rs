@@ -9,7 +9,7 @@ use super::entities::Entities;
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{FunctionId, Module, ScopeId, ScopeKind};
 use crate::spirv::binding::{Binding, Position, Statement};
-use crate::spirv::layout::{Function, Layout};
+use crate::spirv::layout::{FunctionLayout, ModuleLayout};
 use crate::spirv::lines::Texts;
 use crate::spirv::opcodes as op;
 use crate::spirv::provider_rules::{unknown, wrong};
@@ -46,7 +46,7 @@ pub(super) struct Owner {
 /// Maps a binding's statements to words, one function at a time.
 #[derive(Debug)]
 pub(super) struct Places<'a> {
-    layout: &'a Layout<'a>,
+    layout: &'a ModuleLayout<'a>,
     module: &'a Module,
     binding: &'a Binding,
     texts: &'a Texts,
@@ -67,7 +67,7 @@ impl<'a> Places<'a> {
     /// something else, or if a position is outside all functions. It is also an error if there are 2^32 words or
     /// statements.
     pub fn new(
-        layout: &'a Layout<'a>,
+        layout: &'a ModuleLayout<'a>,
         module: &'a Module,
         binding: &'a Binding,
         texts: &'a Texts,
@@ -260,7 +260,7 @@ impl<'a> Places<'a> {
 struct Find<'f, 'a> {
     places: &'f Places<'a>,
     entities: &'f Entities,
-    function: &'f Function,
+    function: &'f FunctionLayout,
     blocks: &'f Blocks,
     placed: &'f mut Vec<Placed>,
     /// The last checked scope, which is in the function.

@@ -10,7 +10,7 @@ use crate::model::{Type, TypeId};
 use crate::omission::{Property, Reason, Subject};
 use crate::spirv::mode::Feature;
 use crate::spirv::operand::Field;
-use crate::spirv::table::Name;
+use crate::spirv::table::InstructionName;
 use crate::spirv::words::Id;
 
 /// Encoding for a basic type without an encoding.
@@ -59,11 +59,11 @@ fn no_type(out: &mut Globals<'_, '_, '_>, ty: Option<TypeId>) -> Result<Word> {
     };
     let size = out.writer.constant(0)?;
     let operands: [_; 4] = basic_type(name, size.into(), UNSPECIFIED);
-    shared(out, Name::TypeBasic, operands.into_iter().collect()).map(Word::Id)
+    shared(out, InstructionName::TypeBasic, operands.into_iter().collect()).map(Word::Id)
 }
 
 /// Writes an instruction once, no matter how often it is referenced.
-pub(super) fn shared(out: &mut Globals<'_, '_, '_>, name: Name, operands: Operands) -> Result<Id> {
+pub(super) fn shared(out: &mut Globals<'_, '_, '_>, name: InstructionName, operands: Operands) -> Result<Id> {
     if let Some(&id) = out.reused.types.get(&operands) {
         return Ok(id);
     }
@@ -75,7 +75,7 @@ pub(super) fn shared(out: &mut Globals<'_, '_, '_>, name: Name, operands: Operan
 pub(super) fn define(
     out: &mut Globals<'_, '_, '_>,
     id: TypeId,
-    name: Name,
+    name: InstructionName,
     operands: &[(Field, Word)],
 ) -> Result<()> {
     let result = out.id(Item::Type(id))?;
@@ -89,7 +89,7 @@ pub(super) fn basic(
     size: Word,
     encoding: u32,
 ) -> Result<()> {
-    define(out, id, Name::TypeBasic, &basic_type(name, size, encoding))
+    define(out, id, InstructionName::TypeBasic, &basic_type(name, size, encoding))
 }
 
 /// A `DebugTypeFunction`, shared with an earlier equal instruction. A forward reference makes it distinct.
@@ -113,8 +113,8 @@ pub(super) fn signature(
         operands.push((Field::ParameterType, ty));
     }
     match known {
-        Some(id) => out.writer.define(id, Name::TypeFunction, &operands).map(|()| id),
-        None => shared(out, Name::TypeFunction, operands),
+        Some(id) => out.writer.define(id, InstructionName::TypeFunction, &operands).map(|()| id),
+        None => shared(out, InstructionName::TypeFunction, operands),
     }
 }
 
@@ -151,7 +151,7 @@ pub(super) fn opaque(
     operands.push((Field::LinkageName, out.text("")?));
     operands.push((Field::Size, out.none()?));
     operands.push((Field::Flags, flags.into()));
-    define(out, id, Name::TypeComposite, &operands)
+    define(out, id, InstructionName::TypeComposite, &operands)
 }
 
 pub(super) fn basic_type(name: Word, size: Word, encoding: u32) -> [(Field, Word); 4] {

@@ -11,7 +11,7 @@ use crate::model::{ScopeId, ScopeKind, SourceLine};
 use crate::omission::{Property, Reason, Subject};
 use crate::spirv::mode::{Discriminators, Feature};
 use crate::spirv::operand::Field;
-use crate::spirv::table::Name;
+use crate::spirv::table::InstructionName;
 use crate::spirv::words::Id;
 
 /// The parent scope; a unit's scope is its own parent.
@@ -111,7 +111,8 @@ pub(super) fn block(out: &mut Globals<'_, '_, '_>, id: ScopeId) -> Result<()> {
     let data = &module.scopes[id];
     let name = match data.kind {
         ScopeKind::Namespace { name, is_inline } => {
-            let is_encoded = out.writer.mode.set.has_operand(Name::LexicalBlock, Field::InlineNamespace);
+            let is_encoded =
+                out.writer.mode.set.has_operand(InstructionName::LexicalBlock, Field::InlineNamespace);
             if is_inline && name.is_some() && !is_encoded {
                 out.omit(Subject::Scope(id), Property::InlineNamespace, Reason::NoOperand);
             }
@@ -136,7 +137,7 @@ pub(super) fn block(out: &mut Globals<'_, '_, '_>, id: ScopeId) -> Result<()> {
         }
     }
     let result = out.id(Item::Scope(id))?;
-    out.writer.define(result, Name::LexicalBlock, &operands)
+    out.writer.define(result, InstructionName::LexicalBlock, &operands)
 }
 
 /// The `DebugScope` operands for functions, blocks and inlined calls.
@@ -199,7 +200,10 @@ pub(super) fn scoped(out: &mut Globals<'_, '_, '_>) -> Result<SecondaryMap<Scope
 fn discriminator(out: &mut Globals<'_, '_, '_>, id: ScopeId, (scope, number): (Id, u32)) -> Result<Id> {
     let source = out.files.source(out.described.relations.file(id));
     let number = (Field::Discriminator, number.into());
-    out.writer.instruction(Name::LexicalBlockDiscriminator, &[source, number, (Field::Scope, scope.into())])
+    out.writer.instruction(
+        InstructionName::LexicalBlockDiscriminator,
+        &[source, number, (Field::Scope, scope.into())],
+    )
 }
 
 /// Writes a `DebugInlinedAt`. The enclosing scopes precede it.
@@ -226,14 +230,14 @@ fn inlined_at(
                 let source = out.files.source(call.file);
                 let number = (Field::Discriminator, data.discriminator.into());
                 let operands = [source, number, (Field::Scope, scope.into())];
-                scope = out.writer.instruction(Name::LexicalBlockDiscriminator, &operands)?;
+                scope = out.writer.instruction(InstructionName::LexicalBlockDiscriminator, &operands)?;
             }
             Discriminators::Beside => {
                 out.omit(subject, Property::Discriminator, Reason::NoOperand);
             }
         }
     }
-    let has_column = out.writer.mode.set.has_operand(Name::InlinedAt, Field::Column);
+    let has_column = out.writer.mode.set.has_operand(InstructionName::InlinedAt, Field::Column);
     if call.column != 0 && !has_column {
         out.omit(subject, Property::Column, Reason::NoOperand);
     }
@@ -254,5 +258,5 @@ fn inlined_at(
     operands.push((Field::Scope, scope.into()));
     let next = out.described.relations.inlined[around].and_then(|call| calls[call]);
     operands.extend(next.map(|next| (Field::Inlined, next.into())));
-    out.writer.instruction(Name::InlinedAt, &operands)
+    out.writer.instruction(InstructionName::InlinedAt, &operands)
 }

@@ -14,7 +14,7 @@ use crate::spirv::languages;
 use crate::spirv::mode::Feature;
 use crate::spirv::names::MD5;
 use crate::spirv::operand::Field;
-use crate::spirv::table::Name;
+use crate::spirv::table::InstructionName;
 
 /// Writes each file's `DebugSource`.
 pub(super) fn sources(out: &mut Globals<'_, '_, '_>) -> Result<()> {
@@ -30,7 +30,7 @@ pub(super) fn sources(out: &mut Globals<'_, '_, '_>) -> Result<()> {
         for directory in omitted.filter(|&one| id == unit.file || Some(one) != unit.directory) {
             out.omit(subject, Property::Directory, Reason::NoFullPath(directory));
         }
-        let has_checksums = out.writer.mode.set.has_operand(Name::Source, Field::Checksum);
+        let has_checksums = out.writer.mode.set.has_operand(InstructionName::Source, Field::Checksum);
         if file.md5.is_some() && !has_checksums {
             out.omit(subject, Property::Checksum, Reason::NoOperand);
         }
@@ -63,11 +63,11 @@ pub(super) fn sources(out: &mut Globals<'_, '_, '_>) -> Result<()> {
             operands.push((Field::Text, out.text(first)?));
             rest = more;
         }
-        out.files.sources[id] = Some(out.writer.instruction(Name::Source, &operands)?);
+        out.files.sources[id] = Some(out.writer.instruction(InstructionName::Source, &operands)?);
         while !rest.is_empty() {
             let (next, more) = rest.split_at(rest.floor_char_boundary(Writer::most_text()));
             let text = out.text(next)?;
-            out.writer.instruction(Name::SourceContinued, &[(Field::Text, text)])?;
+            out.writer.instruction(InstructionName::SourceContinued, &[(Field::Text, text)])?;
             rest = more;
         }
     }
@@ -81,7 +81,7 @@ pub(super) fn units(out: &mut Globals<'_, '_, '_>) -> Result<()> {
     for function in out.module.functions.values().filter(|function| !function.is_declaration) {
         has_code[out.module.scopes[function.scope].unit] = true;
     }
-    let has_producer = out.writer.mode.set.has_operand(Name::CompilationUnit, Field::Producer);
+    let has_producer = out.writer.mode.set.has_operand(InstructionName::CompilationUnit, Field::Producer);
     for (id, unit) in &out.module.units {
         let source = out.files.source(unit.file);
         let language = language(out, id);
@@ -95,7 +95,7 @@ pub(super) fn units(out: &mut Globals<'_, '_, '_>) -> Result<()> {
         if has_producer {
             operands.push((Field::Producer, out.name(unit.producer)?));
         }
-        out.files.units[id] = Some(out.writer.instruction(Name::CompilationUnit, &operands)?);
+        out.files.units[id] = Some(out.writer.instruction(InstructionName::CompilationUnit, &operands)?);
         let subject = Subject::Unit(id);
         if !out.writer.is_shader() {
             omit_compiler(out, id, true, Reason::NoOperand);
@@ -164,11 +164,11 @@ pub(super) fn entry_points(out: &mut Globals<'_, '_, '_>) -> Result<()> {
             (Field::CompilerSignature, out.name(data.producer)?),
             (Field::CommandLine, out.name(data.command_line)?),
         ];
-        out.writer.instruction(Name::EntryPoint, &operands)?;
+        out.writer.instruction(InstructionName::EntryPoint, &operands)?;
         encoded.insert(unit);
     }
     // The producer and command line are only in entry points, so that a unit without one loses them.
-    let has_producer = out.writer.mode.set.has_operand(Name::CompilationUnit, Field::Producer);
+    let has_producer = out.writer.mode.set.has_operand(InstructionName::CompilationUnit, Field::Producer);
     for id in module.units.keys().filter(|id| !encoded.contains(id)) {
         omit_compiler(out, id, !has_producer, Reason::NoEntryPoint);
     }

@@ -10,7 +10,7 @@ use crate::model::{SourceLine, TemplateArgument, TemplateParameter, TypeKind, Un
 use crate::omission::{Property, Reason, Subject, TemplateOwner};
 use crate::spirv::mode::Feature;
 use crate::spirv::operand::Field;
-use crate::spirv::table::Name;
+use crate::spirv::table::InstructionName;
 use crate::spirv::words::Id;
 
 /// A template instance.
@@ -93,7 +93,7 @@ fn template(
     let arguments = out.room(&arguments, 6, 1, instance.subject(), Property::TemplateParameters);
     let mut operands = vec![(Field::Target, out.id(item)?.into())];
     operands.extend(arguments.iter().map(|&id| (Field::Parameter, id.into())));
-    out.writer.instruction(Name::TypeTemplate, &operands)?;
+    out.writer.instruction(InstructionName::TypeTemplate, &operands)?;
     Ok(())
 }
 
@@ -116,7 +116,10 @@ fn template_parameter(
             let operands =
                 [(Field::Name, out.name(parameter.name)?), (Field::TemplateName, out.name(Some(name))?)];
             let operands: Operands = operands.into_iter().chain(nowhere(out, instance)).collect();
-            return out.writer.instruction(Name::TypeTemplateTemplateParameter, &operands).map(Some);
+            return out
+                .writer
+                .instruction(InstructionName::TypeTemplateTemplateParameter, &operands)
+                .map(Some);
         }
         // A type argument has no value, and the set requires the operand.
         TemplateArgument::Type(ty) => (*ty, out.none()?),
@@ -136,7 +139,7 @@ fn template_parameter(
     operands.push((Field::ActualType, references::type_word(out, ty, subject)?));
     operands.push((Field::Value, value));
     operands.extend(nowhere(out, instance));
-    out.writer.instruction(Name::TypeTemplateParameter, &operands).map(Some)
+    out.writer.instruction(InstructionName::TypeTemplateParameter, &operands).map(Some)
 }
 
 fn pack(
@@ -164,7 +167,7 @@ fn pack(
     let mut operands = vec![(Field::Name, out.name(parameter.name)?)];
     operands.extend(nowhere(out, instance));
     operands.extend(pack.iter().map(|&id| (Field::Parameter, Word::Id(id))));
-    out.writer.instruction(Name::TypeTemplateParameterPack, &operands).map(Some)
+    out.writer.instruction(InstructionName::TypeTemplateParameterPack, &operands).map(Some)
 }
 
 fn omit_default(out: &mut Globals<'_, '_, '_>, subject: Subject, parameter: &TemplateParameter) {

@@ -13,7 +13,7 @@ use crate::spirv::floats;
 use crate::spirv::mode::BaseTypes;
 use crate::spirv::names::{COMPLEX, Enumeration, flags};
 use crate::spirv::operand::Field;
-use crate::spirv::table::Name;
+use crate::spirv::table::InstructionName;
 
 pub(super) const UNSPECIFIED: u32 = 0;
 const ADDRESS: u32 = 1;
@@ -121,7 +121,7 @@ pub(super) fn ty(out: &mut Globals<'_, '_, '_>, id: TypeId) -> Result<()> {
             let mut operands: Operands = basic_type(name, size, number).into_iter().collect();
             let format = floats::number(*encoding).filter(|_| number == FLOAT);
             operands.extend(format.map(|format| (Field::FpEncoding, format.into())));
-            references::define(out, id, Name::TypeBasic, &operands)
+            references::define(out, id, InstructionName::TypeBasic, &operands)
         }
         TypeKind::Unspecified { name } => {
             let name = out.text(&format!("@{}", module.string(*name)))?;
@@ -145,7 +145,7 @@ pub(super) fn ty(out: &mut Globals<'_, '_, '_>, id: TypeId) -> Result<()> {
             };
             let operands =
                 [(Field::BaseType, base), (Field::StorageClass, class.into()), (Field::Flags, flags.into())];
-            references::define(out, id, Name::TypePointer, &operands)
+            references::define(out, id, InstructionName::TypePointer, &operands)
         }
         &TypeKind::Qualified { qualifier, of } => {
             let base = base_of(out, id, of);
@@ -157,7 +157,7 @@ pub(super) fn ty(out: &mut Globals<'_, '_, '_>, id: TypeId) -> Result<()> {
                 Qualifier::Atomic => 3,
             };
             let operands = [(Field::BaseType, base), (Field::Qualifier, qualifier.into())];
-            references::define(out, id, Name::TypeQualifier, &operands)
+            references::define(out, id, InstructionName::TypeQualifier, &operands)
         }
         &TypeKind::Typedef { name, of } => {
             let mut operands = Operands::new();
@@ -166,7 +166,7 @@ pub(super) fn ty(out: &mut Globals<'_, '_, '_>, id: TypeId) -> Result<()> {
             operands.push((Field::BaseType, references::type_word(out, base, subject)?));
             operands.extend(out.place(ty.line, ty.unit, subject, Property::Line));
             operands.push((Field::Scope, scopes::scope(out, ty.scope, subject)?));
-            references::define(out, id, Name::Typedef, &operands)
+            references::define(out, id, InstructionName::Typedef, &operands)
         }
         &TypeKind::MemberPointer { class, to } => {
             let member = references::type_word(out, Some(to), subject)?;
@@ -174,7 +174,7 @@ pub(super) fn ty(out: &mut Globals<'_, '_, '_>, id: TypeId) -> Result<()> {
             references::define(
                 out,
                 id,
-                Name::TypePtrToMember,
+                InstructionName::TypePtrToMember,
                 &[(Field::MemberType, member), (Field::Parent, class)],
             )
         }
@@ -214,7 +214,9 @@ fn encoding_number(out: &mut Globals<'_, '_, '_>, id: TypeId, encoding: BaseEnco
         BaseEncoding::Unsigned => 6,
         BaseEncoding::UnsignedChar => 7,
         BaseEncoding::ComplexFloat if Enumeration::Encoding.has(COMPLEX, set) => COMPLEX,
-        _ if floats::number(encoding).is_some() && set.has_operand(Name::TypeBasic, Field::FpEncoding) => {
+        _ if floats::number(encoding).is_some()
+            && set.has_operand(InstructionName::TypeBasic, Field::FpEncoding) =>
+        {
             FLOAT
         }
         _ => {

@@ -14,7 +14,7 @@ use crate::spirv::opcodes as op;
 use crate::spirv::operand::Field;
 use crate::spirv::provider::{DebugOperation, Index, Provider};
 use crate::spirv::provider_rules::Spot;
-use crate::spirv::table::Name;
+use crate::spirv::table::InstructionName;
 use crate::spirv::words::{Id, Instruction};
 
 /// Context for a variable's instruction.
@@ -50,7 +50,7 @@ impl VariableWriter<'_, '_> {
     pub fn declare(&mut self, index: u32, provider: &Provider) -> Result<()> {
         // Most kernels declare many variables with few types, so that this test saves the width check.
         if self.is_as_the_last(provider) {
-            return self.write(Name::Declare, (Field::Variable, provider.id()), &[], &[]);
+            return self.write(InstructionName::Declare, (Field::Variable, provider.id()), &[], &[]);
         }
         let layout = self.writer.layout;
         let defined = layout.variable_at(provider.id(), self.spot)?;
@@ -58,15 +58,15 @@ impl VariableWriter<'_, '_> {
         if is_variable && provider.is_whole() {
             layout.fits(self.module, self.ty, provider, &[], (defined, true))?;
             *self.fitting = self.fitting_of(defined);
-            return self.write(Name::Declare, (Field::Variable, provider.id()), &[], &[]);
+            return self.write(InstructionName::Declare, (Field::Variable, provider.id()), &[], &[]);
         }
         self.indexes_at(provider)?;
         let operations = provider.operations(true);
         let part = layout.fits(self.module, self.ty, provider, &operations, (defined, true))?;
         let (name, field) = match is_variable {
-            true => (Name::Declare, Field::Variable),
+            true => (InstructionName::Declare, Field::Variable),
             // A declaration can only refer to an OpVariable. Another pointer's target is described by a value.
-            false => (Name::Value, Field::Value),
+            false => (InstructionName::Value, Field::Value),
         };
         let Some((mut operations, indexes)) = self.path(name, index, provider, operations, part)? else {
             return Ok(());
@@ -112,9 +112,9 @@ impl VariableWriter<'_, '_> {
             self.indexes_at(provider)?;
             let operations = provider.operations(false);
             let part = layout.fits(self.module, self.ty, provider, &operations, (defined, false))?;
-            match self.path(Name::Value, index, provider, operations, part)? {
+            match self.path(InstructionName::Value, index, provider, operations, part)? {
                 Some((operations, indexes)) => {
-                    self.write(Name::Value, (Field::Value, provider.id()), &operations, &indexes)?;
+                    self.write(InstructionName::Value, (Field::Value, provider.id()), &operations, &indexes)?;
                 }
                 None => self.lose(provider)?,
             }
@@ -129,7 +129,7 @@ impl VariableWriter<'_, '_> {
         let known = provider.indexes().iter().take_while(|&index| is_known(index)).count();
         let around = provider.around(known);
         let part = around.part_of(self.module, self.ty, |id| self.writer.layout.index(id))?;
-        match self.select(Name::Value, &around, around.operations(false), part)? {
+        match self.select(InstructionName::Value, &around, around.operations(false), part)? {
             Some((operations, indexes)) => self.nothing(&operations, &indexes),
             None => self.nothing(&[], &[]),
         }
@@ -138,12 +138,12 @@ impl VariableWriter<'_, '_> {
     /// Makes a part of the variable unavailable.
     fn nothing(&mut self, operations: &[DebugOperation], indexes: &[Id]) -> Result<()> {
         let nothing = self.writer.undefined()?;
-        self.write(Name::Value, (Field::Value, nothing), operations, indexes)
+        self.write(InstructionName::Value, (Field::Value, nothing), operations, indexes)
     }
 
     fn write(
         &mut self,
-        name: Name,
+        name: InstructionName,
         (field, id): (Field, Id),
         operations: &[DebugOperation],
         indexes: &[Id],
@@ -166,7 +166,7 @@ impl VariableWriter<'_, '_> {
     /// returns `None`.
     fn path(
         &mut self,
-        name: Name,
+        name: InstructionName,
         index: u32,
         provider: &Provider,
         operations: SmallVec<[DebugOperation; 4]>,
@@ -224,7 +224,7 @@ impl VariableWriter<'_, '_> {
     /// Indexes or bits for a part whose indexes are all known; `None` if the bits are unknown.
     fn select(
         &mut self,
-        name: Name,
+        name: InstructionName,
         provider: &Provider,
         mut operations: SmallVec<[DebugOperation; 4]>,
         part: Option<Part>,

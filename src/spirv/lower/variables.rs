@@ -14,7 +14,7 @@ use crate::omission::{Property, Reason, Subject};
 use crate::spirv::mode::Feature;
 use crate::spirv::names::flags;
 use crate::spirv::operand::Field;
-use crate::spirv::table::Name;
+use crate::spirv::table::InstructionName;
 
 /// Whether a common variable's scope and type are certainly written.
 pub(super) fn has_named(out: &Globals<'_, '_, '_>, variable: &Variable) -> bool {
@@ -61,7 +61,7 @@ pub(super) fn variable(out: &mut Globals<'_, '_, '_>, id: VariableId) -> Result<
             out.omit(Subject::Variable(id), Property::Definition, Reason::NoOperand);
         }
     }
-    out.writer.define(result, Name::GlobalVariable, &operands)
+    out.writer.define(result, InstructionName::GlobalVariable, &operands)
 }
 
 /// A variable's name, type, source, line, column and scope.
@@ -92,11 +92,11 @@ pub(super) fn local(out: &mut Globals<'_, '_, '_>, id: VariableId) -> Result<()>
     let [name, ty, source, line, column, scope] = place.map(|(_, word)| word);
     if variable.kind != VariableKind::Parameter {
         let operands = [name, ty, source, line, column, scope, flags.into()];
-        return out.writer.define_all(result, Name::LocalVariable, operands);
+        return out.writer.define_all(result, InstructionName::LocalVariable, operands);
     }
     let number = out.described.relations.numbers[id];
     let operands = [name, ty, source, line, column, scope, flags.into(), number.into()];
-    out.writer.define_all(result, Name::LocalVariable, operands)
+    out.writer.define_all(result, InstructionName::LocalVariable, operands)
 }
 
 /// Writes instances of variables in inlined bodies.
@@ -116,7 +116,7 @@ pub(super) fn inlined_variables(
             origin != id && !out.is_global(origin) && out.slots.variables[origin].state == State::Done;
         if let (Some(inlined), Some(origin), true) = (inlined, out.slots.variables[origin].id, is_local) {
             let operands = [(Field::Variable, origin.into()), (Field::Inlined, inlined.into())];
-            out.writer.instruction(Name::InlinedVariable, &operands)?;
+            out.writer.instruction(InstructionName::InlinedVariable, &operands)?;
         }
     }
     Ok(())

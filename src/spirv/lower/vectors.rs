@@ -8,24 +8,28 @@ use crate::model::{Elements, TypeId, TypeKind};
 use crate::omission::{Property, Reason, Subject};
 use crate::spirv::mode::Vectors;
 use crate::spirv::operand::Field;
-use crate::spirv::table::Name;
+use crate::spirv::table::InstructionName;
 
 /// The operands that follow the component type in a `DebugTypeCooperativeMatrixKHR`.
 const MATRIX_NUMBERS: [Field; 4] = [Field::MatrixScope, Field::Rows, Field::Columns, Field::Use];
 
 /// A vector's instruction, element type and element count; `None` if the mode cannot encode such a vector.
-fn as_vector(out: &Globals<'_, '_, '_>, of: TypeId, count: u64) -> Option<(Name, TypeId, u32)> {
+fn as_vector(out: &Globals<'_, '_, '_>, of: TypeId, count: u64) -> Option<(InstructionName, TypeId, u32)> {
     let literal = u32::try_from(count).ok()?;
     let mode = out.writer.mode;
     match mode.vector {
-        Vectors::Any => Some((Name::TypeVector, of, literal)),
+        Vectors::Any => Some((InstructionName::TypeVector, of, literal)),
         // `spirv-val` accepts only basic element types and short vectors.
         Vectors::Short => {
             let basic = out.described.replacements.basic(of)?;
             match literal {
                 0 => None,
-                1..=4 => Some((Name::TypeVector, basic, literal)),
-                _ => mode.set.has(Name::TypeVectorId).then_some((Name::TypeVectorId, basic, literal)),
+                1..=4 => Some((InstructionName::TypeVector, basic, literal)),
+                _ => mode.set.has(InstructionName::TypeVectorId).then_some((
+                    InstructionName::TypeVectorId,
+                    basic,
+                    literal,
+                )),
             }
         }
     }
@@ -49,7 +53,7 @@ pub(super) fn vector(
             }
             let base = references::type_word(out, Some(base), Subject::Type(id))?;
             let operands = match name {
-                Name::TypeVectorId => [
+                InstructionName::TypeVectorId => [
                     (Field::ComponentType, base),
                     (Field::ComponentCount, out.writer.constant(literal.into())?.into()),
                 ],
@@ -73,7 +77,7 @@ pub(super) fn matrix(
     // The set's matrix refers to a vector instruction, so that a vector encoded as an array does not do.
     let is_vector = match out.module.types[vector].kind {
         TypeKind::Vector { of, count, .. } => {
-            matches!(as_vector(out, of, count), Some((Name::TypeVector, ..)))
+            matches!(as_vector(out, of, count), Some((InstructionName::TypeVector, ..)))
         }
         _ => false,
     };
@@ -87,7 +91,7 @@ pub(super) fn matrix(
                 (Field::VectorCount, literal.into()),
                 (Field::ColumnMajor, out.writer.boolean(is_column_major)?.into()),
             ];
-            references::define(out, id, Name::TypeMatrix, &operands)
+            references::define(out, id, InstructionName::TypeMatrix, &operands)
         }
         _ => {
             let reason = Reason::MatrixAsArray(count, is_column_major);
@@ -105,7 +109,7 @@ pub(super) fn cooperative_matrix(
     numbers: [u32; 4],
 ) -> Result<()> {
     // Only version 101 has the instruction.
-    if !out.writer.mode.set.has(Name::TypeCooperativeMatrix) {
+    if !out.writer.mode.set.has(InstructionName::TypeCooperativeMatrix) {
         out.omit(Subject::Type(id), Property::Kind, Reason::CooperativeMatrix);
         let name = out.text("cooperative matrix")?;
         let size = out.writer.constant(0)?.into();
@@ -116,7 +120,7 @@ pub(super) fn cooperative_matrix(
     for (field, number) in MATRIX_NUMBERS.into_iter().zip(numbers) {
         operands.push((field, out.writer.constant(number.into())?.into()));
     }
-    references::define(out, id, Name::TypeCooperativeMatrix, &operands)
+    references::define(out, id, InstructionName::TypeCooperativeMatrix, &operands)
 }
 
 /// Writes a vector or matrix as an array. The reason lists what the array cannot express.
@@ -137,5 +141,5 @@ pub(super) fn as_array(
     let dimension = Subject::Dimension(id, 0);
     let count = arrays::fixed_count(out, dimension, count)?;
     let elements = arrays::elements(out, dimension, count, None, stride.map(|bits| bits / 8))?;
-    references::define(out, id, Name::TypeArray, &[(Field::BaseType, base), elements])
+    references::define(out, id, InstructionName::TypeArray, &[(Field::BaseType, base), elements])
 }

@@ -13,12 +13,12 @@ use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 use crate::error::{Count, Error, ErrorKind, Result};
 use crate::model::Module;
 use crate::omission::{Omission, Property, Reason, Subject};
-use crate::spirv::layout::Layout;
+use crate::spirv::layout::ModuleLayout;
 use crate::spirv::mode::Mode;
 use crate::spirv::opcodes as op;
 use crate::spirv::operand::Field;
 use crate::spirv::rows::{Forms, forms};
-use crate::spirv::table::Name;
+use crate::spirv::table::InstructionName;
 use crate::spirv::words::{HEADER, Id, Ids, string_words};
 
 /// Maximum length of an instruction, in words.
@@ -66,7 +66,7 @@ enum Text {
 /// Writes debug instructions.
 #[derive(Debug)]
 pub(super) struct Writer<'a> {
-    pub layout: &'a Layout<'a>,
+    pub layout: &'a ModuleLayout<'a>,
     pub mode: &'a Mode,
     pub out: Preamble,
     forms: &'static Forms,
@@ -95,7 +95,7 @@ pub(super) struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     /// Indexes the module's strings, types and constants.
-    pub fn new(layout: &'a Layout<'a>, mode: &'a Mode) -> Result<Self> {
+    pub fn new(layout: &'a ModuleLayout<'a>, mode: &'a Mode) -> Result<Self> {
         let mut writer = Self {
             layout,
             mode,
@@ -337,7 +337,7 @@ impl<'a> Writer<'a> {
         match self.none {
             Some(none) => Ok(none),
             None => {
-                let none = self.instruction(Name::InfoNone, &[])?;
+                let none = self.instruction(InstructionName::InfoNone, &[])?;
                 self.none = Some(none);
                 Ok(none)
             }
@@ -346,14 +346,14 @@ impl<'a> Writer<'a> {
 
     /// Writes a debug instruction before the functions. The operands are in table order; operands that the set lacks
     /// are skipped.
-    pub fn instruction(&mut self, name: Name, operands: &[(Field, Word)]) -> Result<Id> {
+    pub fn instruction(&mut self, name: InstructionName, operands: &[(Field, Word)]) -> Result<Id> {
         let id = self.fresh()?;
         self.define(id, name, operands)?;
         Ok(id)
     }
 
     /// Writes a debug instruction under an id that was allocated before.
-    pub fn define(&mut self, id: Id, name: Name, operands: &[(Field, Word)]) -> Result<()> {
+    pub fn define(&mut self, id: Id, name: InstructionName, operands: &[(Field, Word)]) -> Result<()> {
         // The buffer is moved out, because encoding can add constants to the writer.
         let mut words = core::mem::take(&mut self.out.debug);
         let result = self.encode(&mut words, id, name, operands);
@@ -362,7 +362,12 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes a debug instruction in a function: appends it to `words`.
-    pub fn in_body(&mut self, words: &mut Vec<u32>, name: Name, operands: &[(Field, Word)]) -> Result<Id> {
+    pub fn in_body(
+        &mut self,
+        words: &mut Vec<u32>,
+        name: InstructionName,
+        operands: &[(Field, Word)],
+    ) -> Result<Id> {
         let id = self.fresh()?;
         self.encode(words, id, name, operands)?;
         Ok(id)
@@ -371,7 +376,12 @@ impl<'a> Writer<'a> {
     /// Writes an instruction with a fixed operand list whose numbers every set encodes equally, so that no lookup is
     /// needed.
     #[inline]
-    pub fn define_all<const N: usize>(&mut self, id: Id, name: Name, operands: [Word; N]) -> Result<()> {
+    pub fn define_all<const N: usize>(
+        &mut self,
+        id: Id,
+        name: InstructionName,
+        operands: [Word; N],
+    ) -> Result<()> {
         let mut words = core::mem::take(&mut self.out.debug);
         let result = self.encode_all(&mut words, id, name, operands);
         self.out.debug = words;
@@ -383,7 +393,7 @@ impl<'a> Writer<'a> {
     pub fn all_in_body<const N: usize>(
         &mut self,
         words: &mut Vec<u32>,
-        name: Name,
+        name: InstructionName,
         operands: [Word; N],
     ) -> Result<()> {
         let id = self.fresh()?;
@@ -395,7 +405,7 @@ impl<'a> Writer<'a> {
         &mut self,
         to: &mut Vec<u32>,
         id: Id,
-        name: Name,
+        name: InstructionName,
         operands: [Word; N],
     ) -> Result<()> {
         let number = self.forms[name as usize].number.ok_or_else(|| self.unsupported(name))?;
@@ -424,7 +434,7 @@ impl<'a> Writer<'a> {
     }
 
     #[cold]
-    fn unsupported(&self, name: Name) -> Error {
+    fn unsupported(&self, name: InstructionName) -> Error {
         let set = self.mode.set.name();
         let name = name.text();
         Error::new(ErrorKind::Unsupported(format!("{set} has no {name}")))
@@ -439,7 +449,13 @@ impl<'a> Writer<'a> {
         op::EXT_INST_FORWARD
     }
 
-    fn encode(&mut self, to: &mut Vec<u32>, id: Id, name: Name, operands: &[(Field, Word)]) -> Result<()> {
+    fn encode(
+        &mut self,
+        to: &mut Vec<u32>,
+        id: Id,
+        name: InstructionName,
+        operands: &[(Field, Word)],
+    ) -> Result<()> {
         let set = self.mode.set;
         let start = to.len();
         let form = &self.forms[name as usize];

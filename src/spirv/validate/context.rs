@@ -2,8 +2,8 @@
 
 use hashbrown::HashMap;
 
-use super::report::{Finding, Report};
-use super::rule::Rule;
+use super::report::{ValidationFinding, ValidationReport};
+use super::rule::ValidationRule;
 use crate::error::{At, Count};
 use crate::spirv::opcodes as op;
 use crate::spirv::operand::Field;
@@ -13,12 +13,12 @@ use crate::spirv::words::{Id, Instruction};
 /// A validation in progress.
 pub(super) struct Check<'f, 'a> {
     pub(super) facts: &'f Facts<'a>,
-    pub(super) report: Report,
+    pub(super) report: ValidationReport,
     /// Whether `SPV_INTEL_debug_module` is declared, which adds an instruction.
     pub(super) has_debug_module: bool,
     /// Whether a string's text satisfies a rule. This is a cache, because many instructions can refer to the same
     /// string.
-    pub(super) judged: HashMap<(Rule, Id), bool>,
+    pub(super) judged: HashMap<(ValidationRule, Id), bool>,
     /// For each type that an index selects from: the number of its members, and whether all are data members, or the
     /// number of its dimensions. This is a cache, because many values can be parts of the same type.
     pub(super) parts: HashMap<Id, (u64, bool)>,
@@ -28,7 +28,7 @@ impl<'f, 'a> Check<'f, 'a> {
     pub(super) fn new(facts: &'f Facts<'a>) -> Self {
         Self {
             facts,
-            report: Report::default(),
+            report: ValidationReport::default(),
             has_debug_module: false,
             judged: HashMap::new(),
             parts: HashMap::new(),
@@ -41,18 +41,24 @@ impl<'f, 'a> Check<'f, 'a> {
     }
 
     /// Reports a finding or a note about an instruction.
-    pub(super) fn find(&mut self, rule: Rule, fact: &Fact<'_>, what: impl Into<String>) {
+    pub(super) fn find(&mut self, rule: ValidationRule, fact: &Fact<'_>, what: impl Into<String>) {
         self.find_in(rule, fact, None, what.into());
     }
 
     /// Reports a finding or note about an operand.
-    pub(super) fn find_of(&mut self, rule: Rule, fact: &Fact<'_>, field: Field, what: impl Into<String>) {
+    pub(super) fn find_of(
+        &mut self,
+        rule: ValidationRule,
+        fact: &Fact<'_>,
+        field: Field,
+        what: impl Into<String>,
+    ) {
         self.find_in(rule, fact, Some((field, field.text().into())), what.into());
     }
 
     pub(super) fn find_in(
         &mut self,
-        rule: Rule,
+        rule: ValidationRule,
         fact: &Fact<'_>,
         operand: Option<(Field, String)>,
         what: String,
@@ -64,13 +70,13 @@ impl<'f, 'a> Check<'f, 'a> {
     }
 
     /// Reports a finding or note about the module rather than a debug instruction.
-    pub(super) fn find_at(&mut self, rule: Rule, place: At, what: String) {
+    pub(super) fn find_at(&mut self, rule: ValidationRule, place: At, what: String) {
         self.push(rule, None, place, None, what);
     }
 
     fn push(
         &mut self,
-        rule: Rule,
+        rule: ValidationRule,
         section: Option<&'static str>,
         at: At,
         operand: Option<Field>,
@@ -79,7 +85,7 @@ impl<'f, 'a> Check<'f, 'a> {
         // Most rules belong to the instruction's section.
         let section = rule.section().or(section).unwrap_or("2 Binary Form");
         let list = if rule.is_note() { &mut self.report.notes } else { &mut self.report.findings };
-        list.push(Finding { rule, section, at, operand, what });
+        list.push(ValidationFinding { rule, section, at, operand, what });
     }
 
     /// Describes an id, for messages.

@@ -2,12 +2,12 @@
 
 use super::context::Check;
 use super::entities;
-use super::rule::Rule;
+use super::rule::ValidationRule;
 use crate::error::Count;
 use crate::spirv::names::flags;
 use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
-use crate::spirv::table::Name;
+use crate::spirv::table::InstructionName;
 use crate::spirv::words::Id;
 
 /// Limit for a type's typedefs and qualifiers.
@@ -26,7 +26,7 @@ enum Selected<'a> {
 /// Walks the variable's type along the indexes in a value or declaration. The walk ends at a type whose parts are
 /// unknown.
 pub(super) fn indexes<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
-    if !matches!(fact.name(), Some(Name::Value | Name::Declare)) {
+    if !matches!(fact.name(), Some(InstructionName::Value | InstructionName::Declare)) {
         return;
     }
     let facts = check.facts;
@@ -62,7 +62,7 @@ pub(super) fn indexes<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
                 }
             },
         };
-        return check.find_of(Rule::Index, fact, Field::Index, what);
+        return check.find_of(ValidationRule::Index, fact, Field::Index, what);
     }
 }
 
@@ -77,28 +77,30 @@ fn selected<'a>(
     // Forward references can form a typedef cycle.
     for _ in 0..MOST_TYPEDEFS {
         match ty.name() {
-            Some(Name::Typedef | Name::TypeQualifier) => match facts.named(&ty, Field::BaseType) {
-                Some(base) => ty = base,
-                None => return (Selected::Unknown, ty),
-            },
+            Some(InstructionName::Typedef | InstructionName::TypeQualifier) => {
+                match facts.named(&ty, Field::BaseType) {
+                    Some(base) => ty = base,
+                    None => return (Selected::Unknown, ty),
+                }
+            }
             _ => break,
         }
     }
     let number = |field| facts.number(&ty, field);
     let selected = match ty.name() {
-        Some(Name::TypeBasic | Name::TypeEnum) => Selected::Scalar,
-        Some(Name::TypeVector) => {
+        Some(InstructionName::TypeBasic | InstructionName::TypeEnum) => Selected::Scalar,
+        Some(InstructionName::TypeVector) => {
             Selected::Parts(number(Field::ComponentCount), facts.named(&ty, Field::BaseType))
         }
-        Some(Name::TypeVectorId) => {
+        Some(InstructionName::TypeVectorId) => {
             Selected::Parts(number(Field::ComponentCount), facts.named(&ty, Field::ComponentType))
         }
         // An OpAccessChain index selects a column, while a row-major matrix has its rows as vectors.
-        Some(Name::TypeMatrix) if number(Field::ColumnMajor) == Some(1) => {
+        Some(InstructionName::TypeMatrix) if number(Field::ColumnMajor) == Some(1) => {
             Selected::Parts(number(Field::VectorCount), facts.named(&ty, Field::VectorType))
         }
-        Some(Name::TypeArray) => element(check, &ty, dimension),
-        Some(Name::TypeComposite) => member_at(check, &ty, index),
+        Some(InstructionName::TypeArray) => element(check, &ty, dimension),
+        Some(InstructionName::TypeComposite) => member_at(check, &ty, index),
         _ => Selected::Unknown,
     };
     (selected, ty)
@@ -137,9 +139,9 @@ fn member_at<'a>(check: &mut Check<'_, 'a>, ty: &Fact<'a>, index: Option<u64>) -
         let mut is_plain = true;
         for member in ty.ids(Field::Member).map(|member| facts.get(member)) {
             let flags = member.and_then(|member| facts.number(&member, Field::Flags)).unwrap_or_default();
-            let is_data = member.is_some_and(|member| member.name() == Some(Name::TypeMember));
+            let is_data = member.is_some_and(|member| member.name() == Some(InstructionName::TypeMember));
             let is_static = flags & u64::from(flags::STATIC_MEMBER) != 0;
-            let is_method = member.is_some_and(|member| member.name() == Some(Name::Function));
+            let is_method = member.is_some_and(|member| member.name() == Some(InstructionName::Function));
             count += u64::from(!is_method);
             is_plain &= is_data && !is_static;
         }

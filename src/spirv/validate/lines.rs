@@ -3,11 +3,11 @@
 use hashbrown::HashMap;
 
 use super::context::Check;
-use super::rule::Rule;
+use super::rule::ValidationRule;
 use crate::error::Count;
 use crate::spirv::operand::Field;
 use crate::spirv::read::{Fact, Facts};
-use crate::spirv::table::Name;
+use crate::spirv::table::InstructionName;
 use crate::spirv::words::Id;
 
 /// The sources' texts.
@@ -17,7 +17,7 @@ pub(super) struct Lines {
     /// Line ends in each of a text's strings.
     strings: HashMap<Id, Newlines>,
     /// Sources whose text differs from the compiled lines, and the reason.
-    broken: Vec<(Id, Rule)>,
+    broken: Vec<(Id, ValidationRule)>,
 }
 
 /// Line ends in a string.
@@ -64,8 +64,8 @@ impl Lines {
         // A text's strings follow each other; any other instruction ends the text.
         for fact in facts.iter() {
             match fact.name() {
-                Some(Name::Source) => last = Some(fact.result),
-                Some(Name::SourceContinued) => {}
+                Some(InstructionName::Source) => last = Some(fact.result),
+                Some(InstructionName::SourceContinued) => {}
                 _ => last = None,
             }
             if let Some((source, string)) = last.zip(fact.id(Field::Text)) {
@@ -81,7 +81,7 @@ impl Lines {
     }
 
     /// Adds a string to a source's text. Returns the reason if that text differs from the compiled lines.
-    fn add(&mut self, facts: &Facts<'_>, source: Id, string: Id) -> Option<Rule> {
+    fn add(&mut self, facts: &Facts<'_>, source: Id, string: Id) -> Option<ValidationRule> {
         // Each string is searched once, however many texts share it.
         if !self.strings.contains_key(&string) {
             let bytes = facts.layout().string_start(string, usize::MAX)?;
@@ -97,10 +97,10 @@ impl Lines {
         let start = facts.layout().string_start(string, CHECKSUM.len())?;
         let text = self.sources.entry(source).or_default();
         if text.parts.is_empty() && start.starts_with(CHECKSUM) {
-            return Some(Rule::ChecksumText);
+            return Some(ValidationRule::ChecksumText);
         }
         if newlines.has_directive {
-            return Some(Rule::LineDirective);
+            return Some(ValidationRule::LineDirective);
         }
         text.parts.push(Part { string, bytes: text.bytes, ends: text.ends });
         text.bytes += newlines.bytes;
@@ -135,7 +135,7 @@ impl Lines {
 pub(super) fn text_of_sources(check: &mut Check<'_, '_>, lines: &Lines) {
     for &(id, rule) in &lines.broken {
         let what = match rule {
-            Rule::ChecksumText => "it is a checksum, not the text of a program",
+            ValidationRule::ChecksumText => "it is a checksum, not the text of a program",
             _ => "a #line in it renumbers its lines, so they are not checked",
         };
         if let Some(fact) = check.facts.get(id) {
@@ -148,7 +148,7 @@ pub(super) fn text_of_sources(check: &mut Check<'_, '_>, lines: &Lines) {
 pub(super) fn lines<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>, lines: &Lines) {
     let source = match fact.name() {
         // The call's line is in its scope's file.
-        Some(Name::InlinedAt) => {
+        Some(InstructionName::InlinedAt) => {
             let scope = check.facts.named(fact, Field::Scope);
             scope.and_then(|scope| scope.id(Field::Source))
         }
@@ -169,14 +169,14 @@ pub(super) fn lines<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>, lines: &Line
         }
         if at > count {
             let what = format!("line {at} is not in the text, which has {count}");
-            check.find_of(Rule::Line, fact, line, what);
+            check.find_of(ValidationRule::Line, fact, line, what);
         } else if let Some(column) = column
             && let (Some(number), Some(bytes)) = (number(column), lines.bytes(source, at))
             && number > bytes + 1
         {
             let bytes = Count(bytes, "byte");
             let what = format!("column {number} is not in line {at}, which has {bytes}");
-            check.find_of(Rule::Column, fact, column, what);
+            check.find_of(ValidationRule::Column, fact, column, what);
         }
     }
     range_of_lines(check, fact);
@@ -190,6 +190,6 @@ fn range_of_lines<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
     };
     if (line_end, column_end) < (line, column) {
         let what = format!("{line_end}:{column_end} is before {line}:{column}");
-        check.find(Rule::LineRange, fact, what);
+        check.find(ValidationRule::LineRange, fact, what);
     }
 }

@@ -20,14 +20,14 @@ mod places;
 mod report;
 mod rule;
 
-pub use report::{Finding, Report};
-pub use rule::Rule;
+pub use report::{ValidationFinding, ValidationReport};
+pub use rule::ValidationRule;
 
 use super::read::Facts;
 use context::Check;
 
 /// Validates every debug instruction in a module.
-pub fn validate(facts: &Facts<'_>) -> Report {
+pub fn validate(facts: &Facts<'_>) -> ValidationReport {
     let mut check = Check::new(facts);
     module::module(&mut check);
     module::uses(&mut check);

@@ -1,7 +1,7 @@
 //! Rules about the module, and about instructions in general.
 
 use super::context::{Check, located};
-use super::rule::Rule;
+use super::rule::ValidationRule;
 use crate::error::At;
 use crate::spirv::layout::{is_of_graphs, unknown_set};
 use crate::spirv::opcodes as op;
@@ -29,7 +29,7 @@ pub(super) fn module(check: &mut Check<'_, '_>) {
                 if string_bytes(name, usize::MAX).is_some_and(|it| is_of_graphs(&it)) =>
             {
                 let what = "the set describes graphs: its instructions are not checked";
-                check.find_at(Rule::GraphSet, located(instruction), what.into());
+                check.find_at(ValidationRule::GraphSet, located(instruction), what.into());
             }
             (op::EXT_INST, _) => set(check, instruction),
             (op::EXT_INST_FORWARD, _) => {
@@ -41,29 +41,33 @@ pub(super) fn module(check: &mut Check<'_, '_>) {
     }
     if let Some(fact) = relaxed.filter(|fact| fact.set.is_shader() && !has_relaxed_extension) {
         let what = "SPV_KHR_relaxed_extended_instruction is not declared";
-        check.find(Rule::RelaxedExtension, &fact, what);
+        check.find(ValidationRule::RelaxedExtension, &fact, what);
     }
     for (import, name) in layout.later_sets() {
         let place = layout.definition(import).map_or(At::default(), located);
         let set = layout.set(import).map_or("", Set::name);
-        check.find_at(Rule::LaterVersion, place, format!("{name} is read as {set}"));
+        check.find_at(ValidationRule::LaterVersion, place, format!("{name} is read as {set}"));
     }
     for instruction in layout.again() {
         let Some(id) = instruction.result() else { continue };
         let first = layout.definition(id).map_or(0, |first| first.at);
         // Only duplicates that involve a debug instruction are reported.
         if check.facts.fact(instruction).is_some() || check.facts.get(id).is_some() {
-            check.find_at(Rule::DefinedOnce, located(instruction), format!("word {first} has defined {id}"));
+            check.find_at(
+                ValidationRule::DefinedOnce,
+                located(instruction),
+                format!("word {first} has defined {id}"),
+            );
         }
     }
     for (import, name, count) in layout.unknown_sets() {
         let place = layout.definition(import).map_or(At::default(), located);
-        check.find_at(Rule::UnknownSet, place, unknown_set(name, count));
+        check.find_at(ValidationRule::UnknownSet, place, unknown_set(name, count));
     }
     for (import, set) in layout.sets() {
         if set.is_shader() && !has_extension {
             let place = layout.definition(import).map_or(At::default(), located);
-            check.find_at(Rule::Extension, place, "the extension is not declared".into());
+            check.find_at(ValidationRule::Extension, place, "the extension is not declared".into());
         }
     }
 }
@@ -98,7 +102,7 @@ pub(super) fn uses(check: &mut Check<'_, '_>) {
         if let Some(id) = ids.find(|id| is_result(id.0) && facts.get(*id).is_some()) {
             let name = op::name(opcode).map_or_else(|| format!("opcode {opcode}"), Into::into);
             let what = format!("{} is an operand of an {name}", check.describe(id));
-            check.find_at(Rule::SemanticUse, located(instruction), what);
+            check.find_at(ValidationRule::SemanticUse, located(instruction), what);
         }
     }
 }
@@ -118,6 +122,10 @@ fn set(check: &mut Check<'_, '_>, instruction: Instruction<'_>) {
     let defined = layout.definition(Id(set));
     let is_import = defined.is_some_and(|it| it.opcode() == op::EXT_INST_IMPORT && it.at < instruction.at);
     if !is_import && !layout.may_be_defined(Id(set)) {
-        check.find_at(Rule::Set, located(instruction), format!("{} is not an OpExtInstImport", Id(set)));
+        check.find_at(
+            ValidationRule::Set,
+            located(instruction),
+            format!("{} is not an OpExtInstImport", Id(set)),
+        );
     }
 }

@@ -1,14 +1,14 @@
 //! Rules about single operands, which follow from the table.
 
 use super::context::Check;
-use super::rule::Rule;
+use super::rule::ValidationRule;
 use crate::error::Count;
 use crate::spirv::names::Enumeration;
 use crate::spirv::opcodes as op;
 use crate::spirv::operand::{ConstantType, CoreInstruction, Field, OperandKind, OperandRow, Referents};
 use crate::spirv::read::Fact;
 use crate::spirv::rows::InstructionRow;
-use crate::spirv::table::Name;
+use crate::spirv::table::InstructionName;
 use crate::spirv::table::Set;
 use crate::spirv::words::{Id, Instruction};
 
@@ -28,14 +28,19 @@ pub(super) fn operands<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>, row: &'st
         // What a later version adds is optional and last, so that the known operands come first.
         if let Some(known) = (0..count).rev().find(|&count| row.takes(fact.set, count)) {
             let what = format!("{} has {} there", fact.set.name(), Count(known, "operand"));
-            check.find(Rule::LaterVersion, fact, what);
+            check.find(ValidationRule::LaterVersion, fact, what);
             count = known;
         }
     }
     if !row.takes(fact.set, count) {
-        let is_translators = row.name == Name::ImportedEntity && count == 8 && fact.operands[2] == 0;
+        let is_translators =
+            row.name == InstructionName::ImportedEntity && count == 8 && fact.operands[2] == 0;
         let why = if is_translators { "; the LLVM translator writes a 0 after the tag" } else { "" };
-        check.find(Rule::OperandCount, fact, format!("it cannot have {}{why}", Count(count, "operand")));
+        check.find(
+            ValidationRule::OperandCount,
+            fact,
+            format!("it cannot have {}{why}", Count(count, "operand")),
+        );
         return false;
     }
     let before = check.report.findings.len();
@@ -52,7 +57,7 @@ pub(super) fn results<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
     for (what, id) in [("result", fact.result), ("result type", fact.result_type)] {
         if is_out_of_range(check, id) {
             let what = format!("the {what} is {id}, {}", range(check));
-            check.find(Rule::IdRange, fact, what);
+            check.find(ValidationRule::IdRange, fact, what);
         }
     }
     let layout = check.facts.layout();
@@ -61,10 +66,14 @@ pub(super) fn results<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
         && !layout.may_be_defined(fact.result_type)
     {
         let what = format!("the result type is {}, and not OpTypeVoid", check.describe(fact.result_type));
-        check.find(Rule::ResultType, fact, what);
+        check.find(ValidationRule::ResultType, fact, what);
     }
     if fact.with_forward && fact.set == Set::OpenCl {
-        check.find(Rule::ForwardReference, fact, "OpExtInstWithForwardRefsKHR is only for non-semantic sets");
+        check.find(
+            ValidationRule::ForwardReference,
+            fact,
+            "OpExtInstWithForwardRefsKHR is only for non-semantic sets",
+        );
     }
     if fact.with_forward && fact.set.is_shader() {
         // In these sets, all operands are ids.
@@ -74,7 +83,7 @@ pub(super) fn results<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
         };
         if !fact.operands.iter().any(is_forward) {
             let what = "all operands are defined before it; expected OpExtInst";
-            check.find(Rule::NoForwardReference, fact, what);
+            check.find(ValidationRule::NoForwardReference, fact, what);
         }
     }
 }
@@ -100,7 +109,7 @@ fn operand<'a>(check: &mut Check<'_, 'a>, spot: Spot<'_, 'a>, word: u32) {
             let habit = producer_deviation(check, spot, defined)
                 .map(|habit| format!("; the LLVM translator {habit}"));
             let what = format!("{} is not {wanted}{}", check.describe(id), habit.unwrap_or_default());
-            find_at_operand(check, Rule::OperandKind, spot, what);
+            find_at_operand(check, ValidationRule::OperandKind, spot, what);
             return;
         }
         let constant = check.facts.layout().constant(id);
@@ -117,20 +126,20 @@ fn operand<'a>(check: &mut Check<'_, 'a>, spot: Spot<'_, 'a>, word: u32) {
 fn unknown<'a>(check: &mut Check<'_, 'a>, spot: Spot<'_, 'a>, enumeration: Enumeration, value: u32) {
     if check.is_later(spot.fact) {
         let what = format!("the set lists no value {value}");
-        return find_at_operand(check, Rule::LaterVersion, spot, what);
+        return find_at_operand(check, ValidationRule::LaterVersion, spot, what);
     }
     let (rule, what) = match (enumeration, value) {
         (Enumeration::StorageClass, u32::MAX) => (
-            Rule::Enumerant,
+            ValidationRule::Enumerant,
             "0xffffffff is not a storage class; the LLVM translator writes it where there is no address space"
                 .into(),
         ),
         (Enumeration::Operation, 10..=167) => (
-            Rule::Enumerant,
+            ValidationRule::Enumerant,
             format!("the set lists no operation {value}; the LLVM translator has further operations"),
         ),
         (Enumeration::Operation, 10_000..) if spot.fact.set == Set::Shader200 => (
-            Rule::Enumerant,
+            ValidationRule::Enumerant,
             format!(
                 "the set lists no operation {value}; ROCm's translator has further operations from 10000 on"
             ),
@@ -138,9 +147,9 @@ fn unknown<'a>(check: &mut Check<'_, 'a>, spot: Spot<'_, 'a>, enumeration: Enume
         _ if enumeration.is_mask() => {
             let set = spot.fact.set;
             let text = enumeration.text(value, set);
-            (Rule::Flags, format!("{} does not define all flags of {text}", set.name()))
+            (ValidationRule::Flags, format!("{} does not define all flags of {text}", set.name()))
         }
-        _ => (Rule::Enumerant, format!("the set lists no value {value}")),
+        _ => (ValidationRule::Enumerant, format!("the set lists no value {value}")),
     };
     find_at_operand(check, rule, spot, what);
 }
@@ -151,12 +160,12 @@ fn defined<'a>(check: &mut Check<'_, 'a>, spot: Spot<'_, 'a>, id: Id) -> Option<
     let fact = spot.fact;
     if is_out_of_range(check, id) {
         let what = format!("{id}, {}", range(check));
-        find_at_operand(check, Rule::IdRange, spot, what);
+        find_at_operand(check, ValidationRule::IdRange, spot, what);
         return None;
     }
     let Some(defined) = layout.definition(id) else {
         if !layout.may_be_defined(id) {
-            find_at_operand(check, Rule::Defined, spot, format!("nothing defines {id}"));
+            find_at_operand(check, ValidationRule::Defined, spot, format!("nothing defines {id}"));
         }
         return None;
     };
@@ -166,14 +175,19 @@ fn defined<'a>(check: &mut Check<'_, 'a>, spot: Spot<'_, 'a>, id: Id) -> Option<
         let named = check.facts.fact(defined).and_then(|named| named.name());
         let is_member = matches!(
             fact.name(),
-            Some(Name::TypeMember | Name::TypeInheritance | Name::FunctionDeclaration | Name::Function)
+            Some(
+                InstructionName::TypeMember
+                    | InstructionName::TypeInheritance
+                    | InstructionName::FunctionDeclaration
+                    | InstructionName::Function
+            )
         );
         let is_habit = is_member
             && matches!(spot.row.field, Field::Scope | Field::Child)
-            && matches!(named, Some(Name::TypeComposite | Name::TypeTemplate));
+            && matches!(named, Some(InstructionName::TypeComposite | InstructionName::TypeTemplate));
         let habit = if is_habit { "; the LLVM translator has members before their type" } else { "" };
         let what = format!("{} comes later, at word {}{habit}", check.describe(id), defined.at);
-        find_at_operand(check, Rule::ForwardReference, spot, what);
+        find_at_operand(check, ValidationRule::ForwardReference, spot, what);
     }
     // An id outside functions is visible everywhere.
     let is_local = defined.at >= layout.globals_end() && defined.opcode() != op::FUNCTION;
@@ -182,15 +196,15 @@ fn defined<'a>(check: &mut Check<'_, 'a>, spot: Spot<'_, 'a>, id: Id) -> Option<
         && !function.at.contains(&defined.at)
     {
         let what = format!("{} is not defined in the function {}", check.describe(id), function.id);
-        find_at_operand(check, Rule::OtherFunction, spot, what);
+        find_at_operand(check, ValidationRule::OtherFunction, spot, what);
     } else if is_local && defined.at < fact.at && !layout.dominates(defined.at, fact.at) {
         let what = format!("{} does not dominate it", check.describe(id));
-        find_at_operand(check, Rule::Dominance, spot, what);
+        find_at_operand(check, ValidationRule::Dominance, spot, what);
     }
     // An `OpSampledImage` result may not be used by debug instructions.
     if defined.opcode() == op::SAMPLED_IMAGE {
         let what = format!("it is {}", check.describe(id));
-        find_at_operand(check, Rule::SampledImage, spot, what);
+        find_at_operand(check, ValidationRule::SampledImage, spot, what);
     }
     Some(defined)
 }
@@ -205,7 +219,7 @@ fn unlike<'a>(
     // An instruction from another set is not a debug instruction here.
     let named = check.facts.fact(defined).filter(|named| named.set == spot.fact.set);
     let named = named.and_then(|named| named.name());
-    if spot.row.none && named == Some(Name::InfoNone) {
+    if spot.row.none && named == Some(InstructionName::InfoNone) {
         return None;
     }
     let names = match spot.row.kind {
@@ -230,13 +244,13 @@ fn unlike<'a>(
     let ty = defined.result_type().and_then(|ty| check.facts.layout().definition(ty));
     let is_pointer = ty.is_some_and(|ty| ty.opcode() == op::TYPE_POINTER);
     // glslang declares pointer parameters, so that this is only a note.
-    if spot.fact.name() == Some(Name::Declare)
+    if spot.fact.name() == Some(InstructionName::Declare)
         && spot.row.field == Field::Variable
         && defined.opcode() == op::FUNCTION_PARAMETER
         && is_pointer
     {
         let what = format!("{} stands for {text}", check.describe(id));
-        find_at_operand(check, Rule::DeclaredParameter, spot, what);
+        find_at_operand(check, ValidationRule::DeclaredParameter, spot, what);
         return None;
     }
     match named {
@@ -254,13 +268,13 @@ fn unless_removed<'a>(
     wanted: &'static str,
 ) -> Option<&'static str> {
     let named = check.facts.fact(defined).filter(|named| named.set == spot.fact.set);
-    if named.and_then(|named| named.name()) != Some(Name::InfoNone) {
+    if named.and_then(|named| named.name()) != Some(InstructionName::InfoNone) {
         return Some(wanted);
     }
     let habit =
         producer_deviation(check, spot, defined).map(|habit| format!("; the LLVM translator {habit}"));
     let what = format!("{} stands for {wanted}{}", check.describe(id), habit.unwrap_or_default());
-    find_at_operand(check, Rule::Removed, spot, what);
+    find_at_operand(check, ValidationRule::Removed, spot, what);
     None
 }
 
@@ -272,11 +286,13 @@ fn producer_deviation<'a>(
 ) -> Option<&'static str> {
     let named = check.facts.fact(defined).and_then(|named| named.name());
     Some(match (spot.row.field, named) {
-        (Field::Scope | Field::Parent | Field::Child, Some(Name::TypeTemplate)) => {
+        (Field::Scope | Field::Parent | Field::Child, Some(InstructionName::TypeTemplate)) => {
             "names the template instead of its target"
         }
-        (Field::Member, Some(Name::FunctionDeclaration)) => "has declarations as members",
-        (Field::Text | Field::LinkageName, Some(Name::InfoNone)) => "writes this where there is no string",
+        (Field::Member, Some(InstructionName::FunctionDeclaration)) => "has declarations as members",
+        (Field::Text | Field::LinkageName, Some(InstructionName::InfoNone)) => {
+            "writes this where there is no string"
+        }
         (Field::UnderlyingType, None) if defined.opcode() == op::TYPE_VOID => {
             "writes this where there is no type"
         }
@@ -320,7 +336,7 @@ fn is_core<'a>(check: &Check<'_, 'a>, core: CoreInstruction, id: Id, defined: In
     }
 }
 
-fn find_at_operand<'a>(check: &mut Check<'_, 'a>, rule: Rule, spot: Spot<'_, 'a>, what: String) {
+fn find_at_operand<'a>(check: &mut Check<'_, 'a>, rule: ValidationRule, spot: Spot<'_, 'a>, what: String) {
     let Spot { fact, row, index } = spot;
     let text = if row.repeat.is_many() {
         format!("{} (operand {})", row.field.text(), index + 1)

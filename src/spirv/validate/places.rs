@@ -1,11 +1,11 @@
 //! Rules about where instructions are placed: section 2 in the specifications, and `SPV_KHR_non_semantic_info`.
 
 use super::context::Check;
-use super::rule::Rule;
+use super::rule::ValidationRule;
 use crate::spirv::opcodes as op;
 use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
-use crate::spirv::table::Name;
+use crate::spirv::table::InstructionName;
 use crate::spirv::table::Set;
 use crate::spirv::words::{HEADER, Id, Instruction};
 
@@ -51,13 +51,17 @@ pub(super) fn places(check: &mut Check<'_, '_>) {
         match fact.zip(place) {
             Some((fact, false)) => {
                 if word >= layout.globals_end() {
-                    check.find(Rule::PlaceGlobals, &fact, "it is after the start of the first function");
+                    check.find(
+                        ValidationRule::PlaceGlobals,
+                        &fact,
+                        "it is after the start of the first function",
+                    );
                 } else if word < last {
                     early = early.or(Some((fact, 0))).map(|(first, count)| (first, count + 1));
                 }
             }
             Some((fact, true)) if !is_in => {
-                check.find(Rule::PlaceBody, &fact, "it is in no function");
+                check.find(ValidationRule::PlaceBody, &fact, "it is in no function");
             }
             Some((fact, true)) => body(check, fact, &mut before),
             None if is_in => step(check, instruction, &mut before),
@@ -69,7 +73,7 @@ pub(super) fn places(check: &mut Check<'_, '_>) {
             "it and {} more are among the types, constants and global variables, which go on to word {last}",
             count - 1
         );
-        check.find(Rule::Interleaved, &first, what);
+        check.find(ValidationRule::Interleaved, &first, what);
     }
 }
 
@@ -85,7 +89,7 @@ fn step<'a>(check: &mut Check<'_, 'a>, instruction: Instruction<'a>, before: &mu
             for fact in core::mem::take(&mut before.facts) {
                 let name = op::name(opcode).unwrap_or_default();
                 let what = format!("it is before an {name} of its block, at word {}", instruction.at);
-                check.find(Rule::PlaceBlock, &fact, what);
+                check.find(ValidationRule::PlaceBlock, &fact, what);
             }
         }
         _ if op::is_terminator(opcode) => before.in_block = false,
@@ -99,20 +103,24 @@ fn step<'a>(check: &mut Check<'_, 'a>, instruction: Instruction<'a>, before: &mu
 /// Checks a debug instruction in a function.
 fn body<'a>(check: &mut Check<'_, 'a>, fact: Fact<'a>, before: &mut Before<'a>) {
     if before.merges {
-        check.find(Rule::PlaceBlock, &fact, "it is between a merge instruction and the end of the block");
+        check.find(
+            ValidationRule::PlaceBlock,
+            &fact,
+            "it is between a merge instruction and the end of the block",
+        );
     }
-    let is_scope = matches!(fact.name(), Some(Name::Scope | Name::NoScope));
+    let is_scope = matches!(fact.name(), Some(InstructionName::Scope | InstructionName::NoScope));
     match fact.set {
         // `spirv-opt` leaves such instructions behind, and they apply to nothing.
         _ if is_scope && before.was_block && !before.in_block => {
-            check.find(Rule::AfterBlock, &fact, "it is after the end of a block");
+            check.find(ValidationRule::AfterBlock, &fact, "it is after the end of a block");
         }
         _ if fact.set.is_shader() && !before.in_block => {
-            check.find(Rule::PlaceBlock, &fact, "it is in no block")
+            check.find(ValidationRule::PlaceBlock, &fact, "it is in no block")
         }
         Set::Shader | Set::Shader101 | Set::Shader200 => before.facts.push(fact),
         Set::OpenCl if !before.was_block => {
-            check.find(Rule::BeforeLabel, &fact, "readers of the LLVM translator fail on it");
+            check.find(ValidationRule::BeforeLabel, &fact, "readers of the LLVM translator fail on it");
         }
         Set::OpenCl => {}
     }
@@ -123,11 +131,11 @@ fn continues<'a>(check: &mut Check<'_, 'a>, fact: Option<&Fact<'a>>, last: &mut 
     let before = last.take();
     let Some(fact) = fact else { return };
     match fact.name() {
-        Some(Name::Source) if fact.operand(Field::Text).is_some() => *last = Some(fact.import),
-        Some(Name::SourceContinued) => {
+        Some(InstructionName::Source) if fact.operand(Field::Text).is_some() => *last = Some(fact.import),
+        Some(InstructionName::SourceContinued) => {
             if before != Some(fact.import) {
                 let what = "the instruction before it is not a source with text";
-                check.find(Rule::SourceContinued, fact, what);
+                check.find(ValidationRule::SourceContinued, fact, what);
             }
             *last = Some(fact.import);
         }

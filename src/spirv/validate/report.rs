@@ -2,26 +2,26 @@
 
 use core::fmt;
 
-use super::rule::Rule;
+use super::rule::ValidationRule;
 use crate::error::{At, Count};
 use crate::spirv::operand::Field;
 
 /// Findings and notes, in module order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct ValidationReport {
     /// Violations of the specification.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<ValidationFinding>,
     /// Noteworthy forms that the specification permits or leaves open.
-    pub notes: Vec<Finding>,
+    pub notes: Vec<ValidationFinding>,
     /// Number of debug instructions.
     pub instructions: usize,
 }
 
 /// A finding or a note.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub struct ValidationFinding {
     /// The violated rule.
-    pub rule: Rule,
+    pub rule: ValidationRule,
     /// The specification's section with the rule.
     pub section: &'static str,
     /// The instruction's location.
@@ -32,21 +32,21 @@ pub struct Finding {
     pub what: String,
 }
 
-impl Report {
+impl ValidationReport {
     /// Whether the report is without violations.
     pub fn is_clean(&self) -> bool {
         self.findings.is_empty()
     }
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for ValidationFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { rule, section, at, what, .. } = self;
         write!(f, "{} ({section}): {at}: {what}", rule.name())
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for ValidationReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for finding in &self.findings {
             writeln!(f, "{finding}")?;

@@ -4,11 +4,11 @@ macro_rules! rules { ($($(#[$doc:meta])* $variant:ident $name:literal $section:l
     /// A rule in the set's specification, or in the core specification where it concerns debug instructions.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     #[non_exhaustive]
-    pub enum Rule { $($(#[$doc])* $variant),* }
+    pub enum ValidationRule { $($(#[$doc])* $variant),* }
 
-    impl Rule {
+    impl ValidationRule {
         /// All rules.
-        pub const ALL: &'static [Rule] = &[$(Rule::$variant),*];
+        pub const ALL: &'static [ValidationRule] = &[$(ValidationRule::$variant),*];
 
         /// The rule's name.
         pub const fn name(self) -> &'static str {
@@ -141,7 +141,7 @@ rules! {
     DeclaredParameter "declared-parameter" "4.8 Local Variables";
 }
 
-impl Rule {
+impl ValidationRule {
     /// Whether the rule is a note rather than a violation.
     pub const fn is_note(self) -> bool {
         matches!(

@@ -1,7 +1,7 @@
 //! Types of a module as tree facts.
 
 use eitri::model::{
-    BaseEncoding, BaseOffset, Composite, CompositeKind, Count, Discriminant, Member, Node, Passed,
+    BaseEncoding, BaseOffset, CompositeKind, CompositeType, Count, Discriminant, Member, Node, Passed,
     PointerKind, Qualifier, TemplateArgument, TemplateParameter, Type, TypeId, TypeKind, UnitId,
     VariantPartId,
 };
@@ -74,9 +74,9 @@ impl Described<'_> {
             TypeKind::Pointer { kind: PointerKind::RvalueReference, .. } => "rvalue reference",
             TypeKind::MemberPointer { .. } => "member pointer",
             TypeKind::Array { .. } | TypeKind::Vector { .. } | TypeKind::Matrix { .. } => "array",
-            TypeKind::Composite(Composite { kind: CompositeKind::Struct, .. }) => "structure",
-            TypeKind::Composite(Composite { kind: CompositeKind::Class, .. }) => "class",
-            TypeKind::Composite(Composite { kind: CompositeKind::Union, .. }) => "union",
+            TypeKind::Composite(CompositeType { kind: CompositeKind::Struct, .. }) => "structure",
+            TypeKind::Composite(CompositeType { kind: CompositeKind::Class, .. }) => "class",
+            TypeKind::Composite(CompositeType { kind: CompositeKind::Union, .. }) => "union",
             TypeKind::Enum { .. } => "enumeration",
             TypeKind::Typedef { .. } => "typedef",
             TypeKind::Qualified { qualifier: Qualifier::Const, .. } => "const",
@@ -167,7 +167,7 @@ impl Described<'_> {
         Some(tree)
     }
 
-    fn composite(&self, id: TypeId, composite: &Composite, tree: &mut Tree) {
+    fn composite(&self, id: TypeId, composite: &CompositeType, tree: &mut Tree) {
         let omits = |one: &Omission| (one.subject, one.property) == (Subject::Type(id), Property::Offset);
         let has_omissions = self.omissions.iter().any(omits);
         tree.inside.extend(composite.templates.iter().map(|parameter| self.template(parameter)));

@@ -2,7 +2,9 @@
 
 use eitri::build::{Builder, DataMember, Extent, Template};
 use eitri::lower::{Policy, lower};
-use eitri::model::{Accessibility, BaseEncoding, Language, Loc, Module, Passed, Row, SourceLine, Val};
+use eitri::model::{
+    Accessibility, BaseEncoding, Language, LineTableRow, Loc, Module, Passed, SourceLine, Val,
+};
 use eitri::target::Target;
 
 use crate::agreement::consumers::combinations;
@@ -59,7 +61,7 @@ fn module(change: Option<usize>, target: &Target) -> eitri::Result<Module> {
     m.inlined_block(inlined, blocks[usize::from(is(28))], &[])?;
     m.inlined_variable(inlined, x)?.live(0x10..if is(18) { 0x14 } else { 0x18 }, Loc::register(reg))?;
     for (pc, line) in [(0, 5), (8, if is(19) { 8 } else { 6 })] {
-        m.row(f, Row::new(pc, if is(20) { other } else { file }, line))?;
+        m.row(f, LineTableRow::new(pc, if is(20) { other } else { file }, line))?;
     }
     m.describe_function(f)?.template(Template::ty("T", Some(if is(25) { float } else { int })))?;
     let mut call = m.call(f)?;

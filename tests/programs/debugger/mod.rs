@@ -7,7 +7,7 @@ mod questions;
 use std::path::PathBuf;
 
 use eitri::consumer::{Consumer, Policy, Tables};
-use eitri::emit::elf::{Attach, Compression, attach_with, new_object_with, symbol_named};
+use eitri::emit::elf::{AttachOptions, Compression, attach_with, new_object_with, symbol_named};
 use eitri::lower::lower;
 use gimli::Format;
 
@@ -80,7 +80,7 @@ impl Written {
         assert_eq!(files.iter().map(|&(name, _)| name).eq(["work.c.dwo"]), self.consumer.is_split);
         let has_groups = written.sections.iter().any(|section| section.group.is_some());
         assert_eq!(has_groups, self.consumer.has_type_units);
-        let how = Attach { compression: self.compression, ..Attach::default() };
+        let how = AttachOptions { compression: self.compression, ..AttachOptions::default() };
         let object = attach_with(&plain, module.target(), &written.sections, &how).expect("an object");
         folder.file("work.o", object);
         CC.run(&[path("work.o"), "-o".into(), path("program")])?.clean();

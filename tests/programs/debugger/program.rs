@@ -2,9 +2,12 @@
 //! is only linked.
 
 use eitri::build::{Builder, Extent};
-use eitri::emit::elf::{Binding, Code, CodeSection, Contents, Place, Symbol, SymbolKind, Visibility};
+use eitri::emit::elf::{
+    CodeContents, CodeSection, CodeSymbol, CodeSymbolKind, ObjectCode, SymbolBinding, SymbolLocation,
+    Visibility,
+};
 use eitri::lower::Consumer;
-use eitri::model::{BaseEncoding, Entity, Loc, Module, Row, SourceLine, Val};
+use eitri::model::{BaseEncoding, Entity, LineTableRow, Loc, Module, SourceLine, Val};
 use eitri::op::{Expr, Op, Reg, Slot};
 use eitri::target::SpaceId;
 
@@ -77,17 +80,17 @@ pub const MAIN_BYTES: u64 = 0x10;
 pub const STOP: u64 = 0x44;
 
 /// The symbols of the program, with code of no operations.
-pub fn code(machine: Machine) -> Code {
-    let mut code = Code::text(machine.nops(BYTES + MAIN_BYTES))
+pub fn code(machine: Machine) -> ObjectCode {
+    let mut code = ObjectCode::text(machine.nops(BYTES + MAIN_BYTES))
         .with_function("work", 0, BYTES)
         .with_function("main", BYTES, MAIN_BYTES);
-    code.sections.push(CodeSection::new(".data", Contents::Data, 77u32.to_le_bytes().into(), 4));
-    code.symbols.push(Symbol {
+    code.sections.push(CodeSection::new(".data", CodeContents::Data, 77u32.to_le_bytes().into(), 4));
+    code.symbols.push(CodeSymbol {
         name: "counter".into(),
-        place: Place::Section { index: 2, offset: 0 },
+        place: SymbolLocation::Section { index: 2, offset: 0 },
         size: 4,
-        kind: SymbolKind::Object,
-        binding: Binding::Global,
+        kind: CodeSymbolKind::Object,
+        binding: SymbolBinding::Global,
         visibility: Visibility::Protected,
     });
     code
@@ -222,7 +225,7 @@ pub fn module(machine: Machine, consumer: &Consumer, directory: &str) -> eitri::
     m.inlined_variable(call, doubled)?.live(0x40..0x48, Loc::value(sum))?;
     let rows = [(0x00, 9), (0x08, 11), (0x10, 12), (0x20, 13), (0x28, 14), (0x30, 15), (0x40, 4), (0x48, 17)];
     for (pc, line) in rows {
-        let row = Row::new(pc, file, line);
+        let row = LineTableRow::new(pc, file, line);
         m.row(work, if pc == 8 { row.prologue_end() } else { row })?;
     }
     // Another function, so that the unit does not begin at `work`; and a block with two ranges.
@@ -230,7 +233,7 @@ pub fn module(machine: Machine, consumer: &Consumer, directory: &str) -> eitri::
         m.function(unit, "main")?.code("main", MAIN_BYTES).returns(int)?.declared(file, 20).external().id();
     let block = m.block(main, &[0x00..0x08, 0x0c..MAIN_BYTES])?;
     m.variable(block, "apart", int)?.live(0x00..MAIN_BYTES, Loc::implicit(&5u32.to_le_bytes()))?;
-    m.row(main, Row::new(0x00, file, 21))?;
-    m.row(main, Row::new(0x08, file, 22))?;
+    m.row(main, LineTableRow::new(0x00, file, 21))?;
+    m.row(main, LineTableRow::new(0x08, file, 22))?;
     m.finish()
 }

@@ -7,8 +7,8 @@ use eitri::model::{
     Accessibility, Imported, Language, Loc, MemorySpace, Module, Passed, PointerKind, SourceLine,
 };
 use eitri::spirv::{
-    Attached, Binding, DebugOperation, Id, Mode, Name, Position, Provider, Set, TextOptions, attach, print,
-    read,
+    Attached, Binding, DebugOperation, Id, InstructionName, Mode, Position, Provider, Set, TextOptions,
+    attach, print, read,
 };
 use eitri::target::{Gfx, Target, Wave};
 use pretty_assertions::assert_eq;
@@ -329,13 +329,20 @@ fn every_instruction_is_written() {
     for set in Set::ALL {
         let words = everything.attached(&Mode::exact(set)).words;
         let facts = read(&words).expect("reads");
-        let is_written = |name: Name| facts.iter().any(|fact| fact.name() == Some(name));
+        let is_written = |name: InstructionName| facts.iter().any(|fact| fact.name() == Some(name));
         // The model has neither matrices nor these vectors.
         let is_described = |name| {
-            !matches!(name, Name::TypeMatrix | Name::TypeVectorId | Name::TypeCooperativeMatrix)
-                && !matches!(name, Name::TypeArrayDynamic | Name::TypeString | Name::Module)
+            !matches!(
+                name,
+                InstructionName::TypeMatrix
+                    | InstructionName::TypeVectorId
+                    | InstructionName::TypeCooperativeMatrix
+            ) && !matches!(
+                name,
+                InstructionName::TypeArrayDynamic | InstructionName::TypeString | InstructionName::Module
+            )
         };
-        let missing: Vec<_> = Name::ALL
+        let missing: Vec<_> = InstructionName::ALL
             .iter()
             .copied()
             .filter(|name| name.number(set).is_some() && !is_written(*name) && is_described(*name))

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use eitri::spirv::{Rule, Words, from_bytes, read, validate};
+use eitri::spirv::{ValidationRule, Words, from_bytes, read, validate};
 use pretty_assertions::assert_eq;
 
 use super::bind::all;
@@ -98,7 +98,7 @@ fn the_optimizer_takes_the_kernels() {
             // spirv-opt places a DebugNoScope after the last block of a function.
             let report = validate(&facts);
             assert!(report.is_clean(), "{at}: {report}");
-            notes += report.notes.iter().filter(|note| note.rule == Rule::AfterBlock).count();
+            notes += report.notes.iter().filter(|note| note.rule == ValidationRule::AfterBlock).count();
             assert!(facts.iter().count() > 10, "{at}");
         }
     }

@@ -3,14 +3,14 @@
 //! `#5` is a number: a literal in `OpenCL.DebugInfo.100`, the id of a constant in the other sets. `%u5` is such a
 //! constant in all sets.
 
-use eitri::spirv::Name::{self, *};
+use eitri::spirv::InstructionName::{self, *};
 use eitri::spirv::Set;
 
 /// A module with an instruction.
 #[derive(Clone, Copy)]
 pub struct Case {
     /// The instruction.
-    pub of: Name,
+    pub of: InstructionName,
     /// The special form of this module; empty for the plainest.
     pub form: &'static str,
     /// The only set with this case.
@@ -30,7 +30,7 @@ pub struct Case {
     pub instead: &'static str,
 }
 
-const fn case(of: Name, form: &'static str, read: &'static str) -> Case {
+const fn case(of: InstructionName, form: &'static str, read: &'static str) -> Case {
     let before = "";
     let behind = "";
     let body = DECLARE;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use eitri::spirv::{Fact, Facts, Field, Id, Name, read};
+use eitri::spirv::{Fact, Facts, Field, Id, InstructionName, read};
 use rspirv::spirv::Op;
 
 use super::{Entry, Listed, in_functions, is_listed, operation};
@@ -93,12 +93,12 @@ fn provisions_of_clang(words: &[u32], plain: &[u32]) -> (Places, Vec<Provision>)
         }
         if let Some(fact) = facts.fact(here) {
             match fact.name() {
-                Some(Name::Scope) => {
+                Some(InstructionName::Scope) => {
                     let of = facts.named(&fact, Field::Scope).expect("a scope");
                     scope = Some(described(&facts, of, facts.named(&fact, Field::Inlined)));
                 }
-                Some(Name::NoScope) => (scope, line) = (None, None),
-                Some(Name::Declare | Name::Value) => {
+                Some(InstructionName::NoScope) => (scope, line) = (None, None),
+                Some(InstructionName::Declare | InstructionName::Value) => {
                     let variable = facts.named(&fact, Field::LocalVariable).expect("a variable");
                     let id = fact.id(Field::Variable).or_else(|| fact.id(Field::Value)).expect("an id");
                     // The call is that of the scope in force.
@@ -153,8 +153,8 @@ fn bits(offset: u32, size: u32) -> Range<u64> {
 /// A scope with its enclosing scopes.
 fn described(facts: &Facts<'_>, scope: Fact<'_>, inlined: Option<Fact<'_>>) -> String {
     match (scope.name(), inlined) {
-        (Some(Name::Function), None) => facts.text(&scope, Field::Name).expect("a name"),
-        (Some(Name::Function), Some(at)) => {
+        (Some(InstructionName::Function), None) => facts.text(&scope, Field::Name).expect("a name"),
+        (Some(InstructionName::Function), Some(at)) => {
             let name = facts.text(&scope, Field::Name).expect("a name");
             let line = facts.number(&at, Field::Line).expect("a line");
             let caller = facts.named(&at, Field::Scope).expect("a scope");
@@ -200,7 +200,7 @@ fn the_lists_agree_with_clang() {
 /// Every variable of functions with its scope, without inlining.
 fn variables(words: &[u32]) -> Vec<(String, String)> {
     let facts = read(words).expect("reads");
-    let variables = facts.iter().filter(|fact| fact.name() == Some(Name::LocalVariable));
+    let variables = facts.iter().filter(|fact| fact.name() == Some(InstructionName::LocalVariable));
     let named = variables.map(|fact| {
         let scope = facts.named(&fact, Field::Scope).expect("a scope");
         (facts.text(&fact, Field::Name).expect("a name"), described(&facts, scope, None))

@@ -1,12 +1,12 @@
 //! GitHub workflow commands.
 
-use eitri::lint::{Finding, Level};
+use eitri::lint::{Level, LintFinding};
 
 use super::text;
 use crate::color::escaped;
 
 /// Returns the line for a finding in an object.
-pub fn line(object: &str, finding: &Finding) -> String {
+pub fn line(object: &str, finding: &LintFinding) -> String {
     let command = match finding.level {
         Level::Error => "error",
         Level::Warning => "warning",

@@ -1,11 +1,11 @@
 //! One JSON object per finding and line.
 
 use eitri::json::write_finding;
-use eitri::lint::Finding;
+use eitri::lint::LintFinding;
 use serde_json::Value;
 
 /// Returns the line for a finding in an object.
-pub fn line(object: &str, finding: &Finding) -> String {
+pub fn line(object: &str, finding: &LintFinding) -> String {
     write_finding(finding, object) + "\n"
 }
 

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use eitri::error::ErrorKind;
-use eitri::lint::{Code, Finding, Level, Options, Report, lint, lint_each};
+use eitri::lint::{Level, LintCode, LintFinding, LintOptions, LintReport, lint, lint_each};
 use eitri::read::SplitFiles;
 
 use self::stream::Stream;
@@ -36,7 +36,7 @@ pub struct LintArguments {
     codes: bool,
     /// Explain a code: the mistake, an example, the correct information, and the specification that decides it.
     #[arg(long, value_name = "CODE", value_parser = codes(), hide_possible_values = true)]
-    explain: Option<Code>,
+    explain: Option<LintCode>,
     /// Make findings with a code, or at a level, errors. Can be repeated.
     #[arg(long, value_name = "CODE|LEVEL", value_parser = chosen(), hide_possible_values = true)]
     deny: Vec<Chosen>,
@@ -87,7 +87,7 @@ enum Format {
 /// Findings that an argument chooses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Chosen {
-    Code(Code),
+    Code(LintCode),
     Level(Level),
 }
 
@@ -104,13 +104,13 @@ fn levels() -> impl TypedValueParser<Value = Level> {
     named(Level::ALL.map(|level| (level.name(), level)).to_vec())
 }
 
-fn codes() -> impl TypedValueParser<Value = Code> {
-    named(Code::ALL.iter().map(|code| (code.name(), *code)).collect())
+fn codes() -> impl TypedValueParser<Value = LintCode> {
+    named(LintCode::ALL.iter().map(|code| (code.name(), *code)).collect())
 }
 
 fn chosen() -> impl TypedValueParser<Value = Chosen> {
     let levels = Level::ALL.into_iter().map(|level| (level.name(), Chosen::Level(level)));
-    let codes = Code::ALL.iter().map(|code| (code.name(), Chosen::Code(*code)));
+    let codes = LintCode::ALL.iter().map(|code| (code.name(), Chosen::Code(*code)));
     named(levels.chain(codes).collect())
 }
 
@@ -119,7 +119,7 @@ struct Checked {
     /// Path of the object, or of the container around it.
     file: PathBuf,
     name: String,
-    report: Report,
+    report: LintReport,
     /// Number of findings that are printed.
     shown: usize,
 }
@@ -136,7 +136,7 @@ impl LintArguments {
         let threads = threads();
         // Text shows a topic's first finding; a baseline and a limit count each finding.
         let fold = self.format == Format::Text && self.baseline.is_none() && self.max.is_none();
-        let options = Options { only: self.only.clone(), threads, fold, ..Options::default() };
+        let options = LintOptions { only: self.only.clone(), threads, fold, ..LintOptions::default() };
         let split = self.split.read()?;
         let mut objects = Vec::new();
         let mut unknown = Vec::new();
@@ -149,8 +149,8 @@ impl LintArguments {
             let bytes = &object.bytes;
             let find = split.beside(file);
             let supplementary = object.supplementary();
-            let options = Options { split: SplitFiles::new(&find), supplementary, ..options.clone() };
-            let mut is_reported = |finding: &mut Finding| {
+            let options = LintOptions { split: SplitFiles::new(&find), supplementary, ..options.clone() };
+            let mut is_reported = |finding: &mut LintFinding| {
                 let is = self.keeps(finding) && !is_known(&mut known, finding);
                 worst = worst.max(is.then_some(finding.level));
                 is
@@ -161,7 +161,7 @@ impl LintArguments {
                 report
             } else {
                 // The first findings at each level, with a limit.
-                let mut firsts: [Vec<Finding>; Level::ALL.len()] = Default::default();
+                let mut firsts: [Vec<LintFinding>; Level::ALL.len()] = Default::default();
                 let mut findings = Vec::new();
                 let report = lint_each(bytes, &options, &mut |mut finding| {
                     if !is_reported(&mut finding) {
@@ -184,7 +184,7 @@ impl LintArguments {
                 } else if self.max.is_some() {
                     findings.sort_by_key(|finding| Reverse(finding.level));
                 }
-                Report { findings, ..report? }
+                LintReport { findings, ..report? }
             };
             Ok((file.to_owned(), report))
         };
@@ -225,7 +225,7 @@ impl LintArguments {
     }
 
     /// Sets a finding's level. Returns whether it is reported.
-    fn keeps(&self, finding: &mut Finding) -> bool {
+    fn keeps(&self, finding: &mut LintFinding) -> bool {
         let code = Chosen::Code(finding.code);
         let own = Chosen::Level(finding.level);
         for chosen in [code, own] {
@@ -262,7 +262,7 @@ impl LintArguments {
 }
 
 /// Whether the baseline has the finding; it is then removed from the baseline.
-fn is_known(known: &mut HashMap<u64, usize>, finding: &Finding) -> bool {
+fn is_known(known: &mut HashMap<u64, usize>, finding: &LintFinding) -> bool {
     if known.is_empty() {
         return false;
     }

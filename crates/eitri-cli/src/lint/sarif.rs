@@ -1,6 +1,6 @@
 //! SARIF 2.1.0.
 
-use eitri::lint::{Code, Finding, Level};
+use eitri::lint::{Level, LintCode, LintFinding};
 use serde_json::{Value, json};
 
 use super::text;
@@ -12,7 +12,7 @@ const RESULTS: &str = "\"results\": []";
 
 /// Returns the log before the results, and after them.
 pub fn frame() -> (String, String) {
-    let rules: Vec<Value> = Code::ALL.iter().map(|code| rule(*code)).collect();
+    let rules: Vec<Value> = LintCode::ALL.iter().map(|code| rule(*code)).collect();
     let driver = json!({
         "name": "eitri",
         "version": env!("CARGO_PKG_VERSION"),
@@ -29,7 +29,7 @@ pub fn frame() -> (String, String) {
 }
 
 /// Returns a result with the indentation that it has in the log.
-pub fn line(object: &str, finding: &Finding) -> String {
+pub fn line(object: &str, finding: &LintFinding) -> String {
     let result = format!("{:#}", result(object, finding));
     format!("\n{INDENT}{}", result.replace('\n', &format!("\n{INDENT}")))
 }
@@ -44,7 +44,7 @@ fn level(level: Level) -> &'static str {
     level.name()
 }
 
-fn rule(code: Code) -> Value {
+fn rule(code: LintCode) -> Value {
     let page = code.page();
     json!({
         "id": code.name(),
@@ -55,8 +55,8 @@ fn rule(code: Code) -> Value {
     })
 }
 
-fn result(object: &str, finding: &Finding) -> Value {
-    let index = Code::ALL.iter().position(|code| *code == finding.code);
+fn result(object: &str, finding: &LintFinding) -> Value {
+    let index = LintCode::ALL.iter().position(|code| *code == finding.code);
     let mut physical = json!({"artifactLocation": {"uri": uri(object)}});
     if let Some((file, line)) = finding.declared.as_ref().filter(|declared| !declared.0.is_empty()) {
         physical = json!({"artifactLocation": {"uri": uri(file)}});

@@ -1,6 +1,6 @@
 //! Findings that are printed immediately, while the next units are checked.
 
-use eitri::lint::Finding;
+use eitri::lint::LintFinding;
 
 use super::{Format, github, json, sarif};
 use crate::output::{Form, Printer};
@@ -29,7 +29,7 @@ impl Stream {
     }
 
     /// Prints a finding in an object.
-    pub fn finding(&mut self, object: &str, finding: &Finding) {
+    pub fn finding(&mut self, object: &str, finding: &LintFinding) {
         if self.out.has_failed() {
             return;
         }

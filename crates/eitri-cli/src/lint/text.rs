@@ -7,7 +7,7 @@ use std::io::stdout;
 use std::iter::repeat_n;
 use std::sync::Arc;
 
-use eitri::lint::{Code, Finding, Level};
+use eitri::lint::{Level, LintCode, LintFinding};
 use hashbrown::HashMap;
 
 use super::Checked;
@@ -19,14 +19,14 @@ use crate::sources::{SourceArguments, SourceLines};
 /// Returns the list of codes.
 pub fn codes() -> String {
     let mut out = String::new();
-    for code in Code::ALL {
+    for code in LintCode::ALL {
         let _ = writeln!(out, "{:23} {:8} {}", code.name(), code.level().name(), code.page().title);
     }
     out
 }
 
 /// Returns a code's page.
-pub fn page(code: Code) -> String {
+pub fn page(code: LintCode) -> String {
     let page = code.page();
     format!(
         "{}: {}\n\nLevel: {}\n\n{}\n\nExample: {}\n\nInstead: {}\n\nText: {}\n",
@@ -41,7 +41,7 @@ pub fn page(code: Code) -> String {
 }
 
 /// Returns a finding as a sentence with its evidence.
-pub fn message(finding: &Finding) -> String {
+pub fn message(finding: &LintFinding) -> String {
     let mut text = String::new();
     if let Some(variable) = &finding.variable {
         let _ = write!(text, "`{variable}`: ");
@@ -71,7 +71,7 @@ fn counted(count: usize, noun: &str) -> String {
 }
 
 /// Findings in a function, with the function and unit names.
-type Group<'f> = ((Option<&'f str>, Option<&'f str>), Vec<&'f Finding>);
+type Group<'f> = ((Option<&'f str>, Option<&'f str>), Vec<&'f LintFinding>);
 
 /// Text for some groups, and the facts that they share.
 struct Text<'o, 's> {
@@ -85,7 +85,7 @@ pub fn print(all: Vec<Checked>, is_folded: bool, source: &SourceArguments) -> ei
     let mut out = String::new();
     let is_coloured = has_colors(&stdout());
     let mut printer = Printer::new(Form::Painted);
-    let mut counts = BTreeMap::<Code, (Level, usize)>::new();
+    let mut counts = BTreeMap::<LintCode, (Level, usize)>::new();
     let mut functions = 0;
     let mut entries = 0;
     let is_any = !all.is_empty();
@@ -145,10 +145,10 @@ pub fn print(all: Vec<Checked>, is_folded: bool, source: &SourceArguments) -> ei
 }
 
 /// Returns the findings in each function, in the order of the first findings.
-fn groups(findings: &[Finding]) -> Vec<Group<'_>> {
+fn groups(findings: &[LintFinding]) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     let mut places = HashMap::new();
-    let mut last: Option<(&Finding, usize)> = None;
+    let mut last: Option<(&LintFinding, usize)> = None;
     for finding in findings {
         let known = last.filter(|(last, _)| {
             is_same(&last.function, &finding.function) && is_same(&last.unit, &finding.unit)
@@ -197,7 +197,7 @@ impl Text<'_, '_> {
         self.out.push('\n');
     }
 
-    fn finding(&mut self, finding: &Finding) {
+    fn finding(&mut self, finding: &LintFinding) {
         let Self { out, is_coloured, sources } = self;
         let head = match (&finding.variable, &finding.function) {
             (Some(variable), _) => variable,

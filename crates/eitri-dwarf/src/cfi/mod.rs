@@ -8,7 +8,7 @@ use table::{for_each_instruction, is_in_dialect};
 /// Kind of an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Operand {
+pub enum CfiOperand {
     /// Number of steps in the low six bits of the opcode. A step is the code alignment factor.
     LowSteps,
     /// Number of steps in 1 byte.
@@ -43,20 +43,20 @@ pub enum Operand {
 
 /// One call frame instruction's row in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Row {
+pub struct CfiRow {
     /// Name, with `DW_CFA_`.
     pub name: &'static str,
     /// Opcode, without the operand in its low six bits.
     pub code: u8,
     /// Name and kind of each operand, in encoding order.
-    pub operands: &'static [(&'static str, Operand)],
+    pub operands: &'static [(&'static str, CfiOperand)],
     /// DWARF version that introduced the instruction; 0 if it is not part of the standard.
     pub since: u16,
     /// Whether only AMD's extension has the instruction.
     pub is_amd: bool,
 }
 
-impl Row {
+impl CfiRow {
     /// Whether a dialect has the instruction.
     pub fn is_in(&self, dialect: Dialect) -> bool {
         !self.is_amd || is_in_dialect!(amd dialect)
@@ -87,10 +87,10 @@ macro_rules! make_rows { ($(
     )* }
 
     /// All call frame instructions, in the order of the table.
-    pub const ROWS: &[Row] = &[$(Row {
+    pub const ROWS: &[CfiRow] = &[$(CfiRow {
         name: $name,
         code: $code,
-        operands: &[$((stringify!($field), Operand::$operand)),*],
+        operands: &[$((stringify!($field), CfiOperand::$operand)),*],
         since: $since,
         is_amd: is_amd!($dialects),
     }),*];
@@ -98,6 +98,6 @@ macro_rules! make_rows { ($(
 for_each_instruction!(make_rows);
 
 /// Returns the row for an opcode, without the operand in its low six bits.
-pub fn row(code: u8) -> Option<&'static Row> {
+pub fn row(code: u8) -> Option<&'static CfiRow> {
     ROWS.iter().find(|row| row.code == code)
 }

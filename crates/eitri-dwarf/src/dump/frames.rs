@@ -5,7 +5,9 @@ use std::fmt::{self, Write};
 use super::text::Dump;
 use crate::cfi;
 use crate::op::{Encoding, Reg, text};
-use crate::read::{CfaRule, Cie, Fde, FrameInstruction, FrameRow, FrameSection, Frames, Instruction, Rule};
+use crate::read::{
+    CallFrameInstruction, CfaRule, Cie, Fde, FrameInstruction, FrameRow, FrameSection, Frames, RegisterRule,
+};
 use crate::target::SpaceId;
 
 /// Number of rules that a long row exceeds. CPU rows are shorter: AArch64 has 64 general and vector registers.
@@ -16,7 +18,10 @@ pub(super) const MOST_RULES: usize = 1 << 14;
 
 /// Returns the rules in a row that the row before it lacks, and the registers for which only the row before it has
 /// rules. Both rows are sorted by register.
-fn changes<'o>(before: &[(Reg, Rule<'o>)], row: &[(Reg, Rule<'o>)]) -> (Vec<(Reg, Rule<'o>)>, Vec<Reg>) {
+fn changes<'o>(
+    before: &[(Reg, RegisterRule<'o>)],
+    row: &[(Reg, RegisterRule<'o>)],
+) -> (Vec<(Reg, RegisterRule<'o>)>, Vec<Reg>) {
     let mut changed = Vec::new();
     let mut removed = Vec::new();
     let mut before = before.iter().peekable();
@@ -114,7 +119,7 @@ impl<'d> Dump<'_, 'd, '_> {
         let mut rows = frames.rows(fde);
         // Nearly all registers in a cubin have rules, which rarely change.
         let is_short = self.object.is_cubin() && !self.verbose;
-        let mut before: Vec<(Reg, Rule<'_>)> = Vec::new();
+        let mut before: Vec<(Reg, RegisterRule<'_>)> = Vec::new();
         loop {
             match rows.next_row() {
                 Ok(Some(row)) => {
@@ -185,17 +190,17 @@ impl<'d> Dump<'_, 'd, '_> {
             }
             self.out.push('=');
             match rule {
-                Rule::Undefined => self.out.push_str("undefined"),
-                Rule::SameValue => self.out.push_str("same"),
-                Rule::Offset(offset) => write!(self.out, "[cfa{offset:+}]")?,
-                Rule::ValOffset(offset) => write!(self.out, "cfa{offset:+}")?,
-                Rule::Register(from) => self.register(from)?,
-                Rule::Expression(expr) => {
+                RegisterRule::Undefined => self.out.push_str("undefined"),
+                RegisterRule::SameValue => self.out.push_str("same"),
+                RegisterRule::Offset(offset) => write!(self.out, "[cfa{offset:+}]")?,
+                RegisterRule::ValOffset(offset) => write!(self.out, "cfa{offset:+}")?,
+                RegisterRule::Register(from) => self.register(from)?,
+                RegisterRule::Expression(expr) => {
                     self.out.push('[');
                     self.frame_expression(encoding, expr)?;
                     self.out.push(']');
                 }
-                Rule::ValExpression(expr) => self.frame_expression(encoding, expr)?,
+                RegisterRule::ValExpression(expr) => self.frame_expression(encoding, expr)?,
             }
         }
         for register in removed {
@@ -241,18 +246,18 @@ impl<'d> Dump<'_, 'd, '_> {
             None => write!(self.out, "DW_CFA_{opcode:#04x}")?,
         }
         let (register, offset_by) = match instruction {
-            Instruction::DefCfa { register, offset }
-            | Instruction::DefAspaceCfa { register, offset, .. }
-            | Instruction::Offset { register, offset }
-            | Instruction::ValOffset { register, offset } => (Some(register), Some(offset)),
-            Instruction::DefCfaOffset { offset } => (None, Some(offset)),
-            Instruction::DefCfaRegister { register }
-            | Instruction::Undefined { register }
-            | Instruction::SameValue { register }
-            | Instruction::Register { register, .. }
-            | Instruction::Expression { register, .. }
-            | Instruction::ValExpression { register, .. }
-            | Instruction::Restore { register } => (Some(register), None),
+            CallFrameInstruction::DefCfa { register, offset }
+            | CallFrameInstruction::DefAspaceCfa { register, offset, .. }
+            | CallFrameInstruction::Offset { register, offset }
+            | CallFrameInstruction::ValOffset { register, offset } => (Some(register), Some(offset)),
+            CallFrameInstruction::DefCfaOffset { offset } => (None, Some(offset)),
+            CallFrameInstruction::DefCfaRegister { register }
+            | CallFrameInstruction::Undefined { register }
+            | CallFrameInstruction::SameValue { register }
+            | CallFrameInstruction::Register { register, .. }
+            | CallFrameInstruction::Expression { register, .. }
+            | CallFrameInstruction::ValExpression { register, .. }
+            | CallFrameInstruction::Restore { register } => (Some(register), None),
             _ => (None, None),
         };
         if let Some(register) = register {
@@ -263,18 +268,18 @@ impl<'d> Dump<'_, 'd, '_> {
             write!(self.out, " {by:+}")?;
         }
         match instruction {
-            Instruction::AdvanceLoc { bytes } | Instruction::ArgsSize { bytes } => {
+            CallFrameInstruction::AdvanceLoc { bytes } | CallFrameInstruction::ArgsSize { bytes } => {
                 write!(self.out, " {bytes}")?;
             }
-            Instruction::SetLoc { address } => write!(self.out, " {address:#x}")?,
-            Instruction::DefAspaceCfa { space, .. } => self.space(space)?,
-            Instruction::Register { from, .. } => {
+            CallFrameInstruction::SetLoc { address } => write!(self.out, " {address:#x}")?,
+            CallFrameInstruction::DefAspaceCfa { space, .. } => self.space(space)?,
+            CallFrameInstruction::Register { from, .. } => {
                 self.out.push(' ');
                 self.register(from)?;
             }
-            Instruction::DefCfaExpression { expr }
-            | Instruction::Expression { expr, .. }
-            | Instruction::ValExpression { expr, .. } => {
+            CallFrameInstruction::DefCfaExpression { expr }
+            | CallFrameInstruction::Expression { expr, .. }
+            | CallFrameInstruction::ValExpression { expr, .. } => {
                 self.out.push(' ');
                 self.frame_expression(encoding, expr)?;
             }

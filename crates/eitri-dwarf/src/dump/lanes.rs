@@ -48,7 +48,7 @@ pub struct LaneStop {
 
 /// A position in the source.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct SourceLine {
+pub struct SourcePosition {
     /// File path in the line table.
     pub file: String,
     /// Line, counted from 1.
@@ -67,7 +67,7 @@ pub struct Lanes {
     /// Addresses at which lanes wait, in ascending order.
     pub places: Vec<u64>,
     /// Source lines at these addresses and pcs, if the line table has them.
-    pub lines: BTreeMap<u64, SourceLine>,
+    pub lines: BTreeMap<u64, SourcePosition>,
 }
 
 /// Finds the positions of a wave's lanes at each stop.
@@ -191,7 +191,7 @@ fn standing(frame: &Frame<'_, '_, '_>, lanes: u32) -> Result<Vec<Standing>, Stri
 }
 
 /// Returns a unit's source lines for these pcs.
-fn lines(dwarf: &Dwarf<'_>, unit: &Unit<'_>, pcs: &BTreeSet<u64>) -> Result<BTreeMap<u64, SourceLine>> {
+fn lines(dwarf: &Dwarf<'_>, unit: &Unit<'_>, pcs: &BTreeSet<u64>) -> Result<BTreeMap<u64, SourcePosition>> {
     let mut lines = BTreeMap::new();
     let Some(program) = dwarf.lines(unit)? else { return Ok(lines) };
     let mut before: Option<LineRow> = None;
@@ -200,7 +200,7 @@ fn lines(dwarf: &Dwarf<'_>, unit: &Unit<'_>, pcs: &BTreeSet<u64>) -> Result<BTre
         if let Some(from) = before.filter(|from| !from.end_sequence && from.address < row.address) {
             for &pc in pcs.range(from.address..row.address) {
                 match program.path(from.file).filter(|_| from.line > 0) {
-                    Some(file) => lines.insert(pc, SourceLine { file: file.into(), line: from.line }),
+                    Some(file) => lines.insert(pc, SourcePosition { file: file.into(), line: from.line }),
                     None => lines.remove(&pc),
                 };
             }
@@ -243,7 +243,7 @@ impl Lanes {
     }
 }
 
-impl fmt::Display for SourceLine {
+impl fmt::Display for SourcePosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.file, self.line)
     }
@@ -262,7 +262,7 @@ impl fmt::Display for Lanes {
                 }
                 Err(fault) => format!("fault: {fault}"),
             };
-            let line = self.lines.get(&stop.pc).map_or_else(|| "-".into(), SourceLine::to_string);
+            let line = self.lines.get(&stop.pc).map_or_else(|| "-".into(), SourcePosition::to_string);
             rows.push([format!("{:#x}", stop.pc), line, marks].map(cell));
         }
         writeln!(f, "{}", self.title())?;

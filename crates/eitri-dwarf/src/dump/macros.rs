@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 
 use super::text::Dump;
-use crate::read::{Macro, MacroEntry, Macros, Unit};
+use crate::read::{MacroAction, MacroEntry, Macros, Unit};
 
 impl<'d> Dump<'_, 'd, '_> {
     pub(super) fn macros(&mut self, unit: &Unit<'d>) -> fmt::Result {
@@ -45,21 +45,21 @@ impl<'d> Dump<'_, 'd, '_> {
                     continue;
                 }
             };
-            if entry == Macro::EndFile {
+            if entry == MacroAction::EndFile {
                 *depth = depth.saturating_sub(1).max(1);
             }
             self.indent(*depth);
             let mut imported = None;
             match entry {
-                Macro::Define { line, text } => {
+                MacroAction::Define { line, text } => {
                     write!(self.out, "{line}: define ")?;
                     self.out.push_str(&String::from_utf8_lossy(text));
                 }
-                Macro::Undef { line, text } => {
+                MacroAction::Undef { line, text } => {
                     write!(self.out, "{line}: undef ")?;
                     self.out.push_str(&String::from_utf8_lossy(text));
                 }
-                Macro::StartFile { line, file } => {
+                MacroAction::StartFile { line, file } => {
                     write!(self.out, "{line}: file {file}")?;
                     // File numbers in the supplementary file belong to line programs there.
                     let program = self.program.as_ref().filter(|_| !is_supplementary);
@@ -68,13 +68,13 @@ impl<'d> Dump<'_, 'd, '_> {
                     }
                     *depth += 1;
                 }
-                Macro::EndFile => self.out.push_str("end"),
-                Macro::Import { offset } => {
+                MacroAction::EndFile => self.out.push_str("end"),
+                MacroAction::Import { offset } => {
                     self.out.push_str("import");
                     self.at(offset)?;
                     imported = Some((is_supplementary, offset, list.import(offset)));
                 }
-                Macro::ImportSup { offset } => match list.import_supplementary(offset) {
+                MacroAction::ImportSup { offset } => match list.import_supplementary(offset) {
                     Some(list) => {
                         self.out.push_str("import in the supplementary file");
                         self.at(offset)?;
@@ -82,9 +82,13 @@ impl<'d> Dump<'_, 'd, '_> {
                     }
                     None => self.out.push_str("import in a supplementary file"),
                 },
-                Macro::DefineSup { line, .. } => write!(self.out, "{line}: define, in a supplementary file")?,
-                Macro::UndefSup { line, .. } => write!(self.out, "{line}: undef, in a supplementary file")?,
-                Macro::Vendor { number, text } => {
+                MacroAction::DefineSup { line, .. } => {
+                    write!(self.out, "{line}: define, in a supplementary file")?
+                }
+                MacroAction::UndefSup { line, .. } => {
+                    write!(self.out, "{line}: undef, in a supplementary file")?
+                }
+                MacroAction::Vendor { number, text } => {
                     write!(self.out, "vendor {number} ")?;
                     self.quoted(text)?;
                 }

@@ -26,8 +26,8 @@ mod text;
 mod watch;
 
 pub use figure::{figure, lane_chart};
-pub use lanes::{LaneStop, Lanes, SourceLine, Standing, lanes};
-pub use steps::{Step, Steps, steps};
+pub use lanes::{LaneStop, Lanes, SourcePosition, Standing, lanes};
+pub use steps::{PrintedStep, Steps, steps};
 pub use text::{DumpOptions, dump};
 pub use watch::Asked;
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use gimli::{DwAt, DwForm, DwTag, constants as dw};
 
-use crate::read::Value;
+use crate::read::ResolvedValue;
 
 /// The name, or the prefix and number if there is no name.
 fn or_number(name: Option<&'static str>, prefix: &str, number: u64) -> Cow<'static, str> {
@@ -20,8 +20,8 @@ pub(super) fn form(form: DwForm) -> Cow<'static, str> {
 
 /// Returns an attribute's name. If a vendor number has two meanings, the value decides: an attribute with a location
 /// describes lanes.
-pub fn attribute(name: DwAt, value: &Value<'_>) -> Cow<'static, str> {
-    let has_location = matches!(value, Value::Expr(_) | Value::LocList(_));
+pub fn attribute(name: DwAt, value: &ResolvedValue<'_>) -> Cow<'static, str> {
+    let has_location = matches!(value, ResolvedValue::Expr(_) | ResolvedValue::LocList(_));
     let vendor = match (name.0, has_location) {
         (0x3e08, true) => Some("DW_AT_LLVM_active_lane"),
         (0x3e0b, true) => Some("DW_AT_LLVM_lane_pc"),

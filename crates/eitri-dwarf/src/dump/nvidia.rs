@@ -7,7 +7,7 @@ use super::out::Out;
 use super::text::Dump;
 use crate::error::{Count, OneLine};
 use crate::read::nvidia::{RegisterMap, RegisterTypes, lines, ptx_lines};
-use crate::read::{Object, SymbolKind};
+use crate::read::{ElfSymbolKind, Object};
 
 /// Prints a cubin's functions at their assumed addresses, because each function is at 0 in the file.
 pub(super) fn functions(out: &mut Out<'_>, object: &Object<'_>) {
@@ -15,7 +15,7 @@ pub(super) fn functions(out: &mut Out<'_>, object: &Object<'_>) {
     let mut functions: Vec<_> = object
         .symbols()
         .iter()
-        .filter(|symbol| symbol.kind == SymbolKind::Func && symbol.section.is_some_and(is_code))
+        .filter(|symbol| symbol.kind == ElfSymbolKind::Func && symbol.section.is_some_and(is_code))
         .collect();
     functions.sort_by_key(|symbol| symbol.address);
     let unit = if object.is_ptx() { "instruction" } else { "byte" };

@@ -12,7 +12,9 @@ use core::fmt;
 
 use super::descriptions::Descriptions;
 use super::watch::{Asked, Watched};
-use crate::eval::{Body, Class, Context, Element, Evaluator, Fault, ListEntry, Location, Machine, Storage};
+use crate::eval::{
+    Body, Class, Context, Element, Evaluator, Fault, Location, LocationListEntry, Machine, Storage,
+};
 use crate::op::{Decoder, Encoder, Encoding, Op, text};
 use crate::target::Target;
 
@@ -25,7 +27,7 @@ const MOST_ELEMENTS: usize = 32;
 
 /// An executed operation.
 #[derive(Debug, Clone)]
-pub struct Step {
+pub struct PrintedStep {
     /// Nesting depth of the expression: 0 for the evaluated expression; 1 for a location list's entry.
     pub depth: u32,
     /// Offset from the expression's start to the operation, in bytes.
@@ -50,7 +52,7 @@ pub struct Steps<'t> {
     /// The initial stack, bottom first.
     pub initial: Vec<Element>,
     /// The executed operations, in order: at most the first 1000, and fewer if their stacks are very large.
-    pub steps: Vec<Step>,
+    pub steps: Vec<PrintedStep>,
     /// Number of steps that were not recorded.
     pub more: usize,
     /// Queries after the last successful operation, made by the operation that failed or by the conversion of the
@@ -95,7 +97,7 @@ pub fn steps<'t>(
                 Err(fault) => return Steps::without(context, target, Err(fault)),
             }
         }
-        Body::Expression(expr) => vec![ListEntry { bounds: None, expr: expr.into() }],
+        Body::Expression(expr) => vec![LocationListEntry { bounds: None, expr: expr.into() }],
         Body::Constant(bytes) => {
             let location = Element::Location(Location::implicit(bytes));
             let result = finished(location, machine, context);
@@ -120,7 +122,7 @@ pub fn steps<'t>(
             return;
         }
         let own = if step.depth == u32::from(is_list) { &expressions[..] } else { &[] };
-        steps.push(Step {
+        steps.push(PrintedStep {
             depth: step.depth,
             offset: step.offset,
             operation: operation(step.op, step.offset, own, context.encoding, target),
@@ -145,7 +147,7 @@ pub fn steps<'t>(
     };
     let asked = watched.take();
     let initial = if is_list { Vec::new() } else { context.initial.to_vec() };
-    let print = |entry: &ListEntry<'_>| {
+    let print = |entry: &LocationListEntry<'_>| {
         let expr = text::print(&entry.expr, context.encoding, target);
         match (is_list, entry.bounds) {
             (false, _) => expr,
@@ -242,7 +244,7 @@ impl<'t> Steps<'t> {
     /// Returns how many bits of the topmost element are used after a step: by the next operation that makes it a part
     /// or reads it; if the element stays to the end, the object's size.
     fn wanted(&self, step: usize, object: Option<u64>) -> Option<u128> {
-        let Step { depth, ref stack, .. } = self.steps[step];
+        let PrintedStep { depth, ref stack, .. } = self.steps[step];
         let height = stack.len();
         let mut before = height;
         // Deeper steps belong to the calling operation.

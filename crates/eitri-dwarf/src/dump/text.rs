@@ -34,7 +34,7 @@ use super::out::Out;
 use super::{frames, names};
 use crate::error::{Count, OneLine};
 use crate::op::{Decoder, Encoding, Op, OperandKind, Reg, text};
-use crate::read::{Attribute, Dwarf, Entry, LineProgram, Object, SUPPLEMENTARY, Unit, Value};
+use crate::read::{Attribute, Dwarf, Entry, LineProgram, Object, ResolvedValue, SUPPLEMENTARY, Unit};
 use crate::target::{SpaceId, Target};
 
 /// Dump options.
@@ -276,7 +276,7 @@ impl<'a, 'd> Dump<'a, 'd, '_> {
             }
             self.out.push_str(": ");
             match attribute.value {
-                Value::Unreadable => match entry.problem(attribute.name) {
+                ResolvedValue::Unreadable => match entry.problem(attribute.name) {
                     Some(error) => write!(self.out, "<{error}>")?,
                     None => self.out.push_str("<unreadable>"),
                 },
@@ -296,21 +296,23 @@ impl<'a, 'd> Dump<'a, 'd, '_> {
         attribute: &Attribute<'d>,
     ) -> fmt::Result {
         match attribute.value {
-            Value::Unsigned(number) => self.number(attribute.name, number),
-            Value::Signed(number) => match u64::try_from(number) {
+            ResolvedValue::Unsigned(number) => self.number(attribute.name, number),
+            ResolvedValue::Signed(number) => match u64::try_from(number) {
                 Ok(number) => self.number(attribute.name, number),
                 Err(_) => write!(self.out, "{number}"),
             },
-            Value::Wide(number) => write!(self.out, "{number:#x}"),
-            Value::Address(address) => {
+            ResolvedValue::Wide(number) => write!(self.out, "{number:#x}"),
+            ResolvedValue::Address(address) => {
                 self.out.hex(address, 0);
                 Ok(())
             }
-            Value::AddressIndex(index) => write!(self.out, "address {index}"),
-            Value::AddressIndexOffset(index, offset) => write!(self.out, "address {index} + {offset:#x}"),
-            Value::Unreadable => Ok(()),
-            Value::String(string) => self.quoted(string.bytes()),
-            Value::Reference(offset) => {
+            ResolvedValue::AddressIndex(index) => write!(self.out, "address {index}"),
+            ResolvedValue::AddressIndexOffset(index, offset) => {
+                write!(self.out, "address {index} + {offset:#x}")
+            }
+            ResolvedValue::Unreadable => Ok(()),
+            ResolvedValue::String(string) => self.quoted(string.bytes()),
+            ResolvedValue::Reference(offset) => {
                 describe_into(self.out, self.dwarf, offset)?;
                 self.at_entry(offset)?;
                 if offset >= SUPPLEMENTARY {
@@ -318,7 +320,7 @@ impl<'a, 'd> Dump<'a, 'd, '_> {
                 }
                 Ok(())
             }
-            Value::Signature(signature) => {
+            ResolvedValue::Signature(signature) => {
                 if let Some(entry) = self.dwarf.type_of_signature(signature) {
                     let text = describe(self.dwarf, entry.offset());
                     self.out.push_str(&text);
@@ -327,15 +329,15 @@ impl<'a, 'd> Dump<'a, 'd, '_> {
                 }
                 write!(self.out, "signature {signature:#018x}")
             }
-            Value::Expr(expr) => self.expression(unit, expr),
-            Value::LocList(offset) => self.locations(unit, depth, offset, owner),
-            Value::RngList(offset) => self.ranges(unit, depth, offset, owner),
-            Value::LineProgram(offset) | Value::Offset(offset) => {
+            ResolvedValue::Expr(expr) => self.expression(unit, expr),
+            ResolvedValue::LocList(offset) => self.locations(unit, depth, offset, owner),
+            ResolvedValue::RngList(offset) => self.ranges(unit, depth, offset, owner),
+            ResolvedValue::LineProgram(offset) | ResolvedValue::Offset(offset) => {
                 self.out.push_str("offset");
                 self.at(offset)
             }
-            Value::Flag(flag) => write!(self.out, "{flag}"),
-            Value::Block(bytes) => {
+            ResolvedValue::Flag(flag) => write!(self.out, "{flag}"),
+            ResolvedValue::Block(bytes) => {
                 self.out.push('{');
                 self.hexadecimal(bytes)?;
                 self.out.push('}');

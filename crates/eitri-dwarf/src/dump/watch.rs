@@ -3,7 +3,7 @@
 use core::cell::RefCell;
 
 use crate::eval::forward::forward;
-use crate::eval::{BaseType, CallValue, Entry, Location, Machine, Unavailable};
+use crate::eval::{BaseType, CallValue, Location, Machine, ReferencedEntry, Unavailable};
 use crate::op::Reg;
 use crate::target::SpaceId;
 
@@ -202,7 +202,7 @@ impl Machine for Watched<'_> {
         ty
     }
 
-    fn entry(&self, offset: u64) -> Option<Entry<'_>> {
+    fn entry(&self, offset: u64) -> Option<ReferencedEntry<'_>> {
         let entry = self.machine.entry(offset);
         self.note(Asked::Entry { offset, is_known: entry.is_some() });
         entry

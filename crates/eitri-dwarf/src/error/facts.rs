@@ -63,7 +63,7 @@ texts! {
 
 texts! {
     /// Violated rule about a SPIR-V value that a variable has.
-    Unavailable: Copy, Hash;
+    UnavailableValue: Copy, Hash;
 
     OtherFunction(id: u32) "%{id} is defined in another function";
     Later(id: u32) "%{id} is defined after the position at which it is bound";

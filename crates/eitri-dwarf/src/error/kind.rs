@@ -7,7 +7,7 @@ use std::io;
 use super::at::At;
 use super::construct::Construct;
 use super::count::Count;
-use super::facts::{Aligned, Conflict, Enclosed, Feature, Identity, Present, Unavailable};
+use super::facts::{Aligned, Conflict, Enclosed, Feature, Identity, Present, UnavailableValue};
 use super::limit::Limit;
 use crate::near::suggestion_text;
 
@@ -148,7 +148,7 @@ pub enum ErrorKind {
     /// No control flow path leads to a block.
     UnreachableBlock,
     /// A SPIR-V value is not available where a variable has it.
-    UnavailableValue(Unavailable),
+    UnavailableValue(UnavailableValue),
     /// A text contains a zero byte, which no debug information can encode.
     ZeroByte {
         /// Text description.

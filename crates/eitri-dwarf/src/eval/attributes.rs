@@ -21,11 +21,11 @@
 //! | `def_cfa_expression` | location in memory | none | empty | A.6.4.2.2 |
 //! | rules `expression`, `val_expression` | location, value | none | the canonical frame address | A.6.4.1 |
 
-use super::context::{Context, CurrentObject, ExpressionSite, Kind};
+use super::context::{Context, CurrentObject, ExpressionSite, ResultKind};
 use super::evaluator::Evaluator;
 use super::fault::{Fault, brief, error, ill_formed};
 use super::location::{ImplicitBits, Location, Storage};
-use super::machine::{Body, Entry, Machine};
+use super::machine::{Body, Machine, ReferencedEntry};
 use super::stack::{Element, Outcome};
 use super::value::{BaseType, TypeEncoding, Value};
 use super::value_bits::stream_of_value;
@@ -33,7 +33,7 @@ use crate::error::Count;
 use crate::op::Reg;
 
 /// Returns the context for an attribute without an object and with an empty stack.
-fn without_object<'a>(context: &Context<'a>, kind: Kind) -> Context<'a> {
+fn without_object<'a>(context: &Context<'a>, kind: ResultKind) -> Context<'a> {
     Context { kind, object: CurrentObject::Unspecified, initial: &[], ..*context }
 }
 
@@ -77,7 +77,7 @@ impl Evaluator {
         machine: &dyn Machine,
         context: Context<'_>,
     ) -> Result<Location, Fault> {
-        match self.attribute(body, machine, &Context { kind: Kind::Location, ..context })? {
+        match self.attribute(body, machine, &Context { kind: ResultKind::Location, ..context })? {
             Element::Location(location) => Ok(location),
             // Unreachable with this kind.
             Element::Value(value) => Err(ill_formed(format!("a location is expected: {value}"))),
@@ -95,7 +95,7 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<Location, Fault> {
-        self.located(location, machine, without_object(context, Kind::Location))
+        self.located(location, machine, without_object(context, ResultKind::Location))
     }
 
     /// Evaluates a call site's value (A.3.4.2; DWARF 5, section 3.4.1): a parameter's value at the call,
@@ -110,7 +110,7 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<Value, Fault> {
-        self.value(expr, machine, &without_object(context, Kind::Value))
+        self.value(expr, machine, &without_object(context, ResultKind::Value))
     }
 
     /// Evaluates where a parameter's referent is during the call: `DW_AT_call_data_location` (A.3.4.2).
@@ -123,7 +123,7 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<Location, Fault> {
-        self.location(expr, machine, &without_object(context, Kind::Location))
+        self.location(expr, machine, &without_object(context, ResultKind::Location))
     }
 }
 
@@ -131,7 +131,7 @@ impl Evaluator {
 
 /// Returns the context for an expression in call frame information, which belongs to no unit, and may not use all
 /// operations (A.6.4.2).
-fn in_cfi<'a>(context: &Context<'a>, kind: Kind) -> Context<'a> {
+fn in_cfi<'a>(context: &Context<'a>, kind: ResultKind) -> Context<'a> {
     Context { place: ExpressionSite::Cfi, ..without_object(context, kind) }
 }
 
@@ -148,8 +148,10 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<Location, Fault> {
-        let entry = Entry { body: frame_base, unit: context.unit, encoding: None };
-        self.run(machine, &without_object(context, Kind::Location), None, |run| run.frame_base_of(&entry))
+        let entry = ReferencedEntry { body: frame_base, unit: context.unit, encoding: None };
+        self.run(machine, &without_object(context, ResultKind::Location), None, |run| {
+            run.frame_base_of(&entry)
+        })
     }
 
     /// Evaluates the canonical frame address of the enclosing subprogram's frame: `DW_AT_static_link` (A.3.3.5).
@@ -188,7 +190,7 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<Location, Fault> {
-        let location = self.location(expr, machine, &in_cfi(context, Kind::Location))?;
+        let location = self.location(expr, machine, &in_cfi(context, ResultKind::Location))?;
         let cfa = in_memory(location, "a canonical frame address (A.6.4.2.2)")?;
         // An address counts bytes, so that a bit offset within a byte has no address.
         if cfa.single().is_some_and(|place| place.offset.is_multiple_of(8)) {
@@ -213,7 +215,7 @@ impl Evaluator {
         context: &Context<'_>,
     ) -> Result<Location, Fault> {
         let initial = [Element::Location(cfa.clone())];
-        let context = Context { initial: &initial, ..in_cfi(context, Kind::Location) };
+        let context = Context { initial: &initial, ..in_cfi(context, ResultKind::Location) };
         self.location(expr, machine, &context)
     }
 
@@ -230,7 +232,7 @@ impl Evaluator {
         context: &Context<'_>,
     ) -> Result<Location, Fault> {
         let initial = [Element::Location(cfa.clone())];
-        let context = Context { initial: &initial, ..in_cfi(context, Kind::Value) };
+        let context = Context { initial: &initial, ..in_cfi(context, ResultKind::Value) };
         let value = self.value(expr, machine, &context)?;
         let bits = context.target.register_bits(reg).map(u64::from);
         if bits != Some(value.ty().size()) {
@@ -267,7 +269,7 @@ pub enum MemberLocation<'a> {
 /// `DW_AT_count`, `DW_AT_byte_stride`, `DW_AT_bit_stride`, `DW_AT_byte_size`, `DW_AT_allocated`, `DW_AT_associated`,
 /// `DW_AT_rank`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Property<'a> {
+pub enum TypeProperty<'a> {
     /// A constant number.
     Constant(i64),
     /// An expression for the value.
@@ -282,7 +284,7 @@ pub enum Property<'a> {
 }
 
 /// Returns a context with the object, if any.
-fn object_of<'a>(context: &Context<'a>, object: Option<&'a Location>, kind: Kind) -> Context<'a> {
+fn object_of<'a>(context: &Context<'a>, object: Option<&'a Location>, kind: ResultKind) -> Context<'a> {
     let object = object.map_or(CurrentObject::Unspecified, CurrentObject::Is);
     Context { object, ..without_object(context, kind) }
 }
@@ -305,7 +307,7 @@ impl Evaluator {
             MemberLocation::Bits(bits) => container.clone().moved(bits.into()),
             MemberLocation::Expression(body) => {
                 let initial = [Element::Location(container.clone())];
-                let context = Context { initial: &initial, ..without_object(context, Kind::Location) };
+                let context = Context { initial: &initial, ..without_object(context, ResultKind::Location) };
                 self.located(body, machine, context)
             }
         }
@@ -340,7 +342,7 @@ impl Evaluator {
         context: &Context<'_>,
     ) -> Result<Location, Fault> {
         let initial = [Element::Value(pointer.clone()), Element::Location(object.clone())];
-        let context = Context { initial: &initial, ..without_object(context, Kind::Location) };
+        let context = Context { initial: &initial, ..without_object(context, ResultKind::Location) };
         self.located(member, machine, context)
     }
 
@@ -357,7 +359,9 @@ impl Evaluator {
         context: &Context<'_>,
     ) -> Result<Location, Fault> {
         match expr {
-            Some(expr) => self.location(expr, machine, &object_of(context, Some(descriptor), Kind::Location)),
+            Some(expr) => {
+                self.location(expr, machine, &object_of(context, Some(descriptor), ResultKind::Location))
+            }
             None => Ok(descriptor.clone()),
         }
     }
@@ -368,17 +372,19 @@ impl Evaluator {
     /// Errors from [`value`](Self::value), and from reading the variable.
     pub fn property(
         &mut self,
-        property: Property<'_>,
+        property: TypeProperty<'_>,
         object: Option<&Location>,
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<Value, Fault> {
         match property {
-            Property::Constant(number) => {
+            TypeProperty::Constant(number) => {
                 Ok(Value::new(BaseType::new(TypeEncoding::Signed, 64), number as u64))
             }
-            Property::Expression(expr) => self.value(expr, machine, &object_of(context, object, Kind::Value)),
-            Property::Variable { location, ty } => {
+            TypeProperty::Expression(expr) => {
+                self.value(expr, machine, &object_of(context, object, ResultKind::Value))
+            }
+            TypeProperty::Variable { location, ty } => {
                 // The variable has its own context, without the property's object.
                 let location = self.variable_location(location, machine, context)?;
                 self.read(&location, ty, machine, context)
@@ -400,7 +406,7 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<Value, Fault> {
-        let location = self.located(length, machine, object_of(context, object, Kind::Location))?;
+        let location = self.located(length, machine, object_of(context, object, ResultKind::Location))?;
         let bits = bits.unwrap_or(u32::from(context.encoding.address_bytes) * 8);
         self.read(&location, BaseType::new(TypeEncoding::Unsigned, bits), machine, context)
     }

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use gimli::{DwAt, DwTag, constants as dw};
 use hashbrown::{HashMap, HashSet};
 
-use super::machine::{Body, Entry};
+use super::machine::{Body, ReferencedEntry};
 use crate::op::{Decoder, Encoding, Op, Reg};
-use crate::read::{self, Dwarf, Value};
+use crate::read::{self, Dwarf, ResolvedValue};
 
 /// Tags for call sites and for their parameters: DWARF 5's and GNU's before it.
 pub(super) const SITES: [DwTag; 2] = [dw::DW_TAG_call_site, dw::DW_TAG_GNU_call_site];
@@ -39,7 +39,7 @@ impl Calls {
         let sites = dwarf.entries().filter(|entry| SITES.contains(&entry.tag()));
         let mut sites: Vec<_> = sites
             .filter_map(|site| match first(site, &RETURN_PC)? {
-                Value::Address(pc) => Some((pc, site.offset())),
+                ResolvedValue::Address(pc) => Some((pc, site.offset())),
                 _ => None,
             })
             .collect();
@@ -87,7 +87,7 @@ impl Calls {
             for site in subprogram.descendants().filter(|site| SITES.contains(&site.tag())) {
                 crate::work::step();
                 // Other calls return before the frame is entered again.
-                if first(site, &TAIL_CALL) != Some(Value::Flag(true)) {
+                if first(site, &TAIL_CALL) != Some(ResolvedValue::Flag(true)) {
                     continue;
                 }
                 let called =
@@ -104,7 +104,7 @@ impl Calls {
 }
 
 /// Returns the first attribute among `names` that an entry has.
-pub(super) fn first<'o>(entry: read::Entry<'_, 'o>, names: &[DwAt]) -> Option<Value<'o>> {
+pub(super) fn first<'o>(entry: read::Entry<'_, 'o>, names: &[DwAt]) -> Option<ResolvedValue<'o>> {
     names.iter().find_map(|&name| entry.attr(name))
 }
 
@@ -123,8 +123,8 @@ pub(super) fn declaration<'r, 'o>(entry: read::Entry<'r, 'o>) -> read::Entry<'r,
 
 /// Returns the name by which other units refer to a subprogram.
 fn external_name<'o>(subprogram: read::Entry<'_, 'o>) -> Option<Cow<'o, str>> {
-    subprogram.inherited(dw::DW_AT_external).filter(|external| *external == Value::Flag(true))?;
-    let linkage = subprogram.inherited(dw::DW_AT_linkage_name).and_then(Value::text);
+    subprogram.inherited(dw::DW_AT_external).filter(|external| *external == ResolvedValue::Flag(true))?;
+    let linkage = subprogram.inherited(dw::DW_AT_linkage_name).and_then(ResolvedValue::text);
     linkage.or_else(|| subprogram.name())
 }
 
@@ -138,7 +138,7 @@ pub(super) fn register(expr: &[u8], encoding: Encoding) -> Option<Reg> {
 }
 
 /// Returns an entry with its unit and encoding.
-pub(super) fn entry_with<'a>(entry: read::Entry<'_, '_>, body: Body<'a>) -> Entry<'a> {
+pub(super) fn entry_with<'a>(entry: read::Entry<'_, '_>, body: Body<'a>) -> ReferencedEntry<'a> {
     let unit = entry.unit();
-    Entry { body, unit: unit.offset, encoding: Some(unit.encoding) }
+    ReferencedEntry { body, unit: unit.offset, encoding: Some(unit.encoding) }
 }

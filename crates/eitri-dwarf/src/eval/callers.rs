@@ -12,7 +12,7 @@ use super::location::Location;
 use super::machine::{Body, CallValue, Machine};
 use super::unwind::CallStack;
 use crate::op::Encoding;
-use crate::read::{self, FrameSection, Value};
+use crate::read::{self, FrameSection, ResolvedValue};
 
 impl<'o> DebugInfo<'_, 'o> {
     /// Returns the innermost frame's canonical frame address, from call frame information.
@@ -47,7 +47,7 @@ impl<'o> DebugInfo<'_, 'o> {
             Some(origin) if calls.subprogram(self.dwarf(), origin) == Some(callee.offset()) => None,
             Some(_) => return None,
             None => match first(site, &TARGET)? {
-                Value::Expr(expr) => {
+                ResolvedValue::Expr(expr) => {
                     // The first range begins at the entry point, which a call through an address reaches.
                     let first = callee.ranges().ok()?.first()?.start;
                     Some((entry_with(site, Body::Expression(expr)), first))
@@ -62,7 +62,7 @@ impl<'o> DebugInfo<'_, 'o> {
         let mut parameters = site.children().filter(|child| PARAMETERS.contains(&child.tag()));
         let parameter = parameters.find(|parameter| matches(*parameter))?;
         match first(parameter, &VALUE)? {
-            Value::Expr(expr) => {
+            ResolvedValue::Expr(expr) => {
                 Some(CallValue { value: entry_with(parameter, Body::Expression(expr)), target })
             }
             _ => None,
@@ -78,7 +78,7 @@ impl<'o> DebugInfo<'_, 'o> {
         frame: u32,
     ) -> Option<CallValue<'_>> {
         self.passed(machine, frame, |parameter| match parameter.attr(dw::DW_AT_location) {
-            Some(Value::Expr(location)) => {
+            Some(ResolvedValue::Expr(location)) => {
                 location == expr || {
                     let reg = register(expr, encoding);
                     // DWARF 5's `DW_OP_regx 5` and `DW_OP_reg5` name the same register in different bytes.

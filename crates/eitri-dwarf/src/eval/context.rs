@@ -7,7 +7,7 @@ use crate::op::Encoding;
 
 /// Required result kind (A.2.5.1, "current result kind").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Kind {
+pub enum ResultKind {
     /// A location. An empty stack results in the undefined location.
     #[default]
     Location,
@@ -55,7 +55,7 @@ pub struct Context<'a> {
     /// The current object.
     pub object: CurrentObject<'a>,
     /// Required result kind.
-    pub kind: Kind,
+    pub kind: ResultKind,
     /// Whether the expression is in an attribute or in call frame information.
     pub place: ExpressionSite,
 }
@@ -77,7 +77,7 @@ impl core::fmt::Debug for Context<'_> {
 impl<'a> Context<'a> {
     /// Returns a context for a location in the first unit, in the innermost frame, with an empty stack.
     pub fn new(encoding: Encoding, target: &'a dyn Architecture) -> Self {
-        let kind = Kind::Location;
+        let kind = ResultKind::Location;
         let place = ExpressionSite::Location;
         Self {
             encoding,

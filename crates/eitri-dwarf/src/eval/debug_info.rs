@@ -8,14 +8,14 @@ use std::sync::OnceLock;
 use gimli::{DwAt, constants as dw};
 
 use super::call_sites::{Calls, entry_with};
-use super::context::{Context, Kind};
+use super::context::{Context, ResultKind};
 use super::forward::forward;
 use super::lists::EncodedList;
 use super::location::Location;
-use super::machine::{Body, CallValue, Entry, Machine};
+use super::machine::{Body, CallValue, Machine, ReferencedEntry};
 use super::value::{BaseType, TypeEncoding};
 use crate::op::{Dialect, Encoding};
-use crate::read::{self, Dwarf, Unit, Value};
+use crate::read::{self, Dwarf, ResolvedValue, Unit};
 
 /// `DW_AT_LLVM_lanes`: LLVM's number, and the AMDGPU extension's.
 const LANES: DwAt = DwAt(0x3e11);
@@ -94,7 +94,7 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
     }
 
     /// Implements [`Machine::entry`].
-    pub fn entry(&self, offset: u64) -> Option<Entry<'_>> {
+    pub fn entry(&self, offset: u64) -> Option<ReferencedEntry<'_>> {
         let entry = self.dwarf.entry_at(offset)?;
         Some(entry_with(entry, self.body(entry)))
     }
@@ -103,8 +103,8 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
     pub fn body(&self, entry: read::Entry<'_, 'o>) -> Body<'_> {
         match self.attribute(entry, dw::DW_AT_location) {
             Body::Nothing => match entry.inherited(dw::DW_AT_const_value) {
-                Some(Value::Block(bytes)) => Body::Constant(bytes),
-                Some(Value::String(string)) => Body::Constant(string.bytes()),
+                Some(ResolvedValue::Block(bytes)) => Body::Constant(bytes),
+                Some(ResolvedValue::String(string)) => Body::Constant(string.bytes()),
                 Some(_) => self.constant(entry.offset()),
                 None => Body::Nothing,
             },
@@ -115,13 +115,17 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
     /// Returns an attribute's expression or location list.
     fn attribute(&self, entry: read::Entry<'_, 'o>, name: DwAt) -> Body<'_> {
         match entry.attr(name) {
-            Some(Value::Expr(expr)) => Body::Expression(expr),
-            Some(Value::LocList(offset)) => match entry.dwarf().location_bytes(entry.unit(), offset) {
-                Some((format, bytes)) => {
-                    Body::EncodedList(EncodedList { format, bytes, base: entry.unit().low_pc.unwrap_or(0) })
+            Some(ResolvedValue::Expr(expr)) => Body::Expression(expr),
+            Some(ResolvedValue::LocList(offset)) => {
+                match entry.dwarf().location_bytes(entry.unit(), offset) {
+                    Some((format, bytes)) => Body::EncodedList(EncodedList {
+                        format,
+                        bytes,
+                        base: entry.unit().low_pc.unwrap_or(0),
+                    }),
+                    None => Body::Nothing,
                 }
-                None => Body::Nothing,
-            },
+            }
             _ => Body::Nothing,
         }
     }
@@ -160,22 +164,22 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
     }
 
     /// Returns `DW_AT_frame_base` for the subprogram with code at a pc, and its unit.
-    pub fn frame_base(&self, pc: u64) -> Option<Entry<'_>> {
+    pub fn frame_base(&self, pc: u64) -> Option<ReferencedEntry<'_>> {
         self.attribute_at(pc, &[dw::DW_AT_frame_base])
     }
 
     /// Returns `DW_AT_LLVM_lane_pc` for the subprogram with code at a pc, and its unit.
-    pub fn lane_pc(&self, pc: u64) -> Option<Entry<'_>> {
+    pub fn lane_pc(&self, pc: u64) -> Option<ReferencedEntry<'_>> {
         self.attribute_at(pc, &LANE_PC)
     }
 
     /// Returns `DW_AT_LLVM_active_lane` for the subprogram with code at a pc, and its unit.
-    pub fn active_lane(&self, pc: u64) -> Option<Entry<'_>> {
+    pub fn active_lane(&self, pc: u64) -> Option<ReferencedEntry<'_>> {
         self.attribute_at(pc, &ACTIVE_LANE)
     }
 
     /// Returns the first attribute among `names` that the subprogram with code at a pc has.
-    fn attribute_at(&self, pc: u64, names: &[DwAt]) -> Option<Entry<'_>> {
+    fn attribute_at(&self, pc: u64, names: &[DwAt]) -> Option<ReferencedEntry<'_>> {
         let entry = self.subprogram(pc)?;
         let mut bodies = names.iter().map(|&name| self.attribute(entry, name));
         let body = bodies.find(|body| *body != Body::Nothing)?;
@@ -246,9 +250,9 @@ fn number_bytes(entry: read::Entry<'_, '_>) -> Option<Vec<u8>> {
         _ => None,
     };
     let number = match entry.inherited(dw::DW_AT_const_value)? {
-        Value::Unsigned(number) => i128::from(number),
-        Value::Signed(number) => i128::from(number),
-        Value::Wide(number) => number as i128,
+        ResolvedValue::Unsigned(number) => i128::from(number),
+        ResolvedValue::Signed(number) => i128::from(number),
+        ResolvedValue::Wide(number) => number as i128,
         _ => return None,
     };
     let of_type = entry.ty().and_then(read::Entry::size_bits).and_then(|bits| usize::try_from(bits / 8).ok());
@@ -282,7 +286,11 @@ impl<'a, 'o> WithDebugInfo<'a, 'o> {
     /// Returns the machine with the file's debug information. Expressions in call frame information are evaluated
     /// with the context's encoding and target.
     pub fn new(info: &'a DebugInfo<'a, 'o>, machine: &'a dyn Machine, context: Context<'a>) -> Self {
-        Self { info, machine, context: Context { kind: Kind::Location, frame: 0, initial: &[], ..context } }
+        Self {
+            info,
+            machine,
+            context: Context { kind: ResultKind::Location, frame: 0, initial: &[], ..context },
+        }
     }
 }
 
@@ -299,7 +307,7 @@ impl Machine for WithDebugInfo<'_, '_> {
         cfa.or_else(|| if frame == 0 { self.info.cfa(self.machine, &self.context) } else { None })
     }
 
-    fn frame_base(&self, frame: u32) -> Option<Entry<'_>> {
+    fn frame_base(&self, frame: u32) -> Option<ReferencedEntry<'_>> {
         let described = self.pc(frame).and_then(|pc| self.info.frame_base(pc));
         described.or_else(|| self.machine.frame_base(frame))
     }
@@ -312,7 +320,7 @@ impl Machine for WithDebugInfo<'_, '_> {
         self.info.base_type(unit, offset).or_else(|| self.machine.base_type(unit, offset))
     }
 
-    fn entry(&self, offset: u64) -> Option<Entry<'_>> {
+    fn entry(&self, offset: u64) -> Option<ReferencedEntry<'_>> {
         self.info.entry(offset).or_else(|| self.machine.entry(offset))
     }
 

@@ -1,10 +1,10 @@
 //! The evaluator: expressions and location lists to locations and values.
 
-use super::context::{Context, Kind};
+use super::context::{Context, ResultKind};
 use super::fast::{self, Bytes, Fast, Found, Progress, Single, Slots, Whole};
 use super::fault::Fault;
 use super::limits::Limits;
-use super::lists::{self, ListEntry};
+use super::lists::{self, LocationListEntry};
 use super::location::Location;
 use super::machine::Machine;
 use super::run::{Run, Step};
@@ -73,9 +73,9 @@ impl Evaluator {
         context: &Context<'_>,
     ) -> Result<Outcome, Fault> {
         match context.kind {
-            Kind::Location => self.location(expr, machine, context).map(Element::Location),
-            Kind::Value => self.value(expr, machine, context).map(Element::Value),
-            Kind::Any => self.run(machine, context, None, |run| run.whole(expr, context)),
+            ResultKind::Location => self.location(expr, machine, context).map(Element::Location),
+            ResultKind::Value => self.value(expr, machine, context).map(Element::Value),
+            ResultKind::Any => self.run(machine, context, None, |run| run.whole(expr, context)),
         }
     }
 
@@ -209,7 +209,7 @@ impl Evaluator {
         context: &Context<'_>,
     ) -> Result<Location, Fault>
     where
-        I: IntoIterator<Item = &'e ListEntry<'e>>,
+        I: IntoIterator<Item = &'e LocationListEntry<'e>>,
         I::IntoIter: Clone,
     {
         self.run(machine, context, None, |run| run.list(lists::bounded(entries.into_iter())))
@@ -227,7 +227,7 @@ impl Evaluator {
         trace: &mut dyn FnMut(Step<'_>),
     ) -> Result<Location, Fault>
     where
-        I: IntoIterator<Item = &'e ListEntry<'e>>,
+        I: IntoIterator<Item = &'e LocationListEntry<'e>>,
         I::IntoIter: Clone,
     {
         self.run(machine, context, Some(trace), |run| run.list(lists::bounded(entries.into_iter())))

@@ -57,7 +57,7 @@ macro_rules! forward {
     (@pc) => { $crate::eval::forward::forward!(@plain pc(frame: u32) -> Option<u64>); };
     (@cfa) => { $crate::eval::forward::forward!(@plain cfa(frame: u32) -> Option<$crate::eval::location::Location>); };
     (@frame_base) => {
-        $crate::eval::forward::forward!(@plain frame_base(frame: u32) -> Option<$crate::eval::machine::Entry<'_>>);
+        $crate::eval::forward::forward!(@plain frame_base(frame: u32) -> Option<$crate::eval::machine::ReferencedEntry<'_>>);
     };
     (@saved) => {
         $crate::eval::forward::forward!(
@@ -71,7 +71,7 @@ macro_rules! forward {
     (@base_type) => {
         $crate::eval::forward::forward!(@plain base_type(unit: u64, offset: u64) -> Option<$crate::eval::value::BaseType>);
     };
-    (@entry) => { $crate::eval::forward::forward!(@plain entry(offset: u64) -> Option<$crate::eval::machine::Entry<'_>>); };
+    (@entry) => { $crate::eval::forward::forward!(@plain entry(offset: u64) -> Option<$crate::eval::machine::ReferencedEntry<'_>>); };
     (@call_value) => {
         $crate::eval::forward::forward!(
             @plain call_value(parameter: u64, frame: u32) -> Option<$crate::eval::machine::CallValue<'_>>

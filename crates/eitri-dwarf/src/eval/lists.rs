@@ -9,7 +9,7 @@ use crate::read::{self, Addressed, ListFormat, RawList};
 
 /// A decoded location list entry, with base addresses applied and lengths converted to ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ListEntry<'a> {
+pub struct LocationListEntry<'a> {
     /// Half-open range of pcs. `None` marks a default entry, which applies where no bounded entry does.
     pub bounds: Option<(u64, u64)>,
     /// The expression.
@@ -58,11 +58,11 @@ impl<'a> EncodedList<'a> {
         self,
         encoding: Encoding,
         address: F,
-    ) -> impl Iterator<Item = Result<ListEntry<'a>, Fault>> + Clone
+    ) -> impl Iterator<Item = Result<LocationListEntry<'a>, Fault>> + Clone
     where
         F: Fn(u64) -> Option<u64> + Clone,
     {
-        let own = |(bounds, expr): Bounded<'a>| ListEntry { bounds, expr: expr.into() };
+        let own = |(bounds, expr): Bounded<'a>| LocationListEntry { bounds, expr: expr.into() };
         self.bounded(encoding, address).map(move |entry| entry.map(own))
     }
 
@@ -99,7 +99,7 @@ impl<'a, F: Fn(u64) -> Option<u64>> Iterator for Entries<'a, F> {
     }
 }
 
-impl<'a> From<read::ListEntry<'a>> for ListEntry<'a> {
+impl<'a> From<read::ListEntry<'a>> for LocationListEntry<'a> {
     fn from(entry: read::ListEntry<'a>) -> Self {
         let bounds = (!entry.is_default()).then_some((entry.start, entry.end));
         Self { bounds, expr: entry.expr.into() }
@@ -108,7 +108,7 @@ impl<'a> From<read::ListEntry<'a>> for ListEntry<'a> {
 
 /// Returns a list's entries, each with its bounds.
 pub(super) fn bounded<'e>(
-    entries: impl Iterator<Item = &'e ListEntry<'e>> + Clone,
+    entries: impl Iterator<Item = &'e LocationListEntry<'e>> + Clone,
 ) -> impl Iterator<Item = Result<Bounded<'e>, Fault>> + Clone {
     entries.map(|entry| Ok((entry.bounds, &*entry.expr)))
 }

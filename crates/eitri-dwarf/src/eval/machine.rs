@@ -1,6 +1,6 @@
 //! The [`Machine`]: a stopped program and its debug information.
 
-use super::lists::{EncodedList, ListEntry};
+use super::lists::{EncodedList, LocationListEntry};
 use super::location::Location;
 use super::value::BaseType;
 use crate::op::{Encoding, Reg};
@@ -16,7 +16,7 @@ pub enum Body<'a> {
     /// `DW_AT_location` (or `DW_AT_frame_base`) with an expression.
     Expression(&'a [u8]),
     /// The same attributes with a location list whose entries are decoded.
-    List(&'a [ListEntry<'a>]),
+    List(&'a [LocationListEntry<'a>]),
     /// The same attributes with an encoded location list.
     EncodedList(EncodedList<'a>),
     /// `DW_AT_const_value` as bytes in memory order.
@@ -27,7 +27,7 @@ pub enum Body<'a> {
 
 /// An entry that an expression refers to, or a subprogram with an attribute for its frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Entry<'a> {
+pub struct ReferencedEntry<'a> {
     /// Location or constant.
     pub body: Body<'a>,
     /// Its unit header's offset in `.debug_info`.
@@ -40,11 +40,11 @@ pub struct Entry<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallValue<'a> {
     /// The parameter's `DW_AT_call_value` at the call site.
-    pub value: Entry<'a>,
+    pub value: ReferencedEntry<'a>,
     /// A call's `DW_AT_call_target`, if it is through an address, and the file address of the called frame's
     /// subprogram. If the target is another subprogram, the frame's subprogram was entered by a jump, and did not get
     /// the value.
-    pub target: Option<(Entry<'a>, u64)>,
+    pub target: Option<(ReferencedEntry<'a>, u64)>,
 }
 
 /// A stopped program, and the debug information that expressions refer to.
@@ -211,7 +211,7 @@ pub trait Machine {
 
     /// Returns a frame's subprogram's `DW_AT_frame_base` (`DW_OP_fbreg`, A.3.3.5), or `None` without it. The
     /// attribute is evaluated in that frame and in the subprogram's unit.
-    fn frame_base(&self, frame: u32) -> Option<Entry<'_>> {
+    fn frame_base(&self, frame: u32) -> Option<ReferencedEntry<'_>> {
         let _ = frame;
         None
     }
@@ -262,7 +262,7 @@ pub trait Machine {
 
     /// Returns the entry at an offset, for calls and implicit pointers (A.2.5.4.2, A.2.5.4.4.5), with its
     /// `DW_AT_location`, or else its `DW_AT_const_value`. Returns `None` if there is no entry.
-    fn entry(&self, offset: u64) -> Option<Entry<'_>> {
+    fn entry(&self, offset: u64) -> Option<ReferencedEntry<'_>> {
         let _ = offset;
         None
     }

@@ -84,15 +84,15 @@ mod word;
 mod write;
 
 pub use architecture::{Architecture, Layout, SpaceLayout};
-pub use attributes::{MemberLocation, Property};
-pub use context::{Context, CurrentObject, ExpressionSite, Kind};
+pub use attributes::{MemberLocation, TypeProperty};
+pub use context::{Context, CurrentObject, ExpressionSite, ResultKind};
 pub use debug_info::{DebugInfo, WithDebugInfo};
 pub use evaluator::Evaluator;
 pub use fault::{Class, Fault};
 pub use limits::Limits;
-pub use lists::{EncodedList, ListEntry};
+pub use lists::{EncodedList, LocationListEntry};
 pub use location::{Composite, ImplicitBits, Location, Part, SingleLocation, Storage};
-pub use machine::{Body, CallValue, Entry, Machine, Unavailable};
+pub use machine::{Body, CallValue, Machine, ReferencedEntry, Unavailable};
 pub use ptx_registers::PtxRegisters;
 pub use read::{Bits, read_bits, read_pointer};
 pub use run::Step;
@@ -101,7 +101,7 @@ pub use spans::{Span, are_equal, spans};
 #[doc(hidden)]
 pub use spans::{all_parts, hash};
 pub use stack::{Element, Outcome};
-pub use unwind::{CallStack, Column, Frame, UnwindFault};
+pub use unwind::{CallStack, Frame, FrameColumn, UnwindFault};
 pub use value::{BaseType, ImplicitPointer, TypeEncoding, Value};
 pub use wave::{InLane, LaneBits, WaveBits, WaveOutcome};
 pub use write::{MachineMut, write_bits};

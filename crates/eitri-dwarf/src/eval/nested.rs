@@ -3,7 +3,7 @@
 use super::fault::{Fault, error, limit};
 use super::lists::{Bounded, EncodedList, bounded, in_entry};
 use super::location::Location;
-use super::machine::{Body, Entry};
+use super::machine::{Body, ReferencedEntry};
 use super::run::Run;
 use super::scope::Scope;
 
@@ -26,7 +26,7 @@ impl Run<'_, '_> {
     }
 
     /// Runs another entry's expression on the same stack, as part of this expression.
-    pub fn call(&mut self, expr: &[u8], offset: u64, entry: &Entry<'_>) -> Result<(), Fault> {
+    pub fn call(&mut self, expr: &[u8], offset: u64, entry: &ReferencedEntry<'_>) -> Result<(), Fault> {
         let scope = self.scope.of_entry(offset, entry);
         self.deeper(scope, |run| run.expression(expr))
     }

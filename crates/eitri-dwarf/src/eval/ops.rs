@@ -17,7 +17,7 @@ use super::value::{BaseType, Value};
 use super::value_bits::stream_of_value;
 use super::word::{Binary, Compare, Unary};
 use crate::error::Count;
-use crate::op::{Name, Op};
+use crate::op::{Op, OperationName};
 
 impl Run<'_, '_> {
     /// Executes one operation.
@@ -366,7 +366,7 @@ impl Run<'_, '_> {
 }
 
 #[cold]
-fn not_supported(name: Name) -> Result<(), Fault> {
+fn not_supported(name: OperationName) -> Result<(), Fault> {
     Err(unsupported(format!("the operation `{}`", name.row().text)))
 }
 

@@ -1,7 +1,7 @@
 //! One evaluation: the stack, and the loop over operations.
 
 use super::architecture::Architecture;
-use super::context::{Context, CurrentObject, ExpressionSite, Kind};
+use super::context::{Context, CurrentObject, ExpressionSite, ResultKind};
 use super::decoding::truncated;
 use super::fast::{self, Bytes, Fast, Progress, Slots};
 use super::fault::{Fault, error, ill_formed, limit};
@@ -360,11 +360,11 @@ impl<'r, 't> Run<'r, 't> {
 
     // Results.
 
-    pub fn finish(&mut self, kind: Kind) -> Result<Outcome, Fault> {
+    pub fn finish(&mut self, kind: ResultKind) -> Result<Outcome, Fault> {
         match kind {
-            Kind::Location => Ok(Element::Location(self.finish_location()?)),
-            Kind::Value => Ok(Element::Value(self.finish_value()?)),
-            Kind::Any => self.finish_any(),
+            ResultKind::Location => Ok(Element::Location(self.finish_location()?)),
+            ResultKind::Value => Ok(Element::Value(self.finish_value()?)),
+            ResultKind::Any => self.finish_any(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Nested expressions, and the context that each of them sees (A.2.5.1).
 
 use super::context::{Context, CurrentObject};
-use super::machine::Entry;
+use super::machine::ReferencedEntry;
 use crate::op::Encoding;
 use crate::read::SUPPLEMENTARY;
 
@@ -38,7 +38,7 @@ impl Scope {
     }
 
     /// Returns a frame base's scope: its subprogram's unit, and the entry whose expression needs it.
-    pub fn of_frame_base(self, subprogram: &Entry<'_>) -> Self {
+    pub fn of_frame_base(self, subprogram: &ReferencedEntry<'_>) -> Self {
         Self { is_frame_base: true, ..self.in_unit_of(subprogram) }
     }
 
@@ -54,12 +54,12 @@ impl Scope {
     }
 
     /// Returns an entry's scope in its unit.
-    pub fn of_entry(self, offset: u64, entry: &Entry<'_>) -> Self {
+    pub fn of_entry(self, offset: u64, entry: &ReferencedEntry<'_>) -> Self {
         Self { entry: Some(offset), ..self.in_unit_of(entry) }
     }
 
     /// Returns the scope in an entry's unit.
-    pub fn in_unit_of(self, entry: &Entry<'_>) -> Self {
+    pub fn in_unit_of(self, entry: &ReferencedEntry<'_>) -> Self {
         let encoding = entry.encoding.unwrap_or(self.encoding);
         Self { encoding, unit: entry.unit, ..self }
     }

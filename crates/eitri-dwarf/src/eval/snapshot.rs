@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::lists::ListEntry;
+use super::lists::LocationListEntry;
 use super::location::Location;
-use super::machine::{Body, CallValue, Entry, Machine, Unavailable};
+use super::machine::{Body, CallValue, Machine, ReferencedEntry, Unavailable};
 use super::value::BaseType;
 use super::write::MachineMut;
 use crate::op::Reg;
@@ -27,7 +27,7 @@ pub enum OwnedBody {
     /// An expression.
     Expression(Vec<u8>),
     /// A location list.
-    List(Vec<ListEntry<'static>>),
+    List(Vec<LocationListEntry<'static>>),
     /// A constant, in memory order.
     Constant(Vec<u8>),
     /// No location or constant.
@@ -120,8 +120,8 @@ impl Snapshot {
 }
 
 /// Returns an entry with its unit.
-fn entry((body, unit): &(OwnedBody, u64)) -> Entry<'_> {
-    Entry { body: body.as_body(), unit: *unit, encoding: None }
+fn entry((body, unit): &(OwnedBody, u64)) -> ReferencedEntry<'_> {
+    ReferencedEntry { body: body.as_body(), unit: *unit, encoding: None }
 }
 
 impl Machine for Snapshot {
@@ -181,7 +181,7 @@ impl Machine for Snapshot {
         if frame == 0 { self.cfa.clone() } else { self.caller(frame)?.cfa.clone() }
     }
 
-    fn frame_base(&self, _frame: u32) -> Option<Entry<'_>> {
+    fn frame_base(&self, _frame: u32) -> Option<ReferencedEntry<'_>> {
         self.frame_base.as_ref().map(entry)
     }
 
@@ -210,13 +210,13 @@ impl Machine for Snapshot {
         self.types.get(&(unit, offset)).copied()
     }
 
-    fn entry(&self, offset: u64) -> Option<Entry<'_>> {
+    fn entry(&self, offset: u64) -> Option<ReferencedEntry<'_>> {
         self.entries.get(&offset).map(entry)
     }
 
     fn call_value(&self, parameter: u64, frame: u32) -> Option<CallValue<'_>> {
         let (expr, unit) = self.call_values.get(&parameter).filter(|_| frame == 0)?;
-        let value = Entry { body: Body::Expression(expr), unit: *unit, encoding: None };
+        let value = ReferencedEntry { body: Body::Expression(expr), unit: *unit, encoding: None };
         Some(CallValue { value, target: None })
     }
 

@@ -3,7 +3,7 @@
 use super::encode::{Failure, Spelled};
 use super::leb::{write_byte_sleb, write_byte_uleb, write_sleb};
 use super::operand::{fits_signed, fits_unsigned};
-use super::{Encoder, Name, Op, Reg};
+use super::{Encoder, Op, OperationName, Reg};
 
 /// Opcode family that encodes one operation from the table in fewer bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct Compact {
     /// Number of opcodes in the family: 32, or 1.
     pub count: u8,
     /// Encoded operation.
-    pub name: Name,
+    pub name: OperationName,
     /// Encoding of the operand.
     pub form: Form,
 }
@@ -36,19 +36,19 @@ pub enum Form {
 /// All compact spellings.
 #[rustfmt::skip]
 pub const COMPACT: &[Compact] = &[
-    Compact { text: "const1u", first: 0x08, count: 1,  name: Name::ConstU, form: Form::Unsigned(1) },
-    Compact { text: "const1s", first: 0x09, count: 1,  name: Name::ConstS, form: Form::Signed(1) },
-    Compact { text: "const2u", first: 0x0a, count: 1,  name: Name::ConstU, form: Form::Unsigned(2) },
-    Compact { text: "const2s", first: 0x0b, count: 1,  name: Name::ConstS, form: Form::Signed(2) },
-    Compact { text: "const4u", first: 0x0c, count: 1,  name: Name::ConstU, form: Form::Unsigned(4) },
-    Compact { text: "const4s", first: 0x0d, count: 1,  name: Name::ConstS, form: Form::Signed(4) },
-    Compact { text: "const8u", first: 0x0e, count: 1,  name: Name::ConstU, form: Form::Unsigned(8) },
-    Compact { text: "const8s", first: 0x0f, count: 1,  name: Name::ConstS, form: Form::Signed(8) },
-    Compact { text: "dup",     first: 0x12, count: 1,  name: Name::Pick,   form: Form::Fixed(0) },
-    Compact { text: "over",    first: 0x14, count: 1,  name: Name::Pick,   form: Form::Fixed(1) },
-    Compact { text: "lit",     first: 0x30, count: 32, name: Name::ConstU, form: Form::InOpcode },
-    Compact { text: "reg",     first: 0x50, count: 32, name: Name::RegX,   form: Form::InOpcode },
-    Compact { text: "breg",    first: 0x70, count: 32, name: Name::BregX,  form: Form::InOpcode },
+    Compact { text: "const1u", first: 0x08, count: 1,  name: OperationName::ConstU, form: Form::Unsigned(1) },
+    Compact { text: "const1s", first: 0x09, count: 1,  name: OperationName::ConstS, form: Form::Signed(1) },
+    Compact { text: "const2u", first: 0x0a, count: 1,  name: OperationName::ConstU, form: Form::Unsigned(2) },
+    Compact { text: "const2s", first: 0x0b, count: 1,  name: OperationName::ConstS, form: Form::Signed(2) },
+    Compact { text: "const4u", first: 0x0c, count: 1,  name: OperationName::ConstU, form: Form::Unsigned(4) },
+    Compact { text: "const4s", first: 0x0d, count: 1,  name: OperationName::ConstS, form: Form::Signed(4) },
+    Compact { text: "const8u", first: 0x0e, count: 1,  name: OperationName::ConstU, form: Form::Unsigned(8) },
+    Compact { text: "const8s", first: 0x0f, count: 1,  name: OperationName::ConstS, form: Form::Signed(8) },
+    Compact { text: "dup",     first: 0x12, count: 1,  name: OperationName::Pick,   form: Form::Fixed(0) },
+    Compact { text: "over",    first: 0x14, count: 1,  name: OperationName::Pick,   form: Form::Fixed(1) },
+    Compact { text: "lit",     first: 0x30, count: 32, name: OperationName::ConstU, form: Form::InOpcode },
+    Compact { text: "reg",     first: 0x50, count: 32, name: OperationName::RegX,   form: Form::InOpcode },
+    Compact { text: "breg",    first: 0x70, count: 32, name: OperationName::BregX,  form: Form::InOpcode },
 ];
 
 impl Compact {
@@ -75,10 +75,10 @@ impl Compact {
     /// Returns the operation for an operand. Only `breg` has an offset.
     pub(crate) fn op(&self, value: u64, offset: i64) -> Op<'static> {
         match self.name {
-            Name::ConstU => Op::ConstU { value },
-            Name::ConstS => Op::ConstS { value: value as i64 },
-            Name::Pick => Op::Pick { index: value as u8 },
-            Name::RegX => Op::RegX { reg: Reg(value) },
+            OperationName::ConstU => Op::ConstU { value },
+            OperationName::ConstS => Op::ConstS { value: value as i64 },
+            OperationName::Pick => Op::Pick { index: value as u8 },
+            OperationName::RegX => Op::RegX { reg: Reg(value) },
             _ => Op::BregX { reg: Reg(value), offset },
         }
     }

@@ -4,7 +4,7 @@ use super::compact::Form;
 use super::leb::{read_sleb, read_uleb};
 use super::operand::{PointerForm, sign_extended};
 use super::table::{code, for_each_op};
-use super::{Code, Compact, Dialect, EncodedAddress, Encoding, LLVM_USER, Name, Op, Reg};
+use super::{Compact, Dialect, EncodedAddress, Encoding, LLVM_USER, Op, Opcode, OperationName, Reg};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Spelling of a decoded operation. [`Encoder::spelled`](super::Encoder::spelled) reproduces the same bytes from this.
@@ -111,7 +111,11 @@ impl<'a> Decoder<'a> {
             OpcodeMeaning::ByDialect => match read_dialect_name(&mut operands, code) {
                 // These operations have operands that depend on a number in the operation. The number is unknown, so
                 // the end of the operation is unknown, too.
-                Ok((Some(Name::NvidiaMux | Name::Extended | Name::UserExtended) | None, sub)) => {
+                Ok((
+                    Some(OperationName::NvidiaMux | OperationName::Extended | OperationName::UserExtended)
+                    | None,
+                    sub,
+                )) => {
                     return Err(ErrorKind::UnknownOperation { code, sub }.into());
                 }
                 Ok((Some(name), _)) => (name.row().text, read_op(&mut operands, name)),
@@ -145,7 +149,10 @@ impl<'a> Iterator for Decoder<'a> {
 }
 
 /// Returns the operation for an opcode whose meaning depends on the dialect, and the sub-operation if there is one.
-fn read_dialect_name(operands: &mut OperandReader<'_, '_>, code: u8) -> Read<(Option<Name>, Option<u64>)> {
+fn read_dialect_name(
+    operands: &mut OperandReader<'_, '_>,
+    code: u8,
+) -> Read<(Option<OperationName>, Option<u64>)> {
     let vendor = match operands.encoding.dialect {
         Dialect::Llvm if code == LLVM_USER => {
             let (sub, len) = operands.number(read_uleb)?;
@@ -160,16 +167,17 @@ fn read_dialect_name(operands: &mut OperandReader<'_, '_>, code: u8) -> Read<(Op
 }
 
 /// Returns the draft operation to which the caller gave the number `code`.
-fn drafted(encoding: &Encoding, code: u8) -> Option<Name> {
-    let is = |name: Name| encoding.draft.get(name) == Some(code) && name.row().six == Code::Unassigned;
-    Name::ALL.iter().copied().find(|&name| is(name))
+fn drafted(encoding: &Encoding, code: u8) -> Option<OperationName> {
+    let is =
+        |name: OperationName| encoding.draft.get(name) == Some(code) && name.row().six == Opcode::Unassigned;
+    OperationName::ALL.iter().copied().find(|&name| is(name))
 }
 
 /// Meaning of an opcode.
 #[derive(Clone, Copy)]
 enum OpcodeMeaning {
     /// An operation that every dialect has.
-    Operation(Name),
+    Operation(OperationName),
     /// A compact spelling, of the family with this index in [`COMPACT`](super::COMPACT).
     Compact(u8),
     /// A meaning that depends on the dialect.
@@ -191,9 +199,9 @@ const fn lookup() -> [OpcodeMeaning; 256] {
         index += 1;
     }
     let mut index = 0;
-    while index < Name::COUNT {
-        if let Code::Is(code) = OpcodeColumn::STD[index] {
-            meanings[code as usize] = OpcodeMeaning::Operation(Name::ALL[index]);
+    while index < OperationName::COUNT {
+        if let Opcode::Is(code) = OpcodeColumn::STD[index] {
+            meanings[code as usize] = OpcodeMeaning::Operation(OperationName::ALL[index]);
         }
         index += 1;
     }
@@ -201,25 +209,25 @@ const fn lookup() -> [OpcodeMeaning; 256] {
 }
 
 /// Returns the opcode of an operation whose opcode is the same in every dialect.
-pub(crate) const fn opcode(name: Name) -> u8 {
+pub(crate) const fn opcode(name: OperationName) -> u8 {
     match OpcodeColumn::STD[name as usize] {
-        Code::Is(code) => code,
+        Opcode::Is(code) => code,
         _ => panic!("the opcode depends on the dialect"),
     }
 }
 
-static GNU: [Option<Name>; 256] = invert(&OpcodeColumn::GNU);
-static USER: [Option<Name>; 256] = invert(&OpcodeColumn::USER);
-static LEGACY: [Option<Name>; 256] = invert(&OpcodeColumn::LEGACY);
-static SIX: [Option<Name>; 256] = invert(&OpcodeColumn::SIX);
+static GNU: [Option<OperationName>; 256] = invert(&OpcodeColumn::GNU);
+static USER: [Option<OperationName>; 256] = invert(&OpcodeColumn::USER);
+static LEGACY: [Option<OperationName>; 256] = invert(&OpcodeColumn::LEGACY);
+static SIX: [Option<OperationName>; 256] = invert(&OpcodeColumn::SIX);
 
 /// Returns the operations of a column by opcode.
-const fn invert(column: &[Code; Name::COUNT]) -> [Option<Name>; 256] {
+const fn invert(column: &[Opcode; OperationName::COUNT]) -> [Option<OperationName>; 256] {
     let mut names = [None; 256];
     let mut index = 0;
-    while index < Name::COUNT {
-        if let Code::Is(code) = column[index] {
-            names[code as usize] = Some(Name::ALL[index]);
+    while index < OperationName::COUNT {
+        if let Opcode::Is(code) = column[index] {
+            names[code as usize] = Some(OperationName::ALL[index]);
         }
         index += 1;
     }
@@ -349,16 +357,16 @@ macro_rules! make_decoder { ($(
     /// Opcodes of all operations, by encoding.
     struct OpcodeColumn;
     impl OpcodeColumn {
-        const STD: [Code; Name::COUNT] = [$(code!($std)),*];
-        const GNU: [Code; Name::COUNT] = [$(code!($gnu)),*];
-        const USER: [Code; Name::COUNT] = [$(code!($user)),*];
-        const LEGACY: [Code; Name::COUNT] = [$(code!($legacy)),*];
-        const SIX: [Code; Name::COUNT] = [$(code!($six)),*];
+        const STD: [Opcode; OperationName::COUNT] = [$(code!($std)),*];
+        const GNU: [Opcode; OperationName::COUNT] = [$(code!($gnu)),*];
+        const USER: [Opcode; OperationName::COUNT] = [$(code!($user)),*];
+        const LEGACY: [Opcode; OperationName::COUNT] = [$(code!($legacy)),*];
+        const SIX: [Opcode; OperationName::COUNT] = [$(code!($six)),*];
     }
 
-    fn read_op<'a>(from: &mut OperandReader<'a, '_>, name: Name) -> Read<Op<'a>> {
+    fn read_op<'a>(from: &mut OperandReader<'a, '_>, name: OperationName) -> Read<Op<'a>> {
         Ok(match name { $(
-            Name::$variant => Op::$variant { $($field: read_operand!(from, $kind)),* },
+            OperationName::$variant => Op::$variant { $($field: read_operand!(from, $kind)),* },
         )* })
     }
 } }
@@ -371,6 +379,6 @@ fn read_compact<'a>(from: &mut OperandReader<'a, '_>, code: u8, family: &Compact
         Form::Unsigned(len) => from.fixed(len)?,
         Form::Signed(len) => from.signed(len)? as u64,
     };
-    let offset = if family.name == Name::BregX { from.sleb()? } else { 0 };
+    let offset = if family.name == OperationName::BregX { from.sleb()? } else { 0 };
     Ok(family.op(value, offset))
 }

@@ -3,7 +3,9 @@
 use super::leb::{write_byte_uleb, write_sleb, write_uleb};
 use super::operand::{PointerForm, fits_signed, fits_unsigned, operand_type};
 use super::table::{code, for_each_op};
-use super::{Code, Compact, Dialect, EncodedAddress, Encoding, LLVM_USER, Name, Op, Row, Spelling};
+use super::{
+    Compact, Dialect, EncodedAddress, Encoding, LLVM_USER, Op, Opcode, OperationName, OperationRow, Spelling,
+};
 use crate::error::{Construct, Error, ErrorKind, Result};
 
 /// Appends encoded operations to bytes, with a method for each operation.
@@ -25,13 +27,13 @@ pub struct Encoder<'b> {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Failure {
     /// The dialect lacks the operation.
-    Missing(Name),
+    Missing(OperationName),
     /// The operand needs more bits than its encoding has.
-    TooLarge { name: Name, needs: u64, has: u64 },
+    TooLarge { name: OperationName, needs: u64, has: u64 },
     /// The opcode does not encode the operation, or does not encode it with this operand.
-    Misspelled { name: Name, code: u8 },
+    Misspelled { name: OperationName, code: u8 },
     /// The pointer encoding has no value format.
-    Pointer { name: Name, encoding: u8 },
+    Pointer { name: OperationName, encoding: u8 },
 }
 
 impl<'b> Encoder<'b> {
@@ -122,16 +124,16 @@ impl<'b> Encoder<'b> {
     #[allow(clippy::too_many_arguments, reason = "the columns of the table, all of them constants")]
     fn opcode(
         &mut self,
-        name: Name,
-        std: Code,
-        gnu: Code,
-        user: Code,
-        legacy: Code,
-        six: Code,
+        name: OperationName,
+        std: Opcode,
+        gnu: Opcode,
+        user: Opcode,
+        legacy: Opcode,
+        six: Opcode,
         since: u16,
     ) -> bool {
         // The first two comparisons are between constants, so that the version is only tested for later operations.
-        if let Code::Is(code) = std
+        if let Opcode::Is(code) = std
             && (since <= 2 || since <= self.encoding.version)
         {
             self.out.push(code);
@@ -145,9 +147,9 @@ impl<'b> Encoder<'b> {
             Dialect::Dwarf5 | Dialect::Llvm => None,
             Dialect::Legacy => legacy.get(),
             Dialect::Dwarf6 => match six {
-                Code::Is(code) => Some(code),
-                Code::Unassigned => self.encoding.draft.get(name),
-                Code::None => None,
+                Opcode::Is(code) => Some(code),
+                Opcode::Unassigned => self.encoding.draft.get(name),
+                Opcode::None => None,
             },
         };
         match vendor.or(gnu.get()) {
@@ -175,7 +177,7 @@ impl<'b> Encoder<'b> {
     }
 
     #[inline]
-    fn unsigned(&mut self, name: Name, value: u64, bytes: u8) {
+    fn unsigned(&mut self, name: OperationName, value: u64, bytes: u8) {
         if !fits_unsigned(value, bytes) {
             let needs = (64 - value.leading_zeros()).into();
             self.fail(Failure::TooLarge { name, needs, has: 8 * u64::from(bytes) });
@@ -208,7 +210,7 @@ impl<'b> Encoder<'b> {
         }
     }
 
-    fn pointer(&mut self, name: Name, address: EncodedAddress, lebs: &mut impl Padding) {
+    fn pointer(&mut self, name: OperationName, address: EncodedAddress, lebs: &mut impl Padding) {
         let EncodedAddress { encoding, value } = address;
         self.out.push(encoding);
         match EncodedAddress::form(encoding, self.encoding.address_bytes) {
@@ -256,14 +258,14 @@ impl Padding for Spelled {
 }
 
 /// Whether the opcode is a general (not compact) encoding of the operation.
-fn is_general_opcode(row: &Row, code: u8, encoding: &Encoding) -> bool {
-    let is = Code::Is(code);
+fn is_general_opcode(row: &OperationRow, code: u8, encoding: &Encoding) -> bool {
+    let is = Opcode::Is(code);
     let is_vendor = match encoding.dialect {
         Dialect::Dwarf5 => false,
         Dialect::Llvm => code == LLVM_USER && row.user.get().is_some(),
         Dialect::Legacy => row.legacy == is,
         Dialect::Dwarf6 => {
-            row.six == is || row.six == Code::Unassigned && encoding.draft.get(row.name) == Some(code)
+            row.six == is || row.six == Opcode::Unassigned && encoding.draft.get(row.name) == Some(code)
         }
     };
     row.std == is || row.gnu == is || is_vendor
@@ -272,7 +274,7 @@ fn is_general_opcode(row: &Row, code: u8, encoding: &Encoding) -> bool {
 impl Failure {
     #[cold]
     fn error(self, encoding: &Encoding) -> Error {
-        let text = |name: Name| name.row().text;
+        let text = |name: OperationName| name.row().text;
         match self {
             Self::Missing(name) => missing(name, encoding),
             Self::TooLarge { name, needs, has } => {
@@ -291,7 +293,7 @@ impl Failure {
 }
 
 #[cold]
-pub(super) fn missing(name: Name, encoding: &Encoding) -> Error {
+pub(super) fn missing(name: OperationName, encoding: &Encoding) -> Error {
     if name.row().since > encoding.version {
         let what = Construct::Operation(name.row().text);
         let consumer = format!("a reader of DWARF {}", encoding.version);
@@ -345,7 +347,7 @@ macro_rules! make_encoder { ($(
 
     fn operands(encoder: &mut Encoder<'_>, op: Op<'_>, lebs: &mut Spelled) {
         match op { $(Op::$variant { $($field),* } => {
-            $(write_operand!(encoder lebs Name::$variant, $kind $field);)*
+            $(write_operand!(encoder lebs OperationName::$variant, $kind $field);)*
         })* }
     }
 } }
@@ -363,7 +365,7 @@ macro_rules! encoder_method {
         #[inline]
         pub fn $method(&mut self, $field: u64) -> &mut Self {
             if $since > 2 && self.encoding.version < $since {
-                self.fail(Failure::Missing(Name::$variant));
+                self.fail(Failure::Missing(OperationName::$variant));
             }
             write_byte_uleb(self.out, $std, $field);
             self
@@ -376,10 +378,10 @@ macro_rules! encoder_method {
         #[allow(clippy::extra_unused_lifetimes, reason = "only borrowed operands have it")]
         pub fn $method<'a>(&mut self $(, $field: operand_type!($kind))*) -> &mut Self {
             if self.opcode(
-                Name::$variant, code!($std), code!($gnu), code!($user), code!($legacy), code!($six), $since,
+                OperationName::$variant, code!($std), code!($gnu), code!($user), code!($legacy), code!($six), $since,
             ) {
                 let _lebs = &mut Shortest;
-                $(write_operand!(self _lebs Name::$variant, $kind $field);)*
+                $(write_operand!(self _lebs OperationName::$variant, $kind $field);)*
             }
             self
         }

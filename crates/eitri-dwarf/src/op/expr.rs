@@ -135,7 +135,7 @@ impl Expr {
 
 /// Branch target in an expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Label(u32);
+pub struct BranchLabel(u32);
 
 /// Builds an [`Expr`].
 ///
@@ -161,7 +161,7 @@ pub struct ExprBuilder {
     /// Offset to which each label is bound.
     labels: Vec<Option<usize>>,
     /// Offset of each branch operand, and its label.
-    branches: Vec<(usize, Label)>,
+    branches: Vec<(usize, BranchLabel)>,
     error: Option<Error>,
 }
 
@@ -200,13 +200,13 @@ impl ExprBuilder {
     }
 
     /// Returns a new label, not yet bound.
-    pub fn label(&mut self) -> Label {
+    pub fn label(&mut self) -> BranchLabel {
         self.labels.push(None);
-        Label(self.labels.len() as u32 - 1)
+        BranchLabel(self.labels.len() as u32 - 1)
     }
 
     /// Binds the label to the position after the last operation.
-    pub fn bind(&mut self, label: Label) -> &mut Self {
+    pub fn bind(&mut self, label: BranchLabel) -> &mut Self {
         match self.labels.get_mut(label.0 as usize) {
             Some(offset @ None) => *offset = Some(self.bytes.len()),
             Some(Some(_)) => self.fail("label is bound twice"),
@@ -216,18 +216,18 @@ impl ExprBuilder {
     }
 
     /// Appends `skip` to a label.
-    pub fn skip(&mut self, target: Label) -> &mut Self {
+    pub fn skip(&mut self, target: BranchLabel) -> &mut Self {
         self.ops().skip(0);
         self.branch(target)
     }
 
     /// Appends `bra` to a label.
-    pub fn bra(&mut self, target: Label) -> &mut Self {
+    pub fn bra(&mut self, target: BranchLabel) -> &mut Self {
         self.ops().bra(0);
         self.branch(target)
     }
 
-    fn branch(&mut self, target: Label) -> &mut Self {
+    fn branch(&mut self, target: BranchLabel) -> &mut Self {
         self.branches.push((self.bytes.len() - 2, target));
         self
     }

@@ -40,7 +40,7 @@ pub use compact::{COMPACT, Compact, Form};
 pub(crate) use decode::opcode;
 pub use decode::{Decoded, Decoder, Spelling};
 pub use encode::Encoder;
-pub use expr::{Expr, ExprBuilder, Fixup, FixupKind, Label, Ops, Slot};
+pub use expr::{BranchLabel, Expr, ExprBuilder, Fixup, FixupKind, Ops, Slot};
 #[cfg(feature = "write")]
 pub use gimli::GimliTarget;
 #[doc(hidden)]
@@ -112,14 +112,14 @@ impl Encoding {
 pub struct DraftCodes([u8; DRAFTS]);
 
 /// Number of operations without a number in the draft.
-const DRAFTS: usize = draft_index(Name::COUNT);
+const DRAFTS: usize = draft_index(OperationName::COUNT);
 
 /// Returns the number of such operations among the table's first `operations` rows.
 const fn draft_index(operations: usize) -> usize {
     let mut count = 0;
     let mut index = 0;
     while index < operations {
-        if let Code::Unassigned = ROWS[index].six {
+        if let Opcode::Unassigned = ROWS[index].six {
             count += 1;
         }
         index += 1;
@@ -136,16 +136,16 @@ impl DraftCodes {
     /// Ignored for operations that have a number in the draft. `code` must not be the number of another operation,
     /// because the bytes would be decoded as that operation.
     #[must_use]
-    pub const fn with(mut self, name: Name, code: u8) -> Self {
-        if let Code::Unassigned = ROWS[name as usize].six {
+    pub const fn with(mut self, name: OperationName, code: u8) -> Self {
+        if let Opcode::Unassigned = ROWS[name as usize].six {
             self.0[draft_index(name as usize)] = code;
         }
         self
     }
 
     /// Returns the number supplied for the operation, if any.
-    pub const fn get(&self, name: Name) -> Option<u8> {
-        let Code::Unassigned = ROWS[name as usize].six else { return None };
+    pub const fn get(&self, name: OperationName) -> Option<u8> {
+        let Opcode::Unassigned = ROWS[name as usize].six else { return None };
         match self.0[draft_index(name as usize)] {
             0 => None,
             code => Some(code),
@@ -161,13 +161,15 @@ impl Default for DraftCodes {
 
 impl core::fmt::Debug for DraftCodes {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_map().entries(Name::ALL.iter().filter_map(|&name| Some((name, self.get(name)?)))).finish()
+        f.debug_map()
+            .entries(OperationName::ALL.iter().filter_map(|&name| Some((name, self.get(name)?))))
+            .finish()
     }
 }
 
 /// Number of an operation in one encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Code {
+pub enum Opcode {
     /// The encoding lacks the operation.
     None,
     /// The operation is accepted or proposed, but has no number yet.
@@ -176,7 +178,7 @@ pub enum Code {
     Is(u8),
 }
 
-impl Code {
+impl Opcode {
     /// Returns the number, if any.
     pub const fn get(self) -> Option<u8> {
         match self {
@@ -188,23 +190,23 @@ impl Code {
 
 /// One operation's row in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Row {
+pub struct OperationRow {
     /// The operation.
-    pub name: Name,
+    pub name: OperationName,
     /// Name without `DW_OP_` and vendor prefix.
     pub text: &'static str,
     /// Names and kinds of the operands, in order.
     pub operands: &'static [(&'static str, OperandKind)],
     /// The opcode of DWARF 2 to 5.
-    pub std: Code,
+    pub std: Opcode,
     /// The GNU opcode.
-    pub gnu: Code,
+    pub gnu: Opcode,
     /// The sub-operation of `DW_OP_LLVM_user`.
-    pub user: Code,
+    pub user: Opcode,
     /// The one-byte opcode for older AMD debuggers.
-    pub legacy: Code,
+    pub legacy: Opcode,
     /// The opcode of the DWARF 6 draft.
-    pub six: Code,
+    pub six: Opcode,
     /// Number of stack elements popped and pushed. `None` if it varies.
     pub stack: (Option<u8>, Option<u8>),
     /// DWARF version that introduced the operation; 0 if it is not part of the standard.
@@ -249,20 +251,20 @@ macro_rules! make_ops { ($(
 
     /// Name of an operation: [`Op`] without operands.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-    pub enum Name { $(
+    pub enum OperationName { $(
         #[doc = concat!("`DW_OP_", $text, "`, with or without a vendor's prefix.")]
         $variant,
     )* }
 
-    impl Name {
+    impl OperationName {
         /// All operations, in the order of the table.
-        pub const ALL: &'static [Name] = &[$(Name::$variant),*];
+        pub const ALL: &'static [OperationName] = &[$(OperationName::$variant),*];
         /// Number of operations.
         pub const COUNT: usize = Self::ALL.len();
     }
 
-    static ROWS: [Row; Name::COUNT] = [$(Row {
-        name: Name::$variant,
+    static ROWS: [OperationRow; OperationName::COUNT] = [$(OperationRow {
+        name: OperationName::$variant,
         text: $text,
         operands: &[$((stringify!($field), OperandKind::$kind)),*],
         std: code!($std), gnu: code!($gnu), user: code!($user), legacy: code!($legacy), six: code!($six),
@@ -273,16 +275,16 @@ macro_rules! make_ops { ($(
 
     impl<'a> Op<'a> {
         /// Returns the operation's name.
-        pub const fn name(&self) -> Name {
-            match self { $(Op::$variant { .. } => Name::$variant),* }
+        pub const fn name(&self) -> OperationName {
+            match self { $(Op::$variant { .. } => OperationName::$variant),* }
         }
     }
 } }
 for_each_op!(make_ops);
 
-impl Name {
+impl OperationName {
     /// Returns the operation's row in the table.
-    pub fn row(self) -> &'static Row {
+    pub fn row(self) -> &'static OperationRow {
         &ROWS[self as usize]
     }
 
@@ -297,10 +299,10 @@ impl Name {
             alias.or_else(|| Self::ALL.iter().copied().find(|name| name.row().text == bare))
         };
         if let Some(bare) = text.strip_prefix("LLVM_") {
-            return named(bare).filter(|name| name.row().user != Code::None);
+            return named(bare).filter(|name| name.row().user != Opcode::None);
         }
         if let Some(bare) = text.strip_prefix("GNU_") {
-            return named(bare).filter(|name| name.row().gnu != Code::None);
+            return named(bare).filter(|name| name.row().gnu != Opcode::None);
         }
         named(text)
     }
@@ -313,22 +315,25 @@ impl Name {
 }
 
 /// Operations with another name in GNU's earlier forms.
-const GNU_NAMES: &[(&str, Name)] =
-    &[("push_tls_address", Name::FormTlsAddress), ("addr_index", Name::Addrx), ("const_index", Name::Constx)];
+const GNU_NAMES: &[(&str, OperationName)] = &[
+    ("push_tls_address", OperationName::FormTlsAddress),
+    ("addr_index", OperationName::Addrx),
+    ("const_index", OperationName::Constx),
+];
 
 /// Operations with another name in DWARF 6.
-const SIX_NAMES: &[(&str, Name)] = &[
-    ("form_tls_location", Name::FormTlsAddress),
-    ("push_object_location", Name::PushObjectAddress),
-    ("mod_trunc", Name::Mod),
-    ("aspace_deref", Name::Xderef),
-    ("aspace_deref_size", Name::XderefSize),
-    ("aspace_deref_type", Name::XderefType),
+const SIX_NAMES: &[(&str, OperationName)] = &[
+    ("form_tls_location", OperationName::FormTlsAddress),
+    ("push_object_location", OperationName::PushObjectAddress),
+    ("mod_trunc", OperationName::Mod),
+    ("aspace_deref", OperationName::Xderef),
+    ("aspace_deref_size", OperationName::XderefSize),
+    ("aspace_deref_type", OperationName::XderefType),
 ];
 
 impl Op<'_> {
     /// Returns the operation's row in the table.
-    pub fn row(&self) -> &'static Row {
+    pub fn row(&self) -> &'static OperationRow {
         self.name().row()
     }
 }

@@ -111,13 +111,13 @@ pub(crate) use for_each_op;
 /// Converts a cell in a code column to a [`Code`](super::Code).
 macro_rules! code {
     (_) => {
-        $crate::op::Code::None
+        $crate::op::Opcode::None
     };
     (TBA) => {
-        $crate::op::Code::Unassigned
+        $crate::op::Opcode::Unassigned
     };
     ($code:literal) => {
-        $crate::op::Code::Is($code)
+        $crate::op::Opcode::Is($code)
     };
 }
 pub(crate) use code;

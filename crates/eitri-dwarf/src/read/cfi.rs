@@ -10,7 +10,7 @@ use crate::op::{Encoding, Reg};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "`register` is the one whose rule it is, in the frame of the caller")]
-pub enum Instruction<'o> {
+pub enum CallFrameInstruction<'o> {
     /// No operation.
     Nop,
     /// Starts a new row.
@@ -64,7 +64,7 @@ pub struct FrameInstruction<'o> {
     /// Opcode, without an operand that shares the byte.
     pub opcode: u8,
     /// Decoded instruction.
-    pub instruction: Instruction<'o>,
+    pub instruction: CallFrameInstruction<'o>,
 }
 
 /// The instructions of an entry, in order.
@@ -74,7 +74,7 @@ pub struct FrameInstruction<'o> {
 /// [`Unsupported`](ErrorKind::Unsupported) for unknown opcodes, with the offset, and for an unknown augmentation of the
 /// CIE. The iterator ends after an error.
 #[derive(Debug, Clone)]
-pub struct Instructions<'o> {
+pub struct CallFrameInstructions<'o> {
     from: Cursor<'o>,
     start: u64,
     encoding: Encoding,
@@ -90,7 +90,7 @@ pub struct Instructions<'o> {
 
 const WHAT: &str = "a call frame instruction";
 
-impl<'o> Instructions<'o> {
+impl<'o> CallFrameInstructions<'o> {
     pub(super) fn new(section: FrameSection, address: u64, cie: &Cie<'o>, program: FrameProgram<'o>) -> Self {
         Self {
             from: Cursor::new("", program.bytes, cie.encoding.big_endian),
@@ -252,12 +252,12 @@ macro_rules! make_reader { ($(
     $kind:ident $constant:ident $name:literal $code:literal { $($field:ident: $operand:ident),* }
     $since:literal $dialects:ident;
 )*) => {
-    impl<'o> Instructions<'o> {
+    impl<'o> CallFrameInstructions<'o> {
         #[inline(always)]
-        fn instruction(&mut self, opcode: u8, low: u8) -> Result<Instruction<'o>> {
+        fn instruction(&mut self, opcode: u8, low: u8) -> Result<CallFrameInstruction<'o>> {
             Ok(match opcode {
                 $($code if is_in_dialect!($dialects self.encoding.dialect) => {
-                    Instruction::$kind { $($field: operand!(self low $operand)),* }
+                    CallFrameInstruction::$kind { $($field: operand!(self low $operand)),* }
                 })*
                 other => {
                     let text = format!("unknown call frame instruction {other:#04x}");
@@ -269,11 +269,11 @@ macro_rules! make_reader { ($(
 } }
 for_each_instruction!(make_reader);
 
-impl<'o> Iterator for Instructions<'o> {
+impl<'o> Iterator for CallFrameInstructions<'o> {
     type Item = Result<FrameInstruction<'o>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let mut read = FrameInstruction { offset: 0, opcode: 0, instruction: Instruction::Nop };
+        let mut read = FrameInstruction { offset: 0, opcode: 0, instruction: CallFrameInstruction::Nop };
         match self.read(&mut read) {
             Ok(is_there) => is_there.then_some(Ok(read)),
             Err(error) => Some(Err(error)),

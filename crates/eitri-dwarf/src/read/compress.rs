@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use super::cursor::Cursor;
-use super::elf::Section;
+use super::elf::ElfSection;
 use super::elf_header::File;
 use crate::error::{Count, Error, ErrorKind, Result};
 
@@ -34,7 +34,7 @@ enum Method {
 }
 
 /// Decompresses a debug section, and replaces its name `.zdebug_*` by the plain name. Does not change other sections.
-pub(super) fn expand(section: &mut Section<'_>, file: File, budget: &mut Budget) -> Result<()> {
+pub(super) fn expand(section: &mut ElfSection<'_>, file: File, budget: &mut Budget) -> Result<()> {
     let is_flagged = section.flags & SHF_COMPRESSED != 0 && section.is_debug();
     if !is_flagged && !section.name.starts_with(".zdebug_") {
         return Ok(());
@@ -43,7 +43,7 @@ pub(super) fn expand(section: &mut Section<'_>, file: File, budget: &mut Budget)
     contents(section, is_flagged, file, budget).map_err(|error| error.in_section(&name))
 }
 
-fn contents(section: &mut Section<'_>, is_flagged: bool, file: File, budget: &mut Budget) -> Result<()> {
+fn contents(section: &mut ElfSection<'_>, is_flagged: bool, file: File, budget: &mut Budget) -> Result<()> {
     const WHAT: &str = "the header of a compressed section";
     let (method, size, from);
     if is_flagged {

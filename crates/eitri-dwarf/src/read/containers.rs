@@ -18,7 +18,7 @@ use crate::error::{Count, Error, ErrorKind, Result};
 
 /// A member of a container.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Member<'d> {
+pub struct ContainerMember<'d> {
     /// Name in the container. U+FFFD replaces invalid UTF-8.
     pub name: String,
     /// Contents; `None` if they are compressed, and in a thin archive, where the name is a file name relative to the
@@ -28,7 +28,7 @@ pub struct Member<'d> {
     pub is_compressed: bool,
 }
 
-impl<'d> Member<'d> {
+impl<'d> ContainerMember<'d> {
     fn new(name: String, bytes: Cow<'d, [u8]>) -> Self {
         Self { name, bytes: Some(bytes), is_compressed: false }
     }
@@ -51,14 +51,14 @@ const MOST: usize = 1 << 20;
 /// [`Truncated`](ErrorKind::Truncated) or [`Malformed`](ErrorKind::Malformed), with the offset, where a header or a size
 /// cannot be right; [`Unsupported`](ErrorKind::Unsupported) for an unknown version or method of compression;
 /// [`TooLarge`](ErrorKind::TooLarge) if a member exceeds 4 GiB.
-pub fn members(bytes: &[u8]) -> Result<Option<Vec<Member<'_>>>> {
+pub fn members(bytes: &[u8]) -> Result<Option<Vec<ContainerMember<'_>>>> {
     let Some((all, errors)) = readable_members(bytes) else { return Ok(None) };
     errors.into_iter().next().map_or(Ok(Some(all)), Err)
 }
 
 /// Returns the container members that can be read, and the [errors](members) of the rest: after an error, the rest of
 /// the archive or bundle is left out, or the rest of the section in a host object.
-pub fn readable_members(bytes: &[u8]) -> Option<(Vec<Member<'_>>, Vec<Error>)> {
+pub fn readable_members(bytes: &[u8]) -> Option<(Vec<ContainerMember<'_>>, Vec<Error>)> {
     let mut members = Vec::new();
     let read = match bytes {
         _ if bytes.starts_with(ARCHIVE) => archive(bytes, false, &mut members),
@@ -84,7 +84,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 /// Reads an archive's members. System V ABI, chapter 7; the GNU and BSD variants differ in long names.
-fn archive<'d>(bytes: &'d [u8], is_thin: bool, all: &mut Vec<Member<'d>>) -> Result<()> {
+fn archive<'d>(bytes: &'d [u8], is_thin: bool, all: &mut Vec<ContainerMember<'d>>) -> Result<()> {
     const WHAT: &str = "a member of the archive";
     let mut from = Cursor::new("", bytes, false).at(8, WHAT)?;
     let mut long: &[u8] = &[];
@@ -136,7 +136,7 @@ fn archive<'d>(bytes: &'d [u8], is_thin: bool, all: &mut Vec<Member<'d>>) -> Res
             continue;
         }
         let bytes = (!is_thin).then_some(Cow::Borrowed(data));
-        all.push(Member { name: text(name), bytes, is_compressed: false });
+        all.push(ContainerMember { name: text(name), bytes, is_compressed: false });
         if all.len() > MOST {
             return Err(malformed(&from, position, &format!("archive has more than {MOST} members")));
         }
@@ -145,7 +145,7 @@ fn archive<'d>(bytes: &'d [u8], is_thin: bool, all: &mut Vec<Member<'d>>) -> Res
 }
 
 /// Reads the members of an offload bundle. Returns its size in bytes. Clang documentation, "Clang Offload Bundler".
-fn bundle<'d>(bytes: &'d [u8], all: &mut Vec<Member<'d>>) -> Result<usize> {
+fn bundle<'d>(bytes: &'d [u8], all: &mut Vec<ContainerMember<'d>>) -> Result<usize> {
     const WHAT: &str = "the table of the offload bundle";
     let mut from = Cursor::new("", bytes, false).at(BUNDLE.len() as u64, WHAT)?;
     let count = from.uint(8, WHAT)?;
@@ -163,14 +163,14 @@ fn bundle<'d>(bytes: &'d [u8], all: &mut Vec<Member<'d>>) -> Result<usize> {
         let data = data.ok_or_else(|| malformed(&from, position, "member exceeds the bundle"))?;
         end = end.max(offset as usize + data.len());
         if !data.is_empty() {
-            all.push(Member::new(text(name), Cow::Borrowed(data)));
+            all.push(ContainerMember::new(text(name), Cow::Borrowed(data)));
         }
     }
     Ok(end.max(from.offset() as usize))
 }
 
 /// Reads the members of a compressed bundle. Returns its size in bytes.
-fn compressed(bytes: &[u8], all: &mut Vec<Member<'_>>) -> Result<usize> {
+fn compressed(bytes: &[u8], all: &mut Vec<ContainerMember<'_>>) -> Result<usize> {
     const WHAT: &str = "the header of the compressed offload bundle";
     let mut from = Cursor::new("", bytes, false).at(COMPRESSED.len() as u64, WHAT)?;
     let version = from.u16(WHAT)?;
@@ -192,7 +192,7 @@ fn compressed(bytes: &[u8], all: &mut Vec<Member<'_>>) -> Result<usize> {
     let expanded = compress::bundle(method, data, size)?;
     let mut members = Vec::new();
     let read = bundle(&expanded, &mut members);
-    all.extend(members.into_iter().map(|member| Member {
+    all.extend(members.into_iter().map(|member| ContainerMember {
         name: member.name,
         bytes: member.bytes.map(|bytes| Cow::Owned(bytes.into_owned())),
         is_compressed: false,
@@ -201,7 +201,7 @@ fn compressed(bytes: &[u8], all: &mut Vec<Member<'_>>) -> Result<usize> {
 }
 
 /// Reads a host object's members. Returns the errors in its sections.
-fn host<'d>(bytes: &'d [u8], all: &mut Vec<Member<'d>>) -> Result<Vec<Error>> {
+fn host<'d>(bytes: &'d [u8], all: &mut Vec<ContainerMember<'d>>) -> Result<Vec<Error>> {
     let mut errors = Vec::new();
     // Only sections matter here, because the object's debug sections can be unreadable.
     for (name, data) in Object::raw_sections(bytes)? {
@@ -220,7 +220,7 @@ fn host<'d>(bytes: &'d [u8], all: &mut Vec<Member<'d>>) -> Result<Vec<Error>> {
 
 /// Reads consecutive bundles, each aligned to a page. `is_only` is set if the section contains nothing else but
 /// padding.
-fn bundles<'d>(data: &'d [u8], is_only: bool, all: &mut Vec<Member<'d>>) -> Result<()> {
+fn bundles<'d>(data: &'d [u8], is_only: bool, all: &mut Vec<ContainerMember<'d>>) -> Result<()> {
     let mut position = 0;
     // The next bundle starts at the next occurrence of its first bytes.
     let is_first = |four: &[u8]| four == &BUNDLE[..4] || four == COMPRESSED;
@@ -251,7 +251,7 @@ fn bundles<'d>(data: &'d [u8], is_only: bool, all: &mut Vec<Member<'d>>) -> Resu
 }
 
 /// Reads the images of LLVM's offload binaries.
-fn packages<'d>(data: &'d [u8], all: &mut Vec<Member<'d>>) -> Result<()> {
+fn packages<'d>(data: &'d [u8], all: &mut Vec<ContainerMember<'d>>) -> Result<()> {
     const WHAT: &str = "an offload binary";
     let mut binaries = Cursor::new("", data, false);
     while skip_zeros(&mut binaries, PACKAGE, WHAT)? {
@@ -289,7 +289,7 @@ fn packages<'d>(data: &'d [u8], all: &mut Vec<Member<'d>>) -> Result<()> {
         let mut inside = from.at(image, WHAT)?;
         let contents = inside.take(bytes, WHAT)?;
         if !contents.is_empty() {
-            all.push(Member::new(name.join("-"), Cow::Borrowed(contents)));
+            all.push(ContainerMember::new(name.join("-"), Cow::Borrowed(contents)));
         }
         // The image is the last part; if there is none, all bytes after the first belong to other parts.
         let end = (inside.offset() as usize).max(PACKAGE.len());
@@ -304,7 +304,7 @@ fn packages<'d>(data: &'d [u8], all: &mut Vec<Member<'d>>) -> Result<()> {
 }
 
 /// Reads the cubins of NVIDIA's fat binaries.
-fn fat_binaries<'d>(data: &'d [u8], all: &mut Vec<Member<'d>>) -> Result<()> {
+fn fat_binaries<'d>(data: &'d [u8], all: &mut Vec<ContainerMember<'d>>) -> Result<()> {
     const WHAT: &str = "a fat binary";
     let mut from = Cursor::new("", data, false);
     // Aligned to eight bytes.
@@ -334,7 +334,7 @@ fn fat_binaries<'d>(data: &'d [u8], all: &mut Vec<Member<'d>>) -> Result<()> {
             if kind == 2 {
                 let is_compressed = !data.starts_with(ELF);
                 let bytes = (!is_compressed).then_some(Cow::Borrowed(data));
-                all.push(Member { name: format!("sm_{sm}"), bytes, is_compressed });
+                all.push(ContainerMember { name: format!("sm_{sm}"), bytes, is_compressed });
             }
             if inside.offset() <= start {
                 return Err(malformed(&inside, start, "fat binary has no header"));

@@ -74,8 +74,8 @@ pub struct Object<'d> {
     os_abi: u8,
     is_64: bool,
     big_endian: bool,
-    sections: Vec<Section<'d>>,
-    symbols: Vec<Symbol<'d>>,
+    sections: Vec<ElfSection<'d>>,
+    symbols: Vec<ElfSymbol<'d>>,
     /// Made when a symbol is looked for by name.
     by_name: OnceLock<ByName>,
     /// Collected at the first request.
@@ -94,8 +94,8 @@ pub struct Object<'d> {
 pub(super) struct Parts<'d> {
     /// Number of NVIDIA's processor; 0 if it is unknown.
     pub(super) number: u16,
-    pub(super) sections: Vec<Section<'d>>,
-    pub(super) symbols: Vec<Symbol<'d>>,
+    pub(super) sections: Vec<ElfSection<'d>>,
+    pub(super) symbols: Vec<ElfSymbol<'d>>,
 }
 
 /// A section `.nv.merc.*` in a cubin for sm_100 and later: a copy for the finalizer. The copy is not read.
@@ -109,7 +109,7 @@ pub struct MercuryCopy {
     pub is_equal: bool,
 }
 
-fn mercury_copies(sections: &[Section<'_>]) -> Vec<MercuryCopy> {
+fn mercury_copies(sections: &[ElfSection<'_>]) -> Vec<MercuryCopy> {
     let copies = sections.iter().enumerate().filter_map(|(copy, section)| {
         let name = section.name.strip_prefix(".nv.merc")?;
         let original = sections.iter().position(|section| section.name == name);
@@ -121,7 +121,7 @@ fn mercury_copies(sections: &[Section<'_>]) -> Vec<MercuryCopy> {
 
 /// A section of an ELF file.
 #[derive(Debug, Clone)]
-pub struct Section<'d> {
+pub struct ElfSection<'d> {
     /// Name; a compressed debug section has the name of the uncompressed section.
     pub name: Cow<'d, str>,
     /// `sh_type`.
@@ -146,7 +146,7 @@ pub struct Section<'d> {
     pub moved: u64,
 }
 
-impl Section<'_> {
+impl ElfSection<'_> {
     /// Whether the section is loaded (`SHF_ALLOC`).
     pub fn is_loaded(&self) -> bool {
         self.flags & SHF_ALLOC != 0
@@ -172,7 +172,7 @@ impl Section<'_> {
 
 /// Symbol kind. ELF `st_info`, the low four bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SymbolKind {
+pub enum ElfSymbolKind {
     /// Unspecified.
     None,
     /// Data.
@@ -189,7 +189,7 @@ pub enum SymbolKind {
 
 /// A symbol of an ELF file.
 #[derive(Debug, Clone)]
-pub struct Symbol<'d> {
+pub struct ElfSymbol<'d> {
     /// Name. A section's symbol has the section's name.
     pub name: Cow<'d, str>,
     /// Index of the section in [`Object::sections`]. `None` if the symbol is absolute or undefined.
@@ -199,7 +199,7 @@ pub struct Symbol<'d> {
     /// Size in bytes, 0 if unspecified.
     pub size: u64,
     /// Symbol kind.
-    pub kind: SymbolKind,
+    pub kind: ElfSymbolKind,
     /// Whether other files can refer to it.
     pub is_global: bool,
     /// Whether this file defines it.
@@ -487,12 +487,12 @@ impl<'d> Object<'d> {
     }
 
     /// Returns all sections. The index is ELF's; section 0 is empty.
-    pub fn sections(&self) -> &[Section<'d>] {
+    pub fn sections(&self) -> &[ElfSection<'d>] {
         &self.sections
     }
 
     /// Returns a name's first section.
-    pub fn section(&self, name: &str) -> Option<&Section<'d>> {
+    pub fn section(&self, name: &str) -> Option<&ElfSection<'d>> {
         self.sections.iter().find(|section| section.name == name)
     }
 
@@ -514,12 +514,12 @@ impl<'d> Object<'d> {
     }
 
     /// Returns all symbols, in file order.
-    pub fn symbols(&self) -> &[Symbol<'d>] {
+    pub fn symbols(&self) -> &[ElfSymbol<'d>] {
         &self.symbols
     }
 
     /// Returns the symbol with a name; if there are several, a defined symbol.
-    pub fn symbol(&self, name: &str) -> Option<&Symbol<'d>> {
+    pub fn symbol(&self, name: &str) -> Option<&ElfSymbol<'d>> {
         self.by_name.get_or_init(|| ByName::new(&self.symbols)).find(&self.symbols, name)
     }
 
@@ -616,7 +616,7 @@ struct ByName {
 }
 
 impl ByName {
-    fn new(symbols: &[Symbol<'_>]) -> Self {
+    fn new(symbols: &[ElfSymbol<'_>]) -> Self {
         let hasher = DefaultHashBuilder::default();
         let mut indices = HashTable::with_capacity(symbols.len());
         let hash = |name: &str| hasher.hash_one(name);
@@ -634,7 +634,7 @@ impl ByName {
         Self { hasher, indices }
     }
 
-    fn find<'s, 'd>(&self, symbols: &'s [Symbol<'d>], name: &str) -> Option<&'s Symbol<'d>> {
+    fn find<'s, 'd>(&self, symbols: &'s [ElfSymbol<'d>], name: &str) -> Option<&'s ElfSymbol<'d>> {
         let is_same = |index: &u32| symbols[*index as usize].name == name;
         let index = self.indices.find(self.hasher.hash_one(name), is_same)?;
         Some(&symbols[*index as usize])
@@ -643,7 +643,7 @@ impl ByName {
 
 /// Assigns disjoint addresses after all sections to undefined symbols. After the last address, which no program
 /// reaches, the addresses wrap around.
-fn place_symbols(symbols: &mut [Symbol<'_>], sections: &[Section<'_>], sizes: &Sizes<'_>) {
+fn place_symbols(symbols: &mut [ElfSymbol<'_>], sections: &[ElfSection<'_>], sizes: &Sizes<'_>) {
     let ends = sections.iter().filter(|section| section.is_loaded());
     let mut next = ends.map(|section| section.address.wrapping_add(section.size)).max().unwrap_or(0);
     for symbol in symbols.iter_mut().filter(|symbol| !symbol.is_defined && !symbol.name.is_empty()) {
@@ -667,8 +667,8 @@ type Groups<'d> = BTreeMap<(usize, u64), Cow<'d, str>>;
 /// key, and its contents are a flag word and the member indices.
 fn groups<'d>(
     header: &Header,
-    sections: &[Section<'d>],
-    symbols: &[Symbol<'d>],
+    sections: &[ElfSection<'d>],
+    symbols: &[ElfSymbol<'d>],
     merged: &[Merged],
 ) -> Groups<'d> {
     let mut keys = Groups::new();
@@ -678,7 +678,7 @@ fn groups<'d>(
             let word = [word[0], word[1], word[2], word[3]];
             let member = if header.big_endian { u32::from_be_bytes(word) } else { u32::from_le_bytes(word) };
             let member = member as usize;
-            if sections.get(member).is_some_and(Section::is_debug) {
+            if sections.get(member).is_some_and(ElfSection::is_debug) {
                 let place = merged.binary_search_by_key(&member, |part| part.section);
                 let place = place.map_or((member, 0), |number| (merged[number].into, merged[number].offset));
                 keys.insert(place, symbol.name.clone());
@@ -688,7 +688,7 @@ fn groups<'d>(
     keys
 }
 
-fn merged(sections: &[Section<'_>]) -> Vec<Merged> {
+fn merged(sections: &[ElfSection<'_>]) -> Vec<Merged> {
     let mut firsts: BTreeMap<&str, (usize, u64)> = BTreeMap::new();
     let mut keys = Vec::new();
     for (section, one) in sections.iter().enumerate().filter(|(_, one)| one.is_debug()) {
@@ -702,7 +702,7 @@ fn merged(sections: &[Section<'_>]) -> Vec<Merged> {
 }
 
 /// Returns the fields whose relocations cannot be applied, sorted by section and offset.
-fn unreadable(sections: &[Section<'_>], unapplied: Vec<Unapplied>) -> Vec<UnreadableField> {
+fn unreadable(sections: &[ElfSection<'_>], unapplied: Vec<Unapplied>) -> Vec<UnreadableField> {
     let mut names = BTreeMap::new();
     let mut fields: Vec<_> = unapplied
         .into_iter()
@@ -721,7 +721,7 @@ fn unreadable(sections: &[Section<'_>], unapplied: Vec<Unapplied>) -> Vec<Unread
 }
 
 fn merge(
-    sections: &mut [Section<'_>],
+    sections: &mut [ElfSection<'_>],
     merged: &[Merged],
     undefined: &mut [Undefined],
     unapplied: &mut [Unapplied],

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::compress;
 use super::cursor::Cursor;
-use super::elf::{CUDA, Section, Symbol, SymbolKind};
+use super::elf::{CUDA, ElfSection, ElfSymbol, ElfSymbolKind};
 use super::reloc::{AVR, MSP430};
 use crate::error::{Count, Error, ErrorKind, Result};
 
@@ -131,7 +131,7 @@ impl Header {
         })
     }
 
-    pub(super) fn sections<'d>(&self, bytes: &'d [u8]) -> Result<Vec<Section<'d>>> {
+    pub(super) fn sections<'d>(&self, bytes: &'d [u8]) -> Result<Vec<ElfSection<'d>>> {
         if self.section_table == 0 {
             return Ok(Vec::new());
         }
@@ -156,7 +156,7 @@ impl Header {
             let raw = self.raw_section(bytes, index)?;
             let name = text_at(names, raw.name.into());
             let data = if index == 0 { &[] } else { self.contents(bytes, &raw, &name)? };
-            let mut section = Section {
+            let mut section = ElfSection {
                 kind: raw.kind,
                 flags: raw.flags,
                 address: raw.address,
@@ -209,12 +209,16 @@ impl Header {
     }
 
     /// Returns the symbols and their section's index.
-    pub(super) fn symbols<'d>(&self, sections: &[Section<'d>]) -> Result<(Option<usize>, Vec<Symbol<'d>>)> {
+    pub(super) fn symbols<'d>(
+        &self,
+        sections: &[ElfSection<'d>],
+    ) -> Result<(Option<usize>, Vec<ElfSymbol<'d>>)> {
         let find = |kind| sections.iter().position(|section| section.kind == kind);
         let Some(table) = find(SHT_SYMTAB).or_else(|| find(SHT_DYNSYM)) else {
             return Ok((None, Vec::new()));
         };
-        let is_wide = |other: &&Section<'_>| other.kind == SHT_SYMTAB_SHNDX && other.link as usize == table;
+        let is_wide =
+            |other: &&ElfSection<'_>| other.kind == SHT_SYMTAB_SHNDX && other.link as usize == table;
         let wide = sections.iter().find(is_wide).map_or(&[][..], |section| &section.data);
         let mut wide = Cursor::new("", wide, self.big_endian);
         let names = sections.get(sections[table].link as usize).filter(|names| names.kind == SHT_STRTAB);
@@ -251,20 +255,20 @@ impl Header {
             let base = section.filter(|_| self.is_placed()).map_or(0, |section| sections[section].address);
             let is_defined = section.is_some() || index == SHN_ABS;
             let kind = match info & 0xf {
-                0 => SymbolKind::None,
-                1 => SymbolKind::Object,
-                2 => SymbolKind::Func,
-                3 => SymbolKind::Section,
-                4 => SymbolKind::File,
-                other => SymbolKind::Other(other),
+                0 => ElfSymbolKind::None,
+                1 => ElfSymbolKind::Object,
+                2 => ElfSymbolKind::Func,
+                3 => ElfSymbolKind::Section,
+                4 => ElfSymbolKind::File,
+                other => ElfSymbolKind::Other(other),
             };
             let name = match (kind, section) {
-                (SymbolKind::Section, Some(section)) if name == 0 => sections[section].name.clone(),
+                (ElfSymbolKind::Section, Some(section)) if name == 0 => sections[section].name.clone(),
                 _ => text_at(names, name.into()),
             };
             let address = if is_defined { base.wrapping_add(value) } else { 0 };
             let is_global = info >> 4 != 0;
-            symbols.push(Symbol { name, section, address, size, kind, is_global, is_defined });
+            symbols.push(ElfSymbol { name, section, address, size, kind, is_global, is_defined });
         }
         Ok((Some(table), symbols))
     }
@@ -272,10 +276,10 @@ impl Header {
 
 /// Assigns every loaded section a separate address. In a cubin, these are the functions and then the global memory
 /// sections, because constant, shared and local memory have separate address spaces from 0.
-pub(super) fn place_sections(sections: &mut [Section<'_>], machine: u16) -> Result<()> {
+pub(super) fn place_sections(sections: &mut [ElfSection<'_>], machine: u16) -> Result<()> {
     let (mut next, align) = if matches!(machine, AVR | MSP430) { BASES_16 } else { BASES };
     sections.iter_mut().for_each(|section| section.address = 0);
-    let kinds: &[fn(&Section<'_>) -> bool] = match machine {
+    let kinds: &[fn(&ElfSection<'_>) -> bool] = match machine {
         CUDA => &[
             |section| section.is_code(),
             |section| section.is_loaded() && section.name.starts_with(".nv.global"),

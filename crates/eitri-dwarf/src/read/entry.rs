@@ -12,7 +12,7 @@ use super::lists::{ListEntry, ListKind};
 use super::shape::{Shape, Step};
 use super::unit::{Contents, Unit};
 use super::units::read;
-use super::value::{ADDRX_OFFSET, Attribute, Slice, Str, Value, reference, resolve};
+use super::value::{ADDRX_OFFSET, Attribute, ResolvedValue, Slice, Str, reference, resolve};
 use crate::error::{Error, Result};
 
 /// Maximum length of a reference chain: more than any file needs, and an end for cyclic chains.
@@ -192,20 +192,20 @@ impl<'r, 'o> Entry<'r, 'o> {
     }
 
     /// Returns the value of the first attribute with this name.
-    pub fn attr(self, name: DwAt) -> Option<Value<'o>> {
+    pub fn attr(self, name: DwAt) -> Option<ResolvedValue<'o>> {
         let specs = self.declaration()?.attributes();
         let index = specs.iter().position(|spec| spec.name() == name)?;
         if !self.unit().contents.unreadable.is_empty() {
-            return Some(self.checked(&specs[..=index])?.unwrap_or(Value::Unreadable));
+            return Some(self.checked(&specs[..=index])?.unwrap_or(ResolvedValue::Unreadable));
         }
         let mut raw = self.raw();
         let value = match raw.skip_attributes(&specs[..index]) {
             Ok(()) if specs[index].form() != ADDRX_OFFSET => {
                 raw.read_attribute(specs[index]).ok()?.raw_value()
             }
-            _ => return Some(self.checked(&specs[..=index])?.unwrap_or(Value::Unreadable)),
+            _ => return Some(self.checked(&specs[..=index])?.unwrap_or(ResolvedValue::Unreadable)),
         };
-        Some(resolve(self.dwarf, self.unit(), specs[index], value).unwrap_or(Value::Unreadable))
+        Some(resolve(self.dwarf, self.unit(), specs[index], value).unwrap_or(ResolvedValue::Unreadable))
     }
 
     /// Returns the error for the first attribute with this name, if its value cannot be read.
@@ -220,7 +220,7 @@ impl<'r, 'o> Entry<'r, 'o> {
     /// Reads attributes, and returns the last attribute's value or error. Unlike `gimli`'s reader it knows all forms,
     /// and fields that cannot be read.
     #[cold]
-    fn checked(self, specs: &[AttributeSpecification]) -> Option<Result<Value<'o>>> {
+    fn checked(self, specs: &[AttributeSpecification]) -> Option<Result<ResolvedValue<'o>>> {
         let mut rest = self.encoded();
         let contents = &self.unit().contents;
         let table = &self.dwarf.tables[contents.table as usize];
@@ -249,22 +249,22 @@ impl<'r, 'o> Entry<'r, 'o> {
 
     /// Returns the entry to which a value refers.
     #[doc(hidden)]
-    pub fn referred(self, value: Value<'o>) -> Option<Self> {
+    pub fn referred(self, value: ResolvedValue<'o>) -> Option<Self> {
         match value {
-            Value::Reference(offset) => self.dwarf.entry_at(offset),
-            Value::Signature(signature) => self.dwarf.type_of_signature(signature),
+            ResolvedValue::Reference(offset) => self.dwarf.entry_at(offset),
+            ResolvedValue::Signature(signature) => self.dwarf.type_of_signature(signature),
             _ => None,
         }
     }
 
     /// Returns the value of an attribute that the entry itself has, or its abstract instance (`DW_AT_abstract_origin`)
     /// or declaration (`DW_AT_specification`), and so on.
-    pub fn inherited(self, name: DwAt) -> Option<Value<'o>> {
+    pub fn inherited(self, name: DwAt) -> Option<ResolvedValue<'o>> {
         self.inherited_from(name).map(|inherited| inherited.1)
     }
 
     /// Returns the value of an attribute that can be [inherited](Self::inherited), and the entry that has it.
-    fn inherited_from(self, name: DwAt) -> Option<(Self, Value<'o>)> {
+    fn inherited_from(self, name: DwAt) -> Option<(Self, ResolvedValue<'o>)> {
         let mut entry = self;
         for _ in 0..MOST_STEPS {
             if let Some(value) = entry.attr(name) {
@@ -292,7 +292,7 @@ impl<'r, 'o> Entry<'r, 'o> {
     /// Calls `each` with each attribute's name and value, and then with those of each attribute that may be
     /// [inherited](Self::inherited). A value is `None` if it refers to what the file does not have.
     #[doc(hidden)]
-    pub fn each_with_inherited(self, mut each: impl FnMut(DwAt, Option<Value<'o>>)) {
+    pub fn each_with_inherited(self, mut each: impl FnMut(DwAt, Option<ResolvedValue<'o>>)) {
         let mut entry = self;
         for _ in 0..MOST_STEPS {
             let mut rest = entry.encoded();
@@ -341,7 +341,7 @@ impl<'r, 'o> Entry<'r, 'o> {
     /// Returns the start address: `DW_AT_low_pc`.
     pub fn low_pc(self) -> Option<u64> {
         match self.attr(dw::DW_AT_low_pc)? {
-            Value::Address(address) => Some(address),
+            ResolvedValue::Address(address) => Some(address),
             _ => None,
         }
     }
@@ -352,13 +352,13 @@ impl<'r, 'o> Entry<'r, 'o> {
     /// # Errors
     /// The errors that [`List`](super::List) returns.
     pub fn ranges(self) -> Result<Vec<Range<u64>>> {
-        if let Some(Value::RngList(offset)) = self.attr(dw::DW_AT_ranges) {
+        if let Some(ResolvedValue::RngList(offset)) = self.attr(dw::DW_AT_ranges) {
             let list = self.dwarf.ranges(self.unit(), offset)?;
             return list.map(|entry| entry.map(|entry| entry.start..entry.end)).collect();
         }
         let Some(low) = self.low_pc() else { return Ok(Vec::new()) };
         let high = match self.attr(dw::DW_AT_high_pc) {
-            Some(Value::Address(high)) => high,
+            Some(ResolvedValue::Address(high)) => high,
             Some(size) => match size.unsigned() {
                 Some(size) => low.wrapping_add(size),
                 None => return Ok(Vec::new()),
@@ -375,19 +375,19 @@ impl<'r, 'o> Entry<'r, 'o> {
     /// The errors that [`List`](super::List) returns.
     pub fn locations(self, name: DwAt) -> Result<Option<Vec<ListEntry<'o>>>> {
         match self.attr(name) {
-            Some(Value::LocList(offset)) => {
+            Some(ResolvedValue::LocList(offset)) => {
                 let mut list = Vec::new();
                 let read = self.dwarf.read_locations(self.unit(), offset, &mut list);
                 read.map(|()| Some(list)).map_err(|error: Error| error.or_at(self.place()))
             }
-            Some(Value::Expr(expr)) => Ok(Some(Vec::from([ListEntry {
+            Some(ResolvedValue::Expr(expr)) => Ok(Some(Vec::from([ListEntry {
                 offset: self.offset(),
                 kind: ListKind::Default,
                 start: 0,
                 end: 0,
                 expr,
             }]))),
-            Some(Value::Unreadable) => self.problem(name).map_or(Ok(None), Err),
+            Some(ResolvedValue::Unreadable) => self.problem(name).map_or(Ok(None), Err),
             _ => Ok(None),
         }
     }
@@ -431,7 +431,7 @@ impl<'o> Unresolved<'_, '_, 'o> {
     /// Returns the value.
     #[inline]
     #[doc(hidden)]
-    pub fn value(self) -> Option<Value<'o>> {
+    pub fn value(self) -> Option<ResolvedValue<'o>> {
         resolve(self.entry.dwarf, self.entry.unit(), self.spec, self.read.raw_value()).ok()
     }
 
@@ -479,9 +479,9 @@ impl<'o> Iterator for Attributes<'_, 'o> {
         let is_readable =
             unit.contents.unreadable.is_empty() || unit.contents.unreadable(&before, &self.rest).is_none();
         let value = if is_readable {
-            resolve(dwarf, unit, spec, raw.raw_value()).unwrap_or(Value::Unreadable)
+            resolve(dwarf, unit, spec, raw.raw_value()).unwrap_or(ResolvedValue::Unreadable)
         } else {
-            Value::Unreadable
+            ResolvedValue::Unreadable
         };
         let form = if spec.form() == ADDRX_OFFSET { ADDRX_OFFSET } else { raw.form() };
         Some(Attribute { name: spec.name(), form, value })

@@ -1,7 +1,7 @@
 //! Call frame information: `.debug_frame` (DWARF 5 sections 6.4 and 7.24, versions 1, 3 and 4) and
 //! `.eh_frame` (Linux Standard Base, section 10.6).
 
-use super::cfi::Instructions;
+use super::cfi::CallFrameInstructions;
 use super::cursor::{Cursor, is_address_size, max_address};
 use super::errors::Errors;
 use super::frame_index::FdeIndex;
@@ -240,13 +240,13 @@ impl<'o> Frames<'o> {
     }
 
     /// Returns a CIE's instructions.
-    pub fn initial_instructions(&self, cie: &Cie<'o>) -> Instructions<'o> {
-        Instructions::new(self.section, self.address, cie, cie.instructions)
+    pub fn initial_instructions(&self, cie: &Cie<'o>) -> CallFrameInstructions<'o> {
+        CallFrameInstructions::new(self.section, self.address, cie, cie.instructions)
     }
 
     /// Returns an FDE's instructions, without its CIE's instructions.
-    pub fn instructions(&self, fde: &Fde<'o>) -> Instructions<'o> {
-        Instructions::new(self.section, self.address, self.cie(fde), fde.instructions)
+    pub fn instructions(&self, fde: &Fde<'o>) -> CallFrameInstructions<'o> {
+        CallFrameInstructions::new(self.section, self.address, self.cie(fde), fde.instructions)
     }
 
     /// Returns an FDE's rows, which its CIE's instructions and then its own instructions make.

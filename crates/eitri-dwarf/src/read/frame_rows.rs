@@ -1,6 +1,6 @@
 //! Call frame rows: the CFA and the locations of the caller's registers, for each pc. DWARF 5 section 6.4.1.
 
-use super::cfi::{FrameInstruction, Instruction, Instructions};
+use super::cfi::{CallFrameInstruction, CallFrameInstructions, FrameInstruction};
 use super::cursor::max_address;
 use super::frame::Fde;
 use crate::error::{Error, ErrorKind, Result};
@@ -26,7 +26,7 @@ pub enum CfaRule<'o> {
 
 /// Rule of a caller's register. A register without a rule follows the ABI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rule<'o> {
+pub enum RegisterRule<'o> {
     /// The register cannot be restored.
     Undefined,
     /// The register has not changed.
@@ -53,7 +53,7 @@ pub struct FrameRow<'o> {
     /// Rule of the CFA.
     pub cfa: CfaRule<'o>,
     /// Rules of registers, sorted by register.
-    pub rules: Vec<(Reg, Rule<'o>)>,
+    pub rules: Vec<(Reg, RegisterRule<'o>)>,
     /// Size in bytes of the arguments on the stack.
     pub args_size: u64,
     /// Whether the return address is signed (AArch64).
@@ -62,12 +62,12 @@ pub struct FrameRow<'o> {
 
 impl<'o> FrameRow<'o> {
     /// Returns a register's rule, if any.
-    pub fn rule(&self, register: Reg) -> Option<Rule<'o>> {
+    pub fn rule(&self, register: Reg) -> Option<RegisterRule<'o>> {
         let index = self.rules.binary_search_by_key(&register, |&(known, _)| known).ok()?;
         Some(self.rules[index].1)
     }
 
-    fn set(&mut self, register: Reg, rule: Rule<'o>) -> Result<(), &'static str> {
+    fn set(&mut self, register: Reg, rule: RegisterRule<'o>) -> Result<(), &'static str> {
         // Registers are usually set in order.
         let is_last = self.rules.last().is_none_or(|&(last, _)| last < register);
         let search = if is_last {
@@ -92,16 +92,16 @@ const MOST_REMEMBERED: usize = 0x4_0000;
 /// The rows of an FDE, in order.
 #[derive(Debug, Clone)]
 pub struct FrameRows<'o> {
-    initial: Instructions<'o>,
-    instructions: Instructions<'o>,
+    initial: CallFrameInstructions<'o>,
+    instructions: CallFrameInstructions<'o>,
     /// Last instruction read.
     last: FrameInstruction<'o>,
     /// Rules after the CIE's instructions; `None` before they were run.
-    first: Option<Vec<(Reg, Rule<'o>)>>,
+    first: Option<Vec<(Reg, RegisterRule<'o>)>>,
     row: FrameRow<'o>,
     remembered: Vec<Remembered<'o>>,
     /// Rules of all remembered states, concatenated.
-    remembered_rules: Vec<(Reg, Rule<'o>)>,
+    remembered_rules: Vec<(Reg, RegisterRule<'o>)>,
     /// Location of the next row; `None` after the last.
     next: Option<u64>,
     end: u64,
@@ -118,7 +118,11 @@ struct Remembered<'o> {
 }
 
 impl<'o> FrameRows<'o> {
-    pub(super) fn new(initial: Instructions<'o>, instructions: Instructions<'o>, fde: &Fde<'o>) -> Self {
+    pub(super) fn new(
+        initial: CallFrameInstructions<'o>,
+        instructions: CallFrameInstructions<'o>,
+        fde: &Fde<'o>,
+    ) -> Self {
         let mask = max_address(initial.encoding().address_bytes);
         let row = FrameRow {
             start: fde.start,
@@ -131,7 +135,7 @@ impl<'o> FrameRows<'o> {
         Self {
             initial,
             instructions,
-            last: FrameInstruction { offset: 0, opcode: 0, instruction: Instruction::Nop },
+            last: FrameInstruction { offset: 0, opcode: 0, instruction: CallFrameInstruction::Nop },
             first: None,
             row,
             remembered: Vec::new(),
@@ -206,20 +210,20 @@ impl<'o> FrameRows<'o> {
         let row = &mut self.row;
         let mut set = |register, rule| row.set(register, rule);
         let done = match self.last.instruction {
-            Instruction::Nop => Ok(()),
-            Instruction::AdvanceLoc { bytes } => {
+            CallFrameInstruction::Nop => Ok(()),
+            CallFrameInstruction::AdvanceLoc { bytes } => {
                 return Ok(Some(self.row.start.wrapping_add(bytes) & self.mask));
             }
-            Instruction::SetLoc { address } => return Ok(Some(address)),
-            Instruction::DefCfa { register, offset } => {
+            CallFrameInstruction::SetLoc { address } => return Ok(Some(address)),
+            CallFrameInstruction::DefCfa { register, offset } => {
                 row.cfa = CfaRule::Register { register, offset, space: None };
                 Ok(())
             }
-            Instruction::DefAspaceCfa { register, offset, space } => {
+            CallFrameInstruction::DefAspaceCfa { register, offset, space } => {
                 row.cfa = CfaRule::Register { register, offset, space: Some(space) };
                 Ok(())
             }
-            Instruction::DefCfaRegister { register: new } => match &mut row.cfa {
+            CallFrameInstruction::DefCfaRegister { register: new } => match &mut row.cfa {
                 CfaRule::Register { register, .. } => {
                     *register = new;
                     Ok(())
@@ -231,27 +235,33 @@ impl<'o> FrameRows<'o> {
                 }
                 _ => Err(NO_REGISTER),
             },
-            Instruction::DefCfaOffset { offset: new } => match &mut row.cfa {
+            CallFrameInstruction::DefCfaOffset { offset: new } => match &mut row.cfa {
                 CfaRule::Register { offset, .. } => {
                     *offset = new;
                     Ok(())
                 }
                 _ => Err(NO_REGISTER),
             },
-            Instruction::DefCfaExpression { expr } => {
+            CallFrameInstruction::DefCfaExpression { expr } => {
                 row.cfa = CfaRule::Expression(expr);
                 Ok(())
             }
-            Instruction::Undefined { register } => set(register, Rule::Undefined),
-            Instruction::SameValue { register } => set(register, Rule::SameValue),
-            Instruction::Offset { register, offset } => set(register, Rule::Offset(offset)),
-            Instruction::ValOffset { register, offset } => set(register, Rule::ValOffset(offset)),
-            Instruction::Register { register, from } => set(register, Rule::Register(from)),
-            Instruction::Expression { register, expr } => set(register, Rule::Expression(expr)),
-            Instruction::ValExpression { register, expr } => set(register, Rule::ValExpression(expr)),
-            Instruction::Restore { register } => self.restore(register),
-            Instruction::RememberState => self.remember(),
-            Instruction::RestoreState => match self.remembered.pop() {
+            CallFrameInstruction::Undefined { register } => set(register, RegisterRule::Undefined),
+            CallFrameInstruction::SameValue { register } => set(register, RegisterRule::SameValue),
+            CallFrameInstruction::Offset { register, offset } => set(register, RegisterRule::Offset(offset)),
+            CallFrameInstruction::ValOffset { register, offset } => {
+                set(register, RegisterRule::ValOffset(offset))
+            }
+            CallFrameInstruction::Register { register, from } => set(register, RegisterRule::Register(from)),
+            CallFrameInstruction::Expression { register, expr } => {
+                set(register, RegisterRule::Expression(expr))
+            }
+            CallFrameInstruction::ValExpression { register, expr } => {
+                set(register, RegisterRule::ValExpression(expr))
+            }
+            CallFrameInstruction::Restore { register } => self.restore(register),
+            CallFrameInstruction::RememberState => self.remember(),
+            CallFrameInstruction::RestoreState => match self.remembered.pop() {
                 Some(remembered) => {
                     row.cfa = remembered.cfa;
                     row.is_return_signed = remembered.is_return_signed;
@@ -262,11 +272,11 @@ impl<'o> FrameRows<'o> {
                 }
                 None => Err("the stack of remembered rows is empty"),
             },
-            Instruction::ArgsSize { bytes } => {
+            CallFrameInstruction::ArgsSize { bytes } => {
                 row.args_size = bytes;
                 Ok(())
             }
-            Instruction::NegateRaState => {
+            CallFrameInstruction::NegateRaState => {
                 row.is_return_signed = !row.is_return_signed;
                 Ok(())
             }

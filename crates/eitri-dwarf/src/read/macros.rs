@@ -9,7 +9,7 @@ use super::cursor::Cursor;
 use super::dwarf::Dwarf;
 use super::sections::{Base, Sections};
 use super::unit::Unit;
-use super::value::Value;
+use super::value::ResolvedValue;
 use crate::error::{ErrorKind, Result};
 
 /// A macro list with its decoded header. [`entries`](Self::entries) reads the list.
@@ -36,7 +36,7 @@ pub struct Macros<'o> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the fields are those of the specification")]
-pub enum Macro<'o> {
+pub enum MacroAction<'o> {
     /// A definition: the name, optional parameters in parentheses, a space, and the replacement.
     Define { line: u64, text: &'o [u8] },
     /// Ends a definition. The text is the name.
@@ -67,7 +67,7 @@ pub struct MacroEntry<'o> {
     /// Opcode of the entry.
     pub opcode: u8,
     /// Decoded entry.
-    pub entry: Macro<'o>,
+    pub entry: MacroAction<'o>,
 }
 
 const WHAT: &str = "a macro unit";
@@ -190,14 +190,14 @@ impl<'o> Macros<'o> {
         let by_index = |from: &mut Cursor<'o>| self.sections.indexed_string(self.strings, from.uleb(WHAT)?);
         let entry = match (opcode, self.version) {
             (0, _) => return Ok(None),
-            (1, _) => Macro::Define { line: line(from)?, text: from.string(WHAT)? },
-            (2, _) => Macro::Undef { line: line(from)?, text: from.string(WHAT)? },
-            (3, _) => Macro::StartFile { line: line(from)?, file: from.uleb(WHAT)? },
-            (4, _) => Macro::EndFile,
-            (0xff, None) => Macro::Vendor { number: from.uleb(WHAT)?, text: from.string(WHAT)? },
-            (5, Some(_)) => Macro::Define { line: line(from)?, text: by_offset(from)? },
-            (6, Some(_)) => Macro::Undef { line: line(from)?, text: by_offset(from)? },
-            (7, Some(_)) => Macro::Import { offset: section_offset(from)? },
+            (1, _) => MacroAction::Define { line: line(from)?, text: from.string(WHAT)? },
+            (2, _) => MacroAction::Undef { line: line(from)?, text: from.string(WHAT)? },
+            (3, _) => MacroAction::StartFile { line: line(from)?, file: from.uleb(WHAT)? },
+            (4, _) => MacroAction::EndFile,
+            (0xff, None) => MacroAction::Vendor { number: from.uleb(WHAT)?, text: from.string(WHAT)? },
+            (5, Some(_)) => MacroAction::Define { line: line(from)?, text: by_offset(from)? },
+            (6, Some(_)) => MacroAction::Undef { line: line(from)?, text: by_offset(from)? },
+            (7, Some(_)) => MacroAction::Import { offset: section_offset(from)? },
             (8 | 9, Some(_)) => {
                 let line = line(from)?;
                 let offset = section_offset(from)?;
@@ -207,15 +207,15 @@ impl<'o> Macros<'o> {
                     .map(|other| other.sections.string(offset).map_err(|error| error.or_at(other.at())));
                 let text = text.transpose()?;
                 match (opcode, text) {
-                    (8, Some(text)) => Macro::Define { line, text },
-                    (8, None) => Macro::DefineSup { line, offset },
-                    (_, Some(text)) => Macro::Undef { line, text },
-                    (_, None) => Macro::UndefSup { line, offset },
+                    (8, Some(text)) => MacroAction::Define { line, text },
+                    (8, None) => MacroAction::DefineSup { line, offset },
+                    (_, Some(text)) => MacroAction::Undef { line, text },
+                    (_, None) => MacroAction::UndefSup { line, offset },
                 }
             }
-            (10, Some(_)) => Macro::ImportSup { offset: section_offset(from)? },
-            (11, Some(5..)) => Macro::Define { line: line(from)?, text: by_index(from)? },
-            (12, Some(5..)) => Macro::Undef { line: line(from)?, text: by_index(from)? },
+            (10, Some(_)) => MacroAction::ImportSup { offset: section_offset(from)? },
+            (11, Some(5..)) => MacroAction::Define { line: line(from)?, text: by_index(from)? },
+            (12, Some(5..)) => MacroAction::Undef { line: line(from)?, text: by_index(from)? },
             _ => {
                 let known = self.vendor_opcodes.iter().find(|(known, _)| *known == opcode);
                 let Some((_, forms)) = known else {
@@ -225,7 +225,7 @@ impl<'o> Macros<'o> {
                 for &form in *forms {
                     self.skip(from, DwForm(form.into()))?;
                 }
-                Macro::Other
+                MacroAction::Other
             }
         };
         Ok(Some(MacroEntry { offset, opcode, entry }))
@@ -297,7 +297,7 @@ impl<'o> Dwarf<'o> {
         let Some(root) = self.root(unit) else { return Ok(None) };
         let offset = |name| match root.attr(name)? {
             // Before DWARF 4 the form does not distinguish an offset from a number.
-            Value::Offset(offset) | Value::Unsigned(offset) => Some(offset),
+            ResolvedValue::Offset(offset) | ResolvedValue::Unsigned(offset) => Some(offset),
             _ => None,
         };
         if let Some(offset) = offset(dw::DW_AT_macros).or_else(|| offset(dw::DW_AT_GNU_macros)) {

@@ -81,18 +81,18 @@ mod unreadable;
 mod value;
 
 pub use aranges::{AddressRange, AddressRanges};
-pub use cfi::{FrameInstruction, Instruction, Instructions};
+pub use cfi::{CallFrameInstruction, CallFrameInstructions, FrameInstruction};
 pub use companions::Companions;
 pub use dwarf::Dwarf;
-pub use elf::{MercuryCopy, Object, Section, StaleFields, Symbol, SymbolKind, Undefined};
+pub use elf::{ElfSection, ElfSymbol, ElfSymbolKind, MercuryCopy, Object, StaleFields, Undefined};
 pub use entry::{Attributes, Entry};
 pub use frame::{Cie, Fde, FrameProgram, FrameSection, Frames, Pointer};
-pub use frame_rows::{CfaRule, FrameRow, FrameRows, Rule};
+pub use frame_rows::{CfaRule, FrameRow, FrameRows, RegisterRule};
 pub use line::{LineFile, LineFormat, LineProgram};
 pub use line_rows::{InlinedRow, LineRow, LineRows};
 pub(crate) use lists::Addressed;
 pub use lists::{List, ListEntry, ListFormat, ListKind, RawEntry, RawList};
-pub use macros::{Macro, MacroEntries, MacroEntry, Macros};
+pub use macros::{MacroAction, MacroEntries, MacroEntry, Macros};
 pub use names::{
     IndexedName, NameAbbreviation, NameEntries, NameEntry, NameIndex, NameParent, NameUnit, name_hash,
 };
@@ -103,7 +103,7 @@ pub use split_files::{FindSplit, Skeleton, SplitFiles, split_ids};
 pub use tables::IndexTable;
 pub use unit::{Bases, Unit};
 pub use unreadable::UnreadableField;
-pub use value::{Attribute, Str, Value};
+pub use value::{Attribute, ResolvedValue, Str};
 
 // Internals that eitri's other crates share.
 #[doc(hidden)]

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
-use super::elf::{INFO_BEHIND, Object, Parts, Placing, Section, Symbol, SymbolKind};
+use super::elf::{ElfSection, ElfSymbol, ElfSymbolKind, INFO_BEHIND, Object, Parts, Placing};
 use crate::error::{Error, Result};
 use crate::ptx::{DebugSection, Function, Loc, Place, Text};
 use crate::target::Sm;
@@ -31,13 +31,13 @@ pub(super) fn object<'d>(bytes: &'d [u8], placing: Placing<'_>) -> Result<Object
     let mut next = FIRST;
     for function in &text.functions {
         let size = function.instructions.len() as u64;
-        sections.push(Section {
+        sections.push(ElfSection {
             flags: CODE,
             address: next,
             size,
             ..section(format!(".text.{}", function.name), Vec::new())
         });
-        symbols.push(symbol(function.name, Some(sections.len() - 1), next, size, SymbolKind::Func));
+        symbols.push(symbol(function.name, Some(sections.len() - 1), next, size, ElfSymbolKind::Func));
         names.add(function.name, next);
         for label in &function.labels {
             names.add(label.name, next + label.position as u64);
@@ -46,7 +46,7 @@ pub(super) fn object<'d>(bytes: &'d [u8], placing: Placing<'_>) -> Result<Object
     }
     for variable in &text.symbols {
         names.add(variable.name, next);
-        symbols.push(symbol(variable.name, None, next, 0, SymbolKind::Object));
+        symbols.push(symbol(variable.name, None, next, 0, ElfSymbolKind::Object));
         next += BETWEEN;
     }
     let mut debug: Vec<(&str, DebugSection<'_>)> = Vec::new();
@@ -119,9 +119,9 @@ fn processor(name: &str) -> Option<Sm> {
     Sm::named(name.trim_end_matches(['a', 'f']))
 }
 
-fn section<'d>(name: impl Into<Cow<'d, str>>, data: Vec<u8>) -> Section<'d> {
+fn section<'d>(name: impl Into<Cow<'d, str>>, data: Vec<u8>) -> ElfSection<'d> {
     let size = data.len() as u64;
-    Section {
+    ElfSection {
         name: name.into(),
         kind: 1,
         flags: 0,
@@ -136,19 +136,25 @@ fn section<'d>(name: impl Into<Cow<'d, str>>, data: Vec<u8>) -> Section<'d> {
 }
 
 /// Returns a section with bytes from other objects in front.
-fn placed<'d>(name: &str, data: Vec<u8>, moved: u64, placing: Placing<'_>) -> Section<'d> {
+fn placed<'d>(name: &str, data: Vec<u8>, moved: u64, placing: Placing<'_>) -> ElfSection<'d> {
     match placing {
         Placing::Linked(_) => {
             let data = [vec![0; moved as usize], data].concat();
-            Section { moved, ..section(name.to_owned(), data) }
+            ElfSection { moved, ..section(name.to_owned(), data) }
         }
         Placing::AsIs | Placing::InfoBehind => section(name.to_owned(), data),
     }
 }
 
-fn symbol<'d>(name: &str, section: Option<usize>, address: u64, size: u64, kind: SymbolKind) -> Symbol<'d> {
+fn symbol<'d>(
+    name: &str,
+    section: Option<usize>,
+    address: u64,
+    size: u64,
+    kind: ElfSymbolKind,
+) -> ElfSymbol<'d> {
     let name = name.to_owned().into();
-    Symbol { name, section, address, size, kind, is_global: true, is_defined: true }
+    ElfSymbol { name, section, address, size, kind, is_global: true, is_defined: true }
 }
 
 /// Function, label and variable addresses, and the offsets at which sections, and labels in sections, begin.

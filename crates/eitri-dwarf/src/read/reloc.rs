@@ -4,7 +4,7 @@
 //! read as if it were right.
 
 use super::cursor::{Cursor, max_address};
-use super::elf::{AARCH64, AMDGPU, CUDA, RISCV, S390, Section, StaleFields, Symbol, Undefined, X86_64};
+use super::elf::{AARCH64, AMDGPU, CUDA, ElfSection, ElfSymbol, RISCV, S390, StaleFields, Undefined, X86_64};
 use super::elf_header::File;
 use crate::error::{Count, Error, ErrorKind, Result};
 use crate::target::ElfIdentity;
@@ -246,8 +246,8 @@ pub(super) struct Applied {
 /// Applies the relocations in all debug sections and in `.eh_frame`. An addend in a relocation replaces the number in
 /// the field, as in every loader and debugger.
 pub(super) fn apply(
-    sections: &mut [Section<'_>],
-    symbols: &[Symbol<'_>],
+    sections: &mut [ElfSection<'_>],
+    symbols: &[ElfSymbol<'_>],
     table: Option<usize>,
     file: &File,
     known: Option<ElfIdentity>,
@@ -257,7 +257,7 @@ pub(super) fn apply(
     for index in 0..sections.len() {
         let kind = sections[index].kind;
         let target = sections[index].info as usize;
-        let takes = |section: &Section<'_>| section.is_debug() || section.name == ".eh_frame";
+        let takes = |section: &ElfSection<'_>| section.is_debug() || section.name == ".eh_frame";
         if !matches!(kind, SHT_RELA | SHT_REL) || !sections.get(target).is_some_and(takes) {
             continue;
         }

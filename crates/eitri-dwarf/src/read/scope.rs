@@ -7,7 +7,7 @@ use gimli::constants as dw;
 
 use super::dwarf::{Dwarf, SUPPLEMENTARY};
 use super::entry::Entry;
-use super::value::Value;
+use super::value::ResolvedValue;
 use crate::error::{Count, Error, ErrorKind, Named, Result};
 use crate::near;
 
@@ -115,7 +115,9 @@ impl<'o> Dwarf<'o> {
 /// # Errors
 /// The errors that [`Dwarf::address_in`] returns.
 pub fn address_in(files: &[&Dwarf<'_>], function: &str, offset: u64) -> Result<u64> {
-    let is_name = |value: Option<Value<'_>>| value.and_then(Value::text).is_some_and(|name| name == function);
+    let is_name = |value: Option<ResolvedValue<'_>>| {
+        value.and_then(ResolvedValue::text).is_some_and(|name| name == function)
+    };
     let mut functions: Vec<(u64, Entry<'_, '_>)> = Vec::new();
     for entry in files.iter().flat_map(|dwarf| dwarf.functions()) {
         // Before DWARF 4, and in PTX, the linkage name has the attribute of the MIPS compilers.

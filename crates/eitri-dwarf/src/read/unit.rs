@@ -10,7 +10,7 @@ use super::lists::ListFormat;
 use super::sections::{lists_header, str_offsets_header};
 use super::units::Raw;
 use super::unreadable::{UnreadableField, within};
-use super::value::{Slice, Value};
+use super::value::{ResolvedValue, Slice};
 use crate::error::{Error, Result};
 use crate::op::Encoding;
 
@@ -238,15 +238,15 @@ impl<'o> Unit<'o> {
     }
 
     /// Sets a field from an attribute of the first entry that applies to the whole unit.
-    pub(super) fn set_rest(&mut self, name: gimli::DwAt, value: Value<'o>) {
+    pub(super) fn set_rest(&mut self, name: gimli::DwAt, value: ResolvedValue<'o>) {
         match (name, value) {
             (dw::DW_AT_name, _) => self.name = value.text(),
             (dw::DW_AT_comp_dir, _) => self.comp_dir = value.text(),
             (dw::DW_AT_dwo_name | dw::DW_AT_GNU_dwo_name, _) => self.dwo_name = value.text(),
             (dw::DW_AT_producer, _) => self.producer = value.text(),
             (dw::DW_AT_language, _) => self.language = value.unsigned(),
-            (dw::DW_AT_low_pc, Value::Address(address)) => self.low_pc = Some(address),
-            (dw::DW_AT_stmt_list, Value::LineProgram(offset)) => self.stmt_list = Some(offset),
+            (dw::DW_AT_low_pc, ResolvedValue::Address(address)) => self.low_pc = Some(address),
+            (dw::DW_AT_stmt_list, ResolvedValue::LineProgram(offset)) => self.stmt_list = Some(offset),
             _ => {}
         }
     }

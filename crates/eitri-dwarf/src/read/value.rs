@@ -24,13 +24,13 @@ pub struct Attribute<'o> {
     /// Form in the file.
     pub form: DwForm,
     /// Value of the attribute.
-    pub value: Value<'o>,
+    pub value: ResolvedValue<'o>,
 }
 
 /// Value of an attribute. Indices and string offsets are already resolved.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
-pub enum Value<'o> {
+pub enum ResolvedValue<'o> {
     /// An unsigned number, or a number with unknown signedness (`data1` to `data8`), which has as many bits as the
     /// form.
     Unsigned(u64),
@@ -126,15 +126,19 @@ impl<'o> Strings<'o> {
 
 /// Returns the string at a section offset.
 #[inline]
-fn string<'o>(section: &'o [u8], offset: u64, error: impl FnOnce() -> Result<&'o [u8]>) -> Result<Value<'o>> {
+fn string<'o>(
+    section: &'o [u8],
+    offset: u64,
+    error: impl FnOnce() -> Result<&'o [u8]>,
+) -> Result<ResolvedValue<'o>> {
     let from = usize::try_from(offset).ok().and_then(|offset| section.get(offset..));
     match from.filter(|from| !from.is_empty()) {
-        Some(from) => Ok(Value::String(Str(from))),
-        None => error().map(|string| Value::String(Str(string))),
+        Some(from) => Ok(ResolvedValue::String(Str(from))),
+        None => error().map(|string| ResolvedValue::String(Str(string))),
     }
 }
 
-impl<'o> Value<'o> {
+impl<'o> ResolvedValue<'o> {
     /// Returns the number, if it is not negative.
     pub fn unsigned(self) -> Option<u64> {
         match self {
@@ -236,45 +240,45 @@ pub(super) fn resolve<'o>(
     unit: &Unit<'o>,
     spec: AttributeSpecification,
     raw: AttributeValue<Slice<'o>>,
-) -> Result<Value<'o>> {
+) -> Result<ResolvedValue<'o>> {
     let name = spec.name();
     let sections = &dwarf.sections;
     let strings = &dwarf.strings;
     let indirect = |offset| string(strings.debug_str, offset, || sections.string(offset));
     let base = |offset| Base { offset, encoding: unit.encoding };
     if let Some(offset) = reference(dwarf, unit, &raw) {
-        return Ok(Value::Reference(offset));
+        return Ok(ResolvedValue::Reference(offset));
     }
     Ok(match raw {
-        AttributeValue::Addr(address) => Value::Address(address),
+        AttributeValue::Addr(address) => ResolvedValue::Address(address),
         AttributeValue::DebugAddrIndex(index) if !dwarf.knows_addresses(unit) => {
-            Value::AddressIndex(index.0 as u64)
+            ResolvedValue::AddressIndex(index.0 as u64)
         }
-        AttributeValue::DebugAddrIndex(index) => Value::Address(dwarf.address(unit, index.0 as u64)?),
-        AttributeValue::Block(block) if is_location(name) => Value::Expr(block.slice()),
-        AttributeValue::Block(block) => Value::Block(block.slice()),
-        AttributeValue::Exprloc(expr) => Value::Expr(expr.0.slice()),
+        AttributeValue::DebugAddrIndex(index) => ResolvedValue::Address(dwarf.address(unit, index.0 as u64)?),
+        AttributeValue::Block(block) if is_location(name) => ResolvedValue::Expr(block.slice()),
+        AttributeValue::Block(block) => ResolvedValue::Block(block.slice()),
+        AttributeValue::Exprloc(expr) => ResolvedValue::Expr(expr.0.slice()),
         // Before DWARF 4 a section offset has the form of a constant with the same size.
         AttributeValue::Data4(offset)
             if unit.encoding.version < 4 && unit.encoding.offset_bytes == 4 && is_of_lanes(name) =>
         {
-            Value::LocList(offset.into())
+            ResolvedValue::LocList(offset.into())
         }
         AttributeValue::Data8(offset)
             if unit.encoding.version < 4 && unit.encoding.offset_bytes == 8 && is_of_lanes(name) =>
         {
-            Value::LocList(offset)
+            ResolvedValue::LocList(offset)
         }
-        AttributeValue::Data1(value) => Value::Unsigned(value.into()),
-        AttributeValue::Data2(value) => Value::Unsigned(value.into()),
-        AttributeValue::Data4(value) => Value::Unsigned(value.into()),
-        AttributeValue::Data8(value) | AttributeValue::Udata(value) => Value::Unsigned(value),
-        AttributeValue::Data16(value) => Value::Wide(value),
+        AttributeValue::Data1(value) => ResolvedValue::Unsigned(value.into()),
+        AttributeValue::Data2(value) => ResolvedValue::Unsigned(value.into()),
+        AttributeValue::Data4(value) => ResolvedValue::Unsigned(value.into()),
+        AttributeValue::Data8(value) | AttributeValue::Udata(value) => ResolvedValue::Unsigned(value),
+        AttributeValue::Data16(value) => ResolvedValue::Wide(value),
         AttributeValue::Sdata(packed) if spec.form() == ADDRX_OFFSET => indexed_address(dwarf, unit, packed)?,
-        AttributeValue::Sdata(value) => Value::Signed(value),
-        AttributeValue::Flag(value) => Value::Flag(value),
-        AttributeValue::DebugTypesRef(signature) => Value::Signature(signature.0),
-        AttributeValue::String(string) => Value::String(Str(string.slice())),
+        AttributeValue::Sdata(value) => ResolvedValue::Signed(value),
+        AttributeValue::Flag(value) => ResolvedValue::Flag(value),
+        AttributeValue::DebugTypesRef(signature) => ResolvedValue::Signature(signature.0),
+        AttributeValue::String(string) => ResolvedValue::String(Str(string.slice())),
         AttributeValue::DebugStrRef(offset) => indirect(offset.0 as u64)?,
         AttributeValue::DebugLineStrRef(offset) => {
             let offset = offset.0 as u64;
@@ -287,32 +291,32 @@ pub(super) fn resolve<'o>(
                 let error = || other.sections.string(offset).map_err(|error| error.or_at(other.at()));
                 string(other.strings.debug_str, offset, error)?
             }
-            None => Value::Other,
+            None => ResolvedValue::Other,
         },
         AttributeValue::DebugStrOffsetsIndex(index) => {
             indirect(sections.indexed_string_offset(base(unit.bases.str_offsets), index.0 as u64)?)?
         }
         AttributeValue::DebugLocListsIndex(index) => {
             let table = sections.cursor(".debug_loclists", sections.debug_loclists);
-            Value::LocList(list_offset(base(unit.bases.loclists), table, index.0 as u64)?)
+            ResolvedValue::LocList(list_offset(base(unit.bases.loclists), table, index.0 as u64)?)
         }
         AttributeValue::DebugRngListsIndex(index) => {
             let table = sections.cursor(".debug_rnglists", sections.debug_rnglists);
-            Value::RngList(list_offset(base(unit.bases.rnglists), table, index.0 as u64)?)
+            ResolvedValue::RngList(list_offset(base(unit.bases.rnglists), table, index.0 as u64)?)
         }
         AttributeValue::SecOffset(offset) => {
             let offset = offset as u64;
             match name {
-                dw::DW_AT_stmt_list => Value::LineProgram(offset),
+                dw::DW_AT_stmt_list => ResolvedValue::LineProgram(offset),
                 dw::DW_AT_ranges | dw::DW_AT_start_scope if unit.is_split() => {
-                    Value::RngList(offset.saturating_add(unit.bases.ranges.unwrap_or(0)))
+                    ResolvedValue::RngList(offset.saturating_add(unit.bases.ranges.unwrap_or(0)))
                 }
-                dw::DW_AT_ranges | dw::DW_AT_start_scope => Value::RngList(offset),
-                _ if has_loclist(name) => Value::LocList(offset),
-                _ => Value::Offset(offset),
+                dw::DW_AT_ranges | dw::DW_AT_start_scope => ResolvedValue::RngList(offset),
+                _ if has_loclist(name) => ResolvedValue::LocList(offset),
+                _ => ResolvedValue::Offset(offset),
             }
         }
-        _ => Value::Other,
+        _ => ResolvedValue::Other,
     })
 }
 
@@ -331,14 +335,14 @@ pub(super) fn reference(dwarf: &Dwarf<'_>, unit: &Unit<'_>, raw: &AttributeValue
 
 /// Returns the address for an [`ADDRX_OFFSET`] value, whose index is in the upper 32 bits.
 #[cold]
-fn indexed_address<'o>(dwarf: &Dwarf<'o>, unit: &Unit<'o>, packed: i64) -> Result<Value<'o>> {
+fn indexed_address<'o>(dwarf: &Dwarf<'o>, unit: &Unit<'o>, packed: i64) -> Result<ResolvedValue<'o>> {
     let index = packed as u64 >> 32;
     let offset = packed as u32;
     if !dwarf.knows_addresses(unit) {
-        return Ok(Value::AddressIndexOffset(index, offset));
+        return Ok(ResolvedValue::AddressIndexOffset(index, offset));
     }
     let address = dwarf.address(unit, index)?.wrapping_add(offset.into());
-    Ok(Value::Address(address & max_address(unit.encoding.address_bytes)))
+    Ok(ResolvedValue::Address(address & max_address(unit.encoding.address_bytes)))
 }
 
 /// Returns the offset of list `index` in the table at `base`. Elements count from the table's start.

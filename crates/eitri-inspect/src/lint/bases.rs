@@ -7,7 +7,7 @@ use super::file::File;
 use super::shape::{self, Shape};
 use super::witness::Site;
 use eitri_dwarf::op::{Encoding, Reg};
-use eitri_dwarf::read::{CfaRule, FrameRow, Rule};
+use eitri_dwarf::read::{CfaRule, FrameRow, RegisterRule};
 
 /// Returns the finding about a frame base.
 pub(super) fn frame_base(file: &File<'_, '_>, shape: &Shape) -> Option<Wrong> {
@@ -52,9 +52,9 @@ pub(super) fn row<'f>(
     }
     row.rules.iter().find_map(|&(register, rule)| {
         let wrong = match rule {
-            Rule::Register(other) => unknown(file, other),
-            Rule::Expression(expr) => judge(expr, Site::Rule, Needs::Anything),
-            Rule::ValExpression(expr) => judge(expr, Site::ValueRule, Needs::Anything),
+            RegisterRule::Register(other) => unknown(file, other),
+            RegisterRule::Expression(expr) => judge(expr, Site::Rule, Needs::Anything),
+            RegisterRule::ValExpression(expr) => judge(expr, Site::ValueRule, Needs::Anything),
             _ => None,
         };
         wrong.map(|wrong| about(wrong, &format!("the rule for {}", file.name(register))))

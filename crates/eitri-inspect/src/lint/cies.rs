@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::codes::Code;
+use super::codes::LintCode;
 use super::details::Details;
-use super::finding::Finding;
+use super::finding::LintFinding;
 use eitri_dwarf::error::{Count, Error};
-use eitri_dwarf::read::{Cie, Frames, Instruction};
+use eitri_dwarf::read::{CallFrameInstruction, Cie, Frames};
 
 /// Returns the findings about the common information entries, at most one for each.
-pub(super) fn findings<'f>(sections: &'f [Frames<'_>]) -> impl Iterator<Item = Finding> + 'f {
+pub(super) fn findings<'f>(sections: &'f [Frames<'_>]) -> impl Iterator<Item = LintFinding> + 'f {
     sections.iter().flat_map(|frames| {
         let section = frames.section.name();
         let recovered = frames.recovered.first().map(|&offset| {
@@ -18,23 +18,24 @@ pub(super) fn findings<'f>(sections: &'f [Frames<'_>]) -> impl Iterator<Item = F
             let details = Details::new(written).meant("the common information entry before it".into());
             let evidence =
                 format!("{count} for functions, with pointers that are too large by multiples of 8 bytes");
-            Finding::new(Code::CieByConvention, section, offset, details.evidence([evidence]))
+            LintFinding::new(LintCode::CieByConvention, section, offset, details.evidence([evidence]))
         });
         let unreadable = frames.errors.iter().map(|error| unreadable(None, error));
         let conventions = frames.cies.iter().filter_map(move |cie| {
             let details = details(frames, cie)?;
-            Some(Finding::new(Code::CieByConvention, section, cie.offset, details))
+            Some(LintFinding::new(LintCode::CieByConvention, section, cie.offset, details))
         });
         conventions.chain(recovered).chain(unreadable)
     })
 }
 
 /// Returns the finding about a part that cannot be read, in the object or in a split file.
-pub(super) fn unreadable(split: Option<&str>, error: &Error) -> Finding {
+pub(super) fn unreadable(split: Option<&str>, error: &Error) -> LintFinding {
     let section = error.at().section.clone().unwrap_or_default();
     let offset = error.at().offset.unwrap_or(0);
-    let finding = Finding::new(Code::Unreadable, section, offset, Details::new(error.kind().to_string()));
-    Finding { split: split.map(Arc::from), ..finding }
+    let finding =
+        LintFinding::new(LintCode::Unreadable, section, offset, Details::new(error.kind().to_string()));
+    LintFinding { split: split.map(Arc::from), ..finding }
 }
 
 fn details<'o>(frames: &Frames<'o>, cie: &Cie<'o>) -> Option<Details> {
@@ -44,7 +45,7 @@ fn details<'o>(frames: &Frames<'o>, cie: &Cie<'o>) -> Option<Details> {
     }
     let mut instructions = frames.initial_instructions(cie).map_while(Result::ok);
     let first = instructions.find(|operation| {
-        use Instruction::{DefAspaceCfa, DefCfa, DefCfaExpression, DefCfaOffset, DefCfaRegister};
+        use CallFrameInstruction::{DefAspaceCfa, DefCfa, DefCfaExpression, DefCfaOffset, DefCfaRegister};
         matches!(
             operation.instruction,
             DefAspaceCfa { .. }
@@ -54,7 +55,7 @@ fn details<'o>(frames: &Frames<'o>, cie: &Cie<'o>) -> Option<Details> {
                 | DefCfaRegister { .. }
         )
     })?;
-    let Instruction::DefCfaRegister { register } = first.instruction else { return None };
+    let CallFrameInstruction::DefCfaRegister { register } = first.instruction else { return None };
     let written = format!("DW_CFA_def_cfa_register {} before a rule that has an offset", register.0);
     Some(Details::new(written).meant("an offset of 0 bytes".into()))
 }

@@ -46,12 +46,12 @@ macro_rules! codes { ($($variant:ident $name:literal $level:ident {
     /// Kind of mistake. The names are stable.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     #[non_exhaustive]
-    pub enum Code { $(
+    pub enum LintCode { $(
         #[doc = concat!("`", $name, "`: ", $title, ".")]
         $variant,
     )* }
 
-    impl Code {
+    impl LintCode {
         /// All codes.
         pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
@@ -74,7 +74,7 @@ macro_rules! codes { ($($variant:ident $name:literal $level:ident {
     }
 } }
 
-impl Code {
+impl LintCode {
     /// Returns the code with a name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|code| code.name() == name)

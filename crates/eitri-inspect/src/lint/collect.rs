@@ -2,8 +2,8 @@
 
 use hashbrown::HashMap;
 
-use super::codes::Code;
-use super::finding::{Finding, Report};
+use super::codes::LintCode;
+use super::finding::{LintFinding, LintReport};
 #[doc(hidden)]
 pub use eitri_dwarf::read::{Recurring, StringId, StringIds};
 
@@ -25,7 +25,7 @@ pub(super) type FunctionId = u32;
 type ScopeNames<'r> = (Option<&'r str>, Option<&'r [u8]>);
 
 /// What makes findings alike: code, function and variable.
-type Topic = (Code, FunctionId, Option<StringId>);
+type Topic = (LintCode, FunctionId, Option<StringId>);
 
 /// First finding in a topic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
@@ -40,8 +40,8 @@ enum First {
 #[derive(Debug)]
 pub(super) struct Collected<'r> {
     /// Counts beside the findings.
-    pub(super) report: Report,
-    findings: Vec<Finding>,
+    pub(super) report: LintReport,
+    findings: Vec<LintFinding>,
     wanted: Wanted,
     functions: HashMap<ScopeNames<'r>, FunctionId>,
     /// Topic numbers. A topic has the number of its first finding.
@@ -58,7 +58,7 @@ pub(super) struct Collected<'r> {
 impl<'r> Collected<'r> {
     pub(super) fn new(wanted: Wanted) -> Self {
         Self {
-            report: Report::default(),
+            report: LintReport::default(),
             findings: Vec::new(),
             wanted,
             functions: HashMap::new(),
@@ -87,7 +87,7 @@ impl<'r> Collected<'r> {
     /// Counts a finding, or returns `true` if it has to be [added](Self::add) with its texts.
     pub(super) fn wants(
         &mut self,
-        code: Code,
+        code: LintCode,
         (unit, function): (FunctionId, FunctionId),
         variable: Option<StringId>,
     ) -> bool {
@@ -95,7 +95,7 @@ impl<'r> Collected<'r> {
             return true;
         }
         let topic = match code {
-            Code::XderefAsLocation => (code, unit, None),
+            LintCode::XderefAsLocation => (code, unit, None),
             _ => (code, function, variable),
         };
         if self.wanted == Wanted::Deferred {
@@ -111,7 +111,7 @@ impl<'r> Collected<'r> {
         is_new
     }
 
-    pub(super) fn add(&mut self, finding: Finding) {
+    pub(super) fn add(&mut self, finding: LintFinding) {
         // There are fewer topics than entries.
         let first = First::Found(self.findings.len() as u32);
         match self.wanted {
@@ -175,7 +175,7 @@ impl<'r> Collected<'r> {
     }
 
     /// Returns the report.
-    pub(super) fn finish(mut self) -> Report {
+    pub(super) fn finish(mut self) -> LintReport {
         // Texts that were written again are at the end.
         if !self.firsts.is_sorted() {
             let mut findings: Vec<_> = self.findings.into_iter().map(Some).collect();

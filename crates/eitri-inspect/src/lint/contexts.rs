@@ -2,7 +2,7 @@
 
 use gimli::{DwAt, DwForm, constants as dw};
 
-use super::codes::Code;
+use super::codes::LintCode;
 use super::file::File;
 use super::shape::{self, LocationShape, Number, PartShape, Shape};
 use super::witness::{Machines, Site};
@@ -11,7 +11,7 @@ use eitri_dwarf::error::Count;
 use eitri_dwarf::op::{Encoding, Reg};
 
 /// A finding: code, and the meaning as written.
-pub(super) type Wrong = (Code, String);
+pub(super) type Wrong = (LintCode, String);
 
 /// Required kind of result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,7 +115,7 @@ fn overwritten(file: &File<'_, '_>, attribute: &str, shape: &Shape) -> Option<Wr
     })?;
     let written =
         format!("{attribute} is in {}, which the call sets to the return address", file.name(register));
-    Some((Code::CallTargetOverwritten, written))
+    Some((LintCode::CallTargetOverwritten, written))
 }
 
 /// Returns the finding about an expression that fails at every witness.
@@ -128,7 +128,7 @@ pub(super) fn failure(
 ) -> Option<Wrong> {
     let machines = Machines { info: &file.info, target: file.target.as_ref()?, unit, encoding };
     let (_, rule) = machines.failure(expr, site)?;
-    Some((Code::IllFormed, format!("the expression fails on every machine: {rule}")))
+    Some((LintCode::IllFormed, format!("the expression fails on every machine: {rule}")))
 }
 
 /// Returns the finding about a result with the wrong kind for its context.
@@ -153,12 +153,12 @@ pub(super) fn kind(file: &File<'_, '_>, subject: &str, shape: &Shape, needs: Nee
             LocationShape::Memory { space: None, address: Number::Known(address) }
                 if matches!(needs, Needs::Base | Needs::Address) =>
             {
-                return Some((Code::ConstantAsAddress, format!("{subject} is memory at {address:#x}")));
+                return Some((LintCode::ConstantAsAddress, format!("{subject} is memory at {address:#x}")));
             }
             _ => return None,
         },
     };
-    Some((Code::WrongKind, format!("{subject} is {result}")))
+    Some((LintCode::WrongKind, format!("{subject} is {result}")))
 }
 
 /// Describes a location that cannot contain an address for each lane.
@@ -193,7 +193,7 @@ fn described(file: &File<'_, '_>, number: &Number) -> Option<String> {
 /// Returns the finding about an expression that no target machine can evaluate.
 pub(super) fn expression(file: &File<'_, '_>, shape: &Shape) -> Option<Wrong> {
     let ill_formed = |(_, rule): &(usize, String)| {
-        (Code::IllFormed, format!("the expression cannot be evaluated: {rule}"))
+        (LintCode::IllFormed, format!("the expression cannot be evaluated: {rule}"))
     };
     if let Some(error) = &shape.error {
         return Some(ill_formed(error));
@@ -218,5 +218,5 @@ pub(super) fn expression(file: &File<'_, '_>, shape: &Shape) -> Option<Wrong> {
 /// Returns the finding about a register that the target lacks.
 pub(super) fn unknown(file: &File<'_, '_>, reg: Reg) -> Option<Wrong> {
     let is_known = file.target.as_ref().is_none_or(|target| target.register(reg).is_some());
-    (!is_known).then(|| (Code::UnknownRegister, format!("the target has no register {}", reg.0)))
+    (!is_known).then(|| (LintCode::UnknownRegister, format!("the target has no register {}", reg.0)))
 }

@@ -2,16 +2,16 @@
 
 use gimli::{DwAt, DwForm, DwTag, constants as dw};
 
-use super::codes::Code;
+use super::codes::LintCode;
 use super::contexts;
 use super::file::Architecture;
 #[doc(hidden)]
-pub use eitri_dwarf::read::{Entry, SUPPLEMENTARY, Shape, Str, Value};
+pub use eitri_dwarf::read::{Entry, ResolvedValue, SUPPLEMENTARY, Shape, Str};
 use eitri_dwarf::tags::is_type;
 
 /// A finding about an attribute.
 pub(super) struct EntryFindings {
-    pub(super) code: Code,
+    pub(super) code: LintCode,
     pub(super) written: String,
     pub(super) evidence: Vec<String>,
 }
@@ -29,7 +29,7 @@ const AMBIGUOUS: [(DwAt, &str, &str); 5] = [
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct OwnAttributes<'r> {
     pub(super) name: Option<Str<'r>>,
-    pub(super) location: Option<Value<'r>>,
+    pub(super) location: Option<ResolvedValue<'r>>,
     /// Type's offset.
     pub(super) ty: Option<u64>,
     pub(super) is_declaration: bool,
@@ -122,7 +122,7 @@ pub(super) fn read<'r>(
             ambiguous.and_then(|name| AMBIGUOUS.iter().find(|attribute| attribute.0 == name))
         {
             out.push(EntryFindings {
-                code: Code::AmbiguousAttribute,
+                code: LintCode::AmbiguousAttribute,
                 written: format!("attribute {:#x}", attribute.name().0),
                 evidence: vec![format!("AMD's debugger reads {amd}, LLVM's registry has {llvm}")],
             });
@@ -134,12 +134,12 @@ pub(super) fn read<'r>(
             dw::DW_AT_const_value => own.has_value = true,
             dw::DW_AT_abstract_origin | dw::DW_AT_specification => own.has_origin = true,
             dw::DW_AT_address_class if architecture == Architecture::Amd => {
-                let class = attribute.value().and_then(Value::unsigned);
+                let class = attribute.value().and_then(ResolvedValue::unsigned);
                 if let Some((class, meanings)) =
                     class.and_then(|class| Some((class, meanings_of_class(class)?)))
                 {
                     out.push(EntryFindings {
-                        code: Code::AmbiguousAttribute,
+                        code: LintCode::AmbiguousAttribute,
                         written: format!("DW_AT_address_class is {class}"),
                         evidence: vec![meanings.into()],
                     });
@@ -159,7 +159,7 @@ pub(super) fn read<'r>(
         }
         let Some(to) = dwarf.entry_at(offset) else {
             out.push(EntryFindings {
-                code: Code::BadReference,
+                code: LintCode::BadReference,
                 written: format!("{} is {}", attribute.name(), shown(offset)),
                 evidence: vec![format!("no entry is at {}", shown(offset))],
             });
@@ -167,7 +167,7 @@ pub(super) fn read<'r>(
         };
         if attribute.name() == dw::DW_AT_type && !is_type(to.tag()) && to.tag() < dw::DW_TAG_lo_user {
             out.push(EntryFindings {
-                code: Code::BadReference,
+                code: LintCode::BadReference,
                 written: format!("DW_AT_type is {}", shown(offset)),
                 evidence: vec![format!("a {} is at {}", to.tag(), shown(offset))],
             });
@@ -192,11 +192,11 @@ fn instance(entry: Entry<'_, '_>, out: &mut Vec<EntryFindings>) {
     let Some(origin) = entry.reference(dw::DW_AT_abstract_origin) else { return };
     let mut differs = |written: String, inherited: &dyn std::fmt::Display| {
         let evidence = vec![format!("the abstract instance at {} is {inherited}", shown(origin.offset()))];
-        out.push(EntryFindings { code: Code::AbstractDiffers, written, evidence });
+        out.push(EntryFindings { code: LintCode::AbstractDiffers, written, evidence });
     };
     let own = entry.attr(dw::DW_AT_name);
     let abstracted = origin.inherited(dw::DW_AT_name);
-    if let (Some(Value::String(own)), Some(Value::String(inherited))) = (own, abstracted)
+    if let (Some(ResolvedValue::String(own)), Some(ResolvedValue::String(inherited))) = (own, abstracted)
         && own != inherited
     {
         differs(format!("the name `{}`", own.text()), &format_args!("`{}`", inherited.text()));

@@ -15,7 +15,8 @@ use eitri_dwarf::op::Reg;
 use eitri_dwarf::read::nvidia::RegisterMap;
 #[doc(hidden)]
 pub use eitri_dwarf::read::{
-    Dwarf, Entry, FrameSection, Frames, Object, Section, Symbol, SymbolKind, Unit, code_section, threads,
+    Dwarf, ElfSection, ElfSymbol, ElfSymbolKind, Entry, FrameSection, Frames, Object, Unit, code_section,
+    threads,
 };
 use eitri_dwarf::target::code::{InstructionSet, RegisterKind};
 use eitri_dwarf::target::{RegisterNames, Target, Wave, with_extensions};
@@ -125,7 +126,7 @@ impl<'r, 'o> Facts<'r, 'o> {
         let wave =
             if target.as_ref().is_some_and(|target| target.lanes() == 64) { Wave::W64 } else { Wave::W32 };
         // A file that holds only debug information has the section headers of the stripped file.
-        let is_elsewhere = |section: &Section<'_>| {
+        let is_elsewhere = |section: &ElfSection<'_>| {
             section.name == ".eh_frame" && section.size > 0 && section.data.is_empty()
         };
         let has_frames_elsewhere = object.sections().iter().any(is_elsewhere);
@@ -181,7 +182,8 @@ impl<'r, 'o> Facts<'r, 'o> {
     /// Returns the sizes of the function symbols at an address.
     pub(super) fn symbol_sizes(&self, address: u64) -> impl Iterator<Item = u64> {
         let symbols = self.symbols.get_or_init(|| {
-            let is_function = |symbol: &&Symbol<'_>| symbol.kind == SymbolKind::Func && symbol.is_defined;
+            let is_function =
+                |symbol: &&ElfSymbol<'_>| symbol.kind == ElfSymbolKind::Func && symbol.is_defined;
             let functions = self.object.symbols().iter().filter(is_function);
             let mut symbols: Vec<_> = functions.map(|symbol| (symbol.address, symbol.size)).collect();
             symbols.sort_unstable();

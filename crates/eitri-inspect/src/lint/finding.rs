@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::codes::{Code, Level};
+use super::codes::{Level, LintCode};
 use super::details::Details;
 use super::inlined::InlinedCalls;
 use eitri_dwarf::error::Error;
@@ -22,9 +22,9 @@ pub struct Expression {
 
 /// A mistake in debug information, with its evidence.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub struct LintFinding {
     /// Kind of mistake.
-    pub code: Code,
+    pub code: LintCode,
     /// Severity.
     pub level: Level,
     /// Name of the compilation unit, or of its split unit's file.
@@ -62,13 +62,13 @@ pub struct Finding {
 
 /// Code, unit, function and variable. Findings in one topic differ only in pcs and expression. Findings about
 /// operations that every reader has to know are a single topic in each unit.
-pub type Topic<'f> = (Code, Option<&'f str>, Option<&'f str>, Option<&'f str>);
+pub type Topic<'f> = (LintCode, Option<&'f str>, Option<&'f str>, Option<&'f str>);
 
 /// Findings about a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct LintReport {
     /// Findings, in file order.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<LintFinding>,
     /// Errors in units, attributes and lists that cannot be read. Each is also a finding.
     pub unreadable: Vec<Error>,
     /// Number of functions with code.
@@ -81,9 +81,9 @@ pub struct Report {
     pub entries: usize,
 }
 
-impl Report {
+impl LintReport {
     /// Returns how many findings have a code.
-    pub fn count(&self, code: Code) -> usize {
+    pub fn count(&self, code: LintCode) -> usize {
         self.findings.iter().filter(|finding| finding.code == code).map(|finding| finding.count).sum()
     }
 
@@ -136,10 +136,10 @@ impl Report {
     }
 }
 
-impl Finding {
+impl LintFinding {
     /// Returns a finding about no unit, function or variable.
     pub(super) fn new(
-        code: Code,
+        code: LintCode,
         section: impl Into<Cow<'static, str>>,
         offset: u64,
         Details { written, meant, evidence }: Details,
@@ -169,7 +169,7 @@ impl Finding {
     pub fn topic(&self) -> Topic<'_> {
         let unit = self.unit.as_deref();
         match self.code {
-            Code::XderefAsLocation => (self.code, unit, None, None),
+            LintCode::XderefAsLocation => (self.code, unit, None, None),
             code => (code, unit, self.function.as_deref(), self.variable.as_deref()),
         }
     }

@@ -6,11 +6,13 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use eitri_dwarf::target::code::{EXEC, Flow, Instruction, InstructionSet, RegisterKind, Source, VCC};
+use eitri_dwarf::target::code::{
+    DecodedInstruction, EXEC, Flow, InstructionSet, RegisterKind, SourceOperand, VCC,
+};
 use eitri_dwarf::target::is_preserved;
 
 /// An instruction with its pc.
-pub(super) type PcInstruction = (u64, Instruction);
+pub(super) type PcInstruction = (u64, DecodedInstruction);
 
 /// A function's instructions. Only their offsets are kept; an instruction is decoded again when it is needed.
 #[derive(Debug, Default)]
@@ -143,7 +145,7 @@ impl<'r> FunctionCode<'r> {
 
     fn target(&self, offset: u32) -> Option<u64> {
         let (pc, instruction) = self.instruction(offset)?;
-        let Some(Source::Constant(words)) = instruction.source else { return None };
+        let Some(SourceOperand::Constant(words)) = instruction.source else { return None };
         Some(pc.wrapping_add_signed(4 + 4 * words))
     }
 
@@ -333,8 +335,9 @@ impl<'r> FunctionCode<'r> {
         self.instructions().filter_map(move |(_, load)| {
             let (pc, instruction) = &load;
             let is_load = instruction.name.is_some_and(|name| name.starts_with("s_load_"));
-            let uses_base = instruction.source == Some(Source::Register(RegisterKind::Scalar, base));
-            let Some(Source::Constant(offset)) = instruction.second.filter(|_| is_load && uses_base) else {
+            let uses_base = instruction.source == Some(SourceOperand::Register(RegisterKind::Scalar, base));
+            let Some(SourceOperand::Constant(offset)) = instruction.second.filter(|_| is_load && uses_base)
+            else {
                 return None;
             };
             let offset = u64::try_from(offset).ok()?;
@@ -362,7 +365,7 @@ impl<'r> FunctionCode<'r> {
 
     /// Returns the first instruction near a range's start that uses a vector register as an LDS address.
     pub(super) fn lds_use(&self, number: u16, pcs: &Range<u64>) -> Option<PcInstruction> {
-        let address = Some(Source::Register(RegisterKind::Vector, number));
+        let address = Some(SourceOperand::Register(RegisterKind::Vector, number));
         let mut pc = pcs.start;
         let end = pcs.end.min(self.end()).min(pcs.start.saturating_add(NEAR));
         while pc < end {
@@ -435,9 +438,11 @@ impl<'r> FunctionCode<'r> {
             "v_max_u32",
             "v_min_u32",
         ];
-        let is_same = |pc: u64, source: Option<Source>| match source {
-            None | Some(Source::Constant(_) | Source::Register(RegisterKind::Scalar, _)) => true,
-            Some(Source::Register(RegisterKind::Vector, number)) => {
+        let is_same = |pc: u64, source: Option<SourceOperand>| match source {
+            None | Some(SourceOperand::Constant(_) | SourceOperand::Register(RegisterKind::Scalar, _)) => {
+                true
+            }
+            Some(SourceOperand::Register(RegisterKind::Vector, number)) => {
                 self.is_written_before(number, pc) && self.uniform(number, depth - 1)
             }
             Some(_) => false,
@@ -457,7 +462,8 @@ impl<'r> FunctionCode<'r> {
     /// Returns the first instruction that narrows `exec`, after which lanes wait. Whole-wave code, which sets `exec` to
     /// all ones and back, does not count.
     pub(super) fn diverges(&self) -> Option<PcInstruction> {
-        let is_all = |instruction: &Instruction| instruction.source == Some(Source::Constant(-1));
+        let is_all =
+            |instruction: &DecodedInstruction| instruction.source == Some(SourceOperand::Constant(-1));
         self.exec.iter().filter_map(|&offset| self.instruction(offset)).find(|(pc, instruction)| {
             let Some(name) = instruction.name else { return false };
             let narrows =
@@ -468,17 +474,20 @@ impl<'r> FunctionCode<'r> {
             // A mask that was saved for the whole wave is restored.
             match instruction.source {
                 _ if !name.starts_with("s_mov_") => false,
-                Some(Source::Constant(value)) => value != -1,
-                Some(Source::Register(RegisterKind::Scalar, number)) => match self.saver(number, *pc) {
-                    Setter::Instruction((_, saved)) => {
-                        let name = saved.name.unwrap_or_default();
-                        let is_copy = saved.source == Some(Source::Register(RegisterKind::Scalar, EXEC));
-                        !(name.contains("saveexec") && is_all(&saved)
-                            || name.starts_with("s_mov_") && is_copy)
+                Some(SourceOperand::Constant(value)) => value != -1,
+                Some(SourceOperand::Register(RegisterKind::Scalar, number)) => {
+                    match self.saver(number, *pc) {
+                        Setter::Instruction((_, saved)) => {
+                            let name = saved.name.unwrap_or_default();
+                            let is_copy =
+                                saved.source == Some(SourceOperand::Register(RegisterKind::Scalar, EXEC));
+                            !(name.contains("saveexec") && is_all(&saved)
+                                || name.starts_with("s_mov_") && is_copy)
+                        }
+                        Setter::Outside => true,
+                        Setter::Unknown => false,
                     }
-                    Setter::Outside => true,
-                    Setter::Unknown => false,
-                },
+                }
                 _ => true,
             }
         })
@@ -532,12 +541,14 @@ impl<'r> FunctionCode<'r> {
     pub(super) fn moves(&self, number: u16) -> impl Iterator<Item = (PcInstruction, i64)> {
         let writers = self.writers(RegisterKind::Scalar, number).iter();
         writers.filter_map(|word| self.instruction(*word as u32)).filter_map(move |(pc, instruction)| {
-            let own = Some(Source::Register(RegisterKind::Scalar, number));
+            let own = Some(SourceOperand::Register(RegisterKind::Scalar, number));
             let amount = match (instruction.name?, instruction.source, instruction.second) {
-                ("s_add_i32" | "s_add_u32", source, Some(Source::Constant(amount))) if source == own => {
+                ("s_add_i32" | "s_add_u32", source, Some(SourceOperand::Constant(amount)))
+                    if source == own =>
+                {
                     amount
                 }
-                ("s_addk_i32", Some(Source::Constant(amount)), _) => amount,
+                ("s_addk_i32", Some(SourceOperand::Constant(amount)), _) => amount,
                 _ => return None,
             };
             Some(((pc, instruction), amount))

@@ -5,17 +5,17 @@ use std::sync::Arc;
 use gimli::constants as dw;
 
 use super::bases;
-use super::codes::Code;
+use super::codes::LintCode;
 use super::details::Details;
 use super::file::{Architecture, File, Function};
 use super::function_code::described;
 use super::shape::Shape;
 use crate::walk::LANE_PC;
 use eitri_dwarf::error::Count;
-use eitri_dwarf::read::{CfaRule, Entry, OtherUnits, Rule, Value};
+use eitri_dwarf::read::{CfaRule, Entry, OtherUnits, RegisterRule, ResolvedValue};
 
 /// Takes a finding about a function: code, section with offset, and texts.
-pub(super) type Add<'a> = &'a mut dyn FnMut(Code, Option<(&'static str, u64)>, &dyn Fn() -> Details);
+pub(super) type Add<'a> = &'a mut dyn FnMut(LintCode, Option<(&'static str, u64)>, &dyn Fn() -> Details);
 
 /// Judges a function with its frame base.
 pub(super) fn findings<'r>(
@@ -39,12 +39,12 @@ fn extent<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
     for range in &function.ranges {
         if range.end < range.start {
             let written = || Details::new(format!("code from {:#x} to {:#x}", range.start, range.end));
-            return add(Code::ReversedRange, None, &written);
+            return add(LintCode::ReversedRange, None, &written);
         }
         let Some(section) = file.section(range.start).filter(|section| range.end > section.end) else {
             continue;
         };
-        return add(Code::ExtentNotCode, None, &|| {
+        return add(LintCode::ExtentNotCode, None, &|| {
             let size = section.end - section.start;
             let bytes = Count(range.end - range.start, "byte");
             let section = format!(
@@ -69,7 +69,7 @@ fn extent<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
     if sizes.any(|size| size == bytes) {
         return;
     }
-    add(Code::ExtentNotCode, None, &|| {
+    add(LintCode::ExtentNotCode, None, &|| {
         let bytes = Count(bytes, "byte");
         let symbol = format!("the symbol at {:#x} has {:#x}", range.start, Count(size, "byte"));
         Details::new(format!("code of {bytes:#x} from {:#x} on", range.start))
@@ -88,7 +88,7 @@ fn twice<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
     if file.architecture == Architecture::Cpu {
         return;
     }
-    add(Code::CodeDescribedTwice, None, &|| {
+    add(LintCode::CodeDescribedTwice, None, &|| {
         let name = entry.dwarf().entry_at(first).and_then(|first| Some(first.name()?.to_string()));
         let owner = name.map_or_else(String::new, |name| format!(", `{name}`,"));
         Details::new(format!("a second entry for the code at {:#x}", function.start()))
@@ -137,14 +137,14 @@ fn frame<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
             file.frames.iter().flat_map(|frames| frames.errors.first().map(|error| (frames.section, error)));
         if let Some((section, error)) = malformed.next() {
             let place = error.at().offset.map(|at| (section.name(), at));
-            return add(Code::NoCfa, place, &|| {
+            return add(LintCode::NoCfa, place, &|| {
                 let evidence = [format!("{} cannot be read: {}", section.name(), error.kind())];
                 Details::new("call frame information that cannot be read")
                     .evidence(evidence)
                     .evidence(leaves())
             });
         }
-        return add(Code::NoCfa, None, &|| {
+        return add(LintCode::NoCfa, None, &|| {
             let evidence = [format!("no entry has the pc {pc:#x}")];
             Details::new("no call frame information").evidence(evidence).evidence(leaves())
         });
@@ -167,22 +167,22 @@ fn frame<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
                 let start = row.start;
                 if misplaced.is_none() && start < last {
                     misplaced =
-                        Some((Code::ReversedRow, format!("a row at {start:#x} after one at {last:#x}")));
+                        Some((LintCode::ReversedRow, format!("a row at {start:#x} after one at {last:#x}")));
                 } else if misplaced.is_none() && start > end {
-                    misplaced = Some((Code::RowBeyondCode, format!("a row at {start:#x}")));
+                    misplaced = Some((LintCode::RowBeyondCode, format!("a row at {start:#x}")));
                 }
                 last = start;
                 has_cfa |= row.cfa != CfaRule::Unset;
                 let rule = row.rule(return_register);
                 has_return |= rule.is_some();
-                is_gpu_root |= rule == Some(Rule::Undefined);
+                is_gpu_root |= rule == Some(RegisterRule::Undefined);
                 wrong = wrong.or_else(|| bases::row(file, encoding, row, &mut known));
             }
             Ok(None) => break,
             Err(error) => {
                 let offset = error.at().offset.unwrap_or(fde.offset);
                 let place = Some((frames.section.name(), offset));
-                return add(Code::BadFrameInstruction, place, &|| Details::new(error.kind().to_string()));
+                return add(LintCode::BadFrameInstruction, place, &|| Details::new(error.kind().to_string()));
             }
         }
     }
@@ -196,7 +196,7 @@ fn frame<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
         });
     }
     if !has_cfa && !is_gpu_root {
-        return add(Code::NoCfa, place, &|| {
+        return add(LintCode::NoCfa, place, &|| {
             Details::new("pcs without a rule for the canonical frame address")
                 .evidence([format!("{} has no rules", entry())])
                 .evidence(leaves())
@@ -205,7 +205,7 @@ fn frame<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
     // Without a rule, a CPU's return register keeps its value; on x86-64 the column is not a register.
     let needs_rule = file.object.machine() == 62;
     if !has_return && needs_rule {
-        add(Code::NoReturnAddress, place, &|| {
+        add(LintCode::NoReturnAddress, place, &|| {
             Details::new("a frame whose caller has no pc").evidence([format!(
                 "{} has no rule for register {}",
                 entry(),
@@ -217,14 +217,15 @@ fn frame<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
 
 fn lanes<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
     let entry = function.entry;
-    let is_location =
-        |value: Value<'_>| matches!(value, Value::Expr(_) | Value::LocList(_) | Value::Block(_));
+    let is_location = |value: ResolvedValue<'_>| {
+        matches!(value, ResolvedValue::Expr(_) | ResolvedValue::LocList(_) | ResolvedValue::Block(_))
+    };
     let is_described = LANE_PC.into_iter().filter_map(|name| entry.attr(name)).any(is_location);
     if file.architecture != Architecture::Amd || is_described {
         return;
     }
     let Some(instruction) = function.code(file).diverges() else { return };
-    add(Code::NoLanePc, None, &|| {
+    add(LintCode::NoLanePc, None, &|| {
         let lanes = file.target.as_ref().map_or(0, |target| target.lanes());
         Details::new("all lanes are at the wave's pc").evidence([format!(
             "{} switches lanes off, in a wave with {}",

@@ -16,7 +16,7 @@ use super::witness::{Known, Machines, Site, Witnessed};
 use super::{entries, lists};
 use eitri_dwarf::error::Result;
 use eitri_dwarf::op::write_uleb;
-use eitri_dwarf::read::{ByAbbreviation, Entry, ListEntry, Unit, Value};
+use eitri_dwarf::read::{ByAbbreviation, Entry, ListEntry, ResolvedValue, Unit};
 
 /// Limit on cached shapes.
 const MOST_SHAPES: usize = 1 << 12;
@@ -94,7 +94,7 @@ impl<'a, 'r, 'o> Judge<'a, 'r, 'o> {
     pub(crate) fn function(&mut self, entry: Entry<'r, 'r>) -> Result<Option<Framed<'r>>> {
         let Some(function) = Function::new(self.file, entry)? else { return Ok(None) };
         let (frame_base, base) = match entry.attr(dw::DW_AT_frame_base) {
-            Some(Value::Expr(expr)) => {
+            Some(ResolvedValue::Expr(expr)) => {
                 let known = self.expression(expr);
                 let base = base(&known.shape, expr);
                 (Some(known), Some(base))

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use super::codes::Code;
+use super::codes::LintCode;
 use super::details::Details;
 use super::file::{Architecture, File, Function};
 use super::places::Judged;
@@ -43,7 +43,7 @@ fn range(
         Some(Judged::new(code, details))
     };
     if end < start {
-        return judged(Code::ReversedRange, None);
+        return judged(LintCode::ReversedRange, None);
     }
     let function = function.filter(|function| function.is_live)?;
     let overlaps = |range: &Range<u64>| start < range.end && range.start < end;
@@ -53,7 +53,8 @@ fn range(
     let own: Vec<_> =
         function.ranges.iter().map(|range| format!("[{:#x}, {:#x})", range.start, range.end)).collect();
     let own = format!("the function has {}", own.join(", "));
-    let code = if file.is_described(start) { Code::ForeignRange } else { Code::RangeOutsideFunctions };
+    let code =
+        if file.is_described(start) { LintCode::ForeignRange } else { LintCode::RangeOutsideFunctions };
     judged(code, Some(own))
 }
 
@@ -86,7 +87,7 @@ impl Constants {
         let values = format!("the values {} and {} at the same pc", *first as i64, value as i64);
         let details =
             Details::new(values).evidence([format!("both entries have the pcs [{start:#x}, {end:#x})")]);
-        Some(Judged::new(Code::ContradictingOverlap, details))
+        Some(Judged::new(LintCode::ContradictingOverlap, details))
     }
 }
 
@@ -137,5 +138,5 @@ fn register(
         evidence.push(format!("the map has no register for {name}"));
     }
     let details = Details::new(format!("the PTX register {name}")).evidence(evidence);
-    Some(Judged { operations: part.operations.clone(), ..Judged::new(Code::RegisterNotThere, details) })
+    Some(Judged { operations: part.operations.clone(), ..Judged::new(LintCode::RegisterNotThere, details) })
 }

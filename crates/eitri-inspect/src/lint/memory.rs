@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use gimli::constants as dw;
 
-use super::codes::Code;
+use super::codes::LintCode;
 use super::details::Details;
 use super::file::Architecture;
 use super::function_code::described;
@@ -41,7 +41,7 @@ impl Located<'_, '_, '_> {
         };
         let xderef = |address: &dyn Fn() -> String| {
             let details = || Details::new(written(address()));
-            Some(self.judged(Code::XderefAsLocation, &part.operations, details))
+            Some(self.judged(LintCode::XderefAsLocation, &part.operations, details))
         };
         match from {
             Number::Known(value) => {
@@ -56,7 +56,7 @@ impl Located<'_, '_, '_> {
                         .evidence([format!("the constant {value} is the address, in {space}")])
                         .evidence(self.difference(Difference::Registers))
                 };
-                Some(self.judged(Code::ConstantDereferenced, &part.operations, details))
+                Some(self.judged(LintCode::ConstantDereferenced, &part.operations, details))
             }
             Number::Symbol(address) => {
                 self.removed(part, *address).or_else(|| xderef(&|| format!("{address:#x}")))
@@ -96,7 +96,7 @@ impl Located<'_, '_, '_> {
     ) -> Judged {
         // A value is no slot: LLVM adds `stack_value` to what is computed from the variable's register.
         if !matches!(part.place, LocationShape::Value(_)) && self.has_address(slot.register) {
-            return self.judged(Code::XderefAsLocation, &part.operations, || Details::new(written()));
+            return self.judged(LintCode::XderefAsLocation, &part.operations, || Details::new(written()));
         }
         self.value_in_register(part, slot, from, written)
     }
@@ -136,7 +136,7 @@ impl Located<'_, '_, '_> {
         from: &Number,
         written: impl Fn() -> String,
     ) -> Judged {
-        self.judged(Code::RegisterAsMemory, &part.operations, || {
+        self.judged(LintCode::RegisterAsMemory, &part.operations, || {
             let name = self.file.name(slot.register);
             let scratch = match self.function.and_then(|function| self.file.scratch_bytes(function.start())) {
                 Some(0) => Some("private_segment_fixed_size is 0: the kernel has no scratch".into()),
@@ -223,7 +223,7 @@ impl Located<'_, '_, '_> {
                         .evidence([format!("DWARF {version}, which {has} stack_value; constant {value}")])
                         .evidence(self.difference(Difference::Registers))
                 };
-                Some(self.judged(Code::ConstantAsAddress, &part.operations, details))
+                Some(self.judged(LintCode::ConstantAsAddress, &part.operations, details))
             }
             Number::Symbol(address) if self.file.architecture == Architecture::Amd => {
                 self.removed(part, *address)
@@ -297,7 +297,7 @@ impl Located<'_, '_, '_> {
         written: impl Fn() -> String,
         meant: impl Fn(String) -> String,
     ) -> Judged {
-        self.judged(Code::SlotSpaceLost, &part.operations, || {
+        self.judged(LintCode::SlotSpaceLost, &part.operations, || {
             let name = self.file.name(slot.register);
             let base = match address {
                 Number::Frame(_) => "the frame base is",
@@ -359,7 +359,7 @@ impl Located<'_, '_, '_> {
             // A kernel's frame begins at 0.
             return None;
         }
-        Some(self.judged(Code::SlotWaveScaled, &part.operations, || {
+        Some(self.judged(LintCode::SlotWaveScaled, &part.operations, || {
             let name = self.file.name(slot.register);
             let lanes = target.lanes();
             Details::new(written())
@@ -385,7 +385,7 @@ impl Located<'_, '_, '_> {
         if address != 0 || !file.has_code || file.is_loaded(0) && !file.object.is_relocatable() {
             return None;
         }
-        Some(self.judged(Code::RemovedSymbol, &part.operations, || {
+        Some(self.judged(LintCode::RemovedSymbol, &part.operations, || {
             let linkage = self.variable.inherited(dw::DW_AT_linkage_name).and_then(|name| name.text());
             let name = linkage.or_else(|| self.variable.name()).unwrap_or_default();
             let is_own = |symbol: &str| {
@@ -404,7 +404,7 @@ impl Located<'_, '_, '_> {
         let target = self.file.target.as_ref()?;
         let is_known = u32::try_from(space).is_ok_and(|space| target.space(SpaceId(space)).is_some());
         (!is_known).then(|| {
-            self.judged(Code::UnknownSpace, &part.operations, || {
+            self.judged(LintCode::UnknownSpace, &part.operations, || {
                 let spaces = target.spaces().iter().map(|space| format!("{} {}", space.id.0, space.name));
                 let names = spaces.collect::<Vec<_>>().join(", ");
                 Details::new(format!("memory in address space {space}"))

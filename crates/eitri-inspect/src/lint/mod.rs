@@ -58,12 +58,12 @@ mod visitor;
 pub(crate) mod witness;
 
 pub(crate) use by_expression::ByExpression;
-pub use codes::{Code, Level, Page};
+pub use codes::{Level, LintCode, Page};
 pub(crate) use file::{Facts, File};
-pub use finding::{Expression, Finding, Report, Topic};
+pub use finding::{Expression, LintFinding, LintReport, Topic};
 pub use inlined::InlinedCalls;
 pub(crate) use judge::{Framed, Judge};
-pub use options::Options;
+pub use options::LintOptions;
 pub(crate) use verdict::{Asked, Expr};
 
 use eitri_dwarf::error::Result;
@@ -76,7 +76,7 @@ pub use eitri_dwarf::read::{Dwarf, Object, SplitFiles, Unit, unknown_function};
 /// # Errors
 /// The errors of [`Object::read`] and [`Dwarf::read_readable`], and errors from the finder in [`Options::split`]. Other
 /// parts that cannot be read are findings.
-pub fn lint(bytes: &[u8], options: &Options<'_>) -> Result<Report> {
+pub fn lint(bytes: &[u8], options: &LintOptions<'_>) -> Result<LintReport> {
     let mut findings = Vec::new();
     let mut report = judge(bytes, options, &mut |finding| findings.push(finding))?;
     if !options.fold {
@@ -90,14 +90,18 @@ pub fn lint(bytes: &[u8], options: &Options<'_>) -> Result<Report> {
 ///
 /// # Errors
 /// As [`lint()`]. Findings about the units before the error were passed.
-pub fn lint_each(bytes: &[u8], options: &Options<'_>, take: &mut dyn FnMut(Finding)) -> Result<Report> {
+pub fn lint_each(
+    bytes: &[u8],
+    options: &LintOptions<'_>,
+    take: &mut dyn FnMut(LintFinding),
+) -> Result<LintReport> {
     let mut report = judge(bytes, options, take)?;
     report.findings.drain(..).for_each(take);
     Ok(report)
 }
 
 /// Returns the report with the findings if they are folded. Otherwise passes the findings to a function.
-fn judge(bytes: &[u8], options: &Options<'_>, take: &mut dyn FnMut(Finding)) -> Result<Report> {
+fn judge(bytes: &[u8], options: &LintOptions<'_>, take: &mut dyn FnMut(LintFinding)) -> Result<LintReport> {
     let object = Object::read_with(bytes, options.supplementary, None)?;
     let dwarf = Dwarf::read_readable(&object, Dialect::Llvm, options.threads)?;
     let facts = Facts::new(&object, &dwarf, options.threads)?;
@@ -109,10 +113,10 @@ pub(crate) fn units<'r>(
     facts: &'r Facts<'r, '_>,
     dwarf: &'r Dwarf<'r>,
     split: &'r [Dwarf<'r>],
-    options: &Options<'_>,
-    take: &mut dyn FnMut(Finding),
-) -> Result<Report> {
-    let mut report = Report::default();
+    options: &LintOptions<'_>,
+    take: &mut dyn FnMut(LintFinding),
+) -> Result<LintReport> {
+    let mut report = LintReport::default();
     let files = || std::iter::once(dwarf).chain(split);
     for dwarf in files() {
         let file = File::new(facts, dwarf);
@@ -124,8 +128,8 @@ pub(crate) fn units<'r>(
     }
     if options.only.is_empty() {
         // Relocation errors are reported for the object.
-        let is_known = |finding: &Finding| {
-            finding.code == Code::Unreadable
+        let is_known = |finding: &LintFinding| {
+            finding.code == LintCode::Unreadable
                 && dwarf.sections().is_unreadable(&finding.section, finding.offset)
         };
         let findings = files()

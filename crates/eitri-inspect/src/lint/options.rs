@@ -4,7 +4,7 @@ use eitri_dwarf::read::SplitFiles;
 
 /// What to diagnose, and how.
 #[derive(Debug, Clone, Default)]
-pub struct Options<'a> {
+pub struct LintOptions<'a> {
     /// Functions whose findings are reported, by name or linkage name; all if it is empty. Findings outside functions
     /// are then omitted.
     pub only: Vec<String>,

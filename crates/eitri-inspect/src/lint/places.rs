@@ -6,7 +6,7 @@ use std::ops::Range;
 use gimli::constants as dw;
 use smallvec::SmallVec;
 
-use super::codes::Code;
+use super::codes::LintCode;
 use super::details::Details;
 use super::file::{Architecture, File, Function};
 use super::shape::{LocationShape, Number, PartShape, Shape};
@@ -80,7 +80,7 @@ impl<'r> Type<'r> {
 
 /// A finding about part of the location.
 pub(super) struct Judged {
-    pub(super) code: Code,
+    pub(super) code: LintCode,
     pub(super) operations: Range<usize>,
     /// Texts; `None` where no text is requested.
     pub(super) details: Option<Box<Details>>,
@@ -88,7 +88,7 @@ pub(super) struct Judged {
 
 impl Judged {
     /// Returns a finding that is not about operations.
-    pub(super) fn new(code: Code, details: Details) -> Self {
+    pub(super) fn new(code: LintCode, details: Details) -> Self {
         Self { code, operations: 0..0, details: Some(Box::new(details)) }
     }
 }
@@ -97,14 +97,14 @@ impl Judged {
 pub(super) type Findings = SmallVec<[Judged; 2]>;
 
 /// Codes that have a common cause, so that only the first that fits is reported.
-const ORDER: [Code; 7] = [
-    Code::NoFrameBase,
-    Code::RemovedSymbol,
-    Code::ConstantDereferenced,
-    Code::RegisterAsMemory,
-    Code::SlotWaveScaled,
-    Code::SlotSpaceLost,
-    Code::XderefAsLocation,
+const ORDER: [LintCode; 7] = [
+    LintCode::NoFrameBase,
+    LintCode::RemovedSymbol,
+    LintCode::ConstantDereferenced,
+    LintCode::RegisterAsMemory,
+    LintCode::SlotWaveScaled,
+    LintCode::SlotSpaceLost,
+    LintCode::XderefAsLocation,
 ];
 
 impl Located<'_, '_, '_> {
@@ -112,7 +112,7 @@ impl Located<'_, '_, '_> {
     pub(super) fn findings(&self) -> Findings {
         if let Some((offset, rule)) = &self.shape.error {
             let details = || Details::new(format!("the expression cannot be evaluated: {rule}"));
-            return [self.judged(Code::IllFormed, &(*offset..*offset), details)].into_iter().collect();
+            return [self.judged(LintCode::IllFormed, &(*offset..*offset), details)].into_iter().collect();
         }
         let mut findings = Findings::new();
         for part in &self.shape.parts {
@@ -124,7 +124,7 @@ impl Located<'_, '_, '_> {
             retain_first(&mut findings);
         }
         self.sizes(&mut findings);
-        if findings.iter().all(|judged| judged.code != Code::PiecesBeyondType) {
+        if findings.iter().all(|judged| judged.code != LintCode::PiecesBeyondType) {
             self.pieces(&mut findings);
         }
         let ends_piece =
@@ -132,7 +132,7 @@ impl Located<'_, '_, '_> {
         let failure = self.shape.failure.as_ref().filter(|failure| !ends_piece(failure.0));
         if let Some((offset, rule)) = failure.filter(|_| findings.is_empty()) {
             let details = || Details::new(format!("the expression fails on every machine: {rule}"));
-            findings.push(self.judged(Code::IllFormed, &(*offset..*offset), details));
+            findings.push(self.judged(LintCode::IllFormed, &(*offset..*offset), details));
         }
         findings
     }
@@ -144,7 +144,7 @@ impl Located<'_, '_, '_> {
 
     pub(super) fn judged(
         &self,
-        code: Code,
+        code: LintCode,
         operations: &Range<usize>,
         details: impl FnOnce() -> Details,
     ) -> Judged {
@@ -168,7 +168,7 @@ impl Located<'_, '_, '_> {
         };
         if let Some(reg) = self.unknown_register(number) {
             let details = || Details::new(format!("the target has no register {}", reg.0));
-            return Some(self.judged(Code::UnknownRegister, &part.operations, details));
+            return Some(self.judged(LintCode::UnknownRegister, &part.operations, details));
         }
         if number.find(&|number| matches!(number, Number::Frame(_))).is_some()
             && let (Some(function), None) = (self.function, self.frame_base)
@@ -178,7 +178,7 @@ impl Located<'_, '_, '_> {
                 Details::new("an offset from a frame base that the function does not have")
                     .evidence([format!("`{name}` has no DW_AT_frame_base")])
             };
-            return Some(self.judged(Code::NoFrameBase, &part.operations, details));
+            return Some(self.judged(LintCode::NoFrameBase, &part.operations, details));
         }
         if let Some(finding) = self.slot_load(part, number) {
             return Some(finding);
@@ -240,7 +240,7 @@ fn retain_first(findings: &mut Findings) {
         None => true,
         here => here == first && !std::mem::replace(&mut has_first, true),
     });
-    let mut seen = SmallVec::<[Code; 4]>::new();
+    let mut seen = SmallVec::<[LintCode; 4]>::new();
     findings.retain(|judged| {
         let is_new = !seen.contains(&judged.code);
         seen.push(judged.code);

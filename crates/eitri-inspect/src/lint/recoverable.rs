@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::codes::Code;
+use super::codes::LintCode;
 use super::details::Details;
 use super::file::{Architecture, File, Function};
 use super::function_code::{Setters, described};
@@ -11,7 +11,7 @@ use super::places::Judged;
 use super::shape::{LocationShape, Number, Shape};
 use eitri_dwarf::error::Count;
 use eitri_dwarf::op::Reg;
-use eitri_dwarf::target::code::{RegisterKind, Source};
+use eitri_dwarf::target::code::{RegisterKind, SourceOperand};
 
 /// Returns the finding about a parameter without a location, by its number among the kernel's parameters, and its pcs.
 pub(super) fn parameter<'r>(
@@ -61,7 +61,7 @@ pub(super) fn parameter<'r>(
         return None;
     }
     let details = Details::new("no location").meant(meant).evidence(evidence);
-    Some((Judged::new(Code::RecoverableUnlocated, details), pcs))
+    Some((Judged::new(LintCode::RecoverableUnlocated, details), pcs))
 }
 
 /// Returns the finding about a constant before an entry in a register that had its value at the same pcs.
@@ -83,7 +83,7 @@ pub(super) fn constant<'r>(
     };
     let [setter] = &known[..] else { return None };
     // A setter within the range is where the value changes; a moved constant can be this one.
-    let is_moved = matches!(setter.1.source, Some(Source::Constant(_))) && setter.1.second.is_none();
+    let is_moved = matches!(setter.1.source, Some(SourceOperand::Constant(_))) && setter.1.second.is_none();
     let is_called = code.call(kind, number, setter.0..after.start).is_some();
     if setter.0 >= before.start || is_moved || is_called {
         return None;
@@ -98,7 +98,7 @@ pub(super) fn constant<'r>(
             ),
         ]);
     let operations = constant.operations.clone();
-    Some(Judged { operations, ..Judged::new(Code::ConstantForComputed, details) })
+    Some(Judged { operations, ..Judged::new(LintCode::ConstantForComputed, details) })
 }
 
 /// Returns the register that a location is in. LLVM also writes memory at the address in the register.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::codes::Code;
+use super::codes::LintCode;
 use super::details::Details;
 use super::file::Architecture;
 use super::function_code::{Setters, described, unknown as described_unknown};
@@ -26,13 +26,13 @@ impl Located<'_, '_, '_> {
                 Details::new(format!("register {}", reg.0))
                     .evidence([format!("{} has no register with this number", target.name())])
             };
-            return Some(self.judged(Code::UnknownRegister, &part.operations, details));
+            return Some(self.judged(LintCode::UnknownRegister, &part.operations, details));
         };
         let bits = u64::from(register.bits);
         let lanes = u64::from(register.lanes);
         let has = || format!("{}, which has {}", register.name(), Count(register.bits, "bit"));
         let beyond = |details: &dyn Fn() -> Details| {
-            Some(self.judged(Code::LaneBeyondWave, &part.operations, details))
+            Some(self.judged(LintCode::LaneBeyondWave, &part.operations, details))
         };
         match selected {
             Selected::Bits(bit) if bit >= bits => beyond(&|| {
@@ -83,7 +83,7 @@ impl Located<'_, '_, '_> {
         {
             return None;
         }
-        Some(self.judged(Code::NoLane, &part.operations, || {
+        Some(self.judged(LintCode::NoLane, &part.operations, || {
             let name = register.name();
             let size = match type_bits {
                 Some(bits) => format!("a type of {}", Count(bits, "bit")),

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 
 use smallvec::SmallVec;
 
-use super::codes::{Code, Level};
+use super::codes::{Level, LintCode};
 use super::places::{Depends, Located, Type};
 use super::shape::Shape;
 
@@ -27,7 +27,7 @@ impl Asked {
 }
 
 /// Codes that a location's findings have.
-pub(super) type Codes = SmallVec<[Code; 8]>;
+pub(super) type Codes = SmallVec<[LintCode; 8]>;
 
 /// Codes of the findings about the locations that an expression computes.
 #[derive(Debug)]

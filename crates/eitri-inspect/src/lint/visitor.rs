@@ -8,15 +8,15 @@ use std::sync::{Arc, OnceLock};
 use gimli::{DwAt, constants as dw};
 use hashbrown::{HashMap, HashSet};
 
-use super::codes::Code;
+use super::codes::LintCode;
 use super::collect::{Collected, FunctionId, Wanted};
 use super::details::Details;
 use super::entries::{self, EntryFindings, OwnAttributes, type_name};
 use super::file::File;
-use super::finding::{Expression, Finding, Report};
+use super::finding::{Expression, LintFinding, LintReport};
 use super::inlined::InlinedCalls;
 use super::judge::{Framed, Judge, Variable};
-use super::options::Options;
+use super::options::LintOptions;
 use super::places::Judged;
 use super::verdict::{Asked, Codes, Expr};
 use super::{functions, lists, recoverable};
@@ -28,7 +28,7 @@ use eitri_dwarf::op::{Decoder, text};
 use eitri_dwarf::read::threads::{self, Units};
 #[doc(hidden)]
 pub use eitri_dwarf::read::{
-    ByAbbreviation, Dwarf, Entry, ListEntry, ListKind, OtherUnits, Str, StringId, Value,
+    ByAbbreviation, Dwarf, Entry, ListEntry, ListKind, OtherUnits, ResolvedValue, Str, StringId,
 };
 
 /// Limit on variables with the same name that a variable is compared with.
@@ -97,7 +97,7 @@ type FindingPosition = (&'static str, u64);
 const PIECE: u64 = 1 << 17;
 
 /// Returns the findings about a file: the first in each topic.
-pub(super) fn folded(file: &File<'_, '_>, options: &Options<'_>) -> Report {
+pub(super) fn folded(file: &File<'_, '_>, options: &LintOptions<'_>) -> LintReport {
     let dwarf = file.dwarf;
     let mut firsts = Firsts::new();
     if options.threads > 1 {
@@ -124,8 +124,12 @@ pub(super) fn folded(file: &File<'_, '_>, options: &Options<'_>) -> Report {
 }
 
 /// Passes all findings about a file to a function, piece by piece. Returns the rest of the report.
-pub(super) fn each(file: &File<'_, '_>, options: &Options<'_>, take: &mut dyn FnMut(Finding)) -> Report {
-    let mut report = Report::default();
+pub(super) fn each(
+    file: &File<'_, '_>,
+    options: &LintOptions<'_>,
+    take: &mut dyn FnMut(LintFinding),
+) -> LintReport {
+    let mut report = LintReport::default();
     for pieces in threads::chunks(file.dwarf.units(), PIECE).chunks(options.threads.max(1)) {
         let judged = |units: Range<usize>| {
             let mut collected = Collected::new(Wanted::All);
@@ -254,7 +258,7 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
         let dwarf = self.judge.file.dwarf;
         if let Err(error) = self.lines(dwarf) {
             let place = (dwarf.sections().name(".debug_line"), error.at().offset.unwrap_or(0));
-            let judged = Judged::new(Code::Unreadable, Details::new(error.kind().to_string()));
+            let judged = Judged::new(LintCode::Unreadable, Details::new(error.kind().to_string()));
             self.add(judged, None, None, place, |_, _| {});
             let unit = self.judge.unit.name.as_deref().map(String::from);
             self.report_unreadable(dwarf, error.or_at(error::At { unit, ..Default::default() }));
@@ -280,7 +284,7 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
             if address < before && is_live {
                 let details = Details::new(format!("a row at {address:#x} after one at {before:#x}"));
                 let place = (dwarf.sections().name(".debug_line"), rows.offset());
-                self.add(Judged::new(Code::ReversedRow, details), None, None, place, |_, _| {});
+                self.add(Judged::new(LintCode::ReversedRow, details), None, None, place, |_, _| {});
                 return Ok(());
             }
             last = (!ends).then_some((address, is_live));
@@ -380,7 +384,7 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
             None => entry.dwarf().place(entry.offset()),
         };
         let is_variable = matches!(entry.tag(), dw::DW_TAG_variable | dw::DW_TAG_formal_parameter);
-        let judged = Judged::new(Code::Unreadable, Details::new(error.kind().to_string()));
+        let judged = Judged::new(LintCode::Unreadable, Details::new(error.kind().to_string()));
         self.add(judged, is_variable.then_some(entry), around, place, |_, _| {});
         self.report_unreadable(entry.dwarf(), error);
         T::default()
@@ -396,7 +400,7 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
     /// Reads a variable's location entries into the list.
     fn read_locations(&mut self, entry: Entry<'r, 'r>, own: &OwnAttributes<'r>) -> Result<()> {
         read_locations(entry, own.location.as_ref(), &mut self.list)?;
-        if let Some(Value::LocList(offset)) = own.location {
+        if let Some(ResolvedValue::LocList(offset)) = own.location {
             self.judge_base(offset);
         }
         Ok(())
@@ -422,7 +426,7 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
                     "the unit has no DW_AT_low_pc, and the list does not select a base address".into()
                 ]);
         let place = (list_section(file.dwarf, unit), offset);
-        self.add(Judged::new(Code::ListWithoutBase, details), None, None, place, |_, _| {});
+        self.add(Judged::new(LintCode::ListWithoutBase, details), None, None, place, |_, _| {});
     }
 
     fn variable(
@@ -579,7 +583,7 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
         let expression = Some(self.expression(list_entry.expr, &judged.operations));
         let pcs = (!list_entry.is_default()).then_some(list_entry.start..list_entry.end);
         let finding = self.finding(judged, Some(variable.entry), around, place);
-        self.collected.add(Finding { pcs, expression, ..finding });
+        self.collected.add(LintFinding { pcs, expression, ..finding });
     }
 
     /// Returns an expression's text, with the part at fault.
@@ -618,7 +622,7 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
 
     /// Counts a finding. Returns whether it is added with its texts.
     #[inline]
-    fn wants(&mut self, code: Code, variable: Option<StringId>, around: Option<&Around<'r>>) -> bool {
+    fn wants(&mut self, code: LintCode, variable: Option<StringId>, around: Option<&Around<'r>>) -> bool {
         let is_wanted = around.map_or(self.only.is_empty(), |around| around.is_wanted);
         let function = around.map_or(self.id, |around| around.id);
         is_wanted && self.collected.wants(code, (self.id, function), variable)
@@ -630,14 +634,14 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
         variable: Option<Entry<'r, 'r>>,
         around: Option<&Around<'r>>,
         (section, offset): FindingPosition,
-    ) -> Finding {
+    ) -> LintFinding {
         let details = judged.details.map_or_else(Details::default, |details| *details);
         let text = |around: &Around<'r>| {
             let name = around.name?;
             Some(around.text.get_or_init(|| String::from_utf8_lossy(name).into()).clone())
         };
         let names = |entry: Entry<'r, 'r>| entry.name().map(String::from);
-        Finding {
+        LintFinding {
             unit: self.unit.clone(),
             split: self.split.clone(),
             function: around.and_then(text),
@@ -645,7 +649,7 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
             variable: variable.and_then(names),
             declared: variable.and_then(|entry| functions::declared(entry, self.files(), self.others)),
             entry: variable.or_else(|| around.map(|around| around.framed.function.entry)).map(Entry::offset),
-            ..Finding::new(judged.code, section, offset, details)
+            ..LintFinding::new(judged.code, section, offset, details)
         }
     }
 
@@ -681,7 +685,7 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
         variable: Option<Entry<'r, 'r>>,
         around: Option<&Around<'r>>,
         place: FindingPosition,
-        change: impl FnOnce(&Self, &mut Finding),
+        change: impl FnOnce(&Self, &mut LintFinding),
     ) {
         let name = variable.and_then(|entry| entry.inherited(dw::DW_AT_name)?.string());
         let name = name.map(|name| self.collected.names.of(name));
@@ -740,5 +744,5 @@ fn two_types(first: Entry<'_, '_>, second: Entry<'_, '_>) -> Option<Judged> {
                     pc => format!("both have a location at {pc:#x}"),
                 },
             ]);
-    Some(Judged::new(Code::OneNameTwoTypes, details))
+    Some(Judged::new(LintCode::OneNameTwoTypes, details))
 }

@@ -11,8 +11,8 @@ use smallvec::{SmallVec, smallvec};
 
 use super::shape::{self, LocationShape, Number};
 use eitri_dwarf::eval::{
-    Architecture, BaseType, Body, Class, Context, DebugInfo, Element, Entry, Evaluator, ExpressionSite,
-    Fault, Kind as EvaluationKind, Limits, Location, Machine, SpaceLayout, Unavailable,
+    Architecture, BaseType, Body, Class, Context, DebugInfo, Element, Evaluator, ExpressionSite, Fault,
+    Limits, Location, Machine, ReferencedEntry, ResultKind as EvaluationKind, SpaceLayout, Unavailable,
 };
 use eitri_dwarf::op::{Decoder, Encoding, Op, Reg};
 use eitri_dwarf::target::{SpaceId, Target};
@@ -44,7 +44,7 @@ const FRAME_BASE: [u8; 5] = [0x0c, 0x40, 0x00, 0x00, 0x40];
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Witness<'a, 'o> {
     pub(crate) info: &'a DebugInfo<'a, 'o>,
-    pub(crate) frame_base: Option<Entry<'a>>,
+    pub(crate) frame_base: Option<ReferencedEntry<'a>>,
     pub(crate) pc: u64,
     pub(crate) lane: Option<u64>,
     pub(crate) lanes: u64,
@@ -157,7 +157,7 @@ impl Machine for Witness<'_, '_> {
             .then(|| Location::memory(SpaceId::DEFAULT, u32::from(self.target.address_bytes()) * 8, CFA))
     }
 
-    fn frame_base(&self, frame: u32) -> Option<Entry<'_>> {
+    fn frame_base(&self, frame: u32) -> Option<ReferencedEntry<'_>> {
         self.frame_base.filter(|_| self.is_present(frame))
     }
 
@@ -178,7 +178,7 @@ impl Machine for Witness<'_, '_> {
         self.info.base_type(unit, offset)
     }
 
-    fn entry(&self, offset: u64) -> Option<Entry<'_>> {
+    fn entry(&self, offset: u64) -> Option<ReferencedEntry<'_>> {
         self.info.entry(offset)
     }
 }
@@ -318,7 +318,7 @@ impl<'a, 'o> Machines<'a, 'o> {
     /// constant 0, or an address space with a constant number, and no branch may have led there, because other numbers
     /// can be right on a machine that is no witness.
     pub(super) fn failure(&self, expr: &[u8], site: Site) -> Option<(usize, Cow<'static, str>)> {
-        let base = Entry { body: Body::Expression(&FRAME_BASE), unit: self.unit, encoding: None };
+        let base = ReferencedEntry { body: Body::Expression(&FRAME_BASE), unit: self.unit, encoding: None };
         let machine = self.machine(Some(base));
         let fault = self.evaluate(expr, &machine, site).err()?;
         // A witness's frame holds no values from callers or other entries.
@@ -412,7 +412,7 @@ impl<'a, 'o> Machines<'a, 'o> {
     }
 
     fn described(&self, expr: &[u8], frame_base: Option<&'a [u8]>, difference: Difference) -> Option<String> {
-        let base = frame_base.map(|expr| Entry {
+        let base = frame_base.map(|expr| ReferencedEntry {
             body: Body::Expression(expr),
             unit: self.unit,
             encoding: Some(self.encoding),
@@ -449,7 +449,7 @@ impl<'a, 'o> Machines<'a, 'o> {
         })
     }
 
-    fn machine(&self, frame_base: Option<Entry<'a>>) -> Witness<'a, 'o> {
+    fn machine(&self, frame_base: Option<ReferencedEntry<'a>>) -> Witness<'a, 'o> {
         Witness {
             info: self.info,
             frame_base,

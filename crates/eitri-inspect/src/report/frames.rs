@@ -4,7 +4,7 @@ use super::block::Strings;
 use super::kind::{LocationKind, LocationText};
 use super::place::{Entry, Places};
 use eitri_dwarf::op::{Encoding, Reg, text};
-use eitri_dwarf::read::{CfaRule, FrameRow, Frames, Rule};
+use eitri_dwarf::read::{CfaRule, FrameRow, Frames, RegisterRule};
 use eitri_dwarf::target::Target;
 
 /// Limit on saved registers that a rule lists.
@@ -62,7 +62,8 @@ impl RuleWording<'_> {
         let mut meaning = format!("canonical frame address: {cfa}");
         let rule = row.rule(return_register);
         meaning += &format!("\nreturn address: {}", rule.map_or("no rule".into(), |rule| self.rule(rule)));
-        let is_saved = |rule: &Rule<'_>| !matches!(rule, Rule::Undefined | Rule::SameValue);
+        let is_saved =
+            |rule: &RegisterRule<'_>| !matches!(rule, RegisterRule::Undefined | RegisterRule::SameValue);
         let mut saved = row.rules.iter().filter(|(reg, rule)| *reg != return_register && is_saved(rule));
         for (reg, rule) in saved.by_ref().take(MOST) {
             meaning += &format!("\n{}: {}", self.register(*reg), self.rule(*rule));
@@ -74,17 +75,17 @@ impl RuleWording<'_> {
         LocationText::new(LocationKind::Rule, cfa, meaning)
     }
 
-    fn rule(&self, rule: Rule<'_>) -> String {
+    fn rule(&self, rule: RegisterRule<'_>) -> String {
         match rule {
-            Rule::Undefined => "undefined".into(),
-            Rule::SameValue => "unchanged".into(),
-            Rule::Offset(offset) => format!("stored at the canonical frame address{offset:+}"),
-            Rule::ValOffset(offset) => format!("the canonical frame address{offset:+}"),
-            Rule::Register(from) => format!("in {}", self.register(from)),
-            Rule::Expression(expr) => {
+            RegisterRule::Undefined => "undefined".into(),
+            RegisterRule::SameValue => "unchanged".into(),
+            RegisterRule::Offset(offset) => format!("stored at the canonical frame address{offset:+}"),
+            RegisterRule::ValOffset(offset) => format!("the canonical frame address{offset:+}"),
+            RegisterRule::Register(from) => format!("in {}", self.register(from)),
+            RegisterRule::Expression(expr) => {
                 format!("stored at {}", text::print(expr, self.encoding, self.target))
             }
-            Rule::ValExpression(expr) => text::print(expr, self.encoding, self.target),
+            RegisterRule::ValExpression(expr) => text::print(expr, self.encoding, self.target),
         }
     }
 }

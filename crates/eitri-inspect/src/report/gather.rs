@@ -12,7 +12,7 @@ use super::block::Strings;
 use super::disassembly::{Disassembly, Sought};
 use super::homes::{self, Registers};
 use super::kind::{LocationKind, LocationText, Wording};
-use super::options::Options;
+use super::options::ReportOptions;
 use super::place::{Entry, In, PlaceId, Places};
 use super::{frames, types};
 use crate::lint;
@@ -22,7 +22,7 @@ use crate::stats::FunctionCoverage;
 use crate::walk::{Inside, LANE_PC, Scopes, Visit, has_children, position, walk};
 use eitri_dwarf::error::{Count, Error, Result};
 use eitri_dwarf::eval::{self, Body, DebugInfo};
-use eitri_dwarf::read::{self, Dwarf, Object, OtherUnits, Unit, Value};
+use eitri_dwarf::read::{self, Dwarf, Object, OtherUnits, ResolvedValue, Unit};
 use eitri_dwarf::target::{Target, Wave, with_extensions};
 
 /// Where a timeline column comes from.
@@ -100,7 +100,7 @@ struct Own {
 
 /// Facts for a page.
 pub(super) struct Gathered<'a> {
-    findings: &'a [lint::Finding],
+    findings: &'a [lint::LintFinding],
     /// Findings in each file, by a location entry's section offset, and by the entry that declares a variable or
     /// function.
     by_place: HashMap<(Option<&'a str>, &'a str, u64), Vec<usize>>,
@@ -121,7 +121,11 @@ pub(super) struct Gathered<'a> {
 }
 
 impl<'a> Gathered<'a> {
-    pub(super) fn new(options: &Options<'a>, object: &'a Object<'_>, findings: &'a [lint::Finding]) -> Self {
+    pub(super) fn new(
+        options: &ReportOptions<'a>,
+        object: &'a Object<'_>,
+        findings: &'a [lint::LintFinding],
+    ) -> Self {
         let mut symbols = HashMap::<_, Vec<_>>::new();
         for symbol in
             object.symbols().iter().filter(|symbol| symbol.is_defined && options.disassembly.is_some())
@@ -316,7 +320,7 @@ impl<'r, 'o> Visitor<'_, '_, 'r, 'o> {
         let name = entry.name().map_or_else(String::new, |name| name.into_owned());
         let unit = self.strings.add(self.unit.name.as_deref().unwrap_or_default());
         let base = match entry.attr(dw::DW_AT_frame_base) {
-            Some(Value::Expr(expr)) => Some(expr),
+            Some(ResolvedValue::Expr(expr)) => Some(expr),
             _ => None,
         };
         let mut function = Function { name, unit, start, size, ..Function::default() };
@@ -425,7 +429,7 @@ impl<'r, 'o> Visitor<'_, '_, 'r, 'o> {
             is_cpu: file.is_cpu,
             homes,
         };
-        let frame_base = function.base_body.as_ref().map(|(expr, unit)| eval::Entry {
+        let frame_base = function.base_body.as_ref().map(|(expr, unit)| eval::ReferencedEntry {
             body: Body::Expression(expr),
             unit: *unit,
             encoding: Some(self.unit.encoding),
@@ -450,7 +454,7 @@ impl<'r, 'o> Visitor<'_, '_, 'r, 'o> {
         let class = entry.number(dw::DW_AT_address_class).filter(|_| !self.file.is_cpu);
         let number = self.gathered.functions[index].variables.len() as u32;
         let list = match entry.attr(dw::DW_AT_location) {
-            Some(Value::LocList(offset)) => Some((offset, index, class, scope.pcs)),
+            Some(ResolvedValue::LocList(offset)) => Some((offset, index, class, scope.pcs)),
             _ => None,
         };
         let (entries, findings) = match list.and_then(|key| self.lists.get(&key)) {
@@ -522,11 +526,11 @@ impl<'r, 'o> Visitor<'_, '_, 'r, 'o> {
         }
         if let Some(value) = entry.attr(dw::DW_AT_const_value).filter(|_| list.is_empty()) {
             let value = match value {
-                Value::Block(bytes) => {
+                ResolvedValue::Block(bytes) => {
                     bytes.iter().take(16).map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ")
                 }
-                Value::String(text) => text.text().into_owned(),
-                Value::Signed(value) => value.to_string(),
+                ResolvedValue::String(text) => text.text().into_owned(),
+                ResolvedValue::Signed(value) => value.to_string(),
                 value => value.unsigned().map_or_else(String::new, |value| (value as i64).to_string()),
             };
             let words =

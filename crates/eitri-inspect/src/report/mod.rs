@@ -29,7 +29,7 @@ use eitri_dwarf::error::{Error, Result};
 use eitri_dwarf::op::Dialect;
 use eitri_dwarf::read::{Dwarf, Object};
 
-pub use options::{Options, Source};
+pub use options::{ReportOptions, SourceReader};
 
 use block::{Block, Strings};
 
@@ -41,7 +41,7 @@ const SCRIPT: &str =
 ///
 /// # Errors
 /// As [`readable_report`].
-pub fn report(bytes: &[u8], options: &Options<'_>) -> Result<String> {
+pub fn report(bytes: &[u8], options: &ReportOptions<'_>) -> Result<String> {
     readable_report(bytes, options).map(|page_and_errors| page_and_errors.0)
 }
 
@@ -52,7 +52,7 @@ pub fn report(bytes: &[u8], options: &Options<'_>) -> Result<String> {
 /// The errors of [`Object::read`] and [`Dwarf::read_readable`], and errors from the finder in [`Options::split`];
 /// [`Malformed`](eitri_dwarf::error::ErrorKind::Malformed) if no instruction in [`Options::disassembly`] belongs to a
 /// function in the object.
-pub fn readable_report(bytes: &[u8], options: &Options<'_>) -> Result<(String, Vec<Error>)> {
+pub fn readable_report(bytes: &[u8], options: &ReportOptions<'_>) -> Result<(String, Vec<Error>)> {
     let (strings, tables, unreadable) = tables(bytes, options)?;
     let block = Block::new(&tables, &strings);
     let page = include_str!("page.html");
@@ -76,16 +76,16 @@ pub fn readable_report(bytes: &[u8], options: &Options<'_>) -> Result<(String, V
 
 /// Returns a page's texts and tables, and the errors in parts that cannot be read. There is a table for each kind of
 /// record, whose records have a fixed number of words.
-fn tables(bytes: &[u8], options: &Options<'_>) -> Result<(Strings, Vec<Vec<u32>>, Vec<Error>)> {
+fn tables(bytes: &[u8], options: &ReportOptions<'_>) -> Result<(Strings, Vec<Vec<u32>>, Vec<Error>)> {
     let object = Object::read_with(bytes, options.supplementary, None)?;
     let dwarf = Dwarf::read_readable(&object, Dialect::Llvm, 1)?;
     let facts = lint::Facts::new(&object, &dwarf, 1)?;
     options.split.with(&object, &dwarf, |split| {
         let mut findings = Vec::new();
-        let lint_options = lint::Options { split: options.split, ..lint::Options::default() };
+        let lint_options = lint::LintOptions { split: options.split, ..lint::LintOptions::default() };
         let judged =
             lint::units(&facts, &dwarf, split, &lint_options, &mut |finding| findings.push(finding))?;
-        let stats_options = stats::Options { split: options.split, ..stats::Options::default() };
+        let stats_options = stats::StatsOptions { split: options.split, ..stats::StatsOptions::default() };
         let coverage = stats::measure(&object, Some(&facts), &dwarf, split, &stats_options)?;
         let mut strings = Strings::default();
         let mut gathered = gather::Gathered::new(options, &object, &findings);

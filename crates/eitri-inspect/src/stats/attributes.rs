@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use gimli::{DwAt, DwTag, constants as dw};
 
-use eitri_dwarf::read::{self, Entry, Str, Value};
+use eitri_dwarf::read::{self, Entry, ResolvedValue, Str};
 
 /// The attributes in an abbreviation that stats counts.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ impl Shape {
 pub(super) struct OwnAttributes<'r> {
     /// The first name in [`NAMES`] that the entry contains, with its index there.
     pub(super) name: Option<(usize, Str<'r>)>,
-    pub(super) location: Option<Value<'r>>,
+    pub(super) location: Option<ResolvedValue<'r>>,
     /// Type's offset.
     pub(super) ty: Option<u64>,
 }

@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use gimli::constants as dw;
 use hashbrown::DefaultHashBuilder;
 
-use eitri_dwarf::read::{Dwarf, Entry, ListEntry, Unit, Value, threads};
+use eitri_dwarf::read::{Dwarf, Entry, ListEntry, ResolvedValue, Unit, threads};
 
 /// Contents that a section has more than once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -92,7 +92,7 @@ fn repeated_in(group: usize, sets: &[Lists], dwarf: &Dwarf<'_>, repeated: &mut R
         lists.clear();
         lists.extend(same.iter().filter_map(|place| {
             let entry = dwarf.entry_with_index(place.entry as usize)?;
-            let Some(Value::LocList(offset)) = entry.attr(dw::DW_AT_location) else { return None };
+            let Some(ResolvedValue::LocList(offset)) = entry.attr(dw::DW_AT_location) else { return None };
             Some((offset, entry))
         }));
         lists.sort_unstable_by_key(|(offset, entry)| (*offset, entry.index()));

@@ -34,9 +34,9 @@ pub use compare::{Change, compare};
 pub use coverage::{Coverage, FunctionCoverage, Group, HISTOGRAM, UnitCoverage, VariableCoverage};
 pub use lines::LineCounts;
 pub use lists::Repeated;
-pub use sizes::Contents;
+pub use sizes::SectionSizes;
 pub(crate) use statistics::distinct;
-pub use statistics::{Options, Statistics};
+pub use statistics::{Statistics, StatsOptions};
 pub use variable_lines::{
     BaseLines, Build, ReadableLines, VariableLines, readable_variable_lines, variable_lines,
 };
@@ -57,7 +57,7 @@ use eitri_dwarf::read::{Dwarf, Object, Unit};
 ///
 /// # Errors
 /// The errors of [`Object::read`] and [`Dwarf::read_readable`], and errors from the finder in [`Options::split`].
-pub fn stats(bytes: &[u8], options: &Options<'_>) -> Result<Statistics> {
+pub fn stats(bytes: &[u8], options: &StatsOptions<'_>) -> Result<Statistics> {
     let object = Object::read_with(bytes, options.supplementary, None)?;
     let dwarf = Dwarf::read_readable(&object, Dialect::Llvm, options.threads)?;
     let facts = options.sound.then(|| lint::Facts::new(&object, &dwarf, options.threads)).transpose()?;
@@ -87,7 +87,7 @@ pub(crate) fn measure<'r>(
     facts: Option<&'r lint::Facts<'r, '_>>,
     dwarf: &'r Dwarf<'r>,
     split: &'r [Dwarf<'r>],
-    options: &Options<'_>,
+    options: &StatsOptions<'_>,
 ) -> Result<Statistics> {
     let mut resolved = units(facts, dwarf, &InputSections::new(object), options);
     for dwarf in split {
@@ -114,7 +114,7 @@ fn units<'r>(
     facts: Option<&'r lint::Facts<'r, '_>>,
     dwarf: &'r Dwarf<'r>,
     sections: &InputSections,
-    options: &Options<'_>,
+    options: &StatsOptions<'_>,
 ) -> Resolved<'r> {
     let file = facts.map(|facts| lint::File::new(facts, dwarf));
     let threads = options.threads;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use gimli::DwTag;
 use gimli::constants as dw;
 
-use eitri_dwarf::read::{Entry, Object, Value};
+use eitri_dwarf::read::{Entry, Object, ResolvedValue};
 
 /// A variable in an abstract instance: offset in the input section, and tag.
 pub(super) type Abstract = (u64, DwTag);
@@ -78,7 +78,7 @@ impl InputSections {
 pub(super) fn origin(entry: Entry<'_, '_>, start: u64) -> Option<u64> {
     let mut attributes = entry.attributes();
     let origin = attributes.find(|attribute| attribute.name == dw::DW_AT_abstract_origin)?;
-    let Value::Reference(offset) = origin.value else { return None };
+    let ResolvedValue::Reference(offset) = origin.value else { return None };
     match origin.form {
         dw::DW_FORM_ref_addr => offset.checked_sub(start),
         _ => offset.checked_sub(entry.unit().offset),

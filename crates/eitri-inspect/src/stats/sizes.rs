@@ -12,7 +12,7 @@ use eitri_dwarf::read::{Dwarf, Entry, ListEntry, Unit};
 
 /// What the debug sections contain.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Contents {
+pub struct SectionSizes {
     /// Strings in `.debug_str` and `.debug_line_str`.
     pub strings: Repeated,
     /// Location lists, by their expressions and pcs.
@@ -23,7 +23,7 @@ pub struct Contents {
     pub forms: BTreeMap<String, u64>,
 }
 
-impl Contents {
+impl SectionSizes {
     /// Adds another file's contents.
     pub(super) fn append(&mut self, other: Self) {
         self.strings += other.strings;
@@ -79,10 +79,10 @@ impl Tally {
     }
 
     /// Returns the forms and operations by name.
-    pub(super) fn contents(self) -> Contents {
+    pub(super) fn contents(self) -> SectionSizes {
         let forms = self.forms.into_iter().map(|(form, count)| (form.to_string(), count)).collect();
         let operations = self.operations.into_iter().map(|(name, count)| (name.to_owned(), count)).collect();
-        Contents { operations, forms, ..Contents::default() }
+        SectionSizes { operations, forms, ..SectionSizes::default() }
     }
 }
 

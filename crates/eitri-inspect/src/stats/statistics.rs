@@ -4,13 +4,13 @@ use hashbrown::HashSet;
 
 use super::coverage::{FunctionCoverage, Group, UnitCoverage};
 use super::lines::LineCounts;
-use super::sizes::Contents;
+use super::sizes::SectionSizes;
 use eitri_dwarf::error::Error;
 use eitri_dwarf::read::SplitFiles;
 
 /// Choices for a measurement.
 #[derive(Debug, Clone, Copy)]
-pub struct Options<'a> {
+pub struct StatsOptions<'a> {
     /// Whether [`Coverage::sound`](super::Coverage::sound) is measured. Without it, `sound` equals `located`.
     pub sound: bool,
     /// Number of threads that measure units; 0 and 1 mean a single thread. The calling thread counts; rayon's thread
@@ -25,7 +25,7 @@ pub struct Options<'a> {
     pub supplementary: Option<&'a [u8]>,
 }
 
-impl Default for Options<'_> {
+impl Default for StatsOptions<'_> {
     fn default() -> Self {
         Self { sound: true, threads: 1, variables: true, split: SplitFiles::default(), supplementary: None }
     }
@@ -51,7 +51,7 @@ pub struct Statistics {
     /// Bytes of loaded code.
     pub code: u64,
     /// What the sections contain: repeated parts, and forms and operations in use.
-    pub contents: Contents,
+    pub contents: SectionSizes,
     pub(crate) counts: Counts,
     /// Inlined instances with an abstract instance that version 9 does not find.
     pub unresolved: u64,

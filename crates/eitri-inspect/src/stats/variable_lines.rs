@@ -13,7 +13,7 @@ use super::lines;
 use super::statistics::distinct;
 use eitri_dwarf::error::{At, Error, Result};
 use eitri_dwarf::op::Dialect;
-use eitri_dwarf::read::{Dwarf, Entry, Object, OtherUnits, SplitFiles, Unit, Value};
+use eitri_dwarf::read::{Dwarf, Entry, Object, OtherUnits, ResolvedValue, SplitFiles, Unit};
 
 /// A file, by number, and a line.
 type Line = (u32, u64);
@@ -335,7 +335,7 @@ impl<'r, 'o> InUnit<'_, 'r, 'o> {
             }
             file => rows.path(file.map(|file| file.1)),
         };
-        let line = entry.inherited(dw::DW_AT_decl_line).and_then(Value::unsigned).unwrap_or(0);
+        let line = entry.inherited(dw::DW_AT_decl_line).and_then(ResolvedValue::unsigned).unwrap_or(0);
         let calls = functions.iter().filter(|call| call.tag() == dw::DW_TAG_inlined_subroutine);
         let calls = calls.map(|call| {
             (rows.path(call.number(dw::DW_AT_call_file)), call.number(dw::DW_AT_call_line).unwrap_or(0))

@@ -18,7 +18,7 @@ use super::source::{FUNCTION, GLOBAL, Path};
 use crate::lint::{Asked, Framed, Judge};
 use crate::walk::{Inside, LONG_LIST, ListKey, Scopes, Visit, end, has_children, read_locations, walk};
 use eitri_dwarf::error::Error;
-use eitri_dwarf::read::{ByAbbreviation, Dwarf, Entry, ListEntry, SUPPLEMENTARY, Str, Unit, Value};
+use eitri_dwarf::read::{ByAbbreviation, Dwarf, Entry, ListEntry, ResolvedValue, SUPPLEMENTARY, Str, Unit};
 
 /// What inner scopes inherit.
 #[derive(Debug, Clone, Copy)]
@@ -172,7 +172,7 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
 
     /// Reads a location's entries into the list, which is empty if they cannot be read. Returns whether there is a
     /// location that can be read.
-    fn read_locations(&mut self, entry: Entry<'r, 'r>, location: Option<&Value<'r>>) -> bool {
+    fn read_locations(&mut self, entry: Entry<'r, 'r>, location: Option<&ResolvedValue<'r>>) -> bool {
         read_locations(entry, location, &mut self.list).unwrap_or_else(|error| {
             self.list.clear();
             self.unreadable.push(error);
@@ -332,7 +332,7 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
     /// Returns where an entry is declared: the file without its folder, and the line. `unit` is the unit that is
     /// walked.
     fn declared(&mut self, entry: Entry<'r, 'r>, unit: &Unit<'r>) -> (&str, u64) {
-        let line = entry.inherited(dw::DW_AT_decl_line).and_then(Value::unsigned).unwrap_or(0);
+        let line = entry.inherited(dw::DW_AT_decl_line).and_then(ResolvedValue::unsigned).unwrap_or(0);
         let path = entry.declared_file().and_then(|(declared, file)| {
             // llvm-dwarfdump looks the number up in the entry's unit, even if another unit contains the declaration. It
             // does not read supplementary files.
@@ -390,7 +390,7 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
                 is_deferred = true;
             }
         }
-        let is_list = matches!(own.location, Some(Value::LocList(_)));
+        let is_list = matches!(own.location, Some(ResolvedValue::LocList(_)));
         let list = if is_list { &self.list[..] } else { &[] };
         let mut locations = list.len() as u64;
         let mut bytes = list_bytes(list) as u64;
@@ -561,7 +561,7 @@ impl<'r> Visit<'r, 'r> for Visitor<'_, 'r, '_> {
             self.finish_expressions(unit);
         }
         self.known.expressions.add(&self.list, unit.encoding, 1);
-        if let Some(Value::LocList(offset)) = own.location.filter(|_| shared.is_none()) {
+        if let Some(ResolvedValue::LocList(offset)) = own.location.filter(|_| shared.is_none()) {
             self.part.contents.list(entry, offset, &self.list);
         }
         if entry.index() < self.skipped {

@@ -3,7 +3,7 @@
 use core::fmt::Display;
 use std::collections::BTreeSet;
 
-use super::super::lanes::{GROUP, LaneStop, Lanes, SourceLine, Standing};
+use super::super::lanes::{GROUP, LaneStop, Lanes, SourcePosition, Standing};
 use super::style::{
     ACTIVE, BACKGROUND, BOX_GAP, CELL, EDGES, FILLS, GROUP_GAP, INK, LANE, LINE, MARGIN, MUTED, RULE, SMALL,
     STOP, TEXT, WRONG,
@@ -81,8 +81,8 @@ fn labels(lanes: &Lanes) -> Vec<String> {
     let files: BTreeSet<&str> = lanes.lines.values().map(|line| &*line.file).collect();
     let label = |stop: &LaneStop| match lanes.lines.get(&stop.pc) {
         None => format!("{:#x}", stop.pc),
-        Some(SourceLine { line, .. }) if files.len() == 1 => format!("{:#x} {line}", stop.pc),
-        Some(SourceLine { file, line }) => {
+        Some(SourcePosition { line, .. }) if files.len() == 1 => format!("{:#x} {line}", stop.pc),
+        Some(SourcePosition { file, line }) => {
             format!("{:#x} {}:{line}", stop.pc, file.rsplit('/').next().unwrap_or(file))
         }
     };

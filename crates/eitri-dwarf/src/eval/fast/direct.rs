@@ -11,7 +11,7 @@ use super::parts::Parts;
 use super::query::add_register;
 use super::results::Found;
 use super::stack::{HEIGHT, Level, Slots, Top, slot};
-use crate::op::{Dialect, Name, Op, Reg};
+use crate::op::{Dialect, Op, OperationName, Reg};
 use crate::target::SpaceId;
 
 /// One expression's evaluation.
@@ -225,7 +225,7 @@ impl Direct<'_, '_> {
 
     /// Requires the operation to be allowed where the expression is.
     #[inline(always)]
-    fn allow(&mut self, name: Name) -> Option<()> {
+    fn allow(&mut self, name: OperationName) -> Option<()> {
         self.fast.is_allowed(name)
     }
 
@@ -320,11 +320,11 @@ fn query(code: u8, to: &mut Direct<'_, '_>) -> Option<()> {
         }
         FBREG => {
             let offset = to.at.code.sleb()?;
-            to.allow(Name::FbReg)?;
+            to.allow(OperationName::FbReg)?;
             memory(to, Instruction { operand: offset as u64, ..Instruction::new(Code::FrameBase) })
         }
         CALL_FRAME_CFA if !is_draft(to) => {
-            to.allow(Name::CallFrameCfa)?;
+            to.allow(OperationName::CallFrameCfa)?;
             memory(to, Instruction::new(Code::Cfa))
         }
         DEREF => {

@@ -1,9 +1,9 @@
 //! Opcodes, from the operation table.
 
-use crate::op::{COMPACT, Name, opcode};
+use crate::op::{COMPACT, OperationName, opcode};
 
 macro_rules! opcodes {
-    ($($code:ident $name:ident)*) => { $(pub const $code: u8 = opcode(Name::$name);)* };
+    ($($code:ident $name:ident)*) => { $(pub const $code: u8 = opcode(OperationName::$name);)* };
 }
 
 opcodes! {

@@ -9,7 +9,7 @@ use super::instruction::{Code, Instruction};
 use super::opcode::FBREG;
 use super::parts::Parts;
 use super::stack::{Level, Numbers, Slots, Top, slot};
-use crate::op::{Name, Reg};
+use crate::op::{OperationName, Reg};
 use crate::target::{Per, SpaceId};
 
 /// An address space other than the default space.
@@ -123,7 +123,7 @@ impl Fast<'_> {
 
     /// Checks that an operation is allowed at the expression's position.
     #[inline(always)]
-    pub(super) fn is_allowed(&self, name: Name) -> Option<()> {
+    pub(super) fn is_allowed(&self, name: OperationName) -> Option<()> {
         (self.place == ExpressionSite::Location || name.row().is_for_cfi).then_some(())
     }
 
@@ -252,7 +252,7 @@ impl Fast<'_> {
     /// Returns the frame base's address. `level` is the stack for its expression.
     #[inline(never)]
     fn frame_base(&self, level: &mut Level, room: usize, steps: &mut u64) -> Option<u64> {
-        self.is_allowed(Name::FbReg)?;
+        self.is_allowed(OperationName::FbReg)?;
         // Both are faults, which `Run` reports.
         if self.is_frame_base || self.depth == 0 {
             return None;

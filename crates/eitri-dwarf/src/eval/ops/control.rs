@@ -1,8 +1,8 @@
 //! Calls and entry values.
 
-use super::super::context::Kind;
+use super::super::context::ResultKind;
 use super::super::fault::{Fault, brief, error, ill_formed};
-use super::super::machine::{Body, CallValue, Entry};
+use super::super::machine::{Body, CallValue, ReferencedEntry};
 use super::super::run::Run;
 use super::super::stack::Element;
 use super::super::value::{BaseType, TypeEncoding, Value};
@@ -50,7 +50,7 @@ impl Run<'_, '_> {
         self.call_site_value(&passed.value, frame)
     }
 
-    fn call_site_value(&mut self, entry: &Entry<'_>, frame: u32) -> Result<Value, Fault> {
+    fn call_site_value(&mut self, entry: &ReferencedEntry<'_>, frame: u32) -> Result<Value, Fault> {
         let Body::Expression(expr) = entry.body else {
             return Err(ill_formed("call value is not an expression (A.3.4.2)"));
         };
@@ -80,7 +80,7 @@ impl Run<'_, '_> {
             run.last_register = None;
             run.expression(expr)?;
             let register = run.last_register;
-            Ok((run.finish(Kind::Any)?, register))
+            Ok((run.finish(ResultKind::Any)?, register))
         });
         let outcome = outcome.map_err(|fault| fault.within("the calling frame", self.scope.entry));
         let (result, register) = outcome?;

@@ -3,14 +3,14 @@
 use super::super::decoding::operations;
 use super::super::fault::{Fault, brief, error, ill_formed};
 use super::super::location::{Location, SingleLocation, Storage};
-use super::super::machine::{Body, Entry};
+use super::super::machine::{Body, ReferencedEntry};
 use super::super::read::{read_exact, read_pointer};
 use super::super::run::Run;
 use super::super::stack::{Element, integral};
 use super::super::value::{BaseType, ImplicitPointer, TypeEncoding, Value};
 use super::super::value_bits::value_of_stream;
 use crate::error::Count;
-use crate::op::{Dialect, Encoding, Name, Reg};
+use crate::op::{Dialect, Encoding, OperationName, Reg};
 use crate::target::{Per, SpaceId};
 
 /// A value's maximum size in bits. A whole vector register has 2048 bits in a 64-lane wave.
@@ -139,7 +139,7 @@ impl Run<'_, '_> {
     }
 
     /// Returns a subprogram's frame base.
-    pub(in super::super) fn frame_base_of(&mut self, base: &Entry<'_>) -> Result<Location, Fault> {
+    pub(in super::super) fn frame_base_of(&mut self, base: &ReferencedEntry<'_>) -> Result<Location, Fault> {
         let scope = self.scope.of_frame_base(base);
         if let Body::Expression(expr) = base.body {
             // The scan for `DW_OP_fbreg` is linear in the expression.
@@ -365,7 +365,7 @@ impl Run<'_, '_> {
 
 /// Whether an expression contains `DW_OP_fbreg`, executed or not.
 fn has_fbreg(expr: &[u8], encoding: Encoding) -> bool {
-    expr.contains(&0x91) && operations(expr, encoding, 0).any(|(_, op)| op.name() == Name::FbReg)
+    expr.contains(&0x91) && operations(expr, encoding, 0).any(|(_, op)| op.name() == OperationName::FbReg)
 }
 
 #[cold]

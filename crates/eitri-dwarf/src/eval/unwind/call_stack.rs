@@ -15,10 +15,10 @@ use super::super::limits::Limits;
 use super::super::location::{Location, Storage};
 use super::super::machine::Machine;
 use super::super::value::{BaseType, TypeEncoding};
-use super::fault::{Cause, Column, Result, UnwindFault, cfa_text, rule_text};
+use super::fault::{Cause, FrameColumn, UnwindFault, UnwindResult, cfa_text, rule_text};
 use crate::error::Count;
 use crate::op::Reg;
-use crate::read::{Cie, Fde, FrameRow, Frames, KnownRows, Rule};
+use crate::read::{Cie, Fde, FrameRow, Frames, KnownRows, RegisterRule};
 
 /// A stopped thread's frames, found by call frame information.
 ///
@@ -50,7 +50,7 @@ pub struct CallStack<'a, 'o> {
     /// By register, the number of the frame up to which inner frames' expression rules were followed.
     pub(super) followed: RefCell<HashMap<Reg, u32>>,
     /// Columns being computed, each because the previous column needs it.
-    pub(super) asking: RefCell<Vec<(u32, Column)>>,
+    pub(super) asking: RefCell<Vec<(u32, FrameColumn)>>,
     /// Fault that caused a missing answer to an expression.
     pub(super) cause: RefCell<Option<Box<UnwindFault>>>,
     /// Idle evaluators with their stacks; one is in use for each nested expression.
@@ -139,9 +139,9 @@ impl<'a, 'o> CallStack<'a, 'o> {
     pub(super) fn ask<T>(
         &self,
         level: &Level<'a, 'o>,
-        column: Column,
-        then: impl FnOnce() -> Result<T>,
-    ) -> Result<T> {
+        column: FrameColumn,
+        then: impl FnOnce() -> UnwindResult<T>,
+    ) -> UnwindResult<T> {
         let asked = (level.number, column);
         {
             let mut asking = self.asking.borrow_mut();
@@ -167,10 +167,10 @@ impl<'a, 'o> CallStack<'a, 'o> {
     pub(super) fn evaluate<T>(
         &self,
         level: &Level<'a, 'o>,
-        column: Column,
+        column: FrameColumn,
         context: &Context<'_>,
         then: impl FnOnce(&mut Evaluator, &Context<'_>) -> core::result::Result<T, Fault>,
-    ) -> Result<T> {
+    ) -> UnwindResult<T> {
         // Evaluations nest: an inner evaluation must not see or lose the outer cause.
         let outer = self.cause.take();
         let result = self.with_evaluator(|evaluator| then(evaluator, context));
@@ -179,7 +179,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
     }
 
     /// Returns the answer to an expression's request, and keeps the fault if the answer is missing.
-    pub(super) fn answer<T>(&self, found: Result<Option<T>>) -> Option<T> {
+    pub(super) fn answer<T>(&self, found: UnwindResult<Option<T>>) -> Option<T> {
         found.unwrap_or_else(|fault| {
             self.cause.replace(Some(fault));
             None
@@ -234,7 +234,7 @@ pub(super) enum Found<'a, 'o> {
     /// No rule: the value is in this register, in the innermost frame.
     InPlace(Reg),
     /// A frame's rule for a register, other than "same value" and `register(R)`.
-    ByRule(Rc<Level<'a, 'o>>, Reg, Rule<'o>),
+    ByRule(Rc<Level<'a, 'o>>, Reg, RegisterRule<'o>),
 }
 
 /// Location of all lanes' pcs in a frame, and a pc's size.
@@ -254,9 +254,9 @@ pub(super) struct Level<'a, 'o> {
     /// The next instruction's address in the file.
     pub resumes_at: u64,
     /// The frame's rules. `None` where no entry covers its pc.
-    pub row: Result<Option<Row<'a, 'o>>>,
+    pub row: UnwindResult<Option<Row<'a, 'o>>>,
     /// Canonical frame address, once requested.
-    pub cfa: OnceCell<Result<Location>>,
+    pub cfa: OnceCell<UnwindResult<Location>>,
     /// Locations of the caller's registers by expression rules, once requested.
     pub found: RefCell<HashMap<Reg, Location>>,
     /// Cached rules for registers that many inner frames leave unchanged.
@@ -264,7 +264,7 @@ pub(super) struct Level<'a, 'o> {
     /// Where chains of `register(R)` rules end, by each chain's first register.
     pub chains: RefCell<HashMap<Reg, Chain>>,
     /// Location of its lanes' pcs, once requested. `None` without the attribute.
-    pub lane_pcs: OnceCell<Result<Option<LanePcs>, Fault>>,
+    pub lane_pcs: OnceCell<UnwindResult<Option<LanePcs>, Fault>>,
 }
 
 /// How a chain of `register(R)` rules in a frame ends.
@@ -344,22 +344,22 @@ impl<'a, 'o> Level<'a, 'o> {
     ///
     /// # Errors
     /// Rules that cannot be read.
-    pub fn row(&self) -> Result<Option<&Row<'a, 'o>>> {
+    pub fn row(&self) -> UnwindResult<Option<&Row<'a, 'o>>> {
         self.row.as_ref().map(Option::as_ref).map_err(Clone::clone)
     }
 
     /// Returns the explicit rule for a caller's register, if any.
-    pub fn rule(&self, reg: Reg) -> Result<Option<Rule<'o>>> {
+    pub fn rule(&self, reg: Reg) -> UnwindResult<Option<RegisterRule<'o>>> {
         Ok(self.row()?.and_then(|row| row.row.rule(reg)))
     }
 
     /// Returns a fault with its position.
     #[cold]
-    pub fn fault(&self, column: Option<Column>, fault: Fault) -> Box<UnwindFault> {
+    pub fn fault(&self, column: Option<FrameColumn>, fault: Fault) -> Box<UnwindFault> {
         let row = self.row.as_ref().ok().and_then(Option::as_ref);
         let rule = match (column, row) {
-            (Some(Column::Cfa), Some(row)) => Some(cfa_text(row.row.cfa)),
-            (Some(Column::Register(reg)), Some(row)) => row.row.rule(reg).map(rule_text),
+            (Some(FrameColumn::Cfa), Some(row)) => Some(cfa_text(row.row.cfa)),
+            (Some(FrameColumn::Register(reg)), Some(row)) => row.row.rule(reg).map(rule_text),
             _ => None,
         };
         Box::new(UnwindFault {
@@ -375,7 +375,7 @@ impl<'a, 'o> Level<'a, 'o> {
 
 impl<'a, 'o> CallStack<'a, 'o> {
     /// Returns a frame; `None` if there are fewer.
-    pub(super) fn level(&self, number: u32) -> Result<Option<Rc<Level<'a, 'o>>>> {
+    pub(super) fn level(&self, number: u32) -> UnwindResult<Option<Rc<Level<'a, 'o>>>> {
         loop {
             let (known, last) = {
                 let levels = self.levels.borrow();
@@ -412,7 +412,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         }
     }
 
-    pub(super) fn first(&self) -> Result<Option<Level<'a, 'o>>> {
+    pub(super) fn first(&self) -> UnwindResult<Option<Level<'a, 'o>>> {
         let pc = self.machine.pc(0).ok_or_else(|| {
             let mut fault = self.unknown(0);
             fault.why = Cause::Fault(error("the machine has no program location (A.2.5.1)"));
@@ -422,13 +422,13 @@ impl<'a, 'o> CallStack<'a, 'o> {
     }
 
     /// Returns a frame's caller.
-    pub(super) fn caller_of(&self, level: &Level<'a, 'o>) -> Result<Option<Level<'a, 'o>>> {
+    pub(super) fn caller_of(&self, level: &Level<'a, 'o>) -> UnwindResult<Option<Level<'a, 'o>>> {
         let Some(row) = level.row()? else {
             return Err(level.fault(None, error("no call frame information has code at this pc")));
         };
         let cie = row.cie();
         let reg = cie.return_register;
-        let column = Some(Column::Register(reg));
+        let column = Some(FrameColumn::Register(reg));
         if row.row.is_return_signed {
             return Err(level.fault(column, unsupported("the return address is signed")));
         }
@@ -455,7 +455,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         if number >= self.frame_limit {
             return Err(level.fault(column, error(format!("more than {}", Count(self.frame_limit, "frame")))));
         }
-        let is_stated = !matches!(row.row.rule(reg), None | Some(Rule::SameValue));
+        let is_stated = !matches!(row.row.rule(reg), None | Some(RegisterRule::SameValue));
         if !is_stated && resumes_at == level.resumes_at {
             return Err(level
                 .fault(column, error("the return address has no rule: the frame would be its own caller")));

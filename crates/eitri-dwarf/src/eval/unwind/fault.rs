@@ -3,11 +3,11 @@
 use super::super::fault::{Class, Fault};
 use crate::error::Count;
 use crate::op::Reg;
-use crate::read::{CfaRule, FrameSection, Rule};
+use crate::read::{CfaRule, FrameSection, RegisterRule};
 
 /// A column in the table that call frame information defines (A.6.4.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Column {
+pub enum FrameColumn {
     /// The canonical frame address.
     Cfa,
     /// A caller's register.
@@ -24,7 +24,7 @@ pub struct UnwindFault {
     /// The frame description entry's section, and its offset in bytes.
     pub entry: Option<(FrameSection, u64)>,
     /// Requested column.
-    pub column: Option<Column>,
+    pub column: Option<FrameColumn>,
     /// Rule as text, such as `offset(-16)`.
     pub rule: Option<String>,
     /// Why it could not be unwound.
@@ -62,8 +62,8 @@ impl core::fmt::Display for UnwindFault {
             write!(f, ", `{}` entry at {offset:#x}", section.name())?;
         }
         match self.column {
-            Some(Column::Cfa) => f.write_str(", canonical frame address")?,
-            Some(Column::Register(reg)) => write!(f, ", register {}", reg.0)?,
+            Some(FrameColumn::Cfa) => f.write_str(", canonical frame address")?,
+            Some(FrameColumn::Register(reg)) => write!(f, ", register {}", reg.0)?,
             None => {}
         }
         if let Some(rule) = &self.rule {
@@ -77,15 +77,15 @@ impl core::fmt::Display for UnwindFault {
 }
 
 /// Formats a rule as the specification writes it.
-pub(super) fn rule_text(rule: Rule<'_>) -> String {
+pub(super) fn rule_text(rule: RegisterRule<'_>) -> String {
     match rule {
-        Rule::Undefined => "undefined".into(),
-        Rule::SameValue => "same value".into(),
-        Rule::Offset(by) => format!("offset({by})"),
-        Rule::ValOffset(by) => format!("val_offset({by})"),
-        Rule::Register(reg) => format!("register({})", reg.0),
-        Rule::Expression(expr) => format!("expression({})", Count(expr.len(), "byte")),
-        Rule::ValExpression(expr) => format!("val_expression({})", Count(expr.len(), "byte")),
+        RegisterRule::Undefined => "undefined".into(),
+        RegisterRule::SameValue => "same value".into(),
+        RegisterRule::Offset(by) => format!("offset({by})"),
+        RegisterRule::ValOffset(by) => format!("val_offset({by})"),
+        RegisterRule::Register(reg) => format!("register({})", reg.0),
+        RegisterRule::Expression(expr) => format!("expression({})", Count(expr.len(), "byte")),
+        RegisterRule::ValExpression(expr) => format!("val_expression({})", Count(expr.len(), "byte")),
     }
 }
 
@@ -102,4 +102,4 @@ pub(super) fn cfa_text(rule: CfaRule<'_>) -> String {
 }
 
 /// An unwinding result.
-pub type Result<T, E = Box<UnwindFault>> = core::result::Result<T, E>;
+pub type UnwindResult<T, E = Box<UnwindFault>> = core::result::Result<T, E>;

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::super::context::Context;
 use super::super::location::Location;
 use super::call_stack::{CallStack, Level};
-use super::fault::Result;
+use super::fault::UnwindResult;
 use crate::op::{Encoding, Reg};
 use crate::read::{Cie, Fde, FrameRow, FrameSection};
 
@@ -49,7 +49,7 @@ impl<'s, 'a, 'o> Frame<'s, 'a, 'o> {
     ///
     /// # Errors
     /// A rule that cannot be followed.
-    pub fn cfa(&self) -> Result<Location> {
+    pub fn cfa(&self) -> UnwindResult<Location> {
         self.stack.cfa_of(&self.level)
     }
 
@@ -58,7 +58,7 @@ impl<'s, 'a, 'o> Frame<'s, 'a, 'o> {
     ///
     /// # Errors
     /// Rules that cannot be followed.
-    pub fn register(&self, reg: Reg) -> Result<Location> {
+    pub fn register(&self, reg: Reg) -> UnwindResult<Location> {
         let location = self.stack.register_in(reg, self.number())?;
         location.ok_or_else(|| self.stack.unknown(self.number()))
     }
@@ -71,7 +71,7 @@ impl<'s, 'a, 'o> Frame<'s, 'a, 'o> {
     /// * Rules that cannot be followed;
     /// * an evaluation error if the register has fewer bytes, or some are undefined;
     /// * unmapped if the bytes cannot be read.
-    pub fn read_register(&self, reg: Reg, at: u32, into: &mut [u8]) -> Result<()> {
+    pub fn read_register(&self, reg: Reg, at: u32, into: &mut [u8]) -> UnwindResult<()> {
         self.stack.read_in(reg, self.number(), at, into)
     }
 
@@ -80,7 +80,7 @@ impl<'s, 'a, 'o> Frame<'s, 'a, 'o> {
     ///
     /// # Errors
     /// Rules that cannot be followed.
-    pub fn saved(&self, reg: Reg) -> Result<Location> {
+    pub fn saved(&self, reg: Reg) -> UnwindResult<Location> {
         let caller = self.number().saturating_add(1);
         let location = self.stack.register_in(reg, caller)?;
         location.ok_or_else(|| self.stack.unknown(caller))
@@ -92,7 +92,7 @@ impl<'s, 'a, 'o> Frame<'s, 'a, 'o> {
     /// * Call frame information that is missing or cannot be read;
     /// * a rule that is ill-formed, or cannot be followed on this machine;
     /// * an evaluation error if the frames form a cycle.
-    pub fn step_out(&self) -> Result<Option<Self>> {
+    pub fn step_out(&self) -> UnwindResult<Option<Self>> {
         self.stack.frame(self.number() + 1)
     }
 
@@ -101,7 +101,7 @@ impl<'s, 'a, 'o> Frame<'s, 'a, 'o> {
     ///
     /// # Errors
     /// Rules that cannot be read.
-    pub fn row(&self) -> Result<Option<&FrameRow<'o>>> {
+    pub fn row(&self) -> UnwindResult<Option<&FrameRow<'o>>> {
         Ok(self.level.row()?.map(|row| &row.row))
     }
 
@@ -136,7 +136,7 @@ impl<'s, 'a, 'o> FramesOutward<'s, 'a, 'o> {
         Self { stack, next: Some(0), lane }
     }
 
-    fn advance(&mut self) -> Result<Option<Frame<'s, 'a, 'o>>> {
+    fn advance(&mut self) -> UnwindResult<Option<Frame<'s, 'a, 'o>>> {
         // Taken, so that an error ends the iteration.
         while let Some(number) = self.next.take() {
             let Some(frame) = self.stack.frame(number)? else { break };
@@ -151,7 +151,7 @@ impl<'s, 'a, 'o> FramesOutward<'s, 'a, 'o> {
 }
 
 impl<'s, 'a, 'o> Iterator for FramesOutward<'s, 'a, 'o> {
-    type Item = Result<Frame<'s, 'a, 'o>>;
+    type Item = UnwindResult<Frame<'s, 'a, 'o>>;
 
     fn next(&mut self) -> Option<Self::Item> {
         self.advance().transpose()
@@ -163,7 +163,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
     ///
     /// # Errors
     /// An evaluation error if the machine has no program location.
-    pub fn innermost(&self) -> Result<Frame<'_, 'a, 'o>> {
+    pub fn innermost(&self) -> UnwindResult<Frame<'_, 'a, 'o>> {
         self.level(0)?.map(|level| Frame::new(self, level)).ok_or_else(|| self.unknown(0))
     }
 
@@ -171,7 +171,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
     ///
     /// # Errors
     /// Errors from [`Frame::step_out`] for it and all frames inward of it.
-    pub fn frame(&self, number: u32) -> Result<Option<Frame<'_, 'a, 'o>>> {
+    pub fn frame(&self, number: u32) -> UnwindResult<Option<Frame<'_, 'a, 'o>>> {
         Ok(self.level(number)?.map(|level| Frame::new(self, level)))
     }
 

@@ -4,12 +4,12 @@
 use super::super::context::Context;
 use super::super::debug_info::WithDebugInfo;
 use super::super::fault::{Fault, error};
-use super::super::machine::{Body, Entry, Machine};
+use super::super::machine::{Body, Machine, ReferencedEntry};
 use super::super::read::read_bits;
 use super::super::value::{BaseType, Value};
 use super::super::value_bits::value_of_stream;
 use super::call_stack::LanePcs;
-use super::fault::Result;
+use super::fault::UnwindResult;
 use super::frame::Frame;
 
 impl Frame<'_, '_, '_> {
@@ -26,7 +26,7 @@ impl Frame<'_, '_, '_> {
     /// # Errors
     /// * An evaluation error if the subprogram has no such lane;
     /// * an attribute that cannot be evaluated or read.
-    pub fn lane_pc(&self, lane: u32) -> Result<Option<u64>> {
+    pub fn lane_pc(&self, lane: u32) -> UnwindResult<Option<u64>> {
         self.find_lane_pc(lane).map_err(|fault| self.level.fault(None, fault))
     }
 
@@ -34,7 +34,7 @@ impl Frame<'_, '_, '_> {
     ///
     /// # Errors
     /// Errors from [`lane_pc`](Self::lane_pc).
-    pub fn has_lane(&self, lane: u32) -> Result<bool> {
+    pub fn has_lane(&self, lane: u32) -> UnwindResult<bool> {
         Ok(self.lane_pc(lane)?.is_some())
     }
 
@@ -43,7 +43,7 @@ impl Frame<'_, '_, '_> {
     ///
     /// # Errors
     /// An attribute that cannot be evaluated or read.
-    pub fn active_lanes(&self) -> Result<Option<Value>> {
+    pub fn active_lanes(&self) -> UnwindResult<Option<Value>> {
         let attribute = self.stack.info.and_then(|info| info.active_lane(self.pc()));
         let active = |body: Body<'_>, machine: &dyn Machine, context: &Context<'_>| {
             self.stack.with_evaluator(|evaluator| evaluator.active_lanes(body, machine, context))
@@ -54,9 +54,9 @@ impl Frame<'_, '_, '_> {
     /// Evaluates the subprogram's attribute in this frame.
     fn attribute<T>(
         &self,
-        attribute: Option<Entry<'_>>,
-        evaluate: impl FnOnce(Body<'_>, &dyn Machine, &Context<'_>) -> Result<T, Fault>,
-    ) -> Result<Option<T>, Fault> {
+        attribute: Option<ReferencedEntry<'_>>,
+        evaluate: impl FnOnce(Body<'_>, &dyn Machine, &Context<'_>) -> UnwindResult<T, Fault>,
+    ) -> UnwindResult<Option<T>, Fault> {
         let attribute =
             attribute.and_then(|attribute| Some((self.stack.info?, attribute.encoding?, attribute)));
         let Some((info, encoding, attribute)) = attribute else { return Ok(None) };
@@ -65,7 +65,7 @@ impl Frame<'_, '_, '_> {
         evaluate(attribute.body, &machine, &context).map(Some)
     }
 
-    fn find_lane_pc(&self, lane: u32) -> Result<Option<u64>, Fault> {
+    fn find_lane_pc(&self, lane: u32) -> UnwindResult<Option<u64>, Fault> {
         let lanes = self.lanes();
         if u64::from(lane) >= lanes {
             return Err(error(format!("lane {lane} is out of range 0..{lanes}")));
@@ -89,7 +89,7 @@ impl Frame<'_, '_, '_> {
         Ok(loaded.map(|loaded| self.stack.of_file(loaded, *address_bytes)))
     }
 
-    fn find_lane_pcs(&self) -> Result<Option<LanePcs>, Fault> {
+    fn find_lane_pcs(&self) -> UnwindResult<Option<LanePcs>, Fault> {
         let attribute = self.stack.info.and_then(|info| info.lane_pc(self.pc()));
         self.attribute(attribute, |body, machine, context| {
             let pcs = self.stack.with_evaluator(|evaluator| evaluator.lane_pcs(body, machine, context))?;

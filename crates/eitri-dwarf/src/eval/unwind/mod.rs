@@ -51,5 +51,5 @@ mod lanes;
 mod rules;
 
 pub use call_stack::CallStack;
-pub use fault::{Cause, Column, Result, UnwindFault};
+pub use fault::{Cause, FrameColumn, UnwindFault, UnwindResult};
 pub use frame::{Frame, FramesOutward};

@@ -7,10 +7,10 @@ use super::super::read::read_bits;
 use super::super::value::{BaseType, TypeEncoding, Value};
 use super::super::value_bits::stream_of_value;
 use super::call_stack::{CallStack, Chain, Found, Kept, Level, Row};
-use super::fault::{Cause, Column, Result, UnwindFault};
+use super::fault::{Cause, FrameColumn, UnwindFault, UnwindResult};
 use crate::error::Count;
 use crate::op::Reg;
-use crate::read::{CfaRule, Rule};
+use crate::read::{CfaRule, RegisterRule};
 use crate::target::SpaceId;
 
 /// How many frames must leave a register unchanged before the result is cached.
@@ -21,11 +21,11 @@ const ALL: u32 = u32::MAX;
 
 impl<'a, 'o> CallStack<'a, 'o> {
     /// Returns a frame's canonical frame address.
-    pub(super) fn cfa_of(&self, level: &Level<'a, 'o>) -> Result<Location> {
+    pub(super) fn cfa_of(&self, level: &Level<'a, 'o>) -> UnwindResult<Location> {
         if let Some(known) = level.cfa.get() {
             return known.clone();
         }
-        let cfa = self.ask(level, Column::Cfa, || self.find_cfa(level));
+        let cfa = self.ask(level, FrameColumn::Cfa, || self.find_cfa(level));
         // A fault within a cycle of rules need not occur for other requests.
         if cfa.is_ok() || self.asking.borrow().is_empty() {
             let _ = level.cfa.set(cfa.clone());
@@ -33,8 +33,8 @@ impl<'a, 'o> CallStack<'a, 'o> {
         cfa
     }
 
-    fn find_cfa(&self, level: &Level<'a, 'o>) -> Result<Location> {
-        let column = Column::Cfa;
+    fn find_cfa(&self, level: &Level<'a, 'o>) -> UnwindResult<Location> {
+        let column = FrameColumn::Cfa;
         let Some(row) = level.row()? else {
             let known = self.machine.cfa(level.number);
             let missing = || level.fault(None, error("no call frame information has code at this pc"));
@@ -66,7 +66,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
     ///
     /// A result beyond many frames is cached in the first frame, so that requests for each frame in turn do not visit
     /// all of them, which would take quadratic time.
-    fn kept(&self, reg: Reg, frame: u32) -> Result<Option<Kept<'a, 'o>>> {
+    fn kept(&self, reg: Reg, frame: u32) -> UnwindResult<Option<Kept<'a, 'o>>> {
         let Some(callee) = frame.checked_sub(1) else { return Ok(Some((Found::InPlace(reg), ALL))) };
         let Some(first) = self.level(callee)? else { return Ok(None) };
         let (kept, last) = self.kept_inward(reg, frame)?;
@@ -78,7 +78,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
     }
 
     /// Returns the rule that locates a register, and the last visited frame.
-    fn kept_inward(&self, mut reg: Reg, mut frame: u32) -> Result<(Kept<'a, 'o>, u32)> {
+    fn kept_inward(&self, mut reg: Reg, mut frame: u32) -> UnwindResult<(Kept<'a, 'o>, u32)> {
         let mut low = ALL;
         while let Some(callee) = frame.checked_sub(1) {
             crate::work::step();
@@ -89,15 +89,15 @@ impl<'a, 'o> CallStack<'a, 'o> {
             match level.rule(reg)? {
                 // Here the caller's stack pointer is the canonical frame address by definition.
                 None if self.target.cfa_register() == Some(reg) && level.row()?.is_some() => {
-                    return Ok(((Found::ByRule(level, reg, Rule::ValOffset(0)), low), callee));
+                    return Ok(((Found::ByRule(level, reg, RegisterRule::ValOffset(0)), low), callee));
                 }
                 None => match self.preserved(reg) {
-                    0 => return Ok(((Found::ByRule(level, reg, Rule::Undefined), low), callee)),
+                    0 => return Ok(((Found::ByRule(level, reg, RegisterRule::Undefined), low), callee)),
                     // Each frame can lose bits: the fewest that any frame preserves remain.
                     preserved => low = low.min(preserved),
                 },
-                Some(Rule::SameValue) => {}
-                Some(Rule::Register(from)) => {
+                Some(RegisterRule::SameValue) => {}
+                Some(RegisterRule::Register(from)) => {
                     self.check_register_rule(&level, reg)?;
                     // From here outward, the search follows the register that holds the value.
                     reg = from;
@@ -119,11 +119,11 @@ impl<'a, 'o> CallStack<'a, 'o> {
     }
 
     /// Returns the location of a frame's register. `None` if the frame does not exist.
-    pub(super) fn register_in(&self, reg: Reg, frame: u32) -> Result<Option<Location>> {
+    pub(super) fn register_in(&self, reg: Reg, frame: u32) -> UnwindResult<Option<Location>> {
         self.kept(reg, frame)?.map(|kept| self.location_of(&kept)).transpose()
     }
 
-    fn location_of(&self, (found, low): &Kept<'a, 'o>) -> Result<Location> {
+    fn location_of(&self, (found, low): &Kept<'a, 'o>) -> UnwindResult<Location> {
         let location = self.location_by(found)?;
         let (Found::InPlace(reg) | Found::ByRule(_, reg, _)) = found;
         match self.target.register_bits(*reg).and_then(|bits| bits.checked_sub(*low)) {
@@ -131,7 +131,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
             Some(lost) => {
                 let parts = [(location, u128::from(*low)), (Location::undefined(), lost.into())];
                 Location::composite(parts).map_err(|fault| match found {
-                    Found::ByRule(level, ..) => level.fault(Some(Column::Register(*reg)), fault),
+                    Found::ByRule(level, ..) => level.fault(Some(FrameColumn::Register(*reg)), fault),
                     Found::InPlace(_) => {
                         Box::new(UnwindFault { why: Cause::Fault(fault), ..*self.unknown(0) })
                     }
@@ -140,25 +140,29 @@ impl<'a, 'o> CallStack<'a, 'o> {
         }
     }
 
-    fn location_by(&self, found: &Found<'a, 'o>) -> Result<Location> {
+    fn location_by(&self, found: &Found<'a, 'o>) -> UnwindResult<Location> {
         let (level, reg, rule) = match found {
             Found::InPlace(reg) => return self.in_place(*reg),
             Found::ByRule(level, reg, rule) => (level, *reg, *rule),
         };
         match rule {
-            Rule::Offset(by) => {
+            RegisterRule::Offset(by) => {
                 let moved = self.cfa_of(level)?.moved(i128::from(by) * 8);
-                moved.map_err(|fault| level.fault(Some(Column::Register(reg)), fault))
+                moved.map_err(|fault| level.fault(Some(FrameColumn::Register(reg)), fault))
             }
-            Rule::ValOffset(by) => self.val_offset(level, reg, by),
-            Rule::Expression(expr) | Rule::ValExpression(expr) => self.by_expression(level, reg, expr),
+            RegisterRule::ValOffset(by) => self.val_offset(level, reg, by),
+            RegisterRule::Expression(expr) | RegisterRule::ValExpression(expr) => {
+                self.by_expression(level, reg, expr)
+            }
             // The other rules were followed before.
-            Rule::Undefined | Rule::SameValue | Rule::Register(_) => Ok(Location::undefined()),
+            RegisterRule::Undefined | RegisterRule::SameValue | RegisterRule::Register(_) => {
+                Ok(Location::undefined())
+            }
         }
     }
 
     /// Returns a register in the innermost frame.
-    fn in_place(&self, reg: Reg) -> Result<Location> {
+    fn in_place(&self, reg: Reg) -> UnwindResult<Location> {
         let bits = self.target.register_bits(reg);
         let bits = bits.ok_or_else(|| self.no_register(reg))?;
         Ok(Location::register(self.target.first_number(reg), bits))
@@ -168,13 +172,13 @@ impl<'a, 'o> CallStack<'a, 'o> {
     fn no_register(&self, reg: Reg) -> Box<UnwindFault> {
         let fault = ill_formed("the target has no register of this number").about(reg);
         match self.level(0) {
-            Ok(Some(level)) => level.fault(Some(Column::Register(reg)), fault),
+            Ok(Some(level)) => level.fault(Some(FrameColumn::Register(reg)), fault),
             _ => Box::new(UnwindFault { why: Cause::Fault(fault), ..*self.unknown(0) }),
         }
     }
 
     /// Reads bytes from a register's value in a frame, from byte `at`; byte 0 is the least significant.
-    pub(super) fn read_in(&self, reg: Reg, frame: u32, at: u32, into: &mut [u8]) -> Result<()> {
+    pub(super) fn read_in(&self, reg: Reg, frame: u32, at: u32, into: &mut [u8]) -> UnwindResult<()> {
         let bits = self.target.register_bits(reg).ok_or_else(|| self.no_register(reg))?;
         let end = (u64::from(at) + into.len() as u64) * 8;
         let is_some = !into.is_empty() && end <= u64::from(bits);
@@ -183,9 +187,9 @@ impl<'a, 'o> CallStack<'a, 'o> {
         }
         let kept = self.kept(reg, frame)?.ok_or_else(|| self.unknown(frame))?;
         self.read_at(&self.location_of(&kept)?, bits, at, into).map_err(|fault| match kept.0 {
-            Found::ByRule(level, reg, _) => level.fault(Some(Column::Register(reg)), fault),
+            Found::ByRule(level, reg, _) => level.fault(Some(FrameColumn::Register(reg)), fault),
             Found::InPlace(reg) => Box::new(UnwindFault {
-                column: Some(Column::Register(reg)),
+                column: Some(FrameColumn::Register(reg)),
                 why: Cause::Fault(fault),
                 ..*self.unknown(frame)
             }),
@@ -205,7 +209,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
             let level = levels.get(callee as usize)?;
             let row = level.row.as_ref().ok()?.as_ref()?;
             match row.row.rule(reg) {
-                Some(Rule::Offset(by)) => {
+                Some(RegisterRule::Offset(by)) => {
                     let place = level.cfa.get()?.as_ref().ok()?.single()?;
                     let Storage::Memory { space, address_bits, lane } = place.storage else { return None };
                     let address = u64::try_from(place.offset / 8)
@@ -218,7 +222,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
                     return is_plain.then(|| self.machine.memory(space, lane, address, into).ok())?;
                 }
                 None if self.target.cfa_register() != Some(reg) && self.preserved(reg) == ALL => {}
-                Some(Rule::SameValue) => {}
+                Some(RegisterRule::SameValue) => {}
                 _ => return None,
             }
             frame = callee;
@@ -226,7 +230,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         self.machine.register(reg, 0, at, into).ok()
     }
 
-    fn read_at(&self, location: &Location, bits: u32, at: u32, into: &mut [u8]) -> Result<(), Fault> {
+    fn read_at(&self, location: &Location, bits: u32, at: u32, into: &mut [u8]) -> UnwindResult<(), Fault> {
         let mut read = read_bits(location, bits.into(), self.machine)?;
         if self.machine.is_big_endian() {
             // Memory order to least significant first.
@@ -248,8 +252,8 @@ impl<'a, 'o> CallStack<'a, 'o> {
     }
 
     /// Returns the value that `val_offset(N)` gives: the canonical frame address plus an offset.
-    fn val_offset(&self, level: &Level<'a, 'o>, reg: Reg, by: i64) -> Result<Location> {
-        let column = Some(Column::Register(reg));
+    fn val_offset(&self, level: &Level<'a, 'o>, reg: Reg, by: i64) -> UnwindResult<Location> {
+        let column = Some(FrameColumn::Register(reg));
         let moved =
             self.cfa_of(level)?.moved(i128::from(by) * 8).map_err(|fault| level.fault(column, fault))?;
         let place = moved.single().map(|place| (&place.storage, place.offset));
@@ -269,26 +273,26 @@ impl<'a, 'o> CallStack<'a, 'o> {
     }
 
     /// Checks `register(R)`: both registers have the same size, and are not part of a cycle.
-    fn check_register_rule(&self, level: &Level<'a, 'o>, reg: Reg) -> Result<()> {
+    fn check_register_rule(&self, level: &Level<'a, 'o>, reg: Reg) -> UnwindResult<()> {
         match self.chain(level, reg)? {
             Chain::Ends => Ok(()),
             Chain::Circle => {
                 let rule = "registers are saved in each other (A.6.4.1): the rules are cyclic";
-                Err(level.fault(Some(Column::Register(reg)), ill_formed(rule)))
+                Err(level.fault(Some(FrameColumn::Register(reg)), ill_formed(rule)))
             }
             Chain::Differs(one, other) => {
                 let rule = format!(
                     "register {} is saved in register {}, which has another size (A.6.4.1)",
                     one.0, other.0
                 );
-                Err(level.fault(Some(Column::Register(one)), ill_formed(rule)))
+                Err(level.fault(Some(FrameColumn::Register(one)), ill_formed(rule)))
             }
         }
     }
 
     /// Returns how the chain of `register(R)` rules that begins at a register ends, and caches it for all registers
     /// in the chain.
-    fn chain(&self, level: &Level<'a, 'o>, reg: Reg) -> Result<Chain> {
+    fn chain(&self, level: &Level<'a, 'o>, reg: Reg) -> UnwindResult<Chain> {
         let mut known = level.chains.borrow_mut();
         let mut last = reg;
         let mut between = Vec::new();
@@ -297,7 +301,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
             if let Some(&chain) = known.get(&last) {
                 break chain;
             }
-            let Some(Rule::Register(from)) = level.rule(last)? else { break Chain::Ends };
+            let Some(RegisterRule::Register(from)) = level.rule(last)? else { break Chain::Ends };
             // Returning to this register before the end is known is a cycle.
             known.insert(last, Chain::Circle);
             between.push(last);
@@ -313,7 +317,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
     }
 
     /// Returns the location by `expression(E)` or `val_expression(E)`.
-    fn by_expression(&self, level: &Level<'a, 'o>, reg: Reg, expr: &[u8]) -> Result<Location> {
+    fn by_expression(&self, level: &Level<'a, 'o>, reg: Reg, expr: &[u8]) -> UnwindResult<Location> {
         let known = |level: &Level<'a, 'o>| level.found.borrow().get(&reg).cloned();
         if let Some(known) = known(level) {
             return Ok(known);
@@ -327,7 +331,8 @@ impl<'a, 'o> CallStack<'a, 'o> {
                 crate::work::step();
                 let inward = self.level(callee)?;
                 if let Some(inward) = inward
-                    && let Some(Rule::Expression(expr) | Rule::ValExpression(expr)) = inward.rule(reg)?
+                    && let Some(RegisterRule::Expression(expr) | RegisterRule::ValExpression(expr)) =
+                        inward.rule(reg)?
                     && known(&inward).is_none()
                 {
                     let _ = self.by_one_expression(&inward, reg, expr);
@@ -337,10 +342,10 @@ impl<'a, 'o> CallStack<'a, 'o> {
         self.by_one_expression(level, reg, expr)
     }
 
-    fn by_one_expression(&self, level: &Level<'a, 'o>, reg: Reg, expr: &[u8]) -> Result<Location> {
+    fn by_one_expression(&self, level: &Level<'a, 'o>, reg: Reg, expr: &[u8]) -> UnwindResult<Location> {
         let Some(row) = level.row()? else { return Ok(Location::undefined()) };
-        let column = Column::Register(reg);
-        let is_value = matches!(row.row.rule(reg), Some(Rule::ValExpression(_)));
+        let column = FrameColumn::Register(reg);
+        let is_value = matches!(row.row.rule(reg), Some(RegisterRule::ValExpression(_)));
         let context = self.context(level, row);
         let location = self.ask(level, column, || {
             let cfa = self.cfa_of(level)?;

@@ -61,7 +61,7 @@ pub use read::{LaneBits, WaveBits};
 
 use run::{Answer, WaveRun};
 
-use super::context::{Context, CurrentObject, Kind};
+use super::context::{Context, CurrentObject, ResultKind};
 use super::evaluator::Evaluator;
 use super::fault::error;
 use super::lane_numbers::lanes_of;
@@ -118,7 +118,7 @@ impl Evaluator {
             if let Some((index, expr)) = only.filter(|_| run.limits.depth > 0) {
                 run.scope = Scope { depth: 1, has_object: false, ..run.scope };
                 let object = CurrentObject::Unspecified;
-                let context = Context { kind: Kind::Location, initial: &[], object, ..*context };
+                let context = Context { kind: ResultKind::Location, initial: &[], object, ..*context };
                 let in_list = |fault| in_entry(fault, index);
                 let answers = WaveRun::new(run, machine, expr, &context).whole(lanes).into_iter();
                 return answers.map(|(lanes, answer)| (lanes, answer.map_err(in_list))).collect();

@@ -6,7 +6,7 @@
 
 use smallvec::SmallVec;
 
-use super::super::context::{Context, Kind};
+use super::super::context::{Context, ResultKind};
 use super::super::fast::Progress;
 use super::super::fault::Fault;
 use super::super::lane_numbers::lanes_of;
@@ -281,13 +281,13 @@ impl<'r, 't> WaveRun<'r, 't> {
     /// Stores lanes' results at the expression's end.
     fn finish(&mut self, lanes: u64) {
         let kind = self.context.kind;
-        if kind == Kind::Location {
+        if kind == ResultKind::Location {
             self.locate(lanes);
         }
         let below = self.run.stack.len().saturating_sub(1);
         let is_converted = match self.run.stack.last() {
-            Some(top @ Element::Value(_)) => kind == Kind::Location && top.varies(),
-            Some(top) => kind == Kind::Value && top.varies(),
+            Some(top @ Element::Value(_)) => kind == ResultKind::Location && top.varies(),
+            Some(top) => kind == ResultKind::Value && top.varies(),
             None => false,
         };
         // A location does not query the lane to become the result.

@@ -6,8 +6,8 @@ use crate::near;
 use crate::op::compact::Form;
 use crate::op::table::for_each_op;
 use crate::op::{
-    COMPACT, Code, Compact, Dialect, EncodedAddress, Encoding, Expr, ExprBuilder, LLVM_USER, Label, Name, Op,
-    Reg, Spelling, encode,
+    BranchLabel, COMPACT, Compact, Dialect, EncodedAddress, Encoding, Expr, ExprBuilder, LLVM_USER, Op,
+    Opcode, OperationName, Reg, Spelling, encode,
 };
 use crate::target::Target;
 
@@ -62,12 +62,12 @@ fn split(text: &str) -> impl Iterator<Item = &str> {
 
 struct Reader<'t> {
     builder: ExprBuilder,
-    labels: Vec<(&'t str, Label)>,
+    labels: Vec<(&'t str, BranchLabel)>,
     context: &'t Context<'t>,
 }
 
 impl<'t> Reader<'t> {
-    fn label(&mut self, name: &'t str) -> Label {
+    fn label(&mut self, name: &'t str) -> BranchLabel {
         if let Some(&(_, label)) = self.labels.iter().find(|(known, _)| *known == name) {
             return label;
         }
@@ -101,8 +101,8 @@ impl<'t> Reader<'t> {
             self.compact(family, number, &mut words)?;
             return Ok(true);
         }
-        let name = Name::parse(bare).ok_or_else(|| {
-            let nearest = near::nearest(bare, Name::ALL.iter().map(|name| name.row().text));
+        let name = OperationName::parse(bare).ok_or_else(|| {
+            let nearest = near::nearest(bare, OperationName::ALL.iter().map(|name| name.row().text));
             Error::new(ErrorKind::UnknownName { kind: Named::Operation, name: word.into(), nearest })
         })?;
         let encoding = self.context.encoding;
@@ -126,7 +126,7 @@ impl<'t> Reader<'t> {
             (Form::Unsigned(_), _) => words.number::<u64>()?,
             (Form::Signed(_), _) => words.number::<i64>()? as u64,
         };
-        let offset = if family.name == Name::BregX { words.number::<i64>()? } else { 0 };
+        let offset = if family.name == OperationName::BregX { words.number::<i64>()? } else { 0 };
         words.end(family.text)?;
         let number = if family.count == 1 { 0 } else { u8::try_from(value).unwrap_or(u8::MAX) };
         if number >= family.count || !family.holds(value, number) {
@@ -138,7 +138,7 @@ impl<'t> Reader<'t> {
 }
 
 /// Returns the operation's general opcode. A vendor prefix selects the vendor's encoding.
-fn opcode(name: Name, bare: &str, encoding: &Encoding) -> Option<u8> {
+fn opcode(name: OperationName, bare: &str, encoding: &Encoding) -> Option<u8> {
     let row = name.row();
     if bare.starts_with("GNU_") {
         return row.gnu.get();
@@ -147,7 +147,7 @@ fn opcode(name: Name, bare: &str, encoding: &Encoding) -> Option<u8> {
         Dialect::Dwarf5 => None,
         Dialect::Llvm => row.user.get().map(|_| LLVM_USER),
         Dialect::Legacy => row.legacy.get(),
-        Dialect::Dwarf6 if row.six == Code::Unassigned => encoding.draft.get(name),
+        Dialect::Dwarf6 if row.six == Opcode::Unassigned => encoding.draft.get(name),
         Dialect::Dwarf6 => row.six.get(),
     };
     if bare.starts_with("LLVM_") {
@@ -307,8 +307,8 @@ macro_rules! make_parser { ($(
     $codes:tt $stack:tt $since:literal $cfi:tt;
 )*) => {
     /// Parses the operands and appends the operation.
-    fn general(words: &mut UnparsedOperands<'_>, name: Name, to: &mut ExprBuilder, spelling: Spelling) -> Result<()> {
-        match name { $(Name::$variant => {
+    fn general(words: &mut UnparsedOperands<'_>, name: OperationName, to: &mut ExprBuilder, spelling: Spelling) -> Result<()> {
+        match name { $(OperationName::$variant => {
             $(let $field = parse_operand!(words, $kind);)*
             words.end($text)?;
             to.ops().spelled(Op::$variant { $($field),* }, spelling);

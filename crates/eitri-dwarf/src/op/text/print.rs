@@ -6,7 +6,7 @@ use super::MAX_DEPTH;
 use crate::op::compact::Form;
 use crate::op::operand::PointerForm;
 use crate::op::table::for_each_op;
-use crate::op::{Code, Compact, Decoded, Decoder, EncodedAddress, Encoding, LLVM_USER, Op, Reg};
+use crate::op::{Compact, Decoded, Decoder, EncodedAddress, Encoding, LLVM_USER, Op, Opcode, Reg};
 use crate::target::Target;
 
 /// Prints an expression. Never fails: undecodable bytes are printed with their error.
@@ -39,7 +39,7 @@ fn branch_target(operations: &[Decoded<'_>], branch: &Decoded<'_>, end: Option<u
 fn prefix_and_name(decoded: &Decoded<'_>) -> (&'static str, &'static str) {
     let row = decoded.op.row();
     match decoded.spelling.code() {
-        code if row.gnu == Code::Is(code) => ("GNU_", row.name.gnu_text()),
+        code if row.gnu == Opcode::Is(code) => ("GNU_", row.name.gnu_text()),
         LLVM_USER if row.std.get().is_some() => ("LLVM_", row.text),
         _ => ("", row.text),
     }

@@ -8,7 +8,7 @@ use crate::target::Wave;
 
 /// A decoded instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Instruction {
+pub struct DecodedInstruction {
     /// Size in bytes.
     pub bytes: u8,
     /// Name without the encoding suffix; `None` if the opcode is not in the table.
@@ -18,14 +18,14 @@ pub struct Instruction {
     /// Vector register with a scratch address that the instruction reads or writes.
     pub scratch_address: Option<u16>,
     /// First source operand of scalar and vector arithmetic; the base of a scalar load; the LDS address.
-    pub source: Option<Source>,
+    pub source: Option<SourceOperand>,
     /// Second source operand of scalar and vector arithmetic; the offset of a scalar load in bytes.
-    pub second: Option<Source>,
+    pub second: Option<SourceOperand>,
 }
 
 /// Source operand of an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
+pub enum SourceOperand {
     /// A 32-bit register, or the first of several.
     Register(RegisterKind, u16),
     /// An integer.
@@ -123,7 +123,7 @@ impl InstructionSet {
     }
 
     /// Decodes the instruction at the start of the bytes. `None` if the bytes end within it or its length is unknown.
-    pub fn decode(&self, bytes: &[u8]) -> Option<Instruction> {
+    pub fn decode(&self, bytes: &[u8]) -> Option<DecodedInstruction> {
         let first = u32::from_le_bytes(bytes.get(..4)?.try_into().ok()?);
         let words = Dwords { bytes, first };
         if let Some(dual) = self.dual(&words)? {
@@ -134,7 +134,7 @@ impl InstructionSet {
         let row = fields.format.and_then(|(format, opcode)| self.tables.row(format, opcode));
         let writes = row.and_then(|row| row.destinations).filter(|_| !fields.is_unknown);
         let source = |code: Option<u32>| code.map(|code| self.source(code, words.word(fields.literal)));
-        Some(Instruction {
+        Some(DecodedInstruction {
             bytes: 4 * fields.words,
             name: row.map(|row| row.name),
             writes: writes.map(|to| self.destinations(to, &fields)),
@@ -142,11 +142,11 @@ impl InstructionSet {
             source: match fields.format {
                 // A 16-bit number in the instruction.
                 Some((Format::SopK | Format::SopP, _)) => {
-                    Some(Source::Constant(i64::from(first as u16 as i16)))
+                    Some(SourceOperand::Constant(i64::from(first as u16 as i16)))
                 }
                 _ => source(fields.sources[0]),
             },
-            second: fields.offset.map(Source::Constant).or_else(|| source(fields.sources[1])),
+            second: fields.offset.map(SourceOperand::Constant).or_else(|| source(fields.sources[1])),
         })
     }
 
@@ -186,20 +186,22 @@ impl InstructionSet {
         destinations
     }
 
-    fn source(&self, code: u32, literal: Option<u32>) -> Source {
+    fn source(&self, code: u32, literal: Option<u32>) -> SourceOperand {
         match code {
-            0..=127 => Source::Register(RegisterKind::Scalar, code as u16),
-            128..=192 => Source::Constant(i64::from(code) - 128),
-            193..=208 => Source::Constant(192 - i64::from(code)),
-            LITERAL => literal.map_or(Source::Other, |word| Source::Constant(i64::from(word as i32))),
-            256..=511 => Source::Register(RegisterKind::Vector, (code - 256) as u16),
-            _ => Source::Other,
+            0..=127 => SourceOperand::Register(RegisterKind::Scalar, code as u16),
+            128..=192 => SourceOperand::Constant(i64::from(code) - 128),
+            193..=208 => SourceOperand::Constant(192 - i64::from(code)),
+            LITERAL => {
+                literal.map_or(SourceOperand::Other, |word| SourceOperand::Constant(i64::from(word as i32)))
+            }
+            256..=511 => SourceOperand::Register(RegisterKind::Vector, (code - 256) as u16),
+            _ => SourceOperand::Other,
         }
     }
 
     /// Decodes two operations in one instruction: format VOPD, from gfx11 on. `Some(None)` if the format is another.
     #[inline]
-    pub(super) fn dual(&self, words: &Dwords<'_>) -> Option<Option<Instruction>> {
+    pub(super) fn dual(&self, words: &Dwords<'_>) -> Option<Option<DecodedInstruction>> {
         if self.generation < Generation::Gfx11 || words.field(26, 6) != 0b110010 {
             return Some(None);
         }
@@ -215,7 +217,7 @@ impl InstructionSet {
         // The low bit is not encoded: the destinations must have different parity.
         let to_y = (second >> 17 & 0x7f) << 1 | (!to_x & 1);
         let write = |first| Destination { kind: RegisterKind::Vector, first: first as u16, count: 1 };
-        Some(Some(Instruction {
+        Some(Some(DecodedInstruction {
             bytes: bytes as u8,
             name: Some("v_dual"),
             writes: Some([to_x, to_y].into_iter().map(write).collect()),

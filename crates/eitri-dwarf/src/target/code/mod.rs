@@ -9,7 +9,7 @@ mod outline;
 mod table;
 
 use super::{Gfx, Wave};
-pub use format::{Instruction, Source};
+pub use format::{DecodedInstruction, SourceOperand};
 #[doc(hidden)]
 pub use table::Flow;
 use table::{Generation, Tables};

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use super::super::block::Strings;
-use super::super::options::Options;
+use super::super::options::ReportOptions;
 use super::super::place::PLACE;
 use super::{Gathered, NONE};
-use crate::lint::{self, Code};
+use crate::lint::{self, LintCode};
 use eitri_dwarf::read::Object;
 
 /// Words in the records for a variable and for a location entry.
@@ -18,7 +18,7 @@ impl Gathered<'_> {
     pub(in crate::report) fn finish(
         self,
         object: &Object<'_>,
-        options: &Options<'_>,
+        options: &ReportOptions<'_>,
         mut strings: Strings,
     ) -> (Strings, Vec<Vec<u32>>) {
         let mut tables: [Vec<u32>; 11] = Default::default();
@@ -99,7 +99,7 @@ impl Gathered<'_> {
             let text = own.or_else(|| options.source.filter(|_| !path.is_empty())?(path));
             files.extend([strings.add(path), strings.add(text.as_deref().unwrap_or_default())]);
         }
-        for code in Code::ALL {
+        for code in LintCode::ALL {
             codes.extend([strings.add(code.name()), strings.add(code.page().title)]);
         }
         let (places, steps) = self.places.finish();
@@ -111,8 +111,8 @@ impl Gathered<'_> {
 }
 
 /// Finding record: code, level, variable, entry, meaning as written, intended meaning, evidence, part at fault.
-fn record(finding: &lint::Finding, variable: u32, entry: u32, strings: &mut Strings) -> [u32; 9] {
-    let code = Code::ALL.iter().position(|code| *code == finding.code).unwrap_or(0) as u32;
+fn record(finding: &lint::LintFinding, variable: u32, entry: u32, strings: &mut Strings) -> [u32; 9] {
+    let code = LintCode::ALL.iter().position(|code| *code == finding.code).unwrap_or(0) as u32;
     let fault = finding.expression.as_ref().map_or(0..0, |expression| expression.fault.clone());
     // The script counts UTF-16 units. Only names in expressions can contain other characters than ASCII.
     let units = |end: usize| {
