@@ -20,7 +20,7 @@ use crate::json::{document_schema, finding_schema};
 pub enum Schema {
     /// The schema of a [description](crate::json).
     Description,
-    /// The schema of a file with one or several stopped [machines](crate::conform::Machine).
+    /// The schema of a file with one or several stopped [machines](crate::conform::VectorMachine).
     Machine,
     /// The schema of a file of [conformance vectors](crate::conform).
     Vectors,

@@ -22,7 +22,7 @@ pub(super) fn overlaps_described_code(described: Described<'_>, dwarf: &Dwarf<'_
     root.into_iter().chain(functions).any(|entry| has_described_code(described, entry))
 }
 
-/// Adds a finding for an entry that is not described: [`Kind::Code`] for a function over described code, which a
+/// Adds a finding for an entry that is not described: [`FindingKind::Code`] for a function over described code, which a
 /// debugger that looks up a pc can find instead.
 #[cold]
 pub(super) fn report_unexpected(

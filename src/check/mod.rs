@@ -16,7 +16,7 @@
 //! expression has no denotation, so that its variable is [unproven](Unproven); and a mistake that needs other
 //! contents than the witnesses have stays unseen. Besides locations, every other property in *M* is looked up in *B*:
 //! names, types, scopes and their code, line rows, macros. Anything further in *B* is a finding, too:
-//! [`Kind::Extra`], which [`Report::without`] leaves out. Lookup tables are used as a reader would use them, and must
+//! [`FindingKind::Extra`], which [`CheckReport::without`] leaves out. Lookup tables are used as a reader would use them, and must
 //! find everything.
 //!
 //! # Files

@@ -35,7 +35,7 @@ impl CheckReport {
         self.findings.is_empty()
     }
 
-    /// Returns the report without one kind's findings: without [`Kind::Extra`], for an object to which other tools
+    /// Returns the report without one kind's findings: without [`FindingKind::Extra`], for an object to which other tools
     /// may add.
     #[must_use]
     pub fn without(mut self, kind: FindingKind) -> Self {
@@ -113,7 +113,7 @@ pub enum FindingKind {
     MissingEntry,
     /// The object has something that the module does not describe: a unit, an entry, a file, a function's frame. The
     /// described entries can still be right, so that a user who adds to an object can [leave these
-    /// out](Report::without). Units, functions and rows over described code are [`Self::Code`] or [`Self::Line`]
+    /// out](CheckReport::without). Units, functions and rows over described code are [`Self::Code`] or [`Self::Line`]
     /// instead.
     Extra,
     /// An attribute is missing, or has another value.

@@ -33,7 +33,7 @@ impl VectorMachine {
     /// Reads a `machine` object, for a target.
     ///
     /// ```
-    /// use eitri::conform::Machine;
+    /// use eitri::conform::VectorMachine;
     /// use eitri::op::Reg;
     /// use eitri::target::Target;
     ///

@@ -42,7 +42,7 @@ impl VectorMachine {
     /// The argument `target` takes precedence over the text's target.
     ///
     /// ```
-    /// use eitri::conform::Machine;
+    /// use eitri::conform::VectorMachine;
     ///
     /// let text = r#"{"target": {"name": "x86_64"}, "machine": {"pc": "0x40"}}"#;
     /// let (machine, target) = Machine::with_target(text, None)?;
@@ -65,7 +65,7 @@ impl VectorMachine {
     /// `machine` as a vector's machine is. Without `stops`, `machine` is the only stop.
     ///
     /// ```
-    /// use eitri::conform::Machine;
+    /// use eitri::conform::VectorMachine;
     ///
     /// let text = r#"{"target": {"name": "x86_64"}, "stops": [{"pc": "0x40"}, {"pc": "0x44"}]}"#;
     /// let (machines, _) = Machine::stops(text, None)?;

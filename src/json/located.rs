@@ -29,7 +29,7 @@ pub struct Located {
 /// statement `describe_variable` for each variable that has some.
 ///
 /// # Errors
-/// The errors of [`Code::from_json`] and of [`Code::track`]; and
+/// The errors of [`CodeEffects::from_json`] and of [`CodeEffects::track`]; and
 /// [`ErrorKind::BadArgument`] for a variable that has locations already, or a description without such statements.
 pub fn locate(text: impl AsRef<[u8]>, keep: Keep) -> Result<Located> {
     let text = position::utf8(WHAT, text.as_ref())?;

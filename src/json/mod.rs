@@ -88,7 +88,7 @@ impl CodeEffects {
     /// Reads a [description](crate::json) with the statements about code, in their order. The module has the same ids.
     ///
     /// # Errors
-    /// The errors that [`Module::from_json`] and [`Code`]'s methods return.
+    /// The errors that [`Module::from_json`] and [`CodeEffects`]'s methods return.
     pub fn from_json(text: impl AsRef<[u8]>) -> Result<(Module, Vec<Self>)> {
         located::read_code(text.as_ref())
     }

@@ -30,7 +30,7 @@ pub(super) fn shown(facts: &Facts<'_>, id: Id) -> Option<String> {
 ///
 /// An operand is printed as its name, and the literal or the id, followed by the string or number that the id refers
 /// to. A repeated operand is named once; an operand beyond the table is unnamed.
-/// [Unknown sets](super::Layout::unknown_sets) are printed only with their name and instruction count.
+/// [Unknown sets](super::ModuleLayout::unknown_sets) are printed only with their name and instruction count.
 pub fn print(facts: &Facts<'_>, options: TextOptions) -> String {
     let layout = facts.layout();
     let mut text = String::new();

@@ -148,7 +148,7 @@ impl CodeEffects {
     /// Defines a value that is in places at function entry, such as an argument.
     ///
     /// # Errors
-    /// The errors of [`Instruction::define`].
+    /// The errors of [`InstructionEffects::define`].
     pub fn entry(&mut self, value: ValueId, places: &[Place]) -> Result<()> {
         let effect = self.define(value, places).map_err(|error| {
             let first = self.flow.blocks.first().map(|block| self.at_pc(block.start));
@@ -214,7 +214,7 @@ impl CodeEffects {
     /// name.
     ///
     /// # Errors
-    /// The errors of [`Instruction::define`].
+    /// The errors of [`InstructionEffects::define`].
     pub fn assign_contents(&mut self, pc: u64, variable: VariableId, places: &[Place]) -> Result<()> {
         let added = self.add_places(places);
         let (places, bits) = added.map_err(|error| error.or_at(self.at_pc(pc)))?;
@@ -401,8 +401,8 @@ impl CodeEffects {
     }
 }
 
-/// One instruction's effects. The instruction reads all places before it writes any. From [`Code::instruction`] and
-/// [`Code::instructions`].
+/// One instruction's effects. The instruction reads all places before it writes any. From [`CodeEffects::instruction`] and
+/// [`CodeEffects::instructions`].
 #[derive(Debug)]
 pub struct InstructionEffects<'c> {
     pub(super) code: &'c mut CodeEffects,

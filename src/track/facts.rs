@@ -1,11 +1,11 @@
-//! Records in [`Code`](super::Code): values, instruction effects, assignments. Pairs of numbers that are not pcs are index
+//! Records in [`CodeEffects`](super::CodeEffects): values, instruction effects, assignments. Pairs of numbers that are not pcs are index
 //! ranges.
 
 use core::ops::Range;
 
 use crate::model::Loc;
 
-/// A value in a [`Code`](super::Code): a constant, or the latest execution of the value's definition, as a lane saw it.
+/// A value in a [`CodeEffects`](super::CodeEffects): a constant, or the latest execution of the value's definition, as a lane saw it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ValueId(pub(super) u32);
 

@@ -6,7 +6,7 @@ use super::report::Stale;
 use crate::check::{CheckFinding, FindingKind};
 
 impl From<&Stale> for CheckFinding {
-    /// Returns a [`Kind::Stale`] finding, with the blocks on the path as its trace.
+    /// Returns a [`FindingKind::Stale`] finding, with the blocks on the path as its trace.
     fn from(stale: &Stale) -> Self {
         let block = |pcs: &Range<u64>| format!("block {:#x}..{:#x}", pcs.start, pcs.end);
         Self {

@@ -1,8 +1,8 @@
 //! Converts the crate `regalloc2`'s output to statements about code.
 //!
 //! [`add`] takes operands, moves, clobbers and block parameters from the function and the allocator's output. The compiler
-//! adds what only it knows: the pcs and places of a [`Machine`], arguments ([`Code::entry`]), and assignments
-//! ([`Code::assign`]).
+//! adds what only it knows: the pcs and places of a [`MachineCode`], arguments ([`CodeEffects::entry`]), and assignments
+//! ([`CodeEffects::assign`]).
 
 use core::ops::{Index, Range};
 
@@ -80,10 +80,10 @@ impl Index<VReg> for Values {
 ///
 /// A block begins and ends in the control flow block that contains its pcs. Blocks without code are passed through: what
 /// they pass on comes from their predecessors. Virtual registers that no encoded instruction defines have no value yet;
-/// [`Code::entry`] gives a value to arguments.
+/// [`CodeEffects::entry`] gives a value to arguments.
 ///
 /// # Errors
-/// The errors of [`Instruction::define`], [`Instruction::copy`] and [`Code::incoming`]; and
+/// The errors of [`InstructionEffects::define`], [`InstructionEffects::copy`] and [`CodeEffects::incoming`]; and
 /// [`ErrorKind::BadArgument`] if a block is outside the control flow, or has parameters and begins inside a control flow
 /// block.
 pub fn add(

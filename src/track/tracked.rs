@@ -26,7 +26,7 @@ pub enum Keep {
     Single,
 }
 
-/// Locations of a [`Code`]'s variables, from [`Code::track`].
+/// Locations of a [`CodeEffects`]'s variables, from [`CodeEffects::track`].
 #[derive(Debug)]
 pub struct Tracked<'c> {
     pub(super) code: &'c CodeEffects,

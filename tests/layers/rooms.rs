@@ -44,7 +44,7 @@ pub const ROOMS: &[(&str, &str)] = &[
     ("lower", "build consumer emit error model omission op target work"),
     // Comparing.
     ("check", "consumer dump::names error eval model omission op ptx read target work"),
-    ("track", "build dominators check::Finding check::Kind error model op::Reg target"),
+    ("track", "build dominators check::CheckFinding check::FindingKind error model op::Reg target"),
     // SPIR-V: finding debug instructions, and judging them.
     ("spirv::languages", "spirv::names spirv::table model"),
     ("spirv::floats", "model"),

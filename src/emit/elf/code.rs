@@ -27,7 +27,7 @@ use crate::target::Target;
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ObjectCode {
-    /// Loaded sections. The first has index 1 in the object, and so in [`Place::Section`].
+    /// Loaded sections. The first has index 1 in the object, and so in [`SymbolLocation::Section`].
     pub sections: Vec<CodeSection>,
     /// Symbols defined in the sections. The object lists local symbols first and keeps the order otherwise.
     pub symbols: Vec<CodeSymbol>,
@@ -84,7 +84,7 @@ impl CodeSection {
 }
 
 impl ObjectCode {
-    /// The index that `.text` has in an object from [`Code::text`].
+    /// The index that `.text` has in an object from [`ObjectCode::text`].
     pub const TEXT: u32 = 1;
 
     /// A single section `.text`, aligned to 256 bytes as AMD requires for kernels.

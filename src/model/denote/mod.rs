@@ -22,7 +22,7 @@
 //! | `implicit(b)`, `value(v)` | the bits themselves |
 //! | `pointer_to(x, n)` | the bits of a pointer to `x` plus `n`, which have no numeric value |
 //! | `call(p)` | the slice of procedure `p`'s location |
-//! | `cfa()` | the slice at the function's canonical frame address, from [`Contents::cfa`] |
+//! | `cfa()` | the slice at the function's canonical frame address, from [`MachineContents::cfa`] |
 //! | `undefined()` | undefined bits |
 //! | `expr(e)` | not defined |
 //!

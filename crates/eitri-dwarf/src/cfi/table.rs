@@ -2,10 +2,10 @@
 //!
 //! | column | meaning |
 //! |---|---|
-//! | kind | the variant of [`Instruction`](crate::read::Instruction), which instructions share if they differ only in operand encodings |
+//! | kind | the variant of [`CallFrameInstruction`](crate::read::CallFrameInstruction), which instructions share if they differ only in operand encodings |
 //! | constant, name | the name in code, and in text |
 //! | code | the opcode; in the three with a high bit set, the low six bits are an operand |
-//! | operands | the variant's field and its [encoding](super::Operand) |
+//! | operands | the variant's field and its [encoding](super::CfiOperand) |
 //! | since | the DWARF version that introduced the instruction; 0 if it is not part of the standard |
 //! | dialects | `all`, or `amd` for dialects in which AMD's extension has a number for the instruction |
 

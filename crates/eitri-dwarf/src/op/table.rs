@@ -108,7 +108,7 @@ macro_rules! for_each_op { ($use:ident) => { $use! {
 } } }
 pub(crate) use for_each_op;
 
-/// Converts a cell in a code column to a [`Code`](super::Code).
+/// Converts a cell in a code column to a [`Opcode`](super::Opcode).
 macro_rules! code {
     (_) => {
         $crate::op::Opcode::None

@@ -117,7 +117,7 @@ impl<'o> Dwarf<'o> {
     }
 
     /// Reads the parts of an object that can be read. [`errors`](Self::errors) has the errors for units that are left
-    /// out, and for attributes, whose value is [`Value::Unreadable`](super::Value::Unreadable).
+    /// out, and for attributes, whose value is [`ResolvedValue::Unreadable`](super::ResolvedValue::Unreadable).
     ///
     /// # Errors
     /// [`Unsupported`](ErrorKind::Unsupported) for a package, in which an index divides every section among the units.

@@ -154,7 +154,7 @@ impl<'o> FrameRows<'o> {
     /// Computes the next row. Returns `None` after the last row, and after an error.
     ///
     /// # Errors
-    /// The errors that [`Instructions`] returns; [`Malformed`](ErrorKind::Malformed) for an instruction that is invalid
+    /// The errors that [`CallFrameInstructions`] returns; [`Malformed`](ErrorKind::Malformed) for an instruction that is invalid
     /// at its position, or would exhaust memory.
     pub fn next_row(&mut self) -> Result<Option<&FrameRow<'o>>> {
         let Some(start) = self.next.take() else { return Ok(None) };

@@ -149,7 +149,7 @@ impl<'o> Macros<'o> {
         })
     }
 
-    /// Returns the list at the offset of an [`Import`](Macro::Import) in this list.
+    /// Returns the list at the offset of an [`Import`](MacroAction::Import) in this list.
     ///
     /// # Errors
     /// The errors that [`read`](Self::read) returns.
@@ -157,7 +157,7 @@ impl<'o> Macros<'o> {
         Self::read_with(&self.sections, self.supplementary.clone(), offset, self.strings)
     }
 
-    /// Returns the supplementary file's list at the offset of an [`ImportSup`](Macro::ImportSup) in this list. `None`
+    /// Returns the supplementary file's list at the offset of an [`ImportSup`](MacroAction::ImportSup) in this list. `None`
     /// if that file was not read with the object.
     ///
     /// # Errors

@@ -56,7 +56,7 @@ pub struct LintFinding {
     pub meant: Option<String>,
     /// Facts in the file that prove the finding.
     pub evidence: Vec<String>,
-    /// How many findings this finding stands for: 1, unless [`Options::fold`](super::Options::fold) is set.
+    /// How many findings this finding stands for: 1, unless [`LintOptions::fold`](super::LintOptions::fold) is set.
     pub count: usize,
 }
 
@@ -73,7 +73,7 @@ pub struct LintReport {
     pub unreadable: Vec<Error>,
     /// Number of functions with code.
     pub functions: usize,
-    /// Functions in [`Options::only`](super::Options::only) that the file contains.
+    /// Functions in [`LintOptions::only`](super::LintOptions::only) that the file contains.
     pub named: Vec<String>,
     /// Errors for functions that the file lacks, with the nearest names.
     pub unknown: Vec<Error>,

@@ -2,9 +2,9 @@
 //!
 //! `check` compares debug information with a description; [`lint()`] needs no description, because the code is the
 //! witness: the instruction that sets a register, a kernel's scratch size, the symbols, the operations in an
-//! expression. Each [`Finding`] contains the evidence.
+//! expression. Each [`LintFinding`] contains the evidence.
 //!
-//! DWARF 2 to 5 for AMD GPUs, NVIDIA GPUs and CPUs is read. [`Code`] lists the mistakes, and [`Code::page`] explains
+//! DWARF 2 to 5 for AMD GPUs, NVIDIA GPUs and CPUs is read. [`LintCode`] lists the mistakes, and [`LintCode::page`] explains
 //! each.
 //!
 //! `codes` is the table of codes. A code is found in the file for its subject:
@@ -74,7 +74,7 @@ pub use eitri_dwarf::read::{Dwarf, Object, SplitFiles, Unit, unknown_function};
 /// Diagnoses an object file's debug information.
 ///
 /// # Errors
-/// The errors of [`Object::read`] and [`Dwarf::read_readable`], and errors from the finder in [`Options::split`]. Other
+/// The errors of [`Object::read`] and [`Dwarf::read_readable`], and errors from the finder in [`LintOptions::split`]. Other
 /// parts that cannot be read are findings.
 pub fn lint(bytes: &[u8], options: &LintOptions<'_>) -> Result<LintReport> {
     let mut findings = Vec::new();
@@ -86,7 +86,7 @@ pub fn lint(bytes: &[u8], options: &LintOptions<'_>) -> Result<LintReport> {
 }
 
 /// Diagnoses an object file's debug information as [`lint()`] does, and passes each finding to a function: a few units'
-/// findings at a time, or all findings at the end with [`Options::fold`]. The report contains no findings.
+/// findings at a time, or all findings at the end with [`LintOptions::fold`]. The report contains no findings.
 ///
 /// # Errors
 /// As [`lint()`]. Findings about the units before the error were passed.

@@ -11,7 +11,7 @@ pub struct LintOptions<'a> {
     /// Number of threads that diagnose units; 0 and 1 mean a single thread. The calling thread counts; rayon's thread
     /// pool provides the remaining threads. The report does not depend on the number.
     pub threads: usize,
-    /// Whether the first finding in each [topic](super::Finding::topic) stands for the whole topic. The remaining
+    /// Whether the first finding in each [topic](super::LintFinding::topic) stands for the whole topic. The remaining
     /// findings are counted, but have no texts, which saves most time and memory.
     pub fold: bool,
     /// Split files, which are diagnosed with the object's code.

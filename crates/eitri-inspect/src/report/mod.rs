@@ -49,8 +49,8 @@ pub fn report(bytes: &[u8], options: &ReportOptions<'_>) -> Result<String> {
 /// read.
 ///
 /// # Errors
-/// The errors of [`Object::read`] and [`Dwarf::read_readable`], and errors from the finder in [`Options::split`];
-/// [`Malformed`](eitri_dwarf::error::ErrorKind::Malformed) if no instruction in [`Options::disassembly`] belongs to a
+/// The errors of [`Object::read`] and [`Dwarf::read_readable`], and errors from the finder in [`ReportOptions::split`];
+/// [`Malformed`](eitri_dwarf::error::ErrorKind::Malformed) if no instruction in [`ReportOptions::disassembly`] belongs to a
 /// function in the object.
 pub fn readable_report(bytes: &[u8], options: &ReportOptions<'_>) -> Result<(String, Vec<Error>)> {
     let (strings, tables, unreadable) = tables(bytes, options)?;

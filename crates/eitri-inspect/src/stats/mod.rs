@@ -56,7 +56,7 @@ use eitri_dwarf::read::{Dwarf, Object, Unit};
 /// Measures an object file's debug information. [`Statistics::unreadable`] lists the errors in unreadable parts.
 ///
 /// # Errors
-/// The errors of [`Object::read`] and [`Dwarf::read_readable`], and errors from the finder in [`Options::split`].
+/// The errors of [`Object::read`] and [`Dwarf::read_readable`], and errors from the finder in [`StatsOptions::split`].
 pub fn stats(bytes: &[u8], options: &StatsOptions<'_>) -> Result<Statistics> {
     let object = Object::read_with(bytes, options.supplementary, None)?;
     let dwarf = Dwarf::read_readable(&object, Dialect::Llvm, options.threads)?;
@@ -81,7 +81,7 @@ pub fn stats(bytes: &[u8], options: &StatsOptions<'_>) -> Result<Statistics> {
 /// Measures an object's units, and its split units. `facts` is `Some` if the sound part is measured.
 ///
 /// # Errors
-/// Errors from the finder in [`Options::split`].
+/// Errors from the finder in [`StatsOptions::split`].
 pub(crate) fn measure<'r>(
     object: &Object<'_>,
     facts: Option<&'r lint::Facts<'r, '_>>,
