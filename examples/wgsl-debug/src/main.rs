@@ -10,7 +10,7 @@
 use std::error::Error;
 use std::path::Path;
 
-use eitri::spirv::{self, Mode, Source};
+use eitri::spirv::{self, Mode, ModuleSource};
 use naga::back::spv;
 use naga::front::wgsl;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
@@ -41,7 +41,7 @@ fn compile(text: &str, path: &str) -> Result<Vec<u32>, Box<dyn Error>> {
 
 /// Adds debug instructions, and proves them: they are read back and compared with the description.
 fn with_debug_info(words: &[u32], text: &str, path: &str) -> eitri::Result<Vec<u32>> {
-    let source = Source { path: Some(path.into()), text: Some(text.into()), language: Some(WGSL) };
+    let source = ModuleSource { path: Some(path.into()), text: Some(text.into()), language: Some(WGSL) };
     // A compiler that knows more changes the description and the binding here, by the ids of the output.
     let described = spirv::describe(words, &source)?;
     let mode = Mode::vulkan();
