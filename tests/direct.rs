@@ -130,7 +130,7 @@ fn layout(address_bits: u32, per: Per) -> Layout {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 2000, ..ProptestConfig::default() })]
+    #![proptest_config(crate::common::cases::config(2000))]
 
     #[test]
     fn direct_execution_gives_the_same_answers(
@@ -189,7 +189,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(crate::common::cases::config(200))]
 
     /// Every truncation of an expression, and every limit of steps.
     #[test]

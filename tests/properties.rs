@@ -262,7 +262,7 @@ fn every_combination_is_read() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(common::cases::config(256))]
 
     #[test]
     fn every_module_is_written_and_read(choices in choices(600), target in 0..6usize, vary in choices(100)) {

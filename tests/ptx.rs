@@ -100,7 +100,7 @@ fn loc(m: &mut Builder, number: u8, reg: u8, by: i64) -> eitri::Result<Loc> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(common::cases::config(96))]
 
     #[test]
     fn random_descriptions_are_written_checked_and_removed(

@@ -331,7 +331,7 @@ fn limits() -> impl Strategy<Value = Limits> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::common::cases::config(500))]
 
     /// The same location, value or fault, with equal class, operation and reason.
     #[test]
@@ -371,7 +371,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::common::cases::config(100))]
 
     #[test]
     fn a_location_list_has_the_answers_of_its_lanes(

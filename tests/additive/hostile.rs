@@ -6,6 +6,7 @@ use eitri::target::Target;
 use object::Endianness;
 
 use super::support::*;
+use crate::common::cases::cases;
 
 /// Calls every entry point: each must return, and its result must be an object again.
 fn try_all(object: &[u8], sections: &[Section]) -> bool {
@@ -96,7 +97,7 @@ fn random_bytes_are_an_answer() {
     let mut accepted = 0;
     for object in objects() {
         let table = u64::from_le_bytes(object[40..48].try_into().unwrap()) as usize;
-        for _ in 0..3000 {
+        for _ in 0..cases(3000) {
             accepted += u32::from(try_all(&changed(&object, table, &mut random), &sections));
         }
     }
@@ -210,7 +211,7 @@ fn replacing_in_random_bytes_is_an_answer() {
     let mut tried = 0;
     for (object, target, sections) in with_debug_information() {
         let table = table(&object);
-        for _ in 0..2000 {
+        for _ in 0..cases(2000) {
             let changed = changed(&object, table, &mut random);
             accepted += u32::from(try_replace(&changed, &target, &sections));
             tried += 1;

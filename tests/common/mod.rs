@@ -4,6 +4,7 @@
 pub mod assemble;
 pub mod built;
 pub mod bytes;
+pub mod cases;
 pub mod clean;
 pub mod consumers;
 pub mod cubin;

@@ -81,7 +81,7 @@ fn quotient(a: &BigInt, b: &BigInt) -> (BigInt, BigInt) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(crate::common::cases::config(300))]
 
     #[test]
     fn integers_are_calculated_modulo_their_size((a, b) in integers()) {
@@ -290,7 +290,7 @@ fn machine(big_endian: bool) -> Snapshot {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(crate::common::cases::config(300))]
 
     #[test]
     fn written_bits_are_read_back(parts in pieces(), bytes in prop::collection::vec(any::<u8>(), 32), big in any::<bool>()) {

@@ -1,6 +1,7 @@
 //! The harness of `fuzz/`, for a bounded number of deterministic inputs: random bytes, and mutated conformance vectors
 //! and SPIR-V modules.
 use crate::common::assemble;
+use crate::common::cases::{Random, cases};
 mod attach;
 mod harness;
 mod ptx;
@@ -8,45 +9,6 @@ mod spirv;
 mod track;
 
 use std::path::Path;
-
-/// A pseudo-random generator (xorshift64*).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-
-    fn below(&mut self, end: usize) -> usize {
-        (self.next() >> 11) as usize % end.max(1)
-    }
-
-    fn bytes(&mut self, most: usize) -> Vec<u8> {
-        let len = self.below(most + 1);
-        (0..len).map(|_| self.next() as u8).collect()
-    }
-
-    /// Mutates a few bytes and their surroundings.
-    fn mutate(&mut self, bytes: &mut Vec<u8>) {
-        for _ in 0..1 + self.below(4) {
-            let at = self.below(bytes.len());
-            match self.below(5) {
-                0 if !bytes.is_empty() => drop(bytes.remove(at)),
-                1 => bytes.insert(at, self.next() as u8),
-                2 if !bytes.is_empty() => bytes[at] ^= 1 << self.below(8),
-                // Replacing a digit by a digit keeps most texts well-formed.
-                3 if bytes.get(at).is_some_and(u8::is_ascii_hexdigit) => {
-                    bytes[at] = b"0123456789abcdef"[self.below(16)];
-                }
-                4 => bytes.truncate(bytes.len().saturating_sub(1)),
-                _ => {}
-            }
-        }
-    }
-}
 
 /// The vectors of `goldens/conformance`, each in a file of its own with the common parts of its file.
 fn vectors() -> Vec<serde_json::Value> {
@@ -84,7 +46,7 @@ fn expression(file: &serde_json::Value) -> Option<Vec<u8>> {
 #[test]
 fn random_bytes_are_decoded_and_evaluated() {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
-    for _ in 0..40_000 {
+    for _ in 0..cases(40_000) {
         let bytes = random.bytes(64);
         harness::decode(&bytes);
         harness::eval(&bytes);
@@ -94,14 +56,9 @@ fn random_bytes_are_decoded_and_evaluated() {
 #[test]
 fn random_call_frame_information_is_followed() {
     let mut random = Random(0x6a09_e667_f3bc_c908);
-    for _ in 0..20_000 {
+    for _ in 0..cases(20_000) {
         harness::unwind(&random.bytes(600));
     }
-}
-
-/// Number of changed files of a test: that of the variable `EITRI_FUZZ`, or else the usual one.
-fn changes(usual: usize) -> usize {
-    std::env::var("EITRI_FUZZ").ok().and_then(|count| count.parse().ok()).unwrap_or(usual)
 }
 
 /// Objects and containers of other producers, each with a few changed bytes.
@@ -116,7 +73,7 @@ fn objects_are_judged_with_changes() {
         ("containers/k01_k06.a", 500),
     ] {
         let object = std::fs::read(folder.join(name)).expect("an object");
-        for _ in 0..changes(count) {
+        for _ in 0..cases(count) {
             let mut changed = object.clone();
             random.mutate(&mut changed);
             harness::lint(&changed);
@@ -130,7 +87,7 @@ fn containers_are_taken_apart_with_changes() {
     let folder = Path::new(crate::common::ROOT).join("tests/objects/containers");
     for name in ["k06.hipfb", "k01_k06.a", "host_with_hip_fatbin.o"] {
         let object = std::fs::read(folder.join(name)).expect("a container");
-        for _ in 0..changes(3_000) {
+        for _ in 0..cases(3_000) {
             let mut changed = object.clone();
             random.mutate(&mut changed);
             harness::containers(&changed);
@@ -143,7 +100,7 @@ fn expressions_of_vectors_are_decoded_and_evaluated_with_changes() {
     let expressions: Vec<_> = vectors().iter().filter_map(expression).collect();
     assert!(!expressions.is_empty());
     let mut random = Random(0x0123_4567_89ab_cdef);
-    for _ in 0..40_000 {
+    for _ in 0..cases(40_000) {
         let mut bytes = expressions[random.below(expressions.len())].clone();
         if random.below(4) == 0 {
             bytes.extend_from_slice(&expressions[random.below(expressions.len())]);
@@ -161,7 +118,7 @@ fn expressions_of_vectors_are_decoded_and_evaluated_with_changes() {
 fn vectors_are_run_with_changes() {
     let mut random = Random(0xfedc_ba98_7654_3210);
     let files: Vec<String> = vectors().iter().map(serde_json::Value::to_string).collect();
-    for _ in 0..20_000 {
+    for _ in 0..cases(20_000) {
         let mut text = files[random.below(files.len())].clone().into_bytes();
         random.mutate(&mut text);
         harness::conform(&text);
@@ -173,7 +130,7 @@ fn modules_are_read_with_changes() {
         [include_str!("../spirv/modules/opencl.spvasm"), include_str!("../spirv/modules/shader.spvasm")];
     let modules = texts.map(|text| assemble::assemble(text).words);
     let mut random = Random(0x5bd1_e995_9d2c_5680);
-    for _ in 0..4_000 {
+    for _ in 0..cases(4_000) {
         let mut words = modules[random.below(2)].clone();
         for _ in 0..1 + random.below(4) {
             let at = random.below(words.len());
@@ -193,14 +150,14 @@ fn modules_are_read_with_changes() {
 #[test]
 fn random_words_are_read() {
     let mut random = Random(0x1f83_d9ab_fb41_bd6b);
-    for _ in 0..20_000 {
+    for _ in 0..cases(20_000) {
         spirv::spirv(&random.bytes(256));
     }
 }
 #[test]
 fn anything_is_attached_to_modules() {
     let mut random = Random(0x3c6e_f372_fe94_f82b);
-    let written = (0..6_000).filter(|_| attach::attach_any(&random.bytes(300))).count();
+    let written = (0..cases(6_000)).filter(|_| attach::attach_any(&random.bytes(300))).count();
     assert!(written > 300, "{written} bindings were right");
 }
 
@@ -255,7 +212,7 @@ fn modules_of_other_producers_are_taken_with_changes() {
         include_bytes!("../spirv/foreign/intel.200.O0.spv"),
         include_bytes!("../spirv/foreign/intel.shader.O0.spv"),
     ];
-    let count = changes(240);
+    let count = cases(240);
     let mut random = Random(0x510e_527f_ade6_82d1);
     let mut taken = 0;
     for number in 0..count {
@@ -279,7 +236,7 @@ fn modules_of_other_producers_are_taken_with_changes() {
 fn random_calls_of_track_do_not_panic() {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let mut tracked: Vec<Vec<u8>> = Vec::new();
-    for _ in 0..15_000 {
+    for _ in 0..cases(15_000) {
         let mut bytes = random.bytes(160);
         // Few random bytes can be tracked; more of those that could before a change.
         if random.below(2) == 0 && !tracked.is_empty() {
@@ -301,7 +258,7 @@ fn mutated_texts_of_ptx_are_taken_apart_or_refused() {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let mut right = 0;
     let mut wrong = 0;
-    for _ in 0..600 {
+    for _ in 0..cases(600) {
         let mut text = sample.to_vec();
         random.mutate(&mut text);
         *if ptx::ptx_any(&text) { &mut right } else { &mut wrong } += 1;

@@ -236,7 +236,7 @@ fn respelled(bytes: &[u8], encoding: Encoding) -> (Vec<u8>, usize) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(4000) })]
+    #![proptest_config(crate::common::cases::config(4000))]
 
     #[test]
     fn every_spelling_is_decoded_and_reproduced(choice in choices(true), encoding in encodings()) {

@@ -78,12 +78,7 @@ fn compared(expr: &[u8], encoding: Encoding, machine: &Snapshot, layout: &Layout
 static COUNTS: [AtomicUsize; 3] = [const { AtomicUsize::new(0) }; 3];
 
 fn config() -> ProptestConfig {
-    let mut config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
-    if std::env::var_os("PROPTEST_CASES").is_none() {
-        config.cases = 2000;
-    }
-    config.max_shrink_iters = 20_000;
-    config
+    ProptestConfig { max_shrink_iters: 20_000, ..crate::common::cases::config(2000) }
 }
 
 proptest! {

@@ -355,7 +355,7 @@ fn every_prefix_of_a_section_is_read_or_refused() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::common::cases::config(1500))]
 
     #[test]
     fn flipped_bytes_are_read_or_refused(

@@ -95,7 +95,7 @@ fn any_module() -> impl Strategy<Value = (Form, Contents)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::common::cases::config(256))]
 
     #[test]
     fn any_lists_and_lines_are_those_that_gimli_reads((form, contents) in any_module()) {
@@ -167,7 +167,7 @@ fn program() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::common::cases::config(512))]
 
     #[test]
     fn any_opcodes_run_as_in_gimli(bytes in program()) {

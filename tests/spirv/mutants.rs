@@ -1,7 +1,5 @@
 //! Mutants of modules with debug instructions: one that `validate` and `spirv-val` accept is imported, attached again and
 //! stripped, and both validators accept the results.
-//!
-//! `EITRI_MUTANTS` is the number of mutants of each module; the default is a sample.
 
 use eitri::spirv::{
     HEADER, Mode, ModuleSource, Set, Words, attach, describe, from_bytes, import, read, strip, strip_unused,
@@ -9,6 +7,7 @@ use eitri::spirv::{
 };
 use eitri::target::Target;
 
+use crate::common::cases::{Random, cases};
 use crate::spirv::attached::{all, complaints};
 use crate::spirv::naga;
 
@@ -34,19 +33,9 @@ fn modules() -> Vec<(String, Vec<u32>, Set)> {
     foreign.into_iter().chain(described).collect()
 }
 
-/// Numbers that look random, the same in each run.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) % end as u64) as usize
-    }
-}
-
 /// The module with one operand of one instruction replaced: by that of another instruction with the same opcode, or by a
 /// number nearby.
-fn mutant(words: &[u32], numbers: &mut Numbers) -> Vec<u32> {
+fn mutant(words: &[u32], numbers: &mut Random) -> Vec<u32> {
     let all: Vec<_> =
         Words::new(words).expect("is a module").instructions().map(|it| (it.at, it.words.len())).collect();
     let mut mutant = words.to_vec();
@@ -106,13 +95,13 @@ fn wrong(words: &[u32], set: Set) -> Option<Result<(), String>> {
 
 #[test]
 fn accepted_mutants_are_attached_and_stripped() {
-    let count = std::env::var("EITRI_MUTANTS").ok().and_then(|count| count.parse().ok()).unwrap_or(6);
+    let count = cases(6);
     let mut accepted = 0;
     let mut faults = Vec::new();
     for (name, words, set) in modules() {
         let Some(complaint) = complaints(&words) else { return };
         assert_eq!(complaint, "", "{name}");
-        let mut numbers = Numbers(7);
+        let mut numbers = Random(7);
         for number in 0..count {
             let Some(result) = wrong(&mutant(&words, &mut numbers), set) else { continue };
             accepted += 1;

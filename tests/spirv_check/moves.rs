@@ -7,6 +7,7 @@ use eitri::spirv::{
     Fact, Facts, Field, Id, Instruction, InstructionName, Mode, Operand, Set, SpecificationSection, read,
 };
 
+use crate::common::cases::cases;
 use crate::spirv_check::meaning::{FUNCTION, LABEL, Meaning, begins_block, ends_block, is_line, is_merge};
 use crate::spirv_check::random::targets;
 use crate::spirv_check::sabotage::{Missed, Written, is_of_nothing, listed};
@@ -259,8 +260,7 @@ pub(crate) struct Tried {
 
 impl Tried {
     pub fn new(most: usize) -> Self {
-        let most = std::env::var("EITRI_SABOTAGE").ok().and_then(|most| most.parse().ok()).unwrap_or(most);
-        Self { most, of: BTreeMap::new() }
+        Self { most: cases(most), of: BTreeMap::new() }
     }
 
     pub fn count(&self) -> usize {

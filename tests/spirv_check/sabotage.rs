@@ -10,6 +10,7 @@ use eitri::spirv::{
 };
 use eitri::target::Target;
 
+use crate::common::cases::cases;
 use crate::spirv_check::described::{Described, described};
 use crate::spirv_check::moves::is_same;
 use crate::spirv_check::random::{fixed_choices, targets};
@@ -217,8 +218,7 @@ pub(crate) struct Counts {
 
 impl Counts {
     pub fn new(most: usize) -> Self {
-        let most = std::env::var("EITRI_SABOTAGE").ok().and_then(|most| most.parse().ok()).unwrap_or(most);
-        Self { most, tried: 0, of: BTreeMap::new() }
+        Self { most: cases(most), tried: 0, of: BTreeMap::new() }
     }
 }
 

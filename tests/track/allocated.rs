@@ -18,6 +18,7 @@ use regalloc2::{
 };
 
 use super::random::Random;
+use crate::common::cases::cases;
 
 const OPTIONS: Options = Options {
     reused_inputs: true,
@@ -401,8 +402,7 @@ fn compare(seed: u64, totals: &mut Totals) {
 
 #[test]
 fn functions_of_the_allocator_have_true_places() {
-    let count = std::env::var("EITRI_LOCATION_PROGRAMS").ok();
-    let count: u64 = count.map_or(60, |count| count.parse().expect("a number of functions"));
+    let count = cases(60) as u64;
     let mut totals = Totals::default();
     (0..count).for_each(|seed| compare(seed, &mut totals));
     println!("{totals:?}");

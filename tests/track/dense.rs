@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::program::{At, BYTES, Op, Program, Source};
 use super::random;
+use crate::common::cases::cases;
 
 /// Equal numbers are equal contents. Values that each path has defined are listed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -446,8 +447,7 @@ impl<'p> Dense<'p> {
 /// claims. The library bounds the sources of a place that it follows through a stretch; this one does not.
 #[test]
 fn sparse_and_dense_agree() {
-    let count = std::env::var("EITRI_LOCATION_PROGRAMS").ok();
-    let count = count.map_or(1500, |count| count.parse().expect("a number of programs"));
+    let count = cases(1500) as u64;
     let mut both = 0u64;
     let mut fewer = 0u64;
     let mut differing = Vec::new();

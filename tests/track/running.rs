@@ -1,5 +1,7 @@
 //! Random programs that run: what is derived is true whenever a lane stands there, and is nearly all that is.
 
+use crate::common::cases::cases;
+
 use super::program::{At, BYTES, Program, Stated};
 use super::random;
 use super::simulate::{self, Seen, VARIABLES};
@@ -47,10 +49,9 @@ fn compare(seed: u64, size: usize, runs: u64, totals: &mut Totals) {
     }
 }
 
-/// The number that the environment gives, for longer runs.
+/// Number of programs.
 fn programs() -> u64 {
-    let given = std::env::var("EITRI_LOCATION_PROGRAMS").ok();
-    given.map_or(2000, |given| given.parse().expect("a number of programs"))
+    cases(2000) as u64
 }
 
 #[test]

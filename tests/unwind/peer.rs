@@ -190,7 +190,7 @@ fn program(choices: &[(u8, u8, u8)]) -> Program {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 3000, ..ProptestConfig::default() })]
+    #![proptest_config(crate::common::cases::config(3000))]
 
     #[test]
     fn rows_of_random_instructions_are_those_of_gimli(

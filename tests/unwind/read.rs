@@ -52,7 +52,7 @@ fn at_location(frame: &Frame<'_, '_, '_>, reg: Reg, at: u32, bytes: usize, machi
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 3000, ..ProptestConfig::default() })]
+    #![proptest_config(crate::common::cases::config(3000))]
 
     #[test]
     fn a_register_is_read_as_at_its_location(
