@@ -1,11 +1,11 @@
 //! Promise: the emitted bytes agree with the description, for everything that the builder accepts.
 //!
 //! Random modules, with every kind of node, type, scope and row, are emitted for every consumer and checked.
-//! More cases with `PROPTEST_CASES`.
 
 mod choices;
 use crate::common;
 use crate::common::consumers;
+mod expressions;
 mod locations;
 mod modules;
 mod projection;
@@ -220,12 +220,7 @@ fn is_since(why: &Construct, version: u16) -> bool {
 }
 
 fn config() -> ProptestConfig {
-    let mut config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
-    if std::env::var_os("PROPTEST_CASES").is_none() {
-        config.cases = 300;
-    }
-    config.max_shrink_iters = 4000;
-    config
+    ProptestConfig { max_shrink_iters: 4000, ..common::cases::config(300) }
 }
 
 proptest! {

@@ -99,24 +99,28 @@ pub fn module(c: &mut Choices<'_>, target: Target) -> Made {
     maker.finish()
 }
 
+/// Adds the symbols of [`Names`], with `data` at an offset.
+pub fn with_data(code: ObjectCode, offset: u64, target: &Target) -> ObjectCode {
+    let mut code = code.with_function("data", offset, 16);
+    code.externals.push("elsewhere".into());
+    if target.lanes() > 1 {
+        code.symbols.push(CodeSymbol {
+            name: "lds".into(),
+            place: SymbolLocation::Local { align: 8 },
+            size: 256,
+            kind: CodeSymbolKind::Object,
+            binding: SymbolBinding::Global,
+            visibility: Visibility::Default,
+        });
+    }
+    code
+}
+
 impl Maker<'_, '_> {
     fn finish(mut self) -> Made {
-        let code =
-            ObjectCode::text(vec![0; self.size as usize + 64]).with_function("data", self.size + 8, 16);
-        self.code.sections = code.sections;
-        self.code.symbols.extend(code.symbols);
-        self.code.externals.push("elsewhere".into());
-        if self.m.target().lanes() > 1 {
-            self.code.symbols.push(CodeSymbol {
-                name: "lds".into(),
-                place: SymbolLocation::Local { align: 8 },
-                size: 256,
-                kind: CodeSymbolKind::Object,
-                binding: SymbolBinding::Global,
-                visibility: Visibility::Default,
-            });
-        }
-        Made { module: self.m.finish().unwrap(), code: self.code }
+        self.code.sections = ObjectCode::text(vec![0; self.size as usize + 64]).sections;
+        let code = with_data(self.code, self.size + 8, self.m.target());
+        Made { module: self.m.finish().unwrap(), code }
     }
 
     fn fill_unit(&mut self) {
