@@ -13,5 +13,5 @@ mod new;
 mod refused;
 mod relocatable;
 mod replaced;
-mod support;
+pub mod support;
 use crate::common::tools;

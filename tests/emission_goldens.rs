@@ -51,7 +51,7 @@ fn registers(target: &Target) -> [eitri::op::Reg; 2] {
     names.map(|name| target.register_named(name).unwrap())
 }
 
-fn module(target: Target) -> eitri::Result<Module> {
+pub fn module(target: Target) -> eitri::Result<Module> {
     let [first, base] = registers(&target);
     let mut m = Builder::new(target);
     let data = m.symbol("data");

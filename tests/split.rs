@@ -11,7 +11,7 @@ use eitri::omission::{Omission, Property, Subject};
 use eitri::target::{Gfx, Target, Wave};
 
 /// Two units with a function each, in which a variable moves; the second has a variable in memory.
-fn module() -> eitri::Result<Module> {
+pub fn module() -> eitri::Result<Module> {
     let cpu = Target::x86_64();
     let rax = cpu.register_named("rax")?;
     let rcx = cpu.register_named("rcx")?;
@@ -30,16 +30,20 @@ fn module() -> eitri::Result<Module> {
     m.finish()
 }
 
-fn split() -> Consumer {
+pub fn split() -> Consumer {
     let mut consumer = Consumer::dwarf5();
     consumer.is_split = true;
     consumer
 }
 
-fn report(module: &Module, written: &Lowered) -> CheckReport {
+/// Code of the module.
+pub fn code() -> ObjectCode {
     let code = ObjectCode::text(vec![0; 64]).with_function("f", 0, 16).with_function("g", 16, 16);
-    let code = code.with_function("data", 32, 16);
-    let main = new_object(module.target(), &code, &written.sections).unwrap();
+    code.with_function("data", 32, 16)
+}
+
+fn report(module: &Module, written: &Lowered) -> CheckReport {
+    let main = new_object(module.target(), &code(), &written.sections).unwrap();
     let files = written.split_files(module.target()).unwrap();
     let files: Vec<&[u8]> = files.iter().map(|(_, bytes)| &bytes[..]).collect();
     check_split(module, &split(), &written.omissions, &main, &files).unwrap()

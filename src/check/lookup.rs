@@ -202,9 +202,11 @@ pub(super) fn units_are_relocated(report: &mut CheckReport, object: &Object<'_>,
         return;
     }
     // Other comparisons report tables that cannot be read.
-    let (Ok(all), Ok(moved)) = (units_of_tables(object), units_of_tables(behind)) else { return };
-    for ((section, unit), (_, moved)) in all.into_iter().zip(moved) {
-        if moved != unit.wrapping_add(INFO_BEHIND) {
+    let Ok(all) = units_of_tables(object) else { return };
+    // A relocation of another field can make the moved tables unreadable.
+    let moved = units_of_tables(behind).unwrap_or_default();
+    for (index, (section, unit)) in all.into_iter().enumerate() {
+        if moved.get(index).is_none_or(|&(_, moved)| moved != unit.wrapping_add(INFO_BEHIND)) {
             report.findings.push(CheckFinding {
                 kind: FindingKind::Table,
                 at: At { section: Some(section.into()), ..At::default() },

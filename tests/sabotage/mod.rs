@@ -12,6 +12,7 @@ mod extra;
 mod headers;
 mod identity;
 mod lanes;
+mod mutants;
 mod numbers;
 mod omitted;
 mod operations;

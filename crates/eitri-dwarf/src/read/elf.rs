@@ -48,9 +48,10 @@ pub type Sizes<'s> = HashMap<&'s str, u64>;
 pub enum Placing<'s> {
     /// Debug sections start at 0, and undefined symbols have address 0.
     AsIs,
-    /// Simulates linking after other objects: the debug sections that other sections refer to by offset, except
-    /// `.debug_info`, begin with zero bytes that are not in the file, a different number in each, and undefined symbols
-    /// have addresses after all sections, each with room for its size.
+    /// Simulates linking after other objects: the debug sections that sections refer to by offset, except
+    /// `.debug_info`, begin with bytes that are not in the file, a different number in each, and undefined symbols have
+    /// addresses after all sections, each with room for its size. So has symbol 0, because a relocation without a
+    /// symbol is right by accident where a section starts at 0.
     Linked(&'s Sizes<'s>),
     /// Simulates linking `.debug_info` after [`INFO_BEHIND`] bytes from other objects: references to the section are
     /// moved, its contents are not.
@@ -161,11 +162,11 @@ impl ElfSection<'_> {
         self.name.starts_with(".debug_") || self.name.starts_with(".nv_debug_")
     }
 
-    /// Whether other sections refer to it by offset, so that it is not read from its start.
+    /// Whether sections refer to it by offset, so that it is not read from its start; `.debug_frame` refers to itself.
     fn is_referred_to(&self) -> bool {
         let name = self.name.strip_prefix(".debug_").unwrap_or_default();
         let by_offset =
-            ["abbrev", "addr", "line", "line_str", "loc", "loclists", "macinfo", "macro", "ranges"];
+            ["abbrev", "addr", "frame", "line", "line_str", "loc", "loclists", "macinfo", "macro", "ranges"];
         by_offset.contains(&name) || matches!(name, "rnglists" | "str" | "str_offsets")
     }
 }
@@ -316,7 +317,7 @@ impl<'d> Object<'d> {
         }
         if sizes.is_some() {
             for section in sections.iter_mut().filter(|section| section.moved != 0) {
-                section.data = [&vec![0; section.moved as usize][..], &section.data].concat().into();
+                section.data = [&foreign_bytes(section)[..], &section.data].concat().into();
                 section.address = 0;
             }
         }
@@ -641,12 +642,22 @@ impl ByName {
     }
 }
 
-/// Assigns disjoint addresses after all sections to undefined symbols. After the last address, which no program
+/// Returns the bytes of other objects before a section's contents: a string, which differs from each string of the section,
+/// or else zeros.
+pub(super) fn foreign_bytes(section: &ElfSection<'_>) -> Vec<u8> {
+    let is_strings = [".debug_str", ".debug_line_str"].contains(&&*section.name);
+    vec![if is_strings { b'?' } else { 0 }; section.moved as usize]
+}
+
+/// Assigns disjoint addresses after all sections to symbol 0 and undefined symbols. After the last address, which no program
 /// reaches, the addresses wrap around.
 fn place_symbols(symbols: &mut [ElfSymbol<'_>], sections: &[ElfSection<'_>], sizes: &Sizes<'_>) {
     let ends = sections.iter().filter(|section| section.is_loaded());
     let mut next = ends.map(|section| section.address.wrapping_add(section.size)).max().unwrap_or(0);
-    for symbol in symbols.iter_mut().filter(|symbol| !symbol.is_defined && !symbol.name.is_empty()) {
+    let is_placed = |(index, symbol): &(usize, &mut ElfSymbol<'_>)| {
+        *index == 0 || !symbol.is_defined && !symbol.name.is_empty()
+    };
+    for (_, symbol) in symbols.iter_mut().enumerate().filter(is_placed) {
         symbol.address = next.wrapping_add(2 * BETWEEN) & !(BETWEEN - 1);
         next = symbol.address.wrapping_add(sizes.get(&*symbol.name).copied().unwrap_or(0));
     }

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
-use super::elf::{ElfSection, ElfSymbol, ElfSymbolKind, INFO_BEHIND, Object, Parts, Placing};
+use super::elf::{ElfSection, ElfSymbol, ElfSymbolKind, INFO_BEHIND, Object, Parts, Placing, foreign_bytes};
 use crate::error::{Error, Result};
 use crate::ptx::{DebugSection, Function, Loc, Place, Text};
 use crate::target::Sm;
@@ -139,7 +139,8 @@ fn section<'d>(name: impl Into<Cow<'d, str>>, data: Vec<u8>) -> ElfSection<'d> {
 fn placed<'d>(name: &str, data: Vec<u8>, moved: u64, placing: Placing<'_>) -> ElfSection<'d> {
     match placing {
         Placing::Linked(_) => {
-            let data = [vec![0; moved as usize], data].concat();
+            let placed = ElfSection { moved, ..section(name.to_owned(), Vec::new()) };
+            let data = [foreign_bytes(&placed), data].concat();
             ElfSection { moved, ..section(name.to_owned(), data) }
         }
         Placing::AsIs | Placing::InfoBehind => section(name.to_owned(), data),
