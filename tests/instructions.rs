@@ -247,7 +247,7 @@ impl Compared {
         {
             self.wrong.push(format!("{place}: name {found}"));
         }
-        let Some(writes) = found.writes else {
+        let Some(writes) = found.writes() else {
             *self.unknown.entry(format!("{} {name}", gfx.name())).or_default() += 1;
             return;
         };

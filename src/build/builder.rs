@@ -1,6 +1,5 @@
 //! The builder: the module so far, what later calls need to know about earlier calls, and what all methods share.
 
-use cranelift_entity::{PrimaryMap, SecondaryMap};
 use hashbrown::{DefaultHashBuilder, HashTable};
 use indexmap::IndexMap;
 
@@ -11,8 +10,8 @@ use super::pcs;
 use super::slots::Slot;
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{
-    Entity, ExprId, FileId, LineTableRow, Loc, LocId, Module, Pool, ProcedureId, Recent, ScopeId, Small,
-    StringId, Symbol, Type, TypeId, UnitId,
+    Entity, ExprId, FileId, LineTableRow, Loc, LocId, Module, Pool, PrimaryMap, ProcedureId, Recent, ScopeId,
+    SecondaryMap, Small, StringId, Symbol, Type, TypeId, UnitId,
 };
 use crate::op::{Expr, FixupKind};
 use crate::target::Target;

@@ -1,11 +1,10 @@
 //! Checks a location in the call that attaches it to an entity.
 
-use cranelift_entity::SecondaryMap;
 use smallvec::SmallVec;
 
 use super::ids::{entity_text, known};
 use crate::error::{Error, ErrorKind, Feature, Quantity, Result};
-use crate::model::{Entity, Module, Node, Nodes, ProcedureId, UnitId};
+use crate::model::{Entity, Module, Node, Nodes, ProcedureId, SecondaryMap, UnitId};
 use crate::op::{Expr, FixupKind, Reg};
 use crate::target::{Register, SpaceId, Target};
 

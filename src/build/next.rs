@@ -1,11 +1,10 @@
 //! A program's modules, described one after the other.
 
-use cranelift_entity::{PrimaryMap, SecondaryMap};
 use hashbrown::HashTable;
 
 use super::builder::Builder;
 use crate::error::Result;
-use crate::model::{Lanes, Module};
+use crate::model::{Lanes, Module, PrimaryMap, SecondaryMap};
 
 /// Variable count from which a module is large: it is handed over without unused memory, which is not kept. Nor is a
 /// hash table with as many elements, because clearing it takes time for each of its slots.

@@ -1,12 +1,10 @@
 //! What scopes and units contain, collected once because the model has only links to parents.
 
-use cranelift_entity::SecondaryMap;
-
 use super::groups::Groups;
 use super::ranges::Ranges;
 use crate::model::{
     Address, CallId, Function, FunctionId, ImportId, LabelId, Module, ProcedureId, ScopeId, ScopeKind,
-    TypeId, UnitId, VariableId,
+    SecondaryMap, TypeId, UnitId, VariableId,
 };
 use crate::read::Object;
 

@@ -6,7 +6,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cranelift_entity::EntitySet;
 use gimli::constants as dw;
 use hashbrown::HashMap;
 
@@ -24,7 +23,7 @@ use super::tree::Compared;
 use super::witness::{Fill, lanes};
 use super::witnesses::Witness;
 use crate::eval::{self, Element};
-use crate::model::{ProcedureId, UnitId};
+use crate::model::{EntitySet, ProcedureId, UnitId};
 use crate::omission::{Property, Subject};
 use crate::read::{Dwarf, Entry, ResolvedValue};
 

@@ -10,9 +10,9 @@ use super::unwound::Unwound;
 use crate::eval::{Element, Fault, ImplicitPointer, Snapshot};
 
 impl Found {
-    /// Returns the results as an object with the keys of `expect`, in which numbers identify registers. `before` is the
-    /// machine before the store.
-    pub fn to_answer(&self, before: &Snapshot) -> Value {
+    /// Returns the results as a JSON object with the keys of `expect`, in which numbers identify registers. `before` is
+    /// the machine before the store.
+    pub fn to_json(&self, before: &Snapshot) -> String {
         let mut answer = Map::new();
         let mut set = |key: &str, value: Value| drop(answer.insert(key.into(), value));
         match &self.result {
@@ -39,13 +39,13 @@ impl Found {
             Some(Err(fault)) => set("written", json!({"error": Word(refusal(fault)).to_string()})),
             None => {}
         }
-        answer.into()
+        Value::from(answer).to_string()
     }
 }
 
 impl Unwound {
-    /// Returns the answer with the keys of `expect`.
-    pub(super) fn to_answer(&self) -> Value {
+    /// Returns the answer as a JSON object with the keys of `expect`.
+    pub(super) fn to_json(&self) -> String {
         let mut answer = Map::new();
         if let Some(fault) = self.worst() {
             answer.insert("error".into(), class(fault));
@@ -80,7 +80,7 @@ impl Unwound {
             }
             Err(_) => {}
         }
-        answer.into()
+        Value::from(answer).to_string()
     }
 }
 

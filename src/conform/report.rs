@@ -2,7 +2,9 @@
 
 use core::fmt::{self, Display};
 
-use serde::Serialize;
+use serde::ser::Error;
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
 
 /// A vector's verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -59,9 +61,15 @@ pub struct VectorOutcome {
     pub expected: String,
     /// Result, in the format's notation.
     pub found: String,
-    /// Result with the keys of `expect`; `None` if the text is truncated.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub answer: Option<serde_json::Value>,
+    /// Result as a JSON object with the keys of `expect`; `None` if `found` is truncated.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "write_json")]
+    pub answer: Option<String>,
+}
+
+/// Writes text that is JSON as this JSON, and not as a string.
+fn write_json<S: Serializer>(text: &Option<String>, to: S) -> Result<S::Ok, S::Error> {
+    let json = text.clone().map(RawValue::from_string).transpose();
+    json.map_err(S::Error::custom)?.serialize(to)
 }
 
 impl Display for VectorOutcome {

@@ -335,22 +335,17 @@ impl Vector {
             None => found.verdict(&self.expect, before, self.read),
             Some(_) => Verdict::Unsupported,
         };
-        self.outcome(verdict, found.to_text(before, LONGEST_TEXT), || found.to_answer(before))
+        self.outcome(verdict, found.to_text(before, LONGEST_TEXT), || found.to_json(before))
     }
 
     /// Compares any unwinder's result with the expectation.
     pub fn judge_unwound(&self, found: &Unwound) -> VectorOutcome {
         let unwound = self.expect.unwound.as_ref();
         let verdict = unwound.map_or(Verdict::Unsupported, |expected| expected.verdict(found));
-        self.outcome(verdict, found.to_text(LONGEST_TEXT), || found.to_answer())
+        self.outcome(verdict, found.to_text(LONGEST_TEXT), || found.to_json())
     }
 
-    fn outcome(
-        &self,
-        verdict: Verdict,
-        found: String,
-        answer: impl FnOnce() -> serde_json::Value,
-    ) -> VectorOutcome {
+    fn outcome(&self, verdict: Verdict, found: String, answer: impl FnOnce() -> String) -> VectorOutcome {
         VectorOutcome {
             name: self.name.clone(),
             verdict,

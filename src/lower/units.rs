@@ -2,7 +2,6 @@
 
 use std::sync::Mutex;
 
-use cranelift_entity::EntitySet;
 use hashbrown::DefaultHashBuilder;
 use indexmap::IndexSet;
 
@@ -15,7 +14,7 @@ use crate::emit::format::Format;
 use crate::emit::line::file_number;
 use crate::emit::strings::StringIndices;
 use crate::error::{Conflict, Error, ErrorKind, Result};
-use crate::model::{CompileUnit, FileId, Module, ProcedureId, ScopeId, TypeId, TypeKind, UnitId};
+use crate::model::{CompileUnit, EntitySet, FileId, Module, ProcedureId, ScopeId, TypeId, TypeKind, UnitId};
 
 /// Lowering for a module's units one by one, on several threads if the user wants.
 ///

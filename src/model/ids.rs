@@ -1,15 +1,60 @@
 //! Entity ids: small numbers, with one type for each entity kind.
 
+use core::fmt;
 use core::num::NonZeroU32;
 
-use cranelift_entity::entity_impl;
+/// The id of an entity in an array of all entities of its kind.
+pub(crate) trait EntityId: Copy + Eq + fmt::Display + fmt::Debug {
+    /// Returns the id for an index.
+    fn new(index: usize) -> Self;
+
+    /// Index of the entity.
+    fn index(self) -> usize;
+}
 
 macro_rules! ids { ($($(#[$doc:meta])* $name:ident $prefix:literal;)*) => { $(
     $(#[$doc])*
     #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     // The number plus 1, so that `Option` needs no extra space.
     pub struct $name(NonZeroU32);
-    entity_impl!($name, $prefix, id, $name(NonZeroU32::MIN.saturating_add(id)), id.0.get() - 1);
+
+    impl $name {
+        /// Returns the id with a number. Ids are numbered from 0, in the order in which the builder returns them.
+        #[inline]
+        pub fn from_u32(number: u32) -> Self {
+            Self(NonZeroU32::MIN.saturating_add(number))
+        }
+
+        /// The id's number.
+        #[inline]
+        pub fn as_u32(self) -> u32 {
+            self.0.get() - 1
+        }
+    }
+
+    impl EntityId for $name {
+        #[inline]
+        fn new(index: usize) -> Self {
+            Self::from_u32(index as u32)
+        }
+
+        #[inline]
+        fn index(self) -> usize {
+            self.as_u32() as usize
+        }
+    }
+
+    impl fmt::Display for $name {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, concat!($prefix, "{}"), self.as_u32())
+        }
+    }
+
+    impl fmt::Debug for $name {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            fmt::Display::fmt(self, f)
+        }
+    }
 )* } }
 
 ids! {

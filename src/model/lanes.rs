@@ -8,10 +8,9 @@
 
 use core::ops::Range;
 
-use cranelift_entity::PrimaryMap;
-
 use super::entities::{entity, region_properties};
 use super::ids::{FunctionId, LocId, RegionId, ScopeId};
+use super::maps::PrimaryMap;
 use super::{Module, slice};
 
 region_properties! { entity (pub)

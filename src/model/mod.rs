@@ -17,6 +17,7 @@ mod lines;
 mod live;
 mod loc;
 mod macros;
+mod maps;
 mod nodes;
 mod overlap;
 mod pool;
@@ -33,6 +34,7 @@ pub use calls::{Argument, Call};
 pub use denote::{DescribedStorage, MachineContents, NoMeaning, StorageSpan};
 pub use frame::{Column, FrameRule, Stack};
 pub use functions::{Defaulted, DescribedCalls, Function, MemberFunction, Virtuality};
+pub(crate) use ids::EntityId;
 pub use ids::{
     CallId, ExprId, FileId, FunctionId, ImportId, LabelId, LocId, ProcedureId, RegionId, ScopeId, StringId,
     TypeId, UnitId, VariableId, VariantPartId,
@@ -45,6 +47,7 @@ pub use lines::LineTableRow;
 pub use live::Live;
 pub use loc::{Half, Loc, Symbol, Val};
 pub use macros::Macro;
+pub(crate) use maps::{EntitySet, PrimaryMap, SecondaryMap};
 pub use nodes::Node;
 #[cfg(feature = "json")]
 pub(crate) use nodes::{
@@ -73,7 +76,6 @@ pub use warnings::{Sharer, Warned, Warning, WarningKind};
 
 use core::ops::Range;
 
-use cranelift_entity::{PrimaryMap, SecondaryMap};
 use hashbrown::DefaultHashBuilder;
 use indexmap::IndexSet;
 

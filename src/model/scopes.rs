@@ -2,12 +2,11 @@
 
 use core::ops::Range;
 
-use cranelift_entity::EntitySet;
-
 use super::entities::{entity, file_properties, scope_properties, unit_properties, variable_properties};
 use super::ids::{FileId, FunctionId, LocId, ProcedureId, ScopeId, StringId, TypeId, UnitId, VariableId};
 use super::language::Language;
 use super::loc::Symbol;
+use super::maps::EntitySet;
 use super::types::{Accessibility, MemorySpace};
 use super::{Entity, Module, Node};
 

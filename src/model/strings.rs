@@ -4,7 +4,7 @@ use core::hash::{BuildHasher, Hasher};
 use core::ops::Range;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
-use triomphe::Arc;
+use std::sync::Arc;
 
 /// Interned strings, numbered in the order of their first use.
 #[derive(Debug, Clone, Default)]

@@ -1,10 +1,8 @@
 //! Links a model to a SPIR-V module: function and variable ids, and positions for scopes, lines and values.
 
-use cranelift_entity::SecondaryMap;
-
 use super::provider::Provider;
 use super::words::Id;
-use crate::model::{FunctionId, ScopeId, SourceLine, UnitId, VariableId};
+use crate::model::{FunctionId, ScopeId, SecondaryMap, SourceLine, UnitId, VariableId};
 
 /// A position among a function's instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

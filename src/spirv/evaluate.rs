@@ -192,8 +192,9 @@ const REGX: u32 = 142;
 
 /// The equivalent DWARF operation, or the reason why there is none.
 fn op(operation: DebugOperation) -> core::result::Result<Op<'static>, &'static str> {
-    let operands = operation.operands();
-    let first = operands.first().copied().unwrap_or_default();
+    let mut operands = operation.operands();
+    let first = operands.next().unwrap_or_default();
+    let second = operands.next().unwrap_or_default();
     // Operands are 32-bit constants; DWARF's signed operands are wider.
     let signed = |word: u32| i64::from(word as i32);
     Ok(match operation {
@@ -234,7 +235,7 @@ fn op(operation: DebugOperation) -> core::result::Result<Op<'static>, &'static s
                 Op::BregX { reg: Reg((number - BREG0).into()), offset: signed(first) }
             }
             ("Regx", _) => Op::RegX { reg: Reg(first.into()) },
-            ("Bregx", _) => Op::BregX { reg: Reg(first.into()), offset: signed(operands[1]) },
+            ("Bregx", _) => Op::BregX { reg: Reg(first.into()), offset: signed(second) },
             ("Piece", _) => Op::Piece { bytes: first.into() },
             ("DerefSize", _) => Op::DerefSize { bytes: byte(first)? },
             ("XderefSize", _) => Op::XderefSize { bytes: byte(first)? },

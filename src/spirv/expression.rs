@@ -16,7 +16,12 @@ impl Facts<'_> {
     /// # Errors
     /// The error names the instruction, if the id is not a `DebugExpression`, or if an operation does not belong to the
     /// set or has operands wider than 32 bits.
-    pub fn operations(&self, expression: Id) -> Result<SmallVec<[DebugOperation; 4]>> {
+    pub fn operations(&self, expression: Id) -> Result<Vec<DebugOperation>> {
+        self.few_operations(expression).map(SmallVec::into_vec)
+    }
+
+    /// The [operations](Self::operations), in memory of their own only if they are many.
+    pub(crate) fn few_operations(&self, expression: Id) -> Result<SmallVec<[DebugOperation; 4]>> {
         let fact = self.get(expression).filter(|fact| fact.name() == Some(InstructionName::Expression));
         let fact = fact.ok_or_else(|| Error::malformed(format!("{expression} is not a DebugExpression")))?;
         let set = fact.set.name();

@@ -1,10 +1,8 @@
 //! Lines and columns in files with known text. A line or column outside the text is omitted, because a debugger would
 //! show the wrong source for it.
 
-use cranelift_entity::SecondaryMap;
-
 use crate::error::{Error, Result};
-use crate::model::{FileId, Module, SourceLine};
+use crate::model::{FileId, Module, SecondaryMap, SourceLine};
 use crate::omission::Reason;
 
 /// Each line's length in bytes, for files with known text.

@@ -86,15 +86,16 @@ impl DebugOperation {
     }
 
     /// The operation's operands.
-    pub fn operands(self) -> SmallVec<[u32; 2]> {
-        match self {
-            Self::PlusUconst(number) | Self::Constu(number) => [number].into_iter().collect(),
-            Self::BitPiece { offset, size } | Self::Fragment { offset, size } => [offset, size].into(),
+    pub fn operands(self) -> impl ExactSizeIterator<Item = u32> {
+        let (operands, count) = match self {
+            Self::PlusUconst(number) | Self::Constu(number) => ([number, 0, 0], 1),
+            Self::BitPiece { offset, size } | Self::Fragment { offset, size } => ([offset, size, 0], 2),
             Self::Extended(ExtendedOperation { number, operands }) => {
-                SmallVec::from_slice(&operands[..OPERATIONS[usize::from(number)].operands])
+                (operands, OPERATIONS[usize::from(number)].operands)
             }
-            _ => SmallVec::new(),
-        }
+            _ => ([0; 3], 0),
+        };
+        operands.into_iter().take(count)
     }
 
     /// The operation with this number and these operands: one of [`OPERATIONS`](super::OPERATIONS).
@@ -429,7 +430,12 @@ impl Provider {
     }
 
     /// The operations in the expression for a `DebugValue` or a `DebugDeclare`.
-    pub fn operations(&self, is_declaration: bool) -> SmallVec<[DebugOperation; 4]> {
+    pub fn operations(&self, is_declaration: bool) -> Vec<DebugOperation> {
+        self.few_operations(is_declaration).into_vec()
+    }
+
+    /// The [operations](Self::operations), in memory of their own only if they are many.
+    pub(crate) fn few_operations(&self, is_declaration: bool) -> SmallVec<[DebugOperation; 4]> {
         let mut operations = SmallVec::new();
         operations.extend_from_slice(self.steps());
         match self.interpretation {

@@ -262,7 +262,7 @@ impl<'a> ProvidedBy<'a> {
         if provider.is_expression() {
             let operations = provider.operations(false).into_iter();
             let operations =
-                operations.map(|operation| (operation.name().into(), operation.operands().to_vec()));
+                operations.map(|operation| (operation.name().into(), operation.operands().collect()));
             json.operations = Some(operations.collect());
             return Ok(json);
         }

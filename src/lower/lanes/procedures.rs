@@ -3,7 +3,6 @@
 use core::cell::OnceCell;
 use core::ops::Range;
 
-use cranelift_entity::SecondaryMap;
 use hashbrown::HashMap;
 
 use super::pieces::{Piece, pieces};
@@ -15,7 +14,9 @@ use crate::lower::entry::EntryWriter;
 use crate::lower::lists::Code;
 use crate::lower::loc::{Lowering, Sink};
 use crate::lower::procedures::write_expression;
-use crate::model::{Function, FunctionId, Mask, Module, Node, RegionId, ScopeId, ScopeKind, Stack};
+use crate::model::{
+    Function, FunctionId, Mask, Module, Node, RegionId, ScopeId, ScopeKind, SecondaryMap, Stack,
+};
 use crate::omission::{Property, Subject};
 use crate::op::{Encoder, Encoding};
 

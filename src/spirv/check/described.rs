@@ -3,14 +3,14 @@
 
 use std::borrow::Cow;
 
-use cranelift_entity::{EntitySet, SecondaryMap};
 use hashbrown::{HashMap, HashSet};
 use smallvec::SmallVec;
 
 use super::omissions::Omissions;
 use super::shapes::{Part, Shape, Shapes, Text, shape};
 use crate::model::{
-    FileId, FunctionId, Module, ScopeId, ScopeKind, TypeId, TypeKind, VariableId, VariableKind,
+    EntitySet, FileId, FunctionId, Module, ScopeId, ScopeKind, SecondaryMap, TypeId, TypeKind, VariableId,
+    VariableKind,
 };
 use crate::omission::{Property, Reason, Subject};
 use crate::spirv::binding::Binding;

@@ -75,7 +75,7 @@ pub(super) fn holding(
     // dereference.
     let is_variable = defined.is_some_and(|it| it.opcode() == op::VARIABLE);
     let is_variable = is_variable && is_declaration;
-    let mut operations = provider.operations(is_declaration);
+    let mut operations = provider.few_operations(is_declaration);
     let is_whole = matches!(operations[..], [] | [DebugOperation::Fragment { .. }]);
     if is_whole && defined.is_some_and(|it| it.opcode() == op::UNDEF) {
         return nothing_holds(projection, provider, ty);

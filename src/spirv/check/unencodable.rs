@@ -1,15 +1,14 @@
 //! Properties that no instruction encodes: each must be listed as an omission, otherwise it is a difference. Reading
 //! the words back cannot find them, because nothing is there to be read.
 
-use cranelift_entity::SecondaryMap;
 use hashbrown::HashSet;
 
 use super::described::{Duplicates, Projection, Properties, is_absolute};
 use super::shapes::{Typed, shape};
 use super::types;
 use crate::model::{
-    FunctionId, Macro, ScopeId, ScopeKind, StringId, TemplateArgument, TemplateParameter, TypeId, TypeKind,
-    UnitId, VariableId, VariableKind,
+    FunctionId, Macro, ScopeId, ScopeKind, SecondaryMap, StringId, TemplateArgument, TemplateParameter,
+    TypeId, TypeKind, UnitId, VariableId, VariableKind,
 };
 use crate::omission::{Property, Reason, Subject, TemplateOwner};
 use crate::spirv::binding::Statement;

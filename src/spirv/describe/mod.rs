@@ -27,7 +27,7 @@ mod types;
 pub(crate) use names::names_of_ids;
 pub use source::ModuleSource;
 
-use hashbrown::HashMap;
+use std::collections::BTreeMap;
 
 use super::binding::Binding;
 use super::layout::ModuleLayout;
@@ -52,9 +52,9 @@ pub struct DescribedModule {
     /// The description's positions and ids in [`words`](Self::words).
     pub binding: Binding,
     /// The description's functions, by `OpFunction`.
-    pub functions: HashMap<Id, FunctionId>,
+    pub functions: BTreeMap<Id, FunctionId>,
     /// The description's variables, by variable instruction, parameter, or named result.
-    pub variables: HashMap<Id, VariableId>,
+    pub variables: BTreeMap<Id, VariableId>,
     /// Names in the module that the description lacks: variables with an unknown type, temporaries, and lines outside
     /// their file's text.
     pub omissions: Vec<Omission>,
@@ -84,6 +84,7 @@ pub fn describe(words: &[u32], source: &ModuleSource) -> Result<DescribedModule>
     let words = strip(words)?;
     let module = m.finish()?;
     let omissions = omitted.into_iter().map(|it| it.omission(&module)).collect();
+    let (functions, variables) = (functions.into_iter().collect(), variables.into_iter().collect());
     Ok(DescribedModule { words, module, binding, functions, variables, omissions })
 }
 

@@ -203,7 +203,7 @@ fn value(importer: &mut Importer<'_, '_>, body: &mut Body, fact: &Fact<'_>) -> R
     let Some(provider) = importer.omissions.made(fact, made) else { return Ok(()) };
     let defined = importer.facts.layout().definition(provider.id());
     // An `OpUndef` for the whole variable means that it is unavailable.
-    let is_all = provider.indexes().is_empty() && provider.operations(false).is_empty();
+    let is_all = provider.indexes().is_empty() && provider.few_operations(false).is_empty();
     if is_all && defined.is_some_and(|it| it.opcode() == op::UNDEF) {
         importer.binding.value(position, variable, &[]);
         return Ok(());

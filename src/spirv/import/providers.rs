@@ -22,7 +22,7 @@ pub(super) fn providers(
     let field = if is_declaration { Field::Variable } else { Field::Value };
     let id = fact.id(field).ok_or(Unimported::Missing(field))?;
     let expression = fact.id(Field::Expression).ok_or(Unimported::Missing(Field::Expression))?;
-    let operations = importer.facts.all.operations(expression).map_err(refused)?;
+    let operations = importer.facts.all.few_operations(expression).map_err(refused)?;
     let layout = importer.facts.layout();
     let mut provider = form(id, &operations, is_declaration);
     for index in fact.ids(Field::Index) {
@@ -70,7 +70,7 @@ fn can_provide(
         };
     }
     layout
-        .fits(module, variable, provider, &provider.operations(is_declaration), (defined, is_declaration))
+        .fits(module, variable, provider, &provider.few_operations(is_declaration), (defined, is_declaration))
         .map(drop)
 }
 
@@ -111,7 +111,7 @@ fn form(id: Id, operations: &[DebugOperation], is_declaration: bool) -> Provider
         provider = provider.bits(bits);
     }
     // The simple form may stand for other operations; then the operations are kept literally.
-    if provider.operations(is_declaration)[..] == *operations {
+    if provider.few_operations(is_declaration)[..] == *operations {
         return provider;
     }
     match bits {

@@ -173,7 +173,7 @@ fn provide_global(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, variable: Va
 /// The number that a single-operation expression pushes.
 fn constant_of(importer: &Importer<'_, '_>, expression: &Fact<'_>) -> Option<u32> {
     use crate::spirv::DebugOperation::{Constu, StackValue};
-    match importer.facts.all.operations(expression.result).ok()?[..] {
+    match importer.facts.all.few_operations(expression.result).ok()?[..] {
         [Constu(value)] | [Constu(value), StackValue] => Some(value),
         _ => None,
     }

@@ -1,11 +1,10 @@
 //! The state while entities outside functions are written, and what entities of all kinds have in common.
 
 use crate::error::At;
-use crate::model::ScopeKind;
+use crate::model::{ScopeKind, SecondaryMap};
 use crate::spirv::layout::ModuleLayout;
 use crate::spirv::opcodes as op;
 use crate::spirv::words::HEADER;
-use cranelift_entity::SecondaryMap;
 use hashbrown::{HashMap, HashSet};
 use smallvec::SmallVec;
 

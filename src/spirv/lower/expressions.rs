@@ -43,7 +43,7 @@ fn operation_id(writer: &mut Writer<'_>, operation: DebugOperation) -> Result<Id
     }
     let mut operands: SmallVec<[(Field, Word); 3]> = SmallVec::new();
     operands.push((Field::Operation, operation.number().into()));
-    operands.extend(operation.operands().into_iter().map(|operand| (Field::Operand, operand.into())));
+    operands.extend(operation.operands().map(|operand| (Field::Operand, operand.into())));
     let id = writer.instruction(InstructionName::Operation, &operands)?;
     writer.expressions.operations.insert(operation, id);
     Ok(id)

@@ -3,13 +3,12 @@
 
 use core::ops::Range;
 
-use cranelift_entity::{PrimaryMap, SecondaryMap};
 use hashbrown::{HashMap, HashSet};
 
 use super::writer::{MOST_WORDS, Writer};
 use crate::model::{
-    Base, BaseOffset, CompositeKind, CompositeType, FileId, FunctionId, Module, ScopeId, ScopeKind,
-    SourceLine, TypeId, TypeKind, VariableId, VariableKind,
+    Base, BaseOffset, CompositeKind, CompositeType, FileId, FunctionId, Module, PrimaryMap, ScopeId,
+    ScopeKind, SecondaryMap, SourceLine, TypeId, TypeKind, VariableId, VariableKind,
 };
 use crate::spirv::mode::{Feature, Mode};
 

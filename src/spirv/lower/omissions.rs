@@ -1,11 +1,10 @@
 //! Lists omissions: properties that neither set has an operand for.
 
-use cranelift_entity::SecondaryMap;
 use indexmap::IndexMap;
 
 use super::entities::Globals;
 use super::{functions, variables};
-use crate::model::{ScopeId, ScopeKind, TypeKind, VariableId};
+use crate::model::{ScopeId, ScopeKind, SecondaryMap, TypeKind, VariableId};
 use crate::omission::{Property, Reason, Subject};
 use crate::spirv::binding::Statement;
 use crate::spirv::mode::Feature;

@@ -2,12 +2,10 @@
 
 use core::ops::Range;
 
-use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
-
 use super::blocks::{Block, Blocks};
 use super::entities::Entities;
 use crate::error::{At, Error, ErrorKind, Result};
-use crate::model::{FunctionId, Module, ScopeId, ScopeKind};
+use crate::model::{EntityId, FunctionId, Module, PrimaryMap, ScopeId, ScopeKind, SecondaryMap};
 use crate::spirv::binding::{Binding, Position, Statement};
 use crate::spirv::layout::{FunctionLayout, ModuleLayout};
 use crate::spirv::lines::Texts;
@@ -414,7 +412,7 @@ fn owners(module: &Module) -> SecondaryMap<ScopeId, Owner> {
 }
 
 /// Checks that the model has the entity.
-fn has<K: EntityRef + core::fmt::Display, V>(all: &PrimaryMap<K, V>, id: K) -> Result<()> {
+fn has<K: EntityId + core::fmt::Display, V>(all: &PrimaryMap<K, V>, id: K) -> Result<()> {
     let unknown = || Error::new(ErrorKind::UnknownId(id.to_string()));
     if all.is_valid(id) { Ok(()) } else { Err(unknown()) }
 }

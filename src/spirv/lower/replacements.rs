@@ -1,10 +1,8 @@
 //! Replacements for types that the mode cannot encode. They are decided before anything is written, because a
 //! replacement changes all instructions that refer to the type.
 
-use cranelift_entity::SecondaryMap;
-
 use super::writer::Writer;
-use crate::model::{Module, TypeId, TypeKind};
+use crate::model::{Module, SecondaryMap, TypeId, TypeKind};
 use crate::omission::{Property, Reason, Subject};
 use crate::spirv::mode::BaseTypes;
 

@@ -1,13 +1,12 @@
 //! Writes blocks, namespaces, discriminators and inlined calls: section 4.7.
 
-use cranelift_entity::SecondaryMap;
 use hashbrown::HashMap;
 
 use super::entities::{Globals, Operands, Scoped};
 use super::slots::{Item, State};
 use super::writer::Word;
 use crate::error::{Error, Result};
-use crate::model::{ScopeId, ScopeKind, SourceLine};
+use crate::model::{ScopeId, ScopeKind, SecondaryMap, SourceLine};
 use crate::omission::{Property, Reason, Subject};
 use crate::spirv::mode::{Discriminators, Feature};
 use crate::spirv::operand::Field;

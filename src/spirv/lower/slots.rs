@@ -2,9 +2,7 @@
 
 use std::collections::VecDeque;
 
-use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
-
-use crate::model::{FunctionId, Module, ScopeId, TypeId, VariableId};
+use crate::model::{EntityId, FunctionId, Module, PrimaryMap, ScopeId, SecondaryMap, TypeId, VariableId};
 use crate::spirv::words::Id;
 
 /// An item that is written in its turn.
@@ -107,7 +105,7 @@ pub(super) struct Pending {
 }
 
 /// A map with space for all keys.
-pub(super) fn for_all<K: EntityRef, V, T: Clone + Default>(all: &PrimaryMap<K, V>) -> SecondaryMap<K, T> {
+pub(super) fn for_all<K: EntityId, V, T: Clone + Default>(all: &PrimaryMap<K, V>) -> SecondaryMap<K, T> {
     let mut map = SecondaryMap::new();
     // Without this, each first access would grow the map.
     map.resize(all.len());

@@ -1,6 +1,5 @@
 //! Writes sources, units and entry points: section 4.2.
 
-use cranelift_entity::SecondaryMap;
 use hashbrown::HashSet;
 
 use super::entities::{Globals, Operands};
@@ -8,7 +7,7 @@ use super::lines::is_encoded;
 use super::slots::Item;
 use super::writer::Writer;
 use crate::error::Result;
-use crate::model::{FileId, Module, StringId, UnitId};
+use crate::model::{FileId, Module, SecondaryMap, StringId, UnitId};
 use crate::omission::{Property, Reason, Subject};
 use crate::spirv::languages;
 use crate::spirv::mode::Feature;

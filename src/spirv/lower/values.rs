@@ -61,7 +61,7 @@ impl VariableWriter<'_, '_> {
             return self.write(InstructionName::Declare, (Field::Variable, provider.id()), &[], &[]);
         }
         self.indexes_at(provider)?;
-        let operations = provider.operations(true);
+        let operations = provider.few_operations(true);
         let part = layout.fits(self.module, self.ty, provider, &operations, (defined, true))?;
         let (name, field) = match is_variable {
             true => (InstructionName::Declare, Field::Variable),
@@ -110,7 +110,7 @@ impl VariableWriter<'_, '_> {
         for (index, provider) in (first..).zip(all) {
             let defined = layout.value_at(provider.id(), self.spot)?;
             self.indexes_at(provider)?;
-            let operations = provider.operations(false);
+            let operations = provider.few_operations(false);
             let part = layout.fits(self.module, self.ty, provider, &operations, (defined, false))?;
             match self.path(InstructionName::Value, index, provider, operations, part)? {
                 Some((operations, indexes)) => {
@@ -129,7 +129,7 @@ impl VariableWriter<'_, '_> {
         let known = provider.indexes().iter().take_while(|&index| is_known(index)).count();
         let around = provider.around(known);
         let part = around.part_of(self.module, self.ty, |id| self.writer.layout.index(id))?;
-        match self.select(InstructionName::Value, &around, around.operations(false), part)? {
+        match self.select(InstructionName::Value, &around, around.few_operations(false), part)? {
             Some((operations, indexes)) => self.nothing(&operations, &indexes),
             None => self.nothing(&[], &[]),
         }

@@ -1,7 +1,5 @@
 //! Writes global and local variables: sections 4.5 and 4.8.
 
-use cranelift_entity::SecondaryMap;
-
 use super::composites::access;
 use super::entities::{Globals, Operands, Scoped};
 use super::inverse::is_type;
@@ -9,7 +7,7 @@ use super::slots::{Item, State};
 use super::writer::Word;
 use super::{composites, constants, references, scopes};
 use crate::error::Result;
-use crate::model::{ScopeId, ScopeKind, Variable, VariableId, VariableKind};
+use crate::model::{ScopeId, ScopeKind, SecondaryMap, Variable, VariableId, VariableKind};
 use crate::omission::{Property, Reason, Subject};
 use crate::spirv::mode::Feature;
 use crate::spirv::names::flags;

@@ -1,7 +1,7 @@
 //! Locations, and the composites and storages that they contain (A.2.5.3). The three types contain each other, so that
 //! they stand in one file; [`Location`] has the model.
 
-use triomphe::Arc;
+use std::sync::Arc;
 
 use super::architecture::{Architecture, NameOf, SpaceLayout};
 use super::fault::{Fault, error, ill_formed, limit};
@@ -21,7 +21,7 @@ pub struct ImplicitBits {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Bytes {
     Inline([u8; 16]),
-    Shared(std::sync::Arc<[u8]>),
+    Shared(Arc<[u8]>),
 }
 
 impl ImplicitBits {
@@ -545,7 +545,7 @@ enum Wave {
     Parts,
     /// Composite without parts, representing a location that differs between lanes. The size is the smallest among
     /// the lanes.
-    LanePlaces(std::sync::Arc<LanePlaces>),
+    LanePlaces(Arc<LanePlaces>),
 }
 
 /// Maximum number of nested composites, so that no input can exhaust the machine stack.
@@ -571,7 +571,7 @@ impl Composite {
     }
 
     /// Returns a storage that represents a location that differs between lanes. `bits` bits remain in each lane.
-    pub(super) fn of_places(places: std::sync::Arc<LanePlaces>, bits: u128, weight: u32, depth: u32) -> Self {
+    pub(super) fn of_places(places: Arc<LanePlaces>, bits: u128, weight: u32, depth: u32) -> Self {
         Self { bits, complete: true, weight, depth, wave: Wave::LanePlaces(places), ..Self::empty() }
     }
 
@@ -748,7 +748,7 @@ pub(super) fn narrowed(location: Location, bits: u128) -> Location {
 
 impl From<Composite> for Location {
     fn from(composite: Composite) -> Self {
-        Storage::Composite(triomphe::Arc::new(composite)).into()
+        Storage::Composite(Arc::new(composite)).into()
     }
 }
 

@@ -145,7 +145,7 @@ impl SingleLocation {
             return true;
         }
         let Storage::Composite(composite) = &mut self.storage else { return false };
-        triomphe::Arc::get_mut(composite).is_some_and(|composite| composite.move_parts(varying, lane))
+        Arc::get_mut(composite).is_some_and(|composite| composite.move_parts(varying, lane))
     }
 
     fn varies(&self) -> bool {
@@ -166,7 +166,7 @@ impl SingleLocation {
             return self.clone();
         }
         let composite = composite.with_parts(|_, part| part.location.in_lane(lane));
-        Self { storage: Storage::Composite(triomphe::Arc::new(composite)), offset: self.offset }
+        Self { storage: Storage::Composite(Arc::new(composite)), offset: self.offset }
     }
 }
 
@@ -272,7 +272,7 @@ fn composites_together(places: &[(u32, &SingleLocation)]) -> Option<Location> {
     let composites = places.iter().map(|(lane, place)| Some((*lane, composite_at(place)?)));
     let composites: Vec<_> = composites.collect::<Option<_>>()?;
     let shape = composite_at(first)?;
-    let is_alike = |(_, other): &(u32, triomphe::Arc<Composite>)| {
+    let is_alike = |(_, other): &(u32, Arc<Composite>)| {
         let sizes =
             |composite: &Composite| composite.parts().iter().map(|part| part.bits).collect::<Vec<_>>();
         other.is_complete() == shape.is_complete() && sizes(other) == sizes(&shape)
@@ -286,6 +286,6 @@ fn composites_together(places: &[(u32, &SingleLocation)]) -> Option<Location> {
     });
     let parts: Vec<_> = parts.collect::<Option<_>>()?;
     let combined = shape.with_parts(|index, _| parts[index].clone());
-    let storage = Storage::Composite(triomphe::Arc::new(combined));
+    let storage = Storage::Composite(Arc::new(combined));
     Some(SingleLocation { storage, offset: first.offset }.into())
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use triomphe::Arc;
+use std::sync::Arc;
 
 use super::{
     CallFrames, Clobbered, ElfIdentity, Facts, Gfx, Per, Reg, RegisterNames, Registers, Relocations, Scaling,

@@ -30,7 +30,7 @@ pub use nvptx::Sm;
 pub use register::{Clobbered, Reg, Register, RegisterName, RegisterNames, Registers};
 pub use space::{Per, Space, SpaceId};
 
-use triomphe::Arc;
+use std::sync::Arc;
 
 use crate::error::Result;
 

@@ -23,7 +23,7 @@ pub(super) fn shader() -> Target {
         target.space(Space { per, ..Space::new(id, name, 64) });
     }
     let mut target = target.resolve().expect("no register has a name");
-    triomphe::Arc::make_mut(&mut target.0).is_shader = true;
+    std::sync::Arc::make_mut(&mut target.0).is_shader = true;
     target
 }
 

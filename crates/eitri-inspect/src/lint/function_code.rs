@@ -502,8 +502,8 @@ impl<'r> FunctionCode<'r> {
             offsets.find_map(|&offset| {
                 let (pc, instruction) = self.instruction(offset)?;
                 let writes_register = instruction
-                    .writes
-                    .iter()
+                    .writes()
+                    .into_iter()
                     .flatten()
                     .any(|write| write.contains(RegisterKind::Scalar, number));
                 writes_register.then_some((pc, instruction))
@@ -564,7 +564,7 @@ pub(super) fn unknown(pc: u64) -> String {
 /// Describes an instruction: its pc, name and destinations.
 pub(super) fn described((pc, instruction): &PcInstruction) -> String {
     let mut text = format!("{pc:#x}: {}", instruction.name.unwrap_or("an instruction"));
-    for (index, write) in instruction.writes.iter().flatten().enumerate() {
+    for (index, write) in instruction.writes().into_iter().flatten().enumerate() {
         text.push_str(if index == 0 { " " } else { ", " });
         let prefix = match write.kind {
             RegisterKind::Scalar => "s",

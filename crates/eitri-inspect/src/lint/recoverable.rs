@@ -37,7 +37,7 @@ pub(super) fn parameter<'r>(
     )];
     let first_load = code.loads(base).take_while(|(load, ..)| load.0 <= kept && load.0 < end).find_map(
         |(load, from, after)| {
-            let write = *load.1.writes.as_ref()?.first()?;
+            let write = *load.1.writes()?.first()?;
             let is_whole = from <= offset && offset + bytes <= from + 4 * u64::from(write.count);
             let skipped = u16::try_from(offset.checked_sub(from)? / 4).ok()?;
             is_whole.then(|| (load, write.first + skipped, bytes.div_ceil(4) as u16, after))

@@ -13,8 +13,7 @@ pub struct DecodedInstruction {
     pub bytes: u8,
     /// Name without the encoding suffix; `None` if the opcode is not in the table.
     pub name: Option<&'static str>,
-    /// Registers that the instruction writes; `None` if they are unknown.
-    pub writes: Option<SmallVec<[Destination; 2]>>,
+    writes: Option<SmallVec<[Destination; 2]>>,
     /// Vector register with a scratch address that the instruction reads or writes.
     pub scratch_address: Option<u16>,
     /// First source operand of scalar and vector arithmetic; the base of a scalar load; the LDS address.
@@ -101,6 +100,13 @@ impl Fields {
             offset: None,
             literal: 1,
         }
+    }
+}
+
+impl DecodedInstruction {
+    /// Registers that the instruction writes; `None` if they are unknown.
+    pub fn writes(&self) -> Option<&[Destination]> {
+        self.writes.as_deref()
     }
 }
 
