@@ -274,7 +274,8 @@ fn written(bytes: &[u8]) -> HashSet<Reg> {
     let mut at = 0;
     while let Some(one) = set.decode(&bytes[at..]) {
         at += usize::from(one.bytes);
-        for destination in one.writes.unwrap_or_else(|| panic!("destinations of {:?} are unknown", one.name))
+        for destination in
+            one.writes().unwrap_or_else(|| panic!("destinations of {:?} are unknown", one.name))
         {
             let numbers = (destination.first..).take(destination.count.into()).map(u32::from);
             match destination.kind {
