@@ -611,7 +611,7 @@ pub const SPREAD: &[(&str, usize)] = &[
     ("spirv::binding::Binding", 3),
     ("target::Target", 4),
     ("target::code::InstructionSet", 3),
-    ("track::code::Code", 3),
+    ("track::code::CodeEffects", 3),
     // Interpreters, with the operations by group.
     ("eval::fast::inputs::Fast", 4),
     ("eval::run::Run", 8),
