@@ -73,18 +73,27 @@ struct Foreign {
     expr: Loc,
 }
 
+/// Ids that another module does not have. They are only numbers, so that they belong to no builder in particular; a symbol
+/// always belongs to its builder.
 fn foreign() -> Foreign {
     let mut m = Builder::new(gpu());
     let mut last = None;
     for index in 0..40 {
         let unit = m.unit(&format!("foreign{index}.cl"));
+        let file = m.primary_file(unit).expect("a file");
         let ty = m.base_type(unit, "int", BaseEncoding::Signed, 32).expect("a type");
         let function = m.function(unit, "f").expect("a function").code("f", 0x40).id();
         let variable = m.variable(function, "v", ty).expect("a variable").id();
         let procedure = m.procedure(unit, &Loc::undefined()).expect("a procedure");
         let symbol = m.symbol(&format!("symbol{index}"));
-        let file = m.primary_file(unit).expect("a file");
-        let expr = Loc::expr(m.expr(Expr::raw([index]), &[]).expect("an expression"));
+        let expr = m.expr(Expr::raw([index]), &[]).expect("an expression");
+        let unit = UnitId::from_u32(unit.as_u32());
+        let file = FileId::from_u32(file.as_u32());
+        let ty = TypeId::from_u32(ty.as_u32());
+        let function = FunctionId::from_u32(function.as_u32());
+        let variable = VariableId::from_u32(variable.as_u32());
+        let procedure = ProcedureId::from_u32(procedure.as_u32());
+        let expr = Loc::expr(ExprId::from_u32(expr.as_u32()));
         let row = LineTableRow::new(0, file, 1);
         let line = SourceLine { file, line: 1, column: 0 };
         last = Some(Foreign { unit, function, ty, variable, procedure, symbol, row, line, expr });

@@ -17,6 +17,8 @@ mod json;
 mod lanes;
 mod layers;
 mod operations;
+#[cfg(debug_assertions)]
+mod other_builder;
 mod properties;
 mod reader;
 mod sabotage;

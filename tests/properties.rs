@@ -208,7 +208,7 @@ fn the_modules_have_everything() {
             let text = match ty.kind() {
                 TypeKind::Composite(composite) => {
                     let parts = composite.variant_parts.iter().map(|&part| module.variant_part(part));
-                    format!("{composite:?} {:?}", parts.collect::<Vec<_>>())
+                    format!("Composite({composite:?}) {:?}", parts.collect::<Vec<_>>())
                 }
                 kind => format!("{kind:?}"),
             };

@@ -3,20 +3,24 @@
 use hashbrown::{DefaultHashBuilder, HashTable};
 use indexmap::IndexMap;
 
-use super::ids::{entity_text, known};
+use super::ids::{entity_text, known, known_symbol};
 use super::loc::{self, Checked, Procedures};
 use super::order::Order;
 use super::pcs;
 use super::slots::Slot;
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{
-    Entity, ExprId, FileId, LineTableRow, Loc, LocId, Module, Pool, PrimaryMap, ProcedureId, Recent, ScopeId,
-    SecondaryMap, Small, StringId, Symbol, Type, TypeId, UnitId,
+    Entity, EntityId, ExprId, FileId, LineTableRow, Loc, LocId, Module, Owner, PrimaryMap, ProcedureId,
+    Recent, ScopeId, SecondaryMap, Small, StringId, Symbol, Type, TypeId, UnitId,
 };
 use crate::op::{Expr, FixupKind};
 use crate::target::Target;
 
 /// Builds a [`Module`].
+///
+/// Ids are small numbers. In debug builds, which have `debug_assertions`, an id also knows its builder: a call with another
+/// builder's id returns [`ErrorKind::OtherBuilder`]. Release builds do not check it, and the number can be another
+/// entity's. A finished module is not checked either: its methods return the entity with the id's number.
 #[derive(Debug)]
 pub struct Builder {
     pub(super) module: Module,
@@ -75,26 +79,7 @@ pub(super) struct Placed {
 impl Builder {
     /// Returns an empty module for a target.
     pub fn new(target: Target) -> Self {
-        let module = Module {
-            target,
-            strings: Default::default(),
-            exprs: Default::default(),
-            units: Default::default(),
-            files: Default::default(),
-            types: Default::default(),
-            variant_parts: Default::default(),
-            scopes: Default::default(),
-            functions: Default::default(),
-            variables: Default::default(),
-            enclosing_scope: SecondaryMap::new(),
-            procedures: Default::default(),
-            calls: Default::default(),
-            imports: Default::default(),
-            labels: Default::default(),
-            locs: Pool::default(),
-            lanes: Default::default(),
-            lists: Default::default(),
-        };
+        let module = Module::new(target, Owner::next());
         Self {
             module,
             interned: HashTable::new(),
@@ -102,7 +87,7 @@ impl Builder {
             order: Default::default(),
             files: Default::default(),
             macro_units: Vec::new(),
-            around: PrimaryMap::new(),
+            around: PrimaryMap::default(),
             preprocessors: SecondaryMap::new(),
             procedures: SecondaryMap::new(),
             recent: Default::default(),
@@ -125,7 +110,8 @@ impl Builder {
     /// Returns a symbol in the object by name: a function or variable that the linker knows. [`finish`](Self::finish)
     /// rejects an empty name.
     pub fn symbol(&mut self, name: &str) -> Symbol {
-        Symbol(self.symbol_name(name, |_| At::default()))
+        let name = self.symbol_name(name, |_| At::default());
+        Symbol(StringId::new(name.index(), self.module.owner()))
     }
 
     /// Adds a raw expression, for [`Loc::expr`](crate::model::Loc::expr). The expression's slot *n* refers to
@@ -136,13 +122,13 @@ impl Builder {
     /// [`ErrorKind::BadArgument`] where the operation cannot refer to the kind of entity in a slot.
     pub fn expr(&mut self, expr: Expr, entities: &[Entity]) -> Result<ExprId> {
         for entity in entities {
-            let is_there = match *entity {
-                Entity::Variable(variable) => self.module.variables.is_valid(variable),
-                Entity::Type(ty) => self.module.types.is_valid(ty),
-                Entity::Procedure(procedure) => self.module.procedures.is_valid(procedure),
-                Entity::Symbol(symbol, _) => (symbol.0.as_u32() as usize) < self.module.strings.len(),
-            };
-            known(is_there, || entity_text(&self.module, *entity))?;
+            let module = &self.module;
+            match *entity {
+                Entity::Variable(id) => known(module.variables.is_valid(id), || module.unknown(id)),
+                Entity::Type(id) => known(module.types.is_valid(id), || module.unknown(id)),
+                Entity::Procedure(id) => known(module.procedures.is_valid(id), || module.unknown(id)),
+                Entity::Symbol(symbol, _) => known_symbol(module, symbol),
+            }?;
         }
         for fixup in expr.fixups() {
             let slot = fixup.slot.0;
@@ -163,7 +149,7 @@ impl Builder {
             }
         }
         let (index, _) = self.module.exprs.insert_full((expr, entities.to_vec()));
-        Ok(ExprId::from_u32(index as u32))
+        Ok(ExprId::new(index, self.module.owner()))
     }
 
     /// Adds a location that other locations share by [`Loc::call`](crate::model::Loc::call).
@@ -202,7 +188,7 @@ impl Builder {
             Err(Error::new(ErrorKind::OutsideFunction { size: bytes }))
         } else {
             pcs::instruction(&self.module.target, row.pc)
-                .and_then(|()| known(is_there, || format!("{} of this unit", row.file)))
+                .and_then(|()| known(is_there, || self.module.unknown_in(row.file, " of this unit")))
         };
         result.map_err(|error| {
             let pcs = Some(row.pc..row.pc.saturating_add(1));
@@ -257,7 +243,15 @@ impl Builder {
         bits: Option<u64>,
         what: &str,
     ) -> Result<Checked> {
+        self.own(loc)?;
         loc::check_in(&self.module, &self.procedures, unit, loc.nodes(), bits, what, loc::UNKNOWN)
+    }
+
+    /// Refuses a location with an id of another builder. The location's words have the ids' numbers, but not their
+    /// builder, which the location keeps for all of them.
+    #[inline]
+    pub(super) fn own(&self, loc: &Loc) -> Result<()> {
+        if self.module.owner().admits(loc.owner()) { Ok(()) } else { Err(loc::other_builder(loc)) }
     }
 
     /// Records a slot that [`finish`](Self::finish) checks, unless its function already has a base.
@@ -297,14 +291,14 @@ impl Builder {
     }
 
     pub(super) fn known_unit(&self, unit: UnitId) -> Result<()> {
-        known(self.module.units.is_valid(unit), || unit.to_string())
+        known(self.module.units.is_valid(unit), || self.module.unknown(unit))
     }
 
     pub(super) fn known_function(
         &self,
         function: crate::model::FunctionId,
     ) -> Result<&crate::model::Function> {
-        let missing = || ErrorKind::UnknownId(function.to_string()).into();
+        let missing = || self.module.unknown(function).into();
         self.module.functions.get(function).ok_or_else(missing)
     }
 }

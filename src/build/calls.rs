@@ -60,7 +60,7 @@ impl Builder {
     /// # Errors
     /// [`UnknownId`](crate::error::ErrorKind::UnknownId).
     pub fn describe_call(&mut self, call: CallId) -> Result<CallBuilder<'_>> {
-        known(self.module.calls.is_valid(call), || call.to_string())?;
+        known(self.module.calls.is_valid(call), || self.module.unknown(call))?;
         Ok(CallBuilder { builder: self, id: call })
     }
 }
@@ -206,7 +206,7 @@ impl ArgumentBuilder<'_> {
         let module = &self.builder.module;
         let call = &module.calls[call];
         let context = || module.at_scope(call.scope);
-        known(module.variables.is_valid(parameter), || parameter.to_string())
+        known(module.variables.is_valid(parameter), || module.unknown(parameter))
             .map_err(|error| error.or_at(context()))?;
         let variable = &module.variables[parameter];
         // Only the callee's parameters: a parameter of an inlined copy belongs to another scope.

@@ -2,7 +2,7 @@
 
 use super::blame::{Blame, Wrong};
 use super::builder::Builder;
-use super::ids::{check_line, check_line_of, known};
+use super::ids::{check_line, check_line_of, known_symbol};
 use super::variables::takes_parameters;
 use super::{frame, lanes, macros, slots};
 use crate::error::{Aligned, At, Error, ErrorKind, Quantity, Ranges, Result};
@@ -115,8 +115,7 @@ fn check_functions(module: &Module) -> Result<()> {
         let context = || module.at_scope(function.scope);
         if let Some(Address::Symbol(symbol, _)) = function.address {
             // A symbol can come from another module, whose strings this module lacks.
-            let is_there = (symbol.0.as_u32() as usize) < module.strings.len();
-            known(is_there, || format!("symbol {}", symbol.0)).map_err(|error| error.or_at(context()))?;
+            known_symbol(module, symbol).map_err(|error| error.or_at(context()))?;
         }
         if let Some(Address::Constant(address)) = function.address
             && address.checked_add(function.bytes).is_none()

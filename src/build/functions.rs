@@ -6,7 +6,9 @@ use super::loc;
 use super::properties::methods;
 use super::scopes::InScope;
 use super::types::Template;
-use crate::error::{ErrorKind, Result};
+#[cfg(doc)]
+use crate::error::ErrorKind;
+use crate::error::Result;
 use crate::model::entities::function_properties;
 use crate::model::{
     Accessibility, Address, Defaulted, DescribedCalls, FileId, Function, FunctionId, Loc, LocId, ScopeKind,
@@ -101,7 +103,7 @@ impl Builder {
         match found_function.filter(|found_function| self.module.scopes[found_function.scope].unit == unit) {
             Some(found_function) => Ok(found_function),
             None => {
-                let missing = ErrorKind::UnknownId(format!("{function} of this unit"));
+                let missing = self.module.unknown_in(function, " of this unit");
                 Err(crate::Error::new(missing).or_at(self.module.at_scope(scope)))
             }
         }
@@ -162,7 +164,7 @@ impl FunctionBuilder<'_> {
         let module = &self.builder.module;
         let scope = self.builder.module.functions[self.id].scope;
         let is_there = module.types.get(ty).is_some_and(|ty| ty.unit == module.scopes[scope].unit);
-        known(is_there, || format!("{ty} of this unit"))
+        known(is_there, || module.unknown_in(ty, " of this unit"))
             .map_err(|error| error.or_at(module.at_scope(scope)))?;
         self.data().returns = Some(ty);
         Ok(self)
@@ -191,7 +193,7 @@ impl FunctionBuilder<'_> {
     pub fn object_pointer(&mut self, parameter: VariableId) -> Result<&mut Self> {
         let module = &self.builder.module;
         let scope = self.builder.module.functions[self.id].scope;
-        known(module.variables.is_valid(parameter), || parameter.to_string())
+        known(module.variables.is_valid(parameter), || module.unknown(parameter))
             .map_err(|error| error.or_at(module.at_scope(scope)))?;
         let variable = &module.variables[parameter];
         if variable.scope != scope || variable.kind != VariableKind::Parameter {

@@ -1,7 +1,7 @@
 //! Rejects ids and lines that do not belong to the module or the unit.
 
 use crate::error::{ErrorKind, Result};
-use crate::model::{Entity, Module, ScopeId, SourceLine, UnitId};
+use crate::model::{Entity, EntityId, Module, ScopeId, SourceLine, Symbol, UnitId};
 
 /// Entity name in an error: its id, if it does not exist.
 pub(super) fn entity_text(module: &Module, entity: Entity) -> String {
@@ -22,8 +22,17 @@ pub(super) fn entity_text(module: &Module, entity: Entity) -> String {
 
 /// Refuses an id that does not exist.
 #[inline]
-pub(super) fn known(is_there: bool, name: impl FnOnce() -> String) -> Result<()> {
-    if is_there { Ok(()) } else { Err(ErrorKind::UnknownId(name()).into()) }
+pub(super) fn known(is_there: bool, error: impl FnOnce() -> ErrorKind) -> Result<()> {
+    if is_there { Ok(()) } else { Err(error().into()) }
+}
+
+/// Refuses a symbol that does not exist.
+pub(super) fn known_symbol(module: &Module, symbol: Symbol) -> Result<()> {
+    let Symbol(name) = symbol;
+    if !module.owner().admits(name.owner()) {
+        return Err(ErrorKind::OtherBuilder(format!("symbol {name}")).into());
+    }
+    known(name.index() < module.strings.len(), || ErrorKind::UnknownId(format!("symbol {name}")))
 }
 
 /// Rejects a line in another unit's file.
@@ -35,7 +44,7 @@ pub(super) fn check_line(module: &Module, line: Option<SourceLine>, scope: Scope
 pub(super) fn check_line_of(module: &Module, line: Option<SourceLine>, unit: UnitId) -> Result<()> {
     match line {
         Some(line) if module.files.get(line.file).is_none_or(|file| file.unit != unit) => {
-            known(false, || format!("{} of this unit", line.file))
+            Err(module.unknown_in(line.file, " of this unit").into())
         }
         _ => Ok(()),
     }

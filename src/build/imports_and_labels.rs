@@ -58,7 +58,7 @@ impl Builder {
     /// # Errors
     /// [`UnknownId`](crate::error::ErrorKind::UnknownId).
     pub fn describe_import(&mut self, import: ImportId) -> Result<ImportBuilder<'_>> {
-        known(self.module.imports.is_valid(import), || import.to_string())?;
+        known(self.module.imports.is_valid(import), || self.module.unknown(import))?;
         Ok(ImportBuilder { builder: self, id: import })
     }
 
@@ -67,20 +67,25 @@ impl Builder {
     /// # Errors
     /// [`UnknownId`](crate::error::ErrorKind::UnknownId).
     pub fn describe_label(&mut self, label: LabelId) -> Result<LabelBuilder<'_>> {
-        known(self.module.labels.is_valid(label), || label.to_string())?;
+        known(self.module.labels.is_valid(label), || self.module.unknown(label))?;
         Ok(LabelBuilder { builder: self, id: label })
     }
 }
 
 /// Refuses an entity that does not exist, belongs to another unit, or cannot be imported.
 fn imported(module: &Module, scope: ScopeId, what: Imported) -> Result<()> {
-    let (of, id): (_, &dyn core::fmt::Display) = match &what {
-        Imported::Function(id) => (module.functions.get(*id).map(|of| module.scopes[of.scope].unit), id),
-        Imported::Variable(id) => (module.variables.get(*id).map(|of| module.scopes[of.scope].unit), id),
-        Imported::Type(id) => (module.types.get(*id).map(|of| of.unit), id),
-        Imported::Namespace(id) | Imported::AllOf(id) => (module.scopes.get(*id).map(|of| of.unit), id),
+    let unit = match what {
+        Imported::Function(id) => module.functions.get(id).map(|of| module.scopes[of.scope].unit),
+        Imported::Variable(id) => module.variables.get(id).map(|of| module.scopes[of.scope].unit),
+        Imported::Type(id) => module.types.get(id).map(|of| of.unit),
+        Imported::Namespace(id) | Imported::AllOf(id) => module.scopes.get(id).map(|of| of.unit),
     };
-    known(of == Some(module.scopes[scope].unit), || format!("{id} of this unit"))?;
+    known(unit == Some(module.scopes[scope].unit), || match what {
+        Imported::Function(id) => module.unknown_in(id, " of this unit"),
+        Imported::Variable(id) => module.unknown_in(id, " of this unit"),
+        Imported::Type(id) => module.unknown_in(id, " of this unit"),
+        Imported::Namespace(id) | Imported::AllOf(id) => module.unknown_in(id, " of this unit"),
+    })?;
     match what {
         Imported::Variable(id) if module.function_of(module.variables[id].scope).is_some() => {
             Err(crate::Error::bad_argument("imported variable belongs to a function"))

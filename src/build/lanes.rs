@@ -92,7 +92,7 @@ impl LanesBuilder<'_> {
         let scope = module.lanes.regions.get(region).map(|region| region.scope);
         let scope = scope.filter(|&scope| module.function_of(scope) == Some(self.function));
         let is_around = scope.is_some_and(|scope| module.is_in(self.scope, scope));
-        known(scope.is_some(), || format!("{region} of this function"))
+        known(scope.is_some(), || module.unknown_in(region, " of this function"))
             .and_then(|()| {
                 if is_around {
                     Ok(())
@@ -287,6 +287,7 @@ impl LanesBuilder<'_> {
         let module = &self.builder.module;
         let unit = module.scopes[self.scope].unit;
         let lanes = module.target.lanes();
+        self.builder.own(place)?;
         let what = if place.nodes().all(|node| node == Node::Undefined) {
             Some("mask location is undefined")
         } else if depends_on_lane(module, place) {

@@ -2,9 +2,9 @@
 
 use smallvec::SmallVec;
 
-use super::ids::{entity_text, known};
+use super::ids::{entity_text, known, known_symbol};
 use crate::error::{Error, ErrorKind, Feature, Quantity, Result};
-use crate::model::{Entity, Module, Node, Nodes, ProcedureId, SecondaryMap, UnitId};
+use crate::model::{Entity, EntityId, Loc, Module, Node, Nodes, ProcedureId, SecondaryMap, UnitId};
 use crate::op::{Expr, FixupKind, Reg};
 use crate::target::{Register, SpaceId, Target};
 
@@ -368,22 +368,39 @@ fn levels(nodes: Nodes<'_>) -> usize {
 #[inline(never)]
 fn named(module: &Module, unit: UnitId, node: Node<'_>) -> Result<()> {
     match node {
-        Node::PointerTo(variable, _) => known(module.variables.is_valid(variable), || variable.to_string()),
+        Node::PointerTo(variable, _) => {
+            known(module.variables.is_valid(variable), || module.unknown(variable))
+        }
         Node::Call(procedure) => {
             let called = module.procedures.get(procedure);
-            known(called.is_some_and(|called| called.unit == unit), || format!("{procedure} of this unit"))
+            let is_there = called.is_some_and(|called| called.unit == unit);
+            known(is_there, || module.unknown_in(procedure, " of this unit"))
         }
         Node::Expr(expr) => {
-            let is_there = (expr.as_u32() as usize) < module.exprs.len();
-            known(is_there, || expr.to_string())?;
+            known(expr.index() < module.exprs.len(), || module.unknown(expr))?;
             entities(module, unit, module.expr(expr))
         }
-        Node::Address(symbol, _) => {
-            let is_there = (symbol.0.as_u32() as usize) < module.strings.len();
-            known(is_there, || format!("symbol {}", symbol.0))
-        }
+        Node::Address(symbol, _) => known_symbol(module, symbol),
         _ => Ok(()),
     }
+}
+
+/// Error for a location with another builder's id.
+#[cold]
+pub(super) fn other_builder(loc: &Loc) -> Error {
+    let mut names = loc.nodes().filter_map(|node| match node {
+        Node::PointerTo(variable, _) => Some(variable.to_string()),
+        Node::Call(procedure) => Some(procedure.to_string()),
+        Node::Expr(expr) => Some(expr.to_string()),
+        Node::Address(symbol, _) => Some(format!("symbol {}", symbol.0)),
+        _ => None,
+    });
+    // Only the location as a whole keeps the builder, so that it is not known which of several ids is wrong.
+    let name = match (names.next(), names.next()) {
+        (Some(name), None) => name,
+        _ => "an id in the location".into(),
+    };
+    ErrorKind::OtherBuilder(name).into()
 }
 
 /// Rejects other units' entities that an expression references by an offset in the unit.
@@ -397,7 +414,7 @@ fn entities(module: &Module, unit: UnitId, (expr, entities): (&Expr, &[Entity]))
             Entity::Procedure(id) => module.procedures[id].unit,
             Entity::Symbol(..) => continue,
         };
-        known(of == unit, || format!("{} of this unit", entity_text(module, entity)))?;
+        known(of == unit, || ErrorKind::UnknownId(format!("{} of this unit", entity_text(module, entity))))?;
     }
     Ok(())
 }

@@ -37,7 +37,7 @@ impl Builder {
     /// # Errors
     /// [`ErrorKind::UnknownId`].
     pub fn macros(&mut self, unit: UnitId) -> Result<MacroBuilder<'_>> {
-        known(self.module.units.is_valid(unit), || unit.to_string())?;
+        known(self.module.units.is_valid(unit), || self.module.unknown(unit))?;
         Ok(MacroBuilder { builder: self, unit })
     }
 
@@ -116,7 +116,8 @@ impl MacroBuilder<'_> {
     /// unit.
     pub fn file(&mut self, line: u32, file: FileId) -> Result<&mut Self> {
         let is_there = self.module().files.get(file).is_some_and(|file| file.unit == self.unit);
-        known(is_there, || format!("{file} of this unit")).map_err(|error| self.at(error))?;
+        known(is_there, || self.module().unknown_in(file, " of this unit"))
+            .map_err(|error| self.at(error))?;
         let state = &mut self.builder.preprocessors[self.unit];
         state.depth += 1;
         state.has_begun = true;

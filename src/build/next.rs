@@ -42,7 +42,7 @@ impl Builder {
             self.shrink();
             self.recent = Default::default();
             self.order = Default::default();
-            self.around = PrimaryMap::new();
+            self.around = PrimaryMap::default();
             self.interned = HashTable::new();
         }
         // The module is taken before its memory is cleared; an error leaves the builder usable.
@@ -53,7 +53,7 @@ impl Builder {
         if is_large {
             // Only the strings survive, because the stream refers to them by number.
             let strings = core::mem::take(&mut self.module.strings);
-            self.module = Self::new(self.module.target.clone()).module;
+            self.module = Module::new(self.module.target.clone(), self.module.owner());
             self.module.strings = strings;
         }
         self.begin();
@@ -126,7 +126,7 @@ impl Builder {
         imports.clear();
         labels.clear();
         locs.clear();
-        *lanes = Lanes::default();
+        *lanes = Lanes::new(units.owner());
         lists.clear();
     }
 }

@@ -22,7 +22,7 @@ pub trait InScope: Sealed {
 
 impl InScope for UnitId {
     fn scope(self, module: &Module) -> Result<ScopeId> {
-        let missing = || ErrorKind::UnknownId(self.to_string()).into();
+        let missing = || module.unknown(self).into();
         module.units.get(self).map(|unit| unit.scope).ok_or_else(missing)
     }
 }
@@ -30,14 +30,14 @@ impl InScope for UnitId {
 impl InScope for FunctionId {
     #[inline]
     fn scope(self, module: &Module) -> Result<ScopeId> {
-        let missing = || ErrorKind::UnknownId(self.to_string()).into();
+        let missing = || module.unknown(self).into();
         module.functions.get(self).map(|function| function.scope).ok_or_else(missing)
     }
 }
 
 impl InScope for TypeId {
     fn scope(self, module: &Module) -> Result<ScopeId> {
-        let missing = || ErrorKind::UnknownId(self.to_string());
+        let missing = || module.unknown(self);
         let ty = module.types.get(self).ok_or_else(missing)?;
         ty.own_scope().ok_or_else(|| {
             let what = format!("{} is not a structure, class or union", module.called(self));
@@ -49,7 +49,7 @@ impl InScope for TypeId {
 impl InScope for ScopeId {
     #[inline]
     fn scope(self, module: &Module) -> Result<ScopeId> {
-        known(module.scopes.is_valid(self), || self.to_string())?;
+        known(module.scopes.is_valid(self), || module.unknown(self))?;
         Ok(self)
     }
 }
@@ -155,10 +155,11 @@ impl Builder {
         let callee = self.known_function(function).map_err(|error| error.or_at(context()))?.scope;
         let unit = self.module.scopes[parent].unit;
         let callee_unit = self.module.scopes[callee].unit;
-        known(callee_unit == unit, || format!("{function} of this unit"))
+        known(callee_unit == unit, || self.module.unknown_in(function, " of this unit"))
             .map_err(|error| error.or_at(context()))?;
         let is_there = self.module.files.get(call.file).is_some_and(|file| file.unit == unit);
-        known(is_there, || format!("{} of this unit", call.file)).map_err(|error| error.or_at(context()))?;
+        known(is_there, || self.module.unknown_in(call.file, " of this unit"))
+            .map_err(|error| error.or_at(context()))?;
         if self.module.functions[function].is_declaration {
             let name = self.module.string(self.module.functions[function].name);
             let what = format!("inlined function `{name}` is only declared; expected a definition");

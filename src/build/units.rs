@@ -78,7 +78,7 @@ impl Builder {
     /// # Errors
     /// [`ErrorKind::UnknownId`].
     pub fn describe_unit(&mut self, unit: UnitId) -> Result<UnitBuilder<'_>> {
-        known(self.module.units.is_valid(unit), || unit.to_string())?;
+        known(self.module.units.is_valid(unit), || self.module.unknown(unit))?;
         Ok(UnitBuilder { builder: self, id: unit })
     }
 
@@ -87,7 +87,7 @@ impl Builder {
     /// # Errors
     /// [`ErrorKind::UnknownId`].
     pub fn primary_file(&self, unit: UnitId) -> Result<FileId> {
-        let missing = || ErrorKind::UnknownId(unit.to_string()).into();
+        let missing = || self.module.unknown(unit).into();
         self.module.units.get(unit).map(|unit| unit.file).ok_or_else(missing)
     }
 
@@ -97,7 +97,7 @@ impl Builder {
     /// # Errors
     /// [`ErrorKind::UnknownId`].
     pub fn file(&mut self, unit: UnitId, name: &str, directory: Option<&str>) -> Result<FileId> {
-        known(self.module.units.is_valid(unit), || unit.to_string())?;
+        known(self.module.units.is_valid(unit), || self.module.unknown(unit))?;
         let name = self.name_in(unit, name)?;
         let directory = directory.map(|directory| self.name_in(unit, directory)).transpose()?;
         let files = &mut self.module.files;
@@ -110,7 +110,7 @@ impl Builder {
     /// # Errors
     /// [`ErrorKind::UnknownId`].
     pub fn file_md5(&mut self, file: FileId, md5: [u8; 16]) -> Result<()> {
-        known(self.module.files.is_valid(file), || file.to_string())?;
+        known(self.module.files.is_valid(file), || self.module.unknown(file))?;
         self.module.files[file].md5 = Some(md5);
         Ok(())
     }
@@ -123,7 +123,7 @@ impl Builder {
     /// # Errors
     /// [`ErrorKind::UnknownId`]; [`ErrorKind::ZeroByte`] where the text contains a zero byte.
     pub fn file_source(&mut self, file: FileId, text: &str) -> Result<()> {
-        known(self.module.files.is_valid(file), || file.to_string())?;
+        known(self.module.files.is_valid(file), || self.module.unknown(file))?;
         if text.contains('\0') {
             let unit = self.module.units[self.module.files[file].unit].scope;
             let name = self.module.string(self.module.files[file].name);

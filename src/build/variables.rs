@@ -58,7 +58,7 @@ impl Builder {
     /// # Errors
     /// [`ErrorKind::UnknownId`].
     pub fn describe_variable(&mut self, variable: VariableId) -> Result<VariableBuilder<'_>> {
-        let missing = || ErrorKind::UnknownId(variable.to_string());
+        let missing = || self.module.unknown(variable);
         let data = self.module.variables.get(variable).ok_or_else(missing)?;
         let scope = data.scope;
         let ty = data.ty;
@@ -111,7 +111,7 @@ impl Builder {
     ) -> Result<VariableBuilder<'_>> {
         let scope = scope.scope(&self.module)?;
         let Some(of) = self.module.variables.get(origin) else {
-            return Err(ErrorKind::UnknownId(origin.to_string()).into());
+            return Err(self.module.unknown(origin).into());
         };
         let ty = of.ty;
         let kind = of.kind;
@@ -139,7 +139,7 @@ impl Builder {
     pub fn definition(&mut self, scope: impl InScope, member: VariableId) -> Result<VariableBuilder<'_>> {
         let scope = scope.scope(&self.module)?;
         let Some(of) = self.module.variables.get(member) else {
-            return Err(ErrorKind::UnknownId(member.to_string()).into());
+            return Err(self.module.unknown(member).into());
         };
         let ty = of.ty;
         let context = self.module.at_variable(member, None);
@@ -171,7 +171,7 @@ impl Builder {
         if self.module.types.get(ty).is_none_or(|ty| ty.unit != unit) {
             let at = self.module.at_scope(scope);
             let at = crate::error::At { variable: name.map(Into::into), ..at };
-            return Err(crate::Error::new(ErrorKind::UnknownId(format!("{ty} of this unit"))).or_at(at));
+            return Err(crate::Error::new(self.module.unknown_in(ty, " of this unit")).or_at(at));
         }
         let name = name.filter(|name| !name.is_empty()).map(|name| self.name(name)).transpose();
         let name = name.map_err(|error| error.or_at(self.module.at_scope(scope)))?;

@@ -33,15 +33,16 @@ pub struct Located {
 /// [`ErrorKind::BadArgument`] for a variable that has locations already, or a description without such statements.
 pub fn locate(text: impl AsRef<[u8]>, keep: Keep) -> Result<Located> {
     let text = position::utf8(WHAT, text.as_ref())?;
-    let mut reader = read(text, None)?;
-    let coded = core::mem::take(&mut reader.coded);
-    if coded.is_empty() {
+    let reader = read(text, None)?;
+    if reader.coded.is_empty() {
         let what = "description has no statement `code`; derived locations follow from such statements";
         return Err(with_position(Error::bad_argument(what), position::key(text, "describe")));
     }
     // First the module without the locations, then with them.
     let module = finish(text, reader.builder)?;
-    let mut builder = read(text, None)?.builder;
+    let mut reader = read(text, None)?;
+    let coded = core::mem::take(&mut reader.coded);
+    let mut builder = reader.builder;
     let mut unproven = Vec::new();
     for code in &coded {
         let located = |error: Error| {

@@ -8,7 +8,9 @@ use super::unit::Recurring;
 use super::units::{Scratch, Units};
 use super::{directives, frame, split, type_unit, unencodable, unit};
 use crate::emit::abbrev::Abbreviations;
-use crate::error::{At, Error, ErrorKind, Result};
+#[cfg(doc)]
+use crate::error::ErrorKind;
+use crate::error::{At, Error, Result};
 use crate::model::UnitId;
 
 impl Units<'_> {
@@ -29,7 +31,7 @@ impl Units<'_> {
 
     fn lower_with(&self, id: UnitId, scratch: &mut Scratch) -> Result<LoweredUnit> {
         let Some(data) = self.module.units.get(id) else {
-            return Err(ErrorKind::UnknownId(id.to_string()).into());
+            return Err(self.module.unknown(id).into());
         };
         let named = |error: Error| {
             let name = self.module.string(data.name);

@@ -1,46 +1,89 @@
 //! Entity ids: small numbers, with one type for each entity kind.
 
+use core::cmp::Ordering;
 use core::fmt;
+use core::hash::{Hash, Hasher};
 use core::num::NonZeroU32;
+
+use super::owner::{Owner, owner, without_owner, word};
 
 /// The id of an entity in an array of all entities of its kind.
 pub(crate) trait EntityId: Copy + Eq + fmt::Display + fmt::Debug {
     /// Returns the id for an index.
-    fn new(index: usize) -> Self;
+    fn new(index: usize, owner: Owner) -> Self;
 
     /// Index of the entity.
     fn index(self) -> usize;
+
+    /// The builder to which the id belongs.
+    fn owner(self) -> Owner;
 }
 
 macro_rules! ids { ($($(#[$doc:meta])* $name:ident $prefix:literal;)*) => { $(
     $(#[$doc])*
-    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[derive(Clone, Copy)]
     // The number plus 1, so that `Option` needs no extra space.
     pub struct $name(NonZeroU32);
 
     impl $name {
-        /// Returns the id with a number. Ids are numbered from 0, in the order in which the builder returns them.
+        /// Returns the id with a number. Ids are numbered from 0, in the order in which a builder returns them. The id
+        /// belongs to no builder in particular, so that each builder accepts it.
         #[inline]
         pub fn from_u32(number: u32) -> Self {
-            Self(NonZeroU32::MIN.saturating_add(number))
+            Self(word(number, Owner::ANY))
         }
 
         /// The id's number.
         #[inline]
         pub fn as_u32(self) -> u32 {
-            self.0.get() - 1
+            without_owner(self.0) - 1
         }
     }
 
     impl EntityId for $name {
         #[inline]
-        fn new(index: usize) -> Self {
-            Self::from_u32(index as u32)
+        fn new(index: usize, owner: Owner) -> Self {
+            Self(word(index as u32, owner))
         }
 
         #[inline]
         fn index(self) -> usize {
             self.as_u32() as usize
+        }
+
+        #[inline]
+        fn owner(self) -> Owner {
+            owner(self.0)
+        }
+    }
+
+    impl PartialEq for $name {
+        #[inline]
+        fn eq(&self, other: &Self) -> bool {
+            without_owner(self.0) == without_owner(other.0)
+        }
+    }
+
+    impl Eq for $name {}
+
+    impl PartialOrd for $name {
+        #[inline]
+        fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+            Some(self.cmp(other))
+        }
+    }
+
+    impl Ord for $name {
+        #[inline]
+        fn cmp(&self, other: &Self) -> Ordering {
+            without_owner(self.0).cmp(&without_owner(other.0))
+        }
+    }
+
+    impl Hash for $name {
+        #[inline]
+        fn hash<H: Hasher>(&self, state: &mut H) {
+            without_owner(self.0).hash(state);
         }
     }
 

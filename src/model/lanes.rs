@@ -11,6 +11,7 @@ use core::ops::Range;
 use super::entities::{entity, region_properties};
 use super::ids::{FunctionId, LocId, RegionId, ScopeId};
 use super::maps::PrimaryMap;
+use super::owner::Owner;
 use super::{Module, slice};
 
 region_properties! { entity (pub)
@@ -111,7 +112,7 @@ pub struct WholeWave {
 }
 
 /// A module's regions.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Lanes {
     pub(crate) regions: PrimaryMap<RegionId, Region>,
     /// Grouped by region, then sorted by pc.
@@ -120,6 +121,13 @@ pub(crate) struct Lanes {
     pub(crate) whole_waves: Vec<WholeWave>,
     /// All regions, sorted by function, then by pc, enclosing regions before nested ones.
     pub(crate) order: Vec<RegionId>,
+}
+
+impl Lanes {
+    pub(crate) fn new(owner: Owner) -> Self {
+        let regions = PrimaryMap::new(owner);
+        Self { regions, masks: Vec::new(), whole_waves: Vec::new(), order: Vec::new() }
+    }
 }
 
 /// A function's lane descriptions.

@@ -26,6 +26,7 @@
 
 use super::ids::{ExprId, ProcedureId, StringId, VariableId};
 use super::nodes::Node;
+use super::owner::Owner;
 use super::postfix::{Nodes, Postfix};
 use crate::op::Reg;
 use crate::target::SpaceId;
@@ -194,7 +195,7 @@ impl Loc {
         let (Some(Node::Parts(count)), true) = (self.nodes().last(), has == bits) else {
             return Self::parts([(self.clone(), bits), undefined]);
         };
-        let mut nodes = Postfix::new();
+        let mut nodes = Postfix { owner: self.owner(), ..Postfix::new() };
         for node in self.nodes().take(self.nodes().count() - 1) {
             nodes.push(node);
         }
@@ -302,6 +303,12 @@ impl Loc {
     /// Returns the bytes if the location is [a constant](Self::implicit) and nothing else.
     pub(crate) fn constant(&self) -> Option<&[u8]> {
         only_constant(self.nodes())
+    }
+
+    /// The builder of the ids in the location.
+    #[inline]
+    pub(crate) fn owner(&self) -> Owner {
+        self.0.owner
     }
 
     #[inline]

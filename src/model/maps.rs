@@ -6,6 +6,7 @@ use core::ops::{Index, IndexMut};
 use cranelift_entity as arrays;
 
 use super::ids::EntityId;
+use super::owner::Owner;
 
 /// An index, which is a key for the arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,32 +29,39 @@ fn key<K: EntityId>(id: K) -> Key {
     Key(id.index())
 }
 
-/// All entities of one kind. An entity's id is its index.
+/// All entities of one kind. An entity's id is its index. Another builder's ids are not valid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PrimaryMap<K, V> {
     entities: arrays::PrimaryMap<Key, V>,
+    owner: Owner,
     ids: PhantomData<K>,
 }
 
 impl<K: EntityId, V> PrimaryMap<K, V> {
-    pub(crate) fn new() -> Self {
-        Self { entities: arrays::PrimaryMap::new(), ids: PhantomData }
+    pub(crate) fn new(owner: Owner) -> Self {
+        Self { entities: arrays::PrimaryMap::new(), owner, ids: PhantomData }
+    }
+
+    /// The builder to which the ids belong.
+    #[inline]
+    pub(crate) fn owner(&self) -> Owner {
+        self.owner
     }
 
     /// Returns the id for an index.
     #[inline]
     fn id(&self, Key(index): Key) -> K {
-        K::new(index)
+        K::new(index, self.owner)
     }
 
     #[inline]
     pub(crate) fn is_valid(&self, id: K) -> bool {
-        self.entities.is_valid(key(id))
+        self.entities.is_valid(key(id)) && self.owner.admits(id.owner())
     }
 
     #[inline]
     pub(crate) fn get(&self, id: K) -> Option<&V> {
-        self.entities.get(key(id))
+        self.entities.get(key(id)).filter(|_| self.owner.admits(id.owner()))
     }
 
     #[inline]
@@ -84,7 +92,8 @@ impl<K: EntityId, V> PrimaryMap<K, V> {
 
     #[inline]
     pub(crate) fn keys(&self) -> impl DoubleEndedIterator<Item = K> + ExactSizeIterator + use<K, V> {
-        self.entities.keys().map(|Key(index)| K::new(index))
+        let owner = self.owner;
+        self.entities.keys().map(move |Key(index)| K::new(index, owner))
     }
 
     #[inline]
@@ -99,7 +108,7 @@ impl<K: EntityId, V> PrimaryMap<K, V> {
 
     #[inline]
     pub(crate) fn iter(&self) -> Entities<'_, K, V> {
-        Entities { entities: self.entities.iter(), ids: PhantomData }
+        Entities { entities: self.entities.iter(), owner: self.owner, ids: PhantomData }
     }
 
     pub(crate) fn shrink_to_fit(&mut self) {
@@ -109,7 +118,7 @@ impl<K: EntityId, V> PrimaryMap<K, V> {
 
 impl<K: EntityId, V> Default for PrimaryMap<K, V> {
     fn default() -> Self {
-        Self::new()
+        Self::new(Owner::ANY)
     }
 }
 
@@ -142,13 +151,14 @@ impl<'a, K: EntityId, V> IntoIterator for &'a PrimaryMap<K, V> {
 /// Iterator over entities with their ids.
 pub(crate) struct Entities<'a, K, V> {
     entities: arrays::Iter<'a, Key, V>,
+    owner: Owner,
     ids: PhantomData<K>,
 }
 
 impl<'a, K: EntityId, V> Entities<'a, K, V> {
     #[inline]
-    fn entity((Key(index), entity): (Key, &'a V)) -> (K, &'a V) {
-        (K::new(index), entity)
+    fn entity(&self, (Key(index), entity): (Key, &'a V)) -> (K, &'a V) {
+        (K::new(index, self.owner), entity)
     }
 }
 
@@ -157,7 +167,8 @@ impl<'a, K: EntityId, V> Iterator for Entities<'a, K, V> {
 
     #[inline]
     fn next(&mut self) -> Option<(K, &'a V)> {
-        self.entities.next().map(Self::entity)
+        let next = self.entities.next()?;
+        Some(self.entity(next))
     }
 
     #[inline]
@@ -169,7 +180,8 @@ impl<'a, K: EntityId, V> Iterator for Entities<'a, K, V> {
 impl<K: EntityId, V> DoubleEndedIterator for Entities<'_, K, V> {
     #[inline]
     fn next_back(&mut self) -> Option<Self::Item> {
-        self.entities.next_back().map(Self::entity)
+        let next = self.entities.next_back()?;
+        Some(self.entity(next))
     }
 }
 
@@ -204,12 +216,12 @@ impl<K: EntityId, V: Clone + Default> SecondaryMap<K, V> {
 
     #[inline]
     pub(crate) fn iter(&self) -> Entities<'_, K, V> {
-        Entities { entities: self.data.iter(), ids: PhantomData }
+        Entities { entities: self.data.iter(), owner: Owner::ANY, ids: PhantomData }
     }
 
     #[inline]
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (K, &mut V)> {
-        self.data.iter_mut().map(|(Key(index), data)| (K::new(index), data))
+        self.data.iter_mut().map(|(Key(index), data)| (K::new(index, Owner::ANY), data))
     }
 }
 

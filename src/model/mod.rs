@@ -20,6 +20,7 @@ mod macros;
 mod maps;
 mod nodes;
 mod overlap;
+mod owner;
 mod pool;
 mod postfix;
 mod recent;
@@ -53,6 +54,7 @@ pub use nodes::Node;
 pub(crate) use nodes::{
     Form, Kind, Makes, Number, Operand, Row as NodeRow, Sort, Tag, count, keyed, keys, rows,
 };
+pub(crate) use owner::Owner;
 pub(crate) use pool::Pool;
 pub use postfix::Nodes;
 #[cfg(feature = "json")]
@@ -79,7 +81,7 @@ use core::ops::Range;
 use hashbrown::DefaultHashBuilder;
 use indexmap::IndexSet;
 
-use crate::error::At;
+use crate::error::{At, ErrorKind};
 use crate::op::Expr;
 use crate::target::Target;
 
@@ -170,6 +172,51 @@ pub enum Entity {
 }
 
 impl Module {
+    /// Returns a module without entities.
+    pub(crate) fn new(target: Target, owner: Owner) -> Self {
+        Self {
+            target,
+            strings: Default::default(),
+            exprs: Default::default(),
+            units: PrimaryMap::new(owner),
+            files: PrimaryMap::new(owner),
+            types: PrimaryMap::new(owner),
+            variant_parts: PrimaryMap::new(owner),
+            scopes: PrimaryMap::new(owner),
+            functions: PrimaryMap::new(owner),
+            variables: PrimaryMap::new(owner),
+            enclosing_scope: SecondaryMap::new(),
+            procedures: PrimaryMap::new(owner),
+            calls: PrimaryMap::new(owner),
+            imports: PrimaryMap::new(owner),
+            labels: PrimaryMap::new(owner),
+            locs: Pool::default(),
+            lanes: Lanes::new(owner),
+            lists: Default::default(),
+        }
+    }
+
+    /// The builder to which the ids belong.
+    pub(crate) fn owner(&self) -> Owner {
+        self.units.owner()
+    }
+
+    /// Error for an id that the module does not have.
+    #[cold]
+    pub(crate) fn unknown(&self, id: impl EntityId) -> ErrorKind {
+        self.unknown_in(id, "")
+    }
+
+    /// Error for an id that the module does not have where `place` says, such as ` of this unit`.
+    #[cold]
+    pub(crate) fn unknown_in(&self, id: impl EntityId, place: &str) -> ErrorKind {
+        if self.owner().admits(id.owner()) {
+            ErrorKind::UnknownId(format!("{id}{place}"))
+        } else {
+            ErrorKind::OtherBuilder(id.to_string())
+        }
+    }
+
     /// The target.
     pub fn target(&self) -> &Target {
         &self.target

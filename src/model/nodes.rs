@@ -13,8 +13,9 @@
 
 #![cfg_attr(not(feature = "json"), allow(dead_code, reason = "half of the table is for descriptions"))]
 
-use super::ids::{ExprId, ProcedureId, StringId, VariableId};
+use super::ids::{EntityId, ExprId, ProcedureId, StringId, VariableId};
 use super::loc::{Half, Loc, Symbol, Val};
+use super::owner::Owner;
 use super::postfix::{Nodes, Postfix};
 use crate::op::Reg;
 use crate::target::SpaceId;
@@ -140,6 +141,20 @@ macro_rules! for_each_shorthand { ($use:ident) => { $use! {
         "pair" pair (low: Reg, high: Reg) r#"{"pair": ["s4", "s5"]}"#;
     }
 } } }
+
+impl Node<'_> {
+    /// The builder of the node's id.
+    #[inline(always)]
+    pub(super) fn owner(&self) -> Owner {
+        match self {
+            Self::PointerTo(variable, _) => variable.owner(),
+            Self::Call(procedure) => procedure.owner(),
+            Self::Expr(expr) => expr.owner(),
+            Self::Address(symbol, _) => symbol.0.owner(),
+            _ => Owner::ANY,
+        }
+    }
+}
 
 /// The two node sorts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -28,7 +28,7 @@ impl Pool {
     #[inline]
     pub(crate) fn push(&mut self, loc: &Loc) -> Result<LocId> {
         let start = self.words.len();
-        let Postfix { few, len, more } = loc.postfix();
+        let Postfix { few, len, more, owner: _ } = loc.postfix();
         let count = more.as_ref().map_or(*len, |more| more.words.len());
         self.longest = self.longest.max(count);
         if let Some(more) = more {

@@ -16,6 +16,7 @@
 use core::fmt;
 
 use super::nodes::{NODES, Node, Tag, unfold};
+use super::owner::Owner;
 use crate::op::Reg;
 use crate::target::SpaceId;
 
@@ -39,6 +40,8 @@ pub(crate) struct Postfix {
     /// Word count; all words are inline while [`more`](Self::more) is `None`.
     pub(super) len: usize,
     pub(super) more: Option<Box<More>>,
+    /// The builder of the ids in the nodes, whose words have only their numbers.
+    pub(super) owner: Owner,
 }
 
 /// Number of word pairs in a small location and one additional word.
@@ -81,7 +84,7 @@ pub(super) struct More {
 impl Postfix {
     #[inline]
     pub(crate) const fn new() -> Self {
-        Self { few: [0; FEW], len: 0, more: None }
+        Self { few: [0; FEW], len: 0, more: None, owner: Owner::ANY }
     }
 
     #[inline]
@@ -107,6 +110,7 @@ impl Postfix {
     #[inline(always)]
     pub(crate) fn append(&mut self, other: Self) {
         let end = self.len + other.len;
+        self.owner = self.owner.join(other.owner);
         if self.more.is_none() && other.more.is_none() && end <= FEW {
             for index in 0..other.len {
                 self.few[self.len + index] = other.few[index];
@@ -121,10 +125,11 @@ impl Postfix {
     /// Appends another location's nodes, whose number the caller does not know at compile time.
     #[inline]
     pub(crate) fn append_any(&mut self, other: Self) {
+        self.owner = self.owner.join(other.owner);
         let place = self.few.get_mut(self.len..).and_then(|rest| rest.first_chunk_mut::<4>());
         match (place, &self.more, other) {
             // A copy with constant size is faster. Words after the last are 0.
-            (Some(place), None, Self { few: [a, b, c, d, ..], len: len @ ..=4, more: None }) => {
+            (Some(place), None, Self { few: [a, b, c, d, ..], len: len @ ..=4, more: None, .. }) => {
                 *place = [a, b, c, d];
                 self.len += len;
             }
@@ -138,6 +143,7 @@ impl Postfix {
         if let Node::Implicit(bytes) = node {
             self.constant(bytes);
         }
+        self.owner = self.owner.join(node.owner());
         let (tag, numbers) = node.numbers();
         self.numbers(tag, &numbers[..tag.numbers()]);
     }

@@ -2,7 +2,10 @@
 
 use super::provider::Provider;
 use super::words::Id;
-use crate::model::{FunctionId, ScopeId, SecondaryMap, SourceLine, UnitId, VariableId};
+use crate::error::{ErrorKind, Result};
+use crate::model::{
+    EntityId, FunctionId, Module, Owner, ScopeId, SecondaryMap, SourceLine, UnitId, VariableId,
+};
 
 /// A position among a function's instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -112,6 +115,8 @@ pub struct Binding {
     pub(crate) build_identifier: Option<(String, bool)>,
     pub(crate) storage_path: Option<String>,
     pub(crate) languages: SecondaryMap<UnitId, Option<u32>>,
+    /// The builder of the ids in the maps.
+    owner: Owner,
 }
 
 impl Binding {
@@ -122,12 +127,14 @@ impl Binding {
 
     /// Binds a function to the `OpFunction` with its code.
     pub fn function(&mut self, function: FunctionId, id: Id) -> &mut Self {
+        self.owner = self.owner.join(function.owner());
         self.functions[function] = Some(id);
         self
     }
 
     /// Binds a variable outside all functions to an `OpVariable` or a constant of the module.
     pub fn global(&mut self, variable: VariableId, id: Id) -> &mut Self {
+        self.owner = self.owner.join(variable.owner());
         self.globals[variable] = Some(id);
         self
     }
@@ -190,6 +197,7 @@ impl Binding {
     /// [number](https://registry.khronos.org/SPIR-V/specs/unified1/SPIRV.html#Source_Language), instead of the unit's
     /// DWARF language: 10 is WGSL and 11 Slang, which DWARF does not number.
     pub fn language(&mut self, unit: UnitId, number: u32) -> &mut Self {
+        self.owner = self.owner.join(unit.owner());
         self.languages[unit] = Some(number);
         self
     }
@@ -227,6 +235,15 @@ impl Binding {
     /// The operands in declarations and values.
     pub fn providers(&self) -> &[Provider] {
         &self.providers
+    }
+
+    /// Refuses another builder's functions, variables and units. Statements are checked one by one.
+    pub(crate) fn belongs_to(&self, module: &Module) -> Result<()> {
+        if module.owner().admits(self.owner) {
+            Ok(())
+        } else {
+            Err(ErrorKind::OtherBuilder("an id in the binding".into()).into())
+        }
     }
 
     /// Frees the memory reserved for more statements.

@@ -56,7 +56,7 @@ pub const ROOMS: &[(&str, &str)] = &[
         spirv::text spirv::words"),
     // Binding a description to instructions, and consumers.
     ("spirv::provider", "spirv::operations error model spirv::words"),
-    ("spirv::binding", "model spirv::provider spirv::words"),
+    ("spirv::binding", "error model spirv::provider spirv::words"),
     ("spirv::provider_rules", "spirv::operations error model spirv::provider spirv::layout spirv::names spirv::opcodes spirv::words"),
     ("spirv::mode", "error near spirv::table"),
     ("spirv::attached", "error omission"),

@@ -410,3 +410,51 @@ fn values_that_do_not_dominate() -> eitri::Result<()> {
     assert!(is_listed(&words)?);
     Ok(())
 }
+
+/// Equal entities have equal numbers in both modules, so that only the ids' builders differ.
+#[cfg(debug_assertions)]
+#[test]
+fn ids_of_another_builder() {
+    let case = Case::new();
+    let other = Case::new();
+    let start = case.start("entry");
+    let line = SourceLine { file: other.file, line: 1, column: 0 };
+    let unit = other.module.units().next().expect("there is one").0;
+    let provider = Provider::value(case.id("n"));
+    type Say<'a> = &'a dyn Fn(&mut Binding);
+    let calls: [(&str, Say<'_>); 7] = [
+        ("an id in the binding", &|it| {
+            it.function(other.scale, case.id("scale"));
+        }),
+        ("an id in the binding", &|it| {
+            it.global(other.table, case.id("table"));
+        }),
+        ("an id in the binding", &|it| {
+            it.language(unit, 10);
+        }),
+        ("file0", &|it| {
+            it.line(start, line);
+        }),
+        (&other.block.to_string(), &|it| {
+            it.scope(start, other.block);
+        }),
+        (&other.n.to_string(), &|it| {
+            it.declare(start, other.n, provider.clone());
+        }),
+        (&other.n.to_string(), &|it| {
+            it.value(start, other.n, std::slice::from_ref(&provider));
+        }),
+    ];
+    for (name, call) in calls {
+        let mut binding = case.bound();
+        call(&mut binding);
+        let expected = format!("{name} belongs to another builder");
+        let refused = case.refused(&binding);
+        assert!(refused.ends_with(&expected), "{refused}");
+        let unwritten = binding.to_json(&case.module).expect_err("is refused").to_string();
+        assert!(unwritten.ends_with(&expected), "{unwritten}");
+    }
+    // The binding of the module itself and of a copy is accepted.
+    let module = case.module.clone();
+    case.bound().to_json(&module).expect("a description");
+}

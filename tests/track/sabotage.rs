@@ -182,6 +182,7 @@ fn mistakes_in_a_description_are_found() {
                     continue;
                 }
                 let mut stated = Stated::new(&right);
+                let variable = stated.variables[&name];
                 let mut builder = stated.builder.describe_variable(variable).expect("a variable");
                 builder.live(pcs.clone(), place.clone()).expect("a location");
                 let module = stated.builder.finish().expect("a module");

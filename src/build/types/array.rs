@@ -164,7 +164,7 @@ impl Builder {
                 Elements::Variable(variable) => {
                     let scope = self.module.variables.get(*variable).map(|variable| variable.scope);
                     let is_there = scope.is_some_and(|scope| self.module.scopes[scope].unit == unit);
-                    known(is_there, || format!("{variable} of this unit"))?;
+                    known(is_there, || self.module.unknown_in(*variable, " of this unit"))?;
                     Count::Variable(*variable)
                 }
                 Elements::Value(number) => {

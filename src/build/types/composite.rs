@@ -23,19 +23,21 @@ impl Sealed for VariantId {}
 pub trait HasMembers: Sealed + Copy {
     /// Returns the type that contains the members, and the variant, if it is one.
     #[doc(hidden)]
-    fn owner(self, builder: &Builder) -> Option<(TypeId, Option<VariantId>)>;
+    fn owner(self, builder: &Builder) -> Result<(TypeId, Option<VariantId>)>;
 }
 
 impl HasMembers for TypeId {
-    fn owner(self, _: &Builder) -> Option<(TypeId, Option<VariantId>)> {
-        Some((self, None))
+    fn owner(self, _: &Builder) -> Result<(TypeId, Option<VariantId>)> {
+        Ok((self, None))
     }
 }
 
 impl HasMembers for VariantId {
-    fn owner(self, builder: &Builder) -> Option<(TypeId, Option<VariantId>)> {
-        let part = builder.module.variant_parts.get(self.part)?;
-        part.variants.get(self.index).map(|_| (part.of, Some(self)))
+    fn owner(self, builder: &Builder) -> Result<(TypeId, Option<VariantId>)> {
+        let module = &builder.module;
+        let part = module.variant_parts.get(self.part).ok_or_else(|| module.unknown(self.part))?;
+        let missing = || ErrorKind::UnknownId("variant in this type".into()).into();
+        part.variants.get(self.index).map(|_| (part.of, Some(self))).ok_or_else(missing)
     }
 }
 
@@ -105,9 +107,7 @@ impl Builder {
     /// # Errors
     /// Same errors as [`member`](Self::member).
     pub fn data_member(&mut self, of: impl HasMembers, member: DataMember<'_>) -> Result<&mut Self> {
-        let Some((ty, variant)) = of.owner(self) else {
-            return Err(ErrorKind::UnknownId("variant in this type".into()).into());
-        };
+        let (ty, variant) = of.owner(self)?;
         let member = self.checked_member(ty, &member)?;
         match variant {
             Some(VariantId { part, index }) => {
@@ -228,7 +228,7 @@ impl Builder {
     /// no values; [`ErrorKind::DoesNotFit`] where a value does not fit the discriminant.
     pub fn variant(&mut self, part: VariantPartId, values: &[VariantValues]) -> Result<VariantId> {
         let Some(data) = self.module.variant_parts.get(part) else {
-            return Err(ErrorKind::UnknownId(part.to_string()).into());
+            return Err(self.module.unknown(part).into());
         };
         let ty = data.discriminant.ty();
         let check = || {
@@ -312,7 +312,7 @@ impl Builder {
                 let what = format!("{} is not a structure, class or union", self.module.called(of));
                 Err(Error::bad_argument(what).or_at(self.module.at_type(of)))
             }
-            None => Err(ErrorKind::UnknownId(of.to_string()).into()),
+            None => Err(self.module.unknown(of).into()),
         }
     }
 

@@ -45,7 +45,7 @@ impl Builder {
     /// # Errors
     /// [`ErrorKind::UnknownId`].
     pub fn describe_type(&mut self, ty: TypeId) -> Result<TypeBuilder<'_>> {
-        let data = self.module.types.get(ty).ok_or_else(|| ErrorKind::UnknownId(ty.to_string()))?;
+        let data = self.module.types.get(ty).ok_or_else(|| self.module.unknown(ty))?;
         // From here on the type is not shared.
         if !matches!(data.kind, TypeKind::Composite(_))
             && let Ok(entry) = self.interned.find_entry(self.hash_of(data), |&(_, other)| other == ty)
@@ -101,7 +101,7 @@ impl TypeBuilder<'_> {
         let own = module.types[self.id].own_scope();
         let outermost = module.units[*unit].scope;
         if module.scopes[scope].unit != *unit {
-            let error = Error::from(ErrorKind::UnknownId(format!("{scope} of this unit")));
+            let error = Error::from(module.unknown_in(scope, " of this unit"));
             return Err(error.or_at(module.at_type(self.id)));
         }
         if scope != outermost && matches!(kind, TypeKind::Base { .. }) {

@@ -5,7 +5,7 @@ use std::io::Write;
 use super::super::ids::Known;
 use super::super::write;
 use super::bound::Bound;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::model::Module;
 use crate::spirv::{Binding, Statement};
 
@@ -28,13 +28,14 @@ impl Binding {
     /// # Errors
     /// The errors that [`to_json`](Self::to_json) returns, and [`ErrorKind::Io`](crate::error::ErrorKind::Io).
     pub fn write_json(&self, module: &Module, to: impl Write) -> Result<()> {
+        self.belongs_to(module)?;
         self.statements().iter().try_for_each(|(_, statement)| is_of(module, statement))?;
         let function =
             self.functions.iter().find(|(id, code)| code.is_some() && !module.functions.is_valid(*id));
         let global = self.globals.iter().find(|(id, code)| code.is_some() && !module.variables.is_valid(*id));
-        let unknown = function.map(|it| it.0.to_string()).or(global.map(|it| it.0.to_string()));
-        if let Some(id) = unknown {
-            return Err(ErrorKind::UnknownId(id).into());
+        let function = function.map(|it| module.unknown(it.0));
+        if let Some(error) = function.or_else(|| global.map(|it| module.unknown(it.0))) {
+            return Err(error.into());
         }
         let statements = || self.statements().iter().map(|(_, statement)| statement);
         let globals = module.variables.keys().filter(|&id| self.global_id(id).is_some());
@@ -51,13 +52,13 @@ impl Binding {
 
 /// Checks that a statement's entities are the module's.
 fn is_of(module: &Module, statement: &Statement) -> Result<()> {
-    let unknown = |id: &dyn core::fmt::Display| Err(ErrorKind::UnknownId(id.to_string()).into());
-    match statement {
-        Statement::Scope(Some(scope)) if !module.scopes.is_valid(*scope) => unknown(scope),
-        Statement::Line(Some(line)) if !module.files.is_valid(line.file) => unknown(&line.file),
+    let error = match statement {
+        Statement::Scope(Some(scope)) if !module.scopes.is_valid(*scope) => module.unknown(*scope),
+        Statement::Line(Some(line)) if !module.files.is_valid(line.file) => module.unknown(line.file),
         it => match it.variable() {
-            Some(variable) if !module.variables.is_valid(variable) => unknown(&variable),
-            _ => Ok(()),
+            Some(variable) if !module.variables.is_valid(variable) => module.unknown(variable),
+            _ => return Ok(()),
         },
-    }
+    };
+    Err(error.into())
 }

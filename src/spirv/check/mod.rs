@@ -91,7 +91,7 @@ impl fmt::Display for Checked {
 ///
 /// # Errors
 /// The errors that [`read`] and [`import`](super::import()) return, if the words are not a module, or cannot be
-/// imported.
+/// imported; [`ErrorKind::OtherBuilder`](crate::error::ErrorKind::OtherBuilder).
 pub fn check(
     module: &Module,
     binding: &Binding,
@@ -120,6 +120,7 @@ fn checked(
     words: &[u32],
     added: &[Range<usize>],
 ) -> Result<Checked> {
+    binding.belongs_to(module)?;
     let facts = read(words)?;
     let read_module = import_set(&facts, module.target(), mode.set)?;
     let ImportedModule { module: read_back, binding: read_binding, omissions: unimported, types } =

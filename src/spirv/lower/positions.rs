@@ -179,8 +179,9 @@ impl<'a> Places<'a> {
 
     /// Checks the bound functions and global variables.
     fn entities(&mut self) -> Result<()> {
+        self.binding.belongs_to(self.module)?;
         for (function, id) in self.binding.functions.iter().filter_map(|(key, id)| Some((key, (*id)?))) {
-            has(&self.module.functions, function)?;
+            has(self.module, &self.module.functions, function)?;
             let scope = self.module.function(function).scope;
             let index = self.function(id).map_err(|error| error.or_at(self.module.at_scope(scope)))?;
             // Two functions for the same code would get two definitions.
@@ -191,7 +192,7 @@ impl<'a> Places<'a> {
             }
         }
         for (variable, id) in self.binding.globals.iter().filter_map(|(key, id)| Some((key, (*id)?))) {
-            has(&self.module.variables, variable)?;
+            has(self.module, &self.module.variables, variable)?;
             self.global(id).map_err(|error| error.or_at(self.module.at_variable(variable, None)))?;
         }
         Ok(())
@@ -274,13 +275,13 @@ impl<'f> Find<'f, '_> {
         match *statement {
             Statement::Scope(None) | Statement::Line(None) => {}
             Statement::Line(Some(line)) => {
-                has(&self.places.module.files, line.file)?;
+                has(self.places.module, &self.places.module.files, line.file)?;
                 if self.places.texts.has(line.file) {
                     self.places.texts.check(self.places.module, line)?;
                 }
             }
             Statement::Scope(Some(scope)) => {
-                has(&self.places.module.scopes, scope)?;
+                has(self.places.module, &self.places.module.scopes, scope)?;
                 let kind = &self.places.module.scope(scope).kind;
                 if !matches!(kind, ScopeKind::Function(_) | ScopeKind::Block | ScopeKind::Inlined { .. }) {
                     return Err(Error::bad_argument(NOT_CODE));
@@ -288,7 +289,7 @@ impl<'f> Find<'f, '_> {
                 self.is_own(scope, NOT_CODE)?;
             }
             Statement::Declare { variable, .. } | Statement::Value { variable, .. } => {
-                has(&self.places.module.variables, variable)?;
+                has(self.places.module, &self.places.module.variables, variable)?;
                 if let Some(id) = self.places.binding.globals[variable] {
                     let what = format!("the variable has positions, but it has the global id {id}");
                     return Err(Error::bad_argument(what));
@@ -412,9 +413,8 @@ fn owners(module: &Module) -> SecondaryMap<ScopeId, Owner> {
 }
 
 /// Checks that the model has the entity.
-fn has<K: EntityId + core::fmt::Display, V>(all: &PrimaryMap<K, V>, id: K) -> Result<()> {
-    let unknown = || Error::new(ErrorKind::UnknownId(id.to_string()));
-    if all.is_valid(id) { Ok(()) } else { Err(unknown()) }
+fn has<K: EntityId, V>(module: &Module, entities: &PrimaryMap<K, V>, id: K) -> Result<()> {
+    if entities.is_valid(id) { Ok(()) } else { Err(module.unknown(id).into()) }
 }
 
 fn not_in_block(id: Id) -> Error {

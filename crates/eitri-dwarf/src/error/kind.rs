@@ -178,6 +178,9 @@ pub enum ErrorKind {
     CyclicType(String),
     /// This module has no entity with this id, or the entity is of another kind.
     UnknownId(String),
+    /// An id belongs to another builder. Only builds with `debug_assertions` find this mistake; in other builds the id's
+    /// number can be an entity of this module.
+    OtherBuilder(String),
     /// An argument contradicts a rule of the call, or another argument: a mistake in the program or the file that
     /// describes the code.
     ///
@@ -410,6 +413,7 @@ impl fmt::Display for ErrorKind {
             ),
             Self::CyclicType(name) => write!(f, "type `{name}` contains itself"),
             Self::UnknownId(what) => write!(f, "the module has no {what}"),
+            Self::OtherBuilder(what) => write!(f, "{what} belongs to another builder"),
             Self::Inexpressible { what, consumer } => write!(f, "{consumer} cannot express {what}"),
             Self::Truncated(what) => write!(f, "the bytes end inside {what}"),
             Self::UnknownOperation { code, sub: Some(sub) } => {
