@@ -115,7 +115,7 @@ fn bytes(case: &Case, given: &Given) -> Vec<u8> {
 fn assert_same(given: &mut Given, expr: &[u8], case: &Case) {
     let context = Context::new(given.encoding, &given.target);
     let kind = if case.wants_value { ResultKind::Value } else { ResultKind::Location };
-    let asked = Context { kind, ..context };
+    let asked = context.with_kind(kind);
     let ours = given.evaluator.evaluate(expr, &given.machine, &asked).expect("an answer");
     let ours = sides::answer(&ours);
     let theirs: [Answer; 2] = [

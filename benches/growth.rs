@@ -269,12 +269,14 @@ fn levels_of_calls(count: u64) -> f64 {
     let rows = (0..count).flat_map(|number| [0x41, 0x0e, 8 + 8 * (number % 2) as u8]).collect::<Vec<_>>();
     let fde = entry(0, &[&start.to_le_bytes()[..], &(count + 8).to_le_bytes(), &rows].concat());
     let section = [cie, fde].concat();
-    let sections = Sections { debug_frame: &section, ..Sections::default() };
+    let mut sections = Sections::default();
+    sections.debug_frame = &section;
     let encoding = Encoding::new(8, Dialect::Dwarf5);
     let frames = [Frames::read(&sections, FrameSection::Debug, encoding).expect("it is read")];
     let target = Target::x86_64();
     let pc = start + count;
-    let mut machine = Snapshot { pc: Some(pc), ..Snapshot::default() };
+    let mut machine = Snapshot::default();
+    machine.pc = Some(pc);
     machine.registers.insert(Reg(7), 0x10000u64.to_le_bytes().to_vec());
     let words = (0..2 * count).flat_map(|_| (pc + 1).to_le_bytes()).collect::<Vec<_>>();
     machine.store(SpaceId::DEFAULT, None, 0x10000, &words);

@@ -74,7 +74,8 @@ fn module(target: &Target, instructions: u64) -> eitri::Result<Module> {
 /// Writes the text with debug information.
 fn attached(text: &str, module: &Module) -> String {
     let written = lower(module, &Consumer::cuda_gdb(), Policy::Strict).expect("sections");
-    let how = PtxAttachOptions { lines: written.lines.as_ref(), ..PtxAttachOptions::default() };
+    let mut how = PtxAttachOptions::default();
+    how.lines = written.lines.as_ref();
     ptx::attach(text, module.target(), &written.sections, &how).expect("a text")
 }
 

@@ -104,19 +104,17 @@ fn read_back(object: &Object<'_>, mut sections: Vec<Section>) -> eitri::Result<F
     let of = |name: &str| {
         sections.iter().find(|section| section.name == name).map_or(&[][..], |section| &section.bytes)
     };
-    let sections = Sections {
-        address_bytes: 8,
-        debug_info: of(".debug_info"),
-        debug_abbrev: of(".debug_abbrev"),
-        debug_str: of(".debug_str"),
-        debug_str_offsets: of(".debug_str_offsets"),
-        debug_addr: of(".debug_addr"),
-        debug_loclists: of(".debug_loclists"),
-        debug_rnglists: of(".debug_rnglists"),
-        debug_line: of(".debug_line"),
-        debug_line_str: of(".debug_line_str"),
-        ..Sections::default()
-    };
+    let mut sections = Sections::default();
+    sections.address_bytes = 8;
+    sections.debug_info = of(".debug_info");
+    sections.debug_abbrev = of(".debug_abbrev");
+    sections.debug_str = of(".debug_str");
+    sections.debug_str_offsets = of(".debug_str_offsets");
+    sections.debug_addr = of(".debug_addr");
+    sections.debug_loclists = of(".debug_loclists");
+    sections.debug_rnglists = of(".debug_rnglists");
+    sections.debug_line = of(".debug_line");
+    sections.debug_line_str = of(".debug_line_str");
     Facts::read(&Dwarf::from_sections(sections, Dialect::Llvm, DraftCodes::NONE)?)
 }
 

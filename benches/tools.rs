@@ -29,8 +29,18 @@ fn main() {
     // Under `cargo test`, running it once is enough.
     let runs = if is_run { RUNS } else { 1 };
     // The options of the commands for text.
-    let folded = |threads| lint::LintOptions { threads, fold: true, ..lint::LintOptions::default() };
-    let whole = |sound| stats::StatsOptions { sound, variables: false, ..stats::StatsOptions::default() };
+    let folded = |threads| {
+        let mut options = lint::LintOptions::default();
+        options.threads = threads;
+        options.fold = true;
+        options
+    };
+    let whole = |sound| {
+        let mut options = stats::StatsOptions::default();
+        options.sound = sound;
+        options.variables = false;
+        options
+    };
     let sides: [(&str, &dyn Fn()); 6] = [
         ("lint", &|| drop(black_box(lint::lint(&bytes, &folded(1))))),
         ("lint, two threads", &|| drop(black_box(lint::lint(&bytes, &folded(2))))),

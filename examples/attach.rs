@@ -84,12 +84,10 @@ fn describe(gpu: &Target) -> eitri::Result<Module> {
         stays(variable, gpu, file, scalar)?;
     }
     for row in LINES {
-        let row = LineTableRow {
-            is_stmt: row.is_stmt,
-            is_prologue_end: row.prologue_end,
-            ..LineTableRow::new(row.pc, file, row.line).column(row.column.into())
-        };
-        m.row(kernel, row)?;
+        let mut written = LineTableRow::new(row.pc, file, row.line).column(row.column.into());
+        written.is_stmt = row.is_stmt;
+        written.is_prologue_end = row.prologue_end;
+        m.row(kernel, written)?;
     }
     m.finish()
 }

@@ -33,7 +33,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let module = describe(&Target::nvptx(sm))?;
     let consumer = Consumer::cuda_gdb();
     let written = lower(&module, &consumer, Policy::Strict)?;
-    let how = ptx::PtxAttachOptions { lines: written.lines.as_ref(), ..ptx::PtxAttachOptions::default() };
+    let how = {
+        let mut options = ptx::PtxAttachOptions::default();
+        options.lines = written.lines.as_ref();
+        options
+    };
     let text = ptx::attach(TEXT, module.target(), &written.sections, &how)?;
     let path = folder.join("cuda_kernel.debug.ptx");
     std::fs::write(&path, &text)?;

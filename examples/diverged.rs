@@ -112,7 +112,11 @@ fn show(gpu: &Target, object: &[u8]) -> Result<(), Box<dyn Error>> {
     println!("pc  EXEC      active    lanes 0 to 8");
     for (pc, exec, s4, s5) in stops {
         let pc = start + pc;
-        let mut wave = Snapshot { pc: Some(pc), ..Snapshot::default() };
+        let mut wave = {
+            let mut changed = Snapshot::default();
+            changed.pc = Some(pc);
+            changed
+        };
         wave.registers.insert(gpu.register_named("pc")?, pc.to_le_bytes().into());
         for (name, value) in [("exec", exec), ("s4", s4), ("s5", s5)] {
             wave.registers.insert(gpu.register_named(name)?, value.to_le_bytes().into());

@@ -139,7 +139,11 @@ fn unwind(gpu: &Target, object: &[u8]) -> Result<(), Box<dyn Error>> {
     let start = |name: &str| read.symbol_address(name).ok_or("no such function");
 
     // In the kernel, v41 has each lane's number. Lanes 0 to 3 have called `add`, where v41 is 2.
-    let mut wave = Snapshot { pc: Some(start("square")?), ..Snapshot::default() };
+    let mut wave = {
+        let mut changed = Snapshot::default();
+        changed.pc = Some(start("square")?);
+        changed
+    };
     let mut put = |name, dwords: &[u32]| -> eitri::Result<()> {
         wave.registers.insert(gpu.register_named(name)?, bytes(dwords));
         Ok(())

@@ -17,6 +17,7 @@ use crate::json::{document_schema, finding_schema};
 /// assert!(schema.contains("https://json-schema.org/draft/2020-12/schema"));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Schema {
     /// The schema of a [description](crate::json).
     Description,

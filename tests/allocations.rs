@@ -40,7 +40,8 @@ fn locations_without_composites_are_found_without_allocation() {
     let target = Target::x86_64();
     let encoding = Encoding::new(8, Dialect::Llvm);
     let context = Context::new(encoding, &target);
-    let mut machine = Snapshot { lane: Some(0), ..Snapshot::default() };
+    let mut machine = Snapshot::default();
+    machine.lane = Some(0);
     for reg in 0..8 {
         machine.registers.insert(Reg(reg), 0x1000u64.to_le_bytes().to_vec());
     }

@@ -3,7 +3,7 @@
 //! Each is read, printed, evaluated, diagnosed, measured and compared with its description.
 
 use crate::common::cases::{Random, cases};
-use crate::common::cubin;
+use crate::common::{cubin, with};
 
 use std::time::Instant;
 
@@ -25,7 +25,11 @@ fn use_up(bytes: &[u8], module: &Module, uses: &mut Uses) {
     let Ok(object) = Object::read(bytes) else { return };
     uses[0] += 1;
     let Ok(dwarf) = Dwarf::read(&object) else { return };
-    let text = dump(&object, &dwarf, None, DumpOptions { verbose: true });
+    let text = dump(&object, &dwarf, None, {
+        let mut options = DumpOptions::default();
+        options.verbose = true;
+        options
+    });
     assert!(text.len() < 64 * bytes.len() + 65536, "the dump has {} bytes", text.len());
     uses[1] += 1;
     uses[2] += u64::from(evaluated(&object, &dwarf, module).is_some());
@@ -35,7 +39,10 @@ fn use_up(bytes: &[u8], module: &Module, uses: &mut Uses) {
 fn evaluated(object: &Object<'_>, dwarf: &Dwarf<'_>, module: &Module) -> Option<()> {
     let map = RegisterMap::read(object).ok()?;
     let info = DebugInfo::new(dwarf);
-    let machine = Snapshot { lane: Some(3), lanes: Some(32), ..Snapshot::default() };
+    let machine = with::<Snapshot>(|machine| {
+        machine.lane = Some(3);
+        machine.lanes = Some(32);
+    });
     let mut start = object.symbol("k").map_or(0, |symbol| symbol.address);
     for _ in 0..8 {
         let mapped = map.at(object, start);
@@ -43,7 +50,7 @@ fn evaluated(object: &Object<'_>, dwarf: &Dwarf<'_>, module: &Module) -> Option<
         let registers = PtxRegisters::new(&machine, module.target(), function, by);
         for entry in dwarf.entries().filter(|entry| Entry::name(*entry).is_some()) {
             let encoding = entry.unit().encoding;
-            let context = Context { unit: entry.unit().offset, ..Context::new(encoding, module.target()) };
+            let context = Context::new(encoding, module.target()).with_unit(entry.unit().offset);
             let machine = WithDebugInfo::new(&info, &registers, context);
             if let Ok(location) = Evaluator::new().variable_location(info.body(entry), &machine, &context) {
                 let _ = read_bits(&location, 32, &machine);

@@ -11,6 +11,7 @@ use eitri::read::{Dwarf, Entry, Object};
 use eitri::{lint, report, stats};
 
 use crate::common::cases::{Random, cases};
+use crate::common::with;
 
 /// Uses an object; also the members of a container, except those that are in the original.
 fn use_up(bytes: &[u8], known: &[ContainerMember<'_>]) -> bool {
@@ -18,7 +19,7 @@ fn use_up(bytes: &[u8], known: &[ContainerMember<'_>]) -> bool {
         let changed = all.iter().filter(|one| !known.contains(one));
         return changed.filter_map(|one| one.bytes.as_deref()).all(|bytes| use_up(bytes, &[]));
     }
-    let fold = lint::LintOptions { fold: true, ..lint::LintOptions::default() };
+    let fold = with::<lint::LintOptions>(|options| options.fold = true);
     let all = lint::lint(bytes, &lint::LintOptions::default());
     let folded = lint::lint(bytes, &fold);
     assert_eq!(all.is_ok(), folded.is_ok());

@@ -1,6 +1,7 @@
 //! The promise: the direct execution of common operations gives the results of the evaluator's general rules, which a
 //! traced evaluation uses alone.
 
+use crate::common::with;
 use eitri::eval::{
     BaseType, Caller, Context, Element, Evaluator, ExpressionSite, Layout, Limits, Location, Machine,
     OwnedBody, ResultKind, Snapshot, SpaceLayout, TypeEncoding,
@@ -95,7 +96,10 @@ fn machine(address_bytes: u8, big_endian: bool) -> Snapshot {
         let bytes = to.to_le_bytes()[..address_bytes.into()].to_vec();
         if big_endian { bytes.into_iter().rev().collect() } else { bytes }
     };
-    let mut machine = Snapshot { big_endian, pc: Some(0x10), ..Snapshot::default() };
+    let mut machine = with::<Snapshot>(|machine| {
+        machine.big_endian = big_endian;
+        machine.pc = Some(0x10);
+    });
     for reg in 0..4u64 {
         machine.registers.insert(Reg(reg), (START + reg * 0x40).to_le_bytes().to_vec());
     }
@@ -164,10 +168,10 @@ proptest! {
         let bits = u32::from(address_bytes) * 8;
         let per = if shared { Per::Process } else { Per::Lane };
         let target = layout(if fits { bits } else { 24 }, per);
-        let encoding = Encoding { big_endian: code_big_endian, ..Encoding::new(address_bytes, dialect) };
+        let encoding = Encoding::new(address_bytes, dialect).with_big_endian(code_big_endian);
         let place = if cfi { ExpressionSite::Cfi } else { ExpressionSite::Location };
-        let context = Context { frame: frame.into(), kind, place, ..Context::new(encoding, &target) };
-        let limits = Limits { steps, depth, stack, parts };
+        let context = Context::new(encoding, &target).with_frame(frame.into()).with_kind(kind).with_place(place);
+        let limits = { let mut limits = Limits::default(); limits.steps = steps; limits.depth = depth; limits.stack = stack; limits.parts = parts; limits };
         let mut evaluator = Evaluator::new().with_limits(limits);
         let quick = evaluator.evaluate(&expr, &machine, &context);
         let long = evaluator.traced(&expr, &machine, &context, &mut |_| ());
@@ -199,7 +203,7 @@ proptest! {
     ) {
         let (target, machine) = (layout(64, Per::Process), machine(8, false));
         let encoding = Encoding::new(8, Dialect::Dwarf5);
-        let context = Context { kind, ..Context::new(encoding, &target) };
+        let context = Context::new(encoding, &target).with_kind(kind);
         for end in 0..=expr.len() {
             let expr = &expr[..end];
             for steps in 0..60 {
@@ -216,7 +220,7 @@ proptest! {
 fn faults_of_common_operations_name_their_operation() {
     let target = layout(64, Per::Process);
     let encoding = Encoding::new(8, Dialect::Dwarf5);
-    let context = Context { kind: ResultKind::Value, ..Context::new(encoding, &target) };
+    let context = Context::new(encoding, &target).with_kind(ResultKind::Value);
     let machine = machine(8, false);
     let value = |expr: &[u8]| Evaluator::new().value(expr, &machine, &context);
     let place = |expr: &[u8]| {
@@ -244,7 +248,7 @@ fn common_operations_use_the_encoding() {
     let target = layout(64, Per::Process);
     let eight = Encoding::new(8, Dialect::Dwarf5);
     let value = |expr: &[u8], encoding| {
-        let context = Context { kind: ResultKind::Value, ..Context::new(encoding, &target) };
+        let context = Context::new(encoding, &target).with_kind(ResultKind::Value);
         Evaluator::new().value(expr, &machine(8, false), &context).map(|it| it.as_u64())
     };
     // lit0; not.
@@ -253,7 +257,7 @@ fn common_operations_use_the_encoding() {
     }
     // const2u 0x0102, in either order of bytes; an operation that only the general rules execute: convert to generic.
     for (big_endian, number) in [(false, 0x0201), (true, 0x0102)] {
-        assert_eq!(value(&[0x0a, 1, 2, 0xa8, 0], Encoding { big_endian, ..eight }), Ok(Some(number)));
+        assert_eq!(value(&[0x0a, 1, 2, 0xa8, 0], eight.with_big_endian(big_endian)), Ok(Some(number)));
     }
 }
 

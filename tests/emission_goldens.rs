@@ -101,9 +101,22 @@ pub fn module(target: Target) -> eitri::Result<Module> {
     m.inlined_variable(inlined, of)?.live(0x20..0x24, Loc::register(first))?;
     for row in [
         LineTableRow::new(0, file, 2),
-        LineTableRow { is_prologue_end: true, ..LineTableRow::new(4, file, 3).column(3) },
-        LineTableRow { is_stmt: false, discriminator: 2, ..LineTableRow::new(0x20, header, 2).column(7) },
-        LineTableRow { is_epilogue_begin: true, ..LineTableRow::new(0x38, file, 300) },
+        {
+            let mut row = LineTableRow::new(4, file, 3).column(3);
+            row.is_prologue_end = true;
+            row
+        },
+        {
+            let mut row = LineTableRow::new(0x20, header, 2).column(7);
+            row.is_stmt = false;
+            row.discriminator = 2;
+            row
+        },
+        {
+            let mut row = LineTableRow::new(0x38, file, 300);
+            row.is_epilogue_begin = true;
+            row
+        },
     ] {
         m.row(twice, row)?;
     }
@@ -145,7 +158,11 @@ fn object(target: &Target, consumer: &Consumer) -> Vec<u8> {
 
 fn text_of(object: &[u8], target: &Target) -> String {
     let mut text = Vec::new();
-    let options = DumpOptions { verbose: true };
+    let options = {
+        let mut options = DumpOptions::default();
+        options.verbose = true;
+        options
+    };
     print_to(&mut text, object, None, Some(target), Dialect::Dwarf5, options).unwrap();
     String::from_utf8(text).unwrap()
 }

@@ -1097,10 +1097,11 @@ fn throw(c: &mut Choices<'_>, ids: &Ids, m: &mut Builder) -> Result<()> {
         14 => drop(m.block(scope, &[pcs(c), pcs(c)])?),
         15 => drop(m.inlined(scope, function, &[pcs(c)], line)?),
         16 => drop(m.inlined_variable(scope, variable)?.live(pcs(c), any_loc(c, ids, 3))?),
-        17 => m.row(
-            function,
-            LineTableRow { pc: c.number() % 0x60, ..LineTableRow::new(0, file, c.number() as u32) },
-        )?,
+        17 => m.row(function, {
+            let mut row = LineTableRow::new(0, file, c.number() as u32);
+            row.pc = c.number() % 0x60;
+            row
+        })?,
         18 => drop(m.procedure(unit, &any_loc(c, ids, 3))?),
         19 => drop(m.constant(scope, name, ty, &vec![1; c.below(9)])?),
         20 => drop(m.parameter(function, name, ty)?.live(pcs(c), any_loc(c, ids, 3))?),

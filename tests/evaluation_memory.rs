@@ -62,7 +62,8 @@ fn many_ends(count: u64) -> Vec<LocationListEntry<'static>> {
 fn expressions_stay_within_memory() {
     let target = Target::x86_64();
     let context = Context::new(ENCODING, &target);
-    let mut machine = Snapshot { pc: Some(0), ..Snapshot::default() };
+    let mut machine = Snapshot::default();
+    machine.pc = Some(0);
     let mut evaluator = Evaluator::new();
 
     // The complete location would take some gigabytes as a message.

@@ -1,7 +1,7 @@
 //! The promise: addresses are relocated by the load bias, constants are not: computed by hand, compared with gdb, and
 //! in linked files.
 
-use crate::common::tools;
+use crate::common::{tools, with};
 
 use eitri::build::Builder;
 use eitri::emit::elf::{ObjectCode, new_object};
@@ -21,12 +21,11 @@ const LLD: Tool = Tool::new("ld.lld-19", "lld-19");
 #[test]
 fn addresses_move_and_constants_do_not() {
     let target = Target::x86_64();
-    let machine = Snapshot {
-        load_bias: 0x7000,
-        debug_addr: vec![0x10, u64::MAX - 0xff],
-        pc: Some(0x1004),
-        ..Snapshot::default()
-    };
+    let machine = with::<Snapshot>(|machine| {
+        machine.load_bias = 0x7000;
+        machine.debug_addr = vec![0x10, u64::MAX - 0xff];
+        machine.pc = Some(0x1004);
+    });
     let encoding = Encoding::new(8, Dialect::Dwarf5);
     for (expr, expected) in [
         ("addr 0x10", "mem:0:0x7010"),
@@ -73,9 +72,8 @@ fn evaluated(bytes: &[u8]) -> u64 {
     let info = DebugInfo::new(&dwarf);
     let target = Target::x86_64();
     let unit = entry.unit();
-    let machine = Snapshot { load_bias: BIAS, ..Snapshot::default() };
-    let context =
-        Context { unit: unit.offset, kind: ResultKind::Value, ..Context::new(unit.encoding, &target) };
+    let machine = with::<Snapshot>(|machine| machine.load_bias = BIAS);
+    let context = Context::new(unit.encoding, &target).with_unit(unit.offset).with_kind(ResultKind::Value);
     let machine = WithDebugInfo::new(&info, &machine, context);
     let address = Evaluator::new().location(expr, &machine, &context).expect("a location");
     address.default_address().expect("an address")

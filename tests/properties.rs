@@ -40,8 +40,7 @@ struct Found {
 /// Reads all contents.
 fn walk(module: &Module, lowered: &Lowered, consumer: &Consumer) -> Result<Found, gimli::Error> {
     let target = module.target();
-    let encoding =
-        Encoding { big_endian: target.is_big_endian(), ..consumer.encoding(target.address_bytes()) };
+    let encoding = consumer.encoding(target.address_bytes()).with_big_endian(target.is_big_endian());
     let linked = common::link(&lowered.sections, target, address);
     let dwarf = common::reader(&linked);
     let mut found = Found::default();

@@ -3,6 +3,7 @@
 
 use crate::common;
 
+use crate::common::with;
 use eitri::build::{Builder, DataMember};
 use eitri::check::CheckReport;
 use eitri::emit::ptx::{self, Existing, PtxAttachOptions};
@@ -22,7 +23,7 @@ fn target() -> Target {
 /// Adds the debug information of a module to a text.
 fn attached(text: &str, module: &Module, policy: Policy) -> eitri::Result<(String, Lowered)> {
     let written = lower(module, &Consumer::cuda_gdb(), policy)?;
-    let how = PtxAttachOptions { lines: written.lines.as_ref(), ..PtxAttachOptions::default() };
+    let how = with::<PtxAttachOptions>(|options| options.lines = written.lines.as_ref());
     Ok((ptx::attach(text, module.target(), &written.sections, &how)?, written))
 }
 
@@ -127,7 +128,7 @@ proptest! {
         let report = check(&written, &module, &lowered).expect("a report");
         prop_assert!(report.is_clean(), "{}\n{}", report, written);
         // Replacing gives the same text again.
-        let how = PtxAttachOptions { existing: Existing::Replace, lines: lowered.lines.as_ref() };
+        let how = { let mut options = PtxAttachOptions::default(); options.existing = Existing::Replace; options.lines = lowered.lines.as_ref(); options };
         let again = ptx::attach(&written, module.target(), &lowered.sections, &how).expect("a text");
         prop_assert_eq!(again, written);
     }
@@ -168,7 +169,7 @@ fn labels_are_only_where_something_begins_or_ends() {
 fn rows_alone_have_neither_sections_nor_the_option() {
     let (plain, module) = sample();
     let written = lower(&module, &Consumer::cuda_gdb(), Policy::Strict).expect("sections");
-    let how = PtxAttachOptions { lines: written.lines.as_ref(), ..PtxAttachOptions::default() };
+    let how = with::<PtxAttachOptions>(|options| options.lines = written.lines.as_ref());
     let rows = ptx::attach(&plain, module.target(), &[], &how).expect("a text");
     assert!(!rows.contains(".debug_info") && !rows.contains(", debug"), "{rows}");
     assert!(rows.contains(".loc\t1 1 0, function_name $L__eitri_names+0, inlined_at 1 7 3"), "{rows}");

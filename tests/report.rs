@@ -1,7 +1,7 @@
 //! The promise: `report` makes one page that shows each location, its meaning and its findings, in a browser that is
 //! driven by mouse and keys. The page sends no request, prints no message, and takes every name as text.
 
-use crate::common::tools;
+use crate::common::{tools, with};
 
 use std::path::Path;
 
@@ -25,7 +25,7 @@ fn object(name: &str) -> Vec<u8> {
 }
 
 fn page(name: &str) -> String {
-    report(&object(name), &ReportOptions { name, ..ReportOptions::default() }).expect("a page")
+    report(&object(name), &with::<ReportOptions>(|options| options.name = name)).expect("a page")
 }
 
 /// Asks the browser about a page; `None` without a browser. The page has no message and sends no request.
@@ -81,7 +81,7 @@ fn made_page(name: &str) -> String {
     let written = lower(&module, &Consumer::llvm(), Policy::Partial).expect("it is lowered");
     let code = ObjectCode::text([0, 0, 0x80, 0xbf].repeat(8)).with_function("f", 0, 0x20);
     let object = new_object(module.target(), &code, &written.sections).expect("an object");
-    report(&object, &ReportOptions { name, ..ReportOptions::default() }).expect("a page")
+    report(&object, &with::<ReportOptions>(|options| options.name = name)).expect("a page")
 }
 
 /// No byte of a name is markup, in the file or after the script has run.
@@ -278,7 +278,7 @@ fn large(variables: u64, entries: u64) -> Vec<u8> {
 #[test]
 fn a_large_kernel_has_a_small_page_of_which_the_seen_part_is_drawn() {
     let object = large(2000, 20_000);
-    let page = report(&object, &ReportOptions { name: "large", ..ReportOptions::default() }).expect("a page");
+    let page = report(&object, &with::<ReportOptions>(|options| options.name = "large")).expect("a page");
     let read = eitri::read::Object::read(&object).expect("an object");
     let debug: u64 =
         read.sections().iter().filter(|one| one.name.starts_with(".debug")).map(|one| one.size).sum();
@@ -309,8 +309,7 @@ fn split_units_are_shown() {
             let read = |name: &str| Ok((name.to_string(), std::fs::read(folder.path().join(name))?));
             let find = |all: &[Skeleton<'_>]| all.iter().map(|one| read(one.dwo_name)).collect();
             let page = |bytes: &[u8], options: &ReportOptions<'_>| report(bytes, options).expect("a page");
-            let with =
-                page(&split, &ReportOptions { split: SplitFiles::new(&find), ..ReportOptions::default() });
+            let with = page(&split, &with::<ReportOptions>(|options| options.split = SplitFiles::new(&find)));
             assert!(with.contains("found"), "{} {version}", tool.name);
             let without = page(&split, &ReportOptions::default());
             assert!(without.len() < with.len(), "{} {version}", tool.name);
@@ -350,6 +349,6 @@ fn findings_are_at_their_own_variables() {
     let (Some(whole), Some(split)) = (linked(&[]), linked(&["-gsplit-dwarf"])) else { return };
     let read = |name: &str| Ok((name.to_string(), std::fs::read(folder.path().join(name))?));
     let find = |all: &[Skeleton<'_>]| all.iter().map(|one| read(one.dwo_name)).collect();
-    let with = report(&split, &ReportOptions { split: SplitFiles::new(&find), ..ReportOptions::default() });
+    let with = report(&split, &with::<ReportOptions>(|options| options.split = SplitFiles::new(&find)));
     assert_eq!(with.expect("a page"), report(&whole, &ReportOptions::default()).expect("a page"));
 }

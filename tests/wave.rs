@@ -5,6 +5,7 @@ use crate::common;
 use std::borrow::Cow;
 use std::cell::Cell;
 
+use crate::common::with;
 use eitri::eval::{
     BaseType, Bits, Body, Caller, Context, Element, Evaluator, ExpressionSite, Fault, InLane, LaneBits,
     Limits, Location, LocationListEntry, Machine, OwnedBody, ResultKind, Snapshot, TypeEncoding, Unavailable,
@@ -22,7 +23,7 @@ fn draft() -> Encoding {
     let unassigned = OperationName::ALL.iter().filter(|name| name.row().six == Opcode::Unassigned);
     let free = (0xac..=0xaf).chain(0xb1..=0xdd);
     let draft = unassigned.zip(free).fold(DraftCodes::NONE, |draft, (&name, code)| draft.with(name, code));
-    Encoding { draft, ..Encoding::new(8, Dialect::Dwarf6) }
+    Encoding::new(8, Dialect::Dwarf6).with_draft(draft)
 }
 
 fn target(wave: u32) -> Target {
@@ -37,7 +38,10 @@ fn bytes(expr: &str, encoding: Encoding, target: &Target) -> Vec<u8> {
 /// A wave with different bytes in the vector registers v0 to v3, and with memory per lane. Entries that expressions
 /// refer to depend on the lane.
 fn machine(target: &Target, lanes: u64, frame_base: &str) -> Snapshot {
-    let mut machine = Snapshot { lanes: Some(lanes), pc: Some(0x1000), ..Snapshot::default() };
+    let mut machine = with::<Snapshot>(|machine| {
+        machine.lanes = Some(lanes);
+        machine.pc = Some(0x1000);
+    });
     let first = target.register_named("v0").unwrap();
     for reg in 0..4 {
         let bytes =
@@ -321,13 +325,15 @@ fn expression(choices: &[u16], encoding: Encoding, target: &Target) -> Vec<u8> {
 }
 
 fn limits() -> impl Strategy<Value = Limits> {
-    let some = (1u64..60, 0u32..4, 1u32..12, 1u32..40).prop_map(|(steps, depth, stack, parts)| Limits {
-        steps,
-        depth,
-        stack,
-        parts,
+    let some = (1u64..60, 0u32..4, 1u32..12, 1u32..40).prop_map(|(steps, depth, stack, parts)| {
+        let mut limits = Limits::default();
+        limits.steps = steps;
+        limits.depth = depth;
+        limits.stack = stack;
+        limits.parts = parts;
+        limits
     });
-    prop_oneof![4 => Just(Limits { steps: 400, ..Limits::default() }), 1 => some]
+    prop_oneof![4 => Just(with::<Limits>(|limits| limits.steps = 400)), 1 => some]
 }
 
 proptest! {
@@ -358,7 +364,7 @@ proptest! {
             machine.lanes = Some(20);
         }
         let initial = [Element::Location(Location::register(Reg(32), 32))];
-        let context = Context { kind, place, initial: &initial, ..Context::new(encoding, &target) };
+        let context = Context::new(encoding, &target).with_kind(kind).with_place(place).with_initial(&initial);
         let mut evaluator = Evaluator::new().with_limits(limits);
         let mut wave = evaluator.wave(&expr, lanes, &machine, &context);
         prop_assert_eq!(wave.lanes(), lanes);
@@ -391,8 +397,8 @@ proptest! {
         let mut machine = machine(&target, 32, FRAME_BASES[0]);
         machine.pc = pc;
         let initial = [Element::Location(Location::register(Reg(32), 32))];
-        let context = Context { initial: &initial, ..Context::new(encoding, &target) };
-        let mut evaluator = Evaluator::new().with_limits(Limits { depth, ..Limits::default() });
+        let context = Context::new(encoding, &target).with_initial(&initial);
+        let mut evaluator = Evaluator::new().with_limits(with::<Limits>(|limits| limits.depth = depth));
         let mut wave = evaluator.wave_body(Body::List(&entries), u64::from(u32::MAX), &machine, &context);
         assert_same(&mut wave, u32::MAX.into(), |lane| {
             machine.lane = Some(lane.into());

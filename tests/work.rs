@@ -1,5 +1,6 @@
 //! Property under test: work grows at most linearly with the size of the description.
 
+use crate::common::with;
 use eitri::build::Builder;
 use eitri::check::FindingKind;
 use eitri::dump::{DumpOptions, dump};
@@ -111,10 +112,10 @@ fn files_of_split_units() {
             Ok(files.iter().map(|(name, bytes)| (name.to_string(), bytes.clone())).collect())
         };
         let split = SplitFiles::new(&find);
-        let lint = lint(&object, &lint::LintOptions { split, ..Default::default() }).unwrap();
-        let stats = stats(&object, &stats::StatsOptions { split, ..Default::default() }).unwrap();
+        let lint = lint(&object, &with::<lint::LintOptions>(|options| options.split = split)).unwrap();
+        let stats = stats(&object, &with::<stats::StatsOptions>(|options| options.split = split)).unwrap();
         assert_eq!((lint.functions, stats.functions.len()), (count as usize, count as usize));
-        report(&object, &report::ReportOptions { split, ..Default::default() }).unwrap();
+        report(&object, &with::<report::ReportOptions>(|options| options.split = split)).unwrap();
     });
 }
 
@@ -193,10 +194,10 @@ fn registers_in_registers() {
         }
         let fde = [[0; 4], 0x1000u32.to_le_bytes(), [0; 4], [8, 0, 0, 0], [0; 4]].concat();
         let section = [&(cie.len() as u32).to_le_bytes()[..], &cie, &20u32.to_le_bytes(), &fde].concat();
-        let sections = Sections { debug_frame: &section, ..Sections::default() };
+        let sections = with::<Sections>(|sections| sections.debug_frame = &section);
         let encoding = Encoding::new(8, Dialect::Llvm);
         let frames = [Frames::read(&sections, FrameSection::Debug, encoding).unwrap()];
-        let machine = Snapshot { pc: Some(0x1004), ..Snapshot::default() };
+        let machine = with::<Snapshot>(|machine| machine.pc = Some(0x1004));
         let stack = CallStack::new(&machine, &frames, &target);
         let frame = stack.innermost().unwrap();
         for number in 0..count {
@@ -602,12 +603,12 @@ fn unwind(count: u64, rule: &[u8], ask: impl Fn(&CallStack<'_, '_>)) {
     let rows: Vec<u8> = (0..count).flat_map(|number| [0x41, 0x0e, 8 + 8 * (number % 2) as u8]).collect();
     let code = [start.to_le_bytes(), (count + 8).to_le_bytes()].concat();
     let section = [cie, entry(0, &[code, rows].concat())].concat();
-    let sections = Sections { debug_frame: &section, ..Sections::default() };
+    let sections = with::<Sections>(|sections| sections.debug_frame = &section);
     let encoding = Encoding::new(8, Dialect::Dwarf5);
     let frames = [Frames::read(&sections, FrameSection::Debug, encoding).unwrap()];
     let target = Target::x86_64();
     let pc = start + count;
-    let mut machine = Snapshot { pc: Some(pc), ..Snapshot::default() };
+    let mut machine = with::<Snapshot>(|machine| machine.pc = Some(pc));
     machine.registers.insert(Reg(7), 0x10000u64.to_le_bytes().to_vec());
     machine.registers.insert(Reg(3), vec![0; 8]);
     let words: Vec<u8> = (0..2 * count + 4).flat_map(|_| (pc + 1).to_le_bytes()).collect();

@@ -60,6 +60,6 @@ impl Machine for Stopped {
     }
 
     fn frame_base(&self, _frame: u32) -> Option<ReferencedEntry<'_>> {
-        Some(ReferencedEntry { body: Body::Expression(FRAME_BASE), unit: 0, encoding: None })
+        Some(ReferencedEntry::new(Body::Expression(FRAME_BASE), 0, None))
     }
 }

@@ -216,7 +216,7 @@ impl ArgumentBuilder<'_> {
                 "argument is for a variable that is not a parameter of the callee",
             );
             let variable = module.at_variable(parameter, None).variable;
-            return Err(error.or_at(crate::error::At { variable, ..context() }));
+            return Err(error.or_at(context().with(|at| at.variable = variable)));
         }
         let bits = module.types[variable.ty].value_bits;
         let unit = module.scopes[variable.scope].unit;

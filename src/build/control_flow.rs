@@ -25,6 +25,7 @@ pub struct MaskId(pub(crate) usize);
 
 /// What an instruction does to EXEC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ExecWrite {
     /// Saves EXEC to the mask. From there on, the mask's inactive lanes wait.
     Save(MaskId),
@@ -549,5 +550,5 @@ impl Stretches {
 }
 
 fn at_pcs(error: Error, pcs: Option<Range<u64>>) -> Error {
-    error.or_at(At { pcs, ..At::default() })
+    error.or_at(At::new(|at| at.pcs = pcs))
 }

@@ -198,10 +198,9 @@ impl FunctionBuilder<'_> {
         let variable = &module.variables[parameter];
         if variable.scope != scope || variable.kind != VariableKind::Parameter {
             let error = crate::Error::bad_argument("object pointer is not a parameter of the function");
-            return Err(error.or_at(crate::error::At {
-                variable: module.at_variable(parameter, None).variable,
-                ..module.at_scope(scope)
-            }));
+            return Err(error.or_at(
+                module.at_scope(scope).with(|at| at.variable = module.at_variable(parameter, None).variable),
+            ));
         }
         self.data().object_pointer = Some(parameter);
         Ok(self)

@@ -104,7 +104,7 @@ impl LanesBuilder<'_> {
             })
             .map_err(|error| {
                 let region = scope.map(|_| module.region_text(region));
-                error.or_at(At { region, ..module.at_scope(self.scope) })
+                error.or_at(module.at_scope(self.scope).with(|at| at.region = region))
             })?;
         self.around = Some(region);
         Ok(self)
@@ -202,10 +202,11 @@ impl LanesBuilder<'_> {
         let id = self.builder.module.lanes.regions.next_key();
         let scope = self.scope;
         let name = format!("{id} ({}, {:#x}..{:#x})", kind.name(), pcs.start, pcs.end);
-        let context = |module: &Module, pcs: &Range<u64>| At {
-            region: Some(name.clone()),
-            pcs: Some(pcs.clone()),
-            ..module.at_scope(scope)
+        let context = |module: &Module, pcs: &Range<u64>| {
+            module.at_scope(scope).with(|at| {
+                at.region = Some(name.clone());
+                at.pcs = Some(pcs.clone());
+            })
         };
         let module = &self.builder.module;
         let size = self.size();
@@ -257,7 +258,7 @@ impl LanesBuilder<'_> {
     pub fn whole_wave(&mut self, pcs: Range<u64>, mask: &Loc) -> Result<&mut Self> {
         let mask = self.pcs(&pcs).and_then(|()| self.mask(&pcs, mask));
         let mask = mask.map_err(|error| {
-            error.or_at(At { pcs: Some(pcs), ..self.builder.module.at_scope(self.scope) })
+            error.or_at(self.builder.module.at_scope(self.scope).with(|at| at.pcs = Some(pcs)))
         })?;
         self.builder.module.lanes.whole_waves.push(WholeWave { function: self.function, mask });
         Ok(self)
@@ -369,7 +370,7 @@ pub(super) fn check(module: &Module) -> Result<(), Wrong> {
             let pcs = module.region(region).pcs();
             let Region { end, waits_at, scope, .. } = *module.region(region);
             if u64::from(end.max(waits_at.saturating_add(1))) > function.bytes {
-                let context = At { region: Some(module.region_text(region)), ..module.at_scope(scope) };
+                let context = module.at_scope(scope).with(|at| at.region = Some(module.region_text(region)));
                 return Err(Error::new(ErrorKind::OutsideFunction { size: function.bytes })
                     .or_at(context)
                     .into());
@@ -383,11 +384,10 @@ pub(super) fn check(module: &Module) -> Result<(), Wrong> {
                 let other = around.or(module.region(region).parent);
                 let other = other.map_or(0..0, |other| module.region(other).pcs());
                 let kind = ErrorKind::OverlappingRanges { kind: Ranges::Region, other };
-                let error = Error::new(kind).or_at(At {
-                    region: Some(module.region_text(region)),
-                    pcs: Some(pcs),
-                    ..module.at_scope(scope)
-                });
+                let error = Error::new(kind).or_at(module.at_scope(scope).with(|at| {
+                    at.region = Some(module.region_text(region));
+                    at.pcs = Some(pcs);
+                }));
                 return Err(Wrong::with(error, Blame::Region(region)));
             }
             open.push(region);
@@ -395,7 +395,7 @@ pub(super) fn check(module: &Module) -> Result<(), Wrong> {
         if let Some(last) =
             module.whole_waves(id).iter().find(|whole_wave| whole_wave.mask.pcs().end > function.bytes)
         {
-            let context = At { pcs: Some(last.mask.pcs()), ..module.at_scope(function.scope) };
+            let context = module.at_scope(function.scope).with(|at| at.pcs = Some(last.mask.pcs()));
             return Err(Error::new(ErrorKind::OutsideFunction { size: function.bytes })
                 .or_at(context)
                 .into());
@@ -405,7 +405,7 @@ pub(super) fn check(module: &Module) -> Result<(), Wrong> {
             let second = pair[1].mask.pcs();
             if second.start < first.end {
                 let kind = ErrorKind::OverlappingRanges { kind: Ranges::WholeWave, other: first };
-                let context = At { pcs: Some(second.clone()), ..module.at_scope(function.scope) };
+                let context = module.at_scope(function.scope).with(|at| at.pcs = Some(second.clone()));
                 let blame = Blame::WholeWave(id, second);
                 return Err(Wrong::with(Error::new(kind).or_at(context), blame));
             }

@@ -185,7 +185,7 @@ impl Builder {
             let error =
                 crate::Error::new(ErrorKind::OutsideScope { kind: Enclosed::EntryPc, code: own.to_vec() });
             return Err(
-                error.or_at(At { pcs: Some(pc..pc.saturating_add(1)), ..self.module.at_scope(scope) })
+                error.or_at(self.module.at_scope(scope).with(|at| at.pcs = Some(pc..pc.saturating_add(1))))
             );
         }
         self.module.scopes[scope].entry_pc = Some(pc);
@@ -241,7 +241,7 @@ impl Builder {
 
     /// Rejects a pc at which no instruction in the scope's function can begin.
     pub(super) fn instruction_pc(&self, scope: ScopeId, pc: u64) -> Result<()> {
-        let context = || At { pcs: Some(pc..pc.saturating_add(1)), ..self.module.at_scope(scope) };
+        let context = || self.module.at_scope(scope).with(|at| at.pcs = Some(pc..pc.saturating_add(1)));
         let Some(function) = self.module.function_of(scope) else {
             return Err(
                 crate::Error::bad_argument("scope with a pc is outside all functions").or_at(context())
@@ -262,7 +262,8 @@ impl Builder {
     ) -> Result<ScopeId> {
         let parent = parent.scope(&self.module)?;
         self.not_in_type(parent, "code")?;
-        let context = |module: &Module, pcs: Range<u64>| At { pcs: Some(pcs), ..module.at_scope(parent) };
+        let context =
+            |module: &Module, pcs: Range<u64>| module.at_scope(parent).with(|at| at.pcs = Some(pcs));
         let size =
             self.module.function_of(parent).map_or(0, |function| self.module.functions[function].bytes);
         // Blocks without pcs do not limit the code inside them.

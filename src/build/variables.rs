@@ -120,10 +120,11 @@ impl Builder {
         let is_inlined = |body| function.is_some_and(|function| body == (function, true));
         if !is_code || !self.body(scope).is_some_and(is_inlined) {
             let what = "variable instance is not in an inlined call of the variable's function";
-            return Err(crate::Error::bad_argument(what).or_at(crate::error::At {
-                variable: self.module.at_variable(origin, None).variable,
-                ..self.module.at_scope(scope)
-            }));
+            return Err(crate::Error::bad_argument(what).or_at(
+                self.module
+                    .at_scope(scope)
+                    .with(|at| at.variable = self.module.at_variable(origin, None).variable),
+            ));
         }
         self.new_variable(scope, None, ty, kind, Some(origin))
     }
@@ -170,7 +171,7 @@ impl Builder {
         let unit = self.module.scopes[scope].unit;
         if self.module.types.get(ty).is_none_or(|ty| ty.unit != unit) {
             let at = self.module.at_scope(scope);
-            let at = crate::error::At { variable: name.map(Into::into), ..at };
+            let at = at.with(|at| at.variable = name.map(Into::into));
             return Err(crate::Error::new(self.module.unknown_in(ty, " of this unit")).or_at(at));
         }
         let name = name.filter(|name| !name.is_empty()).map(|name| self.name(name)).transpose();

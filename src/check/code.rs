@@ -33,7 +33,7 @@ pub(super) fn is_there(module: &Module, object: &Object<'_>, function: FunctionI
     let Some(address) = data.address else { return Ok(()) };
     let wrong = |section: Option<&ElfSection<'_>>, what: String| {
         let section = section.map(|section| section.name.clone().into_owned());
-        Err(Error::bad_argument(what).or_at(At { section, ..module.at_scope(data.scope) }))
+        Err(Error::bad_argument(what).or_at(module.at_scope(data.scope).with(|at| at.section = section)))
     };
     let (start, section, what) = match address {
         Address::Symbol(symbol, by) => {

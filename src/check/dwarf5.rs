@@ -18,7 +18,7 @@ pub(super) fn check_form<'a, 'o>(meanings: &mut Meanings<'_, 'a, 'o>, place: Pla
     if consumer.expressions.dialect != Dialect::Dwarf5 || has_raw(meanings, place) {
         return;
     }
-    let encoding = Encoding { dialect: Dialect::Dwarf5, ..place.entry.unit().encoding };
+    let encoding = place.entry.unit().encoding.with_dialect(Dialect::Dwarf5);
     let problem = |expr: &[u8]| problem_for(Some(consumer), expr, encoding);
     report_first_problem(meanings, place, "an expression of DWARF 5", problem);
 }

@@ -74,7 +74,7 @@ pub(super) fn compare_in_function<'a, 'o>(
             Err((kind, expected, found)) => {
                 // A difference at the first pc is reported for the whole function.
                 let pcs = (pc != described.pc).then(|| pc..pc + 1);
-                let site = At { pcs, ..at.clone() };
+                let site = at.clone().with(|at| at.pcs = pcs);
                 return meanings.report.find(
                     kind,
                     site,
@@ -132,7 +132,7 @@ pub(super) fn same_expression<'a, 'o>(
     };
     // The evaluator accepts more than DWARF 5, so that a result alone proves nothing here.
     if meanings.described.consumer.expressions.dialect == Dialect::Dwarf5 {
-        let encoding = Encoding { dialect: Dialect::Dwarf5, ..entry.unit().encoding };
+        let encoding = entry.unit().encoding.with_dialect(Dialect::Dwarf5);
         if let Some(problem) = dwarf5::problem(expr, encoding) {
             return Err((FindingKind::Evaluation, "an expression of DWARF 5".into(), problem));
         }
@@ -302,7 +302,7 @@ pub(super) fn evaluated_at<'a, 'o>(
 ) -> Result<Element, Difference> {
     let unit = entry.unit();
     let target = &meanings.module.target;
-    let context = Context { unit: unit.offset, kind, ..Context::new(unit.encoding, target) };
+    let context = Context::new(unit.encoding, target).with_unit(unit.offset).with_kind(kind);
     let machine = machine_at(meanings, entry, witness, asked);
     let result = meanings.evaluator.borrow_mut().evaluate(expr, &machine, &context);
     result.map_err(|fault| (FindingKind::Evaluation, "an expression".into(), fault_text(meanings, &fault)))

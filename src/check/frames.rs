@@ -178,9 +178,10 @@ fn frames_from<'o>(
     mut found: Vec<&Fde<'o>>,
 ) {
     let module = meanings.module;
-    let site = |function: FunctionId| At {
-        section: Some(frames.section.name().into()),
-        ..module.at_scope(module.function(function).scope)
+    let site = |function: FunctionId| {
+        module
+            .at_scope(module.function(function).scope)
+            .with(|at| at.section = Some(frames.section.name().into()))
     };
     let is_encoded = |&function: &FunctionId| {
         !module.frame(function).is_empty()
@@ -253,7 +254,7 @@ fn more_frames<'o>(meanings: &mut Meanings<'_, '_, 'o>, frames: &Frames<'o>, fde
         match before.filter(|(_, (end, _))| *end > pcs.start) {
             Some((_, &(_, function))) => {
                 let section = Some(frames.section.name().into());
-                let site = At { section, ..module.at_scope(module.function(function).scope) };
+                let site = module.at_scope(module.function(function).scope).with(|at| at.section = section);
                 meanings.report.find(
                     FindingKind::Frame,
                     site,
@@ -335,19 +336,18 @@ fn compare_frame<'o>(meanings: &mut Meanings<'_, '_, 'o>, frame: FrameEntry<'_, 
             frame.frames.section.name(),
             Some(module.at_scope(module.function(frame.function).scope)),
         );
-        let site = At { column: Some(column.name(&module.target)), ..site };
+        let site = site.with(|at| at.column = Some(column.name(&module.target)));
         meanings.report.find(FindingKind::Extra, site, "no rule", "a rule");
     }
 }
 
 fn at_column<'o>(meanings: &Meanings<'_, '_, 'o>, frame: FrameEntry<'_, 'o>, pc: u64, column: Column) -> At {
     let module = meanings.module;
-    At {
-        column: Some(column.name(&module.target)),
-        pcs: Some(pc..pc + 1),
-        section: Some(frame.frames.section.name().into()),
-        ..module.at_scope(module.function(frame.function).scope)
-    }
+    module.at_scope(module.function(frame.function).scope).with(|at| {
+        at.column = Some(column.name(&module.target));
+        at.pcs = Some(pc..pc + 1);
+        at.section = Some(frame.frames.section.name().into());
+    })
 }
 
 /// Compares a column at a pc, in all contents and lanes that it depends on.

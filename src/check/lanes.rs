@@ -117,7 +117,7 @@ pub(super) fn compare_lanes<'a, 'o>(
             check_lane_ranges(meanings, code, &list_bounds(meanings, entry, code.start));
         }
         if let Some((obstacle, pc)) = unproven {
-            let site = At { pcs: Some(pc..pc + 1), ..site.clone() };
+            let site = site.clone().with(|at| at.pcs = Some(pc..pc + 1));
             report_unproven(meanings, Some(obstacle), describe::of_location(attribute).into(), &site);
         }
     }
@@ -182,7 +182,7 @@ fn compare_lanes_at<'a, 'o>(
     let (entries, value) = list;
     // Several locations for one wave would be alternatives; the attribute has one.
     if let (Some(ResolvedValue::LocList(_)), [_, _, ..]) = (value, &entries[..]) {
-        let site = At { pcs: Some(pc..pc + 1), ..meanings.module.at_scope(code.scope) };
+        let site = meanings.module.at_scope(code.scope).with(|at| at.pcs = Some(pc..pc + 1));
         let actual = format!("{} of the list", Count(entries.len(), "entry"));
         let expected = "one location (3.3.5)".into();
         let trace = Vec::new();
@@ -244,7 +244,10 @@ fn lane_difference<'a, 'o>(
 ) -> Option<CheckFinding> {
     let module = meanings.module;
     let region = module.regions_at(code.scope, pc).next().map(|region| module.region_text(region));
-    let site = At { region, pcs: Some(pc..pc + 1), ..module.at_scope(code.scope) };
+    let site = module.at_scope(code.scope).with(|at| {
+        at.region = region;
+        at.pcs = Some(pc..pc + 1);
+    });
     let finding = |kind, lane, expected, found| CheckFinding {
         kind,
         at: site.clone(),
@@ -416,16 +419,16 @@ fn encoded_lanes<'a, 'o>(
     };
     let target = &meanings.module.target;
     let unit = code.entry.unit();
-    let context = Context { unit: unit.offset, ..Context::new(unit.encoding, target) };
+    let context = Context::new(unit.encoding, target).with_unit(unit.offset);
     let witness = Witness { pc: wave.pc, start: Some(code.start), lane: 0, fill: wave.fill };
     let machine = machine_at(meanings, code.entry, witness, asked);
     // The machine has no current lane, as the attribute describes all lanes at once.
     let machine = machine::Stopped { lane: None, patch: Some(&wave.patch), ..machine };
     // Each region's procedure calls the procedure of the region around it. The list calls the first procedure. The
     // last procedure calls a mask that moves, whose location may contain calls, too.
-    let limits = eval::Limits::default();
-    let depth = limits.depth + MAX_NESTED as u32;
-    let mut evaluator = Evaluator::new().all_places().with_limits(eval::Limits { depth, ..limits });
+    let mut limits = eval::Limits::default();
+    limits.depth += MAX_NESTED as u32;
+    let mut evaluator = Evaluator::new().all_places().with_limits(limits);
     let text = |fault: Fault| fault.to_string();
     if is_active {
         let mask = evaluator.active_lanes(body, &machine, &context).map_err(text)?;

@@ -168,7 +168,7 @@ impl Lines<'_, '_> {
             }
             let pc = expected.as_ref().or(actual.as_ref()).map_or(0, |row| row.pc);
             let site =
-                At { pcs: Some(pc..pc.saturating_add(1)), ..module.at_scope(module.function(id).scope) };
+                module.at_scope(module.function(id).scope).with(|at| at.pcs = Some(pc..pc.saturating_add(1)));
             let text = |row: Option<Row<'_>>| row.map_or_else(|| "no row".into(), |row| row.describe());
             return self.report.find(FindingKind::Line, site, text(expected), text(actual));
         }

@@ -255,7 +255,7 @@ fn compare_pair<'a, 'o>(
     // The meaning is prepared once and evaluated at each witness.
     let meaning = meanings.module.meaning(located.place.function, described).ok()?;
     let unit = located.place.entry.unit();
-    let context = Context { unit: unit.offset, ..Context::new(unit.encoding, &meanings.module.target) };
+    let context = Context::new(unit.encoding, &meanings.module.target).with_unit(unit.offset);
     let symbol = |name: &str| Some(meanings.described.object.symbol(name)?.address);
     let mut evaluator = meanings.evaluator.borrow_mut();
     located.asked.clear();
@@ -477,7 +477,7 @@ fn different<'a, 'o>(
     let mut trace = Vec::new();
     let _ = encoded_spans(meanings, place, witness, asked, Some(&mut trace));
     let pcs = witness.start.map(|_| witness.pc..witness.pc + 1);
-    let site = At { pcs, ..meanings.module.at_variable(place.id, None) };
+    let site = meanings.module.at_variable(place.id, None).with(|at| at.pcs = pcs);
     let lane = (meanings.module.target.lanes() > 1).then_some(witness.lane);
     Verdict::Different(Box::new(CheckFinding { kind, at: site, lane, expected, found, trace }))
 }

@@ -16,6 +16,7 @@ use crate::target::SpaceId;
 
 /// Differences between a description and a PTX text.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct PtxReport {
     /// Mistakes in the description.
     pub findings: Vec<CheckFinding>,
@@ -384,7 +385,7 @@ impl Compared<'_, '_> {
         match (place.call, place.variable) {
             (Some(call), _) => {
                 let call = module.call(call);
-                At { pcs: pcs_of(call), ..module.at_scope(call.scope) }
+                module.at_scope(call.scope).with(|at| at.pcs = pcs_of(call))
             }
             (None, Some(variable)) => module.at_variable(variable, place.pcs.clone()),
             (None, None) => At::default(),

@@ -9,6 +9,7 @@ use crate::read::Object;
 
 /// A comparison's result, in module order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CheckReport {
     /// Differences between the module and the object.
     pub findings: Vec<CheckFinding>,
@@ -46,6 +47,7 @@ impl CheckReport {
 
 /// Location that could not be compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Unproven {
     /// Variable; `None` if the location belongs to another entity.
     pub variable: Option<VariableId>,
@@ -84,6 +86,7 @@ impl Obstacle {
 
 /// Difference between the module and the object.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CheckFinding {
     /// The difference's kind.
     pub kind: FindingKind,
@@ -257,5 +260,5 @@ pub(super) fn placed(object: &Object<'_>, error: &Error) -> Error {
     let site = error.at();
     let section = site.section.as_deref().and_then(|name| object.section(name));
     let offset = site.offset.zip(section).map(|(offset, section)| offset.saturating_sub(section.moved));
-    Error::new(error.kind().clone()).or_at(At { offset: offset.or(site.offset), ..site.clone() })
+    Error::new(error.kind().clone()).or_at(site.clone().with(|at| at.offset = offset.or(site.offset)))
 }

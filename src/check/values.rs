@@ -121,8 +121,7 @@ fn encoded_value<'a, 'o>(
     asked: &Asked,
 ) -> Result<Spans, Option<Fault>> {
     let machine = machine_at(meanings, entry, witness, asked);
-    let context =
-        Context { unit: entry.unit().offset, ..Context::new(entry.unit().encoding, &meanings.module.target) };
+    let context = Context::new(entry.unit().encoding, &meanings.module.target).with_unit(entry.unit().offset);
     let mut evaluator = Evaluator::new().all_places();
     let location = match attribute {
         Some(name) => {

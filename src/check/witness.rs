@@ -139,6 +139,7 @@ pub(super) fn load_bias(object: &Object<'_>, target: &Target) -> u64 {
 
 /// Machine contents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Fill {
     /// Every byte depends on its address.
     Spelled,

@@ -15,6 +15,7 @@ use crate::read::{Fde, FrameSection, Frames, Sections};
 
 /// A section with call frame information, as in a linked file.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FrameBytes {
     /// Section name.
     pub section: FrameSection,
@@ -63,7 +64,8 @@ impl FrameBytes {
         encoding: Encoding,
         asked: impl Iterator<Item = u64>,
     ) -> Unwound {
-        let mut sections = Sections { big_endian: encoding.big_endian, ..Sections::default() };
+        let mut sections = Sections::default();
+        sections.big_endian = encoding.big_endian;
         match self.section {
             FrameSection::Debug => sections.debug_frame = &self.bytes,
             FrameSection::Eh => sections.eh_frame = &self.bytes,
@@ -170,6 +172,11 @@ fn reading(error: &Error) -> Fault {
 fn unwinding(fault: &UnwindFault) -> Fault {
     match &fault.why {
         Cause::Reading(error) => reading(error),
-        Cause::Fault(why) => Fault { rule: fault.to_string().into(), register: None, ..why.clone() },
+        Cause::Fault(why) => {
+            let mut why = why.clone();
+            why.rule = fault.to_string().into();
+            why.register = None;
+            why
+        }
     }
 }

@@ -16,6 +16,8 @@ use crate::eval::{
 use crate::target::SpaceId;
 
 /// An evaluator's results. [Printed](Self::to_text) in the format's notation: `location reg:0, bytes 04 05`.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     /// What evaluation returned.
@@ -29,6 +31,7 @@ pub struct Found {
 
 /// Data that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Read {
     /// Bits.
     Bits(Bits),

@@ -16,6 +16,7 @@ use crate::read::ListFormat;
 
 /// A `.debug_loclists` table with its header (DWARF 5 section 7.29), and the position of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SectionList {
     /// The table's bytes, starting with the header's length field.
     pub bytes: Vec<u8>,

@@ -16,6 +16,7 @@ use crate::op::Encoding;
 
 /// A stopped program, with the parts of the context that belong to it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct VectorMachine {
     /// Program state.
     pub snapshot: Snapshot,
@@ -57,12 +58,7 @@ impl VectorMachine {
 
     /// Returns the context for evaluating a location on this machine, outside call frame information.
     pub fn context<'a>(&'a self, encoding: Encoding, target: &'a dyn Architecture) -> Context<'a> {
-        Context {
-            unit: self.unit,
-            frame: self.frame,
-            initial: &self.initial,
-            ..Context::new(encoding, target)
-        }
+        Context::new(encoding, target).with_unit(self.unit).with_frame(self.frame).with_initial(&self.initial)
     }
 }
 
@@ -120,17 +116,15 @@ impl VectorMachine {
     pub(super) fn of(layers: &Layers<'_, MachineText>, target: &VectorTarget) -> Result<Self, Wrong> {
         let unit = last!(layers, unit).map_or(0, |item| item.value.0.0);
         let base_address = last!(layers, base_address).map(|item| item.value.0.0);
-        let mut snapshot = Snapshot {
-            big_endian: target.is_big_endian(),
-            lane: last!(layers, lane).map(|item| item.value.0),
-            lanes: last!(layers, lanes).map(|item| item.value.0),
-            iteration: last!(layers, iteration).map(|item| item.value.0),
-            iterations: last!(layers, iterations).map(|item| item.value.0),
-            pc: last!(layers, pc).map(|item| item.value.0.0),
-            tls: last!(layers, tls).map(|item| item.value.0.0),
-            load_bias: last!(layers, load_bias).map_or(0, |item| item.value.0.0),
-            ..Snapshot::default()
-        };
+        let mut snapshot = Snapshot::default();
+        snapshot.big_endian = target.is_big_endian();
+        snapshot.lane = last!(layers, lane).map(|item| item.value.0);
+        snapshot.lanes = last!(layers, lanes).map(|item| item.value.0);
+        snapshot.iteration = last!(layers, iteration).map(|item| item.value.0);
+        snapshot.iterations = last!(layers, iterations).map(|item| item.value.0);
+        snapshot.pc = last!(layers, pc).map(|item| item.value.0.0);
+        snapshot.tls = last!(layers, tls).map(|item| item.value.0.0);
+        snapshot.load_bias = last!(layers, load_bias).map_or(0, |item| item.value.0.0);
         registers(&mut snapshot, &all!(layers, registers), target)?;
         for item in all!(layers, memory) {
             for (index, memory) in item.value.iter().enumerate() {

@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 
 /// A vector's verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[non_exhaustive]
 pub enum Verdict {
     /// The result is the expected one.
     #[serde(rename = "passed")]
@@ -50,6 +51,7 @@ impl Display for Verdict {
 
 /// A vector's outcome. Printed as a line: name, expectation, result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct VectorOutcome {
     /// Vector name.
     pub name: String,
@@ -87,6 +89,7 @@ impl Display for VectorOutcome {
 /// Outcomes of the vectors in one or more files. Displays as a line for each vector that did not pass, and a final line
 /// with the counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ConformReport {
     /// Outcomes in order, each with its file's name if there are several files.
     pub outcomes: Vec<(Option<String>, VectorOutcome)>,

@@ -9,6 +9,8 @@ use super::values::{Bytes, Column, Map, Offset, Parsed, objects};
 use crate::read::{CfaRule, FrameRow, RegisterRule};
 
 /// A row in an FDE's table: the rules for a pc range.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VectorRow {
     /// First pc, and the pc after the last.
@@ -21,6 +23,7 @@ pub struct VectorRow {
 
 /// Canonical frame address rule: DWARF 5 section 6.4.1.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RowCfa {
     /// Undefined by all instructions so far.
     Unset,
@@ -39,6 +42,7 @@ pub enum RowCfa {
 
 /// Register rule: DWARF 5 section 6.4.1.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RowRule {
     /// The register cannot be recovered.
     Undefined,

@@ -56,7 +56,7 @@ impl Vector {
         let context = self.context();
         let location = [Element::Location(evaluator.list(entries, machine, &context)?)];
         // A list gives a location. Other kinds of results are converted as at the end of an expression.
-        evaluator.evaluate(&[], machine, &Context { initial: &location, ..context })
+        evaluator.evaluate(&[], machine, &context.with_initial(&location))
     }
 
     fn store(&self, location: &Location, bytes: &[u8]) -> Result<Snapshot, Fault> {

@@ -100,7 +100,10 @@ impl VectorTarget {
     /// Returns the expression encoding in a dialect.
     pub fn encoding(&self, dialect: Dialect) -> Encoding {
         let Self { address_bytes, offset_bytes, version, big_endian, .. } = *self;
-        Encoding { address_bytes, offset_bytes, version, big_endian, dialect, draft: DraftCodes::NONE }
+        Encoding::new(address_bytes, dialect)
+            .with_offset_bytes(offset_bytes)
+            .with_version(version)
+            .with_big_endian(big_endian)
     }
 
     /// Returns whether a number's most significant byte comes first.

@@ -15,6 +15,8 @@ use crate::eval::{Architecture, Bits, Class, Fault, Location};
 use crate::op::Reg;
 
 /// An unwinder's result for a machine's pc and a call frame information section (A.6.4).
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unwound {
     /// All rows in the FDE that contains the pc.
@@ -28,6 +30,8 @@ pub struct Unwound {
 }
 
 /// A register's location and contents in the caller.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recovered {
     /// Location.

@@ -13,6 +13,8 @@ use crate::eval::{Context, ExpressionSite, LocationListEntry, ResultKind};
 use crate::op::{COMPACT, Dialect, DraftCodes, Encoding, Opcode, OperationName};
 
 /// A vector's subject.
+///
+/// Exhaustive: a match names all variants.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum VectorBody {
     /// An expression.
@@ -27,6 +29,7 @@ pub enum VectorBody {
 
 choice! {
     /// A document that a vector can be valid in.
+    #[non_exhaustive]
     pub enum Document {
         /// DWARF 5 only.
         Dwarf5 "dwarf5",
@@ -47,6 +50,7 @@ choice! {
 
 /// The proposal that a DWARF 6 vector depends on.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Proposal {
     /// Decision on the proposal.
     pub status: Status,
@@ -56,6 +60,7 @@ pub struct Proposal {
 
 choice! {
     /// Decision on a proposal.
+    #[non_exhaustive]
     pub enum Status {
         /// Voted into the draft.
         Accepted "accepted",
@@ -70,6 +75,7 @@ choice! {
 
 /// A vector with everything that it depends on.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Vector {
     /// Name, unique in the file.
     pub name: String,
@@ -298,7 +304,7 @@ impl Vector {
     /// Returns the evaluation context.
     pub fn context(&self) -> Context<'_> {
         let context = self.machine.context(self.encoding, &self.target);
-        Context { kind: self.kind, place: self.place, ..context }
+        context.with_kind(self.kind).with_place(self.place)
     }
 
     /// Returns how many bits to write: the number to read if that takes as many bytes as are given to write, otherwise

@@ -7,6 +7,7 @@ use crate::op::{Dialect, DraftCodes};
 
 /// Expression form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ExpressionForm {
     /// Operation encoding.
     pub dialect: Dialect,
@@ -36,6 +37,7 @@ impl ExpressionForm {
 
 /// Operations that a consumer reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Operations {
     /// All operations in the version and the dialect, each in its shortest encoding.
     All,
@@ -72,6 +74,7 @@ pub const DW_CC_LLVM_DEVICE_KERNEL: u8 = 0xc7;
 
 /// Attributes whose numbers depend on the reader; `None` for a reader without the attribute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct AttributeNumbers {
     /// Address space that a pointer type's objects are in.
     pub address_space: Option<DwAt>,
@@ -103,6 +106,7 @@ impl AttributeNumbers {
 
 /// Form of debugging information entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EntryForm {
     /// Whether strings are in the entries, without a string section.
     pub has_inline_strings: bool,
@@ -127,6 +131,7 @@ pub struct EntryForm {
 
 /// Form of references to entries in the same unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ReferenceForm {
     /// `DW_FORM_ref4`, which every tool reads and rewrites.
     Ref4,
@@ -162,6 +167,7 @@ impl EntryForm {
 
 /// Location list form and range list form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ListForm {
     /// Whether bounds in location lists are addresses, each with its relocation, and units begin at address 0 without
     /// ranges. For DWARF 2 to 4.
@@ -178,6 +184,7 @@ impl ListForm {
 
 /// Call frame information form.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FrameForm {
     /// Whether `.debug_frame` is emitted.
     pub debug_frame: bool,
@@ -195,6 +202,7 @@ pub struct FrameForm {
 
 /// Instructions that name a frame's address space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum AspaceCfa {
     /// No such instruction.
     None,
@@ -216,6 +224,8 @@ impl FrameForm {
 }
 
 /// Tables for lookups by name or by address.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tables {
     /// `.debug_names`, for DWARF 5.

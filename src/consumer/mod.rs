@@ -76,6 +76,7 @@ pub struct Consumer {
 
 /// Policy for facts that the consumer cannot express.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Policy {
     /// Fails with an error.
     Strict,
@@ -86,17 +87,15 @@ pub enum Policy {
 impl Consumer {
     /// Returns the operation encoding for this consumer, little-endian.
     pub fn encoding(&self, address_bytes: u8) -> Encoding {
-        Encoding {
-            offset_bytes: self.format.word_size(),
-            version: self.version,
-            draft: self.expressions.draft,
-            ..Encoding::new(address_bytes, self.expressions.dialect)
-        }
+        Encoding::new(address_bytes, self.expressions.dialect)
+            .with_offset_bytes(self.format.word_size())
+            .with_version(self.version)
+            .with_draft(self.expressions.draft)
     }
 
     /// Returns the operation encoding for this consumer on a target.
     pub(crate) fn encoding_on(&self, target: &Target) -> Encoding {
-        Encoding { big_endian: target.is_big_endian(), ..self.encoding(target.address_bytes()) }
+        self.encoding(target.address_bytes()).with_big_endian(target.is_big_endian())
     }
 
     /// Whether locations are stack elements, as in the AMDGPU extension.

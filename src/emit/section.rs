@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 
 /// A section in an object file.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
     /// Name, with the leading dot.
@@ -19,6 +21,8 @@ pub struct Section {
 }
 
 /// A field that the linker computes.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Relocation {
     /// Offset from the start of the section, in bytes.
@@ -32,6 +36,8 @@ pub struct Relocation {
 }
 
 /// A relocation's target.
+///
+/// Exhaustive: a match names all variants.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RelocationTarget {
     /// The start of another debug section in the same object: the section with this name in the same group, or else the

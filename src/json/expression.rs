@@ -147,7 +147,7 @@ pub(super) fn read<'a>(reader: &mut Reader<'a>, unit: UnitId, json: Expression<'
             let target = reader.builder.target();
             let dialect = dialect.map_or_else(Dialect::default, |Word(dialect)| dialect);
             let encoding = Encoding::new(target.address_bytes(), dialect);
-            let encoding = Encoding { big_endian: target.is_big_endian(), ..encoding };
+            let encoding = encoding.with_big_endian(target.is_big_endian());
             let expr = op::text::parse(&text, encoding, Some(target))?;
             reader.builder.expr(expr, &[])
         }

@@ -18,6 +18,7 @@ use crate::track::{CodeEffects, Keep};
 
 /// What [`locate`] returns.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Located {
     /// The description with the locations.
     pub text: String,

@@ -165,7 +165,7 @@ impl<'u> Expressions<'u> {
         pcs: Option<Range<u64>>,
         error: Error,
     ) -> Result<()> {
-        let why = error.or_at(At { pcs: pcs.clone(), ..subject.at(self.module) });
+        let why = error.or_at(subject.at(self.module).with(|at| at.pcs = pcs.clone()));
         if self.policy == Policy::Strict {
             return Err(why);
         }

@@ -15,6 +15,7 @@ use crate::target::Target;
 
 /// A module's debug sections and omissions.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Lowered {
     /// The debug sections, with relocations.
     pub sections: Vec<Section>,
@@ -96,6 +97,7 @@ pub(super) struct Skeleton {
 
 /// Unit contents in a separate file, which a debugger finds through the unit's skeleton in the object.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SplitUnit {
     /// The unit.
     pub unit: UnitId,

@@ -24,6 +24,7 @@ call_properties! { entity (pub)
 /// The values are expressions over the caller's registers and memory at the call. While the callee runs, a debugger can
 /// evaluate them unless the callee has changed their operands.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Argument {
     /// The call.
     pub call: CallId,

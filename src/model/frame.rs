@@ -12,6 +12,8 @@ use crate::target::{Scaling, Target};
 /// either the bytes of one lane (flat scratch) or the bytes of all lanes in the wave (buffer scratch, where a lane's
 /// address is the register divided by the wave size). Callers pass plain offsets, because the unit depends on how the
 /// function was compiled.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stack {
     /// Register with the base; `None` where the base is private memory's address 0, as in a kernel.
@@ -58,6 +60,7 @@ impl FrameRule {
 
 /// Call frame table column. DWARF 5 section 6.4.1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Column {
     /// The canonical frame address, a location in memory.
     Cfa,

@@ -62,11 +62,13 @@ impl Function {
 
 function_properties! { member
     /// Member function properties. DWARF 5 section 5.7.8.
+    #[non_exhaustive]
     pub struct MemberFunction;
 }
 
 /// A member function's virtuality. DWARF 5 section 5.7.8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Virtuality {
     /// Derived classes can override the function.
     Virtual,
@@ -76,6 +78,7 @@ pub enum Virtuality {
 
 /// Position of a member function's `= default`. DWARF 5 section 5.7.8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Defaulted {
     /// Inside the class.
     InClass,
@@ -85,6 +88,7 @@ pub enum Defaulted {
 
 /// Kind of calls whose description in a function is complete. DWARF 5 section 3.3.1.4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum DescribedCalls {
     /// All tail calls.
     Tail,

@@ -5,6 +5,7 @@ use super::ids::{FunctionId, ScopeId, StringId, TypeId, VariableId};
 
 import_properties! { entity (pub)
     /// An imported entity: an entity in another scope that has a name in this scope. DWARF 5 section 3.2.3.
+    #[non_exhaustive]
     pub struct Import {
         /// The importing scope.
         pub scope: ScopeId,
@@ -15,6 +16,8 @@ import_properties! { entity (pub)
 }
 
 /// An entity that can be imported.
+///
+/// Exhaustive: a match names all variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Imported {
     /// A function.
@@ -31,6 +34,7 @@ pub enum Imported {
 
 label_properties! { entity (pub)
     /// A label: a named position in the code. DWARF 5 section 3.6.
+    #[non_exhaustive]
     pub struct Label {
         /// The scope in which it is declared.
         pub scope: ScopeId,

@@ -103,6 +103,8 @@ impl Mask {
 }
 
 /// Code in whole-wave mode, which also runs with inactive lanes enabled in EXEC, so that EXEC is not the active mask.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WholeWave {
     /// The function.

@@ -4,6 +4,7 @@ use super::ids::FileId;
 
 /// A line table row: the instructions from `pc` up to the next row's pc belong to this line. DWARF 5 section 6.2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LineTableRow {
     /// Bytes from the function start.
     pub pc: u64,

@@ -4,6 +4,8 @@ use super::ids::{FileId, StringId};
 
 /// A preprocessor action. In the list of actions, predefined macros and command line macros come before the first file,
 /// with line 0.
+///
+/// Exhaustive: a match names all variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Macro {
     /// Macro definition.

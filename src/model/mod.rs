@@ -160,6 +160,7 @@ impl Lists {
 
 /// An entity that a raw expression can reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Entity {
     /// A variable.
     Variable(VariableId),
@@ -449,7 +450,10 @@ impl Module {
     /// Returns the names of a variable and its enclosing entities, for an error or a finding.
     pub(crate) fn at_variable(&self, id: VariableId, pcs: Option<Range<u64>>) -> At {
         let variable = self.name_of(id).map(Into::into);
-        At { variable, pcs, ..self.at_scope(self.variables[id].scope) }
+        self.at_scope(self.variables[id].scope).with(|at| {
+            at.variable = variable;
+            at.pcs = pcs;
+        })
     }
 
     /// Returns the names of a type's unit and enclosing function, for an error.
@@ -472,7 +476,7 @@ impl Module {
 
     /// Returns the names of a procedure and its unit, for an error or a finding.
     pub(crate) fn at_procedure(&self, id: ProcedureId) -> At {
-        At { procedure: Some(id.to_string()), ..self.at_unit(self.procedures[id].unit) }
+        self.at_unit(self.procedures[id].unit).with(|at| at.procedure = Some(id.to_string()))
     }
 
     /// Returns the names of a scope's enclosing entities, for an error or a finding.
@@ -480,7 +484,10 @@ impl Module {
         let unit = &self.units[self.scopes[scope].unit];
         let function =
             self.function_of(scope).map(|function| self.string(self.functions[function].name).into());
-        At { unit: Some(self.string(unit.name).into()), function, ..At::default() }
+        At::new(|at| {
+            at.unit = Some(self.string(unit.name).into());
+            at.function = function;
+        })
     }
 }
 

@@ -45,6 +45,7 @@ impl CompileUnit {
 
 file_properties! { entity (pub)
     /// A unit's source file.
+    #[non_exhaustive]
     pub struct File {
         /// The unit.
         pub unit: UnitId,
@@ -57,6 +58,8 @@ file_properties! { entity (pub)
 }
 
 /// A line in a source file.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SourceLine {
     /// The file.
@@ -96,6 +99,8 @@ impl Scope {
 }
 
 /// Scope kind.
+///
+/// Exhaustive: a match names all variants.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ScopeKind {
     /// A unit.
@@ -123,6 +128,8 @@ pub enum ScopeKind {
 }
 
 /// Code or data address.
+///
+/// Exhaustive: a match names all variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Address {
     /// A symbol's address in the object, plus bytes.
@@ -132,6 +139,8 @@ pub enum Address {
 }
 
 /// Variable kind.
+///
+/// Exhaustive: a match names all variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VariableKind {
     /// A variable.
@@ -192,6 +201,7 @@ impl Module {
 
 /// A location that other locations share by calling it.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Procedure {
     /// The unit.
     pub unit: UnitId,

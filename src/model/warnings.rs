@@ -43,6 +43,7 @@ impl WarningKind {
 
 /// The entity that shares bits with a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Sharer {
     /// A variable of another type.
     Variable(VariableId),
@@ -67,6 +68,7 @@ pub enum Warned {
 /// Printed: *warning (shared-bits): unit `a.cl`, function `f`, variable `n`, pc 0xc..0x10: variable `x` of another type
 /// is in the same bits of v3*.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Warning {
     /// The entities.
     pub warned: Warned,

@@ -29,6 +29,7 @@ use crate::model::VariableId;
 
 /// A property that was omitted, or encoded differently from its description.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Omission {
     /// The entity that has the property.
     pub subject: Subject,
@@ -43,6 +44,8 @@ pub struct Omission {
 }
 
 /// Names for messages. No verdict depends on them.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Names {
     /// The unit, function, variable, or instruction.

@@ -58,6 +58,7 @@ pub enum Subject {
 
 /// A template instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum TemplateOwner {
     /// A type.
     Type(TypeId),

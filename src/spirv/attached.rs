@@ -9,6 +9,8 @@ use crate::omission::Omission;
 pub(super) const BOUND: usize = 3;
 
 /// A module with debug instructions, and the positions of the added words.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attached {
     /// The module's words.

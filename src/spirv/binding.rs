@@ -9,6 +9,7 @@ use crate::model::{
 
 /// A position among a function's instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Position {
     /// A block's start: after its label and its `OpPhi` and `OpVariable` instructions.
     Start {
@@ -51,6 +52,8 @@ impl Position {
 }
 
 /// A statement about a position.
+///
+/// Exhaustive: a match names all variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Statement {
     /// The following instructions belong to this scope, or to no scope.

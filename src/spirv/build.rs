@@ -14,6 +14,7 @@ use crate::model::Module;
 /// A module section before the functions, in the order of the SPIR-V specification's section 2.4 "Logical Layout of a
 /// Module".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ModulePart {
     /// 1: `OpCapability`.
     Capabilities,

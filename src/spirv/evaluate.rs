@@ -12,6 +12,7 @@ use crate::target::SpaceId;
 
 /// The initial stack, which has one entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Initial {
     /// Address of a `DebugDeclare`'s `OpVariable`: a number in the default address space, or a location. The
     /// expression's result is the variable's address.
@@ -22,6 +23,7 @@ pub enum Initial {
 
 /// An expression's result.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Evaluated {
     /// Location of the variable or the described bits; a value outside memory is a location with known bits.
     pub location: Location,
@@ -66,10 +68,8 @@ pub fn evaluate(
     target: &dyn Architecture,
 ) -> Result<Evaluated> {
     let address_bits = target.space(SpaceId::DEFAULT).map_or(64, |space| space.address_bits);
-    let encoding = Encoding {
-        big_endian: machine.is_big_endian(),
-        ..Encoding::new((address_bits / 8).clamp(1, 8) as u8, Dialect::Llvm)
-    };
+    let encoding = Encoding::new((address_bits / 8).clamp(1, 8) as u8, Dialect::Llvm)
+        .with_big_endian(machine.is_big_endian());
     let (operations, bits) = fragment(operations)?;
     let mut encoded = Encoded { bytes: Vec::new(), starts: Vec::new() };
     let mut last = None;
@@ -105,7 +105,7 @@ pub fn evaluate(
     let element = match initial {
         Initial::Address(element) | Initial::Value(element) => core::slice::from_ref(element),
     };
-    let context = Context { initial: element, kind: ResultKind::Location, ..Context::new(encoding, target) };
+    let context = Context::new(encoding, target).with_initial(element).with_kind(ResultKind::Location);
     let location = Evaluator::new().location(&encoded.bytes, machine, &context).map_err(|fault| {
         // The evaluator reports a byte offset; callers know operations by index.
         let index = fault.offset.and_then(|offset| encoded.starts.iter().rposition(|&start| start <= offset));
@@ -145,7 +145,7 @@ fn wrong(index: usize, operation: DebugOperation, what: &str) -> Error {
 }
 
 fn located(index: usize, what: String) -> Error {
-    Error::malformed(what).or_at(At { operation: Some(index), ..At::default() })
+    Error::malformed(what).or_at(At::new(|at| at.operation = Some(index)))
 }
 
 fn name(operation: DebugOperation) -> &'static str {

@@ -38,6 +38,7 @@ pub struct ModuleLayout<'a> {
 
 /// A function, from its `OpFunction` to the end of its `OpFunctionEnd`.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FunctionLayout {
     /// Result id of the `OpFunction`.
     pub id: Id,
@@ -47,6 +48,7 @@ pub struct FunctionLayout {
 
 /// A constant number or boolean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Constant {
     /// The value; signed types are sign-extended to 64 bits. `None` for types wider than 64 bits, for types that are
     /// not numbers, and for specialization constants.

@@ -9,6 +9,7 @@ use super::{Set, operations};
 
 /// An enumeration with named numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Enumeration {
     /// Base type attribute encodings, section 3.3.
     Encoding,

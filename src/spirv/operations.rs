@@ -4,6 +4,7 @@ use super::Set;
 
 /// A debug operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Operation {
     /// The operation's name.
     pub name: &'static str,

@@ -13,6 +13,7 @@ use crate::model::{Module, Part, TypeId};
 /// A debug operation: section 3.6. The stack initially has one entry, the value or address that the expression applies
 /// to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum DebugOperation {
     /// Pops an address and pushes the value at that address.
     Deref,
@@ -172,6 +173,8 @@ struct More {
 }
 
 /// An index that selects a member or element in a variable, or in a part of the variable.
+///
+/// Exhaustive: a match names all variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Index {
     /// A constant index, counted from 0.

@@ -36,6 +36,7 @@ pub struct Facts<'a> {
 
 /// A debug instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Fact<'a> {
     /// The instruction's first word, counted from the module's start.
     pub at: usize,
@@ -226,6 +227,9 @@ impl Fact<'_> {
             Some(name) => format!("{} {}", name.text_in(self.set), self.result),
             None => format!("instruction {} {}", self.number, self.result),
         };
-        At { word: Some(self.at), instruction: Some(instruction), ..At::default() }
+        At::new(|at| {
+            at.word = Some(self.at);
+            at.instruction = Some(instruction);
+        })
     }
 }

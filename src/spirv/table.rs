@@ -148,6 +148,7 @@ macro_rules! names { ($($variant:ident $text:literal $numbers:ident($($number:li
 )*) => {
     /// A debug instruction's name.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    #[non_exhaustive]
     pub enum InstructionName { $(
         #[doc = concat!("`", $text, "`")]
         $variant,
@@ -161,6 +162,8 @@ macro_rules! names { ($($variant:ident $text:literal $numbers:ident($($number:li
 for_each_instruction!(names);
 
 /// A debug instruction set.
+///
+/// Exhaustive: a match names all variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Set {
     /// `OpenCL.DebugInfo.100`.

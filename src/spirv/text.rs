@@ -9,6 +9,7 @@ use super::{Constant, FunctionLayout, opcodes as op};
 
 /// Options for [`print()`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TextOptions {
     /// Also prints the word at which each instruction begins.
     pub verbose: bool,

@@ -209,6 +209,8 @@ impl<'a> Iterator for Instructions<'a> {
 }
 
 /// An instruction in a module.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Instruction<'a> {
     /// The instruction's first word, counted from the module's start.

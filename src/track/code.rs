@@ -111,7 +111,10 @@ impl CodeEffects {
     pub fn incoming(&mut self, from: BlockId, parameter: ValueId, value: ValueId) -> Result<()> {
         self.checked_incoming(parameter, value).map_err(|error| {
             let pcs = self.flow.blocks.get(from.0).cloned();
-            error.or_at(At { pcs: pcs.clone(), block: pcs, ..At::default() })
+            error.or_at(At::new(|at| {
+                at.pcs = pcs.clone();
+                at.block = pcs;
+            }))
         })?;
         self.incoming.push((from, parameter, value));
         Ok(())
@@ -329,7 +332,7 @@ impl CodeEffects {
         let (second, has) = self.add_places(to)?;
         let both = |error: Error| {
             let place = Some(format!("{} to {}", self.texts(from), self.texts(to)));
-            error.or_at(At { place, ..At::default() })
+            error.or_at(At::new(|at| at.place = place))
         };
         same_size("the copy", has, bits).map_err(both)?;
         let is_row = |place: &Place| place.storage.is_row();
@@ -376,7 +379,10 @@ impl CodeEffects {
     /// Returns the error location for pcs and their block.
     pub(super) fn at_pcs(&self, pcs: Range<u64>) -> At {
         let block = self.flow.blocks.iter().find(|block| block.contains(&pcs.start)).cloned();
-        At { pcs: Some(pcs), block, ..At::default() }
+        At::new(|at| {
+            at.pcs = Some(pcs);
+            at.block = block;
+        })
     }
 
     /// Returns the error location for a pc and its block.
@@ -392,7 +398,7 @@ impl CodeEffects {
 
     /// Returns the error location for places.
     pub(super) fn at_places(&self, places: &[Place]) -> At {
-        At { place: (!places.is_empty()).then(|| self.texts(places)), ..At::default() }
+        At::new(|at| at.place = (!places.is_empty()).then(|| self.texts(places)))
     }
 
     /// Returns the names of places that form one place.

@@ -186,7 +186,7 @@ impl Blocks {
 }
 
 fn located(error: Error, pcs: Range<u64>) -> Error {
-    error.or_at(At { pcs: Some(pcs), ..At::default() })
+    error.or_at(At::new(|at| at.pcs = Some(pcs)))
 }
 
 fn operands<'a>(

@@ -8,6 +8,7 @@ use crate::model::VariableId;
 
 /// Result of a check against code. Claims and places are counted by variable part and instruction pc.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TrackReport {
     /// Claims that an execution can refute.
     pub stale: Vec<Stale>,
@@ -25,6 +26,7 @@ pub struct TrackReport {
 
 /// A claim that an execution can refute.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Stale {
     /// The variable.
     pub variable: VariableId,
@@ -52,6 +54,7 @@ pub struct Stale {
 
 /// A place that the code proves and the description does not claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Missed {
     /// The variable.
     pub variable: VariableId,
@@ -65,6 +68,7 @@ pub struct Missed {
 
 /// A location that cannot be checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Unjudged {
     /// The variable.
     pub variable: VariableId,

@@ -48,6 +48,7 @@ pub struct Tracked<'c> {
 
 /// The assignment of a value that some path for a lane does not define.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UnprovenAssignment {
     /// The assignment's pc.
     pub pc: u64,

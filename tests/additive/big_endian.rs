@@ -6,6 +6,7 @@ use object::Endianness;
 use pretty_assertions::assert_eq;
 
 use super::support::*;
+use crate::common::with;
 
 const SOURCE: &str = "
     struct pair { int x, y; };
@@ -30,7 +31,7 @@ fn compiled() -> Option<[Vec<u8>; 2]> {
         "-fno-exceptions",
     ];
     let debug = compile(CLANG, "work.cpp", SOURCE, &arguments)?;
-    let how = AttachOptions { existing: Existing::Replace, ..AttachOptions::default() };
+    let how = with::<AttachOptions>(|options| options.existing = Existing::Replace);
     let plain = attach_with(&debug, &Target::s390x(), &[], &how).unwrap();
     Some([plain, debug])
 }
@@ -113,7 +114,7 @@ fn a_new_object() {
 fn a_relocatable_object() {
     let Some(objects) = compiled() else { return };
     for (before, existing) in objects.into_iter().zip([Existing::Refuse, Existing::Replace]) {
-        let how = AttachOptions { existing, ..AttachOptions::default() };
+        let how = with::<AttachOptions>(|options| options.existing = existing);
         let size = symbol_named(&before, "work").unwrap().size as u32;
         let after = attach_with(&before, &Target::s390x(), &sections("work", size, "table"), &how).unwrap();
         readable(&after);
@@ -151,7 +152,7 @@ fn symbols_in_sections(object: &ReadObject) -> Vec<(String, u8, String, u64)> {
 fn a_linked_object() {
     let Some(objects) = compiled() else { return };
     for (object, existing) in objects.into_iter().zip([Existing::Refuse, Existing::Replace]) {
-        let how = AttachOptions { existing, ..AttachOptions::default() };
+        let how = with::<AttachOptions>(|options| options.existing = existing);
         let Some(before) = link(&object, &LINKED) else { return };
         let size = symbol_named(&before, "work").unwrap().size as u32;
         let after = attach_with(&before, &Target::s390x(), &sections("work", size, "table"), &how).unwrap();

@@ -7,6 +7,7 @@ use object::{Endian, Endianness};
 use pretty_assertions::assert_eq;
 
 use super::support::*;
+use crate::common::with;
 
 const SHF_COMPRESSED: u64 = 0x800;
 const ALL: [(Compression, u32); 2] = [(Compression::Zlib, 1), (Compression::Zstd, 2)];
@@ -105,7 +106,7 @@ fn new_objects_are_compressed() {
 #[test]
 fn attached_sections_are_compressed() {
     let sections = sections(Endianness::Little, "uspill", 1388);
-    let how = |compression| AttachOptions { compression, ..AttachOptions::default() };
+    let how = |compression| with::<AttachOptions>(|options| options.compression = compression);
     let linked = link(&uspill(), &[]);
     for object in [Some(uspill()), linked].into_iter().flatten() {
         let plain = attach(&object, &gfx1030(), &sections).unwrap();
@@ -113,9 +114,17 @@ fn attached_sections_are_compressed() {
             let packed = attach_with(&object, &gfx1030(), &sections, &how(compression)).unwrap();
             check(&gfx1030(), &packed, &plain, &sections, kind);
             // From one compression to the other.
-            let how = AttachOptions { existing: Existing::Replace, ..how(compression) };
+            let how = {
+                let mut options = how(compression);
+                options.existing = Existing::Replace;
+                options
+            };
             assert!(packed == attach_with(&packed, &gfx1030(), &sections, &how).unwrap());
-            let how = AttachOptions { compression: Compression::None, ..how };
+            let how = {
+                let mut options = how;
+                options.compression = Compression::None;
+                options
+            };
             assert!(attach_with(&packed, &gfx1030(), &sections, &how).unwrap() == plain);
         }
     }
@@ -131,7 +140,7 @@ fn a_linker_reads_them() {
     let plain = attach(&uspill(), &gfx1030(), &sections).unwrap();
     let Some(expected) = link(&plain, &[]) else { return };
     for (compression, _) in ALL {
-        let how = AttachOptions { compression, ..AttachOptions::default() };
+        let how = with::<AttachOptions>(|options| options.compression = compression);
         let packed = attach_with(&uspill(), &gfx1030(), &sections, &how).unwrap();
         let types = read(&packed).section(".debug_types").clone();
         assert_eq!(types.flags, SHF_COMPRESSED | 0x200);

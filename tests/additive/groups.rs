@@ -6,6 +6,7 @@ use eitri::target::Target;
 use pretty_assertions::assert_eq;
 
 use super::support::*;
+use crate::common::with;
 
 /// A unit with a variable for each type, and a type unit for each type, given by signature and size. As in version 5,
 /// types are in `.debug_info`.
@@ -169,7 +170,7 @@ fn a_type_of_clang_is_the_same_type() {
 #[test]
 fn groups_are_replaced_like_sections() {
     let target = Target::x86_64();
-    let how = AttachOptions { existing: Existing::Replace, ..AttachOptions::default() };
+    let how = with::<AttachOptions>(|options| options.existing = Existing::Replace);
     let once = object("f", &typed(&[(ONE, 8), (TWO, 12)]));
     let after = attach_with(&once, &target, &typed(&[(ONE, 8)]), &how).unwrap();
     let read = read(&after);

@@ -7,6 +7,7 @@ use object::Endianness;
 
 use super::support::*;
 use crate::common::cases::cases;
+use crate::common::with;
 
 /// Calls every entry point: each must return, and its result must be an object again.
 fn try_all(object: &[u8], sections: &[Section]) -> bool {
@@ -134,14 +135,14 @@ fn neither_does_a_small_linked_one() {
         object[header + 24..header + 32].fill(0);
         object[header + 32..header + 40].copy_from_slice(&size.to_le_bytes());
     }
-    let how = AttachOptions { existing: Existing::Replace, ..AttachOptions::default() };
+    let how = with::<AttachOptions>(|options| options.existing = Existing::Replace);
     let error = attach_with(&object, &gfx1030(), &uspill_sections(), &how).unwrap_err();
     assert_eq!(error.to_string(), "sections overlap in the file");
 }
 
 /// Replaces debug sections: the call must return, and its result can be replaced again.
 fn try_replace(object: &[u8], target: &Target, sections: &[Section]) -> bool {
-    let how = AttachOptions { existing: Existing::Replace, ..AttachOptions::default() };
+    let how = with::<AttachOptions>(|options| options.existing = Existing::Replace);
     match attach_with(object, target, sections, &how) {
         Ok(after) => {
             assert!(after.len() <= object.len() + 128 * 4096, "{} from {}", after.len(), object.len());

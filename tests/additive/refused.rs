@@ -7,6 +7,7 @@ use eitri::error::ErrorKind;
 use eitri::target::{Gfx, Target, Wave};
 
 use super::support::*;
+use crate::common::with;
 
 #[track_caller]
 fn says(error: &Error, parts: &[&str]) {
@@ -130,7 +131,7 @@ fn an_object_without_a_symbol_table() {
 /// Loaded tables of a linked object that refer to replaced debug sections.
 #[test]
 fn loaded_tables_that_name_sections() {
-    let how = AttachOptions { existing: Existing::Replace, ..AttachOptions::default() };
+    let how = with::<AttachOptions>(|options| options.existing = Existing::Replace);
     let with_debug = attach(&uspill(), &gfx1030(), &uspill_sections()).unwrap();
     let Some(linked) = link(&with_debug, &[]) else { return };
     let object = read(&linked);

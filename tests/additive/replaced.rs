@@ -10,7 +10,12 @@ use pretty_assertions::assert_eq;
 
 use super::support::*;
 
-const REPLACE: AttachOptions = AttachOptions { existing: Existing::Replace, compression: Compression::None };
+const REPLACE: AttachOptions = {
+    let mut options = AttachOptions::new();
+    options.existing = Existing::Replace;
+    options.compression = Compression::None;
+    options
+};
 const SHT_STRTAB: u32 = 3;
 const SHT_SYMTAB: u32 = 2;
 const SHT_RELA: u32 = 4;

@@ -68,7 +68,7 @@ fn agrees(numbers: &[u16]) -> Result<(), String> {
         }
         let locations =
             |variable| module.live(variable).iter().map(|live| live.loc).chain(module.always(variable));
-        for Unproven { variable, at, what, why } in &report.unproven {
+        for Unproven { variable, at, what, why, .. } in &report.unproven {
             let may_be = match why {
                 Obstacle::Raw => is_raw,
                 Obstacle::OutOfBounds => may_be_outside,

@@ -9,6 +9,7 @@ use eitri::model::{BaseEncoding, LineTableRow, Loc, Module, SourceLine};
 use eitri::target::{Sm, Target};
 
 use super::tools::{Folder, Tool};
+use crate::common::with;
 
 pub const PTXAS: Tool = Tool::new("ptxas", "nvidia-cuda-nvcc of PyPI");
 
@@ -70,7 +71,7 @@ pub fn cubin(processor: &str) -> Option<Vec<u8>> {
 /// The cubin of the text with a description; `None` without ptxas.
 pub fn assembled(module: &Module, processor: &str) -> Option<Vec<u8>> {
     let written = lower(module, &Consumer::cuda_gdb(), Policy::Strict).expect("sections");
-    let how = ptx::PtxAttachOptions { lines: written.lines.as_ref(), ..ptx::PtxAttachOptions::default() };
+    let how = with::<ptx::PtxAttachOptions>(|options| options.lines = written.lines.as_ref());
     let text = ptx::attach(TEXT, module.target(), &written.sections, &how).expect("a text");
     let folder = Folder::new();
     let source = folder.path().join("k.ptx");

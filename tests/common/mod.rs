@@ -31,6 +31,13 @@ pub const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 /// Reader of written sections.
 pub type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
 
+/// Returns a default value that `set` changes, for structs that grow, which have no literals here.
+pub fn with<T: Default>(set: impl FnOnce(&mut T)) -> T {
+    let mut value = T::default();
+    set(&mut value);
+    value
+}
+
 /// Whether golden files are rewritten instead of compared.
 pub fn bless() -> bool {
     std::env::var_os("EITRI_BLESS").is_some_and(|value| value == "1")

@@ -47,7 +47,11 @@ fn members() {
     let entries = [LocationListEntry { bounds: None, expr: bytes("lit4; offset", LLVM).into() }];
     assert_eq!(member(MemberLocation::Expression(Body::List(&entries)), memory(0x1000)), "ill-formed");
     let expr = bytes("push_object_address", LLVM);
-    let with_object = Snapshot { object: Some(rax()), ..machine.clone() };
+    let with_object = {
+        let mut changed = machine.clone();
+        changed.object = Some(rax());
+        changed
+    };
     let expr = MemberLocation::Expression(Body::Expression(&expr));
     assert_eq!(found!(&with_object, data_member_location(expr, &rax())), "evaluation error", "no object");
 }
@@ -68,7 +72,11 @@ fn pointers_to_members_and_virtual_functions() {
 
 #[test]
 fn data_of_a_descriptor() {
-    let machine = Snapshot { object: Some(memory(0x1080)), ..machine() };
+    let machine = {
+        let mut changed = machine();
+        changed.object = Some(memory(0x1080));
+        changed
+    };
     let expr = bytes("push_object_address; lit2; offset", LLVM);
     // The object is the descriptor rather than that of the machine.
     assert_eq!(found!(&machine, data_location(Some(&expr), &rax())), "reg:0+16");
@@ -173,7 +181,7 @@ fn a_frame_base_has_the_unit_and_the_encoding_of_its_subprogram() {
     known.types.insert((0x200, 0x40), BaseType::generic(8));
     let call = bytes("call2 @0x20", LLVM);
     let typed = bytes("regval_type rdi @0x40", LLVM);
-    let narrow = Encoding { address_bytes: 4, ..LLVM };
+    let narrow = LLVM.with_address_bytes(4);
     let short = bytes("addr 0x1000", narrow);
     let base = |body: &'static str, unit, encoding| {
         let expr = match body {
@@ -181,10 +189,7 @@ fn a_frame_base_has_the_unit_and_the_encoding_of_its_subprogram() {
             "typed" => &typed,
             _ => &short,
         };
-        OfUnit {
-            machine: &known,
-            frame_base: ReferencedEntry { body: Body::Expression(expr), unit, encoding },
-        }
+        OfUnit { machine: &known, frame_base: ReferencedEntry::new(Body::Expression(expr), unit, encoding) }
     };
     let place = |expr, machine: &OfUnit<'_>| shown(outcome(expr, ResultKind::Location, machine, LLVM));
     // rdi is 0x1000 in both frames. The unit of these expressions is 0.
@@ -206,8 +211,12 @@ fn call_sites() {
     let target = Target::x86_64();
     let saved = [(Reg(0), memory(0x1008))];
     let callers = vec![Caller { pc: Some(0x5000), cfa: None, registers: saved.into() }];
-    let machine = Snapshot { callers, ..machine() };
-    let context = Context { frame: 1, ..Context::new(LLVM, &target) };
+    let machine = {
+        let mut changed = machine();
+        changed.callers = callers;
+        changed
+    };
+    let context = Context::new(LLVM, &target).with_frame(1);
     let value = bytes("breg0 1", LLVM);
     let location = bytes("reg0; lit1; offset", LLVM);
     let mut evaluator = Evaluator::new();
@@ -235,7 +244,11 @@ fn rules_of_call_frame_information() {
 
 #[test]
 fn lanes() {
-    let mut machine = Snapshot { lanes: Some(16), ..machine() };
+    let mut machine = {
+        let mut changed = machine();
+        changed.lanes = Some(16);
+        changed
+    };
     machine.registers.insert(Reg(2), vec![0x05, 0x80, 0, 0, 0, 0, 0, 0]);
     let reg = bytes("reg2", LLVM);
     let empty = bytes("", LLVM);
@@ -255,7 +268,11 @@ fn in_list(format: ListFormat, bytes: &[u8], encoding: Encoding, machine: &Snaps
 
 #[test]
 fn lists_of_dwarf_5() {
-    let machine = Snapshot { debug_addr: vec![0x4010, 0x4100], ..machine() };
+    let machine = {
+        let mut changed = machine();
+        changed.debug_addr = vec![0x4010, 0x4100];
+        changed
+    };
     let run = |bytes: &[u8]| in_list(ListFormat::Loclists, bytes, LLVM, &machine);
     // offset_pair 10..20 {reg0}; the pc is 0x4010, the unit starts at 0x4000.
     assert_eq!(run(&[4, 0x10, 0x20, 1, 0x50, 0]), "reg:0");
@@ -275,7 +292,7 @@ fn lists_of_dwarf_5() {
 #[test]
 fn lists_of_earlier_versions() {
     let machine = machine();
-    let encoding = Encoding { version: 4, ..Encoding::new(4, Dialect::Dwarf5) };
+    let encoding = Encoding::new(4, Dialect::Dwarf5).with_version(4);
     let pair = |start: u32, end: u32| [start.to_le_bytes(), end.to_le_bytes()].concat();
     let run = |parts: &[Vec<u8>]| in_list(ListFormat::Loc, &parts.concat(), encoding, &machine);
     assert_eq!(run(&[pair(0x10, 0x20), vec![1, 0, 0x50], pair(0, 0)]), "reg:0");
@@ -289,7 +306,11 @@ fn lists_of_earlier_versions() {
 /// The default entry of DWARF 6 applies without a program location, too.
 #[test]
 fn lists_without_a_program_location() {
-    let machine = Snapshot { pc: None, ..machine() };
+    let machine = {
+        let mut changed = machine();
+        changed.pc = None;
+        changed
+    };
     let list = [4, 0x10, 0x20, 1, 0x50, 5, 1, 0x51, 0];
     assert_eq!(in_list(ListFormat::Loclists, &list, LLVM, &machine), "evaluation error");
     let draft = Encoding::new(8, Dialect::Dwarf6);

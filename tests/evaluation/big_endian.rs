@@ -8,10 +8,14 @@ use pretty_assertions::assert_eq;
 
 use super::{LLVM, bytes, outcome, shown};
 
-const BIG: Encoding = Encoding { big_endian: true, ..LLVM };
+const BIG: Encoding = LLVM.with_big_endian(true);
 
 fn machine() -> Snapshot {
-    Snapshot { big_endian: true, ..super::machine() }
+    {
+        let mut changed = super::machine();
+        changed.big_endian = true;
+        changed
+    }
 }
 
 fn values(table: &[(&str, &str)]) {

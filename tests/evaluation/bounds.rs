@@ -8,6 +8,7 @@ use eitri::target::Target;
 use pretty_assertions::assert_eq;
 
 use super::{LLVM, machine, outcome, shown};
+use crate::common::with;
 
 /// DWARF 6, with arbitrary codes.
 fn draft() -> Encoding {
@@ -68,7 +69,11 @@ fn reads_without_bits_succeed() {
 #[test]
 fn an_object_is_larger_than_its_composite() {
     for big_endian in [false, true] {
-        let machine = Snapshot { big_endian, ..machine() };
+        let machine = {
+            let mut changed = machine();
+            changed.big_endian = big_endian;
+            changed
+        };
         let of = |expr: &str, bits| read(&location(expr, &machine), bits, &machine);
         assert_eq!(of("addr 0x1000; piece 2; addr 0x1080; piece 1", 40), "00 01 80 -- --");
         assert_eq!(of("composite", 16), "-- --");
@@ -89,7 +94,11 @@ fn an_object_is_larger_than_its_composite() {
 #[test]
 fn an_object_is_larger_than_its_pieces() {
     for big_endian in [false, true] {
-        let machine = Snapshot { big_endian, ..machine() };
+        let machine = {
+            let mut changed = machine();
+            changed.big_endian = big_endian;
+            changed
+        };
         let of = |expr: &str| match outcome(expr, ResultKind::Location, &machine, LLVM) {
             Ok(Element::Location(found)) => read_bits(&found, 40, &machine),
             found => panic!("{expr}: {found:?}"),
@@ -126,7 +135,11 @@ fn a_frame_base_of_dwarf_6_is_any_location() {
     let cpu = Target::x86_64();
     let of = |base: &str, expr: &str, encoding: Encoding| {
         let bytes = |expr: &str| text::parse(expr, encoding, Some(&cpu)).unwrap().bytes().to_vec();
-        let machine = Snapshot { frame_base: Some((OwnedBody::Expression(bytes(base)), 0)), ..machine() };
+        let machine = {
+            let mut changed = machine();
+            changed.frame_base = Some((OwnedBody::Expression(bytes(base)), 0));
+            changed
+        };
         let context = Context::new(encoding, &cpu);
         shown(Evaluator::new().location(&bytes(expr), &machine, &context))
     };
@@ -181,15 +194,18 @@ fn the_type_of_an_entry_value_is_as_large_as_the_register() {
     let gpu = Target::named("amdgpu-gfx1030-wave32").unwrap();
     let s4 = gpu.sgpr(4).unwrap();
     let pc = gpu.pc().unwrap();
-    let mut machine = Snapshot { pc: Some(0x4010), ..Snapshot::default() };
+    let mut machine = with::<Snapshot>(|machine| machine.pc = Some(0x4010));
     machine.registers.insert(s4, vec![4, 3, 2, 1]);
     machine.registers.insert(pc, 0x1234u64.to_le_bytes().to_vec());
     let same = |reg: Reg| (reg, Location::register(reg, gpu.register(reg).unwrap().bits));
     let registers = [s4, pc].map(same).into_iter().collect();
-    machine.callers = vec![Caller { pc: Some(0x5000), registers, ..Caller::default() }];
+    machine.callers = vec![with::<Caller>(|caller| {
+        caller.pc = Some(0x5000);
+        caller.registers = registers;
+    })];
     let of = |expr: &str| {
         let expr = text::parse(expr, LLVM, Some(&gpu)).unwrap();
-        let context = Context { kind: ResultKind::Any, ..Context::new(LLVM, &gpu) };
+        let context = Context::new(LLVM, &gpu).with_kind(ResultKind::Any);
         match Evaluator::new().evaluate(expr.bytes(), &machine, &context) {
             Ok(Element::Value(value)) => {
                 format!("{:#x} {} {}", value.as_u64().unwrap(), value.ty().bits, value.ty().is_generic())

@@ -6,6 +6,7 @@ use eitri::target::{SpaceId, Target};
 use pretty_assertions::assert_eq;
 
 use super::{LLVM, machine, shown};
+use crate::common::with;
 
 /// Arbitrary codes.
 fn draft() -> Encoding {
@@ -26,7 +27,7 @@ fn draft() -> Encoding {
 
 fn any(expr: &str, machine: &Snapshot, encoding: Encoding, target: &Target) -> String {
     let expr = text::parse(expr, encoding, Some(target)).unwrap_or_else(|error| panic!("{error}"));
-    let context = Context { kind: ResultKind::Any, ..Context::new(encoding, target) };
+    let context = Context::new(encoding, target).with_kind(ResultKind::Any);
     shown(Evaluator::new().evaluate(expr.bytes(), machine, &context))
 }
 
@@ -62,9 +63,13 @@ fn addresses_of_another_space_must_be_in_it() {
 #[test]
 fn bit_pieces_of_known_bits_on_a_big_endian_machine() {
     let cpu = Target::x86_64();
-    let machine = Snapshot { big_endian: true, ..machine() };
+    let machine = {
+        let mut changed = machine();
+        changed.big_endian = true;
+        changed
+    };
     let read = |encoding: Encoding| {
-        let encoding = Encoding { big_endian: true, ..encoding };
+        let encoding = encoding.with_big_endian(true);
         let expr = text::parse("implicit_value {12 34}; bit_piece 4 8", encoding, Some(&cpu)).unwrap();
         let found = Evaluator::new().location(expr.bytes(), &machine, &Context::new(encoding, &cpu)).unwrap();
         read_bits(&found, 4, &machine).unwrap().bytes
@@ -79,7 +84,7 @@ fn all_storages_return_the_bits() {
     let cpu = Target::x86_64();
     let two = Location::memory(SpaceId::DEFAULT, 64, 0x1000).and(Location::register(Reg(1), 16));
     let initial = [Element::Location(two)];
-    let context = Context { initial: &initial, ..Context::new(LLVM, &cpu) };
+    let context = Context::new(LLVM, &cpu).with_initial(&initial);
     let read = |code: &[u8]| Evaluator::new().value(code, &machine(), &context);
     assert_eq!(shown(read(&[0x94, 2])), "0x100");
     assert_eq!(read(&[0x94, 3]).unwrap_err().class, Class::Evaluation);
@@ -89,7 +94,7 @@ fn all_storages_return_the_bits() {
 #[test]
 fn regions_in_regions_do_not_multiply() {
     let gpu = Target::named("amdgpu-gfx900-wave64").unwrap();
-    let mut machine = Snapshot { lanes: Some(64), ..Snapshot::default() };
+    let mut machine = with::<Snapshot>(|machine| machine.lanes = Some(64));
     machine.registers.insert(Reg(17), 5u64.to_le_bytes().to_vec());
     let mut expr = "addr 0x10; stack_value; extend 64 64".to_owned();
     for region in 0..20 {

@@ -26,7 +26,14 @@ fn entry(bounds: Option<(u64, u64)>, expr: &[u8]) -> LocationListEntry<'static> 
 #[test]
 fn limits_end_an_evaluation() {
     let target = Target::x86_64();
-    let limits = Limits { steps: 100, depth: 3, stack: 5, parts: 4 };
+    let limits = {
+        let mut limits = Limits::default();
+        limits.steps = 100;
+        limits.depth = 3;
+        limits.stack = 5;
+        limits.parts = 4;
+        limits
+    };
     let run = |expr: &str| {
         let mut evaluator = Evaluator::new().with_limits(limits);
         shown(evaluator.location(&bytes(expr, LLVM), &machine(), &Context::new(LLVM, &target)))

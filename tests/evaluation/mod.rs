@@ -12,6 +12,7 @@ mod properties;
 mod ptx_registers;
 mod values;
 
+use crate::common::with;
 use eitri::eval::{
     BaseType, Context, Element, Evaluator, Fault, Location, Machine, ResultKind, Snapshot, TypeEncoding,
 };
@@ -42,7 +43,7 @@ const TYPES: [(u64, TypeEncoding, u32, u32); 15] = [
 
 /// rax is a0…a7, rdx d0…d7, rdi 0x1000; memory at 0x1000 is 00…ff.
 pub fn machine() -> Snapshot {
-    let mut machine = Snapshot { pc: Some(0x4010), ..Snapshot::default() };
+    let mut machine = with::<Snapshot>(|machine| machine.pc = Some(0x4010));
     machine.registers.insert(Reg(0), (0xa0..=0xa7).collect());
     machine.registers.insert(Reg(1), (0xd0..=0xd7).collect());
     machine.registers.insert(Reg(5), 0x1000u64.to_le_bytes().to_vec());
@@ -69,7 +70,7 @@ pub fn outcome(
     encoding: Encoding,
 ) -> Result<Element, Fault> {
     let target = Target::x86_64();
-    let context = Context { kind, ..Context::new(encoding, &target) };
+    let context = Context::new(encoding, &target).with_kind(kind);
     Evaluator::new().evaluate(&bytes(expr, encoding), machine, &context)
 }
 

@@ -10,17 +10,18 @@ use num_bigint::{BigInt, Sign};
 use proptest::prelude::*;
 
 use super::LLVM;
+use crate::common::with;
 
 /// Evaluates one operation on values.
 fn apply(code: &[u8], initial: &[Value], machine: &Snapshot) -> Result<Value, Class> {
     let target = Target::x86_64();
     let initial: Vec<_> = initial.iter().cloned().map(Element::Value).collect();
-    let context = Context { initial: &initial, ..Context::new(LLVM, &target) };
+    let context = Context::new(LLVM, &target).with_initial(&initial);
     Evaluator::new().value(code, machine, &context).map_err(|fault| fault.class)
 }
 
 fn converted(value: &Value, ty: BaseType) -> Result<Value, Class> {
-    let machine = Snapshot { types: [((0, 0x10), ty)].into(), ..Snapshot::default() };
+    let machine = with::<Snapshot>(|machine| machine.types = [((0, 0x10), ty)].into());
     apply(&[0xa8, 0x10], core::slice::from_ref(value), &machine)
 }
 
@@ -274,7 +275,7 @@ fn located(pieces: &[Piece], refuse: bool) -> Vec<(Location, u128)> {
 }
 
 fn machine(big_endian: bool) -> Snapshot {
-    let mut machine = Snapshot { big_endian, ..Snapshot::default() };
+    let mut machine = with::<Snapshot>(|machine| machine.big_endian = big_endian);
     machine.store(
         SpaceId::DEFAULT,
         None,
@@ -354,7 +355,7 @@ proptest! {
         lane in prop::option::of(0u64..3),
     ) {
         let dialect = [Dialect::Dwarf5, Dialect::Llvm, Dialect::Legacy, Dialect::Dwarf6][dialect as usize];
-        let mut machine = Snapshot { lane, lanes: Some(2), tls: Some(9), pc: Some(4), ..machine(big_endian) };
+        let mut machine = { let mut changed = machine(big_endian); changed.lane = lane; changed.lanes = Some(2); changed.tls = Some(9); changed.pc = Some(4); changed };
         machine.cfa = Some(Location::memory(SpaceId::DEFAULT, 64, 0x1040));
         machine.frame_base = Some((OwnedBody::Expression(called.clone()), 0));
         let ty = |bits, elements| BaseType { encoding: TypeEncoding::Signed, bits, elements };
@@ -369,13 +370,13 @@ proptest! {
             machine.entries.insert(at, (body, 0));
         }
         let target = Target::named("amdgpu-gfx1030-wave32").unwrap();
-        let encoding = Encoding { big_endian, ..Encoding::new(8, dialect) };
+        let encoding = Encoding::new(8, dialect).with_big_endian(big_endian);
         let initial = [
             Element::Value(Value::generic(0x1010, 8)),
             Element::Location(Location::register(Reg(22), 128)),
             Element::Value(Value::generic(2, 8)),
         ];
-        let context = Context { frame, initial: &initial, ..Context::new(encoding, &target) };
+        let context = Context::new(encoding, &target).with_frame(frame).with_initial(&initial);
         if let Ok(location) = Evaluator::new().step_limit(20_000).location(&expr, &machine, &context) {
             let _ = location.to_string();
             let _ = read_bits(&location, 33, &machine);

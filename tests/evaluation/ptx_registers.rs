@@ -5,6 +5,7 @@ use eitri::op::{Dialect, Encoding, Reg, text};
 use eitri::read::nvidia::{Home, MappedFunction, RegisterHome};
 use eitri::target::{Sm, SpaceId, Target};
 
+use crate::common::with;
 use pretty_assertions::assert_eq;
 
 fn target() -> Target {
@@ -37,7 +38,10 @@ fn function() -> MappedFunction<'static> {
 /// Lane 3 of each register R*n* has the bytes `n0 n1 n2 n3` in hexadecimal digits; other lanes have 0.
 fn stopped() -> Snapshot {
     let target = target();
-    let mut machine = Snapshot { lane: Some(3), lanes: Some(32), ..Snapshot::default() };
+    let mut machine = with::<Snapshot>(|machine| {
+        machine.lane = Some(3);
+        machine.lanes = Some(32);
+    });
     for number in 1..8u8 {
         let mut bytes = vec![0; 128];
         for index in 0..4u8 {
@@ -140,9 +144,9 @@ fn outer_frames_have_the_numbers_of_their_rules() {
     let reg = |name: &str| target.register_named(name).expect("a register");
     let r1 = Reg(0x500_0001);
     let r2 = Location::register(reg("R2"), 1024);
-    stopped.callers.push(Caller { registers: [(r1, r2)].into(), ..Caller::default() });
+    stopped.callers.push(with::<Caller>(|caller| caller.registers = [(r1, r2)].into()));
     let encoding = Encoding::new(8, Dialect::Dwarf5);
-    let context = Context { frame: 1, ..Context::new(encoding, &target) };
+    let context = Context::new(encoding, &target).with_frame(1);
     let expr = text::parse("regx 0x5000001", encoding, Some(&target)).expect("an expression");
     let location = Evaluator::new().location(expr.bytes(), &stopped, &context).expect("a location");
     // R1 of the caller is in R2, whose lane 3 has these bytes.

@@ -16,6 +16,7 @@ use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 
 use super::{attribute, common, documented, eitri, explained, number, path, scale, temporary};
+use crate::common::with;
 
 /// The object of an example, in a folder of the test.
 fn weigh(test: &str) -> PathBuf {
@@ -253,7 +254,7 @@ fn drawn(svg: &str) -> Option<Legends> {
 fn evaluated(info: &DebugInfo<'_, '_>, machine: &Snapshot, target: &Target) -> Option<Vec<String>> {
     let pc = machine.pc?;
     let entry = info.lane_pc(pc)?;
-    let context = Context { unit: entry.unit, ..Context::new(entry.encoding?, target) };
+    let context = Context::new(entry.encoding?, target).with_unit(entry.unit);
     let machine = WithDebugInfo::new(info, machine, context);
     let mut evaluator = Evaluator::new();
     let pcs = evaluator.lane_pcs(entry.body, &machine, &context).ok()?;
@@ -310,7 +311,10 @@ fn difference(stops: &[Stop], edit: impl Fn(String) -> String) -> Option<String>
     let target = Target::named("amdgpu-gfx90a-wave64").expect("a target");
     let wave = |&(instruction, masks): &Stop| {
         let pc = instruction * 4;
-        let mut wave = Snapshot { pc: Some(pc), lanes: Some(64), ..Snapshot::default() };
+        let mut wave = with::<Snapshot>(|machine| {
+            machine.pc = Some(pc);
+            machine.lanes = Some(64);
+        });
         wave.registers.insert(Reg(16), pc.to_le_bytes().into());
         wave.registers.insert(Reg(17), masks[0].to_le_bytes().into());
         // Registers s[4:5], s[6:7], and so on.

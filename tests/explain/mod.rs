@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::common::with;
 use common::check_golden;
 use eitri::dump::{figure, steps};
 use eitri::eval::{Body, Context, Element, Snapshot, Storage, spans};
@@ -443,7 +444,10 @@ fn difference(expr: &str, edit: impl Fn(String) -> String) -> Option<String> {
     let target = Target::named("amdgpu-gfx1030-wave32").expect("a target");
     let encoding = Encoding::new(8, Dialect::Llvm);
     let bytes = text::parse(expr, encoding, Some(&target)).expect("an expression");
-    let mut machine = Snapshot { lane: Some(2), lanes: Some(32), ..Snapshot::default() };
+    let mut machine = with::<Snapshot>(|machine| {
+        machine.lane = Some(2);
+        machine.lanes = Some(32);
+    });
     machine.store(SpaceId::DEFAULT, None, 0x1000, &[7; 64]);
     let context = Context::new(encoding, &target);
     let taken = steps(Body::Expression(bytes.bytes()), &machine, &context, Some(&target));

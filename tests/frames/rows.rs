@@ -14,6 +14,7 @@ use eitri::read::{CallFrameInstruction, CfaRule, FrameSection, Frames, RegisterR
 use eitri::target::{SpaceId, Target};
 use proptest::prelude::*;
 
+use crate::common::with;
 use crate::frames::common::link;
 use crate::frames::random::{Choices, choices, targets};
 
@@ -278,12 +279,11 @@ fn read_back(module: &Module, frames: &[Frame], form: &Form) {
     assert!(lowered.omissions.is_empty(), "{:?}", lowered.omissions);
     let empty = Vec::new();
     let bytes = |name: &str| linked.sections.get(name).unwrap_or(&empty);
-    let sections = Sections {
-        debug_frame: bytes(".debug_frame"),
-        eh_frame: bytes(".eh_frame"),
-        big_endian: target.is_big_endian(),
-        ..Sections::default()
-    };
+    let sections = with::<Sections>(|sections| {
+        sections.debug_frame = bytes(".debug_frame");
+        sections.eh_frame = bytes(".eh_frame");
+        sections.big_endian = target.is_big_endian();
+    });
     let mut encoding = form.consumer.encoding(target.address_bytes());
     encoding.big_endian = target.is_big_endian();
     let read = Frames::read(&sections, form.section, encoding).expect("frames");

@@ -1,6 +1,7 @@
 //! Fuzzed entry points and their invariants. The targets in `fuzz/` and the bounded run in `tests/fuzz` share this
 //! code.
 
+use crate::common::with;
 use eitri::conform::{VectorFile, VectorMachine, Verdict, location};
 use eitri::eval::{
     BaseType, CallStack, Caller, Class, Context, Element, Evaluator, ExpressionSite, InLane, Limits,
@@ -12,7 +13,14 @@ use eitri::read::{FrameSection, Frames, Sections};
 use eitri::target::{SpaceId, Target};
 
 /// Small limits, so that each evaluation is fast.
-const LIMITS: Limits = Limits { steps: 5_000, depth: 16, stack: 256, parts: 1024 };
+const LIMITS: Limits = {
+    let mut limits = Limits::new();
+    limits.steps = 5_000;
+    limits.depth = 16;
+    limits.stack = 256;
+    limits.parts = 1024;
+    limits
+};
 
 /// Random bytes as choices.
 struct Input<'a>(&'a [u8]);
@@ -121,15 +129,15 @@ pub fn eval(data: &[u8]) {
     let mut machine = machine(&mut input, &target);
     machine.big_endian = encoding.big_endian;
     let initial = element(&mut input, &target, encoding);
-    let context = Context {
-        unit: 0x10,
-        frame: u32::from(what >> 1 & 1),
-        initial: if what & 4 == 0 { &[] } else { core::slice::from_ref(&initial) },
-        kind: [ResultKind::Location, ResultKind::Any, ResultKind::Value, ResultKind::Location]
-            [usize::from(what >> 3) % 4],
-        place: if what & 0x20 == 0 { ExpressionSite::Location } else { ExpressionSite::Cfi },
-        ..Context::new(encoding, &target)
-    };
+    let context = Context::new(encoding, &target)
+        .with_unit(0x10)
+        .with_frame(u32::from(what >> 1 & 1))
+        .with_initial(if what & 4 == 0 { &[] } else { core::slice::from_ref(&initial) })
+        .with_kind(
+            [ResultKind::Location, ResultKind::Any, ResultKind::Value, ResultKind::Location]
+                [usize::from(what >> 3) % 4],
+        )
+        .with_place(if what & 0x20 == 0 { ExpressionSite::Location } else { ExpressionSite::Cfi });
     let bits = u64::from(input.byte());
     let written = input.block();
     let expr = input.0;
@@ -202,18 +210,17 @@ pub fn unwind(data: &[u8]) {
     let first = if target.lanes() > 1 { 32 } else { 0 };
     let bytes =
         if what & 6 == 0 { input.block().to_vec() } else { entries(&mut input, encoding, is_eh, first) };
-    let mut sections = Sections { big_endian: encoding.big_endian, ..Sections::default() };
+    let mut sections = with::<Sections>(|sections| sections.big_endian = encoding.big_endian);
     *(if is_eh { &mut sections.eh_frame } else { &mut sections.debug_frame }) = &bytes;
     let section = if is_eh { FrameSection::Eh } else { FrameSection::Debug };
     let Ok(frames) = Frames::read(&sections, section, encoding) else { return };
     // Registers and memory contain small numbers: pcs and addresses.
-    let mut machine = Snapshot {
-        big_endian: encoding.big_endian,
-        pc: Some(u64::from(input.byte() & 0x3f)),
-        lane: input.flag().then_some(1),
-        lanes: Some(64),
-        ..Snapshot::default()
-    };
+    let mut machine = with::<Snapshot>(|machine| {
+        machine.big_endian = encoding.big_endian;
+        machine.pc = Some(u64::from(input.byte() & 0x3f));
+        machine.lane = input.flag().then_some(1);
+        machine.lanes = Some(64);
+    });
     let mut small = |bytes: usize| {
         let mut number = vec![0; bytes];
         number[if encoding.big_endian { bytes - 1 } else { 0 }] = input.byte() & 0x7f;
@@ -391,15 +398,14 @@ fn list_entry(expr: &[u8], bounds: Option<(u64, u64)>) -> LocationListEntry<'sta
 
 fn machine(input: &mut Input<'_>, target: &Target) -> Snapshot {
     let what = input.byte();
-    let mut machine = Snapshot {
-        lane: (what & 1 != 0).then(|| input.small()),
-        lanes: (what & 2 != 0).then(|| input.small()),
-        iteration: (what & 4 != 0).then(|| input.small()),
-        iterations: (what & 8 != 0).then(|| input.small()),
-        pc: (what & 0x10 != 0).then(|| input.small()),
-        tls: (what & 0x20 != 0).then(|| input.small()),
-        ..Snapshot::default()
-    };
+    let mut machine = with::<Snapshot>(|machine| {
+        machine.lane = (what & 1 != 0).then(|| input.small());
+        machine.lanes = (what & 2 != 0).then(|| input.small());
+        machine.iteration = (what & 4 != 0).then(|| input.small());
+        machine.iterations = (what & 8 != 0).then(|| input.small());
+        machine.pc = (what & 0x10 != 0).then(|| input.small());
+        machine.tls = (what & 0x20 != 0).then(|| input.small());
+    });
     for _ in 0..input.byte() % 4 {
         let registers: Vec<Reg> = target.registers().map(|register| register.reg).collect();
         let reg = registers[input.small() as usize % registers.len()];

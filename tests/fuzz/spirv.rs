@@ -116,7 +116,11 @@ pub fn words(module: &[u32]) {
     // At most one finding per word, and two for a result.
     assert!(report.findings.len() + report.notes.len() <= 2 * module.len(), "{}", module.len());
     for verbose in [false, true] {
-        let text = print(&facts, TextOptions { verbose });
+        let text = print(&facts, {
+            let mut options = TextOptions::default();
+            options.verbose = verbose;
+            options
+        });
         let lines = text.lines().filter(|line| line.contains(" = ")).count();
         assert!(lines >= report.instructions, "a line for each instruction");
     }

@@ -14,6 +14,7 @@ use eitri::op::DraftCodes;
 use eitri::read::{Dwarf, FrameSection, Object};
 
 use super::{Attached, Line, attached, gfx1030, rows};
+use crate::common::with;
 
 const OBJECT: &[u8] = include_bytes!("../../examples/data/k04_diverge.o");
 const CODE_BYTES: u64 = 0x1cc;
@@ -79,7 +80,7 @@ pub struct Stop {
 /// State of a wave in a kernel at this address.
 pub fn wave(start: u64, Stop { pc, exec, s }: Stop) -> Snapshot {
     let gpu = gfx1030();
-    let mut wave = Snapshot { pc: Some(start + pc), ..Snapshot::default() };
+    let mut wave = with::<Snapshot>(|machine| machine.pc = Some(start + pc));
     let mut put = |name, bytes: &[u8]| {
         wave.registers.insert(gpu.register_named(name).expect("a register"), bytes.into());
     };

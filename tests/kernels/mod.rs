@@ -31,7 +31,11 @@ type Line = (u64, u32, u32, bool);
 
 fn rows(m: &mut eitri::build::Builder, function: FunctionId, file: FileId, lines: &[Line]) {
     for &(pc, line, column, is_stmt) in lines {
-        let row = LineTableRow { is_stmt, ..LineTableRow::new(pc, file, line).column(column) };
+        let row = {
+            let mut row = LineTableRow::new(pc, file, line).column(column);
+            row.is_stmt = is_stmt;
+            row
+        };
         m.row(function, row).expect("a row of the function");
     }
 }

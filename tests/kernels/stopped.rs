@@ -7,6 +7,7 @@ use eitri::read::{Dwarf, FrameSection, Object};
 use eitri::target::{SpaceId, Target};
 
 use super::{Attached, gfx1030};
+use crate::common::with;
 
 /// A function, and an offset in bytes.
 pub type Pc = (&'static str, u64);
@@ -68,7 +69,7 @@ pub fn split(name: &str) -> (&str, Option<usize>) {
 
 /// A wave with different contents in every register.
 pub fn wave(gpu: &Target) -> Snapshot {
-    let mut wave = Snapshot { lanes: Some(32), ..Snapshot::default() };
+    let mut wave = with::<Snapshot>(|machine| machine.lanes = Some(32));
     let scalars = (0..106).map(|n| (format!("s{n}"), 1));
     let vectors = (0..48).map(|n| (format!("v{n}"), 32));
     for (name, lanes) in scalars.chain(vectors).chain([("vcc".into(), 1)]) {

@@ -188,7 +188,7 @@ impl Machine for Stopped<'_> {
     }
 
     fn frame_base(&self, _: u32) -> Option<ReferencedEntry<'_>> {
-        Some(ReferencedEntry { body: Body::Expression(&FRAME_BASE), unit: 0, encoding: None })
+        Some(ReferencedEntry::new(Body::Expression(&FRAME_BASE), 0, None))
     }
 
     fn saved(&self, reg: Reg, frame: u32) -> Option<Location> {
@@ -220,7 +220,7 @@ impl Machine for Stopped<'_> {
     }
 
     fn call_value(&self, _: u64, frame: u32) -> Option<CallValue<'_>> {
-        let value = ReferencedEntry { body: Body::Expression(&FRAME_BASE), unit: 0, encoding: None };
+        let value = ReferencedEntry::new(Body::Expression(&FRAME_BASE), 0, None);
         (frame == 0).then_some(CallValue { value, target: None })
     }
 }

@@ -8,6 +8,7 @@ use eitri::read::{FindSplit, Skeleton, SplitFiles};
 
 use super::source::SOURCE;
 use super::tools::{Folder, Tool};
+use crate::common::with;
 
 fn findings(tool: Tool, arguments: &[&str]) -> Option<Vec<String>> {
     findings_in(tool, SOURCE, arguments)
@@ -56,7 +57,7 @@ fn findings_in(tool: Tool, source: &str, arguments: &[&str]) -> Option<Vec<Strin
 fn lint_with_split(bytes: &[u8], folder: &Path) -> LintReport {
     let read = |name: &str| Ok((name.to_string(), std::fs::read(folder.join(name))?));
     let find = |all: &[Skeleton<'_>]| all.iter().map(|one| read(one.dwo_name)).collect();
-    lint(bytes, &LintOptions { split: SplitFiles::new(&find), ..LintOptions::default() }).expect("it is read")
+    lint(bytes, &with::<LintOptions>(|options| options.split = SplitFiles::new(&find))).expect("it is read")
 }
 
 #[test]
@@ -357,6 +358,7 @@ int f(int k) { std::function<int(int)> g = [&](int y) { return y + k; }; return 
 
 const RUST: &str = r#"
 use std::collections::HashMap;
+use crate::common::with;
 fn main() {
     let args: Vec<String> = std::env::args().collect();
     let mut m: HashMap<&str, usize> = HashMap::new();
@@ -491,11 +493,13 @@ int main(int n, char **names) { struct s all[3] = {{n, 1}, {2, 3}, {4, 5}}; retu
                 let find = |_: &[Skeleton<'_>]| files.iter().map(read).collect();
                 let split = SplitFiles::new(&find);
                 let report =
-                    lint(&bytes, &LintOptions { split, ..LintOptions::default() }).expect("it is read");
+                    lint(&bytes, &with::<LintOptions>(|options| options.split = split)).expect("it is read");
                 let above = report.findings.iter().filter(|one| one.level > Level::Note);
                 assert_eq!(above.count(), 0, "{version}: {:?}", report.findings);
-                let stats =
-                    eitri::stats::stats(&bytes, &eitri::stats::StatsOptions { split, ..Default::default() });
+                let stats = eitri::stats::stats(
+                    &bytes,
+                    &with::<eitri::stats::StatsOptions>(|options| options.split = split),
+                );
                 (
                     report.functions,
                     report.entries,
@@ -513,7 +517,7 @@ int main(int n, char **names) { struct s all[3] = {{n, 1}, {2, 3}, {4, 5}}; retu
             let strings = |files: &[(String, Vec<u8>)]| {
                 let find = |_: &[Skeleton<'_>]| Ok(files.to_vec());
                 let options =
-                    eitri::stats::StatsOptions { split: SplitFiles::new(&find), ..Default::default() };
+                    with::<eitri::stats::StatsOptions>(|options| options.split = SplitFiles::new(&find));
                 eitri::stats::stats(&bytes, &options).expect("it is read").contents.strings
             };
             let mut twice = whole.clone();
@@ -528,7 +532,7 @@ int main(int n, char **names) { struct s all[3] = {{n, 1}, {2, 3}, {4, 5}}; retu
             let mut broken = whole.clone();
             broken[at + 4] = 9;
             let found = Found(broken, std::sync::Mutex::default());
-            let options = LintOptions { split: SplitFiles::new(&found), ..LintOptions::default() };
+            let options = with::<LintOptions>(|options| options.split = SplitFiles::new(&found));
             let report = lint(&bytes, &options).expect("the object is read");
             assert_eq!((report.functions, found.1.lock().expect("one thread").len()), (1, 1), "{version}");
             // A changed byte: a finding, an error or nothing, but no panic.
@@ -536,8 +540,7 @@ int main(int n, char **names) { struct s all[3] = {{n, 1}, {2, 3}, {4, 5}}; retu
                 let mut changed = whole.clone();
                 changed[at] ^= 0xff;
                 let find = |_: &[Skeleton<'_>]| Ok(vec![("a.dwp".into(), changed.clone())]);
-                let _ =
-                    lint(&bytes, &LintOptions { split: SplitFiles::new(&find), ..LintOptions::default() });
+                let _ = lint(&bytes, &with::<LintOptions>(|options| options.split = SplitFiles::new(&find)));
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Reports and statistics do not depend on the number of threads.
 
+use crate::common::with;
 use eitri::build::Builder;
 use eitri::emit::elf::{ObjectCode as Text, new_object};
 use eitri::lint::{LintOptions, lint, lint_each};
@@ -41,13 +42,14 @@ fn of_number(number: usize) -> (String, String) {
 fn units_have_their_order_on_any_number_of_threads() {
     let count = 23;
     let object = object(count, of_number);
-    let report =
-        |threads| lint(&object, &LintOptions { threads, ..LintOptions::default() }).expect("it is read");
+    let report = |threads| {
+        lint(&object, &with::<LintOptions>(|options| options.threads = threads)).expect("it is read")
+    };
     let one = report(1);
     // A finding of the vector register without a lane, and one of the frame, in each function.
     assert_eq!((one.functions, one.entries, one.findings.len()), (count, count, 2 * count));
     let statistics = |threads| {
-        let options = stats::StatsOptions { threads, ..stats::StatsOptions::default() };
+        let options = with::<stats::StatsOptions>(|options| options.threads = threads);
         stats::stats(&object, &options).expect("it is read")
     };
     let measured = statistics(1);
@@ -61,8 +63,9 @@ fn units_have_their_order_on_any_number_of_threads() {
 #[test]
 fn calls_in_a_small_pool_end() {
     let object = object(23, of_number);
-    let report =
-        |threads| lint(&object, &LintOptions { threads, ..LintOptions::default() }).expect("it is read");
+    let report = |threads| {
+        lint(&object, &with::<LintOptions>(|options| options.threads = threads)).expect("it is read")
+    };
     let one = report(1);
     for size in [1, 2] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(size).build().expect("a pool");
@@ -78,7 +81,7 @@ fn findings_are_passed_in_their_order() {
     let mut all = None;
     for threads in [1, 2, 3] {
         let mut found = Vec::new();
-        let options = LintOptions { threads, ..LintOptions::default() };
+        let options = with::<LintOptions>(|options| options.threads = threads);
         let report = lint_each(&object, &options, &mut |finding| found.push(finding)).expect("it is read");
         assert_eq!((report.functions, report.findings.len(), found.len()), (count, 0, 2 * count));
         let units: Vec<_> = found.iter().map(|one| one.unit.as_deref().expect("a name")).collect();
@@ -94,7 +97,12 @@ fn findings_of_units_of_one_name_are_folded() {
     // Units 0 to 19 have four functions, and each of the others has one that no unit before it has.
     let function = |number| if number < 20 { number % 4 } else { number };
     let object = object(23, |number| ("one.cl".into(), format!("f{}", function(number))));
-    let options = |threads| LintOptions { threads, fold: true, ..LintOptions::default() };
+    let options = |threads| {
+        with::<LintOptions>(|options| {
+            options.threads = threads;
+            options.fold = true;
+        })
+    };
     let one = lint(&object, &options(1)).expect("it is read");
     let counts: Vec<_> = one.findings.iter().map(|finding| finding.count).collect();
     assert_eq!(counts, [[5; 8].as_slice(), &[1; 6]].concat());

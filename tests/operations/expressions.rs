@@ -13,7 +13,7 @@ const LLVM: Encoding = Encoding::new(8, Dialect::Llvm);
 #[test]
 fn labels_are_reached_forward_and_backward() {
     for big_endian in [false, true] {
-        let encoding = Encoding { big_endian, ..LLVM };
+        let encoding = LLVM.with_big_endian(big_endian);
         let mut e = Expr::build(encoding);
         let top = e.label();
         let end = e.label();

@@ -227,10 +227,8 @@ fn operations_outside_the_dialect_are_refused() {
     refused("mod_floor", Dialect::Dwarf6);
     refused("piece_end", Dialect::Dwarf6);
 
-    let draft = Encoding {
-        draft: DraftCodes::NONE.with(OperationName::Offset, 0xac).with(OperationName::PushLane, 0xad),
-        ..Encoding::new(8, Dialect::Dwarf6)
-    };
+    let draft = Encoding::new(8, Dialect::Dwarf6)
+        .with_draft(DraftCodes::NONE.with(OperationName::Offset, 0xac).with(OperationName::PushLane, 0xad));
     // A number of the draft takes precedence over the caller's.
     let expr = text::parse("offset; push_lane", draft, None).unwrap();
     assert_eq!(expr.bytes(), [0xac, 0xab]);
@@ -340,7 +338,7 @@ fn operands_that_do_not_fit_are_errors() {
     };
     let size = |what: &str, needs, has| ErrorKind::DoesNotFit { what: what.into(), needs, has };
     let wide = Encoding::new(8, Dialect::Llvm);
-    let dwarf2 = Encoding { version: 2, ..narrow };
+    let dwarf2 = narrow.with_version(2);
     for (encoding, op, text, needs, has) in [
         (wide, Op::ConstType { ty: 1, bytes: &block }, "const_type", 9, 8),
         (narrow, Op::Addr { address: 1 << 32 }, "addr", 33, 32),

@@ -301,7 +301,8 @@ fn llvm_decodes_random_operations_the_same() {
                         continue;
                     }
                     let new = Encoding::new(address_bytes, dialect);
-                    let encoding = Encoding { version, offset_bytes, big_endian, ..new };
+                    let encoding =
+                        new.with_version(version).with_offset_bytes(offset_bytes).with_big_endian(big_endian);
                     let chosen = expressions.new_tree(&mut runner).expect("expressions").current();
                     let mut expressions: Vec<_> =
                         chosen.iter().map(|choices| expression(choices, encoding)).collect();
@@ -395,7 +396,8 @@ fn llvm_decodes_the_vectors_the_same() {
             let &(big_endian, address_bytes, offset_bytes, version) = key;
             // LLVM has all dialects at once.
             let new = Encoding::new(address_bytes, Dialect::Llvm);
-            let encoding = Encoding { offset_bytes, version, big_endian, ..new };
+            let encoding =
+                new.with_offset_bytes(offset_bytes).with_version(version).with_big_endian(big_endian);
             let mut expressions = expressions.clone();
             expressions.sort();
             expressions.dedup();

@@ -18,13 +18,13 @@ fn draft() -> DraftCodes {
 fn encodings() -> impl Strategy<Value = Encoding> {
     let dialects = vec![Dialect::Dwarf5, Dialect::Llvm, Dialect::Legacy, Dialect::Dwarf6];
     (prop::sample::select(dialects), any::<[bool; 3]>(), 2..=5u16).prop_map(
-        |(dialect, [wide_address, wide_offset, big_endian], version)| Encoding {
-            address_bytes: if wide_address { 8 } else { 4 },
-            offset_bytes: if wide_offset { 8 } else { 4 },
-            version,
-            big_endian,
-            draft: draft(),
-            ..Encoding::new(8, dialect)
+        |(dialect, [wide_address, wide_offset, big_endian], version)| {
+            Encoding::new(8, dialect)
+                .with_address_bytes(if wide_address { 8 } else { 4 })
+                .with_offset_bytes(if wide_offset { 8 } else { 4 })
+                .with_version(version)
+                .with_big_endian(big_endian)
+                .with_draft(draft())
         },
     )
 }

@@ -1,5 +1,6 @@
 //! The machine for random expressions.
 
+use crate::common::with;
 use eitri::eval::{BaseType, Caller, Layout, Location, OwnedBody, Snapshot, SpaceLayout, TypeEncoding};
 use eitri::op::Reg;
 use eitri::target::{Per, SpaceId};
@@ -42,7 +43,10 @@ pub const CALLED: [Called; 9] = [
 pub fn machine(address_bytes: u8) -> (Snapshot, Layout) {
     let size = usize::from(address_bytes);
     let number = |number: i64| number.to_le_bytes()[..size].to_vec();
-    let mut machine = Snapshot { tls: Some(0x1020), pc: Some(0x4000), ..Snapshot::default() };
+    let mut machine = with::<Snapshot>(|machine| {
+        machine.tls = Some(0x1020);
+        machine.pc = Some(0x4000);
+    });
     let numbers = [0x1008, -7, 5, 0x3fc0_0000_3fc0_0000, 0x7fff_ffff_ffff_fff0, 0x1000];
     machine.registers = REGISTERS.into_iter().map(Reg).zip(numbers.map(number)).collect();
     machine.registers.insert(Reg(WIDE), (0xe0..0xf0).collect());

@@ -458,17 +458,15 @@ fn rows(
 ) -> eitri::Result<()> {
     for &(pc, file, line, column, discriminator, flags) in rows {
         let has = |flag| flags.split(' ').any(|has| has == flag);
-        m.row(
-            function,
-            LineTableRow {
-                column,
-                discriminator,
-                is_stmt: has("is_stmt"),
-                is_prologue_end: has("prologue_end"),
-                is_epilogue_begin: has("epilogue_begin"),
-                ..LineTableRow::new(pc, files[file], line)
-            },
-        )?;
+        m.row(function, {
+            let mut row = LineTableRow::new(pc, files[file], line);
+            row.column = column;
+            row.discriminator = discriminator;
+            row.is_stmt = has("is_stmt");
+            row.is_prologue_end = has("prologue_end");
+            row.is_epilogue_begin = has("epilogue_begin");
+            row
+        })?;
     }
     Ok(())
 }

@@ -130,7 +130,12 @@ fn program(folder: &Folder, consumer: Option<&Consumer>) -> Option<PathBuf> {
 fn form(version: u16, is_eh: bool) -> Consumer {
     let mut consumer = Consumer::dwarf5();
     consumer.version = version;
-    consumer.frames = FrameForm { debug_frame: !is_eh, eh_frame: is_eh, ..FrameForm::STANDARD };
+    consumer.frames = {
+        let mut frames = FrameForm::STANDARD;
+        frames.debug_frame = !is_eh;
+        frames.eh_frame = is_eh;
+        frames
+    };
     consumer
 }
 

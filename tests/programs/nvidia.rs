@@ -14,6 +14,7 @@ use pretty_assertions::assert_eq;
 use super::built;
 use super::common::{Folder, Tool};
 use super::cubin::{REGISTERS, TEXT, described};
+use crate::common::with;
 
 const NVCC: Tool = Tool::new("nvcc", "nvidia-cuda-nvcc of PyPI");
 const CUOBJDUMP: Tool = Tool::new("cuobjdump", "nvidia-cuda-cuobjdump of PyPI");
@@ -240,7 +241,11 @@ fn types_of_registers_are_those_of_the_ptx() {
             .collect();
         assert!(declared.len() > 5, "{declared:?}");
         let mut text = Vec::new();
-        let options = eitri::dump::DumpOptions { verbose: true };
+        let options = {
+            let mut options = eitri::dump::DumpOptions::default();
+            options.verbose = true;
+            options
+        };
         eitri::dump::print_to(&mut text, &bytes, None, None, eitri::op::Dialect::Llvm, options)
             .expect("a dump");
         let text = String::from_utf8(text).expect("text");
@@ -406,7 +411,7 @@ fn relocatable_cubins_are_printed_as_linked_ones() {
 fn rows_alone_are_lines_of_optimized_code() {
     let module = described(REGISTERS).expect("a module");
     let written = lower(&module, &Consumer::cuda_gdb(), Policy::Strict).expect("sections");
-    let how = ptx::PtxAttachOptions { lines: written.lines.as_ref(), ..ptx::PtxAttachOptions::default() };
+    let how = with::<ptx::PtxAttachOptions>(|options| options.lines = written.lines.as_ref());
     let text = ptx::attach(TEXT, module.target(), &[], &how).expect("a text");
     let folder = Folder::new();
     let source = folder.file("k.ptx", text);

@@ -1,5 +1,6 @@
 //! A module with attributes of every kind, written by `gimli`.
 
+use crate::common::with;
 use eitri::op::{Dialect, DraftCodes};
 use eitri::read::{Dwarf, Sections};
 use gimli::write::{Address, AttributeValue, EndianVec, Expression, LineString, Location, Range, Writer};
@@ -290,19 +291,18 @@ pub fn write(
 
 pub fn sections_of(form: Form, written: &gimli::write::Sections<Out>) -> Sections<'_> {
     let of = |id| written.get(id).map_or(&[][..], |out: &Out| out.bytes.slice());
-    Sections {
-        big_endian: form.big_endian,
-        debug_abbrev: of(SectionId::DebugAbbrev),
-        debug_info: of(SectionId::DebugInfo),
-        debug_line: of(SectionId::DebugLine),
-        debug_line_str: of(SectionId::DebugLineStr),
-        debug_loc: of(SectionId::DebugLoc),
-        debug_loclists: of(SectionId::DebugLocLists),
-        debug_ranges: of(SectionId::DebugRanges),
-        debug_rnglists: of(SectionId::DebugRngLists),
-        debug_str: of(SectionId::DebugStr),
-        ..Sections::default()
-    }
+    with::<Sections>(|sections| {
+        sections.big_endian = form.big_endian;
+        sections.debug_abbrev = of(SectionId::DebugAbbrev);
+        sections.debug_info = of(SectionId::DebugInfo);
+        sections.debug_line = of(SectionId::DebugLine);
+        sections.debug_line_str = of(SectionId::DebugLineStr);
+        sections.debug_loc = of(SectionId::DebugLoc);
+        sections.debug_loclists = of(SectionId::DebugLocLists);
+        sections.debug_ranges = of(SectionId::DebugRanges);
+        sections.debug_rnglists = of(SectionId::DebugRngLists);
+        sections.debug_str = of(SectionId::DebugStr);
+    })
 }
 
 pub fn read<'o>(sections: Sections<'o>) -> Dwarf<'o> {

@@ -9,6 +9,7 @@ use eitri::read::{
 use gimli::Format;
 use proptest::prelude::*;
 
+use crate::common::with;
 use crate::reader::attributes::{Contents, Form, sections_of, write};
 use crate::reader::bytes::Bytes;
 use crate::reader::compiled::{CLANG, CLANGXX, GCC, GXX, LLC, compile, sources};
@@ -19,10 +20,18 @@ fn use_up(bytes: &[u8]) {
     let Ok(object) = Object::read(bytes) else { return };
     let _ = (object.wave(), object.target(None), object.symbol("kernel"));
     if let Ok(dwarf) = Dwarf::read(&object) {
-        dump(&object, &dwarf, None, DumpOptions { verbose: true });
+        dump(&object, &dwarf, None, {
+            let mut options = DumpOptions::default();
+            options.verbose = true;
+            options
+        });
         ask(&dwarf);
         if let Ok(split) = Dwarf::read_split(&dwarf, &object) {
-            dump(&object, &split, None, DumpOptions { verbose: false });
+            dump(&object, &split, None, {
+                let mut options = DumpOptions::default();
+                options.verbose = false;
+                options
+            });
         }
     }
 }
@@ -229,23 +238,26 @@ fn tables(style: &Bytes) -> Vec<Vec<u8>> {
 }
 
 fn use_tables(style: &Bytes, elf: &Object<'_>, tables: &[Vec<u8>], verbose: bool) -> Option<String> {
-    let sections = Sections {
-        big_endian: style.big_endian,
-        debug_frame: &tables[0],
-        eh_frame: &tables[1],
-        debug_names: &tables[2],
-        debug_aranges: &tables[3],
-        debug_gnu_pubnames: &tables[4],
-        debug_macro: &tables[5],
-        debug_str_offsets: &tables[6],
-        debug_info: &tables[7],
-        debug_abbrev: &tables[8],
-        debug_str: b"\0one\0",
-        ..Sections::default()
-    };
+    let sections = with::<Sections>(|sections| {
+        sections.big_endian = style.big_endian;
+        sections.debug_frame = &tables[0];
+        sections.eh_frame = &tables[1];
+        sections.debug_names = &tables[2];
+        sections.debug_aranges = &tables[3];
+        sections.debug_gnu_pubnames = &tables[4];
+        sections.debug_macro = &tables[5];
+        sections.debug_str_offsets = &tables[6];
+        sections.debug_info = &tables[7];
+        sections.debug_abbrev = &tables[8];
+        sections.debug_str = b"\0one\0";
+    });
     let dwarf = Dwarf::from_sections(sections, Dialect::Llvm, DraftCodes::NONE).ok()?;
     ask(&dwarf);
-    Some(dump(elf, &dwarf, None, DumpOptions { verbose }))
+    Some(dump(elf, &dwarf, None, {
+        let mut options = DumpOptions::default();
+        options.verbose = verbose;
+        options
+    }))
 }
 
 #[test]
@@ -380,14 +392,14 @@ fn a_list_without_end_gives_what_it_has() {
     let encoding = Encoding::new(8, Dialect::Llvm);
     // offset_pair 1, 2 with an empty expression; then an unknown kind.
     let bytes = [4, 1, 2, 0, 0x33];
-    let sections = Sections { debug_loclists: &bytes, ..Sections::default() };
+    let sections = with::<Sections>(|sections| sections.debug_loclists = &bytes);
     let mut list = RawList::new(&sections, ListFormat::Loclists, encoding, 0).unwrap();
     assert_eq!(list.next().unwrap().unwrap().kind, ListKind::Pair { start: 1, end: 2 });
     let error = list.next().unwrap().unwrap_err();
     assert_eq!(error.to_string(), "section .debug_loclists, offset 0x4: unknown kind of list entry 0x33");
     assert!(list.next().is_none());
 
-    let sections = Sections { debug_loclists: &bytes[..4], ..Sections::default() };
+    let sections = with::<Sections>(|sections| sections.debug_loclists = &bytes[..4]);
     let list = RawList::new(&sections, ListFormat::Loclists, encoding, 0).unwrap();
     let entries: Vec<_> = list.collect();
     assert_eq!(entries.len(), 2);
@@ -421,13 +433,12 @@ fn kinds_by_index_find_their_addresses() {
         &[0],
     ]
     .concat();
-    let sections = Sections {
-        debug_abbrev: &abbrev,
-        debug_info: &info,
-        debug_addr: &addr,
-        debug_loclists: &lists,
-        ..Sections::default()
-    };
+    let sections = with::<Sections>(|sections| {
+        sections.debug_abbrev = &abbrev;
+        sections.debug_info = &info;
+        sections.debug_addr = &addr;
+        sections.debug_loclists = &lists;
+    });
     let dwarf = Dwarf::from_sections(sections, Dialect::Llvm, DraftCodes::NONE).unwrap();
     let unit = &dwarf.units()[0];
     assert_eq!((unit.bases.addr, dwarf.address(unit, 2).unwrap()), (Some(8), 0x3000));
@@ -452,7 +463,7 @@ fn counts_without_contents_take_no_time() {
     bytes.extend((header.len() as u32).to_le_bytes());
     bytes.extend(header);
     let bytes = [(bytes.len() as u32).to_le_bytes().to_vec(), bytes].concat();
-    let sections = Sections { debug_line: &bytes, ..Sections::default() };
+    let sections = with::<Sections>(|sections| sections.debug_line = &bytes);
     let error = LineProgram::read(&sections, 0, 8).unwrap_err();
     assert!(error.to_string().contains("the entry format is empty"), "{error}");
 
@@ -462,7 +473,10 @@ fn counts_without_contents_take_no_time() {
     let mut info = vec![5, 0, 1, 8, 0, 0, 0, 0];
     info.extend([1; 100_000]);
     let info = [(info.len() as u32).to_le_bytes().to_vec(), info].concat();
-    let sections = Sections { debug_abbrev: &abbrev, debug_info: &info, ..Sections::default() };
+    let sections = with::<Sections>(|sections| {
+        sections.debug_abbrev = &abbrev;
+        sections.debug_info = &info;
+    });
     let error = Dwarf::from_sections(sections, Dialect::Llvm, DraftCodes::NONE).unwrap_err();
     assert!(error.to_string().contains("too many attributes for the size of the sections"), "{error}");
 }
@@ -484,7 +498,10 @@ fn depth_is_no_danger() {
     let mut info = vec![5, 0, 1, 8, 0, 0, 0, 0];
     info.extend([1; 1000]);
     let info = [(info.len() as u32).to_le_bytes().to_vec(), info].concat();
-    let sections = Sections { debug_abbrev: &abbrev, debug_info: &info, ..Sections::default() };
+    let sections = with::<Sections>(|sections| {
+        sections.debug_abbrev = &abbrev;
+        sections.debug_info = &info;
+    });
     let dwarf = Dwarf::from_sections(sections, Dialect::Llvm, DraftCodes::NONE).unwrap();
     assert_eq!(dwarf.entries().map(|entry| entry.depth()).max(), Some(999));
     let bytes = object(FORM());

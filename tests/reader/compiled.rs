@@ -103,7 +103,11 @@ fn every_version_and_format_is_read_as_gimli_does() {
             assert!(count.entries > 30 && count.rows > 7, "{flags}: {count:?}");
             assert!(count.list_entries > 0, "{flags}: {count:?}");
             let dwarf = Dwarf::read(&object).unwrap();
-            let text = eitri::dump::dump(&object, &dwarf, None, eitri::dump::DumpOptions { verbose: true });
+            let text = eitri::dump::dump(&object, &dwarf, None, {
+                let mut options = eitri::dump::DumpOptions::default();
+                options.verbose = true;
+                options
+            });
             assert!(!text.contains("<section"), "{flags}: {text}");
         }
     }

@@ -308,7 +308,11 @@ fn a_cubin_is_printed_to_the_character() {
     let bytes = cubin();
     check_golden("cubin/plain.txt", &print(&bytes, None).expect("a dump"));
     let mut verbose = Vec::new();
-    let options = DumpOptions { verbose: true };
+    let options = {
+        let mut options = DumpOptions::default();
+        options.verbose = true;
+        options
+    };
     print_to(&mut verbose, &bytes, None, None, Dialect::Dwarf5, options).expect("a dump");
     check_golden("cubin/verbose.txt", &String::from_utf8(verbose).expect("text"));
 }

@@ -3,6 +3,7 @@
 use eitri::op::{Dialect, DraftCodes};
 use eitri::read::{Dwarf, NameIndex, Object, Sections};
 
+use crate::common::with;
 use crate::reader::bytes::Bytes;
 use crate::reader::compiled::{CLANG, DWARFDUMP, compile, sources};
 use crate::reader::tools::Tool;
@@ -32,7 +33,10 @@ fn overlapping(count: u32) -> eitri::Result<usize> {
         debug_info.push(0);
     }
     debug_abbrev.push(0);
-    let sections = Sections { debug_abbrev: &debug_abbrev, debug_info: &debug_info, ..Sections::default() };
+    let sections = with::<Sections>(|sections| {
+        sections.debug_abbrev = &debug_abbrev;
+        sections.debug_info = &debug_info;
+    });
     Ok(Dwarf::from_sections(sections, Dialect::Llvm, DraftCodes::NONE)?.units().len())
 }
 
@@ -40,7 +44,10 @@ fn overlapping(count: u32) -> eitri::Result<usize> {
 const UNIT: [u8; 13] = [9, 0, 0, 0, 5, 0, 1, 8, 0, 0, 0, 0, 1];
 
 fn units(debug_abbrev: &[u8]) -> eitri::Result<usize> {
-    let sections = Sections { debug_abbrev, debug_info: &UNIT, ..Sections::default() };
+    let sections = with::<Sections>(|sections| {
+        sections.debug_abbrev = debug_abbrev;
+        sections.debug_info = &UNIT;
+    });
     Dwarf::from_sections(sections, Dialect::Llvm, DraftCodes::NONE).map(|dwarf| dwarf.units().len())
 }
 
@@ -100,8 +107,10 @@ fn abbreviations_of_names_end_within_their_table() {
             index.offset(0).u8s(abbreviations);
             let mut section = style.empty();
             section.unit(&index);
-            let sections =
-                Sections { big_endian: style.big_endian, debug_names: &section.bytes, ..Sections::default() };
+            let sections = with::<Sections>(|sections| {
+                sections.big_endian = style.big_endian;
+                sections.debug_names = &section.bytes;
+            });
             NameIndex::read_all(&sections).map(|all| all[0].abbreviations.len())
         };
         // A function by the offset of its entry, a type by the same.

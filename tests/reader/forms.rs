@@ -4,6 +4,7 @@ use eitri::op::{Dialect, DraftCodes, Encoding, Reg};
 use eitri::read::{CfaRule, Dwarf, FrameSection, Frames, ResolvedValue, Sections};
 use gimli::constants as dw;
 
+use crate::common::with;
 use crate::reader::bytes::Bytes;
 
 /// Attributes whose classes are or include `exprloc`, and not `block`: DWARF 5 table 7.5.
@@ -33,14 +34,13 @@ fn unit(style: &Bytes, version: u16, attributes: &[(u64, u64)], values: &Bytes) 
 }
 
 fn read<'o>([info, abbreviations]: &'o [Bytes; 2], addresses: &'o Bytes) -> Dwarf<'o> {
-    let sections = Sections {
-        big_endian: info.big_endian,
-        address_bytes: 8,
-        debug_info: &info.bytes,
-        debug_abbrev: &abbreviations.bytes,
-        debug_addr: &addresses.bytes,
-        ..Sections::default()
-    };
+    let sections = with::<Sections>(|sections| {
+        sections.big_endian = info.big_endian;
+        sections.address_bytes = 8;
+        sections.debug_info = &info.bytes;
+        sections.debug_abbrev = &abbreviations.bytes;
+        sections.debug_addr = &addresses.bytes;
+    });
     Dwarf::from_sections(sections, Dialect::Llvm, DraftCodes::NONE).expect("it is read")
 }
 
@@ -129,9 +129,11 @@ fn a_register_alone_is_the_first_rule_of_a_common_entry() {
             fde.offset(0).u64(0x4000).u64(0x100).u8s(instructions);
             let mut all = style.empty();
             all.unit(&cie).unit(&fde);
-            let sections =
-                Sections { big_endian: style.big_endian, debug_frame: &all.bytes, ..Sections::default() };
-            let encoding = Encoding { big_endian: style.big_endian, ..Encoding::new(8, Dialect::Llvm) };
+            let sections = with::<Sections>(|sections| {
+                sections.big_endian = style.big_endian;
+                sections.debug_frame = &all.bytes;
+            });
+            let encoding = Encoding::new(8, Dialect::Llvm).with_big_endian(style.big_endian);
             let frames = Frames::read(&sections, FrameSection::Debug, encoding).expect("they are read");
             assert_eq!(frames.cies[0].is_signal, augmentation == "S");
             let found = frames.row_at(0x4000).ok().flatten().map(|row| row.cfa);

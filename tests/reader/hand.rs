@@ -10,6 +10,7 @@ use eitri::read::{
 use gimli::constants as dw;
 use pretty_assertions::assert_eq;
 
+use crate::common::with;
 use crate::reader::bytes::Bytes;
 
 const ENCODING: Encoding = Encoding::new(8, Dialect::Llvm);
@@ -26,7 +27,7 @@ fn frame(style: &Bytes, initial: &Bytes, instructions: &Bytes) -> Bytes {
 }
 
 fn encoding(style: &Bytes) -> Encoding {
-    Encoding { big_endian: style.big_endian, ..ENCODING }
+    ENCODING.with_big_endian(style.big_endian)
 }
 
 /// Start, end, CFA, rules, size of arguments in bytes, whether the return address is signed.
@@ -107,8 +108,10 @@ fn instructions_mean_what_the_specification_says() {
             .u8s([0x1d])
             .u64(2); // MIPS_advance_loc8: to 480c.
         let section = frame(&style, &initial, &program);
-        let sections =
-            Sections { big_endian: style.big_endian, debug_frame: &section.bytes, ..Sections::default() };
+        let sections = with::<Sections>(|sections| {
+            sections.big_endian = style.big_endian;
+            sections.debug_frame = &section.bytes;
+        });
         let frames = Frames::read(&sections, FrameSection::Debug, encoding(&style)).unwrap();
         let cie = &frames.cies[0];
         let fde = &frames.fdes[0];
@@ -185,7 +188,7 @@ fn instructions_that_make_no_sense_are_errors_with_their_offset() {
         let mut first = none.clone();
         first.u8s(initial);
         let section = frame(&style, &first, &instructions);
-        let sections = Sections { debug_frame: &section.bytes, ..Sections::default() };
+        let sections = with::<Sections>(|sections| sections.debug_frame = &section.bytes);
         let frames = Frames::read(&sections, FrameSection::Debug, ENCODING).unwrap();
         let mut rows = frames.rows(&frames.fdes[0]);
         let error = loop {
@@ -205,14 +208,14 @@ fn instructions_that_make_no_sense_are_errors_with_their_offset() {
         program.u8s([0x08]).uleb(register);
     }
     let section = frame(&style, &none, &program);
-    let sections = Sections { debug_frame: &section.bytes, ..Sections::default() };
+    let sections = with::<Sections>(|sections| sections.debug_frame = &section.bytes);
     let frames = Frames::read(&sections, FrameSection::Debug, ENCODING).unwrap();
     let error = frames.rows(&frames.fdes[0]).next_row().map(|_| ()).unwrap_err();
     assert!(error.to_string().contains("too many registers"), "{error}");
     let mut program = none.clone();
     program.u8s([0x08, 1]).u8s([0x0a; 0x4_0000]);
     let section = frame(&style, &none, &program);
-    let sections = Sections { debug_frame: &section.bytes, ..Sections::default() };
+    let sections = with::<Sections>(|sections| sections.debug_frame = &section.bytes);
     let frames = Frames::read(&sections, FrameSection::Debug, ENCODING).unwrap();
     let error = frames.rows(&frames.fdes[0]).next_row().map(|_| ()).unwrap_err();
     assert!(error.to_string().contains("remembered rows is too large"), "{error}");
@@ -237,12 +240,11 @@ fn pointers_count_from_where_their_encoding_says() {
         fde.u32(id as u32).u32(-0x20i32 as u32).u32(0x40).uleb(2).u16(-2i16 as u16).u8s([0x41]);
         let mut section = style.empty();
         section.unit(&cie).unit(&fde).u32(0);
-        let sections = Sections {
-            big_endian: style.big_endian,
-            eh_frame: &section.bytes,
-            eh_frame_address: 0x7000,
-            ..Sections::default()
-        };
+        let sections = with::<Sections>(|sections| {
+            sections.big_endian = style.big_endian;
+            sections.eh_frame = &section.bytes;
+            sections.eh_frame_address = 0x7000;
+        });
         let frames = Frames::read(&sections, FrameSection::Eh, encoding(&style)).unwrap();
         let cie = &frames.cies[0];
         let fde = &frames.fdes[0];
@@ -263,7 +265,7 @@ fn pointers_count_from_where_their_encoding_says() {
     fde.u32(cie.len() as u32 + 8).u32(0).u32(1).uleb(0);
     let mut section = Bytes::default();
     section.unit(&cie).unit(&fde);
-    let sections = Sections { eh_frame: &section.bytes, ..Sections::default() };
+    let sections = with::<Sections>(|sections| sections.eh_frame = &section.bytes);
     let error = Frames::read(&sections, FrameSection::Eh, ENCODING).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Unsupported(_)) && error.at().offset.is_some(), "{error}");
 }
@@ -350,12 +352,11 @@ fn an_index_of_names_is_read_as_the_specification_lays_it_out() {
             index.u8s(&pool.bytes);
             let mut section = style.empty();
             section.unit(&index);
-            let sections = Sections {
-                big_endian: style.big_endian,
-                debug_names: &section.bytes,
-                debug_str: strings,
-                ..Sections::default()
-            };
+            let sections = with::<Sections>(|sections| {
+                sections.big_endian = style.big_endian;
+                sections.debug_names = &section.bytes;
+                sections.debug_str = strings;
+            });
             let all = NameIndex::read_all(&sections).unwrap();
             let [index] = &all[..] else { panic!("{} indices", all.len()) };
             assert_eq!((&index.units[..], &index.type_units[..]), (&[0x10, 0x200][..], &[0x80][..]));
@@ -413,11 +414,10 @@ fn address_ranges_and_public_names_have_all_formats() {
             }
             let mut section = style.empty();
             section.unit(&set).unit(&set);
-            let sections = Sections {
-                big_endian: style.big_endian,
-                debug_aranges: &section.bytes,
-                ..Sections::default()
-            };
+            let sections = with::<Sections>(|sections| {
+                sections.big_endian = style.big_endian;
+                sections.debug_aranges = &section.bytes;
+            });
             let sets = AddressRanges::read_all(&sections).unwrap();
             assert_eq!((sets.len(), sets[1].offset), (2, section.len() / 2));
             for set in &sets {
@@ -440,11 +440,10 @@ fn address_ranges_and_public_names_have_all_formats() {
         set.u16(2).offset(0x30).offset(0x99).offset(0x1b).u8s([0xb0]).string("f").offset(0);
         let mut section = style.empty();
         section.unit(&set);
-        let sections = Sections {
-            big_endian: style.big_endian,
-            debug_gnu_pubnames: &section.bytes,
-            ..Sections::default()
-        };
+        let sections = with::<Sections>(|sections| {
+            sections.big_endian = style.big_endian;
+            sections.debug_gnu_pubnames = &section.bytes;
+        });
         let sets = PublicNames::read_all(&sections, PublicSection::GnuNames).unwrap();
         assert_eq!((sets[0].unit, sets[0].unit_bytes), (0x30, 0x99));
         let names: Vec<_> = sets[0].names().map(Result::unwrap).collect();
@@ -473,12 +472,11 @@ fn macros_have_all_opcodes() {
                 list.u8s([11]).uleb(11).uleb(0);
             }
             list.u8s([0]);
-            let sections = Sections {
-                big_endian: style.big_endian,
-                debug_macro: &list.bytes,
-                debug_str: sections_of(b"\0B 2\0B\0"),
-                ..Sections::default()
-            };
+            let sections = with::<Sections>(|sections| {
+                sections.big_endian = style.big_endian;
+                sections.debug_macro = &list.bytes;
+                sections.debug_str = sections_of(b"\0B 2\0B\0");
+            });
             let macros = Macros::read(&sections, 0).unwrap();
             assert_eq!((macros.version, macros.line_program), (Some(version), Some(0x77)));
             assert_eq!(macros.vendor_opcodes, [(0xe5, &[0x08, 0x09][..])]);
@@ -509,8 +507,10 @@ fn macros_have_all_opcodes() {
         }
         let mut list = style.empty();
         list.u8s([1]).uleb(3).string("A 1").u8s([0xff]).uleb(5).string("x").u8s([4, 0]);
-        let sections =
-            Sections { big_endian: style.big_endian, debug_macinfo: &list.bytes, ..Sections::default() };
+        let sections = with::<Sections>(|sections| {
+            sections.big_endian = style.big_endian;
+            sections.debug_macinfo = &list.bytes;
+        });
         let macros = Macros::read_macinfo(&sections, 0).unwrap();
         let entries: Vec<_> = macros.entries().map(|one| one.unwrap().entry).collect();
         let vendor = MacroAction::Vendor { number: 5, text: b"x" };
@@ -526,8 +526,12 @@ fn location_lists_of_split_units_of_version_4_are_read() {
         let mut list = style.empty();
         list.u8s([1]).uleb(3).u8s([4]).u32(1).u32(9).u16(1).u8s([0x50]);
         list.u8s([2]).uleb(4).uleb(5).u16(0).u8s([3]).uleb(6).u32(7).u16(1).u8s([0x51, 0]);
-        let sections = Sections { big_endian, is_split: true, debug_loc: &list.bytes, ..Sections::default() };
-        let encoding = Encoding { version: 4, big_endian, ..ENCODING };
+        let sections = with::<Sections>(|sections| {
+            sections.big_endian = big_endian;
+            sections.is_split = true;
+            sections.debug_loc = &list.bytes;
+        });
+        let encoding = ENCODING.with_version(4).with_big_endian(big_endian);
         let list = RawList::new(&sections, ListFormat::SplitLoc, encoding, 0).unwrap();
         let entries: Vec<_> = list.map(|one| one.map(|one| (one.kind, one.expr)).unwrap()).collect();
         let expected: [(ListKind, &[u8]); 5] = [
@@ -579,13 +583,12 @@ fn types_are_found_by_signature() {
             let section = if version >= 5 { &mut info } else { &mut debug_types };
             let start = if version >= 5 { section.len() } else { 0 };
             section.unit(&types);
-            let sections = Sections {
-                big_endian: style.big_endian,
-                debug_abbrev: &abbrev.bytes,
-                debug_info: &info.bytes,
-                debug_types: &debug_types.bytes,
-                ..Sections::default()
-            };
+            let sections = with::<Sections>(|sections| {
+                sections.big_endian = style.big_endian;
+                sections.debug_abbrev = &abbrev.bytes;
+                sections.debug_info = &info.bytes;
+                sections.debug_types = &debug_types.bytes;
+            });
             let dwarf = Dwarf::from_sections(sections, Dialect::Llvm, DraftCodes::NONE).unwrap();
             let variables: Vec<_> =
                 dwarf.entries().filter(|entry| entry.tag() == dw::DW_TAG_variable).collect();

@@ -2,6 +2,7 @@
 
 use eitri::read::{Dwarf, LineProgram, Object, Sections};
 
+use crate::common::with;
 use crate::reader::bytes::Bytes;
 use crate::reader::compiled::{CLANG, GCC, compile, sources};
 use crate::reader::tools::Tool;
@@ -88,13 +89,12 @@ impl Header {
 
     fn read<T>(&self, style: &Bytes, ask: impl Fn(&LineProgram<'_>) -> T) -> eitri::Result<T> {
         let section = self.write(style);
-        let sections = Sections {
-            big_endian: style.big_endian,
-            debug_line: &section.bytes,
-            debug_str: b"\0one\0",
-            debug_line_str: b"\0one\0",
-            ..Sections::default()
-        };
+        let sections = with::<Sections>(|sections| {
+            sections.big_endian = style.big_endian;
+            sections.debug_line = &section.bytes;
+            sections.debug_str = b"\0one\0";
+            sections.debug_line_str = b"\0one\0";
+        });
         LineProgram::read(&sections, 0, 8).map(|program| ask(&program))
     }
 }

@@ -89,7 +89,11 @@ fn check_names(path: &Path, bytes: &[u8]) -> Option<usize> {
             }
         }
     }
-    let text = eitri::dump::dump(&object, &dwarf, None, eitri::dump::DumpOptions { verbose: true });
+    let text = eitri::dump::dump(&object, &dwarf, None, {
+        let mut options = eitri::dump::DumpOptions::default();
+        options.verbose = true;
+        options
+    });
     assert!(text.contains("\nnames: version 5") && !text.contains("but no entry"), "{text}");
     Some(indices.iter().map(|index| index.units.len() + index.foreign_type_units.len()).sum())
 }

@@ -16,6 +16,7 @@ use eitri::stats::{Build, readable_variable_lines, stats, variable_lines};
 use eitri::target::{SpaceId, Target};
 use gimli::constants as dw;
 
+use crate::common::with;
 use crate::reader::bytes::Bytes;
 use crate::reader::objects::records;
 
@@ -35,8 +36,11 @@ fn pairs(style: &Bytes, pointers: [u64; 3]) -> Bytes {
 }
 
 fn frames_of(all: &Bytes) -> (Vec<u64>, usize, usize, bool) {
-    let sections = Sections { big_endian: all.big_endian, debug_frame: &all.bytes, ..Sections::default() };
-    let encoding = Encoding { big_endian: all.big_endian, ..Encoding::new(8, Dialect::Llvm) };
+    let sections = with::<Sections>(|sections| {
+        sections.big_endian = all.big_endian;
+        sections.debug_frame = &all.bytes;
+    });
+    let encoding = Encoding::new(8, Dialect::Llvm).with_big_endian(all.big_endian);
     let frames = Frames::read_readable(&sections, FrameSection::Debug, encoding);
     assert!(frames.errors.iter().all(|error| error.at().section.is_some() && error.at().offset.is_some()));
     let starts = frames.fdes.iter().map(|fde| fde.start).collect();
@@ -72,12 +76,11 @@ fn a_unit_that_cannot_be_read_hides_no_other() {
                 info.unit(&unit);
             }
             info.u8s([0; 4]);
-            let sections = Sections {
-                big_endian: style.big_endian,
-                debug_info: &info.bytes,
-                debug_abbrev: &abbreviations.bytes,
-                ..Sections::default()
-            };
+            let sections = with::<Sections>(|sections| {
+                sections.big_endian = style.big_endian;
+                sections.debug_info = &info.bytes;
+                sections.debug_abbrev = &abbreviations.bytes;
+            });
             let strict = Dwarf::from_sections(sections, Dialect::Llvm, eitri::op::DraftCodes::NONE);
             assert_eq!(strict.is_err(), is_broken, "version {version}, code {code}");
         }

@@ -14,7 +14,11 @@ use crate::reader::objects::{FORM, object};
 fn print(bytes: &[u8], verbose: bool) -> String {
     let object = Object::read(bytes).unwrap();
     let dwarf = Dwarf::read(&object).unwrap();
-    dump(&object, &dwarf, Some(&Target::x86_64()), DumpOptions { verbose })
+    dump(&object, &dwarf, Some(&Target::x86_64()), {
+        let mut options = DumpOptions::default();
+        options.verbose = verbose;
+        options
+    })
 }
 
 #[test]

@@ -5,6 +5,7 @@ use gimli::write::{Address, Location, Range};
 use gimli::{DebugLine, DebugLineOffset, LineEncoding, LittleEndian};
 use proptest::prelude::*;
 
+use crate::common::with;
 use crate::reader::attributes::{Contents, Form, Step, expression, sections_of, write};
 use crate::reader::compare::compare;
 
@@ -171,7 +172,7 @@ proptest! {
 
     #[test]
     fn any_opcodes_run_as_in_gimli(bytes in program()) {
-        let sections = Sections { debug_line: &bytes, ..Sections::default() };
+        let sections = with::<Sections>(|sections| sections.debug_line = &bytes);
         let program = LineProgram::read(&sections, 0, 8).unwrap();
         let ours: Vec<_> = program.rows().map(Result::unwrap).collect();
         let line = DebugLine::new(&bytes, LittleEndian);

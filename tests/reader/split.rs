@@ -160,7 +160,11 @@ fn split_units_with_their_skeletons_say_what_the_whole_program_says() {
                 assert!(indices > 0);
                 let unit = alone.units().iter().find(of_code).unwrap();
                 assert!(!alone.knows_addresses(unit) && alone.address(unit, 0).is_err());
-                let text = dump(&dwo, &alone, None, DumpOptions { verbose: true });
+                let text = dump(&dwo, &alone, None, {
+                    let mut options = DumpOptions::default();
+                    options.verbose = true;
+                    options
+                });
                 assert!(text.contains("DW_AT_low_pc [DW_FORM_") && text.contains(": address "), "{text}");
             }
         }

@@ -14,6 +14,7 @@ use eitri::target::Target;
 use gimli::constants as dw;
 use pretty_assertions::assert_eq;
 
+use crate::common::with;
 use crate::reader::bytes::Bytes;
 
 /// Forms and links of a version.
@@ -191,7 +192,7 @@ fn supplementary_file_with_another_id_is_refused_with_both_ids() {
         let mut object = Object::read(&bytes).unwrap();
         let error = object.set_supplementary(Object::read(&other).unwrap()).unwrap_err().to_string();
         assert_eq!(error, "supplementary file has id ab010203; expected cd09");
-        let options = lint::LintOptions { supplementary: Some(&other), ..Default::default() };
+        let options = with::<lint::LintOptions>(|options| options.supplementary = Some(&other));
         let report = lint(&bytes, &options).unwrap();
         assert!(report.unreadable[0].to_string().contains("supplementary file `common.dbg`"), "{report:?}");
         // An object that has no such link.
@@ -218,7 +219,7 @@ fn reference_outside_supplementary_file_is_an_error_of_its_attribute() {
                 (Some(ResolvedValue::Unreadable), None)
             );
             let report =
-                lint(&bytes, &lint::LintOptions { supplementary: Some(&other), ..Default::default() });
+                lint(&bytes, &with::<lint::LintOptions>(|options| options.supplementary = Some(&other)));
             let codes: Vec<_> = report.unwrap().findings.iter().map(|one| one.code).collect();
             assert!(codes.contains(&lint::LintCode::BadReference), "{codes:?}");
         }
@@ -254,19 +255,23 @@ fn damaged_supplementary_file_loses_no_unit_of_the_object() {
                 assert_eq!((dwarf.units().len(), dwarf.entries().len()), (1, 3));
                 let _ = dwarf.variable_at("limit", None);
                 let mut out = Vec::new();
-                let options = DumpOptions { verbose: true };
+                let options = {
+                    let mut options = DumpOptions::default();
+                    options.verbose = true;
+                    options
+                };
                 let _ = print_object_to(&mut out, &object, None, None, Dialect::Llvm, options);
                 let text = String::from_utf8(out).unwrap();
                 assert!(text.contains("DW_TAG_variable"), "{text}");
-                lint(&bytes, &lint::LintOptions { supplementary: Some(&other), ..Default::default() })
+                lint(&bytes, &with::<lint::LintOptions>(|options| options.supplementary = Some(&other)))
                     .unwrap();
                 stats(
                     &bytes,
-                    &eitri::stats::StatsOptions { supplementary: Some(&other), ..Default::default() },
+                    &with::<eitri::stats::StatsOptions>(|options| options.supplementary = Some(&other)),
                 )
                 .unwrap();
                 let options =
-                    eitri::report::ReportOptions { supplementary: Some(&other), ..Default::default() };
+                    with::<eitri::report::ReportOptions>(|options| options.supplementary = Some(&other));
                 readable_report(&bytes, &options).unwrap();
             }
         }
@@ -299,7 +304,7 @@ fn reference_in_unit_leads_to_no_supplementary_entry() {
     assert_eq!(dwarf.supplementary().unwrap().units().len(), 2);
     assert_eq!(dwarf.entries().last().unwrap().ty(), None);
     assert!(dwarf.variable_at("limit", None).is_err());
-    let report = lint(&bytes, &lint::LintOptions { supplementary: Some(&other), ..Default::default() });
+    let report = lint(&bytes, &with::<lint::LintOptions>(|options| options.supplementary = Some(&other)));
     let bad = report.unwrap().findings.iter().filter(|one| one.code == lint::LintCode::BadReference).count();
     assert_eq!(bad, 2);
 }
@@ -327,8 +332,8 @@ fn expression_refers_to_entries_of_its_own_file() {
         let machine = Snapshot::default();
         let located = |dwarf: &Dwarf<'_>, unit: &Unit<'_>, body: Body<'_>, offset_bytes| {
             let info = DebugInfo::new(dwarf);
-            let encoding = Encoding { offset_bytes, ..unit.encoding };
-            let context = Context { unit: unit.offset, ..Context::new(encoding, &target) };
+            let encoding = unit.encoding.with_offset_bytes(offset_bytes);
+            let context = Context::new(encoding, &target).with_unit(unit.offset);
             let machine = WithDebugInfo::new(&info, &machine, context);
             Evaluator::new().variable_location(body, &machine, &context).map(|location| location.to_string())
         };

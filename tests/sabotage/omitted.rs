@@ -52,7 +52,13 @@ fn two_variables_of_one_name_do_not_excuse_each_other() {
 
     // Omission of the other variable of this name.
     let others = right.omissions.iter().cloned();
-    let others: Vec<_> = others.map(|one| Omission { subject: Subject::Variable(second), ..one }).collect();
+    let others: Vec<_> = others
+        .map(|one| {
+            let mut omission = one;
+            omission.subject = Subject::Variable(second);
+            omission
+        })
+        .collect();
     assert_is_location(&check(&truth, &others, &right));
 
     // Other variable without its location.
@@ -78,10 +84,11 @@ const ALL: &str = r#"{"eitri": 1, "target": "amdgpu-gfx1030-wave32", "describe":
 fn texts_of_omissions_change_no_verdict() {
     let truth = Module::from_json(ALL).unwrap();
     let right = written(&truth);
-    let blank = |one: &Omission| Omission {
-        reason: Reason::Inexpressible(Construct::Operation("x")),
-        names: Names::default(),
-        ..one.clone()
+    let blank = |one: &Omission| {
+        let mut omission = one.clone();
+        omission.reason = Reason::Inexpressible(Construct::Operation("x"));
+        omission.names = Names::default();
+        omission
     };
     let blank: Vec<_> = right.omissions.iter().map(blank).collect();
     let properties: BTreeSet<_> = blank.iter().map(|one| one.property).collect();

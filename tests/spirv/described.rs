@@ -81,8 +81,13 @@ fn a_shader_of_glslang() {
 fn the_source_of_the_caller() {
     let words = from_bytes(include_bytes!("foreign/glslang.g.spv")).expect("is a module");
     let text: String = (0..40).map(|line| format!("line {line}\n")).collect();
-    let source =
-        ModuleSource { path: Some("other.wgsl".into()), text: Some(text.clone()), language: Some(10) };
+    let source = {
+        let mut source = ModuleSource::default();
+        source.path = Some("other.wgsl".into());
+        source.text = Some(text.clone());
+        source.language = Some(10);
+        source
+    };
     let described = describe(&words, &source).expect("is a module");
     let attached = attach(&described.words, &described.module, &described.binding, &Mode::vulkan());
     let words = attached.expect("is attached").words;

@@ -1,5 +1,6 @@
 //! Debug operations, computed by hand: section 3.6.
 
+use crate::common::with;
 use eitri::eval::{Element, Layout, Location, Snapshot, SpaceLayout, Value};
 use eitri::spirv::DebugOperation::{self, *};
 use eitri::spirv::{Evaluated, Initial, evaluate};
@@ -192,7 +193,10 @@ fn the_size_of_an_address_is_the_targets() {
     let gpu = Target::named("amdgpu-gfx1030-wave32").unwrap();
     let lane = gpu.space_named("private_lane").unwrap().id;
     let initial = Initial::Value(number(0x40));
-    let machine = Snapshot { lane: Some(2), lanes: Some(32), ..Snapshot::default() };
+    let machine = with::<Snapshot>(|machine| {
+        machine.lane = Some(2);
+        machine.lanes = Some(32);
+    });
     let found = evaluate(&[Constu(lane.0), Swap, Xderef], &initial, &machine, &gpu).unwrap();
     assert_eq!(found.location.to_string(), format!("mem:{}:0x40@2", lane.0));
 }

@@ -253,7 +253,13 @@ fn cooperative_matrix_with_a_specialization_constant_is_listed() {
 fn lines_of_globals_and_members_come_from_the_text() {
     let text = "#version 450\n// float scale;\nlayout(binding = 0) buffer Params {\n    float scale;\n    \
                 /* bf */ uint bf;\n};\n\nbfloat16_t bf;\nfloat8 f(float e4) { return e4; }\n";
-    let source = ModuleSource { path: Some("a.comp".into()), text: Some(text.into()), language: None };
+    let source = {
+        let mut source = ModuleSource::default();
+        source.path = Some("a.comp".into());
+        source.text = Some(text.into());
+        source.language = None;
+        source
+    };
     let described = describe(&module!("encoded_floats"), &source).expect("is a module");
     let module = &described.module;
     let line = |name: &str| {

@@ -1,8 +1,8 @@
 //! The promise: `stats` has the numbers of `llvm-dwarfdump --statistics`, for objects of any producer.
 
-use crate::common::fields;
 use crate::common::source;
 use crate::common::tools;
+use crate::common::{fields, with};
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,10 @@ fn numbers(file: &Path) -> BTreeMap<String, u64> {
     let bytes = std::fs::read(file).expect("the file");
     let read = |name: &str| Ok((name.to_string(), std::fs::read(file.with_file_name(name))?));
     let find = |all: &[Skeleton<'_>]| all.iter().map(|one| read(one.dwo_name)).collect();
-    let options = StatsOptions { sound: false, split: SplitFiles::new(&find), ..StatsOptions::default() };
+    let options = with::<StatsOptions>(|options| {
+        options.sound = false;
+        options.split = SplitFiles::new(&find);
+    });
     stats(&bytes, &options).expect("it is read").numbers().into_iter().collect()
 }
 
@@ -415,7 +418,8 @@ fn units_have_the_sums_of_their_objects() {
     assert!(ran.succeeded, "{ran}");
     let bytes = std::fs::read(output).expect("the file");
     for threads in [1, 2] {
-        let found = stats(&bytes, &StatsOptions { threads, ..StatsOptions::default() }).expect("it is read");
+        let found =
+            stats(&bytes, &with::<StatsOptions>(|options| options.threads = threads)).expect("it is read");
         let units = found.units.into_iter();
         let units: Vec<_> =
             units.map(|one| (one.name, Some(one.coverage.scope), Some(one.coverage.located))).collect();
@@ -457,14 +461,14 @@ fn units_sum_their_functions() -> eitri::Result<()> {
 fn sound_coverage_omits_entries_with_errors() {
     let file = Path::new(crate::common::ROOT).join("tests/objects/llvm19/k02_reduce.gfx1030.O2.o");
     let bytes = std::fs::read(file).expect("the file");
-    let with = stats(&bytes, &StatsOptions::default()).expect("it is read").variables.coverage;
-    let without = stats(&bytes, &StatsOptions { sound: false, ..StatsOptions::default() })
+    let sound = stats(&bytes, &StatsOptions::default()).expect("it is read").variables.coverage;
+    let without = stats(&bytes, &with::<StatsOptions>(|options| options.sound = false))
         .expect("it is read")
         .variables
         .coverage;
-    assert_eq!((with.scope, with.located), (without.scope, without.located));
+    assert_eq!((sound.scope, sound.located), (without.scope, without.located));
     assert_eq!(without.sound, without.located);
-    assert!(with.sound < with.located, "{with:?}");
+    assert!(sound.sound < sound.located, "{sound:?}");
 }
 
 const LOOP: &str = "int f(int n) {

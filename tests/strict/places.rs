@@ -80,11 +80,18 @@ fn every_error_names_its_json_position() {
 #[test]
 fn counts_of_one_are_singular() {
     use eitri::check::CheckReport;
-    let one =
-        CheckReport { entries: 1, rows: 1, locations: 1, names: 1, macros: 1, ..CheckReport::default() };
+
+    use crate::common::with;
+    let one = with::<CheckReport>(|report| {
+        report.entries = 1;
+        report.rows = 1;
+        report.locations = 1;
+        report.names = 1;
+        report.macros = 1;
+    });
     let expected =
         "0 findings, 0 unproven, 0 omitted; compared: 1 entry, 1 line row, 1 location, 1 name, 1 macro";
-    let spirv = eitri::spirv::ValidationReport { instructions: 1, ..Default::default() };
+    let spirv = with::<eitri::spirv::ValidationReport>(|report| report.instructions = 1);
     let found = format!("{one}\n{spirv}");
     assert_eq!(found, format!("{expected}\n0 findings, 0 notes; 1 debug instruction"));
 }

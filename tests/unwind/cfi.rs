@@ -55,7 +55,8 @@ impl Section {
 
     /// Reads the section with expressions in another dialect.
     pub fn read_as(&self, encoding: Encoding) -> Frames<'_> {
-        let sections = Sections { debug_frame: &self.0.bytes, ..Sections::default() };
+        let mut sections = Sections::default();
+        sections.debug_frame = &self.0.bytes;
         Frames::read(&sections, FrameSection::Debug, encoding).expect("the section is read")
     }
 }

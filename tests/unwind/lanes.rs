@@ -6,6 +6,7 @@ use eitri::op::{Dialect, DraftCodes};
 use eitri::read::{Dwarf, Sections};
 use pretty_assertions::assert_eq;
 
+use crate::common::with;
 use crate::unwind::bytes::Bytes;
 use crate::unwind::cfi::encoding;
 use crate::unwind::wave::{ALL, Code, Wave, address, run};
@@ -33,12 +34,11 @@ fn lane_pc(code: &Code, function: usize) -> Option<Vec<u8>> {
 }
 
 fn read<'a>(abbrev: &'a Bytes, info: &'a Bytes, dialect: Dialect) -> Dwarf<'a> {
-    let sections = Sections {
-        debug_abbrev: &abbrev.bytes,
-        debug_info: &info.bytes,
-        address_bytes: 8,
-        ..Sections::default()
-    };
+    let sections = with::<Sections>(|sections| {
+        sections.debug_abbrev = &abbrev.bytes;
+        sections.debug_info = &info.bytes;
+        sections.address_bytes = 8;
+    });
     Dwarf::from_sections(sections, dialect, DraftCodes::NONE).expect("it is read")
 }
 
@@ -132,12 +132,11 @@ fn pcs_of_lanes_are_of_the_file() {
     let (abbrev, info) = debug_info(&code, |_| Some(waiting.clone()));
     let dwarf = read(&abbrev, &info, dialect);
     let info = DebugInfo::new(&dwarf);
-    let machine = Snapshot {
-        load_bias: 0x1_2345_4000,
-        pc: Some(address(1)),
-        lanes: Some(lanes as u64),
-        ..Snapshot::default()
-    };
+    let machine = with::<Snapshot>(|machine| {
+        machine.load_bias = 0x1_2345_4000;
+        machine.pc = Some(address(1));
+        machine.lanes = Some(lanes as u64);
+    });
     let stack = CallStack::new(&machine, &[], &code.target).with_debug_info(&info);
     let found = stack.innermost().expect("a frame").lane_pc(1).expect("a pc");
     assert_eq!(found, Some(WAIT), "a pc of the file");

@@ -6,6 +6,7 @@ use eitri::read::FrameSection;
 use eitri::target::{SpaceId, Target};
 use pretty_assertions::assert_eq;
 
+use crate::common;
 use crate::unwind::cfi::{ENCODING, Program, Section, ops};
 use crate::unwind::rules::{machine, section};
 
@@ -58,7 +59,12 @@ fn return_addresses_are_where_the_file_is_loaded() {
         (0xffff_ffff_ffff_f000, [0x1005, 0x2009]),
         (0xffff_ffff_ffff_d000, [0xffff_ffff_ffff_f005, 0x9]),
     ] {
-        let mut machine = Snapshot { load_bias, pc: Some(0x1004), ..machine() };
+        let mut machine = {
+            let mut changed = machine();
+            changed.load_bias = load_bias;
+            changed.pc = Some(0x1004);
+            changed
+        };
         machine.store(SpaceId::DEFAULT, None, 0x7008, &u64::to_le_bytes(first));
         machine.store(SpaceId::DEFAULT, None, 0x7018, &u64::to_le_bytes(second));
         assert_eq!(outward(&section, &machine), (vec![0x1004, 0x2004, 0x3008], None), "{load_bias:#x}");
@@ -130,7 +136,11 @@ fn faults_name_what_is_known() {
     assert!(text.contains("frame 0, pc 0x1000, `.debug_frame` entry at 0x15: "), "{text}");
     assert!(text.contains("call frame instruction 0x3f"), "{text}");
     // An unknown pc.
-    let nowhere = Snapshot { pc: None, ..machine() };
+    let nowhere = {
+        let mut changed = machine();
+        changed.pc = None;
+        changed
+    };
     let (frames, class, text) = stopped(&section(Program::new()), &nowhere);
     assert_eq!((frames, class), (0, Some(Class::Evaluation)), "{text}");
 }
@@ -199,8 +209,11 @@ fn circles_end() {
     let mut section = Section::default();
     let cie = section.cie("", -8, 16, &Program::new().def_cfa(7, 16).register(16, 12));
     section.fde(cie, 0x2000, 0x100, &Program::new());
-    let (pcs, stopped) =
-        outward(&section, &Snapshot { registers: with(&machine, 12, 0x2005), ..machine.clone() });
+    let (pcs, stopped) = outward(&section, &{
+        let mut changed = machine.clone();
+        changed.registers = with(&machine, 12, 0x2005);
+        changed
+    });
     assert_eq!(pcs.len(), 100);
     assert!(stopped.expect("a fault").1.contains("more than 100 frames"));
 }
@@ -224,7 +237,7 @@ fn rules_of_many_frames_that_ask_for_each_other() {
     (machine.pc, machine.registers) = (Some(0x2001), with(&machine, 12, 0x2005));
     let frames = [section.read()];
     let stack = CallStack::new(&machine, &frames, &target);
-    let context = Context { frame: 3000, ..Context::new(ENCODING, &target) };
+    let context = Context::new(ENCODING, &target).with_frame(3000);
     let value = Evaluator::new().value(&ops(&target, "breg3 0"), &stack, &context);
     assert_eq!(value.expect("a value").as_u64(), Some(0x1003 + 3000));
     assert_eq!(
@@ -318,7 +331,10 @@ fn registers_are_read_on_a_big_endian_machine() {
     let cie = section.cie("", -8, 14, &Program::new().def_cfa(15, 160));
     section.fde(cie, 0x1000, 0x100, &Program::new().offset(15, 5));
     section.fde(cie, 0x2000, 0x100, &Program::new().undefined(14));
-    let mut machine = Snapshot { pc: Some(0x1000), big_endian: true, ..Snapshot::default() };
+    let mut machine = common::with::<Snapshot>(|machine| {
+        machine.pc = Some(0x1000);
+        machine.big_endian = true;
+    });
     machine.registers.insert(Reg(14), 0x2002u64.to_le_bytes().to_vec());
     machine.registers.insert(Reg(15), 0x7000u64.to_le_bytes().to_vec());
     machine.store(SpaceId::DEFAULT, None, 0x7078, &0x1122_3344_5566_7788u64.to_be_bytes());

@@ -9,6 +9,7 @@ use eitri::read::{FrameSection, Frames, Object, Sections};
 use eitri::target::{SpaceId, Target};
 use pretty_assertions::assert_eq;
 
+use crate::common::with;
 use crate::unwind::tools::{Folder, Tool, skip};
 
 pub const GDB: Tool = Tool::new("gdb", "gdb");
@@ -129,7 +130,7 @@ fn compare(program: &Path, asked: &Asked, what: &str) {
     let frames = [FrameSection::Debug, FrameSection::Eh]
         .map(|section| Frames::read(&sections, section, encoding).expect("call frame information"));
     let innermost = &known[0].registers;
-    let mut machine = Snapshot { pc: Some(innermost[16]), ..Snapshot::default() };
+    let mut machine = with::<Snapshot>(|machine| machine.pc = Some(innermost[16]));
     for (number, value) in innermost.iter().enumerate() {
         machine.registers.insert(Reg(number as u64), value.to_le_bytes().to_vec());
     }

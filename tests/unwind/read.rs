@@ -63,7 +63,7 @@ proptest! {
         let mut section = Section::default();
         let first = Program::new().def_cfa(RSP, 16).offset(RETURN, 1);
         let cie = section.cie("", -8, RETURN, &first);
-        let mut machine = Snapshot { big_endian, ..machine() };
+        let mut machine = { let mut changed = machine(); changed.big_endian = big_endian; changed };
         for (level, program) in (1..).zip(programs) {
             // Without a rule for the stack pointer, the return addresses of two frames are 16 bytes apart.
             let [start, address] = [0x1000 * level, 0x6ff8 + 0x10 * level];

@@ -7,6 +7,7 @@ use eitri::op::Reg;
 use eitri::target::{SpaceId, Target};
 use pretty_assertions::assert_eq;
 
+use crate::common::with;
 use crate::unwind::cfi::{Program, Section, ops};
 
 const RAX: u64 = 0;
@@ -19,7 +20,7 @@ const XMM0: u64 = 17;
 /// x86-64: rsp is 0x7000, so that the CFA is 0x7010; register n contains 0x1000 + n. From 0x6f00 on, each byte of
 /// memory is the low byte of its address.
 pub fn machine() -> Snapshot {
-    let mut machine = Snapshot { pc: Some(0x1000), ..Snapshot::default() };
+    let mut machine = with::<Snapshot>(|machine| machine.pc = Some(0x1000));
     for reg in 0..17 {
         machine.registers.insert(Reg(reg), (0x1000 + reg).to_le_bytes().to_vec());
     }
@@ -96,7 +97,7 @@ fn register_without_rule_is_undefined_unless_calls_preserve_it() {
     section.fde(cie, 0x1000, 0x100, &Program::new());
     let frames = [section.read()];
     let target = Target::aarch64();
-    let mut machine = Snapshot { pc: Some(0x1000), ..Snapshot::default() };
+    let mut machine = with::<Snapshot>(|machine| machine.pc = Some(0x1000));
     machine.registers.insert(Reg(30), 0x2000u64.to_le_bytes().to_vec());
     let stack = CallStack::new(&machine, &frames, &target);
     let saved = |reg| stack.innermost().unwrap().saved(Reg(reg)).unwrap().to_string();
@@ -270,8 +271,11 @@ fn canonical_frame_address_in_a_space() {
         let mut section = Section::default();
         let cie = section.cie("", 4, 16, &Program::new().def_aspace_cfa(s32, 0, 6));
         section.fde(cie, 0x1000, 0x100, &program);
-        let mut machine =
-            Snapshot { pc: Some(0x1000), lane: Some(3), lanes: Some(32), ..Snapshot::default() };
+        let mut machine = with::<Snapshot>(|machine| {
+            machine.pc = Some(0x1000);
+            machine.lane = Some(3);
+            machine.lanes = Some(32);
+        });
         machine.registers.insert(Reg(s32), 0x100u32.to_le_bytes().to_vec());
         machine.registers.insert(Reg(s33), 0x80u32.to_le_bytes().to_vec());
         // A 32-bit register cannot contain an address of the default space.

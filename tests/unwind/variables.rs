@@ -111,7 +111,7 @@ fn value(
     info: &DebugInfo<'_, '_>,
 ) -> Option<u64> {
     let unit = variable.unit();
-    let context = Context { unit: unit.offset, ..frame.context(unit.encoding) };
+    let context = frame.context(unit.encoding).with_unit(unit.offset);
     let machine = WithDebugInfo::new(info, calls, context);
     let location = Evaluator::new().variable_location(info.body(variable), &machine, &context).ok()?;
     let ty = variable.ty()?;

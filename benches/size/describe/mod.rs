@@ -173,19 +173,14 @@ impl<'r, 'o> Describer<'r, 'o> {
                 continue;
             }
             let (_, (pcs, function)) = self.code.range(..=row.address).next_back().expect("a function's row");
-            self.m.row(
-                *function,
-                LineTableRow {
-                    pc: row.address - pcs.start,
-                    file: self.file(row.file),
-                    line: row.line as u32,
-                    column: row.column as u32,
-                    discriminator: row.discriminator as u32,
-                    is_stmt: row.is_stmt,
-                    is_prologue_end: row.prologue_end,
-                    is_epilogue_begin: row.epilogue_begin,
-                },
-            )?;
+            let mut written =
+                LineTableRow::new(row.address - pcs.start, self.file(row.file), row.line as u32)
+                    .column(row.column as u32)
+                    .discriminator(row.discriminator as u32);
+            written.is_stmt = row.is_stmt;
+            written.is_prologue_end = row.prologue_end;
+            written.is_epilogue_begin = row.epilogue_begin;
+            self.m.row(*function, written)?;
         }
         Ok(())
     }

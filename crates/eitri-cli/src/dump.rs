@@ -48,7 +48,11 @@ impl DumpArguments {
         let target = target.as_deref().map(targets::named).transpose()?;
         let target = target.as_ref();
         let dialect = dialect.into();
-        let options = DumpOptions { verbose };
+        let options = {
+            let mut options = DumpOptions::default();
+            options.verbose = verbose;
+            options
+        };
         let _progress = Progress::beside_output("dump", &file);
         let bytes = Contents::read(&file)?;
         if spirv::is_module(&bytes) {
@@ -57,7 +61,14 @@ impl DumpArguments {
             }
             let words = spirv::from_bytes(&bytes).map_err(in_file(&file))?;
             let facts = spirv::read(&words).map_err(in_file(&file))?;
-            print(Form::Text, &spirv::print(&facts, spirv::TextOptions { verbose }))?;
+            print(
+                Form::Text,
+                &spirv::print(&facts, {
+                    let mut options = spirv::TextOptions::default();
+                    options.verbose = verbose;
+                    options
+                }),
+            )?;
             let is_whole = facts.layout().unknown_sets().next().is_none();
             return Ok(exit_code(is_whole));
         }

@@ -108,7 +108,12 @@ impl EmitArguments {
     fn ptx(&self, module: &Module, written: &Lowered) -> Result<(Vec<u8>, Vec<Warning>), Failure> {
         let object = self.object.as_deref();
         let text = ptx_text(object)?;
-        let how = ptx::PtxAttachOptions { existing: self.existing(), lines: written.lines.as_ref() };
+        let how = {
+            let mut options = ptx::PtxAttachOptions::default();
+            options.existing = self.existing();
+            options.lines = written.lines.as_ref();
+            options
+        };
         let of_object = hints::if_there(object.unwrap_or(Path::new("-")));
         let report = check_ptx(module, &text).map_err(&of_object)?;
         refuse(&self.description, &report.findings)?;
@@ -130,7 +135,12 @@ impl EmitArguments {
             None => Contents::read(file)?,
         };
         check_code(module, &bytes).map_err(in_file(file))?;
-        let how = AttachOptions { existing: self.existing(), compression };
+        let how = {
+            let mut options = AttachOptions::default();
+            options.existing = self.existing();
+            options.compression = compression;
+            options
+        };
         attach_with(&bytes, target, sections, &how).map_err(hints::if_there(file))
     }
 

@@ -111,7 +111,7 @@ fn ask<T>(
         let expr = expression(subject, encoding, target.built_in())?;
         let initial = initial(question, &machine, &target)?;
         let context =
-            Context { initial: &initial, kind: question.kind.into(), ..machine.context(encoding, &target) };
+            machine.context(encoding, &target).with_initial(&initial).with_kind(question.kind.into());
         return Ok(evaluate(&Stop {
             body: Body::Expression(&expr),
             bits: question.read,
@@ -204,12 +204,11 @@ fn ask_entry<T>(
     }
     let info = DebugInfo::new(entry.dwarf());
     let unit = entry.unit();
-    let context = Context {
-        unit: unit.offset,
-        initial: &[],
-        object: CurrentObject::Unspecified,
-        ..machine.context(unit.encoding, target)
-    };
+    let context = machine
+        .context(unit.encoding, target)
+        .with_unit(unit.offset)
+        .with_initial(&[])
+        .with_object(CurrentObject::Unspecified);
     // A cubin's expressions name PTX registers, which are held in the processor's registers.
     let map = RegisterMap::read(object).map_err(in_file(file))?;
     let mapped = pc.filter(|_| machine.frame == 0).and_then(|pc| map.at(object, pc));

@@ -99,10 +99,12 @@ fn attach(request: &AttachArguments) -> Result<Attached, Failure> {
         String::from_utf8(input(path)?)
             .map_err(|_| in_file(path)(ErrorKind::BadArgument("source is not UTF-8 text".into()).into()))
     };
-    let source = ModuleSource {
-        path: request.source.as_ref().map(|path| path.display().to_string()),
-        text: request.source.as_deref().map(text).transpose()?,
-        language: request.language,
+    let source = {
+        let mut source = ModuleSource::default();
+        source.path = request.source.as_ref().map(|path| path.display().to_string());
+        source.text = request.source.as_deref().map(text).transpose()?;
+        source.language = request.language;
+        source
     };
     let described = spirv::describe(&words, &source).map_err(in_file(file))?;
     drop(words);

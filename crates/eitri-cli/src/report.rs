@@ -52,12 +52,14 @@ impl ReportArguments {
         let name = &described.name;
         let split = self.split.read()?;
         let find = split.beside(&self.file);
-        let options = ReportOptions {
-            name,
-            disassembly: disassembly.as_deref(),
-            source: Some(&source),
-            split: SplitFiles::new(&find),
-            supplementary: described.supplementary(),
+        let options = {
+            let mut options = ReportOptions::default();
+            options.name = name;
+            options.disassembly = disassembly.as_deref();
+            options.source = Some(&source);
+            options.split = SplitFiles::new(&find);
+            options.supplementary = described.supplementary();
+            options
         };
         let (page, unreadable) =
             readable_report(&described.bytes, &options).map_err(in_file(Path::new(name)))?;

@@ -132,7 +132,7 @@ impl FindSplit for SplitOf<'_> {
             match contents(&file) {
                 Ok(bytes) => files.push((name, bytes.into())),
                 Err(error) => {
-                    let place = At { split_file: Some(name), ..At::default() };
+                    let place = At::new(|at| at.split_file = Some(name));
                     self.take_failure(error.or_at(place))?;
                 }
             }

@@ -70,11 +70,12 @@ impl StatsArguments {
         };
         let threads = threads();
         let split = self.split.read()?;
-        let options = StatsOptions {
-            sound: true,
-            threads,
-            variables: self.format == Format::Json,
-            ..StatsOptions::default()
+        let options = {
+            let mut options = StatsOptions::default();
+            options.sound = true;
+            options.threads = threads;
+            options.variables = self.format == Format::Json;
+            options
         };
         let of_base = split.beside(self.against.as_deref().unwrap_or(Path::new("-")));
         let begin = |file: &Path| Progress::begin("stats", file);
@@ -113,7 +114,12 @@ impl StatsArguments {
             let base = match &base {
                 Some(object @ Described { name, bytes, .. }) => {
                     let supplementary = object.supplementary();
-                    let options = StatsOptions { split: SplitFiles::new(&of_base), supplementary, ..options };
+                    let options = {
+                        let mut options = options;
+                        options.split = SplitFiles::new(&of_base);
+                        options.supplementary = supplementary;
+                        options
+                    };
                     let mut base = stats(bytes, &options).map_err(in_file(Path::new(name)))?;
                     unreadable.extend(base.unreadable.drain(..).map(in_file(Path::new(name))));
                     Some((name, base))
@@ -123,10 +129,12 @@ impl StatsArguments {
             let read = |file: &Path, object: &Described| {
                 let find = split.beside(file);
                 let supplementary = object.supplementary();
-                stats(
-                    &object.bytes,
-                    &StatsOptions { split: SplitFiles::new(&find), supplementary, ..options },
-                )
+                stats(&object.bytes, &{
+                    let mut options = options;
+                    options.split = SplitFiles::new(&find);
+                    options.supplementary = supplementary;
+                    options
+                })
             };
             let mut last = None;
             let take = |name: String, mut found: Statistics| {
@@ -351,7 +359,7 @@ fn function(function: &FunctionCoverage) -> Value {
 }
 
 fn coverage(coverage: Coverage) -> Value {
-    let Coverage { scope, located, entry_values, sound } = coverage;
+    let Coverage { scope, located, entry_values, sound, .. } = coverage;
     json!({"scope": scope, "located": located, "entry_values": entry_values, "sound": sound})
 }
 

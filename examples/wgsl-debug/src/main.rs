@@ -41,7 +41,7 @@ fn compile(text: &str, path: &str) -> Result<Vec<u32>, Box<dyn Error>> {
 
 /// Adds debug instructions, and proves them: they are read back and compared with the description.
 fn with_debug_info(words: &[u32], text: &str, path: &str) -> eitri::Result<Vec<u32>> {
-    let source = ModuleSource { path: Some(path.into()), text: Some(text.into()), language: Some(WGSL) };
+    let source = { let mut source = ModuleSource::default(); source.path = Some(path.into()); source.text = Some(text.into()); source.language = Some(WGSL); source };
     // A compiler that knows more changes the description and the binding here, by the ids of the output.
     let described = spirv::describe(words, &source)?;
     let mode = Mode::vulkan();

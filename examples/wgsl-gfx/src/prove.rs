@@ -1098,7 +1098,7 @@ impl<'a> Prover<'a> {
         let text = |fault: Fault| format!("pc {:#x}: {fault}", wave.pc);
         let attribute = self.info.lane_pc(self.base + wave.pc).ok_or("no pcs of lanes")?;
         let encoding = attribute.encoding.ok_or("no pcs of lanes")?;
-        let context = Context { unit: attribute.unit, ..Context::new(encoding, &self.gpu) };
+        let context = Context::new(encoding, &self.gpu).with_unit(attribute.unit);
         let whole = WithDebugInfo::new(self.info, &machine, context);
         let pcs = Evaluator::new().lane_pcs(attribute.body, &whole, &context).map_err(text)?;
         let pcs = read_bits(&pcs, 32 * 64, &whole).map_err(text)?;

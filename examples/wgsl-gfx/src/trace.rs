@@ -127,7 +127,7 @@ impl Look<'_> {
         let Some(list) = entry.locations(gimli::DW_AT_location).map_err(text)? else { return Ok(None) };
         let bits = ty.size_bits().unwrap_or(0);
         let encoding = Encoding::new(8, entry.unit().encoding.dialect);
-        let context = Context { unit: entry.unit().offset, ..Context::new(encoding, self.gpu) };
+        let context = Context::new(encoding, self.gpu).with_unit(entry.unit().offset);
         let whole = WithDebugInfo::new(self.info, machine, context);
         let here = |one: &&ListEntry<'_>| one.is_default() || (one.start..one.end).contains(&pc);
         let Some(one) = list.iter().find(here) else { return Ok(None) };

@@ -324,7 +324,10 @@ fn lane_space(module: &Module, cfa: &FrameRule) -> Option<SpaceId> {
 /// Rule location in the description, for an error.
 pub(super) fn at(module: &Module, function: FunctionId, column: Column, pcs: Range<u64>) -> At {
     let column = Some(column.name(&module.target));
-    At { column, pcs: Some(pcs), ..at_function(module, function) }
+    at_function(module, function).with(|at| {
+        at.column = column;
+        at.pcs = Some(pcs);
+    })
 }
 
 pub(super) fn at_function(module: &Module, function: FunctionId) -> At {

@@ -63,6 +63,7 @@ impl Extent {
 
 /// What a matrix's vectors are; they are consecutive in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Major {
     /// Rows.
     Row,

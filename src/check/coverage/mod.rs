@@ -31,6 +31,7 @@ use crate::read::{Dwarf, ElfSymbol, Entry, Object};
 
 /// A cubin's coverage of the described variables.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct PtxCoverage {
     /// Variables that have a location somewhere, in module order.
     pub variables: Vec<PtxVariableCoverage>,
@@ -40,6 +41,7 @@ pub struct PtxCoverage {
 
 /// Numbers of pcs at which a variable has a location.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PtxVariableCoverage {
     /// The variable.
     pub variable: VariableId,
@@ -290,7 +292,7 @@ impl<'c> Compared<'c, '_> {
                     let whole: Vec<Spans> = expected.into_iter().flatten().collect();
                     coverage.findings.push(CheckFinding {
                         kind: FindingKind::Location,
-                        at: At { pcs: Some(position..position + 1), ..module.at_variable(id, None) },
+                        at: module.at_variable(id, None).with(|at| at.pcs = Some(position..position + 1)),
                         lane: Some(LANE),
                         expected: show(&merged(&whole, bits), module.target()),
                         found: format!("{} at {pc:#x}", show(&spans, module.target())),
@@ -354,7 +356,7 @@ impl<'c> Compared<'c, '_> {
     }
 
     fn context(&self, entry: Entry<'c, 'c>) -> Context<'c> {
-        Context { unit: entry.unit().offset, ..Context::new(entry.unit().encoding, self.module.target()) }
+        Context::new(entry.unit().encoding, self.module.target()).with_unit(entry.unit().offset)
     }
 
     /// An entry's location, in PTX registers; `None` without a location.

@@ -213,7 +213,7 @@ impl<'a> Described<'a> {
             Entity::Call(id) => {
                 let call = module.call(id);
                 let pcs = call.pc.or(call.return_pc).map(|pc| pc..pc.saturating_add(1));
-                At { pcs, ..module.at_scope(call.scope) }
+                module.at_scope(call.scope).with(|at| at.pcs = pcs)
             }
         }
     }

@@ -26,6 +26,7 @@ use crate::target::Target;
 /// assert_eq!(code.sections[0].name, ".text");
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ObjectCode {
     /// Loaded sections. The first has index 1 in the object, and so in [`SymbolLocation::Section`].
     pub sections: Vec<CodeSection>,
@@ -37,6 +38,7 @@ pub struct ObjectCode {
 
 /// A loaded section.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CodeSection {
     /// Name, with the leading dot.
     pub name: String,
@@ -52,6 +54,7 @@ pub struct CodeSection {
 
 /// What a loaded section contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CodeContents {
     /// Machine code.
     Code,
@@ -64,6 +67,8 @@ pub enum CodeContents {
 }
 
 /// A relocation in code or data.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodeRelocation {
     /// Bytes from the start of the section.

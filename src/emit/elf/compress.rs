@@ -16,6 +16,7 @@ const HEADER: usize = size_of::<elf::CompressionHeader64<Endianness>>();
 ///
 /// Specification: System V ABI, chapter 4, "Section Compression".
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Compression {
     /// No compression.
     #[default]

@@ -27,6 +27,7 @@ use relocatable::Undefined;
 
 /// How debug sections in the existing object are treated.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Existing {
     /// Existing debug sections stay, and an added section of the same name is an error.
     #[default]
@@ -42,17 +43,32 @@ pub enum Existing {
 /// Options for [`attach_with`]. The default is what [`attach`] does.
 ///
 /// ```
-/// use eitri::emit::elf::{Attach, Compression, Existing};
+/// use eitri::emit::elf::{AttachOptions, Compression, Existing};
 ///
-/// let replace = Attach { existing: Existing::Replace, ..Attach::default() };
+/// let mut replace = AttachOptions::new();
+/// replace.existing = Existing::Replace;
 /// assert_eq!(replace.compression, Compression::None);
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct AttachOptions {
     /// How debug sections in the existing object are treated.
     pub existing: Existing,
     /// How the added debug sections are compressed.
     pub compression: Compression,
+}
+
+impl AttachOptions {
+    /// Returns the options of [`attach`]: existing debug sections stay, and the added sections are not compressed.
+    pub const fn new() -> Self {
+        Self { existing: Existing::Refuse, compression: Compression::None }
+    }
+}
+
+impl Default for AttachOptions {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 /// Adds debug sections to an object: a relocatable one, or a linked one (`ET_DYN`, `ET_EXEC`).

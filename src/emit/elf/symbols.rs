@@ -16,6 +16,8 @@ pub(super) const SYMBOL_SIZE: usize = size_of::<elf::Sym64<Endianness>>();
 pub(super) const SHN_AMDGPU_LDS: u16 = elf::SHN_LOPROC;
 
 /// A name for a location in code or data.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodeSymbol {
     /// The name. Reading replaces bytes that are not UTF-8 by U+FFFD.
@@ -34,6 +36,7 @@ pub struct CodeSymbol {
 
 /// Where a symbol's code or data is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SymbolLocation {
     /// In a section of a relocatable object.
     Section {
@@ -62,6 +65,7 @@ pub enum SymbolLocation {
 
 /// Symbol type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CodeSymbolKind {
     /// Unspecified: `STT_NOTYPE`.
     None,
@@ -75,6 +79,7 @@ pub enum CodeSymbolKind {
 
 /// Whether other objects see a symbol during linking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SymbolBinding {
     /// Visible in its own object only.
     Local,
@@ -86,6 +91,7 @@ pub enum SymbolBinding {
 
 /// Whether other linked objects see a symbol during loading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Visibility {
     /// Visible and preemptible: another object can replace the definition.
     Default,

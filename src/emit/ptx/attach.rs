@@ -19,6 +19,7 @@ use crate::target::Target;
 
 /// Options of [`attach`]. The default adds sections alone.
 #[derive(Debug, Clone, Copy, Default)]
+#[non_exhaustive]
 pub struct PtxAttachOptions<'a> {
     /// Treatment of debug information in the text.
     pub existing: Existing,

@@ -4,6 +4,7 @@ use super::text::digits;
 
 /// A module's line table as directives.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Lines {
     /// File paths, with numbers that count from 1.
     pub files: Vec<String>,
@@ -15,6 +16,7 @@ pub struct Lines {
 
 /// A function's rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FunctionLines {
     /// Function symbol.
     pub symbol: String,
@@ -34,6 +36,7 @@ impl FunctionLines {
 
 /// A row: the instructions from a pc on belong to a location in the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PtxLineRow {
     /// Pc, counted from the function's start: in PTX an instruction's number.
     pub pc: u64,
@@ -45,6 +48,7 @@ pub struct PtxLineRow {
 
 /// Source location: file, line and column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct SourcePlace {
     /// File number, counted from 1.
     pub file: u32,
@@ -56,6 +60,7 @@ pub struct SourcePlace {
 
 /// An inlined call.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct InlinedCall {
     /// The called function's linkage name, or its name if it has no linkage name.
     pub function: String,

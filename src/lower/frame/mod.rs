@@ -115,11 +115,10 @@ impl<'m> Frames<'m> {
             let lowered = match lowered {
                 Ok(lowered) => lowered,
                 Err(error) => {
-                    let error = error.or_at(At {
-                        column: Some(rule.column.name(&module.target)),
-                        pcs: Some(rule.pcs()),
-                        ..module.at_scope(function.scope)
-                    });
+                    let error = error.or_at(module.at_scope(function.scope).with(|at| {
+                        at.column = Some(rule.column.name(&module.target));
+                        at.pcs = Some(rule.pcs());
+                    }));
                     if self.policy == Policy::Strict {
                         return Err(error);
                     }

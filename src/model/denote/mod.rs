@@ -81,6 +81,8 @@ pub trait MachineContents {
 }
 
 /// Consecutive bits in one storage.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StorageSpan {
     /// The storage.

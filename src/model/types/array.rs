@@ -6,6 +6,7 @@ use crate::model::ids::{LocId, VariableId};
 dimension_properties! { entity (pub)
     /// An array dimension.
     #[derive(Copy, Hash)]
+    #[non_exhaustive]
     pub struct Dimension {
         /// Element count.
         pub count: Count,
@@ -14,6 +15,8 @@ dimension_properties! { entity (pub)
 }
 
 /// A dimension's element count.
+///
+/// Exhaustive: a match names all variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Count {
     /// Unknown: a flexible array.

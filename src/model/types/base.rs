@@ -1,6 +1,8 @@
 //! Enumerations for type properties: encodings, qualifiers, memory spaces, accessibility.
 
 /// A base type's encoding. DWARF 5 section 5.1.1 and table 7.11.
+///
+/// Exhaustive: a match names all variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BaseEncoding {
     /// An address.
@@ -73,6 +75,8 @@ impl BaseEncoding {
 }
 
 /// A type qualifier. DWARF 5 section 5.3.
+///
+/// Exhaustive: a match names all variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Qualifier {
     /// `const`: read-only.
@@ -99,6 +103,8 @@ impl Qualifier {
 }
 
 /// Pointer type kind. DWARF 5 section 5.3.
+///
+/// Exhaustive: a match names all variants.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum PointerKind {
     /// A pointer.
@@ -132,6 +138,7 @@ impl PointerKind {
 /// | `Group` | `local` | `__shared__` |
 /// | `Private` | `private` | |
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum MemorySpace {
     /// Shared by all kernels.
     Global,
@@ -145,6 +152,7 @@ pub enum MemorySpace {
 
 /// A member's accessibility. DWARF 5 sections 2.8 and 5.7.7, table 7.16.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Accessibility {
     /// Accessible everywhere.
     Public,

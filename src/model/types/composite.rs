@@ -8,6 +8,7 @@ use crate::model::ids::{LocId, ScopeId, StringId, TypeId, VariantPartId};
 
 /// A structure, class or union.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct CompositeType {
     /// Structure, class or union.
     pub kind: CompositeKind,
@@ -28,6 +29,8 @@ pub struct CompositeType {
 }
 
 /// Composite type kind.
+///
+/// Exhaustive: a match names all variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CompositeKind {
     /// A structure.
@@ -40,6 +43,7 @@ pub enum CompositeKind {
 
 /// How functions take and return a structure, class or union. DWARF 5 section 5.7.1.1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Passed {
     /// Passed by value.
     ByValue,
@@ -49,6 +53,7 @@ pub enum Passed {
 
 /// A base class. DWARF 5 section 5.7.3.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Base {
     /// The type.
     pub ty: TypeId,
@@ -61,6 +66,8 @@ pub struct Base {
 }
 
 /// A base class's offset in an object.
+///
+/// Exhaustive: a match names all variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BaseOffset {
     /// A constant byte offset.
@@ -72,6 +79,7 @@ pub enum BaseOffset {
 member_properties! { entity (pub)
     /// A member of a structure, class or union.
     #[derive(Copy, Hash)]
+    #[non_exhaustive]
     pub struct Member {
         /// Name; `None` for an anonymous one.
         pub name: Option<StringId>,
@@ -88,6 +96,7 @@ member_properties! { entity (pub)
 /// A variant part: an object has one of its variants. A Rust `enum`, a Pascal variant record. DWARF 5 section
 /// 5.7.10.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct VariantPart {
     /// The structure.
     pub of: TypeId,
@@ -98,6 +107,8 @@ pub struct VariantPart {
 }
 
 /// Discriminant, which selects the variant.
+///
+/// Exhaustive: a match names all variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Discriminant {
     /// The value of a member in the variant part.
@@ -108,6 +119,7 @@ pub enum Discriminant {
 
 /// A variant in a variant part.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Variant {
     /// Discriminant values that select the variant; empty for the default variant.
     pub values: Vec<VariantValues>,
@@ -117,6 +129,7 @@ pub struct Variant {
 
 /// Discriminant values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum VariantValues {
     /// A single value.
     Single(i128),

@@ -43,6 +43,8 @@ type_properties! { entity (pub(crate))
 }
 
 /// Type kind.
+///
+/// Exhaustive: a match names all variants.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum TypeKind {
     /// A number, character or truth value.

@@ -4,6 +4,7 @@ use crate::model::ids::{LocId, StringId, TypeId};
 
 /// A template parameter with its argument, for a type or function that is a template instance.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct TemplateParameter {
     /// Name, if any.
     pub name: Option<StringId>,
@@ -14,6 +15,8 @@ pub struct TemplateParameter {
 }
 
 /// A template parameter's argument.
+///
+/// Exhaustive: a match names all variants.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum TemplateArgument {
     /// A type; `None` for `void`.

@@ -11,6 +11,7 @@ use crate::omission::{Property, Subject};
 
 /// An entity or a property that is not encoded, is encoded otherwise, or was not described.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Difference {
     /// The difference's location: unit, function, variable; in code, the instruction's or block's id.
     pub at: At,

@@ -56,6 +56,7 @@ use shapes::Shapes;
 
 /// The result of a comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Checked {
     /// The words' validation against the specification.
     pub valid: ValidationReport,

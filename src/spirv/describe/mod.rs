@@ -44,6 +44,7 @@ use context::Describer;
 
 /// A generated description, and the module that it describes.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct DescribedModule {
     /// The module without debug instructions and lines: see [`strip`]. The binding's positions count here.
     pub words: Vec<u32>,

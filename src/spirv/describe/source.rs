@@ -11,6 +11,7 @@ use crate::spirv::words::{HEADER, Id, string_bytes};
 
 /// A module's source, where the caller knows it. Otherwise `OpSource` and `OpLine` provide it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ModuleSource {
     /// The primary file's path.
     pub path: Option<String>,

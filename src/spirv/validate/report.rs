@@ -8,6 +8,7 @@ use crate::spirv::operand::Field;
 
 /// Findings and notes, in module order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ValidationReport {
     /// Violations of the specification.
     pub findings: Vec<ValidationFinding>,
@@ -19,6 +20,7 @@ pub struct ValidationReport {
 
 /// A finding or a note.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ValidationFinding {
     /// The violated rule.
     pub rule: ValidationRule,

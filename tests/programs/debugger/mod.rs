@@ -17,6 +17,7 @@ use super::dump::{entries, hex, symbols};
 use super::facts::address;
 use super::link::link;
 use super::{CC, DWARFDUMP};
+use crate::common::with;
 use ask::Debugger;
 use program::{BYTES, PROGRAM, STOP, code, module};
 use questions::{Says, questions};
@@ -80,7 +81,7 @@ impl Written {
         assert_eq!(files.iter().map(|&(name, _)| name).eq(["work.c.dwo"]), self.consumer.is_split);
         let has_groups = written.sections.iter().any(|section| section.group.is_some());
         assert_eq!(has_groups, self.consumer.has_type_units);
-        let how = AttachOptions { compression: self.compression, ..AttachOptions::default() };
+        let how = with::<AttachOptions>(|options| options.compression = self.compression);
         let object = attach_with(&plain, module.target(), &written.sections, &how).expect("an object");
         folder.file("work.o", object);
         CC.run(&[path("work.o"), "-o".into(), path("program")])?.clean();

@@ -136,7 +136,13 @@ impl LintArguments {
         let threads = threads();
         // Text shows a topic's first finding; a baseline and a limit count each finding.
         let fold = self.format == Format::Text && self.baseline.is_none() && self.max.is_none();
-        let options = LintOptions { only: self.only.clone(), threads, fold, ..LintOptions::default() };
+        let options = {
+            let mut options = LintOptions::default();
+            options.only = self.only.clone();
+            options.threads = threads;
+            options.fold = fold;
+            options
+        };
         let split = self.split.read()?;
         let mut objects = Vec::new();
         let mut unknown = Vec::new();
@@ -149,7 +155,12 @@ impl LintArguments {
             let bytes = &object.bytes;
             let find = split.beside(file);
             let supplementary = object.supplementary();
-            let options = LintOptions { split: SplitFiles::new(&find), supplementary, ..options.clone() };
+            let options = {
+                let mut options = options.clone();
+                options.split = SplitFiles::new(&find);
+                options.supplementary = supplementary;
+                options
+            };
             let mut is_reported = |finding: &mut LintFinding| {
                 let is = self.keeps(finding) && !is_known(&mut known, finding);
                 worst = worst.max(is.then_some(finding.level));
@@ -184,7 +195,9 @@ impl LintArguments {
                 } else if self.max.is_some() {
                     findings.sort_by_key(|finding| Reverse(finding.level));
                 }
-                LintReport { findings, ..report? }
+                let mut report = report?;
+                report.findings = findings;
+                report
             };
             Ok((file.to_owned(), report))
         };

@@ -43,6 +43,7 @@ pub enum CfiOperand {
 
 /// One call frame instruction's row in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CfiRow {
     /// Name, with `DW_CFA_`.
     pub name: &'static str,

@@ -27,6 +27,7 @@ const MOST_LANES: u64 = 64;
 
 /// Lane position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Standing {
     /// Active: the lane executes the wave's current instruction.
     Active,
@@ -38,6 +39,8 @@ pub enum Standing {
 }
 
 /// Lane positions in a stopped wave.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaneStop {
     /// The pc at which the function resumes, which is the position of its active lanes.
@@ -47,6 +50,8 @@ pub struct LaneStop {
 }
 
 /// A position in the source.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SourcePosition {
     /// File path in the line table.
@@ -56,6 +61,8 @@ pub struct SourcePosition {
 }
 
 /// Positions of a wave's lanes at consecutive stops, printed as a table with a character for each lane.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lanes {
     /// Function name.

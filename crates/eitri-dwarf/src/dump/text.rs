@@ -39,6 +39,7 @@ use crate::target::{SpaceId, Target};
 
 /// Dump options.
 #[derive(Debug, Clone, Copy, Default)]
+#[non_exhaustive]
 pub struct DumpOptions {
     /// Prints, in addition, section offsets, forms, abbreviation codes, hashes, index tables, and the encoding of
     /// entries in lists, line programs and frames. Such a text changes with every inserted or removed byte.

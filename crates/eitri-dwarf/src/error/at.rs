@@ -5,6 +5,7 @@ use core::ops::Range;
 
 /// Location of an error. Each part is present if it is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct At {
     /// Name of the file of split units.
     pub split_file: Option<String>,
@@ -47,6 +48,8 @@ pub struct At {
 }
 
 /// Position in a JSON text.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JsonPlace {
     /// Path of keys and indices: `describe[17].variable.live[2]`.
@@ -107,6 +110,25 @@ impl fmt::Display for OneLine<'_> {
 }
 
 impl At {
+    /// Returns a location with the parts that `set` sets.
+    ///
+    /// ```
+    /// use eitri_dwarf::error::At;
+    ///
+    /// let at = At::new(|at| at.section = Some(".debug_info".into()));
+    /// assert_eq!(at.to_string(), "section .debug_info");
+    /// ```
+    pub fn new(set: impl FnOnce(&mut Self)) -> Self {
+        Self::default().with(set)
+    }
+
+    /// Returns the location with the parts that `set` changes.
+    #[must_use]
+    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+        set(&mut self);
+        self
+    }
+
     /// Returns the part of a message about a name in scope that names the pc.
     pub(super) fn pc(pc: Option<u64>) -> String {
         pc.map_or_else(|| " without a pc".into(), |pc| format!(" at pc {pc:#x}"))

@@ -41,6 +41,8 @@ fn counted(value: &str, noun: &str) -> String {
 }
 
 /// A quantity outside its limits.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limit {
     /// The quantity.

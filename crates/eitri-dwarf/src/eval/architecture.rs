@@ -6,6 +6,8 @@ use crate::op::Reg;
 use crate::target::{Per, SpaceId, Target};
 
 /// An address space's properties.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SpaceLayout {
     /// Address size in bits, at most 64.
@@ -133,6 +135,8 @@ impl Architecture for Target {
 }
 
 /// An [`Architecture`] as plain data.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Layout {
     /// Register sizes in bits.

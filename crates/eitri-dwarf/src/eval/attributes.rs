@@ -256,6 +256,7 @@ impl Evaluator {
 
 /// Where a member or base class is in its container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum MemberLocation<'a> {
     /// `DW_AT_data_member_location` as a constant: bytes from the container's start, or before it.
     Bytes(i64),
@@ -269,6 +270,7 @@ pub enum MemberLocation<'a> {
 /// `DW_AT_count`, `DW_AT_byte_stride`, `DW_AT_bit_stride`, `DW_AT_byte_size`, `DW_AT_allocated`, `DW_AT_associated`,
 /// `DW_AT_rank`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum TypeProperty<'a> {
     /// A constant number.
     Constant(i64),

@@ -6,6 +6,8 @@ use super::stack::Element;
 use crate::op::Encoding;
 
 /// Required result kind (A.2.5.1, "current result kind").
+///
+/// Exhaustive: a match names all variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ResultKind {
     /// A location. An empty stack results in the undefined location.
@@ -19,6 +21,7 @@ pub enum ResultKind {
 
 /// Where an expression is. Call frame information does not allow all operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum ExpressionSite {
     /// Attribute or location list.
     #[default]
@@ -28,6 +31,8 @@ pub enum ExpressionSite {
 }
 
 /// An expression's current object (A.2.5.1), as pushed by `DW_OP_push_object_address`.
+///
+/// Exhaustive: a match names all variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CurrentObject<'a> {
     /// The result of [`Machine::object`](super::Machine::object).
@@ -41,6 +46,7 @@ pub enum CurrentObject<'a> {
 
 /// The context of an evaluation, apart from the machine (A.2.5.1).
 #[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct Context<'a> {
     /// Encoding of operations, with the size of the generic type.
     pub encoding: Encoding,
@@ -58,6 +64,44 @@ pub struct Context<'a> {
     pub kind: ResultKind,
     /// Whether the expression is in an attribute or in call frame information.
     pub place: ExpressionSite,
+}
+
+impl<'a> Context<'a> {
+    /// Returns the context in the unit whose header is at this offset in `.debug_info`.
+    #[must_use]
+    pub fn with_unit(self, unit: u64) -> Self {
+        Self { unit, ..self }
+    }
+
+    /// Returns the context in a frame, 0 the innermost.
+    #[must_use]
+    pub fn with_frame(self, frame: u32) -> Self {
+        Self { frame, ..self }
+    }
+
+    /// Returns the context with an initial stack, bottom first.
+    #[must_use]
+    pub fn with_initial(self, initial: &'a [Element]) -> Self {
+        Self { initial, ..self }
+    }
+
+    /// Returns the context with a current object.
+    #[must_use]
+    pub fn with_object(self, object: CurrentObject<'a>) -> Self {
+        Self { object, ..self }
+    }
+
+    /// Returns the context with a required result kind.
+    #[must_use]
+    pub fn with_kind(self, kind: ResultKind) -> Self {
+        Self { kind, ..self }
+    }
+
+    /// Returns the context of an expression that is there.
+    #[must_use]
+    pub fn with_place(self, place: ExpressionSite) -> Self {
+        Self { place, ..self }
+    }
 }
 
 impl core::fmt::Debug for Context<'_> {

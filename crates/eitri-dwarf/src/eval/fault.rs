@@ -25,6 +25,7 @@ pub enum Class {
 
 /// Why and where an evaluation stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Fault {
     /// The fault's class.
     pub class: Class,

@@ -2,6 +2,7 @@
 
 /// Limits for an evaluation. Exceeding a limit is an evaluation error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Limits {
     /// Number of operations, including operations in called expressions, and of parts that an operation constructs or
     /// reads.
@@ -14,8 +15,15 @@ pub struct Limits {
     pub parts: u32,
 }
 
+impl Limits {
+    /// Returns the limits that an evaluator has by default.
+    pub const fn new() -> Self {
+        Self { steps: 1_000_000, depth: 32, stack: 4096, parts: 1 << 16 }
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
-        Self { steps: 1_000_000, depth: 32, stack: 4096, parts: 1 << 16 }
+        Self::new()
     }
 }

@@ -8,6 +8,8 @@ use crate::op::Encoding;
 use crate::read::{self, Addressed, ListFormat, RawList};
 
 /// A decoded location list entry, with base addresses applied and lengths converted to ends.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocationListEntry<'a> {
     /// Half-open range of pcs. `None` marks a default entry, which applies where no bounded entry does.
@@ -33,6 +35,8 @@ pub struct LocationListEntry<'a> {
 /// assert_eq!(found, [Some((0x1004, 0x1008)), None]);
 /// # Ok::<(), eitri_dwarf::eval::Fault>(())
 /// ```
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EncodedList<'a> {
     /// Encoding, which follows from the section: `.debug_loclists`, `.debug_loc`, or GNU's `.debug_loc.dwo`.

@@ -127,6 +127,8 @@ pub(super) fn memory_bits(address_bits: u32) -> u128 {
 }
 
 /// A storage and a bit offset into it.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SingleLocation {
     /// The storage.
@@ -510,6 +512,8 @@ impl Location {
 }
 
 /// A composite's part.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Part {
     /// Offset in bits from the composite's start.

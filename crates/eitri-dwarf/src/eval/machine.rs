@@ -12,6 +12,7 @@ pub struct Unavailable;
 
 /// An entry's location or constant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Body<'a> {
     /// `DW_AT_location` (or `DW_AT_frame_base`) with an expression.
     Expression(&'a [u8]),
@@ -27,6 +28,7 @@ pub enum Body<'a> {
 
 /// An entry that an expression refers to, or a subprogram with an attribute for its frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ReferencedEntry<'a> {
     /// Location or constant.
     pub body: Body<'a>,
@@ -36,7 +38,17 @@ pub struct ReferencedEntry<'a> {
     pub encoding: Option<Encoding>,
 }
 
+impl<'a> ReferencedEntry<'a> {
+    /// Returns an entry with this location or constant, in the unit at this offset in `.debug_info`. The encoding is
+    /// needed if it differs from the referring expression's.
+    pub const fn new(body: Body<'a>, unit: u64, encoding: Option<Encoding>) -> Self {
+        Self { body, unit, encoding }
+    }
+}
+
 /// A value that a caller passed, computed in the caller's frame.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallValue<'a> {
     /// The parameter's `DW_AT_call_value` at the call site.

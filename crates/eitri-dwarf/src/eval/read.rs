@@ -9,6 +9,8 @@ use super::value::ImplicitPointer;
 use crate::error::Count;
 
 /// Bits read at a location.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bits {
     /// The bytes in memory order. The object's bit *n* is bit *n mod 8* in byte *n div 8*, counted from the least

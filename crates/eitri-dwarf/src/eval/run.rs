@@ -27,6 +27,7 @@ pub(super) enum Next {
 
 /// An executed operation, for [`Evaluator::traced`](super::Evaluator::traced).
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Step<'a> {
     /// Call depth, 0 in the outermost expression. Expressions that an operation refers to (a frame base, or an entry
     /// that is called or pointed to) count as calls.

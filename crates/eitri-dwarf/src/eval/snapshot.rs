@@ -11,6 +11,8 @@ use crate::op::Reg;
 use crate::target::SpaceId;
 
 /// An outer frame's state in a [`Snapshot`].
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Caller {
     /// Program location: the call.
@@ -23,6 +25,7 @@ pub struct Caller {
 
 /// An entry's location or constant in a [`Snapshot`]: an owned [`Body`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum OwnedBody {
     /// An expression.
     Expression(Vec<u8>),
@@ -66,6 +69,7 @@ impl OwnedBody {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Snapshot {
     /// Register contents in the innermost frame, least significant byte first. Missing registers are unavailable.
     pub registers: BTreeMap<Reg, Vec<u8>>,

@@ -8,6 +8,8 @@ use super::location::{ImplicitBits, Location, SingleLocation, Storage};
 use crate::error::Count;
 
 /// An object's consecutive bits, with their single locations.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {
     /// How many bits the span has.

@@ -8,6 +8,8 @@ use super::value::Value;
 pub type Outcome = Element;
 
 /// A stack element, or an evaluation's result.
+///
+/// Exhaustive: a match names all variants.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Element {
     /// A value.

@@ -8,6 +8,8 @@ use super::order::copy_bits;
 use crate::target::SpaceId;
 
 /// A pointer with an unknown value and a known pointee.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ImplicitPointer {
     /// The pointee's entry, as an offset in `.debug_info`.
@@ -82,6 +84,8 @@ impl TypeEncoding {
 }
 
 /// A base type.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BaseType {
     /// What the bits mean.

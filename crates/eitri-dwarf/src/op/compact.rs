@@ -6,6 +6,8 @@ use super::operand::{fits_signed, fits_unsigned};
 use super::{Encoder, Op, OperationName, Reg};
 
 /// Opcode family that encodes one operation from the table in fewer bytes.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Compact {
     /// Text form; families with 32 opcodes append a number (`lit5`).
@@ -21,6 +23,8 @@ pub struct Compact {
 }
 
 /// Encoding of the operand in a compact spelling.
+///
+/// Exhaustive: a match names all variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// Operand in the opcode, as the distance from the family's first opcode.

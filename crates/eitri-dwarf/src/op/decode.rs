@@ -39,6 +39,8 @@ impl Spelling {
 }
 
 /// A decoded operation.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Decoded<'a> {
     /// Offset of the operation in bytes from the start of the expression.

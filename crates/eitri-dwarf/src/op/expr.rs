@@ -10,6 +10,8 @@ use crate::error::{Count, Error, ErrorKind, Result};
 pub struct Slot(pub u32);
 
 /// Kind of a number to fill in.
+///
+/// Exhaustive: a match names all variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FixupKind {
     /// Entry offset from the start of the unit, in this number of bytes.
@@ -30,6 +32,8 @@ pub enum FixupKind {
 }
 
 /// Field in an expression for a number to fill in.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Fixup {
     /// Offset in bytes from the start of the expression.

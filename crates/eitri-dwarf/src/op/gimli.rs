@@ -66,6 +66,7 @@ impl Expr {
 
 /// Target of a [`Slot`] in a `gimli::write` tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum GimliTarget {
     /// An entry of the same unit.
     Entry(write::UnitEntryId),

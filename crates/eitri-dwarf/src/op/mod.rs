@@ -57,6 +57,8 @@ use table::{code, for_each_op};
 /// Set of operation encodings.
 ///
 /// The operations of DWARF 5 and the GNU forms of DWARF 4 are part of every dialect.
+///
+/// Exhaustive: a match names all variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Dialect {
     /// DWARF 5 and the GNU forms only.
@@ -72,6 +74,7 @@ pub enum Dialect {
 
 /// Parameters of operation encodings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Encoding {
     /// Size of a default-space address in bytes: 4 or 8 (2 and 1 are possible).
     pub address_bytes: u8,
@@ -98,6 +101,48 @@ impl Encoding {
             dialect,
             draft: DraftCodes::NONE,
         }
+    }
+
+    /// Returns the encoding with addresses of this size in bytes.
+    #[must_use]
+    pub const fn with_address_bytes(mut self, address_bytes: u8) -> Self {
+        self.address_bytes = address_bytes;
+        self
+    }
+
+    /// Returns the encoding with section offsets of this size in bytes: 4 or 8.
+    #[must_use]
+    pub const fn with_offset_bytes(mut self, offset_bytes: u8) -> Self {
+        self.offset_bytes = offset_bytes;
+        self
+    }
+
+    /// Returns the encoding with a DWARF version.
+    #[must_use]
+    pub const fn with_version(mut self, version: u16) -> Self {
+        self.version = version;
+        self
+    }
+
+    /// Returns the encoding with this byte order.
+    #[must_use]
+    pub const fn with_big_endian(mut self, big_endian: bool) -> Self {
+        self.big_endian = big_endian;
+        self
+    }
+
+    /// Returns the encoding with a set of operation encodings.
+    #[must_use]
+    pub const fn with_dialect(mut self, dialect: Dialect) -> Self {
+        self.dialect = dialect;
+        self
+    }
+
+    /// Returns the encoding with numbers for operations that have none in the DWARF 6 draft.
+    #[must_use]
+    pub const fn with_draft(mut self, draft: DraftCodes) -> Self {
+        self.draft = draft;
+        self
     }
 
     /// Returns the size in bytes of an entry offset from the start of `.debug_info`: in DWARF 2 the size of an address.
@@ -169,6 +214,7 @@ impl core::fmt::Debug for DraftCodes {
 
 /// Number of an operation in one encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Opcode {
     /// The encoding lacks the operation.
     None,
@@ -190,6 +236,7 @@ impl Opcode {
 
 /// One operation's row in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct OperationRow {
     /// The operation.
     pub name: OperationName,

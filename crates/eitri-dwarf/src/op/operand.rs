@@ -1,6 +1,8 @@
 //! Operand kinds: their Rust types and their encodings.
 
 /// Operand of the GNU operation `encoded_addr`: a pointer encoding (`DW_EH_PE_*`) and a value.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EncodedAddress {
     /// Pointer encoding. The low four bits select the value format.

@@ -23,6 +23,8 @@ pub struct AddressRanges<'o> {
 }
 
 /// A range of addresses.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AddressRange {
     /// Offset in the section, in bytes.

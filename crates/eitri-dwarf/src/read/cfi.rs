@@ -58,6 +58,7 @@ pub enum CallFrameInstruction<'o> {
 
 /// A call frame instruction with its offset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FrameInstruction<'o> {
     /// Offset in the section, in bytes.
     pub offset: u64,

@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 
 /// Files that an object names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Companions {
     /// Whether the object has debug information.
     pub has_debug_information: bool,

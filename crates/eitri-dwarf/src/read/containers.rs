@@ -17,6 +17,8 @@ use super::elf::Object;
 use crate::error::{Count, Error, ErrorKind, Result};
 
 /// A member of a container.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContainerMember<'d> {
     /// Name in the container. U+FFFD replaces invalid UTF-8.

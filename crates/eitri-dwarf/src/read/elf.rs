@@ -101,6 +101,7 @@ pub(super) struct Parts<'d> {
 
 /// A section `.nv.merc.*` in a cubin for sm_100 and later: a copy for the finalizer. The copy is not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MercuryCopy {
     /// Index of the copy in [`Object::sections`].
     pub copy: usize,
@@ -173,6 +174,7 @@ impl ElfSection<'_> {
 
 /// Symbol kind. ELF `st_info`, the low four bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ElfSymbolKind {
     /// Unspecified.
     None,
@@ -190,6 +192,7 @@ pub enum ElfSymbolKind {
 
 /// A symbol of an ELF file.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct ElfSymbol<'d> {
     /// Name. A section's symbol has the section's name.
     pub name: Cow<'d, str>,
@@ -209,6 +212,7 @@ pub struct ElfSymbol<'d> {
 
 /// A field in a debug section, or in `.eh_frame`, that holds an undefined symbol's address. The address was taken as 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Undefined {
     /// Index of the section in [`Object::sections`].
     pub section: usize,
@@ -221,6 +225,7 @@ pub struct Undefined {
 /// Debug section and `.eh_frame` fields whose stored number is neither 0 nor the relocation's addend. The relocation
 /// replaces the number, so that only a reader that applies no relocations gets it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StaleFields {
     /// Number of fields.
     pub count: usize,

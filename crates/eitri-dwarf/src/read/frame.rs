@@ -11,6 +11,8 @@ use crate::error::{Count, Error, ErrorKind, Result};
 use crate::op::{EncodedAddress, Encoding, PointerForm, Reg, sign_extended};
 
 /// Section with call frame information.
+///
+/// Exhaustive: a match names all variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FrameSection {
     /// `.debug_frame`.
@@ -50,6 +52,7 @@ pub struct Frames<'o> {
 
 /// A common information entry. DWARF 5 section 6.4.1.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Cie<'o> {
     /// Offset in the section, in bytes.
     pub offset: u64,
@@ -84,6 +87,7 @@ pub struct Cie<'o> {
 
 /// A frame description entry. DWARF 5 section 6.4.1.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Fde<'o> {
     /// Offset in the section, in bytes.
     pub offset: u64,
@@ -108,6 +112,7 @@ impl Fde<'_> {
 
 /// Instruction bytes, with their offset.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct FrameProgram<'o> {
     /// The bytes.
     pub bytes: &'o [u8],
@@ -116,6 +121,8 @@ pub struct FrameProgram<'o> {
 }
 
 /// A pointer in `.eh_frame`.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pointer {
     /// The address.

@@ -7,6 +7,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::op::{Encoding, Reg};
 
 /// Rule of the canonical frame address.
+///
+/// Exhaustive: DWARF has no other rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CfaRule<'o> {
     /// No rule.
@@ -25,6 +27,8 @@ pub enum CfaRule<'o> {
 }
 
 /// Rule of a caller's register. A register without a rule follows the ABI.
+///
+/// Exhaustive: DWARF has no other rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RegisterRule<'o> {
     /// The register cannot be restored.
@@ -45,6 +49,7 @@ pub enum RegisterRule<'o> {
 
 /// Rules for a range of pcs.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FrameRow<'o> {
     /// First pc.
     pub start: u64,

@@ -49,6 +49,7 @@ pub struct LineProgram<'o> {
 
 /// A source file of a line program.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LineFile<'o> {
     /// Path, relative to the directory unless absolute.
     pub path: &'o [u8],

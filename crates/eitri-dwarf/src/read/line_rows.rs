@@ -5,6 +5,8 @@ use super::line::{LineFile, LineProgram, read_file};
 use crate::error::{Count, ErrorKind, Result};
 
 /// Inlined call, in cubin line tables (extended opcode 0x90).
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InlinedRow {
     /// Row that contains the call, counted from 1 in the row's sequence.
@@ -15,6 +17,7 @@ pub struct InlinedRow {
 
 /// A line table row: the source position for code from this address to the address of the sequence's next row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LineRow {
     /// Instruction address.
     pub address: u64,

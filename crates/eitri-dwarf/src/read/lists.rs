@@ -13,6 +13,7 @@ use crate::op::Encoding;
 
 /// Section of a list, which determines its encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ListFormat {
     /// `.debug_loclists`.
     Loclists,
@@ -49,6 +50,7 @@ impl ListFormat {
 
 /// Kind of a list entry. Indices refer to the unit's table in `.debug_addr`, from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ListKind {
     /// List end.
     End,
@@ -116,6 +118,7 @@ impl ListKind {
 
 /// An entry of a list as encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RawEntry<'o> {
     /// Offset in the section, in bytes.
     pub offset: u64,
@@ -278,6 +281,8 @@ impl<'o> Iterator for RawList<'o> {
 }
 
 /// An entry of a list with resolved addresses.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ListEntry<'o> {
     /// Offset in the section, in bytes.

@@ -61,6 +61,7 @@ pub enum MacroAction<'o> {
 
 /// An entry of a macro list with its offset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MacroEntry<'o> {
     /// Offset in the section, in bytes.
     pub offset: u64,

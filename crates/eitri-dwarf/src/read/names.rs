@@ -50,6 +50,7 @@ pub struct NameIndex<'o> {
 
 /// Abbreviation of entries. DWARF 5 section 6.1.1.4.7.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct NameAbbreviation {
     /// Abbreviation code.
     pub code: u64,
@@ -61,6 +62,7 @@ pub struct NameAbbreviation {
 
 /// A name of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct IndexedName<'o> {
     /// Name number, counted from 1.
     pub number: u32,
@@ -74,6 +76,7 @@ pub struct IndexedName<'o> {
 
 /// An entry of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct NameEntry {
     /// Offset in the section, in bytes.
     pub offset: u64,
@@ -92,6 +95,8 @@ pub struct NameEntry {
 }
 
 /// Unit of a named entry.
+///
+/// Exhaustive: a match names all variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NameUnit {
     /// A compilation unit, by its offset in `.debug_info`.
@@ -108,6 +113,8 @@ pub enum NameUnit {
 }
 
 /// Parent of a named entry: `DW_IDX_parent`.
+///
+/// Exhaustive: a match names all variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NameParent {
     /// The index does not contain this information.

@@ -7,6 +7,7 @@ use crate::error::Result;
 
 /// Section of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum PublicSection {
     /// `.debug_pubnames`: functions and variables.
     Names,
@@ -65,6 +66,8 @@ pub struct PublicNames<'o> {
 }
 
 /// A public name.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PublicName<'o> {
     /// Offset in the section, in bytes.

@@ -16,6 +16,7 @@ macro_rules! sections { ($($field:ident $name:literal $dwo:literal;)*) => {
     /// Contents of the debug sections. A section missing in the file is empty.
     #[derive(Debug, Clone, Copy, Default)]
     #[allow(missing_docs, reason = "each field is the section of that name")]
+    #[non_exhaustive]
     pub struct Sections<'o> {
         /// Whether the most significant byte of a number comes first.
         pub big_endian: bool,

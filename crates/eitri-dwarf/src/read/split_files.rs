@@ -11,6 +11,7 @@ use crate::error::{At, Error, ErrorKind, Result};
 
 /// Skeleton unit whose split unit is in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Skeleton<'s> {
     /// Id shared with the split unit.
     pub dwo_id: u64,

@@ -56,6 +56,7 @@ pub struct Unit<'o> {
 
 /// Offsets of a unit's parts in other sections.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Bases {
     /// `DW_AT_addr_base`: the offset of the unit's first address in `.debug_addr`.
     pub addr: Option<u64>,

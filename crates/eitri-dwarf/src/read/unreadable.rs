@@ -7,6 +7,7 @@ use crate::error::Error;
 
 /// A field of a section whose relocation cannot be applied. What contains the field cannot be read.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct UnreadableField {
     /// Section name.
     pub section: Arc<str>,

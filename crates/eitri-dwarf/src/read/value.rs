@@ -17,6 +17,8 @@ use crate::error::Result;
 pub(super) type Slice<'o> = EndianSlice<'o, RunTimeEndian>;
 
 /// An attribute of an entry.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Attribute<'o> {
     /// Attribute name.

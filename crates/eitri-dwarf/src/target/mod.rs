@@ -35,6 +35,8 @@ use std::sync::Arc;
 use crate::error::Result;
 
 /// Relocation types of the ELF machine.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Relocations {
     /// Absolute 32-bit address.
@@ -46,6 +48,8 @@ pub struct Relocations {
 }
 
 /// Target-dependent fields of the ELF header.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ElfIdentity {
     /// `e_machine`.
@@ -62,6 +66,7 @@ pub struct ElfIdentity {
 
 /// A target's call frame conventions. DWARF 5 section 6.4.1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CallFrames {
     /// Register whose rule gives the return address.
     pub return_register: Reg,
@@ -75,6 +80,8 @@ pub struct CallFrames {
 }
 
 /// Unit in which a function's stack and frame pointers count private memory.
+///
+/// Exhaustive: a match names all variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scaling {
     /// Bytes of one lane, with flat scratch instructions.

@@ -25,6 +25,8 @@ pub struct Registers {
 }
 
 /// Registers that a call overwrites: the calling convention lets a function change them without saving them first.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Clobbered {
     /// First of the registers, which have consecutive DWARF numbers.
@@ -47,6 +49,8 @@ impl Clobbered {
 }
 
 /// Names of a range of registers.
+///
+/// Exhaustive: a match names all variants.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RegisterNames {
     /// A prefix and a number.

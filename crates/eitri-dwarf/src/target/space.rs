@@ -43,6 +43,8 @@ impl core::fmt::Display for SpaceId {
 }
 
 /// Owner of each copy of an address space's memory.
+///
+/// Exhaustive: a match names all variants.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Per {
     /// One copy for all threads, or for all threads that can access it at once.
@@ -55,6 +57,8 @@ pub enum Per {
 }
 
 /// An address space.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Space {
     /// DWARF number.

@@ -1,6 +1,8 @@
 //! Finding codes: names, levels and pages.
 
 /// Severity.
+///
+/// Exhaustive: a match names all variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
     /// A convention that every reader has to know, or information that is missing.
@@ -27,6 +29,7 @@ impl Level {
 
 /// Explanation page for a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Page {
     /// Title, without a period.
     pub title: &'static str,

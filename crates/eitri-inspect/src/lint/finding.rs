@@ -13,6 +13,7 @@ pub use eitri_dwarf::read::Recurring;
 
 /// An expression with a mistake.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Expression {
     /// The operations as text.
     pub text: String,
@@ -22,6 +23,7 @@ pub struct Expression {
 
 /// A mistake in debug information, with its evidence.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LintFinding {
     /// Kind of mistake.
     pub code: LintCode,
@@ -66,6 +68,7 @@ pub type Topic<'f> = (LintCode, Option<&'f str>, Option<&'f str>, Option<&'f str
 
 /// Findings about a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LintReport {
     /// Findings, in file order.
     pub findings: Vec<LintFinding>,

@@ -4,6 +4,7 @@ use eitri_dwarf::read::SplitFiles;
 
 /// What to diagnose, and how.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct LintOptions<'a> {
     /// Functions whose findings are reported, by name or linkage name; all if it is empty. Findings outside functions
     /// are then omitted.

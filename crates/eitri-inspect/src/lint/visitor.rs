@@ -261,7 +261,7 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
             let judged = Judged::new(LintCode::Unreadable, Details::new(error.kind().to_string()));
             self.add(judged, None, None, place, |_, _| {});
             let unit = self.judge.unit.name.as_deref().map(String::from);
-            self.report_unreadable(dwarf, error.or_at(error::At { unit, ..Default::default() }));
+            self.report_unreadable(dwarf, error.or_at(error::At::new(|at| at.unit = unit)));
         }
     }
 

@@ -318,7 +318,7 @@ impl<'a, 'o> Machines<'a, 'o> {
     /// constant 0, or an address space with a constant number, and no branch may have led there, because other numbers
     /// can be right on a machine that is no witness.
     pub(super) fn failure(&self, expr: &[u8], site: Site) -> Option<(usize, Cow<'static, str>)> {
-        let base = ReferencedEntry { body: Body::Expression(&FRAME_BASE), unit: self.unit, encoding: None };
+        let base = ReferencedEntry::new(Body::Expression(&FRAME_BASE), self.unit, None);
         let machine = self.machine(Some(base));
         let fault = self.evaluate(expr, &machine, site).err()?;
         // A witness's frame holds no values from callers or other entries.
@@ -412,11 +412,8 @@ impl<'a, 'o> Machines<'a, 'o> {
     }
 
     fn described(&self, expr: &[u8], frame_base: Option<&'a [u8]>, difference: Difference) -> Option<String> {
-        let base = frame_base.map(|expr| ReferencedEntry {
-            body: Body::Expression(expr),
-            unit: self.unit,
-            encoding: Some(self.encoding),
-        });
+        let base = frame_base
+            .map(|expr| ReferencedEntry::new(Body::Expression(expr), self.unit, Some(self.encoding)));
         let machine = self.machine(base);
         let with = |changed| Witness { contents: Contents::Numbers(changed), ..machine };
         let other = match difference {
@@ -464,14 +461,16 @@ impl<'a, 'o> Machines<'a, 'o> {
     fn evaluate(&self, expr: &[u8], machine: &Witness<'_, '_>, site: Site) -> Result<Element, Fault> {
         let target = Extended(self.target);
         let initial = site.initial(self.target);
-        let context = Context {
-            unit: self.unit,
-            initial: &initial,
-            kind: site.kind(),
-            place: site.place(),
-            ..Context::new(self.encoding, &target)
+        let context = Context::new(self.encoding, &target)
+            .with_unit(self.unit)
+            .with_initial(&initial)
+            .with_kind(site.kind())
+            .with_place(site.place());
+        let limits = {
+            let mut limits = Limits::default();
+            limits.steps = MOST_STEPS;
+            limits
         };
-        let limits = Limits { steps: MOST_STEPS, ..Limits::default() };
         Evaluator::new().with_limits(limits).evaluate(expr, machine, &context)
     }
 }

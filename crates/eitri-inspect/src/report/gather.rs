@@ -429,10 +429,8 @@ impl<'r, 'o> Visitor<'_, '_, 'r, 'o> {
             is_cpu: file.is_cpu,
             homes,
         };
-        let frame_base = function.base_body.as_ref().map(|(expr, unit)| eval::ReferencedEntry {
-            body: Body::Expression(expr),
-            unit: *unit,
-            encoding: Some(self.unit.encoding),
+        let frame_base = function.base_body.as_ref().map(|(expr, unit)| {
+            eval::ReferencedEntry::new(Body::Expression(expr), *unit, Some(self.unit.encoding))
         });
         let witness = target.map(|target| Witness {
             info: &file.info,

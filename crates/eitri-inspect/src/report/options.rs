@@ -9,6 +9,7 @@ pub type SourceReader<'a> = dyn Fn(&str) -> Option<String> + 'a;
 
 /// What the page shows besides the object.
 #[derive(Clone, Copy, Default)]
+#[non_exhaustive]
 pub struct ReportOptions<'a> {
     /// Object name, for the title.
     pub name: &'a str,

@@ -7,6 +7,7 @@ use super::statistics::Statistics;
 
 /// A function's coverage in two builds. Without a name, the coverage of all variables.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Change {
     /// The function's linkage name, or else its name; `None` for all variables in the files.
     pub function: Option<String>,

@@ -7,6 +7,7 @@ pub const HISTOGRAM: usize = 12;
 
 /// Bytes in the scopes of variables.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Coverage {
     /// Code bytes in the scopes.
     pub scope: u64,
@@ -50,6 +51,7 @@ impl AddAssign for Coverage {
 
 /// Coverage of a kind of variables.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Group {
     /// Sum over the variables whose scope has code.
     pub coverage: Coverage,
@@ -99,6 +101,7 @@ impl Group {
 
 /// Coverage of a variable or parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct VariableCoverage {
     /// Name; empty for a variable without a name.
     pub name: String,
@@ -116,6 +119,7 @@ pub struct VariableCoverage {
 
 /// Coverage of the variables in a unit's functions.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UnitCoverage {
     /// Unit name.
     pub name: Option<String>,
@@ -125,6 +129,7 @@ pub struct UnitCoverage {
 
 /// Coverage of a function's variables, including those in its inlined calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FunctionCoverage {
     /// Unit name.
     pub unit: Option<String>,

@@ -9,6 +9,7 @@ use eitri_dwarf::read::{Dwarf, LineProgram, LineRow, Unit};
 
 /// Line table row counts, without the rows that end a sequence.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LineCounts {
     /// Code bytes in sequences.
     pub bytes: u64,

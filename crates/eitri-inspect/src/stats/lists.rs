@@ -11,6 +11,7 @@ use eitri_dwarf::read::{Dwarf, Entry, ListEntry, ResolvedValue, Unit, threads};
 
 /// Contents that a section has more than once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Repeated {
     /// Number of copies beyond the first.
     pub copies: u64,

@@ -12,6 +12,7 @@ use eitri_dwarf::read::{Dwarf, Entry, ListEntry, Unit};
 
 /// What the debug sections contain.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SectionSizes {
     /// Strings in `.debug_str` and `.debug_line_str`.
     pub strings: Repeated,

@@ -10,6 +10,7 @@ use eitri_dwarf::read::SplitFiles;
 
 /// Choices for a measurement.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct StatsOptions<'a> {
     /// Whether [`Coverage::sound`](super::Coverage::sound) is measured. Without it, `sound` equals `located`.
     pub sound: bool,

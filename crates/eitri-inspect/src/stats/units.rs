@@ -34,7 +34,7 @@ pub(super) fn count<'r>(
     let mut known = Known::default();
     for index in units {
         let unit = &dwarf.units()[index];
-        let place = || At { unit: unit.name.as_deref().map(String::from), ..At::default() };
+        let place = || At::new(|at| at.unit = unit.name.as_deref().map(String::from));
         // A split unit uses its skeleton's lines, which are counted there.
         let has_lines = unit.signature.is_none() && !unit.is_split();
         let program = dwarf.lines(unit).unwrap_or_else(|error| {

@@ -22,6 +22,7 @@ type Lines = Vec<Line>;
 
 /// A variable's source lines: in a single instance, or summed over several.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct VariableLines {
     /// Linkage name, or else name, of the function or inlined function.
     pub function: String,
@@ -50,6 +51,7 @@ impl VariableLines {
 
 /// A variable's source lines in an unoptimised build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BaseLines {
     /// Lines at which the variable has a location there.
     pub located: u64,
@@ -69,6 +71,8 @@ struct Instance {
 }
 
 /// A build's object file.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, Copy)]
 pub struct Build<'a> {
     /// The object file's bytes.
@@ -105,6 +109,7 @@ pub fn variable_lines(
 
 /// Source lines of the variables that can be read.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct ReadableLines {
     /// Variables, in file order.
     pub variables: Vec<VariableLines>,
@@ -284,7 +289,7 @@ fn instances_in(
             Ok(rows) => rows,
             Err(error) => {
                 let unit = unit.name.as_deref().map(String::from);
-                errors.push(error.or_at(At { unit, ..At::default() }));
+                errors.push(error.or_at(At::new(|at| at.unit = unit)));
                 continue;
             }
         };

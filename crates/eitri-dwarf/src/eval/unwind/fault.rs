@@ -7,6 +7,7 @@ use crate::read::{CfaRule, FrameSection, RegisterRule};
 
 /// A column in the table that call frame information defines (A.6.4.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum FrameColumn {
     /// The canonical frame address.
     Cfa,
@@ -16,6 +17,7 @@ pub enum FrameColumn {
 
 /// Reason why a frame could not be unwound, and its location, if known.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UnwindFault {
     /// Frame whose rules were followed, 0 the innermost.
     pub frame: u32,
@@ -32,6 +34,8 @@ pub struct UnwindFault {
 }
 
 /// Why a frame could not be unwound.
+///
+/// Exhaustive: a match names all variants.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cause {
     /// The section cannot be read.

@@ -25,6 +25,8 @@ pub struct WaveBits {
 }
 
 /// Bits read at one lane's location: what [`Bits`](super::super::Bits) contains.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LaneBits<'w> {
     /// The bytes in memory order.

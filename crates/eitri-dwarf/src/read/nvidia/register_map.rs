@@ -15,6 +15,7 @@ const LEAST: usize = 17;
 
 /// Homes of each function's PTX registers.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct RegisterMap<'o> {
     /// Functions, in the section's order.
     pub functions: Vec<MappedFunction<'o>>,
@@ -33,6 +34,8 @@ pub struct MappedFunction<'o> {
 }
 
 /// Home of a PTX register's word while it has a value.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RegisterHome<'o> {
     /// Name of the PTX register.

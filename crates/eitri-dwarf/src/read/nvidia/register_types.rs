@@ -16,6 +16,7 @@ const NAMES: [&str; 18] = [
 
 /// Types of each function's PTX registers.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct RegisterTypes<'o> {
     /// Functions in section order: the linkage name, and the register type for each entry in the map.
     pub functions: Vec<(&'o [u8], &'o [u8])>,

@@ -8,6 +8,7 @@ use crate::target::Wave;
 
 /// A decoded instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DecodedInstruction {
     /// Size in bytes.
     pub bytes: u8,
@@ -24,6 +25,7 @@ pub struct DecodedInstruction {
 
 /// Source operand of an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SourceOperand {
     /// A 32-bit register, or the first of several.
     Register(RegisterKind, u16),

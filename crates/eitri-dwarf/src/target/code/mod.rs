@@ -15,6 +15,8 @@ pub use table::Flow;
 use table::{Generation, Tables};
 
 /// Kind of register in an instruction operand.
+///
+/// Exhaustive: a match names all kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RegisterKind {
     /// Scalar registers, by encoding number: `s0` is 0, `vcc` 106, `exec` 126.
@@ -32,6 +34,7 @@ pub const EXEC: u16 = 126;
 
 /// Consecutive 32-bit registers (32 bits in each lane for vector registers) that an instruction writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Destination {
     /// Kind of the registers.
     pub kind: RegisterKind,
