@@ -37,18 +37,21 @@ fn evaluate(bytes: &[u8]) -> eitri::Result<()> {
     let object = Object::read(bytes)?;
     let dwarf = Dwarf::read(&object)?;
     let target = object.target(None);
-    let text = dump(&object, &dwarf, target.as_ref(), DumpOptions { verbose: true });
+    let text = dump(&object, &dwarf, target.as_ref(), with::<DumpOptions>(|options| options.verbose = true));
     assert!(text.len() < 64 * bytes.len() + 65536, "the dump has {} bytes", text.len());
     let Some(target) = target else { return Ok(()) };
     let info = DebugInfo::new(&dwarf);
     let start = object.symbols().iter().map(|symbol| symbol.address).min().unwrap_or(0);
     for step in 0..4 {
         let pc = Some(start.wrapping_add(0x40 * step));
-        let machine =
-            Snapshot { lane: Some(3), lanes: Some(target.lanes().into()), pc, ..Snapshot::default() };
+        let machine = with::<Snapshot>(|machine| {
+            machine.lane = Some(3);
+            machine.lanes = Some(target.lanes().into());
+            machine.pc = pc;
+        });
         for entry in dwarf.entries().filter(|entry| Entry::name(*entry).is_some()) {
             let encoding = entry.unit().encoding;
-            let context = Context { unit: entry.unit().offset, ..Context::new(encoding, &target) };
+            let context = Context::new(encoding, &target).with_unit(entry.unit().offset);
             let machine = WithDebugInfo::new(&info, &machine, context);
             if let Ok(location) = Evaluator::new().variable_location(info.body(entry), &machine, &context) {
                 let _ = read_bits(&location, 32, &machine);

@@ -43,7 +43,8 @@ fn json(package: &str) -> PathBuf {
 }
 
 fn documentation(package: &str) -> Crate {
-    serde_json::from_slice(&std::fs::read(json(package)).expect("rustdoc wrote the file")).expect("rustdoc's format is known")
+    serde_json::from_slice(&std::fs::read(json(package)).expect("rustdoc wrote the file"))
+        .expect("rustdoc's format is known")
 }
 
 /// Calls `visit` with the path of each public type in a module: types that the package re-exports from another package
@@ -65,7 +66,9 @@ fn for_each_type<'a>(package: &'a Crate, module: &Id, path: &str, visit: &mut im
         let path = format!("{path}::{}", name.map_or("", String::as_str));
         match &item.inner {
             ItemEnum::Module(_) => for_each_type(package, &item.id, &path, visit),
-            ItemEnum::Struct(_) | ItemEnum::Enum(_) | ItemEnum::Trait(_) | ItemEnum::TypeAlias(_) => visit(path, item),
+            ItemEnum::Struct(_) | ItemEnum::Enum(_) | ItemEnum::Trait(_) | ItemEnum::TypeAlias(_) => {
+                visit(path, item)
+            }
             _ => (),
         }
     }
@@ -109,18 +112,25 @@ fn public_types_can_grow_or_say_that_they_are_exhaustive() {
         for_each_type(&documentation, &documentation.root, package, &mut |path, item| {
             let grows = match &item.inner {
                 ItemEnum::Struct(data) => match &data.kind {
-                    StructKind::Plain { fields, has_stripped_fields } => fields.is_empty() || *has_stripped_fields,
+                    StructKind::Plain { fields, has_stripped_fields } => {
+                        fields.is_empty() || *has_stripped_fields
+                    }
                     StructKind::Tuple(fields) => fields.iter().any(Option::is_none),
                     StructKind::Unit => true,
                 },
                 ItemEnum::Enum(_) => false,
                 _ => true,
             };
-            let is_marked = item.attrs.iter().any(|attribute| format!("{attribute:?}").contains("NonExhaustive"));
+            let is_marked =
+                item.attrs.iter().any(|attribute| format!("{attribute:?}").contains("NonExhaustive"));
             let says = item.docs.as_deref().is_some_and(|text| text.contains("xhaustive"));
             match (grows || is_marked, says) {
-                (false, false) => messages.push(format!("{path} is exhaustive, and its documentation does not say so")),
-                (true, true) if !grows => messages.push(format!("{path} is not exhaustive; its documentation says that it is")),
+                (false, false) => {
+                    messages.push(format!("{path} is exhaustive, and its documentation does not say so"))
+                }
+                (true, true) if !grows => {
+                    messages.push(format!("{path} is not exhaustive; its documentation says that it is"))
+                }
                 _ => (),
             }
         });
@@ -166,12 +176,19 @@ fn signatures_contain_types_of_reexported_crates_only() {
                 continue;
             }
             let mut crates = BTreeSet::new();
-            add_crates(&documentation, &serde_json::to_value(&item.inner).expect("items are serialized"), &mut crates);
+            add_crates(
+                &documentation,
+                &serde_json::to_value(&item.inner).expect("items are serialized"),
+                &mut crates,
+            );
             for name in crates.iter().filter(|name| !SIGNATURE_CRATES.contains(&name.as_str())) {
                 let line = item.span.as_ref().map_or_else(String::new, |span| {
                     format!("{}:{}: ", span.filename.display(), span.begin.0)
                 });
-                messages.push(format!("{line}`{}` mentions a type of the crate {name}", item.name.as_deref().unwrap_or("impl")));
+                messages.push(format!(
+                    "{line}`{}` mentions a type of the crate {name}",
+                    item.name.as_deref().unwrap_or("impl")
+                ));
             }
         }
     }

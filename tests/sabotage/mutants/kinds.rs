@@ -220,8 +220,9 @@ pub fn ptx() -> Specimen {
         cubin::described(cubin::REGISTERS).expect("a module"),
         Consumer::cuda_gdb(),
         |module, written| {
-            let how =
-                ptx::PtxAttachOptions { lines: written.lines.as_ref(), ..ptx::PtxAttachOptions::default() };
+            let how = crate::common::with::<ptx::PtxAttachOptions>(|options| {
+                options.lines = written.lines.as_ref()
+            });
             vec![ptx::attach(cubin::TEXT, module.target(), &written.sections, &how).expect("a text").into()]
         },
     )
