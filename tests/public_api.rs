@@ -144,10 +144,11 @@ fn add_crates(package: &Crate, part: &Value, crates: &mut BTreeSet<String>) {
         Value::Object(fields) => {
             for (name, value) in fields {
                 let is_path = matches!(name.as_str(), "resolved_path" | "trait" | "trait_");
-                if is_path && let Ok(path) = serde_json::from_value::<TypePath>(value.clone()) {
-                    if let Some(summary) = package.paths.get(&path.id) {
-                        crates.extend(summary.path.first().cloned());
-                    }
+                if is_path
+                    && let Ok(path) = serde_json::from_value::<TypePath>(value.clone())
+                    && let Some(summary) = package.paths.get(&path.id)
+                {
+                    crates.extend(summary.path.first().cloned());
                 }
                 if !matches!(name.as_str(), "docs" | "links") {
                     add_crates(package, value, crates);

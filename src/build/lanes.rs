@@ -10,7 +10,7 @@ use super::ids::known;
 use super::scopes::InScope;
 use super::slots::Slot;
 use super::{loc, pcs};
-use crate::error::{At, Enclosed, Error, ErrorKind, Feature, Ranges, Result};
+use crate::error::{Enclosed, Error, ErrorKind, Feature, Ranges, Result};
 use crate::model::{
     FunctionId, Loc, Mask, Module, Node, Region, RegionId, RegionKind, ScopeId, ScopeKind, WholeWave,
 };

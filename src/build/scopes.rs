@@ -7,7 +7,7 @@ use super::builder::{Around, Builder};
 use super::ids::{check_line, known};
 use super::pcs;
 use super::sealed::Sealed;
-use crate::error::{At, Enclosed, Error, ErrorKind, Ranges, Result};
+use crate::error::{Enclosed, Error, ErrorKind, Ranges, Result};
 use crate::model::{FunctionId, Module, Scope, ScopeId, ScopeKind, SourceLine, TypeId, UnitId};
 
 /// An entity with a scope: a unit, a function, a structure, class or union, or the scope itself.

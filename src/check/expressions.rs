@@ -15,7 +15,7 @@ use crate::error::At;
 use crate::eval::{self, Context, Element};
 use crate::model::{DescribedStorage, FunctionId, LocId, NoMeaning};
 use crate::omission::{Property, Subject};
-use crate::op::{Dialect, Encoding};
+use crate::op::Dialect;
 use crate::read::{Entry, ResolvedValue};
 
 /// An attribute's described location, at a pc within a function. A procedure has no function.

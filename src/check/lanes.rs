@@ -11,7 +11,7 @@ use super::places::{is_nowhere, list_bounds, machine_at, model_contents};
 use super::report::{CheckFinding, FindingKind, Obstacle};
 use super::witness::{Fill, Patch, Pcs, Stopped, Tried};
 use super::witnesses::Witness;
-use crate::error::{At, Construct, Count};
+use crate::error::{Construct, Count};
 use crate::eval::{self, BaseType, Body, Context, Evaluator, Fault, LocationListEntry, TypeEncoding};
 use crate::model::{FunctionId, LocId, Mask, NoMeaning, ScopeId};
 use crate::omission::{Reason, Subject};

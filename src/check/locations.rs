@@ -21,7 +21,6 @@ use super::places::{
 use super::report::{CheckFinding, FindingKind, Obstacle, Unproven};
 use super::witness::{self, Fill, Pcs, Tried};
 use super::witnesses::{Witness, witnesses};
-use crate::error::At;
 use crate::eval::{self, Context};
 use crate::model::{FunctionId, LocId, NoMeaning, VariableId};
 use crate::read::{Entry, ResolvedValue};

@@ -9,7 +9,7 @@ use super::extra::report_unexpected;
 use super::report::FindingKind;
 use super::tree::{Compared, Entity, Node, is_part, is_type};
 use super::types::compare_type;
-use crate::error::{At, Count};
+use crate::error::Count;
 use crate::model::{FunctionId, ScopeId, ScopeKind, VariableId};
 use crate::read::{Attribute, Entry};
 

@@ -19,7 +19,7 @@ pub(super) struct Tables<'t, 'a, 'o> {
 
 /// Position in a section, with an entity's position.
 pub(super) fn in_section(section: &str, entity: Option<At>) -> At {
-    At::new(|at| at.section = Some(section.into()))
+    entity.unwrap_or_default().with(|at| at.section = Some(section.into()))
 }
 
 pub(super) const ADDRESSES: &str = ".debug_aranges";

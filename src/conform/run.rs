@@ -3,9 +3,7 @@
 use super::found::{Found, Read};
 use super::report::VectorOutcome;
 use super::vector::{Vector, VectorBody};
-use crate::eval::{
-    Class, Context, Element, Evaluator, Fault, Location, LocationListEntry, Snapshot, write_bits,
-};
+use crate::eval::{Class, Element, Evaluator, Fault, Location, LocationListEntry, Snapshot, write_bits};
 
 impl Vector {
     /// Runs the vector with the built-in evaluator.

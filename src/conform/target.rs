@@ -14,7 +14,7 @@ use super::values::{Given, Map, Number, Step, Wrong, choice, objects};
 use crate::eval::{Architecture, Layout, SpaceLayout};
 use crate::json::schema::{HasSchema, Schemas};
 use crate::near;
-use crate::op::{Dialect, DraftCodes, Encoding, Reg};
+use crate::op::{Dialect, Encoding, Reg};
 use crate::target::{Per, SpaceId};
 
 /// A vector's target: registers, address spaces, and the unit's encoding.

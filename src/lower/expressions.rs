@@ -11,7 +11,7 @@ use crate::emit::addr::{AddressKey, Addresses};
 use crate::emit::format::Format;
 use crate::emit::info::Pending;
 use crate::emit::lists::{Contents, Lists};
-use crate::error::{At, Construct, Error, Result};
+use crate::error::{Construct, Error, Result};
 use crate::model::{Address, Live, LocId, Module, Stack, UnitId, VariableId};
 use crate::omission::{Omission, Property, Subject};
 use crate::op::write_ulebs;

@@ -5,6 +5,8 @@
 /// Each standard of a language is a separate constant: [`C99`](Self::C99), [`C11`](Self::C11). DWARF 6 instead has one
 /// number for the language and one for its version: see [`name`](Self::name). A number without a constant is written
 /// unchanged.
+///
+/// Exhaustive: a number is all it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Language(pub u16);
 

@@ -335,6 +335,8 @@ impl Loc {
 }
 
 /// A half of a dword.
+///
+/// Exhaustive: a match names all variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Half {
     /// Bits 0 to 15.

@@ -316,6 +316,8 @@ macro_rules! nodes { ($($sort:ident { $(
 )* })*) => {
     /// A location's node, with its constants. A node's operands are the subtrees that end before it.
     ///
+    /// Exhaustive: a match names all variants, so that the compiler shows what a new node needs.
+    ///
     /// | node | operands |
     /// |---|---|
     /// | leaves | none |

@@ -118,6 +118,7 @@ macro_rules! named { (
     $(#[$doc])*
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     #[allow(missing_docs, reason = "the text is the specification's")]
+    #[non_exhaustive]
     pub enum $enum { $($variant),* }
 
     impl $enum {

@@ -8,6 +8,8 @@ use super::opcodes::{Results, results};
 use crate::error::{Count, Error, ErrorKind, Result};
 
 /// An id in a module. 0 is invalid.
+///
+/// Exhaustive: a number is all it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Id(pub u32);
 

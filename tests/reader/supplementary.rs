@@ -6,7 +6,7 @@ use eitri::emit::elf::{ObjectCode as ElfCode, new_object};
 use eitri::error::ErrorKind;
 use eitri::eval::{Body, Context, DebugInfo, Evaluator, Snapshot, WithDebugInfo};
 use eitri::lint::{self, lint};
-use eitri::op::{Dialect, Encoding};
+use eitri::op::Dialect;
 use eitri::read::{Companions, Dwarf, Object, ResolvedValue, Unit};
 use eitri::report::readable_report;
 use eitri::stats::stats;

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use eitri::eval::{CallStack, Context, DebugInfo, Evaluator, Frame, Snapshot, WithDebugInfo, read_bits};
+use eitri::eval::{CallStack, DebugInfo, Evaluator, Frame, Snapshot, WithDebugInfo, read_bits};
 use eitri::op::Reg;
 use eitri::read::{Dwarf, Entry, FrameSection, Object};
 use eitri::target::{SpaceId, Target};

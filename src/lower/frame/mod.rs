@@ -12,7 +12,7 @@ use crate::consumer::{AspaceCfa, Consumer, FrameForm, Policy};
 use crate::emit::addr::Addresses;
 use crate::emit::frame::{Exprs, FrameFormat, Keeps, Program, Rule};
 use crate::emit::info::Wanted;
-use crate::error::{At, Result};
+use crate::error::Result;
 use crate::model::{Column, FrameRule, FunctionId, LocId, Module, Node, Stack, Tree, UnitId};
 use crate::omission::{Omission, Property, Subject};
 use crate::op::Reg;

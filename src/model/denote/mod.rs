@@ -94,6 +94,8 @@ pub struct StorageSpan {
 }
 
 /// Storage that contains bits.
+///
+/// Exhaustive: a match names all variants.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DescribedStorage {
     /// A register.

@@ -9,7 +9,7 @@ use super::compare::{Compare, Difference};
 use super::described::Projection;
 use super::shapes::{Shape, shape};
 use super::{lines, locations, scopes};
-use crate::error::{At, Count};
+use crate::error::Count;
 use crate::model::{FunctionId, ScopeId, ScopeKind, SourceLine, VariableId};
 use crate::omission::{Property, Subject};
 use crate::spirv::binding::{Position, Statement};

@@ -68,6 +68,8 @@ impl ImplicitBits {
 }
 
 /// Where an object's bits are stored.
+///
+/// Exhaustive: a match names all variants, so that a debugger sees where a new kind of storage needs it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Storage {
     /// No storage: the object is not available. This storage has no size, and locations in it have no offset.

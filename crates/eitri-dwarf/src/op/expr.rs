@@ -6,6 +6,8 @@ use crate::error::{Count, Error, ErrorKind, Result};
 /// Reference from an expression to an entity whose number is not known yet: an entry in `.debug_info`, or an address.
 ///
 /// The number is an index into a list that the expression's owner keeps. The expression does not interpret it.
+///
+/// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot(pub u32);
 

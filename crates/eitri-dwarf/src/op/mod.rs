@@ -289,6 +289,8 @@ macro_rules! make_ops { ($(
     /// An operation with its operands.
     ///
     /// Blocks and expressions are borrowed from the decoded bytes, or from the caller.
+    ///
+    /// Exhaustive: a match names all variants, so that the compiler shows what a new operation needs.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     #[allow(missing_docs, reason = "the operands are those of the specification")]
     pub enum Op<'a> { $(
@@ -297,6 +299,8 @@ macro_rules! make_ops { ($(
     )* }
 
     /// Name of an operation: [`Op`] without operands.
+    ///
+    /// Exhaustive: a match names all variants, so that the compiler shows what a new operation needs.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum OperationName { $(
         #[doc = concat!("`DW_OP_", $text, "`, with or without a vendor's prefix.")]

@@ -9,6 +9,8 @@ use super::{
 use crate::error::Result;
 
 /// Number of lanes in a wave.
+///
+/// Exhaustive: a match names all variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wave {
     /// 32 lanes.

@@ -6,6 +6,8 @@ use std::borrow::Cow;
 ///
 /// The target determines the numbers, and [`Target`](super::Target) has their names. Numbers can exceed 16 bits, because
 /// PTX packs the name of a virtual register into the number.
+///
+/// Exhaustive: a number is all it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Reg(pub u64);
 

@@ -6,6 +6,8 @@ use std::borrow::Cow;
 ///
 /// The constants are AMD's numbers. `Loc` uses them for stack slots and local memory on every target
 /// that has such spaces.
+///
+/// Exhaustive: a number is all it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SpaceId(pub u32);
 

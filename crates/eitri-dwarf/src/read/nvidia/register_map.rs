@@ -58,6 +58,8 @@ impl RegisterHome<'_> {
 }
 
 /// Register or memory that has a word of a PTX register: class times 2²⁴ plus number.
+///
+/// Exhaustive: the fields are all it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Home(pub u32);
 
