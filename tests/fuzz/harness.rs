@@ -1,7 +1,6 @@
 //! Fuzzed entry points and their invariants. The targets in `fuzz/` and the bounded run in `tests/fuzz` share this
 //! code.
 
-use crate::common::with;
 use eitri::conform::{VectorFile, VectorMachine, Verdict, location};
 use eitri::eval::{
     BaseType, CallStack, Caller, Class, Context, Element, Evaluator, ExpressionSite, InLane, Limits,
@@ -210,17 +209,17 @@ pub fn unwind(data: &[u8]) {
     let first = if target.lanes() > 1 { 32 } else { 0 };
     let bytes =
         if what & 6 == 0 { input.block().to_vec() } else { entries(&mut input, encoding, is_eh, first) };
-    let mut sections = with::<Sections>(|sections| sections.big_endian = encoding.big_endian);
+    let mut sections = Sections::default();
+    sections.big_endian = encoding.big_endian;
     *(if is_eh { &mut sections.eh_frame } else { &mut sections.debug_frame }) = &bytes;
     let section = if is_eh { FrameSection::Eh } else { FrameSection::Debug };
     let Ok(frames) = Frames::read(&sections, section, encoding) else { return };
     // Registers and memory contain small numbers: pcs and addresses.
-    let mut machine = with::<Snapshot>(|machine| {
-        machine.big_endian = encoding.big_endian;
-        machine.pc = Some(u64::from(input.byte() & 0x3f));
-        machine.lane = input.flag().then_some(1);
-        machine.lanes = Some(64);
-    });
+    let mut machine = Snapshot::default();
+    machine.big_endian = encoding.big_endian;
+    machine.pc = Some(u64::from(input.byte() & 0x3f));
+    machine.lane = input.flag().then_some(1);
+    machine.lanes = Some(64);
     let mut small = |bytes: usize| {
         let mut number = vec![0; bytes];
         number[if encoding.big_endian { bytes - 1 } else { 0 }] = input.byte() & 0x7f;
@@ -398,14 +397,13 @@ fn list_entry(expr: &[u8], bounds: Option<(u64, u64)>) -> LocationListEntry<'sta
 
 fn machine(input: &mut Input<'_>, target: &Target) -> Snapshot {
     let what = input.byte();
-    let mut machine = with::<Snapshot>(|machine| {
-        machine.lane = (what & 1 != 0).then(|| input.small());
-        machine.lanes = (what & 2 != 0).then(|| input.small());
-        machine.iteration = (what & 4 != 0).then(|| input.small());
-        machine.iterations = (what & 8 != 0).then(|| input.small());
-        machine.pc = (what & 0x10 != 0).then(|| input.small());
-        machine.tls = (what & 0x20 != 0).then(|| input.small());
-    });
+    let mut machine = Snapshot::default();
+    machine.lane = (what & 1 != 0).then(|| input.small());
+    machine.lanes = (what & 2 != 0).then(|| input.small());
+    machine.iteration = (what & 4 != 0).then(|| input.small());
+    machine.iterations = (what & 8 != 0).then(|| input.small());
+    machine.pc = (what & 0x10 != 0).then(|| input.small());
+    machine.tls = (what & 0x20 != 0).then(|| input.small());
     for _ in 0..input.byte() % 4 {
         let registers: Vec<Reg> = target.registers().map(|register| register.reg).collect();
         let reg = registers[input.small() as usize % registers.len()];
