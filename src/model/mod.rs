@@ -81,7 +81,7 @@ use core::ops::Range;
 use hashbrown::DefaultHashBuilder;
 use indexmap::IndexSet;
 
-use crate::error::{At, ErrorKind};
+use crate::error::{At, ErrorKind, Result};
 use crate::op::Expr;
 use crate::target::Target;
 
@@ -216,6 +216,12 @@ impl Module {
         } else {
             ErrorKind::OtherBuilder(id.to_string())
         }
+    }
+
+    /// Refuses an id that the module does not have.
+    #[inline]
+    pub(crate) fn check_id<K: EntityId, V>(&self, entities: &PrimaryMap<K, V>, id: K) -> Result<()> {
+        if entities.is_valid(id) { Ok(()) } else { Err(self.unknown(id).into()) }
     }
 
     /// The target.

@@ -141,3 +141,26 @@ mod release {
 pub(super) use debug::{owner, without_owner, word};
 #[cfg(not(debug_assertions))]
 pub(super) use release::{owner, without_owner, word};
+
+#[cfg(all(test, debug_assertions))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_have_number_and_owner() {
+        let builder = Owner::next();
+        let another = Owner::next();
+        for number in [0, 1, (1 << 23) - 1, 1 << 23, (1 << 31) - 2, 3 << 30, u32::MAX - 1] {
+            for of in [Owner::ANY, builder] {
+                let word = word(number, of);
+                assert_eq!(without_owner(word) - 1, number);
+                assert!(builder.admits(owner(word)));
+                // Only small numbers leave bits for the owner.
+                let is_known = number < 1 << 23 && of.0 != 0;
+                assert_eq!(another.admits(owner(word)), !is_known, "{number}");
+            }
+        }
+        assert!(!builder.admits(builder.join(another)));
+        assert!(builder.admits(builder.join(Owner::ANY).join(builder)));
+    }
+}

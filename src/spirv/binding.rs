@@ -240,13 +240,32 @@ impl Binding {
         &self.providers
     }
 
-    /// Refuses another builder's functions, variables and units. Statements are checked one by one.
-    pub(crate) fn belongs_to(&self, module: &Module) -> Result<()> {
+    /// Refuses ids in the maps that belong to another builder: the maps' keys are only numbers.
+    pub(crate) fn check_builder(&self, module: &Module) -> Result<()> {
         if module.owner().admits(self.owner) {
             Ok(())
         } else {
             Err(ErrorKind::OtherBuilder("an id in the binding".into()).into())
         }
+    }
+
+    /// Refuses ids that the module does not have.
+    pub(crate) fn check_ids(&self, module: &Module) -> Result<()> {
+        self.check_builder(module)?;
+        for (function, _) in self.functions.iter().filter(|bound| bound.1.is_some()) {
+            module.check_id(&module.functions, function)?;
+        }
+        for (variable, _) in self.globals.iter().filter(|bound| bound.1.is_some()) {
+            module.check_id(&module.variables, variable)?;
+        }
+        self.statements.iter().try_for_each(|&(_, statement)| match statement {
+            Statement::Scope(Some(scope)) => module.check_id(&module.scopes, scope),
+            Statement::Line(Some(line)) => module.check_id(&module.files, line.file),
+            Statement::Declare { variable, .. } | Statement::Value { variable, .. } => {
+                module.check_id(&module.variables, variable)
+            }
+            Statement::Scope(None) | Statement::Line(None) => Ok(()),
+        })
     }
 
     /// Frees the memory reserved for more statements.

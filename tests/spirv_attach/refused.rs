@@ -2,7 +2,7 @@
 
 use eitri::model::{FileId, FunctionId, ScopeId, SourceLine, VariableId};
 use eitri::spirv::{
-    Binding, DebugOperation, Id, InstructionName, Mode, Position, Provider, Set, attach, import, read,
+    Binding, DebugOperation, Id, InstructionName, Mode, Position, Provider, Set, attach, check, import, read,
 };
 use pretty_assertions::assert_eq;
 
@@ -411,6 +411,42 @@ fn values_that_do_not_dominate() -> eitri::Result<()> {
     Ok(())
 }
 
+/// A binding that `attach` refuses is no binding to compare with either.
+#[test]
+fn check_refuses_unknown_ids() {
+    let case = Case::new();
+    let start = case.start("entry");
+    let line = SourceLine { file: FileId::from_u32(99), line: 1, column: 0 };
+    let provider = Provider::value(case.id("n"));
+    type Say<'a> = &'a dyn Fn(&mut Binding);
+    let calls: [(&str, Say<'_>); 6] = [
+        ("function99", &|it| {
+            it.function(FunctionId::from_u32(99), case.id("scale"));
+        }),
+        ("variable99", &|it| {
+            it.global(VariableId::from_u32(99), case.id("table"));
+        }),
+        ("file99", &|it| {
+            it.line(start, line);
+        }),
+        ("scope99", &|it| {
+            it.scope(start, ScopeId::from_u32(99));
+        }),
+        ("variable99", &|it| {
+            it.declare(start, VariableId::from_u32(99), provider.clone());
+        }),
+        ("variable99", &|it| {
+            it.value(start, VariableId::from_u32(99), std::slice::from_ref(&provider));
+        }),
+    ];
+    for (name, call) in calls {
+        let mut binding = case.bound();
+        call(&mut binding);
+        let checked = check(&case.module, &binding, &Mode::exact(Set::Shader), &[], &case.words);
+        assert_eq!(checked.expect_err("is refused").to_string(), format!("the module has no {name}"));
+    }
+}
+
 /// Equal entities have equal numbers in both modules, so that only the ids' builders differ.
 #[cfg(debug_assertions)]
 #[test]
@@ -453,6 +489,9 @@ fn ids_of_another_builder() {
         assert!(refused.ends_with(&expected), "{refused}");
         let unwritten = binding.to_json(&case.module).expect_err("is refused").to_string();
         assert!(unwritten.ends_with(&expected), "{unwritten}");
+        let unchecked = check(&case.module, &binding, &Mode::exact(Set::Shader), &[], &case.words);
+        let unchecked = unchecked.expect_err("is refused").to_string();
+        assert!(unchecked.ends_with(&expected), "{unchecked}");
     }
     // The binding of the module itself and of a copy is accepted.
     let module = case.module.clone();

@@ -28,15 +28,7 @@ impl Binding {
     /// # Errors
     /// The errors that [`to_json`](Self::to_json) returns, and [`ErrorKind::Io`](crate::error::ErrorKind::Io).
     pub fn write_json(&self, module: &Module, to: impl Write) -> Result<()> {
-        self.belongs_to(module)?;
-        self.statements().iter().try_for_each(|(_, statement)| is_of(module, statement))?;
-        let function =
-            self.functions.iter().find(|(id, code)| code.is_some() && !module.functions.is_valid(*id));
-        let global = self.globals.iter().find(|(id, code)| code.is_some() && !module.variables.is_valid(*id));
-        let function = function.map(|it| module.unknown(it.0));
-        if let Some(error) = function.or_else(|| global.map(|it| module.unknown(it.0))) {
-            return Err(error.into());
-        }
+        self.check_ids(module)?;
         let statements = || self.statements().iter().map(|(_, statement)| statement);
         let globals = module.variables.keys().filter(|&id| self.global_id(id).is_some());
         let variables = statements().filter_map(|it| it.variable()).chain(globals);
@@ -48,17 +40,4 @@ impl Binding {
         let bound = Bound::write(&known, self)?;
         write::module(&known, Some(("spirv", &bound)), to)
     }
-}
-
-/// Checks that a statement's entities are the module's.
-fn is_of(module: &Module, statement: &Statement) -> Result<()> {
-    let error = match statement {
-        Statement::Scope(Some(scope)) if !module.scopes.is_valid(*scope) => module.unknown(*scope),
-        Statement::Line(Some(line)) if !module.files.is_valid(line.file) => module.unknown(line.file),
-        it => match it.variable() {
-            Some(variable) if !module.variables.is_valid(variable) => module.unknown(variable),
-            _ => return Ok(()),
-        },
-    };
-    Err(error.into())
 }

@@ -92,7 +92,7 @@ impl fmt::Display for Checked {
 ///
 /// # Errors
 /// The errors that [`read`] and [`import`](super::import()) return, if the words are not a module, or cannot be
-/// imported; [`ErrorKind::OtherBuilder`](crate::error::ErrorKind::OtherBuilder).
+/// imported; [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId) where the binding has an id that the module lacks.
 pub fn check(
     module: &Module,
     binding: &Binding,
@@ -121,7 +121,7 @@ fn checked(
     words: &[u32],
     added: &[Range<usize>],
 ) -> Result<Checked> {
-    binding.belongs_to(module)?;
+    binding.check_ids(module)?;
     let facts = read(words)?;
     let read_module = import_set(&facts, module.target(), mode.set)?;
     let ImportedModule { module: read_back, binding: read_binding, omissions: unimported, types } =

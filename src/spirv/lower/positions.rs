@@ -5,7 +5,7 @@ use core::ops::Range;
 use super::blocks::{Block, Blocks};
 use super::entities::Entities;
 use crate::error::{At, Error, ErrorKind, Result};
-use crate::model::{EntityId, FunctionId, Module, PrimaryMap, ScopeId, ScopeKind, SecondaryMap};
+use crate::model::{FunctionId, Module, ScopeId, ScopeKind, SecondaryMap};
 use crate::spirv::binding::{Binding, Position, Statement};
 use crate::spirv::layout::{FunctionLayout, ModuleLayout};
 use crate::spirv::lines::Texts;
@@ -179,9 +179,9 @@ impl<'a> Places<'a> {
 
     /// Checks the bound functions and global variables.
     fn entities(&mut self) -> Result<()> {
-        self.binding.belongs_to(self.module)?;
+        self.binding.check_builder(self.module)?;
         for (function, id) in self.binding.functions.iter().filter_map(|(key, id)| Some((key, (*id)?))) {
-            has(self.module, &self.module.functions, function)?;
+            self.module.check_id(&self.module.functions, function)?;
             let scope = self.module.function(function).scope;
             let index = self.function(id).map_err(|error| error.or_at(self.module.at_scope(scope)))?;
             // Two functions for the same code would get two definitions.
@@ -192,7 +192,7 @@ impl<'a> Places<'a> {
             }
         }
         for (variable, id) in self.binding.globals.iter().filter_map(|(key, id)| Some((key, (*id)?))) {
-            has(self.module, &self.module.variables, variable)?;
+            self.module.check_id(&self.module.variables, variable)?;
             self.global(id).map_err(|error| error.or_at(self.module.at_variable(variable, None)))?;
         }
         Ok(())
@@ -275,13 +275,13 @@ impl<'f> Find<'f, '_> {
         match *statement {
             Statement::Scope(None) | Statement::Line(None) => {}
             Statement::Line(Some(line)) => {
-                has(self.places.module, &self.places.module.files, line.file)?;
+                self.places.module.check_id(&self.places.module.files, line.file)?;
                 if self.places.texts.has(line.file) {
                     self.places.texts.check(self.places.module, line)?;
                 }
             }
             Statement::Scope(Some(scope)) => {
-                has(self.places.module, &self.places.module.scopes, scope)?;
+                self.places.module.check_id(&self.places.module.scopes, scope)?;
                 let kind = &self.places.module.scope(scope).kind;
                 if !matches!(kind, ScopeKind::Function(_) | ScopeKind::Block | ScopeKind::Inlined { .. }) {
                     return Err(Error::bad_argument(NOT_CODE));
@@ -289,7 +289,7 @@ impl<'f> Find<'f, '_> {
                 self.is_own(scope, NOT_CODE)?;
             }
             Statement::Declare { variable, .. } | Statement::Value { variable, .. } => {
-                has(self.places.module, &self.places.module.variables, variable)?;
+                self.places.module.check_id(&self.places.module.variables, variable)?;
                 if let Some(id) = self.places.binding.globals[variable] {
                     let what = format!("the variable has positions, but it has the global id {id}");
                     return Err(Error::bad_argument(what));
@@ -410,11 +410,6 @@ fn owners(module: &Module) -> SecondaryMap<ScopeId, Owner> {
         };
     }
     owners
-}
-
-/// Checks that the model has the entity.
-fn has<K: EntityId, V>(module: &Module, entities: &PrimaryMap<K, V>, id: K) -> Result<()> {
-    if entities.is_valid(id) { Ok(()) } else { Err(module.unknown(id).into()) }
 }
 
 fn not_in_block(id: Id) -> Error {
