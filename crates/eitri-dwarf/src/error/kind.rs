@@ -34,6 +34,8 @@ pub enum ErrorKind {
         target: String,
         /// Similar known names, if there are any.
         nearest: Vec<String>,
+        /// Names of the target's spaces, the default space first.
+        known: Vec<String>,
     },
     /// The processor is unknown, or does not have this wave size.
     UnknownTarget {
@@ -301,13 +303,23 @@ impl fmt::Display for ErrorKind {
                     None => Ok(()),
                 }
             }
-            Self::UnknownSpace { name, target, nearest } => {
+            Self::UnknownSpace { name, target, nearest, known } => {
                 write!(
                     f,
-                    "the target has no address space {} ({target}){}",
+                    "the target has no address space {} ({target}){}; the target has ",
                     Requested(name),
                     suggestion_text(nearest)
-                )
+                )?;
+                for (index, name) in known.iter().enumerate() {
+                    let separator = match index {
+                        0 if known.len() == 1 => "only ",
+                        0 => "",
+                        _ if index + 1 == known.len() => " and ",
+                        _ => ", ",
+                    };
+                    write!(f, "{separator}`{name}`")?;
+                }
+                Ok(())
             }
             Self::UnknownTarget { name, nearest } => {
                 write!(f, "unknown target: `{name}`{}", suggestion_text(nearest))
@@ -390,7 +402,13 @@ impl fmt::Display for ErrorKind {
             Self::UnreachableBlock => f.write_str("block is unreachable from the entry"),
             Self::ZeroByte { text } => write!(f, "{text} contains a zero byte"),
             Self::TargetLacks { feature, needed_by, target } => {
-                write!(f, "target {target} has no {feature}; needed by {needed_by}")
+                write!(f, "target {target} has no {feature}; needed by {needed_by}")?;
+                match feature {
+                    Feature::LaneScratch => {
+                        f.write_str("; expected an offset from the canonical frame address (`Loc::cfa()`) or from a register")
+                    }
+                    _ => Ok(()),
+                }
             }
             Self::WrongTarget { expected: Identity::Name(first), actual: Identity::Name(next), .. } => {
                 write!(f, "modules of one program have different targets: {first} and {next}")

@@ -44,7 +44,12 @@ pub(super) fn unknown_wave(gfx: Gfx, wave: Wave) -> Error {
 #[cold]
 pub(super) fn unknown_space(target: &Target, name: &str) -> Error {
     let nearest = near::nearest(name, target.spaces().iter().map(|space| &space.name));
-    ErrorKind::UnknownSpace { name: name.into(), target: target.name().into(), nearest }.into()
+    missing_space(target, name, nearest)
+}
+
+fn missing_space(target: &Target, name: &str, nearest: Vec<String>) -> Error {
+    let known = target.spaces().iter().map(|space| space.name.to_string()).collect();
+    ErrorKind::UnknownSpace { name: name.into(), target: target.name().into(), nearest, known }.into()
 }
 
 impl Target {
@@ -65,7 +70,7 @@ impl Target {
     #[cold]
     #[doc(hidden)]
     pub fn unknown_space(&self, name: &str) -> Error {
-        ErrorKind::UnknownSpace { name: name.into(), target: self.name().into(), nearest: Vec::new() }.into()
+        missing_space(self, name, Vec::new())
     }
 }
 
