@@ -1,23 +1,22 @@
 //! Checks for added sections that need no symbol table.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use super::image::Image;
-use crate::emit::section::{Relocation, RelocationTarget, Section};
+use super::section::{Relocation, RelocationTarget, Section};
 use crate::error::{Count, Error, ErrorKind, Present, Result};
 
 /// Sections that passed the checks.
 #[derive(Debug)]
-pub(super) struct Added<'s> {
+pub(crate) struct Added<'s> {
     sections: &'s [Section],
     /// Each section's position by name and group.
     positions: HashMap<(&'s str, Option<u64>), usize>,
 }
 
 impl<'s> Added<'s> {
-    /// Checks everything that does not depend on symbols.
-    pub fn check(image: &Image<'_>, sections: &'s [Section]) -> Result<Self> {
-        let old: HashSet<&[u8]> = image.sections.iter().map(|section| &*section.name).collect();
+    /// Checks everything that does not depend on symbols. `is_there` returns whether the object has a section of this
+    /// name already.
+    pub fn check(is_there: impl Fn(&str) -> bool, sections: &'s [Section]) -> Result<Self> {
         let mut positions = HashMap::with_capacity(sections.len());
         for (index, section) in sections.iter().enumerate() {
             let bad = |what: &str| Err(Error::bad_argument(what).in_section(section.name));
@@ -26,7 +25,6 @@ impl<'s> Added<'s> {
             }
             // `.zdebug_info` is the old name of a compressed `.debug_info`.
             let compressed = section.name.strip_prefix(".debug_").map(|rest| format!(".zdebug_{rest}"));
-            let is_there = |name: &str| old.contains(name.as_bytes());
             if is_there(section.name) || compressed.is_some_and(|name| is_there(&name)) {
                 let what = Present::Section(section.name.into());
                 return Err(Error::new(ErrorKind::AlreadyPresent(what)).in_section(section.name));
@@ -118,7 +116,7 @@ fn field(section: &Section, relocation: &Relocation, after: u64) -> Result<u64> 
 }
 
 /// Checks that a number fits a field with 4 or 8 bytes.
-pub(super) fn fits(value: u64, bytes: u8) -> Result<()> {
+pub(crate) fn fits(value: u64, bytes: u8) -> Result<()> {
     if bytes == 4 && value > u64::from(u32::MAX) {
         return Err(ErrorKind::TooLarge(format!("{value:#x} does not fit a 4-byte field")).into());
     }

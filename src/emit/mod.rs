@@ -10,6 +10,7 @@
 //! [`ptx`] does the same in an assembly text.
 
 pub(crate) mod abbrev;
+mod added;
 pub(crate) mod addr;
 pub(crate) mod aranges;
 pub mod elf;

@@ -149,6 +149,7 @@ const EMIT: &[&str] = &[
     "line::program",
     "line",
     // Objects.
+    "added",
     "elf::file",
     "elf::bytes",
     "elf::image",
@@ -157,7 +158,6 @@ const EMIT: &[&str] = &[
     "elf::renumber",
     "elf::remove",
     "elf::write",
-    "elf::check",
     "elf::relocatable",
     "elf::linked",
     "elf::code",

@@ -1,6 +1,7 @@
 //! An ELF file in memory: its header, its program headers, and its sections with their contents.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::ops::Range;
 
 use object::elf;
@@ -353,6 +354,12 @@ impl<'a> Image<'a> {
     /// Index of the first section with this type.
     pub fn find(&self, kind: elf::SectionType) -> Option<usize> {
         self.sections.iter().position(|section| section.header.sh_type == kind)
+    }
+
+    /// Returns a function that tells whether the file has a section with a name.
+    pub fn has_section(&self) -> impl Fn(&str) -> bool {
+        let names: HashSet<&[u8]> = self.sections.iter().map(|section| &*section.name).collect();
+        move |name| names.contains(name.as_bytes())
     }
 
     /// Adds a section and returns its index.

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use object::{Endian, elf};
 
-use super::check::{Added, fits};
 use super::image::{Image, ImageSection, unsupported};
 use super::relocatable::debug_header;
 use super::symbols::{Lookup, defined};
+use crate::emit::added::{Added, fits};
 use crate::emit::section::{Relocation, RelocationTarget, Section};
 use crate::error::Result;
 
@@ -17,7 +17,7 @@ pub(super) fn add<'a>(image: &mut Image<'a>, sections: &'a [Section]) -> Result<
     if sections.iter().any(|section| section.name == ".eh_frame") {
         return Err(unsupported("linked file cannot get an `.eh_frame`, which needs a loaded segment"));
     }
-    let added = Added::check(image, sections)?;
+    let added = Added::check(image.has_section(), sections)?;
     let has_symbols = |section: &Section| {
         section.relocations.iter().any(|relocation| matches!(relocation.target, RelocationTarget::Symbol(_)))
     };

@@ -1,6 +1,5 @@
 //! ELF objects: new objects, and existing objects with sections added.
 mod bytes;
-mod check;
 mod code;
 mod compress;
 mod file;

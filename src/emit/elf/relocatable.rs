@@ -16,10 +16,10 @@ use std::collections::HashMap;
 use object::write::elf::{Encoder, Rel, SectionHeader, Sym};
 use object::{Endian, Endianness, elf};
 
-use super::check::Added;
 use super::image::{Image, ImageSection, too_many_sections, unsupported};
 use super::renumber::{self, Moved};
 use super::symbols::{Lookup, SYMBOL_SIZE, defined, symbol_counts};
+use crate::emit::added::Added;
 use crate::emit::section::{Relocation, RelocationTarget, Section};
 use crate::error::{Count, Error, ErrorKind, Result};
 use crate::target::Target;
@@ -40,7 +40,7 @@ pub(super) fn add<'a>(
     sections: &'a [Section],
     undefined: Undefined,
 ) -> Result<()> {
-    let added = Added::check(image, sections)?;
+    let added = Added::check(image.has_section(), sections)?;
     // The sections' indices are planned before they exist, because their symbols contain them.
     let mut plan = Plan::new(image.sections.len(), sections)?;
 
