@@ -67,6 +67,8 @@ use eitri_dwarf::{near, ptx, tags, work};
 
 // Crates whose types appear in public signatures, so that users get the matching versions.
 pub use gimli;
+#[cfg(feature = "object")]
+pub use object;
 #[cfg(feature = "regalloc2")]
 pub use regalloc2;
 #[cfg(feature = "rspirv")]

@@ -76,6 +76,7 @@ fn examples_run_and_write_the_same_bytes_twice() {
 fn objects_of_examples_say_what_was_reviewed() {
     let objects = [
         ("quickstart", "scale.o"),
+        ("cpu", "sum.o"),
         ("diverged", "weigh.o"),
         ("frames", "sum.o"),
         ("attach", "uspill.debug.o"),
@@ -88,8 +89,12 @@ fn objects_of_examples_say_what_was_reviewed() {
     assert!(names().iter().all(|name| with_object.contains(&name.as_str())), "each example has a golden");
     for (name, object) in objects {
         let (_, files) = run(name, 3);
-        let gpu = if name == "cuda_kernel" { "nvptx-sm_80" } else { "amdgpu-gfx1030-wave32" };
-        let target = eitri::target::Target::named(gpu).expect("a target");
+        let target = match name {
+            "cpu" => "x86_64",
+            "cuda_kernel" => "nvptx-sm_80",
+            _ => "amdgpu-gfx1030-wave32",
+        };
+        let target = eitri::target::Target::named(target).expect("a target");
         let text = eitri::dump::print(&files[object], Some(&target)).expect("an object that can be read");
         common::check_golden(&format!("examples/{name}.txt"), &text);
     }

@@ -23,6 +23,8 @@ pub(crate) mod lists;
 pub(crate) mod macros;
 pub(crate) mod named;
 pub(crate) mod names;
+#[cfg(feature = "object")]
+pub mod object;
 pub mod ptx;
 pub(crate) mod pubs;
 #[cfg(test)]

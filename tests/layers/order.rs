@@ -162,6 +162,7 @@ const EMIT: &[&str] = &[
     "elf::linked",
     "elf::code",
     "elf",
+    "object",
     // Texts of PTX.
     "ptx::text",
     "ptx::lines",

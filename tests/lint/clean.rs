@@ -19,7 +19,9 @@ fn objects_of_the_examples() {
     let folder = Folder::new();
     let mut wrong = Vec::new();
     let mut objects = Vec::<PathBuf>::new();
-    for name in ["quickstart", "attach", "frames", "diverged", "own_dwarf", "spirv_kernel", "allocated"] {
+    for name in
+        ["quickstart", "cpu", "attach", "frames", "diverged", "own_dwarf", "spirv_kernel", "allocated"]
+    {
         let out = folder.path().join(name);
         let ran = Command::new(common::example(name)).arg(&out).output().expect("the example runs");
         assert!(ran.status.success(), "{name}: {}", String::from_utf8_lossy(&ran.stderr));

@@ -14,17 +14,23 @@ use super::described::{
 };
 use super::dump::{Entry, addresses, entries, lines, symbols};
 use super::link::link;
+use super::objects::containers;
 
 /// Listing of each entry in the tool's notation; each line was reviewed against [`described`](super::described).
 const LISTING: &str = include_str!("work.txt");
 
-/// The object, unlinked and linked, with the addresses of its symbols.
+/// The object, unlinked and linked, with the addresses of its symbols; for the CPU, also in the formats of the crate
+/// `object`.
 fn objects(folder: &Folder, machine: Machine, consumer: &Consumer) -> Vec<(PathBuf, Vec<(String, u64)>)> {
     let (object, _) = object(Options::new(machine), consumer);
     let path = folder.file("object.o", object);
     let linked = link(folder, machine, &[&path]);
     let all = [Some(path), linked].into_iter().flatten();
-    all.filter_map(|path| symbols(&path).map(|symbols| (path, symbols))).collect()
+    let mut all: Vec<_> = all.filter_map(|path| symbols(&path).map(|symbols| (path, symbols))).collect();
+    if machine == Machine::Cpu {
+        all.extend(containers(folder, consumer));
+    }
+    all
 }
 
 pub fn address(symbols: &[(String, u64)], name: &str) -> u64 {
@@ -124,7 +130,8 @@ fn places_are(machine: Machine, consumer: &Consumer, expect: fn(&Place) -> Optio
                 let pcs = pcs.map_or(0..FUNCTIONS[0].2, |pcs| since(work, &pcs));
                 assert_eq!(pcs, place.pcs, "{name}");
                 if let Some(expected) = expected {
-                    assert_eq!(resolved(&expression, &addresses, table), expected, "{name} {pcs:x?}");
+                    let found = resolved(&expression, &addresses, table);
+                    assert_eq!(found, expected, "{}: {name} {pcs:x?}", path.display());
                 }
             }
             assert_eq!(found.next(), None, "{}", variable.name);

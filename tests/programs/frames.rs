@@ -82,7 +82,7 @@ fn stack(frame: &mut FrameBuilder<'_>, size: u64, all: &[(u64, i64)]) -> Result<
 /// offsets.
 type Moves = (&'static str, u64, &'static [(u64, i64)]);
 
-fn module() -> Result<Module> {
+pub fn module() -> Result<Module> {
     let mut m = Builder::new(Target::x86_64());
     let unit = m.unit("stack.s");
     let functions: [Moves; 4] = [

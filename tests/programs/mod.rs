@@ -18,6 +18,7 @@ mod gnu;
 mod link;
 mod nvidia;
 mod nvidia_tables;
+mod objects;
 mod ptx_descriptions;
 mod rewritten;
 mod scopes;
