@@ -7,6 +7,7 @@ macro_rules! pages { ($($name:ident $page:literal $($picture:literal)?;)*) => { 
         "[quickstart]: crate::guide::quickstart\n",
         "[frames]: crate::guide::frames\n",
         "[divergence]: crate::guide::divergence\n",
+        "[cpu]: crate::guide::cpu\n",
         "[locations]: crate::guide::locations\n",
         "[spirv]: crate::guide::spirv\n",
         "[compiler]: crate::guide::compiler\n",
@@ -31,6 +32,7 @@ pages! {
     frames "../docs/frames.md";
     divergence "../docs/divergence.md" "../docs/lanes.svg";
     locations "../docs/locations.md" "../docs/two-graphs.svg";
+    cpu "../docs/cpu.md";
     compiler "../docs/compiler.md";
     lint "../docs/lint.md";
     report "../docs/report.md" "../docs/report.svg";

@@ -171,6 +171,16 @@ fn the_pages_show_examples_and_what_they_print() {
         ],
     );
     common::check_page(
+        "docs/cpu.md",
+        &[
+            (
+                "<!-- examples/cpu.rs: a function -->",
+                part("cpu", "let sum = m.function", ".saved(0x01..0x10"),
+            ),
+            ("<!-- examples/cpu.rs: the object -->", part("cpu", "// gdb and lldb read", "assert!(report")),
+        ],
+    );
+    common::check_page(
         "docs/divergence.md",
         &[
             ("<!-- examples/diverged.rs: the code -->", part("diverged", "0x7d080280", "0xbf810000")),

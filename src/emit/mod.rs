@@ -7,7 +7,8 @@
 //!
 //! `info` has the entries, `lists`, `line`, `frame`, `macros` and the lookup tables are a file or folder each. [`elf`]
 //! makes new objects and adds sections to existing objects, in which it keeps every byte that does not have to change;
-//! [`ptx`] does the same in an assembly text.
+//! [`ptx`] does the same in an assembly text. With the feature `object`, `object` adds sections to objects that the crate
+//! of this name writes.
 
 pub(crate) mod abbrev;
 mod added;

@@ -1,4 +1,4 @@
-//! Objects of the crate [`object`](::object): ELF, Mach-O and COFF.
+//! Objects that the crate [`object`] writes: ELF, Mach-O and COFF.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ use super::added::{Added, fits};
 use super::section::{Relocation, RelocationTarget, Section};
 use crate::error::{Count, Error, ErrorKind, Named, Result};
 
-/// Adds debug sections to an object that the crate [`object`](::object) writes: ELF, Mach-O or COFF.
+/// Adds debug sections to an object that the crate [`object`] writes: ELF, Mach-O or COFF.
 ///
 /// The object already has the code and data that the sections describe, with a symbol for each name in the relocations:
 /// [`Object::symbol_id`] finds it, by the name without the prefix `_` of Mach-O. Symbols of other objects are added as

@@ -114,7 +114,8 @@ impl Loc {
     /// A slot in the current lane's stack frame, at `offset` bytes of that lane from the frame's base.
     ///
     /// The base register and its unit, bytes of one lane or of the wave, belong to the function and not to the slot:
-    /// see [`Stack`](super::Stack).
+    /// see [`Stack`](super::Stack). CPUs have no memory of lanes: their slots are at an offset from the [canonical frame
+    /// address](Self::cfa) or from a register.
     #[inline]
     pub fn stack_slot(offset: i64) -> Self {
         Self::memory(SpaceId::PRIVATE_LANE, Val::stack_address(offset))
