@@ -6,7 +6,7 @@ use eitri::build::Builder;
 use eitri::emit::elf::write_file;
 use eitri::emit::object;
 use eitri::lower::{Consumer, Policy, lower};
-use eitri::model::{BaseEncoding, Loc, Row, Val};
+use eitri::model::{BaseEncoding, LineTableRow, Loc, Val};
 use eitri::object::write::{Object, StandardSection, Symbol, SymbolSection};
 use eitri::object::{
     Architecture, BinaryFormat, Endianness, SectionKind, SymbolFlags, SymbolKind, SymbolScope,
@@ -53,7 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     m.variable(sum, "i", int)?.live(0x07..0x0f, Loc::register(rdi))?;
     m.variable(sum, "total", int)?.live(0x09..0x11, Loc::register(rax))?;
     for (pc, line) in [(0x00, 1), (0x07, 2), (0x09, 4), (0x0b, 3), (0x0f, 5)] {
-        m.row(sum, Row::new(pc, file, line))?;
+        m.row(sum, LineTableRow::new(pc, file, line))?;
     }
     // Where the caller's registers are: a debugger unwinds with it, and the canonical frame address is part of it.
     m.frame(sum)?
@@ -65,7 +65,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .saved(0x01..0x10, rbp, Loc::cfa().offset(-16))?;
 
     let main = m.function(unit, "main")?.code("main", 0x0b).external().returns(int)?.id();
-    m.row(main, Row::new(0x00, file, 9))?;
+    m.row(main, LineTableRow::new(0x00, file, 9))?;
     m.frame(main)?.cfa(0x00..0x0b, memory(rsp, 8))?.saved(0x00..0x0b, rip, Loc::cfa().offset(-8))?;
     let module = m.finish()?;
 

@@ -40,7 +40,6 @@ use crate::error::{Count, Error, ErrorKind, Named, Result};
 /// * Two sections have the same name; a relocation lies outside its section, overlaps another, or its field is not 0.
 ///
 /// ```
-/// use eitri::emit::elf::Code;
 /// use eitri::emit::object;
 /// use eitri::object::write::{Object, StandardSection, Symbol, SymbolSection};
 /// use eitri::object::{Architecture, BinaryFormat, Endianness, SymbolFlags, SymbolKind, SymbolScope};

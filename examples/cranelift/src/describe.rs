@@ -11,7 +11,7 @@ use cranelift_codegen::isa::TargetIsa;
 use cranelift_codegen::isa::unwind::UnwindInst;
 use cranelift_codegen::{CompiledCode, LabelValueLoc, Reg as MachineReg, ValueLocRange};
 use eitri::build::Builder;
-use eitri::model::{Address, FileId, FunctionId, Loc, Row, TypeId, UnitId, Val};
+use eitri::model::{Address, FileId, FunctionId, LineTableRow, Loc, TypeId, UnitId, Val};
 use eitri::op::Reg;
 use eitri::target::SpaceId;
 
@@ -50,9 +50,9 @@ pub fn function(
         }
     }
     // The prologue has no source location.
-    m.row(f, Row::new(0, file, source.line))?;
+    m.row(f, LineTableRow::new(0, file, source.line))?;
     for row in code.buffer.get_srclocs_sorted().iter().filter(|row| row.start > 0 && !row.loc.is_default()) {
-        m.row(f, Row::new(row.start.into(), file, row.loc.bits()))?;
+        m.row(f, LineTableRow::new(row.start.into(), file, row.loc.bits()))?;
     }
     frame(m, isa, code, f)?;
     Ok(f)

@@ -5,7 +5,7 @@
 use std::ptr::null_mut;
 use std::sync::{Mutex, PoisonError};
 
-use eitri::emit::elf::{Code, CodeSection, Contents, new_object};
+use eitri::emit::elf::{CodeContents, CodeSection, ObjectCode, new_object};
 use eitri::target::Target;
 
 /// `struct jit_code_entry`.
@@ -48,9 +48,10 @@ static LIST: Mutex<()> = Mutex::new(());
 /// given by its address and its size in bytes, because lldb looks for the sections that contain an address.
 pub fn object(target: &Target, functions: &[(u64, usize)]) -> eitri::Result<Vec<u8>> {
     let sections = functions.iter().enumerate().map(|(index, &(_, bytes))| {
-        CodeSection::new(format!(".text.{index}"), Contents::Code, vec![0; bytes], 1)
+        CodeSection::new(format!(".text.{index}"), CodeContents::Code, vec![0; bytes], 1)
     });
-    let mut object = new_object(target, &Code { sections: sections.collect(), ..Code::default() }, &[])?;
+    let mut object =
+        new_object(target, &ObjectCode { sections: sections.collect(), ..ObjectCode::default() }, &[])?;
     // The ELF header: `e_type`, and `e_shoff`, from which the section headers are 64 bytes each, the first unused.
     const ET_EXEC: u16 = 2;
     object[16..18].copy_from_slice(&ET_EXEC.to_le_bytes());
