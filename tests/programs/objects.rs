@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use eitri::Result;
-use eitri::consumer::{Consumer, FrameForm, Policy};
+use eitri::consumer::{Consumer, Policy};
 use eitri::emit::object::add;
 use eitri::emit::{Relocation, RelocationTarget, Section};
 use eitri::lower::lower;
@@ -381,7 +381,8 @@ fn two_sections_with_one_name_are_refused_in_mach_o() {
 fn eh_frame_is_appended_to_the_table_of_the_object() {
     const FUNCTIONS: [(&str, u64); 4] = [("main", 16), ("outer", 14), ("middle", 27), ("inner", 25)];
     let mut consumer = Consumer::dwarf5();
-    consumer.frames = FrameForm { debug_frame: false, eh_frame: true, ..FrameForm::STANDARD };
+    consumer.frames.debug_frame = false;
+    consumer.frames.eh_frame = true;
     let module = super::frames::module().expect("a module");
     let written = lower(&module, &consumer, Policy::Strict).expect("sections");
     let folder = Folder::new();

@@ -50,8 +50,9 @@ pub fn object(target: &Target, functions: &[(u64, usize)]) -> eitri::Result<Vec<
     let sections = functions.iter().enumerate().map(|(index, &(_, bytes))| {
         CodeSection::new(format!(".text.{index}"), CodeContents::Code, vec![0; bytes], 1)
     });
-    let mut object =
-        new_object(target, &ObjectCode { sections: sections.collect(), ..ObjectCode::default() }, &[])?;
+    let mut code = ObjectCode::default();
+    code.sections = sections.collect();
+    let mut object = new_object(target, &code, &[])?;
     // The ELF header: `e_type`, and `e_shoff`, from which the section headers are 64 bytes each, the first unused.
     const ET_EXEC: u16 = 2;
     object[16..18].copy_from_slice(&ET_EXEC.to_le_bytes());
