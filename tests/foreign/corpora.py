@@ -130,7 +130,8 @@ def lint(eitri, name, build, folder):
     shapes = {}
     for file in objects:
         ran = subprocess.run([eitri, "lint", "--format", "json", file], capture_output=True, text=True)
-        if ran.returncode not in (0, 1):
+        # A file with an unreadable part has a finding that says so; a file that is not read at all has none.
+        if ran.returncode not in (0, 1) and not ran.stdout:
             shapes.setdefault((name, "unreadable", ran.stderr.strip()), []).append({"file": str(file)})
         for line in ran.stdout.splitlines():
             finding = json.loads(line)
