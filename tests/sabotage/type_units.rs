@@ -86,6 +86,16 @@ type Fault = (&'static str, FindingKind, fn(&Consumer) -> Vec<Section>);
 
 #[rustfmt::skip] // A table.
 const FAULTS: &[Fault] = &[
+    ("a type unit's line program has the form of a constant", Type, |consumer| {
+        let mut sections = sections(&module(|_| ()), consumer);
+        let abbreviations = sections.iter_mut().find(|section| section.name == ".debug_abbrev").expect("abbreviations");
+        let bytes = &mut abbreviations.bytes;
+        // The tag of a type unit with children, and `DW_AT_stmt_list` as `DW_FORM_sec_offset`, which becomes `DW_FORM_data4`.
+        let unit = bytes.windows(2).position(|bytes| bytes == [0x41, 1]).expect("a type unit");
+        let form = bytes[unit..].windows(2).position(|bytes| bytes == [0x10, 0x17]).expect("a line program");
+        bytes[unit + form + 1] = 0x06;
+        sections
+    }),
     ("two signatures are swapped", Type, |consumer| {
         let mut sections = sections(&module(|_| ()), consumer);
         let at = header(consumer);
