@@ -12,7 +12,7 @@
 //!
 //! ```
 //! use eitri::build::Builder;
-//! use eitri::model::{BaseEncoding, Loc, Row};
+//! use eitri::model::{BaseEncoding, LineTableRow, Loc};
 //! use eitri::target::{Gfx, Target, Wave};
 //!
 //! let gpu = Target::amdgpu(Gfx::GFX1030, Wave::W32)?;
@@ -27,7 +27,7 @@
 //!     .live(0x00..0x24, Loc::register(s4))?
 //!     .live(0x24..0x180, Loc::lane(v40, 7))?;
 //! let file = m.primary_file(unit)?;
-//! m.row(saxpy, Row::new(0, file, 12).column(3))?;
+//! m.row(saxpy, LineTableRow::new(0, file, 12).column(3))?;
 //! let module = m.finish()?;
 //! assert_eq!(module.variables().count(), 2);
 //!

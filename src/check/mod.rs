@@ -32,7 +32,7 @@
 //!
 //! ```
 //! # use eitri::build::Builder;
-//! # use eitri::emit::elf::{Code, new_object};
+//! # use eitri::emit::elf::{ObjectCode, new_object};
 //! # use eitri::lower::{Consumer, Policy, lower};
 //! # use eitri::model::{BaseEncoding, Loc};
 //! # use eitri::target::{Gfx, Target, Wave};
@@ -46,7 +46,7 @@
 //! # let module = m.finish()?;
 //! let consumer = Consumer::llvm();
 //! let written = lower(&module, &consumer, Policy::Strict)?;
-//! let code = Code::text(vec![0; 64]).with_function("k", 0, 64);
+//! let code = ObjectCode::text(vec![0; 64]).with_function("k", 0, 64);
 //! let object = new_object(module.target(), &code, &written.sections)?;
 //! let report = eitri::check(&module, &consumer, &written.omissions, &object)?;
 //! assert!(report.is_clean(), "{report}");

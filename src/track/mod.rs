@@ -16,7 +16,7 @@
 //! # use eitri::build::{Builder, ControlFlow, ExecWrite};
 //! # use eitri::model::{BaseEncoding, Loc};
 //! # use eitri::target::{Gfx, Target, Wave};
-//! use eitri::track::{Code, Keep, Place};
+//! use eitri::track::{CodeEffects, Keep, Place};
 //!
 //! # let gpu = Target::amdgpu(Gfx::GFX1030, Wave::W32)?;
 //! # let [s4, s6, vcc] = [gpu.sgpr(4)?, gpu.sgpr(6)?, gpu.register_named("vcc")?];
@@ -36,7 +36,7 @@
 //! flow.write(0x10..0x14, ExecWrite::And(mask));
 //! flow.write(0x28..0x2c, ExecWrite::Restore(mask));
 //!
-//! let mut code = Code::new(&gpu, flow);
+//! let mut code = CodeEffects::new(&gpu, flow);
 //! let [n, one, y, c] = [(); 4].map(|()| code.value(32));
 //! code.entry(n, &[Place::register(s4)])?;
 //! code.assign(0x00, var_n, n)?;

@@ -18,11 +18,11 @@ use crate::target::Target;
 /// A new object's contents besides debug information: code, data and their symbols.
 ///
 /// ```
-/// use eitri::emit::elf::{Code, CodeSection, Contents};
+/// use eitri::emit::elf::{CodeContents, CodeSection, ObjectCode};
 ///
 /// // s_endpgm; the descriptor is 64 bytes that the compiler knows how to fill.
-/// let mut code = Code::text(vec![0x00, 0x00, 0x81, 0xbf]).with_function("saxpy", 0, 4);
-/// code.sections.push(CodeSection::new(".rodata", Contents::ReadOnly, vec![0; 64], 64));
+/// let mut code = ObjectCode::text(vec![0x00, 0x00, 0x81, 0xbf]).with_function("saxpy", 0, 4);
+/// code.sections.push(CodeSection::new(".rodata", CodeContents::ReadOnly, vec![0; 64], 64));
 /// assert_eq!(code.sections[0].name, ".text");
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

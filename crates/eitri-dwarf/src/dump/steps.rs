@@ -76,7 +76,8 @@ pub struct Steps<'t> {
 /// let target = Target::named("amdgpu-gfx1030-wave32")?;
 /// let encoding = Encoding::new(8, Dialect::Llvm);
 /// let expr = text::parse("regx v3; push_lane; lit4; mul; offset", encoding, Some(&target))?;
-/// let machine = Snapshot { lane: Some(5), lanes: Some(32), ..Snapshot::default() };
+/// let mut machine = Snapshot::default();
+/// (machine.lane, machine.lanes) = (Some(5), Some(32));
 /// let run = steps(Body::Expression(expr.bytes()), &machine, &Context::new(encoding, &target), Some(&target));
 /// assert_eq!(run.steps[1].operation, "push_lane");
 /// assert!(run.to_string().ends_with("result: v3 + 20 bytes\n"));

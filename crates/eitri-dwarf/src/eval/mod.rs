@@ -36,7 +36,8 @@
 //! let target = Target::named("amdgpu-gfx1030-wave32")?;
 //! let encoding = Encoding::new(8, Dialect::Llvm);
 //! let expr = text::parse("regx v0; push_lane; lit4; mul; offset", encoding, Some(&target))?;
-//! let machine = Snapshot { lane: Some(3), lanes: Some(32), ..Snapshot::default() };
+//! let mut machine = Snapshot::default();
+//! (machine.lane, machine.lanes) = (Some(3), Some(32));
 //! let location = Evaluator::new().location(expr.bytes(), &machine, &Context::new(encoding, &target))?;
 //! assert_eq!(location.to_string(), "reg:1536+96");
 //! assert_eq!(spans(&location, 32)?.len(), 1);

@@ -7,7 +7,9 @@
 //! ```
 //! # fn main() -> eitri_dwarf::Result<()> {
 //! # let bytes = include_bytes!("../../../../examples/data/uspill.o");
-//! let page = eitri_inspect::report::report(bytes, &eitri_inspect::report::Options { name: "uspill.o", ..Default::default() })?;
+//! let mut options = eitri_inspect::report::ReportOptions::default();
+//! options.name = "uspill.o";
+//! let page = eitri_inspect::report::report(bytes, &options)?;
 //! assert!(page.starts_with("<!doctype html>"));
 //! # Ok(())
 //! # }

@@ -25,10 +25,12 @@
 //!     [&[28, 0, 0, 0, 0, 0, 0, 0, 0, 0x20, 0, 0, 0, 0, 0, 0, 16][..], &[0; 7], &[0x07, 16, 0, 0, 0, 0, 0, 0]].concat(),
 //! ]
 //! .concat();
-//! let sections = Sections { debug_frame: &section, ..Sections::default() };
+//! let mut sections = Sections::default();
+//! sections.debug_frame = &section;
 //! let frames = [Frames::read(&sections, FrameSection::Debug, Encoding::new(8, Dialect::Dwarf5))?];
 //!
-//! let mut machine = Snapshot { pc: Some(0x1004), ..Snapshot::default() };
+//! let mut machine = Snapshot::default();
+//! machine.pc = Some(0x1004);
 //! machine.registers.insert(Reg(7), 0x7000u64.to_le_bytes().to_vec());
 //! machine.store(SpaceId::DEFAULT, None, 0x7000, &0x1122u64.to_le_bytes());
 //! machine.store(SpaceId::DEFAULT, None, 0x7008, &0x2005u64.to_le_bytes());

@@ -30,7 +30,8 @@
 //! let pair = "regx v0; push_lane; lit4; mul; offset; piece 4; \
 //!             regx v1; push_lane; lit4; mul; offset; piece 4";
 //! let expr = text::parse(pair, encoding, Some(&target))?;
-//! let mut machine = Snapshot { lanes: Some(32), ..Snapshot::default() };
+//! let mut machine = Snapshot::default();
+//! machine.lanes = Some(32);
 //! machine.registers.insert(Reg(1536), (0..128).collect());
 //! machine.registers.insert(Reg(1537), (128..=255).collect());
 //!
