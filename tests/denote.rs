@@ -139,7 +139,7 @@ const ROWS: &[Row] = &[
     (|s| s.global(16).offset_by(Val::constant(0).sub(Val::constant(8))), 8, "global+0x40/8"),
     (|_| Loc::register(S4).offset_by(Val::register(S5)), 32, "! it goes past the end of s4"),
     (|s| Loc::per_lane(s.v(3)).offset_by(Val::register(S4)), 8, "! it goes past the end of a lane of v3"),
-    // Intermediate locations outside of the storage are errors.
+    // Intermediate locations outside the storage are errors.
     (|_| Loc::register(S4).offset_by(Val::register(S4)).offset_by(Val::register(S4).neg()), 8, "! it goes past the end of s4"),
 
     // Parts.

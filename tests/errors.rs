@@ -257,9 +257,9 @@ const CASES: &[Case] = &[
     })),
     ("an unknown stack base", || of(|a, _| a.m.function(a.unit, "f")?.stack_base(Reg(5000)).map(drop))),
     ("an empty block", || of(|a, _| a.m.block(a.saxpy, &[0..4, 8..8]).map(drop))),
-    ("a block outside of the function", || of(|a, _| a.m.block(a.saxpy, &[0..4, 8..0x184]).map(drop))),
+    ("a block outside the function", || of(|a, _| a.m.block(a.saxpy, &[0..4, 8..0x184]).map(drop))),
     ("a block that overlaps itself", || of(|a, _| a.m.block(a.saxpy, &[0..8, 4..12]).map(drop))),
-    ("a block outside of the block around it", || of(|a, _| {
+    ("a block outside the block around it", || of(|a, _| {
         let block = a.m.block(a.saxpy, &[0..8, 16..24])?;
         a.m.block(block, &[4..12]).map(drop)
     })),
@@ -295,12 +295,12 @@ const CASES: &[Case] = &[
         let scope = a.m.inlined(a.saxpy, inner, &[0..4], call)?;
         a.m.inlined_variable(scope, n).map(drop)
     })),
-    ("an instance outside of an inlined call", || of(|a, _| {
+    ("an instance outside an inlined call", || of(|a, _| {
         let n = a.m.variable(a.saxpy, "n", a.int)?.id();
         a.m.inlined_variable(a.saxpy, n).map(drop)
     })),
 
-    ("a row outside of the function", || of(|a, _| {
+    ("a row outside the function", || of(|a, _| {
         let file = a.m.primary_file(a.unit)?;
         a.m.row(a.saxpy, LineTableRow::new(0x180, file, 1))
     })),
@@ -1217,6 +1217,17 @@ fn the_cause_of_an_error_is_kept() {
         error.source().and_then(|source| source.downcast_ref::<std::io::Error>()).expect("an I/O error");
     assert_eq!(source.kind(), std::io::ErrorKind::NotFound);
     assert!(error.to_string().contains("/nowhere/at/all.o"));
+}
+
+/// A program whose `main` returns the error prints `Debug`.
+#[test]
+fn debug_of_an_error_is_its_kind_and_message() {
+    let error = builder_error().unwrap_err();
+    assert_eq!(format!("{error:?}"), format!("UnknownName: {error}"));
+
+    fn builder_error() -> eitri::Result<()> {
+        gpu().register_named("v300").map(drop)
+    }
 }
 
 proptest! {

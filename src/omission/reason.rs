@@ -58,7 +58,7 @@ texts! {
     NotInteger "it is not an integer that the module can have";
     ValueNotInteger "its value is not a known integer";
     NotInUnit "the imported entity is not encoded";
-    NotSeenOutside "it is not visible outside of its unit";
+    NotSeenOutside "it is not visible outside its unit";
     NotTemplate "it is a union or a declaration";
     PackInto(count: usize) "{count} parameters are encoded in its place";
     EmptyPack "the pack is empty";

@@ -85,7 +85,7 @@ texts! {
     NotTemplateParameter "it is not a template parameter";
 
     // Functions, scopes and inlined calls.
-    ParameterOfNoFunction "a parameter outside of functions is imported as a variable";
+    ParameterOfNoFunction "a parameter outside functions is imported as a variable";
     ParameterType(variable: u32) "the type of a parameter is imported as that of its variable %{variable}";
     UntypedParameter(number: u32) "parameter {number} has no type, and is not imported";
     NotFunctionType "its type is not that of a function, and is not imported";
@@ -96,7 +96,7 @@ texts! {
     OtherFunction(id: u32) "another function has %{id} already";
     SecondCode "it has code already";
     FunctionNotImported "the function is not imported";
-    BlockOfNoFunction "a block outside of functions is imported as the enclosing scope";
+    BlockOfNoFunction "a block outside functions is imported as the enclosing scope";
     OwnBlock "its instructions are imported as a block of their own";
     InlinedIntoItself "the call is inlined into itself";
     InlinedIntoUnknown "the scope into which it was inlined is not imported";

@@ -174,7 +174,7 @@ fn check_replaced(what: &str, before: &[u8], after: &[u8], sections: &[Section])
     let found = new.sections.iter().filter(|section| is_debug(section) && section.kind != SHT_RELA);
     let found: Vec<&str> = found.map(|section| section.name.as_str()).collect();
     assert_eq!(found, sections.iter().map(|section| section.name).collect::<Vec<_>>(), "{what}");
-    // Nor are there leftover bytes outside of sections.
+    // Nor are there leftover bytes outside sections.
     assert!(!has(after, COMPILED_IN), "{what}");
 }
 

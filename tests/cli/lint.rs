@@ -254,7 +254,7 @@ fn renamed(new: &[u8; 12]) -> Vec<u8> {
     object
 }
 
-/// Names in an object lead to no file outside of the current folder, that of the object, and those that the command names,
+/// Names in an object lead to no file outside the current folder, that of the object, and those that the command names,
 /// to none that is not regular, and to none of more than 16 MiB.
 #[cfg(unix)]
 #[test]

@@ -80,7 +80,7 @@ fn declarations() {
     let described = case.finish();
     let kernel = "absent kernel flag: it is an entry point of the module";
     let f = "unit `a.cl`, function `f`";
-    let own = "unit `a.cl`, variable `own`: external flag: it is not visible outside of its unit";
+    let own = "unit `a.cl`, variable `own`: external flag: it is not visible outside its unit";
     let optimized = "unit `a.cl`: optimized flag: only functions have it, and the unit has no function";
     described.emitted(&Mode::exact(Set::OpenCl)).lacks(&[optimized, &format!("{f}: {kernel}"), own]);
     let parameter = format!("{f}, variable `this`: a parameter of a declaration; only its type is encoded");

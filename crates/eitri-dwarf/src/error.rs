@@ -168,9 +168,12 @@ impl core::error::Error for Error {
     }
 }
 
+/// The name of the kind and the message: what a program prints whose `main` returns the error.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Error").field("kind", &self.0.kind).field("at", &self.0.at).finish()
+        let kind = format!("{:?}", self.0.kind);
+        let name = kind.split(|char: char| !char.is_alphanumeric()).next().unwrap_or_default();
+        write!(f, "{name}: {self}")
     }
 }
 

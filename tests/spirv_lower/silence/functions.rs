@@ -68,7 +68,7 @@ pub const CALLS: &[Call<FunctionId>] = &[
     })
     .of(": line of the body: "),
     flag!("FunctionBuilder::external", describe_function, external),
-    // A kernel is visible outside of its unit.
+    // A kernel is visible outside its unit.
     Call::new("FunctionBuilder::kernel", 1, |case, f, way| {
         let mut f = case.m.describe_function(f)?;
         f.external();
