@@ -67,12 +67,6 @@ pub(super) fn compare_type_units(compare: &mut Compare<'_, '_>) {
             compare.report.find(FindingKind::Extra, site.clone(), "no type units", root.describe());
         }
         compare_unit_header(compare, unit, dw::DW_UT_type, &site);
-        // The files of its entries are compared. Without an entry that has a file, nothing follows the offset, and an
-        // attribute of another class than an offset is not an offset.
-        if unit.stmt_list.is_none() && root.has(dw::DW_AT_stmt_list) {
-            let (expected, actual) = ("the offset of a line program", "a `DW_AT_stmt_list` of another class");
-            compare.report.find(FindingKind::Type, site.clone(), expected, actual);
-        }
         compare_signature(compare, unit, &described);
         for entry in root.descendants() {
             let is_outermost = |entry: Entry<'_, '_>| {

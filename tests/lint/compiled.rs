@@ -358,7 +358,6 @@ int f(int k) { std::function<int(int)> g = [&](int y) { return y + k; }; return 
 
 const RUST: &str = r#"
 use std::collections::HashMap;
-use crate::common::with;
 fn main() {
     let args: Vec<String> = std::env::args().collect();
     let mut m: HashMap<&str, usize> = HashMap::new();

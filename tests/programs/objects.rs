@@ -21,6 +21,7 @@ use super::dump::{Entry, addresses, entries, hex, symbols};
 use super::facts::address;
 use super::link::link;
 use super::{CC, DWARFDUMP, LLD};
+use crate::common::built;
 
 const MACH_LINKER: Tool = Tool::new("ld64.lld-19", "lld-19");
 const COFF_LINKER: Tool = Tool::new("lld-link-19", "lld-19");
@@ -236,7 +237,7 @@ fn linkers_of_each_format_keep_debug_information() {
 #[test]
 fn gdb_and_lldb_print_variables_of_an_object_of_the_crate() {
     let folder = Folder::new();
-    let ran = Command::new(crate::common::example("cpu")).arg(folder.path()).output().expect("the example");
+    let ran = Command::new(built::example("cpu")).arg(folder.path()).output().expect("the example");
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     let [object, program] = ["sum.o", "sum"].map(|name| folder.path().join(name));
     let Some(ran) = CC.run(&[object.as_os_str(), "-o".as_ref(), program.as_os_str()]) else { return };
