@@ -39,7 +39,7 @@ impl VectorMachine {
     /// use eitri::target::Target;
     ///
     /// let text = r#"{"registers": {"6": "00 10 00 00 00 00 00 00"}, "pc": "0x40", "cfa": "0x1010"}"#;
-    /// let machine = Machine::from_json(text, &Target::x86_64().into())?;
+    /// let machine = VectorMachine::from_json(text, &Target::x86_64().into())?;
     /// assert_eq!(machine.snapshot.registers[&Reg(6)][1], 0x10);
     /// assert_eq!(machine.snapshot.pc, Some(0x40));
     /// # Ok::<(), eitri::Error>(())

@@ -45,7 +45,7 @@ impl VectorMachine {
     /// use eitri::conform::VectorMachine;
     ///
     /// let text = r#"{"target": {"name": "x86_64"}, "machine": {"pc": "0x40"}}"#;
-    /// let (machine, target) = Machine::with_target(text, None)?;
+    /// let (machine, target) = VectorMachine::with_target(text, None)?;
     /// assert_eq!((machine.snapshot.pc, target.address_bytes()), (Some(0x40), 8));
     /// # Ok::<(), eitri::Error>(())
     /// ```
@@ -68,7 +68,7 @@ impl VectorMachine {
     /// use eitri::conform::VectorMachine;
     ///
     /// let text = r#"{"target": {"name": "x86_64"}, "stops": [{"pc": "0x40"}, {"pc": "0x44"}]}"#;
-    /// let (machines, _) = Machine::stops(text, None)?;
+    /// let (machines, _) = VectorMachine::stops(text, None)?;
     /// let pcs: Vec<_> = machines.iter().map(|machine| machine.snapshot.pc).collect();
     /// assert_eq!(pcs, [Some(0x40), Some(0x44)]);
     /// # Ok::<(), eitri::Error>(())

@@ -320,11 +320,11 @@ impl Vector {
     /// Compares any evaluator's result with the expectation.
     ///
     /// ```
-    /// use eitri::conform::{File, Found, Read, Verdict};
+    /// use eitri::conform::{Found, Read, VectorFile, Verdict};
     /// use eitri::eval::{Element, Location, read_bits};
     /// use eitri::op::Reg;
     ///
-    /// let file = File::from_json(r#"{"format": "eitri-vectors-1", "target": {"name": "x86_64"},
+    /// let file = VectorFile::from_json(r#"{"format": "eitri-vectors-1", "target": {"name": "x86_64"},
     ///     "machine": {"registers": {"0": "a0 a1"}}, "vectors": [{"name": "register", "dialect": "dwarf5",
     ///     "expr": "50", "read": 16, "expect": {"location": "reg:0", "bytes": "a0 a1"}}]}"#)?;
     /// let vector = file.vectors().next().expect("one vector");

@@ -72,7 +72,7 @@ pub struct CallValue<'a> {
 /// * A machine's results must not change during an evaluation.
 ///
 /// ```
-/// use eitri_dwarf::eval::{Body, Context, Entry, Evaluator, Machine, Unavailable};
+/// use eitri_dwarf::eval::{Body, Context, Evaluator, Machine, ReferencedEntry, Unavailable};
 /// use eitri_dwarf::op::{Dialect, Encoding, Reg};
 /// use eitri_dwarf::target::{SpaceId, Target};
 ///
@@ -106,9 +106,9 @@ pub struct CallValue<'a> {
 ///         Ok(())
 ///     }
 ///
-///     fn frame_base(&self, frame: u32) -> Option<Entry<'_>> {
+///     fn frame_base(&self, frame: u32) -> Option<ReferencedEntry<'_>> {
 ///         let body = Body::Expression(self.frame_base);
-///         (frame == 0).then_some(Entry { body, unit: 0, encoding: None })
+///         (frame == 0).then_some(ReferencedEntry::new(body, 0, None))
 ///     }
 /// }
 ///

@@ -20,7 +20,7 @@
 //! ```
 //! # fn main() -> eitri_dwarf::Result<()> {
 //! # let bytes = include_bytes!("../../../../examples/data/uspill.o");
-//! let report = eitri_inspect::lint::lint(bytes, &eitri_inspect::lint::Options::default())?;
+//! let report = eitri_inspect::lint::lint(bytes, &eitri_inspect::lint::LintOptions::default())?;
 //! for finding in &report.findings {
 //!     println!("{}: {}", finding.code.name(), finding.written);
 //! }

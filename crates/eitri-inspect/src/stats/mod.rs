@@ -6,7 +6,7 @@
 //! ```
 //! # fn main() -> eitri_dwarf::Result<()> {
 //! # let bytes = include_bytes!("../../../../examples/data/uspill.o");
-//! let found = eitri_inspect::stats::stats(bytes, &eitri_inspect::stats::Options::default())?;
+//! let found = eitri_inspect::stats::stats(bytes, &eitri_inspect::stats::StatsOptions::default())?;
 //! let coverage = found.variables.coverage;
 //! println!("{} of {} bytes, {} sound", coverage.located, coverage.scope, coverage.sound);
 //! # Ok(())
