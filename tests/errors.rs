@@ -1223,7 +1223,7 @@ fn the_cause_of_an_error_is_kept() {
 #[test]
 fn debug_of_an_error_is_its_kind_and_message() {
     let error = builder_error().unwrap_err();
-    assert_eq!(format!("{error:?}"), format!("UnknownName: {error}"));
+    assert_eq!(format!("{error:?}"), format!("UnknownRegister: {error}"));
 
     fn builder_error() -> eitri::Result<()> {
         gpu().register_named("v300").map(drop)

@@ -8,8 +8,13 @@ use std::process::Command;
 use tools::{Folder, Tool};
 
 /// Expressions for programs of the project in `Command::new`.
-const OWN: [&str; 4] =
-    ["env!(\"CARGO_BIN_EXE_eitri\")", "common::example(", "built::example(", "std::env::current_exe()"];
+const OWN: [&str; 5] = [
+    "env!(\"CARGO_BIN_EXE_eitri\")",
+    "common::example(",
+    "built::example(",
+    "std::env::current_exe()",
+    "env!(\"CARGO\")",
+];
 
 /// The only file that runs other programs.
 const RUNS: &str = "tests/common/tools.rs";

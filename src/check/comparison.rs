@@ -9,7 +9,7 @@ use gimli::{DwAt, DwUt, constants as dw};
 use super::file::File;
 use super::known::{Known, Split};
 use super::meanings::Meanings;
-use super::report::{CheckReport, FindingKind};
+use super::report::CheckReport;
 use super::tables::Tables;
 use super::tree::{Described, Entity, Number, Reference};
 use crate::error::At;
@@ -123,10 +123,4 @@ pub(super) fn compare_unit_header(compare: &mut Compare<'_, '_>, unit: &Unit<'_>
         &expected.format.word_size(),
         &encoding.offset_bytes,
     );
-    // Without rows and files, nothing else follows the offset. An attribute of another class is not an offset.
-    let is_written = compare.file.dwarf.root(unit).is_some_and(|root| root.has(dw::DW_AT_stmt_list));
-    if is_written && unit.stmt_list.is_none() {
-        let actual = "an attribute of another class";
-        compare.report.find(FindingKind::Attribute, at.clone(), "the offset of a line program", actual);
-    }
 }

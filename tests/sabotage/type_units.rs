@@ -241,26 +241,3 @@ fn another_signature_of_an_unreferenced_type_is_found() {
         assert!(report.is_clean(), "{report}");
     }
 }
-
-#[test]
-fn line_program_with_the_form_of_a_constant_is_found() {
-    for consumer in consumers() {
-        let truth = module(|_| ());
-        let written = sections(&truth, &consumer);
-        let abbreviations =
-            written.iter().position(|section| section.name == ".debug_abbrev").expect("abbreviations");
-        // `DW_AT_stmt_list` with `DW_FORM_sec_offset`, of the unit and of a type unit.
-        let pairs =
-            written[abbreviations].bytes.windows(2).enumerate().filter(|(_, pair)| *pair == [0x10, 0x17]);
-        let positions: Vec<usize> = pairs.map(|(position, _)| position).collect();
-        assert_eq!(positions.len(), 2);
-        for position in positions {
-            let mut sections = written.clone();
-            // `DW_FORM_data4`, which has been a constant since DWARF 4.
-            sections[abbreviations].bytes[position + 1] = 0x06;
-            let report =
-                eitri::check(&truth, &consumer, &[], &object(&truth, &sections)).expect("it is read");
-            assert!(!report.is_clean(), "version {}: {report}", consumer.version);
-        }
-    }
-}
