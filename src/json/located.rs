@@ -96,12 +96,10 @@ fn appended(text: &str, module: &Module, coded: &[Coded<'_>]) -> Result<String> 
         };
         let variable = Text(id.to_string().into());
         let statement = Statement::DescribeVariable(DescribeVariable::new(variable).with(facts));
-        let json = serde_json::to_string(&statement)
-            .map_err(|error| Error::malformed(error.to_string()).caused_by(error))?;
+        let json = serde_json::to_string(&statement).map_err(|error| Error::malformed(error.to_string()))?;
         statements += &format!(",\n{json}");
     }
-    let list: List<'_> =
-        serde_json::from_str(text).map_err(|error| Error::malformed(error.to_string()).caused_by(error))?;
+    let list: List<'_> = serde_json::from_str(text).map_err(|error| Error::malformed(error.to_string()))?;
     // The list is a part of the text, so that the pointers' difference is the offset at which to insert.
     let end = list.describe.get().as_ptr() as usize + list.describe.get().len() - 1 - text.as_ptr() as usize;
     Ok(format!("{}{statements}\n{}", text[..end].trim_end(), &text[end..]))

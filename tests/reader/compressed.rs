@@ -1,7 +1,5 @@
 //! Compressed sections have the original contents.
 
-use std::error::Error as _;
-
 use eitri::error::ErrorKind;
 use eitri::read::{Dwarf, Object};
 
@@ -73,8 +71,7 @@ fn compressed_sections_are_expanded() {
                 let error = Object::read(&bytes).unwrap_err();
                 assert_eq!(error.at().section.as_deref(), Some(&*name), "{error}");
                 assert_eq!(matches!(error.kind(), ErrorKind::Unsupported(_)), at == start, "{error}");
-                let source = error.source().and_then(|source| source.downcast_ref::<std::io::Error>());
-                assert_eq!(source.is_some(), at != start, "{error}");
+                assert_eq!(error.to_string().contains("cannot be decompressed"), at != start, "{error}");
             }
         }
     }

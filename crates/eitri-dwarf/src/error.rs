@@ -1,4 +1,14 @@
 //! The crate's error type.
+//!
+//! ```
+//! use eitri_dwarf::error::ErrorKind;
+//! use eitri_dwarf::read::Object;
+//!
+//! // The kind is for programs, the message for people.
+//! let error = Object::read(b"not an object").unwrap_err();
+//! assert!(matches!(error.kind(), ErrorKind::Malformed(_)));
+//! println!("{error}");
+//! ```
 
 mod at;
 mod construct;
@@ -11,7 +21,6 @@ mod texts;
 use core::fmt;
 use core::ops::RangeInclusive;
 use std::io;
-use std::sync::Arc;
 
 pub(crate) use at::OneLine;
 pub use at::{At, JsonPlace};
@@ -33,33 +42,22 @@ pub type Result<T, E = Error> = core::result::Result<T, E>;
 /// The message begins with the unit, function, variable, region, pc range, operation, section and offset that are known:
 /// *unit `a.cl`, function `saxpy`, variable `n`, pc 0x24..0x180: lane 70 is out of range for a 64-lane wave*.
 ///
-/// The message includes the message of the [source](core::error::Error::source). Errors are equal if their kinds and
-/// locations are equal, whatever their sources.
+/// The message is complete: it includes the messages of the system and of other crates, and the error has no
+/// [source](core::error::Error::source) that would repeat them.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Error(Box<Inner>);
 
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 struct Inner {
     kind: ErrorKind,
     at: At,
-    source: Option<Source>,
 }
-
-type Source = Arc<dyn core::error::Error + Send + Sync>;
-
-impl PartialEq for Inner {
-    fn eq(&self, other: &Self) -> bool {
-        self.kind == other.kind && self.at == other.at
-    }
-}
-
-impl Eq for Inner {}
 
 impl Error {
     /// Returns an error of this kind, without a location.
     #[cold]
     pub fn new(kind: ErrorKind) -> Self {
-        Self(Box::new(Inner { kind, at: At::default(), source: None }))
+        Self(Box::new(Inner { kind, at: At::default() }))
     }
 
     /// Returns the kind.
@@ -95,14 +93,6 @@ impl Error {
         at.operand = at.operand.take().or(outer.operand);
         at.json = at.json.take().or(outer.json);
         at.vector = at.vector.take().or(outer.vector);
-        self
-    }
-
-    /// Adds the error that caused this one.
-    #[must_use]
-    #[doc(hidden)]
-    pub fn caused_by(mut self, source: impl core::error::Error + Send + Sync + 'static) -> Self {
-        self.0.source = Some(Arc::new(source));
         self
     }
 
@@ -158,15 +148,11 @@ impl From<ErrorKind> for Error {
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Self {
         let message = error.to_string();
-        Self::new(ErrorKind::Io { kind: error.kind(), message }).caused_by(error)
+        Self::new(ErrorKind::Io { kind: error.kind(), message })
     }
 }
 
-impl core::error::Error for Error {
-    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
-        self.0.source.as_ref().map(|source| &**source as _)
-    }
-}
+impl core::error::Error for Error {}
 
 /// The name of the kind and the message: what a program prints whose `main` returns the error.
 impl fmt::Debug for Error {

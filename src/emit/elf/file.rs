@@ -20,7 +20,7 @@ pub fn write_file(path: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
     let path = path.as_ref();
     write(path, bytes).map_err(|error| {
         let message = format!("{}: {error}", path.display());
-        Error::new(ErrorKind::Io { kind: error.kind(), message }).caused_by(error)
+        Error::new(ErrorKind::Io { kind: error.kind(), message })
     })
 }
 

@@ -120,7 +120,7 @@ impl<'a> Image<'a> {
         let mut bytes = Vec::with_capacity(HEADER);
         encoder(order)
             .file_header(&mut bytes, &header, &FileHeaderLayout::default())
-            .map_err(|error| Error::bad_argument(error.to_string()).caused_by(error))?;
+            .map_err(|error| Error::bad_argument(error.to_string()))?;
         let header = bytes.try_into().map_err(|bytes: Vec<u8>| {
             Error::malformed(format!("ELF header has the size {}; expected {HEADER}", bytes.len()))
         })?;

@@ -16,6 +16,13 @@ const LONG_ROW: usize = 96;
 /// text would otherwise grow with the square of the section.
 pub(super) const MOST_RULES: usize = 1 << 14;
 
+/// First row of a function: it has the rules of the common entry.
+#[derive(Debug, Clone)]
+pub(super) struct FirstRow<'d> {
+    pc: u64,
+    rules: Vec<(Reg, RegisterRule<'d>)>,
+}
+
 /// Returns the rules in a row that the row before it lacks, and the registers for which only the row before it has
 /// rules. Both rows are sorted by register.
 fn changes<'o>(
@@ -119,18 +126,28 @@ impl<'d> Dump<'_, 'd, '_> {
         let mut rows = frames.rows(fde);
         // Nearly all registers in a cubin have rules, which rarely change.
         let is_short = self.object.is_cubin() && !self.verbose;
-        let mut before: Vec<(Reg, RegisterRule<'_>)> = Vec::new();
+        let mut before: Vec<(Reg, RegisterRule<'d>)> = Vec::new();
+        let mut is_first = true;
         loop {
             match rows.next_row() {
                 Ok(Some(row)) => {
                     let is_long = row.rules.len().max(before.len()) > LONG_ROW;
                     let is_whole = !is_short && (!is_long || self.takes_rules(row.rules.len()));
                     if is_whole {
-                        self.frame_row(cie.encoding, row, &[])?;
+                        self.frame_row(cie.encoding, row, &[], None)?;
                     } else {
-                        let (changed, removed) = changes(&before, &row.rules);
-                        self.frame_row(cie.encoding, &FrameRow { rules: changed, ..*row }, &removed)?;
+                        let first =
+                            self.commons.get(&cie.offset).filter(|_| is_first && is_long && !is_short);
+                        let known = first.map_or(&before[..], |first| &first.rules);
+                        let (changed, removed) = changes(known, &row.rules);
+                        let like = first.map(|first| first.pc);
+                        self.frame_row(cie.encoding, &FrameRow { rules: changed, ..*row }, &removed, like)?;
                     }
+                    if is_first && is_long {
+                        let first = || FirstRow { pc: row.start, rules: row.rules.clone() };
+                        self.commons.entry(cie.offset).or_insert_with(first);
+                    }
+                    is_first = false;
                     before.clone_from(&row.rules);
                 }
                 Ok(None) => return Ok(()),
@@ -161,9 +178,20 @@ impl<'d> Dump<'_, 'd, '_> {
         self.object.is_cubin() && next.0 == register.0.wrapping_add(1) && is_known(register) && is_known(next)
     }
 
-    /// Prints a row, and the registers whose rules ended before it.
-    fn frame_row(&mut self, encoding: Encoding, row: &FrameRow<'_>, removed: &[Reg]) -> fmt::Result {
-        write!(self.out, "  {:<12} cfa=", format!("{:#x}", row.start))?;
+    /// Prints a row, and the registers whose rules ended before it; with `like`, the rules that are not printed are those
+    /// of the row at that pc.
+    fn frame_row(
+        &mut self,
+        encoding: Encoding,
+        row: &FrameRow<'_>,
+        removed: &[Reg],
+        like: Option<u64>,
+    ) -> fmt::Result {
+        write!(self.out, "  {:<12} ", format!("{:#x}", row.start))?;
+        if let Some(pc) = like {
+            write!(self.out, "as at {pc:#x}, but ")?;
+        }
+        self.out.push_str("cfa=");
         match row.cfa {
             CfaRule::Unset => self.out.push_str("unset"),
             CfaRule::Register { register, offset, space } => {

@@ -1,5 +1,6 @@
 //! Lookup tables: names, addresses, public names, and the tables for indexed strings and addresses.
 
+use std::collections::HashSet;
 use std::fmt::{self, Write};
 
 use super::names;
@@ -89,15 +90,23 @@ impl<'d> Dump<'_, 'd, '_> {
         for (number, signature) in (index.type_units.len()..).zip(&index.foreign_type_units) {
             writeln!(self.out, "  type unit {number}: foreign, signature {signature:#018x}")?;
         }
+        // In a damaged table, names can reference the same entries, which are printed once: the text would otherwise grow
+        // with the square of the table.
+        let mut printed = HashSet::new();
         for name in index.names() {
             if let Some(name) = self.error(name) {
-                self.indexed(&index, &name)?;
+                self.indexed(&index, &name, &mut printed)?;
             }
         }
         Ok(())
     }
 
-    fn indexed(&mut self, index: &NameIndex<'d>, name: &IndexedName<'d>) -> fmt::Result {
+    fn indexed(
+        &mut self,
+        index: &NameIndex<'d>,
+        name: &IndexedName<'d>,
+        printed: &mut HashSet<u64>,
+    ) -> fmt::Result {
         self.out.push_str("  ");
         self.quoted(name.name)?;
         if self.verbose {
@@ -110,6 +119,9 @@ impl<'d> Dump<'_, 'd, '_> {
         let Some(entries) = self.error(index.entries(name)) else { return Ok(()) };
         for entry in entries {
             match self.error(entry) {
+                Some(entry) if !printed.insert(entry.offset) => {
+                    return self.out.write_str("    entries of a name above\n");
+                }
                 Some(entry) => self.name_entry(&entry)?,
                 None => return Ok(()),
             }

@@ -11,6 +11,14 @@ use crate::read::{List, ListKind, RawEntry, RawList, Unit};
 const SHORT_BYTES: usize = 4096;
 const MOST_ENTRIES: usize = 256;
 
+/// What decides the text of a list: its offset, and the unit whose types and addresses its expressions refer to, or the
+/// addresses that its ranges are relative to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum ListKey {
+    Locations { unit: u64, offset: u64 },
+    Ranges { version: u16, low_pc: Option<u64>, addresses: Option<u64>, offset: u64 },
+}
+
 impl<'d> Dump<'_, 'd, '_> {
     /// Prints a location list that an attribute of the entry `owner` references.
     pub(super) fn locations(
@@ -22,7 +30,8 @@ impl<'d> Dump<'_, 'd, '_> {
     ) -> fmt::Result {
         let raw = self.dwarf.raw_locations(unit, offset);
         let list = self.dwarf.locations(unit, offset);
-        if self.is_printed((true, unit.offset, offset), owner, &raw)? {
+        let key = ListKey::Locations { unit: unit.offset, offset };
+        if self.is_printed(key, offset, owner, &raw)? {
             return Ok(());
         }
         self.list(unit, raw, list, depth, offset, true)
@@ -32,7 +41,9 @@ impl<'d> Dump<'_, 'd, '_> {
     pub(super) fn ranges(&mut self, unit: &Unit<'d>, depth: usize, offset: u64, owner: u64) -> fmt::Result {
         let raw = self.dwarf.raw_ranges(unit, offset);
         let list = self.dwarf.ranges(unit, offset);
-        if self.is_printed((false, unit.offset, offset), owner, &raw)? {
+        let (version, low_pc, addresses) = (unit.encoding.version, unit.low_pc, unit.bases.addr);
+        let key = ListKey::Ranges { version, low_pc, addresses, offset };
+        if self.is_printed(key, offset, owner, &raw)? {
             return Ok(());
         }
         self.list(unit, raw, list, depth, offset, false)
@@ -42,14 +53,15 @@ impl<'d> Dump<'_, 'd, '_> {
     /// would make the text grow with the square of the file.
     fn is_printed(
         &mut self,
-        key: (bool, u64, u64),
+        key: ListKey,
+        offset: u64,
         owner: u64,
         raw: &Result<RawList<'d>>,
     ) -> Result<bool, fmt::Error> {
         let Ok(raw) = raw else { return Ok(false) };
         if let Some(&owner) = self.lists.get(&key) {
             self.out.push_str("list");
-            self.at(key.2)?;
+            self.at(offset)?;
             self.out.push_str(", the same as in ");
             describe_into(self.out, self.dwarf, owner)?;
             self.at_entry(owner)?;

@@ -1,6 +1,5 @@
 //! Macros.
 
-use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 
 use super::text::Dump;
@@ -17,18 +16,18 @@ impl<'d> Dump<'_, 'd, '_> {
                     None => self.out.push_str(" .debug_macinfo"),
                 }
                 self.at(list.offset)?;
-                self.out.push('\n');
-                self.macro_lists(list)
+                let is_new = self.macro_lists.insert((false, list.offset));
+                self.out.push_str(if is_new { "\n" } else { ", a list above\n" });
+                if is_new { self.macro_list(list) } else { Ok(()) }
             }
             Err(error) => writeln!(self.out, "macros: <{error}>"),
         }
     }
 
-    /// Prints a macro list, and after each import the imported list, unless that list was printed before: a list can be
-    /// imported repeatedly, and can also belong to a unit. The open lists are in a vector, because a file can chain
+    /// Prints a macro list, and after each import the imported list, unless that list was printed before: several units
+    /// and lists can import a list, and it can also belong to a unit. The open lists are in a vector, because a file can chain
     /// more imports than the thread's stack could hold.
-    fn macro_lists(&mut self, first: Macros<'d>) -> fmt::Result {
-        let mut printed = BTreeSet::from([(false, first.offset)]);
+    fn macro_list(&mut self, first: Macros<'d>) -> fmt::Result {
         let mut open = vec![Open { list: first, depth: 1, is_supplementary: false }];
         while let Some(Open { list, depth, is_supplementary }) = open.last_mut() {
             let is_supplementary = *is_supplementary;
@@ -96,7 +95,9 @@ impl<'d> Dump<'_, 'd, '_> {
             }
             let depth = *depth;
             match imported {
-                Some((is_supplementary, offset, _)) if !printed.insert((is_supplementary, offset)) => {
+                Some((is_supplementary, offset, _))
+                    if !self.macro_lists.insert((is_supplementary, offset)) =>
+                {
                     self.out.push_str(" of a list above");
                 }
                 Some((is_supplementary, _, Ok(list))) => {

@@ -29,9 +29,11 @@ use std::fmt::{self, Write};
 
 use gimli::{DwAt, constants as dw};
 
+use super::frames::{self, FirstRow};
+use super::lists::ListKey;
+use super::names;
 use super::nvidia;
 use super::out::Out;
-use super::{frames, names};
 use crate::error::{Count, OneLine};
 use crate::op::{Decoder, Encoding, Op, OperandKind, Reg, text};
 use crate::read::{Attribute, Dwarf, Entry, LineProgram, Object, ResolvedValue, SUPPLEMENTARY, Unit};
@@ -79,6 +81,8 @@ pub(super) fn print(
         procedures: Vec::new(),
         printed,
         lists: BTreeMap::new(),
+        macro_lists: BTreeSet::new(),
+        commons: BTreeMap::new(),
         rules_left: frames::MOST_RULES,
         out,
     };
@@ -127,9 +131,12 @@ pub(super) struct Dump<'a, 'd, 'w> {
     procedures: Vec<u64>,
     /// Offsets of printed line programs, which several units can share.
     pub(super) printed: BTreeSet<u64>,
-    /// Long lists that were printed: whether a list contains locations, the offsets of its unit and of the list, and
-    /// the offset of the entry where it was printed.
-    pub(super) lists: BTreeMap<(bool, u64, u64), u64>,
+    /// Long lists that were printed, with the offset of the entry where the list was printed.
+    pub(super) lists: BTreeMap<ListKey, u64>,
+    /// Macro lists that were printed: whether a list is in the supplementary file, and its offset.
+    pub(super) macro_lists: BTreeSet<(bool, u64)>,
+    /// The first row that was printed with the rules of a common entry, by the common entry's offset.
+    pub(super) commons: BTreeMap<u64, FirstRow<'d>>,
     /// Number of rules that later long frame rows can contain.
     pub(super) rules_left: usize,
     pub(super) out: &'a mut Out<'w>,

@@ -112,7 +112,7 @@ pub(super) fn plus_constant(value: &Value, by: &Value) -> Result<Value, Fault> {
         return Err(pointer_misused());
     }
     if !value.ty().is_integral() {
-        return Err(ill_formed(format!("a value of an integral type is expected: {value}")));
+        return Err(ill_formed(format!("value {value} does not have an integral type")));
     }
     integer::binary(Binary::Plus, value, by)
 }

@@ -80,7 +80,9 @@ impl Evaluator {
         match self.attribute(body, machine, &Context { kind: ResultKind::Location, ..context })? {
             Element::Location(location) => Ok(location),
             // Unreachable with this kind.
-            Element::Value(value) => Err(ill_formed(format!("a location is expected: {value}"))),
+            Element::Value(value) => {
+                Err(ill_formed(format!("the expression leaves the value {value}; expected a location")))
+            }
         }
     }
 
@@ -237,9 +239,9 @@ impl Evaluator {
         let bits = context.target.register_bits(reg).map(u64::from);
         if bits != Some(value.ty().size()) {
             let rule = format!(
-                "the value of a register has the size of the register, {} (A.6.4.1), not {}",
-                Count(bits.unwrap_or(0), "bit"),
-                value.ty().size()
+                "value of {} does not fit the register; expected {} (A.6.4.1)",
+                Count(value.ty().size(), "bit"),
+                bits.unwrap_or(0)
             );
             return Err(ill_formed(rule).about(reg));
         }

@@ -73,7 +73,7 @@ pub(super) fn integral(value: &Value) -> Result<u128, Fault> {
         return Err(pointer_misused());
     }
     if !value.ty().is_integral() {
-        return Err(ill_formed(format!("a value of an integral type is expected: {value}")));
+        return Err(ill_formed(format!("value {value} does not have an integral type")));
     }
     Ok(value.as_u128().unwrap_or(u128::MAX))
 }

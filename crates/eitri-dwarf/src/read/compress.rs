@@ -18,12 +18,25 @@ const ELFCOMPRESS_ZSTD: u32 = 2;
 pub(super) struct Budget(u64);
 
 impl Budget {
-    /// Returns the budget for a file of some size in bytes. Debug sections from compilers rarely compress to less than
+    /// Returns the budget for a file of some size in bytes: 128 times the size, at least 64 MiB, at most 4 GiB. Debug sections from compilers rarely compress to less than
     /// a tenth, and a small file must not expand to gigabytes.
     pub(super) fn new(file_bytes: usize) -> Self {
         const MOST: u64 = 4 << 30;
         const SMALL_FILE: u64 = 64 << 20;
         Self((file_bytes as u64).saturating_mul(128).clamp(SMALL_FILE, MOST))
+    }
+
+    /// Takes the decompressed size of a section or bundle.
+    fn take(&mut self, what: &str, bytes: u64) -> Result<()> {
+        let Some(left) = self.0.checked_sub(bytes) else {
+            let bytes = Count(bytes, "byte");
+            let limit = Count(self.0, "byte");
+            let text =
+                format!("the {what} expands to {bytes:#x}; the limit for the rest of the file is {limit:#x}");
+            return Err(Error::new(ErrorKind::TooLarge(text)));
+        };
+        self.0 = left;
+        Ok(())
     }
 }
 
@@ -71,17 +84,12 @@ fn contents(section: &mut ElfSection<'_>, is_flagged: bool, file: File, budget: 
         }
         (method, size, from) = (Method::Zlib, header.uint(8, WHAT)?, 12);
     }
-    budget.0 = budget.0.checked_sub(size).ok_or_else(|| {
-        Error::new(ErrorKind::TooLarge(format!(
-            "the compressed sections expand beyond the size limit: {size:#x} in this section",
-            size = Count(size, "byte")
-        )))
-    })?;
+    budget.take("section", size)?;
     let expanded = run(method, &section.data[from..], size)?;
     if expanded.len() as u64 != size {
         let text = format!(
-            "the section expands to the size in its header, {size:#x}: the data has {:#x} or more",
-            expanded.len(),
+            "the section expands to {:#x} or more; expected {size:#x}, the size in its header",
+            Count(expanded.len() as u64, "byte"),
             size = Count(size, "byte")
         );
         return Err(Error::malformed(text));
@@ -96,9 +104,8 @@ fn contents(section: &mut ElfSection<'_>, is_flagged: bool, file: File, budget: 
 fn run(method: Method, data: &[u8], size: u64) -> Result<Vec<u8>> {
     use std::io::Read;
     let mut out = Vec::new();
-    let failed = |error: std::io::Error| {
-        Error::malformed(format!("the section cannot be decompressed: {error}")).caused_by(error)
-    };
+    let failed =
+        |error: std::io::Error| Error::malformed(format!("the section cannot be decompressed: {error}"));
     let result = match method {
         Method::Zlib => flate2::read::ZlibDecoder::new(data).take(size + 1).read_to_end(&mut out),
         Method::Zstd => {
@@ -118,7 +125,7 @@ fn run(method: Method, _: &[u8], _: u64) -> Result<Vec<u8>> {
 }
 
 /// Decompresses an offload bundle to the size in its header. The methods are LLVM's: 0 is zlib, 1 zstd.
-pub(super) fn bundle(method: u16, data: &[u8], size: u64) -> Result<Vec<u8>> {
+pub(super) fn bundle(method: u16, data: &[u8], size: u64, budget: &mut Budget) -> Result<Vec<u8>> {
     let method = match method {
         0 => Method::Zlib,
         1 => Method::Zstd,
@@ -127,10 +134,7 @@ pub(super) fn bundle(method: u16, data: &[u8], size: u64) -> Result<Vec<u8>> {
             return Err(Error::new(ErrorKind::Unsupported(text)));
         }
     };
-    if size > Budget::new(data.len()).0 {
-        let text = format!("the bundle expands beyond the size limit: {size:#x}", size = Count(size, "byte"));
-        return Err(Error::new(ErrorKind::TooLarge(text)));
-    }
+    budget.take("offload bundle", size)?;
     let expanded = run(method, data, size)?;
     if expanded.len() as u64 != size {
         let text = "the bundle does not expand to the size in its header";

@@ -11,7 +11,7 @@
 
 use std::borrow::Cow;
 
-use super::compress;
+use super::compress::{self, Budget};
 use super::cursor::Cursor;
 use super::elf::Object;
 use crate::error::{Count, Error, ErrorKind, Result};
@@ -52,7 +52,8 @@ const MOST: usize = 1 << 20;
 /// # Errors
 /// [`Truncated`](ErrorKind::Truncated) or [`Malformed`](ErrorKind::Malformed), with the offset, where a header or a size
 /// cannot be right; [`Unsupported`](ErrorKind::Unsupported) for an unknown version or method of compression;
-/// [`TooLarge`](ErrorKind::TooLarge) if a member exceeds 4 GiB.
+/// [`TooLarge`](ErrorKind::TooLarge) if compressed bundles expand to more than 128 times the file's size, and more than
+/// 64 MiB.
 pub fn members(bytes: &[u8]) -> Result<Option<Vec<ContainerMember<'_>>>> {
     let Some((all, errors)) = readable_members(bytes) else { return Ok(None) };
     errors.into_iter().next().map_or(Ok(Some(all)), Err)
@@ -66,7 +67,9 @@ pub fn readable_members(bytes: &[u8]) -> Option<(Vec<ContainerMember<'_>>, Vec<E
         _ if bytes.starts_with(ARCHIVE) => archive(bytes, false, &mut members),
         _ if bytes.starts_with(THIN) => archive(bytes, true, &mut members),
         _ if bytes.starts_with(BUNDLE) => bundle(bytes, &mut members).map(drop),
-        _ if bytes.starts_with(COMPRESSED) => compressed(bytes, &mut members).map(drop),
+        _ if bytes.starts_with(COMPRESSED) => {
+            compressed(bytes, &mut Budget::new(bytes.len()), &mut members).map(drop)
+        }
         _ if bytes.starts_with(ELF) => {
             // Reading the object has the error about its sections.
             let errors = host(bytes, &mut members).ok()?;
@@ -151,7 +154,7 @@ fn bundle<'d>(bytes: &'d [u8], all: &mut Vec<ContainerMember<'d>>) -> Result<usi
     const WHAT: &str = "the table of the offload bundle";
     let mut from = Cursor::new("", bytes, false).at(BUNDLE.len() as u64, WHAT)?;
     let count = from.uint(8, WHAT)?;
-    let mut end = 0;
+    let (mut end, mut sum) = (0, 0);
     for _ in 0..count {
         let position = from.offset();
         let offset = from.uint(8, WHAT)?;
@@ -164,6 +167,10 @@ fn bundle<'d>(bytes: &'d [u8], all: &mut Vec<ContainerMember<'d>>) -> Result<usi
             .and_then(|(start, size)| bytes.get(start..start.checked_add(size)?));
         let data = data.ok_or_else(|| malformed(&from, position, "member exceeds the bundle"))?;
         end = end.max(offset as usize + data.len());
+        sum += data.len();
+        if sum > bytes.len() {
+            return Err(malformed(&from, position, "members overlap: together they exceed the bundle"));
+        }
         if !data.is_empty() {
             all.push(ContainerMember::new(text(name), Cow::Borrowed(data)));
         }
@@ -172,7 +179,7 @@ fn bundle<'d>(bytes: &'d [u8], all: &mut Vec<ContainerMember<'d>>) -> Result<usi
 }
 
 /// Reads the members of a compressed bundle. Returns its size in bytes.
-fn compressed(bytes: &[u8], all: &mut Vec<ContainerMember<'_>>) -> Result<usize> {
+fn compressed(bytes: &[u8], budget: &mut Budget, all: &mut Vec<ContainerMember<'_>>) -> Result<usize> {
     const WHAT: &str = "the header of the compressed offload bundle";
     let mut from = Cursor::new("", bytes, false).at(COMPRESSED.len() as u64, WHAT)?;
     let version = from.u16(WHAT)?;
@@ -191,7 +198,7 @@ fn compressed(bytes: &[u8], all: &mut Vec<ContainerMember<'_>>) -> Result<usize>
     let total = total.map_or(Some(bytes.len()), |total| usize::try_from(total).ok());
     let data = total.and_then(|total| bytes.get(from.offset() as usize..total));
     let data = data.ok_or_else(|| malformed(&from, 8, "compressed offload bundle exceeds the file"))?;
-    let expanded = compress::bundle(method, data, size)?;
+    let expanded = compress::bundle(method, data, size, budget)?;
     let mut members = Vec::new();
     let read = bundle(&expanded, &mut members);
     all.extend(members.into_iter().map(|member| ContainerMember {
@@ -205,12 +212,13 @@ fn compressed(bytes: &[u8], all: &mut Vec<ContainerMember<'_>>) -> Result<usize>
 /// Reads a host object's members. Returns the errors in its sections.
 fn host<'d>(bytes: &'d [u8], all: &mut Vec<ContainerMember<'d>>) -> Result<Vec<Error>> {
     let mut errors = Vec::new();
+    let budget = &mut Budget::new(bytes.len());
     // Only sections matter here, because the object's debug sections can be unreadable.
     for (name, data) in Object::raw_sections(bytes)? {
         let read = match &*name {
-            ".hip_fatbin" => bundles(data, true, all),
+            ".hip_fatbin" => bundles(data, true, budget, all),
             // Addresses of bundles, in a linked program.
-            ".hipFatBinSegment" => bundles(data, false, all),
+            ".hipFatBinSegment" => bundles(data, false, budget, all),
             ".llvm.offloading" => packages(data, all),
             ".nv_fatbin" | "__nv_relfatbin" => fat_binaries(data, all),
             _ => continue,
@@ -222,7 +230,12 @@ fn host<'d>(bytes: &'d [u8], all: &mut Vec<ContainerMember<'d>>) -> Result<Vec<E
 
 /// Reads consecutive bundles, each aligned to a page. `is_only` is set if the section contains nothing else but
 /// padding.
-fn bundles<'d>(data: &'d [u8], is_only: bool, all: &mut Vec<ContainerMember<'d>>) -> Result<()> {
+fn bundles<'d>(
+    data: &'d [u8],
+    is_only: bool,
+    budget: &mut Budget,
+    all: &mut Vec<ContainerMember<'d>>,
+) -> Result<()> {
     let mut position = 0;
     // The next bundle starts at the next occurrence of its first bytes.
     let is_first = |four: &[u8]| four == &BUNDLE[..4] || four == COMPRESSED;
@@ -234,7 +247,7 @@ fn bundles<'d>(data: &'d [u8], is_only: bool, all: &mut Vec<ContainerMember<'d>>
         position = start
             + match rest {
                 _ if rest.starts_with(BUNDLE) => bundle(rest, all)?,
-                _ if rest.starts_with(COMPRESSED) => compressed(rest, all)?,
+                _ if rest.starts_with(COMPRESSED) => compressed(rest, budget, all)?,
                 _ => 1,
             };
     }

@@ -98,7 +98,7 @@ impl<'o> Dwarf<'o> {
         let split = Sections::of_split(object);
         if main.debug_info.is_empty() && !split.debug_info.is_empty() {
             refuse_package(object)?;
-            return Self::from_sections(split, dialect, draft);
+            return Reader::new(split, dialect, draft).with_parts(object).read();
         }
         Reader::new(main, dialect, draft).with_parts(object).read()
     }
@@ -126,18 +126,17 @@ impl<'o> Dwarf<'o> {
             (Dialect::Llvm, 2..) => Self::read_on(object, threads),
             _ => Self::read_as(object, dialect, DraftCodes::NONE),
         };
-        let main = Sections::of(object);
-        match read {
-            Ok(dwarf) => Ok(dwarf),
-            Err(_) if !main.debug_info.is_empty() => {
-                let reader = Reader::new(main, dialect, DraftCodes::NONE).around_errors();
-                reader.with_parts(object).read()
-            }
-            Err(_) => {
-                refuse_package(object)?;
-                Reader::new(Sections::of_split(object), dialect, DraftCodes::NONE).around_errors().read()
-            }
+        if read.is_ok() {
+            return read;
         }
+        let (main, split) = (Sections::of(object), Sections::of_split(object));
+        let sections = if main.debug_info.is_empty() && !split.debug_info.is_empty() {
+            refuse_package(object)?;
+            split
+        } else {
+            main
+        };
+        Reader::new(sections, dialect, DraftCodes::NONE).around_errors().with_parts(object).read()
     }
 
     /// Returns the errors of the units and attributes that were left out, in file order; at most 4096. Only

@@ -19,7 +19,7 @@ use super::elf_header::{Header, SHT_GROUP, place_sections};
 use super::errors::MOST;
 use super::reloc::{self, Applied, Unapplied};
 use super::unreadable::UnreadableField;
-use crate::error::{At, Error, Result};
+use crate::error::{At, Count, Error, Result};
 use crate::target::{Gfx, Sm, Target, Wave};
 
 /// `EM_X86_64`.
@@ -250,7 +250,7 @@ impl<'d> Object<'d> {
     /// [`Malformed`](crate::error::ErrorKind::Malformed) or [`Truncated`](crate::error::ErrorKind::Truncated) where the
     /// file is not ELF or is damaged; [`Unsupported`](crate::error::ErrorKind::Unsupported) for other methods of compression,
     /// and for any compression without the feature; [`TooLarge`](crate::error::ErrorKind::TooLarge) if the compressed
-    /// sections together have more than 4 GiB.
+    /// sections expand to more than 128 times the file's size, and more than 64 MiB.
     pub fn read(bytes: &'d [u8]) -> Result<Self> {
         Self::read_placed(bytes, Placing::AsIs, None)
     }
@@ -293,7 +293,7 @@ impl<'d> Object<'d> {
             }
         }
         // Sections with the same name are concatenated in the first of them.
-        let merged = if header.is_relocatable { merged(&sections) } else { Vec::new() };
+        let merged = if header.is_relocatable { merged(&sections, bytes.len())? } else { Vec::new() };
         for section in &mut sections {
             section.address = section.address.wrapping_add(section.moved);
         }
@@ -704,7 +704,11 @@ fn groups<'d>(
     keys
 }
 
-fn merged(sections: &[ElfSection<'_>]) -> Vec<Merged> {
+/// Returns the debug sections that are concatenated.
+///
+/// # Errors
+/// Sections that share bytes of the file: their concatenation could be larger than the file by any factor.
+fn merged(sections: &[ElfSection<'_>], file_bytes: usize) -> Result<Vec<Merged>> {
     let mut firsts: BTreeMap<&str, (usize, u64)> = BTreeMap::new();
     let mut keys = Vec::new();
     for (section, one) in sections.iter().enumerate().filter(|(_, one)| one.is_debug()) {
@@ -714,7 +718,15 @@ fn merged(sections: &[ElfSection<'_>]) -> Vec<Merged> {
         }
         *size += one.data.len() as u64;
     }
-    keys
+    let stored = sections.iter().filter(|section| section.is_debug());
+    let stored = stored.fold(0u64, |sum, section| sum.saturating_add(section.stored));
+    if !keys.is_empty() && stored > file_bytes as u64 {
+        let (stored, file) = (Count(stored, "byte"), Count(file_bytes as u64, "byte"));
+        let text =
+            format!("debug sections overlap: together they have {stored:#x}, and the file has {file:#x}");
+        return Err(Error::malformed(text));
+    }
+    Ok(keys)
 }
 
 /// Returns the fields whose relocations cannot be applied, sorted by section and offset.

@@ -350,15 +350,25 @@ impl<'r, 'o> Entry<'r, 'o> {
     /// `DW_AT_ranges`. A range can be empty or reversed in the file. DWARF 5 section 2.17.
     ///
     /// # Errors
-    /// The errors that [`List`](super::List) returns.
+    /// The errors that [`List`](super::List) returns, and the error of an attribute that cannot be read.
     pub fn ranges(self) -> Result<Vec<Range<u64>>> {
-        if let Some(ResolvedValue::RngList(offset)) = self.attr(dw::DW_AT_ranges) {
-            let list = self.dwarf.ranges(self.unit(), offset)?;
-            return list.map(|entry| entry.map(|entry| entry.start..entry.end)).collect();
+        let unreadable = |name| self.problem(name).map_or(Ok(Vec::new()), Err);
+        match self.attr(dw::DW_AT_ranges) {
+            Some(ResolvedValue::RngList(offset)) => {
+                let list = self.dwarf.ranges(self.unit(), offset)?;
+                return list.map(|entry| entry.map(|entry| entry.start..entry.end)).collect();
+            }
+            Some(ResolvedValue::Unreadable) => return unreadable(dw::DW_AT_ranges),
+            _ => {}
         }
-        let Some(low) = self.low_pc() else { return Ok(Vec::new()) };
+        let low = match self.attr(dw::DW_AT_low_pc) {
+            Some(ResolvedValue::Address(low)) => low,
+            Some(ResolvedValue::Unreadable) => return unreadable(dw::DW_AT_low_pc),
+            _ => return Ok(Vec::new()),
+        };
         let high = match self.attr(dw::DW_AT_high_pc) {
             Some(ResolvedValue::Address(high)) => high,
+            Some(ResolvedValue::Unreadable) => return unreadable(dw::DW_AT_high_pc),
             Some(size) => match size.unsigned() {
                 Some(size) => low.wrapping_add(size),
                 None => return Ok(Vec::new()),

@@ -357,6 +357,7 @@ impl<'o> Addressed<'o> {
         address: &impl Fn(u64) -> Result<u64>,
         then: impl FnOnce(ListEntry<'o>),
     ) -> Result<()> {
+        crate::work::step();
         let Self { raw, base } = self;
         let section = raw.format.section();
         let mask = max_address(raw.address_bytes);

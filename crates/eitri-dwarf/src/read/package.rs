@@ -26,12 +26,12 @@ impl<'o> Package<'o> {
         // Otherwise a unit with many rows would be read for each row.
         let parts = (1..=index.unit_count()).filter_map(|row| index.sections(row).ok()).flatten();
         let parts = parts.filter(|part| part.section == IndexSectionId::DebugInfo);
-        let info = parts.map(|part| u64::from(part.size)).sum::<u64>();
+        let info = parts.map(|part| u64::from(part.size)).fold(0, u64::saturating_add);
         let bytes = sections.debug_info.len();
         if info > bytes as u64 {
             return Err(malformed(&format!(
-                "the parts of .debug_info.dwo do not overlap: {info:#x} of {:#x}",
-                Count(bytes, "byte")
+                "the parts of .debug_info.dwo overlap: together they have {:#x}, and the section has {bytes:#x}",
+                Count(info, "byte")
             )));
         }
         Ok(Some(Self { sections, index }))
@@ -79,7 +79,7 @@ impl<'o> Package<'o> {
             let bytes = start.checked_add(size).and_then(|end| whole.get(start..end));
             *to = bytes.ok_or_else(|| {
                 malformed(&format!(
-                    "the part of unit {id:#x} is within its section: {:#x} at {start:#x} of {:#x}",
+                    "the part of unit {id:#x} exceeds its section: {:#x} at {start:#x}, and the section has {:#x}",
                     Count(size, "byte"),
                     whole.len()
                 ))

@@ -91,7 +91,7 @@ pub(super) fn object<'d>(bytes: &'d [u8], placing: Placing<'_>) -> Result<Object
         for reference in &read.references {
             let address = names
                 .get(reference.name)
-                .map_err(|problem| crate::ptx::error_at(text.text, reference.name_offset, problem))?;
+                .map_err(|problem| crate::ptx::error_at(text.text, reference.name_offset, &problem))?;
             let value = address.wrapping_add(reference.addend);
             let start = reference.offset as usize;
             let bytes = usize::from(reference.bytes);
@@ -177,11 +177,11 @@ impl Names {
         self.addresses.insert(name.to_owned(), Some(start));
     }
 
-    fn get(&self, name: &str) -> Result<u64, &'static str> {
+    fn get(&self, name: &str) -> Result<u64, String> {
         match self.addresses.get(name) {
             Some(Some(address)) => Ok(*address),
-            Some(None) => Err("a name in a section has one meaning"),
-            None => Err("a name in a section is a function, a label, a variable or a section"),
+            Some(None) => Err(format!("`{name}` in a section has several meanings")),
+            None => Err(format!("`{name}` in a section is not a function, label, variable or section")),
         }
     }
 }
@@ -211,10 +211,10 @@ impl Lines<'_> {
         // Shortest instruction, is_stmt, line_base, line_range, opcode_base, operands of the opcodes.
         out.extend_from_slice(&[1, 1, 0xfb, 14, 10, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0]);
         let last = self.files.keys().next_back().copied().unwrap_or(0);
-        if last > MOST_FILES || self.files.contains_key(&0) {
-            return Err(Error::malformed(format!(
-                "a file of PTX has a number from 1 to {MOST_FILES}: {last}"
-            )));
+        let wrong = self.files.keys().find(|number| !(1..=MOST_FILES).contains(*number));
+        if let Some(number) = wrong {
+            let text = format!("file number {number} is out of range; expected 1 to {MOST_FILES}");
+            return Err(Error::malformed(text));
         }
         for number in 1..=last {
             // An empty name would end the table.

@@ -379,9 +379,10 @@ pub(super) fn apply(
     applied
 }
 
-/// Returns the length in bytes of the ULEB128 number at the start; `None` if it does not end.
+/// Returns the length in bytes of the ULEB128 number at the start; `None` if it does not end. Assemblers pad numbers of
+/// 64 bits to 10 bytes at most.
 fn uleb_bytes(data: &[u8]) -> Option<usize> {
-    Some(data.iter().position(|byte| byte & 0x80 == 0)? + 1)
+    Some(data.iter().take(16).position(|byte| byte & 0x80 == 0)? + 1)
 }
 
 /// The ULEB128 number, modulo 2⁶⁴.

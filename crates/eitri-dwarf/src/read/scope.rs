@@ -45,7 +45,7 @@ pub fn variable_at<'d, 'o>(files: &[&'d Dwarf<'o>], name: &str, pc: Option<u64>)
 /// locations can be equal.
 ///
 /// # Errors
-/// [`ErrorKind::UnknownName`] if there is none; and The errors that [`Entry::ranges`] returns.
+/// [`ErrorKind::UnknownName`] if there is none; and the errors that [`Entry::ranges`] returns.
 pub fn variables_at<'d, 'o>(
     files: &[&'d Dwarf<'o>],
     name: &str,
@@ -136,7 +136,8 @@ pub fn address_in(files: &[&Dwarf<'_>], function: &str, offset: u64) -> Result<u
             let ranges = live_ranges(entry)?;
             let is_code = |address: &u64| ranges.iter().any(|range| range.contains(address));
             address.filter(is_code).ok_or_else(|| {
-                let bytes: u64 = ranges.iter().map(|range| range.end.saturating_sub(range.start)).sum();
+                let bytes = ranges.iter().map(|range| range.end.saturating_sub(range.start));
+                let bytes = bytes.fold(0, u64::saturating_add);
                 let text = format!(
                     "offset {offset:#x} is outside `{function}`, which has {bytes:#x}",
                     bytes = Count(bytes, "byte")

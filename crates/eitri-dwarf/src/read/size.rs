@@ -3,6 +3,7 @@
 use gimli::constants as dw;
 
 use super::entry::Entry;
+use super::value::ResolvedValue;
 
 /// Maximum length of a type chain, because types that contain themselves have no end.
 const MOST_STEPS: usize = 32;
@@ -54,25 +55,46 @@ impl Entry<'_, '_> {
                     (_, true) => ty.number(dw::DW_AT_byte_stride)?.checked_mul(8)?,
                     _ => ty.ty()?.size_bits_in(steps.checked_sub(1)?)?,
                 };
-                let mut dimensions =
-                    ty.children().filter(|child| child.tag() == dw::DW_TAG_subrange_type).peekable();
+                let is_dimension = |child: &Self| {
+                    matches!(child.tag(), dw::DW_TAG_subrange_type | dw::DW_TAG_enumeration_type)
+                };
+                let mut dimensions = ty.children().filter(is_dimension).peekable();
                 dimensions.peek()?;
-                dimensions.try_fold(element, |bits, one| bits.checked_mul(one.count()?))
+                dimensions.try_fold(element, |bits, dimension| bits.checked_mul(dimension.count()?))
             }
             _ => None,
         }
     }
 
-    /// Returns the number of elements in an array dimension. A missing lower bound is taken as 0 if the number depends
-    /// on it.
+    /// Returns the number of elements in an array dimension: a subrange, or an enumeration, whose enumerators are the
+    /// indices. DWARF 5 sections 5.5 and 5.13.
     fn count(self) -> Option<u64> {
+        if self.tag() == dw::DW_TAG_enumeration_type {
+            return u64::try_from(self.children().count()).ok();
+        }
         if let Some(count) = self.number(dw::DW_AT_count) {
             return Some(count);
         }
-        let lower = match self.attr(dw::DW_AT_lower_bound) {
-            Some(lower) => lower.unsigned()?,
-            None => 0,
+        let bound = |value: ResolvedValue<'_>| match value {
+            ResolvedValue::Signed(value) => Some(i128::from(value)),
+            value => value.unsigned().map(i128::from),
         };
-        self.number(dw::DW_AT_upper_bound)?.checked_sub(lower)?.checked_add(1)
+        let lower = match self.attr(dw::DW_AT_lower_bound) {
+            Some(lower) => bound(lower)?,
+            None => default_lower_bound(self.unit().language),
+        };
+        u64::try_from(bound(self.attr(dw::DW_AT_upper_bound)?)? - lower + 1).ok()
+    }
+}
+
+/// Returns an array's lower bound if the entry has none: DWARF 5 table 7.17, and the committee's list of languages that
+/// were registered later, which begin at 0 except for Fortran and Ada.
+fn default_lower_bound(language: Option<u64>) -> i128 {
+    const FORTRAN_18: u16 = 0x2d;
+    const ADA_2012: u16 = 0x2f;
+    let code = language.and_then(|language| u16::try_from(language).ok()).unwrap_or(0);
+    match dw::DwLang(code).default_lower_bound() {
+        Some(bound) => bound as i128,
+        None => i128::from((FORTRAN_18..=ADA_2012).contains(&code)),
     }
 }

@@ -178,7 +178,8 @@ impl<'m, 'o> Reader<'m, 'o> {
         let sections = self.dwarf.sections;
         let mut rest = bytes;
         // Zero bytes at the end are the padding of a linker.
-        while !rest.is_empty() && !rest.iter().all(|byte| *byte == 0) {
+        let padding = bytes.iter().rev().take_while(|byte| **byte == 0).count();
+        while rest.len() > padding {
             let start = first + (bytes.len() - rest.len()) as u64;
             let mut from = sections.cursor(name, bytes).at(start - first, WHAT)?;
             let length = from.initial_length(WHAT).map(|(length, _)| length);
@@ -200,8 +201,13 @@ impl<'m, 'o> Reader<'m, 'o> {
                 errors.add::<()>(error);
             }
             // The next unit begins where this unit's length says, whatever the unit contains.
+            let is_empty = length == Ok(0);
             let Ok(_) = length.and_then(|length| from.take(length, WHAT)) else { return Ok(()) };
             rest = from.rest();
+            // Zeros between units are a single error.
+            while let Some(zeros) = rest.strip_prefix(&[0; 4]).filter(|_| is_empty) {
+                rest = zeros;
+            }
         }
         Ok(())
     }
@@ -556,5 +562,5 @@ fn broken(error: gimli::Error, item: &str, section: &str, offset: u64) -> Error 
         }
         _ => ErrorKind::Malformed(format!("{item}: {error}")),
     };
-    Error::new(kind).in_section(section).at_offset(offset).caused_by(error)
+    Error::new(kind).in_section(section).at_offset(offset)
 }

@@ -156,13 +156,13 @@ impl Run<'_, '_> {
             return Err(pointer_misused());
         }
         if !mask.ty().is_integral() {
-            return Err(ill_formed(format!("a mask has an integral type: {mask}")));
+            return Err(ill_formed(format!("mask {mask} does not have an integral type")));
         }
         let ones = self.pop_location()?;
         let zeros = self.pop_location()?;
         if bits == 0 || count == 0 || mask.ty().size() < count {
             return Err(ill_formed(format!(
-                "a mask has a bit for each part, and each part has bits: a mask of {}, {count} of {bits}",
+                "mask of {} selects {count} of {bits}; expected a bit for each part, and at least one part with bits",
                 Count(mask.ty().size(), "bit"),
                 count = Count(count, "part"),
                 bits = Count(bits, "bit")

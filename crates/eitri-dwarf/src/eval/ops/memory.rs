@@ -66,8 +66,7 @@ impl Run<'_, '_> {
                 Ok(())
             }
             Some(pointer) => Err(error(format!(
-                "an implicit pointer is an address in its own space: a pointer into space {} used in space \
-                    {space:#x}",
+                "implicit pointer into space {} is used as an address in space {space:#x}",
                 pointer.space.0
             ))),
             None => {

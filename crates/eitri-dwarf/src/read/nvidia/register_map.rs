@@ -176,6 +176,15 @@ impl<'o> MappedFunction<'o> {
         &self.homes
     }
 
+    /// Returns the homes of all words of a PTX register, by word, and in section order for each word.
+    pub fn homes_of_words(&self, register: &[u8]) -> impl Iterator<Item = &RegisterHome<'o>> {
+        let home = |index: u32| &self.homes[index as usize];
+        let start = self.by_word.partition_point(|&index| &*home(index).register < register);
+        let rest = &self.by_word[start..];
+        let count = rest.partition_point(|&index| &*home(index).register == register);
+        rest[..count].iter().map(move |&index| home(index))
+    }
+
     /// Returns the homes of a PTX register's word, in section order. A search takes time logarithmic in the number of
     /// all homes.
     pub fn homes_of(&self, register: &[u8], word: u32) -> impl Iterator<Item = &RegisterHome<'o>> {
