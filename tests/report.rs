@@ -29,7 +29,7 @@ fn page(name: &str) -> String {
 }
 
 /// Asks the browser about a page; `None` without a browser. The page has no message and sends no request.
-fn asked(page: &str, hash: &str, question: &str) -> Option<Value> {
+pub fn asked(page: &str, hash: &str, question: &str) -> Option<Value> {
     CHROMIUM.run(&["--version"])?;
     let folder = Folder::new();
     let file = folder.file("page.html", page);

@@ -17,10 +17,11 @@ use eitri::stats::{self, stats};
 use eitri::target::{SpaceId, Target};
 use eitri_dwarf::work::steps;
 
-/// Runs with eight times the size must take about eight times the steps; quadratic work takes 64 times.
+/// Runs with eight times the size must take about eight times the steps, at most 2.2 times for each doubling; quadratic
+/// work takes 64 times.
 fn grows_as_the_number(few: u64, run: impl Fn(u64)) {
     let (few, many) = (steps(|| run(few)), steps(|| run(8 * few)));
-    assert!(few > 0 && many < 16 * few, "{few} steps, and {many} for eight times as many");
+    assert!(few > 0 && many < 11 * few, "{few} steps, and {many} for eight times as many");
 }
 
 fn check(described: &(Module, ObjectCode)) {
@@ -287,6 +288,16 @@ fn shared_list(count: u64) -> Vec<u8> {
     )
 }
 
+/// Returns a line program of DWARF 4: `instructions` from 0x10000 on, and the end of the sequence.
+fn line_program(instructions: Vec<u8>) -> Vec<u8> {
+    // Instructions of 1 byte, rows that are statements, special opcodes from 13 on; no folders, the file `a.c`.
+    let header = [&[1, 1, 1, 0xfb, 14, 13][..], &[0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1], b"\0a.c\0\0\0\0\0"];
+    // DW_LNE_set_address; DW_LNE_end_sequence.
+    let start = [&[0, 9, 2][..], &0x10000u64.to_le_bytes()].concat();
+    let program = [&[4, 0][..], &with_length(&header.concat()), &start, &instructions, &[0, 1, 1]].concat();
+    with_length(&program)
+}
+
 /// Units with one line program of as many rows.
 fn shared_lines(count: u64) -> Vec<u8> {
     // DW_TAG_compile_unit with a DW_FORM_string and, as DW_FORM_sec_offset, DW_AT_stmt_list.
@@ -305,16 +316,156 @@ fn shared_lines(count: u64) -> Vec<u8> {
         }));
         info.extend(unit);
     }
-    // Instructions of 1 byte, rows that are statements, special opcodes from 13 on; no folders, the file `a.c`.
-    let header = [&[1, 1, 1, 0xfb, 14, 13][..], &[0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1], b"\0a.c\0\0\0\0\0"];
-    let mut program = [&[4, 0][..], &with_length(&header.concat())].concat();
-    // DW_LNE_set_address, then DW_LNS_copy and DW_LNS_advance_pc by 1 for each row; DW_LNE_end_sequence.
-    program.extend([&[0, 9, 2][..], &0x10000u64.to_le_bytes()].concat());
-    (0..count).for_each(|_| program.extend([1, 2, 1]));
-    program.extend([0, 1, 1]);
-    let lines = with_length(&program);
+    // DW_LNS_copy and DW_LNS_advance_pc by 1 for each row.
+    let lines = line_program((0..count).flat_map(|_| [1, 2, 1]).collect());
     let sections = [(".debug_abbrev", abbreviations), (".debug_info", info), (".debug_line", lines)];
     object(count, &sections, relocations)
+}
+
+/// Entries that reference the same range list.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Sharing {
+    Functions,
+    Calls,
+    Blocks,
+    /// Functions, each in a unit.
+    Units,
+}
+
+/// Entries that reference the same range list, of as many ranges as entries, each with a variable that has a location
+/// there; the line program has a row for each range.
+fn shared_ranges(count: u64, sharing: Sharing) -> Vec<u8> {
+    // DW_TAG_compile_unit with DW_AT_low_pc, DW_AT_high_pc as DW_FORM_data8, and DW_AT_stmt_list; DW_TAG_subprogram,
+    // DW_TAG_inlined_subroutine and DW_TAG_lexical_block with DW_AT_name as DW_FORM_string and DW_AT_ranges as
+    // DW_FORM_sec_offset; DW_TAG_variable with DW_AT_name and DW_AT_location as DW_FORM_exprloc.
+    let ranged = |code: u8, tag: u8| [code, tag, 1, 3, 8, 0x55, 0x17, 0, 0];
+    let abbreviations = [
+        &[1, 0x11, 1, 0x11, 1, 0x12, 7, 0x10, 0x17, 0, 0][..],
+        &ranged(2, 0x2e),
+        &ranged(3, 0x1d),
+        &ranged(4, 0x0b),
+        &[5, 0x34, 0, 3, 8, 2, 0x18, 0, 0, 0],
+    ];
+    let unit = |entries: &[u8]| {
+        let root =
+            [&[4, 0, 0, 0, 0, 0, 8, 1][..], &0x10000u64.to_le_bytes(), &(2 * count).to_le_bytes(), &[0; 4]];
+        with_length(&[&root.concat(), entries, &[0]].concat())
+    };
+    let variable = |number: u64| [&[5][..], format!("x{number}\0").as_bytes(), &[1, 0x50]].concat();
+    let entry = |code: u8, number: u64| {
+        let name = format!("f{number}\0");
+        [&[code][..], name.as_bytes(), &[0; 4], &variable(number), &[0]].concat()
+    };
+    let all = |code: u8| (0..count).flat_map(|number| entry(code, number)).collect::<Vec<_>>();
+    let within = |entries: &[u8]| unit(&[&[2, b'f', 0][..], &[0; 4], entries, &[0]].concat());
+    let units: Vec<Vec<u8>> = match sharing {
+        Sharing::Functions => vec![unit(&all(2))],
+        Sharing::Calls => vec![within(&all(3))],
+        Sharing::Blocks => vec![within(&all(4))],
+        Sharing::Units => (0..count).map(|number| unit(&entry(2, number))).collect(),
+    };
+    // Offsets from the unit's start.
+    let ranges =
+        (0..count).flat_map(|number| [(2 * number).to_le_bytes(), (2 * number + 1).to_le_bytes()].concat());
+    let ranges: Vec<u8> = ranges.chain([0; 16]).collect();
+    let mut relocations = Vec::new();
+    let mut info = Vec::new();
+    for unit in units {
+        relocations.extend([(6, ".debug_abbrev"), (28, ".debug_line")].map(|(offset, section)| Relocation {
+            offset: (info.len() + offset) as u64,
+            bytes: 4,
+            target: RelocationTarget::Section(section),
+            addend: 0,
+        }));
+        info.extend(unit);
+    }
+    let lines = line_program((0..count).flat_map(|_| [1, 2, 2, 3, 1]).collect());
+    let sections = [
+        (".debug_abbrev", abbreviations.concat()),
+        (".debug_info", info),
+        (".debug_ranges", ranges),
+        (".debug_line", lines),
+    ];
+    object(2 * count, &sections, relocations)
+}
+
+/// A function whose code is as many ranges as its variable has location entries.
+fn many_ranges(count: u64) -> Vec<u8> {
+    let abbreviations = [
+        &[1, 0x11, 1, 0x11, 1, 0x12, 7, 0, 0][..],
+        &[2, 0x2e, 1, 3, 8, 0x55, 0x17, 0, 0],
+        &[3, 0x34, 0, 3, 8, 2, 0x17, 0, 0, 0],
+    ];
+    let root = [0x10000u64.to_le_bytes(), (2 * count).to_le_bytes()].concat();
+    let entries = [&[2, b'f', 0, 0, 0, 0, 0][..], &[3, b'x', 0, 0, 0, 0, 0], &[0, 0]].concat();
+    let info = with_length(&[&[4, 0, 0, 0, 0, 0, 8, 1][..], &root, &entries].concat());
+    let pcs = |number: u64| [(2 * number).to_le_bytes(), (2 * number + 1).to_le_bytes()].concat();
+    let ranges: Vec<u8> = (0..count).flat_map(pcs).chain([0; 16]).collect();
+    // DW_OP_reg0 to DW_OP_reg15.
+    let entry = |number: u64| [&pcs(number)[..], &[1, 0, 0x50 + (number % 16) as u8]].concat();
+    let list: Vec<u8> = (0..count).flat_map(entry).chain([0; 16]).collect();
+    let sections = [
+        (".debug_abbrev", abbreviations.concat()),
+        (".debug_info", info),
+        (".debug_ranges", ranges),
+        (".debug_loc", list),
+    ];
+    object(2 * count, &sections, Vec::new())
+}
+
+/// Range lists that entries share are read once, for a function of many ranges the work is linear as well.
+#[test]
+fn range_lists_that_entries_share() {
+    for sharing in [Sharing::Functions, Sharing::Calls, Sharing::Blocks, Sharing::Units] {
+        grows_as_the_number(40, |count| {
+            let object = shared_ranges(count, sharing);
+            let lint = lint(&object, &lint::LintOptions::default()).unwrap();
+            assert!(lint.unreadable.is_empty(), "{lint:?}");
+        });
+        grows_as_the_number(40, |count| {
+            let found = stats(&shared_ranges(count, sharing), &stats::StatsOptions::default()).unwrap();
+            let located: u64 = found.functions.iter().map(|function| function.coverage.located).sum();
+            assert_eq!(located, count * count, "{sharing:?}");
+        });
+        grows_as_the_number(40, |count| {
+            let object = shared_ranges(count, sharing);
+            let page = report(&object, &report::ReportOptions::default()).unwrap();
+            assert!(page.len() as u64 > count);
+        });
+        grows_as_the_number(40, |count| {
+            let object = shared_ranges(count, sharing);
+            let lines = stats::variable_lines(stats::Build::new(&object), None, false).unwrap();
+            assert_eq!(lines.len() as u64, count, "{sharing:?}");
+        });
+    }
+    grows_as_the_number(40, |count| {
+        let object = many_ranges(count);
+        let found = stats(&object, &stats::StatsOptions::default()).unwrap();
+        assert_eq!(found.functions[0].coverage.located, count);
+        lint(&object, &lint::LintOptions::default()).unwrap();
+        report(&object, &report::ReportOptions::default()).unwrap();
+    });
+}
+
+/// The dump of an object in which entries share a range list has the list once.
+#[test]
+fn range_lists_of_a_dump() {
+    for sharing in [Sharing::Functions, Sharing::Calls, Sharing::Blocks, Sharing::Units] {
+        let bytes = |count: u64| eitri::dump::print(&shared_ranges(count, sharing), None).unwrap().len();
+        let (few, many) = (bytes(100), bytes(800));
+        assert!(many < 11 * few, "{sharing:?}: {few} bytes, and {many} for eight times as many");
+    }
+}
+
+/// Units that share a line program: statistics count its rows once.
+#[test]
+fn line_programs_of_statistics() {
+    grows_as_the_number(40, |count| {
+        let object = shared_lines(count);
+        let found = stats(&object, &stats::StatsOptions::default()).unwrap();
+        assert_eq!(found.lines.rows, count);
+        report(&object, &report::ReportOptions::default()).unwrap();
+    });
 }
 
 /// Variables that reference the same location list: its entries are read once.

@@ -21,10 +21,11 @@ pub const ROOMS: &[(&str, &str)] = &[
     ("eval::wave", "error eval op target work"),
     ("dump", "cfi error eval op read target"),
     // Judging what others wrote.
+    ("ranges", "error read work"),
     ("walk", "error read work"),
-    ("lint", "error eval op read tags target walk work"),
-    ("stats", "error lint op read walk work"),
-    ("report", "dump error eval lint op read stats tags target walk work"),
+    ("lint", "error eval op ranges read tags target walk work"),
+    ("stats", "error lint op ranges read walk work"),
+    ("report", "dump error eval lint op ranges read stats tags target walk work"),
     // Describing and writing.
     ("model", "error op::Expr op::Reg target work"),
     ("build", "dominators error model op target work"),

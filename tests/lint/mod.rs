@@ -14,6 +14,7 @@ mod clean;
 mod compiled;
 mod contexts;
 mod counts;
+mod hand;
 mod kinds;
 mod made;
 mod mutations;

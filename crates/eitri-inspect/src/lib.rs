@@ -13,6 +13,7 @@
 #![cfg_attr(not(feature = "report"), allow(dead_code, unused_imports))]
 
 pub mod lint;
+mod ranges;
 #[cfg(feature = "report")]
 pub mod report;
 #[cfg(feature = "stats")]

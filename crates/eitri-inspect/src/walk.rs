@@ -9,7 +9,8 @@
 //! Location lists are read into memory that the visitor reuses. Optimized code has many variables that reference the
 //! same long list: [`Scopes::list_key`] identifies the list in its scope, so that visitors examine it once.
 
-use gimli::DwAt;
+use gimli::{DwAt, constants as dw};
+use hashbrown::HashMap;
 
 use eitri_dwarf::error::Result;
 use eitri_dwarf::read::{Dwarf, Entry, ListEntry, ListKind, ResolvedValue, Unit};
@@ -17,11 +18,32 @@ use eitri_dwarf::read::{Dwarf, Entry, ListEntry, ListKind, ResolvedValue, Unit};
 /// `DW_AT_LLVM_lane_pc` numbers: LLVM's registry specifies the first, AMD's documents the second.
 pub(crate) const LANE_PC: [DwAt; 2] = [DwAt(0x3e12), DwAt(0x3e0b)];
 
-/// Entry count from which on visitors remember a location list.
-pub(crate) const LONG_LIST: usize = 16;
-
 /// A location list's offset, and the index of the innermost entry around the variable.
 pub(crate) type ListKey = (u64, usize);
+
+/// Units that share a line program: the first unit stands for all of them where rows are counted or diagnosed. It is a
+/// type unit only if all are, because a type unit has no code.
+#[derive(Debug, Default)]
+pub(crate) struct LinePrograms(HashMap<u64, u64>);
+
+impl LinePrograms {
+    pub(crate) fn new(dwarf: &Dwarf<'_>) -> Self {
+        let mut first = HashMap::new();
+        let (types, others): (Vec<_>, Vec<_>) =
+            dwarf.units().iter().partition(|unit| unit.signature.is_some());
+        for unit in others.into_iter().chain(types) {
+            if let Some(program) = unit.stmt_list {
+                first.entry(program).or_insert(unit.offset);
+            }
+        }
+        Self(first)
+    }
+
+    /// Whether a unit is the first unit with its line program.
+    pub(crate) fn has_first(&self, unit: &Unit<'_>) -> bool {
+        unit.stmt_list.is_some_and(|program| self.0.get(&program) == Some(&unit.offset))
+    }
+}
 
 /// Visits a unit's entries.
 pub(crate) trait Visit<'r, 'o: 'r> {
@@ -188,7 +210,8 @@ pub(crate) fn position(
     list: &[ListEntry<'_>],
     location: &ListEntry<'_>,
 ) -> (&'static str, u64) {
-    if location.is_default() && list.len() == 1 {
+    let is_single = location.is_default() && list.len() == 1;
+    if is_single && !matches!(variable.attr(dw::DW_AT_location), Some(ResolvedValue::LocList(_))) {
         variable.dwarf().place(location.offset)
     } else {
         (list_section(variable.dwarf(), variable.unit()), location.offset)

@@ -5,10 +5,11 @@ use std::ops::{Deref, Range};
 use std::sync::OnceLock;
 
 use gimli::constants as dw;
-use hashbrown::HashMap;
 
 use super::function_code::FunctionCode;
 use super::kernels::{self, Kernel};
+use crate::ranges::{CodeRanges, RangeLists};
+use crate::walk::LinePrograms;
 use eitri_dwarf::error::Result;
 use eitri_dwarf::eval::DebugInfo;
 use eitri_dwarf::op::Reg;
@@ -60,12 +61,11 @@ pub(crate) struct File<'r, 'o> {
     facts: &'r Facts<'r, 'o>,
     pub(super) dwarf: &'r Dwarf<'r>,
     pub(super) info: DebugInfo<'r, 'r>,
-    /// Code ranges from all functions, sorted by start.
+    /// Code ranges from all functions, sorted and joined.
     extents: OnceLock<Vec<Range<u64>>>,
     /// Start addresses and entries of all functions, sorted.
     starts: OnceLock<Vec<(u64, u64)>>,
-    /// First unit with each line program, by the program's offset.
-    lines: OnceLock<HashMap<u64, u64>>,
+    lines: OnceLock<LinePrograms>,
 }
 
 impl<'r, 'o> Deref for File<'r, 'o> {
@@ -80,18 +80,16 @@ impl<'r, 'o> Deref for File<'r, 'o> {
 #[derive(Debug)]
 pub(super) struct Function<'r, 'o> {
     pub(super) entry: Entry<'r, 'o>,
-    pub(super) ranges: Vec<Range<u64>>,
+    pub(super) ranges: CodeRanges,
     /// Whether its code is in the file: a linker moves discarded functions to 0 or 1.
     pub(super) is_live: bool,
     code: OnceCell<FunctionCode<'r>>,
 }
 
 impl<'r, 'o> Function<'r, 'o> {
-    pub(super) fn new(file: &File<'_, '_>, entry: Entry<'r, 'o>) -> Result<Option<Self>> {
-        let ranges = entry.ranges()?;
-        let Some(first) = ranges.first() else { return Ok(None) };
-        let is_live = file.is_code(first.start);
-        Ok(Some(Self { entry, ranges, is_live, code: OnceCell::new() }))
+    pub(super) fn new(file: &File<'_, '_>, entry: Entry<'r, 'o>, ranges: &CodeRanges) -> Option<Self> {
+        let is_live = file.is_code(ranges.first()?.start);
+        Some(Self { entry, ranges: ranges.clone(), is_live, code: OnceCell::new() })
     }
 
     pub(super) fn start(&self) -> u64 {
@@ -131,7 +129,8 @@ impl<'r, 'o> Facts<'r, 'o> {
         };
         let has_frames_elsewhere = object.sections().iter().any(is_elsewhere);
         let code = object.code();
-        let has_code = !code.is_empty();
+        // Objects for link-time optimization have an empty code section.
+        let has_code = code.iter().any(|section| !section.is_empty());
         let read_target_facts = || -> Result<_> {
             let set = object.gfx().and_then(|gfx| InstructionSet::of(gfx, wave));
             let kernels = if architecture == Architecture::Amd { kernels::read(object) } else { Vec::new() };
@@ -269,25 +268,18 @@ impl<'r, 'o> File<'r, 'o> {
 
     /// Whether a unit is the first one with its line program.
     pub(super) fn has_own_lines(&self, unit: &Unit<'_>) -> bool {
-        let first = self.lines.get_or_init(|| {
-            let mut first = HashMap::new();
-            for unit in self.dwarf.units() {
-                if let Some(program) = unit.stmt_list {
-                    first.entry(program).or_insert(unit.offset);
-                }
-            }
-            first
-        });
-        unit.stmt_list.is_some_and(|program| first.get(&program) == Some(&unit.offset))
+        self.lines.get_or_init(|| LinePrograms::new(self.dwarf)).has_first(unit)
     }
 
     /// Returns the first function entry whose code begins at an address, as an offset.
     pub(super) fn first_entry(&self, start: u64) -> Option<u64> {
         let starts = self.starts.get_or_init(|| {
             let functions = self.dwarf.entries().filter(|entry| entry.tag() == dw::DW_TAG_subprogram);
+            let mut lists = RangeLists::default();
             // The walk over the functions reports what cannot be read.
             let with_code = |entry: Entry<'_, '_>| {
-                let first = entry.ranges().ok()?.into_iter().next()?;
+                let ranges = lists.ranges(entry).ok()?;
+                let first = ranges.first()?;
                 (first.start < first.end).then_some((first.start, entry.offset()))
             };
             let mut starts: Vec<_> = functions.filter_map(with_code).collect();
@@ -303,12 +295,22 @@ impl<'r, 'o> File<'r, 'o> {
         let extents = self.extents.get_or_init(|| {
             let functions = self.dwarf.entries().filter(|entry| entry.tag() == dw::DW_TAG_subprogram);
             // The walk over the functions reports what cannot be read.
-            let ranges = functions.filter_map(|entry| entry.ranges().ok()).flatten();
-            let mut extents: Vec<_> = ranges.filter(|range| range.start < range.end).collect();
+            let mut lists = RangeLists::default();
+            let mut extents = Vec::new();
+            for ranges in functions.filter_map(|entry| lists.unseen(entry).ok().flatten()) {
+                extents.extend(ranges.iter().filter(|range| range.start < range.end).cloned());
+            }
             extents.sort_unstable_by_key(|range| range.start);
+            extents.dedup_by(|next, last| {
+                let is_joined = next.start <= last.end;
+                if is_joined {
+                    last.end = last.end.max(next.end);
+                }
+                is_joined
+            });
             extents
         });
         let count = extents.partition_point(|range| range.start <= pc);
-        extents[..count].iter().rev().take(64).any(|range| range.contains(&pc))
+        extents[..count].last().is_some_and(|range| range.contains(&pc))
     }
 }

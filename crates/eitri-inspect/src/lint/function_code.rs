@@ -2,9 +2,10 @@
 //! `exec`.
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::ops::Range;
+use std::rc::Rc;
 
 use eitri_dwarf::target::code::{
     DecodedInstruction, EXEC, Flow, InstructionSet, RegisterKind, SourceOperand, VCC,
@@ -42,6 +43,10 @@ pub(super) struct FunctionCode<'r> {
     leaves: Option<u32>,
     writers: OnceCell<Writers>,
     leaders: OnceCell<Vec<u64>>,
+    /// Branches by target: target and pc.
+    by_target: OnceCell<Vec<(u64, u64)>>,
+    /// Answers of [`setters_at_leader`](Self::setters_at_leader), by register and leader.
+    setters: RefCell<HashMap<(u64, u64), Rc<Setters>>>,
     /// Answers of [`uniform`](Self::uniform), by vector register number and depth.
     uniform: RefCell<HashMap<(u16, u32), bool>>,
 }
@@ -233,52 +238,98 @@ impl<'r> FunctionCode<'r> {
     }
 
     /// Returns the instructions that can have set a register last at a pc, on whatever path.
-    pub(super) fn setters(&self, kind: RegisterKind, number: u16, pc: u64) -> Setters {
-        let mut setters = Setters::default();
+    pub(super) fn setters(&self, kind: RegisterKind, number: u16, pc: u64) -> Rc<Setters> {
         if !(self.start..=self.end()).contains(&pc) {
-            setters.unknown = Some(if pc < self.start { pc } else { self.end() });
-            return setters;
+            let unknown = Some(if pc < self.start { pc } else { self.end() });
+            return Rc::new(Setters { unknown, ..Setters::default() });
         }
-        let leaders = self.leaders();
-        let leader = |pc: u64, is_included: bool| {
-            let count = leaders.partition_point(|leader| *leader < pc || is_included && *leader == pc);
-            leaders[..count].last().copied().unwrap_or(self.start)
-        };
+        let mut setters = Setters::default();
+        let start = self.leader(pc, true);
+        match self.setter_within(kind, number, start..pc) {
+            Some(Ok(instruction)) => setters.known.push(instruction),
+            Some(Err(unknown)) => setters.unknown = Some(unknown),
+            None => return self.setters_at_leader(kind, number, start),
+        }
+        Rc::new(setters)
+    }
+
+    /// Returns the last instruction within some pcs that sets a register, or the pc of an instruction with unknown
+    /// destinations after it.
+    fn setter_within(
+        &self,
+        kind: RegisterKind,
+        number: u16,
+        pcs: Range<u64>,
+    ) -> Option<std::result::Result<PcInstruction, u64>> {
+        let within = |offset: &u32| pcs.contains(&self.pc(*offset));
+        let before = self.writers_around(kind, number, pcs.end).0;
+        let known = before.last().map(|word| *word as u32).filter(within);
         let unknown = &self.all_writers().unknown;
-        let mut known = BTreeSet::new();
+        let unknown = &unknown[..unknown.partition_point(|offset| self.pc(*offset) < pcs.end)];
+        match (known, unknown.last().copied().filter(within)) {
+            (known, Some(unknown)) if known.is_none_or(|known| known < unknown) => {
+                Some(Err(self.pc(unknown)))
+            }
+            (known, _) => known.and_then(|known| self.instruction(known)).map(Ok),
+        }
+    }
+
+    /// Returns the start of the code without a join before a pc, or up to and including the pc.
+    fn leader(&self, pc: u64, is_included: bool) -> u64 {
+        let leaders = self.leaders();
+        let count = leaders.partition_point(|leader| *leader < pc || is_included && *leader == pc);
+        leaders[..count].last().copied().unwrap_or(self.start)
+    }
+
+    /// Returns the branches to a pc: target and pc.
+    fn branches_to(&self, target: u64) -> &[(u64, u64)] {
+        let branches = self.by_target.get_or_init(|| {
+            let mut branches: Vec<_> = self.branches.iter().map(|(pc, target)| (*target, *pc)).collect();
+            branches.sort_unstable();
+            branches
+        });
+        let start = branches.partition_point(|branch| branch.0 < target);
+        let rest = &branches[start..];
+        &rest[..rest.partition_point(|branch| branch.0 == target)]
+    }
+
+    /// Returns the instructions that can have set a register last where paths join. Entries of a location list ask for
+    /// the same register again and again, so that the answers are kept.
+    fn setters_at_leader(&self, kind: RegisterKind, number: u16, leader: u64) -> Rc<Setters> {
+        let key = (writer(kind, number, 0), leader);
+        if let Some(known) = self.setters.borrow().get(&key) {
+            return known.clone();
+        }
+        let mut setters = Setters::default();
+        let mut known = BTreeMap::new();
         let mut seen = HashSet::new();
-        let mut ends = vec![(leader(pc, true), pc)];
-        while let Some((start, end)) = ends.pop() {
-            if !seen.insert((start, end)) {
+        let mut joins = vec![leader];
+        while let Some(start) = joins.pop() {
+            if !seen.insert(start) {
                 continue;
             }
-            let within = |offset: &u32| (start..end).contains(&self.pc(*offset));
-            let before = self.writers_around(kind, number, end).0;
-            let writer = before.last().map(|word| *word as u32).filter(within);
-            let unknown = &unknown[..unknown.partition_point(|offset| self.pc(*offset) < end)];
-            let unknown = unknown.last().copied().filter(within);
-            match (writer, unknown) {
-                (None, None) => {}
-                (writer, Some(unknown)) if writer.is_none_or(|writer| writer < unknown) => {
-                    setters.unknown = Some(self.pc(unknown));
-                    continue;
-                }
-                (writer, _) => {
-                    known.extend(writer);
-                    continue;
-                }
-            }
-            let branches = self.branches.iter().filter(|branch| branch.1 == start);
-            let count = ends.len();
-            ends.extend(branches.map(|branch| (leader(branch.0, true), branch.0)));
             if start == self.start {
                 setters.outside = true;
-            } else if !self.breaks.contains(&start) || ends.len() == count {
+            }
+            let branches = self.branches_to(start).iter().map(|branch| branch.1);
+            let falls_through = start != self.start
                 // Code that no branch leads to is reached by a jump to an address in registers.
-                ends.push((leader(start, false), start));
+                && (self.breaks.binary_search(&start).is_err() || self.branches_to(start).is_empty());
+            let before = falls_through.then(|| (self.leader(start, false), start));
+            let ends = branches.map(|pc| (self.leader(pc, true), pc)).chain(before);
+            for (start, end) in ends {
+                match self.setter_within(kind, number, start..end) {
+                    Some(Ok(instruction)) => {
+                        known.insert(instruction.0, instruction);
+                    }
+                    Some(Err(unknown)) => setters.unknown = Some(unknown),
+                    None => joins.push(start),
+                }
             }
         }
-        setters.known = known.into_iter().filter_map(|offset| self.instruction(offset)).collect();
+        setters.known = known.into_values().collect();
+        let setters = Rc::new(setters);
+        self.setters.borrow_mut().insert(key, setters.clone());
         setters
     }
 

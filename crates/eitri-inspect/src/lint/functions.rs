@@ -1,8 +1,10 @@
 //! Findings about functions: their extent, frames, and lanes that wait.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use gimli::constants as dw;
+use hashbrown::HashMap;
 
 use super::bases;
 use super::codes::LintCode;
@@ -12,16 +14,17 @@ use super::function_code::described;
 use super::shape::Shape;
 use crate::walk::LANE_PC;
 use eitri_dwarf::error::Count;
-use eitri_dwarf::read::{CfaRule, Entry, OtherUnits, RegisterRule, ResolvedValue};
+use eitri_dwarf::read::{CfaRule, Entry, Fde, Frames, OtherUnits, RegisterRule, ResolvedValue};
 
 /// Takes a finding about a function: code, section with offset, and texts.
 pub(super) type Add<'a> = &'a mut dyn FnMut(LintCode, Option<(&'static str, u64)>, &dyn Fn() -> Details);
 
-/// Judges a function with its frame base.
+/// Diagnoses a function with its frame base. `frames` keeps the verdicts on call frame information.
 pub(super) fn findings<'r>(
     file: &File<'r, '_>,
     function: &Function<'r, '_>,
     frame_base: Option<&Shape>,
+    frames: &mut FrameVerdicts,
     add: Add<'_>,
 ) {
     extent(file, function, add);
@@ -30,19 +33,18 @@ pub(super) fn findings<'r>(
         if let Some((code, written)) = frame_base.and_then(|shape| bases::frame_base(file, shape)) {
             add(code, None, &|| Details::new(written.as_str()));
         }
-        frame(file, function, add);
+        frame(file, function, frames, add);
         lanes(file, function, add);
     }
 }
 
 fn extent<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
-    for range in &function.ranges {
-        if range.end < range.start {
+    let beyond = |range: &Range<u64>| file.section(range.start).filter(|section| range.end > section.end);
+    let is_wrong = |range: &Range<u64>| range.end < range.start || beyond(range).is_some();
+    if let Some(range) = function.ranges.first_wrong(is_wrong) {
+        let Some(section) = beyond(range).filter(|_| range.end >= range.start) else {
             let written = || Details::new(format!("code from {:#x} to {:#x}", range.start, range.end));
             return add(LintCode::ReversedRange, None, &written);
-        }
-        let Some(section) = file.section(range.start).filter(|section| range.end > section.end) else {
-            continue;
         };
         return add(LintCode::ExtentNotCode, None, &|| {
             let size = section.end - section.start;
@@ -118,7 +120,61 @@ fn ends<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, pc: u64) -> impl I
     sequence.map(|end| format!("the line sequence ends at {end:#x}")).into_iter().chain(entry)
 }
 
-fn frame<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
+/// What is said about the rules of a frame description entry, whatever function is in its code.
+#[derive(Debug, Default)]
+pub(super) struct FrameVerdict {
+    has_cfa: bool,
+    has_return: bool,
+    /// Whether the return address is undefined in a row: a kernel has no caller.
+    is_gpu_root: bool,
+    wrong: Option<(LintCode, String)>,
+    misplaced: Option<(LintCode, String)>,
+    /// Offset and error of an instruction that cannot be read.
+    error: Option<(u64, String)>,
+}
+
+/// Verdicts by section and offset of the entry: an entry can have the code of many functions.
+pub(super) type FrameVerdicts = HashMap<(&'static str, u64), FrameVerdict>;
+
+impl FrameVerdict {
+    fn new(file: &File<'_, '_>, frames: &Frames<'_>, fde: &Fde<'_>) -> Self {
+        let mut verdict = Self::default();
+        let mut rows = frames.rows(fde);
+        let cie = frames.cie(fde);
+        let mut known = bases::Known::default();
+        let end = fde.start.saturating_add(fde.length);
+        let mut last = fde.start;
+        loop {
+            match rows.next_row() {
+                Ok(Some(row)) => {
+                    eitri_dwarf::work::step();
+                    let start = row.start;
+                    if verdict.misplaced.is_none() && start < last {
+                        let text = format!("a row at {start:#x} after one at {last:#x}");
+                        verdict.misplaced = Some((LintCode::ReversedRow, text));
+                    } else if verdict.misplaced.is_none() && start > end {
+                        verdict.misplaced = Some((LintCode::RowBeyondCode, format!("a row at {start:#x}")));
+                    }
+                    last = start;
+                    verdict.has_cfa |= row.cfa != CfaRule::Unset;
+                    let rule = row.rule(cie.return_register);
+                    verdict.has_return |= rule.is_some();
+                    verdict.is_gpu_root |= rule == Some(RegisterRule::Undefined);
+                    verdict.wrong =
+                        verdict.wrong.take().or_else(|| bases::row(file, cie.encoding, row, &mut known));
+                }
+                Ok(None) => return verdict,
+                Err(error) => {
+                    let offset = error.at().offset.unwrap_or(fde.offset);
+                    verdict.error = Some((offset, error.kind().to_string()));
+                    return verdict;
+                }
+            }
+        }
+    }
+}
+
+fn frame<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, known: &mut FrameVerdicts, add: Add<'_>) {
     // PTX has no frames, because ptxas lays out the frames in machine code.
     if file.object.is_ptx() {
         return;
@@ -138,8 +194,11 @@ fn frame<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
         if let Some((section, error)) = malformed.next() {
             let place = error.at().offset.map(|at| (section.name(), at));
             return add(LintCode::NoCfa, place, &|| {
-                let evidence = [format!("{} cannot be read: {}", section.name(), error.kind())];
-                Details::new("call frame information that cannot be read")
+                let evidence = [
+                    format!("no entry that can be read has the pc {pc:#x}"),
+                    format!("{} cannot be read: {}", section.name(), error.kind()),
+                ];
+                Details::new("no call frame information that can be read")
                     .evidence(evidence)
                     .evidence(leaves())
             });
@@ -150,52 +209,25 @@ fn frame<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
         });
     };
     let place = Some((frames.section.name(), fde.offset));
-    let mut rows = frames.rows(fde);
     let return_register = frames.cie(fde).return_register;
-    let encoding = frames.cie(fde).encoding;
-    let mut has_cfa = false;
-    let mut has_return = false;
-    let mut is_gpu_root = false;
-    let mut known = bases::Known::default();
-    let mut wrong = None;
     let end = fde.start.saturating_add(fde.length);
-    let mut last = fde.start;
-    let mut misplaced = None;
-    loop {
-        match rows.next_row() {
-            Ok(Some(row)) => {
-                let start = row.start;
-                if misplaced.is_none() && start < last {
-                    misplaced =
-                        Some((LintCode::ReversedRow, format!("a row at {start:#x} after one at {last:#x}")));
-                } else if misplaced.is_none() && start > end {
-                    misplaced = Some((LintCode::RowBeyondCode, format!("a row at {start:#x}")));
-                }
-                last = start;
-                has_cfa |= row.cfa != CfaRule::Unset;
-                let rule = row.rule(return_register);
-                has_return |= rule.is_some();
-                is_gpu_root |= rule == Some(RegisterRule::Undefined);
-                wrong = wrong.or_else(|| bases::row(file, encoding, row, &mut known));
-            }
-            Ok(None) => break,
-            Err(error) => {
-                let offset = error.at().offset.unwrap_or(fde.offset);
-                let place = Some((frames.section.name(), offset));
-                return add(LintCode::BadFrameInstruction, place, &|| Details::new(error.kind().to_string()));
-            }
-        }
+    let verdict = known.entry((frames.section.name(), fde.offset));
+    let verdict = verdict.or_insert_with(|| FrameVerdict::new(file, frames, fde));
+    if let Some((offset, error)) = &verdict.error {
+        let place = Some((frames.section.name(), *offset));
+        return add(LintCode::BadFrameInstruction, place, &|| Details::new(error.as_str()));
     }
+    let FrameVerdict { has_cfa, has_return, is_gpu_root, wrong, misplaced, .. } = verdict;
     let entry = || format!("entry {:#x} of {}", fde.offset, frames.section.name());
     if let Some((code, written)) = wrong {
-        add(code, place, &|| Details::new(written.as_str()).evidence([entry()]));
+        add(*code, place, &|| Details::new(written.as_str()).evidence([entry()]));
     }
     if let Some((code, written)) = misplaced {
-        add(code, place, &|| {
+        add(*code, place, &|| {
             Details::new(written.as_str()).evidence([format!("{} ends at {end:#x}", entry())])
         });
     }
-    if !has_cfa && !is_gpu_root {
+    if !*has_cfa && !*is_gpu_root {
         return add(LintCode::NoCfa, place, &|| {
             Details::new("pcs without a rule for the canonical frame address")
                 .evidence([format!("{} has no rules", entry())])
@@ -204,7 +236,7 @@ fn frame<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
     }
     // Without a rule, a CPU's return register keeps its value; on x86-64 the column is not a register.
     let needs_rule = file.object.machine() == 62;
-    if !has_return && needs_rule {
+    if !*has_return && needs_rule {
         add(LintCode::NoReturnAddress, place, &|| {
             Details::new("a frame whose caller has no pc").evidence([format!(
                 "{} has no rule for register {}",

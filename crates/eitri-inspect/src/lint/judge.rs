@@ -14,7 +14,7 @@ use super::shape::{self, LocationShape, Selected, Shape};
 use super::verdict::{Asked, Expr, Verdict};
 use super::witness::{Known, Machines, Site, Witnessed};
 use super::{entries, lists};
-use eitri_dwarf::error::Result;
+use crate::ranges::CodeRanges;
 use eitri_dwarf::op::write_uleb;
 use eitri_dwarf::read::{ByAbbreviation, Entry, ListEntry, ResolvedValue, Unit};
 
@@ -91,8 +91,8 @@ impl<'a, 'r, 'o> Judge<'a, 'r, 'o> {
     }
 
     /// Returns the function at an entry; `None` without code.
-    pub(crate) fn function(&mut self, entry: Entry<'r, 'r>) -> Result<Option<Framed<'r>>> {
-        let Some(function) = Function::new(self.file, entry)? else { return Ok(None) };
+    pub(crate) fn function(&mut self, entry: Entry<'r, 'r>, ranges: &CodeRanges) -> Option<Framed<'r>> {
+        let function = Function::new(self.file, entry, ranges)?;
         let (frame_base, base) = match entry.attr(dw::DW_AT_frame_base) {
             Some(ResolvedValue::Expr(expr)) => {
                 let known = self.expression(expr);
@@ -106,7 +106,7 @@ impl<'a, 'r, 'o> Judge<'a, 'r, 'o> {
             }
             None => (None, None),
         };
-        Ok(Some(Framed { function, frame_base, base }))
+        Some(Framed { function, frame_base, base })
     }
 
     fn numbered(&mut self, shape: Shape) -> Rc<Expr> {

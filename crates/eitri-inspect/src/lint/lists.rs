@@ -46,17 +46,23 @@ fn range(
         return judged(LintCode::ReversedRange, None);
     }
     let function = function.filter(|function| function.is_live)?;
-    let overlaps = |range: &Range<u64>| start < range.end && range.start < end;
-    if start == end || function.ranges.iter().any(overlaps) {
+    if start == end || function.ranges.overlap(&(start..end)) > 0 {
         return None;
     }
-    let own: Vec<_> =
-        function.ranges.iter().map(|range| format!("[{:#x}, {:#x})", range.start, range.end)).collect();
-    let own = format!("the function has {}", own.join(", "));
+    let own = function.ranges.iter().take(MOST_RANGES);
+    let own: Vec<_> = own.map(|range| format!("[{:#x}, {:#x})", range.start, range.end)).collect();
+    let more = match function.ranges.len() - own.len() {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    let own = format!("the function has {}{more}", own.join(", "));
     let code =
         if file.is_described(start) { LintCode::ForeignRange } else { LintCode::RangeOutsideFunctions };
     judged(code, Some(own))
 }
+
+/// Limit on a function's ranges that a finding lists.
+const MOST_RANGES: usize = 8;
 
 /// Limit on constants in a list that an entry is compared with.
 const MOST_CONSTANTS: usize = 1 << 10;
@@ -114,7 +120,7 @@ fn register(
         return None;
     }
     let start = function.start();
-    let homes: Vec<_> = map.homes().iter().filter(|home| home.register == name.as_bytes()).collect();
+    let homes: Vec<_> = map.homes_of_words(name.as_bytes()).collect();
     // A home's last pc is its last reader, which still finds the value there.
     let is_there = |home: &&&RegisterHome<'_>| {
         let pc = |offset: u32| start.saturating_add(offset.into());

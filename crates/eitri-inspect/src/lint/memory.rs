@@ -248,12 +248,17 @@ impl Located<'_, '_, '_> {
     }
 
     /// Whether an address is inside the object that an artificial pointer such as `this` points to, where the pointer
-    /// is a constant at the entry's pcs: gcc describes a null object's members so, where the code reads them.
+    /// is a constant at the entry's pcs: gcc describes a null object's members so, where the code reads them. The pointer
+    /// is a parameter of the innermost function or inlined call around the variable.
     fn is_in_object(&self, address: u64) -> bool {
-        let Some(scope) = self.variable.parent().filter(|_| self.file.architecture == Architecture::Cpu)
-        else {
+        if self.file.architecture != Architecture::Cpu {
             return false;
+        }
+        let is_called = |entry: &Entry<'_, '_>| {
+            matches!(entry.tag(), dw::DW_TAG_subprogram | dw::DW_TAG_inlined_subroutine)
         };
+        let mut scopes = std::iter::successors(self.variable.parent(), |scope| scope.parent());
+        let Some(scope) = scopes.find(is_called) else { return false };
         self.depends.set(Depends::Function);
         let is_there = |pointer: Entry<'_, '_>| {
             let list = pointer.locations(dw::DW_AT_location).ok().flatten().unwrap_or_default();

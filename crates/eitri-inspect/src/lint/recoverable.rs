@@ -25,6 +25,7 @@ pub(super) fn parameter<'r>(
     let start = function.start();
     let end = code.end();
     // Code that is not decoded can set the registers and continue anywhere.
+    let argument_end = offset.checked_add(bytes)?;
     if bytes == 0 || !offset.is_multiple_of(4) || end <= start || !code.is_whole() {
         return None;
     }
@@ -38,7 +39,7 @@ pub(super) fn parameter<'r>(
     let first_load = code.loads(base).take_while(|(load, ..)| load.0 <= kept && load.0 < end).find_map(
         |(load, from, after)| {
             let write = *load.1.writes()?.first()?;
-            let is_whole = from <= offset && offset + bytes <= from + 4 * u64::from(write.count);
+            let is_whole = from <= offset && argument_end <= from + 4 * u64::from(write.count);
             let skipped = u16::try_from(offset.checked_sub(from)? / 4).ok()?;
             is_whole.then(|| (load, write.first + skipped, bytes.div_ceil(4) as u16, after))
         },
@@ -78,7 +79,8 @@ pub(super) fn constant<'r>(
     let reg = register(&place.place)?;
     let (kind, number) = file.operand(reg)?;
     let code = function.code(file);
-    let Setters { known, outside: false, unknown: None } = code.setters(kind, number, after.start) else {
+    let setters = code.setters(kind, number, after.start);
+    let Setters { known, outside: false, unknown: None } = &*setters else {
         return None;
     };
     let [setter] = &known[..] else { return None };

@@ -109,12 +109,13 @@ impl Located<'_, '_, '_> {
         let name = self.file.name(reg);
         let code = function.code(self.file);
         let pc = pcs.start;
-        let Setters { known, outside, unknown } = code.setters(kind, number, pc);
+        let setters = code.setters(kind, number, pc);
+        let Setters { known, outside, unknown } = &*setters;
         if let Some(unknown) = unknown {
-            return Some(format!("it is not known what sets {name}: {}", described_unknown(unknown)));
+            return Some(format!("it is not known what sets {name}: {}", described_unknown(*unknown)));
         }
         let is_kernel = self.file.kernel(function.start()).is_some();
-        let is_argument = outside && (!is_kernel || kind == RegisterKind::Scalar || number < DISPATCHED);
+        let is_argument = *outside && (!is_kernel || kind == RegisterKind::Scalar || number < DISPATCHED);
         let shown: Vec<_> = known.iter().take(MOST_SETTERS).map(described).collect();
         let more = known.len() - shown.len();
         let mut setters = shown.join(" or ");

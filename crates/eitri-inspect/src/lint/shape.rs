@@ -113,6 +113,8 @@ enum Item {
 
 /// Limit on stack elements, and on parts.
 const MOST: usize = 256;
+/// Limit on the numbers in a computation.
+const MOST_NUMBERS: usize = 256;
 
 struct Stack<'a> {
     items: Vec<Item>,
@@ -231,7 +233,7 @@ impl Stack<'_> {
             Number::Symbol(address) => Number::Symbol(address.wrapping_add(change as u64)),
             Number::Frame(offset) => Number::Frame(offset.wrapping_add(change)),
             Number::Cfa(offset) => Number::Cfa(offset.wrapping_add(change)),
-            other => Number::Computed(vec![other]),
+            other => Number::computed(vec![other]),
         };
         self.push(number);
         Some(())
@@ -259,7 +261,7 @@ impl Stack<'_> {
                 Op::Shl { .. } => shift(u64::checked_shl),
                 Op::Shr { .. } => shift(u64::checked_shr),
                 _ => {
-                    self.push(Number::Computed(Vec::new()));
+                    self.push(Number::computed(Vec::new()));
                     return Some(());
                 }
             };
@@ -292,7 +294,7 @@ impl Stack<'_> {
                 self.add(offset)
             }
             None => {
-                self.push(Number::Computed(vec![first, second]));
+                self.push(Number::computed(vec![first, second]));
                 Some(())
             }
         }
@@ -304,10 +306,10 @@ impl Stack<'_> {
         let mut from = Box::new(self.number()?);
         if is_in_space {
             // The location has the space, and the address alone does not.
-            from = Box::new(Number::Computed(vec![*from]));
+            from = Box::new(Number::computed(vec![*from]));
         }
         let space = if has_space { Some(Box::new(self.number()?)) } else { None };
-        self.push(Number::Loaded { space, from });
+        self.push(Number::Loaded { space, from }.limited());
         Some(())
     }
 
@@ -329,7 +331,7 @@ impl Stack<'_> {
             }
             (LocationShape::Register(reg, _), None) => LocationShape::Register(reg, Selected::Computed),
             (LocationShape::Memory { space, address }, _) => {
-                LocationShape::Memory { space, address: Number::Computed(vec![address]) }
+                LocationShape::Memory { space, address: Number::computed(vec![address]) }
             }
             (place, _) => place,
         };
@@ -347,7 +349,7 @@ impl Stack<'_> {
             Op::ConstS { value } => self.push(Number::Known(value as u64)),
             Op::RegX { reg } => self.place(LocationShape::Register(reg, Selected::Nothing)),
             Op::BregX { reg, offset } => self.push(Number::Register(reg, offset)),
-            Op::RegvalType { reg, .. } => self.push(Number::Computed(vec![Number::Register(reg, 0)])),
+            Op::RegvalType { reg, .. } => self.push(Number::computed(vec![Number::Register(reg, 0)])),
             Op::FbReg { offset } => self.push(Number::Frame(offset)),
             Op::CallFrameCfa { .. } => self.push(Number::Cfa(0)),
             Op::PushLane { .. } => self.push(Number::Lane(1)),
@@ -386,13 +388,13 @@ impl Stack<'_> {
             | Op::Lt { .. } => self.combine(op)?,
             Op::Abs { .. } | Op::Neg { .. } | Op::Not { .. } => {
                 let number = self.number()?;
-                self.push(Number::Computed(vec![number]));
+                self.push(Number::computed(vec![number]));
             }
             // The result has the size that its type has.
             Op::Convert { .. } | Op::Reinterpret { .. } => {
                 let number = match self.number()? {
                     number @ Number::Known(_) => number,
-                    other => Number::Computed(vec![other]),
+                    other => Number::computed(vec![other]),
                 };
                 self.push(number);
             }
@@ -448,6 +450,26 @@ impl Stack<'_> {
 }
 
 impl Number {
+    fn computed(operands: Vec<Self>) -> Self {
+        Self::Computed(operands).limited()
+    }
+
+    /// Returns the number, or a number of unknown origin if the computation is too large to follow. Without a limit, an
+    /// expression that duplicates a number again and again would need exponential memory, and a chain of operations
+    /// would be deeper than the stack that its recursive users need.
+    fn limited(self) -> Self {
+        if self.size() > MOST_NUMBERS { Self::Other } else { self }
+    }
+
+    /// Returns how many numbers the computation consists of.
+    fn size(&self) -> usize {
+        match self {
+            Self::Loaded { space, from } => 1 + from.size() + space.as_ref().map_or(0, |space| space.size()),
+            Self::Computed(operands) => 1 + operands.iter().map(Self::size).sum::<usize>(),
+            _ => 1,
+        }
+    }
+
     /// Returns the first number for which `is` holds: this number, or an operand in its computation.
     pub(crate) fn find(&self, is: &dyn Fn(&Number) -> bool) -> Option<&Number> {
         if is(self) {

@@ -31,11 +31,11 @@ pub(super) fn missing<'d>(
     })
 }
 
-/// Returns the finding about a file with code and without a unit.
+/// Returns the finding about a file with code and without a unit. If units cannot be read, findings have the errors.
 pub(super) fn no_units(facts: &Facts<'_, '_>, dwarf: &Dwarf<'_>) -> Option<LintFinding> {
     let has_code = facts.has_code || facts.object.is_ptx();
     let details = || Details::new("code without debug information");
-    (has_code && dwarf.units().is_empty())
+    (has_code && dwarf.units().is_empty() && dwarf.errors().is_empty())
         .then(|| LintFinding::new(LintCode::NoDebugInfo, ".debug_info", 0, details()))
 }
 

@@ -23,7 +23,7 @@ impl Located<'_, '_, '_> {
                 _ => part.bits.is_some(),
             };
             if parts.iter().any(is_register) {
-                let count: u64 = parts.iter().filter_map(|part| part.bits).sum();
+                let count = parts.iter().filter_map(|part| part.bits).fold(0, u64::saturating_add);
                 findings.push(self.judged(LintCode::ZeroSizeType, &(0..end), || {
                     let name = entry.name().unwrap_or_default();
                     let pieces = (count > 0).then(|| format!("the pieces have {}", Count(count / 8, "byte")));

@@ -10,7 +10,7 @@ use super::places::{Depends, Located, Type};
 use super::shape::Shape;
 
 /// Facts around an expression on which its findings depend, beyond its shape.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Asked {
     /// Type's size in bits, and whether it is a base type or a pointer.
     ty: Option<(Option<u64>, bool, bool)>,

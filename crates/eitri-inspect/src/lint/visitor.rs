@@ -14,14 +14,16 @@ use super::details::Details;
 use super::entries::{self, EntryFindings, OwnAttributes, type_name};
 use super::file::File;
 use super::finding::{Expression, LintFinding, LintReport};
+use super::functions::FrameVerdicts;
 use super::inlined::InlinedCalls;
 use super::judge::{Framed, Judge, Variable};
 use super::options::LintOptions;
 use super::places::Judged;
 use super::verdict::{Asked, Codes, Expr};
 use super::{functions, lists, recoverable};
+use crate::ranges::{LONG_LIST, RangeLists};
 use crate::walk::{
-    Inside, LONG_LIST, ListKey, Scopes, Visit, has_children, list_section, position, read_locations, walk,
+    Inside, ListKey, Scopes, Visit, has_children, list_section, position, read_locations, walk,
 };
 use eitri_dwarf::error::{self, Error, Result};
 use eitri_dwarf::op::{Decoder, text};
@@ -73,6 +75,8 @@ struct Visitor<'a, 'r, 'o> {
     files: OnceCell<Vec<Arc<str>>>,
     others: &'a OtherUnits<'r>,
     scopes: Scopes<Rc<Around<'r>>, Own<'r>>,
+    ranges: &'a mut RangeLists,
+    frames: &'a mut FrameVerdicts,
     abbreviations: &'a mut ByAbbreviation<entries::Judged>,
     /// The last location list that was read.
     list: Vec<ListEntry<'r>>,
@@ -80,9 +84,9 @@ struct Visitor<'a, 'r, 'o> {
     entry_findings: Vec<EntryFindings>,
     /// Whether a list in the unit has offsets from a base address that nothing specifies.
     lacks_base: bool,
-    /// Long lists without findings, by list offset and scope index, with the facts that decided and the entry count.
+    /// Long lists without findings, by list, scope and the facts that decided, with the entry count.
     /// Many variables can reference a list, which is then diagnosed once.
-    clean: HashMap<ListKey, (Asked, usize)>,
+    clean: HashMap<(ListKey, Asked), usize>,
 }
 
 /// First unit with a name, by index, with its function names.
@@ -155,6 +159,8 @@ fn judge<'r>(
 ) {
     let mut abbreviations = ByAbbreviation::default();
     let others = OtherUnits::default();
+    let mut ranges = RangeLists::default();
+    let mut frames = FrameVerdicts::default();
     for index in units {
         let unit = &file.dwarf.units()[index];
         let id = collected.function((unit.name.as_deref(), None));
@@ -170,6 +176,8 @@ fn judge<'r>(
             files: OnceCell::new(),
             others: &others,
             scopes: Scopes::default(),
+            ranges: &mut ranges,
+            frames: &mut frames,
             abbreviations: &mut abbreviations,
             list: Vec::new(),
             entry_findings: Vec::new(),
@@ -210,7 +218,7 @@ impl<'r> Visit<'r, 'r> for Visitor<'_, 'r, '_> {
             self.attribute(entry, *name, around.as_deref());
         }
         if abbreviation.has_ranges
-            && let Err(error) = entry.ranges()
+            && let Err(error) = self.ranges.ranges(entry)
         {
             self.unreadable(error.or_at(entry.place()), entry, around.as_deref())
         }
@@ -299,8 +307,11 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
         own: &OwnAttributes<'r>,
         outer: Option<&Around<'r>>,
     ) -> Option<Rc<Around<'r>>> {
-        let framed = self.judge.function(entry);
-        let framed = framed.unwrap_or_else(|error| self.unreadable(error, entry, outer))?;
+        let ranges = match self.ranges.ranges(entry) {
+            Ok(ranges) => ranges,
+            Err(error) => return self.unreadable(error, entry, outer),
+        };
+        let framed = self.judge.function(entry, &ranges)?;
         self.collected.report.functions += 1;
         let name = name(entry, own).map(Str::bytes);
         let is_wanted = self.only.is_empty() || self.is_named(entry, name);
@@ -330,10 +341,14 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
     fn judge_function(&mut self, around: &Around<'r>) {
         let function = &around.framed.function;
         let place = function.entry.dwarf().place(function.entry.offset());
+        let file = self.judge.file;
+        // The findings are added to the visitor.
+        let mut frames = std::mem::take(self.frames);
         functions::findings(
-            self.judge.file,
+            file,
             function,
             around.framed.frame_base(),
+            &mut frames,
             &mut |code, own, details| {
                 if self.wants(code, None, Some(around)) {
                     if around.is_deferred {
@@ -347,6 +362,7 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
                 }
             },
         );
+        *self.frames = frames;
     }
 
     /// Diagnoses an attribute's expressions, except locations.
@@ -445,11 +461,10 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
         });
         let function = around.map(|around| &around.framed.function);
         let key = self.scopes.list_key(own.location.as_ref());
-        if let Some((asked, entries)) =
-            key.filter(|_| function.is_some()).and_then(|key| self.clean.get(&key).copied())
-        {
+        if let Some(key) = key.filter(|_| function.is_some() && !self.clean.is_empty()) {
             let ty = self.judge.ty(entry, own.ty);
-            if (Variable { entry, ty, framed: around.map(|around| &around.framed) }).asked() == asked {
+            let variable = Variable { entry, ty, framed: around.map(|around| &around.framed) };
+            if let Some(entries) = self.clean.get(&(key, variable.asked())) {
                 self.collected.report.entries += entries;
                 let name = name(entry, own).map(|name| self.collected.names.of(name));
                 self.name_variable(entry, name);
@@ -482,7 +497,7 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
             if let Some(key) =
                 key.filter(|_| is_clean && is_somewhere && !is_discarded && list.len() >= LONG_LIST)
             {
-                self.clean.insert(key, (variable.asked(), list.len()));
+                self.clean.insert((key, variable.asked()), list.len());
             }
         }
         self.list = list;

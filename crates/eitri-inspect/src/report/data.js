@@ -23,7 +23,8 @@ const FIELDS = {
   variables: ["column", "name", "type", "file", "line", "inlined", "from", "to", "entries", "until"],
   entries: ["start", "end", "place"],
   lines: ["pc", "file", "line"],
-  calls: ["start", "end", "depth", "name", "line"],
+  calls: ["ranges", "until", "depth", "name", "line"],
+  ranges: ["start", "end"],
   instructions: ["pc", "text"],
   findings: ["code", "level", "variable", "entry", "written", "meant", "evidence", "from", "to"],
   files: ["path", "text"],
@@ -65,6 +66,8 @@ function read(buffer) {
   data.range = (table, index, field) => [data[table].get(index, field), data[table].get(index + 1, field)];
   // First and end of the entries of a variable. Variables that reference the same list share its entries.
   data.entriesOf = (v) => [data.variables.get(v, "entries"), data.variables.get(v, "until")];
+  // First and end of the ranges of an inlined call.
+  data.rangesOf = (call) => [data.calls.get(call, "ranges"), data.calls.get(call, "until")];
   data.count = data.functions.length - 1;
   return data;
 }

@@ -1,14 +1,28 @@
 //! Frame rules in words.
 
+use std::collections::HashMap;
+use std::ops::Range;
+use std::rc::Rc;
+
 use super::block::Strings;
 use super::kind::{LocationKind, LocationText};
-use super::place::{Entry, Places};
+use super::place::{Entry, PlaceId, Places};
 use eitri_dwarf::op::{Encoding, Reg, text};
-use eitri_dwarf::read::{CfaRule, FrameRow, Frames, RegisterRule};
+use eitri_dwarf::read::{CfaRule, Fde, FrameRow, Frames, RegisterRule};
 use eitri_dwarf::target::Target;
 
 /// Limit on saved registers that a rule lists.
 const MOST: usize = 8;
+
+/// Frame rows that were read, by section and offset of the entry: an entry can have the code of many functions.
+pub(super) type FrameRows = HashMap<(&'static str, u64), Vec<Rule>>;
+
+/// A frame row in words.
+#[derive(Debug)]
+pub(super) struct Rule {
+    pcs: Range<u64>,
+    place: PlaceId,
+}
 
 /// Returns the frame rows in a function that differ from the row before.
 pub(super) fn rows(
@@ -17,26 +31,42 @@ pub(super) fn rows(
     target: Option<&Target>,
     places: &mut Places,
     strings: &mut Strings,
-) -> Vec<Entry> {
-    let mut rules: Vec<Entry> = Vec::new();
-    let Some((frames, fde)) =
-        frames.iter().find_map(|section| section.fde_at(start).map(|fde| (section, fde)))
-    else {
-        return rules;
+    known: &mut FrameRows,
+) -> Rc<[Entry]> {
+    let entry = frames.iter().find_map(|section| section.fde_at(start).map(|fde| (section, fde)));
+    let Some((frames, fde)) = entry else { return Rc::default() };
+    let rows = known.entry((frames.section.name(), fde.offset));
+    let rows = rows.or_insert_with(|| read(frames, fde, target, places, strings));
+    let end = start.saturating_add(size.into());
+    let first = rows.partition_point(|rule| rule.pcs.end <= start);
+    let rows = rows[first..].iter().take_while(|rule| rule.pcs.start < end);
+    let offset = |pc: u64| pc.clamp(start, end) - start;
+    let entry = |rule: &Rule| Entry {
+        start: offset(rule.pcs.start) as u32,
+        end: offset(rule.pcs.end) as u32,
+        place: rule.place,
     };
+    rows.map(entry).collect()
+}
+
+fn read(
+    frames: &Frames<'_>,
+    fde: &Fde<'_>,
+    target: Option<&Target>,
+    places: &mut Places,
+    strings: &mut Strings,
+) -> Vec<Rule> {
+    let mut rules: Vec<Rule> = Vec::new();
     let return_register = frames.cie(fde).return_register;
     let mut rows = frames.rows(fde);
     let encoding = rows.encoding();
     let names = RuleWording { target, encoding };
     while let Ok(Some(row)) = rows.next_row() {
         eitri_dwarf::work::step();
-        let offset = |pc: u64| pc.saturating_sub(start).min(u64::from(size)) as u32;
-        let from = offset(row.start);
-        let to = offset(row.end);
         let place = places.plain(&names.describe(row, return_register), "", strings);
         match rules.last_mut() {
-            Some(last) if last.place == place && last.end == from => last.end = to,
-            _ => rules.push(Entry { start: from, end: to, place }),
+            Some(last) if last.place == place && last.pcs.end == row.start => last.pcs.end = row.end,
+            _ => rules.push(Rule { pcs: row.start..row.end, place }),
         }
     }
     rules

@@ -2,7 +2,8 @@
 
 mod tables;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::btree_map::Entry as Slot;
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -10,19 +11,21 @@ use gimli::constants as dw;
 
 use super::block::Strings;
 use super::disassembly::{Disassembly, Sought};
+use super::frames::{self, FrameRows};
 use super::homes::{self, Registers};
 use super::kind::{LocationKind, LocationText, Wording};
 use super::options::ReportOptions;
 use super::place::{Entry, In, PlaceId, Places};
-use super::{frames, types};
+use super::types;
 use crate::lint;
 use crate::lint::shape::{self, Shape};
 use crate::lint::witness::{Changed, Contents, Witness};
+use crate::ranges::RangeLists;
 use crate::stats::FunctionCoverage;
 use crate::walk::{Inside, LANE_PC, Scopes, Visit, has_children, position, walk};
 use eitri_dwarf::error::{Count, Error, Result};
 use eitri_dwarf::eval::{self, Body, DebugInfo};
-use eitri_dwarf::read::{self, Dwarf, Object, OtherUnits, ResolvedValue, Unit};
+use eitri_dwarf::read::{self, Dwarf, LineProgram, Object, OtherUnits, ResolvedValue, Unit};
 use eitri_dwarf::target::{Target, Wave, with_extensions};
 
 /// Where a timeline column comes from.
@@ -50,8 +53,13 @@ struct Variable {
     entries: Rc<[Entry]>,
 }
 
-/// A finding's number, and its entry's number.
-type EntryFinding = (usize, u32);
+/// A variable's location entries.
+#[derive(Debug, Default)]
+struct LocationEntries {
+    entries: Rc<[Entry]>,
+    /// Numbers of the entries by section and offset, without the entries outside the function.
+    numbers: HashMap<(&'static str, u64), u32>,
+}
 
 /// What decides a location list's entries: its offset, the function, the address class and the scope's pcs.
 type ListKey = (u64, usize, Option<u64>, (u32, u32));
@@ -82,11 +90,28 @@ struct Function {
     findings: Vec<FunctionFinding>,
     /// Pc, file, line.
     lines: Vec<[u32; 3]>,
-    /// For each inlined call: start, end, depth, name, line.
-    calls: Vec<[u32; 5]>,
+    calls: Vec<Call>,
     /// Pc, text.
     instructions: Vec<[u32; 2]>,
     coverage: [u32; 3],
+}
+
+/// An inlined call.
+#[derive(Debug)]
+struct Call {
+    /// Calls that reference the same range list share the pcs.
+    pcs: Rc<CodePcs>,
+    depth: u32,
+    name: u32,
+    line: u32,
+}
+
+/// The pcs of an inlined call or block, in bytes from the function's start.
+#[derive(Debug, Default)]
+struct CodePcs {
+    ranges: Vec<(u32, u32)>,
+    /// First and last pc.
+    extent: Option<(u32, u32)>,
 }
 
 /// What report keeps for the children of an entry in a function.
@@ -101,9 +126,7 @@ struct Own {
 /// Facts for a page.
 pub(super) struct Gathered<'a> {
     findings: &'a [lint::LintFinding],
-    /// Findings in each file, by a location entry's section offset, and by the entry that declares a variable or
-    /// function.
-    by_place: HashMap<(Option<&'a str>, &'a str, u64), Vec<usize>>,
+    /// Findings in each file, by the entry that declares a variable or function.
     by_entry: HashMap<(Option<&'a str>, u64), Vec<usize>>,
     is_shown: Vec<bool>,
     disassembly: Option<Disassembly<'a>>,
@@ -132,18 +155,14 @@ impl<'a> Gathered<'a> {
         {
             symbols.entry(symbol.address).or_default().push(&*symbol.name);
         }
-        let (mut by_place, mut by_entry) = (HashMap::<_, Vec<_>>::new(), HashMap::<_, Vec<_>>::new());
+        let mut by_entry = HashMap::<_, Vec<_>>::new();
         for (index, finding) in findings.iter().enumerate() {
-            let file = finding.split.as_deref();
-            if finding.expression.is_some() {
-                by_place.entry((file, &*finding.section, finding.offset)).or_default().push(index);
-            } else if let Some(entry) = finding.entry {
-                by_entry.entry((file, entry)).or_default().push(index);
+            if let Some(entry) = finding.entry {
+                by_entry.entry((finding.split.as_deref(), entry)).or_default().push(index);
             }
         }
         Self {
             findings,
-            by_place,
             by_entry,
             is_shown: vec![false; findings.len()],
             disassembly: options.disassembly.map(Disassembly::parse),
@@ -177,8 +196,8 @@ impl<'a> Gathered<'a> {
         let count = Count(disassembly.count() as u64, "instruction");
         let functions = Count(self.functions.len() as u64, "function");
         Err(Error::malformed(format!(
-            "the disassembly has the instructions of a function of the object, by name and address: the text has \
-             {count}, and the object {functions}"
+            "no function of the object is in the disassembly, by name and address: the text has {count}, and the \
+             object has {functions}"
         )))
     }
 
@@ -226,10 +245,125 @@ pub(super) fn gather<'r, 'o>(
     let is_cpu = object.gfx().is_none() && object.machine() != 190 && !object.is_ptx();
     let file = File { facts, dwarf, info, target, is_cpu };
     let others = &OtherUnits::default();
+    let mut ranges = RangeLists::default();
+    let mut frames = FrameRows::new();
+    let mut programs = Programs::new();
     for unit in dwarf.units() {
-        let (scopes, paths, lists) = Default::default();
-        Visitor { file: &file, unit, gathered, strings, scopes, paths, others, lists }.unit();
+        let paths = paths(dwarf, unit, gathered, &mut programs);
+        let (scopes, lists, pcs) = Default::default();
+        let frames = &mut frames;
+        let ranges = &mut ranges;
+        let own = paths.clone();
+        let visitor = Visitor {
+            file: &file,
+            unit,
+            gathered,
+            strings,
+            scopes,
+            paths,
+            others,
+            lists,
+            ranges,
+            pcs,
+            frames,
+        };
+        let functions = visitor.unit();
+        if let Some(program) = Program::key(unit).and_then(|key| programs.get_mut(&key)) {
+            program.functions.extend(functions.map(|function| (function, own.clone())));
+        }
     }
+    for program in programs.into_values() {
+        program.rows(gathered);
+    }
+}
+
+/// A line program, which units can share.
+struct Program<'o> {
+    lines: LineProgram<'o>,
+    /// Numbers of the files, by the folder in which a unit was compiled.
+    paths: HashMap<Option<String>, Rc<[u32]>>,
+    /// Functions in the units, each with the numbers of its unit's files.
+    functions: Vec<(usize, Rc<[u32]>)>,
+}
+
+/// Line programs by their key.
+type Programs<'o> = BTreeMap<(bool, u64), Program<'o>>;
+
+impl<'o> Program<'o> {
+    /// Returns the key of a unit's line program: whether it is in the skeletons' file, and its offset.
+    fn key(unit: &Unit<'_>) -> Option<(bool, u64)> {
+        Some((unit.kind == dw::DW_UT_split_compile, unit.stmt_list?))
+    }
+
+    /// Returns the numbers of a unit's files.
+    fn paths(&mut self, unit: &Unit<'o>, gathered: &mut Gathered<'_>) -> Rc<[u32]> {
+        let folder = unit.comp_dir.as_deref();
+        if let Some(known) = self.paths.get(&folder.map(String::from)) {
+            return known.clone();
+        }
+        let mut paths = Vec::new();
+        for number in 0..=self.lines.files.len() as u64 {
+            let path = self.lines.path(number).unwrap_or_default();
+            let path = match folder.filter(|_| !path.starts_with('/') && !path.is_empty()) {
+                Some(folder) => format!("{folder}/{path}"),
+                None => path.into_owned(),
+            };
+            let file = if path.is_empty() { 0 } else { gathered.file(&path) };
+            if let Some(source) = self.lines.file(number).and_then(|file| file.source) {
+                gathered.sources.insert(file, String::from_utf8_lossy(source).into_owned());
+            }
+            paths.push(file);
+        }
+        let paths: Rc<[u32]> = paths.into();
+        self.paths.insert(folder.map(String::from), paths.clone());
+        paths
+    }
+
+    /// Adds the rows to the functions.
+    fn rows(mut self, gathered: &mut Gathered<'_>) {
+        let functions = &mut gathered.functions;
+        self.functions.sort_by_key(|(index, _)| functions[*index].start);
+        for row in self.lines.rows().map_while(Result::ok).filter(|row| !row.end_sequence) {
+            let count = self.functions.partition_point(|(index, _)| functions[*index].start <= row.address);
+            let Some((index, paths)) = count.checked_sub(1).map(|last| &self.functions[last]) else {
+                continue;
+            };
+            let function = &mut functions[*index];
+            let pc = row.address - function.start;
+            if pc >= function.size.into() {
+                continue;
+            }
+            let file = usize::try_from(row.file).ok().and_then(|file| paths.get(file));
+            let line = [pc as u32, file.copied().unwrap_or(0), u32::try_from(row.line).unwrap_or(0)];
+            match function.lines.last_mut() {
+                Some(last) if last[0] == line[0] => *last = line,
+                Some(last) if last[1..] == line[1..] => {}
+                _ => function.lines.push(line),
+            }
+        }
+        for (index, _) in &self.functions {
+            functions[*index].lines.sort_by_key(|line| line[0]);
+        }
+    }
+}
+
+/// Returns the numbers of a unit's files; none without a line program, or with a program that cannot be read, for which
+/// a finding has the error.
+fn paths<'o>(
+    dwarf: &Dwarf<'o>,
+    unit: &Unit<'o>,
+    gathered: &mut Gathered<'_>,
+    programs: &mut Programs<'o>,
+) -> Rc<[u32]> {
+    let Some(key) = Program::key(unit) else { return Rc::default() };
+    let program = match programs.entry(key) {
+        Slot::Occupied(known) => known.into_mut(),
+        Slot::Vacant(vacant) => match dwarf.lines(unit).ok().flatten() {
+            Some(lines) => vacant.insert(Program { lines, paths: HashMap::new(), functions: Vec::new() }),
+            None => return Rc::default(),
+        },
+    };
+    program.paths(unit, gathered)
 }
 
 struct Visitor<'w, 'a, 'r, 'o> {
@@ -240,47 +374,28 @@ struct Visitor<'w, 'a, 'r, 'o> {
     /// Functions around entries are numbers.
     scopes: Scopes<usize, Own>,
     /// Numbers of the unit's files.
-    paths: Vec<u32>,
+    paths: Rc<[u32]>,
     others: &'w OtherUnits<'o>,
-    /// Entries of location lists without findings.
-    lists: HashMap<ListKey, Rc<[Entry]>>,
+    /// Entries of location lists.
+    lists: HashMap<ListKey, Rc<LocationEntries>>,
+    /// Functions' range lists.
+    ranges: &'w mut RangeLists,
+    /// Range lists of inlined calls and blocks, by the list's offset and the function.
+    pcs: HashMap<(u64, usize), Rc<CodePcs>>,
+    frames: &'w mut FrameRows,
 }
 
 impl<'r, 'o> Visitor<'_, '_, 'r, 'o> {
-    fn unit(mut self) {
-        let lines = self.file.dwarf.lines(self.unit).ok().flatten();
-        if let Some(program) = &lines {
-            for number in 0..=program.files.len() as u64 {
-                let path = program.path(number).unwrap_or_default();
-                let folder = self.unit.comp_dir.as_deref();
-                let path = match folder.filter(|_| !path.starts_with('/') && !path.is_empty()) {
-                    Some(folder) => format!("{folder}/{path}"),
-                    None => path.into_owned(),
-                };
-                let number = if path.is_empty() { 0 } else { self.gathered.file(&path) };
-                if let Some(source) = program.file(self.paths.len() as u64).and_then(|file| file.source) {
-                    let text = String::from_utf8_lossy(source).into_owned();
-                    self.gathered.sources.insert(number, text);
-                }
-                self.paths.push(number);
-            }
-        }
+    fn unit(mut self) -> Range<usize> {
         let first = self.gathered.functions.len();
         walk(self.file.dwarf, self.unit, &mut self);
-        if let Some(program) = &lines {
-            self.rows(first, program);
-        }
+        first..self.gathered.functions.len()
     }
 
     /// Adds an inlined call or block to a function, and returns its scope.
     fn code(&mut self, entry: read::Entry<'r, 'o>, index: usize, mut scope: Own) -> Own {
-        let ranges = entry.ranges().unwrap_or_default();
-        let ranges: Vec<_> = ranges.iter().filter_map(|range| self.within(index, range)).collect();
-        if let (Some(first), Some(last)) =
-            (ranges.iter().map(|pcs| pcs.0).min(), ranges.iter().map(|pcs| pcs.1).max())
-        {
-            scope.pcs = (first, last);
-        }
+        let pcs = self.pcs(entry, index);
+        scope.pcs = pcs.extent.unwrap_or(scope.pcs);
         if entry.tag() != dw::DW_TAG_inlined_subroutine {
             return scope;
         }
@@ -288,8 +403,7 @@ impl<'r, 'o> Visitor<'_, '_, 'r, 'o> {
         let name = entry.name().unwrap_or_default();
         let text = self.strings.add(&name);
         let line = entry.number(dw::DW_AT_call_line).unwrap_or(0) as u32;
-        let calls = ranges.iter().map(|(start, end)| [*start, *end, depth, text, line]);
-        self.gathered.functions[index].calls.extend(calls);
+        self.gathered.functions[index].calls.push(Call { pcs, depth, name: text, line });
         // Chains of names would make the page grow with the square of their depth.
         scope.inlined = match depth {
             0 => (*name).into(),
@@ -298,6 +412,26 @@ impl<'r, 'o> Visitor<'_, '_, 'r, 'o> {
             _ => scope.inlined,
         };
         scope
+    }
+
+    /// Returns the pcs of an inlined call or block in a function.
+    fn pcs(&mut self, entry: read::Entry<'r, 'o>, index: usize) -> Rc<CodePcs> {
+        let key = match entry.attr(dw::DW_AT_ranges) {
+            Some(ResolvedValue::RngList(offset)) => Some((offset, index)),
+            _ => None,
+        };
+        if let Some(known) = key.and_then(|key| self.pcs.get(&key)) {
+            return known.clone();
+        }
+        let ranges = entry.ranges().unwrap_or_default();
+        let ranges: Vec<_> = ranges.iter().filter_map(|range| self.within(index, range)).collect();
+        let first = ranges.iter().map(|pcs| pcs.0).min();
+        let extent = first.zip(ranges.iter().map(|pcs| pcs.1).max());
+        let pcs = Rc::new(CodePcs { ranges, extent });
+        if let Some(key) = key {
+            self.pcs.insert(key, pcs.clone());
+        }
+        pcs
     }
 
     /// Returns a range in bytes from a function's start, cut at the function's ends.
@@ -310,7 +444,7 @@ impl<'r, 'o> Visitor<'_, '_, 'r, 'o> {
     }
 
     fn function(&mut self, entry: read::Entry<'r, 'o>) -> Option<usize> {
-        let ranges = entry.ranges().unwrap_or_default();
+        let ranges = self.ranges.ranges(entry).unwrap_or_default();
         let start = ranges.iter().filter(|range| range.start < range.end).map(|range| range.start).min()?;
         if !self.file.dwarf.is_code(start) {
             return None;
@@ -342,13 +476,9 @@ impl<'r, 'o> Visitor<'_, '_, 'r, 'o> {
         let index = self.gathered.functions.len();
         self.gathered.functions.push(function);
         let target = self.file.target.as_ref();
-        let rows = frames::rows(
-            &self.file.facts.frames,
-            (start, size),
-            target,
-            &mut self.gathered.places,
-            self.strings,
-        );
+        let frames = &self.file.facts.frames;
+        let places = &mut self.gathered.places;
+        let rows = frames::rows(frames, (start, size), target, places, self.strings, self.frames);
         if !rows.is_empty() {
             self.column(index, Column::Frame, "frame", rows);
         }
@@ -370,11 +500,11 @@ impl<'r, 'o> Visitor<'_, '_, 'r, 'o> {
             }
             self.column(index, Column::Lanes, "lane pc", rows);
         }
-        self.add_findings(index, entry.offset(), NONE);
+        self.add_findings(index, entry.offset(), NONE, &HashMap::new());
         Some(index)
     }
 
-    fn column(&mut self, index: usize, column: Column, name: &str, entries: Vec<Entry>) {
+    fn column(&mut self, index: usize, column: Column, name: &str, entries: impl Into<Rc<[Entry]>>) {
         let function = &mut self.gathered.functions[index];
         let name = self.strings.add(name);
         let scope = (0, function.size);
@@ -455,12 +585,12 @@ impl<'r, 'o> Visitor<'_, '_, 'r, 'o> {
             Some(ResolvedValue::LocList(offset)) => Some((offset, index, class, scope.pcs)),
             _ => None,
         };
-        let (entries, findings) = match list.and_then(|key| self.lists.get(&key)) {
-            Some(known) => (known.clone(), Vec::new()),
-            None => self.location_entries(entry, scope, index, class),
+        let known = match list.and_then(|key| self.lists.get(&key)) {
+            Some(known) => known.clone(),
+            None => Rc::new(self.location_entries(entry, scope, index, class)),
         };
-        if let Some(key) = list.filter(|_| findings.is_empty()) {
-            self.lists.insert(key, entries.clone());
+        if let Some(key) = list {
+            self.lists.insert(key, known.clone());
         }
         let declared = |name| entry.inherited(name).and_then(|value| value.unsigned());
         let file = entry.declared_file().and_then(|(declared, file)| {
@@ -479,29 +609,22 @@ impl<'r, 'o> Visitor<'_, '_, 'r, 'o> {
             line: declared(dw::DW_AT_decl_line).unwrap_or(0) as u32,
             inlined: self.strings.add(&scope.inlined),
             scope: scope.pcs,
-            entries,
+            entries: known.entries.clone(),
         };
-        for (finding, _) in &findings {
-            self.gathered.is_shown[*finding] = true;
-        }
-        let function = &mut self.gathered.functions[index];
-        function.variables.push(variable);
-        let findings =
-            findings.into_iter().map(|(finding, entry)| FunctionFinding { finding, variable: number, entry });
-        function.findings.extend(findings);
-        self.add_findings(index, entry.offset(), number);
+        self.gathered.functions[index].variables.push(variable);
+        self.add_findings(index, entry.offset(), number, &known.numbers);
     }
 
-    /// Returns a variable's location entries, ordered by pc, and the findings about them, each with its entry's number.
+    /// Returns a variable's location entries, ordered by pc.
     fn location_entries(
         &mut self,
         entry: read::Entry<'r, 'o>,
         scope: &Own,
         index: usize,
         class: Option<u64>,
-    ) -> (Rc<[Entry]>, Vec<EntryFinding>) {
+    ) -> LocationEntries {
         let mut entries = Vec::new();
-        let mut findings = Vec::new();
+        let mut numbers = HashMap::new();
         let list = entry.locations(dw::DW_AT_location).ok().flatten().unwrap_or_default();
         for location in &list {
             eitri_dwarf::work::step();
@@ -510,15 +633,8 @@ impl<'r, 'o> Visitor<'_, '_, 'r, 'o> {
             } else {
                 self.within(index, &(location.start..location.end))
             };
-            let (section, offset) = position(entry, &list, location);
-            let place = (self.file.dwarf.split_file(), section, offset);
-            let own = self.gathered.by_place.get(&place).into_iter().flatten().copied();
-            // Variables can share a list, and a finding belongs to a single variable.
-            let gathered = self.gathered.findings;
-            let own = own.filter(|&own| gathered[own].entry.is_none_or(|owner| owner == entry.offset()));
-            let first = pcs.map_or(NONE, |_| entries.len() as u32);
-            findings.extend(own.map(|finding| (finding, first)));
             if let Some(pcs) = pcs {
+                numbers.insert(position(entry, &list, location), entries.len() as u32);
                 self.entries(location.expr, index, class, pcs, &mut entries);
             }
         }
@@ -537,49 +653,34 @@ impl<'r, 'o> Visitor<'_, '_, 'r, 'o> {
                 self.gathered.places.plain(&words, &format!("DW_AT_const_value {value}"), self.strings);
             entries.push(Entry { start: scope.pcs.0, end: scope.pcs.1, place });
         }
-        // The page draws entries in pc order; findings follow them.
+        // The page draws entries in pc order.
         let mut order: Vec<usize> = (0..entries.len()).collect();
         order.sort_by_key(|&index| (entries[index].start, entries[index].end));
         let mut position = vec![NONE; entries.len()];
         order.iter().enumerate().for_each(|(new, &old)| position[old] = new as u32);
-        for (_, entry) in &mut findings {
-            *entry = position.get(*entry as usize).copied().unwrap_or(NONE);
+        for number in numbers.values_mut() {
+            *number = position.get(*number as usize).copied().unwrap_or(NONE);
         }
-        (order.into_iter().map(|index| entries[index]).collect(), findings)
+        LocationEntries { entries: order.into_iter().map(|index| entries[index]).collect(), numbers }
     }
 
-    /// Adds the findings about a variable or function as a whole.
-    fn add_findings(&mut self, index: usize, offset: u64, variable: u32) {
-        let place = (self.file.dwarf.split_file(), offset);
-        for finding in self.gathered.by_entry.get(&place).cloned().unwrap_or_default() {
+    /// Adds the findings about a variable or function, or about an entry of the variable's location list.
+    fn add_findings(
+        &mut self,
+        index: usize,
+        offset: u64,
+        variable: u32,
+        numbers: &HashMap<(&'static str, u64), u32>,
+    ) {
+        let owner = (self.file.dwarf.split_file(), offset);
+        for finding in self.gathered.by_entry.get(&owner).cloned().unwrap_or_default() {
+            let about = &self.gathered.findings[finding];
+            let place = (&*about.section, about.offset);
+            let entry = about.expression.as_ref().and_then(|_| numbers.get(&place)).copied();
+            let entry = entry.unwrap_or(NONE);
             self.gathered.is_shown[finding] = true;
-            self.gathered.functions[index].findings.push(FunctionFinding { finding, variable, entry: NONE });
+            self.gathered.functions[index].findings.push(FunctionFinding { finding, variable, entry });
         }
-    }
-
-    /// Adds the line table rows to the unit's functions, whose numbers start at `first`.
-    fn rows(&mut self, first: usize, program: &read::LineProgram<'_>) {
-        let functions = &mut self.gathered.functions[first..];
-        let mut order: Vec<usize> = (0..functions.len()).collect();
-        order.sort_by_key(|&index| functions[index].start);
-        for row in program.rows().map_while(Result::ok).filter(|row| !row.end_sequence) {
-            let count = order.partition_point(|&index| functions[index].start <= row.address);
-            let Some(function) = count.checked_sub(1).map(|index| &mut functions[order[index]]) else {
-                continue;
-            };
-            let pc = row.address - function.start;
-            if pc >= function.size.into() {
-                continue;
-            }
-            let file = usize::try_from(row.file).ok().and_then(|file| self.paths.get(file));
-            let line = [pc as u32, file.copied().unwrap_or(0), u32::try_from(row.line).unwrap_or(0)];
-            match function.lines.last_mut() {
-                Some(last) if last[0] == line[0] => *last = line,
-                Some(last) if last[1..] == line[1..] => {}
-                _ => function.lines.push(line),
-            }
-        }
-        functions.iter_mut().for_each(|function| function.lines.sort_by_key(|line| line[0]));
     }
 }
 

@@ -53,6 +53,8 @@ struct Key {
 pub(super) struct Places {
     known: HashMap<Key, PlaceId>,
     texts: HashMap<(u32, u32), PlaceId>,
+    /// Copies with other words, by the copied location and the label.
+    copies: HashMap<(PlaceId, u32), PlaceId>,
     /// Kind, label, expression, meaning, result, first step.
     pub(super) places: Vec<u32>,
     /// Operation, stack (top first, in lines), queries (in lines).
@@ -104,23 +106,22 @@ impl Places {
         id
     }
 
-    /// Returns the number of a location's copy with other words.
+    /// Returns the number of a location's copy with other words: variables can have the same expression.
     pub(super) fn renamed(&mut self, id: PlaceId, words: &LocationText, strings: &mut Strings) -> PlaceId {
+        let label = strings.add(&words.label);
+        if let Some(&copy) = self.copies.get(&(id, label)) {
+            return copy;
+        }
         let start = id as usize * PLACE;
-        let text = [
-            strings.add(&words.label),
-            self.places[start + 2],
-            strings.add(&words.meaning),
-            self.places[start + 4],
-        ];
-        self.places[start..start + 5].copy_from_slice(&[
-            words.kind as u32,
-            text[0],
-            text[1],
-            text[2],
-            text[3],
-        ]);
-        id
+        let (expr, result, first) = (self.places[start + 2], self.places[start + 4], self.places[start + 5]);
+        let count = self.steps.len() / STEP;
+        let end = self.places.get(start + PLACE + 5).map_or(count, |next| *next as usize);
+        let copy = (self.places.len() / PLACE) as PlaceId;
+        let meaning = strings.add(&words.meaning);
+        self.places.extend([words.kind as u32, label, expr, meaning, result, count as u32]);
+        self.steps.extend_from_within(first as usize * STEP..end * STEP);
+        self.copies.insert((id, label), copy);
+        copy
     }
 
     /// Returns the number of the location that an expression computes.

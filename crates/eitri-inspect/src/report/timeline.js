@@ -65,10 +65,19 @@ class Shown {
         all.add(data.entries.get(e, "end"));
       }
     }
-    for (const [table, fields] of [["lines", ["pc"]], ["calls", ["start", "end"]], ["instructions", ["pc"]]]) {
+    for (const table of ["lines", "instructions"]) {
       const [low, high] = data.range("functions", f, table);
-      for (let index = low; index < high; index++) {
-        for (const field of fields) all.add(data[table].get(index, field));
+      for (let index = low; index < high; index++) all.add(data[table].get(index, "pc"));
+    }
+    const [low, high] = data.range("functions", f, "calls"), seenRanges = new Set();
+    for (let call = low; call < high; call++) {
+      const [from, to] = data.rangesOf(call);
+      // Inlined calls share range lists as well.
+      if (from === to || seenRanges.has(from)) continue;
+      seenRanges.add(from);
+      for (let range = from; range < to; range++) {
+        all.add(data.ranges.get(range, "start"));
+        all.add(data.ranges.get(range, "end"));
       }
     }
     return Uint32Array.from(all).sort();
@@ -238,13 +247,16 @@ class Timeline {
       el("span", { class: "line", title: file }, isNew ? line.line ? `${isMain ? "" : file}:${line.line}` : "–" : "")));
     }
     for (let call = calls[0]; call < calls[1]; call++) {
-      const { start, end, depth, name, line } = data.calls.row(call);
-      const y = this.shown.top(start), height = this.shown.top(end) - y;
-      if (y > bottom * ROW || y + height < top * ROW) continue;
-      all.push(el("div", {
-        class: "call", title: `${data.text(name)}, inlined at line ${line}`,
-        style: { top: px(y), height: px(height - 1), right: px((this.shown.depth - depth - 1) * CALL), width: px(CALL - 2) },
-      }));
+      const { depth, name, line } = data.calls.row(call), [from, to] = data.rangesOf(call);
+      for (let range = from; range < to; range++) {
+        const { start, end } = data.ranges.row(range);
+        const y = this.shown.top(start), height = this.shown.top(end) - y;
+        if (y > bottom * ROW || y + height < top * ROW) continue;
+        all.push(el("div", {
+          class: "call", title: `${data.text(name)}, inlined at line ${line}`,
+          style: { top: px(y), height: px(height - 1), right: px((this.shown.depth - depth - 1) * CALL), width: px(CALL - 2) },
+        }));
+      }
     }
     return all;
   }

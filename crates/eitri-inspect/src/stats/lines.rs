@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use eitri_dwarf::error::Result;
 use eitri_dwarf::read::{Dwarf, LineProgram, LineRow, Unit};
 
-/// Line table row counts, without the rows that end a sequence.
+/// Line table row counts, without the rows that end a sequence. A line program that several units reference counts once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LineCounts {

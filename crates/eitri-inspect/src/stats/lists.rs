@@ -100,7 +100,9 @@ fn repeated_in(group: usize, sets: &[Lists], dwarf: &Dwarf<'_>, repeated: &mut R
         lists.dedup_by_key(|list| list.0);
         let mut different: Vec<Vec<ListEntry<'_>>> = Vec::new();
         for (offset, entry) in &lists {
-            read(dwarf, entry.unit(), *offset, &mut list);
+            if !read(dwarf, entry.unit(), *offset, &mut list) {
+                continue;
+            }
             if different.iter().any(|earlier| earlier.iter().map(key).eq(list.iter().map(key))) {
                 add(repeated, list_bytes(&list))
             } else {
@@ -110,12 +112,10 @@ fn repeated_in(group: usize, sets: &[Lists], dwarf: &Dwarf<'_>, repeated: &mut R
     }
 }
 
-/// Replaces what `list` contains by a location list; empty if the location list cannot be read.
-fn read<'r>(dwarf: &Dwarf<'r>, unit: &Unit<'r>, offset: u64, list: &mut Vec<ListEntry<'r>>) {
+/// Replaces what `list` contains by a location list. Returns whether the list can be read: others are not compared.
+fn read<'r>(dwarf: &Dwarf<'r>, unit: &Unit<'r>, offset: u64, list: &mut Vec<ListEntry<'r>>) -> bool {
     list.clear();
-    if dwarf.read_locations(unit, offset, list).is_err() {
-        list.clear();
-    }
+    dwarf.read_locations(unit, offset, list).is_ok()
 }
 
 /// An entry's pcs and expression.

@@ -48,6 +48,7 @@ use hashbrown::DefaultHashBuilder;
 use self::origins::InputSections;
 use self::part::{Resolved, UnitCounts};
 use crate::lint;
+use crate::walk::LinePrograms;
 use eitri_dwarf::error::Result;
 use eitri_dwarf::op::Dialect;
 use eitri_dwarf::read::threads::{self, Units};
@@ -65,12 +66,12 @@ pub fn stats(bytes: &[u8], options: &StatsOptions<'_>) -> Result<Statistics> {
     let mut statistics = options.split.with(&object, &dwarf, measure)?;
     for section in object.sections() {
         if section.is_code() {
-            statistics.code += section.size;
+            statistics.code = statistics.code.saturating_add(section.size);
         }
         let is_debug = section.name.starts_with(".debug") || section.name == ".gdb_index";
         if is_debug {
             match statistics.sections.iter_mut().find(|known| known.0 == section.name) {
-                Some(known) => known.1 += section.stored,
+                Some(known) => known.1 = known.1.saturating_add(section.stored),
                 None => statistics.sections.push((section.name.clone().into_owned(), section.stored)),
             }
         }
@@ -117,6 +118,7 @@ fn units<'r>(
     options: &StatsOptions<'_>,
 ) -> Resolved<'r> {
     let file = facts.map(|facts| lint::File::new(facts, dwarf));
+    let programs = LinePrograms::new(dwarf);
     let threads = options.threads;
     let hasher = DefaultHashBuilder::default();
     let begin = |units: &[Unit<'_>]| {
@@ -124,7 +126,7 @@ fn units<'r>(
         UnitCounts::new(&hasher, entries.sum())
     };
     let count = |part: &mut UnitCounts<'r>, units: Units<'_>| {
-        units::count(part, dwarf, file.as_ref(), units, sections, options.variables)
+        units::count(part, dwarf, file.as_ref(), units, sections, &programs, options.variables)
     };
     let (mut parts, covered) = threads::share(dwarf.units(), threads, begin, count);
     let lists: Vec<_> = parts.iter_mut().map(|part| std::mem::take(&mut part.contents.lists)).collect();

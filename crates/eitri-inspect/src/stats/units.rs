@@ -6,6 +6,7 @@ use super::origins::InputSections;
 use super::part::{UnitCounts, missing};
 use super::visitor::{Known, Visitor};
 use crate::lint::{File, Judge};
+use crate::walk::LinePrograms;
 use eitri_dwarf::error::{At, Error};
 use eitri_dwarf::read::Dwarf;
 use eitri_dwarf::read::threads::Units;
@@ -28,27 +29,36 @@ pub(super) fn count<'r>(
     file: Option<&File<'r, '_>>,
     units: Units<'_>,
     sections: &InputSections,
+    programs: &LinePrograms,
     lists_variables: bool,
 ) -> Covered {
     let mut unreadable = Vec::new();
     let mut known = Known::default();
+    // Units can share a line program: its rows are counted once, its files are read again only for another folder.
+    let mut last: Option<(Option<u64>, Option<&str>, Vec<Option<String>>)> = None;
     for index in units {
         let unit = &dwarf.units()[index];
         let place = || At::new(|at| at.unit = unit.name.as_deref().map(String::from));
+        let folder = unit.comp_dir.as_deref();
+        let is_known = last.as_ref().is_some_and(|last| (unit.stmt_list, folder) == (last.0, last.1));
         // A split unit uses its skeleton's lines, which are counted there.
-        let has_lines = unit.signature.is_none() && !unit.is_split();
-        let program = dwarf.lines(unit).unwrap_or_else(|error| {
-            unreadable.extend(has_lines.then(|| error.or_at(place())));
-            None
-        });
-        let files = program.as_ref().map(|program| lines::paths(program, unit)).unwrap_or_default();
-        if let Some(program) = program.filter(|_| has_lines) {
-            let read = part.lines.add(dwarf, &program, &files);
-            unreadable.extend(read.err().map(|error| error.or_at(place())));
+        let has_lines = unit.signature.is_none() && !unit.is_split() && programs.has_first(unit);
+        if has_lines || unit.is_split() || !is_known {
+            let program = dwarf.lines(unit).unwrap_or_else(|error| {
+                unreadable.extend(has_lines.then(|| error.or_at(place())));
+                None
+            });
+            let files = program.as_ref().map(|program| lines::paths(program, unit)).unwrap_or_default();
+            if let Some(program) = program.filter(|_| has_lines) {
+                let read = part.lines.add(dwarf, &program, &files);
+                unreadable.extend(read.err().map(|error| error.or_at(place())));
+            }
+            last = Some((unit.stmt_list, folder, files));
         }
+        let files = last.as_ref().map(|last| &last.2[..]).unwrap_or_default();
         let first = part.statistics.functions.len();
         let judge = file.map(|file| Judge::new(file, unit));
-        let mut visitor = Visitor::new(part, judge, &files, &mut known, lists_variables, &mut unreadable);
+        let mut visitor = Visitor::new(part, judge, files, &mut known, lists_variables, &mut unreadable);
         visitor.start = sections.start(unit.offset);
         visitor.unit(dwarf, unit);
         let Visitor { waiting, local, start, .. } = visitor;

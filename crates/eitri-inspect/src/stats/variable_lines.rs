@@ -5,12 +5,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
+use std::rc::Rc;
 
 use gimli::constants as dw;
 
 use super::attributes::linkage_name;
 use super::lines;
 use super::statistics::distinct;
+use crate::ranges::{LONG_LIST, RangeLists};
 use eitri_dwarf::error::{At, Error, Result};
 use eitri_dwarf::op::Dialect;
 use eitri_dwarf::read::{Dwarf, Entry, Object, OtherUnits, ResolvedValue, SplitFiles, Unit};
@@ -18,7 +20,7 @@ use eitri_dwarf::read::{Dwarf, Entry, Object, OtherUnits, ResolvedValue, SplitFi
 /// A file, by number, and a line.
 type Line = (u32, u64);
 /// Lines in order, each once.
-type Lines = Vec<Line>;
+type Lines = Rc<[Line]>;
 
 /// A variable's source lines: in a single instance, or summed over several.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -132,11 +134,11 @@ pub fn readable_variable_lines(
     let mut files = HashMap::new();
     let mut unreadable = Vec::new();
     let mut unreadable_base = Vec::new();
-    let mut known: BTreeMap<Key, Lines> = BTreeMap::new();
+    let mut known: BTreeMap<Key, Vec<Line>> = BTreeMap::new();
     if let Some(base) = base {
         for instance in instances(base, &mut files, &mut unreadable_base)? {
             let own = known.entry(instance.key).or_default();
-            own.extend(instance.located);
+            own.extend(instance.located.iter());
             own.sort_unstable();
             own.dedup();
         }
@@ -191,9 +193,9 @@ struct Rows {
 }
 
 impl Rows {
-    fn read(dwarf: &Dwarf<'_>, unit: &Unit<'_>, files: &mut HashMap<String, u32>) -> Result<Self> {
+    fn read(dwarf: &Dwarf<'_>, unit: &Unit<'_>, files: &mut HashMap<String, u32>) -> Result<Rc<Self>> {
         let Some(program) = dwarf.lines(unit)? else {
-            return Ok(Self { rows: Vec::new(), paths: Vec::new() });
+            return Ok(Rc::new(Self { rows: Vec::new(), paths: Vec::new() }));
         };
         let paths = lines::paths(&program, unit);
         let numbers: Vec<u32> = paths
@@ -213,16 +215,16 @@ impl Rows {
             }
         }
         rows.sort_unstable();
-        Ok(Self { rows, paths })
+        Ok(Rc::new(Self { rows, paths }))
     }
 
-    fn add(&self, range: &Range<u64>, lines: &mut Lines) {
+    fn add(&self, range: &Range<u64>, lines: &mut Vec<Line>) {
         let from = self.rows.partition_point(|row| row.0 < range.start);
         lines.extend(self.rows[from..].iter().take_while(|row| row.0 < range.end).map(|row| row.1));
     }
 
-    fn lines<'a>(&self, ranges: impl IntoIterator<Item = &'a Range<u64>>) -> Lines {
-        let mut lines = Lines::new();
+    fn lines<'a>(&self, ranges: impl IntoIterator<Item = &'a Range<u64>>) -> Vec<Line> {
+        let mut lines = Vec::new();
         ranges.into_iter().for_each(|range| self.add(range, &mut lines));
         lines.sort_unstable();
         lines.dedup();
@@ -233,24 +235,6 @@ impl Rows {
         let path = file.and_then(|file| self.paths.get(usize::try_from(file).ok()?)?.clone());
         path.unwrap_or_default()
     }
-}
-
-/// Returns a function's lines, except lines of the calls inlined into it.
-fn function_lines(function: Entry<'_, '_>, rows: &Rows) -> Result<Lines> {
-    let mut lines = rows.lines(&function.ranges()?);
-    let mut inlined = Vec::new();
-    let mut scopes = vec![function];
-    while let Some(scope) = scopes.pop() {
-        for child in scope.children() {
-            match child.tag() {
-                dw::DW_TAG_inlined_subroutine => inlined.extend(child.ranges()?),
-                _ => scopes.push(child),
-            }
-        }
-    }
-    let inlined = rows.lines(&inlined);
-    lines.retain(|line| inlined.binary_search(line).is_err());
-    Ok(lines)
 }
 
 /// Returns a build's variables, and appends the errors in unreadable parts of the object. The split unit finder takes
@@ -284,8 +268,13 @@ fn instances_in(
     errors: &mut Vec<Error>,
 ) {
     let others = OtherUnits::default();
+    // Units can share a line program, whose rows are read again only for another folder.
+    let mut last: Option<(Option<u64>, Option<&str>, Rc<Rows>)> = None;
+    let (mut ranges, mut lists) = (RangeLists::default(), HashMap::new());
     for unit in dwarf.units() {
-        let rows = match Rows::read(dwarf, unit, files) {
+        let folder = unit.comp_dir.as_deref();
+        let known = last.as_ref().filter(|last| (unit.stmt_list, folder) == (last.0, last.1));
+        let rows = match known.map_or_else(|| Rows::read(dwarf, unit, files), |last| Ok(last.2.clone())) {
             Ok(rows) => rows,
             Err(error) => {
                 let unit = unit.name.as_deref().map(String::from);
@@ -293,7 +282,12 @@ fn instances_in(
                 continue;
             }
         };
-        let mut unit = InUnit { unit, rows, others: &others, last: None };
+        if known.is_none() {
+            lists.clear();
+        }
+        last = Some((unit.stmt_list, folder, rows.clone()));
+        let (ranges, lists, function, scope) = (&mut ranges, &mut lists, None, None);
+        let mut unit = InUnit { unit, rows, others: &others, ranges, lists, function, scope };
         for entry in dwarf.entries_of(unit.unit) {
             eitri_dwarf::work::step();
             if !matches!(entry.tag(), dw::DW_TAG_variable | dw::DW_TAG_formal_parameter) {
@@ -310,30 +304,74 @@ fn instances_in(
 /// Unit whose variables are read.
 struct InUnit<'a, 'r, 'o> {
     unit: &'r Unit<'o>,
-    rows: Rows,
+    rows: Rc<Rows>,
     others: &'a OtherUnits<'o>,
+    ranges: &'a mut RangeLists,
+    /// Lines in the code of long range lists, by the first range's address: the list is in `ranges`.
+    lists: &'a mut HashMap<*const Range<u64>, Lines>,
     /// Lines in the last variable's function, with the function's entry index.
-    last: Option<(usize, Lines)>,
+    function: Option<(usize, Lines)>,
+    /// Lines in the last variable's scope, without lines outside the function, with the scope's entry index.
+    scope: Option<(usize, Lines)>,
 }
 
 impl<'r, 'o> InUnit<'_, 'r, 'o> {
+    /// Returns the lines in an entry's code.
+    fn lines(&mut self, entry: Entry<'r, 'o>) -> Result<Lines> {
+        let ranges = self.ranges.ranges(entry)?;
+        if ranges.len() < LONG_LIST {
+            return Ok(self.rows.lines(&*ranges).into());
+        }
+        let lines = self.lists.entry(ranges.as_ptr()).or_insert_with(|| self.rows.lines(&*ranges).into());
+        Ok(lines.clone())
+    }
+
+    /// Returns a function's lines, except lines of the calls inlined into it.
+    fn function_lines(&mut self, function: Entry<'r, 'o>) -> Result<Lines> {
+        let lines = self.lines(function)?;
+        let mut inlined = HashMap::new();
+        let mut scopes = vec![function];
+        while let Some(scope) = scopes.pop() {
+            for child in scope.children() {
+                if child.tag() == dw::DW_TAG_inlined_subroutine {
+                    let ranges = self.ranges.ranges(child)?;
+                    inlined.insert(ranges.as_ptr(), ranges);
+                } else {
+                    scopes.push(child);
+                }
+            }
+        }
+        if inlined.is_empty() {
+            return Ok(lines);
+        }
+        let inlined = self.rows.lines(inlined.values().flat_map(|ranges| ranges.iter()));
+        Ok(lines.iter().copied().filter(|line| inlined.binary_search(line).is_err()).collect())
+    }
+
     /// Returns the lines of a variable or parameter in a function with code.
     fn instance(&mut self, entry: Entry<'r, 'o>) -> Result<Option<Instance>> {
-        let rows = &self.rows;
         let functions = around(entry);
         let Some(function) = functions.first().copied() else { return Ok(None) };
         // An abstract instance has no code, nor does a function that the linker discarded.
-        if !function.ranges()?.iter().any(|range| entry.dwarf().is_code(range.start)) {
+        if !self.ranges.ranges(function)?.is_live() {
             return Ok(None);
         }
         let (Some(name), Some(own)) = (entry.name(), linkage_name(function)) else { return Ok(None) };
-        if self.last.as_ref().is_none_or(|last| last.0 != function.index()) {
-            self.last = Some((function.index(), function_lines(function, rows)?));
-        }
-        let lines = self.last.as_ref().map(|last| &last.1[..]).unwrap_or_default();
-        let ranges = entry.parent().map(Entry::ranges).transpose()?.unwrap_or_default();
-        let mut scope = rows.lines(&ranges);
-        scope.retain(|line| lines.binary_search(line).is_ok());
+        let lines = match &self.function {
+            Some((index, lines)) if *index == function.index() => lines.clone(),
+            _ => self.function_lines(function)?,
+        };
+        self.function = Some((function.index(), lines.clone()));
+        let parent = entry.parent().unwrap_or(function);
+        let scope = match &self.scope {
+            Some((index, scope)) if *index == parent.index() => scope.clone(),
+            _ => {
+                let scope = self.lines(parent)?;
+                scope.iter().copied().filter(|line| lines.binary_search(line).is_ok()).collect()
+            }
+        };
+        self.scope = Some((parent.index(), scope.clone()));
+        let rows = &self.rows;
         let file = match entry.declared_file() {
             Some((declared, file)) if declared.unit().offset != self.unit.offset => {
                 self.others.path(declared, file).unwrap_or_default()
@@ -350,7 +388,7 @@ impl<'r, 'o> InUnit<'_, 'r, 'o> {
             calls: calls.collect(),
             located: located(entry, &scope, rows)?,
             scope,
-            function: lines.to_vec(),
+            function: lines,
         }))
     }
 }
@@ -360,7 +398,7 @@ fn located(variable: Entry<'_, '_>, scope: &Lines, rows: &Rows) -> Result<Lines>
     if variable.has(dw::DW_AT_const_value) {
         return Ok(scope.clone());
     }
-    let Some(list) = variable.locations(dw::DW_AT_location)? else { return Ok(Lines::new()) };
+    let Some(list) = variable.locations(dw::DW_AT_location)? else { return Ok(Lines::default()) };
     if list.iter().any(|entry| entry.is_default() && !entry.expr.is_empty()) {
         return Ok(scope.clone());
     }
@@ -368,7 +406,7 @@ fn located(variable: Entry<'_, '_>, scope: &Lines, rows: &Rows) -> Result<Lines>
         list.iter().filter(|entry| !entry.expr.is_empty()).map(|entry| entry.start..entry.end).collect();
     let mut lines = rows.lines(&ranges);
     lines.retain(|line| scope.binary_search(line).is_ok());
-    Ok(lines)
+    Ok(lines.into())
 }
 
 /// Returns the inlined calls around an entry, the innermost first, and the function.

@@ -1,6 +1,5 @@
 //! Counts scopes and variables: stats' part in the walk over each unit.
 
-use std::ops::Range;
 use std::rc::Rc;
 
 use gimli::{DwTag, constants as dw};
@@ -16,7 +15,8 @@ use super::origins::{self, Abstract, Origins};
 use super::part::{UnitCounts, count_missing};
 use super::source::{FUNCTION, GLOBAL, Path};
 use crate::lint::{Asked, Framed, Judge};
-use crate::walk::{Inside, LONG_LIST, ListKey, Scopes, Visit, end, has_children, read_locations, walk};
+use crate::ranges::{CodeRanges, LONG_LIST, RangeLists};
+use crate::walk::{Inside, ListKey, Scopes, Visit, end, has_children, read_locations, walk};
 use eitri_dwarf::error::Error;
 use eitri_dwarf::read::{ByAbbreviation, Dwarf, Entry, ListEntry, ResolvedValue, SUPPLEMENTARY, Str, Unit};
 
@@ -38,7 +38,7 @@ struct Inherited {
 pub(super) struct Own {
     inherited: Inherited,
     /// The entry's own ranges.
-    ranges: Vec<Range<u64>>,
+    ranges: CodeRanges,
     blocks: u32,
     params: u32,
     owns_tracked: bool,
@@ -49,6 +49,7 @@ pub(super) struct Own {
 pub(super) struct Known<'r> {
     shapes: ByAbbreviation<Shape>,
     pub(super) forms: Forms<'r>,
+    ranges: RangeLists,
     /// The unit's expressions.
     expressions: Expressions<'r>,
     /// Other units' files, by unit offset, for declarations outside their variable's unit.
@@ -58,10 +59,12 @@ pub(super) struct Known<'r> {
 /// Scope, with the function that decides which locations are sound.
 pub(super) type Scope<'r> = crate::walk::Scope<Rc<Framed<'r>>, Own>;
 
+/// A location list in a scope, and the facts that decide whether its locations are sound.
+type SharedKey = (ListKey, Option<Asked>);
+
 /// Counts for a long location list. Many variables can reference a list, which is then counted once.
 #[derive(Debug)]
 struct Shared {
-    asked: Option<Asked>,
     coverage: (Coverage, u64, bool),
     locations: u64,
     bytes: u64,
@@ -94,11 +97,7 @@ pub(super) struct Visitor<'a, 'r, 'o> {
     /// Errors in lists that cannot be read.
     unreadable: &'a mut Vec<Error>,
     /// Counts for the unit's long lists.
-    shared: HashMap<ListKey, Shared>,
-}
-
-fn size(ranges: &[Range<u64>]) -> u64 {
-    ranges.iter().fold(0, |sum: u64, range| sum.saturating_add(range.end.saturating_sub(range.start)))
+    shared: HashMap<SharedKey, Shared>,
 }
 
 impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
@@ -134,7 +133,7 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
         // Entries in type units have no code.
         self.skipped = if unit.signature.is_some() { usize::MAX } else { 0 };
         walk(dwarf, unit, self);
-        for ((offset, _), shared) in std::mem::take(&mut self.shared) {
+        for (((offset, _), _), shared) in std::mem::take(&mut self.shared) {
             self.list.clear();
             if shared.more == 0 || dwarf.read_locations(unit, offset, &mut self.list).is_err() {
                 continue;
@@ -154,14 +153,12 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
     }
 
     /// Returns the key of a variable's location list, if the list is counted already.
-    fn shared(&mut self, entry: Entry<'r, 'r>, own: &OwnAttributes<'r>) -> Option<ListKey> {
+    fn shared(&mut self, entry: Entry<'r, 'r>, own: &OwnAttributes<'r>) -> Option<SharedKey> {
         if self.shared.is_empty() {
             return None;
         }
-        let key = self.scopes.list_key(own.location.as_ref()).filter(|key| self.shared.contains_key(key))?;
-        let asked = self.asked(entry, own);
-        let shared = self.shared.get_mut(&key).filter(|shared| shared.asked == asked)?;
-        shared.more += 1;
+        let key = (self.scopes.list_key(own.location.as_ref())?, self.asked(entry, own));
+        self.shared.get_mut(&key)?.more += 1;
         Some(key)
     }
 
@@ -199,7 +196,7 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
         entry: Entry<'r, 'r>,
         shape: &Shape,
         own: &OwnAttributes<'r>,
-        shared: Option<ListKey>,
+        shared: Option<SharedKey>,
     ) -> Option<(Inside<Rc<Framed<'r>>>, Own)> {
         let tag = shape.tag;
         if tag == dw::DW_TAG_subroutine_type {
@@ -208,7 +205,8 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
         let path = self.path(tag);
         let around = self.scopes.innermost().map_or(Inherited::default(), |scope| scope.own.inherited);
         let inherited = Inherited { path, ..around };
-        let scope = Own { inherited, ranges: Vec::new(), blocks: 0, params: 0, owns_tracked: false };
+        let scope =
+            Own { inherited, ranges: CodeRanges::default(), blocks: 0, params: 0, owns_tracked: false };
         match tag {
             dw::DW_TAG_subprogram | dw::DW_TAG_inlined_subroutine | dw::DW_TAG_lexical_block => {
                 self.code(entry, shape, own, scope)
@@ -253,7 +251,7 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
         if shape.has_call {
             self.part.statistics.counts.call_site_entries += 1;
         }
-        scope.ranges = match entry.ranges() {
+        scope.ranges = match self.known.ranges.ranges(entry) {
             Ok(ranges) => ranges,
             Err(error) => {
                 self.unreadable.push(error.or_at(entry.place()));
@@ -261,15 +259,15 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
             }
         };
         let inside = match shape.tag {
-            // The ranges can be read.
-            dw::DW_TAG_subprogram => Inside::Function(
-                self.judge.as_mut().and_then(|judge| judge.function(entry).ok().flatten()).map(Rc::new),
-            ),
+            dw::DW_TAG_subprogram => {
+                let judge = self.judge.as_mut();
+                Inside::Function(judge.and_then(|judge| judge.function(entry, &scope.ranges)).map(Rc::new))
+            }
             dw::DW_TAG_inlined_subroutine => Inside::Call,
             _ => Inside::Same,
         };
-        let bytes = size(&scope.ranges);
-        if is_function && bytes > 0 && !scope.ranges.iter().any(|range| entry.dwarf().is_code(range.start)) {
+        let bytes = scope.ranges.bytes();
+        if is_function && bytes > 0 && !scope.ranges.is_live() {
             // A linker discarded the function.
             return None;
         }
@@ -361,7 +359,7 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
         entry: Entry<'r, 'r>,
         shape: &Shape,
         own: &OwnAttributes<'r>,
-        shared: Option<ListKey>,
+        shared: Option<SharedKey>,
         scope: &Inherited,
     ) {
         let counts = &mut self.part.statistics.counts;
@@ -407,7 +405,7 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
                     && let Some(key) = self.scopes.list_key(own.location.as_ref())
                 {
                     let asked = self.asked(entry, own);
-                    self.shared.insert(key, Shared { asked, coverage, locations, bytes, more: 0 });
+                    self.shared.insert((key, asked), Shared { coverage, locations, bytes, more: 0 });
                 }
                 coverage
             }
@@ -513,7 +511,9 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
         let ranges = match self.scopes.innermost().map(|scope| &scope.own) {
             Some(parent) if !parent.ranges.is_empty() => &parent.ranges,
             _ => {
-                computed = entry.parent().and_then(|parent| parent.ranges().ok()).unwrap_or_default();
+                let parent = entry.parent();
+                computed =
+                    parent.and_then(|parent| self.known.ranges.ranges(parent).ok()).unwrap_or_default();
                 &computed
             }
         };
@@ -522,9 +522,7 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
             entries().zip(self.known.expressions.need_entry_values())
         {
             any = any.saturating_add(entry.end.saturating_sub(entry.start));
-            let bytes = ranges.iter().fold(0u64, |sum, range| {
-                sum.saturating_add(range.end.min(entry.end).saturating_sub(range.start.max(entry.start)))
-            });
+            let bytes = ranges.overlap(&(entry.start..entry.end));
             coverage.located = coverage.located.saturating_add(bytes);
             if needs_entry_value {
                 coverage.entry_values = coverage.entry_values.saturating_add(bytes);

@@ -1,6 +1,7 @@
 //! A page's tables, in the order in which the script reads them.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use super::super::block::Strings;
 use super::super::options::ReportOptions;
@@ -21,13 +22,26 @@ impl Gathered<'_> {
         options: &ReportOptions<'_>,
         mut strings: Strings,
     ) -> (Strings, Vec<Vec<u32>>) {
-        let mut tables: [Vec<u32>; 11] = Default::default();
-        let [page, functions, variables, entries, lines, calls, instructions, findings, files, codes, others] =
-            &mut tables;
+        let mut tables: [Vec<u32>; 12] = Default::default();
+        let [
+            page,
+            functions,
+            variables,
+            entries,
+            lines,
+            calls,
+            ranges,
+            instructions,
+            findings,
+            files,
+            codes,
+            others,
+        ] = &mut tables;
         let width = if object.address_bytes() == 8 { 8 } else { 4 };
         page.extend([strings.add(options.name), strings.add(&self.target), self.lanes, width]);
         // Variables share a list's entries, which are written once.
         let mut written = HashMap::new();
+        let mut written_pcs = HashMap::new();
         for function in &self.functions {
             let counts = [
                 variables.len() / VARIABLE,
@@ -67,7 +81,15 @@ impl Gathered<'_> {
                 ]);
             }
             lines.extend(function.lines.iter().flatten());
-            calls.extend(function.calls.iter().flatten());
+            for call in &function.calls {
+                let start = *written_pcs.entry(Rc::as_ptr(&call.pcs)).or_insert_with(|| {
+                    let start = (ranges.len() / 2) as u32;
+                    ranges.extend(call.pcs.ranges.iter().flat_map(|(start, end)| [*start, *end]));
+                    start
+                });
+                let end = start + call.pcs.ranges.len() as u32;
+                calls.extend([start, end, call.depth, call.name, call.line]);
+            }
             instructions.extend(function.instructions.iter().flatten());
             for finding in &function.findings {
                 let is_of_variable = finding.variable != NONE;
