@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use gimli::{DwAt, DwUt, constants as dw};
+use gimli::{DwAt, DwForm, DwUt, constants as dw};
 
 use super::file::File;
 use super::known::{Known, Split};
@@ -14,7 +14,7 @@ use super::tables::Tables;
 use super::tree::{Described, Entity, Number, Reference};
 use crate::error::At;
 use crate::model::{CallId, FunctionId, ScopeId, UnitId, VariableId};
-use crate::read::{Dwarf, Entry, Unit};
+use crate::read::{ByAbbreviation, Dwarf, Entry, Unit};
 
 pub(super) struct Compare<'a, 'o> {
     pub(super) described: Described<'a>,
@@ -23,6 +23,8 @@ pub(super) struct Compare<'a, 'o> {
     pub(super) known: Known,
     pub(super) pending: Pending<'a, 'o>,
     pub(super) split: Split<'a, 'o>,
+    /// First section offset with a constant's form, by abbreviation.
+    pub(super) constants: ByAbbreviation<Option<(DwAt, DwForm)>>,
     pub(super) report: CheckReport,
 }
 
@@ -75,6 +77,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             known: Known::default(),
             pending: Pending::default(),
             split,
+            constants: ByAbbreviation::default(),
             report,
         }
     }
@@ -95,6 +98,7 @@ impl<'a, 'o> Compare<'a, 'o> {
     pub(super) fn begin_file(&mut self, file: &'a Dwarf<'o>) {
         self.file = File::new(self.described, file, &mut self.report);
         self.known.begin_file();
+        self.constants = ByAbbreviation::default();
         self.split.of_file.clear();
     }
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use gimli::{DwTag, constants as dw};
+use gimli::{DwAt, DwForm, DwTag, constants as dw};
 
 use super::comparison::Compare;
 use super::extra::report_unexpected;
@@ -11,7 +11,7 @@ use super::tree::{Compared, Entity, Node, is_part, is_type};
 use super::types::compare_type;
 use crate::error::Count;
 use crate::model::{FunctionId, ScopeId, ScopeKind, VariableId};
-use crate::read::{Attribute, Entry};
+use crate::read::{Attribute, Entry, ResolvedValue};
 
 /// An entry's children, sorted by tag and name, and by whether they have code; children with equal keys are in file
 /// order.
@@ -235,6 +235,33 @@ pub(super) fn compare_node<'a, 'o>(
         }
     }
     compare.pending.numbers.extend(numbers.into_iter().map(|(number, entry)| (owner, number, entry)));
+    if let Some((name, form)) = *compare.constants.of(entry, || constant_offset(entry)) {
+        let expected = format!("{name} with the form of a section offset");
+        compare.report.find(
+            FindingKind::Attribute,
+            compare.described.site(owner),
+            expected,
+            form.to_string(),
+        );
+    }
+}
+
+/// Returns the first attribute whose value is read as a section offset, but has the form of a constant. Before DWARF 4,
+/// offsets have these forms: DWARF 5 section 7.5.5, and its list of changes from DWARF 3. Some readers accept them
+/// later, and others take the value as a number.
+fn constant_offset(entry: Entry<'_, '_>) -> Option<(DwAt, DwForm)> {
+    let is_constant = |attribute: &Attribute<'_>| {
+        matches!(attribute.form, dw::DW_FORM_data4 | dw::DW_FORM_data8)
+            && matches!(
+                attribute.value,
+                ResolvedValue::LineProgram(_)
+                    | ResolvedValue::LocList(_)
+                    | ResolvedValue::RngList(_)
+                    | ResolvedValue::Offset(_)
+            )
+    };
+    let mut attributes = entry.attributes().filter(|_| entry.unit().encoding.version >= 4);
+    attributes.find(is_constant).map(|attribute| (attribute.name, attribute.form))
 }
 
 /// Reports a number in fewer bytes than its type has: some readers extend its sign and others do not. DWARF 5 section

@@ -241,3 +241,27 @@ fn another_signature_of_an_unreferenced_type_is_found() {
         assert!(report.is_clean(), "{report}");
     }
 }
+
+/// Nothing but the offset of the line program is in a unit without rows and files.
+#[test]
+fn line_program_with_the_form_of_a_constant_is_found() {
+    for consumer in consumers() {
+        let truth = module(|_| ());
+        let written = sections(&truth, &consumer);
+        let abbreviations =
+            written.iter().position(|section| section.name == ".debug_abbrev").expect("abbreviations");
+        let bytes = &written[abbreviations].bytes;
+        for tag in [0x11, 0x41] {
+            // The tag of a unit or type unit with children, and `DW_AT_stmt_list` with `DW_FORM_sec_offset`.
+            let unit = bytes.windows(2).position(|bytes| bytes == [tag, 1]).expect("a unit");
+            let pair =
+                bytes[unit..].windows(2).position(|bytes| bytes == [0x10, 0x17]).expect("a line program");
+            let mut sections = written.clone();
+            // `DW_FORM_data4`, which has been a constant since DWARF 4.
+            sections[abbreviations].bytes[unit + pair + 1] = 0x06;
+            let object = object(&truth, &sections);
+            let report = eitri::check(&truth, &consumer, &[], &object).expect("it is read");
+            assert!(!report.is_clean(), "version {}, tag {tag:#x}: {report}", consumer.version);
+        }
+    }
+}
