@@ -18,6 +18,23 @@ use crate::target::Target;
 
 /// Builds a [`Module`].
 ///
+/// | task | methods |
+/// |---|---|
+/// | units, files, lines | [`unit`](Self::unit), [`describe_unit`](Self::describe_unit), [`primary_file`](Self::primary_file), [`file`](Self::file), [`file_md5`](Self::file_md5), [`file_source`](Self::file_source), [`row`](Self::row), [`macros`](Self::macros) |
+/// | functions | [`function`](Self::function), [`describe_function`](Self::describe_function), [`function_declaration`](Self::function_declaration), [`function_definition`](Self::function_definition), [`symbol`](Self::symbol) |
+/// | variables | [`variable`](Self::variable), [`parameter`](Self::parameter), [`describe_variable`](Self::describe_variable), [`constant`](Self::constant), [`extern_variable`](Self::extern_variable), [`definition`](Self::definition) |
+/// | blocks, inlined calls, namespaces | [`block`](Self::block), [`inlined`](Self::inlined), [`inlined_block`](Self::inlined_block), [`inlined_variable`](Self::inlined_variable), [`entry_pc`](Self::entry_pc), [`begins`](Self::begins), [`discriminator`](Self::discriminator), [`namespace`](Self::namespace), [`inline_namespace`](Self::inline_namespace), [`anonymous_namespace`](Self::anonymous_namespace) |
+/// | scalar and derived types | [`base_type`](Self::base_type), [`pointer`](Self::pointer), [`pointer_into`](Self::pointer_into), [`pointer_of`](Self::pointer_of), [`reference`](Self::reference), [`rvalue_reference`](Self::rvalue_reference), [`member_pointer`](Self::member_pointer), [`typedef`](Self::typedef), [`qualified`](Self::qualified), [`unspecified_type`](Self::unspecified_type), [`subroutine`](Self::subroutine), [`enumeration`](Self::enumeration), [`enum_class`](Self::enum_class) |
+/// | structures | [`structure`](Self::structure), [`class`](Self::class), [`union`](Self::union), [`incomplete`](Self::incomplete), [`member`](Self::member), [`bit_field`](Self::bit_field), [`data_member`](Self::data_member), [`static_member`](Self::static_member), [`base`](Self::base), [`virtual_base`](Self::virtual_base), [`variant_part`](Self::variant_part), [`untagged_variant_part`](Self::untagged_variant_part), [`variant`](Self::variant) |
+/// | arrays and vectors | [`array`](Self::array), [`array_of`](Self::array_of), [`vector`](Self::vector), [`packed_vector`](Self::packed_vector), [`matrix`](Self::matrix), [`matrix_of`](Self::matrix_of), [`cooperative_matrix`](Self::cooperative_matrix) |
+/// | any type | [`describe_type`](Self::describe_type), [`template`](Self::template) |
+/// | call frames | [`frame`](Self::frame) |
+/// | lanes of a wave | [`lanes`](Self::lanes) |
+/// | calls and their arguments | [`call`](Self::call), [`describe_call`](Self::describe_call) |
+/// | imports and labels | [`import`](Self::import), [`label`](Self::label), [`describe_import`](Self::describe_import), [`describe_label`](Self::describe_label) |
+/// | raw expressions, shared locations | [`expr`](Self::expr), [`procedure`](Self::procedure) |
+/// | the result | [`finish`](Self::finish), [`hand_over`](Self::hand_over) |
+///
 /// Ids are small numbers. In debug builds, which have `debug_assertions`, an id also knows its builder: a call with another
 /// builder's id returns [`ErrorKind::OtherBuilder`]. Release builds do not check it, and the number can be another
 /// entity's. A finished module is not checked either: its methods return the entity with the id's number.

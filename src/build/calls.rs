@@ -40,6 +40,24 @@ impl Builder {
     /// # Errors
     /// [`UnknownId`](crate::error::ErrorKind::UnknownId) where the scope does not exist;
     /// [`BadArgument`](crate::error::ErrorKind::BadArgument) where it has no code.
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc, SourceLine, Val};
+    /// # use eitri::target::{SpaceId, Target};
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let (s4, v3, v40) = (gpu.sgpr(4)?, gpu.vgpr(3)?, gpu.vgpr(40)?);
+    /// # let mut m = Builder::new(gpu);
+    /// # let unit = m.unit("a.cl");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// # let f = m.function(unit, "f")?.code("f", 0x40).id();
+    /// let callee = m.function(unit, "g")?.code("g", 0x20).id();
+    /// let mut call = m.call(f)?;
+    /// call.calls(callee)?.returns_to(0x14)?;
+    /// // The callee's caller had this value in s4 at the call.
+    /// call.argument(&Loc::register(s4))?.value(Val::constant(7))?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn call(&mut self, scope: impl InScope) -> Result<CallBuilder<'_>> {
         let scope = scope.scope(&self.module)?;
         let kind = &self.module.scopes[scope].kind;

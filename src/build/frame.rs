@@ -102,6 +102,22 @@ impl FrameBuilder<'_> {
     /// an operation that is not allowed in call frame information (the error names the operation, A.6.4.2); and the
     /// same errors as [`VariableBuilder::live`](super::VariableBuilder::live) for the location. [`Builder::finish`]
     /// rejects ranges that overlap.
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc, SourceLine, Val};
+    /// # use eitri::target::{SpaceId, Target};
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let (s4, v3, v40) = (gpu.sgpr(4)?, gpu.vgpr(3)?, gpu.vgpr(40)?);
+    /// # let mut m = Builder::new(gpu);
+    /// # let unit = m.unit("a.cl");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// # let f = m.function(unit, "f")?.code("f", 0x40).id();
+    /// let s32 = m.target().sgpr(32)?;
+    /// let memory = Loc::memory(SpaceId::PRIVATE_WAVE, Val::register(s32));
+    /// m.frame(f)?.cfa(0x00..0x40, memory)?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn cfa(&mut self, pcs: Range<u64>, loc: Loc) -> Result<&mut Self> {
         self.rule(pcs, Column::Cfa, &loc)
     }
@@ -136,6 +152,21 @@ impl FrameBuilder<'_> {
     ///
     /// # Errors
     /// Same errors as [`saved`](Self::saved).
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc, SourceLine, Val};
+    /// # use eitri::target::{SpaceId, Target};
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let (s4, v3, v40) = (gpu.sgpr(4)?, gpu.vgpr(3)?, gpu.vgpr(40)?);
+    /// # let mut m = Builder::new(gpu);
+    /// # let unit = m.unit("a.cl");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// # let f = m.function(unit, "f")?.code("f", 0x40).id();
+    /// let s33 = m.target().sgpr(33)?;
+    /// m.frame(f)?.saved_in_lane(0x08..0x38, s33, v40, 2)?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn saved_in_lane(&mut self, pcs: Range<u64>, sgpr: Reg, vgpr: Reg, lane: u32) -> Result<&mut Self> {
         self.saved(pcs, sgpr, Loc::lane(vgpr, lane))
     }
@@ -192,6 +223,21 @@ impl FrameBuilder<'_> {
     ///
     /// # Errors
     /// Same errors as [`saved`](Self::saved).
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc, SourceLine, Val};
+    /// # use eitri::target::{SpaceId, Target};
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let (s4, v3, v40) = (gpu.sgpr(4)?, gpu.vgpr(3)?, gpu.vgpr(40)?);
+    /// # let mut m = Builder::new(gpu);
+    /// # let unit = m.unit("a.cl");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// # let f = m.function(unit, "f")?.code("f", 0x40).id();
+    /// let (s30, s31) = (m.target().sgpr(30)?, m.target().sgpr(31)?);
+    /// m.frame(f)?.return_address(0x00..0x40, s30, s31)?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn return_address(&mut self, pcs: Range<u64>, low: Reg, high: Reg) -> Result<&mut Self> {
         let column = self.return_register();
         self.saved(pcs, column, Loc::over([low, high]))
@@ -203,6 +249,20 @@ impl FrameBuilder<'_> {
     /// # Errors
     /// [`TargetLacks`](crate::error::ErrorKind::TargetLacks) where the target has no such memory;
     /// [`EmptyRange`](crate::error::ErrorKind::EmptyRange) where the function has no code.
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc, SourceLine, Val};
+    /// # use eitri::target::{SpaceId, Target};
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let (s4, v3, v40) = (gpu.sgpr(4)?, gpu.vgpr(3)?, gpu.vgpr(40)?);
+    /// # let mut m = Builder::new(gpu);
+    /// # let unit = m.unit("a.cl");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// let kernel = m.function(unit, "k")?.code("k", 0x80).kernel().id();
+    /// m.frame(kernel)?.entry_function()?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn entry_function(&mut self) -> Result<&mut Self> {
         let pcs = 0..self.code_bytes;
         let column = self.return_register();

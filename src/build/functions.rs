@@ -25,6 +25,21 @@ impl Builder {
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`] where the scope around it does not exist.
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc, SourceLine, Val};
+    /// # use eitri::target::{SpaceId, Target};
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let (s4, v3, v40) = (gpu.sgpr(4)?, gpu.vgpr(3)?, gpu.vgpr(40)?);
+    /// # let mut m = Builder::new(gpu);
+    /// # let unit = m.unit("a.cl");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// let f = m.function(unit, "f")?.code("f", 0x40).returns(int)?.id();
+    /// // A kernel is entered from the host.
+    /// let k = m.function(unit, "k")?.code("k", 0x80).kernel().id();
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn function(&mut self, parent: impl InScope, name: &str) -> Result<FunctionBuilder<'_>> {
         let parent = parent.scope(&self.module)?;
         let name = self.name(name).map_err(|error| error.or_at(self.module.at_scope(parent)))?;

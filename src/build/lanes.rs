@@ -115,6 +115,21 @@ impl LanesBuilder<'_> {
     ///
     /// # Errors
     /// Same errors as [`region`](Self::region).
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc, SourceLine, Val};
+    /// # use eitri::target::{SpaceId, Target};
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let (s4, v3, v40) = (gpu.sgpr(4)?, gpu.vgpr(3)?, gpu.vgpr(40)?);
+    /// # let mut m = Builder::new(gpu);
+    /// # let unit = m.unit("a.cl");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// # let f = m.function(unit, "f")?.code("f", 0x40).id();
+    /// // In 0x10..0x20, the lanes that skip the `if` wait at 0x0c, where it begins. The lanes that entered it are in s4.
+    /// m.lanes(f)?.if_then(0x10..0x20, 0x0c, &[(0x10..0x20, Loc::register(s4))])?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn if_then(&mut self, pcs: Range<u64>, start: u64, masks: &[(Range<u64>, Loc)]) -> Result<RegionId> {
         self.region(RegionKind::Then, pcs, start, masks)
     }

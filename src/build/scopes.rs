@@ -99,6 +99,22 @@ impl Builder {
     /// [`ErrorKind::UnknownId`] where the parent scope does not exist; [`ErrorKind::EmptyRange`];
     /// [`ErrorKind::OutsideFunction`]; [`ErrorKind::OutsideScope`] where a range is outside the code of the parent scope;
     /// [`ErrorKind::OverlappingRanges`]; [`ErrorKind::Misaligned`] where a range begins or ends inside an instruction.
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc, SourceLine, Val};
+    /// # use eitri::target::{SpaceId, Target};
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let (s4, v3, v40) = (gpu.sgpr(4)?, gpu.vgpr(3)?, gpu.vgpr(40)?);
+    /// # let mut m = Builder::new(gpu);
+    /// # let unit = m.unit("a.cl");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// # let f = m.function(unit, "f")?.code("f", 0x40).id();
+    /// // A block in two parts.
+    /// let block = m.block(f, &[0x08..0x10, 0x20..0x28])?;
+    /// m.variable(block, "x", int)?.live(0x08..0x10, Loc::register(s4))?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn block(&mut self, parent: impl InScope, pcs: &[Range<u64>]) -> Result<ScopeId> {
         self.code_scope(parent, ScopeKind::Block, pcs)
     }
@@ -143,6 +159,23 @@ impl Builder {
     /// # Errors
     /// Same errors as [`block`](Self::block); [`ErrorKind::UnknownId`] where the function does not exist or belongs to
     /// another unit.
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc, SourceLine, Val};
+    /// # use eitri::target::{SpaceId, Target};
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let (s4, v3, v40) = (gpu.sgpr(4)?, gpu.vgpr(3)?, gpu.vgpr(40)?);
+    /// # let mut m = Builder::new(gpu);
+    /// # let unit = m.unit("a.cl");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// # let f = m.function(unit, "f")?.code("f", 0x40).id();
+    /// let callee = m.function(unit, "g")?.id();
+    /// let file = m.primary_file(unit)?;
+    /// // Called in line 12, column 5.
+    /// let call = m.inlined(f, callee, &[0x10..0x20], SourceLine { file, line: 12, column: 5 })?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn inlined(
         &mut self,
         parent: impl InScope,

@@ -40,6 +40,23 @@ impl Builder {
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`] where the scope or the type does not exist, or the type belongs to another unit.
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc, SourceLine, Val};
+    /// # use eitri::target::{SpaceId, Target};
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let (s4, v3, v40) = (gpu.sgpr(4)?, gpu.vgpr(3)?, gpu.vgpr(40)?);
+    /// # let mut m = Builder::new(gpu);
+    /// # let unit = m.unit("a.cl");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// # let f = m.function(unit, "f")?.code("f", 0x40).id();
+    /// let x = m.variable(f, "x", int)?.live(0x08..0x40, Loc::per_lane(v3))?.id();
+    /// // Global, in memory at a symbol of the object.
+    /// let counter = m.symbol("counter");
+    /// m.variable(unit, "counter", int)?.always(Loc::global_symbol(counter))?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn variable(&mut self, scope: impl InScope, name: &str, ty: TypeId) -> Result<VariableBuilder<'_>> {
         self.new_variable(scope, Some(name), ty, VariableKind::Variable, None)
     }
@@ -49,6 +66,20 @@ impl Builder {
     ///
     /// # Errors
     /// Same errors as [`variable`](Self::variable).
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc, SourceLine, Val};
+    /// # use eitri::target::{SpaceId, Target};
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let (s4, v3, v40) = (gpu.sgpr(4)?, gpu.vgpr(3)?, gpu.vgpr(40)?);
+    /// # let mut m = Builder::new(gpu);
+    /// # let unit = m.unit("a.cl");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// # let f = m.function(unit, "f")?.code("f", 0x40).id();
+    /// m.parameter(f, "n", int)?.live(0x00..0x40, Loc::register(s4))?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn parameter(&mut self, scope: impl InScope, name: &str, ty: TypeId) -> Result<VariableBuilder<'_>> {
         self.new_variable(scope, Some(name), ty, VariableKind::Parameter, None)
     }
@@ -57,6 +88,22 @@ impl Builder {
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`].
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc, SourceLine, Val};
+    /// # use eitri::target::{SpaceId, Target};
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let (s4, v3, v40) = (gpu.sgpr(4)?, gpu.vgpr(3)?, gpu.vgpr(40)?);
+    /// # let mut m = Builder::new(gpu);
+    /// # let unit = m.unit("a.cl");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// # let f = m.function(unit, "f")?.code("f", 0x40).id();
+    /// let x = m.variable(f, "x", int)?.id();
+    /// // Later, when the location is known:
+    /// m.describe_variable(x)?.live(0x08..0x40, Loc::per_lane(v3))?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn describe_variable(&mut self, variable: VariableId) -> Result<VariableBuilder<'_>> {
         let missing = || self.module.unknown(variable);
         let data = self.module.variables.get(variable).ok_or_else(missing)?;
@@ -104,6 +151,24 @@ impl Builder {
     /// # Errors
     /// [`ErrorKind::UnknownId`] where the scope or the variable does not exist; [`ErrorKind::BadArgument`] where the
     /// variable does not belong to the inlined function.
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc, SourceLine, Val};
+    /// # use eitri::target::{SpaceId, Target};
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let (s4, v3, v40) = (gpu.sgpr(4)?, gpu.vgpr(3)?, gpu.vgpr(40)?);
+    /// # let mut m = Builder::new(gpu);
+    /// # let unit = m.unit("a.cl");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// # let f = m.function(unit, "f")?.code("f", 0x40).id();
+    /// let callee = m.function(unit, "g")?.id();
+    /// let x = m.variable(callee, "x", int)?.id();
+    /// let file = m.primary_file(unit)?;
+    /// let call = m.inlined(f, callee, &[0x10..0x20], SourceLine { file, line: 12, column: 5 })?;
+    /// m.inlined_variable(call, x)?.live(0x10..0x18, Loc::register(s4))?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn inlined_variable(
         &mut self,
         scope: impl InScope,
@@ -244,6 +309,23 @@ impl VariableBuilder<'_> {
     /// [`ErrorKind::DoesNotFit`] if a part, or the variable, is larger than the rest of its storage, and
     /// [`ErrorKind::WhichLane`] if it is smaller than all lanes of a vector register that contains it.
     /// [`Builder::finish`] rejects ranges that overlap, and stack slots in a function whose frame has no known base.
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc, SourceLine, Val};
+    /// # use eitri::target::{SpaceId, Target};
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let (s4, v3, v40) = (gpu.sgpr(4)?, gpu.vgpr(3)?, gpu.vgpr(40)?);
+    /// # let mut m = Builder::new(gpu);
+    /// # let unit = m.unit("a.cl");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// # let f = m.function(unit, "f")?.code("f", 0x40).id();
+    /// m.variable(f, "n", int)?
+    ///     .live(0x00..0x0c, Loc::register(s4))?
+    ///     // Spilled into lane 7 of v40.
+    ///     .live(0x0c..0x40, Loc::lane(v40, 7))?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     #[inline]
     pub fn live(&mut self, pcs: Range<u64>, loc: Loc) -> Result<&mut Self> {
         self.live_at(&pcs, &loc)?;
@@ -254,6 +336,21 @@ impl VariableBuilder<'_> {
     ///
     /// # Errors
     /// Same errors as [`live`](Self::live); and if `locs` is empty, or one of several locations is undefined.
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc, SourceLine, Val};
+    /// # use eitri::target::{SpaceId, Target};
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let (s4, v3, v40) = (gpu.sgpr(4)?, gpu.vgpr(3)?, gpu.vgpr(40)?);
+    /// # let mut m = Builder::new(gpu);
+    /// # let unit = m.unit("a.cl");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// # let f = m.function(unit, "f")?.code("f", 0x40).id();
+    /// // The register and its spilled copy have the same value.
+    /// m.variable(f, "n", int)?.live_in(0x24..0x40, &[Loc::register(s4), Loc::lane(v40, 7)])?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn live_in(&mut self, pcs: Range<u64>, locs: &[Loc]) -> Result<&mut Self> {
         self.range(&pcs)?;
         if locs.is_empty() {
@@ -295,6 +392,20 @@ impl VariableBuilder<'_> {
     ///
     /// # Errors
     /// Same errors as [`live`](Self::live) for the location.
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc, SourceLine, Val};
+    /// # use eitri::target::{SpaceId, Target};
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let (s4, v3, v40) = (gpu.sgpr(4)?, gpu.vgpr(3)?, gpu.vgpr(40)?);
+    /// # let mut m = Builder::new(gpu);
+    /// # let unit = m.unit("a.cl");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// # let f = m.function(unit, "f")?.code("f", 0x40).id();
+    /// m.variable(f, "buffer", int)?.always(Loc::local(0x100))?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn always(&mut self, loc: Loc) -> Result<&mut Self> {
         let (loc, _) = self.place(&self.padded(&loc), None)?;
         let data = self.data();

@@ -1,4 +1,16 @@
 //! Output readers: the encoding for each debugger, and the policy for facts that it cannot express.
+//!
+//! ```
+//! use eitri::consumer::Consumer;
+//!
+//! // A debugger's preset, with DWARF 4 instead of 5.
+//! let mut consumer = Consumer::rocgdb();
+//! consumer.version = 4;
+//! consumer.tables.aranges = true;
+//! // The command takes presets by name.
+//! assert_eq!(Consumer::named("rocgdb")?, Consumer::rocgdb());
+//! # Ok::<(), eitri::Error>(())
+//! ```
 
 mod forms;
 mod presets;

@@ -9,6 +9,26 @@
 //! makes new objects and adds sections to existing objects, in which it keeps every byte that does not have to change;
 //! [`ptx`] does the same in an assembly text. With the feature `object`, `object` adds sections to objects that the crate
 //! of this name writes.
+//!
+//! ```
+//! use eitri::emit::elf::{ObjectCode, new_object};
+//! use eitri::emit::Section;
+//! use eitri::target::Target;
+//!
+//! // Sections normally come from `lower`; here, a comment is the only section of an object with a function.
+//! let target = Target::named("amdgpu-gfx1030-wave32")?;
+//! let code = ObjectCode::text(vec![0; 8]).with_function("f", 0, 8);
+//! let comment = Section {
+//!     name: ".comment",
+//!     bytes: b"a compiler\0".to_vec(),
+//!     relocations: Vec::new(),
+//!     is_strings: false,
+//!     group: None,
+//! };
+//! let object = new_object(&target, &code, &[comment])?;
+//! assert!(object.starts_with(b"\x7fELF"));
+//! # Ok::<(), eitri::Error>(())
+//! ```
 
 pub(crate) mod abbrev;
 mod added;

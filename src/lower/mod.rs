@@ -11,6 +11,31 @@
 //! construct, and its caller turns the error into an [`Omission`](crate::omission::Omission), or returns it with
 //! [`Policy::Strict`]. `unencodable` lists the properties that no attribute encodes. Since an omission can change which
 //! attributes an entry has, expressions are encoded before the entry that contains them is begun.
+//!
+//! ```
+//! use eitri::build::Builder;
+//! use eitri::lower::{Consumer, Policy, lower};
+//! use eitri::model::{BaseEncoding, Loc};
+//! use eitri::target::Target;
+//!
+//! let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+//! let v3 = gpu.vgpr(3)?;
+//! let mut m = Builder::new(gpu);
+//! let unit = m.unit("scale.cl");
+//! let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+//! let kernel = m.function(unit, "scale")?.code("scale", 0x28).kernel().id();
+//! m.variable(kernel, "x", int)?.live(0x04..0x28, Loc::per_lane(v3))?;
+//! let module = m.finish()?;
+//!
+//! // LLVM's tools read the element of a lane. Readers of standard DWARF have no operation for it.
+//! let written = lower(&module, &Consumer::llvm(), Policy::Strict)?;
+//! assert!(written.omissions.is_empty());
+//! assert!(written.sections.iter().any(|section| section.name == ".debug_loclists"));
+//! let written = lower(&module, &Consumer::dwarf5(), Policy::Partial)?;
+//! assert_eq!(written.omissions.len(), 1);
+//! assert!(lower(&module, &Consumer::dwarf5(), Policy::Strict).is_err());
+//! # Ok::<(), eitri::Error>(())
+//! ```
 
 mod by_unit;
 mod calls;

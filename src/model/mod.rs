@@ -2,6 +2,29 @@
 //!
 //! [`Builder`](crate::build::Builder) makes and checks a [`Module`]. Entities are small ids in arrays; strings, types
 //! and raw expressions are stored once; a location is one word for each of its nodes.
+//!
+//! ```
+//! use eitri::build::Builder;
+//! use eitri::model::{BaseEncoding, Loc, Val};
+//! use eitri::target::{SpaceId, Target};
+//!
+//! let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+//! let (s4, v3, v40) = (gpu.sgpr(4)?, gpu.vgpr(3)?, gpu.vgpr(40)?);
+//! let mut m = Builder::new(gpu);
+//! let unit = m.unit("scale.cl");
+//! let long = m.base_type(unit, "long", BaseEncoding::Signed, 64)?;
+//! let f = m.function(unit, "f")?.code("f", 0x40).id();
+//! let memory = Loc::memory(SpaceId::DEFAULT, Val::register(s4).plus(8));
+//! m.variable(f, "x", long)?
+//!     .live(0x00..0x10, memory)?
+//!     // The lower half is in a lane of v40, the upper half in the current lane of v3.
+//!     .live(0x10..0x40, Loc::parts([(Loc::lane(v40, 7), 32), (Loc::per_lane(v3), 32)]))?;
+//! let module = m.finish()?;
+//! for (variable, _) in module.variables() {
+//!     assert_eq!(module.live(variable).len(), 2);
+//! }
+//! # Ok::<(), eitri::Error>(())
+//! ```
 
 mod calls;
 mod denote;

@@ -77,6 +77,21 @@ impl Builder {
     /// # Errors
     /// [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId);
     /// [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) if an element is not whole bytes.
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc, SourceLine, Val};
+    /// # use eitri::target::{SpaceId, Target};
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let (s4, v3, v40) = (gpu.sgpr(4)?, gpu.vgpr(3)?, gpu.vgpr(40)?);
+    /// # let mut m = Builder::new(gpu);
+    /// # let unit = m.unit("a.cl");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// // int[4][3], and an array whose length is not known.
+    /// let grid = m.array(unit, int, &[Some(4), Some(3)])?;
+    /// let rest = m.array(unit, int, &[None])?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn array(&mut self, unit: UnitId, of: TypeId, counts: &[Option<u64>]) -> Result<TypeId> {
         let types: Vec<_> =
             counts.iter().map(|count| count.map_or_else(Extent::unknown, Extent::fixed)).collect();
@@ -185,6 +200,20 @@ impl Builder {
     /// # Errors
     /// [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId);
     /// [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) if an element is not whole bytes.
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc, SourceLine, Val};
+    /// # use eitri::target::{SpaceId, Target};
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let (s4, v3, v40) = (gpu.sgpr(4)?, gpu.vgpr(3)?, gpu.vgpr(40)?);
+    /// # let mut m = Builder::new(gpu);
+    /// # let unit = m.unit("a.cl");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// // A vector of four, as `int4` of OpenCL.
+    /// let int4 = m.vector(unit, int, 4)?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn vector(&mut self, unit: UnitId, of: TypeId, count: u64) -> Result<TypeId> {
         let room = if self.has_padding(count) { 4 } else { count };
         self.vector_in(unit, of, count, room)

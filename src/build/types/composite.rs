@@ -48,6 +48,20 @@ impl Builder {
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`].
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc, SourceLine, Val};
+    /// # use eitri::target::{SpaceId, Target};
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let (s4, v3, v40) = (gpu.sgpr(4)?, gpu.vgpr(3)?, gpu.vgpr(40)?);
+    /// # let mut m = Builder::new(gpu);
+    /// # let unit = m.unit("a.cl");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// let pair = m.structure(unit, Some("pair"), 8)?;
+    /// m.member(pair, "first", int, 0)?.member(pair, "second", int, 4)?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn structure(&mut self, unit: UnitId, name: Option<&str>, bytes: u64) -> Result<TypeId> {
         self.composite(unit, CompositeKind::Struct, name, Some(bytes))
     }
@@ -91,6 +105,21 @@ impl Builder {
     ///
     /// # Errors
     /// Same errors as [`member`](Self::member); also if the field is larger than its type.
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc, SourceLine, Val};
+    /// # use eitri::target::{SpaceId, Target};
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let (s4, v3, v40) = (gpu.sgpr(4)?, gpu.vgpr(3)?, gpu.vgpr(40)?);
+    /// # let mut m = Builder::new(gpu);
+    /// # let unit = m.unit("a.cl");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// let flags = m.structure(unit, Some("flags"), 4)?;
+    /// // 5 bits, from bit 3 on.
+    /// m.bit_field(flags, "mode", int, 3, 5)?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn bit_field(
         &mut self,
         of: impl HasMembers,

@@ -31,6 +31,19 @@ impl Builder {
     /// # Errors
     /// [`ErrorKind::UnknownId`]; [`ErrorKind::Limit`] if `bits` is 0 or more than 2^32, or differs from the encoding's
     /// fixed size, if it has one.
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc, SourceLine, Val};
+    /// # use eitri::target::{SpaceId, Target};
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let (s4, v3, v40) = (gpu.sgpr(4)?, gpu.vgpr(3)?, gpu.vgpr(40)?);
+    /// # let mut m = Builder::new(gpu);
+    /// # let unit = m.unit("a.cl");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// let float = m.base_type(unit, "float", BaseEncoding::Float, 32)?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn base_type(
         &mut self,
         unit: UnitId,
@@ -53,6 +66,21 @@ impl Builder {
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`].
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc, SourceLine, Val};
+    /// # use eitri::target::{SpaceId, Target};
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let (s4, v3, v40) = (gpu.sgpr(4)?, gpu.vgpr(3)?, gpu.vgpr(40)?);
+    /// # let mut m = Builder::new(gpu);
+    /// # let unit = m.unit("a.cl");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// let pointer = m.pointer(unit, Some(int))?;
+    /// // `void *`.
+    /// let untyped = m.pointer(unit, None)?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn pointer(&mut self, unit: UnitId, to: Option<TypeId>) -> Result<TypeId> {
         self.pointer_into(unit, to, SpaceId::DEFAULT)
     }
@@ -133,6 +161,19 @@ impl Builder {
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`].
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc, SourceLine, Val};
+    /// # use eitri::target::{SpaceId, Target};
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let (s4, v3, v40) = (gpu.sgpr(4)?, gpu.vgpr(3)?, gpu.vgpr(40)?);
+    /// # let mut m = Builder::new(gpu);
+    /// # let unit = m.unit("a.cl");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// let index = m.typedef(unit, "index", Some(int))?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn typedef(&mut self, unit: UnitId, name: &str, of: Option<TypeId>) -> Result<TypeId> {
         self.known_types(unit, of)?;
         let name = self.name_in(unit, name)?;

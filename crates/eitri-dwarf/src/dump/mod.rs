@@ -8,6 +8,15 @@
 //!
 //! `steps.rs` records an evaluation step by step (`watch.rs` records the queries to the machine), `descriptions.rs` puts
 //! locations into words, and `figure` draws the same steps as SVG. `lanes.rs` finds where a wave's lanes stand.
+//!
+//! ```
+//! # fn main() -> eitri_dwarf::Result<()> {
+//! # let bytes = include_bytes!("../../../../examples/data/uspill.o");
+//! let text = eitri_dwarf::dump::print(bytes, None)?;
+//! assert!(text.contains("DW_TAG_compile_unit"));
+//! # Ok(())
+//! # }
+//! ```
 
 mod descriptions;
 mod figure;

@@ -9,6 +9,18 @@
 //! The register numbers, address spaces and calling conventions are the default state of a machine and its caller; what
 //! a kernel changes at run time (modes, trap handlers) is outside this module. [`code`] decodes instructions only as far
 //! as register writes and control flow need it, and only for gfx9 to gfx12.0.
+//!
+//! ```
+//! use eitri_dwarf::target::{Gfx, Target, Wave};
+//!
+//! let gpu = Target::amdgpu(Gfx::GFX1030, Wave::W32)?;
+//! assert_eq!(gpu.lanes(), 32);
+//! // DWARF numbers of registers, by kind and by name.
+//! let v3 = gpu.vgpr(3)?;
+//! assert_eq!((v3.0, gpu.register_named("v3")?), (1539, v3));
+//! assert!(gpu.sgpr(200).is_err());
+//! # Ok::<(), eitri_dwarf::Error>(())
+//! ```
 
 mod amdgpu;
 mod builder;
