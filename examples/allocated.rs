@@ -336,9 +336,9 @@ fn main() -> eitri::Result<()> {
     tracked.describe(&mut m, Keep::All)?;
     let module = m.finish()?;
 
-    let judged = tracked.judge(&module);
-    println!("{judged}");
-    assert!(judged.is_sound() && judged.missed.is_empty());
+    let checked = tracked.check(&module);
+    println!("{checked}");
+    assert!(checked.is_sound() && checked.missed.is_empty());
     let consumer = Consumer::llvm();
     let written = lower(&module, &consumer, Policy::Strict)?;
     let bytes = words.iter().flat_map(|word| word.to_le_bytes()).collect();

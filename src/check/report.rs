@@ -141,7 +141,7 @@ pub enum FindingKind {
     Table,
     /// Part of the object cannot be read.
     Unreadable,
-    /// The code refutes a location in the module: [`Tracked::judge`](crate::track::Tracked::judge). Comparing a
+    /// The code refutes a location in the module: [`Tracked::check`](crate::track::Tracked::check). Comparing a
     /// module with an object finds none of these.
     Stale,
 }

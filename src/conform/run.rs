@@ -16,7 +16,7 @@ impl Vector {
         let machine = &self.machine.snapshot;
         if let VectorBody::Frames(frames) = &self.body {
             let asked = self.expect.unwound.iter().flat_map(|expected| expected.registers());
-            return self.judge_unwound(&frames.unwind(&self.machine, &self.target, self.encoding, asked));
+            return self.compare_unwound(&frames.unwind(&self.machine, &self.target, self.encoding, asked));
         }
         let result = self.evaluate(evaluator);
         let mut read = None;
@@ -25,7 +25,7 @@ impl Vector {
             read = Some(Read::at(location, u64::try_from(self.read).unwrap_or(u64::MAX), machine));
             written = self.write.as_ref().map(|bytes| self.store(location, bytes));
         }
-        self.judge(&Found { result, read, written })
+        self.compare(&Found { result, read, written })
     }
 
     fn evaluate(&self, evaluator: &mut Evaluator) -> Result<Element, Fault> {

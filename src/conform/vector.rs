@@ -332,10 +332,10 @@ impl Vector {
     /// let location = Location::register(Reg(0), 64);
     /// let read = read_bits(&location, 16, &vector.machine.snapshot).map(Read::Bits);
     /// let found = Found { result: Ok(Element::Location(location)), read: Some(read), written: None };
-    /// assert_eq!(vector.judge(&found).verdict, Verdict::Passed);
+    /// assert_eq!(vector.compare(&found).verdict, Verdict::Passed);
     /// # Ok::<(), eitri::Error>(())
     /// ```
-    pub fn judge(&self, found: &Found) -> VectorOutcome {
+    pub fn compare(&self, found: &Found) -> VectorOutcome {
         let before = &self.machine.snapshot;
         let verdict = match &self.expect.unwound {
             None => found.verdict(&self.expect, before, self.read),
@@ -345,7 +345,7 @@ impl Vector {
     }
 
     /// Compares any unwinder's result with the expectation.
-    pub fn judge_unwound(&self, found: &Unwound) -> VectorOutcome {
+    pub fn compare_unwound(&self, found: &Unwound) -> VectorOutcome {
         let unwound = self.expect.unwound.as_ref();
         let verdict = unwound.map_or(Verdict::Unsupported, |expected| expected.verdict(found));
         self.outcome(verdict, found.to_text(LONGEST_TEXT), || found.to_json())

@@ -1,7 +1,7 @@
 //! Derives variable locations from the code.
 //!
 //! A compiler states what its instructions do to storage, and which variable has which value at which pc. `track` derives
-//! every location of each variable at each pc, and [`judge`](Tracked::judge) checks any description against the code.
+//! every location of each variable at each pc, and [`check`](Tracked::check) checks any description against the code.
 //!
 //! A *place* is machine storage: a register, one lane of a vector register, a stack slot. The invariant: a derived place
 //! is *sound*. In every execution, whenever a lane stands at the pc, the place contains the value that the variable has for
@@ -74,8 +74,9 @@
 //! The steps, in order: `code` records the statements; `division` cuts storage, values and variables at all bits where a
 //! statement cuts one of them; `nodes`, `regions` and `graph` build the graphs; `lower` converts statements to operations on parts;
 //! `skips` and `origins` add the effects of skips; `ssa` names contents; `ranges` collects the pcs; `tracked` converts them
-//! to locations. `judge`, `history` and `report` compare a description with the result.
+//! to locations. `check`, `history` and `report` compare a description with the result.
 
+mod check;
 mod code;
 mod division;
 mod extent;
@@ -84,7 +85,6 @@ mod facts;
 mod finding;
 mod graph;
 mod history;
-mod judge;
 mod lower;
 mod nodes;
 mod origins;
@@ -102,5 +102,5 @@ mod tracked;
 pub use code::{CodeEffects, InstructionEffects};
 pub use facts::ValueId;
 pub use place::{Place, Places};
-pub use report::{Missed, Stale, TrackReport, Unjudged};
+pub use report::{Missed, Stale, TrackReport, Unchecked};
 pub use tracked::{Keep, Tracked, UnprovenAssignment};

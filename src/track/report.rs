@@ -15,7 +15,7 @@ pub struct TrackReport {
     /// Proven places that the description does not claim.
     pub missed: Vec<Missed>,
     /// Locations that cannot be checked.
-    pub unjudged: Vec<Unjudged>,
+    pub unchecked: Vec<Unchecked>,
     /// Number of claims.
     pub claimed: u64,
     /// Number of claims that the code proves.
@@ -69,7 +69,7 @@ pub struct Missed {
 /// A location that cannot be checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Unjudged {
+pub struct Unchecked {
     /// The variable.
     pub variable: VariableId,
     /// Half-open pc range.

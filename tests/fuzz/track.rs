@@ -1,4 +1,4 @@
-//! Calls of `eitri::track` that follow from bytes: none panics, and what is derived is right by its own judgement.
+//! Calls of `eitri::track` that follow from bytes: none panics, and what is derived is right by its own check.
 
 use eitri::build::{BlockId, Builder, ControlFlow, ExecWrite, MaskId};
 use eitri::model::{BaseEncoding, Half, Loc, VariableId};
@@ -174,7 +174,7 @@ pub fn track(data: &[u8]) -> bool {
         return true;
     }
     let Ok(module) = m.finish() else { return true };
-    let report = tracked.judge(&module);
+    let report = tracked.check(&module);
     assert!(report.is_sound(), "{report}");
     true
 }

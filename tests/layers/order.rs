@@ -400,7 +400,7 @@ const LINT: &[&str] = &[
     "recoverable",
     // Verdicts on recurring expressions, and the visit to each unit.
     "verdict",
-    "judge",
+    "diagnoser",
     "visitor",
     "",
 ];
@@ -594,7 +594,7 @@ const TRACK: &[&str] = &[
     "report",
     "finding",
     "history",
-    "judge",
+    "check",
     "",
 ];
 

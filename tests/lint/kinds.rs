@@ -516,7 +516,7 @@ fn ptx_has_no_frames() {
 
 /// An entry that contains no pc, made of one whose register the map does not have.
 #[test]
-fn empty_range_of_ptx_register_is_not_judged() {
+fn empty_range_of_ptx_register_is_not_checked() {
     let mut object = foreign("triton/matmul.sm_90.cubin");
     let found = |object: &[u8]| {
         let report = lint(object, &LintOptions::default()).expect("it is read");

@@ -126,7 +126,7 @@ fn tables_of_vectors_are_those_of_gimli() {
                 return_address: Err(nothing()),
                 registers: (0..REGISTERS).map(|number| (number, nowhere())).collect(),
             };
-            let outcome = vector.judge_unwound(&unwound);
+            let outcome = vector.compare_unwound(&unwound);
             match outcome.verdict {
                 Verdict::Failed => wrong += &format!("{}: {outcome}\n", path.display()),
                 _ => same += 1,

@@ -46,7 +46,7 @@ fn answer(vector: &Vector) -> Result<Option<String>, &'static str> {
             Err(Stop::Missing(what)) => Some(format!("nothing, for want of {what}")),
             Ok(_) => None,
         };
-        let outcome = vector.judge(&found(vector, result.map_err(|stop| asked::fault(&stop))));
+        let outcome = vector.compare(&found(vector, result.map_err(|stop| asked::fault(&stop))));
         // gimli's errors have no class.
         if matches!(outcome.verdict, Verdict::Passed | Verdict::WrongErrorClass) {
             return Ok(None);

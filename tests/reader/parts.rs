@@ -87,9 +87,9 @@ fn a_unit_that_cannot_be_read_hides_no_other() {
     }
 }
 
-/// An object of clang with two kernels, whose unit gets another version: what is not in the unit is printed and judged.
+/// An object of clang with two kernels, whose unit gets another version: what is not in the unit is printed and checked.
 #[test]
-fn the_rest_of_an_object_is_printed_and_judged() {
+fn the_rest_of_an_object_is_printed_and_checked() {
     let file = std::path::Path::new(crate::common::ROOT).join("tests/objects/llvm19/k02_reduce.gfx1030.O2.o");
     let good = std::fs::read(file).expect("an object");
     let info =
@@ -104,7 +104,7 @@ fn the_rest_of_an_object_is_printed_and_judged() {
     let text = String::from_utf8(out).expect("text");
     assert!(text.contains("unit: <section .debug_info, offset 0x0: "), "{text}");
     assert!(text.contains("frames: .debug_frame"), "{text}");
-    let report = lint(&bad, &LintOptions::default()).expect("it is judged");
+    let report = lint(&bad, &LintOptions::default()).expect("it is checked");
     assert_eq!((report.unreadable.len(), report.count(LintCode::Unreadable)), (1, 1));
 }
 
@@ -237,7 +237,7 @@ fn damaged_part_of_a_unit_changes_nothing_about_other_units() {
                 "{what}\n{after}"
             );
 
-            let judged = |bytes: &[u8]| lint(bytes, &LintOptions::default()).expect(&what);
+            let checked = |bytes: &[u8]| lint(bytes, &LintOptions::default()).expect(&what);
             let others = |report: &eitri::lint::LintReport| {
                 let of_others = report
                     .findings
@@ -245,8 +245,8 @@ fn damaged_part_of_a_unit_changes_nothing_about_other_units() {
                     .filter(|one| one.unit.as_deref().is_some_and(|unit| unit != "b.c"));
                 of_others.map(|one| (one.code, one.function.clone(), one.pcs.clone())).collect::<Vec<_>>()
             };
-            let before = judged(&good);
-            let after = judged(&bad);
+            let before = checked(&good);
+            let after = checked(&bad);
             assert!(others(&before).len() >= 2 && others(&before) == others(&after), "{what}: {after:?}");
             let is_reported = after.findings.iter().any(|one| one.code == LintCode::Unreadable);
             assert_eq!(is_reported, is_counted, "{what}: {:?}", after.findings);

@@ -133,7 +133,7 @@ fn a_line_that_is_bound_is_in_the_text() {
 
 /// An existing line of the module stays, for any text of its file.
 #[test]
-fn lines_of_the_module_are_not_judged() {
+fn lines_of_the_module_are_not_checked() {
     let mut case = with_text(TEXT);
     let f = case.function("f");
     case.m.describe_function(f).unwrap().external().kernel();

@@ -69,7 +69,7 @@ fn old_contents_last_until_the_end_of_an_instruction() -> eitri::Result<()> {
         let pcs: Vec<_> = module.live(k.variable).iter().map(|live| live.pcs()).collect();
         let end = if is_several { 0x0c } else { 0x10 };
         assert_eq!(pcs, [0x04..end, 0x10..0x40]);
-        let report = tracked.judge(&module);
+        let report = tracked.check(&module);
         assert!(report.is_sound() && report.missed.is_empty(), "{report}");
     }
     Ok(())
@@ -86,7 +86,7 @@ fn claims_between_instructions_of_one_step_are_stale() -> eitri::Result<()> {
     code.instructions(0x08..0x10).define(b, &[k.scalar(4)])?;
     let place = k.s(4);
     k.builder.describe_variable(k.variable)?.live(0x04..0x10, place)?;
-    let report = code.track()?.judge(&k.builder.finish()?);
+    let report = code.track()?.check(&k.builder.finish()?);
     let stale: Vec<_> = report.stale.iter().map(|stale| stale.pcs.clone()).collect();
     assert_eq!(stale, [0x0c..0x10], "{report}");
     Ok(())
@@ -140,7 +140,7 @@ fn halves_of_registers_are_places() -> eitri::Result<()> {
 /// The first bits of a variable are in a stack slot, the others in the high half of a place of the compiler's own
 /// behind the slot. A claim of the low half is wrong.
 #[test]
-fn bits_of_own_places_are_judged() -> eitri::Result<()> {
+fn bits_of_own_places_are_checked() -> eitri::Result<()> {
     for (offset, is_sound) in [(2, true), (0, false)] {
         let mut k = Kernel::new(48)?;
         let mut code = CodeEffects::new(&k.gpu, one_block());
@@ -156,7 +156,7 @@ fn bits_of_own_places_are_judged() -> eitri::Result<()> {
         assert_eq!(tracked.places_at(k.variable, 0x08)?, [parts(half)]);
         let claimed = parts(Loc::stack_slot(64).offset(offset));
         k.builder.describe_variable(k.variable)?.live(0x08..0x40, claimed)?;
-        let report = tracked.judge(&k.builder.finish()?);
+        let report = tracked.check(&k.builder.finish()?);
         assert_eq!((report.is_sound(), report.claimed > 0), (is_sound, true), "{report}");
     }
     Ok(())
@@ -165,7 +165,7 @@ fn bits_of_own_places_are_judged() -> eitri::Result<()> {
 /// The first bits of a variable are in lane 30 of a vector register, the others in the lane's own. In the register, the
 /// bits of lane 31 follow those of lane 30.
 #[test]
-fn bits_of_two_lanes_are_judged() -> eitri::Result<()> {
+fn bits_of_two_lanes_are_checked() -> eitri::Result<()> {
     let mut k = Kernel::new(48)?;
     let mut code = CodeEffects::new(&k.gpu, one_block());
     let lane = Place::lane(k.gpu.vgpr(3)?, 30).half(Half::High);
@@ -174,7 +174,7 @@ fn bits_of_two_lanes_are_judged() -> eitri::Result<()> {
     let of_lane = Loc::lane(k.gpu.vgpr(3)?, 30).offset(2);
     assert_eq!(tracked.places_at(k.variable, 0x08)?, [Loc::parts([(of_lane, 16), (k.v(3), 32)])]);
     tracked.describe(&mut k.builder, Keep::All)?;
-    let report = tracked.judge(&k.builder.finish()?);
+    let report = tracked.check(&k.builder.finish()?);
     assert!(report.is_sound() && report.claimed == report.recoverable, "{report}");
     Ok(())
 }
@@ -182,21 +182,21 @@ fn bits_of_two_lanes_are_judged() -> eitri::Result<()> {
 /// The first bits of a variable are the low bits of a register, and the last one is the lane's bit of it: for lane 3,
 /// the bit behind the others.
 #[test]
-fn bits_of_a_mask_behind_others_are_judged() -> eitri::Result<()> {
+fn bits_of_a_mask_behind_others_are_checked() -> eitri::Result<()> {
     let mut k = Kernel::new(4)?;
     let mut code = CodeEffects::new(&k.gpu, one_block());
     code.assign_contents(0x08, k.variable, &[k.scalar(4).bits(3), Place::lane_bit(k.gpu.sgpr(4)?)])?;
     let tracked = code.track()?;
     tracked.describe(&mut k.builder, Keep::All)?;
-    let report = tracked.judge(&k.builder.finish()?);
+    let report = tracked.check(&k.builder.finish()?);
     assert!(report.is_sound() && report.right > 0 && report.right == report.recoverable, "{report}");
     Ok(())
 }
 
 /// A statement gives a place of the compiler's own more bits than its location has. The bits of the location are
-/// judged.
+/// checked.
 #[test]
-fn own_places_that_are_too_large_are_judged() -> eitri::Result<()> {
+fn own_places_that_are_too_large_are_checked() -> eitri::Result<()> {
     let mut k = Kernel::new(16)?;
     let mut code = CodeEffects::new(&k.gpu, one_block());
     let own = code.place(&k.s(90))?;
@@ -205,7 +205,7 @@ fn own_places_that_are_too_large_are_judged() -> eitri::Result<()> {
     let tracked = code.track()?;
     assert_eq!(tracked.places_at(k.variable, 0x08)?, [k.s(90).offset(2)]);
     tracked.describe(&mut k.builder, Keep::All)?;
-    let report = tracked.judge(&k.builder.finish()?);
+    let report = tracked.check(&k.builder.finish()?);
     assert!(report.is_sound() && report.right == report.recoverable, "{report}");
     Ok(())
 }

@@ -81,11 +81,11 @@ fn cases_of_another_file() {
     }
 }
 
-/// Judges the descriptions that some cases have, and compares what is found.
+/// Checks the descriptions that some cases have, and compares what is found.
 #[test]
-fn descriptions_of_cases_are_judged() {
+fn descriptions_of_cases_are_checked() {
     let file: Value = serde_json::from_str(include_str!("cases.json")).expect("JSON");
-    let mut judged = 0;
+    let mut checked = 0;
     for case in file["cases"].as_array().expect("cases").iter().filter(|case| case["described"].is_object()) {
         let program = Program::parse(case);
         let mut stated = Stated::new(&program);
@@ -99,7 +99,7 @@ fn descriptions_of_cases_are_judged() {
             }
         }
         let module = stated.builder.finish().expect("a module");
-        let report = stated.code.track().expect("the code fits").judge(&module);
+        let report = stated.code.track().expect("the code fits").check(&module);
         let found = |pcs: &std::ops::Range<u64>, variable, place: &str| -> Vec<(String, u64, String)> {
             let name = stated.variables.iter().find(|(_, id)| **id == variable).expect("a variable").0;
             let pcs = pcs.clone().step_by(BYTES as usize);
@@ -123,13 +123,13 @@ fn descriptions_of_cases_are_judged() {
         let stale = report.stale.iter().flat_map(|one| found(&one.pcs, one.variable, &one.place)).collect();
         let missed = report.missed.iter().flat_map(|one| found(&one.pcs, one.variable, &one.place)).collect();
         assert_eq!((expected("stale"), expected("unclaimed")), (stale, missed), "{}", case["name"]);
-        assert_eq!(report.unjudged, []);
-        judged += 1;
+        assert_eq!(report.unchecked, []);
+        checked += 1;
         if case["name"] == "edge-moves" {
             let text = "stale: unit `a.cl`, function `k`, variable `i`, pc 0x1c..0x20: s5 was overwritten at 0x18, \
                 copied from s6; the variable is in s4";
             assert_eq!(report.stale[0].to_string(), text);
         }
     }
-    assert!(judged > 0);
+    assert!(checked > 0);
 }

@@ -107,7 +107,7 @@ fn an_unnamed_variable_keeps_what_another_had() -> eitri::Result<()> {
     assert_eq!(tracked.unproven(), []);
     tracked.describe(&mut m, Keep::All)?;
     let module = m.finish()?;
-    assert!(tracked.judge(&module).is_sound());
+    assert!(tracked.check(&module).is_sound());
     Ok(())
 }
 

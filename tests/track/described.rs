@@ -114,14 +114,14 @@ fn statements_in_json_are_the_calls() {
                 assert_eq!(one.expect("known"), two.expect("known"), "seed {seed}: {name} at {pc:#x}");
             }
         }
-        assert_eq!(one.judge(&module).claimed, 0);
+        assert_eq!(one.check(&module).claimed, 0);
         // The locations are those of the calls.
         two.describe(&mut stated.builder, Keep::All).expect("locations");
         let located = locate(&text, Keep::All).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         let module = Module::from_json(&located.text).expect("a description");
         assert_eq!(module, stated.builder.finish().expect("a module"), "seed {seed}");
         let (_, again) = CodeEffects::from_json(&located.text).expect("a description");
-        let report = again[0].track().expect("the code fits").judge(&module);
+        let report = again[0].track().expect("the code fits").check(&module);
         assert!(report.is_sound() && report.missed.is_empty(), "seed {seed}: {report}");
     }
 }

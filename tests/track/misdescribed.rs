@@ -126,7 +126,7 @@ fn each_mistake_is_found_with_its_reason() {
         let module = described(&program, &mistake);
         let stated = Stated::new(&program);
         let id = stated.variables[mistake.variable];
-        let report = stated.code.track().expect("the code fits").judge(&module);
+        let report = stated.code.track().expect("the code fits").check(&module);
         let mut check = |what: &str, is_right: bool| {
             if !is_right {
                 wrong.push(format!("{}: {what}: {:#?}", mistake.name, report.stale));

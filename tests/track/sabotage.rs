@@ -123,15 +123,15 @@ fn described(program: &Program, keep: Keep) -> Module {
     stated.builder.finish().expect("a module")
 }
 
-fn judged(program: &Program, module: &Module) -> TrackReport {
-    Stated::new(program).code.track().expect("the code fits").judge(module)
+fn checked(program: &Program, module: &Module) -> TrackReport {
+    Stated::new(program).code.track().expect("the code fits").check(module)
 }
 
 #[test]
 fn mistakes_in_what_is_told_are_found() {
     let right = Program::text(KERNEL);
     let module = described(&right, Keep::All);
-    let report = judged(&right, &module);
+    let report = checked(&right, &module);
     assert!(report.is_sound() && report.right == report.recoverable, "{report}");
     assert!(mistakes().count() >= 30);
     let mut lost = Vec::new();
@@ -141,8 +141,8 @@ fn mistakes_in_what_is_told_are_found() {
         let wrong = Program::text(&wrong);
         assert_eq!(wrong.pc(), right.pc(), "{name}: the mistake keeps the pcs");
         // The description that follows from the mistake, and the right one with the mistaken code.
-        let one = judged(&right, &described(&wrong, Keep::All));
-        let two = judged(&wrong, &module);
+        let one = checked(&right, &described(&wrong, Keep::All));
+        let two = checked(&wrong, &module);
         let is_complete = |report: &TrackReport| report.is_sound() && report.missed.is_empty();
         if is_complete(&one) || is_complete(&two) || (one.is_sound() && two.is_sound()) {
             lost.push(name);
@@ -186,7 +186,7 @@ fn mistakes_in_a_description_are_found() {
                 let mut builder = stated.builder.describe_variable(variable).expect("a variable");
                 builder.live(pcs.clone(), place.clone()).expect("a location");
                 let module = stated.builder.finish().expect("a module");
-                let report = judged(&right, &module);
+                let report = checked(&right, &module);
                 assert!(!report.is_sound(), "{name}, {pcs:x?} in {place:?}");
                 found[kind] += 1;
             }
@@ -200,10 +200,10 @@ fn mistakes_in_a_description_are_found() {
 fn derived_descriptions_are_right() {
     for seed in 0..200 {
         let program = random::program(seed, 6);
-        let report = judged(&program, &described(&program, Keep::All));
+        let report = checked(&program, &described(&program, Keep::All));
         assert!(report.is_sound() && report.missed.is_empty(), "seed {seed}: {report}");
         assert_eq!((report.claimed, report.right), (report.recoverable, report.recoverable), "seed {seed}");
-        let one = judged(&program, &described(&program, Keep::Single));
+        let one = checked(&program, &described(&program, Keep::Single));
         assert!(one.is_sound() && one.right <= report.right, "seed {seed}: {one}");
     }
 }

@@ -123,7 +123,7 @@ fn compare(
 
 /// Checks the locations in a description by its statements about code.
 fn track_all(module: &Module, all: &[track::CodeEffects]) -> eitri::Result<Vec<track::TrackReport>> {
-    all.iter().map(|code| Ok(code.track()?.judge(module))).collect()
+    all.iter().map(|code| Ok(code.track()?.check(module))).collect()
 }
 
 /// Totals for all functions: what is claimed, right and recoverable, and locations that cannot be checked.
@@ -131,7 +131,7 @@ fn totals(reports: &[track::TrackReport]) -> String {
     let sum = |count: fn(&track::TrackReport) -> u64| reports.iter().map(count).sum::<u64>();
     let [claimed, right, recoverable] =
         [sum(|report| report.claimed), sum(|report| report.right), sum(|report| report.recoverable)];
-    let unchecked = sum(|report| report.unjudged.len() as u64);
+    let unchecked = sum(|report| report.unchecked.len() as u64);
     format!("code: {claimed} claimed, {right} right, {recoverable} recoverable, {unchecked} unchecked\n")
 }
 

@@ -1,5 +1,5 @@
 //! Mistakes in the compiler: in what the allocator's adapter, the lowering and the emission state. Running the object
-//! finds what its DWARF then claims wrongly, and judgement by the right statements finds the same without running.
+//! finds what its DWARF then claims wrongly, and the check by the right statements finds the same without running.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -280,14 +280,14 @@ struct Found {
     tried: u32,
     /// Mistakes by wrong claims, and by lost places.
     ran: u32,
-    judged: u32,
+    checked: u32,
     ran_lost: u32,
-    judged_lost: u32,
+    checked_lost: u32,
 }
 
 impl Found {
     fn is_found(&self) -> bool {
-        self.ran + self.ran_lost > 0 && self.judged + self.judged_lost > 0
+        self.ran + self.ran_lost > 0 && self.checked + self.checked_lost > 0
     }
 }
 
@@ -341,18 +341,18 @@ fn sabotage(name: &str, found: &mut BTreeMap<&'static str, Found>) {
             let wrong = debug::describe(&source, &compiled.lowered, &machines).expect("statements that fit");
             let (_, codes) =
                 debug::begin(&source, &compiled.lowered, &compiled.machines).expect("the right statements");
-            let report = codes[0].track().expect("the code fits").judge(&wrong.module);
+            let report = codes[0].track().expect("the code fits").check(&wrong.module);
             let before = report.recoverable;
             let proof = run_with(&source, &mut compiled, wrong);
             let ran = !proof.wrong.is_empty();
-            let judged = !report.is_sound();
+            let checked = !report.is_sound();
             total.ran += u32::from(ran);
-            total.judged += u32::from(judged);
+            total.checked += u32::from(checked);
             total.ran_lost += u32::from(!ran && proof.right < right.right);
-            total.judged_lost += u32::from(!judged && report.right < before);
-            // Judgement is of places; where lanes wait, running alone shows.
+            total.checked_lost += u32::from(!checked && report.right < before);
+            // The check is of places; where lanes wait, running alone shows.
             let of_place = proof.wrong.iter().find(|wrong| wrong.contains("(wave at"));
-            assert!(judged || of_place.is_none(), "{name}, {kind}, fact {at}: running finds {of_place:?}");
+            assert!(checked || of_place.is_none(), "{name}, {kind}, fact {at}: running finds {of_place:?}");
         }
     }
 }
@@ -365,20 +365,20 @@ fn mistakes_of_the_compiler_are_found() {
     }
     let total = |of: fn(&Found) -> u32| found.values().map(of).sum::<u32>();
     println!(
-        "{} mistakes of {} kinds: wrong claims of {} by running, of {} by judgement; places lost of {} and {}",
+        "{} mistakes of {} kinds: wrong claims of {} by running, of {} by the check; places lost of {} and {}",
         total(|one| one.tried),
         found.len(),
         total(|one| one.ran),
-        total(|one| one.judged),
+        total(|one| one.checked),
         total(|one| one.ran_lost),
-        total(|one| one.judged_lost)
+        total(|one| one.checked_lost)
     );
     for (kind, one) in &found {
         println!("{kind}: {one:?}");
     }
     assert_eq!(found.len(), 30);
     let missing: Vec<_> = found.iter().filter(|(_, one)| !one.is_found()).collect();
-    assert!(missing.is_empty(), "not found by running, or not by judgement: {missing:?}");
+    assert!(missing.is_empty(), "not found by running, or not by the check: {missing:?}");
 }
 
 fn without(frame: &mut Frame, is_it: fn(u32) -> bool) -> bool {

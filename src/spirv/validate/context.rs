@@ -18,7 +18,7 @@ pub(super) struct Check<'f, 'a> {
     pub(super) has_debug_module: bool,
     /// Whether a string's text satisfies a rule. This is a cache, because many instructions can refer to the same
     /// string.
-    pub(super) judged: HashMap<(ValidationRule, Id), bool>,
+    pub(super) checked: HashMap<(ValidationRule, Id), bool>,
     /// For each type that an index selects from: the number of its members, and whether all are data members, or the
     /// number of its dimensions. This is a cache, because many values can be parts of the same type.
     pub(super) parts: HashMap<Id, (u64, bool)>,
@@ -30,7 +30,7 @@ impl<'f, 'a> Check<'f, 'a> {
             facts,
             report: ValidationReport::default(),
             has_debug_module: false,
-            judged: HashMap::new(),
+            checked: HashMap::new(),
             parts: HashMap::new(),
         }
     }

@@ -236,7 +236,7 @@ fn no_union<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>, field: Field) {
 }
 
 fn macro_name<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
-    judge(
+    check_text(
         check,
         ValidationRule::MacroName,
         fact,
@@ -268,11 +268,11 @@ fn imported<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
 
 fn build_identifier<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
     let wanted = "32 or more lowercase hexadecimal digits";
-    judge(check, ValidationRule::BuildIdentifier, fact, Field::Identifier, wanted, is_build_identifier);
+    check_text(check, ValidationRule::BuildIdentifier, fact, Field::Identifier, wanted, is_build_identifier);
 }
 
 /// Checks an operand's text, once per string.
-fn judge<'a>(
+fn check_text<'a>(
     check: &mut Check<'_, 'a>,
     rule: ValidationRule,
     fact: &Fact<'a>,
@@ -282,7 +282,7 @@ fn judge<'a>(
 ) {
     let Some(id) = fact.id(field) else { return };
     let facts = check.facts;
-    let is_right = check.judged.entry((rule, id)).or_insert_with(|| {
+    let is_right = check.checked.entry((rule, id)).or_insert_with(|| {
         let text = facts.layout().string(id);
         text.is_none_or(|text| is_right(&text))
     });

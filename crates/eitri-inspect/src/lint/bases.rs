@@ -30,7 +30,7 @@ pub(super) fn row<'f>(
     known: &mut Known<'f>,
 ) -> Option<Wrong> {
     let about = |(code, written): Wrong, subject: &str| (code, format!("{subject}: {written}"));
-    let mut judge = |expr: &'f [u8], site, needs| {
+    let mut diagnoser = |expr: &'f [u8], site, needs| {
         if !known.expressions.insert((site, expr)) {
             return None;
         }
@@ -44,7 +44,7 @@ pub(super) fn row<'f>(
         CfaRule::Register { register, .. } if known.cfa.replace(register) != Some(register) => {
             unknown(file, register)
         }
-        CfaRule::Expression(expr) => judge(expr, Site::FrameAddress, Needs::Address),
+        CfaRule::Expression(expr) => diagnoser(expr, Site::FrameAddress, Needs::Address),
         _ => None,
     };
     if let Some(wrong) = cfa {
@@ -53,8 +53,8 @@ pub(super) fn row<'f>(
     row.rules.iter().find_map(|&(register, rule)| {
         let wrong = match rule {
             RegisterRule::Register(other) => unknown(file, other),
-            RegisterRule::Expression(expr) => judge(expr, Site::Rule, Needs::Anything),
-            RegisterRule::ValExpression(expr) => judge(expr, Site::ValueRule, Needs::Anything),
+            RegisterRule::Expression(expr) => diagnoser(expr, Site::Rule, Needs::Anything),
+            RegisterRule::ValExpression(expr) => diagnoser(expr, Site::ValueRule, Needs::Anything),
             _ => None,
         };
         wrong.map(|wrong| about(wrong, &format!("the rule for {}", file.name(register))))

@@ -53,7 +53,7 @@ fn is_ambiguous(name: DwAt) -> bool {
 }
 
 /// Whether an attribute is one of [`OwnAttributes`], or can refer to another entry.
-fn is_judged(name: DwAt, form: DwForm) -> bool {
+fn is_diagnosed(name: DwAt, form: DwForm) -> bool {
     let is_own = matches!(
         name,
         dw::DW_AT_name
@@ -82,7 +82,7 @@ fn is_judged(name: DwAt, form: DwForm) -> bool {
 
 /// What findings need to know about an abbreviation.
 #[derive(Debug)]
-pub(super) struct Judged {
+pub(super) struct Diagnosed {
     pub(super) tag: DwTag,
     /// The attributes in [`OwnAttributes`], and the attributes that can refer to an entry.
     shape: Shape,
@@ -92,10 +92,10 @@ pub(super) struct Judged {
     pub(super) has_ranges: bool,
 }
 
-impl Judged {
+impl Diagnosed {
     /// Reads an entry's abbreviation.
     pub(super) fn new(entry: Entry<'_, '_>) -> Self {
-        let shape = entry.shape_with(|spec| is_judged(spec.name(), spec.form()));
+        let shape = entry.shape_with(|spec| is_diagnosed(spec.name(), spec.form()));
         let tag = entry.tag();
         // The bounds in a generic subrange have the dimension on their initial stack.
         let specs = entry.specs().iter().filter(|_| tag != dw::DW_TAG_generic_subrange);
@@ -110,7 +110,7 @@ impl Judged {
 pub(super) fn read<'r>(
     architecture: Architecture,
     entry: Entry<'r, 'r>,
-    abbreviation: &Judged,
+    abbreviation: &Diagnosed,
     is_known_type: impl Fn(u64) -> bool,
     out: &mut Vec<EntryFindings>,
 ) -> OwnAttributes<'r> {

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::codes::LintCode;
 use super::details::Details;
 use super::file::{Architecture, File, Function};
-use super::places::Judged;
+use super::places::Diagnosed;
 use super::shape::{LocationShape, Shape};
 use eitri_dwarf::read::ListEntry;
 use eitri_dwarf::read::nvidia::RegisterHome;
@@ -21,7 +21,7 @@ pub(super) fn findings(
     entry: &ListEntry<'_>,
     shape: &Shape,
     constants: &mut Constants,
-) -> [Option<Judged>; 3] {
+) -> [Option<Diagnosed>; 3] {
     let register = |pcs| register(file, function, shape, pcs);
     if entry.is_default() {
         return [None, None, register(None)];
@@ -37,13 +37,13 @@ fn range(
     file: &File<'_, '_>,
     function: Option<&Function<'_, '_>>,
     (start, end): (u64, u64),
-) -> Option<Judged> {
-    let judged = |code, evidence: Option<String>| {
+) -> Option<Diagnosed> {
+    let diagnosed = |code, evidence: Option<String>| {
         let details = Details::new(format!("pcs from {start:#x} to {end:#x}")).evidence(evidence);
-        Some(Judged::new(code, details))
+        Some(Diagnosed::new(code, details))
     };
     if end < start {
-        return judged(LintCode::ReversedRange, None);
+        return diagnosed(LintCode::ReversedRange, None);
     }
     let function = function.filter(|function| function.is_live)?;
     if start == end || function.ranges.overlap(&(start..end)) > 0 {
@@ -58,7 +58,7 @@ fn range(
     let own = format!("the function has {}{more}", own.join(", "));
     let code =
         if file.is_described(start) { LintCode::ForeignRange } else { LintCode::RangeOutsideFunctions };
-    judged(code, Some(own))
+    diagnosed(code, Some(own))
 }
 
 /// Limit on a function's ranges that a finding lists.
@@ -81,7 +81,7 @@ impl Constants {
 
     /// Returns the finding about an entry that contradicts one before.
     #[inline]
-    fn contradiction(&self, pcs: &Range<u64>, shape: &Shape) -> Option<Judged> {
+    fn contradiction(&self, pcs: &Range<u64>, shape: &Shape) -> Option<Diagnosed> {
         if self.0.is_empty() {
             return None;
         }
@@ -93,7 +93,7 @@ impl Constants {
         let values = format!("the values {} and {} at the same pc", *first as i64, value as i64);
         let details =
             Details::new(values).evidence([format!("both entries have the pcs [{start:#x}, {end:#x})")]);
-        Some(Judged::new(LintCode::ContradictingOverlap, details))
+        Some(Diagnosed::new(LintCode::ContradictingOverlap, details))
     }
 }
 
@@ -103,7 +103,7 @@ fn register(
     function: Option<&Function<'_, '_>>,
     shape: &Shape,
     pcs: Option<&Range<u64>>,
-) -> Option<Judged> {
+) -> Option<Diagnosed> {
     // No debugger asks for a location at the pcs in an empty range.
     let is_empty = pcs.is_some_and(Range::is_empty);
     if file.architecture != Architecture::Nvidia || file.registers.functions.is_empty() || is_empty {
@@ -144,5 +144,8 @@ fn register(
         evidence.push(format!("the map has no register for {name}"));
     }
     let details = Details::new(format!("the PTX register {name}")).evidence(evidence);
-    Some(Judged { operations: part.operations.clone(), ..Judged::new(LintCode::RegisterNotThere, details) })
+    Some(Diagnosed {
+        operations: part.operations.clone(),
+        ..Diagnosed::new(LintCode::RegisterNotThere, details)
+    })
 }

@@ -9,7 +9,7 @@ use super::codes::LintCode;
 use super::details::Details;
 use super::file::Architecture;
 use super::function_code::described;
-use super::places::{Depends, Judged, Located, Slot, Type};
+use super::places::{Depends, Diagnosed, Located, Slot, Type};
 use super::shape::{self, LocationShape, Number, PartShape, Selected};
 use super::witness::Difference;
 use eitri_dwarf::error::Count;
@@ -28,7 +28,7 @@ const MOST_PARAMETERS: usize = 64;
 
 impl Located<'_, '_, '_> {
     /// Returns the finding about a load with `xderef`, which producers write where they mean a location.
-    pub(super) fn loaded(&self, part: &PartShape, space: &Number, from: &Number) -> Option<Judged> {
+    pub(super) fn loaded(&self, part: &PartShape, space: &Number, from: &Number) -> Option<Diagnosed> {
         let written = |address: String| {
             let space = match space {
                 Number::Known(space) => self.space_name(*space),
@@ -41,7 +41,7 @@ impl Located<'_, '_, '_> {
         };
         let xderef = |address: &dyn Fn() -> String| {
             let details = || Details::new(written(address()));
-            Some(self.judged(LintCode::XderefAsLocation, &part.operations, details))
+            Some(self.diagnosed(LintCode::XderefAsLocation, &part.operations, details))
         };
         match from {
             Number::Known(value) => {
@@ -56,7 +56,7 @@ impl Located<'_, '_, '_> {
                         .evidence([format!("the constant {value} is the address, in {space}")])
                         .evidence(self.difference(Difference::Registers))
                 };
-                Some(self.judged(LintCode::ConstantDereferenced, &part.operations, details))
+                Some(self.diagnosed(LintCode::ConstantDereferenced, &part.operations, details))
             }
             Number::Symbol(address) => {
                 self.removed(part, *address).or_else(|| xderef(&|| format!("{address:#x}")))
@@ -93,10 +93,10 @@ impl Located<'_, '_, '_> {
         slot: &Slot,
         from: &Number,
         written: impl Fn() -> String,
-    ) -> Judged {
+    ) -> Diagnosed {
         // A value is no slot: LLVM adds `stack_value` to what is computed from the variable's register.
         if !matches!(part.place, LocationShape::Value(_)) && self.has_address(slot.register) {
-            return self.judged(LintCode::XderefAsLocation, &part.operations, || Details::new(written()));
+            return self.diagnosed(LintCode::XderefAsLocation, &part.operations, || Details::new(written()));
         }
         self.value_in_register(part, slot, from, written)
     }
@@ -135,8 +135,8 @@ impl Located<'_, '_, '_> {
         slot: &Slot,
         from: &Number,
         written: impl Fn() -> String,
-    ) -> Judged {
-        self.judged(LintCode::RegisterAsMemory, &part.operations, || {
+    ) -> Diagnosed {
+        self.diagnosed(LintCode::RegisterAsMemory, &part.operations, || {
             let name = self.file.name(slot.register);
             let scratch = match self.function.and_then(|function| self.file.scratch_bytes(function.start())) {
                 Some(0) => Some("private_segment_fixed_size is 0: the kernel has no scratch".into()),
@@ -209,7 +209,7 @@ impl Located<'_, '_, '_> {
     }
 
     /// Returns the finding about memory in the default space.
-    pub(super) fn memory(&self, part: &PartShape, address: &Number) -> Option<Judged> {
+    pub(super) fn memory(&self, part: &PartShape, address: &Number) -> Option<Diagnosed> {
         match address {
             Number::Known(value) => {
                 if self.is_in_object(*value) {
@@ -223,7 +223,7 @@ impl Located<'_, '_, '_> {
                         .evidence([format!("DWARF {version}, which {has} stack_value; constant {value}")])
                         .evidence(self.difference(Difference::Registers))
                 };
-                Some(self.judged(LintCode::ConstantAsAddress, &part.operations, details))
+                Some(self.diagnosed(LintCode::ConstantAsAddress, &part.operations, details))
             }
             Number::Symbol(address) if self.file.architecture == Architecture::Amd => {
                 self.removed(part, *address)
@@ -279,7 +279,7 @@ impl Located<'_, '_, '_> {
     }
 
     /// Returns the finding about a load with `deref` from a slot in scratch.
-    pub(super) fn slot_load(&self, part: &PartShape, number: &Number) -> Option<Judged> {
+    pub(super) fn slot_load(&self, part: &PartShape, number: &Number) -> Option<Diagnosed> {
         let from = |number: &Number| match number {
             Number::Loaded { space: None, from } => {
                 self.slot(from).filter(|slot| self.is_frame_register(slot.register))
@@ -301,8 +301,8 @@ impl Located<'_, '_, '_> {
         address: &Number,
         written: impl Fn() -> String,
         meant: impl Fn(String) -> String,
-    ) -> Judged {
-        self.judged(LintCode::SlotSpaceLost, &part.operations, || {
+    ) -> Diagnosed {
+        self.diagnosed(LintCode::SlotSpaceLost, &part.operations, || {
             let name = self.file.name(slot.register);
             let base = match address {
                 Number::Frame(_) => "the frame base is",
@@ -356,7 +356,7 @@ impl Located<'_, '_, '_> {
         part: &PartShape,
         slot: &Slot,
         written: impl Fn() -> String,
-    ) -> Option<Judged> {
+    ) -> Option<Diagnosed> {
         let target = self.file.target.as_ref().filter(|target| target.scaling() == Scaling::Wave)?;
         self.depends.set(Depends::Function);
         let function = self.function?;
@@ -364,7 +364,7 @@ impl Located<'_, '_, '_> {
             // A kernel's frame begins at 0.
             return None;
         }
-        Some(self.judged(LintCode::SlotWaveScaled, &part.operations, || {
+        Some(self.diagnosed(LintCode::SlotWaveScaled, &part.operations, || {
             let name = self.file.name(slot.register);
             let lanes = target.lanes();
             Details::new(written())
@@ -385,12 +385,12 @@ impl Located<'_, '_, '_> {
         Some(format!("{} moves the stack pointer by {bytes}", described(&instruction)))
     }
 
-    fn removed(&self, part: &PartShape, address: u64) -> Option<Judged> {
+    fn removed(&self, part: &PartShape, address: u64) -> Option<Diagnosed> {
         let file = self.file;
         if address != 0 || !file.has_code || file.is_loaded(0) && !file.object.is_relocatable() {
             return None;
         }
-        Some(self.judged(LintCode::RemovedSymbol, &part.operations, || {
+        Some(self.diagnosed(LintCode::RemovedSymbol, &part.operations, || {
             let linkage = self.variable.inherited(dw::DW_AT_linkage_name).and_then(|name| name.text());
             let name = linkage.or_else(|| self.variable.name()).unwrap_or_default();
             let is_own = |symbol: &str| {
@@ -405,11 +405,11 @@ impl Located<'_, '_, '_> {
         }))
     }
 
-    pub(super) fn space(&self, part: &PartShape, space: u64) -> Option<Judged> {
+    pub(super) fn space(&self, part: &PartShape, space: u64) -> Option<Diagnosed> {
         let target = self.file.target.as_ref()?;
         let is_known = u32::try_from(space).is_ok_and(|space| target.space(SpaceId(space)).is_some());
         (!is_known).then(|| {
-            self.judged(LintCode::UnknownSpace, &part.operations, || {
+            self.diagnosed(LintCode::UnknownSpace, &part.operations, || {
                 let spaces = target.spaces().iter().map(|space| format!("{} {}", space.id.0, space.name));
                 let names = spaces.collect::<Vec<_>>().join(", ");
                 Details::new(format!("memory in address space {space}"))

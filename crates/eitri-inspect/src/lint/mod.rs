@@ -15,7 +15,7 @@
 //! * functions: `functions`; other entries: `entries`; relocated fields: `stale`; missing files and parts: `skeletons`.
 //!
 //! `shape` computes what an expression means, `witness` evaluates it, and `function_code` has the instructions that set a
-//! register. `visitor` calls these files for each entry in the walk, and `judge` for each expression.
+//! register. `visitor` calls these files for each entry in the walk, and `diagnoser` for each expression.
 //!
 //! ```
 //! # fn main() -> eitri_dwarf::Result<()> {
@@ -35,13 +35,13 @@ mod codes;
 mod collect;
 mod contexts;
 mod details;
+mod diagnoser;
 mod entries;
 mod file;
 mod finding;
 mod function_code;
 mod functions;
 mod inlined;
-mod judge;
 mod kernels;
 mod lists;
 mod memory;
@@ -59,10 +59,10 @@ pub(crate) mod witness;
 
 pub(crate) use by_expression::ByExpression;
 pub use codes::{Level, LintCode, Page};
+pub(crate) use diagnoser::{Diagnoser, Framed};
 pub(crate) use file::{Facts, File};
 pub use finding::{Expression, LintFinding, LintReport, Topic};
 pub use inlined::InlinedCalls;
-pub(crate) use judge::{Framed, Judge};
 pub use options::LintOptions;
 pub(crate) use verdict::{Asked, Expr};
 
@@ -78,7 +78,7 @@ pub use eitri_dwarf::read::{Dwarf, Object, SplitFiles, Unit, unknown_function};
 /// parts that cannot be read are findings.
 pub fn lint(bytes: &[u8], options: &LintOptions<'_>) -> Result<LintReport> {
     let mut findings = Vec::new();
-    let mut report = judge(bytes, options, &mut |finding| findings.push(finding))?;
+    let mut report = diagnose(bytes, options, &mut |finding| findings.push(finding))?;
     if !options.fold {
         report.findings = findings;
     }
@@ -95,20 +95,24 @@ pub fn lint_each(
     options: &LintOptions<'_>,
     take: &mut dyn FnMut(LintFinding),
 ) -> Result<LintReport> {
-    let mut report = judge(bytes, options, take)?;
+    let mut report = diagnose(bytes, options, take)?;
     report.findings.drain(..).for_each(take);
     Ok(report)
 }
 
 /// Returns the report with the findings if they are folded. Otherwise passes the findings to a function.
-fn judge(bytes: &[u8], options: &LintOptions<'_>, take: &mut dyn FnMut(LintFinding)) -> Result<LintReport> {
+fn diagnose(
+    bytes: &[u8],
+    options: &LintOptions<'_>,
+    take: &mut dyn FnMut(LintFinding),
+) -> Result<LintReport> {
     let object = Object::read_with(bytes, options.supplementary, None)?;
     let dwarf = Dwarf::read_readable(&object, Dialect::Llvm, options.threads)?;
     let facts = Facts::new(&object, &dwarf, options.threads)?;
     options.split.with(&object, &dwarf, |split| units(&facts, &dwarf, split, options, take))
 }
 
-/// Diagnoses an object's units and its split units as [`judge()`] does.
+/// Diagnoses an object's units and its split units as [`diagnose()`] does.
 pub(crate) fn units<'r>(
     facts: &'r Facts<'r, '_>,
     dwarf: &'r Dwarf<'r>,

@@ -79,14 +79,14 @@ impl<'r> Type<'r> {
 }
 
 /// A finding about part of the location.
-pub(super) struct Judged {
+pub(super) struct Diagnosed {
     pub(super) code: LintCode,
     pub(super) operations: Range<usize>,
     /// Texts; `None` where no text is requested.
     pub(super) details: Option<Box<Details>>,
 }
 
-impl Judged {
+impl Diagnosed {
     /// Returns a finding that is not about operations.
     pub(super) fn new(code: LintCode, details: Details) -> Self {
         Self { code, operations: 0..0, details: Some(Box::new(details)) }
@@ -94,7 +94,7 @@ impl Judged {
 }
 
 /// Findings about a location: usually one.
-pub(super) type Findings = SmallVec<[Judged; 2]>;
+pub(super) type Findings = SmallVec<[Diagnosed; 2]>;
 
 /// Codes that have a common cause, so that only the first that fits is reported.
 const ORDER: [LintCode; 7] = [
@@ -112,19 +112,19 @@ impl Located<'_, '_, '_> {
     pub(super) fn findings(&self) -> Findings {
         if let Some((offset, rule)) = &self.shape.error {
             let details = || Details::new(format!("the expression cannot be evaluated: {rule}"));
-            return [self.judged(LintCode::IllFormed, &(*offset..*offset), details)].into_iter().collect();
+            return [self.diagnosed(LintCode::IllFormed, &(*offset..*offset), details)].into_iter().collect();
         }
         let mut findings = Findings::new();
         for part in &self.shape.parts {
-            if let Some(judged) = self.part(part) {
-                findings.push(judged);
+            if let Some(diagnosed) = self.part(part) {
+                findings.push(diagnosed);
             }
         }
         if findings.len() > 1 {
             retain_first(&mut findings);
         }
         self.sizes(&mut findings);
-        if findings.iter().all(|judged| judged.code != LintCode::PiecesBeyondType) {
+        if findings.iter().all(|diagnosed| diagnosed.code != LintCode::PiecesBeyondType) {
             self.pieces(&mut findings);
         }
         let ends_piece =
@@ -132,7 +132,7 @@ impl Located<'_, '_, '_> {
         let failure = self.shape.failure.as_ref().filter(|failure| !ends_piece(failure.0));
         if let Some((offset, rule)) = failure.filter(|_| findings.is_empty()) {
             let details = || Details::new(format!("the expression fails on every machine: {rule}"));
-            findings.push(self.judged(LintCode::IllFormed, &(*offset..*offset), details));
+            findings.push(self.diagnosed(LintCode::IllFormed, &(*offset..*offset), details));
         }
         findings
     }
@@ -142,17 +142,17 @@ impl Located<'_, '_, '_> {
         self.witnessed?.places(self.base.filter(|_| self.shape.uses_frame_base), difference)
     }
 
-    pub(super) fn judged(
+    pub(super) fn diagnosed(
         &self,
         code: LintCode,
         operations: &Range<usize>,
         details: impl FnOnce() -> Details,
-    ) -> Judged {
+    ) -> Diagnosed {
         let details = self.explains.then(|| Box::new(details()));
-        Judged { code, operations: operations.clone(), details }
+        Diagnosed { code, operations: operations.clone(), details }
     }
 
-    fn part(&self, part: &PartShape) -> Option<Judged> {
+    fn part(&self, part: &PartShape) -> Option<Diagnosed> {
         let number = match &part.place {
             LocationShape::Register(reg, selected) => return self.register(part, *reg, *selected),
             LocationShape::Memory { space, address } => {
@@ -168,7 +168,7 @@ impl Located<'_, '_, '_> {
         };
         if let Some(reg) = self.unknown_register(number) {
             let details = || Details::new(format!("the target has no register {}", reg.0));
-            return Some(self.judged(LintCode::UnknownRegister, &part.operations, details));
+            return Some(self.diagnosed(LintCode::UnknownRegister, &part.operations, details));
         }
         if number.find(&|number| matches!(number, Number::Frame(_))).is_some()
             && let (Some(function), None) = (self.function, self.frame_base)
@@ -178,7 +178,7 @@ impl Located<'_, '_, '_> {
                 Details::new("an offset from a frame base that the function does not have")
                     .evidence([format!("`{name}` has no DW_AT_frame_base")])
             };
-            return Some(self.judged(LintCode::NoFrameBase, &part.operations, details));
+            return Some(self.diagnosed(LintCode::NoFrameBase, &part.operations, details));
         }
         if let Some(finding) = self.slot_load(part, number) {
             return Some(finding);
@@ -221,7 +221,7 @@ impl Located<'_, '_, '_> {
     }
 
     /// Returns the finding about a value that is computed from a vector register.
-    fn value(&self, part: &PartShape, number: &Number) -> Option<Judged> {
+    fn value(&self, part: &PartShape, number: &Number) -> Option<Diagnosed> {
         let is_vector = |number: &Number| matches!(number, Number::Register(reg, _) if self.is_vector(*reg));
         let has_lane = number.find(&|number| matches!(number, Number::Lane(_))).is_some();
         match number.find(&is_vector) {
@@ -233,17 +233,17 @@ impl Located<'_, '_, '_> {
 
 /// Retains a single finding for each code, and only the first code in [`ORDER`].
 fn retain_first(findings: &mut Findings) {
-    let order = |judged: &Judged| ORDER.iter().position(|code| *code == judged.code);
+    let order = |diagnosed: &Diagnosed| ORDER.iter().position(|code| *code == diagnosed.code);
     let first = findings.iter().filter_map(order).min();
     let mut has_first = false;
-    findings.retain(|judged| match order(judged) {
+    findings.retain(|diagnosed| match order(diagnosed) {
         None => true,
         here => here == first && !std::mem::replace(&mut has_first, true),
     });
     let mut seen = SmallVec::<[LintCode; 4]>::new();
-    findings.retain(|judged| {
-        let is_new = !seen.contains(&judged.code);
-        seen.push(judged.code);
+    findings.retain(|diagnosed| {
+        let is_new = !seen.contains(&diagnosed.code);
+        seen.push(diagnosed.code);
         is_new
     });
 }

@@ -7,7 +7,7 @@ use super::codes::LintCode;
 use super::details::Details;
 use super::file::{Architecture, File, Function};
 use super::function_code::{Setters, described};
-use super::places::Judged;
+use super::places::Diagnosed;
 use super::shape::{LocationShape, Number, Shape};
 use eitri_dwarf::error::Count;
 use eitri_dwarf::op::Reg;
@@ -18,7 +18,7 @@ pub(super) fn parameter<'r>(
     file: &File<'r, '_>,
     function: &Function<'r, '_>,
     number: usize,
-) -> Option<(Judged, Range<u64>)> {
+) -> Option<(Diagnosed, Range<u64>)> {
     let kernel = file.kernel(function.start())?;
     let (base, &(offset, bytes)) = (kernel.kernarg?, kernel.arguments.get(number)?);
     let code = function.code(file);
@@ -62,7 +62,7 @@ pub(super) fn parameter<'r>(
         return None;
     }
     let details = Details::new("no location").meant(meant).evidence(evidence);
-    Some((Judged::new(LintCode::RecoverableUnlocated, details), pcs))
+    Some((Diagnosed::new(LintCode::RecoverableUnlocated, details), pcs))
 }
 
 /// Returns the finding about a constant before an entry in a register that had its value at the same pcs.
@@ -71,7 +71,7 @@ pub(super) fn constant<'r>(
     function: Option<&Function<'r, '_>>,
     (before, first): (&Range<u64>, &Shape),
     (after, second): (&Range<u64>, &Shape),
-) -> Option<Judged> {
+) -> Option<Diagnosed> {
     let function =
         function.filter(|_| file.architecture == Architecture::Amd && before.end == after.start)?;
     let ([constant], [place]) = (&first.parts[..], &second.parts[..]) else { return None };
@@ -100,7 +100,7 @@ pub(super) fn constant<'r>(
             ),
         ]);
     let operations = constant.operations.clone();
-    Some(Judged { operations, ..Judged::new(LintCode::ConstantForComputed, details) })
+    Some(Diagnosed { operations, ..Diagnosed::new(LintCode::ConstantForComputed, details) })
 }
 
 /// Returns the register that a location is in. LLVM also writes memory at the address in the register.

@@ -6,7 +6,7 @@ use super::codes::LintCode;
 use super::details::Details;
 use super::file::Architecture;
 use super::function_code::{Setters, described, unknown as described_unknown};
-use super::places::{Depends, Judged, Located};
+use super::places::{Depends, Diagnosed, Located};
 use super::shape::{Number, PartShape, Selected};
 use super::witness::Difference;
 use eitri_dwarf::error::Count;
@@ -19,20 +19,20 @@ const DISPATCHED: u16 = 3;
 const MOST_SETTERS: usize = 3;
 
 impl Located<'_, '_, '_> {
-    pub(super) fn register(&self, part: &PartShape, reg: Reg, selected: Selected) -> Option<Judged> {
+    pub(super) fn register(&self, part: &PartShape, reg: Reg, selected: Selected) -> Option<Diagnosed> {
         let target = self.file.target.as_ref()?;
         let Some(register) = target.register(reg) else {
             let details = || {
                 Details::new(format!("register {}", reg.0))
                     .evidence([format!("{} has no register with this number", target.name())])
             };
-            return Some(self.judged(LintCode::UnknownRegister, &part.operations, details));
+            return Some(self.diagnosed(LintCode::UnknownRegister, &part.operations, details));
         };
         let bits = u64::from(register.bits);
         let lanes = u64::from(register.lanes);
         let has = || format!("{}, which has {}", register.name(), Count(register.bits, "bit"));
         let beyond = |details: &dyn Fn() -> Details| {
-            Some(self.judged(LintCode::LaneBeyondWave, &part.operations, details))
+            Some(self.diagnosed(LintCode::LaneBeyondWave, &part.operations, details))
         };
         match selected {
             Selected::Bits(bit) if bit >= bits => beyond(&|| {
@@ -65,7 +65,7 @@ impl Located<'_, '_, '_> {
     }
 
     /// Returns the finding about a vector register that is read in lane 0.
-    pub(super) fn lane(&self, part: &PartShape, reg: Reg) -> Option<Judged> {
+    pub(super) fn lane(&self, part: &PartShape, reg: Reg) -> Option<Diagnosed> {
         let target = self.file.target.as_ref().filter(|_| self.file.architecture == Architecture::Amd)?;
         let register = target.register(reg)?;
         let type_bits = self.ty.and_then(|ty| ty.bits);
@@ -83,7 +83,7 @@ impl Located<'_, '_, '_> {
         {
             return None;
         }
-        Some(self.judged(LintCode::NoLane, &part.operations, || {
+        Some(self.diagnosed(LintCode::NoLane, &part.operations, || {
             let name = register.name();
             let size = match type_bits {
                 Some(bits) => format!("a type of {}", Count(bits, "bit")),

@@ -24,7 +24,7 @@ impl Located<'_, '_, '_> {
             };
             if parts.iter().any(is_register) {
                 let count = parts.iter().filter_map(|part| part.bits).fold(0, u64::saturating_add);
-                findings.push(self.judged(LintCode::ZeroSizeType, &(0..end), || {
+                findings.push(self.diagnosed(LintCode::ZeroSizeType, &(0..end), || {
                     let name = entry.name().unwrap_or_default();
                     let pieces = (count > 0).then(|| format!("the pieces have {}", Count(count / 8, "byte")));
                     Details::new("a location for a 0-byte value")
@@ -41,12 +41,12 @@ impl Located<'_, '_, '_> {
             if pieces.div_ceil(8) > bits.div_ceil(8) {
                 let written = || format!("pieces of {}", sized(pieces));
                 let details = || Details::new(written()).evidence([size()]);
-                findings.push(self.judged(LintCode::PiecesBeyondType, &(0..end), details));
+                findings.push(self.diagnosed(LintCode::PiecesBeyondType, &(0..end), details));
             } else if pieces < bits && !parts.is_empty() {
                 let written = || format!("pieces of {}", sized(pieces));
                 let rest = || format!("{} at the end of the object are undefined", sized(bits - pieces));
                 let details = || Details::new(written()).evidence([size(), rest()]);
-                findings.push(self.judged(LintCode::PiecesShortOfType, &(0..end), details));
+                findings.push(self.diagnosed(LintCode::PiecesShortOfType, &(0..end), details));
             }
             return;
         }
@@ -54,7 +54,7 @@ impl Located<'_, '_, '_> {
         if let Some(has) = has.filter(|has| *has < bits) {
             let written = || format!("a location of {}", Count(has / 8, "byte"));
             let details = || Details::new(written()).evidence([size()]);
-            findings.push(self.judged(LintCode::StorageTooShort, &(0..end), details));
+            findings.push(self.diagnosed(LintCode::StorageTooShort, &(0..end), details));
         }
     }
 
@@ -75,7 +75,7 @@ impl Located<'_, '_, '_> {
                     Details::new(format!("a piece of {}", sized(bits)))
                         .evidence(storage.or_else(|| rule.cloned()))
                 };
-                findings.push(self.judged(LintCode::StorageTooShort, &part.operations, details));
+                findings.push(self.diagnosed(LintCode::StorageTooShort, &part.operations, details));
                 return;
             }
         }

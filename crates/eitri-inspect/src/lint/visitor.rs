@@ -11,14 +11,14 @@ use hashbrown::{HashMap, HashSet};
 use super::codes::LintCode;
 use super::collect::{Collected, FunctionId, Wanted};
 use super::details::Details;
+use super::diagnoser::{Diagnoser, Framed, Variable};
 use super::entries::{self, EntryFindings, OwnAttributes, type_name};
 use super::file::File;
 use super::finding::{Expression, LintFinding, LintReport};
 use super::functions::FrameVerdicts;
 use super::inlined::InlinedCalls;
-use super::judge::{Framed, Judge, Variable};
 use super::options::LintOptions;
-use super::places::Judged;
+use super::places::Diagnosed;
 use super::verdict::{Asked, Codes, Expr};
 use super::{functions, lists, recoverable};
 use crate::ranges::{LONG_LIST, RangeLists};
@@ -64,7 +64,7 @@ type Scope<'r> = crate::walk::Scope<Rc<Around<'r>>, Own<'r>>;
 struct Visitor<'a, 'r, 'o> {
     only: &'a [String],
     collected: &'a mut Collected<'r>,
-    judge: Judge<'a, 'r, 'o>,
+    diagnoser: Diagnoser<'a, 'r, 'o>,
     id: FunctionId,
     index: usize,
     /// The first unit with this unit's name, if another thread diagnoses that unit.
@@ -77,7 +77,7 @@ struct Visitor<'a, 'r, 'o> {
     scopes: Scopes<Rc<Around<'r>>, Own<'r>>,
     ranges: &'a mut RangeLists,
     frames: &'a mut FrameVerdicts,
-    abbreviations: &'a mut ByAbbreviation<entries::Judged>,
+    abbreviations: &'a mut ByAbbreviation<entries::Diagnosed>,
     /// The last location list that was read.
     list: Vec<ListEntry<'r>>,
     /// Findings about the attributes in the last entry that was read.
@@ -109,19 +109,19 @@ pub(super) fn folded(file: &File<'_, '_>, options: &LintOptions<'_>) -> LintRepo
             firsts.entry(unit.name.as_deref()).or_insert_with(|| (index, OnceLock::new()));
         }
     }
-    let judged = |(): &mut (), units: Units<'_>| {
+    let diagnosed = |(): &mut (), units: Units<'_>| {
         let mut part = Collected::new(Wanted::Topics);
-        judge(file, units.range.start, units, &options.only, &firsts, &mut part);
+        diagnose(file, units.range.start, units, &options.only, &firsts, &mut part);
         part
     };
-    let (_, parts) = threads::share(dwarf.units(), options.threads, |_| (), judged);
+    let (_, parts) = threads::share(dwarf.units(), options.threads, |_| (), diagnosed);
     let mut parts = parts.into_iter();
     let mut collected = parts.next().unwrap_or_else(|| Collected::new(Wanted::Topics));
     parts.for_each(|part| collected.append(part));
     let units = collected.deferred();
     let counts = std::mem::take(&mut collected.report);
     for unit in units {
-        judge(file, unit, [unit], &options.only, &Firsts::new(), &mut collected);
+        diagnose(file, unit, [unit], &options.only, &Firsts::new(), &mut collected);
     }
     collected.report = counts;
     collected.finish()
@@ -135,12 +135,12 @@ pub(super) fn each(
 ) -> LintReport {
     let mut report = LintReport::default();
     for pieces in threads::chunks(file.dwarf.units(), PIECE).chunks(options.threads.max(1)) {
-        let judged = |units: Range<usize>| {
+        let diagnosed = |units: Range<usize>| {
             let mut collected = Collected::new(Wanted::All);
-            judge(file, units.start, units, &options.only, &Firsts::new(), &mut collected);
+            diagnose(file, units.start, units, &options.only, &Firsts::new(), &mut collected);
             collected.finish()
         };
-        for mut part in threads::each(pieces, judged) {
+        for mut part in threads::each(pieces, diagnosed) {
             part.findings.drain(..).for_each(&mut *take);
             report.append(part);
         }
@@ -149,7 +149,7 @@ pub(super) fn each(
 }
 
 /// Collects the findings about some units; `start` is the first unit's index.
-fn judge<'r>(
+fn diagnose<'r>(
     file: &File<'r, '_>,
     start: usize,
     units: impl IntoIterator<Item = usize>,
@@ -167,7 +167,7 @@ fn judge<'r>(
         let mut visitor = Visitor {
             only,
             collected,
-            judge: Judge::new(file, unit),
+            diagnoser: Diagnoser::new(file, unit),
             id,
             index,
             first: firsts.get(&unit.name.as_deref()).filter(|first| first.0 < start),
@@ -198,9 +198,9 @@ impl<'r> Visit<'r, 'r> for Visitor<'_, 'r, '_> {
     }
 
     fn enter(&mut self, entry: Entry<'r, 'r>) -> Option<(Inside<Self::Function>, Self::Scope)> {
-        let abbreviation = self.abbreviations.of(entry, || entries::Judged::new(entry));
-        let kind = self.judge.file.architecture;
-        let is_known_type = |ty| self.judge.knows_type(ty);
+        let abbreviation = self.abbreviations.of(entry, || entries::Diagnosed::new(entry));
+        let kind = self.diagnoser.file.architecture;
+        let is_known_type = |ty| self.diagnoser.knows_type(ty);
         let own = entries::read(kind, entry, &abbreviation, is_known_type, &mut self.entry_findings);
         let tag = abbreviation.tag;
         let is_variable = matches!(tag, dw::DW_TAG_variable | dw::DW_TAG_formal_parameter);
@@ -208,7 +208,7 @@ impl<'r> Visit<'r, 'r> for Visitor<'_, 'r, '_> {
         if tag == dw::DW_TAG_subprogram {
             around = self.function(entry, &own, around.as_deref());
             if let Some(around) = &around {
-                self.judge_function(around);
+                self.diagnose_function(around);
             }
         } else if is_variable {
             let is_parameter = tag == dw::DW_TAG_formal_parameter;
@@ -224,9 +224,9 @@ impl<'r> Visit<'r, 'r> for Visitor<'_, 'r, '_> {
         }
         for finding in std::mem::take(&mut self.entry_findings) {
             let details = Details::new(finding.written).evidence(finding.evidence);
-            let judged = Judged::new(finding.code, details);
+            let diagnosed = Diagnosed::new(finding.code, details);
             let place = entry.dwarf().place(entry.offset());
-            self.add(judged, is_variable.then_some(entry), around.as_deref(), place, |_, _| {});
+            self.add(diagnosed, is_variable.then_some(entry), around.as_deref(), place, |_, _| {});
         }
         if !has_children(entry) {
             return None;
@@ -251,9 +251,9 @@ impl<'r> Visit<'r, 'r> for Visitor<'_, 'r, '_> {
         for (index, (name, first)) in variables.iter().enumerate() {
             let same = variables[index + 1..].iter().take(MOST_SAME).take_while(|second| second.0 == *name);
             for (_, second) in same {
-                if let Some(judged) = two_types(*first, *second) {
+                if let Some(diagnosed) = two_types(*first, *second) {
                     let place = second.dwarf().place(second.offset());
-                    self.add(judged, Some(*second), scope.function.as_deref(), place, |_, _| {});
+                    self.add(diagnosed, Some(*second), scope.function.as_deref(), place, |_, _| {});
                 }
             }
         }
@@ -263,12 +263,12 @@ impl<'r> Visit<'r, 'r> for Visitor<'_, 'r, '_> {
 impl<'a, 'r> Visitor<'a, 'r, '_> {
     /// Adds the findings about the unit's line table.
     fn line_table(&mut self) {
-        let dwarf = self.judge.file.dwarf;
+        let dwarf = self.diagnoser.file.dwarf;
         if let Err(error) = self.lines(dwarf) {
             let place = (dwarf.sections().name(".debug_line"), error.at().offset.unwrap_or(0));
-            let judged = Judged::new(LintCode::Unreadable, Details::new(error.kind().to_string()));
-            self.add(judged, None, None, place, |_, _| {});
-            let unit = self.judge.unit.name.as_deref().map(String::from);
+            let diagnosed = Diagnosed::new(LintCode::Unreadable, Details::new(error.kind().to_string()));
+            self.add(diagnosed, None, None, place, |_, _| {});
+            let unit = self.diagnoser.unit.name.as_deref().map(String::from);
             self.report_unreadable(dwarf, error.or_at(error::At::new(|at| at.unit = unit)));
         }
     }
@@ -276,7 +276,7 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
     /// Adds the finding about the first row in the unit's line table that goes back. If several units share a table,
     /// the first unit has the finding; a split unit uses its skeleton's table.
     fn lines(&mut self, dwarf: &'r Dwarf<'r>) -> Result<()> {
-        let Judge { file, unit, .. } = self.judge;
+        let Diagnoser { file, unit, .. } = self.diagnoser;
         if unit.is_split() || !file.has_own_lines(unit) {
             return Ok(());
         }
@@ -292,7 +292,7 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
             if address < before && is_live {
                 let details = Details::new(format!("a row at {address:#x} after one at {before:#x}"));
                 let place = (dwarf.sections().name(".debug_line"), rows.offset());
-                self.add(Judged::new(LintCode::ReversedRow, details), None, None, place, |_, _| {});
+                self.add(Diagnosed::new(LintCode::ReversedRow, details), None, None, place, |_, _| {});
                 return Ok(());
             }
             last = (!ends).then_some((address, is_live));
@@ -311,14 +311,14 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
             Ok(ranges) => ranges,
             Err(error) => return self.unreadable(error, entry, outer),
         };
-        let framed = self.judge.function(entry, &ranges)?;
+        let framed = self.diagnoser.function(entry, &ranges)?;
         self.collected.report.functions += 1;
         let name = name(entry, own).map(Str::bytes);
         let is_wanted = self.only.is_empty() || self.is_named(entry, name);
-        let id = self.collected.function((self.judge.unit.name.as_deref(), name));
+        let id = self.collected.function((self.diagnoser.unit.name.as_deref(), name));
         // A function with the same name already has most topics.
         let is_deferred = self.first.is_some_and(|(unit, names)| {
-            let names = names.get_or_init(|| function_names(self.judge.file.dwarf, *unit));
+            let names = names.get_or_init(|| function_names(self.diagnoser.file.dwarf, *unit));
             name.is_some_and(|name| names.contains(name))
         });
         Some(Rc::new(Around { framed, name, text: OnceCell::new(), id, is_wanted, is_deferred }))
@@ -338,10 +338,10 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
         true
     }
 
-    fn judge_function(&mut self, around: &Around<'r>) {
+    fn diagnose_function(&mut self, around: &Around<'r>) {
         let function = &around.framed.function;
         let place = function.entry.dwarf().place(function.entry.offset());
-        let file = self.judge.file;
+        let file = self.diagnoser.file;
         // The findings are added to the visitor.
         let mut frames = std::mem::take(self.frames);
         functions::findings(
@@ -354,8 +354,8 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
                     if around.is_deferred {
                         return self.collected.defer(self.index);
                     }
-                    let judged = Judged::new(code, details());
-                    let mut finding = self.finding(judged, None, Some(around), own.unwrap_or(place));
+                    let diagnosed = Diagnosed::new(code, details());
+                    let mut finding = self.finding(diagnosed, None, Some(around), own.unwrap_or(place));
                     finding.pcs = function.ranges.first().cloned();
                     finding.declared = functions::declared(function.entry, self.files(), self.others);
                     self.collected.add(finding);
@@ -373,10 +373,10 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
         for located in
             locations.unwrap_or_else(|error| self.unreadable(error, entry, around)).unwrap_or_default()
         {
-            let Some((code, written)) = self.judge.attribute(name, located.expr) else { continue };
-            let judged = Judged::new(code, Details::new(written));
+            let Some((code, written)) = self.diagnoser.attribute(name, located.expr) else { continue };
+            let diagnosed = Diagnosed::new(code, Details::new(written));
             let place = entry.dwarf().place(entry.offset());
-            self.add(judged, owner, around, place, |visitor, finding| {
+            self.add(diagnosed, owner, around, place, |visitor, finding| {
                 finding.pcs = (!located.is_default()).then_some(located.start..located.end);
                 finding.expression = Some(visitor.expression(located.expr, &(0..located.expr.len())));
             });
@@ -400,8 +400,8 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
             None => entry.dwarf().place(entry.offset()),
         };
         let is_variable = matches!(entry.tag(), dw::DW_TAG_variable | dw::DW_TAG_formal_parameter);
-        let judged = Judged::new(LintCode::Unreadable, Details::new(error.kind().to_string()));
-        self.add(judged, is_variable.then_some(entry), around, place, |_, _| {});
+        let diagnosed = Diagnosed::new(LintCode::Unreadable, Details::new(error.kind().to_string()));
+        self.add(diagnosed, is_variable.then_some(entry), around, place, |_, _| {});
         self.report_unreadable(entry.dwarf(), error);
         T::default()
     }
@@ -417,14 +417,14 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
     fn read_locations(&mut self, entry: Entry<'r, 'r>, own: &OwnAttributes<'r>) -> Result<()> {
         read_locations(entry, own.location.as_ref(), &mut self.list)?;
         if let Some(ResolvedValue::LocList(offset)) = own.location {
-            self.judge_base(offset);
+            self.diagnose_base(offset);
         }
         Ok(())
     }
 
     /// Adds the finding about the first list in the unit with offsets from a base address that nothing specifies.
-    fn judge_base(&mut self, list: u64) {
-        let Judge { file, unit, .. } = self.judge;
+    fn diagnose_base(&mut self, list: u64) {
+        let Diagnoser { file, unit, .. } = self.diagnoser;
         let is_offset = |entry: &ListEntry<'_>| matches!(entry.kind, ListKind::Pair { .. });
         if self.lacks_base || unit.low_pc.is_some() || !self.list.iter().any(is_offset) {
             return;
@@ -442,7 +442,7 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
                     "the unit has no DW_AT_low_pc, and the list does not select a base address".into()
                 ]);
         let place = (list_section(file.dwarf, unit), offset);
-        self.add(Judged::new(LintCode::ListWithoutBase, details), None, None, place, |_, _| {});
+        self.add(Diagnosed::new(LintCode::ListWithoutBase, details), None, None, place, |_, _| {});
     }
 
     fn variable(
@@ -462,7 +462,7 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
         let function = around.map(|around| &around.framed.function);
         let key = self.scopes.list_key(own.location.as_ref());
         if let Some(key) = key.filter(|_| function.is_some() && !self.clean.is_empty()) {
-            let ty = self.judge.ty(entry, own.ty);
+            let ty = self.diagnoser.ty(entry, own.ty);
             let variable = Variable { entry, ty, framed: around.map(|around| &around.framed) };
             if let Some(entries) = self.clean.get(&(key, variable.asked())) {
                 self.collected.report.entries += entries;
@@ -481,17 +481,17 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
             && let (Some(number), Some(function)) = (number, function)
             && function.is_live
             && entry.parent() == Some(function.entry)
-            && let Some((judged, pcs)) = recoverable::parameter(self.judge.file, function, number)
+            && let Some((diagnosed, pcs)) = recoverable::parameter(self.diagnoser.file, function, number)
         {
             let place = entry.dwarf().place(entry.offset());
-            self.add(judged, Some(entry), around, place, |_, finding| finding.pcs = Some(pcs));
+            self.add(diagnosed, Some(entry), around, place, |_, finding| finding.pcs = Some(pcs));
         }
         // A discarded section's functions and lists are not in the file.
         let is_discarded = function.is_some_and(|function| !function.is_live);
         let name = if list.is_empty() { None } else { name(entry, own) };
         let name = name.map(|name| self.collected.names.of(name));
         if !list.is_empty() {
-            let ty = self.judge.ty(entry, own.ty);
+            let ty = self.diagnoser.ty(entry, own.ty);
             let variable = Variable { entry, ty, framed: around.map(|around| &around.framed) };
             let is_clean = self.locations(&variable, name, around, is_discarded, &list);
             if let Some(key) =
@@ -523,7 +523,7 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
         list: &[ListEntry<'r>],
     ) -> bool {
         let mut is_clean = true;
-        let file = self.judge.file;
+        let file = self.diagnoser.file;
         let entry = variable.entry;
         let function = variable.function();
         let asked = variable.asked();
@@ -533,25 +533,25 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
             eitri_dwarf::work::step();
             self.collected.report.entries += 1;
             let pcs = (!list_entry.is_default()).then_some(list_entry.start..list_entry.end);
-            let known = self.judge.expression(list_entry.expr);
+            let known = self.diagnoser.expression(list_entry.expr);
             let shape = &known.shape;
             let codes = if is_discarded || list_entry.expr.is_empty() {
                 Codes::new()
             } else {
-                self.judge.verdict(variable, (&known, list_entry), asked, |verdict| {
+                self.diagnoser.verdict(variable, (&known, list_entry), asked, |verdict| {
                     Codes::from_slice(&verdict.codes)
                 })
             };
             let others = lists::findings(file, function, list_entry, shape, &mut constants);
             if let (Some(pcs), Some((constant, before))) = (&pcs, &last) {
                 let own = constant.start..constant.end;
-                let judged = recoverable::constant(file, function, (&own, &before.shape), (pcs, shape));
-                if let Some(judged) = judged {
+                let diagnosed = recoverable::constant(file, function, (&own, &before.shape), (pcs, shape));
+                if let Some(diagnosed) = diagnosed {
                     is_clean = false;
                     let expr = constant.expr;
-                    let operations = judged.operations.clone();
+                    let operations = diagnosed.operations.clone();
                     let place = position(entry, list, constant);
-                    self.add(judged, Some(entry), around, place, |visitor, finding| {
+                    self.add(diagnosed, Some(entry), around, place, |visitor, finding| {
                         finding.pcs = Some(own);
                         finding.expression = Some(visitor.expression(expr, &operations));
                     });
@@ -569,15 +569,16 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
                     self.collected.defer(self.index);
                     continue;
                 }
-                let explain = || self.judge.explained(variable, (&known, list_entry)).into_iter();
-                let judged = explained.get_or_insert_with(explain).find(|judged| judged.code == code);
-                if let Some(judged) = judged {
-                    self.add_located(judged, around, (variable, list, list_entry));
+                let explain = || self.diagnoser.explained(variable, (&known, list_entry)).into_iter();
+                let diagnosed =
+                    explained.get_or_insert_with(explain).find(|diagnosed| diagnosed.code == code);
+                if let Some(diagnosed) = diagnosed {
+                    self.add_located(diagnosed, around, (variable, list, list_entry));
                 }
             }
-            for judged in others.into_iter().flatten() {
-                if self.wants(judged.code, name, around) {
-                    self.add_located(judged, around, (variable, list, list_entry));
+            for diagnosed in others.into_iter().flatten() {
+                if self.wants(diagnosed.code, name, around) {
+                    self.add_located(diagnosed, around, (variable, list, list_entry));
                 }
             }
             if pcs.is_some() && list.len() > 1 {
@@ -590,20 +591,20 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
     /// Adds a finding about a variable's location entry.
     fn add_located(
         &mut self,
-        judged: Judged,
+        diagnosed: Diagnosed,
         around: Option<&Around<'r>>,
         (variable, list, list_entry): (&Variable<'_, 'r>, &[ListEntry<'r>], &ListEntry<'r>),
     ) {
         let place = position(variable.entry, list, list_entry);
-        let expression = Some(self.expression(list_entry.expr, &judged.operations));
+        let expression = Some(self.expression(list_entry.expr, &diagnosed.operations));
         let pcs = (!list_entry.is_default()).then_some(list_entry.start..list_entry.end);
-        let finding = self.finding(judged, Some(variable.entry), around, place);
+        let finding = self.finding(diagnosed, Some(variable.entry), around, place);
         self.collected.add(LintFinding { pcs, expression, ..finding });
     }
 
     /// Returns an expression's text, with the part at fault.
     fn expression(&self, expr: &[u8], fault: &Range<usize>) -> Expression {
-        let Judge { file, unit, .. } = self.judge;
+        let Diagnoser { file, unit, .. } = self.diagnoser;
         let target = file.target.as_ref();
         let print = |bytes: &[u8]| text::print(bytes, unit.encoding, target);
         let whole = print(expr);
@@ -627,7 +628,7 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
     /// Returns the unit's file names, by number.
     fn files(&self) -> &[Arc<str>] {
         self.files.get_or_init(|| {
-            let Judge { file, unit, .. } = self.judge;
+            let Diagnoser { file, unit, .. } = self.diagnoser;
             let Ok(Some(program)) = file.dwarf.lines(unit) else { return Vec::new() };
             let count = program.files.len() as u64 + 1;
             let path = |number| program.path(number).unwrap_or_default().into();
@@ -645,12 +646,12 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
 
     fn finding(
         &self,
-        judged: Judged,
+        diagnosed: Diagnosed,
         variable: Option<Entry<'r, 'r>>,
         around: Option<&Around<'r>>,
         (section, offset): FindingPosition,
     ) -> LintFinding {
-        let details = judged.details.map_or_else(Details::default, |details| *details);
+        let details = diagnosed.details.map_or_else(Details::default, |details| *details);
         let text = |around: &Around<'r>| {
             let name = around.name?;
             Some(around.text.get_or_init(|| String::from_utf8_lossy(name).into()).clone())
@@ -664,7 +665,7 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
             variable: variable.and_then(names),
             declared: variable.and_then(|entry| functions::declared(entry, self.files(), self.others)),
             entry: variable.or_else(|| around.map(|around| around.framed.function.entry)).map(Entry::offset),
-            ..LintFinding::new(judged.code, section, offset, details)
+            ..LintFinding::new(diagnosed.code, section, offset, details)
         }
     }
 
@@ -696,7 +697,7 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
     /// Adds a finding, if it is wanted, after a change.
     fn add(
         &mut self,
-        judged: Judged,
+        diagnosed: Diagnosed,
         variable: Option<Entry<'r, 'r>>,
         around: Option<&Around<'r>>,
         place: FindingPosition,
@@ -704,8 +705,8 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
     ) {
         let name = variable.and_then(|entry| entry.inherited(dw::DW_AT_name)?.string());
         let name = name.map(|name| self.collected.names.of(name));
-        if self.wants(judged.code, name, around) {
-            let mut finding = self.finding(judged, variable, around, place);
+        if self.wants(diagnosed.code, name, around) {
+            let mut finding = self.finding(diagnosed, variable, around, place);
             change(self, &mut finding);
             self.collected.add(finding);
         }
@@ -726,7 +727,7 @@ fn name<'r>(entry: Entry<'r, 'r>, own: &OwnAttributes<'r>) -> Option<Str<'r>> {
 }
 
 /// Returns the finding about two variables with the same name in a scope.
-fn two_types(first: Entry<'_, '_>, second: Entry<'_, '_>) -> Option<Judged> {
+fn two_types(first: Entry<'_, '_>, second: Entry<'_, '_>) -> Option<Diagnosed> {
     let first_type = first.ty()?;
     let second_type = second.ty()?;
     let is_parameter = |variable: Entry<'_, '_>| variable.tag() == dw::DW_TAG_formal_parameter;
@@ -759,5 +760,5 @@ fn two_types(first: Entry<'_, '_>, second: Entry<'_, '_>) -> Option<Judged> {
                     pc => format!("both have a location at {pc:#x}"),
                 },
             ]);
-    Some(Judged::new(LintCode::OneNameTwoTypes, details))
+    Some(Diagnosed::new(LintCode::OneNameTwoTypes, details))
 }

@@ -85,7 +85,7 @@ fn tables(bytes: &[u8], options: &ReportOptions<'_>) -> Result<(Strings, Vec<Vec
     options.split.with(&object, &dwarf, |split| {
         let mut findings = Vec::new();
         let lint_options = lint::LintOptions { split: options.split, ..lint::LintOptions::default() };
-        let judged =
+        let diagnosed =
             lint::units(&facts, &dwarf, split, &lint_options, &mut |finding| findings.push(finding))?;
         let stats_options = stats::StatsOptions { split: options.split, ..stats::StatsOptions::default() };
         let coverage = stats::measure(&object, Some(&facts), &dwarf, split, &stats_options)?;
@@ -97,7 +97,7 @@ fn tables(bytes: &[u8], options: &ReportOptions<'_>) -> Result<(Strings, Vec<Vec
         gathered.check_disassembly()?;
         gathered.measure(&coverage.functions);
         let (strings, tables) = gathered.finish(&object, options, strings);
-        let unreadable = judged.unreadable.into_iter().chain(coverage.unreadable);
+        let unreadable = diagnosed.unreadable.into_iter().chain(coverage.unreadable);
         Ok((strings, tables, stats::distinct(unreadable)))
     })
 }

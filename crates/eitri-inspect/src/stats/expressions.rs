@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use gimli::constants as dw;
 
-use crate::lint::{ByExpression, Expr, Judge};
+use crate::lint::{ByExpression, Diagnoser, Expr};
 use eitri_dwarf::op::{Decoder, Encoding, Op};
 use eitri_dwarf::read::ListEntry;
 
@@ -15,7 +15,7 @@ struct Expression<'r> {
     count: u64,
     needs_entry_value: bool,
     /// The expression as lint knows it, if its locations were diagnosed.
-    judged: Option<Rc<Expr>>,
+    diagnosed: Option<Rc<Expr>>,
 }
 
 /// A unit's expressions.
@@ -53,7 +53,7 @@ impl<'r> Expressions<'r> {
                     let number = self.list.len() as u32;
                     self.numbers.insert(bytes, number);
                     let needs_entry_value = needs_entry_value(bytes, encoding);
-                    self.list.push(Expression { bytes, count: 0, needs_entry_value, judged: None });
+                    self.list.push(Expression { bytes, count: 0, needs_entry_value, diagnosed: None });
                     number
                 }
             };
@@ -68,15 +68,15 @@ impl<'r> Expressions<'r> {
     }
 
     /// Returns the last location's expressions, in the form that lint diagnoses.
-    pub(super) fn judged<'e>(
+    pub(super) fn diagnosed<'e>(
         &'e mut self,
-        judge: &mut Judge<'_, 'r, '_>,
+        diagnoser: &mut Diagnoser<'_, 'r, '_>,
     ) -> impl Iterator<Item = &'e Expr> + use<'e, 'r> {
         for number in &self.last {
             let counted = &mut self.list[*number as usize];
-            counted.judged.get_or_insert_with(|| judge.read(counted.bytes));
+            counted.diagnosed.get_or_insert_with(|| diagnoser.read(counted.bytes));
         }
-        self.last.iter().filter_map(|number| self.list[*number as usize].judged.as_deref())
+        self.last.iter().filter_map(|number| self.list[*number as usize].diagnosed.as_deref())
     }
 
     /// Returns each expression with its count.

@@ -5,7 +5,7 @@ use super::lines;
 use super::origins::InputSections;
 use super::part::{UnitCounts, missing};
 use super::visitor::{Known, Visitor};
-use crate::lint::{File, Judge};
+use crate::lint::{Diagnoser, File};
 use crate::walk::LinePrograms;
 use eitri_dwarf::error::{At, Error};
 use eitri_dwarf::read::Dwarf;
@@ -57,8 +57,8 @@ pub(super) fn count<'r>(
         }
         let files = last.as_ref().map(|last| &last.2[..]).unwrap_or_default();
         let first = part.statistics.functions.len();
-        let judge = file.map(|file| Judge::new(file, unit));
-        let mut visitor = Visitor::new(part, judge, files, &mut known, lists_variables, &mut unreadable);
+        let diagnoser = file.map(|file| Diagnoser::new(file, unit));
+        let mut visitor = Visitor::new(part, diagnoser, files, &mut known, lists_variables, &mut unreadable);
         visitor.start = sections.start(unit.offset);
         visitor.unit(dwarf, unit);
         let Visitor { waiting, local, start, .. } = visitor;

@@ -14,7 +14,7 @@ use super::lists::list_bytes;
 use super::origins::{self, Abstract, Origins};
 use super::part::{UnitCounts, count_missing};
 use super::source::{FUNCTION, GLOBAL, Path};
-use crate::lint::{Asked, Framed, Judge};
+use crate::lint::{Asked, Diagnoser, Framed};
 use crate::ranges::{CodeRanges, LONG_LIST, RangeLists};
 use crate::walk::{Inside, ListKey, Scopes, Visit, end, has_children, read_locations, walk};
 use eitri_dwarf::error::Error;
@@ -74,7 +74,7 @@ struct Shared {
 
 pub(super) struct Visitor<'a, 'r, 'o> {
     part: &'a mut UnitCounts<'r>,
-    judge: Option<Judge<'a, 'r, 'o>>,
+    diagnoser: Option<Diagnoser<'a, 'r, 'o>>,
     lists_variables: bool,
     files: &'a [Option<String>],
     /// Start of the unit's input section.
@@ -103,7 +103,7 @@ pub(super) struct Visitor<'a, 'r, 'o> {
 impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
     pub(super) fn new(
         part: &'a mut UnitCounts<'r>,
-        judge: Option<Judge<'a, 'r, 'o>>,
+        diagnoser: Option<Diagnoser<'a, 'r, 'o>>,
         files: &'a [Option<String>],
         known: &'a mut Known<'r>,
         lists_variables: bool,
@@ -111,7 +111,7 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
     ) -> Self {
         Self {
             part,
-            judge,
+            diagnoser,
             lists_variables,
             files,
             start: 0,
@@ -149,7 +149,7 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
     /// Returns the facts that decide whether a variable's location list is sound.
     fn asked(&mut self, entry: Entry<'r, 'r>, own: &OwnAttributes<'r>) -> Option<Asked> {
         let framed = self.scopes.function().map(Rc::as_ref);
-        Some(self.judge.as_mut()?.asked(entry, own.ty, framed))
+        Some(self.diagnoser.as_mut()?.asked(entry, own.ty, framed))
     }
 
     /// Returns the key of a variable's location list, if the list is counted already.
@@ -260,8 +260,10 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
         };
         let inside = match shape.tag {
             dw::DW_TAG_subprogram => {
-                let judge = self.judge.as_mut();
-                Inside::Function(judge.and_then(|judge| judge.function(entry, &scope.ranges)).map(Rc::new))
+                let diagnoser = self.diagnoser.as_mut();
+                Inside::Function(
+                    diagnoser.and_then(|diagnoser| diagnoser.function(entry, &scope.ranges)).map(Rc::new),
+                )
             }
             dw::DW_TAG_inlined_subroutine => Inside::Call,
             _ => Inside::Same,
@@ -494,11 +496,11 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
             return (coverage, 0, false);
         }
         self.wrong.clear();
-        match self.judge.as_mut().filter(|_| bytes > 0) {
-            Some(judge) => {
+        match self.diagnoser.as_mut().filter(|_| bytes > 0) {
+            Some(diagnoser) => {
                 let framed = self.scopes.function().map(Rc::as_ref);
-                let known = self.known.expressions.judged(judge);
-                judge.errors(entry, own.ty, framed, (&self.list, known), &mut self.wrong);
+                let known = self.known.expressions.diagnosed(diagnoser);
+                diagnoser.errors(entry, own.ty, framed, (&self.list, known), &mut self.wrong);
             }
             None => self.wrong.resize(self.list.len(), false),
         }

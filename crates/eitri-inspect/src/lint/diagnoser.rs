@@ -58,7 +58,7 @@ impl<'v, 'r> Variable<'v, 'r> {
 }
 
 /// Diagnoses the expressions in a unit, and remembers recurring expressions.
-pub(crate) struct Judge<'a, 'r, 'o> {
+pub(crate) struct Diagnoser<'a, 'r, 'o> {
     pub(super) file: &'a File<'r, 'o>,
     pub(super) unit: &'r Unit<'r>,
     expressions: ByExpression<'r, Rc<Expr>>,
@@ -72,10 +72,10 @@ pub(crate) struct Judge<'a, 'r, 'o> {
     types: HashMap<u64, Option<Type<'r>>>,
     /// The type that was looked up last, because consecutive variables often have the same type.
     last_type: Option<(u64, Option<Type<'r>>)>,
-    abbreviations: ByAbbreviation<entries::Judged>,
+    abbreviations: ByAbbreviation<entries::Diagnosed>,
 }
 
-impl<'a, 'r, 'o> Judge<'a, 'r, 'o> {
+impl<'a, 'r, 'o> Diagnoser<'a, 'r, 'o> {
     pub(crate) fn new(file: &'a File<'r, 'o>, unit: &'r Unit<'r>) -> Self {
         Self {
             file,
@@ -240,15 +240,15 @@ impl<'a, 'r, 'o> Judge<'a, 'r, 'o> {
         let is_discarded = function.is_some_and(|function| !function.is_live);
         let mut constants = lists::Constants::default();
         for (entry, known) in list.iter().zip(known) {
-            let is_judged = !is_discarded && !entry.expr.is_empty();
-            let is_wrong = is_judged && self.verdict(&variable, (known, entry), asked, Verdict::has_error);
+            let is_diagnosed = !is_discarded && !entry.expr.is_empty();
+            let is_wrong = is_diagnosed && self.verdict(&variable, (known, entry), asked, Verdict::has_error);
             let others = lists::findings(file, function, entry, &known.shape, &mut constants);
             errors.push(is_wrong || others.iter().any(Option::is_some));
         }
         // A finding about an attribute is at the entry's position, and the entry contains the expression as well.
         if first.is_default() && first.offset == entry.offset() && errors[..] == [false] {
             let mut findings = Vec::new();
-            let abbreviation = self.abbreviations.of(entry, || entries::Judged::new(entry));
+            let abbreviation = self.abbreviations.of(entry, || entries::Diagnosed::new(entry));
             let is_known = |offset| self.types.get(&offset).is_some_and(Option::is_some);
             entries::read(self.file.architecture, entry, &abbreviation, is_known, &mut findings);
             errors[0] = findings.iter().any(|finding| finding.code.level() == Level::Error);

@@ -13,7 +13,7 @@ use super::facts::Instructed;
 use super::history::{Bits, History, Paths};
 use super::place::{Place, Storage};
 use super::ranges::PlaceRange;
-use super::report::{Missed, Stale, TrackReport, Unjudged};
+use super::report::{Missed, Stale, TrackReport, Unchecked};
 use super::tracked::Tracked;
 use crate::model::DescribedStorage as Spanned;
 use crate::model::{
@@ -106,7 +106,7 @@ fn common(mut lanes: Vec<Vec<Wanted>>) -> HashSet<Vec<Wanted>> {
     HashSet::from_iter([shared])
 }
 
-struct Judge<'t, 'm> {
+struct Checker<'t, 'm> {
     tracked: &'t Tracked<'t>,
     module: &'m Module,
     claims: HashMap<(LocId, u64), Claim>,
@@ -156,7 +156,7 @@ impl Tracked<'_> {
     ///
     /// # Panics
     /// If the module lacks one of these variables.
-    pub fn judge(&self, module: &Module) -> TrackReport {
+    pub fn check(&self, module: &Module) -> TrackReport {
         let mut stored: HashMap<Storage, Vec<(u32, i64, i64)>> = HashMap::new();
         for (part, &(storage, from, bits)) in (0..).zip(&self.stored) {
             stored.entry(storage).or_default().push((part, from, bits));
@@ -166,11 +166,11 @@ impl Tracked<'_> {
         let paths = None;
         let histories = HashMap::new();
         let stops = self.stops(module);
-        let mut judge = Judge { tracked: self, module, claims, stops, stored, paths, histories, report };
+        let mut checker = Checker { tracked: self, module, claims, stops, stored, paths, histories, report };
         for (index, variable) in self.code.named() {
-            judge.variable(index, variable);
+            checker.variable(index, variable);
         }
-        judge.report
+        checker.report
     }
 
     /// Returns the pcs at which a lane can stop and the code or the description can change, each with the next such pc.
@@ -206,7 +206,7 @@ impl Tracked<'_> {
     }
 }
 
-impl Judge<'_, '_> {
+impl Checker<'_, '_> {
     fn variable(&mut self, index: usize, variable: VariableId) {
         let module = self.module;
         let size = module.types[module.variable(variable).ty].value_bits();
@@ -247,7 +247,7 @@ impl Judge<'_, '_> {
             let claim = match &self.claims[&key] {
                 Ok(claim) => claim.clone(),
                 Err(why) => {
-                    self.report.unjudged.push(Unjudged { variable, pcs, why: why.clone() });
+                    self.report.unchecked.push(Unchecked { variable, pcs, why: why.clone() });
                     continue;
                 }
             };
