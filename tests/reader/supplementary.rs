@@ -168,13 +168,13 @@ fn names_types_and_imported_units_are_those_of_supplementary_file() {
         let dwarf = Dwarf::read(&object).unwrap();
         assert_eq!((dwarf.units().len(), dwarf.entries().len()), (1, 3), "{style:?}");
         assert_eq!(dwarf.units()[0].name.as_deref(), Some("unit"));
-        let variable = dwarf.variable_at("v", None).unwrap();
+        let variable = dwarf.variable_named("v", None).unwrap().entry;
         let found = variable.ty().unwrap();
         assert_eq!((found.name().as_deref(), found.number(dw::DW_AT_byte_size)), (Some("int"), Some(4)));
         assert_eq!(dwarf.place(found.offset()), (".debug_info", ty));
         assert_eq!(dwarf.entry_at(found.offset()), Some(found));
         // Imported by the imported unit, which it imports.
-        let limit = dwarf.variable_at("limit", None).unwrap();
+        let limit = dwarf.variable_named("limit", None).unwrap().entry;
         assert_eq!((limit.number(dw::DW_AT_const_value), limit.ty()), (Some(7), Some(found)));
         // The names without the file are unknown.
         let alone = Object::read(&bytes).unwrap();
@@ -253,7 +253,7 @@ fn damaged_supplementary_file_loses_no_unit_of_the_object() {
                 let object = Object::read_with(&bytes, Some(&other), None).unwrap();
                 let dwarf = Dwarf::read_readable(&object, Dialect::Llvm, 1).unwrap();
                 assert_eq!((dwarf.units().len(), dwarf.entries().len()), (1, 3));
-                let _ = dwarf.variable_at("limit", None);
+                let _ = dwarf.variable_named("limit", None);
                 let mut out = Vec::new();
                 let options = {
                     let mut options = DumpOptions::default();
@@ -288,7 +288,7 @@ fn file_that_is_its_own_supplementary_file_ends() {
     let dwarf = Dwarf::read_readable(&object, Dialect::Llvm, 1).unwrap();
     let variable = dwarf.entries().last().unwrap();
     assert_eq!(variable.ty().map(|ty| ty.tag()), Some(dw::DW_TAG_compile_unit));
-    assert!(dwarf.variable_at("v", None).is_err());
+    assert!(dwarf.variable_named("v", None).is_err());
 }
 
 /// An offset in a unit of the object that would wrap to the offset of an entry in the supplementary file.
@@ -303,7 +303,7 @@ fn reference_in_unit_leads_to_no_supplementary_entry() {
     let dwarf = Dwarf::read(&object).unwrap();
     assert_eq!(dwarf.supplementary().unwrap().units().len(), 2);
     assert_eq!(dwarf.entries().last().unwrap().ty(), None);
-    assert!(dwarf.variable_at("limit", None).is_err());
+    assert!(dwarf.variable_named("limit", None).is_err());
     let report = lint(&bytes, &with::<lint::LintOptions>(|options| options.supplementary = Some(&other)));
     let bad = report.unwrap().findings.iter().filter(|one| one.code == lint::LintCode::BadReference).count();
     assert_eq!(bad, 2);

@@ -14,7 +14,9 @@ use eitri::eval::{
 };
 use eitri::op::{Dialect, DraftCodes, Encoding, OperationName, text};
 use eitri::read::nvidia::RegisterMap;
-use eitri::read::{Dwarf, Entry, Object, SplitFiles, address_in, variable_at, variables_at};
+use eitri::read::{
+    CurrentLocation, Dwarf, Object, ScopeVariable, SplitFiles, address_in, variable_named, variables_named,
+};
 use eitri::target::{Space, Wave};
 use eitri::{Result, target};
 use serde_json::json;
@@ -132,12 +134,12 @@ fn ask<T>(
         let (machine, target) = stopped(question, files, target_of(&object, &own))?;
         let pc = eval::Machine::pc(&machine.snapshot, machine.frame);
         let mut answers = Vec::new();
-        for entry in variables_at(files, name, pc).map_err(in_file(file))? {
-            answers.push(ask_entry(question, entry, &object, (&machine, &target), evaluate)?);
+        for variable in variables_named(files, name, pc).map_err(in_file(file))? {
+            answers.push(ask_variable(question, &variable, &object, (&machine, &target), evaluate)?);
         }
         let first = answers.swap_remove(0);
         if answers.iter().any(|other| !is_equal(&first, other)) {
-            variable_at(files, name, pc).map_err(in_file(file))?;
+            variable_named(files, name, pc).map_err(in_file(file))?;
         }
         Ok(first)
     })
@@ -186,10 +188,10 @@ fn missing(dwarf: &Dwarf<'_>, split: &[Dwarf<'_>]) -> String {
     }
 }
 
-/// Evaluates an entry's variable on a stopped machine.
-fn ask_entry<T>(
+/// Evaluates a variable on a stopped machine.
+fn ask_variable<T>(
     question: &Question,
-    entry: Entry<'_, '_>,
+    variable: &ScopeVariable<'_, '_>,
     object: &Object<'_>,
     (machine, target): (&VectorMachine, &VectorTarget),
     evaluate: &dyn Fn(&Stop<'_>) -> T,
@@ -197,13 +199,12 @@ fn ask_entry<T>(
     let file = Path::new(&question.subject);
     let pc = eval::Machine::pc(&machine.snapshot, machine.frame);
     // If the location has an error, this is why there is no location.
-    let location = eitri::gimli::DW_AT_location;
-    let problem = entry.problem(location).or_else(|| entry.locations(location).err());
-    if let Some(error) = problem {
-        return Err(in_file(file)(error.or_at(entry.place())));
+    if let (CurrentLocation::Unreadable, Some(error)) = (&variable.location, &variable.problem) {
+        return Err(in_file(file)(error.clone()));
     }
-    let info = DebugInfo::new(entry.dwarf());
-    let unit = entry.unit();
+    let ScopeVariable { entry, located, .. } = *variable;
+    let info = DebugInfo::new(located.dwarf());
+    let unit = located.unit();
     let context = machine
         .context(unit.encoding, target)
         .with_unit(unit.offset)
@@ -227,7 +228,13 @@ fn ask_entry<T>(
     let class = entry.number(eitri::gimli::DW_AT_address_class).filter(|_| object.is_cubin());
     let space = class.zip(target.built_in()).and_then(|(class, target)| target.space_of_class(class));
     let bits = question.read.or_else(|| entry.ty()?.size_bits());
-    let body = info.body(entry);
+    let body = match (&variable.location, &variable.problem) {
+        // The rest of the list cannot be read.
+        (CurrentLocation::Entries(entries), Some(_)) if entries.len() == 1 => {
+            Body::Expression(entries[0].expr)
+        }
+        _ => info.body(located),
+    };
     let snapshot = &machine.snapshot;
     Ok(evaluate(&Stop { body, bits, space, machine: &whole, snapshot, context, target }))
 }

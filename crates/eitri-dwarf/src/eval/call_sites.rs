@@ -35,7 +35,7 @@ pub(super) struct Calls {
 }
 
 impl Calls {
-    pub(super) fn read(dwarf: &Dwarf<'_>, subprograms: impl Iterator<Item = u64>) -> Self {
+    pub(super) fn read(dwarf: &Dwarf<'_>) -> Self {
         let sites = dwarf.entries().filter(|entry| SITES.contains(&entry.tag()));
         let mut sites: Vec<_> = sites
             .filter_map(|site| match first(site, &RETURN_PC)? {
@@ -47,8 +47,8 @@ impl Calls {
         sites.sort_unstable();
         let mut by_declaration = HashMap::new();
         let mut by_name = HashMap::new();
-        for offset in subprograms {
-            let Some(subprogram) = dwarf.entry_at(offset) else { continue };
+        for subprogram in dwarf.functions_with_code() {
+            let offset = subprogram.offset();
             let offsets: &mut Vec<u64> = by_declaration.entry(declaration(subprogram).offset()).or_default();
             offsets.push(offset);
             if let Some(name) = external_name(subprogram) {

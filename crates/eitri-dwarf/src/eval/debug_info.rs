@@ -1,7 +1,6 @@
 //! Debug information that expressions refer to: a part of a [`Machine`], read from a file.
 
 use core::fmt;
-use core::ops::Range;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
@@ -35,27 +34,14 @@ pub struct DebugInfo<'a, 'o> {
     pub(super) dwarf: &'a Dwarf<'o>,
     /// Constants that are numbers, as bytes by entry; collected at the first request.
     constants: OnceLock<BTreeMap<u64, Vec<u8>>>,
-    /// Subprograms by their first pc; collected at the first request.
-    subprograms: OnceLock<Vec<Subprogram>>,
     /// Call sites; collected at the first request.
     calls: OnceLock<Calls>,
-}
-
-/// A subprogram with code.
-#[derive(Debug)]
-struct Subprogram {
-    /// The entry's offset.
-    entry: u64,
-    /// First pc, and the last range's end.
-    pcs: Range<u64>,
-    /// Largest end among this subprogram and all before it: a search backward stops where it is at or below the pc.
-    reach: u64,
 }
 
 impl<'a, 'o> DebugInfo<'a, 'o> {
     /// Returns the debug information in a file that was read.
     pub fn new(dwarf: &'a Dwarf<'o>) -> Self {
-        Self { dwarf, constants: OnceLock::new(), subprograms: OnceLock::new(), calls: OnceLock::new() }
+        Self { dwarf, constants: OnceLock::new(), calls: OnceLock::new() }
     }
 
     /// Returns the file.
@@ -138,29 +124,14 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
         constants.get(&offset).map_or(Body::Nothing, |bytes| Body::Constant(bytes))
     }
 
-    fn subprograms(&self) -> &[Subprogram] {
-        self.subprograms.get_or_init(|| subprograms(self.dwarf))
-    }
-
     /// Returns the call sites.
     pub(super) fn calls(&self) -> &Calls {
-        let subprograms = || self.subprograms().iter().map(|subprogram| subprogram.entry);
-        self.calls.get_or_init(|| Calls::read(self.dwarf, subprograms()))
+        self.calls.get_or_init(|| Calls::read(self.dwarf))
     }
 
-    /// Returns the innermost non-inlined subprogram with code at a pc.
+    /// Returns the innermost non-inlined subprogram with code at a pc: the first of [`Dwarf::functions_at`].
     pub fn subprogram(&self, pc: u64) -> Option<read::Entry<'a, 'o>> {
-        let subprograms = self.subprograms();
-        let count = subprograms.partition_point(|subprogram| subprogram.pcs.start <= pc);
-        let near = subprograms[..count].iter().rev().take_while(|subprogram| subprogram.reach > pc);
-        let covers = |entry: &read::Entry<'_, '_>| {
-            entry.ranges().is_ok_and(|ranges| ranges.iter().any(|range| range.contains(&pc)))
-        };
-        let entries = near
-            .filter(|subprogram| subprogram.pcs.contains(&pc))
-            .filter_map(|subprogram| self.dwarf.entry_at(subprogram.entry));
-        // Nested subprograms lie within their parents' entries: the deepest is innermost.
-        entries.filter(covers).max_by_key(|entry| (entry.depth(), entry.offset()))
+        self.dwarf.functions_at(pc).into_iter().next()
     }
 
     /// Returns `DW_AT_frame_base` for the subprogram with code at a pc, and its unit.
@@ -198,27 +169,6 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
         let first = described.next()?;
         described.all(|lanes| lanes == first).then_some(first)
     }
-}
-
-/// Returns the subprograms with code, sorted by their first pc.
-fn subprograms(dwarf: &Dwarf<'_>) -> Vec<Subprogram> {
-    let entries = dwarf.entries().filter(|entry| entry.tag() == dw::DW_TAG_subprogram);
-    let with_code = entries.filter_map(|entry| {
-        let mut ranges = entry.ranges().ok()?;
-        // A linker that drops code leaves its ranges at addresses that are not code.
-        ranges.retain(|range| dwarf.is_code(range.start));
-        let pcs =
-            ranges.iter().map(|range| range.start).min()?..ranges.iter().map(|range| range.end).max()?;
-        Some(Subprogram { entry: entry.offset(), pcs, reach: 0 })
-    });
-    let mut subprograms: Vec<_> = with_code.collect();
-    subprograms.sort_by_key(|subprogram| subprogram.pcs.start);
-    let mut reach = 0;
-    for subprogram in &mut subprograms {
-        reach = subprogram.pcs.end.max(reach);
-        subprogram.reach = reach;
-    }
-    subprograms
 }
 
 fn lanes(subprogram: read::Entry<'_, '_>) -> Option<u64> {

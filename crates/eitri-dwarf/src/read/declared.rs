@@ -22,10 +22,6 @@ impl<'o> OtherUnits<'o> {
         let unit = entry.unit();
         let mut programs = self.programs.borrow_mut();
         let program = programs.entry(unit.offset).or_insert_with(|| dwarf.lines(unit).ok().flatten());
-        let path = program.as_ref()?.path(number)?;
-        Some(match unit.comp_dir.as_deref().filter(|_| !path.starts_with('/')) {
-            Some(folder) => format!("{folder}/{path}"),
-            None => path.into_owned(),
-        })
+        program.as_ref()?.full_path(number, unit.comp_dir.as_deref())
     }
 }

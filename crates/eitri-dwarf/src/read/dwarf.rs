@@ -1,7 +1,7 @@
 //! Units and entries: the tree of `.debug_info`, flat. DWARF 5 sections 2 and 7.5.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use gimli::constants as dw;
 
@@ -10,6 +10,8 @@ use super::entry::{Entries, Entry};
 use super::frame::{FrameSection, Frames};
 use super::line::LineProgram;
 use super::lists::{Addressed, List, ListEntry, ListFormat, RawList};
+use super::pcs::functions::Functions;
+use super::pcs::sequences::Sequences;
 use super::sections::{Base, Sections};
 use super::unit::Unit;
 use super::units::Reader;
@@ -55,6 +57,10 @@ pub struct Dwarf<'o> {
     pub(super) errors: Vec<Error>,
     /// Offsets of the units that were left out, with their errors.
     pub(crate) broken_units: Vec<(u64, Error)>,
+    /// Functions by pc; made at the first request.
+    pub(super) functions: OnceLock<Functions>,
+    /// Sequences of line tables by pc; made at the first request.
+    pub(super) sequences: OnceLock<Sequences>,
 }
 
 /// Offset at which a supplementary file begins. Every file is shorter than this.

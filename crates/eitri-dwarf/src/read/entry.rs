@@ -31,13 +31,13 @@ pub struct Entry<'r, 'o> {
 impl<'r, 'o> Entry<'r, 'o> {
     /// Returns the entry in the same unit with an index among all entries.
     #[inline]
-    fn at_index(self, index: u32) -> Option<Self> {
+    pub(super) fn at_index(self, index: u32) -> Option<Self> {
         Some(Self { node: self.dwarf.node(index)?, index, ..self })
     }
 
     /// Returns the index after the last descendant.
     #[inline]
-    fn end(self) -> u32 {
+    pub(super) fn end(self) -> u32 {
         self.index + 1 + self.node.descendants
     }
 
@@ -264,7 +264,7 @@ impl<'r, 'o> Entry<'r, 'o> {
     }
 
     /// Returns the value of an attribute that can be [inherited](Self::inherited), and the entry that has it.
-    fn inherited_from(self, name: DwAt) -> Option<(Self, ResolvedValue<'o>)> {
+    pub(super) fn inherited_from(self, name: DwAt) -> Option<(Self, ResolvedValue<'o>)> {
         let mut entry = self;
         for _ in 0..MOST_STEPS {
             if let Some(value) = entry.attr(name) {
@@ -352,11 +352,20 @@ impl<'r, 'o> Entry<'r, 'o> {
     /// # Errors
     /// The errors that [`List`](super::List) returns, and the error of an attribute that cannot be read.
     pub fn ranges(self) -> Result<Vec<Range<u64>>> {
-        let unreadable = |name| self.problem(name).map_or(Ok(Vec::new()), Err);
+        let mut ranges = Vec::new();
+        self.read_ranges(&mut ranges).map(|()| ranges)
+    }
+
+    /// Appends the code's pc ranges, as [`ranges`](Self::ranges) returns them: before an error, those before it.
+    pub(super) fn read_ranges(self, into: &mut Vec<Range<u64>>) -> Result<()> {
+        let unreadable = |name| self.problem(name).map_or(Ok(()), Err);
         match self.attr(dw::DW_AT_ranges) {
             Some(ResolvedValue::RngList(offset)) => {
-                let list = self.dwarf.ranges(self.unit(), offset)?;
-                return list.map(|entry| entry.map(|entry| entry.start..entry.end)).collect();
+                for entry in self.dwarf.ranges(self.unit(), offset)? {
+                    let entry = entry?;
+                    into.push(entry.start..entry.end);
+                }
+                return Ok(());
             }
             Some(ResolvedValue::Unreadable) => return unreadable(dw::DW_AT_ranges),
             _ => {}
@@ -364,18 +373,26 @@ impl<'r, 'o> Entry<'r, 'o> {
         let low = match self.attr(dw::DW_AT_low_pc) {
             Some(ResolvedValue::Address(low)) => low,
             Some(ResolvedValue::Unreadable) => return unreadable(dw::DW_AT_low_pc),
-            _ => return Ok(Vec::new()),
+            _ => return Ok(()),
         };
         let high = match self.attr(dw::DW_AT_high_pc) {
-            Some(ResolvedValue::Address(high)) => high,
+            Some(ResolvedValue::Address(high)) => Some(high),
             Some(ResolvedValue::Unreadable) => return unreadable(dw::DW_AT_high_pc),
-            Some(size) => match size.unsigned() {
-                Some(size) => low.wrapping_add(size),
-                None => return Ok(Vec::new()),
-            },
-            None => return Ok(Vec::new()),
+            Some(size) => size.unsigned().map(|size| low.wrapping_add(size)),
+            None => None,
         };
-        Ok(std::iter::once(low..high).collect())
+        into.extend(high.map(|high| low..high));
+        Ok(())
+    }
+
+    /// Returns the error for a start address that is in another file.
+    pub(super) fn unknown_address(self) -> Option<Error> {
+        match self.attr(dw::DW_AT_low_pc)? {
+            ResolvedValue::AddressIndex(index) | ResolvedValue::AddressIndexOffset(index, _) => {
+                self.dwarf.address(self.unit(), index).err()
+            }
+            _ => None,
+        }
     }
 
     /// Returns an attribute's locations: the entries of its location list, or a single entry for all pcs if it is an

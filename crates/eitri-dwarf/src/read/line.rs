@@ -209,6 +209,21 @@ impl<'o> LineProgram<'o> {
         }
     }
 
+    /// Returns the [path](Self::path) for a file number with the compilation's folder, unless it is absolute. The folder is
+    /// `folder`, the unit's [`comp_dir`](super::Unit::comp_dir), or else directory 0.
+    pub fn full_path(&self, number: u64, folder: Option<&str>) -> Option<String> {
+        let path = self.path(number)?;
+        // A drive or a backslash begins an absolute path of Windows.
+        let is_absolute = path.starts_with(['/', '\\']) || path.get(1..2) == Some(":");
+        let own = || self.directory(0).map(String::from_utf8_lossy);
+        Some(
+            match folder.map(Cow::Borrowed).or_else(own).filter(|folder| !is_absolute && !folder.is_empty()) {
+                Some(folder) => format!("{folder}/{path}"),
+                None => path.into_owned(),
+            },
+        )
+    }
+
     /// Returns the name of a row's inlined function. U+FFFD replaces invalid UTF-8. `None` if there is no name at the
     /// offset.
     pub fn inlined_name(&self, inlined: InlinedRow) -> Option<Cow<'o, str>> {

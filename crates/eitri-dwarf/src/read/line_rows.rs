@@ -89,6 +89,17 @@ impl<'p, 'o> LineRows<'p, 'o> {
         }
     }
 
+    /// Returns the rows from a sequence on, whose first opcode is at an offset.
+    pub(super) fn at(program: &'p LineProgram<'o>, offset: u64) -> Result<Self> {
+        let from = program.program.at(offset, "a sequence")?;
+        Ok(Self { from, offset, ..Self::new(program) })
+    }
+
+    /// Returns the offset in `.debug_line` of the next opcode.
+    pub(super) fn position(&self) -> u64 {
+        self.from.offset()
+    }
+
     /// Returns the offset in `.debug_line` at which the opcode for the last row begins.
     pub fn offset(&self) -> u64 {
         self.offset

@@ -4,6 +4,8 @@
 //! [`RawList`] returns the entries as encoded, and [`List`] returns entries with resolved addresses. Neither checks
 //! entries: an entry whose end precedes its start is returned like any other.
 
+use std::ops::Range;
+
 use super::cursor::{Cursor, is_address_size, max_address};
 use super::dwarf::Dwarf;
 use super::sections::{Base, Sections};
@@ -301,6 +303,13 @@ impl ListEntry<'_> {
     /// Whether it is the default entry.
     pub fn is_default(&self) -> bool {
         self.kind == ListKind::Default
+    }
+
+    /// Returns the pcs of the entry in a file that is loaded `load_bias` bytes above its addresses; `None` for the default
+    /// entry. The range is reversed if the file has it so. Addresses are modulo 2^64.
+    pub fn pcs(&self, load_bias: u64) -> Option<Range<u64>> {
+        let loaded = |address: u64| address.wrapping_add(load_bias);
+        (!self.is_default()).then(|| loaded(self.start)..loaded(self.end))
     }
 
     /// Whether it is bounded, and its bounds contain the pc.

@@ -62,6 +62,7 @@ mod macros;
 mod names;
 pub mod nvidia;
 mod package;
+mod pcs;
 mod ptx;
 mod pubs;
 mod recurring;
@@ -96,8 +97,11 @@ pub use macros::{MacroAction, MacroEntries, MacroEntry, Macros};
 pub use names::{
     IndexedName, NameAbbreviation, NameEntries, NameEntry, NameIndex, NameParent, NameUnit, name_hash,
 };
+pub use pcs::{
+    CallPosition, CodeLine, CodeScope, CodeScopes, CurrentLocation, ScopeVariable, ScopeVariables,
+};
 pub use pubs::{PublicName, PublicNames, PublicSection};
-pub use scope::{address_in, variable_at, variables_at};
+pub use scope::{address_in, variable_named, variables_named};
 pub use sections::Sections;
 pub use split_files::{FindSplit, Skeleton, SplitFiles, split_ids};
 pub use tables::IndexTable;

@@ -1,4 +1,4 @@
-//! Name lookup at a pc: the variable of the innermost scope with code there.
+//! Name lookup at a pc: the variable of the innermost scope with code there, and the address of a function.
 
 use core::ops::Range;
 use std::collections::BTreeMap;
@@ -7,6 +7,9 @@ use gimli::constants as dw;
 
 use super::dwarf::{Dwarf, SUPPLEMENTARY};
 use super::entry::Entry;
+use super::pcs::{
+    CurrentLocation, ScopeVariable, ScopeVariables, is_variable, scopes_around, scopes_in, variables_of,
+};
 use super::value::ResolvedValue;
 use crate::error::{Count, Error, ErrorKind, Named, Result};
 use crate::near;
@@ -17,80 +20,95 @@ impl<'o> Dwarf<'o> {
     /// functions that a linker discarded are ignored; without a pc, so are all variables in functions.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownName`] if no variable has the name; [`ErrorKind::AmbiguousName`] if several scopes at the
-    /// same depth have such a variable.
-    pub fn variable_at(&self, name: &str, pc: Option<u64>) -> Result<Entry<'_, 'o>> {
-        variable_at(std::slice::from_ref(&self), name, pc)
+    /// [`ErrorKind::UnknownName`] if no variable has the name, or the error of a scope that may have code at the pc, if
+    /// its ranges cannot be read; [`ErrorKind::AmbiguousName`] if several scopes at the same depth have such a variable.
+    pub fn variable_named(&self, name: &str, pc: Option<u64>) -> Result<ScopeVariable<'_, 'o>> {
+        variable_named(std::slice::from_ref(&self), name, pc)
     }
 }
 
-/// Returns the variable with a name at a pc in an object and its split units, as [`Dwarf::variable_at`] does in a
+/// Returns the variable with a name at a pc in an object and its split units, as [`Dwarf::variable_named`] does in a
 /// single file.
 ///
 /// # Errors
-/// The errors that [`Dwarf::variable_at`] returns.
-pub fn variable_at<'d, 'o>(files: &[&'d Dwarf<'o>], name: &str, pc: Option<u64>) -> Result<Entry<'d, 'o>> {
-    let variables = variables_at(files, name, pc)?;
-    let [one] = variables[..] else {
-        let candidates = variables.iter().map(|&entry| described(entry)).collect();
+/// The errors that [`Dwarf::variable_named`] returns.
+pub fn variable_named<'d, 'o>(
+    files: &[&'d Dwarf<'o>],
+    name: &str,
+    pc: Option<u64>,
+) -> Result<ScopeVariable<'d, 'o>> {
+    let mut variables = variables_named(files, name, pc)?;
+    if variables.len() > 1 {
+        let candidates = variables.iter().map(described).collect();
         let kind = Named::Variable { pc };
         let name = name.to_owned();
         return Err(ErrorKind::AmbiguousName { kind, name, candidates }.into());
-    };
-    Ok(one)
+    }
+    Ok(variables.swap_remove(0))
 }
 
-/// Returns all variables that [`variable_at`] cannot tell apart, at least one: there are several for a template that is
+/// Returns all variables that [`variable_named`] cannot tell apart, at least one: there are several for a template that is
 /// instantiated in several units and kept once, or for functions with identical code that a linker merged. Their
 /// locations can be equal.
 ///
 /// # Errors
-/// [`ErrorKind::UnknownName`] if there is none; and the errors that [`Entry::ranges`] returns.
-pub fn variables_at<'d, 'o>(
+/// [`ErrorKind::UnknownName`] if there is none, or the error of a scope that may have code at the pc.
+pub fn variables_named<'d, 'o>(
     files: &[&'d Dwarf<'o>],
     name: &str,
     pc: Option<u64>,
-) -> Result<Vec<Entry<'d, 'o>>> {
-    let mut variables: Vec<Entry<'d, 'o>> = Vec::new();
-    let mut innermost = 0;
-    let mut others = Vec::new();
-    for entry in files.iter().flat_map(|dwarf| dwarf.entries().chain(imported(dwarf))) {
-        let is_variable =
-            matches!(entry.tag(), dw::DW_TAG_variable | dw::DW_TAG_formal_parameter | dw::DW_TAG_constant);
-        if !is_variable || entry.has(dw::DW_AT_declaration) {
-            continue;
+) -> Result<Vec<ScopeVariable<'d, 'o>>> {
+    let is_named = |entry: Entry<'_, '_>| entry.name().as_deref() == Some(name);
+    let mut in_scope = Vec::new();
+    let mut error = None;
+    for (dwarf, pc) in files.iter().flat_map(|dwarf| pc.map(|pc| (*dwarf, pc))) {
+        let functions = dwarf.functions_at(pc);
+        if functions.is_empty() {
+            error = error.or(dwarf.scopes_at(pc).errors.into_iter().next());
         }
-        if entry.name().as_deref() != Some(name) {
-            others.push(entry);
-            continue;
-        }
-        let Some(scopes) = scopes_at(entry, pc)? else { continue };
-        if variables.is_empty() || scopes > innermost {
-            variables.clear();
-            innermost = scopes;
-        }
-        if scopes == innermost {
-            variables.push(entry);
+        for function in functions {
+            let ScopeVariables { scopes, variables } = variables_of(scopes_in(function, pc));
+            error = error.or(scopes.errors.into_iter().next());
+            in_scope.extend(variables.into_iter().filter(|one| one.location != CurrentLocation::Declared));
         }
     }
+    // Several functions can have code at the pc: the variable with the most scopes around it is the innermost.
+    let depth = |variable: &ScopeVariable<'_, '_>| (variable.scope.and_then(scopes_around), variable.blocks);
+    let mut variables: Vec<_> = in_scope.iter().filter(|one| is_named(one.entry)).cloned().collect();
+    let innermost = variables.iter().map(depth).max();
+    variables.retain(|variable| Some(depth(variable)) == innermost);
+    if !variables.is_empty() {
+        return Ok(variables);
+    }
     // File scope (C 6.2.1): several units can have variables with the same name.
+    let outside = || files.iter().flat_map(|dwarf| dwarf.entries().chain(imported(dwarf))).filter(is_outside);
+    let named = outside().filter(|entry| is_named(*entry));
+    variables.extend(named.map(|entry| ScopeVariable::outside_functions(entry, pc)));
     if let (Some(pc), [_, _, ..]) = (pc, &variables[..]) {
-        let units = variables.chunk_by(|previous, next| core::ptr::eq(previous.unit(), next.unit()));
-        let with_code =
-            units.filter(|together| together.first().is_some_and(|variable| has_code(*variable, pc)));
-        let near: Vec<_> = with_code.flatten().copied().collect();
+        let unit = |variable: &ScopeVariable<'d, 'o>| variable.entry.unit();
+        let units = variables.chunk_by(|previous, next| core::ptr::eq(unit(previous), unit(next)));
+        let with_code = units.filter(|together| together.first().is_some_and(|one| has_code(one.entry, pc)));
+        let near: Vec<_> = with_code.flatten().cloned().collect();
         if !near.is_empty() {
             variables = near;
         }
     }
     if variables.is_empty() {
-        others.retain(|&entry| matches!(scopes_at(entry, pc), Ok(Some(_))));
-        let nearest = near::nearest(name, others.iter().filter_map(|other| other.name()));
+        if let Some(error) = error {
+            return Err(error);
+        }
+        let known = in_scope.iter().map(|one| one.entry).chain(outside());
+        let nearest = near::nearest(name, known.filter_map(Entry::name));
         let kind = Named::Variable { pc };
         let name = name.to_owned();
         return Err(ErrorKind::UnknownName { kind, name, nearest }.into());
     }
     Ok(variables)
+}
+
+/// Whether an entry is a variable outside all functions, and not a declaration.
+fn is_outside(entry: &Entry<'_, '_>) -> bool {
+    is_variable(entry.tag()) && !entry.has(dw::DW_AT_declaration) && scopes_around(*entry) == Some(0)
 }
 
 impl<'o> Dwarf<'o> {
@@ -208,39 +226,8 @@ fn imported<'d, 'o>(dwarf: &'d Dwarf<'o>) -> impl Iterator<Item = Entry<'d, 'o>>
     known.into_values().flat_map(|root| root.dwarf().entries_of(root.unit()))
 }
 
-/// Returns the number of scopes with code at a pc around a variable; `None` if it is in a scope without code there.
-fn scopes_at(entry: Entry<'_, '_>, pc: Option<u64>) -> Result<Option<usize>> {
-    let mut scopes = 0;
-    let mut next = entry.parent();
-    while let Some(scope) = next {
-        next = scope.parent();
-        match scope.tag() {
-            dw::DW_TAG_subprogram
-            | dw::DW_TAG_inlined_subroutine
-            | dw::DW_TAG_lexical_block
-            | dw::DW_TAG_try_block
-            | dw::DW_TAG_catch_block
-            | dw::DW_TAG_with_stmt
-            | dw::DW_TAG_entry_point => {}
-            dw::DW_TAG_subroutine_type => return Ok(None),
-            _ => continue,
-        }
-        let ranges = scope.ranges().map_err(|error| error.or_at(entry.place()))?;
-        // A block without ranges has its parent's ranges.
-        if ranges.is_empty() && scope.tag() == dw::DW_TAG_lexical_block {
-            scopes += 1;
-            continue;
-        }
-        let is_live = |range: &Range<u64>| scope.dwarf().is_code(range.start);
-        if !pc.is_some_and(|pc| ranges.iter().any(|range| range.contains(&pc) && is_live(range))) {
-            return Ok(None);
-        }
-        scopes += 1;
-    }
-    Ok(Some(scopes))
-}
-
-fn described(entry: Entry<'_, '_>) -> String {
+fn described(variable: &ScopeVariable<'_, '_>) -> String {
+    let entry = variable.entry;
     let place = entry.place();
     let unit = place.unit.map_or_else(String::new, |unit| format!(" of unit `{unit}`"));
     let function = place.function.map_or_else(String::new, |function| format!(", function `{function}`"));

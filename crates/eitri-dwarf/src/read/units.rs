@@ -1,6 +1,6 @@
 //! Reader of units: headers, abbreviations and entries are decoded by `gimli`, and values are resolved here.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use gimli::{
     AttributeSpecification, DebugAbbrev, DebugInfo, DebugTypes, Reader as _, UnitOffset, constants as dw,
@@ -87,6 +87,8 @@ impl<'m, 'o> Reader<'m, 'o> {
             name: None,
             errors: Vec::new(),
             broken_units: Vec::new(),
+            functions: OnceLock::new(),
+            sequences: OnceLock::new(),
         };
         Self {
             dialect,

@@ -1,0 +1,108 @@
+//! Functions by their code.
+
+use std::ops::Range;
+
+use gimli::constants as dw;
+
+use super::index::PcIndex;
+use crate::error::{Error, ErrorKind, Result};
+use crate::read::errors::MOST;
+use crate::read::{Dwarf, Entry};
+
+/// The functions with code in a file, by pc.
+#[derive(Debug, Clone)]
+pub(in crate::read) struct Functions {
+    /// Entry index for each pc range.
+    by_pc: PcIndex<u32>,
+    /// Errors of the functions whose ranges cannot be read.
+    pub(super) errors: Vec<Error>,
+}
+
+impl Functions {
+    fn read(dwarf: &Dwarf<'_>) -> Self {
+        let mut ranges = Vec::new();
+        let mut own = Vec::new();
+        let mut errors = Vec::new();
+        // Each range takes bytes in the file, unless functions share a list. A small file could otherwise exhaust the
+        // memory.
+        let sections = dwarf.sections();
+        let most = [sections.debug_info, sections.debug_ranges, sections.debug_rnglists].map(<[u8]>::len);
+        let most = most.iter().sum::<usize>().saturating_add(0x10000);
+        for entry in dwarf.entries() {
+            crate::work::step();
+            if entry.tag() != dw::DW_TAG_subprogram {
+                continue;
+            }
+            let read = if ranges.len() < most {
+                entry.read_code_ranges(&mut own)
+            } else {
+                Err(ErrorKind::TooLarge("functions share range lists: too many ranges".into()).into())
+            };
+            ranges.extend(own.drain(..).map(|pcs| (pcs, entry.index)));
+            if let Err(error) = read
+                && errors.len() < MOST
+            {
+                errors.push(error.or_at(entry.place()));
+            }
+        }
+        Self { by_pc: PcIndex::new(ranges), errors }
+    }
+}
+
+impl<'o> Dwarf<'o> {
+    pub(super) fn function_index(&self) -> &Functions {
+        self.functions.get_or_init(|| Functions::read(self))
+    }
+
+    /// Returns the functions with code at a pc, without inlined functions: the innermost first, where functions are
+    /// nested, and otherwise in file order. There are several where a linker merged functions with equal code. Functions
+    /// that a linker discarded, and functions whose ranges cannot be read, are left out.
+    ///
+    /// The first call makes an index, in one pass over all entries.
+    pub fn functions_at(&self, pc: u64) -> Vec<Entry<'_, 'o>> {
+        let mut indices: Vec<u32> = self.function_index().by_pc.at(pc).copied().collect();
+        indices.sort_unstable();
+        indices.dedup();
+        let mut entries: Vec<_> =
+            indices.iter().filter_map(|&index| self.entry_with_index(index as usize)).collect();
+        // Nested functions are in their parents' entries.
+        if entries.len() > 1 {
+            entries.sort_by_cached_key(|entry| std::cmp::Reverse(entry.depth()));
+        }
+        entries
+    }
+
+    /// Returns the functions with code, in file order.
+    pub(crate) fn functions_with_code(&self) -> impl Iterator<Item = Entry<'_, 'o>> {
+        let mut indices: Vec<u32> = self.function_index().by_pc.items().copied().collect();
+        indices.sort_unstable();
+        indices.dedup();
+        indices.into_iter().filter_map(|index| self.entry_with_index(index as usize))
+    }
+}
+
+impl Entry<'_, '_> {
+    /// Replaces ranges by this entry's pc ranges, as [`ranges`](Self::ranges) returns them, without those that a linker
+    /// discarded.
+    ///
+    /// # Errors
+    /// The errors of [`ranges`](Self::ranges), and those of attributes that cannot be read. The ranges before the error
+    /// are good.
+    pub(super) fn read_code_ranges(self, ranges: &mut Vec<Range<u64>>) -> Result<()> {
+        ranges.clear();
+        let read = self.read_ranges(ranges);
+        let is_described = read.is_err() || !ranges.is_empty();
+        // A linker that drops code leaves its ranges at addresses that are not code.
+        ranges.retain(|range| self.dwarf.is_code(range.start));
+        read?;
+        if is_described {
+            return Ok(());
+        }
+        // For other attributes than these, an entry without ranges has no code.
+        [dw::DW_AT_ranges, dw::DW_AT_low_pc, dw::DW_AT_high_pc]
+            .into_iter()
+            .find_map(|name| self.problem(name))
+            .or_else(|| self.unknown_address())
+            .map_or(Ok(()), Err)
+    }
+}

@@ -1,0 +1,26 @@
+//! What is at a pc: scopes, variables, lines.
+//!
+//! ```text
+//!          ┌► Functions ─► CodeScopes ─► ScopeVariables
+//!  Dwarf ──┤
+//!          └► Sequences ─► CodeLine
+//! ```
+//!
+//! `Functions` and `Sequences` are indices, made at the first request: one pass over the entries, and one over the
+//! line programs. A request then reads the entries of a single function, or the rows of a single sequence.
+
+pub(super) mod functions;
+mod index;
+mod lines;
+mod members;
+mod scopes;
+pub(super) mod sequences;
+mod variables;
+
+pub use lines::CodeLine;
+pub use scopes::{CallPosition, CodeScope, CodeScopes};
+pub use variables::{CurrentLocation, ScopeVariable, ScopeVariables};
+
+pub(super) use members::is_variable;
+pub(super) use scopes::scopes_in;
+pub(super) use variables::{scopes_around, variables_of};

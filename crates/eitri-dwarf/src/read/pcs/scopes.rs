@@ -1,0 +1,204 @@
+//! Scopes with code at a pc.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::{Deref, Range};
+use std::sync::Arc;
+
+use gimli::constants as dw;
+use hashbrown::HashMap;
+
+use super::members::{Members, is_code_scope};
+use crate::error::Error;
+use crate::read::{Dwarf, Entry, LineProgram, ResolvedValue};
+
+/// Scopes with code at a pc, the innermost first: blocks, inlined calls, and last the function that contains them. A
+/// list of [`CodeScope`].
+///
+/// Empty if no function has code there.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct CodeScopes<'r, 'o> {
+    /// The pc.
+    pub pc: u64,
+    /// The scopes.
+    pub scopes: Vec<CodeScope<'r, 'o>>,
+    /// Other functions with code at the pc: a linker merges functions with equal code, and nested functions are in the
+    /// functions around them.
+    pub others: Vec<Entry<'r, 'o>>,
+    /// Errors of scopes that may have code at the pc, because their ranges cannot be read, and of the header that has the
+    /// files of calls. Functions have errors here only if no function has code at the pc.
+    pub errors: Vec<Error>,
+}
+
+/// A scope with code: a function, an inlined call, or a block.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct CodeScope<'r, 'o> {
+    /// The entry. Its tag is the kind of the scope.
+    pub entry: Entry<'r, 'o>,
+    /// Addresses of the code in the file, without [load bias](crate::eval::Machine::load_bias), in file order, without
+    /// those that a linker discarded.
+    pub ranges: Arc<[Range<u64>]>,
+    /// Position of the call, if it is an inlined call.
+    pub call: Option<CallPosition>,
+}
+
+/// Source position of an inlined call. DWARF 5 section 3.3.8.2.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CallPosition {
+    /// File path, with the compilation's folder.
+    pub file: Option<String>,
+    /// Line, counted from 1.
+    pub line: Option<u64>,
+    /// Column, counted from 1.
+    pub column: Option<u64>,
+}
+
+impl<'r, 'o> CodeScopes<'r, 'o> {
+    /// Returns the inlined functions and the function at the pc, the innermost first: the frames that a debugger shows
+    /// for the pc. The position in each frame but the first is the [`call`](CodeScope::call) of the frame before.
+    pub fn functions(&self) -> impl Iterator<Item = &CodeScope<'r, 'o>> {
+        self.scopes.iter().filter(|scope| scope.is_function())
+    }
+}
+
+impl<'r, 'o> Deref for CodeScopes<'r, 'o> {
+    type Target = [CodeScope<'r, 'o>];
+
+    fn deref(&self) -> &Self::Target {
+        &self.scopes
+    }
+}
+
+impl<'r, 'o> CodeScope<'r, 'o> {
+    /// Returns the name of the function, or of the inlined function. Blocks rarely have names.
+    pub fn name(&self) -> Option<Cow<'o, str>> {
+        self.entry.name()
+    }
+
+    /// Whether it is a function or an inlined function, and not a block.
+    pub fn is_function(&self) -> bool {
+        matches!(self.entry.tag(), dw::DW_TAG_subprogram | dw::DW_TAG_inlined_subroutine)
+    }
+}
+
+/// The position as `file:line:column`, without the parts that are unknown.
+impl fmt::Display for CallPosition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        super::lines::position(f, self.file.as_deref(), self.line, self.column)
+    }
+}
+
+impl<'o> Dwarf<'o> {
+    /// Returns the scopes with code at a pc, the innermost first. If several functions have the code, the scopes are those
+    /// of the first of [`functions_at`](Self::functions_at).
+    ///
+    /// The pc is an address in the file, without load bias; in a relocatable object, an address in the section's addresses
+    /// that the [reader](super::Object) assigned. For the caller of a frame, it is an address in the call instruction,
+    /// not the return address. In a file with skeleton units, the scopes are in the [split units](Self::read_split).
+    ///
+    /// ```
+    /// # fn main() -> eitri_dwarf::Result<()> {
+    /// # let bytes = include_bytes!("../../../../../tests/objects/amd/k09_inline.gfx1030.O2.hsaco");
+    /// use eitri_dwarf::read::{Dwarf, Object};
+    ///
+    /// let object = Object::read(bytes)?;
+    /// let dwarf = Dwarf::read(&object)?;
+    /// let pc = dwarf.address_in("k09_inline", 0x40)?;
+    /// let scopes = dwarf.scopes_at(pc);
+    /// for frame in scopes.functions() {
+    ///     println!("{:?}, called at {:?}", frame.name(), frame.call);
+    /// }
+    /// assert_eq!(scopes.last().and_then(|function| function.name()).as_deref(), Some("k09_inline"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn scopes_at(&self, pc: u64) -> CodeScopes<'_, 'o> {
+        let mut functions = self.functions_at(pc);
+        if functions.is_empty() {
+            let errors = self.function_index().errors.clone();
+            return CodeScopes { pc, scopes: Vec::new(), others: Vec::new(), errors };
+        }
+        let function = functions.remove(0);
+        CodeScopes { others: functions, ..scopes_in(function, pc) }
+    }
+}
+
+/// Returns the scopes at a pc in a function with code there.
+pub(in crate::read) fn scopes_in<'r, 'o>(function: Entry<'r, 'o>, pc: u64) -> CodeScopes<'r, 'o> {
+    let mut chain = Chain { pc, lists: HashMap::new(), program: None, errors: Vec::new() };
+    let mut scopes: Vec<_> = chain.scope(function).into_iter().collect();
+    let mut outer = function;
+    loop {
+        let inner = Members::of_scope(outer).map(|(member, _)| member);
+        let mut inner =
+            inner.filter(|member| is_code_scope(member.tag()) && member.tag() != dw::DW_TAG_subprogram);
+        let Some(scope) = inner.find_map(|member| chain.scope(member)) else { break };
+        outer = scope.entry;
+        scopes.push(scope);
+    }
+    scopes.reverse();
+    CodeScopes { pc, scopes, others: Vec::new(), errors: chain.errors }
+}
+
+/// What the scopes of a chain share.
+struct Chain<'o> {
+    pc: u64,
+    /// Ranges by the offset of their list: scopes often have the ranges of the scope around them.
+    lists: HashMap<u64, Arc<[Range<u64>]>>,
+    /// The header with the files of calls, once it is needed.
+    program: Option<Option<LineProgram<'o>>>,
+    errors: Vec<Error>,
+}
+
+impl<'o> Chain<'o> {
+    /// Returns a scope, if it has code at the pc.
+    fn scope<'r>(&mut self, entry: Entry<'r, 'o>) -> Option<CodeScope<'r, 'o>> {
+        let ranges = self.ranges(entry);
+        ranges.iter().any(|range| range.contains(&self.pc)).then(|| CodeScope {
+            entry,
+            ranges,
+            call: (entry.tag() == dw::DW_TAG_inlined_subroutine).then(|| self.call(entry)),
+        })
+    }
+
+    /// Returns the ranges that can be read.
+    fn ranges(&mut self, entry: Entry<'_, 'o>) -> Arc<[Range<u64>]> {
+        let list = match entry.attr(dw::DW_AT_ranges) {
+            Some(ResolvedValue::RngList(offset)) => Some(offset),
+            _ => None,
+        };
+        if let Some(known) = list.and_then(|list| self.lists.get(&list)) {
+            return known.clone();
+        }
+        let mut ranges = Vec::new();
+        if let Err(error) = entry.read_code_ranges(&mut ranges) {
+            self.errors.push(error.or_at(entry.place()));
+        }
+        let ranges: Arc<[_]> = ranges.into();
+        self.lists.extend(list.map(|list| (list, ranges.clone())));
+        ranges
+    }
+
+    fn call(&mut self, entry: Entry<'_, 'o>) -> CallPosition {
+        let unit = entry.unit();
+        let file = entry.number(dw::DW_AT_call_file).and_then(|number| {
+            let program = match &mut self.program {
+                Some(known) => known,
+                unknown => unknown.insert(entry.dwarf.lines(unit).unwrap_or_else(|error| {
+                    self.errors.push(error.or_at(entry.place()));
+                    None
+                })),
+            };
+            program.as_ref()?.full_path(number, unit.comp_dir.as_deref())
+        });
+        let [line, column] = [dw::DW_AT_call_line, dw::DW_AT_call_column].map(|name| entry.number(name));
+        CallPosition {
+            file,
+            line: line.filter(|line| *line > 0),
+            column: column.filter(|column| *column > 0),
+        }
+    }
+}

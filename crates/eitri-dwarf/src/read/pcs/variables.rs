@@ -1,0 +1,282 @@
+//! Variables in scope at a pc, with their locations there.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use gimli::constants as dw;
+use hashbrown::{HashMap, HashSet};
+
+use super::members::{Members, is_code_scope, is_variable};
+use super::scopes::{CodeScope, CodeScopes};
+use crate::error::Error;
+use crate::read::{Dwarf, Entry, ListEntry, ResolvedValue};
+
+/// Variables, parameters and constants of the scopes with code at a pc.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ScopeVariables<'r, 'o> {
+    /// The scopes, the innermost first.
+    pub scopes: CodeScopes<'r, 'o>,
+    /// The variables, those of the innermost scope first, and those of a scope in file order.
+    pub variables: Vec<ScopeVariable<'r, 'o>>,
+}
+
+/// A variable in scope at a pc, with its location there.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ScopeVariable<'r, 'o> {
+    /// The entry: a variable, a parameter or a constant. If the inlined call, or the function, has no entry for the
+    /// variable, it is the entry of the abstract instance: compilers omit a variable that is optimized out, and write
+    /// the location of a static variable there.
+    pub entry: Entry<'r, 'o>,
+    /// The entry that has the location: `entry`, or an entry whose attributes it [inherits](Entry::inherited). The unit of
+    /// this entry is the unit of the expression.
+    pub located: Entry<'r, 'o>,
+    /// Entry of the innermost [scope](CodeScope) around the variable. `None` outside all functions.
+    pub scope: Option<Entry<'r, 'o>>,
+    /// Whether a variable of a scope inside this scope has the same name.
+    pub is_shadowed: bool,
+    /// The location at the pc.
+    pub location: CurrentLocation<'o>,
+    /// The error of the location, or of a part of its list. `location` is what can be read.
+    pub problem: Option<Error>,
+    /// Number of blocks around the variable in its scope, because they have no pcs.
+    pub(in crate::read) blocks: usize,
+}
+
+/// A variable's location at a pc.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum CurrentLocation<'o> {
+    /// An expression for all pcs. An empty expression is the location of a variable that is optimized out.
+    Expression(&'o [u8]),
+    /// Entries of the location list: those with the pc, or else the default entries. Several are several locations at the
+    /// same time. DWARF 5 section 2.6.2.
+    Entries(Arc<[ListEntry<'o>]>),
+    /// No location, but a constant: `DW_AT_const_value`.
+    Constant(ResolvedValue<'o>),
+    /// No entry of the location list has the pc.
+    OutsideList,
+    /// Neither a location nor a constant: the variable is optimized out.
+    Missing,
+    /// A declaration; the definition is outside the scope.
+    Declared,
+    /// A location that cannot be read: [`problem`](ScopeVariable::problem) has the error.
+    Unreadable,
+}
+
+impl<'r, 'o> ScopeVariables<'r, 'o> {
+    /// Returns the variables of a scope.
+    pub fn in_scope(&self, scope: &CodeScope<'r, 'o>) -> impl Iterator<Item = &ScopeVariable<'r, 'o>> {
+        let scope = scope.entry;
+        self.variables.iter().filter(move |variable| variable.scope == Some(scope))
+    }
+}
+
+impl<'r, 'o> ScopeVariable<'r, 'o> {
+    /// Returns the name.
+    pub fn name(&self) -> Option<Cow<'o, str>> {
+        self.entry.name()
+    }
+
+    /// Returns the type's entry.
+    pub fn ty(&self) -> Option<Entry<'r, 'o>> {
+        self.entry.ty()
+    }
+
+    /// Returns a variable outside all functions at a pc.
+    pub(in crate::read) fn outside_functions(entry: Entry<'r, 'o>, pc: Option<u64>) -> Self {
+        Locations { pc, lists: HashMap::new() }.variable(entry, None, 0)
+    }
+}
+
+impl<'o> Dwarf<'o> {
+    /// Returns the variables, parameters and constants in scope at a pc, those of the innermost scope first, with their
+    /// locations. The scopes are those of [`scopes_at`](Self::scopes_at). Variables outside all functions are left out:
+    /// [`variable_named`](Self::variable_named) finds them, too.
+    ///
+    /// ```
+    /// # fn main() -> eitri_dwarf::Result<()> {
+    /// # let bytes = include_bytes!("../../../../../examples/data/uspill.o");
+    /// use eitri_dwarf::read::{CurrentLocation, Dwarf, Object};
+    ///
+    /// let object = Object::read(bytes)?;
+    /// let dwarf = Dwarf::read(&object)?;
+    /// let pc = dwarf.address_in("uspill", 0x40)?;
+    /// let found = dwarf.variables_at(pc);
+    /// for variable in &found.variables {
+    ///     let name = variable.name().unwrap_or_default();
+    ///     match &variable.location {
+    ///         CurrentLocation::Expression(_) => println!("{name}: at all pcs"),
+    ///         CurrentLocation::Entries(entries) => println!("{name}: {:x?}", entries[0].pcs(0)),
+    ///         other => println!("{name}: {other:?}"),
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn variables_at(&self, pc: u64) -> ScopeVariables<'_, 'o> {
+        variables_of(self.scopes_at(pc))
+    }
+}
+
+/// Returns the variables of scopes.
+pub(in crate::read) fn variables_of<'r, 'o>(scopes: CodeScopes<'r, 'o>) -> ScopeVariables<'r, 'o> {
+    let mut locations = Locations { pc: Some(scopes.pc), lists: HashMap::new() };
+    let mut variables: Vec<ScopeVariable<'r, 'o>> = Vec::new();
+    let mut names = HashSet::new();
+    // Scopes that are not part of another function's instance: each part ends with a function or an inlined call.
+    for part in scopes.scopes.split_inclusive(CodeScope::is_function) {
+        let mut completed = None;
+        for scope in part {
+            let first = variables.len();
+            let own = Members::of_scope(scope.entry).filter(|(member, _)| is_variable(member.tag()));
+            let own = own.map(|(entry, blocks)| locations.variable(entry, Some(scope.entry), blocks));
+            variables.extend(own);
+            if let Some(origin) = scope.entry.reference(dw::DW_AT_abstract_origin) {
+                let completed = &*completed.get_or_insert_with(|| {
+                    part.last().map_or_else(HashSet::new, |outermost| completed_by(outermost.entry))
+                });
+                let omitted = Members::of_abstract(origin).map(|(member, _)| member);
+                let omitted = omitted
+                    .filter(|member| is_variable(member.tag()) && !completed.contains(&member.offset()));
+                variables.extend(omitted.map(|entry| locations.variable(entry, Some(scope.entry), 0)));
+            }
+            // Blocks without pcs are inside the rest of the scope.
+            variables[first..].sort_by_key(|variable| std::cmp::Reverse(variable.blocks));
+            for same in variables[first..].chunk_by_mut(|left, right| left.blocks == right.blocks) {
+                let is_known = |name: Option<Cow<'o, str>>| name.is_some_and(|name| names.contains(&name));
+                same.iter_mut().for_each(|variable| variable.is_shadowed = is_known(variable.name()));
+                names.extend(same.iter().filter_map(ScopeVariable::name));
+            }
+        }
+    }
+    ScopeVariables { scopes, variables }
+}
+
+/// Returns the offsets of the abstract entries that entries of a function or an inlined call complete. Nested calls and
+/// functions are other instances.
+fn completed_by(instance: Entry<'_, '_>) -> HashSet<u64> {
+    let mut completed = HashSet::new();
+    let mut next = instance.index + 1;
+    while next < instance.end() {
+        crate::work::step();
+        let Some(entry) = instance.at_index(next) else { break };
+        let is_other = matches!(entry.tag(), dw::DW_TAG_subprogram | dw::DW_TAG_inlined_subroutine);
+        next = if is_other { entry.end() } else { next + 1 };
+        if is_variable(entry.tag()) {
+            completed.extend(entry.reference(dw::DW_AT_abstract_origin).map(Entry::offset));
+        }
+    }
+    completed
+}
+
+/// Locations at a pc.
+struct Locations<'o> {
+    pc: Option<u64>,
+    /// Locations by the offset of their list, and of their unit: optimized code has many variables with one list.
+    lists: HashMap<(u64, u64), (CurrentLocation<'o>, Option<Error>)>,
+}
+
+impl<'o> Locations<'o> {
+    fn variable<'r>(
+        &mut self,
+        entry: Entry<'r, 'o>,
+        scope: Option<Entry<'r, 'o>>,
+        blocks: usize,
+    ) -> ScopeVariable<'r, 'o> {
+        let inherited = entry.inherited_from(dw::DW_AT_location);
+        let (located, location, problem) = match inherited {
+            None => {
+                let (location, problem) = without_location(entry);
+                (entry, location, problem)
+            }
+            Some((located, value)) => {
+                let (location, problem) = self.location(located, value);
+                (located, location, problem)
+            }
+        };
+        let problem = problem.map(|error| error.or_at(entry.place()));
+        ScopeVariable { entry, located, scope, is_shadowed: false, location, problem, blocks }
+    }
+
+    /// Returns the location that an entry has.
+    fn location(
+        &mut self,
+        entry: Entry<'_, 'o>,
+        value: ResolvedValue<'o>,
+    ) -> (CurrentLocation<'o>, Option<Error>) {
+        match value {
+            ResolvedValue::Expr(expr) => (CurrentLocation::Expression(expr), None),
+            ResolvedValue::LocList(offset) => {
+                let key = (offset, entry.unit().offset);
+                if !self.lists.contains_key(&key) {
+                    self.lists.insert(key, self.entries(entry, offset));
+                }
+                self.lists[&key].clone()
+            }
+            ResolvedValue::Unreadable => (CurrentLocation::Unreadable, entry.problem(dw::DW_AT_location)),
+            _ => {
+                let problem = Error::malformed("the location is neither an expression nor a list");
+                let (section, offset) = entry.dwarf.place(entry.offset());
+                (CurrentLocation::Unreadable, Some(problem.in_section(section).at_offset(offset)))
+            }
+        }
+    }
+
+    /// Returns the entries of a list in force.
+    fn entries(&self, entry: Entry<'_, 'o>, offset: u64) -> (CurrentLocation<'o>, Option<Error>) {
+        let mut here = Vec::new();
+        let mut default = Vec::new();
+        let mut problem = None;
+        match entry.dwarf.locations(entry.unit(), offset) {
+            Err(error) => problem = Some(error),
+            Ok(list) => {
+                for entry in list {
+                    crate::work::step();
+                    match entry {
+                        Ok(entry) if entry.is_default() => default.push(entry),
+                        Ok(entry) if self.pc.is_some_and(|pc| entry.covers(pc)) => here.push(entry),
+                        Ok(_) => {}
+                        Err(error) => problem = Some(error),
+                    }
+                }
+            }
+        }
+        // An entry that cannot be read can have the pc: then the default entries are not in force.
+        let in_force = if here.is_empty() && problem.is_none() { default } else { here };
+        let location = match (in_force.is_empty(), &problem) {
+            (false, _) => CurrentLocation::Entries(in_force.into()),
+            (true, None) => CurrentLocation::OutsideList,
+            (true, Some(_)) => CurrentLocation::Unreadable,
+        };
+        (location, problem)
+    }
+}
+
+/// Returns why an entry has no location, or its constant.
+fn without_location<'o>(entry: Entry<'_, 'o>) -> (CurrentLocation<'o>, Option<Error>) {
+    match entry.inherited_from(dw::DW_AT_const_value) {
+        Some((constant, ResolvedValue::Unreadable)) => {
+            (CurrentLocation::Unreadable, constant.problem(dw::DW_AT_const_value))
+        }
+        Some((_, value)) => (CurrentLocation::Constant(value), None),
+        None if entry.has(dw::DW_AT_declaration) => (CurrentLocation::Declared, None),
+        None => (CurrentLocation::Missing, None),
+    }
+}
+
+/// Returns the number of scopes with code around an entry, and whether it can be in scope: parameters of a function type
+/// never are.
+pub(in crate::read) fn scopes_around(entry: Entry<'_, '_>) -> Option<usize> {
+    let mut count = 0;
+    let mut around = entry.parent();
+    while let Some(scope) = around {
+        if scope.tag() == dw::DW_TAG_subroutine_type {
+            return None;
+        }
+        count += usize::from(is_code_scope(scope.tag()));
+        around = scope.parent();
+    }
+    Some(count)
+}
