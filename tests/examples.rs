@@ -8,8 +8,8 @@ use std::process::Command;
 
 use pretty_assertions::assert_eq;
 
-/// The example that prints and writes no file.
-const PRINTS_ONLY: &str = "minimal";
+/// The examples that print and write no file.
+const PRINT_ONLY: [&str; 2] = ["inlined", "minimal"];
 
 /// The example that needs the feature `regalloc2`.
 const ALLOCATED: &str = "allocated";
@@ -43,7 +43,7 @@ fn run(name: &str, turn: u32) -> (String, BTreeMap<String, Vec<u8>>) {
         assert!(Path::new(path).is_file(), "{name} prints {path}, which is not there");
         paths += 1;
     }
-    assert!(paths > 0 || name == PRINTS_ONLY, "{name} does not say what it wrote:\n{printed}");
+    assert!(paths > 0 || PRINT_ONLY.contains(&name), "{name} does not say what it wrote:\n{printed}");
 
     let files = std::fs::read_dir(&folder).expect("the folder").map(|file| {
         let path = file.expect("a file").path();
@@ -68,7 +68,7 @@ fn examples_run_and_write_the_same_bytes_twice() {
         for (file, bytes) in &first.1 {
             assert!(*bytes == second.1[file], "{name}: {file}");
         }
-        assert!(!first.1.is_empty() || name == PRINTS_ONLY, "{name} writes nothing");
+        assert!(!first.1.is_empty() || PRINT_ONLY.contains(&&*name), "{name} writes nothing");
     }
 }
 
@@ -85,7 +85,8 @@ fn objects_of_examples_say_what_was_reviewed() {
         ("spirv_kernel", "saxpy.debug.o"),
         (ALLOCATED, "sum.o"),
     ];
-    let with_object: Vec<&str> = objects.iter().map(|(name, _)| *name).chain([PRINTS_ONLY, RSPIRV]).collect();
+    let with_object = objects.iter().map(|(name, _)| *name).chain(PRINT_ONLY).chain([RSPIRV]);
+    let with_object: Vec<&str> = with_object.collect();
     assert!(names().iter().all(|name| with_object.contains(&name.as_str())), "each example has a golden");
     for (name, object) in objects {
         let (_, files) = run(name, 3);
@@ -186,6 +187,13 @@ fn the_pages_show_examples_and_what_they_print() {
             ("<!-- examples/diverged.rs: the code -->", part("diverged", "0x7d080280", "0xbf810000")),
             ("<!-- examples/diverged.rs: lanes -->", part("diverged", "let mut lanes", "lanes.whole_wave")),
             ("<!-- output of diverged -->", printed("diverged")),
+        ],
+    );
+    common::check_page(
+        "docs/debuggers.md",
+        &[
+            ("<!-- examples/inlined.rs: frames and variables -->", part("inlined", "let info", "Ok(())")),
+            ("<!-- output of inlined -->", printed("inlined")),
         ],
     );
     let first = "struct Emitted";

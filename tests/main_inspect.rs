@@ -14,6 +14,7 @@ mod goldens;
 mod kernels;
 mod lint;
 mod load_bias;
+mod pcs;
 mod peers;
 mod plurals;
 mod programs;

@@ -201,6 +201,7 @@ const EVAL: &[&str] = &[
     "machine",
     "context",
     "scope",
+    "conversions",
     // Bits at a location.
     "spans",
     "read",

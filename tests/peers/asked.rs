@@ -9,7 +9,7 @@ use eitri::eval::{
 };
 use eitri::op::{Encoding, Reg};
 use eitri::target::{Per, SpaceId};
-use gimli::{DieReference, EndianSlice, Evaluation, EvaluationResult, Format, RunTimeEndian, ValueType};
+use gimli::{DieReference, EndianSlice, Evaluation, EvaluationResult, RunTimeEndian, ValueType};
 
 type Bytes<'a> = EndianSlice<'a, RunTimeEndian>;
 
@@ -104,10 +104,7 @@ impl<'a> Asked<'a> {
         if self.depth > MAX_DEPTH {
             return Err(Stop::Missing("an end of expressions within expressions"));
         }
-        let Encoding { address_bytes, offset_bytes, version, .. } = self.encoding();
-        let format = if offset_bytes == 8 { Format::Dwarf64 } else { Format::Dwarf32 };
-        let encoding = gimli::Encoding { address_size: address_bytes, format, version };
-        let mut evaluation = Evaluation::new(self.slice(expr), encoding);
+        let mut evaluation = Evaluation::new(self.slice(expr), self.encoding().into());
         evaluation.set_max_iterations(MAX_OPERATIONS);
         match initial {
             [] => {}

@@ -2,6 +2,7 @@
 //! rule.
 
 mod asked;
+mod conversions;
 mod differences;
 mod evaluators;
 mod frames;

@@ -131,7 +131,7 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
 
     /// Returns the innermost non-inlined subprogram with code at a pc: the first of [`Dwarf::functions_at`].
     pub fn subprogram(&self, pc: u64) -> Option<read::Entry<'a, 'o>> {
-        self.dwarf.functions_at(pc).into_iter().next()
+        self.dwarf.function_at(pc)
     }
 
     /// Returns `DW_AT_frame_base` for the subprogram with code at a pc, and its unit.

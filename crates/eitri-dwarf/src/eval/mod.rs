@@ -52,6 +52,7 @@ mod branch;
 mod call_sites;
 mod callers;
 mod context;
+mod conversions;
 mod debug_info;
 mod decoding;
 mod evaluator;

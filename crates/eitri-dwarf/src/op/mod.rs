@@ -90,6 +90,14 @@ pub struct Encoding {
     pub draft: DraftCodes,
 }
 
+impl From<Encoding> for ::gimli::Encoding {
+    /// Version, format and address size.
+    fn from(Encoding { address_bytes, offset_bytes, version, .. }: Encoding) -> Self {
+        let format = if offset_bytes == 8 { ::gimli::Format::Dwarf64 } else { ::gimli::Format::Dwarf32 };
+        Self { address_size: address_bytes, format, version }
+    }
+}
+
 impl Encoding {
     /// Returns the encoding of little-endian DWARF 5 in the 32-bit format.
     pub const fn new(address_bytes: u8, dialect: Dialect) -> Self {

@@ -37,6 +37,13 @@ pub struct AddressRange {
     pub length: u64,
 }
 
+impl From<AddressRange> for gimli::Range {
+    /// The addresses, modulo 2^64, without the segment.
+    fn from(AddressRange { start, length, .. }: AddressRange) -> Self {
+        Self { begin: start, end: start.wrapping_add(length) }
+    }
+}
+
 const WHAT: &str = "a set of address ranges";
 
 impl<'o> AddressRanges<'o> {

@@ -214,14 +214,12 @@ impl<'o> LineProgram<'o> {
     pub fn full_path(&self, number: u64, folder: Option<&str>) -> Option<String> {
         let path = self.path(number)?;
         // A drive or a backslash begins an absolute path of Windows.
-        let is_absolute = path.starts_with(['/', '\\']) || path.get(1..2) == Some(":");
+        let is_whole = path.is_empty() || path.starts_with(['/', '\\']) || path.get(1..2) == Some(":");
         let own = || self.directory(0).map(String::from_utf8_lossy);
-        Some(
-            match folder.map(Cow::Borrowed).or_else(own).filter(|folder| !is_absolute && !folder.is_empty()) {
-                Some(folder) => format!("{folder}/{path}"),
-                None => path.into_owned(),
-            },
-        )
+        Some(match folder.map(Cow::Borrowed).or_else(own).filter(|folder| !is_whole && !folder.is_empty()) {
+            Some(folder) => format!("{folder}/{path}"),
+            None => path.into_owned(),
+        })
     }
 
     /// Returns the name of a row's inlined function. U+FFFD replaces invalid UTF-8. `None` if there is no name at the

@@ -318,6 +318,20 @@ impl ListEntry<'_> {
     }
 }
 
+impl TryFrom<ListEntry<'_>> for gimli::Range {
+    type Error = Error;
+
+    /// The pcs of the entry, without load bias.
+    ///
+    /// # Errors
+    /// [`BadArgument`](ErrorKind::BadArgument) for the default entry.
+    fn try_from(entry: ListEntry<'_>) -> Result<Self> {
+        let Range { start: begin, end } =
+            entry.pcs(0).ok_or_else(|| Error::bad_argument("the default entry of a list has no range"))?;
+        Ok(Self { begin, end })
+    }
+}
+
 /// Iterates over a list with resolved addresses.
 #[derive(Debug, Clone)]
 pub(crate) struct Addressed<'o> {

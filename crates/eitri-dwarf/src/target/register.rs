@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::error::{Error, Result};
+
 /// A DWARF register number.
 ///
 /// The target determines the numbers, and [`Target`](super::Target) has their names. Numbers can exceed 16 bits, because
@@ -10,6 +12,24 @@ use std::borrow::Cow;
 /// Exhaustive: a number is all it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Reg(pub u64);
+
+impl From<gimli::Register> for Reg {
+    fn from(register: gimli::Register) -> Self {
+        Self(register.0.into())
+    }
+}
+
+impl TryFrom<Reg> for gimli::Register {
+    type Error = Error;
+
+    /// # Errors
+    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) for a number with more than 16 bits.
+    fn try_from(reg: Reg) -> Result<Self> {
+        let Reg(number) = reg;
+        let problem = || format!("register {number} is out of range; gimli has registers 0 to {}", u16::MAX);
+        u16::try_from(number).map(Self).map_err(|_| Error::bad_argument(problem()))
+    }
+}
 
 /// Registers with consecutive DWARF numbers and a common layout.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -28,14 +28,7 @@ pub struct LineCounts {
 /// Returns a unit's file paths, by number; `None` at numbers without a file.
 pub(super) fn paths(program: &LineProgram<'_>, unit: &Unit<'_>) -> Vec<Option<String>> {
     let count = program.files.len() as u64 + u64::from(program.version < 5);
-    let path = |number| {
-        let path = program.path(number)?;
-        Some(match unit.comp_dir.as_deref().filter(|_| !path.starts_with('/')) {
-            Some(folder) => format!("{folder}/{path}"),
-            None => path.into_owned(),
-        })
-    };
-    (0..count).map(path).collect()
+    (0..count).map(|number| program.full_path(number, unit.comp_dir.as_deref())).collect()
 }
 
 /// Line table rows from several units.

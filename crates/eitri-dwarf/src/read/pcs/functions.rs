@@ -1,5 +1,6 @@
 //! Functions by their code.
 
+use std::cmp::Reverse;
 use std::ops::Range;
 
 use gimli::constants as dw;
@@ -67,9 +68,16 @@ impl<'o> Dwarf<'o> {
             indices.iter().filter_map(|&index| self.entry_with_index(index as usize)).collect();
         // Nested functions are in their parents' entries.
         if entries.len() > 1 {
-            entries.sort_by_cached_key(|entry| std::cmp::Reverse(entry.depth()));
+            entries.sort_by_cached_key(|entry| Reverse(entry.depth()));
         }
         entries
+    }
+
+    /// Returns the first of the [functions at a pc](Self::functions_at), without memory for a list.
+    pub(crate) fn function_at(&self, pc: u64) -> Option<Entry<'_, 'o>> {
+        let entries = self.function_index().by_pc.at(pc);
+        let entries = entries.filter_map(|&index| self.entry_with_index(index as usize));
+        entries.max_by_key(|entry| (entry.depth(), Reverse(entry.index)))
     }
 
     /// Returns the functions with code, in file order.

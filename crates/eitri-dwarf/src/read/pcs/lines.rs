@@ -54,15 +54,15 @@ impl Dwarf<'_> {
     ///
     /// ```
     /// # fn main() -> eitri_dwarf::Result<()> {
-    /// # let bytes = include_bytes!("../../../../../tests/objects/amd/k09_inline.gfx1030.O2.hsaco");
+    /// # let bytes = include_bytes!("../../../../../examples/data/squares.o");
     /// use eitri_dwarf::read::{Dwarf, Object};
     ///
     /// let object = Object::read(bytes)?;
     /// let dwarf = Dwarf::read(&object)?;
-    /// let pc = dwarf.address_in("k09_inline", 0x40)?;
+    /// let pc = dwarf.address_in("squares", 0x14)?;
     /// let line = dwarf.line_at(pc)?.expect("the function has lines");
-    /// assert!(line.pcs.contains(&pc));
-    /// println!("{pc:#x} is at {line}, statement: {}", line.row.is_stmt);
+    /// assert_eq!(line.to_string(), "/src/squares.c:2:15");
+    /// assert_eq!((line.pcs, line.row.is_stmt), (pc - 1..pc + 2, true));
     /// # Ok(())
     /// # }
     /// ```
@@ -70,7 +70,7 @@ impl Dwarf<'_> {
         let index = self.sequence_index();
         let mut sequences = index.at(pc);
         if sequences.len() > 1 {
-            let own = self.functions_at(pc).first().and_then(|function| function.unit().stmt_list);
+            let own = self.function_at(pc).and_then(|function| function.unit().stmt_list);
             sequences.sort_by_key(|sequence| Some(sequence.program) != own);
         }
         let mut error = None;

@@ -57,10 +57,11 @@ pub struct CallPosition {
 }
 
 impl<'r, 'o> CodeScopes<'r, 'o> {
-    /// Returns the inlined functions and the function at the pc, the innermost first: the frames that a debugger shows
-    /// for the pc. The position in each frame but the first is the [`call`](CodeScope::call) of the frame before.
-    pub fn functions(&self) -> impl Iterator<Item = &CodeScope<'r, 'o>> {
-        self.scopes.iter().filter(|scope| scope.is_function())
+    /// Returns the frames that a debugger shows for the pc, the innermost first: a frame is a function or an inlined call,
+    /// the last of these scopes, after the blocks in it. The position in the first frame is the [line](Dwarf::line_at) of
+    /// the pc, and in each other frame the [`call`](CodeScope::call) of the frame before.
+    pub fn frames(&self) -> impl Iterator<Item = &[CodeScope<'r, 'o>]> {
+        self.scopes.split_inclusive(CodeScope::is_function)
     }
 }
 
@@ -101,17 +102,18 @@ impl<'o> Dwarf<'o> {
     ///
     /// ```
     /// # fn main() -> eitri_dwarf::Result<()> {
-    /// # let bytes = include_bytes!("../../../../../tests/objects/amd/k09_inline.gfx1030.O2.hsaco");
+    /// # let bytes = include_bytes!("../../../../../examples/data/squares.o");
     /// use eitri_dwarf::read::{Dwarf, Object};
     ///
     /// let object = Object::read(bytes)?;
     /// let dwarf = Dwarf::read(&object)?;
-    /// let pc = dwarf.address_in("k09_inline", 0x40)?;
+    /// let pc = dwarf.address_in("squares", 0x13)?;
     /// let scopes = dwarf.scopes_at(pc);
-    /// for frame in scopes.functions() {
-    ///     println!("{:?}, called at {:?}", frame.name(), frame.call);
-    /// }
-    /// assert_eq!(scopes.last().and_then(|function| function.name()).as_deref(), Some("k09_inline"));
+    /// let functions = scopes.frames().filter_map(|frame| frame.last());
+    /// let names: Vec<_> = functions.filter_map(|function| function.name()).collect();
+    /// assert_eq!(names, ["square", "squares"]);
+    /// let call = scopes[0].call.as_ref().expect("an inlined call");
+    /// assert_eq!(call.to_string(), "/src/squares.c:9:18");
     /// # Ok(())
     /// # }
     /// ```

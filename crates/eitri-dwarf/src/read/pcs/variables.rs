@@ -8,7 +8,7 @@ use hashbrown::{HashMap, HashSet};
 
 use super::members::{Members, is_code_scope, is_variable};
 use super::scopes::{CodeScope, CodeScopes};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::read::{Dwarf, Entry, ListEntry, ResolvedValue};
 
 /// Variables, parameters and constants of the scopes with code at a pc.
@@ -66,10 +66,12 @@ pub enum CurrentLocation<'o> {
 }
 
 impl<'r, 'o> ScopeVariables<'r, 'o> {
-    /// Returns the variables of a scope.
-    pub fn in_scope(&self, scope: &CodeScope<'r, 'o>) -> impl Iterator<Item = &ScopeVariable<'r, 'o>> {
-        let scope = scope.entry;
-        self.variables.iter().filter(move |variable| variable.scope == Some(scope))
+    /// Returns the variables of some of the scopes, such as those of a [frame](CodeScopes::frames).
+    pub fn in_scopes(&self, scopes: &[CodeScope<'r, 'o>]) -> impl Iterator<Item = &ScopeVariable<'r, 'o>> {
+        let is_wanted = |variable: &&ScopeVariable<'r, 'o>| {
+            scopes.iter().any(|scope| variable.scope == Some(scope.entry))
+        };
+        self.variables.iter().filter(is_wanted)
     }
 }
 
@@ -121,26 +123,31 @@ impl<'o> Dwarf<'o> {
 }
 
 /// Returns the variables of scopes.
-pub(in crate::read) fn variables_of<'r, 'o>(scopes: CodeScopes<'r, 'o>) -> ScopeVariables<'r, 'o> {
+pub(in crate::read) fn variables_of<'r, 'o>(mut scopes: CodeScopes<'r, 'o>) -> ScopeVariables<'r, 'o> {
     let mut locations = Locations { pc: Some(scopes.pc), lists: HashMap::new() };
     let mut variables: Vec<ScopeVariable<'r, 'o>> = Vec::new();
     let mut names = HashSet::new();
-    // Scopes that are not part of another function's instance: each part ends with a function or an inlined call.
-    for part in scopes.scopes.split_inclusive(CodeScope::is_function) {
+    // Calls of one function repeat its variables. A small file could otherwise exhaust the memory.
+    let mut room = scopes.first().map_or(0, |scope| scope.entry.dwarf.entries().len());
+    // A frame is an instance of a function, and calls in it are other instances.
+    for frame in scopes.frames() {
         let mut completed = None;
-        for scope in part {
+        for scope in frame {
             let first = variables.len();
+            let add = |(entry, blocks)| locations.variable(entry, Some(scope.entry), blocks);
             let own = Members::of_scope(scope.entry).filter(|(member, _)| is_variable(member.tag()));
-            let own = own.map(|(entry, blocks)| locations.variable(entry, Some(scope.entry), blocks));
-            variables.extend(own);
-            if let Some(origin) = scope.entry.reference(dw::DW_AT_abstract_origin) {
-                let completed = &*completed.get_or_insert_with(|| {
-                    part.last().map_or_else(HashSet::new, |outermost| completed_by(outermost.entry))
-                });
-                let omitted = Members::of_abstract(origin).map(|(member, _)| member);
-                let omitted = omitted
-                    .filter(|member| is_variable(member.tag()) && !completed.contains(&member.offset()));
-                variables.extend(omitted.map(|entry| locations.variable(entry, Some(scope.entry), 0)));
+            match scope.entry.reference(dw::DW_AT_abstract_origin) {
+                None => variables.extend(own.map(add)),
+                Some(origin) => {
+                    let completed = completed.get_or_insert_with(|| {
+                        frame.last().map_or_else(HashSet::new, |outermost| completed_by(outermost.entry))
+                    });
+                    let all = with_omitted(own, origin, completed);
+                    room = room.saturating_sub(all.len());
+                    if room > 0 {
+                        variables.extend(all.into_iter().map(add));
+                    }
+                }
             }
             // Blocks without pcs are inside the rest of the scope.
             variables[first..].sort_by_key(|variable| std::cmp::Reverse(variable.blocks));
@@ -151,7 +158,36 @@ pub(in crate::read) fn variables_of<'r, 'o>(scopes: CodeScopes<'r, 'o>) -> Scope
             }
         }
     }
+    if room == 0 && !scopes.is_empty() {
+        let problem = "the inlined calls have more variables than the file has entries";
+        scopes.errors.push(ErrorKind::TooLarge(problem.into()).into());
+    }
     ScopeVariables { scopes, variables }
+}
+
+/// Returns the variables of a scope with those of its abstract instance that it lacks, each before the variables that come
+/// later in the abstract instance. Adds these to the completed entries.
+fn with_omitted<'r, 'o>(
+    own: impl Iterator<Item = (Entry<'r, 'o>, usize)>,
+    origin: Entry<'r, 'o>,
+    completed: &mut HashSet<u64>,
+) -> Vec<(Entry<'r, 'o>, usize)> {
+    let is_omitted = |member: &Entry<'_, '_>| is_variable(member.tag()) && completed.insert(member.offset());
+    let members = Members::of_abstract(origin).map(|(member, _)| member);
+    let mut omitted = members.filter(is_omitted).collect::<Vec<_>>().into_iter().peekable();
+    let mut all = Vec::new();
+    for (variable, blocks) in own {
+        // Entries of the abstract instance are in the order of their offsets.
+        if let Some(place) = variable.reference(dw::DW_AT_abstract_origin).map(Entry::offset) {
+            let is_before = |member: &Entry<'r, 'o>| (origin.offset()..place).contains(&member.offset());
+            while let Some(member) = omitted.next_if(is_before) {
+                all.push((member, 0));
+            }
+        }
+        all.push((variable, blocks));
+    }
+    all.extend(omitted.map(|member| (member, 0)));
+    all
 }
 
 /// Returns the offsets of the abstract entries that entries of a function or an inlined call complete. Nested calls and
