@@ -9,7 +9,7 @@ use eitri::emit::{Relocation, RelocationTarget, Section};
 use eitri::eval::{BaseType, CallStack, Context, Evaluator, Location, Snapshot, TypeEncoding};
 use eitri::lint::{self, lint};
 use eitri::lower::{Consumer, Policy, lower};
-use eitri::model::{BaseEncoding, FunctionId, LineTableRow, Loc, Module, SourceLine, TypeId, UnitId, Val};
+use eitri::model::{BaseEncoding, FunctionId, Loc, Module, SourceLine, TypeId, UnitId, Val};
 use eitri::op::{Dialect, Encoding, Reg, write_uleb};
 use eitri::read::{Dwarf, FrameSection, Frames, Object, Sections, Skeleton, SplitFiles};
 use eitri::report::{self, report};
@@ -790,68 +790,4 @@ fn a_register_that_no_level_saves() {
         });
     };
     grows_as_the_number(100, ask);
-}
-
-/// Reads a description's object.
-fn read_again((module, code): &(Module, ObjectCode), then: impl FnOnce(&Dwarf<'_>)) {
-    let written = lower(module, &Consumer::dwarf5(), Policy::Strict).unwrap();
-    let object = new_object(module.target(), code, &written.sections).unwrap();
-    let object = Object::read(&object).unwrap();
-    then(&Dwarf::read(&object).unwrap());
-}
-
-#[test]
-fn variables_at_a_pc_of_nested_blocks_and_calls() {
-    grows_as_the_number(60, |count| {
-        let bytes = 16 * count;
-        let mut m = Builder::new(gpu());
-        let unit = m.unit("a.cl");
-        let file = m.primary_file(unit).unwrap();
-        let line = SourceLine { file, line: 1, column: 0 };
-        let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
-        let inner = m.function(unit, "inner").unwrap().id();
-        let parameter = m.parameter(inner, "n", int).unwrap().id();
-        let f = m.function(unit, "f").unwrap().code("f", bytes).id();
-        let pcs = [0..4, 8..bytes];
-        let mut scope = m.block(f, &pcs).unwrap();
-        for number in 0..count {
-            let mut variable;
-            if number % 2 == 0 {
-                scope = m.block(scope, &pcs).unwrap();
-                variable = m.variable(scope, "x", int).unwrap();
-            } else {
-                scope = m.inlined(scope, inner, &pcs, line).unwrap();
-                variable = m.inlined_variable(scope, parameter).unwrap();
-            }
-            variable.live(0..4, scalar(number)).unwrap().live(8..12, scalar(1)).unwrap();
-        }
-        let code = ObjectCode::text(vec![0; bytes as usize]).with_function("f", 0, bytes);
-        read_again(&(m.finish().unwrap(), code), |dwarf| {
-            let found = dwarf.variables_at(dwarf.address_in("f", 0).unwrap());
-            assert_eq!(found.scopes.len() as u64, count + 2);
-            assert_eq!(found.variables.len() as u64, count);
-        });
-    });
-}
-
-#[test]
-fn scopes_and_lines_at_each_of_many_functions() {
-    grows_as_the_number(60, |count| {
-        let mut m = Builder::new(gpu());
-        let mut code = ObjectCode::text(vec![0; 16 * count as usize]);
-        for number in 0..count {
-            let unit = m.unit(&format!("{number}.cl"));
-            let file = m.primary_file(unit).unwrap();
-            let name = format!("f{number}");
-            let f = m.function(unit, &name).unwrap().code(&name, 16).id();
-            m.row(f, LineTableRow::new(0, file, 1)).unwrap();
-            code = code.with_function(&name, 16 * number, 16);
-        }
-        read_again(&(m.finish().unwrap(), code), |dwarf| {
-            for pc in dwarf.entries().filter_map(|entry| entry.low_pc()) {
-                assert_eq!(dwarf.scopes_at(pc).len(), 1);
-                assert!(dwarf.line_at(pc).unwrap().is_some());
-            }
-        });
-    });
 }

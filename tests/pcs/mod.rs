@@ -1,6 +1,8 @@
 //! Scopes, lines and variables at pcs: those of other programs, in objects of other compilers; errors of damaged parts.
 
 mod damaged;
+#[cfg(debug_assertions)]
+mod growth;
 mod lldb;
 mod symbolizer;
 
@@ -48,7 +50,7 @@ fn objects() -> Vec<PathBuf> {
     let mut objects: Vec<PathBuf> =
         objects.filter(|path| path.extension().is_some_and(|extension| extension == "hsaco")).collect();
     objects.sort();
-    assert!(objects.len() > 90, "{}", objects.len());
+    assert!(objects.len() >= 80, "{}", objects.len());
     objects
 }
 

@@ -127,8 +127,9 @@ pub(in crate::read) fn variables_of<'r, 'o>(mut scopes: CodeScopes<'r, 'o>) -> S
     let mut locations = Locations { pc: Some(scopes.pc), lists: HashMap::new() };
     let mut variables: Vec<ScopeVariable<'r, 'o>> = Vec::new();
     let mut names = HashSet::new();
-    // Calls of one function repeat its variables. A small file could otherwise exhaust the memory.
-    let mut room = scopes.first().map_or(0, |scope| scope.entry.dwarf.entries().len());
+    // Nested calls of one function repeat its variables. A small file could otherwise exhaust the memory.
+    let entries = scopes.first().map_or(0, |scope| scope.entry.dwarf.entries().len());
+    let mut room = entries.saturating_mul(16).saturating_add(0x10000);
     // A frame is an instance of a function, and calls in it are other instances.
     for frame in scopes.frames() {
         let mut completed = None;
@@ -158,8 +159,8 @@ pub(in crate::read) fn variables_of<'r, 'o>(mut scopes: CodeScopes<'r, 'o>) -> S
             }
         }
     }
-    if room == 0 && !scopes.is_empty() {
-        let problem = "the inlined calls have more variables than the file has entries";
+    if room == 0 {
+        let problem = "the inlined calls at the pc have too many variables of their functions";
         scopes.errors.push(ErrorKind::TooLarge(problem.into()).into());
     }
     ScopeVariables { scopes, variables }
