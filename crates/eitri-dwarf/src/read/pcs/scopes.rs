@@ -97,7 +97,7 @@ impl<'o> Dwarf<'o> {
     /// of the first of [`functions_at`](Self::functions_at).
     ///
     /// The pc is an address in the file, without load bias; in a relocatable object, an address in the section's addresses
-    /// that the [reader](super::Object) assigned. For the caller of a frame, it is an address in the call instruction,
+    /// that the [reader](crate::read::Object) assigned. For the caller of a frame, it is an address in the call instruction,
     /// not the return address. In a file with skeleton units, the scopes are in the [split units](Self::read_split).
     ///
     /// ```
