@@ -99,12 +99,12 @@ impl<'o> Dwarf<'o> {
     ///
     /// ```
     /// # fn main() -> eitri_dwarf::Result<()> {
-    /// # let bytes = include_bytes!("../../../../../examples/data/uspill.o");
+    /// # let bytes = include_bytes!("../../../../../examples/data/squares.o");
     /// use eitri_dwarf::read::{CurrentLocation, Dwarf, Object};
     ///
     /// let object = Object::read(bytes)?;
     /// let dwarf = Dwarf::read(&object)?;
-    /// let pc = dwarf.address_in("uspill", 0x40)?;
+    /// let pc = dwarf.address_in("squares", 0x13)?;
     /// let found = dwarf.variables_at(pc);
     /// for variable in &found.variables {
     ///     let name = variable.name().unwrap_or_default();
@@ -114,6 +114,8 @@ impl<'o> Dwarf<'o> {
     ///         other => println!("{name}: {other:?}"),
     ///     }
     /// }
+    /// // `y` is optimized out.
+    /// assert_eq!(found.variables[1].location, CurrentLocation::Missing);
     /// # Ok(())
     /// # }
     /// ```
