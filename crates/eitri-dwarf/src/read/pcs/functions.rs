@@ -94,8 +94,8 @@ impl Entry<'_, '_> {
     /// discarded.
     ///
     /// # Errors
-    /// The errors of [`ranges`](Self::ranges), and those of attributes that cannot be read. The ranges before the error
-    /// are good.
+    /// The errors of [`ranges`](Self::ranges), and that of an address in another file. The ranges before the error are
+    /// good.
     pub(super) fn read_code_ranges(self, ranges: &mut Vec<Range<u64>>) -> Result<()> {
         ranges.clear();
         let read = self.read_ranges(ranges);
@@ -106,11 +106,6 @@ impl Entry<'_, '_> {
         if is_described {
             return Ok(());
         }
-        // For other attributes than these, an entry without ranges has no code.
-        [dw::DW_AT_ranges, dw::DW_AT_low_pc, dw::DW_AT_high_pc]
-            .into_iter()
-            .find_map(|name| self.problem(name))
-            .or_else(|| self.unknown_address())
-            .map_or(Ok(()), Err)
+        self.unknown_address().map_or(Ok(()), Err)
     }
 }
