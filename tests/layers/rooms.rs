@@ -8,7 +8,8 @@ pub const ROOMS: &[(&str, &str)] = &[
     ("near", ""),
     ("dominators", ""),
     ("tags", ""),
-    ("error", "near"),
+    ("attributes", ""),
+    ("error", "attributes near"),
     ("target", "error near"),
     // The tables that both halves share.
     ("op", "error near target"),
@@ -19,7 +20,7 @@ pub const ROOMS: &[(&str, &str)] = &[
     ("read", "cfi error near op ptx target work"),
     ("eval", "error op read target work"),
     ("eval::wave", "error eval op target work"),
-    ("dump", "cfi error eval op read target"),
+    ("dump", "attributes cfi error eval op read target"),
     // Judging what others wrote.
     ("ranges", "error read work"),
     ("walk", "error read work"),
@@ -27,8 +28,8 @@ pub const ROOMS: &[(&str, &str)] = &[
     ("stats", "error lint op ranges read walk work"),
     ("report", "dump error eval lint op ranges read stats tags target walk work"),
     // Describing and writing.
-    ("model", "error op::Expr op::Reg target work"),
-    ("build", "dominators error model op target work"),
+    ("model", "attributes error op::Expr op::Reg target work"),
+    ("build", "attributes dominators error model op target work"),
     ("emit", "cfi error near op ptx tags target"),
     ("consumer", "error near op target"),
     ("spirv::grammar", ""),
@@ -41,7 +42,7 @@ pub const ROOMS: &[(&str, &str)] = &[
     ("spirv::operand", "spirv::names spirv::table"),
     ("spirv::rows", "spirv::operand spirv::table"),
     ("spirv::instructions", "spirv::operand spirv::rows"),
-    ("omission", "error model spirv::names spirv::operand spirv::table target"),
+    ("omission", "attributes error model spirv::names spirv::operand spirv::table target"),
     ("lower", "build consumer emit error model omission op target work"),
     // Comparing.
     ("check", "consumer dump::names error eval model omission op ptx read target work"),
@@ -66,7 +67,7 @@ pub const ROOMS: &[(&str, &str)] = &[
     ("spirv::describe", "spirv::floats spirv::table build error model omission spirv::binding spirv::languages spirv::layout spirv::lines \
         spirv::opcodes spirv::provider spirv::provider_rules spirv::strip spirv::words target"),
     // Descriptions and vectors as files; a description has ids of a SPIR-V module.
-    ("json", "build error lint model near op spirv::binding spirv::describe spirv::operations spirv::provider spirv::read spirv::words \
+    ("json", "attributes build error lint model near op spirv::binding spirv::describe spirv::operations spirv::provider spirv::read spirv::words \
         target track"),
     ("conform", "error eval json near op read target"),
     ("schema", "conform json"),

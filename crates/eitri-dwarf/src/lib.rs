@@ -15,6 +15,8 @@
 // The tables serve readers and writers: without the reader, parts of the tables have no caller.
 #![cfg_attr(not(feature = "read"), allow(dead_code, unused_imports))]
 
+#[doc(hidden)]
+pub mod attributes;
 pub mod cfi;
 #[cfg(feature = "read")]
 pub mod dump;

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use gimli::{DwAt, DwForm, DwTag, constants as dw};
 
+use crate::attributes;
 use crate::read::ResolvedValue;
 
 /// The name, or the prefix and number if there is no name.
@@ -22,44 +23,13 @@ pub(super) fn form(form: DwForm) -> Cow<'static, str> {
 /// describes lanes.
 pub fn attribute(name: DwAt, value: &ResolvedValue<'_>) -> Cow<'static, str> {
     let has_location = matches!(value, ResolvedValue::Expr(_) | ResolvedValue::LocList(_));
-    let vendor = match (name.0, has_location) {
+    let name_by_value = match (name.0, has_location) {
         (0x3e08, true) => Some("DW_AT_LLVM_active_lane"),
         (0x3e0b, true) => Some("DW_AT_LLVM_lane_pc"),
-        (0x2703, _) => Some("DW_AT_NV_general_flags"),
-        (number, _) => {
-            let index = usize::from(number.wrapping_sub(0x3e00));
-            LLVM.get(index).copied()
-        }
+        _ => attributes::name(name),
     };
-    or_number(vendor.or_else(|| name.static_string()), "DW_AT", name.0.into())
+    or_number(name_by_value, "DW_AT", name.0.into())
 }
-
-/// LLVM's attributes from 0x3e00 on, from its registry.
-#[rustfmt::skip]
-static LLVM: [&str; 0x16] = [
-    "DW_AT_LLVM_include_path",
-    "DW_AT_LLVM_config_macros",
-    "DW_AT_LLVM_sysroot",
-    "DW_AT_LLVM_tag_offset",
-    "DW_AT_LLVM_ptrauth_key",
-    "DW_AT_LLVM_ptrauth_address_discriminated",
-    "DW_AT_LLVM_ptrauth_extra_discriminator",
-    "DW_AT_LLVM_apinotes",
-    "DW_AT_LLVM_ptrauth_isa_pointer",
-    "DW_AT_LLVM_ptrauth_authenticates_null_values",
-    "DW_AT_LLVM_ptrauth_authentication_mode",
-    "DW_AT_LLVM_num_extra_inhabitants",
-    "DW_AT_LLVM_stmt_sequence",
-    "DW_AT_LLVM_coro_suspend_idx",
-    "DW_AT_LLVM_alloc_type",
-    "DW_AT_LLVM_memory_space",
-    "DW_AT_LLVM_address_space",
-    "DW_AT_LLVM_lanes",
-    "DW_AT_LLVM_lane_pc",
-    "DW_AT_LLVM_vector_size",
-    "DW_AT_LLVM_virtual_call_origin",
-    "DW_AT_LLVM_language_dialect",
-];
 
 /// Returns the name of a number in an enumerated attribute.
 pub(super) fn constant(attribute: DwAt, number: u64) -> Option<Cow<'static, str>> {

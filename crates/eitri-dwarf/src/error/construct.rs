@@ -1,12 +1,8 @@
 //! Constructs that a consumer's format cannot express, in one table.
 
 use super::{Count, ErrorKind};
+use crate::attributes;
 use crate::texts;
-
-/// Returns an attribute's name, or its number if the attribute is nameless.
-fn attribute_name(attribute: gimli::DwAt) -> String {
-    attribute.static_string().map_or_else(|| format!("{:#x}", attribute.0), Into::into)
-}
 
 /// Returns a tag's name, or its number if the tag is nameless.
 fn tag_name(tag: gimli::DwTag) -> String {
@@ -25,7 +21,9 @@ texts! {
     PartOfRawExpression "a part of a raw expression's location";
 
     // Entries.
-    Attribute(attribute: gimli::DwAt) "attribute {}", attribute_name(*attribute);
+    Attribute(attribute: gimli::DwAt) "attribute {}", attributes::text(*attribute);
+    TakenAttribute(attribute: gimli::DwAt)
+        "attribute {} of a vendor: the number has another meaning for it", attributes::text(*attribute);
     Tag(tag: gimli::DwTag) "an entry {}", tag_name(*tag);
     RowFlags "row flags and discriminators";
     LanguageVersion "a language version";
@@ -33,6 +31,7 @@ texts! {
     SourceText(file: String) "the source text of file `{file}`";
     MemorySpace "a declaration's memory space";
     AddressSpace "a pointer's address space";
+    StringSize "the size of a string beside its length";
     FloatFormat "a floating-point format other than IEEE 754";
     BodyLine "the line where a function body begins";
     CooperativeMatrix "a cooperative matrix";
