@@ -63,7 +63,7 @@ pub use eitri_inspect::report;
 #[doc(inline)]
 pub use eitri_inspect::stats;
 
-use eitri_dwarf::{near, ptx, tags, work};
+use eitri_dwarf::{attributes, near, ptx, tags, work};
 
 // Crates whose types appear in public signatures, so that users get the matching versions.
 pub use gimli;

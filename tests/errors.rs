@@ -10,7 +10,7 @@ use core::ops::RangeInclusive;
 
 use common::check_golden;
 use eitri::Result;
-use eitri::build::{Builder, DataMember, Extent, Major, Template};
+use eitri::build::{AttributeValue, Builder, DataMember, Extent, Major, Template};
 use eitri::emit::Section;
 use eitri::emit::elf::{ObjectCode, attach, new_object, write_file};
 use eitri::error::{
@@ -18,9 +18,9 @@ use eitri::error::{
 };
 use eitri::lower::{Consumer, Policy, lower, lower_loc};
 use eitri::model::{
-    Address, BaseEncoding, CompositeKind, Entity, ExprId, FileId, FunctionId, Imported, LineTableRow, Loc,
-    Module, Passed, PointerKind, ProcedureId, Qualifier, ScopeId, SourceLine, Stack, Symbol, TypeId, UnitId,
-    Val, VariableId, VariantValues,
+    Address, AttributeOwner, BaseEncoding, CompositeKind, Entity, ExprId, FileId, FunctionId, Imported,
+    LineTableRow, Loc, Module, Passed, PointerKind, ProcedureId, Qualifier, ScopeId, SourceLine, Stack,
+    Symbol, TypeId, UnitId, Val, VariableId, VariantValues,
 };
 use eitri::op::{Dialect, Encoding, Expr, Op, Reg, Slot, text};
 use eitri::target::{Gfx, Scaling, SpaceId, Target, Wave};
@@ -30,6 +30,9 @@ use random::Choices;
 fn gpu() -> Target {
     Target::amdgpu(Gfx::GFX1030, Wave::W32).expect("gfx1030 runs waves of 32")
 }
+
+/// A vendor's attribute.
+const VENDOR: gimli::DwAt = gimli::DwAt(0x3000);
 
 /// A module with one function of 0x180 bytes, and another unit with a function.
 struct Start {
@@ -564,6 +567,45 @@ const CASES: &[Case] = &[
     })),
     ("a reference to another unit's type", || of(|a, _| a.m.reference(a.unit, a.other_int).map(drop))),
     ("a pointer to a member of a number", || of(|a, _| a.m.member_pointer(a.unit, a.int, a.int).map(drop))),
+    ("use of a pointer to no member", || of(|a, _| a.m.describe_type(a.int)?.use_location(&Loc::undefined()).map(drop))),
+    ("the length of a number", || of(|a, _| {
+        let n = a.m.variable(a.saxpy, "n", a.int)?.id();
+        a.m.describe_type(a.int)?.string_length(AttributeValue::Variable(n)).map(drop)
+    })),
+    ("a length that is a number", || of(|a, _| {
+        let text = a.m.string_type(a.unit, None, None)?;
+        a.m.describe_type(text)?.string_length(AttributeValue::Unsigned(80)).map(drop)
+    })),
+    ("a string of 2^61 bytes", || of(|a, _| a.m.string_type(a.unit, Some("text"), Some(1 << 61)).map(drop))),
+    ("an allocation that is a text", || of(|a, _| {
+        let array = a.m.array(a.unit, a.int, &[None])?;
+        a.m.describe_type(array)?.allocated(AttributeValue::Text("yes")).map(drop)
+    })),
+    ("a slot of a function outside classes", || of(|a, _| {
+        a.m.describe_function(a.saxpy)?.vtable_elem_location(&Loc::undefined()).map(drop)
+    })),
+    ("an attribute of the standard", || of(|a, _| a.m.attribute(a.unit, gimli::DW_AT_name, AttributeValue::Flag).map(drop))),
+    ("an attribute beyond the vendors'", || of(|a, _| a.m.attribute(a.unit, gimli::DwAt(0x4000), AttributeValue::Flag).map(drop))),
+    ("an attribute of a property", || of(|a, _| {
+        a.m.attribute(a.unit, gimli::DW_AT_APPLE_optimized, AttributeValue::Flag).map(drop)
+    })),
+    ("an attribute twice", || of(|a, _| {
+        a.m.attribute(a.int, VENDOR, AttributeValue::Unsigned(1))?.attribute(a.int, VENDOR, AttributeValue::Unsigned(2)).map(drop)
+    })),
+    ("an attribute with an empty text", || of(|a, _| a.m.attribute(a.unit, VENDOR, AttributeValue::Text("")).map(drop))),
+    ("an attribute with a zero byte", || of(|a, _| a.m.attribute(a.unit, VENDOR, AttributeValue::Text("a\0b")).map(drop))),
+    ("an attribute of a foreign type", || of(|a, f| a.m.attribute(f.ty, VENDOR, AttributeValue::Flag).map(drop))),
+    ("an attribute with another unit's type", || of(|a, _| {
+        a.m.attribute(a.unit, VENDOR, AttributeValue::Type(a.other_int)).map(drop)
+    })),
+    ("an attribute with a wrong lane", || of(|a, _| {
+        a.m.attribute(a.saxpy, VENDOR, AttributeValue::Location(Loc::lane(v(4), 32))).map(drop)
+    })),
+    ("an attribute of no member", || of_end(|a, _| {
+        let class = a.m.class(a.unit, Some("tile"), 8)?;
+        a.m.member(class, "x", a.int, 0)?;
+        a.m.attribute(AttributeOwner::Member(class, 1), VENDOR, AttributeValue::Flag).map(drop)
+    })),
     ("an unspecified type of a foreign unit", || of(|a, f| a.m.unspecified_type(f.unit, "nothing").map(drop))),
     ("an array with the index of a foreign type", || of(|a, f| {
         a.m.array_of(a.unit, a.int, &[Extent::fixed(4).index(f.ty)], None).map(drop)

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use eitri::Result;
-use eitri::build::{Builder, DataMember, Extent, Major, Template, VariantId};
+use eitri::build::{AttributeValue, Builder, DataMember, Extent, Major, Template, VariantId};
 use eitri::error::{Error, ErrorKind};
 use eitri::model::{
     Address, BaseEncoding, CallId, CompositeKind, Entity, ExprId, FileId, FunctionId, ImportId, Imported,
@@ -17,6 +17,9 @@ use syn::visit::Visit;
 use syn::{FnArg, Ident, ImplItem, Item, Type, Visibility};
 
 use crate::common::ROOT;
+
+/// A vendor's attribute.
+const VENDOR: gimli::DwAt = gimli::DwAt(0x3000);
 
 /// Ids of each kind.
 struct Ids {
@@ -143,6 +146,20 @@ const CALLS: &[(&str, &str, Call)] = calls! {
         |m, a, b| m.array_of(a.unit, a.int, &[Extent::variable(b.variable)], None),
         |m, a, b| m.array_of(a.unit, a.int, &[Extent::value(b.number())], None),
         |m, a, b| m.array_of(a.unit, a.int, &[Extent::fixed(2).index(b.int)], None);
+    Builder::attribute: |m, a, b| m.attribute(b.unit, VENDOR, AttributeValue::Flag).map(drop),
+        |m, a, b| m.attribute(b.block, VENDOR, AttributeValue::Flag).map(drop),
+        |m, a, b| m.attribute(b.int, VENDOR, AttributeValue::Flag).map(drop),
+        |m, a, b| m.attribute(b.function, VENDOR, AttributeValue::Flag).map(drop),
+        |m, a, b| m.attribute(b.variable, VENDOR, AttributeValue::Flag).map(drop),
+        |m, a, b| m.attribute(b.call, VENDOR, AttributeValue::Flag).map(drop),
+        |m, a, b| m.attribute(b.import, VENDOR, AttributeValue::Flag).map(drop),
+        |m, a, b| m.attribute(b.label, VENDOR, AttributeValue::Flag).map(drop),
+        |m, a, b| m.attribute(a.unit, VENDOR, AttributeValue::Address(Address::Symbol(b.symbol, 0))).map(drop),
+        |m, a, b| m.attribute(a.unit, VENDOR, AttributeValue::Location(b.pointer())).map(drop),
+        |m, a, b| m.attribute(a.unit, VENDOR, AttributeValue::Number(b.number())).map(drop),
+        |m, a, b| m.attribute(a.unit, VENDOR, AttributeValue::Type(b.int)).map(drop),
+        |m, a, b| m.attribute(a.unit, VENDOR, AttributeValue::Function(b.function)).map(drop),
+        |m, a, b| m.attribute(a.unit, VENDOR, AttributeValue::Variable(b.variable)).map(drop);
     Builder::base: |m, a, b| m.base(b.composite, a.composite, 0, None).map(drop), |m, a, b| m.base(a.composite, b.int, 0, None).map(drop);
     Builder::base_type: |m, a, b| m.base_type(b.unit, "u", BaseEncoding::Unsigned, 32);
     Builder::begins: |m, a, b| m.begins(b.block, a.line()), |m, a, b| m.begins(a.block, b.line());
@@ -216,6 +233,7 @@ const CALLS: &[(&str, &str, Call)] = calls! {
     Builder::rvalue_reference: |m, a, b| m.rvalue_reference(b.unit, a.int), |m, a, b| m.rvalue_reference(a.unit, b.int);
     Builder::static_member: |m, a, b| m.static_member(b.composite, "t", a.int).map(drop), |m, a, b| m.static_member(a.composite, "t", b.int).map(drop);
     Builder::structure: |m, a, b| m.structure(b.unit, None, 4);
+    Builder::string_type: |m, a, b| m.string_type(b.unit, None, None);
     Builder::subroutine: |m, a, b| m.subroutine(b.unit, None, &[]), |m, a, b| m.subroutine(a.unit, Some(b.int), &[]), |m, a, b| m.subroutine(a.unit, None, &[b.int]);
     Builder::template: |m, a, b| m.template(b.composite, Template::ty("U", None)).map(drop),
         |m, a, b| m.template(a.composite, Template::ty("U", Some(b.int))).map(drop), |m, a, b| m.template(a.composite, Template::value("U", b.int, &[0; 4])).map(drop),
@@ -250,6 +268,10 @@ const CALLS: &[(&str, &str, Call)] = calls! {
     FunctionBuilder::returns: |m, a, b| m.describe_function(a.function)?.returns(b.int).map(drop);
     FunctionBuilder::static_link: |m, a, b| m.describe_function(a.function)?.static_link(&Loc::global_symbol(b.symbol)).map(drop);
     FunctionBuilder::template: |m, a, b| m.describe_function(a.function)?.template(Template::ty("T", Some(b.int))).map(drop);
+    FunctionBuilder::vtable_elem_location: |m, a, b| {
+        let member = m.function_declaration(a.composite, "member")?.id();
+        m.describe_function(member)?.vtable_elem_location(&Loc::expr(b.expr)).map(drop)
+    };
     ImportBuilder::declared: |m, a, b| m.describe_import(a.import)?.declared(b.file, 1).map(drop);
     ImportBuilder::declared_at: |m, a, b| m.describe_import(a.import)?.declared_at(b.line()).map(drop);
     LabelBuilder::declared: |m, a, b| m.describe_label(a.label)?.declared(b.file, 1).map(drop);
@@ -264,8 +286,19 @@ const CALLS: &[(&str, &str, Call)] = calls! {
         |m, a, b| m.lanes(a.function)?.switch(0x10..0x14, 0x10, 0x14, &[(0x10..0x14, Loc::register(scalar()))], &[(0x10..0x14, b.pointer())]);
     LanesBuilder::whole_wave: |m, a, b| m.lanes(a.function)?.whole_wave(0x10..0x14, &b.pointer()).map(drop);
     MacroBuilder::file: |m, a, b| m.macros(a.unit)?.file(0, b.file).map(drop);
+    TypeBuilder::allocated: |m, a, b| m.describe_type(a.vector)?.allocated(AttributeValue::Variable(b.variable)).map(drop);
+    TypeBuilder::associated: |m, a, b| m.describe_type(a.vector)?.associated(AttributeValue::Variable(b.variable)).map(drop);
+    TypeBuilder::data_location: |m, a, b| m.describe_type(a.vector)?.data_location(&Loc::expr(b.expr)).map(drop);
     TypeBuilder::declared: |m, a, b| finished(m, |m| m.describe_type(a.composite).map(|mut it| { it.declared(b.file, 1); }));
     TypeBuilder::declared_at: |m, a, b| finished(m, |m| m.describe_type(a.composite).map(|mut it| { it.declared_at(b.line()); }));
+    TypeBuilder::string_length: |m, a, b| {
+        let text = m.string_type(a.unit, None, None)?;
+        m.describe_type(text)?.string_length(AttributeValue::Variable(b.variable)).map(drop)
+    };
+    TypeBuilder::use_location: |m, a, b| {
+        let pointer = m.member_pointer(a.unit, a.composite, a.int)?;
+        m.describe_type(pointer)?.use_location(&Loc::expr(b.expr)).map(drop)
+    };
     TypeBuilder::within: |m, a, b| m.describe_type(a.composite)?.within(b.namespace).map(drop);
     VariableBuilder::always: |m, a, b| m.describe_variable(a.variable)?.always(b.pointer()).map(drop),
         |m, a, b| m.describe_variable(a.variable)?.always(Loc::call(b.procedure)).map(drop),
@@ -362,6 +395,8 @@ fn calls_with_ids_are_all_public_methods_that_take_one() {
         "Template",
         "DataMember",
         "Address",
+        "AttributeOwner",
+        "AttributeValue",
     ];
     // These values hold ids, and a call that takes the values checks the ids; `ControlFlow` describes its masks by
     // `LanesBuilder::region`.

@@ -1,6 +1,6 @@
 //! The builder: the module so far, what later calls need to know about earlier calls, and what all methods share.
 
-use hashbrown::{DefaultHashBuilder, HashTable};
+use hashbrown::{DefaultHashBuilder, HashSet, HashTable};
 use indexmap::IndexMap;
 
 use super::ids::{entity_text, known, known_symbol};
@@ -10,8 +10,8 @@ use super::pcs;
 use super::slots::Slot;
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{
-    Entity, EntityId, ExprId, FileId, LineTableRow, Loc, LocId, Module, Owner, PrimaryMap, ProcedureId,
-    Recent, ScopeId, SecondaryMap, Small, StringId, Symbol, Type, TypeId, UnitId,
+    AttributeOwner, Entity, EntityId, ExprId, FileId, LineTableRow, Loc, LocId, Module, Owner, PrimaryMap,
+    ProcedureId, Recent, ScopeId, SecondaryMap, Small, StringId, Symbol, Type, TypeId, UnitId,
 };
 use crate::op::{Expr, FixupKind};
 use crate::target::Target;
@@ -58,6 +58,8 @@ pub struct Builder {
     pub(super) recent: Recent<Placed>,
     /// Locations with stack slots in functions without a known stack base.
     pub(super) slots: Vec<Slot>,
+    /// Attributes without a field, by owner.
+    pub(super) attributes: HashSet<(AttributeOwner, gimli::DwAt)>,
     /// First error in a call that returns no `Result`.
     pub(super) wrong: Option<Error>,
 }
@@ -109,6 +111,7 @@ impl Builder {
             procedures: SecondaryMap::new(),
             recent: Default::default(),
             slots: Vec::new(),
+            attributes: HashSet::new(),
             wrong: None,
         }
     }

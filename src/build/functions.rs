@@ -1,5 +1,6 @@
 //! Functions: DWARF 5 section 3.3.
 
+use super::attributes::AttributeValue;
 use super::builder::Builder;
 use super::ids::known;
 use super::loc;
@@ -239,6 +240,26 @@ impl FunctionBuilder<'_> {
     pub fn static_link(&mut self, loc: &Loc) -> Result<&mut Self> {
         let loc = self.place(loc, "the static link")?;
         self.data().static_link = Some(loc);
+        Ok(self)
+    }
+
+    /// Sets the location of a virtual member function's slot in the table of virtual functions. The expression begins with
+    /// the location of the object on the stack; compilers that number the slots push the number instead. DWARF 5 section
+    /// 5.7.8, and A.5.7.8.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadArgument`] where the function is not a member function, or has it already; otherwise the same errors
+    /// as [`frame_base`](Self::frame_base).
+    pub fn vtable_elem_location(&mut self, loc: &Loc) -> Result<&mut Self> {
+        let module = &self.builder.module;
+        let scope = module.functions[self.id].scope;
+        let around = module.scopes[scope].parent.map(|around| &module.scopes[around].kind);
+        if !matches!(around, Some(ScopeKind::Type(_))) {
+            let what = "function is not a member function; expected a structure, class or union around it";
+            return Err(crate::Error::bad_argument(what).or_at(module.at_scope(scope)));
+        }
+        let value = AttributeValue::Location(loc.clone());
+        self.builder.add_attribute(self.id, gimli::DW_AT_vtable_elem_location, value)?;
         Ok(self)
     }
 

@@ -43,6 +43,7 @@
 //! # Ok::<(), eitri::Error>(())
 //! ```
 
+mod attributes;
 mod blame;
 mod builder;
 mod calls;
@@ -55,7 +56,6 @@ mod imports_and_labels;
 mod lanes;
 mod loc;
 mod macros;
-mod next;
 mod order;
 mod pcs;
 mod properties;
@@ -66,6 +66,7 @@ mod types;
 mod units;
 mod variables;
 
+pub use attributes::AttributeValue;
 #[cfg(feature = "json")]
 pub(crate) use blame::Blame;
 pub use builder::Builder;

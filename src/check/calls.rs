@@ -11,6 +11,7 @@ use super::extra::report_unexpected;
 use super::meanings::Meanings;
 use super::report::FindingKind;
 use super::tree::{Compared, Entity};
+use super::values::compare_value;
 use crate::model::{Argument, CallId, LocId};
 use crate::omission::{Property, Subject};
 use crate::read::Entry;
@@ -38,12 +39,12 @@ pub(super) fn compare_call<'a, 'o>(meanings: &mut Meanings<'_, 'a, 'o>, id: Call
     }
     let mut entries = entry.children().peekable();
     let arguments = (0..).zip(module.arguments(id));
-    for (_, argument) in
+    for (index, argument) in
         // Entries have no number, so that an omitted argument leaves no gap.
         arguments.filter(|&(index, _)| !is_omitted(Subject::Argument(id, index), Property::Entity))
     {
         let difference = match entries.peek() {
-            Some(&one) => compare_argument(meanings, argument, one, &described, id).err(),
+            Some(&one) => compare_argument(meanings, (index, argument), one, &described, id).err(),
             None => Some((FindingKind::MissingEntry, "an argument of a call".into(), "none".into())),
         };
         match difference {
@@ -63,7 +64,7 @@ pub(super) fn compare_call<'a, 'o>(meanings: &mut Meanings<'_, 'a, 'o>, id: Call
 /// The first difference.
 fn compare_argument<'a, 'o>(
     meanings: &mut Meanings<'_, 'a, 'o>,
-    argument: &Argument,
+    (index, argument): (u32, &Argument),
     entry: Entry<'a, 'o>,
     described: &dyn Fn(LocId, bool) -> DescribedLocation,
     call: CallId,
@@ -74,11 +75,11 @@ fn compare_argument<'a, 'o>(
     let mut compared = Compared::default();
     compared.compare(
         meanings.file.reader(meanings.described, unit),
-        &meanings.described.argument(argument),
+        &meanings.described.argument(index, argument),
         entry,
     );
     // The parameter's entry is matched by now, so that its reference can be compared at once.
-    let Compared { differences, references, unexpected, .. } = compared;
+    let Compared { differences, references, numbers, unexpected, .. } = compared;
     let references = references.into_iter();
     let references =
         references.filter_map(|reference| meanings.known.differs(meanings.file.dwarf, reference));
@@ -102,6 +103,9 @@ fn compare_argument<'a, 'o>(
             same_expression(meanings, described(loc, is_number), entry, name, &Asked::default())?,
             name,
         ));
+    }
+    for (number, entry) in numbers {
+        compare_value(meanings, number, entry, Entity::Call(call));
     }
     for (obstacle, name) in unproven {
         report_unproven(meanings, obstacle, format!("{} of an argument", name.describe()), site);

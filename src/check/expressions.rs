@@ -126,9 +126,11 @@ pub(super) fn same_expression<'a, 'o>(
     attribute: gimli::DwAt,
     asked: &Asked,
 ) -> Result<Option<Obstacle>, Difference> {
-    let Some(ResolvedValue::Expr(expr)) = entry.attr(attribute) else {
-        let actual = entry.attr(attribute).describe();
-        return Err((FindingKind::Attribute, "an expression".into(), actual));
+    let expr = match entry.attr(attribute) {
+        Some(ResolvedValue::Expr(expr)) => expr,
+        // Before DWARF 4, an expression has the form of a block; only the attribute tells.
+        Some(ResolvedValue::Block(expr)) if entry.unit().encoding.version < 4 => expr,
+        found => return Err((FindingKind::Attribute, "an expression".into(), found.describe())),
     };
     // The evaluator accepts more than DWARF 5, so that a result alone proves nothing here.
     if meanings.described.consumer.expressions.dialect == Dialect::Dwarf5 {

@@ -67,7 +67,12 @@ impl Index {
 
 /// A function's code address in an object.
 pub(super) fn address(module: &Module, object: &Object<'_>, function: &Function) -> Option<u64> {
-    match function.address? {
+    place(module, object, function.address?)
+}
+
+/// Returns an address in an object.
+pub(super) fn place(module: &Module, object: &Object<'_>, address: Address) -> Option<u64> {
+    match address {
         Address::Constant(address) => Some(address),
         Address::Symbol(symbol, by) => {
             Some(object.symbol(module.symbol_name(symbol))?.address.wrapping_add(by))

@@ -67,6 +67,7 @@ impl<'a> Omitted<'a> {
                     omitted.has_types |= matches!(omission.subject, Subject::Type(_));
                     continue;
                 }
+                (_, _, Reason::Inexpressible(Construct::TakenAttribute(_))) => continue,
                 (property, subject, _) if is_unencodable(module, subject, property) => continue,
                 _ => {}
             }
@@ -107,6 +108,7 @@ fn is_unencodable(module: &Module, subject: Subject, property: Property) -> bool
         | Property::AddressSpace
         | Property::Encoding
         | Property::Kind
+        | Property::Size
         | Property::BodyLine
         | Property::DescribedCalls => true,
         Property::Frame | Property::StaticLink => match subject {

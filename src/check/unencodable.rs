@@ -29,6 +29,9 @@ pub(super) fn report_unencodable(compare: &mut Compare<'_, '_>) {
         let properties = match ty.kind() {
             TypeKind::Base { encoding, .. } => &[(encoding.is_other_float(), Property::Encoding)][..],
             TypeKind::CooperativeMatrix { .. } => &[(true, Property::Kind)],
+            TypeKind::String { .. } => {
+                &[(ty.bits().is_some() && !compare.described.has_string_size(id), Property::Size)]
+            }
             TypeKind::Pointer { space, memory, .. } => &[
                 (memory.is_some() && !has_memory, Property::MemorySpace),
                 (*space != SpaceId::DEFAULT && !has_address, Property::AddressSpace),
@@ -47,11 +50,22 @@ pub(super) fn report_unencodable(compare: &mut Compare<'_, '_>) {
         ];
         require_omissions(compare, Subject::Function(id), &properties);
     }
+    report_taken(compare);
     if !has_memory {
         for (id, variable) in module.variables() {
             let properties = [(variable.memory_space.is_some(), Property::MemorySpace)];
             require_omissions(compare, Subject::Variable(id), &properties);
         }
+    }
+}
+
+/// Attributes without a field whose numbers the consumer has for other attributes.
+fn report_taken(compare: &mut Compare<'_, '_>) {
+    let module = compare.described.module;
+    for attribute in &module.lists.attributes {
+        let is_taken = compare.described.consumer.attributes.has(attribute.name);
+        let property = Property::of_attribute(attribute.name);
+        require_omissions(compare, attribute.owner.into(), &[(is_taken, property)]);
     }
 }
 

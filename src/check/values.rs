@@ -6,15 +6,14 @@ use gimli::{DwAt, constants as dw};
 use super::asked::Asked;
 use super::combining::combined_offsets;
 use super::describe::Describe;
-use super::expressions::{DescribedLocation, described_spans, report_unproven};
+use super::expressions::{DescribedLocation, compare_attribute, described_spans, report_unproven};
 use super::meanings::Meanings;
 use super::places::{Spans, const_value, encoded_span, fault_text, is_nowhere, machine_at, show_spans};
 use super::report::{FindingKind, Obstacle};
-use super::tree::{Entity, Number};
+use super::tree::{Encoded, Entity, Number};
 use super::witness::lanes;
 use super::witnesses::{Witness, witnesses};
 use crate::eval::{self, Context, Evaluator, Fault, Location};
-use crate::omission::{Property, Subject};
 use crate::read::{Entry, ResolvedValue};
 
 /// Compares an entity's value with an entry's, wherever the program stops.
@@ -24,12 +23,18 @@ pub(super) fn compare_value<'a, 'o>(
     entry: Entry<'a, 'o>,
     of: Entity,
 ) {
+    let attribute = match value.encoded {
+        Encoded::Value => None,
+        Encoded::Count(name) => Some(name),
+        Encoded::Number(name) | Encoded::Location(name) => {
+            return compare_extra(meanings, value, name, entry, of);
+        }
+    };
     let places = [dw::DW_AT_const_value, dw::DW_AT_location];
     // A value is a constant or a location, a number has one attribute.
-    let names = value.attribute.as_ref().map_or(&places[..], core::slice::from_ref);
+    let names = attribute.as_ref().map_or(&places[..], core::slice::from_ref);
     let values = names.iter().filter(|&&name| entry.has(name)).count();
-    let property = if value.attribute.is_some() { Property::Count } else { Property::Value };
-    if values == 0 && meanings.described.omitted.count(value.subject, property) > 0 {
+    if values == 0 && meanings.described.omitted.count(value.subject, value.property) > 0 {
         return;
     }
     // Two values could contradict each other.
@@ -47,13 +52,7 @@ pub(super) fn compare_value<'a, 'o>(
         return;
     }
     let module = meanings.module;
-    let function = match value.subject {
-        Subject::Type(id) => module.function_of(module.ty(id).scope()),
-        Subject::Function(id) => Some(id),
-        _ => None,
-    };
-    let location =
-        DescribedLocation { function, pc: 0, loc: value.loc, is_number: value.attribute.is_some() };
+    let location = described(meanings, value, attribute.is_some());
     let asked = Asked::default();
     let mut unproven = None;
     let mut is_proven = false;
@@ -67,7 +66,7 @@ pub(super) fn compare_value<'a, 'o>(
     let lanes = lanes(&module.target);
     let difference = witnesses(&lanes, 0, None, &asked, combines).find_map(|witness| {
         let expected = described_spans(meanings, location, bits, witness, &asked);
-        let actual = encoded_value(meanings, value.attribute, entry, bits, witness, &asked);
+        let actual = encoded_value(meanings, attribute, entry, bits, witness, &asked);
         let expected = match (expected, &actual) {
             (Ok(Err(Obstacle::Raw)), _) => {
                 unproven = Some(Obstacle::Raw);
@@ -109,6 +108,32 @@ pub(super) fn compare_value<'a, 'o>(
             report_unproven(meanings, why, subject, &meanings.described.site(of));
         }
     }
+}
+
+/// Returns a described number or value, wherever the program stops.
+fn described(meanings: &Meanings<'_, '_, '_>, value: Number, is_number: bool) -> DescribedLocation {
+    let module = meanings.module;
+    let function = value.subject.scope(module).and_then(|scope| module.function_of(scope));
+    DescribedLocation { function, pc: 0, loc: value.loc, is_number }
+}
+
+/// Compares an attribute that is an expression, unless it is omitted.
+fn compare_extra<'a, 'o>(
+    meanings: &mut Meanings<'_, 'a, 'o>,
+    value: Number,
+    name: DwAt,
+    entry: Entry<'a, 'o>,
+    of: Entity,
+) {
+    let omitted = meanings.described.omitted;
+    let is_omitted = omitted.count(value.subject, value.property) > 0
+        || omitted.attributes_of(meanings.described.unit_of(of)).contains(&name);
+    if is_omitted && !entry.has(name) {
+        return;
+    }
+    let location = described(meanings, value, matches!(value.encoded, Encoded::Number(_)));
+    let site = meanings.described.site(of);
+    compare_attribute(meanings, location, entry, name, &site);
 }
 
 /// Returns the value in the object; `Err(None)` without a value.

@@ -102,6 +102,12 @@ impl AttributeNumbers {
         lane_pc: None,
         active_lane: None,
     };
+
+    /// Whether one of them is an attribute.
+    pub(crate) fn has(&self, attribute: DwAt) -> bool {
+        let Self { address_space, memory_space, variable_space, lanes, lane_pc, active_lane } = *self;
+        [address_space, memory_space, variable_space, lanes, lane_pc, active_lane].contains(&Some(attribute))
+    }
 }
 
 /// Form of debugging information entries.

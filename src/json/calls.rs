@@ -17,11 +17,11 @@ call_properties! {
 }
 import_properties! {
     facts ImportFacts of |known, id: ImportId| &known.module.imports[id], set ImportId: [by describe_import],
-    object Import { r#in: Ref<'a> } {}
+    object Import { r#in: Ref<'a> } { id: Text<'a> }
 }
 label_properties! {
     facts LabelFacts of |known, id: LabelId| &known.module.labels[id], set LabelId: [by describe_label],
-    object Label { r#in: Ref<'a>, name: Text<'a> } {}
+    object Label { r#in: Ref<'a>, name: Text<'a> } { id: Text<'a> }
 }
 objects! {
     Argument { call: Ref<'a>, location: Loc<'a> } {
@@ -39,9 +39,9 @@ impl<'a> Call<'a> {
 
     pub fn write(known: &'a Known<'a>, id: CallId) -> Self {
         let call = known.module.call(id);
-        let has_arguments = !known.module.arguments(id).is_empty();
+        let is_referenced = !known.module.arguments(id).is_empty() || !known.module.attributes(id).is_empty();
         let json = Self::new(known.scope_ref(call.scope)).with(CallFacts::new(known, id));
-        Self { id: has_arguments.then(|| known.call_ref(id)), ..json }
+        Self { id: is_referenced.then(|| known.call_ref(id)), ..json }
     }
 }
 
@@ -97,6 +97,7 @@ impl<'a> Import<'a> {
         let mut facts = self.facts();
         let imported = imported(reader, unit, &mut facts)?;
         let import = reader.builder.import(scope, imported)?.id();
+        reader.names.imports.add(import, self.id.as_ref(), None)?;
         facts.describe(reader, import, unit)
     }
 
@@ -110,7 +111,7 @@ impl<'a> Import<'a> {
             Imported::Namespace(namespace) => facts.namespace = Some(known.scope_ref(namespace)),
             Imported::AllOf(namespace) => facts.all_of = Some(known.scope_ref(namespace)),
         }
-        Self::new(known.scope_ref(import.scope)).with(facts)
+        Self { id: known.import_id(id), ..Self::new(known.scope_ref(import.scope)).with(facts) }
     }
 }
 
@@ -133,11 +134,14 @@ impl<'a> Label<'a> {
     pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
         let (scope, unit) = reader.scope_and_unit(&self.r#in)?;
         let label = reader.builder.label(scope, &self.name)?.id();
+        reader.names.labels.add(label, self.id.as_ref(), None)?;
         self.facts().describe(reader, label, unit)
     }
 
     pub fn write(known: &'a Known<'a>, id: LabelId) -> Self {
         let label = &known.module.labels[id];
-        Self::new(known.scope_ref(label.scope), known.text(label.name)).with(LabelFacts::new(known, id))
+        let json =
+            Self::new(known.scope_ref(label.scope), known.text(label.name)).with(LabelFacts::new(known, id));
+        Self { id: known.label_id(id), ..json }
     }
 }

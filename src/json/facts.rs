@@ -54,6 +54,9 @@ macro_rules! kind {
     (type [variable]) => { Ref<'a> };
     (type [loc]) => { Loc<'a> };
     (type [val]) => { Val<'a> };
+    (type [place $at:ident]) => { Loc<'a> };
+    (type [length $at:ident]) => { Number };
+    (type [attribute $at:ident]) => { AttributeValue<'a> };
     (type [by $type:ty]) => { $type };
     (type [initial $type:ty]) => { $type };
 
@@ -77,6 +80,11 @@ macro_rules! kind {
     (read [variable] $reader:ident $unit:ident $json:ident) => { $reader.variable(&$json)? };
     (read [loc] $reader:ident $unit:ident $json:ident) => { &loc::whole::<model::Loc, _>($reader, $unit, &$json)? };
     (read [val] $reader:ident $unit:ident $json:ident) => { loc::whole::<model::Val, _>($reader, $unit, &$json)? };
+    (read [place $at:ident] $reader:ident $unit:ident $json:ident) => {
+        &loc::whole::<model::Loc, _>($reader, $unit, &$json)?
+    };
+    (read [length $at:ident] $reader:ident $unit:ident $json:ident) => { $json.0 };
+    (read [attribute $at:ident] $reader:ident $unit:ident $json:ident) => { $json.read($reader, $unit)? };
 
     (write [text] $known:ident $value:ident) => { $known.text($value) };
     (write [word $type:ty] $known:ident $value:ident) => { Word($value) };
@@ -94,6 +102,9 @@ macro_rules! kind {
 
     (may [by $type:ty] $known:ident $id:ident) => { Property::write($known, $id) };
     (may [initial $type:ty] $known:ident $id:ident) => { None };
+    (may [place $at:ident] $known:ident $id:ident) => { attributes::written_place($known, $id, gimli::$at) };
+    (may [length $at:ident] $known:ident $id:ident) => { attributes::written_length($known, $id, gimli::$at) };
+    (may [attribute $at:ident] $known:ident $id:ident) => { attributes::written($known, $id, gimli::$at) };
     (may [flag] $known:ident $id:ident $field:expr) => { $field.then_some(true) };
     (may [zero $type:ty] $known:ident $id:ident $field:expr) => { Some($field).filter(|&number| number != 0) };
     (may $kind:tt $known:ident $id:ident $field:expr) => { $field.map(|value| kind!(write $kind $known value)) };

@@ -1,5 +1,6 @@
 //! Functions, their code addresses, stack frames and line rows.
 
+use super::attributes;
 use super::facts::{Outcome, Property, facts, kind};
 use super::ids::Known;
 use super::later::Later;

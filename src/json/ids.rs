@@ -7,8 +7,9 @@ use hashbrown::{HashMap, HashSet};
 use super::values::{Line, Named, Ref, Text};
 use crate::build::VariantId;
 use crate::model::{
-    CallId, Count, Entity, FileId, FunctionId, Imported, Module, Node, ProcedureId, RegionId, ScopeId,
-    ScopeKind, SourceLine, StringId, TypeId, TypeKind, UnitId, VariableId, VariantPartId,
+    AttributeOwner, CallId, Count, Entity, ExtraValue, FileId, FunctionId, ImportId, Imported, LabelId,
+    Module, Node, ProcedureId, RegionId, ScopeId, ScopeKind, SourceLine, StringId, TypeId, TypeKind, UnitId,
+    VariableId, VariantPartId,
 };
 use crate::op::Reg;
 use crate::target::SpaceId;
@@ -87,6 +88,23 @@ impl<'m> Known<'m> {
             _ => None,
         });
         let scopes = module.scopes.values().flat_map(|scope| [scope.parent, scope.origin]);
+        // Owners of attributes, and entities that attributes reference.
+        let attributes = module.lists.attributes.iter();
+        let with_attributes = attributes.clone().flat_map(|attribute| {
+            let owner = match attribute.owner {
+                AttributeOwner::Variable(variable) => Some(variable),
+                _ => None,
+            };
+            let referenced = match attribute.value {
+                ExtraValue::Variable(variable) => Some(variable),
+                _ => None,
+            };
+            [owner, referenced]
+        });
+        let scopes_with_attributes = attributes.filter_map(|attribute| match attribute.owner {
+            AttributeOwner::Scope(scope) => Some(scope),
+            _ => None,
+        });
         Self {
             module,
             types: module.types.values().filter_map(|ty| Some((ty.unit(), ty.name()?))).collect(),
@@ -99,6 +117,7 @@ impl<'m> Known<'m> {
                 .chain(objects)
                 .chain(parameters)
                 .chain(imported)
+                .chain(with_attributes.flatten())
                 .collect(),
             blocks: scopes
                 .flatten()
@@ -108,6 +127,7 @@ impl<'m> Known<'m> {
                 .chain(module.imports.values().map(|import| import.scope))
                 .chain(module.labels.values().map(|label| label.scope))
                 .chain(namespaces)
+                .chain(scopes_with_attributes)
                 .chain(module.lanes.regions.values().map(|region| region.scope))
                 .collect(),
             regions: module.lanes.regions.values().filter_map(|region| region.parent).collect(),
@@ -239,6 +259,24 @@ impl<'m> Known<'m> {
 
     pub fn call_ref(&self, id: CallId) -> Ref<'m> {
         Text(format!("call#{}", id.as_u32()).into())
+    }
+
+    pub fn import_ref(&self, id: ImportId) -> Ref<'m> {
+        Text(format!("import#{}", id.as_u32()).into())
+    }
+
+    /// Returns the import's id in the description, if it has attributes.
+    pub fn import_id(&self, id: ImportId) -> Option<Text<'m>> {
+        (!self.module.attributes(id).is_empty()).then(|| self.import_ref(id))
+    }
+
+    pub fn label_ref(&self, id: LabelId) -> Ref<'m> {
+        Text(format!("label#{}", id.as_u32()).into())
+    }
+
+    /// Returns the label's id in the description, if it has attributes.
+    pub fn label_id(&self, id: LabelId) -> Option<Text<'m>> {
+        (!self.module.attributes(id).is_empty()).then(|| self.label_ref(id))
     }
 
     pub fn region_ref(&self, id: RegionId) -> Ref<'m> {

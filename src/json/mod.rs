@@ -1,5 +1,6 @@
 #![doc = include_str!("../../docs/description.md")]
 
+mod attributes;
 mod calls;
 mod code;
 mod expression;

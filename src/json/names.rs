@@ -10,7 +10,8 @@ use super::values::Text;
 use crate::build::VariantId;
 use crate::error::{Error, ErrorKind, Named, Result};
 use crate::model::{
-    CallId, FileId, FunctionId, ProcedureId, RegionId, ScopeId, TypeId, UnitId, VariableId, VariantPartId,
+    CallId, FileId, FunctionId, ImportId, LabelId, ProcedureId, RegionId, ScopeId, TypeId, UnitId,
+    VariableId, VariantPartId,
 };
 use crate::near::nearest;
 
@@ -90,6 +91,8 @@ pub(super) struct Names<'a> {
     pub variables: Table<'a, (), VariableId>,
     pub procedures: Table<'a, (), ProcedureId>,
     pub calls: Table<'a, (), CallId>,
+    pub imports: Table<'a, (), ImportId>,
+    pub labels: Table<'a, (), LabelId>,
     pub regions: Table<'a, (), RegionId>,
     pub parts: Table<'a, (), VariantPartId>,
     pub variants: Table<'a, (), VariantId>,
@@ -107,6 +110,8 @@ impl<'a> Names<'a> {
             variables: Table::new("variable", source),
             procedures: Table::new("procedure", source),
             calls: Table::new("call", source),
+            imports: Table::new("import", source),
+            labels: Table::new("label", source),
             regions: Table::new("region", source),
             parts: Table::new("variant part", source),
             variants: Table::new("variant", source),

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
+use super::attributes::Attribute;
 use super::calls::{Argument, Call, DescribeCall, Import, Label};
 use super::code::CodeOf;
 use super::frames::Frame;
@@ -14,7 +15,7 @@ use super::schema::{self, HasSchema, Schemas};
 use super::shape::Shaped;
 use super::types::{
     Array, BaseType, Class, CooperativeMatrix, DescribeType, Enumeration, Incomplete, Matrix, MemberPointer,
-    Pointer, Qualified, Structure, Subroutine, Typedef, Union, UnspecifiedType, Vector,
+    Pointer, Qualified, StringType, Structure, Subroutine, Typedef, Union, UnspecifiedType, Vector,
 };
 use super::units::{
     Block, DescribeScope, DescribeUnit, File, Inlined, InlinedBlock, Macros, Namespace, Unit,
@@ -107,6 +108,7 @@ statements! {
     Subroutine "subroutine" Subroutine;
     MemberPointer "member_pointer" MemberPointer;
     UnspecifiedType "unspecified_type" UnspecifiedType;
+    StringType "string_type" StringType;
     Structure "structure" Structure;
     Class "class" Class;
     Union "union" Union;
@@ -118,4 +120,5 @@ statements! {
     VariantPart "variant_part" VariantPart;
     Variant "variant" Variant;
     Template "template" Template;
+    Attribute "attribute" Attribute;
 }

@@ -1,7 +1,9 @@
 //! Types. The kinds have a statement each; the properties that they share are set by `describe_type`.
 
+use super::attributes::{self, AttributeValue};
 use super::facts::{Outcome, Property, facts, kind};
 use super::ids::Known;
+use super::loc::{self, Loc};
 use super::members::ExtentOf;
 use super::objects::objects;
 use super::reader::Reader;
@@ -11,7 +13,7 @@ use crate::build::{Extent, Major};
 use crate::error::{Error, Result};
 use crate::model::entities::type_properties;
 use crate::model::{
-    BaseEncoding, CompositeKind, Count, Dimension, MemorySpace, Passed, PointerKind, Qualifier, TypeId,
+    self, BaseEncoding, CompositeKind, Count, Dimension, MemorySpace, Passed, PointerKind, Qualifier, TypeId,
     UnitId,
 };
 use crate::target::SpaceId;
@@ -24,6 +26,7 @@ objects! {
     BaseType { unit: Ref<'a>, name: Text<'a>, encoding: Word<BaseEncoding>, bits: Number } { id: Text<'a> }
     MemberPointer { unit: Ref<'a>, class: Ref<'a>, to: Ref<'a> } { id: Text<'a> }
     UnspecifiedType { unit: Ref<'a>, name: Text<'a> } { id: Text<'a> }
+    StringType { unit: Ref<'a> } { name: Text<'a>, bytes: Number, id: Text<'a> }
     Array { unit: Ref<'a>, of: Ref<'a> } {
         counts: Vec<Option<Number>>, extents: Vec<ExtentOf<'a>>, stride_bits: Number, id: Text<'a>,
     }
@@ -108,6 +111,15 @@ impl<'a> UnspecifiedType<'a> {
         let unit = reader.unit(&self.unit)?;
         let ty = reader.builder.unspecified_type(unit, &self.name)?;
         reader.add_type(ty, self.id.as_ref(), Some(&self.name))
+    }
+}
+
+impl<'a> StringType<'a> {
+    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+        let unit = reader.unit(&self.unit)?;
+        let bytes = self.bytes.map(|Number(bytes)| bytes);
+        let ty = reader.builder.string_type(unit, self.name.as_deref(), bytes)?;
+        reader.add_type(ty, self.id.as_ref(), self.name.as_ref())
     }
 }
 

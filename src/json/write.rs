@@ -9,6 +9,7 @@ use std::io::Write;
 
 use serde::Serialize;
 
+use super::attributes::Attribute;
 use super::calls::{Argument, Call, Import, Label};
 use super::frames::Frame;
 use super::functions::{DescribeFunction, FunctionFacts, Rows};
@@ -25,8 +26,8 @@ use super::written;
 use crate::build::VariantId;
 use crate::error::Result;
 use crate::model::{
-    Count, Entity, FileId, FunctionId, LocId, Module, Node, ProcedureId, ScopeId, ScopeKind, SourceLine,
-    TypeId, TypeKind, UnitId, VariableId,
+    Count, Entity, ExtraValue, FileId, FunctionId, LocId, Module, Node, ProcedureId, ScopeId, ScopeKind,
+    SourceLine, TypeId, TypeKind, UnitId, VariableId,
 };
 
 /// Writes a module's description; `more` is a further key with its value.
@@ -122,6 +123,11 @@ impl<'m, W: Write> Writer<'m, W> {
         }
         for (id, _) in module.units().filter(|&(id, _)| !module.macros(id).is_empty()) {
             self.statement(&Statement::Macros(Macros::write(self.known, id)))?;
+        }
+        for attribute in &module.lists.attributes {
+            if let Some(json) = Attribute::write(self.known, attribute) {
+                self.statement(&Statement::Attribute(json))?;
+            }
         }
         Ok(())
     }
@@ -235,7 +241,8 @@ impl<'m, W: Write> Writer<'m, W> {
         let mut facts = FunctionFacts::new(known, id);
         // A kernel is always external.
         facts.external = facts.external.filter(|_| !function.is_kernel);
-        let mut locs = [function.frame_base, function.static_link].into_iter().flatten();
+        let attributes = self.module.attributes(id).iter().filter_map(|attribute| attribute.value.loc());
+        let mut locs = [function.frame_base, function.static_link].into_iter().flatten().chain(attributes);
         // The object pointer is a parameter of the function and therefore always later.
         let is_ready = function.returns.is_none_or(|ty| self.is_type_written(ty))
             && self.is_line_written(function.line)
@@ -249,6 +256,7 @@ impl<'m, W: Write> Writer<'m, W> {
                 object_pointer: facts.object_pointer.take(),
                 frame_base: facts.frame_base.take(),
                 static_link: facts.static_link.take(),
+                vtable_elem_location: facts.vtable_elem_location.take(),
                 ..FunctionFacts::default()
             };
             let json = DescribeFunction::new(known.function_ref(id)).with(later);
@@ -329,7 +337,11 @@ impl<'m, W: Write> Writer<'m, W> {
         }
         let describe = |facts| Statement::DescribeType(DescribeType::write(known, id, facts));
         let mut json = describe(facts);
-        if !self.is_line_written(ty.line()) || ty.scope().as_u32() >= self.counts.scopes {
+        let mut attributes = self.module.attributes(id).iter();
+        let is_ready = self.is_line_written(ty.line())
+            && ty.scope().as_u32() < self.counts.scopes
+            && attributes.all(|attribute| self.is_value_written(&attribute.value));
+        if !is_ready {
             let empty = describe(TypeFacts::default());
             self.later.push(core::mem::replace(&mut json, empty));
         }
@@ -435,6 +447,14 @@ impl<'m, W: Write> Writer<'m, W> {
             Entity::Type(id) => self.is_type_written(id),
             Entity::Symbol(..) => true,
         })
+    }
+
+    /// Whether an attribute's value references only entities that are written.
+    fn is_value_written(&self, value: &ExtraValue) -> bool {
+        match *value {
+            ExtraValue::Variable(id) => id.as_u32() < self.counts.variables,
+            ref value => value.loc().is_none_or(|loc| self.is_loc_written(loc)),
+        }
     }
 
     fn ensure_loc(&mut self, loc: LocId) -> Result<()> {

@@ -5,7 +5,7 @@ use super::ids::Known;
 use super::statement::Statement;
 use super::types::{
     Array, BaseType, Class, CooperativeMatrix, Enumeration, Incomplete, Matrix, MemberPointer, Pointer,
-    Qualified, Structure, Subroutine, Typedef, Union, UnspecifiedType, Vector,
+    Qualified, StringType, Structure, Subroutine, Typedef, Union, UnspecifiedType, Vector,
 };
 use super::units::{Block, Inlined, InlinedBlock, Namespace, pairs};
 use super::values::{Bytes, Integer, Number, Text};
@@ -128,6 +128,12 @@ pub(super) fn ty<'m>(known: &'m Known<'m>, id: TypeId) -> Statement<'m> {
         &TypeKind::Unspecified { name } => {
             Statement::UnspecifiedType(UnspecifiedType { id, ..UnspecifiedType::new(unit, text(name)) })
         }
+        &TypeKind::String { name } => Statement::StringType(StringType {
+            name: name.map(text),
+            bytes: ty.bits().map(|bits| Number(bits / 8)),
+            id,
+            ..StringType::new(unit)
+        }),
         TypeKind::Array { of, dimensions, stride_bits } => {
             let json = Array::new(unit, reference(*of)).dimensions(known, dimensions);
             Statement::Array(Array { stride_bits: stride_bits.map(Number), id, ..json })

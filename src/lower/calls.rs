@@ -7,7 +7,7 @@ use super::open::Instance;
 use crate::emit::info::children;
 use crate::emit::named::EntryRef;
 use crate::error::{Construct, Error, Result};
-use crate::model::{Argument, CallId, LocId, Stack, VariableId};
+use crate::model::{Argument, AttributeOwner, CallId, LocId, Stack, VariableId};
 use crate::omission::{Property, Subject};
 
 /// Argument expressions.
@@ -43,7 +43,7 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: CallId, instance: Option<&Ins
     let mut arguments = Vec::new();
     for (index, argument) in (0..).zip(module.arguments(id)) {
         match argument_expressions(&mut out.expressions, argument, instance.stack) {
-            Ok(expressions) => arguments.push((argument, expressions)),
+            Ok(expressions) => arguments.push((index, argument, expressions)),
             Err(error) => {
                 omit(&mut out.expressions, id, Subject::Argument(id, index), Property::Entity, error)?;
             }
@@ -76,10 +76,13 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: CallId, instance: Option<&Ins
     if let Some(line) = call.line {
         out.call_line(line);
     }
+    out.attributes(id)?;
     out.info.end_entry();
     let has_arguments = !arguments.is_empty();
-    for (argument, expressions) in arguments {
+    for (index, argument, expressions) in arguments {
         argument_entry(out, argument, expressions);
+        out.attributes(AttributeOwner::Argument(id, index))?;
+        out.info.end_entry();
     }
     if has_arguments {
         out.info.end_children();
@@ -87,6 +90,7 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: CallId, instance: Option<&Ins
     Ok(())
 }
 
+/// Begins an argument's entry.
 fn argument_entry(out: &mut EntryWriter<'_>, argument: &Argument, expressions: ArgumentExpressions) {
     let version = out.consumer.version;
     out.info.begin_entry(argument_tag(version), gimli::DW_CHILDREN_no, None);
@@ -100,7 +104,6 @@ fn argument_entry(out: &mut EntryWriter<'_>, argument: &Argument, expressions: A
         expression(out, gimli::DW_AT_call_data_location, Some(location));
         expression(out, gimli::DW_AT_call_data_value, Some(value));
     }
-    out.info.end_entry();
 }
 
 /// Writes an expression attribute, if there is an expression.

@@ -14,8 +14,8 @@ use crate::emit::lists::{FinishedLists, Lists};
 use crate::emit::named::EntryRef;
 use crate::error::{Construct, Result};
 use crate::model::{
-    Accessibility, Address, FileId, Function, MemorySpace, Module, ScopeId, SourceLine, StringId, Type,
-    TypeId, UnitId,
+    Accessibility, Address, AttributeOwner, ExtraAttribute, ExtraValue, FileId, Function, MemorySpace,
+    Module, ScopeId, SourceLine, StringId, Type, TypeId, UnitId, VariableId,
 };
 use crate::omission::{Property, Subject};
 
@@ -152,8 +152,89 @@ impl<'u> EntryWriter<'u> {
         }
     }
 
+    /// Writes an entity's attributes without a field.
+    ///
+    /// # Errors
+    /// The errors of [`Expressions::omit`].
+    #[inline]
+    pub(super) fn attributes(&mut self, owner: impl Into<AttributeOwner>) -> Result<()> {
+        let module = self.module;
+        // Rarely any entity has one.
+        if module.lists.attributes.is_empty() {
+            return Ok(());
+        }
+        module.attributes(owner).iter().try_for_each(|attribute| self.extra_attribute(attribute))
+    }
+
+    #[cold]
+    fn extra_attribute(&mut self, attribute: &ExtraAttribute) -> Result<()> {
+        let &ExtraAttribute { owner, name, ref value, .. } = attribute;
+        let subject = Subject::from(owner);
+        let property = Property::of_attribute(name);
+        if self.consumer.attributes.has(name) {
+            let error = self.consumer.inexpressible(Construct::TakenAttribute(name));
+            return self.expressions.omit(subject, property, None, error);
+        }
+        let name = match name {
+            // DWARF 5 separated the size of a string's length from the string's size.
+            gimli::DW_AT_string_length_byte_size if self.consumer.version < 5 => gimli::DW_AT_byte_size,
+            name => name,
+        };
+        if self.info.is_unknown(name) {
+            return Ok(());
+        }
+        match *value {
+            ExtraValue::Flag => self.info.flag(name),
+            ExtraValue::Unsigned(number) => self.info.unsigned(name, number),
+            ExtraValue::Signed(number) => self.info.signed(name, number),
+            ExtraValue::Text(text) => self.text(name, text),
+            ExtraValue::Bytes(ref bytes) => {
+                self.info.begin_block(name, bytes.len());
+                self.info.bytes.extend_from_slice(bytes);
+            }
+            ExtraValue::Address(address) => {
+                let code = self.expressions.code(Some(address));
+                self.low_pc(name, code);
+            }
+            ExtraValue::Location(loc) => {
+                if self.expressions.location_of(subject, property, loc, None)? {
+                    self.expression_attribute(name);
+                }
+            }
+            ExtraValue::Number(number) => {
+                if self.expressions.number_of(subject, property, number)? {
+                    self.expression_attribute(name);
+                }
+            }
+            ExtraValue::Type(id) => self.refer_to_type(name, id),
+            ExtraValue::Function(id) => self.info.reference(name, self.expressions.numbers.function(id)),
+            ExtraValue::Variable(id) => {
+                let entry = self.variable_entry(id);
+                self.info.reference(name, entry);
+            }
+        }
+        Ok(())
+    }
+
+    /// Entry to which an attribute of another entry refers for a variable. A function without code has its variables'
+    /// entries in its abstract instance.
+    pub(super) fn variable_entry(&self, id: VariableId) -> EntryRef {
+        let module = self.module;
+        let function = module.function_of(module.variables[id].scope);
+        let is_member = module.is_static_member(id);
+        if is_member || function.is_none_or(|function| module.functions[function].address.is_some()) {
+            self.expressions.numbers.variable(id)
+        } else {
+            self.expressions.numbers.origin(id)
+        }
+    }
+
     /// Writes the attributes that every type can have.
-    pub(super) fn type_attributes(&mut self, ty: &Type) {
+    ///
+    /// # Errors
+    /// The errors of [`Expressions::omit`].
+    pub(super) fn type_attributes(&mut self, id: TypeId) -> Result<()> {
+        let ty = &self.module.types[id];
         self.declared(ty.line);
         if let Some(bytes) = ty.alignment {
             self.info.unsigned(gimli::DW_AT_alignment, bytes);
@@ -161,6 +242,7 @@ impl<'u> EntryWriter<'u> {
         if ty.is_declaration {
             self.info.flag(gimli::DW_AT_declaration);
         }
+        self.attributes(id)
     }
 
     pub(super) fn byte_size(&mut self, ty: &Type) {

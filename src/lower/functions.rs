@@ -9,7 +9,7 @@ use super::types::template;
 use crate::emit::info::children;
 use crate::error::Result;
 use crate::model::{Defaulted, DescribedCalls, Function, FunctionId, LocId, Virtuality};
-use crate::omission::{Property, Subject};
+use crate::omission::{Property, Subject, TemplateOwner};
 
 /// Writes a function's entry: the abstract instance if the function is inlined, otherwise the entry with its code. The
 /// caller writes the children, and after an abstract instance the entry with the code.
@@ -28,6 +28,7 @@ pub(super) fn write(
             Some(out.expressions.numbers.function(id)),
         );
         attributes(out, function);
+        out.attributes(id)?;
         if function.is_declaration {
             out.info.flag(gimli::DW_AT_declaration);
         }
@@ -76,6 +77,7 @@ pub(super) fn code(
         out.info.reference(gimli::DW_AT_abstract_origin, out.expressions.numbers.function(id));
     } else {
         attributes(out, function);
+        out.attributes(id)?;
         if function.is_declared_inline {
             out.info.constant(gimli::DW_AT_inline, inline(function).0.into());
         }
@@ -166,7 +168,7 @@ fn attributes(out: &mut EntryWriter<'_>, function: &Function) {
 fn open(out: &mut EntryWriter<'_>, id: FunctionId, instance: Option<&Instance>) -> Result<Open> {
     let function = &out.module.functions[id];
     if is_first(instance) {
-        template::write(out, Subject::Function(id), &function.templates)?;
+        template::write(out, TemplateOwner::Function(id), &function.templates)?;
     }
     Ok(Open::new(out.units, function.scope, instance))
 }

@@ -2,12 +2,17 @@
 
 use super::entry::EntryWriter;
 use super::open::{Instance, has_labels, is_first};
+use crate::error::Result;
 use crate::model::{ImportId, Imported, LabelId};
 
 /// Writes an import, in a function's abstract instance if there is one.
-pub(super) fn write_import(out: &mut EntryWriter<'_>, id: ImportId, instance: Option<&Instance>) {
+pub(super) fn write_import(
+    out: &mut EntryWriter<'_>,
+    id: ImportId,
+    instance: Option<&Instance>,
+) -> Result<()> {
     if !is_first(instance) {
-        return;
+        return Ok(());
     }
     let import = &out.module.imports[id];
     let tag = match import.what {
@@ -26,15 +31,17 @@ pub(super) fn write_import(out: &mut EntryWriter<'_>, id: ImportId, instance: Op
             out.info.reference(attribute, out.expressions.numbers.scope(id));
         }
     }
+    out.attributes(id)?;
     out.info.end_entry();
+    Ok(())
 }
 
 /// Writes a label, in an instance with code, or without its pc in a function without code.
-pub(super) fn write_label(out: &mut EntryWriter<'_>, id: LabelId, instance: Option<&Instance>) {
+pub(super) fn write_label(out: &mut EntryWriter<'_>, id: LabelId, instance: Option<&Instance>) -> Result<()> {
     let module = out.module;
     let label = &module.labels[id];
     if !has_labels(out.units, label.scope, instance) {
-        return;
+        return Ok(());
     }
     out.info.begin_entry(gimli::DW_TAG_label, gimli::DW_CHILDREN_no, None);
     out.name(Some(label.name));
@@ -42,5 +49,7 @@ pub(super) fn write_label(out: &mut EntryWriter<'_>, id: LabelId, instance: Opti
     if let (Some(pc), Some(function)) = (label.pc, module.function_of(label.scope)) {
         out.pc(gimli::DW_AT_low_pc, &module.functions[function], pc);
     }
+    out.attributes(id)?;
     out.info.end_entry();
+    Ok(())
 }

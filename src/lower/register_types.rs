@@ -67,6 +67,10 @@ pub(super) fn unsigned_sizes(units: &Units<'_>, unit: UnitId) -> Vec<u32> {
         function.templates.iter().for_each(|parameter| parameter.locs(&mut locs));
         locs.into_iter().for_each(|loc| used_by(loc, function.stack.base));
     }
+    for attribute in module.attributes_of_unit(unit) {
+        let base = stack_of(module, attribute.owner.into()).base;
+        attribute.value.loc().into_iter().for_each(|loc| used_by(loc, base));
+    }
     sizes.retain(|&bits| bits < address_bits);
     sizes.sort_unstable();
     sizes.dedup();

@@ -91,6 +91,7 @@ fn write(
             if *is_inline {
                 out.info.flag(gimli::DW_AT_export_symbols);
             }
+            out.attributes(id)?;
             out.info.end_entry();
         }
         ScopeKind::Function(function) => return functions::write(out, lanes, *function),
@@ -109,6 +110,7 @@ fn write(
             }
             discriminator(out, id);
             code(out, id, instance);
+            out.attributes(id)?;
             out.info.end_entry();
         }
         ScopeKind::Inlined { function, call } => {
@@ -123,6 +125,7 @@ fn write(
             out.call_line(*call);
             discriminator(out, id);
             lanes::write(out, lanes);
+            out.attributes(id)?;
             out.info.end_entry();
         }
     }
@@ -163,8 +166,8 @@ fn code(out: &mut EntryWriter<'_>, id: ScopeId, instance: Option<&Instance>) {
 fn items(out: &mut EntryWriter<'_>, scope: ScopeId, instance: Option<&Instance>) -> Result<()> {
     for at in out.units.scope_items.range(scope) {
         match out.units.scope_items.get(at) {
-            ScopeItem::Import(import) => imports_and_labels::write_import(out, import, instance),
-            ScopeItem::Label(label) => imports_and_labels::write_label(out, label, instance),
+            ScopeItem::Import(import) => imports_and_labels::write_import(out, import, instance)?,
+            ScopeItem::Label(label) => imports_and_labels::write_label(out, label, instance)?,
             ScopeItem::Call(call) => calls::write(out, call, instance)?,
         }
     }

@@ -216,6 +216,10 @@ impl<'m> Signatures<'m> {
                 }
                 self.tasks.extend(to.map(Task::Pointee));
             }
+            TypeKind::String { .. } => {
+                self.alignment(ty);
+                self.byte_size(ty);
+            }
             TypeKind::MemberPointer { class, to } => {
                 self.alignment(ty);
                 self.tasks.extend([Task::Refer(gimli::DW_AT_containing_type, *class), Task::Pointee(*to)]);

@@ -33,6 +33,10 @@ impl TypeUnits {
         // A type stays in its unit if it depends on the unit, or refers to a type that stays.
         let mut stays: Vec<bool> =
             module.types.values().map(|ty| !is_free(module, children, items, ty)).collect();
+        // A signature does not cover attributes without a field.
+        for ty in module.lists.attributes.iter().filter_map(|attribute| attribute.owner.ty()) {
+            stays[ty.as_u32() as usize] = true;
+        }
         let users = users(module);
         let unfit = module.types.keys().filter(|&id| stays[id.as_u32() as usize]).collect();
         spread(unfit, &users, &mut stays);

@@ -61,6 +61,9 @@ impl Unencodable<'_, '_> {
             TypeKind::Base { encoding, .. } if encoding.is_other_float() => {
                 self.omit(Subject::Type(id), Property::Encoding, Construct::FloatFormat)?;
             }
+            TypeKind::String { .. } if ty.bits.is_some() && !self.units.has_string_size(id) => {
+                self.omit(Subject::Type(id), Property::Size, Construct::StringSize)?;
+            }
             TypeKind::CooperativeMatrix { .. } => {
                 self.omit(Subject::Type(id), Property::Kind, Construct::CooperativeMatrix)?;
             }

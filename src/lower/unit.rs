@@ -53,7 +53,7 @@ pub(super) fn write(
     } else {
         out.info.begin_unit(gimli::DW_UT_compile, None);
     }
-    unit_entry::write(&mut out, &has);
+    unit_entry::write(&mut out, &has)?;
     let has_shared = children(&mut out, recurring)?;
     let line = if has.lines && !consumer.has_line_directives {
         lines::program(units, id, &has.functions)?

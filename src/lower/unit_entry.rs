@@ -8,6 +8,7 @@ use super::units::{Units, producer};
 use crate::emit::addr::addr_base;
 use crate::emit::lists::lists_base;
 use crate::emit::strings::str_offsets_base;
+use crate::error::Result;
 use crate::model::{
     CompileUnit, FileId, FunctionId, Macro, Module, ScopeId, ScopeKind, TypeId, UnitId, VariableId,
 };
@@ -64,6 +65,7 @@ impl Contents {
                 || types().any(|ty| !ty.locs().is_empty())
                 || functions.iter().any(|&id| !module.functions[id].templates.is_empty())
                 || variables().next().is_some()
+                || !module.attributes_of_unit(id).is_empty()
                 || units.procedures.ids(id).len() > 0,
             functions,
             code,
@@ -81,7 +83,10 @@ fn has_line(module: &Module, item: ScopeItem) -> bool {
 }
 
 /// Writes the unit's own entry. Offsets into other sections are relative to the unit's part.
-pub(super) fn write(out: &mut EntryWriter<'_>, has: &Contents) {
+///
+/// # Errors
+/// The errors of [`EntryWriter::attributes`].
+pub(super) fn write(out: &mut EntryWriter<'_>, has: &Contents) -> Result<()> {
     let module = out.module;
     let format = out.info.format;
     let unit = &module.units[out.unit()];
@@ -123,7 +128,9 @@ pub(super) fn write(out: &mut EntryWriter<'_>, has: &Contents) {
     if !is_split {
         code(out, has);
     }
+    out.attributes(out.unit())?;
     out.info.end_entry();
+    Ok(())
 }
 
 /// Writes the compiler and its command line.

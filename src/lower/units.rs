@@ -163,6 +163,14 @@ impl<'m> Units<'m> {
         self.consumer.version >= 5 && !self.consumer.has_line_directives
     }
 
+    /// Whether a string's entry states the string's size. Before DWARF 5, the attribute beside a length states the size of
+    /// the length.
+    pub(super) fn has_string_size(&self, string: TypeId) -> bool {
+        let lengths = [gimli::DW_AT_string_length, gimli::DW_AT_string_length_byte_size];
+        let mut attributes = self.module.attributes(string).iter();
+        self.consumer.version >= 5 || !attributes.any(|attribute| lengths.contains(&attribute.name))
+    }
+
     /// Type whose entry describes a type: the type itself, or without qualifiers whose tags the consumer does not know.
     /// `None` for `void`.
     #[inline(always)]

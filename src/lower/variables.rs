@@ -107,6 +107,10 @@ fn write_variable(out: &mut EntryWriter<'_>, id: VariableId, around: &Around<'_>
     if let (Some(attribute), Some(space)) = (out.consumer.attributes.variable_space, facts.space) {
         out.info.unsigned(attribute, module.target.address_class(space).into());
     }
+    // A function's abstract instance has its variables' attributes; an inlined call's variable has its own.
+    if origin != Some(id) {
+        out.attributes(id)?;
+    }
     out.info.end_entry();
     Ok(())
 }
@@ -206,6 +210,7 @@ fn write_static_member(out: &mut EntryWriter<'_>, id: VariableId) -> Result<()> 
     if let Some(value) = variable.always.and_then(|loc| module.constant(loc)) {
         out.const_value(value);
     }
+    out.attributes(id)?;
     out.info.end_entry();
     Ok(())
 }

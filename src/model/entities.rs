@@ -18,6 +18,7 @@
 //! | `zero T` | a number, 0 for none | the number |
 //! | `line`, `type`, `function`, `variable` | an optional reference | the reference |
 //! | `loc`, `val` | an optional location | the location; its number |
+//! | `place A`, `length A`, `attribute A` | none: in the list of [attributes](super::Module::attributes) | the location; the number; the value |
 //! | `by T` | declared at the entity | a `T`, with the conversions of its `Property` |
 //! | `initial T` | declared at the entity | a `T`, an argument of the method that makes the entity |
 //!
@@ -81,6 +82,8 @@ macro_rules! function_properties { ($use:ident $($with:tt)*) => { $use! { $($wit
     [flag] "0.1" deleted in member => is_deleted (DW_AT_deleted);
     /// Position of a member function's `= default`. DWARF 5 section 5.7.8.
     [word Defaulted] "0.1" defaulted in member => defaulted;
+    /// Location of a virtual member function's slot in the table of virtual functions. DWARF 5 section 5.7.8.
+    [place DW_AT_vtable_elem_location] "0.1" vtable_elem_location;
     /// Parameter that is a member function's object.
     [variable] "0.1" object_pointer => object_pointer by object_pointer;
     /// Frame base location.
@@ -161,6 +164,18 @@ macro_rules! type_properties { ($use:ident $($with:tt)*) => { $use! { $($with)*
     [long] "0.1" alignment => alignment by alignment;
     /// How a structure, class or union is passed to functions. DWARF 5 section 5.7.1.1.
     [by Word<Passed>] "0.1" passed;
+    /// Location of the data of an object that describes it. DWARF 5 section 5.18.1.
+    [place DW_AT_data_location] "0.1" data_location;
+    /// Number other than 0 if an object's data is allocated. DWARF 5 section 5.18.2.
+    [attribute DW_AT_allocated] "0.1" allocated;
+    /// Number other than 0 if a pointer is associated with data. DWARF 5 section 5.18.2.
+    [attribute DW_AT_associated] "0.1" associated;
+    /// Location of a string's length, or the variable that has it. DWARF 5 section 5.11.
+    [attribute DW_AT_string_length] "0.1" string_length;
+    /// Size in bytes of the number at the location of a string's length. DWARF 5 section 5.11.
+    [length DW_AT_string_length_byte_size] "0.1" string_length_bytes;
+    /// Location of the member that a pointer to a member refers to. DWARF 5 section 5.14.
+    [place DW_AT_use_location] "0.1" use_location;
 } } }
 
 /// Calls a macro with properties of type and variant members.

@@ -57,6 +57,7 @@ impl PartialEq for Module {
             rows,
             ranges,
             macros,
+            attributes,
         } = lists;
         *target == other.target
             && *strings == other.strings
@@ -76,6 +77,7 @@ impl PartialEq for Module {
             && *rows == other.lists.rows
             && *ranges == other.lists.ranges
             && *macros == other.lists.macros
+            && *attributes == other.lists.attributes
             && *calls == other.calls
             && *imports == other.imports
             && *labels == other.labels
@@ -113,6 +115,7 @@ impl<'m> Canonical<'m> {
         module.imports.values_mut().for_each(|import| import.store(&mut to));
         module.labels.values_mut().for_each(|label| label.store(&mut to));
         module.lists.macros.iter_mut().for_each(|step| step.store(&mut to));
+        module.lists.attributes.iter_mut().for_each(|attribute| attribute.store(&mut to));
         Module { strings: to.strings, exprs: to.exprs, locs: to.locs, ..module }
     }
 

@@ -26,6 +26,7 @@
 //! # Ok::<(), eitri::Error>(())
 //! ```
 
+mod attributes;
 mod calls;
 mod denote;
 pub(crate) mod entities;
@@ -54,6 +55,7 @@ mod tree;
 mod types;
 mod warnings;
 
+pub use attributes::{AttributeOwner, ExtraAttribute, ExtraValue};
 pub use calls::{Argument, Call};
 pub use denote::{DescribedStorage, MachineContents, NoMeaning, StorageSpan};
 pub use frame::{Column, FrameRule, Stack};
@@ -155,6 +157,8 @@ pub(crate) struct Lists {
     pub(crate) ranges: Vec<Range<u64>>,
     /// Sorted by unit, then in preprocessor order.
     pub(crate) macros: Vec<Macro>,
+    /// Sorted by unit, then by owner.
+    pub(crate) attributes: Vec<ExtraAttribute>,
 }
 
 impl Lists {
@@ -169,6 +173,7 @@ impl Lists {
             rows,
             ranges,
             macros,
+            attributes,
         } = self;
         parameters_and_statics.clear();
         arguments.clear();
@@ -178,6 +183,7 @@ impl Lists {
         rows.clear();
         ranges.clear();
         macros.clear();
+        attributes.clear();
     }
 }
 
@@ -419,6 +425,23 @@ impl Module {
     /// Returns a call's arguments.
     pub fn arguments(&self, id: CallId) -> &[Argument] {
         slice(&self.lists.arguments, &self.calls[id].arguments)
+    }
+
+    /// Returns an entity's attributes without a field, in the order in which they were set: vendors' attributes, and
+    /// attributes of the standard that few entities have.
+    pub fn attributes(&self, owner: impl Into<AttributeOwner>) -> &[ExtraAttribute] {
+        match self.lists.attributes[..] {
+            [] => &[],
+            _ => attributes::of_owner(self, owner.into()),
+        }
+    }
+
+    /// Returns the attributes without a field in all entries of a unit.
+    pub(crate) fn attributes_of_unit(&self, unit: UnitId) -> &[ExtraAttribute] {
+        let all = &self.lists.attributes;
+        let first = all.partition_point(|attribute| attribute.unit < unit);
+        let count = all[first..].partition_point(|attribute| attribute.unit == unit);
+        &all[first..first + count]
     }
 
     /// Returns the imports of all scopes.

@@ -27,6 +27,22 @@ macro_rules! properties { ($($name:ident $text:literal;)*) => {
     }
 } }
 
+impl Property {
+    /// The property of an attribute without a field in its entity.
+    pub(crate) fn of_attribute(attribute: gimli::DwAt) -> Self {
+        match attribute {
+            gimli::DW_AT_data_location => Self::DataLocation,
+            gimli::DW_AT_allocated => Self::Allocated,
+            gimli::DW_AT_associated => Self::Associated,
+            gimli::DW_AT_string_length => Self::StringLength,
+            gimli::DW_AT_string_length_byte_size => Self::StringLengthSize,
+            gimli::DW_AT_use_location => Self::UseLocation,
+            gimli::DW_AT_vtable_elem_location => Self::VtableSlot,
+            _ => Self::VendorAttribute,
+        }
+    }
+}
+
 properties! {
     // The entity as a whole.
     Entity "";
@@ -46,6 +62,14 @@ properties! {
     ClobberedTarget "target after the call";
     Frame "frame";
     StaticLink "static link";
+    DataLocation "data location";
+    Allocated "allocation";
+    Associated "association";
+    StringLength "length of the string";
+    StringLengthSize "size of the length of the string";
+    UseLocation "location of the member";
+    VtableSlot "slot in the table of virtual functions";
+    VendorAttribute "vendor attribute";
 
     // Properties that several kinds of entities have.
     Name "name";

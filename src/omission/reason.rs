@@ -4,6 +4,7 @@ use core::fmt;
 
 #[cfg(feature = "spirv")]
 use super::Unimported;
+use crate::attributes;
 use crate::error::{Construct, Count};
 #[cfg(feature = "spirv")]
 use crate::model::Module;
@@ -20,6 +21,7 @@ texts! {
 
     // Debug instructions.
     NoOperand "no operand encodes this";
+    NoOperandOf(attribute: gimli::DwAt) "no operand encodes {}", attributes::text(*attribute);
     Mode(mode: &'static str) "the {mode} mode cannot encode this";
     Cycle(_of: TypeId, _is_none: bool) "a reference to {object} would be a cycle";
     NotClass(_of: TypeId) "{object} is not a class or structure";
@@ -82,6 +84,7 @@ texts! {
     AsArray(count: u64) "it is encoded as an array of {}", Count(*count, "element");
     MatrixAsArray(count: u64, is_column_major: bool)
         "a matrix of {count} {} is encoded as an array of them", vectors(*is_column_major);
+    String "a string is encoded as a type that has only a name";
     CooperativeMatrix "a cooperative matrix is encoded as a type that has only a name";
     AsUnspecified(encoding: BaseEncoding) "{encoding:?} is encoded as Unspecified";
     AsGlobalMemory "the module lacks a capability of the storage class; CrossWorkgroup is encoded";

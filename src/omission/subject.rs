@@ -2,8 +2,8 @@
 
 use crate::error::At;
 use crate::model::{
-    CallId, Column, FileId, FunctionId, ImportId, LabelId, Module, ProcedureId, ScopeId, TypeId, UnitId,
-    VariableId,
+    AttributeOwner, CallId, Column, FileId, FunctionId, ImportId, LabelId, Module, ProcedureId, ScopeId,
+    TypeId, UnitId, VariableId,
 };
 
 /// Entity, or part of an entity, that an omission concerns. Parts are counted from 0.
@@ -64,6 +64,32 @@ pub enum TemplateOwner {
     Type(TypeId),
     /// A function.
     Function(FunctionId),
+}
+
+impl From<AttributeOwner> for Subject {
+    fn from(owner: AttributeOwner) -> Self {
+        match owner {
+            AttributeOwner::Unit(id) => Self::Unit(id),
+            AttributeOwner::Scope(id) => Self::Scope(id),
+            AttributeOwner::Import(id) => Self::Import(id),
+            AttributeOwner::Label(id) => Self::Label(id),
+            AttributeOwner::Type(id) => Self::Type(id),
+            AttributeOwner::Base(id, index) => Self::Base(id, index),
+            AttributeOwner::Member(id, index) => Self::Member(id, index),
+            AttributeOwner::Enumerator(id, index) => Self::Enumerator(id, index),
+            AttributeOwner::Dimension(id, index) => Self::Dimension(id, index),
+            AttributeOwner::TypeTemplate(id, index) => {
+                Self::TemplateParameter(TemplateOwner::Type(id), index, None)
+            }
+            AttributeOwner::Function(id) => Self::Function(id),
+            AttributeOwner::FunctionTemplate(id, index) => {
+                Self::TemplateParameter(TemplateOwner::Function(id), index, None)
+            }
+            AttributeOwner::Variable(id) => Self::Variable(id),
+            AttributeOwner::Call(id) => Self::Call(id),
+            AttributeOwner::Argument(id, index) => Self::Argument(id, index),
+        }
+    }
 }
 
 impl Subject {

@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use eitri::build::{Builder, DataMember, Extent, InScope, Major, Template};
+use eitri::build::{AttributeValue, Builder, DataMember, Extent, InScope, Major, Template};
 use eitri::emit::elf::{CodeSymbol, CodeSymbolKind, ObjectCode, SymbolBinding, SymbolLocation, Visibility};
 use eitri::lower::Consumer;
 use eitri::model::{
@@ -16,6 +16,9 @@ use eitri::target::{Scaling, SpaceId, Target};
 use crate::agreement::Made;
 use crate::agreement::choices::Choices;
 use crate::agreement::locations::{Names, plain_register};
+
+/// A vendor's attribute, on types and units.
+pub const VENDOR: gimli::DwAt = gimli::DwAt(0x3000);
 
 /// Scope of a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -285,7 +288,13 @@ impl Maker<'_, '_> {
         for _ in 0..self.c.below(12) {
             let made = self.make_type();
             self.types.push(made);
+            let number = made.0.as_u32();
+            if number.is_multiple_of(6) {
+                // The builder refuses a second value, for a type that was not made now.
+                drop(self.m.attribute(made.0, VENDOR, AttributeValue::Unsigned(number.into())).map(drop));
+            }
         }
+        self.m.attribute(self.unit, VENDOR, AttributeValue::Unsigned(self.types.len() as u64)).unwrap();
     }
 
     fn make_type(&mut self) -> (TypeId, u64) {

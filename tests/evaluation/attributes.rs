@@ -1,12 +1,16 @@
 //! Attributes, each with the object, the initial stack and the kind of result that the specification defines.
 
+use eitri::build::Builder;
+use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::eval::{
     BaseType, Body, CallValue, Caller, Class, Context, EncodedList, Evaluator, Location, LocationListEntry,
     Machine, MemberLocation, OwnedBody, ReferencedEntry, ResultKind, Snapshot, TypeEncoding, TypeProperty,
     Unavailable, Value,
 };
-use eitri::op::{Dialect, Encoding, Reg};
-use eitri::read::ListFormat;
+use eitri::lower::{Consumer, Policy, lower};
+use eitri::model::{BaseEncoding, Loc};
+use eitri::op::{Dialect, Encoding, Expr, Reg};
+use eitri::read::{Dwarf, ListFormat, Object, ResolvedValue};
 use eitri::target::{SpaceId, Target};
 use pretty_assertions::assert_eq;
 
@@ -68,6 +72,58 @@ fn pointers_to_members_and_virtual_functions() {
         found!(&machine, vtable_elem_location(Body::Expression(&expr), &memory(0x1002))),
         "mem:0:0x1010"
     );
+}
+
+/// Bytes of `DW_AT_use_location` in an object for a consumer, from the description in section 3.2.6: `int s::* p`.
+fn use_location_of(consumer: &Consumer, expr: &[u8]) -> eitri::Result<Vec<u8>> {
+    let mut m = Builder::new(Target::x86_64());
+    let unit = m.unit("s.cc");
+    let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    let s = m.structure(unit, Some("s"), 8)?;
+    m.member(s, "m", int, 0)?.member(s, "n", int, 4)?;
+    let pointer = m.member_pointer(unit, s, int)?;
+    let expr = m.expr(Expr::raw(expr), &[])?;
+    m.describe_type(pointer)?.use_location(&Loc::expr(expr))?;
+    let module = m.finish()?;
+    let written = lower(&module, consumer, Policy::Strict)?;
+    let object = new_object(module.target(), &ObjectCode::default(), &written.sections)?;
+    let object = Object::read(&object)?;
+    let dwarf = Dwarf::read(&object)?;
+    let entry = dwarf.entries().find(|entry| entry.tag() == gimli::DW_TAG_ptr_to_member_type);
+    match entry.expect("a pointer to a member").attr(gimli::DW_AT_use_location) {
+        Some(ResolvedValue::Expr(expr)) => Ok(expr.to_vec()),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Section 3.2.6. GCC's expression is `DW_OP_plus`, which computes `i == 0xff00 + 4` for `p = &s::n` and an object at 0xff00,
+/// and fails for the object in register `rdi`; "GCC would only need to change the expression from `DW_OP_plus` to
+/// `DW_OP_swap, DW_OP_LLVM_offset`".
+#[test]
+fn pointer_to_member_of_the_specification_is_described_and_evaluated() {
+    let machine = machine();
+    let rdi = || Location::register(Reg(5), 64);
+    let [to_m, to_n] = [0, 4].map(|offset| Value::generic(offset, 8));
+    let member = |expr: &[u8], pointer, object| {
+        found!(&machine, use_location(Body::Expression(expr), pointer, &object))
+    };
+
+    let plus = use_location_of(&Consumer::dwarf5(), &[0x22]).expect("DWARF 5 has the operation");
+    assert_eq!(plus, [0x22]);
+    assert_eq!(member(&plus, &to_m, memory(0xff00)), "mem:0:0xff00");
+    assert_eq!(member(&plus, &to_n, memory(0xff00)), "mem:0:0xff04");
+    assert_eq!(member(&plus, &to_n, rdi()), "ill-formed", "a register has no address");
+
+    // The operation is the fourth after DW_OP_LLVM_user.
+    let swap_offset = [0x16, 0xe9, 0x04];
+    let moved = use_location_of(&Consumer::llvm(), &swap_offset).expect("the consumer has the operation");
+    assert_eq!(moved, swap_offset);
+    assert_eq!(member(&moved, &to_n, memory(0xff00)), "mem:0:0xff04");
+    assert_eq!(member(&moved, &to_m, rdi()), "reg:5");
+    assert_eq!(member(&moved, &to_n, rdi()), "reg:5+32", "`n` is in the upper half");
+
+    let error = use_location_of(&Consumer::dwarf5(), &swap_offset).expect_err("no operation of DWARF 5");
+    assert!(error.to_string().contains("raw expression"), "{error}");
 }
 
 #[test]

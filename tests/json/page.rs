@@ -16,6 +16,7 @@ fn around(example: Value, is_last: bool) -> String {
         json!({"base_type": {"unit": "saxpy.cl", "name": "float", "encoding": "float", "bits": 32}}),
         json!({"vector": {"unit": "saxpy.cl", "of": "float", "count": 3, "id": "float3"}}),
         json!({"base_type": {"unit": "saxpy.cl", "name": "int", "encoding": "signed", "bits": 32}}),
+        json!({"string_type": {"unit": "saxpy.cl", "name": "text"}}),
         json!({"structure": {"unit": "saxpy.cl", "name": "flags", "bytes": 4}}),
         json!({"variant_part": {"unit": "saxpy.cl", "of": "flags", "id": "part of flags", "untagged": "int"}}),
         json!({"variant": {"part": "part of flags", "id": "variant of flags", "values": [0]}}),

@@ -30,6 +30,7 @@ const BUILD: &[&str] = &[
     // The builder, and what its files share.
     "order",
     "builder",
+    "attributes",
     "properties",
     "scopes",
     // Kinds of entities.
@@ -50,7 +51,6 @@ const BUILD: &[&str] = &[
     "control_flow",
     // The complete module.
     "finish",
-    "next",
     "",
 ];
 
@@ -274,6 +274,7 @@ const JSON: &[&str] = &[
     "nodes",
     "lists",
     // Statements by kind of entity, each in both directions.
+    "attributes",
     "facts",
     "units",
     "functions",

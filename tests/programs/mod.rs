@@ -4,6 +4,7 @@
 //! see [`common`].
 
 use crate::common::built;
+mod attributes;
 mod clang_nvidia;
 use crate::common::tools as common;
 mod coverage;

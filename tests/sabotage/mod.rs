@@ -3,6 +3,7 @@
 //! A module describes the truth; the object is written from a faulty copy, or patched. `check` must find the fault
 //! and name the variable, pc and lane. An object without the fault is clean.
 
+mod attributes;
 mod bias;
 mod bits;
 mod code;

@@ -55,6 +55,26 @@ const STATEMENTS: &[(&str, &str, &str, &str)] = &[
     ("DescribeScope", "", r#"{"describe_scope": {"scope": "n"}}"#, r#"{"begins": ["a.cl", 4, 2]}"#),
     ("DescribeType", "", r#"{"describe_type": {"unit": "a.cl", "type": "s"}}"#,
         r#"{"alignment": 16, "declared": ["a.cl", 3], "in": "n", "passed": "by_value"}"#),
+    ("DescribeType", "", r#"{"describe_type": {"unit": "a.cl", "type": "s"}}"#,
+        r#"{"allocated": {"signed": -1}, "associated": {"variable": "g"},
+            "data_location": {"expr": {"bytes": "9706"}}}"#),
+    ("DescribeType", "", r#"{"describe_type": {"unit": "a.cl", "type": "s"}}"#,
+        r#"{"allocated": {"location": {"expr": {"bytes": "970630 2e"}}}, "associated": {"number": 7},
+            "data_location": {"memory": [0, 64]}}"#),
+    ("DescribeType", r#"{"member_pointer": {"unit": "a.cl", "class": "s", "to": "int", "id": "p"}},"#,
+        r#"{"describe_type": {"unit": "a.cl", "type": "p"}}"#, r#"{"use_location": {"expr": {"bytes": "22"}}}"#),
+    ("DescribeType", r#"{"member_pointer": {"unit": "a.cl", "class": "s", "to": "int", "id": "p"}},"#,
+        r#"{"describe_type": {"unit": "a.cl", "type": "p"}}"#,
+        r#"{"use_location": {"expr": {"text": "swap; offset", "dialect": "llvm"}}}"#),
+    ("StringType", "", r#"{"string_type": {"unit": "a.cl"}}"#, r#"{"bytes": 80, "name": "character(80)"}"#),
+    ("DescribeType", r#"{"string_type": {"unit": "a.cl", "id": "t"}},"#,
+        r#"{"describe_type": {"unit": "a.cl", "type": "t"}}"#,
+        r#"{"string_length": {"variable": "g"}, "string_length_bytes": 4}"#),
+    ("DescribeType", r#"{"string_type": {"unit": "a.cl", "bytes": 80, "id": "t"}},"#,
+        r#"{"describe_type": {"unit": "a.cl", "type": "t"}}"#,
+        r#"{"string_length": {"location": {"memory": [0, 64]}}}"#),
+    ("Function", "", r#"{"function": {"in": "s", "name": "p", "declaration": true}}"#,
+        r#"{"vtable_elem_location": {"expr": {"bytes": "1002"}}}"#),
     ("Function", "", r#"{"function": {"in": "a.cl", "name": "p"}}"#, FUNCTION),
     ("Function", "", r#"{"function": {"in": "s", "name": "p", "declaration": true}}"#, FUNCTION),
     ("Function", "", r#"{"function": {"in": "a.cl", "name": "p", "code": {"symbol": "p", "bytes": 16}}}"#, FUNCTION),
@@ -122,6 +142,7 @@ const OTHERS: &[(&str, &str)] = &[
     ("stack", "the units of stack slots, which their locations show"),
     ("split_name", "the name of a file that only a consumer with split units has"),
     ("inside", "follows from the pcs of regions in one scope; regions of inlined calls: `tests/lanes`"),
+    ("vtable_elem_location", "needs a member function; part of `Function`"),
     ("object_pointer", "needs a parameter of the function; `tests/scopes.rs`"),
     ("parameter", "needs a parameter of the callee; `tests/scopes.rs`"),
     ("offset_bits", "another unit of `offset`"),
@@ -256,6 +277,109 @@ fn strict_loses_no_property() {
                 if let Some(fault) = fault(&consumer, with, without) {
                     let Consumer { name, version, .. } = consumer;
                     faults.push(format!("{object} {statement} {key} for {name}, version {version}: {fault}"));
+                }
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
+}
+
+/// Statements before an attribute, and the keys of its owner.
+#[rustfmt::skip]
+const OWNERS: &[(&str, &str)] = &[
+    ("", r#""unit": "a.cl""#),
+    ("", r#""scope": "n""#),
+    ("", r#""scope": "b""#),
+    ("", r#""scope": "hb""#),
+    ("", r#""scope": "ih""#),
+    ("", r#""scope": "ihb""#),
+    ("", r#""unit": "a.cl", "type": "int""#),
+    ("", r#""unit": "a.cl", "type": "s""#),
+    (r#"{"array": {"unit": "a.cl", "of": "int", "counts": [2, 3], "id": "t"}},"#, r#""unit": "a.cl", "type": "t""#),
+    (r#"{"array": {"unit": "a.cl", "of": "int", "counts": [2, 3], "id": "t"}},"#,
+        r#""unit": "a.cl", "type": "t", "dimension": 1"#),
+    (r#"{"vector": {"unit": "a.cl", "of": "int", "count": 2, "id": "t"}},"#,
+        r#""unit": "a.cl", "type": "t", "dimension": 0"#),
+    (r#"{"enumeration": {"unit": "a.cl", "name": "t", "of": "int", "enumerators": [["a", 1], ["b", 2]]}},"#,
+        r#""unit": "a.cl", "type": "t", "enumerator": 1"#),
+    (r#"{"structure": {"unit": "a.cl", "name": "t", "bytes": 8}},
+        {"base": {"unit": "a.cl", "of": "t", "type": "s", "offset": 0}},"#, r#""unit": "a.cl", "type": "t", "base": 0"#),
+    (r#"{"structure": {"unit": "a.cl", "name": "t", "bytes": 8}},
+        {"member": {"unit": "a.cl", "of": "t", "name": "x", "type": "int", "offset": 0}},
+        {"member": {"unit": "a.cl", "of": "t", "name": "y", "type": "int", "offset_bits": 32, "bits": 3}},"#,
+        r#""unit": "a.cl", "type": "t", "member": 1"#),
+    (r#"{"structure": {"unit": "a.cl", "name": "t", "bytes": 8}},
+        {"template": {"unit": "a.cl", "of": "t", "name": "T", "argument": {"type": "int"}}},"#,
+        r#""unit": "a.cl", "type": "t", "template": 0"#),
+    (r#"{"pointer": {"unit": "a.cl", "to": "int", "id": "t"}},"#, r#""unit": "a.cl", "type": "t""#),
+    ("", r#""function": "h""#),
+    ("", r#""function": "f""#),
+    ("", r#""function": "d""#),
+    (r#"{"template": {"function": "h", "name": "T", "argument": {"type": "int"}}},"#,
+        r#""function": "h", "template": 0"#),
+    ("", r#""variable": "m""#),
+    ("", r#""variable": "g""#),
+    ("", r#""variable": "hv""#),
+    (r#"{"parameter": {"in": "f", "name": "v", "type": "int", "id": "v", "always": {"memory": [0, 64]}}},"#,
+        r#""variable": "v""#),
+    (r#"{"inlined_variable": {"in": "ih", "origin": "hv", "id": "v"}},"#, r#""variable": "v""#),
+    (r#"{"call": {"in": "f", "id": "c", "returns_to": 8}},"#, r#""call": "c""#),
+    (r#"{"call": {"in": "f", "id": "c", "returns_to": 8}},
+        {"argument": {"call": "c", "location": {"memory": [0, 8]}, "value": 7}},
+        {"argument": {"call": "c", "location": {"memory": [0, 16]}, "value": 8}},"#, r#""call": "c", "argument": 1"#),
+    (r#"{"import": {"in": "f", "function": "h", "id": "i"}},"#, r#""import": "i""#),
+    (r#"{"label": {"in": "f", "name": "l", "at": 4, "id": "l"}},"#, r#""label": "l""#),
+];
+
+/// Names and values of attributes: numbers of LLVM, GNU and nobody.
+const VALUES: &[(&str, &str)] = &[
+    (r#""DW_AT_LLVM_language_dialect""#, r#"{"unsigned": 2}"#),
+    ("0x3e15", r#"{"unsigned": "0x8000000000000000"}"#),
+    ("0x3000", r#"{"signed": -300}"#),
+    ("0x3000", r#""flag""#),
+    (r#""DW_AT_LLVM_sysroot""#, r#"{"text": "/opt/a folder"}"#),
+    ("0x2fff", r#"{"bytes": "00ff22"}"#),
+    ("0x3e12", r#"{"bytes": "00ff22"}"#),
+    ("0x3fff", r#"{"symbol": ["f", 4]}"#),
+    ("0x3fff", r#"{"address": 4096}"#),
+    ("0x2000", r#"{"location": {"memory": [0, 64]}}"#),
+    ("0x2000", r#"{"location": {"expr": {"bytes": "0822"}}}"#),
+    ("0x2000", r#"{"number": {"plus": [{"read": [{"memory": [0, 64]}, 32]}, 5]}}"#),
+    ("0x2000", r#"{"type": "int"}"#),
+    ("0x2000", r#"{"function": "f"}"#),
+    ("0x2000", r#"{"variable": "g"}"#),
+    // AMD's debugger and LLVM have these for attributes of the model.
+    ("0x3e0f", r#"{"unsigned": 2}"#),
+    ("0x3e11", r#"{"unsigned": 2}"#),
+];
+
+/// Each value of a vendor's attribute, on each kind of entry.
+#[test]
+fn vendor_attributes_are_in_the_bytes_or_omitted() {
+    const NOTHING: &str =
+        r#"{"base_type": {"unit": "a.cl", "name": "int", "encoding": "signed", "bits": 32}}"#;
+    let mut faults = Vec::new();
+    for (index, (before, owner)) in OWNERS.iter().enumerate() {
+        for (value_index, (name, value)) in VALUES.iter().enumerate() {
+            // A unit has each value, other owners a sample.
+            if index > 0 && (index + value_index) % 3 > 0 {
+                continue;
+            }
+            let name = if name.starts_with('0') {
+                u16::from_str_radix(&name[2..], 16).expect("a number").to_string()
+            } else {
+                name.to_string()
+            };
+            let attribute = format!(r#"{{"attribute": {{{owner}, "name": {name}, "value": {value}}}}}"#);
+            let modules = TARGETS.map(|target| {
+                let with = module(target, before, &format!("{NOTHING}, {attribute}"));
+                (with, module(target, before, NOTHING))
+            });
+            for (target, consumer) in all() {
+                let (with, without) = &modules[target];
+                if let Some(fault) = fault(&consumer, with, without) {
+                    let Consumer { name, version, .. } = consumer;
+                    faults.push(format!("{attribute} for {name}, version {version}: {fault}"));
                 }
             }
         }

@@ -1,11 +1,16 @@
 //! Further type and member properties.
 
+use gimli::DwAt;
+
+use crate::attributes;
+use crate::build::attributes::AttributeValue;
 use crate::build::builder::Builder;
+use crate::build::ids::known;
 use crate::build::properties::methods;
 use crate::build::scopes::InScope;
 use crate::error::{Count, Error, ErrorKind, Result};
 use crate::model::entities::{member_properties, type_properties};
-use crate::model::{Accessibility, FileId, Member, Passed, ScopeId, SourceLine, Type, TypeId, TypeKind};
+use crate::model::{Accessibility, FileId, Loc, Member, Passed, ScopeId, SourceLine, Type, TypeId, TypeKind};
 
 /// A member in a structure, class, union or variant, for [`Builder::data_member`]. DWARF 5 section 5.7.6.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,14 +50,19 @@ impl Builder {
     /// # Errors
     /// [`ErrorKind::UnknownId`].
     pub fn describe_type(&mut self, ty: TypeId) -> Result<TypeBuilder<'_>> {
-        let data = self.module.types.get(ty).ok_or_else(|| self.module.unknown(ty))?;
-        // From here on the type is not shared.
+        known(self.module.types.is_valid(ty), || self.module.unknown(ty))?;
+        self.unshare(ty);
+        Ok(TypeBuilder { builder: self, id: ty })
+    }
+
+    /// Makes a type separate from equal types that are added later.
+    pub(in crate::build) fn unshare(&mut self, ty: TypeId) {
+        let data = &self.module.types[ty];
         if !matches!(data.kind, TypeKind::Composite(_))
             && let Ok(entry) = self.interned.find_entry(self.hash_of(data), |&(_, other)| other == ty)
         {
             entry.remove();
         }
-        Ok(TypeBuilder { builder: self, id: ty })
     }
 }
 
@@ -84,6 +94,123 @@ impl TypeBuilder<'_> {
             }));
         }
         self.data().alignment = Some(bytes);
+        Ok(self)
+    }
+
+    /// Sets the location of an object's data, for objects that are descriptors of their data. The expression pushes the
+    /// descriptor's location with `push_object_address`. DWARF 5 section 5.18.1, and A.5.18.1.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadArgument`] where it is set twice; the same errors as
+    /// [`VariableBuilder::live`](crate::build::VariableBuilder::live) for the location.
+    pub fn data_location(&mut self, loc: &Loc) -> Result<&mut Self> {
+        self.attribute(gimli::DW_AT_data_location, AttributeValue::Location(loc.clone()))
+    }
+
+    /// Sets whether an object's data is allocated: a number other than 0, as a constant, an expression that can push the
+    /// object's location with `push_object_address`, or a variable. DWARF 5 section 5.18.2.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadArgument`] for any other value; otherwise the errors of [`Builder::attribute`].
+    pub fn allocated(&mut self, value: AttributeValue<'_>) -> Result<&mut Self> {
+        self.dynamic(gimli::DW_AT_allocated, value)
+    }
+
+    /// Sets whether a pointer is associated with data: a number other than 0, as for [`allocated`](Self::allocated). DWARF
+    /// 5 section 5.18.2.
+    ///
+    /// # Errors
+    /// Same errors as [`allocated`](Self::allocated).
+    pub fn associated(&mut self, value: AttributeValue<'_>) -> Result<&mut Self> {
+        self.dynamic(gimli::DW_AT_associated, value)
+    }
+
+    /// Sets the location of the member that a [pointer to a member](Builder::member_pointer) refers to. The expression
+    /// begins with two elements on the stack: the pointer's value, and on top of it the location of the object that
+    /// contains the member. DWARF 5 section 5.14, and A.5.14.
+    ///
+    /// By the Itanium C++ ABI, the pointer's value is the member's offset in bytes. DWARF 5 adds it to the object's
+    /// address (`plus`). With locations on the stack, the object can also be in a register:
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc};
+    /// # use eitri::op::{Dialect, Encoding, text::parse};
+    /// # use eitri::target::Target;
+    /// # let mut m = Builder::new(Target::x86_64());
+    /// # let unit = m.unit("s.cc");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// let s = m.structure(unit, Some("s"), 8)?;
+    /// m.member(s, "m", int, 0)?.member(s, "n", int, 4)?;
+    /// let pointer = m.member_pointer(unit, s, int)?;
+    /// let moved = m.expr(parse("swap; offset", Encoding::new(8, Dialect::Llvm), None)?, &[])?;
+    /// m.describe_type(pointer)?.use_location(&Loc::expr(moved))?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadArgument`] where the type is not a pointer to a member; otherwise the errors of
+    /// [`data_location`](Self::data_location).
+    pub fn use_location(&mut self, loc: &Loc) -> Result<&mut Self> {
+        if !matches!(self.builder.module.types[self.id].kind, TypeKind::MemberPointer { .. }) {
+            return Err(self.refused(|name| format!("{name} is not a pointer to a member")));
+        }
+        self.attribute(gimli::DW_AT_use_location, AttributeValue::Location(loc.clone()))
+    }
+
+    /// Sets the length of a [string](Builder::string_type): the location of a number, which is as large as an address or
+    /// has [`string_length_bytes`](Self::string_length_bytes) bytes, or the variable that has it. DWARF 5 section 5.11.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadArgument`] where the type is not a string, or for any other value; otherwise the errors of
+    /// [`Builder::attribute`].
+    pub fn string_length(&mut self, value: AttributeValue<'_>) -> Result<&mut Self> {
+        self.known_string()?;
+        if !matches!(value, AttributeValue::Location(_) | AttributeValue::Variable(_)) {
+            return Err(self.refused(|name| {
+                format!("length of {name} is not a location; expected a location or a variable")
+            }));
+        }
+        self.attribute(gimli::DW_AT_string_length, value)
+    }
+
+    /// Sets the size in bytes of the number at the location of a [string's length](Self::string_length), where it is not
+    /// an address's. Before DWARF 5, the string's own size cannot be stated beside it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadArgument`] where the type is not a string.
+    pub fn string_length_bytes(&mut self, bytes: u64) -> Result<&mut Self> {
+        self.known_string()?;
+        self.attribute(gimli::DW_AT_string_length_byte_size, AttributeValue::Unsigned(bytes))
+    }
+
+    fn known_string(&self) -> Result<()> {
+        match self.builder.module.types[self.id].kind {
+            TypeKind::String { .. } => Ok(()),
+            _ => Err(self.refused(|name| format!("{name} is not a string"))),
+        }
+    }
+
+    /// Sets a number about an object at run time.
+    fn dynamic(&mut self, name: DwAt, value: AttributeValue<'_>) -> Result<&mut Self> {
+        if !matches!(
+            value,
+            AttributeValue::Unsigned(_)
+                | AttributeValue::Signed(_)
+                | AttributeValue::Location(_)
+                | AttributeValue::Number(_)
+                | AttributeValue::Variable(_)
+        ) {
+            let attribute = attributes::text(name);
+            return Err(self.refused(|ty| {
+                format!("attribute {attribute} of {ty} is not a number; expected a constant, an expression or a variable")
+            }));
+        }
+        self.attribute(name, value)
+    }
+
+    fn attribute(&mut self, name: DwAt, value: AttributeValue<'_>) -> Result<&mut Self> {
+        self.builder.add_attribute(self.id, name, value)?;
         Ok(self)
     }
 

@@ -157,6 +157,44 @@ impl Builder {
         Ok(self.intern(unit, TypeKind::Unspecified { name }, None))
     }
 
+    /// Adds a string type, as Fortran's `character(len=80)`: characters that are one value. `bytes` is the size in bytes of
+    /// an object; `None` where it is known at run time only. A string that is shorter than its object has a
+    /// [`string_length`](TypeBuilder::string_length). DWARF 5 section 5.11.
+    ///
+    /// ```
+    /// # use eitri::build::{AttributeValue, Builder};
+    /// # use eitri::model::BaseEncoding;
+    /// # use eitri::target::Target;
+    /// # let mut m = Builder::new(Target::x86_64());
+    /// # let unit = m.unit("a.f90");
+    /// # let scale = m.function(unit, "scale")?.code("scale_", 64).id();
+    /// # let long = m.base_type(unit, "integer(kind=8)", BaseEncoding::Signed, 64)?;
+    /// // `character(len=*) :: text`, whose length is a further argument.
+    /// let length = m.parameter(scale, "_text", long)?.artificial().id();
+    /// let text = m.string_type(unit, None, None)?;
+    /// m.describe_type(text)?.string_length(AttributeValue::Variable(length))?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`]; [`ErrorKind::Limit`] for a size of 2^61 bytes or more.
+    pub fn string_type(&mut self, unit: UnitId, name: Option<&str>, bytes: Option<u64>) -> Result<TypeId> {
+        self.known_unit(unit)?;
+        let bits = match bytes {
+            None => None,
+            Some(bytes) => Some(bytes.checked_mul(8).ok_or_else(|| {
+                let error = Error::limit(
+                    Quantity::TypeBytes(name.unwrap_or("string").into()),
+                    0..=u128::from(u64::MAX / 8),
+                    bytes.into(),
+                );
+                error.or_at(self.module.at_unit(unit))
+            })?),
+        };
+        let name = name.map(|name| self.name_in(unit, name)).transpose()?;
+        Ok(self.intern(unit, TypeKind::String { name }, bits))
+    }
+
     /// Adds another name for a type; for `void` where `of` is `None`.
     ///
     /// # Errors

@@ -7,15 +7,16 @@ use gimli::{DwAt, DwTag, constants as dw};
 use super::calls;
 use super::tags::{accessibility, defaulted, inline, memory_space, variable_tag, virtuality};
 use super::value::{BASES, Entity, Value, called};
-use crate::check::index::{Index, address};
+use crate::check::index::{Index, address, place};
 use crate::check::{files::described, omitted::Omitted};
 use crate::consumer::Consumer;
 use crate::error::At;
 use crate::model::{
-    Argument, CompileUnit, DescribedCalls, Function, FunctionId, Imported, LocId, Module, ScopeId, ScopeKind,
-    SourceLine, StringId, TypeKind, UnitId, Variable, VariableId,
+    Argument, AttributeOwner, CompileUnit, DescribedCalls, ExtraAttribute, ExtraValue, Function, FunctionId,
+    Imported, LocId, Module, Node as LocNode, ScopeId, ScopeKind, SourceLine, StringId, TypeKind, UnitId,
+    Variable, VariableId,
 };
-use crate::omission::{Property, Subject};
+use crate::omission::{Property, Subject, TemplateOwner};
 use crate::read::Object;
 
 /// A unit's language attributes. The last two are DWARF 6's `DW_AT_language_name` and `DW_AT_language_version`.
@@ -44,23 +45,36 @@ pub(in crate::check) struct Node<'a> {
     pub(in crate::check) name: &'a str,
     pub(super) attributes: Vec<(DwAt, Value<'a, 'a>)>,
     pub(super) parts: Vec<Node<'a>>,
-    /// Location that gives the entry's number or value, which witnesses compare.
-    pub(super) number: Option<Number>,
+    /// Locations that give the entry's numbers and values, which witnesses compare.
+    pub(super) numbers: Vec<Number>,
 }
 
 /// Number or value that belongs to an entity other than a variable.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::check) struct Number {
     pub(in crate::check) subject: Subject,
+    pub(in crate::check) property: Property,
     pub(in crate::check) loc: LocId,
     pub(in crate::check) bits: Option<u64>,
-    /// Attribute that is a number; `None` for a value with a location.
-    pub(in crate::check) attribute: Option<DwAt>,
+    pub(in crate::check) encoded: Encoded,
+}
+
+/// How an entry encodes a number or value.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::check) enum Encoded {
+    /// A value, as a constant or with a location.
+    Value,
+    /// An element count, in this attribute.
+    Count(DwAt),
+    /// A number in an attribute that is an expression.
+    Number(DwAt),
+    /// A location in an attribute that is an expression.
+    Location(DwAt),
 }
 
 impl<'a> Node<'a> {
     pub(super) fn new(tag: DwTag) -> Self {
-        Self { tag, name: "", attributes: Vec::with_capacity(24), parts: Vec::new(), number: None }
+        Self { tag, name: "", attributes: Vec::with_capacity(24), parts: Vec::new(), numbers: Vec::new() }
     }
 
     pub(super) fn with(mut self, name: DwAt, value: Option<Value<'a, 'a>>) -> Self {
@@ -286,12 +300,13 @@ impl<'a> Described<'a> {
                     Imported::Type(id) => (dw::DW_TAG_imported_declaration, Entity::Type(id)),
                 };
                 let node = Node::new(tag).named(self.text(import.name)).entry(dw::DW_AT_import, Some(target));
-                self.declared(node, import.line)
+                self.extras(self.declared(node, import.line), id)
             }
             Entity::Label(id) => {
                 let label = &module.labels[id];
                 let node = Node::new(dw::DW_TAG_label).named(module.string(label.name));
-                self.declared(node, label.line).pc(dw::DW_AT_low_pc, self.address_of(instance, label.pc))
+                let node = self.declared(node, label.line);
+                self.extras(node, id).pc(dw::DW_AT_low_pc, self.address_of(instance, label.pc))
             }
             Entity::Call(id) => {
                 let call = module.call(id);
@@ -307,12 +322,13 @@ impl<'a> Described<'a> {
                 node = node.entry(names.callee, call.callee.map(Entity::Function));
                 node = node.flag(names.tail, call.is_tail).located(names.target, call.target);
                 node = node.located(names.clobbered, call.clobbered_target);
-                self.source(node, call.line, CALLED)
+                self.extras(self.source(node, call.line, CALLED), id)
             }
         }
     }
 
-    pub(in crate::check) fn argument(self, argument: &Argument) -> Node<'a> {
+    /// Returns the entry for a call's argument, by its index.
+    pub(in crate::check) fn argument(self, index: u32, argument: &Argument) -> Node<'a> {
         let module = self.module;
         let names = self.calls();
         let parameter = argument.parameter.and_then(|id| {
@@ -320,16 +336,58 @@ impl<'a> Described<'a> {
             let has_code = module.function(function).address.is_some() && !self.has_abstract(function);
             Some(if has_code { Entity::Variable(id) } else { Entity::Abstract(id) })
         });
-        Node::new(names.argument)
+        let node = Node::new(names.argument)
             .entry(names.parameter, parameter)
             .located(dw::DW_AT_location, Some(argument.location))
             .located(names.value, argument.value)
             .located(names.data_value, argument.data_value)
-            .located(dw::DW_AT_call_data_location, argument.data_location)
+            .located(dw::DW_AT_call_data_location, argument.data_location);
+        self.extras(node, AttributeOwner::Argument(argument.call, index))
     }
 
     pub(in crate::check) fn procedure(self) -> Node<'a> {
         Node::new(dw::DW_TAG_dwarf_procedure).elsewhere([dw::DW_AT_location])
+    }
+
+    /// Adds the attributes without a field.
+    pub(super) fn extras(self, node: Node<'a>, owner: impl Into<AttributeOwner>) -> Node<'a> {
+        let attributes = self.module.attributes(owner).iter();
+        // A number that the consumer has for another attribute is an omission.
+        let attributes = attributes.filter(|attribute| !self.consumer.attributes.has(attribute.name));
+        attributes.fold(node, |node, attribute| self.extra(node, attribute))
+    }
+
+    fn extra(self, mut node: Node<'a>, attribute: &'a ExtraAttribute) -> Node<'a> {
+        let module = self.module;
+        let &ExtraAttribute { owner, name, ref value, .. } = attribute;
+        let subject = Subject::from(owner);
+        let property = Property::of_attribute(name);
+        let expression = |loc, encoded| match raw(module, loc) {
+            Some(expr) if self.omitted.count(subject, property) > 0 => (Value::PerhapsExpr(expr), None),
+            // A raw expression that refers to nothing is compared byte by byte.
+            Some(expr) => (Value::Expr(expr), None),
+            None => (Value::Elsewhere, Some(Number { subject, property, loc, bits: None, encoded })),
+        };
+        let (value, number) = match *value {
+            ExtraValue::Flag => (Value::Flag(true), None),
+            ExtraValue::Unsigned(number) => (Value::Number(number.into()), None),
+            ExtraValue::Signed(number) => (Value::Number(number.into()), None),
+            ExtraValue::Text(text) => (Value::Text(module.string(text).into()), None),
+            ExtraValue::Bytes(ref bytes) => (Value::Block(bytes), None),
+            // A symbol that is not in the object has no address that could differ.
+            ExtraValue::Address(address) => {
+                (place(module, self.object, address).map_or(Value::Present, Value::Address), None)
+            }
+            ExtraValue::Location(loc) => expression(loc, Encoded::Location(name)),
+            ExtraValue::Number(loc) => expression(loc, Encoded::Number(name)),
+            ExtraValue::Type(id) => (Value::Entity(Entity::Type(id)), None),
+            ExtraValue::Function(id) => (Value::Entity(Entity::Function(id)), None),
+            ExtraValue::Variable(id) => (Value::Entity(Entity::Either(id)), None),
+        };
+        node.numbers.extend(number);
+        // A string's length has its size in the attribute for the string's size before DWARF 5.
+        let is_size = name == dw::DW_AT_string_length_byte_size && self.consumer.version < 5;
+        node.with(if is_size { dw::DW_AT_byte_size } else { name }, Some(value))
     }
 
     pub(super) fn text(self, id: Option<StringId>) -> &'a str {
@@ -368,6 +426,7 @@ impl<'a> Described<'a> {
         let node = Node::new(dw::DW_TAG_compile_unit).named(self.text(Some(unit.name)));
         let node = node.with(dw::DW_AT_producer, producer.map(Value::Text)).elsewhere([macros]);
         let node = self.language(node, unit).flag(dw::DW_AT_APPLE_optimized, unit.is_optimized);
+        let node = self.extras(node, id);
         if is_split { node } else { self.with_code(node, unit) }
     }
 
@@ -410,7 +469,7 @@ impl<'a> Described<'a> {
         let scope = self.module.scope(id);
         let mut node = match scope.kind {
             ScopeKind::Namespace { name, is_inline } => {
-                return self.declared(self.namespace(name, is_inline), scope.line);
+                return self.extras(self.declared(self.namespace(name, is_inline), scope.line), id);
             }
             ScopeKind::Inlined { function, call } => {
                 let node = Node::new(dw::DW_TAG_inlined_subroutine);
@@ -443,7 +502,7 @@ impl<'a> Described<'a> {
                 );
             }
         }
-        node
+        self.extras(node, id)
     }
 
     /// Returns the entry for a function without code, or an inlined function's abstract instance.
@@ -455,7 +514,7 @@ impl<'a> Described<'a> {
         let has_inline = !function.is_declaration || function.is_declared_inline;
         let node = node.number(dw::DW_AT_inline, has_inline.then_some(inline));
         let node = node.entry(dw::DW_AT_object_pointer, function.object_pointer.map(Entity::Abstract));
-        self.templates(node, Subject::Function(id), &function.templates)
+        self.templates(node, TemplateOwner::Function(id), &function.templates)
     }
 
     /// Returns the entry for a function's code.
@@ -498,7 +557,7 @@ impl<'a> Described<'a> {
         node = node.located(dw::DW_AT_static_link, function.static_link);
         node = node.elsewhere(consumer.attributes.lane_pc.into_iter().chain(consumer.attributes.active_lane));
         let templates = if has_abstract { &[][..] } else { &function.templates };
-        self.templates(node, Subject::Function(id), templates)
+        self.templates(node, TemplateOwner::Function(id), templates)
     }
 
     /// Returns the attributes that a function has itself or inherits. `kernel` is the calling convention for code
@@ -509,6 +568,9 @@ impl<'a> Described<'a> {
         let declaration = data.specification.map(|id| module.function(id));
         let either = |is: fn(&Function) -> bool| is(data) || declaration.is_some_and(is);
         let mut node = Node::new(dw::DW_TAG_subprogram).named(self.text(Some(data.name)));
+        if !is_instance {
+            node = self.extras(node, id);
+        }
         // An inlined function's code refers to its abstract instance instead.
         let specification = data.specification.filter(|_| !is_instance).map(Entity::Function);
         node = node.entry(dw::DW_AT_specification, specification);
@@ -568,6 +630,9 @@ impl<'a> Described<'a> {
         if let Some(name) = self.consumer.attributes.memory_space {
             node = node.number(name, chain().find_map(|variable| variable.memory_space).map(memory_space));
         }
+        if origin != Some(id) {
+            node = self.extras(node, id);
+        }
         // A variable that does not move has a location even if its function has no code.
         if entity == Entity::Variable(id) || module.is_placed_without_code(id) {
             // The locations' space is compared with the locations.
@@ -593,6 +658,18 @@ impl<'a> Described<'a> {
         if let Some(name) = self.consumer.attributes.memory_space {
             node = node.number(name, member.memory_space.map(memory_space));
         }
-        self.declared(node, member.line)
+        self.extras(self.declared(node, member.line), id)
+    }
+}
+
+/// Returns the bytes of a location that is a raw expression without references.
+fn raw(module: &Module, loc: LocId) -> Option<&[u8]> {
+    let mut nodes = module.nodes(loc);
+    match (nodes.next(), nodes.next()) {
+        (Some(LocNode::Expr(expr)), None) => {
+            let expr = &module.expr(expr).0;
+            expr.fixups().is_empty().then(|| expr.bytes())
+        }
+        _ => None,
     }
 }

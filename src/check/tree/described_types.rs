@@ -2,12 +2,12 @@
 
 use gimli::constants as dw;
 
-use super::described::{Described, Node, Number};
+use super::described::{Described, Encoded, Node, Number};
 use super::tags::{accessibility, encoding, memory_space, passed};
 use super::value::{Entity, Value, constant};
 use crate::model::{
-    Base, BaseOffset, CompositeType, Count, Dimension, Discriminant, Member, Node as LocNode, ScopeKind,
-    TemplateArgument, TemplateParameter, Type, TypeId, TypeKind, VariantPartId,
+    AttributeOwner, Base, BaseOffset, CompositeType, Count, Dimension, Discriminant, Member, Node as LocNode,
+    ScopeKind, TemplateArgument, TemplateParameter, Type, TypeId, TypeKind, VariantPartId,
 };
 use crate::omission::{Property, Subject, TemplateOwner};
 
@@ -24,7 +24,7 @@ impl<'a> Described<'a> {
         if let Some(name) = ty.name() {
             node = node.named(module.string(name));
         }
-        node = self.declared(node, ty.line).number(dw::DW_AT_alignment, ty.alignment);
+        node = self.extras(self.declared(node, ty.line), id).number(dw::DW_AT_alignment, ty.alignment);
         node = node.flag(dw::DW_AT_declaration, ty.is_declaration);
         let type_ = dw::DW_AT_type;
         let bytes = dw::DW_AT_byte_size;
@@ -47,12 +47,20 @@ impl<'a> Described<'a> {
                 }
                 node
             }
+            TypeKind::String { .. } => {
+                // Before DWARF 5, the size of the length may have the attribute, which is listed with the others.
+                let is_listed = node.attributes.iter().any(|(name, _)| *name == bytes);
+                if is_listed { node } else { node.number(bytes, size.filter(|_| self.has_string_size(id))) }
+            }
             TypeKind::MemberPointer { class, to } => {
                 node.entry(type_, entity(*to)).entry(dw::DW_AT_containing_type, entity(*class))
             }
             TypeKind::Array { of: element, dimensions, stride_bits } => {
                 node = node.number(dw::DW_AT_bit_stride, *stride_bits);
-                node.parts = dimensions.iter().map(|dimension| self.dimension(id, dimension)).collect();
+                node.parts = (0..)
+                    .zip(dimensions)
+                    .map(|(index, dimension)| self.dimension(id, index, dimension))
+                    .collect();
                 node.number(bytes, None::<u64>)
                     .flag(dw::DW_AT_GNU_vector, false)
                     .entry(type_, entity(*element))
@@ -63,7 +71,8 @@ impl<'a> Described<'a> {
                     node = node.number(dw::DW_AT_bit_stride, stride_bits);
                     node = node.number(dw::DW_AT_ordering, is_column_major.then_some(COLUMN_MAJOR));
                 }
-                node.parts.push(Node::dimension().number(dw::DW_AT_count, Some(*count)));
+                let dimension = Node::dimension().number(dw::DW_AT_count, Some(*count));
+                node.parts.push(self.extras(dimension, AttributeOwner::Dimension(id, 0)));
                 node = node.number(bytes, size.filter(|_| is_vector)).entry(type_, entity(*element));
                 node.flag(dw::DW_AT_GNU_vector, is_vector)
             }
@@ -77,9 +86,10 @@ impl<'a> Described<'a> {
                     .number(bytes, size)
                     .flag(dw::DW_AT_enum_class, *is_class)
                     .entry(type_, entity(*number));
-                node.parts.extend(enumerators.iter().map(|&(name, value)| {
+                node.parts.extend((0..).zip(enumerators).map(|(index, &(name, value))| {
                     let enumerator = Node::new(dw::DW_TAG_enumerator).named(module.string(name));
-                    enumerator.number(dw::DW_AT_const_value, Some(value))
+                    let enumerator = enumerator.number(dw::DW_AT_const_value, Some(value));
+                    self.extras(enumerator, AttributeOwner::Enumerator(id, index))
                 }));
                 node
             }
@@ -98,7 +108,14 @@ impl<'a> Described<'a> {
         }
     }
 
-    fn dimension(self, array: TypeId, dimension: &Dimension) -> Node<'a> {
+    /// Whether a string's entry states the string's size: before DWARF 5, the attribute beside a length is the length's.
+    pub(in crate::check) fn has_string_size(self, string: TypeId) -> bool {
+        let is_length = |name| matches!(name, dw::DW_AT_string_length | dw::DW_AT_string_length_byte_size);
+        let mut attributes = self.module.attributes(string).iter();
+        self.consumer.version >= 5 || !attributes.any(|attribute| is_length(attribute.name))
+    }
+
+    fn dimension(self, array: TypeId, index: u32, dimension: &Dimension) -> Node<'a> {
         let mut node = Node::dimension()
             .number(dw::DW_AT_lower_bound, dimension.lower)
             .entry(dw::DW_AT_type, dimension.index.map(Entity::Type));
@@ -108,23 +125,28 @@ impl<'a> Described<'a> {
             Count::Variable(variable) => Some(Value::Entity(Entity::Either(variable))),
             Count::Value(loc) => {
                 let subject = Subject::Type(array);
-                let attribute = Some(dw::DW_AT_count);
-                node.number = Some(Number { subject, loc, bits: Some(64), attribute });
+                let encoded = Encoded::Count(dw::DW_AT_count);
+                let property = Property::Count;
+                node.numbers.push(Number { subject, property, loc, bits: Some(64), encoded });
                 Some(Value::Elsewhere)
             }
         };
-        node.with(dw::DW_AT_count, count)
+        self.extras(node.with(dw::DW_AT_count, count), AttributeOwner::Dimension(array, index))
     }
 
     fn composite(self, node: Node<'a>, id: TypeId, composite: &'a CompositeType) -> Node<'a> {
-        let mut node = self.templates(node, Subject::Type(id), &composite.templates);
-        node.parts.extend(composite.bases.iter().map(|base| self.base(id, base)));
-        node.parts.extend(composite.members.iter().map(|member| self.data_member(member)));
+        let mut node = self.templates(node, TemplateOwner::Type(id), &composite.templates);
+        node.parts.extend((0..).zip(&composite.bases).map(|(index, base)| self.base(id, index, base)));
+        node.parts.extend(
+            (0..).zip(&composite.members).map(|(index, member)| {
+                self.extras(self.data_member(member), AttributeOwner::Member(id, index))
+            }),
+        );
         node.parts.extend(composite.variant_parts.iter().map(|&part| self.variant_part(part)));
         node
     }
 
-    fn base(self, class: TypeId, base: &Base) -> Node<'a> {
+    fn base(self, class: TypeId, index: u32, base: &Base) -> Node<'a> {
         let is_omitted = self.omitted.count(Subject::Type(class), Property::Offset) > 0;
         let offset = match base.offset {
             BaseOffset::Bytes(bytes) => Some(Value::Number(i128::from(bytes) * 8)),
@@ -141,11 +163,12 @@ impl<'a> Described<'a> {
                 _ => None,
             },
         };
-        Node::new(dw::DW_TAG_inheritance)
+        let node = Node::new(dw::DW_TAG_inheritance)
             .entry(dw::DW_AT_type, Some(Entity::Type(base.ty)))
             .with(dw::DW_AT_data_bit_offset, offset)
             .number(dw::DW_AT_accessibility, base.accessibility.map(accessibility))
-            .number(dw::DW_AT_virtuality, base.is_virtual.then_some(1))
+            .number(dw::DW_AT_virtuality, base.is_virtual.then_some(1));
+        self.extras(node, AttributeOwner::Base(class, index))
     }
 
     fn data_member(self, member: &Member) -> Node<'a> {
@@ -186,22 +209,23 @@ impl<'a> Described<'a> {
     pub(super) fn templates(
         self,
         mut node: Node<'a>,
-        subject: Subject,
+        owner: TemplateOwner,
         all: &'a [TemplateParameter],
     ) -> Node<'a> {
-        let owner = match subject {
-            Subject::Function(id) => Some(TemplateOwner::Function(id)),
-            Subject::Type(id) => Some(TemplateOwner::Type(id)),
-            _ => None,
-        };
         let is_omitted = |index| {
-            owner.is_some_and(|owner| {
-                let subject = Subject::TemplateParameter(owner, index, None);
-                self.omitted.count(subject, Property::Entity) > 0
-            })
+            let subject = Subject::TemplateParameter(owner, index, None);
+            self.omitted.count(subject, Property::Entity) > 0
         };
         let rest = (0..).zip(all).filter(|&(index, _)| !is_omitted(index));
-        node.parts.extend(rest.map(|(_, parameter)| self.template(subject, parameter)));
+        node.parts.extend(rest.map(|(index, parameter)| {
+            let (subject, attributes) = match owner {
+                TemplateOwner::Type(id) => (Subject::Type(id), AttributeOwner::TypeTemplate(id, index)),
+                TemplateOwner::Function(id) => {
+                    (Subject::Function(id), AttributeOwner::FunctionTemplate(id, index))
+                }
+            };
+            self.extras(self.template(subject, parameter), attributes)
+        }));
         node
     }
 
@@ -220,7 +244,8 @@ impl<'a> Described<'a> {
                 let mut node = node(dw::DW_TAG_template_value_parameter)
                     .entry(dw::DW_AT_type, Some(Entity::Type(*ty)))
                     .elsewhere([dw::DW_AT_const_value, dw::DW_AT_location]);
-                node.number = Some(Number { subject, loc: *value, bits, attribute: None });
+                let (property, encoded) = (Property::Value, Encoded::Value);
+                node.numbers.push(Number { subject, property, loc: *value, bits, encoded });
                 node
             }
             TemplateArgument::Template(name) => node(dw::DW_TAG_GNU_template_template_param)

@@ -75,6 +75,11 @@ impl<'a, 'o> Compared<'a, 'o> {
                 (Value::Variants(values, is_signed), found) => {
                     found.variants(*is_signed).as_ref() == Some(values)
                 }
+                // Before DWARF 4, an expression has the form of a block, and some vendors' attributes are read as expressions.
+                (Value::Expr(expr) | Value::PerhapsExpr(expr), Value::Block(block)) => {
+                    entry.unit().encoding.version < 4 && expr == block
+                }
+                (Value::Block(block), Value::Expr(expr)) => expr == block,
                 (Value::PerhapsExpr(expr), found) => match found {
                     Value::Expr(found) => expr == found,
                     found => found.is_absent(),
@@ -95,7 +100,7 @@ impl<'a, 'o> Compared<'a, 'o> {
         if let Err((expected, found)) = only(entry, attributes.names(), is_listed) {
             self.differ(FindingKind::Attribute, subject(expected), found);
         }
-        self.numbers.extend(node.number.map(|number| (number, entry)));
+        self.numbers.extend(node.numbers.iter().map(|&number| (number, entry)));
         let mut parts = entry.children().filter(|&child| is_part(child, node.tag));
         for part in &node.parts {
             match parts.next() {

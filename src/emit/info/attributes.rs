@@ -23,7 +23,7 @@ impl Info {
 
     /// Records an attribute that the consumer does not know. Returns whether it does not.
     #[cold]
-    fn is_unknown(&mut self, at: DwAt) -> bool {
+    pub(crate) fn is_unknown(&mut self, at: DwAt) -> bool {
         let is_known = |known: &[DwAt]| known.binary_search_by_key(&at.0, |known| known.0).is_ok();
         let is_unknown = self.style.known.is_some_and(|known| !is_known(known));
         if is_unknown && !self.unknown.contains(&at) {

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::lower::entry::EntryWriter;
-use crate::model::{Count, Dimension, TypeId};
+use crate::model::{AttributeOwner, Count, Dimension, TypeId};
 use crate::omission::{Property, Subject};
 
 pub(super) fn write(
@@ -19,10 +19,10 @@ pub(super) fn write(
     );
     out.type_of(Some(of));
     stride(out, stride_bits);
-    out.type_attributes(&out.module.types[id]);
+    out.type_attributes(id)?;
     out.info.end_entry();
-    for dimension in dimensions {
-        write_dimension(out, id, dimension)?;
+    for (index, dimension) in (0..).zip(dimensions) {
+        write_dimension(out, id, index, dimension)?;
     }
     out.info.end_children();
     Ok(())
@@ -39,14 +39,21 @@ pub(super) fn stride(out: &mut EntryWriter<'_>, bits: Option<u64>) {
     }
 }
 
-/// Writes a dimension with a constant element count.
-pub(super) fn fixed_dimension(out: &mut EntryWriter<'_>, count: u64) {
+/// Writes the only dimension of a type, with a constant element count.
+pub(super) fn fixed_dimension(out: &mut EntryWriter<'_>, ty: TypeId, count: u64) -> Result<()> {
     out.info.begin_entry(gimli::DW_TAG_subrange_type, gimli::DW_CHILDREN_no, None);
     out.info.unsigned(gimli::DW_AT_count, count);
+    out.attributes(AttributeOwner::Dimension(ty, 0))?;
     out.info.end_entry();
+    Ok(())
 }
 
-fn write_dimension(out: &mut EntryWriter<'_>, array: TypeId, dimension: &Dimension) -> Result<()> {
+fn write_dimension(
+    out: &mut EntryWriter<'_>,
+    array: TypeId,
+    index: u32,
+    dimension: &Dimension,
+) -> Result<()> {
     out.info.begin_entry(gimli::DW_TAG_subrange_type, gimli::DW_CHILDREN_no, None);
     out.type_of(dimension.index);
     if let Some(lower) = dimension.lower {
@@ -56,15 +63,7 @@ fn write_dimension(out: &mut EntryWriter<'_>, array: TypeId, dimension: &Dimensi
         Count::Unknown => {}
         Count::Fixed(count) => out.info.unsigned(gimli::DW_AT_count, count),
         Count::Variable(variable) => {
-            // Without code, a function has its variables' entries in its abstract instance.
-            let module = out.module;
-            let function = module.function_of(module.variables[variable].scope);
-            let has_code = function.is_none_or(|function| module.functions[function].address.is_some());
-            let entry = if has_code {
-                out.expressions.numbers.variable(variable)
-            } else {
-                out.expressions.numbers.origin(variable)
-            };
+            let entry = out.variable_entry(variable);
             out.info.reference(gimli::DW_AT_count, entry);
         }
         Count::Value(number) => {
@@ -73,6 +72,7 @@ fn write_dimension(out: &mut EntryWriter<'_>, array: TypeId, dimension: &Dimensi
             }
         }
     }
+    out.attributes(AttributeOwner::Dimension(array, index))?;
     out.info.end_entry();
     Ok(())
 }

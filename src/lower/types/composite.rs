@@ -6,8 +6,10 @@ use crate::error::Result;
 use crate::lower::constants::{calling_convention, discriminant_list};
 use crate::lower::entry::EntryWriter;
 use crate::lower::open::{Open, has_children};
-use crate::model::{BaseOffset, CompositeType, Discriminant, Member, TypeId, VariantPartId, VariantValues};
-use crate::omission::{Property, Subject};
+use crate::model::{
+    AttributeOwner, BaseOffset, CompositeType, Discriminant, Member, TypeId, VariantPartId, VariantValues,
+};
+use crate::omission::{Property, Subject, TemplateOwner};
 use crate::op::{uleb_len, write_byte_uleb};
 
 pub(super) fn write(
@@ -28,13 +30,13 @@ pub(super) fn write(
     if let Some(passed) = *passed {
         out.info.constant(gimli::DW_AT_calling_convention, calling_convention(passed).0.into());
     }
-    out.type_attributes(ty);
+    out.type_attributes(id)?;
     out.info.end_entry();
     if !has_children {
         return Ok(None);
     }
-    template::write(out, Subject::Type(id), templates)?;
-    for base in bases {
+    template::write(out, TemplateOwner::Type(id), templates)?;
+    for (index, base) in (0..).zip(bases) {
         out.info.begin_entry(gimli::DW_TAG_inheritance, gimli::DW_CHILDREN_no, None);
         out.type_of(Some(base.ty));
         match base.offset {
@@ -49,10 +51,13 @@ pub(super) fn write(
         if base.is_virtual {
             out.info.constant(gimli::DW_AT_virtuality, gimli::DW_VIRTUALITY_virtual.0.into());
         }
+        out.attributes(AttributeOwner::Base(id, index))?;
         out.info.end_entry();
     }
-    for member in members {
-        write_member(out, member, None);
+    for (index, member) in (0..).zip(members) {
+        member_attributes(out, member, None);
+        out.attributes(AttributeOwner::Member(id, index))?;
+        out.info.end_entry();
     }
     for &part in variant_parts {
         write_variant_part(out, part);
@@ -60,8 +65,14 @@ pub(super) fn write(
     Ok(Some(Open::new(out.units, *scope, None)))
 }
 
-/// Writes a member, which may be a variant part's discriminant.
+/// Writes a member of a variant part, which may be its discriminant.
 fn write_member(out: &mut EntryWriter<'_>, member: &Member, part: Option<VariantPartId>) {
+    member_attributes(out, member, part);
+    out.info.end_entry();
+}
+
+/// Begins a member's entry.
+fn member_attributes(out: &mut EntryWriter<'_>, member: &Member, part: Option<VariantPartId>) {
     let is = part.map(|part| out.expressions.numbers.discriminant(part));
     out.info.begin_entry(gimli::DW_TAG_member, gimli::DW_CHILDREN_no, is);
     out.name(member.name);
@@ -83,7 +94,6 @@ fn write_member(out: &mut EntryWriter<'_>, member: &Member, part: Option<Variant
     if member.is_artificial {
         out.info.flag(gimli::DW_AT_artificial);
     }
-    out.info.end_entry();
 }
 
 /// Writes a bit field before DWARF 4, in a storage unit as large as its type. The offset counts from the unit's most

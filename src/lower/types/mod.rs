@@ -10,7 +10,7 @@ use super::open::Open;
 use super::strings;
 use crate::emit::info::children;
 use crate::error::Result;
-use crate::model::{TypeId, TypeKind};
+use crate::model::{AttributeOwner, TypeId, TypeKind};
 
 /// Writes a type's entry. The caller writes its scope's children.
 pub(super) fn write(out: &mut EntryWriter<'_>, id: TypeId) -> Result<Option<Open>> {
@@ -40,6 +40,13 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: TypeId) -> Result<Option<Open
         }
         TypeKind::CooperativeMatrix { .. } => {
             out.info.begin_entry(gimli::DW_TAG_unspecified_type, gimli::DW_CHILDREN_no, is);
+        }
+        TypeKind::String { name } => {
+            out.info.begin_entry(gimli::DW_TAG_string_type, gimli::DW_CHILDREN_no, is);
+            out.name(*name);
+            if out.units.has_string_size(id) {
+                out.byte_size(ty);
+            }
         }
         TypeKind::Pointer { to, space, memory, .. } => {
             out.info.begin_entry(ty.kind.tag(), gimli::DW_CHILDREN_no, is);
@@ -101,18 +108,19 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: TypeId) -> Result<Option<Open
             }
         }
     }
-    out.type_attributes(ty);
+    out.type_attributes(id)?;
     out.info.end_entry();
     match &ty.kind {
         TypeKind::Vector { count, .. } | TypeKind::Matrix { count, .. } => {
-            array::fixed_dimension(out, *count);
+            array::fixed_dimension(out, id, *count)?;
             out.info.end_children();
         }
         TypeKind::Enum { enumerators, .. } if !enumerators.is_empty() => {
-            for &(name, value) in enumerators {
+            for (index, &(name, value)) in (0..).zip(enumerators) {
                 out.info.begin_entry(gimli::DW_TAG_enumerator, gimli::DW_CHILDREN_no, None);
                 out.name(Some(name));
                 out.wide_constant(gimli::DW_AT_const_value, value);
+                out.attributes(AttributeOwner::Enumerator(id, index))?;
                 out.info.end_entry();
             }
             out.info.end_children();

@@ -4,16 +4,29 @@ use crate::emit::info::children;
 use crate::error::Result;
 use crate::lower::constants::template_tag;
 use crate::lower::entry::EntryWriter;
-use crate::model::{LocId, TemplateArgument, TemplateParameter};
-use crate::omission::{Property, Subject};
+use crate::model::{AttributeOwner, LocId, TemplateArgument, TemplateParameter};
+use crate::omission::{Property, Subject, TemplateOwner};
 
 /// Writes an entity's template parameters, if the consumer knows their tags, as children in its entry.
 pub(in crate::lower) fn write(
     out: &mut EntryWriter<'_>,
-    subject: Subject,
+    owner: TemplateOwner,
     parameters: &[TemplateParameter],
 ) -> Result<()> {
-    for parameter in parameters {
+    write_all(out, owner, parameters, false)
+}
+
+fn write_all(
+    out: &mut EntryWriter<'_>,
+    owner: TemplateOwner,
+    parameters: &[TemplateParameter],
+    is_pack: bool,
+) -> Result<()> {
+    let subject = match owner {
+        TemplateOwner::Type(id) => Subject::Type(id),
+        TemplateOwner::Function(id) => Subject::Function(id),
+    };
+    for (index, parameter) in (0..).zip(parameters) {
         let tag = template_tag(&parameter.argument);
         if !out.consumer.entries.knows_tag(tag) {
             continue;
@@ -36,9 +49,15 @@ pub(in crate::lower) fn write(
         if parameter.is_default {
             out.info.flag(gimli::DW_AT_default_value);
         }
+        if !is_pack {
+            out.attributes(match owner {
+                TemplateOwner::Type(id) => AttributeOwner::TypeTemplate(id, index),
+                TemplateOwner::Function(id) => AttributeOwner::FunctionTemplate(id, index),
+            })?;
+        }
         out.info.end_entry();
         if !inner.is_empty() {
-            write(out, subject, inner)?;
+            write_all(out, owner, inner, true)?;
             out.info.end_children();
         }
     }

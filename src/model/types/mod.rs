@@ -59,6 +59,11 @@ pub enum TypeKind {
         /// Name.
         name: StringId,
     },
+    /// A string: characters as one value, as Fortran's `character`. DWARF 5 section 5.11.
+    String {
+        /// Name, if any.
+        name: Option<StringId>,
+    },
     /// A pointer or reference.
     Pointer {
         /// Pointer or reference kind.
@@ -174,6 +179,7 @@ macro_rules! tags { ($($kind:pat => $tag:ident;)*) => {
 tags! {
     TypeKind::Base { .. } => DW_TAG_base_type;
     TypeKind::Unspecified { .. } | TypeKind::CooperativeMatrix { .. } => DW_TAG_unspecified_type;
+    TypeKind::String { .. } => DW_TAG_string_type;
     TypeKind::Pointer { kind: PointerKind::Pointer, .. } => DW_TAG_pointer_type;
     TypeKind::Pointer { kind: PointerKind::Reference, .. } => DW_TAG_reference_type;
     TypeKind::Pointer { kind: PointerKind::RvalueReference, .. } => DW_TAG_rvalue_reference_type;
@@ -197,6 +203,7 @@ impl Store for TypeKind {
             Self::Base { name, .. } | Self::Typedef { name, .. } | Self::Unspecified { name } => {
                 name.store(to)
             }
+            Self::String { name } => name.store(to),
             Self::Composite(composite) => composite.store(to),
             Self::Array { dimensions, .. } => dimensions.store(to),
             Self::Enum { name, enumerators, .. } => {
@@ -296,7 +303,7 @@ impl Type {
             TypeKind::Base { name, .. } | TypeKind::Typedef { name, .. } | TypeKind::Unspecified { name } => {
                 Some(*name)
             }
-            TypeKind::Enum { name, .. } => *name,
+            TypeKind::Enum { name, .. } | TypeKind::String { name } => *name,
             TypeKind::Composite(composite) => composite.name,
             _ => None,
         }
@@ -335,7 +342,7 @@ impl Type {
     /// Calls `each` with every type that this one references.
     pub(crate) fn referred(&self, module: &Module, mut each: impl FnMut(TypeId)) {
         match &self.kind {
-            TypeKind::Base { .. } | TypeKind::Unspecified { .. } => {}
+            TypeKind::Base { .. } | TypeKind::Unspecified { .. } | TypeKind::String { .. } => {}
             TypeKind::Pointer { to: of, .. }
             | TypeKind::Typedef { of, .. }
             | TypeKind::Qualified { of, .. } => of.iter().copied().for_each(each),

@@ -71,7 +71,9 @@ impl Part {
             )))
         };
         let (of, count, stride) = match module.ty(self.ty).kind() {
-            TypeKind::Unspecified { .. } | TypeKind::CooperativeMatrix { .. } => return Ok(None),
+            TypeKind::Unspecified { .. } | TypeKind::CooperativeMatrix { .. } | TypeKind::String { .. } => {
+                return Ok(None);
+            }
             TypeKind::Composite(composite) => {
                 let is_known = composite.bases.is_empty() && composite.variant_parts.is_empty();
                 let (Some(index), true, false) = (index, is_known, composite.members.is_empty()) else {

@@ -55,6 +55,10 @@ fn kind(projection: &mut Projection<'_>, id: TypeId, kind: &TypeKind, bits: Opti
             let bits = projection.omissions.number(subject, Property::Size).or(bits).unwrap_or_default();
             sized(shape!(projection.shapes; Typed::Encoding(*encoding), name, bits, "bits"))
         }
+        TypeKind::String { name } => {
+            let name = name.map_or("string", |name| projection.module.string(name));
+            EncodedType { shape: shape!(projection.shapes; "unspecified", Quoted(name)), is_sized: false }
+        }
         TypeKind::Unspecified { name } => {
             sized(shape!(projection.shapes; "unspecified", Quoted(projection.module.string(*name))))
         }
@@ -299,7 +303,7 @@ fn type_record(projection: &mut Projection<'_>, id: TypeId) {
     let mut properties = Properties::new();
     match ty.kind() {
         // These are encoded as an unspecified type, which has a line.
-        TypeKind::Base { .. } | TypeKind::CooperativeMatrix { .. }
+        TypeKind::Base { .. } | TypeKind::CooperativeMatrix { .. } | TypeKind::String { .. }
             if projection.omissions.has(subject, Property::Encoding)
                 || projection.omissions.has(subject, Property::Kind) =>
         {

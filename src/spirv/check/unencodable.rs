@@ -68,6 +68,10 @@ pub(super) fn unencodable(projection: &mut Projection<'_>) {
         unencodable_of_variable(projection, id);
     }
     unencodable_of_scopes(projection);
+    for attribute in &module.lists.attributes {
+        let lost = [(true, Property::of_attribute(attribute.name))];
+        unless_omitted(projection, attribute.owner.into(), &lost);
+    }
     for (id, import) in module.imports() {
         let is_omitted = projection.omissions.has(Subject::Import(id), Property::Entity);
         let is_inlined = !is_omitted && projection.call(import.scope).is_some();
@@ -155,6 +159,7 @@ fn unencodable_of_type(projection: &mut Projection<'_>, id: TypeId) {
         TypeKind::Vector { is_packed, .. } => {
             unless_omitted(projection, subject, &[(*is_packed, Property::Size)]);
         }
+        TypeKind::String { .. } => unless_omitted(projection, subject, &[(true, Property::Kind)]),
         TypeKind::Enum { .. } => {
             let is_unsized = ty.bits().unwrap_or_default() == 0;
             unless_omitted(projection, subject, &[(is_unsized, Property::Size)]);

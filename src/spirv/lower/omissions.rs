@@ -30,6 +30,10 @@ pub(super) fn omissions(out: &mut Globals<'_, '_, '_>) {
             out.omit(Subject::Type(id), Property::EnclosingScope, Reason::NoOperand);
         }
     }
+    for attribute in &module.lists.attributes {
+        let property = Property::of_attribute(attribute.name);
+        out.omit(attribute.owner.into(), property, Reason::NoOperandOf(attribute.name));
+    }
     omit_unused_instances(out);
     for id in module.functions.keys() {
         functions::omit_of_function(out, id);

@@ -93,7 +93,7 @@ fn made_of(out: &Globals<'_, '_, '_>, id: TypeId, mut each: impl FnMut(Item)) {
             composite.bases.iter().map(|base| base.ty).chain(members).for_each(visit);
             out.described.relations.statics(id).iter().for_each(|&id| each(Item::Variable(id)));
         }
-        TypeKind::Base { .. } | TypeKind::Unspecified { .. } => {}
+        TypeKind::Base { .. } | TypeKind::Unspecified { .. } | TypeKind::String { .. } => {}
     }
 }
 
@@ -126,6 +126,12 @@ pub(super) fn ty(out: &mut Globals<'_, '_, '_>, id: TypeId) -> Result<()> {
         TypeKind::Unspecified { name } => {
             let name = out.text(&format!("@{}", module.string(*name)))?;
             references::opaque(out, id, name, STRUCTURE, 0)
+        }
+        TypeKind::String { name } => {
+            out.omit(subject, Property::Kind, Reason::String);
+            let name = out.text(name.map_or("string", |name| module.string(name)))?;
+            let size = out.writer.constant(0)?.into();
+            references::basic(out, id, name, size, UNSPECIFIED)
         }
         &TypeKind::Pointer { kind, to, space, memory } => {
             // The mode replaces the pointer by a basic type.

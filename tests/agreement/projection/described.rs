@@ -2,8 +2,8 @@
 
 use eitri::lower::Lowered;
 use eitri::model::{
-    Address, FileId, Function, FunctionId, Imported, LocId, Macro, Module, Node, ScopeId, ScopeKind,
-    SourceLine, TypeId, UnitId, VariableId, VariableKind,
+    Address, AttributeOwner, ExtraValue, FileId, Function, FunctionId, Imported, LocId, Macro, Module, Node,
+    ScopeId, ScopeKind, SourceLine, TypeId, UnitId, VariableId, VariableKind,
 };
 use eitri::omission::{Omission, Property, Subject};
 
@@ -65,6 +65,7 @@ impl<'m> Described<'m> {
             },
         );
         tree.may("language", unit.language.map(|language| u64::from(language.0)));
+        self.vendor(id, &mut tree);
         let in_unit = |scope: ScopeId| module.scope(scope).unit == id;
         let mut code: Vec<_> = module
             .functions()
@@ -80,6 +81,16 @@ impl<'m> Described<'m> {
         tree.inside = self.base_types(id);
         self.scope(unit.scope, None, &mut tree);
         tree
+    }
+
+    /// The vendor's attribute of these modules.
+    pub(super) fn vendor(&self, owner: impl Into<AttributeOwner>, tree: &mut Tree) {
+        let known = self.context.consumer.entries.attributes;
+        let [attribute] = self.module.attributes(owner) else { return };
+        match attribute.value {
+            ExtraValue::Unsigned(number) if known.is_none() => tree.add("vendor", number),
+            _ => {}
+        }
     }
 
     fn file(&self, id: FileId) -> (String, String, Option<[u8; 16]>) {

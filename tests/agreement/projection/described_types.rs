@@ -58,6 +58,7 @@ impl Described<'_> {
         tree.may("name", ty.name().map(|name| self.module.string(name)));
         tree.may("line", self.line(ty.line()));
         tree.may("alignment", ty.alignment());
+        self.vendor(id, &mut tree);
         tree.is("declaration", ty.is_declaration());
         tree
     }
@@ -73,6 +74,7 @@ impl Described<'_> {
             TypeKind::Pointer { kind: PointerKind::Reference, .. } => "reference",
             TypeKind::Pointer { kind: PointerKind::RvalueReference, .. } => "rvalue reference",
             TypeKind::MemberPointer { .. } => "member pointer",
+            TypeKind::String { .. } => "string",
             TypeKind::Array { .. } | TypeKind::Vector { .. } | TypeKind::Matrix { .. } => "array",
             TypeKind::Composite(CompositeType { kind: CompositeKind::Struct, .. }) => "structure",
             TypeKind::Composite(CompositeType { kind: CompositeKind::Class, .. }) => "class",
@@ -162,7 +164,10 @@ impl Described<'_> {
                     tree.inside.push(inner);
                 }
             }
-            TypeKind::Base { .. } | TypeKind::Unspecified { .. } | TypeKind::CooperativeMatrix { .. } => {}
+            TypeKind::Base { .. }
+            | TypeKind::Unspecified { .. }
+            | TypeKind::String { .. }
+            | TypeKind::CooperativeMatrix { .. } => {}
         }
         Some(tree)
     }

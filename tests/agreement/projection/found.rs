@@ -9,6 +9,7 @@ use gimli::{
 
 use super::{Context, Tree, What};
 use crate::agreement::common::Slice;
+use crate::agreement::modules::VENDOR;
 
 type Result<T> = std::result::Result<T, Error>;
 
@@ -64,6 +65,7 @@ impl<'f, 'a> Found<'f, 'a> {
         tree.may("directory", self.text(root, dw::DW_AT_comp_dir)?);
         tree.may("producer", self.text(root, dw::DW_AT_producer)?);
         tree.may("language", self.number(root, dw::DW_AT_language));
+        tree.may("vendor", self.number(root, VENDOR));
         let mut code = self.ranges(root)?;
         code.sort_unstable();
         tree.add("code", code);

@@ -5,6 +5,7 @@ use gimli::{AttributeValue, Error};
 
 use super::Tree;
 use super::found::{Die, Found, own};
+use crate::agreement::modules::VENDOR;
 
 type Result<T> = std::result::Result<T, Error>;
 
@@ -18,6 +19,7 @@ impl<'a> Found<'_, 'a> {
             dw::DW_TAG_reference_type => "reference",
             dw::DW_TAG_rvalue_reference_type => "rvalue reference",
             dw::DW_TAG_ptr_to_member_type => "member pointer",
+            dw::DW_TAG_string_type => "string",
             dw::DW_TAG_array_type => "array",
             dw::DW_TAG_subrange_type => "dimension",
             dw::DW_TAG_structure_type => "structure",
@@ -50,6 +52,7 @@ impl<'a> Found<'_, 'a> {
         tree.may("name", name);
         tree.may("line", self.declared(die)?);
         tree.may("alignment", self.number(die, dw::DW_AT_alignment));
+        tree.may("vendor", self.number(die, VENDOR));
         tree.is("declaration", self.flag(die, dw::DW_AT_declaration));
         tree.to("type", self.to(die, dw::DW_AT_type));
         tree.may("accessibility", self.number(die, dw::DW_AT_accessibility));

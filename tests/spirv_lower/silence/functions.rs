@@ -2,6 +2,7 @@
 
 use eitri::build::Template;
 use eitri::model::{Accessibility, Defaulted, DescribedCalls, FunctionId, Loc, Virtuality};
+use eitri::op::Expr;
 
 use super::{Call, Owner, nothing_is_lost};
 use crate::spirv_lower::case::Case;
@@ -67,6 +68,14 @@ pub const CALLS: &[Call<FunctionId>] = &[
         Ok(())
     })
     .of(": line of the body: "),
+    Call::new("FunctionBuilder::vtable_elem_location", 2, |case, f, way| {
+        if way > 0 {
+            let expr = case.m.expr(Expr::raw([0x30 + way as u8]), &[])?;
+            case.m.describe_function(f)?.vtable_elem_location(&Loc::expr(expr))?;
+        }
+        Ok(())
+    })
+    .of("slot in the table of virtual functions: "),
     flag!("FunctionBuilder::external", describe_function, external),
     // A kernel is visible outside its unit.
     Call::new("FunctionBuilder::kernel", 1, |case, f, way| {

@@ -1,11 +1,13 @@
 //! Kinds of types.
 
-use eitri::build::{Extent, Major};
-use eitri::model::{BaseEncoding, CompositeKind, PointerKind, Qualifier, Val};
+use eitri::build::{AttributeValue, Extent, Major, TypeBuilder};
+use eitri::model::{BaseEncoding, CompositeKind, Loc, PointerKind, Qualifier, TypeId, Val};
+use eitri::op::Expr;
 use eitri::target::SpaceId;
 
 use super::variables::memory;
 use super::{Call, NOTHING, nothing_is_lost};
+use crate::spirv_lower::case::Case;
 
 const KINDS: &[Call<()>] = &[
     Call::new("Builder::base_type", 4, |case, (), way| {
@@ -303,7 +305,71 @@ const KINDS: &[Call<()>] = &[
         Ok(())
     })
     .of(": kind: "),
+    Call::new("Builder::string_type", 3, |case, (), way| {
+        let all = [None, Some((None, None)), Some((Some("text"), None)), Some((None, Some(80)))];
+        if let Some((name, bytes)) = all[way] {
+            case.m.string_type(case.unit, name, bytes)?;
+        }
+        Ok(())
+    })
+    .of(": kind: "),
+    Call::new("Builder::attribute", 2, |case, (), way| {
+        if way > 0 {
+            let value = AttributeValue::Unsigned(way as u64);
+            case.m.attribute(case.unit, gimli::DwAt(0x3000), value)?;
+        }
+        Ok(())
+    })
+    .of("vendor attribute: "),
+    Call::new("TypeBuilder::data_location", 2, |case, (), way| {
+        let ty = case.m.unspecified_type(case.unit, "descriptor")?;
+        dynamic(case, ty, way, |mut ty, loc| ty.data_location(&loc).map(drop))
+    })
+    .of("data location: "),
+    Call::new("TypeBuilder::allocated", 2, |case, (), way| {
+        let ty = case.m.unspecified_type(case.unit, "descriptor")?;
+        dynamic(case, ty, way, |mut ty, loc| ty.allocated(AttributeValue::Location(loc)).map(drop))
+    })
+    .of("allocation: "),
+    Call::new("TypeBuilder::associated", 2, |case, (), way| {
+        let ty = case.m.unspecified_type(case.unit, "descriptor")?;
+        dynamic(case, ty, way, |mut ty, loc| ty.associated(AttributeValue::Location(loc)).map(drop))
+    })
+    .of("association: "),
+    Call::new("TypeBuilder::use_location", 2, |case, (), way| {
+        let int = case.int();
+        let class = case.m.class(case.unit, Some("A"), 4)?;
+        let ty = case.m.member_pointer(case.unit, class, int)?;
+        dynamic(case, ty, way, |mut ty, loc| ty.use_location(&loc).map(drop))
+    })
+    .of("location of the member: "),
+    Call::new("TypeBuilder::string_length", 2, |case, (), way| {
+        let ty = case.m.string_type(case.unit, None, None)?;
+        dynamic(case, ty, way, |mut ty, loc| ty.string_length(AttributeValue::Location(loc)).map(drop))
+    })
+    .of("length of the string: "),
+    Call::new("TypeBuilder::string_length_bytes", 2, |case, (), way| {
+        let ty = case.m.string_type(case.unit, None, None)?;
+        if way > 0 {
+            case.m.describe_type(ty)?.string_length_bytes(2 * way as u64)?;
+        }
+        Ok(())
+    })
+    .of("size of the length of the string: "),
 ];
+
+/// Sets an expression about an object; variant 0 omits the call.
+fn dynamic(
+    case: &mut Case,
+    ty: TypeId,
+    way: usize,
+    set: fn(TypeBuilder<'_>, Loc) -> eitri::Result<()>,
+) -> eitri::Result<()> {
+    let operation: &[u8] = [&[0x97], &[0x22], &[0x1c]][way];
+    let expr = case.m.expr(Expr::raw(operation), &[])?;
+    let described = case.m.describe_type(ty)?;
+    if way == 0 { Ok(()) } else { set(described, Loc::expr(expr)) }
+}
 
 const ENCODINGS: [BaseEncoding; 18] = {
     use BaseEncoding::*;
