@@ -21,7 +21,7 @@ use eitri::dump::{DumpOptions, print_to};
 use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::emit::ptx::{self, PtxAttachOptions};
 use eitri::lower::{Consumer, Policy, lower};
-use eitri::model::{BaseEncoding, LineTableRow, Loc, Module};
+use eitri::model::{BaseEncoding, LineTableRow, Loc, Module, SourceLine};
 use eitri::op::Dialect;
 use eitri::target::{Sm, Target};
 
@@ -56,14 +56,17 @@ fn module(target: &Target, instructions: u64) -> eitri::Result<Module> {
     let unit = m.unit("k.cu");
     let file = m.primary_file(unit)?;
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
-    let kernel = m.function(unit, NAME)?.code(NAME, instructions).kernel().declared(file, 1).id();
+    let kernel =
+        m.function(unit, NAME)?.code(NAME, instructions).kernel().declared(SourceLine::new(file, 1)).id();
     for number in 0..instructions / 5 {
         let pcs = 5 * number..5 * number + 5;
         let block = m.block(kernel, std::slice::from_ref(&pcs))?;
         let register = target.register_named(&format!("%r{}", number % REGISTERS))?;
         let place = Loc::per_lane(register);
         let name = format!("v{number}");
-        m.variable(block, &name, int)?.declared(file, number as u32).live(pcs.start + 1..pcs.end, place)?;
+        m.variable(block, &name, int)?
+            .declared(SourceLine::new(file, number as u32))
+            .live(pcs.start + 1..pcs.end, place)?;
     }
     for pc in (0..instructions).step_by(2) {
         m.row(kernel, LineTableRow::new(pc, file, 2 + pc as u32))?;

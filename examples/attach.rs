@@ -18,7 +18,9 @@ use std::process::Command;
 use eitri::build::{Builder, VariableBuilder};
 use eitri::emit::elf;
 use eitri::lower::{Consumer, Policy, lower};
-use eitri::model::{BaseEncoding, FileId, FunctionId, LineTableRow, Loc, Module, Qualifier, TypeId};
+use eitri::model::{
+    BaseEncoding, FileId, FunctionId, Language, LineTableRow, Loc, Module, Qualifier, SourceLine, TypeId,
+};
 use eitri::target::{Gfx, Target, Wave};
 use object::{Object, ObjectSegment};
 
@@ -63,7 +65,7 @@ fn describe(gpu: &Target) -> eitri::Result<Module> {
     let file = m.primary_file(unit)?;
     // The directory is relative: the object does not depend on where it is made, and a reader next to the source finds
     // the source.
-    m.describe_unit(unit)?.directory(".").producer("clang 19.1.7; eitri").language(gimli::DW_LANG_OpenCL.0);
+    m.describe_unit(unit)?.directory(".").producer("clang 19.1.7; eitri").language(Language::OPENCL_C);
 
     let global = gpu.space_named("global")?.id;
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
@@ -71,7 +73,12 @@ fn describe(gpu: &Target) -> eitri::Result<Module> {
     let u = m.pointer_into(unit, Some(const_int), global)?;
     let out = m.pointer_into(unit, Some(int), global)?;
 
-    let kernel = m.function(unit, "uspill")?.code("uspill", CODE_BYTES).kernel().declared(file, 3).id();
+    let kernel = m
+        .function(unit, "uspill")?
+        .code("uspill", CODE_BYTES)
+        .kernel()
+        .declared(SourceLine::new(file, 3))
+        .id();
     parameters(&mut m, gpu, kernel, file, [u, out, int])?;
     // From after the branch around the loop to the jump back.
     let loop_pcs = 0x1b4..0x398;
@@ -115,14 +122,14 @@ fn parameters(
     // s[4:5] from 0x024 s_mov_b64 s[4:5], s[8:9] on; in the loop s5 is overwritten at 0x1d4 v_readlane_b32 s5, v1, 2,
     // around the loop s4 at 0x3f0 s_mov_b32 s4, s16.
     m.parameter(kernel, "u", u)?
-        .declared(file, 3)
+        .declared(SourceLine::new(file, 3))
         .live(0x000..0x08c, argument(0))?
         .live(0x08c..0x1dc, pair(4, 5)?)?
         .live(0x3e4..0x3f4, pair(4, 5)?)?;
     // s[10:11] from 0x020 s_waitcnt lgkmcnt(0) on; the lanes from 0x190 v_writelane_b32 v1, s10, 11 and 0x198
     // v_writelane_b32 v1, s11, 12 on, which are the only writes to them.
     m.parameter(kernel, "out", out)?
-        .declared(file, 3)
+        .declared(SourceLine::new(file, 3))
         .live(0x000..0x08c, argument(8))?
         .live(0x08c..0x1a0, pair(10, 11)?)?
         .live(0x1a0..CODE_BYTES, Loc::lanes([(v1, 11), (v1, 12)]))?;
@@ -134,7 +141,7 @@ fn parameters(
 
 /// Sets a variable's locations from the table.
 fn stays(mut variable: VariableBuilder<'_>, gpu: &Target, file: FileId, of: &Scalar) -> eitri::Result<()> {
-    variable.declared(file, of.line);
+    variable.declared(SourceLine::new(file, of.line));
     for stay in of.stays {
         let places: Vec<Loc> = stay.places.iter().map(|&stay| place(gpu, stay)).collect::<Result<_, _>>()?;
         variable.live_in(stay.start..stay.end, &places)?;

@@ -6,7 +6,7 @@ use eitri::build::Builder;
 use eitri::emit::elf::write_file;
 use eitri::emit::object;
 use eitri::lower::{Consumer, Policy, lower};
-use eitri::model::{BaseEncoding, LineTableRow, Loc, Val};
+use eitri::model::{BaseEncoding, Language, LineTableRow, Loc, Val};
 use eitri::object::write::{Object, StandardSection, Symbol, SymbolSection};
 use eitri::object::{
     Architecture, BinaryFormat, Endianness, SectionKind, SymbolFlags, SymbolKind, SymbolScope,
@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut m = Builder::new(cpu);
     let unit = m.unit("sum.c");
     let file = m.primary_file(unit)?;
-    m.describe_unit(unit)?.language(eitri::gimli::DW_LANG_C11.0);
+    m.describe_unit(unit)?.language(Language::C11);
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
 
     let sum = m.function(unit, "sum")?.code("sum", 0x11).external().returns(int)?.id();

@@ -70,39 +70,59 @@ fn describe(gpu: &Target) -> eitri::Result<Module> {
     let pointer = m.pointer(unit, Some(float))?;
     let tile = m.array(unit, float, &[Some(32)])?;
     let reg = |name: &str| gpu.register_named(name);
-    let at = |line, column| SourceLine { file, line, column };
+    let at = |line, column| SourceLine::new(file, line).column(column);
 
     // The module's variables: their symbols.
     let symbol = m.symbol("count");
-    m.variable(unit, "count", unsigned)?.declared(file, 1).external().always(memory(global, symbol))?;
+    m.variable(unit, "count", unsigned)?
+        .declared(SourceLine::new(file, 1))
+        .external()
+        .always(memory(global, symbol))?;
     let symbol = m.symbol("tile");
-    m.variable(unit, "tile", tile)?.declared(file, 2).external().always(memory(shared, symbol))?;
+    m.variable(unit, "tile", tile)?
+        .declared(SourceLine::new(file, 2))
+        .external()
+        .always(memory(shared, symbol))?;
 
     // The inlined function.
-    let grown = m.function(unit, "grown")?.linkage_name("_Z5grownff").declared(file, 4).returns(float)?.id();
-    let x = m.parameter(grown, "x", float)?.declared(file, 4).id();
-    let by = m.parameter(grown, "by", float)?.declared(file, 4).id();
-    let y = m.variable(grown, "y", float)?.declared(file, 5).id();
+    let grown = m
+        .function(unit, "grown")?
+        .linkage_name("_Z5grownff")
+        .declared(SourceLine::new(file, 4))
+        .returns(float)?
+        .id();
+    let x = m.parameter(grown, "x", float)?.declared(SourceLine::new(file, 4)).id();
+    let by = m.parameter(grown, "by", float)?.declared(SourceLine::new(file, 4)).id();
+    let y = m.variable(grown, "y", float)?.declared(SourceLine::new(file, 5)).id();
 
-    let scale = m.function(unit, "scale")?.code("scale", SIZE).kernel().declared(file, 9).id();
+    let scale =
+        m.function(unit, "scale")?.code("scale", SIZE).kernel().declared(SourceLine::new(file, 9)).id();
     // Parameters are in constant memory for the whole life of the kernel.
     for (number, (name, ty)) in [("data", pointer), ("by", float), ("n", unsigned)].into_iter().enumerate() {
         let symbol = m.symbol(&format!("scale_param_{number}"));
-        m.parameter(scale, name, ty)?.declared(file, 9).live(0..SIZE, memory(param, symbol))?;
+        m.parameter(scale, name, ty)?
+            .declared(SourceLine::new(file, 9))
+            .live(0..SIZE, memory(param, symbol))?;
     }
-    m.variable(scale, "step", const_int)?.declared(file, 10).always(Loc::implicit(&[1, 0, 0, 0]))?;
-    m.variable(scale, "i", unsigned)?.declared(file, 11).live(4..15, Loc::per_lane(reg("%r2")?))?;
+    m.variable(scale, "step", const_int)?
+        .declared(SourceLine::new(file, 10))
+        .always(Loc::implicit(&[1, 0, 0, 0]))?;
+    m.variable(scale, "i", unsigned)?
+        .declared(SourceLine::new(file, 11))
+        .live(4..15, Loc::per_lane(reg("%r2")?))?;
     let body = m.block(scale, &[6..21])?;
     let depot = m.symbol("depot");
     // In a register and in the slot while the register is read, then in the slot alone, and in another register.
     let slot = Loc::memory(local, Val::address(depot, 4));
     m.variable(body, "was", float)?
-        .declared(file, 13)
+        .declared(SourceLine::new(file, 13))
         .live(10..11, Loc::per_lane(reg("%f2")?))?
         .live_in(11..12, &[Loc::per_lane(reg("%f2")?), slot.clone()])?
         .live(12..18, slot)?
         .live(18..19, Loc::per_lane(reg("%f5")?))?;
-    m.variable(body, "now", float)?.declared(file, 14).live(13..19, Loc::per_lane(reg("%f4")?))?;
+    m.variable(body, "now", float)?
+        .declared(SourceLine::new(file, 14))
+        .live(13..19, Loc::per_lane(reg("%f4")?))?;
 
     let call = m.inlined(body, grown, &[11..13], at(14, 17))?;
     m.inlined_variable(call, x)?.live(11..13, Loc::per_lane(reg("%f2")?))?;
@@ -112,7 +132,10 @@ fn describe(gpu: &Target) -> eitri::Result<Module> {
     // range ends in front of the last instruction that reads it: several instructions of the processor take its place,
     // and the register has a home up to the one that reads it.
     let element = element(global, reg("%rd4")?);
-    m.variable(body, "element", float)?.declared(file, 16).artificial().live(9..19, element)?;
+    m.variable(body, "element", float)?
+        .declared(SourceLine::new(file, 16))
+        .artificial()
+        .live(9..19, element)?;
 
     for (pc, line, column) in [
         (0, 9, 0),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use eitri::build::Builder;
 use eitri::emit::elf::{ObjectCode, new_object, write_file};
 use eitri::lower::{Consumer, Policy, lower};
-use eitri::model::{BaseEncoding, LineTableRow, Loc};
+use eitri::model::{BaseEncoding, Language, LineTableRow, Loc};
 use eitri::target::{Gfx, Target, Wave};
 
 /// A kernel for gfx1030. The numbers on the right are pcs: bytes from its start.
@@ -28,7 +28,7 @@ fn main() -> eitri::Result<()> {
     let mut m = Builder::new(gpu);
     let unit = m.unit("scale.cl");
     let file = m.primary_file(unit)?;
-    m.describe_unit(unit)?.language(eitri::gimli::DW_LANG_OpenCL.0);
+    m.describe_unit(unit)?.language(Language::OPENCL_C);
     let float = m.base_type(unit, "float", BaseEncoding::Float, 32)?;
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
     let flags = m.structure(unit, Some("flags"), 4)?;

@@ -89,14 +89,14 @@ fn debug(ids: &Ids) -> eitri::Result<(eitri::model::Module, Binding)> {
     m.describe_unit(unit)?.directory("/src").producer("an example");
     let file = m.primary_file(unit)?;
     m.file_source(file, SOURCE)?;
-    let line = |line, column| SourceLine { file, line, column };
+    let line = |line, column| SourceLine::new(file, line).column(column);
     let uint = m.base_type(unit, "u32", BaseEncoding::Unsigned, 32)?;
     let float = m.base_type(unit, "f32", BaseEncoding::Float, 32)?;
     let floats = m.array(unit, float, &[None])?;
-    let scale = m.function(unit, "scale")?.declared_at(line(1, 8)).body_line(1).kernel().id();
+    let scale = m.function(unit, "scale")?.declared(line(1, 8)).body_line(1).kernel().id();
     let data = m.variable(unit, "data", floats)?.id();
-    let at = m.variable(scale, "at", uint)?.declared_at(line(2, 9)).id();
-    let old = m.variable(scale, "old", float)?.declared_at(line(3, 9)).id();
+    let at = m.variable(scale, "at", uint)?.declared(line(2, 9)).id();
+    let old = m.variable(scale, "old", float)?.declared(line(3, 9)).id();
     let module = m.finish()?;
     let mut binding = Binding::new();
     binding

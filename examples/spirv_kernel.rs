@@ -92,7 +92,7 @@ fn describe(gpu: &Target) -> eitri::Result<(Module, Names)> {
     m.describe_unit(unit)?.directory("/src").language(Language::OPENCL_C).optimized();
     let file = m.primary_file(unit)?;
     m.file_source(file, SOURCE)?;
-    let line = |line, column| SourceLine { file, line, column };
+    let line = |line, column| SourceLine::new(file, line).column(column);
 
     let float = m.base_type(unit, "float", BaseEncoding::Float, 32)?;
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
@@ -102,13 +102,8 @@ fn describe(gpu: &Target) -> eitri::Result<(Module, Names)> {
     let x_type = m.pointer_of(unit, PointerKind::Pointer, Some(const_float), space, global)?;
     let y_type = m.pointer_of(unit, PointerKind::Pointer, Some(float), space, global)?;
 
-    let saxpy = m
-        .function(unit, "saxpy")?
-        .code("saxpy", CODE_BYTES)
-        .kernel()
-        .declared_at(line(1, 15))
-        .body_line(1)
-        .id();
+    let saxpy =
+        m.function(unit, "saxpy")?.code("saxpy", CODE_BYTES).kernel().declared(line(1, 15)).body_line(1).id();
     let then = m.block(saxpy, &[0x34..0x84])?;
     m.begins(then, line(3, 14))?;
 
@@ -118,39 +113,38 @@ fn describe(gpu: &Target) -> eitri::Result<(Module, Names)> {
     let argument = |offset| Ok::<_, eitri::Error>(Loc::kernel_argument(s6.clone()?, s7.clone()?, offset));
     let x = m
         .parameter(saxpy, "x", x_type)?
-        .declared_at(line(1, 43))
+        .declared(line(1, 43))
         .live(0x00..0x3c, argument(0)?)?
         .live(0x4c..0x84, Loc::over([s4?, s5?]))?
         .id();
     let y = m
         .parameter(saxpy, "y", y_type)?
-        .declared_at(line(1, 62))
+        .declared(line(1, 62))
         .live(0x00..0x3c, argument(8)?)?
         .live(0x4c..0x84, Loc::over([s6.clone()?, s7.clone()?]))?
         .id();
     let a = m
         .parameter(saxpy, "a", float)?
-        .declared_at(line(1, 71))
+        .declared(line(1, 71))
         .live(0x00..0x18, argument(16)?)?
         .live_in(0x18..0x3c, &[argument(16)?, Loc::register(s0.clone()?)])?
         .live(0x3c..0x88, Loc::register(s0?))?
         .id();
     let n = m
         .parameter(saxpy, "n", int)?
-        .declared_at(line(1, 78))
+        .declared(line(1, 78))
         .live(0x00..0x18, argument(20)?)?
         .live_in(0x18..0x30, &[argument(20)?, Loc::register(s1?)])?
         .live(0x30..0x3c, argument(20)?)?
         .id();
-    let i = m.variable(saxpy, "i", int)?.declared_at(line(2, 7)).live(0x28..0x48, Loc::per_lane(v0?))?.id();
-    let xi =
-        m.variable(then, "xi", float)?.declared_at(line(4, 11)).live(0x78..0x84, Loc::per_lane(v2?))?.id();
+    let i = m.variable(saxpy, "i", int)?.declared(line(2, 7)).live(0x28..0x48, Loc::per_lane(v0?))?.id();
+    let xi = m.variable(then, "xi", float)?.declared(line(4, 11)).live(0x78..0x84, Loc::per_lane(v2?))?.id();
     let yi = m
         .variable(then, "yi", float)?
-        .declared_at(line(5, 11))
+        .declared(line(5, 11))
         .live(0x78..0x7c, Loc::per_lane(v3.clone()?))?
         .id();
-    let r = m.variable(then, "r", float)?.declared_at(line(6, 11)).live(0x7c..0x84, Loc::per_lane(v3?))?.id();
+    let r = m.variable(then, "r", float)?.declared(line(6, 11)).live(0x7c..0x84, Loc::per_lane(v3?))?.id();
     let rows = [
         (0x00, 2, 11),
         (0x28, 3, 9),
@@ -179,7 +173,7 @@ fn bind(module: &Module, names: &Names) -> Binding {
     let yi = Id(28);
     let r = Id(29);
     let Some((file, _)) = module.files().next() else { unreachable!("the unit has a file") };
-    let line = |line, column| SourceLine { file, line, column };
+    let line = |line, column| SourceLine::new(file, line).column(column);
     let start = |block| Position::start(function, block);
 
     let mut binding = Binding::new();

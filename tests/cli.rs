@@ -136,8 +136,6 @@ fn the_description_of_the_quickstart_makes_the_same_object() {
         "examples/data/scale_code.o",
         "--for",
         "llvm",
-        "--allow",
-        "no-frame",
         "-o",
         &out,
     ]);
@@ -158,7 +156,7 @@ fn the_description_of_the_quickstart_makes_the_same_object() {
 fn the_quickstart_shows_what_the_commands_print() {
     let folder = Folder::new("readme");
     let commands = [
-        "eitri emit examples/scale.json --object examples/data/scale_code.o --for llvm --allow no-frame -o scale.o",
+        "eitri emit examples/scale.json --object examples/data/scale_code.o --for llvm -o scale.o",
         "eitri check examples/scale.json scale.o --for llvm",
         "eitri dump scale.o --target amdgpu-gfx1030-wave32",
     ];

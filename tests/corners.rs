@@ -59,9 +59,9 @@ fn a_unit_can_be_empty() -> Result<()> {
         m.unit("");
         let unit = m.unit("b.c");
         let file = m.primary_file(unit)?;
-        let callee = m.function(unit, "callee")?.declared(file, 1).id();
+        let callee = m.function(unit, "callee")?.declared(SourceLine::new(file, 1)).id();
         let f = m.function(unit, "f")?.id();
-        m.inlined(f, callee, &[], SourceLine { file, line: 2, column: 0 })?;
+        m.inlined(f, callee, &[], SourceLine::new(file, 2))?;
         m.block(f, &[])?;
         m.unit("c.c");
         let module = m.finish()?;

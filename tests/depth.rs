@@ -132,7 +132,7 @@ fn functions_in_functions() {
 
 /// Nested functions that are inlined and have no code.
 fn abstract_functions(m: &mut Builder, unit: UnitId, int: TypeId, levels: u64) -> ObjectCode {
-    let line = SourceLine { file: m.primary_file(unit).unwrap(), line: 1, column: 0 };
+    let line = SourceLine::new(m.primary_file(unit).unwrap(), 1);
     let caller = m.function(unit, "caller").unwrap().code("caller", 4).id();
     let mut around: Option<ScopeId> = None;
     for level in 0..levels {
@@ -283,7 +283,7 @@ fn namespaces_in_namespaces() {
 #[test]
 fn inlined_calls_in_inlined_calls() {
     every_stage(1, |m, unit, _, levels| {
-        let line = SourceLine { file: m.primary_file(unit).unwrap(), line: 1, column: 0 };
+        let line = SourceLine::new(m.primary_file(unit).unwrap(), 1);
         let caller = m.function(unit, "caller").unwrap().code("caller", 4).id();
         let callee = m.function(unit, "callee").unwrap().id();
         let call = m.inlined(caller, callee, &[0..4], line).unwrap();

@@ -68,7 +68,7 @@ pub fn module(target: Target) -> eitri::Result<Module> {
     let node = m.structure(unit, Some("node"), 16)?;
     let next = m.pointer(unit, Some(node))?;
     m.bit_field(node, "low", int, 0, 3)?.member(node, "next", next, 8)?;
-    m.describe_type(node)?.within(space)?.declared(header, 4);
+    m.describe_type(node)?.within(space)?.declared(SourceLine::new(header, 4));
     let count = m.static_member(node, "count", int)?.external().id();
     m.definition(unit, count)?.always(Loc::global_symbol(data))?;
     let color = m.enumeration(unit, Some("color"), int, &[("red", 0), ("none", -1)])?;
@@ -78,25 +78,26 @@ pub fn module(target: Target) -> eitri::Result<Module> {
     m.subroutine(unit, Some(int), &[next, color])?;
     m.variable(space, "shared", name)?
         .external()
-        .declared(header, 9)
+        .declared(SourceLine::new(header, 9))
         .always(Loc::global_symbol(data).offset(8))?;
     // In memory order.
     let seven = if m.target().is_big_endian() { [0, 0, 0, 7] } else { [7, 0, 0, 0] };
     m.constant(space, "seven", constant, &seven)?;
 
-    let max = m.function(unit, "max")?.declared(header, 2).returns(int)?.declared_inline().id();
+    let max =
+        m.function(unit, "max")?.declared(SourceLine::new(header, 2)).returns(int)?.declared_inline().id();
     let of = m.parameter(max, "a", int)?.id();
     let twice = m.function(unit, "twice")?.code("twice", 0x40).external().linkage_name("_Z5twicei").id();
-    m.describe_function(twice)?.returns(int)?.declared(file, 2);
+    m.describe_function(twice)?.returns(int)?.declared(SourceLine::new(file, 2));
     let at_base = Loc::memory(SpaceId::DEFAULT, Val::register(base).plus(-16));
     m.parameter(twice, "n", int)?
-        .declared(file, 2)
+        .declared(SourceLine::new(file, 2))
         .live(0..0x10, Loc::register(first))?
         .live(0x10..0x40, at_base.clone())?;
     m.variable(twice, "whole", int)?.live(0..0x40, at_base)?;
     let block = m.block(twice, &[8..0x10, 0x18..0x20])?;
     m.variable(block, "to", next)?.live(8..0x10, Loc::value(Val::address(data, 4)))?;
-    let call = SourceLine { file, line: 3, column: 10 };
+    let call = SourceLine::new(file, 3).column(10);
     let inlined = m.inlined(twice, max, &[0x20..0x28], call)?;
     m.inlined_variable(inlined, of)?.live(0x20..0x24, Loc::register(first))?;
     for row in [
@@ -132,7 +133,8 @@ pub fn module(target: Target) -> eitri::Result<Module> {
     let other = m.unit("b.c");
     m.describe_unit(other)?.language(gimli::DW_LANG_C99.0);
     let file = m.primary_file(other)?;
-    let f = m.function(other, "f")?.address(Address::Constant(0x7000), 8).declared(file, 1).id();
+    let f =
+        m.function(other, "f")?.address(Address::Constant(0x7000), 8).declared(SourceLine::new(file, 1)).id();
     m.row(f, LineTableRow::new(0, file, 1))?;
     m.macros(other)?.file(0, file)?.define(1, "A")?.end_file()?;
     m.finish()

@@ -48,7 +48,7 @@ struct Start {
 impl Start {
     /// The first line of the unit.
     fn line(&self) -> Result<SourceLine> {
-        Ok(SourceLine { file: self.m.primary_file(self.unit)?, line: 1, column: 0 })
+        Ok(SourceLine::new(self.m.primary_file(self.unit)?, 1))
     }
 }
 
@@ -98,7 +98,7 @@ fn foreign() -> Foreign {
         let procedure = ProcedureId::from_u32(procedure.as_u32());
         let expr = Loc::expr(ExprId::from_u32(expr.as_u32()));
         let row = LineTableRow::new(0, file, 1);
-        let line = SourceLine { file, line: 1, column: 0 };
+        let line = SourceLine::new(file, 1);
         last = Some(Foreign { unit, function, ty, variable, procedure, symbol, row, line, expr });
     }
     last.expect("there are some")
@@ -247,11 +247,11 @@ const CASES: &[Case] = &[
     ("a function that returns a foreign type", || of(|a, f| a.m.function(a.unit, "f")?.returns(f.ty).map(drop))),
     ("a function declared in another unit's file", || of_end(|a, _| {
         let file = a.m.primary_file(a.other)?;
-        a.m.function(a.unit, "f")?.declared(file, 1);
+        a.m.function(a.unit, "f")?.declared(SourceLine::new(file, 1));
         Ok(())
     })),
     ("a variable declared in a foreign file", || of_end(|a, f| {
-        a.m.variable(a.saxpy, "n", a.int)?.declared(f.line.file, 1);
+        a.m.variable(a.saxpy, "n", a.int)?.declared(SourceLine::new(f.line.file, 1));
         Ok(())
     })),
     ("a function at a foreign symbol", || of_end(|a, f| {
@@ -671,13 +671,13 @@ const CASES: &[Case] = &[
     ("a type declared in another unit's file", || of_end(|a, _| {
         let class = a.m.class(a.unit, Some("tile"), 8)?;
         let file = a.m.primary_file(a.other)?;
-        a.m.describe_type(class)?.declared(file, 1);
+        a.m.describe_type(class)?.declared(SourceLine::new(file, 1));
         Ok(())
     })),
     ("a member declared in another unit's file", || of_end(|a, _| {
         let class = a.m.class(a.unit, Some("tile"), 8)?;
         let file = a.m.primary_file(a.other)?;
-        a.m.data_member(class, DataMember::new("x", a.int, 0).declared(file, 1)).map(drop)
+        a.m.data_member(class, DataMember::new("x", a.int, 0).declared(SourceLine::new(file, 1))).map(drop)
     })),
     ("a foreign type described", || of(|a, f| a.m.describe_type(f.ty).map(drop))),
     ("a static member with a place", || of_end(|a, _| {
@@ -753,7 +753,7 @@ const CASES: &[Case] = &[
     ("a block that begins in another unit's file", || of(|a, _| {
         let block = a.m.block(a.saxpy, &[0..8])?;
         let file = a.m.primary_file(a.other)?;
-        a.m.begins(block, SourceLine { file, line: 1, column: 0 })
+        a.m.begins(block, SourceLine::new(file, 1))
     })),
     ("an instance of a block of another function", || of(|a, _| {
         let inner = a.m.function(a.unit, "inner")?.id();
@@ -1080,7 +1080,7 @@ fn throw(c: &mut Choices<'_>, ids: &Ids, m: &mut Builder) -> Result<()> {
     let variable = c.one(&ids.variables);
     let file = c.one(&ids.files);
     let name = c.one(&["a", "b", "", "ä", "a\nb"]);
-    let line = SourceLine { file, line: c.number() as u32, column: c.number() as u32 };
+    let line = SourceLine::new(file, c.number() as u32).column(c.number() as u32);
     match c.below(24) {
         0 => drop(m.unit(name)),
         1 => drop(m.base_type(unit, name, BaseEncoding::Utf, c.number())?),
@@ -1104,7 +1104,12 @@ fn throw(c: &mut Choices<'_>, ids: &Ids, m: &mut Builder) -> Result<()> {
         9 => drop(m.subroutine(unit, Some(ty), &[ty, ty])?),
         10 => match c.below(8) {
             0 => drop(m.namespace(scope, name)?),
-            1 => drop(m.describe_type(ty)?.alignment(c.number())?.declared(file, 3).within(scope)?),
+            1 => drop(
+                m.describe_type(ty)?
+                    .alignment(c.number())?
+                    .declared(SourceLine::new(file, 3))
+                    .within(scope)?,
+            ),
             2 => drop(m.base(ty, c.one(&ids.types), c.number(), None)?),
             3 => {
                 let part = m.variant_part(ty, DataMember::new(name, c.one(&ids.types), c.number()))?;
@@ -1127,7 +1132,7 @@ fn throw(c: &mut Choices<'_>, ids: &Ids, m: &mut Builder) -> Result<()> {
             let mut function = m.function(scope, name)?;
             function.returns(ty)?;
             if c.below(9) == 0 {
-                function.declared(file, 3);
+                function.declared(SourceLine::new(file, 3));
             }
             if c.maybe() {
                 function.code(name, c.number() % 0x80);
@@ -1154,7 +1159,7 @@ fn throw(c: &mut Choices<'_>, ids: &Ids, m: &mut Builder) -> Result<()> {
                 variable.live(pcs(c), any_loc(c, ids, 3))?;
             }
             if c.below(9) == 0 {
-                variable.declared(file, 4);
+                variable.declared(SourceLine::new(file, 4));
             }
         }
     }

@@ -50,7 +50,7 @@ struct Ids {
 
 impl Ids {
     fn line(&self) -> SourceLine {
-        SourceLine { file: self.file, line: 1, column: 0 }
+        SourceLine::new(self.file, 1)
     }
 
     fn pointer(&self) -> Loc {
@@ -69,7 +69,7 @@ fn described() -> Result<(Builder, Ids)> {
     let mut m = Builder::new(gpu);
     let unit = m.unit("a.cl");
     let file = m.primary_file(unit)?;
-    let line = SourceLine { file, line: 1, column: 0 };
+    let line = SourceLine::new(file, 1);
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
     let vector = m.vector(unit, int, 4)?;
     let composite = m.structure(unit, Some("s"), 16)?;
@@ -84,7 +84,7 @@ fn described() -> Result<(Builder, Ids)> {
     let declared = m.function_declaration(unit, "declared")?.id();
     let block = m.block(function, &[0..0x20])?;
     let inlined = m.inlined(function, callee, &[0x20..0x40], line)?;
-    let variable = m.variable(function, "x", int)?.always(Loc::register(s4))?.id();
+    let variable = m.variable(function, "x", int)?.id();
     let mut call = m.call(function)?;
     call.returns_to(0x10)?.calls(callee)?;
     let call = call.id();
@@ -173,8 +173,7 @@ const CALLS: &[(&str, &str, Call)] = calls! {
         |m, a, b| m.cooperative_matrix(a.unit, b.int, 3, 16, 16, 0);
     Builder::data_member: |m, a, b| m.data_member(b.composite, DataMember::new("d", a.int, 4)).map(drop),
         |m, a, b| m.data_member(a.composite, DataMember::new("d", b.int, 4)).map(drop),
-        |m, a, b| finished(m, |m| m.data_member(a.composite, DataMember::new("d", a.int, 4).declared(b.file, 1)).map(drop)),
-        |m, a, b| finished(m, |m| m.data_member(a.composite, DataMember::new("d", a.int, 4).declared_at(b.line())).map(drop));
+        |m, a, b| finished(m, |m| m.data_member(a.composite, DataMember::new("d", a.int, 4).declared(b.line())).map(drop));
     Builder::definition: |m, a, b| m.definition(b.unit, a.member).map(drop), |m, a, b| m.definition(a.unit, b.member).map(drop);
     Builder::describe_call: |m, a, b| m.describe_call(b.call).map(drop);
     Builder::describe_function: |m, a, b| m.describe_function(b.function).map(drop);
@@ -261,8 +260,7 @@ const CALLS: &[(&str, &str, Call)] = calls! {
     FrameBuilder::saved: |m, a, b| m.frame(a.function)?.saved(0..4, scalar(), Loc::global_symbol(b.symbol)).map(drop);
     FrameBuilder::saved_to_scratch: |m, a, b| m.frame(a.function)?.saved_to_scratch(0..4, vector(), 0, Some(b.number())).map(drop);
     FunctionBuilder::address: |m, a, b| finished(m, |m| m.describe_function(a.function).map(|mut it| { it.address(Address::Symbol(b.symbol, 0), 0x40); }));
-    FunctionBuilder::declared: |m, a, b| finished(m, |m| m.describe_function(a.function).map(|mut it| { it.declared(b.file, 1); }));
-    FunctionBuilder::declared_at: |m, a, b| finished(m, |m| m.describe_function(a.function).map(|mut it| { it.declared_at(b.line()); }));
+    FunctionBuilder::declared: |m, a, b| finished(m, |m| m.describe_function(a.function).map(|mut it| { it.declared(b.line()); }));
     FunctionBuilder::frame_base: |m, a, b| m.describe_function(a.function)?.frame_base(&Loc::global_symbol(b.symbol)).map(drop);
     FunctionBuilder::object_pointer: |m, a, b| m.describe_function(a.callee)?.object_pointer(b.parameter).map(drop);
     FunctionBuilder::returns: |m, a, b| m.describe_function(a.function)?.returns(b.int).map(drop);
@@ -272,10 +270,8 @@ const CALLS: &[(&str, &str, Call)] = calls! {
         let member = m.function_declaration(a.composite, "member")?.id();
         m.describe_function(member)?.vtable_elem_location(&Loc::expr(b.expr)).map(drop)
     };
-    ImportBuilder::declared: |m, a, b| m.describe_import(a.import)?.declared(b.file, 1).map(drop);
-    ImportBuilder::declared_at: |m, a, b| m.describe_import(a.import)?.declared_at(b.line()).map(drop);
-    LabelBuilder::declared: |m, a, b| m.describe_label(a.label)?.declared(b.file, 1).map(drop);
-    LabelBuilder::declared_at: |m, a, b| m.describe_label(a.label)?.declared_at(b.line()).map(drop);
+    ImportBuilder::declared: |m, a, b| m.describe_import(a.import)?.declared(b.line()).map(drop);
+    LabelBuilder::declared: |m, a, b| m.describe_label(a.label)?.declared(b.line()).map(drop);
     LanesBuilder::early_return: |m, a, b| m.lanes(a.function)?.early_return(0x10..0x14, 0x20, &[(0x10..0x14, b.pointer())]);
     LanesBuilder::if_else: |m, a, b| m.lanes(a.function)?.if_else(0x10..0x14, 0x14..0x18, 0x10, 0x18, &[(0x10..0x18, b.pointer())]);
     LanesBuilder::if_then: |m, a, b| m.lanes(a.function)?.if_then(0x14..0x18, 0x10, &[(0x14..0x18, b.pointer())]);
@@ -289,8 +285,7 @@ const CALLS: &[(&str, &str, Call)] = calls! {
     TypeBuilder::allocated: |m, a, b| m.describe_type(a.vector)?.allocated(AttributeValue::Variable(b.variable)).map(drop);
     TypeBuilder::associated: |m, a, b| m.describe_type(a.vector)?.associated(AttributeValue::Variable(b.variable)).map(drop);
     TypeBuilder::data_location: |m, a, b| m.describe_type(a.vector)?.data_location(&Loc::expr(b.expr)).map(drop);
-    TypeBuilder::declared: |m, a, b| finished(m, |m| m.describe_type(a.composite).map(|mut it| { it.declared(b.file, 1); }));
-    TypeBuilder::declared_at: |m, a, b| finished(m, |m| m.describe_type(a.composite).map(|mut it| { it.declared_at(b.line()); }));
+    TypeBuilder::declared: |m, a, b| finished(m, |m| m.describe_type(a.composite).map(|mut it| { it.declared(b.line()); }));
     TypeBuilder::string_length: |m, a, b| {
         let text = m.string_type(a.unit, None, None)?;
         m.describe_type(text)?.string_length(AttributeValue::Variable(b.variable)).map(drop)
@@ -305,8 +300,7 @@ const CALLS: &[(&str, &str, Call)] = calls! {
         |m, a, b| m.describe_variable(a.variable)?.always(Loc::expr(b.expr)).map(drop),
         |m, a, b| m.describe_variable(a.variable)?.always(Loc::global_symbol(b.symbol)).map(drop),
         |m, a, b| m.describe_variable(a.variable)?.always(Loc::parts([(Loc::global_symbol(a.symbol), 16), (Loc::global_symbol(b.symbol), 16)])).map(drop);
-    VariableBuilder::declared: |m, a, b| finished(m, |m| m.describe_variable(a.variable).map(|mut it| { it.declared(b.file, 1); }));
-    VariableBuilder::declared_at: |m, a, b| finished(m, |m| m.describe_variable(a.variable).map(|mut it| { it.declared_at(b.line()); }));
+    VariableBuilder::declared: |m, a, b| finished(m, |m| m.describe_variable(a.variable).map(|mut it| { it.declared(b.line()); }));
     VariableBuilder::live: |m, a, b| m.variable(a.function, "y", a.int)?.live(0..4, b.pointer()).map(drop);
     VariableBuilder::live_in: |m, a, b| m.variable(a.function, "y", a.int)?.live_in(0..4, &[Loc::register(scalar()), b.pointer()]).map(drop);
 };

@@ -62,13 +62,13 @@ fn module(count: u64, places: &[Place], rows: &[Line]) -> eitri::Result<Module> 
     let unit = m.unit("src/a.cu");
     let file = m.primary_file(unit)?;
     let long = m.base_type(unit, "long", BaseEncoding::Signed, 64)?;
-    let inlined = m.function(unit, "inlined")?.declared(file, 1).id();
-    let kernel = m.function(unit, "k")?.code("k", count).kernel().declared(file, 2).id();
+    let inlined = m.function(unit, "inlined")?.declared(SourceLine::new(file, 1)).id();
+    let kernel = m.function(unit, "k")?.code("k", count).kernel().declared(SourceLine::new(file, 2)).id();
     for (number, &(what, reg, by, start, end)) in places.iter().enumerate() {
         let loc = loc(&mut m, what, reg, by)?;
         m.variable(kernel, &format!("v{number}"), long)?.live(start..end, loc)?;
     }
-    let call = SourceLine { file, line: 7, column: 3 };
+    let call = SourceLine::new(file, 7).column(3);
     let of_call: Vec<_> = rows.iter().filter(|row| row.2).map(|row| row.0..row.0 + 1).collect();
     if !of_call.is_empty() {
         m.inlined(kernel, inlined, &of_call, call)?;
@@ -292,7 +292,13 @@ fn types(bit_field_at: u64) -> eitri::Result<Module> {
     let pair = m.structure(unit, Some("pair"), 16)?;
     m.data_member(pair, DataMember::new("one", long, 0))?;
     m.data_member(pair, DataMember::bit_field("bits", long, bit_field_at, 3))?;
-    let kernel = m.function(unit, "k")?.code("k", 12).kernel().linkage_name("_Z1k").declared(file, 1).id();
+    let kernel = m
+        .function(unit, "k")?
+        .code("k", 12)
+        .kernel()
+        .linkage_name("_Z1k")
+        .declared(SourceLine::new(file, 1))
+        .id();
     let reg = |name: &str| gpu.register_named(name).map(Loc::per_lane);
     let parts = (0..64).map(|number| Ok((reg(&format!("%rd{number}"))?, 64)));
     let parts = Loc::parts(parts.collect::<eitri::Result<Vec<_>>>()?);

@@ -38,7 +38,7 @@ const ROWS: &[Row] = &[
         let d = m.function_declaration(u, "d")?.id();
         let f = m.function(u, "f")?.code("f", 4).id();
         let file = m.primary_file(u)?;
-        m.inlined(f, d, &[], SourceLine { file, line: 1, column: 0 }).map(drop)
+        m.inlined(f, d, &[], SourceLine::new(file, 1)).map(drop)
     }, "unit `u`, function `f`: inlined function `d` is only declared; expected a definition"),
     (|m| {
         let f = function(m)?;
@@ -96,7 +96,7 @@ fn instance(value: u32, packed: Option<&str>, is_inlined: bool) -> Module {
     }
     if is_inlined {
         let file = m.primary_file(unit).unwrap();
-        let call = SourceLine { file, line: 4, column: 0 };
+        let call = SourceLine::new(file, 4);
         let caller = m.function(unit, "caller").unwrap().code("caller", 0x20).id();
         m.inlined(caller, of, &[0x04..0x08], call).unwrap();
     }
@@ -150,7 +150,7 @@ fn scopes_can_be_nested_deeply() -> Result<()> {
     let block = m.block(callee, &[])?;
     let v = m.variable(callee, "v", int)?.id();
     let f = m.function(unit, "f")?.code("f", 0x40).id();
-    let call = SourceLine { file: m.primary_file(unit)?, line: 1, column: 0 };
+    let call = SourceLine::new(m.primary_file(unit)?, 1);
     let mut scope = m.block(f, &[0x08..0x18])?;
     for line in 1..DEPTH {
         scope = m.block(scope, &[])?;

@@ -56,8 +56,8 @@ fn comparison_is_independent_of_sharing() {
     plain.expressions.shared_from_bytes = None;
     let (_, calls, entries) = compared(&module, &shared, "call2");
     assert_eq!(calls, 40);
-    // The unit, the function, and its variables.
-    assert_eq!((entries, compared(&module, &plain, "call2").2), (22, 22));
+    // The unit, the function, its frame, and its variables.
+    assert_eq!((entries, compared(&module, &plain, "call2").2), (23, 23));
 }
 
 #[test]

@@ -29,8 +29,8 @@ fn large(functions: u32, variables: u32) -> eitri::Result<(Vec<u32>, Module, Bin
     let mut binding = Binding::new();
     for number in 0..functions {
         let name = format!("f{number}");
-        let line = |line| SourceLine { file, line: number * 100 + line, column: 3 };
-        let described = m.function(unit, &name)?.code(&name, 0x1000).declared_at(line(1)).id();
+        let line = |line| SourceLine::new(file, number * 100 + line).column(3);
+        let described = m.function(unit, &name)?.code(&name, 0x1000).declared(line(1)).id();
         let function = s.function(void, 0, kind)?;
         binding.function(described, function);
         let x = s.parameter(uint)?;
@@ -38,7 +38,7 @@ fn large(functions: u32, variables: u32) -> eitri::Result<(Vec<u32>, Module, Bin
         let places =
             (0..variables).map(|_| s.result(59, pointer, &[7])).collect::<eitri::Result<Vec<_>>>()?;
         for (number, place) in (0..).zip(places) {
-            let variable = m.variable(described, &format!("v{number}"), ty)?.declared_at(line(number)).id();
+            let variable = m.variable(described, &format!("v{number}"), ty)?.declared(line(number)).id();
             let start = s.position()?;
             s.effect(62, &[place.0, x.0])?;
             binding.declare(start, variable, Provider::value(place)).line(start, line(number));

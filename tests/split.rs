@@ -6,7 +6,7 @@ use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::emit::{RelocationTarget, Section};
 use eitri::error::{Construct, ErrorKind, Named};
 use eitri::lower::{Consumer, Lowered, Policy, Units, lower};
-use eitri::model::{BaseEncoding, LineTableRow, Loc, Module};
+use eitri::model::{BaseEncoding, LineTableRow, Loc, Module, SourceLine};
 use eitri::omission::{Omission, Property, Subject};
 use eitri::target::{Gfx, Target, Wave};
 
@@ -21,7 +21,7 @@ pub fn module() -> eitri::Result<Module> {
         m.describe_unit(unit)?.directory("/src").producer("a compiler of some name");
         let file = m.primary_file(unit)?;
         let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
-        let function = m.function(unit, symbol)?.code(symbol, 16).declared(file, 3).id();
+        let function = m.function(unit, symbol)?.code(symbol, 16).declared(SourceLine::new(file, 3)).id();
         m.variable(function, "x", int)?.live(0..4, Loc::register(rax))?.live(4..8, Loc::register(rcx))?;
         let data = m.symbol("data");
         m.variable(unit, "a_variable_in_memory", int)?.always(Loc::global_symbol(data))?;

@@ -12,7 +12,8 @@ use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::error::{Construct, ErrorKind};
 use eitri::lower::{Consumer, Lowered, Policy, Units, lower};
 use eitri::model::{
-    BaseEncoding, CompositeKind, Language, Loc, Module, Passed, Qualifier, TypeId, UnitId, Val, VariantValues,
+    BaseEncoding, CompositeKind, Language, Loc, Module, Passed, Qualifier, SourceLine, TypeId, UnitId, Val,
+    VariantValues,
 };
 use eitri::omission::Reason;
 use eitri::read::{Dwarf, Object};
@@ -133,7 +134,7 @@ fn signatures_are_those_of_gcc() {
 fn list(m: &mut Builder, unit: UnitId, int: TypeId) -> Result<TypeId> {
     let file = m.primary_file(unit)?;
     let node = m.structure(unit, Some("node"), 48)?;
-    m.describe_type(node)?.declared(file, 3);
+    m.describe_type(node)?.declared(SourceLine::new(file, 3));
     let to_node = m.pointer(unit, Some(node))?;
     let row = m.array(unit, int, &[Some(2), Some(3)])?;
     let number = m.typedef(unit, "number", Some(int))?;
@@ -143,7 +144,7 @@ fn list(m: &mut Builder, unit: UnitId, int: TypeId) -> Result<TypeId> {
     let to_hidden = m.pointer(unit, Some(hidden))?;
     let inner = m.union(unit, None, 4)?;
     m.member(inner, "n", number, 0)?.member(inner, "all", int, 0)?;
-    m.data_member(node, DataMember::new("next", to_node, 0).declared(file, 4))?;
+    m.data_member(node, DataMember::new("next", to_node, 0).declared(SourceLine::new(file, 4)))?;
     m.member(node, "row", row, 8)?.member(node, "compare", to_compare, 32)?;
     m.member(node, "", inner, 40)?;
     m.member(node, "hidden", to_hidden, 40)?;
@@ -155,7 +156,7 @@ fn movable_types_get_type_units() {
     let module = one(|m, unit, int| {
         let node = list(m, unit, int)?;
         let file = m.primary_file(unit)?;
-        m.variable(unit, "first", node)?.declared(file, 9);
+        m.variable(unit, "first", node)?.declared(SourceLine::new(file, 9));
         // A Rust enum.
         let option = m.structure(unit, Some("option"), 8)?;
         let part = m.variant_part(option, DataMember::new("", int, 0))?;
@@ -245,7 +246,7 @@ fn two_units(bytes: [u64; 2], lines: [u32; 2]) -> Module {
         let to_list = m.pointer(unit, Some(list)).unwrap();
         let node = m.structure(unit, Some("node"), 8).unwrap();
         m.member(node, "list", to_list, 0).unwrap();
-        m.describe_type(node).unwrap().declared(header, line);
+        m.describe_type(node).unwrap().declared(SourceLine::new(header, line));
     }
     m.finish().unwrap()
 }

@@ -541,7 +541,7 @@ fn findings_about_nested_inlined_calls() {
         let f = m.function(unit, "f").unwrap().code("f", 4).id();
         let mut call = None;
         for _ in 0..count {
-            let line = SourceLine { file, line: 1, column: 0 };
+            let line = SourceLine::new(file, 1);
             let inner = match call {
                 None => m.inlined(f, callee, &[0..4], line).unwrap(),
                 Some(call) => m.inlined(call, callee, &[0..4], line).unwrap(),

@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use eitri::build::Builder;
 use eitri::emit::Section;
 use eitri::lower::{Consumer, LoweredUnit, Policy, Units, lower};
-use eitri::model::{self, Address, BaseEncoding, Loc, Val};
+use eitri::model::{self, Address, BaseEncoding, Loc, SourceLine, Val};
 use eitri::op::Reg;
 use eitri::target::{SpaceId, Target};
 use gimli::write::{self, AttributeValue, Expression, Location, LocationList};
@@ -84,7 +84,7 @@ fn describe_unit(m: &mut Builder, content: &Unit<'_>) -> eitri::Result<()> {
                 (Kind::InBlock, Some(block)) => m.variable(block, name, ty)?,
                 _ => m.variable(id, name, ty)?,
             };
-            described.declared(file, variable.line);
+            described.declared(SourceLine::new(file, variable.line));
             if !variable.has_ranges() {
                 described.always(memory(variable.home))?;
             }

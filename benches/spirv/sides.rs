@@ -62,24 +62,24 @@ pub fn describe(shape: Shape) -> Module {
     for function in 0..shape.functions {
         let first = line_of(function);
         let mut made = m.function(unit, called(&mut name, "f", function)).expect("a unit");
-        made.external().declared(file, first);
+        made.external().declared(SourceLine::new(file, first));
         // The entry point of the module.
         if function == 0 {
             made.kernel();
         }
         let id = made.id();
-        m.parameter(id, "n", int).expect("a function").declared(file, first);
+        m.parameter(id, "n", int).expect("a function").declared(SourceLine::new(file, first));
         let block = m.block(id, &[]).expect("a function");
-        let begin = SourceLine { file, line: first + shape.variables / 2 + 1, column: 3 };
+        let begin = SourceLine::new(file, first + shape.variables / 2 + 1).column(3);
         m.begins(block, begin).expect("a block");
         for variable in 0..shape.variables {
-            let line = SourceLine { file, line: first + 1 + variable, column: 7 };
+            let line = SourceLine::new(file, first + 1 + variable).column(7);
             let name = called(&mut name, "v", variable);
             let made = match variable < shape.variables / 2 {
                 true => m.variable(id, name, int),
                 false => m.variable(block, name, int),
             };
-            made.expect("a scope").declared_at(line);
+            made.expect("a scope").declared(line);
         }
     }
     m.finish().expect("it is right")

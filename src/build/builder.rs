@@ -1,6 +1,6 @@
 //! The builder: the module so far, what later calls need to know about earlier calls, and what all methods share.
 
-use hashbrown::{DefaultHashBuilder, HashSet, HashTable};
+use hashbrown::{DefaultHashBuilder, HashMap, HashSet, HashTable};
 use indexmap::IndexMap;
 
 use super::ids::{entity_text, known, known_symbol};
@@ -11,7 +11,7 @@ use super::slots::Slot;
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{
     AttributeOwner, Entity, EntityId, ExprId, FileId, LineTableRow, Loc, LocId, Module, Owner, PrimaryMap,
-    ProcedureId, Recent, ScopeId, SecondaryMap, Small, StringId, Symbol, Type, TypeId, UnitId,
+    ProcedureId, Recent, ScopeId, SecondaryMap, Small, StringId, Symbol, Type, TypeId, UnitId, VariableId,
 };
 use crate::op::{Expr, FixupKind};
 use crate::target::Target;
@@ -56,6 +56,8 @@ pub struct Builder {
     pub(super) procedures: Procedures,
     /// Variables' recent locations.
     pub(super) recent: Recent<Placed>,
+    /// Types with an array bound that is a variable in a function.
+    pub(super) bounds: HashMap<TypeId, VariableId>,
     /// Locations with stack slots in functions without a known stack base.
     pub(super) slots: Vec<Slot>,
     /// Attributes without a field, by owner.
@@ -110,6 +112,7 @@ impl Builder {
             preprocessors: SecondaryMap::new(),
             procedures: SecondaryMap::new(),
             recent: Default::default(),
+            bounds: HashMap::new(),
             slots: Vec::new(),
             attributes: HashSet::new(),
             wrong: None,

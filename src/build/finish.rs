@@ -105,6 +105,7 @@ impl Builder {
             preprocessors,
             procedures,
             recent,
+            bounds,
             slots,
             attributes,
             wrong,
@@ -144,6 +145,7 @@ impl Builder {
         *preprocessors = SecondaryMap::new();
         *procedures = SecondaryMap::new();
         *recent = Default::default();
+        bounds.clear();
         slots.clear();
         *attributes = HashSet::new();
         *wrong = None;
@@ -185,6 +187,7 @@ impl Builder {
         let is_disjoint = self.order.sort_live(&mut self.module);
         // Everything is sorted and assigned to its owner first, because the checks below rely on the order.
         self.order.sort_rows(&mut self.module);
+        self.add_entry_frames()?;
         self.sort_frames();
         self.sort_arguments();
         self.sort_macros();

@@ -7,6 +7,8 @@ use refused::{at, at_function};
 
 use core::ops::Range;
 
+use hashbrown::HashSet;
+
 use super::builder::Builder;
 use super::slots::Slot;
 use super::{loc, pcs};
@@ -29,7 +31,8 @@ impl Builder {
     /// frame.
     ///
     /// At each pc a frame needs the canonical frame address, and the return address or its absence:
-    /// [`finish`](Self::finish) rejects a frame with gaps. Any other register without a rule is as the caller left it
+    /// [`finish`](Self::finish) rejects a frame with gaps. A [kernel](super::FunctionBuilder::kernel) has both without a
+    /// description, as by [`entry_function`](FrameBuilder::entry_function), on targets with private memory. Any other register without a rule is as the caller left it
     /// if the calling convention preserves it, and undefined if not (see [`FrameRule`]).
     ///
     /// ```
@@ -59,6 +62,44 @@ impl Builder {
         let Function { scope, bytes, .. } = *self.known_function(function)?;
         let unit = self.module.scopes[scope].unit;
         Ok(FrameBuilder { builder: self, function, unit, code_bytes: bytes })
+    }
+
+    /// Adds the frame with which the hardware enters a kernel: it begins at address 0 of the wave's private memory, and has
+    /// no caller. A column with rules keeps them.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Limit`] where the module has too many locations.
+    pub(super) fn add_entry_frames(&mut self) -> Result<()> {
+        let target = &self.module.target;
+        if target.space(SpaceId::PRIVATE_WAVE).is_none() {
+            return Ok(());
+        }
+        let returns = Column::Register(target.call_frames().return_register);
+        let is_entered = |function: &Function| {
+            function.is_kernel
+                && function.address.is_some()
+                && (1..=u32::MAX.into()).contains(&function.bytes)
+        };
+        let kernels = self.module.functions.iter().filter(|(_, function)| is_entered(function));
+        let kernels: Vec<FunctionId> = kernels.map(|(id, _)| id).collect();
+        if kernels.is_empty() {
+            return Ok(());
+        }
+        let rules = &self.module.lists.frame_rules;
+        let ruled: HashSet<_> = rules.iter().map(|rule| (rule.function, rule.column)).collect();
+        let described: HashSet<_> = rules.iter().map(|rule| rule.function).collect();
+        let start = self.module.locs.push(&Loc::memory(SpaceId::PRIVATE_WAVE, Val::constant(0)))?;
+        let none = self.module.locs.push(&Loc::undefined())?;
+        for function in kernels {
+            let end = self.module.functions[function].bytes as u32;
+            for (column, loc) in [(Column::Cfa, start), (returns, none)] {
+                if !ruled.contains(&(function, column)) {
+                    self.module.lists.frame_rules.push(FrameRule { function, start: 0, end, column, loc });
+                }
+            }
+            self.module.functions[function].is_frame_implied = !described.contains(&function);
+        }
+        Ok(())
     }
 
     /// Sorts rules by function, pc and column, and records each function's rules and the order by column.

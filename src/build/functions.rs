@@ -12,7 +12,7 @@ use crate::error::ErrorKind;
 use crate::error::Result;
 use crate::model::entities::function_properties;
 use crate::model::{
-    Accessibility, Address, Defaulted, DescribedCalls, FileId, Function, FunctionId, Loc, LocId, ScopeKind,
+    Accessibility, Address, Defaulted, DescribedCalls, Function, FunctionId, Loc, LocId, ScopeKind,
     SourceLine, Stack, StringId, Symbol, TypeId, VariableId, VariableKind, Virtuality,
 };
 use crate::op::Reg;
@@ -193,7 +193,8 @@ impl FunctionBuilder<'_> {
         self
     }
 
-    /// Marks the function as entered from the host. Its stack begins at private memory's address 0.
+    /// Marks the function as entered from the host. Its stack begins at private memory's address 0, and it has the frame of
+    /// an [entry function](super::FrameBuilder::entry_function), unless the frame is described.
     pub fn kernel(&mut self) -> &mut Self {
         let data = self.data();
         data.is_kernel = true;

@@ -4,9 +4,7 @@ use super::builder::Builder;
 use super::ids::{check_line, known};
 use super::scopes::InScope;
 use crate::error::Result;
-use crate::model::{
-    FileId, Import, ImportId, Imported, Label, LabelId, Module, ScopeId, ScopeKind, SourceLine,
-};
+use crate::model::{Import, ImportId, Imported, Label, LabelId, Module, ScopeId, ScopeKind, SourceLine};
 
 /// Describes an import. Made by [`Builder::import`].
 #[derive(Debug)]
@@ -126,15 +124,7 @@ impl ImportBuilder<'_> {
     ///
     /// # Errors
     /// [`UnknownId`](crate::error::ErrorKind::UnknownId) where the file does not exist or belongs to another unit.
-    pub fn declared(&mut self, file: FileId, line: u32) -> Result<&mut Self> {
-        self.declared_at(SourceLine { file, line, column: 0 })
-    }
-
-    /// Sets the file, line and column of the declaration.
-    ///
-    /// # Errors
-    /// Same errors as [`declared`](Self::declared).
-    pub fn declared_at(&mut self, line: SourceLine) -> Result<&mut Self> {
+    pub fn declared(&mut self, line: SourceLine) -> Result<&mut Self> {
         let scope = self.builder.module.imports[self.id].scope;
         declared(&self.builder.module, scope, line)?;
         self.builder.module.imports[self.id].line = Some(line);
@@ -163,15 +153,7 @@ impl LabelBuilder<'_> {
     ///
     /// # Errors
     /// [`UnknownId`](crate::error::ErrorKind::UnknownId) where the file does not exist or belongs to another unit.
-    pub fn declared(&mut self, file: FileId, line: u32) -> Result<&mut Self> {
-        self.declared_at(SourceLine { file, line, column: 0 })
-    }
-
-    /// Sets the file, line and column of the declaration.
-    ///
-    /// # Errors
-    /// Same errors as [`declared`](Self::declared).
-    pub fn declared_at(&mut self, line: SourceLine) -> Result<&mut Self> {
+    pub fn declared(&mut self, line: SourceLine) -> Result<&mut Self> {
         let scope = self.builder.module.labels[self.id].scope;
         declared(&self.builder.module, scope, line)?;
         self.builder.module.labels[self.id].line = Some(line);

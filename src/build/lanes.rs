@@ -204,9 +204,10 @@ impl LanesBuilder<'_> {
     /// [`ErrorKind::EmptyRange`]; [`ErrorKind::OutsideFunction`] where `pcs` or `waits_at` is outside the function;
     /// [`ErrorKind::OutsideScope`] where `pcs` is not within the inlined call; [`ErrorKind::Misaligned`] where `pcs`,
     /// `waits_at` or a mask's range is not at instruction boundaries; [`ErrorKind::OverlappingRanges`] where the mask
-    /// has two locations at a pc; [`ErrorKind::BadArgument`] where `pcs` is not within the enclosing region, where the
-    /// mask has no location at a pc, or a location that differs between lanes; and the same errors as
-    /// [`VariableBuilder::live`](super::VariableBuilder::live) for the locations.
+    /// has two locations at a pc; [`ErrorKind::BadArgument`] where `pcs` is not within the enclosing region, where
+    /// `waits_at` is inside a [`RegionKind::Then`], and where the mask has no location at a pc, a location that differs
+    /// between lanes, or is EXEC itself; and the same errors as [`VariableBuilder::live`](super::VariableBuilder::live) for
+    /// the locations.
     pub fn region(
         &mut self,
         kind: RegionKind,
@@ -232,6 +233,12 @@ impl LanesBuilder<'_> {
             Err(Error::new(ErrorKind::OutsideFunction { size }))
         };
         waits.map_err(|error| error.or_at(context(module, &(waits_at..waits_at.saturating_add(1)))))?;
+        if kind == RegionKind::Then && (pcs.start + 1..pcs.end).contains(&waits_at) {
+            let what = format!(
+                "lanes wait inside the region, at {waits_at:#x}; expected the pc at which the `if` begins, before it"
+            );
+            return Err(Error::bad_argument(what).or_at(context(module, &pcs)));
+        }
         if let Some(around) = self.around.map(|around| module.region(around)).map(Region::pcs)
             && !(around.start <= pcs.start && pcs.end <= around.end)
         {
@@ -308,6 +315,8 @@ impl LanesBuilder<'_> {
             Some("mask location is undefined")
         } else if depends_on_lane(module, place) {
             Some("mask location depends on the current lane; expected a location for the whole wave")
+        } else if is_exec(module, place) {
+            Some("mask is EXEC, in which no inactive lane is; expected the mask saved before EXEC changed")
         } else {
             None
         };
@@ -320,6 +329,17 @@ impl LanesBuilder<'_> {
         let loc = self.builder.module.locs.push(place)?;
         Ok(Mask { start: pcs.start as u32, end: pcs.end as u32, loc })
     }
+}
+
+/// Whether a location is the register with the active lanes, or that register's number.
+fn is_exec(module: &Module, place: &Loc) -> bool {
+    let mut nodes = place.nodes();
+    let exec = match (nodes.next(), nodes.next(), nodes.next()) {
+        (Some(Node::Register(reg)), None, None)
+        | (Some(Node::ReadRegister(reg)), Some(Node::Value), None) => reg,
+        _ => return false,
+    };
+    module.target.exec() == Some(exec)
 }
 
 /// Whether a location, or a procedure that it calls, differs between lanes.

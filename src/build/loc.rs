@@ -3,10 +3,10 @@
 use smallvec::SmallVec;
 
 use super::ids::{entity_text, known, known_symbol};
-use crate::error::{Error, ErrorKind, Feature, Quantity, Result};
+use crate::error::{Count, Error, ErrorKind, Feature, Quantity, Result};
 use crate::model::{Entity, EntityId, Loc, Module, Node, Nodes, ProcedureId, SecondaryMap, UnitId};
 use crate::op::{Expr, FixupKind, Reg};
-use crate::target::{Register, SpaceId, Target};
+use crate::target::{Register, Space, SpaceId, Target};
 
 /// How many bits the storage has before and after a piece of it, where known. Each piece of each location has a room;
 /// it is two words, so that it is passed in registers.
@@ -207,11 +207,11 @@ fn node_by_node(
                 has_slot = true;
                 continue;
             }
-            // How much memory follows an address is known only at run time.
-            Node::Memory(id) => {
-                space(module, id)?;
-                UNKNOWN
-            }
+            // How much memory follows an address is known only at run time, unless the space has a size.
+            Node::Memory(id) => match space(module, id)?.bytes {
+                None => UNKNOWN,
+                Some(bytes) => within(module, id, bytes, all.last_words(numbers), nodes.at_most())?,
+            },
             Node::Offset(bytes) => match bytes.checked_mul(8) {
                 Some(bits) => moved(places.pop(), bits)?,
                 None => return Err(far(bytes)),
@@ -334,6 +334,29 @@ fn last_constants(mut numbers: Nodes<'_>, rest: usize) -> Option<(u64, u64)> {
     }
 }
 
+/// Returns the room at a constant address in a space of `bytes` bytes, and refuses an address outside the space. `rest` is
+/// the number of words after the node.
+#[cold]
+fn within(module: &Module, id: SpaceId, bytes: u64, mut numbers: Nodes<'_>, rest: usize) -> Result<Room> {
+    let mut last = [None; 2];
+    while numbers.at_most() > rest {
+        last = [last[1], numbers.next()];
+    }
+    let [Some(Node::Const(address)), _] = last else { return Ok(UNKNOWN) };
+    match bytes.checked_sub(address) {
+        None | Some(0) => {
+            let name = module.target.space(id).map_or("", |space| &*space.name);
+            let what = format!(
+                "address {address:#x} is outside the {name} memory of {target}, which has {bytes:#x}",
+                bytes = Count(bytes, "byte"),
+                target = module.target.name()
+            );
+            Err(Error::bad_argument(what))
+        }
+        Some(after) => Ok(Room::around(8 * address, 8 * after)),
+    }
+}
+
 /// Describes a register's value in messages.
 const REGISTER_VALUE: &str = "the number read from a register";
 
@@ -451,9 +474,9 @@ fn vector(module: &Module, reg: Reg) -> Result<Register<'_>> {
 }
 
 #[inline]
-pub(super) fn space(module: &Module, id: SpaceId) -> Result<()> {
+pub(super) fn space(module: &Module, id: SpaceId) -> Result<&Space> {
     match module.target.space(id) {
-        Some(_) => Ok(()),
+        Some(space) => Ok(space),
         None => Err(module.target.unknown_space(id.to_string().trim_matches('`'))),
     }
 }

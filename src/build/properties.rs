@@ -20,28 +20,17 @@ macro_rules! methods { (
 } }
 
 macro_rules! method {
-    ($doc:literal [line] declared (value): line by declared_at) => {
-        /// Sets the file and line of the declaration. Lines count from 1.
+    ($doc:literal [line] declared (value): line by declared) => {
+        /// Sets the line of the declaration.
         #[must_use]
-        pub fn declared(self, file: FileId, line: u32) -> Self {
-            self.declared_at(SourceLine { file, line, column: 0 })
-        }
-
-        /// Sets the file, line and column of the declaration.
-        #[must_use]
-        pub fn declared_at(mut self, line: SourceLine) -> Self {
+        pub fn declared(mut self, line: SourceLine) -> Self {
             self.member.line = Some(line);
             self
         }
     };
-    ($doc:literal [line] declared (self): line by declared_at) => {
-        /// Sets the file and line of the declaration. Lines count from 1.
-        pub fn declared(&mut self, file: FileId, line: u32) -> &mut Self {
-            self.declared_at(SourceLine { file, line, column: 0 })
-        }
-
-        /// Sets the file, line and column of the declaration.
-        pub fn declared_at(&mut self, line: SourceLine) -> &mut Self {
+    ($doc:literal [line] declared (self): line by declared) => {
+        /// Sets the line of the declaration.
+        pub fn declared(&mut self, line: SourceLine) -> &mut Self {
             self.data().line = Some(line);
             self
         }

@@ -173,7 +173,7 @@ impl Builder {
     /// let callee = m.function(unit, "g")?.id();
     /// let file = m.primary_file(unit)?;
     /// // Called in line 12, column 5.
-    /// let call = m.inlined(f, callee, &[0x10..0x20], SourceLine { file, line: 12, column: 5 })?;
+    /// let call = m.inlined(f, callee, &[0x10..0x20], SourceLine::new(file, 12).column(5))?;
     /// # Ok::<(), eitri::Error>(())
     /// ```
     pub fn inlined(

@@ -11,8 +11,8 @@ use super::slots::Slot;
 use crate::error::{ErrorKind, Result};
 use crate::model::entities::variable_properties;
 use crate::model::{
-    Accessibility, FileId, Live, Loc, LocId, MemorySpace, Node, ScopeId, ScopeKind, Small, SourceLine,
-    StringId, TypeId, UnitId, Variable, VariableId, VariableKind,
+    Accessibility, Live, Loc, LocId, MemorySpace, Node, ScopeId, ScopeKind, Small, SourceLine, StringId,
+    TypeId, UnitId, Variable, VariableId, VariableKind,
 };
 
 /// Describes a variable. Made by [`Builder::variable`] and related methods.
@@ -39,7 +39,8 @@ impl Builder {
     /// Adds a variable. In a unit or namespace it is global. An empty name means unnamed.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`] where the scope or the type does not exist, or the type belongs to another unit.
+    /// [`ErrorKind::UnknownId`] where the scope or the type does not exist, or the type belongs to another unit;
+    /// [`ErrorKind::BadArgument`] where an array bound in the type is another function's variable.
     ///
     /// ```
     /// # use eitri::build::Builder;
@@ -165,7 +166,7 @@ impl Builder {
     /// let callee = m.function(unit, "g")?.id();
     /// let x = m.variable(callee, "x", int)?.id();
     /// let file = m.primary_file(unit)?;
-    /// let call = m.inlined(f, callee, &[0x10..0x20], SourceLine { file, line: 12, column: 5 })?;
+    /// let call = m.inlined(f, callee, &[0x10..0x20], SourceLine::new(file, 12).column(5))?;
     /// m.inlined_variable(call, x)?.live(0x10..0x18, Loc::register(s4))?;
     /// # Ok::<(), eitri::Error>(())
     /// ```
@@ -239,6 +240,11 @@ impl Builder {
             let at = at.with(|at| at.variable = name.map(Into::into));
             return Err(crate::Error::new(self.module.unknown_in(ty, " of this unit")).or_at(at));
         }
+        if let Some(&bound) = self.bounds.get(&ty).filter(|&&bound| !self.is_visible(bound, scope)) {
+            let at = self.module.at_scope(scope);
+            let at = at.with(|at| at.variable = name.map(Into::into));
+            return Err(self.other_bound(bound).or_at(at));
+        }
         let name = name.filter(|name| !name.is_empty()).map(|name| self.name(name)).transpose();
         let name = name.map_err(|error| error.or_at(self.module.at_scope(scope)))?;
         let id = self.module.variables.push(Variable::new(name, scope, ty, kind, origin));
@@ -247,6 +253,28 @@ impl Builder {
             self.module.lists.parameters_and_statics.push(id);
         }
         Ok(self.variable_builder(id, scope, unit, ty))
+    }
+
+    /// Whether a function's variable belongs to the code around a scope: to the function, to an outer function, or to a
+    /// function that is inlined there.
+    fn is_visible(&self, variable: VariableId, scope: ScopeId) -> bool {
+        let function = self.module.function_of(self.module.variables[variable].scope);
+        let mut scopes = core::iter::successors(Some(scope), |&scope| self.module.scopes[scope].parent);
+        scopes.any(|scope| match self.module.scopes[scope].kind {
+            ScopeKind::Function(body) | ScopeKind::Inlined { function: body, .. } => function == Some(body),
+            _ => false,
+        })
+    }
+
+    /// Error for a type whose array bound has no value in the code of a variable with this type.
+    #[cold]
+    fn other_bound(&self, bound: VariableId) -> crate::Error {
+        let at = self.module.at_variable(bound, None);
+        let name = at.variable.map_or_else(|| bound.to_string(), |name| format!("variable `{name}`"));
+        let function = at.function.unwrap_or_default();
+        crate::Error::bad_argument(format!(
+            "array bound of the type is {name} of function `{function}`; expected a variable of the same function, or of none"
+        ))
     }
 
     fn variable_builder(
@@ -281,7 +309,8 @@ impl VariableBuilder<'_> {
     /// DWARF 5 section 4.1, item 10.
     ///
     /// # Errors
-    /// [`ErrorKind::DoesNotFit`] if `value` does not have the type's size.
+    /// [`ErrorKind::DoesNotFit`] if `value` does not have the type's size; [`ErrorKind::BadArgument`] if the variable has a
+    /// location for all pcs, or a constant value.
     pub fn const_value(&mut self, value: &[u8]) -> Result<&mut Self> {
         let ty = self.data().ty;
         // A value has whole bytes, even if its type has not.
@@ -291,6 +320,7 @@ impl VariableBuilder<'_> {
             let what = "the value".into();
             return Err(self.error(ErrorKind::DoesNotFit { what, needs, has }.into(), None));
         }
+        self.has_no_location()?;
         let (loc, _) = self.place(&Loc::implicit(value), None)?;
         let data = self.data();
         (data.always, data.is_constant) = (Some(loc), true);
@@ -306,8 +336,9 @@ impl VariableBuilder<'_> {
     /// [`ErrorKind::EmptyRange`], [`ErrorKind::OutsideFunction`]; [`ErrorKind::Misaligned`] where the range begins or
     /// ends inside an instruction; and for the location, [`ErrorKind::UnknownRegister`], [`ErrorKind::UnknownSpace`],
     /// [`ErrorKind::LaneOutOfWave`], [`ErrorKind::TargetLacks`], [`ErrorKind::Limit`], [`ErrorKind::UnknownId`],
-    /// [`ErrorKind::DoesNotFit`] if a part, or the variable, is larger than the rest of its storage, and
-    /// [`ErrorKind::WhichLane`] if it is smaller than all lanes of a vector register that contains it.
+    /// [`ErrorKind::DoesNotFit`] if a part, or the variable, is larger than the rest of its storage, or a constant is
+    /// larger than the variable, and [`ErrorKind::WhichLane`] if it is smaller than all lanes of a vector register that
+    /// contains it.
     /// [`Builder::finish`] rejects ranges that overlap, and stack slots in a function whose frame has no known base.
     ///
     /// ```
@@ -391,7 +422,8 @@ impl VariableBuilder<'_> {
     /// Sets a location that is valid whenever the variable is in scope.
     ///
     /// # Errors
-    /// Same errors as [`live`](Self::live) for the location.
+    /// Same errors as [`live`](Self::live) for the location; [`ErrorKind::BadArgument`] if the variable has a location for
+    /// all pcs, or a constant value.
     ///
     /// ```
     /// # use eitri::build::Builder;
@@ -407,10 +439,22 @@ impl VariableBuilder<'_> {
     /// # Ok::<(), eitri::Error>(())
     /// ```
     pub fn always(&mut self, loc: Loc) -> Result<&mut Self> {
+        self.has_no_location()?;
         let (loc, _) = self.place(&self.padded(&loc), None)?;
         let data = self.data();
         (data.always, data.is_constant) = (Some(loc), false);
         Ok(self)
+    }
+
+    /// Refuses a second location for all pcs, which would replace the first.
+    fn has_no_location(&mut self) -> Result<()> {
+        let Variable { always, is_constant, .. } = self.data();
+        let what = match (always, is_constant) {
+            (None, _) => return Ok(()),
+            (Some(_), false) => "variable already has a location for all pcs",
+            (Some(_), true) => "variable already has a constant value",
+        };
+        Err(self.error(crate::Error::bad_argument(what), None))
     }
 
     /// Returns the location with an undefined part for the padding at the end of the type, where its storage has the
@@ -459,6 +503,9 @@ impl VariableBuilder<'_> {
         small: Option<Small>,
         pcs: Option<&Range<u64>>,
     ) -> Result<(LocId, bool)> {
+        if small.is_none() {
+            self.fits_constant(loc).map_err(|error| self.error(error, pcs.cloned()))?;
+        }
         let checked = self.builder.location_facts(self.unit, loc, self.bits, "the variable");
         let placed = checked.and_then(|checked| Ok((self.builder.module.locs.push(loc)?, checked)));
         let (loc, checked) = placed.map_err(|error| self.error(error, pcs.cloned()))?;
@@ -469,6 +516,18 @@ impl VariableBuilder<'_> {
             self.builder.recent.add(Placed { words, loc, room }, |placed| placed.words.hash());
         }
         Ok((loc, has_slot))
+    }
+
+    /// Refuses a constant with more bytes than the type. No other storage has to end where the variable does.
+    fn fits_constant(&self, loc: &Loc) -> Result<()> {
+        let mut nodes = loc.nodes();
+        let (Some(Node::Implicit(bytes)), None) = (nodes.next(), nodes.next()) else { return Ok(()) };
+        let needs = 8 * bytes.len() as u64;
+        let has = self.bits.map(|bits| bits.saturating_add(self.padding).next_multiple_of(8));
+        match has.filter(|&has| has < needs) {
+            Some(has) => Err(ErrorKind::DoesNotFit { what: "the constant".into(), needs, has }.into()),
+            None => Ok(()),
+        }
     }
 
     #[cold]

@@ -184,7 +184,7 @@ fn frames_from<'o>(
             .with(|at| at.section = Some(frames.section.name().into()))
     };
     let is_encoded = |&function: &FunctionId| {
-        !module.frame(function).is_empty()
+        module.has_frame(function, meanings.described.consumer.has_locations_on_the_stack())
             && meanings.described.omitted.count(Subject::Rule(function, Column::Cfa), Property::Rule) == 0
     };
     let mut encoded: Vec<_> = functions.iter().copied().filter(is_encoded).collect();

@@ -28,6 +28,7 @@
 //!   other expressions. They evaluate at `witnesses` on a `machine`; `numbers` chooses contents, and `meanings` is the state
 //!   that they share. `places` has the bits of a variable from both sides in one form.
 //! * `name_index` and `lookup` compare lookup tables, which `headers` and `tables` help to read.
+//! * `likely` names the consumer or the function for an object that was written for something else.
 //! * `omitted` has the omissions by entity, and `unencodable` the properties that must be among them.
 //!
 //! ```
@@ -72,6 +73,7 @@ mod headers;
 mod index;
 mod known;
 mod lanes;
+mod likely;
 mod line_header;
 mod lines;
 mod locations;
@@ -121,7 +123,8 @@ use crate::read::{Dwarf, Object, Placing};
 /// Compares an object with the module that it was written from.
 ///
 /// `omissions` are the consumer's, from [`lower`](crate::lower::lower). The object need not describe what these list.
-/// Anything that it does describe is compared all the same.
+/// Anything that it does describe is compared all the same. If the object was written for another consumer or with split
+/// units, the first finding says so.
 ///
 /// # Errors
 /// Returns an error only if the bytes cannot be read. Everything else is a finding in the report.
@@ -155,5 +158,6 @@ pub fn check(
     }
     let behind = Object::read_placed(bytes, Placing::InfoBehind, Some(module.target()))?;
     lookup::units_are_relocated(&mut report, &object, &behind);
+    likely::name_likely(&mut report, module, consumer, &dwarf);
     Ok(report)
 }

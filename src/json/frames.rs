@@ -41,7 +41,8 @@ impl<'a> Frame<'a> {
 
     /// Returns the statement with a function's rules and extent, if there are any. The other keys stand for rules.
     pub fn write(known: &'a Known<'a>, id: FunctionId) -> Option<Self> {
-        let rules = known.module.frame(id);
+        // The frame of a kernel without rules follows from the key `kernel`.
+        let rules = if known.module.has_frame(id, false) { known.module.frame(id) } else { &[] };
         let extent = known.module.function(id).frame_extent.as_ref();
         (!rules.is_empty() || extent.is_some()).then(|| Self {
             rules: (!rules.is_empty()).then_some(Later::Model(Elements { known, items: rules })),

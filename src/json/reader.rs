@@ -196,7 +196,7 @@ impl<'a> Reader<'a> {
 
     /// Resolves a position in a file in a unit.
     pub fn line(&self, unit: UnitId, line: &Line<'a>) -> Result<SourceLine> {
-        Ok(SourceLine { file: self.file(unit, &line.file)?, line: line.line, column: line.column })
+        Ok(SourceLine::new(self.file(unit, &line.file)?, line.line).column(line.column))
     }
 
     /// Registers a unit under its id, or else under its name, its scope likewise, and its file under the name.

@@ -80,6 +80,8 @@ objects! {
         per: Word<Per>,
         /// Number in `DW_AT_address_class`, by default `id`.
         address_class: u32,
+        /// Size of the memory in bytes, from address 0 on, if the processor limits it.
+        bytes: Number,
     }
     /// Target-dependent fields in the ELF header.
     ElfFacts { machine: u16 } {
@@ -260,6 +262,7 @@ impl SpaceFacts<'_> {
             null: self.null.map_or(0, |Number(null)| null),
             per: self.per.map_or_else(Per::default, |Word(per)| per),
             address_class: self.address_class,
+            bytes: self.bytes.map(|Number(bytes)| bytes),
         }
     }
 
@@ -268,6 +271,7 @@ impl SpaceFacts<'_> {
             null: other_than(0, space.null).map(Number),
             per: other_than(Per::default(), space.per).map(Word),
             address_class: space.address_class,
+            bytes: space.bytes.map(Number),
             ..Self::new(space.id.0, Text(space.name.to_string().into()), space.address_bits)
         }
     }

@@ -41,6 +41,8 @@ function_properties! { entity (pub)
         pub frame_extent: Option<Range<i64>>,
         /// Frame rules, as indices into the module's list.
         pub(crate) frame: Range<u32>,
+        /// Whether the frame follows from the function being a kernel, and no rule is described.
+        pub(crate) is_frame_implied: bool,
         /// Line table rows, as indices into the module's list.
         pub(crate) rows: Range<u32>,
         /// Whether any call to it is inlined.

@@ -42,6 +42,7 @@ mod live;
 mod loc;
 mod macros;
 mod maps;
+mod mistakes;
 mod nodes;
 mod overlap;
 mod owner;
@@ -357,6 +358,12 @@ impl Module {
     /// Returns a function's frame rules, sorted by pc and column; empty if the frame is not described.
     pub fn frame(&self, id: FunctionId) -> &[FrameRule] {
         slice(&self.lists.frame_rules, &self.functions[id].frame)
+    }
+
+    /// Returns whether a function has a frame in the output. The frame that a kernel has without rules begins in private
+    /// memory: a format that has no such memory is complete without the frame.
+    pub(crate) fn has_frame(&self, id: FunctionId, has_private_memory: bool) -> bool {
+        !self.frame(id).is_empty() && (has_private_memory || !self.functions[id].is_frame_implied)
     }
 
     /// Returns a function's frame rules, sorted by column and pc.

@@ -184,7 +184,7 @@ impl Module {
     }
 
     /// Strips qualifiers and typedefs; `None` for `void`.
-    fn unqualified_type(&self, mut ty: TypeId) -> Option<TypeId> {
+    pub(super) fn unqualified_type(&self, mut ty: TypeId) -> Option<TypeId> {
         loop {
             match self.types[ty].kind {
                 TypeKind::Typedef { of, .. } | TypeKind::Qualified { of, .. } => ty = of?,

@@ -57,7 +57,7 @@ file_properties! { entity (pub)
     default {}
 }
 
-/// A line in a source file.
+/// A line in a source file: [`new`](Self::new), and [`column`](Self::column) where the column is known.
 ///
 /// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -68,6 +68,20 @@ pub struct SourceLine {
     pub line: u32,
     /// The column, counted from 1; 0 for none.
     pub column: u32,
+}
+
+impl SourceLine {
+    /// Returns a line, counted from 1, without a column.
+    pub fn new(file: FileId, line: u32) -> Self {
+        Self { file, line, column: 0 }
+    }
+
+    /// Sets the column, counted from 1.
+    #[must_use]
+    pub fn column(mut self, column: u32) -> Self {
+        self.column = column;
+        self
+    }
 }
 
 scope_properties! { entity (pub)

@@ -4,8 +4,8 @@
 
 use core::fmt;
 
-use super::ids::{FunctionId, VariableId};
-use super::{Function, Module, overlap};
+use super::ids::{FunctionId, RegionId, TypeId, VariableId};
+use super::{Function, Module, mistakes, overlap};
 use crate::error::At;
 use crate::op::Reg;
 
@@ -20,11 +20,36 @@ pub enum WarningKind {
     /// A PTX register has more bits than its variable, or no instruction can set the register before the pc range
     /// starts: [`check_ptx`](crate::check::check_ptx).
     DoubtfulRegister,
+    /// A live range is outside the code of the variable's block or inlined call, where no debugger looks the variable up.
+    OutsideScope,
+    /// The second side of an `if` is before the first side in the code.
+    SideOrder,
+    /// Two functions have the same code, or overlapping code.
+    SharedCode,
+    /// A function's code has 0 bytes, or a kernel has no code.
+    NoCode,
+    /// A number type has a size in bits that is not usual for its encoding, and that its name does not contain.
+    TypeSize,
+    /// Members of a structure, class or variant share bits.
+    OverlappingMembers,
+    /// The low word of a return address is in the second of two consecutive registers or lanes.
+    SwappedWords,
 }
 
 impl WarningKind {
     /// Every kind.
-    pub const ALL: [Self; 3] = [Self::SharedBits, Self::NoFrame, Self::DoubtfulRegister];
+    pub const ALL: [Self; 10] = [
+        Self::SharedBits,
+        Self::NoFrame,
+        Self::DoubtfulRegister,
+        Self::OutsideScope,
+        Self::SideOrder,
+        Self::SharedCode,
+        Self::NoCode,
+        Self::TypeSize,
+        Self::OverlappingMembers,
+        Self::SwappedWords,
+    ];
 
     /// The name that allows the kind, such as `shared-bits`.
     pub fn name(self) -> &'static str {
@@ -32,6 +57,13 @@ impl WarningKind {
             Self::SharedBits => "shared-bits",
             Self::NoFrame => "no-frame",
             Self::DoubtfulRegister => "doubtful-register",
+            Self::OutsideScope => "outside-scope",
+            Self::SideOrder => "side-order",
+            Self::SharedCode => "shared-code",
+            Self::NoCode => "no-code",
+            Self::TypeSize => "type-size",
+            Self::OverlappingMembers => "overlapping-members",
+            Self::SwappedWords => "swapped-words",
         }
     }
 
@@ -61,6 +93,20 @@ pub enum Warned {
     Function(FunctionId),
     /// A variable in a PTX register: [`WarningKind::DoubtfulRegister`].
     Register(VariableId),
+    /// A variable with a live range outside its scope: [`WarningKind::OutsideScope`].
+    Outside(VariableId),
+    /// The second side of an `if`: [`WarningKind::SideOrder`].
+    Sides(RegionId),
+    /// A function, and a function with the same code: [`WarningKind::SharedCode`].
+    SharedCode(FunctionId, FunctionId),
+    /// A function or kernel without code: [`WarningKind::NoCode`].
+    NoCode(FunctionId),
+    /// A number type: [`WarningKind::TypeSize`].
+    Type(TypeId),
+    /// A structure or class: [`WarningKind::OverlappingMembers`].
+    Members(TypeId),
+    /// A function whose return address has swapped words: [`WarningKind::SwappedWords`].
+    SwappedWords(FunctionId),
 }
 
 /// A warning about a description.
@@ -85,6 +131,13 @@ impl Warning {
             Warned::Shared(..) => WarningKind::SharedBits,
             Warned::Function(_) => WarningKind::NoFrame,
             Warned::Register(_) => WarningKind::DoubtfulRegister,
+            Warned::Outside(_) => WarningKind::OutsideScope,
+            Warned::Sides(_) => WarningKind::SideOrder,
+            Warned::SharedCode(..) => WarningKind::SharedCode,
+            Warned::NoCode(_) => WarningKind::NoCode,
+            Warned::Type(_) => WarningKind::TypeSize,
+            Warned::Members(_) => WarningKind::OverlappingMembers,
+            Warned::SwappedWords(_) => WarningKind::SwappedWords,
         }
     }
 }
@@ -103,6 +156,18 @@ impl Module {
     ///   pc. Each pair is listed once, and up to 16 neighbours of a location are compared.
     /// * [`WarningKind::NoFrame`]: a function has code without rules for its frame, and the target's ABI has no
     ///   `.eh_frame` either.
+    /// * [`WarningKind::OutsideScope`]: one warning for each variable, at its first such range.
+    /// * [`WarningKind::SideOrder`]: an `else` region that was added directly after its `then` region, and begins at a
+    ///   lower pc.
+    /// * [`WarningKind::SharedCode`]: one warning for each function after the first. Compilers that fold equal functions, or
+    ///   that give a function several names, mean it.
+    /// * [`WarningKind::NoCode`]: declarations, and targets without registers (SPIR-V), have no code. A function that is
+    ///   never reached can have 0 bytes.
+    /// * [`WarningKind::TypeSize`]: floating-point numbers usually have 16, 32, 64, 80, 96 or 128 bits, and integers and
+    ///   characters whole bytes. A name such as `_BitInt(4)` contains the size.
+    /// * [`WarningKind::OverlappingMembers`]: one warning for each structure, class or variant. Unions, members of different
+    ///   variants, empty classes and padding at the end of a class may share bits.
+    /// * [`WarningKind::SwappedWords`]: one warning for each function.
     ///
     /// Two variables may share bits if their types are equal apart from qualifiers and typedefs, one type contains the
     /// other, one type is a union, one variable belongs to a function that is inlined into the other variable's
@@ -123,6 +188,7 @@ impl Module {
                     "function has code without frame rules; expected rules, which lead to its caller".into(),
             }));
         }
+        warnings.extend(mistakes::warnings(self));
         warnings
     }
 }

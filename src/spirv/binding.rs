@@ -2,7 +2,7 @@
 
 use super::provider::Provider;
 use super::words::Id;
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::{
     EntityId, FunctionId, Module, Owner, ScopeId, SecondaryMap, SourceLine, UnitId, VariableId,
 };
@@ -118,6 +118,8 @@ pub struct Binding {
     pub(crate) build_identifier: Option<(String, bool)>,
     pub(crate) storage_path: Option<String>,
     pub(crate) languages: SecondaryMap<UnitId, Option<u32>>,
+    /// The first function that was bound to a second id.
+    twice: Option<(FunctionId, [Id; 2])>,
     /// The builder of the ids in the maps.
     owner: Owner,
 }
@@ -128,10 +130,12 @@ impl Binding {
         Self::default()
     }
 
-    /// Binds a function to the `OpFunction` with its code.
+    /// Binds a function to the `OpFunction` with its code. [`attach`](super::attach()) refuses a function that is bound to
+    /// two ids.
     pub fn function(&mut self, function: FunctionId, id: Id) -> &mut Self {
         self.owner = self.owner.join(function.owner());
-        self.functions[function] = Some(id);
+        let before = self.functions[function].replace(id).filter(|&before| before != id);
+        self.twice = self.twice.or(before.map(|before| (function, [before, id])));
         self
     }
 
@@ -247,6 +251,14 @@ impl Binding {
         } else {
             Err(ErrorKind::OtherBuilder("an id in the binding".into()).into())
         }
+    }
+
+    /// Refuses a function that was bound to two ids.
+    pub(crate) fn check_once(&self, module: &Module) -> Result<()> {
+        let Some((function, [first, second])) = self.twice else { return Ok(()) };
+        module.check_id(&module.functions, function)?;
+        let what = format!("function is bound to {first} and to {second}; expected one OpFunction");
+        Err(Error::bad_argument(what).or_at(module.at_scope(module.functions[function].scope)))
     }
 
     /// Refuses ids that the module does not have.

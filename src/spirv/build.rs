@@ -70,14 +70,14 @@ const PARTS: usize = ModulePart::Globals as usize + 1;
 /// let unit = m.unit("twice.cl");
 /// let file = m.primary_file(unit)?;
 /// let ty = m.base_type(unit, "uint", BaseEncoding::Unsigned, 32)?;
-/// let twice = m.function(unit, "twice")?.code("twice", 8).returns(ty)?.declared(file, 1).id();
+/// let twice = m.function(unit, "twice")?.code("twice", 8).returns(ty)?.declared(SourceLine::new(file, 1)).id();
 /// let x = m.parameter(twice, "x", ty)?.id();
 /// let module = m.finish()?;
 ///
 /// let mut binding = Binding::new();
 /// binding
 ///     .function(twice, function)
-///     .line(start, SourceLine { file, line: 1, column: 0 })
+///     .line(start, SourceLine::new(file, 1))
 ///     .value(start, x, &[Provider::value(parameter)]);
 /// let attached = s.attach(&module, &binding, &Mode::exact(Set::OpenCl))?;
 /// assert!(validate(&read(&attached.words)?).is_clean());

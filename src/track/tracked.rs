@@ -284,14 +284,17 @@ impl<'c> Tracked<'c> {
                 _ => pieces.push((piece, bits)),
             }
         }
-        let loc = |piece: &Piece| match piece {
+        let loc = |(piece, bits): &(Piece, i64)| match piece {
             Piece::Stored(storage, from) => place::loc(*storage, *from, &self.code.own),
-            Piece::Constant(bytes) => Loc::implicit(bytes),
+            // A constant can have more bytes than the variable is assigned.
+            Piece::Constant(bytes) => {
+                Loc::implicit(&bytes[..bytes.len().min((*bits as u64).div_ceil(8) as usize)])
+            }
             Piece::Nothing => Loc::undefined(),
         };
         match &pieces[..] {
-            [(piece, _)] => loc(piece),
-            _ => Loc::parts(pieces.iter().map(|(piece, bits)| (loc(piece), *bits as u64))),
+            [piece] => loc(piece),
+            _ => Loc::parts(pieces.iter().map(|piece| (loc(piece), piece.1 as u64))),
         }
     }
 

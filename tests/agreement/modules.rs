@@ -433,7 +433,7 @@ impl Maker<'_, '_> {
                 }
                 2 => {
                     let line = self.line();
-                    let member = DataMember::new("m", of, 0).mutable().declared_at(line);
+                    let member = DataMember::new("m", of, 0).mutable().declared(line);
                     let _ = self.m.data_member(class, member).map(drop);
                 }
                 3 => {
@@ -471,7 +471,7 @@ impl Maker<'_, '_> {
             let scope = self.namespace;
             let line = self.line();
             let mut class = self.m.describe_type(class).unwrap();
-            class.alignment(8).unwrap().declared_at(line).within(scope).unwrap();
+            class.alignment(8).unwrap().declared(line).within(scope).unwrap();
             let passed = self.c.of(&[Passed::ByValue, Passed::ByReference]);
             if self.c.is(2) {
                 class.passed(passed).unwrap();
@@ -550,7 +550,7 @@ impl Maker<'_, '_> {
             f.returns(returns).unwrap();
         }
         if self.c.is(2) {
-            f.declared(file, line).body_line(line + 1);
+            f.declared(SourceLine::new(file, line)).body_line(line + 1);
         }
         if self.c.is(2) {
             f.external();
@@ -652,7 +652,7 @@ impl Maker<'_, '_> {
             let (callee, variables) = self.functions[self.c.below(self.functions.len())].clone();
             let file = self.c.of(&self.files);
             let column = self.c.below(3) as u32;
-            let call = SourceLine { file, line: self.c.between(1, 100) as u32, column };
+            let call = SourceLine::new(file, self.c.between(1, 100) as u32).column(column);
             let inlined = self.m.inlined(scope, callee, &pcs, call).unwrap();
             if self.c.is(3) {
                 self.m.discriminator(inlined, self.c.below(4) as u32).unwrap();
@@ -753,7 +753,7 @@ impl Maker<'_, '_> {
         }
         .ok()?;
         if self.c.is(2) {
-            v.declared(file, line);
+            v.declared(SourceLine::new(file, line));
         }
         if self.c.is(4) {
             v.artificial();

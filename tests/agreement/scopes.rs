@@ -111,7 +111,7 @@ impl Maker<'_, '_> {
         self.describe(id);
         if self.c.is(2) {
             let line = self.line();
-            self.m.describe_function(id).unwrap().declared_at(line);
+            self.m.describe_function(id).unwrap().declared(line);
         }
         self.parameters(id);
         let (symbol, bytes) = self.code_for();
@@ -143,7 +143,7 @@ impl Maker<'_, '_> {
         let line = self.line();
         let mut v = self.m.extern_variable(unit, name, ty).unwrap();
         if self.c.is(2) {
-            v.declared_at(line);
+            v.declared(line);
         }
         if self.c.is(2) {
             v.linkage_name("_Zshared");
@@ -155,7 +155,7 @@ impl Maker<'_, '_> {
             let mut definition = self.m.definition(unit, id).unwrap();
             let _ = definition.always(place);
             if self.c.is(3) {
-                definition.declared_at(SourceLine { line: line.line + 1, ..line });
+                definition.declared(SourceLine { line: line.line + 1, ..line });
             }
         }
         id
@@ -163,7 +163,7 @@ impl Maker<'_, '_> {
 
     pub fn line(&mut self) -> SourceLine {
         let file = self.c.of(&self.files);
-        SourceLine { file, line: self.c.between(1, 99) as u32, column: self.c.of(&[0, 0, 7]) }
+        SourceLine::new(file, self.c.between(1, 99) as u32).column(self.c.of(&[0, 0, 7]))
     }
 
     /// An import in a scope.
@@ -177,7 +177,7 @@ impl Maker<'_, '_> {
         let line = self.line();
         let mut import = self.m.import(scope, what).unwrap();
         if self.c.is(2) {
-            import.declared_at(line).unwrap();
+            import.declared(line).unwrap();
         }
         if self.c.is(2) {
             // An import of all names of a namespace has no name.
@@ -202,7 +202,7 @@ impl Maker<'_, '_> {
             let name = self.c.of(&["out", "again"]);
             let mut label = self.m.label(scope, name).unwrap();
             if self.c.is(2) {
-                label.declared_at(line).unwrap();
+                label.declared(line).unwrap();
             }
             if !self.c.is(3) {
                 label.at(pc).unwrap();

@@ -45,17 +45,17 @@ pub fn described(registers: [&str; 4]) -> eitri::Result<Module> {
     let unit = m.unit("k.cu");
     let file = m.primary_file(unit)?;
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
-    let inlined = m.function(unit, "f")?.declared(file, 1).id();
-    let inlined_by = m.parameter(inlined, "by", int)?.declared(file, 1).id();
-    let kernel = m.function(unit, "k")?.code("k", 10).kernel().declared(file, 2).id();
+    let inlined = m.function(unit, "f")?.declared(SourceLine::new(file, 1)).id();
+    let inlined_by = m.parameter(inlined, "by", int)?.declared(SourceLine::new(file, 1)).id();
+    let kernel = m.function(unit, "k")?.code("k", 10).kernel().declared(SourceLine::new(file, 2)).id();
     let [outer, inner, first, second] = registers;
     let at = |name| gpu.register_named(name).map(Loc::per_lane);
-    m.variable(kernel, "by", int)?.declared(file, 3).live(5..8, at(outer)?)?;
-    let call = m.inlined(kernel, inlined, &[4..7], SourceLine { file, line: 4, column: 1 })?;
+    m.variable(kernel, "by", int)?.declared(SourceLine::new(file, 3)).live(5..8, at(outer)?)?;
+    let call = m.inlined(kernel, inlined, &[4..7], SourceLine::new(file, 4).column(1))?;
     m.inlined_variable(call, inlined_by)?.live(4..7, at(inner)?)?;
     for (pcs, register) in [(3..5, first), (6..8, second)] {
         let block = m.block(kernel, std::slice::from_ref(&pcs))?;
-        m.variable(block, "i", int)?.declared(file, 6).live(pcs, at(register)?)?;
+        m.variable(block, "i", int)?.declared(SourceLine::new(file, 6)).live(pcs, at(register)?)?;
     }
     for pc in 0..10 {
         m.row(kernel, LineTableRow::new(pc, file, 2 + pc as u32))?;

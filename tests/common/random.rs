@@ -167,7 +167,7 @@ impl Making<'_> {
         if self.c.maybe() {
             let name = self.name("n");
             let namespace = self.m.namespace(unit, &name).expect("a namespace");
-            let line = SourceLine { file: self.c.one(&self.files), line: 2, column: 4 };
+            let line = SourceLine::new(self.c.one(&self.files), 2).column(4);
             self.m.begins(namespace, line).expect("a line");
             self.variable(namespace, None);
         }
@@ -265,8 +265,7 @@ impl Making<'_> {
             _ => Template::value_at("P", of, self.loc(bits, 2)),
         };
         let pack = Template::pack("R", [value.clone(), Template::named("C", "box")]);
-        let member =
-            DataMember::new("id", of, 16).mutable().declared_at(SourceLine { file, line: 3, column: 9 });
+        let member = DataMember::new("id", of, 16).mutable().declared(SourceLine::new(file, 3).column(9));
         for choice in 0..7 {
             if !self.c.maybe() {
                 continue;
@@ -283,7 +282,8 @@ impl Making<'_> {
                 }
                 4 => {
                     let mut member = m.static_member(class, &format!("{name}_s"), of).expect("a member");
-                    let member = member.declared(file, 4).memory_space(MemorySpace::Global).id();
+                    let member =
+                        member.declared(SourceLine::new(file, 4)).memory_space(MemorySpace::Global).id();
                     let loc = self.loc(bits, 2);
                     let namespace = self.m.namespace(unit, &format!("{name}_n")).expect("a namespace");
                     let mut definition = self.m.definition(namespace, member).expect("a definition");
@@ -316,7 +316,7 @@ impl Making<'_> {
         let is_kernel = self.c.maybe();
         let scaling = self.c.one(&[Scaling::Lane, Scaling::Wave]);
         let mut function = self.m.function(self.unit, &name).expect("a function");
-        function.declared(self.files[0], 7).body_line(8);
+        function.declared(SourceLine::new(self.files[0], 7)).body_line(8);
         if has_code {
             function.code(&name, bytes);
         }
@@ -399,6 +399,9 @@ impl Making<'_> {
     ) -> RegionId {
         let kind = self.c.one(&RegionKind::NAMES).0;
         let waits_at = 4 * self.c.below(code.end as usize / 4) as u64;
+        // The lanes of the other side of an `if` wait outside the first side.
+        let is_inside = kind == RegionKind::Then && (pcs.start + 1..pcs.end).contains(&waits_at);
+        let kind = if is_inside { RegionKind::Other } else { kind };
         let moves_at = pcs.start + 4 * self.c.below((pcs.end - pcs.start) as usize / 4) as u64;
         let masks = [(code.start..moves_at, self.mask()), (moves_at..code.end, self.mask())];
         let mut lanes = self.m.lanes(scope).expect("code");
@@ -412,8 +415,11 @@ impl Making<'_> {
     fn mask(&mut self) -> Loc {
         loop {
             let loc = self.loc(self.target.lanes().into(), 1);
+            let exec = self.target.exec();
             let is_of_lane = |node| match node {
                 Node::PerLane(_) | Node::LaneIndex | Node::Call(_) => true,
+                // EXEC has no inactive lane.
+                Node::Register(reg) | Node::ReadRegister(reg) => Some(reg) == exec,
                 Node::Memory(space) => self.target.space(space).is_some_and(|space| space.per == Per::Lane),
                 _ => false,
             };
@@ -444,7 +450,7 @@ impl Making<'_> {
             };
             let (inner, body) = if self.c.maybe() && !others.is_empty() {
                 let callee = self.c.one(others);
-                let call = SourceLine { file: self.c.one(&self.files), line: 9, column: 3 };
+                let call = SourceLine::new(self.c.one(&self.files), 9).column(3);
                 let inlined = self.m.inlined(scope, callee, &ranges, call).expect("an inlined call");
                 self.inlined = ranges.first().map(|pcs| (inlined, pcs.clone())).or(self.inlined.take());
                 (inlined, (callee, true))
@@ -473,7 +479,7 @@ impl Making<'_> {
             self.blocks.push((of, block));
         }
         if self.c.maybe() {
-            let line = SourceLine { file: self.c.one(&self.files), line: 6, column: 1 };
+            let line = SourceLine::new(self.c.one(&self.files), 6).column(1);
             self.m.begins(block, line).expect("a line");
             self.m.discriminator(block, 3).expect("a block");
         }
@@ -517,7 +523,7 @@ impl Making<'_> {
         let variable =
             if is_parameter { self.m.parameter(scope, &name, ty) } else { self.m.variable(scope, &name, ty) };
         let mut variable = variable.expect("a variable");
-        variable.declared(self.files[0], 8);
+        variable.declared(SourceLine::new(self.files[0], 8));
         if is_external {
             variable.external();
         }
@@ -589,7 +595,16 @@ impl Making<'_> {
                     }
                 },
                 3 if self.is_gpu() => Loc::stack_slot(self.c.number() as i64 >> 20),
-                4 => Loc::memory(self.c.one(self.target.spaces()).id, self.val(depth)),
+                4 => {
+                    let space = self.c.one(self.target.spaces());
+                    // A constant address is inside the space.
+                    let address = match space.bytes {
+                        Some(bytes) if self.c.maybe() => Val::constant(self.c.number() % (bytes / 2)),
+                        Some(_) => Val::register(self.scalar()),
+                        None => self.val(depth),
+                    };
+                    Loc::memory(space.id, address)
+                }
                 5 => Loc::memory(SpaceId::DEFAULT, Val::address(self.symbol, self.c.below(3) as i64)),
                 6 if self.is_gpu() => Loc::local_symbol(self.symbol),
                 7 => Loc::implicit(&vec![self.c.word() as u8; bits.div_ceil(8) as usize]),

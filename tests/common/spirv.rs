@@ -246,11 +246,11 @@ impl Making<'_> {
         let file = self.c.one(&self.files);
         let line = self.c.below(40) as u32;
         let column = self.c.below(9) as u32;
-        (line != 0).then_some(SourceLine { file, line, column })
+        (line != 0).then_some(SourceLine::new(file, line).column(column))
     }
 
     fn some_line(&mut self) -> SourceLine {
-        self.line().unwrap_or(SourceLine { file: self.files[0], line: 1, column: 0 })
+        self.line().unwrap_or(SourceLine::new(self.files[0], 1))
     }
 
     fn whole(&mut self, core: &Core, codes: &[Code]) {
@@ -322,7 +322,7 @@ impl Making<'_> {
         let scope = self.outside().filter(|_| is_scoped);
         let mut of = self.m.describe_type(ty).expect("a type");
         if let Some(line) = line {
-            of.declared_at(line);
+            of.declared(line);
         }
         if let Some(scope) = scope {
             of.within(scope).expect("a scope");
@@ -457,7 +457,7 @@ impl Making<'_> {
                 member = member.accessibility(access);
             }
             if let Some(line) = self.line() {
-                member = member.declared_at(line);
+                member = member.declared(line);
             }
             if self.c.below(5) == 0 {
                 member = member.artificial();
@@ -509,7 +509,7 @@ impl Making<'_> {
             let mut method = self.m.function_declaration(ty, &name).expect("a function");
             method.external().returns(uint).expect("a type");
             if let Some(line) = line {
-                method.declared_at(line);
+                method.declared(line);
             }
             if self.c.maybe() {
                 method.accessibility(Accessibility::Public).explicit();
@@ -541,7 +541,7 @@ impl Making<'_> {
         };
         let mut function = function.expect("a function");
         if let Some(line) = line {
-            function.declared_at(line).body_line(line.line + 1);
+            function.declared(line).body_line(line.line + 1);
         }
         if is_external {
             function.external();
@@ -562,7 +562,7 @@ impl Making<'_> {
             let name = self.name("p");
             let line = self.line();
             let mut parameter = self.m.parameter(id, &name, uint).expect("a parameter");
-            line.map(|line| parameter.declared_at(line).id());
+            line.map(|line| parameter.declared(line).id());
             inside.words.push(parameter.id());
         }
         self.variables(id, uint, pair, &mut inside);
@@ -579,7 +579,7 @@ impl Making<'_> {
             let line = self.line();
             let ty = if is_pair { pair } else { uint };
             let mut variable = self.m.variable(scope, &name, ty).expect("a variable");
-            line.map(|line| variable.declared_at(line).id());
+            line.map(|line| variable.declared(line).id());
             if self.names.is_multiple_of(5) {
                 variable.artificial();
             }
@@ -636,7 +636,7 @@ impl Making<'_> {
         let mut around: Option<ScopeId> = inside.scopes.last().copied();
         for _ in 0..1 + self.c.below(3) {
             // A call is in the file of its scope.
-            let call = SourceLine { file: self.files[0], line: 1 + self.c.below(30) as u32, column: 0 };
+            let call = SourceLine::new(self.files[0], 1 + self.c.below(30) as u32);
             let inlined = match around {
                 Some(around) => self.m.inlined(around, callee, &[], call),
                 None => self.m.inlined(id, callee, &[], call),
@@ -742,7 +742,7 @@ impl Making<'_> {
             None => self.m.variable(self.unit, &name, uint),
         };
         let mut variable = variable.expect("a variable");
-        line.map(|line| variable.declared_at(line).id());
+        line.map(|line| variable.declared(line).id());
         if self.names.is_multiple_of(2) {
             variable.external();
         }
@@ -767,7 +767,7 @@ impl Making<'_> {
             if self.c.maybe() {
                 let line = self.some_line();
                 let mut import = self.m.import(unit, Imported::AllOf(namespace)).expect("an import");
-                import.declared_at(line).expect("a line");
+                import.declared(line).expect("a line");
             }
             if self.c.maybe() {
                 let mut import = self.m.import(unit, Imported::Namespace(namespace)).expect("an import");

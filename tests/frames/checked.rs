@@ -67,7 +67,7 @@ impl Frames {
     fn module(&self, r: &Registers) -> Module {
         let mut m = Builder::new(r.gpu.clone());
         let unit = m.unit("a.cl");
-        let k = m.function(unit, "k").expect("a function").code("k", 0x40).kernel().id();
+        let k = m.function(unit, "k").expect("a function").code("k", 0x40).stack_at_zero().id();
         let f = m.function(unit, "f").expect("a function").code("f", 0x40).id();
         self.describe(r, &mut m, k, f).expect("a description");
         m.finish().expect("a module")

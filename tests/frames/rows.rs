@@ -113,7 +113,10 @@ impl Frame {
             values.retain(|described| *described != Described::In(reg));
             if reg == target.call_frames().return_register {
                 values.retain(|described| {
+                    // On a CPU, a call pushes the return address below the canonical frame address.
+                    let is_above = |by: i64| !is_gpu && by >= 0;
                     !matches!(described, Described::Nothing | Described::In(_) | Described::Lane(..))
+                        && !matches!(described, Described::Offset(by) if is_above(*by))
                 });
                 values.push(Described::Lost);
             } else if values.is_empty() {

@@ -83,7 +83,7 @@ fn described(choices: &mut Choices<'_>) -> Module {
     let mut build = || -> eitri::Result<()> {
         let unit = m.unit("a.cl");
         let file = m.primary_file(unit)?;
-        let line = |line| SourceLine { file, line, column: 1 };
+        let line = |line| SourceLine::new(file, line).column(1);
         let bits = 8 << choices.below(4);
         let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
         let any = m.base_type(unit, "any", BaseEncoding::Unsigned, bits)?;
@@ -92,9 +92,9 @@ fn described(choices: &mut Choices<'_>) -> Module {
         m.member(node, "next", to, 0)?.member(node, "n", int, 8)?;
         let other = m.array(unit, int, &[Some(4), Some(2)])?;
         let space = m.namespace(unit, "space")?;
-        let inner = m.function(space, "inner")?.declared(file, 1).id();
+        let inner = m.function(space, "inner")?.declared(SourceLine::new(file, 1)).id();
         let x = m.parameter(inner, "x", int)?.id();
-        let f = m.function(unit, "f")?.returns(int)?.declared(file, 4).id();
+        let f = m.function(unit, "f")?.returns(int)?.declared(SourceLine::new(file, 4)).id();
         m.parameter(f, "n", int)?;
         let block = m.block(f, &[])?;
         m.begins(block, line(5))?;
@@ -211,7 +211,7 @@ fn binding(choices: &mut Choices<'_>, module: &Module, places: &Places) -> Bindi
             2 | 3 => binding.scope(position, scopes[choices.below(scopes.len())]),
             4 => binding.no_scope(position),
             5 => {
-                let line = SourceLine { file, line: choices.byte(), column: choices.byte() };
+                let line = SourceLine::new(file, choices.byte()).column(choices.byte());
                 binding.line(position, line)
             }
             6 => binding.no_line(position),

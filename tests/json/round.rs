@@ -56,13 +56,13 @@ fn modules_come_back_whatever_came_first() -> eitri::Result<()> {
     let s = m.structure(one, Some("f"), 16)?;
     let file = m.file(one, "late.h", Some("include"))?;
     let same_name = m.file(one, "late.h", None)?;
-    m.describe_type(s)?.declared(same_name, 3).within(f)?;
-    m.begins(block, SourceLine { file, line: 5, column: 6 })?;
+    m.describe_type(s)?.declared(SourceLine::new(same_name, 3)).within(f)?;
+    m.begins(block, SourceLine::new(file, 5).column(6))?;
     let p = m.pointer(one, Some(s))?;
     m.member(s, "next", p, 0)?;
-    m.describe_function(f)?.returns(p)?.declared(file, 4);
+    m.describe_function(f)?.returns(p)?.declared(SourceLine::new(file, 4));
     let y = m.variable(f, "y", p)?.id();
-    m.describe_variable(x)?.declared(file, 9).live(0..8, Loc::pointer_to(y, 4))?;
+    m.describe_variable(x)?.declared(SourceLine::new(file, 9)).live(0..8, Loc::pointer_to(y, 4))?;
     m.describe_variable(v)?.always(Loc::undefined())?;
     let namespace = m.namespace(two, "f#1")?;
     m.variable(namespace, "global", int)?.always(Loc::pointer_to(v, 0))?;

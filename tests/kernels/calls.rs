@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use eitri::build::{Builder, FrameBuilder};
 use eitri::lower::Consumer;
-use eitri::model::{FileId, FunctionId, Loc, Module, RegionKind, UnitId, Val};
+use eitri::model::{FileId, FunctionId, Loc, Module, RegionKind, SourceLine, UnitId, Val};
 use eitri::op::Reg;
 use eitri::target::SpaceId;
 
@@ -62,7 +62,12 @@ impl Describe {
     }
 
     fn function(&mut self, name: &str, bytes: u64, line: u32, lines: &[Line]) -> eitri::Result<FunctionId> {
-        let id = self.m.function(self.unit, name)?.code(name, bytes).declared(self.file, line).id();
+        let id = self
+            .m
+            .function(self.unit, name)?
+            .code(name, bytes)
+            .declared(SourceLine::new(self.file, line))
+            .id();
         rows(&mut self.m, id, self.file, lines);
         Ok(id)
     }

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use eitri::build::Builder;
 use eitri::eval::{CallStack, DebugInfo, Snapshot};
 use eitri::lower::Consumer;
-use eitri::model::{Loc, Module};
+use eitri::model::{Loc, Module, SourceLine};
 use eitri::op::DraftCodes;
 use eitri::read::{Dwarf, FrameSection, Object};
 
@@ -47,7 +47,12 @@ fn describe() -> eitri::Result<Module> {
     let unit = m.unit("k04_diverge.cl");
     let file = m.primary_file(unit)?;
     m.describe_unit(unit)?.language(gimli::DW_LANG_OpenCL.0);
-    let kernel = m.function(unit, "diverge")?.code("diverge", CODE_BYTES).kernel().declared(file, 1).id();
+    let kernel = m
+        .function(unit, "diverge")?
+        .code("diverge", CODE_BYTES)
+        .kernel()
+        .declared(SourceLine::new(file, 1))
+        .id();
     rows(&mut m, kernel, file, LINES);
     m.frame(kernel)?.entry_function()?;
 

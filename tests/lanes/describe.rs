@@ -43,7 +43,7 @@ pub fn function(m: &mut Builder, unit: UnitId, callee: FunctionId, name: &str, c
     let mut scopes = BTreeMap::new();
     for (line, inlined) in (1..).zip(&code.inlined) {
         let pcs = std::slice::from_ref(&inlined.pcs);
-        let call = SourceLine { file, line, column: 0 };
+        let call = SourceLine::new(file, line);
         let scope = match inlined.around {
             FUNCTION => m.inlined(function, callee, pcs, call),
             around => m.inlined(scopes[&around], callee, pcs, call),

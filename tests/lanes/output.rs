@@ -42,14 +42,14 @@ enum Fault {
     Inlined,
 }
 
-/// A kernel with an `if`, which contains a loop with a nested `if`, an inlined call, and whole-wave code.
+/// A function with an `if`, which contains a loop with a nested `if`, an inlined call, and whole-wave code.
 fn module(fault: Fault) -> (Module, FunctionId) {
     let is = |other| fault == other;
     let mut m = Builder::new(gpu());
     let unit = m.unit("a.cl");
-    let kernel = m.function(unit, "k").expect("a function").code("k", 0x100).kernel().id();
+    let kernel = m.function(unit, "k").expect("a function").code("k", 0x100).stack_at_zero().id();
     let callee = m.function(unit, "callee").expect("a function").id();
-    let call = SourceLine { file: m.primary_file(unit).expect("the file"), line: 3, column: 0 };
+    let call = SourceLine::new(m.primary_file(unit).expect("the file"), 3);
     let inlined = m.inlined(kernel, callee, &[0x84..0x98], call).expect("a call");
     let v40 = gpu().vgpr(40).expect("a register");
     let moved = if is(Fault::Stale) {

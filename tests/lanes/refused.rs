@@ -182,7 +182,7 @@ fn regions_of_inlined_calls_are_in_them() {
     let (other, file) =
         (m.function(unit, "other").expect("a function").code("o", 64).id(), m.primary_file(unit));
     let callee = m.function(unit, "callee").expect("a function").id();
-    let call = SourceLine { file: file.expect("the file"), line: 1, column: 0 };
+    let call = SourceLine::new(file.expect("the file"), 1);
     let inlined = m.inlined(other, callee, &[8..32], call).expect("a call");
     let error =
         m.lanes(inlined).and_then(|mut lanes| lanes.loop_(16..40, 40, &all)).expect_err("it is wrong");

@@ -61,6 +61,7 @@ const CHECK: &[&str] = &[
     "report",
     "undefined_symbols",
     "reading",
+    "likely",
     "groups",
     "ranges",
     "index",

@@ -27,7 +27,7 @@ fn module() -> Module {
     outer.live(0..8, Loc::register(first)).unwrap().live(8..0x20, Loc::register(second)).unwrap();
     let block = m.block(f, &[4..8, 0xc..0x10]).unwrap();
     m.variable(block, "x", int).unwrap().live(5..0x10, Loc::register(second)).unwrap();
-    let call = m.inlined(f, g, &[0x14..0x18], SourceLine { file, line: 7, column: 9 }).unwrap();
+    let call = m.inlined(f, g, &[0x14..0x18], SourceLine::new(file, 7).column(9)).unwrap();
     m.inlined_variable(call, kept).unwrap().live(0x14..0x18, Loc::register(first)).unwrap();
     let _ = omitted;
     for (pc, line) in [(0, 5), (4, 6), (0x14, 2), (0x18, 8)] {

@@ -38,7 +38,7 @@ fn variables_at_a_pc_of_nested_blocks_and_calls() {
         let mut m = Builder::new(gpu());
         let unit = m.unit("a.cl");
         let file = m.primary_file(unit).unwrap();
-        let line = SourceLine { file, line: 1, column: 0 };
+        let line = SourceLine::new(file, 1);
         let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
         let inner = m.function(unit, "inner").unwrap().id();
         let parameter = m.parameter(inner, "n", int).unwrap().id();

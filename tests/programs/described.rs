@@ -279,7 +279,7 @@ pub fn module(options: Options) -> eitri::Result<Module> {
     let space = m.namespace(unit, "space")?;
     let inner = m.namespace(space, "inner")?;
     m.variable(inner, "table", types.get("ints"))?
-        .declared(files[1], 7)
+        .declared(SourceLine::new(files[1], 7))
         .external()
         .always(Loc::global_symbol(table))?;
     let constant = m.constant(space, "seven", types.get("int"), &7u32.to_le_bytes())?;
@@ -292,15 +292,15 @@ pub fn module(options: Options) -> eitri::Result<Module> {
         .code(&name, FUNCTIONS[0].2)
         .linkage_name("_Z4workif")
         .returns(types.get("int"))?
-        .declared(files[0], 10)
+        .declared(SourceLine::new(files[0], 10))
         .kernel()
         .id();
-    m.parameter(work, "first", types.get("int"))?.declared(files[0], 10);
-    m.parameter(work, "second", types.get("float"))?.declared(files[0], 10);
+    m.parameter(work, "first", types.get("int"))?.declared(SourceLine::new(files[0], 10));
+    m.parameter(work, "second", types.get("float"))?.declared(SourceLine::new(files[0], 10));
     m.variable(work, "made_up", types.get("_Bool"))?.artificial();
     for described in variables(options.machine, Some(Others { table, constant })) {
         let mut variable = m.variable(work, described.name, types.get(described.ty))?;
-        variable.declared(files[0], 11);
+        variable.declared(SourceLine::new(files[0], 11));
         let places = described.places.into_iter().filter(options.places);
         let mut places = places.peekable();
         while let Some(Place { pcs, loc, .. }) = places.next() {
@@ -395,10 +395,11 @@ fn types(m: &mut Builder, unit: UnitId, machine: Machine) -> eitri::Result<Types
 type Inlined = (FunctionId, VariableId, VariableId);
 
 fn square(m: &mut Builder, scope: ScopeId, file: FileId, types: &Types) -> eitri::Result<Inlined> {
-    let square = m.function(scope, "square")?.declared(file, 3).returns(types.get("int"))?.id();
-    let parameter = m.parameter(square, "of", types.get("int"))?.declared(file, 3).id();
+    let square =
+        m.function(scope, "square")?.declared(SourceLine::new(file, 3)).returns(types.get("int"))?.id();
+    let parameter = m.parameter(square, "of", types.get("int"))?.declared(SourceLine::new(file, 3)).id();
     let block = m.block(square, &[])?;
-    let result = m.variable(block, "result", types.get("int"))?.declared(file, 4).id();
+    let result = m.variable(block, "result", types.get("int"))?.declared(SourceLine::new(file, 4)).id();
     Ok((square, parameter, result))
 }
 
@@ -411,10 +412,15 @@ fn both(
     types: &Types,
 ) -> eitri::Result<(FunctionId, VariableId)> {
     let name = format!("{prefix}both");
-    let both = m.function(unit, &name)?.code(&name, FUNCTIONS[1].2).declared(file, 8).external().id();
+    let both = m
+        .function(unit, &name)?
+        .code(&name, FUNCTIONS[1].2)
+        .declared(SourceLine::new(file, 8))
+        .external()
+        .id();
     let scalar = scalar(m.target());
     let mut parameter = m.parameter(both, "p", types.get("int"))?;
-    parameter.declared(file, 8).live(0x00..0x10, Loc::register(scalar))?;
+    parameter.declared(SourceLine::new(file, 8)).live(0x00..0x10, Loc::register(scalar))?;
     let parameter = parameter.id();
     Ok((both, parameter))
 }
@@ -437,14 +443,14 @@ fn blocks(
     let outer = m.block(work, &[0x00..0x30])?;
     let inner = m.block(outer, &[0x08..0x10, 0x14..0x20])?;
     m.variable(inner, "nested", types.get("int"))?
-        .declared(files[0], 12)
+        .declared(SourceLine::new(files[0], 12))
         .live(0x08..0x0c, Loc::register(reg))?;
-    let call = SourceLine { file: files[0], line: 12, column: 9 };
+    let call = SourceLine::new(files[0], 12).column(9);
     let call = m.inlined(inner, square, &[0x08..0x10], call)?;
     m.inlined_variable(call, of)?.live(0x08..0x10, Loc::register(reg))?;
     let body = m.block(call, &[0x0c..0x10])?;
     m.inlined_variable(body, result)?.live(0x0c..0x10, Loc::register(reg))?;
-    let call = SourceLine { file: files[2], line: 99, column: 0 };
+    let call = SourceLine::new(files[2], 99);
     let call = m.inlined(work, both, &[0x30..0x34, 0x38..0x3c], call)?;
     m.inlined_variable(call, p)?.live(0x30..0x34, Loc::register(reg))?;
     Ok(())
@@ -479,11 +485,14 @@ fn other_unit(m: &mut Builder, options: Options) -> eitri::Result<()> {
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
     let name = format!("{}other", options.prefix);
     let bytes = FUNCTIONS[2].2;
-    let other = m.function(unit, &name)?.code(&name, bytes).returns(int)?.declared(file, 1).id();
+    let other =
+        m.function(unit, &name)?.code(&name, bytes).returns(int)?.declared(SourceLine::new(file, 1)).id();
     let reg = scalar(m.target());
-    m.variable(other, "local", int)?.declared(file, 2).live(0x04..0x18, Loc::register(reg))?;
+    m.variable(other, "local", int)?
+        .declared(SourceLine::new(file, 2))
+        .live(0x04..0x18, Loc::register(reg))?;
     let block = m.block(other, &[0x04..0x10])?;
-    m.variable(block, "always", int)?.declared(file, 2).always(Loc::register(reg))?;
+    m.variable(block, "always", int)?.declared(SourceLine::new(file, 2)).always(Loc::register(reg))?;
     rows(m, other, &[file], OTHER_ROWS)
 }
 

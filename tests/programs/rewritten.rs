@@ -10,7 +10,7 @@ use eitri::emit::elf::{
     SymbolLocation as ElfPlace, Visibility, new_object,
 };
 use eitri::lower::{Consumer, lower};
-use eitri::model::{BaseEncoding, Loc};
+use eitri::model::{BaseEncoding, Loc, SourceLine};
 
 use super::LLD;
 use super::common::{Folder, Ran, Tool};
@@ -108,8 +108,8 @@ fn linker_garbage_collection_keeps_facts_of_used_functions() -> eitri::Result<()
     let file = m.primary_file(unit)?;
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
     for name in ["dead", "used"] {
-        let f = m.function(unit, name)?.code(name, 8).returns(int)?.declared(file, 3).id();
-        m.variable(f, "n", int)?.declared(file, 4).live(2..6, Loc::register(rdi))?;
+        let f = m.function(unit, name)?.code(name, 8).returns(int)?.declared(SourceLine::new(file, 3)).id();
+        m.variable(f, "n", int)?.declared(SourceLine::new(file, 4)).live(2..6, Loc::register(rdi))?;
         m.row(f, eitri::model::LineTableRow::new(0, file, 3))?;
     }
     let module = m.finish()?;

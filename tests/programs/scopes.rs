@@ -83,15 +83,15 @@ fn module(middle_bytes: u64) -> eitri::Result<Module> {
         .language(Language::CPP14);
     let file = m.primary_file(unit)?;
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
-    let at = |line| SourceLine { file, line, column: 2 };
+    let at = |line| SourceLine::new(file, line).column(2);
 
     // namespace ns { extern int counter; inline namespace v1 { const int nine = 9; } }
     let ns = m.namespace(unit, "ns")?;
     m.begins(ns, at(1))?;
     let inner = m.inline_namespace(ns, "v1")?;
-    m.variable(inner, "nine", int)?.declared_at(at(1)).const_value(&9u32.to_le_bytes())?;
-    let counter = m.extern_variable(ns, "counter", int)?.linkage_name("counter").declared_at(at(2)).id();
-    m.definition(unit, counter)?.declared_at(at(3)).always(Loc::global_symbol(data))?;
+    m.variable(inner, "nine", int)?.declared(at(1)).const_value(&9u32.to_le_bytes())?;
+    let counter = m.extern_variable(ns, "counter", int)?.linkage_name("counter").declared(at(2)).id();
+    m.definition(unit, counter)?.declared(at(3)).always(Loc::global_symbol(data))?;
     let hidden = m.anonymous_namespace(unit)?;
     m.variable(hidden, "eight", int)?.const_value(&8u32.to_le_bytes())?;
 
@@ -110,7 +110,7 @@ fn module(middle_bytes: u64) -> eitri::Result<Module> {
     m.describe_function(get)?.object_pointer(object)?;
     m.parameter(get, "by", int)?;
 
-    let callee = m.function(unit, "callee")?.code("callee", 9).returns(int)?.declared_at(at(10)).id();
+    let callee = m.function(unit, "callee")?.code("callee", 9).returns(int)?.declared(at(10)).id();
     m.describe_function(callee)?.external().frame_base(&Loc::register(rsp))?.describes(DescribedCalls::All);
     m.parameter(callee, "x", int)?
         .live(0..5, Loc::register(rdi))?
@@ -119,14 +119,14 @@ fn module(middle_bytes: u64) -> eitri::Result<Module> {
     m.variable(callee, "more", int)?.live(5..9, Loc::value(Val::entry_value(rdi).plus(100)))?;
 
     let middle = m.function(unit, "middle")?.code("middle", middle_bytes).returns(int)?.external().id();
-    m.describe_function(middle)?.describes(DescribedCalls::All).declared_at(at(20));
+    m.describe_function(middle)?.describes(DescribedCalls::All).declared(at(20));
     m.call(middle)?.at(1)?.returns_to(middle_bytes)?.calls(callee)?.tail().line(at(21))?;
 
     let main = m.function(unit, "main")?.code("main", 0x20).returns(int)?.external().main().id();
-    m.describe_function(main)?.describes(DescribedCalls::All).declared_at(at(30));
-    m.import(unit, Imported::Namespace(ns))?.name("alias")?.declared(file, 31)?;
-    m.import(main, Imported::Variable(counter))?.declared(file, 31)?;
-    m.label(main, "again")?.at(0x12)?.declared(file, 33)?;
+    m.describe_function(main)?.describes(DescribedCalls::All).declared(at(30));
+    m.import(unit, Imported::Namespace(ns))?.name("alias")?.declared(SourceLine::new(file, 31))?;
+    m.import(main, Imported::Variable(counter))?.declared(SourceLine::new(file, 31))?;
+    m.label(main, "again")?.at(0x12)?.declared(SourceLine::new(file, 33))?;
     let block = m.block(main, &[0x06..0x1c])?;
     // The call sites belong to the function: LLVM 19 does not terminate with one in a block.
     let mut call = m.call(main)?;
@@ -139,9 +139,9 @@ fn module(middle_bytes: u64) -> eitri::Result<Module> {
     call.argument(&Loc::register(rsi))?.value(Val::constant(6))?;
     m.variable(block, "result", int)?.live(0x12..0x17, Loc::register(rax))?;
     // { int kept; } of a function without code.
-    let last = m.function(unit, "last")?.returns(int)?.declared_at(at(40)).id();
+    let last = m.function(unit, "last")?.returns(int)?.declared(at(40)).id();
     let body = m.block(last, &[])?;
-    let kept = m.variable(body, "kept", int)?.declared_at(at(41)).id();
+    let kept = m.variable(body, "kept", int)?.declared(at(41)).id();
     let inlined = m.inlined(main, last, &[0x1c..0x1f], at(35))?;
     let instance = m.inlined_block(inlined, body, &[0x1d..0x1f])?;
     m.inlined_variable(instance, kept)?.live(0x1d..0x1f, Loc::register(rax))?;

@@ -33,8 +33,8 @@ fn cpp() -> eitri::Result<Module> {
 
     let space = m.namespace(unit, "geometry")?;
     let point = m.structure(unit, Some("point"), 8)?;
-    let line = SourceLine { file, line: 3, column: 8 };
-    m.describe_type(point)?.within(space)?.declared_at(line).alignment(8)?.passed(Passed::ByValue)?;
+    let line = SourceLine::new(file, 3).column(8);
+    m.describe_type(point)?.within(space)?.declared(line).alignment(8)?.passed(Passed::ByValue)?;
     m.member(point, "x", int, 0)?.member(point, "y", int, 4)?;
     let count = m.typedef(unit, "count_t", Some(uint))?;
     m.describe_type(count)?.within(space)?;
@@ -42,7 +42,7 @@ fn cpp() -> eitri::Result<Module> {
     let to_hidden = m.pointer(unit, Some(hidden))?;
 
     let shape = m.class(unit, Some("shape"), 48)?;
-    m.describe_type(shape)?.declared(file, 7).passed(Passed::ByReference)?;
+    m.describe_type(shape)?.declared(SourceLine::new(file, 7)).passed(Passed::ByReference)?;
     m.base(shape, point, 0, Some(Accessibility::Public))?;
     // The offset is in the table of virtual functions: 24 bytes before the target of the object's first word.
     let mut offset = Expr::build(Consumer::dwarf5().encoding(8));
@@ -54,14 +54,17 @@ fn cpp() -> eitri::Result<Module> {
     let grid = m.array(unit, int, &[Some(2), Some(3)])?;
     m.data_member(
         shape,
-        DataMember::new("id", int, 8).accessibility(Accessibility::Public).declared(file, 8),
+        DataMember::new("id", int, 8).accessibility(Accessibility::Public).declared(SourceLine::new(file, 8)),
     )?
     .data_member(shape, DataMember::new("cached", int, 12).mutable().accessibility(Accessibility::Protected))?
     .data_member(shape, DataMember::bit_field("low", uint, 128, 3))?
     .data_member(shape, DataMember::bit_field("mode", uint, 131, 5))?
     .member(shape, "grid", grid, 20)?;
-    let total =
-        m.static_member(shape, "total", int)?.declared(file, 9).accessibility(Accessibility::Public).id();
+    let total = m
+        .static_member(shape, "total", int)?
+        .declared(SourceLine::new(file, 9))
+        .accessibility(Accessibility::Public)
+        .id();
     m.constant(shape, "sides", int, &4u32.to_le_bytes())?;
     let inner = m.structure(unit, Some("inner"), 4)?;
     m.describe_type(inner)?.within(shape)?;
@@ -100,7 +103,7 @@ fn cpp() -> eitri::Result<Module> {
 
     let data = m.symbol("data");
     let at = |by| Loc::memory(SpaceId::DEFAULT, Val::address(data, by));
-    m.definition(unit, total)?.declared(file, 30).always(at(0))?;
+    m.definition(unit, total)?.declared(SourceLine::new(file, 30)).always(at(0))?;
     for (name, ty) in [
         ("a_shape", shape),
         ("a_tile", tile),

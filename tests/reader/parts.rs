@@ -131,7 +131,7 @@ fn three_units() -> (Module, ElfCode) {
         let block = m.block(f, &[0..4, 8..12]).unwrap();
         m.variable(block, &format!("i{name}"), int).unwrap().live(0..4, Loc::register(registers[0])).unwrap();
         let g = m.function(unit, &format!("g{name}")).unwrap().id();
-        m.inlined(f, g, &[12..14, 16..18], SourceLine { file, line: 4, column: 0 }).unwrap();
+        m.inlined(f, g, &[12..14, 16..18], SourceLine::new(file, 4)).unwrap();
         m.variable(f, &format!("x{name}"), int)
             .unwrap()
             .live(0..8, first)

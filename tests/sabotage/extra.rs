@@ -44,7 +44,7 @@ fn module(more: More) -> Module {
     let callee = m.function(unit, "in").unwrap().id();
     let k = m.function(unit, "k").unwrap().code("k", 0x40).kernel().id();
     let other = m.function(unit, "other").unwrap().code("other", 0x40).id();
-    let call = SourceLine { file, line: 9, column: 4 };
+    let call = SourceLine::new(file, 9).column(4);
     m.inlined(k, callee, &[8..0xc], call).unwrap();
     m.variable(k, "x", int).unwrap().live(0..0x40, Loc::call(procedure)).unwrap();
     m.row(k, LineTableRow::new(0, file, 3)).unwrap();
@@ -90,7 +90,7 @@ const DESCRIBED: &[(&str, More)] = &[
     ("a label", |m, ids| { m.label(ids.k, "l").unwrap().at(4).unwrap(); }),
     ("an import", |m, ids| { let ns = m.function(ids.unit, "f").unwrap().id(); m.import(ids.unit, Imported::Function(ns)).unwrap(); }),
     ("a block", |m, ids| { m.block(ids.k, &[4..8]).unwrap(); }),
-    ("an inlined call", |m, ids| { m.inlined(ids.k, ids.callee, &[0x10..0x14], SourceLine { file: ids.file, line: 9, column: 5 }).unwrap(); }),
+    ("an inlined call", |m, ids| { m.inlined(ids.k, ids.callee, &[0x10..0x14], SourceLine::new(ids.file, 9).column(5)).unwrap(); }),
     ("a call", |m, ids| { m.call(ids.k).unwrap().returns_to(8).unwrap(); }),
     ("a unit", |m, _| { m.unit("b.cl"); }),
     ("macros", |m, ids| { m.macros(ids.unit).unwrap().define(0, "A 1").unwrap(); }),

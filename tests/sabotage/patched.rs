@@ -37,11 +37,17 @@ pub fn truth() -> Module {
     let callee = m.function(unit, "in").unwrap().id();
     let i = m.variable(callee, "i", int).unwrap().id();
     m.function(unit, "in_too").unwrap();
-    m.function(unit, "k").unwrap().code("k", 0x40).declared(file, 2);
-    let kernel = m.function(unit, "other").unwrap().code("other", 0x40).declared(file, 3).kernel().id();
+    m.function(unit, "k").unwrap().code("k", 0x40).declared(SourceLine::new(file, 2));
+    let kernel = m
+        .function(unit, "other")
+        .unwrap()
+        .code("other", 0x40)
+        .declared(SourceLine::new(file, 3))
+        .kernel()
+        .id();
     m.parameter(kernel, "p", int).unwrap().live(0..0x40, Loc::call(procedure)).unwrap();
     let mut x = m.variable(kernel, "x", int).unwrap();
-    x.declared(file, 4).live(0..0x10, Loc::register(s4)).unwrap();
+    x.declared(SourceLine::new(file, 4)).live(0..0x10, Loc::register(s4)).unwrap();
     let x = x.live(0x10..0x30, Loc::lane(v40, 7)).unwrap().id();
     m.variable(kernel, "y", int).unwrap().live(0..0x40, Loc::per_lane(v40)).unwrap();
     let to_x = m.pointer(unit, Some(int)).unwrap();
@@ -53,7 +59,7 @@ pub fn truth() -> Module {
     m.variable(kernel, "lo", local).unwrap();
     m.variable(kernel, "en", e).unwrap();
     m.block(kernel, &[4..8, 0x10..0x20]).unwrap();
-    let call = SourceLine { file, line: 9, column: 4 };
+    let call = SourceLine::new(file, 9).column(4);
     let inlined = m.inlined(kernel, callee, core::slice::from_ref(&(8..0xc)), call).unwrap();
     m.inlined_variable(inlined, i).unwrap().live(8..0xc, Loc::register(s4)).unwrap();
     for (pc, line) in [(0, 3), (8, 4), (0x30, 7)] {

@@ -177,14 +177,10 @@ impl Contents {
         }
         .unwrap();
         if let Some(line) = self.namespace_line {
-            m.begins(namespace, SourceLine { file, line, column: self.namespace_column }).unwrap();
+            m.begins(namespace, SourceLine::new(file, line).column(self.namespace_column)).unwrap();
         }
         let mut shared = m.extern_variable(namespace, "shared", int).unwrap();
-        shared.linkage_name(self.extern_linkage).declared_at(SourceLine {
-            file,
-            line: 2,
-            column: self.column,
-        });
+        shared.linkage_name(self.extern_linkage).declared(SourceLine::new(file, 2).column(self.column));
         let shared = shared.id();
         let data = m.symbol("data");
         let place = Loc::global_symbol(data);
@@ -235,7 +231,7 @@ impl Contents {
         }
         if self.has_definition {
             let mut f = m.function_definition(unit, declared[self.defines]).unwrap();
-            f.declared(file, self.definition_line).code("other", 0x40);
+            f.declared(SourceLine::new(file, self.definition_line)).code("other", 0x40);
         }
 
         let mut f = m.function(unit, "k").unwrap();
@@ -272,7 +268,7 @@ impl Contents {
         nested.unwrap().code("data", 16).static_link(&link).unwrap();
         let inlined = m.function(unit, "in").unwrap().id();
         let blocks = [(); 2].map(|()| m.block(inlined, &[]).unwrap());
-        let call = SourceLine { file, line: 5, column: 0 };
+        let call = SourceLine::new(file, 5);
         let inlined = m.inlined(k, inlined, &[0x20..0x24, 0x10..0x18], call).unwrap();
         m.discriminator(inlined, self.discriminator).unwrap();
         match self.origin {
@@ -285,8 +281,8 @@ impl Contents {
         }
 
         let mut label = m.label(k, self.label).unwrap();
-        let line = SourceLine { file, line: self.label_line, column: self.label_column };
-        label.declared_at(line).unwrap();
+        let line = SourceLine::new(file, self.label_line).column(self.label_column);
+        label.declared(line).unwrap();
         if let Some(pc) = self.label_pc {
             label.at(pc).unwrap();
         }
@@ -299,8 +295,8 @@ impl Contents {
                 Imported::AllOf(namespace),
             ];
             let mut import = m.import(block, what[usize::from(self.import)]).unwrap();
-            let line = SourceLine { file, line: self.import_line, column: self.import_column };
-            import.declared_at(line).unwrap();
+            let line = SourceLine::new(file, self.import_line).column(self.import_column);
+            import.declared(line).unwrap();
             if let Some(alias) = self.alias.filter(|_| self.import < 4) {
                 import.name(alias).unwrap();
             }
@@ -318,7 +314,7 @@ impl Contents {
             if self.is_tail {
                 call.tail();
             }
-            call.line(SourceLine { file, line: self.call_line, column: 0 }).unwrap();
+            call.line(SourceLine::new(file, self.call_line)).unwrap();
             call.target(self.target.clone()).unwrap();
             if self.has_clobbered {
                 call.clobbered_target(register("rcx")).unwrap();

@@ -215,7 +215,8 @@ impl Spec {
         let origin = if self.inlined_variable_is_other { second } else { first };
 
         let mut f = m.function(namespace, self.function).unwrap();
-        f.code(self.symbol, self.bytes).declared(files[self.function_file], self.function_line);
+        f.code(self.symbol, self.bytes)
+            .declared(SourceLine::new(files[self.function_file], self.function_line));
         if !self.linkage.is_empty() {
             f.linkage_name(self.linkage);
         }
@@ -256,7 +257,7 @@ impl Spec {
                 Some(block) => m.variable(block, self.variable, ty).unwrap(),
                 None => m.variable(kernel, self.variable, ty).unwrap(),
             };
-            x.declared(files[0], self.variable_line);
+            x.declared(SourceLine::new(files[0], self.variable_line));
             if self.variable_is_artificial {
                 x.artificial();
             }
@@ -265,8 +266,7 @@ impl Spec {
             }
         }
         if self.has_inlined {
-            let call =
-                SourceLine { file: files[self.call_file], line: self.call_line, column: self.call_column };
+            let call = SourceLine::new(files[self.call_file], self.call_line).column(self.call_column);
             let scope = m.inlined(kernel, callee, core::slice::from_ref(&self.inlined), call).unwrap();
             m.inlined_variable(scope, origin).unwrap().live(0x10..0x18, s4).unwrap();
         }

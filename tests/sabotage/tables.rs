@@ -35,7 +35,7 @@ fn module(macros: Macros) -> Module {
     m.constant(unit, "limit", int, &[7, 0, 0, 0]).unwrap();
     let callee = m.function(namespace, "in").unwrap().linkage_name("_ZN2ns2inEv").id();
     let k = m.function(namespace, "k").unwrap().code("k", 0x40).linkage_name("_ZN2ns1kEv").external().id();
-    let call = SourceLine { file, line: 9, column: 4 };
+    let call = SourceLine::new(file, 9).column(4);
     m.inlined(k, callee, &[8..0xc], call).unwrap();
     m.variable(k, "i", int).unwrap().always(Loc::global_symbol(data)).unwrap();
     m.variable(k, "j", int).unwrap();

@@ -4,7 +4,7 @@ use eitri::build::Builder;
 use eitri::check::FindingKind::{self, Extra, Type};
 use eitri::emit::Section;
 use eitri::lower::Consumer;
-use eitri::model::{BaseEncoding, Language, Module};
+use eitri::model::{BaseEncoding, Language, Module, SourceLine};
 use eitri::target::Target;
 
 use crate::sabotage::{Expected, all_found, missed, object, sections};
@@ -21,7 +21,7 @@ pub fn module(change: fn(&mut Contents)) -> Module {
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
     let ns = m.namespace(unit, contents.namespace).unwrap();
     let pair = m.structure(unit, Some("pair"), 8).unwrap();
-    m.describe_type(pair).unwrap().declared(file, contents.line).within(ns).unwrap();
+    m.describe_type(pair).unwrap().declared(SourceLine::new(file, contents.line)).within(ns).unwrap();
     m.member(pair, contents.name, int, 0).unwrap().member(pair, "b", int, contents.offset).unwrap();
     let node = m.structure(unit, Some("node"), 16).unwrap();
     let to_node = m.pointer(unit, Some(node)).unwrap();
@@ -185,11 +185,11 @@ fn two_units() -> Module {
         let file = m.file(unit, "shared.h", None).unwrap();
         let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
         let node = m.structure(unit, Some("node"), 8).unwrap();
-        m.describe_type(node).unwrap().declared(file, 7);
+        m.describe_type(node).unwrap().declared(SourceLine::new(file, 7));
         m.member(node, "a", int, 0).unwrap();
         // The line of the declaration is not part of the signature: both definitions stay in their units.
         let own = m.structure(unit, Some("own"), 8).unwrap();
-        m.describe_type(own).unwrap().declared(file, line);
+        m.describe_type(own).unwrap().declared(SourceLine::new(file, line));
         m.member(own, "a", int, 0).unwrap();
         m.variable(unit, "list", node).unwrap();
         m.variable(unit, "other", own).unwrap();

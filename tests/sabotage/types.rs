@@ -153,7 +153,7 @@ impl Types {
         let class = class.unwrap();
         m.describe_type(class)
             .unwrap()
-            .declared_at(SourceLine { file: files[self.file], line: self.line, column: self.column })
+            .declared(SourceLine::new(files[self.file], self.line).column(self.column))
             .alignment(self.alignment)
             .unwrap();
         if let Some(passed) = self.passed {
@@ -173,8 +173,8 @@ impl Types {
         } else {
             m.base(class, bases[1], 0, None).unwrap();
         }
-        let line = SourceLine { file: files[0], line: self.member_line, column: self.member_column };
-        let mut member = DataMember::new("id", int, 8).declared_at(line);
+        let line = SourceLine::new(files[0], self.member_line).column(self.member_column);
+        let mut member = DataMember::new("id", int, 8).declared(line);
         if let Some(access) = self.access {
             member = member.accessibility(access);
         }
@@ -211,7 +211,10 @@ impl Types {
         {
             let at = m.symbol("data");
             let mut definition = m.definition(unit, member).unwrap();
-            definition.declared(files[0], self.definition_line).always(Loc::global_symbol(at)).unwrap();
+            definition
+                .declared(SourceLine::new(files[0], self.definition_line))
+                .always(Loc::global_symbol(at))
+                .unwrap();
         }
 
         let hidden = if self.is_complete {

@@ -28,7 +28,7 @@ pub fn lanes(consumer: &Consumer) -> Module {
     let moved = [(0..0x10, Loc::register(s(8))), (0x10..0x40, Loc::lane(gpu.vgpr(41).unwrap(), 2))];
     let mut lanes = m.lanes(k).unwrap();
     if consumer.attributes.active_lane.is_some() {
-        lanes.region(RegionKind::Then, 0..0x40, 0x1c, &moved).unwrap();
+        lanes.region(RegionKind::Other, 0..0x40, 0x1c, &moved).unwrap();
         lanes.whole_wave(0x10..0x40, &Loc::register(s(10))).unwrap();
     } else {
         let around = lanes.region(RegionKind::Then, 4..0x1c, 0x1c, &moved).unwrap();

@@ -39,7 +39,7 @@ fn intels_translator_reads_what_version_200_adds() -> eitri::Result<()> {
     m.describe_unit(unit)?.directory("/src").producer("a compiler 1.0").language(Language::CPP14);
     let file = m.primary_file(unit)?;
     m.file_md5(file, [0x31; 16])?;
-    let line = |line, column| SourceLine { file, line, column };
+    let line = |line, column| SourceLine::new(file, line).column(column);
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
     let float = m.base_type(unit, "float", BaseEncoding::Float, 32)?;
     let complex = m.base_type(unit, "float complex", BaseEncoding::ComplexFloat, 64)?;
@@ -49,11 +49,11 @@ fn intels_translator_reads_what_version_200_adds() -> eitri::Result<()> {
     m.data_member(s, DataMember::new("rows", rows, 8))?;
     m.data_member(s, DataMember::new("z", complex, 40))?;
     let space = m.inline_namespace(unit, "v1")?;
-    let helper = m.function(space, "helper")?.declared_at(line(3, 5)).body_line(3).id();
-    let r = m.variable(helper, "r", float)?.declared_at(line(4, 9)).id();
-    let f = m.function(unit, "saxpy")?.declared_at(line(10, 1)).body_line(10).id();
-    let xi = m.variable(f, "xi", float)?.declared_at(line(11, 9)).id();
-    m.variable(f, "all", s)?.declared_at(line(12, 5));
+    let helper = m.function(space, "helper")?.declared(line(3, 5)).body_line(3).id();
+    let r = m.variable(helper, "r", float)?.declared(line(4, 9)).id();
+    let f = m.function(unit, "saxpy")?.declared(line(10, 1)).body_line(10).id();
+    let xi = m.variable(f, "xi", float)?.declared(line(11, 9)).id();
+    m.variable(f, "all", s)?.declared(line(12, 5));
     let call = m.inlined(f, helper, &[], line(13, 21))?;
     let inlined = m.inlined_variable(call, r)?.id();
     let module = m.finish()?;

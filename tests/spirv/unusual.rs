@@ -169,8 +169,8 @@ fn function_beyond_the_text_is_without_lines() {
         let file = m.primary_file(unit).expect("a file");
         m.file_source(file, "void main() {\n int v = 1;\n}\n").expect("a text");
         let mut function = m.function(unit, "main").expect("a function");
-        let line = SourceLine { file, line, column };
-        let function = function.external().kernel().declared_at(line).body_line(body_line).id();
+        let line = SourceLine::new(file, line).column(column);
+        let function = function.external().kernel().declared(line).body_line(body_line).id();
         let module = m.finish().expect("is whole");
         let mut binding = Binding::new();
         binding.function(function, code);

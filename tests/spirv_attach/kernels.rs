@@ -66,7 +66,7 @@ fn describe(words: &[u32]) -> (Module, Binding) {
         let mut merges = false;
         for it in all {
             line += 1;
-            let here = SourceLine { file, line, column: line % 7 };
+            let here = SourceLine::new(file, line).column(line % 7);
             if let (248, Some(id)) = (it.opcode(), it.result()) {
                 (label, index) = (id, 0);
                 binding

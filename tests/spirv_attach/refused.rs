@@ -177,7 +177,7 @@ fn entities_of_the_model() {
         },
         &format!("{SCALE}: the module has no scope77"),
     );
-    let line = SourceLine { file: FileId::from_u32(7), line: 1, column: 0 };
+    let line = SourceLine::new(FileId::from_u32(7), 1);
     f(
         &|it| {
             it.line(start, line);
@@ -416,7 +416,7 @@ fn values_that_do_not_dominate() -> eitri::Result<()> {
 fn check_refuses_unknown_ids() {
     let case = Case::new();
     let start = case.start("entry");
-    let line = SourceLine { file: FileId::from_u32(99), line: 1, column: 0 };
+    let line = SourceLine::new(FileId::from_u32(99), 1);
     let provider = Provider::value(case.id("n"));
     type Say<'a> = &'a dyn Fn(&mut Binding);
     let calls: [(&str, Say<'_>); 6] = [
@@ -454,7 +454,7 @@ fn ids_of_another_builder() {
     let case = Case::new();
     let other = Case::new();
     let start = case.start("entry");
-    let line = SourceLine { file: other.file, line: 1, column: 0 };
+    let line = SourceLine::new(other.file, 1);
     let unit = other.module.units().next().expect("there is one").0;
     let provider = Provider::value(case.id("n"));
     type Say<'a> = &'a dyn Fn(&mut Binding);

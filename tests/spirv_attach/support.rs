@@ -95,23 +95,22 @@ impl Case {
         let mut m = Builder::new(target);
         let unit = m.unit("scale.cl");
         let file = m.primary_file(unit).expect("a file");
-        let line = |line| SourceLine { file, line, column: 3 };
+        let line = |line| SourceLine::new(file, line).column(3);
         // Calls have no column.
-        let call = |line| SourceLine { file, line, column: 0 };
+        let call = |line| SourceLine::new(file, line);
         let uint = m.base_type(unit, "uint", BaseEncoding::Unsigned, 32).expect("a type");
         let pair_type = m.structure(unit, Some("pair"), 12).expect("a type");
         for (at, name) in ["a", "b", "c"].into_iter().enumerate() {
             m.member(pair_type, name, uint, at as u64 * 4).expect("a member");
         }
-        let other =
-            m.function(unit, "other").expect("a function").code("other", 0x10).declared_at(line(9)).id();
+        let other = m.function(unit, "other").expect("a function").code("other", 0x10).declared(line(9)).id();
         let v = m.variable(other, "v", uint).expect("a variable").id();
         let scale =
-            m.function(unit, "scale").expect("a function").code("scale", 0x100).declared_at(line(1)).id();
+            m.function(unit, "scale").expect("a function").code("scale", 0x100).declared(line(1)).id();
         let block = m.block(scale, &[0x10..0x20]).expect("a block");
         let inlined = m.inlined(scale, other, &[0x40..0x80], call(7)).expect("a scope");
         let deep = m.inlined(inlined, other, &[0x50..0x60], call(10)).expect("a scope");
-        let n = m.parameter(scale, "n", uint).expect("a variable").declared_at(line(1)).id();
+        let n = m.parameter(scale, "n", uint).expect("a variable").declared(line(1)).id();
         let sum = m.variable(block, "sum", uint).expect("a variable").id();
         let inner = m.inlined_variable(inlined, v).expect("a variable").id();
         let pair = m.variable(block, "pair", pair_type).expect("a variable").id();
@@ -157,7 +156,7 @@ impl Case {
     }
 
     pub fn line(&self, line: u32) -> SourceLine {
-        SourceLine { file: self.file, line, column: 5 }
+        SourceLine::new(self.file, line).column(5)
     }
 
     /// A binding of both functions.

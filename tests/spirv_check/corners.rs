@@ -21,7 +21,7 @@ struct Corner {
 
 impl Corner {
     fn line(&mut self, line: u32) -> SourceLine {
-        SourceLine { file: self.m.primary_file(self.unit).expect("a file"), line, column: 0 }
+        SourceLine::new(self.m.primary_file(self.unit).expect("a file"), line)
     }
 }
 
@@ -150,12 +150,12 @@ fn variables_without_a_name() {
         let line = corner.line(3);
         let Corner { core, code, m, unit, binding } = corner;
         let int = m.base_type(*unit, "int", BaseEncoding::Signed, 32)?;
-        let f = m.function(*unit, "f")?.declared_at(line).id();
+        let f = m.function(*unit, "f")?.declared(line).id();
         let all = [
             m.parameter(f, "", int)?.id(),
             m.parameter(f, "named", int)?.id(),
             m.parameter(f, "", int)?.id(),
-            m.variable(f, "", int)?.declared_at(line).id(),
+            m.variable(f, "", int)?.declared(line).id(),
         ];
         let block = m.block(f, &[])?;
         let inner = m.variable(block, "", int)?.id();
@@ -209,8 +209,8 @@ fn discriminators_in_inlined_calls() {
                 let call = corner.line(6);
                 let Corner { core: _, code, m, unit, binding } = corner;
                 let int = m.base_type(*unit, "int", BaseEncoding::Signed, 32)?;
-                let f = m.function(*unit, "f")?.declared_at(line).id();
-                let g = m.function(*unit, "g")?.declared_at(line).id();
+                let f = m.function(*unit, "f")?.declared(line).id();
+                let g = m.function(*unit, "g")?.declared(line).id();
                 let inlined = m.inlined(f, g, &[], call)?;
                 let block = match of_origin {
                     Some(number) => {

@@ -56,7 +56,7 @@ fn equal_types_in_one_scope() {
                         // Describing a type makes it distinct, even without a property.
                         let mut describe = m.describe_type(ty).unwrap();
                         if has_line[which] {
-                            describe.declared_at(SourceLine { file, line: 3, column: 1 });
+                            describe.declared(SourceLine::new(file, 3).column(1));
                         }
                         if is_inside[which] {
                             describe.within(whole).unwrap();

@@ -20,7 +20,7 @@ pub(crate) fn tangled(target: &Target) -> Described {
     let mut m = Builder::new(target.clone());
     let unit = m.unit("0.cl");
     let file = m.primary_file(unit).expect("the file");
-    let line = |line, column| SourceLine { file, line, column };
+    let line = |line, column| SourceLine::new(file, line).column(column);
     let mut make = || -> eitri::Result<_> {
         let uint = m.base_type(unit, "uint", BaseEncoding::Unsigned, 32)?;
         let long = m.base_type(unit, "long", BaseEncoding::Signed, 64)?;
@@ -44,21 +44,21 @@ pub(crate) fn tangled(target: &Target) -> Described {
         m.member_pointer(unit, union, uint)?;
         m.template(class, Template::ty("T", Some(class)))?;
         m.enumeration(unit, Some("E"), long, &[("A", 1), ("B", 1 << 40), ("D", 4), ("E", -1), ("F", 6)])?;
-        let f = m.function(unit, "f")?.declared_at(line(2, 1)).id();
-        let n = m.parameter(f, "n", uint)?.declared_at(line(2, 7)).id();
+        let f = m.function(unit, "f")?.declared(line(2, 1)).id();
+        let n = m.parameter(f, "n", uint)?.declared(line(2, 7)).id();
         let counted = m.array_of(unit, uint, &[Extent::variable(n)], None)?;
         let to_counted = m.pointer(unit, Some(counted))?;
-        m.parameter(f, "all", to_counted)?.declared_at(line(2, 9));
+        m.parameter(f, "all", to_counted)?.declared(line(2, 9));
         // Local types that their function returns, with functions and members of their own.
         let local = m.structure(unit, Some("S"), 16)?;
-        m.describe_type(local)?.declared_at(line(3, 1)).within(f)?;
+        m.describe_type(local)?.declared(line(3, 1)).within(f)?;
         m.member(local, "x", uint, 0)?;
         let of_local = m.pointer(unit, Some(local))?;
         m.static_member(local, "only", uint)?;
         m.static_member(local, "self", of_local)?;
-        let method = m.function_declaration(local, "method")?.declared_at(line(4, 1)).id();
+        let method = m.function_declaration(local, "method")?.declared(line(4, 1)).id();
         m.parameter(method, "this", of_local)?;
-        let defined = m.function_declaration(local, "defined")?.declared_at(line(5, 1)).id();
+        let defined = m.function_declaration(local, "defined")?.declared(line(5, 1)).id();
         m.parameter(defined, "this", of_local)?;
         let definition = m.function_definition(unit, defined)?.id();
         m.parameter(definition, "this", of_local)?;
@@ -73,10 +73,10 @@ pub(crate) fn tangled(target: &Target) -> Described {
         m.static_member(hidden, "there", uint)?;
         m.incomplete(unit, CompositeKind::Class, "opaque")?;
         // A block of an inlined call, without an origin.
-        let g = m.function(unit, "g")?.declared_at(line(9, 1)).id();
+        let g = m.function(unit, "g")?.declared(line(9, 1)).id();
         let inlined = m.inlined(f, g, &[], line(6, 0))?;
         let other = m.block(inlined, &[])?;
-        let lone = m.variable(other, "lone", uint)?.declared_at(line(10, 3)).id();
+        let lone = m.variable(other, "lone", uint)?.declared(line(10, 3)).id();
         Ok((f, n, block, inlined, lone))
     };
     let (f, n, block, inlined, lone) = make().expect("every call is right");

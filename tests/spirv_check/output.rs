@@ -52,7 +52,7 @@ fn differences_are_data() {
         let file = m.primary_file(unit).expect("a unit");
         let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).expect("a type");
         for name in names {
-            m.variable(unit, name, int).expect("a scope").declared(file, line);
+            m.variable(unit, name, int).expect("a scope").declared(SourceLine::new(file, line));
         }
         m.finish().expect("is whole")
     };
@@ -154,8 +154,8 @@ fn an_unnamed_variable_in_a_bound_function() {
                 }
             };
             let x = m.parameter(f, "", int)?.id();
-            let at = SourceLine { file, line: 4, column: 2 };
-            let y = m.variable(f, "", int)?.declared_at(at).id();
+            let at = SourceLine::new(file, 4).column(2);
+            let y = m.variable(f, "", int)?.declared(at).id();
             let z = m.variable(f, "", int)?.id();
             let block = m.block(f, &[])?;
             let w = m.variable(block, "", int)?.id();
@@ -177,16 +177,16 @@ fn a_block_with_a_discriminator_in_an_inlined_call() {
         let found = differences(|m, binding, code, _| {
             let unit = m.unit("a.cl");
             let file = m.primary_file(unit)?;
-            let line = |line| SourceLine { file, line, column: 0 };
+            let line = |line| SourceLine::new(file, line);
             let int = m.base_type(unit, "uint", BaseEncoding::Unsigned, 32)?;
-            let g = m.function(unit, "g")?.declared_at(line(1)).id();
+            let g = m.function(unit, "g")?.declared(line(1)).id();
             let block = m.block(g, &[])?;
             m.begins(block, line(2))?;
             if kind & 1 != 0 {
                 m.discriminator(block, 3)?;
             }
             let v = m.variable(block, "v", int)?.id();
-            let f = m.function(unit, "f")?.declared_at(line(5)).id();
+            let f = m.function(unit, "f")?.declared(line(5)).id();
             let call = m.inlined(f, g, &[], line(6))?;
             let instance = match kind >= 4 {
                 // Without an origin.

@@ -95,7 +95,7 @@ impl Case {
     }
 
     pub fn line(&self, line: u32, column: u32) -> SourceLine {
-        SourceLine { file: self.file, line, column }
+        SourceLine::new(self.file, line).column(column)
     }
 
     pub fn finish(self) -> Described {

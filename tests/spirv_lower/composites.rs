@@ -16,11 +16,11 @@ fn members() {
     let pair = case.m.structure(unit, Some("pair"), 8).unwrap();
     let at_pair = case.line(3, 8);
     let at_x = case.line(4, 7);
-    let x = DataMember::new("x", int, 0).accessibility(Accessibility::Private).declared_at(at_x);
+    let x = DataMember::new("x", int, 0).accessibility(Accessibility::Private).declared(at_x);
     case.m.data_member(pair, x).unwrap();
     case.m.bit_field(pair, "y", int, 37, 3).unwrap();
     case.m.data_member(pair, DataMember::new("", int, 4).artificial()).unwrap();
-    case.m.describe_type(pair).unwrap().declared_at(at_pair).passed(Passed::ByValue).unwrap();
+    case.m.describe_type(pair).unwrap().declared(at_pair).passed(Passed::ByValue).unwrap();
     let either = case.m.union(unit, Some("either"), 4).unwrap();
     case.m.describe_type(either).unwrap().passed(Passed::ByReference).unwrap();
     case.m.member(either, "z", int, 0).unwrap();
@@ -110,7 +110,7 @@ fn static_members() {
         .unwrap()
         .const_value(&[0xff, 0xff, 0xff, 0xff])
         .unwrap()
-        .declared_at(line);
+        .declared(line);
     let definition = case.m.definition(unit, count).unwrap().linkage_name("_ZN1C5countE").id();
     case.binding.global(definition, TABLE);
     let described = case.finish();

@@ -13,7 +13,7 @@ fn functions() {
     let unit = case.unit;
     case.m.describe_unit(unit).unwrap().optimized().language(Language::OPENCL_C);
     let line = case.line(5, 6);
-    let main = case.m.function(unit, "main").unwrap().kernel().declared_at(line).body_line(7).id();
+    let main = case.m.function(unit, "main").unwrap().kernel().declared(line).body_line(7).id();
     case.m.describe_function(main).unwrap().linkage_name("_main").returns(int).unwrap();
     case.m.parameter(main, "x", int).unwrap();
     case.m.parameter(main, "y", int).unwrap().artificial();
@@ -42,7 +42,7 @@ fn declarations() {
     let int = case.int();
     let unit = case.unit;
     let line = case.line(3, 5);
-    let declared = case.m.function_declaration(unit, "far").unwrap().external().declared_at(line).id();
+    let declared = case.m.function_declaration(unit, "far").unwrap().external().declared(line).id();
     case.m.parameter(declared, "x", int).unwrap();
     let described = case.finish();
     for set in Set::ALL {
@@ -114,7 +114,7 @@ fn global_variables() {
     let unit = case.unit;
     let line = case.line(2, 11);
     let table =
-        case.m.variable(unit, "table", int).unwrap().external().linkage_name("_table").declared_at(line).id();
+        case.m.variable(unit, "table", int).unwrap().external().linkage_name("_table").declared(line).id();
     case.binding.global(table, TABLE);
     case.m.variable(unit, "gone", int).unwrap();
     case.m.constant(unit, "five", int, &[5, 0, 0, 0]).unwrap();
@@ -153,9 +153,8 @@ fn variables_of_functions_outside_of_them() {
     let int = case.int();
     let f = case.function("f");
     let line = case.line(4, 13);
-    let tile =
-        case.m.variable(f, "tile", int).unwrap().declared_at(line).memory_space(MemorySpace::Group).id();
-    case.m.variable(f, "x", int).unwrap().declared_at(SourceLine { line: 5, ..line });
+    let tile = case.m.variable(f, "tile", int).unwrap().declared(line).memory_space(MemorySpace::Group).id();
+    case.m.variable(f, "x", int).unwrap().declared(SourceLine { line: 5, ..line });
     case.binding.global(tile, TABLE);
     case.exact()
         .has(r#"GlobalVariable "tile" int </src/a.cl> 4 13 f "" %table FlagIsLocal|FlagIsDefinition"#)
@@ -221,7 +220,7 @@ fn declarations_have_flags_and_types() {
                 let mut case = Case::new();
                 let f = make(&mut case);
                 let at = case.line(3, 1);
-                case.m.describe_function(f).unwrap().declared_at(at).body_line(4);
+                case.m.describe_function(f).unwrap().declared(at).body_line(4);
                 case.int();
                 say(&mut case, f);
                 case.finish()

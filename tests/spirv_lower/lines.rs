@@ -27,16 +27,16 @@ fn lines_outside_the_source_text_are_listed() {
     let mut case = with_text(TEXT);
     let int = case.int();
     let unit = case.unit;
-    let line = |line, column| SourceLine { file: case.file, line, column };
+    let line = |line, column| SourceLine::new(case.file, line).column(column);
     let m = &mut case.m;
     let s = m.structure(unit, Some("S"), 8).unwrap();
-    m.describe_type(s).unwrap().declared_at(line(4, 1));
-    m.data_member(s, DataMember::new("a", int, 0).declared_at(line(3, 1))).unwrap();
-    m.data_member(s, DataMember::new("b", int, 4).declared_at(line(3, 2))).unwrap();
-    let g = m.function(unit, "g").unwrap().code("g", 0x100).declared_at(line(2, 4)).body_line(3).id();
-    let f = m.function(unit, "f").unwrap().code("f", 0x100).declared_at(line(2, 5)).body_line(9).id();
-    m.variable(f, "there", int).unwrap().declared_at(line(1, 4));
-    m.variable(f, "gone", int).unwrap().declared_at(line(70, 2));
+    m.describe_type(s).unwrap().declared(line(4, 1));
+    m.data_member(s, DataMember::new("a", int, 0).declared(line(3, 1))).unwrap();
+    m.data_member(s, DataMember::new("b", int, 4).declared(line(3, 2))).unwrap();
+    let g = m.function(unit, "g").unwrap().code("g", 0x100).declared(line(2, 4)).body_line(3).id();
+    let f = m.function(unit, "f").unwrap().code("f", 0x100).declared(line(2, 5)).body_line(9).id();
+    m.variable(f, "there", int).unwrap().declared(line(1, 4));
+    m.variable(f, "gone", int).unwrap().declared(line(70, 2));
     let block = m.block(f, &[0..0x20]).unwrap();
     m.begins(block, line(5, 1)).unwrap();
     let call = m.inlined(f, g, &[0x20..0x30], line(6, 0)).unwrap();
@@ -87,7 +87,7 @@ fn texts_that_lines_are_not_of() {
         let mut case = with_text(text);
         let at = case.line(300_000, 9);
         let f = case.function("f");
-        case.m.describe_function(f).unwrap().declared_at(at);
+        case.m.describe_function(f).unwrap().declared(at);
         case.binding.function(f, MAIN).line(Position::start(MAIN, ENTRY), at);
         let described = case.finish();
         let emitted = described.emitted(&Mode::exact(Set::OpenCl));
@@ -100,8 +100,8 @@ fn texts_that_lines_are_not_of() {
     let last = case.line(4 * 65_533 + 1, 1);
     let behind = case.line(4 * 65_533 + 2, 1);
     let int = case.int();
-    case.m.variable(case.unit, "last", int).unwrap().declared_at(last);
-    case.m.variable(case.unit, "behind", int).unwrap().declared_at(behind);
+    case.m.variable(case.unit, "last", int).unwrap().declared(last);
+    case.m.variable(case.unit, "behind", int).unwrap().declared(behind);
     let described = case.finish();
     described.emitted(&Mode::exact(Set::Shader)).lacks(&[
         "unit `a.cl`, variable `behind`: line: line 262134 is beyond the text of `a.cl`, which has 262133 lines",
@@ -157,15 +157,15 @@ fn a_block_without_a_line_is_of_the_file_of_its_function() {
     let mut case = Case::new();
     let unit = case.unit;
     let header = case.m.file(case.unit, "b.h", None).unwrap();
-    let inside = SourceLine { file: header, line: 5, column: 1 };
-    let declared = case.m.function(unit, "f").unwrap().code("f", 0x100).declared_at(inside).id();
+    let inside = SourceLine::new(header, 5).column(1);
+    let declared = case.m.function(unit, "f").unwrap().code("f", 0x100).declared(inside).id();
     let block = case.m.block(declared, &[0..0x40]).unwrap();
     let inner = case.m.block(block, &[0..0x20]).unwrap();
     case.m.discriminator(inner, 3).unwrap();
     let nowhere = case.function("g");
     case.m.block(nowhere, &[0..0x20]).unwrap();
     // A call in the block is in the file of the block.
-    let call = SourceLine { file: header, line: 6, column: 0 };
+    let call = SourceLine::new(header, 6);
     let call = case.m.inlined(inner, nowhere, &[0..0x10], call).unwrap();
     case.m.describe_function(declared).unwrap().external().kernel();
     case.binding.function(declared, MAIN).scope(Position::start(MAIN, ENTRY), call);

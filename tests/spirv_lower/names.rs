@@ -18,7 +18,7 @@ fn imports() {
     let f = case.function("f");
     let block = case.m.block(f, &[0..0x20]).unwrap();
     let line = case.line(7, 9);
-    case.m.import(unit, Imported::AllOf(space)).unwrap().declared_at(line).unwrap();
+    case.m.import(unit, Imported::AllOf(space)).unwrap().declared(line).unwrap();
     case.m.import(unit, Imported::Namespace(space)).unwrap().name("alias").unwrap();
     case.m.import(block, Imported::Type(s)).unwrap();
     case.m.import(f, Imported::Variable(g)).unwrap();

@@ -18,7 +18,7 @@ fn unencodable_properties_are_listed() {
     let five = case.m.constant(unit, "five", int, &[5, 0, 0, 0]).unwrap();
     let pointer = case.m.pointer(unit, Some(int)).unwrap();
     let line = case.line(3, 1);
-    case.m.describe_type(pointer).unwrap().declared_at(line).within(f).unwrap();
+    case.m.describe_type(pointer).unwrap().declared(line).within(f).unwrap();
     case.binding.global(five, TABLE);
     case.exact().lacks(&[
         "unit `a.cl`, function `f`: type1: line: no operand encodes this",
@@ -72,7 +72,8 @@ fn declarations() {
     let file = case.file;
     case.m.describe_unit(unit).unwrap().optimized();
     let class = case.m.class(unit, Some("C"), 4).unwrap();
-    let f = case.m.function_declaration(class, "f").unwrap().declared(file, 3).body_line(4).id();
+    let f =
+        case.m.function_declaration(class, "f").unwrap().declared(SourceLine::new(file, 3)).body_line(4).id();
     let this = case.m.parameter(f, "this", int).unwrap().id();
     case.m.describe_function(f).unwrap().object_pointer(this).unwrap();
     case.m.variable(class, "own", int).unwrap();
@@ -124,12 +125,12 @@ fn inlined_instances() {
     let call = case.m.inlined(f, callee, &[], at(line, 9)).unwrap();
     for (name, is_made, own) in [("same", true, line), ("other", false, at(line, 4))] {
         let mut of = case.m.parameter(callee, name, int).unwrap();
-        of.declared_at(line);
+        of.declared(line);
         if is_made {
             of.artificial();
         }
         let of = of.id();
-        case.m.inlined_variable(call, of).unwrap().declared_at(own).artificial();
+        case.m.inlined_variable(call, of).unwrap().declared(own).artificial();
     }
     case.exact().lacks(&[
         "unit `a.cl`, function `f`: the inlined call of `callee` in line 9: column: no operand encodes this",

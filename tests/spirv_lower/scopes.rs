@@ -1,6 +1,6 @@
 //! Blocks, namespaces, discriminators, inlined calls and variables: sections 4.7 and 4.8.
 
-use eitri::model::ScopeKind;
+use eitri::model::{ScopeKind, SourceLine};
 use eitri::omission::{Omission, Reason, Unimported};
 use eitri::spirv::{Attached, Fact, Facts, Field, InstructionName, Mode, Position, Set};
 use eitri::spirv::{check, import, read};
@@ -258,7 +258,7 @@ fn calls_in_other_files() {
     let header = case.m.file(case.unit, "b.h", None).unwrap();
     let leaf = case.function("leaf");
     let f = case.function("f");
-    let at = eitri::model::SourceLine { file: header, line: 4, column: 0 };
+    let at = SourceLine::new(header, 4);
     case.m.inlined(f, leaf, &[0..0x80], at).unwrap();
     case.exact().has("InlinedAt 4 f").lacks(&[
         "unit `a.cl`, function `f`: the inlined call of `leaf` in line 4: call file: it is not the file \

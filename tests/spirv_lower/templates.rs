@@ -13,7 +13,7 @@ fn parameters() {
     let unit = case.unit;
     let vector = case.m.structure(unit, Some("vector<int, 4>"), 16).unwrap();
     let line = case.line(8, 3);
-    case.m.describe_type(vector).unwrap().declared_at(line);
+    case.m.describe_type(vector).unwrap().declared(line);
     case.m.template(vector, Template::ty("T", Some(int))).unwrap();
     case.m.template(vector, Template::value("N", int, &[4, 0, 0, 0])).unwrap();
     case.m.template(vector, Template::named("A", "std::allocator")).unwrap();

@@ -113,7 +113,7 @@ fn qualified_types_and_names() {
     case.m.qualified(unit, Qualifier::Const, None).unwrap();
     let name = case.m.typedef(unit, "number", Some(int)).unwrap();
     let line = case.line(4, 9);
-    case.m.describe_type(name).unwrap().declared_at(line);
+    case.m.describe_type(name).unwrap().declared(line);
     case.m.typedef(unit, "nothing", None).unwrap();
     let described = case.finish();
     for set in Set::ALL {
@@ -349,7 +349,7 @@ fn enumerations() {
     let values = [("A", 0), ("B", -1), ("C", i128::from(i32::MAX))];
     let color = case.m.enumeration(unit, Some("color"), int, &values).unwrap();
     let line = case.line(2, 6);
-    case.m.describe_type(color).unwrap().declared_at(line);
+    case.m.describe_type(color).unwrap().declared(line);
     let values = [("FAR", 1 << 40), ("NEAR", 1), ("BACK", -1), ("NEXT", i128::from(u32::MAX))];
     case.m.enum_class(unit, Some("big"), long, &values).unwrap();
     case.m.enumeration(unit, None, int, &[]).unwrap();

@@ -4,7 +4,7 @@
 use eitri::build::{DataMember, Extent, Template};
 use eitri::model::{
     Accessibility, BaseEncoding, CompositeKind, Imported, Language, MemorySpace, Passed, PointerKind,
-    Qualifier,
+    Qualifier, SourceLine,
 };
 use eitri::spirv::{Mode, Position, Set};
 use eitri::target::SpaceId;
@@ -23,7 +23,7 @@ fn everything() -> Described {
     let uint = case.uint();
     let unit = case.unit;
     let file = case.file;
-    let at = |line| eitri::model::SourceLine { file, line, column: 3 };
+    let at = |line| SourceLine::new(file, line).column(3);
     let m = &mut case.m;
     m.describe_unit(unit).unwrap().language(Language::CPP_FOR_OPENCL).producer("compiler").optimized();
     let float = m.base_type(unit, "float", BaseEncoding::Float, 32).unwrap();
@@ -35,30 +35,30 @@ fn everything() -> Described {
     // struct base { int b; }; class node : public base { node *next; static int count; int f(int) {} int g(); };
     let base = m.structure(unit, Some("base"), 4).unwrap();
     m.member(base, "b", int, 0).unwrap();
-    m.describe_type(base).unwrap().within(space).unwrap().declared_at(at(2)).passed(Passed::ByValue).unwrap();
+    m.describe_type(base).unwrap().within(space).unwrap().declared(at(2)).passed(Passed::ByValue).unwrap();
     let node = m.class(unit, Some("node"), 32).unwrap();
-    m.describe_type(node).unwrap().within(space).unwrap().declared_at(at(3));
+    m.describe_type(node).unwrap().within(space).unwrap().declared(at(3));
     m.base(node, base, 0, Some(Accessibility::Public)).unwrap();
     let to_node =
         m.pointer_of(unit, PointerKind::Pointer, Some(node), SpaceId(0), Some(MemorySpace::Global)).unwrap();
     m.data_member(
         node,
-        DataMember::new("next", to_node, 8).accessibility(Accessibility::Private).declared_at(at(4)),
+        DataMember::new("next", to_node, 8).accessibility(Accessibility::Private).declared(at(4)),
     )
     .unwrap();
     m.bit_field(node, "bits", uint, 128, 5).unwrap();
-    let count = m.static_member(node, "count", int).unwrap().declared_at(at(5)).id();
+    let count = m.static_member(node, "count", int).unwrap().declared(at(5)).id();
     m.static_member(node, "limit", int).unwrap().const_value(&[7, 0, 0, 0]).unwrap();
-    let definition = m.definition(unit, count).unwrap().linkage_name("_count").declared_at(at(30)).id();
+    let definition = m.definition(unit, count).unwrap().linkage_name("_count").declared(at(30)).id();
     case.binding.global(definition, TABLE);
-    let f = m.function(node, "f").unwrap().declared_at(at(6)).external().returns(int).unwrap().id();
+    let f = m.function(node, "f").unwrap().declared(at(6)).external().returns(int).unwrap().id();
     let this = m.parameter(f, "this", to_node).unwrap().artificial().id();
-    m.parameter(f, "x", int).unwrap().declared_at(at(6));
+    m.parameter(f, "x", int).unwrap().declared(at(6));
     m.describe_function(f).unwrap().object_pointer(this).unwrap();
-    m.function_declaration(node, "elsewhere").unwrap().external().declared_at(at(7));
-    let g = m.function_declaration(node, "g").unwrap().external().declared_at(at(8)).linkage_name("_g").id();
+    m.function_declaration(node, "elsewhere").unwrap().external().declared(at(7));
+    let g = m.function_declaration(node, "g").unwrap().external().declared(at(8)).linkage_name("_g").id();
     m.parameter(g, "this", to_node).unwrap().artificial();
-    let g = m.function_definition(unit, g).unwrap().declared_at(at(40)).id();
+    let g = m.function_definition(unit, g).unwrap().declared(at(40)).id();
     m.parameter(g, "this", to_node).unwrap().artificial();
     let inner = m.structure(unit, Some("inner"), 4).unwrap();
     m.describe_type(inner).unwrap().within(node).unwrap();
@@ -91,14 +91,14 @@ fn everything() -> Described {
     m.template(vector, Template::pack("P", [Template::ty("", Some(uint))])).unwrap();
 
     m.constant(hidden, "five", int, &[5, 0, 0, 0]).unwrap();
-    m.variable(space, "gone", number).unwrap().declared_at(at(9));
+    m.variable(space, "gone", number).unwrap().declared(at(9));
     m.import(unit, Imported::AllOf(space)).unwrap();
     m.import(unit, Imported::Type(node)).unwrap().name("other").unwrap();
     m.macros(unit).unwrap().define(0, "FAST 1").unwrap().undefine(0, "FAST").unwrap();
 
-    let leaf = m.function(unit, "leaf").unwrap().code("leaf", 0x40).declared_at(at(50)).body_line(51).id();
+    let leaf = m.function(unit, "leaf").unwrap().code("leaf", 0x40).declared(at(50)).body_line(51).id();
     let a = m.parameter(leaf, "a", int).unwrap().id();
-    let main = m.function(unit, "main").unwrap().code("main", 0x100).declared_at(at(60)).body_line(60).id();
+    let main = m.function(unit, "main").unwrap().code("main", 0x100).declared(at(60)).body_line(60).id();
     m.describe_function(main).unwrap().template(Template::ty("T", Some(float))).unwrap();
     let types = [
         ("v", short),
@@ -117,14 +117,14 @@ fn everything() -> Described {
         ("vec", vector),
     ];
     for (name, ty) in types {
-        m.variable(main, name, ty).unwrap().declared_at(at(61));
+        m.variable(main, name, ty).unwrap().declared(at(61));
     }
-    let n = m.parameter(main, "n", uint).unwrap().declared_at(at(60)).id();
+    let n = m.parameter(main, "n", uint).unwrap().declared(at(60)).id();
     let counted = m.array_of(unit, int, &[Extent::variable(n)], None).unwrap();
     let block = m.block(main, &[0..0x80]).unwrap();
     m.begins(block, at(62)).unwrap();
     m.discriminator(block, 2).unwrap();
-    m.variable(block, "vla", counted).unwrap().declared_at(at(63));
+    m.variable(block, "vla", counted).unwrap().declared(at(63));
     let local = m.structure(unit, Some("local"), 4).unwrap();
     m.describe_type(local).unwrap().within(block).unwrap();
     let inlined = m.inlined(block, leaf, &[0x10..0x20], at(64)).unwrap();

@@ -2,6 +2,7 @@
 
 use crate::common::consumers;
 mod lost;
+mod mistakes;
 mod pcs;
 mod places;
 mod slots;

@@ -34,7 +34,7 @@ fn start(target: Target) -> Start {
     let f = m.function(unit, "f").expect("a function").code("f", SIZE).id();
     let inner = m.function(unit, "inner").expect("a function").id();
     let file = m.primary_file(unit).expect("a file");
-    Start { m, int, f, inner, line: SourceLine { file, line: 1, column: 0 }, place }
+    Start { m, int, f, inner, line: SourceLine::new(file, 1), place }
 }
 
 fn gpu() -> Target {

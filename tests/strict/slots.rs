@@ -5,7 +5,7 @@
 
 use eitri::Result;
 use eitri::build::VariableBuilder;
-use eitri::model::{Loc, Val};
+use eitri::model::{Loc, SourceLine, Val};
 
 use crate::strict::{Start, gpu, start};
 
@@ -30,7 +30,7 @@ const SLOTS: &[(&str, Call)] = &[
     ("an inlined variable", |a| {
         let inner = a.m.function(a.unit, "inner")?.id();
         let of = a.m.variable(inner, "x", a.int)?.id();
-        let line = eitri::model::SourceLine { file: a.m.primary_file(a.unit)?, line: 1, column: 0 };
+        let line = SourceLine::new(a.m.primary_file(a.unit)?, 1);
         let call = a.m.inlined(a.f, inner, &[8..16], line)?;
         a.m.inlined_variable(call, of)?.live(8..16, Loc::stack_slot(4)).map(drop)
     }),

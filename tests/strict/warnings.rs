@@ -248,7 +248,7 @@ fn the_rule_is_as_it_is_written() {
             let float = float(a)?;
             let inner = a.m.function(a.unit, "inner")?.id();
             let of = a.m.parameter(inner, "p", float)?.id();
-            let call = SourceLine { file: a.m.primary_file(a.unit)?, line: 1, column: 0 };
+            let call = SourceLine::new(a.m.primary_file(a.unit)?, 1);
             let call = a.m.inlined(a.f, inner, &[0..16], call)?;
             a.m.inlined_variable(call, of)?.live(0..16, Loc::register(s(4)))?;
             a.m.variable(a.f, "x", a.int)?.live(0..16, Loc::register(s(4))).map(drop)
@@ -291,7 +291,7 @@ fn ended_variables_share_no_bits() {
             let float = float(a)?;
             let inner = a.m.function(a.unit, "inner")?.id();
             let of = a.m.variable(inner, "i", a.int)?.id();
-            let line = SourceLine { file: a.m.primary_file(a.unit)?, line: 1, column: 0 };
+            let line = SourceLine::new(a.m.primary_file(a.unit)?, 1);
             let mut around = None;
             for _ in 0..calls {
                 let call = match around {
@@ -354,6 +354,6 @@ fn warnings_are_found_in_n_log_n() {
     }
     let module = a.m.finish().expect("a module");
     let begin = std::time::Instant::now();
-    assert_eq!(module.warnings().len(), 1);
+    assert_eq!(module.warnings(), []);
     assert!(begin.elapsed().as_secs() < 30, "{:?}", begin.elapsed());
 }

@@ -143,11 +143,12 @@ impl Types {
         let mut types = Self { bases, structures: Vec::new() };
         for structure in &mix.structures[unit.structures.clone()] {
             let ty = m.structure(id, Some(mix.text(structure.name)), structure.bytes.into())?;
-            m.describe_type(ty)?.declared(file, structure.line);
+            m.describe_type(ty)?.declared(SourceLine::new(file, structure.line));
             types.structures.push((ty, m.pointer(id, Some(ty))?));
             for member in &mix.members[structure.members.clone()] {
                 let (name, of) = (mix.text(member.name), types.get(member.ty));
-                let member = DataMember::new(name, of, member.offset.into()).declared(file, member.line);
+                let member = DataMember::new(name, of, member.offset.into())
+                    .declared(SourceLine::new(file, member.line));
                 m.data_member(ty, member)?;
             }
         }
@@ -181,7 +182,7 @@ impl OpenUnit<'_> {
     fn function(&mut self, function: &Function) -> eitri::Result<()> {
         let (mix, machine) = (self.mix, self.mix.shape.machine);
         let mut builder = self.m.function(self.id, mix.text(function.name))?;
-        builder.declared(self.file, function.line);
+        builder.declared(SourceLine::new(self.file, function.line));
         if let Some(code) = function.code {
             builder.address(Address::Constant(code.address), code.bytes.into());
             builder.frame_base(&Loc::register(Reg(machine.frame().into())))?;
@@ -230,7 +231,7 @@ impl OpenUnit<'_> {
             Kind::Function => None,
             Kind::Block => Some(self.m.block(parent, &ranges)?),
             Kind::Call { of, line, column } => {
-                let line = SourceLine { file: self.file, line, column };
+                let line = SourceLine::new(self.file, line).column(column);
                 Some(self.m.inlined(parent, self.functions[of], &ranges, line)?)
             }
         })
@@ -245,7 +246,7 @@ impl OpenUnit<'_> {
             None => self.m.variable(scope, name, ty)?,
         };
         if variable.origin.is_none() {
-            described.declared(self.file, variable.line);
+            described.declared(SourceLine::new(self.file, variable.line));
         }
         let bits = mix.bits(self.unit, variable.ty);
         let loc = |place| loc(machine, place, bits);

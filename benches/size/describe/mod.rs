@@ -10,7 +10,8 @@ use std::ops::Range;
 use eitri::Result;
 use eitri::build::Builder;
 use eitri::model::{
-    Address, DescribedCalls, FileId, FunctionId, LineTableRow, Module, ScopeId, TypeId, UnitId, VariableId,
+    Address, DescribedCalls, FileId, FunctionId, LineTableRow, Module, ScopeId, SourceLine, TypeId, UnitId,
+    VariableId,
 };
 use eitri::read::{Dwarf, Entry, LineProgram, Object, Unit};
 use eitri::target::Target;
@@ -147,7 +148,7 @@ impl<'r, 'o> Describer<'r, 'o> {
             function.linkage_name(&name);
         }
         if let Some((file, line)) = declared {
-            function.declared(file, line);
+            function.declared(SourceLine::new(file, line));
         }
         if let Some(ty) = returns {
             function.returns(ty)?;

@@ -111,7 +111,7 @@ impl<'r, 'o> Describer<'r, 'o> {
                         label.at(pc - of.start)?;
                     }
                     if let Some((file, line)) = declared {
-                        label.declared(file, line)?;
+                        label.declared(SourceLine::new(file, line))?;
                     }
                 }
                 tag if is_type(tag) => self.within(child, scope)?,
@@ -135,11 +135,11 @@ impl<'r, 'o> Describer<'r, 'o> {
     ) -> Result<ScopeId> {
         let origin = entry.reference(dw::DW_AT_abstract_origin).expect("what is inlined");
         let function = self.functions[&origin.offset()];
-        let call = SourceLine {
-            file: self.file(entry.number(dw::DW_AT_call_file).unwrap_or(0)),
-            line: entry.number(dw::DW_AT_call_line).unwrap_or(0) as u32,
-            column: entry.number(dw::DW_AT_call_column).unwrap_or(0) as u32,
-        };
+        let call = SourceLine::new(
+            self.file(entry.number(dw::DW_AT_call_file).unwrap_or(0)),
+            entry.number(dw::DW_AT_call_line).unwrap_or(0) as u32,
+        )
+        .column(entry.number(dw::DW_AT_call_column).unwrap_or(0) as u32);
         let inlined = self.m.inlined(scope, function, &from(entry.ranges()?, of.start), call)?;
         if let Some(ResolvedValue::Address(pc)) = entry.attr(dw::DW_AT_entry_pc) {
             self.m.entry_pc(inlined, pc - of.start)?;
@@ -179,7 +179,7 @@ impl<'r, 'o> Describer<'r, 'o> {
                     variable.linkage_name(&name);
                 }
                 if let Some((file, line)) = declared {
-                    variable.declared(file, line);
+                    variable.declared(SourceLine::new(file, line));
                 }
                 if entry.attr(dw::DW_AT_external).is_some() {
                     variable.external();

@@ -2,7 +2,7 @@
 
 use eitri::Result;
 use eitri::build::{DataMember, Extent};
-use eitri::model::{BaseEncoding, CompositeKind, Qualifier, TypeId};
+use eitri::model::{BaseEncoding, CompositeKind, Qualifier, SourceLine, TypeId};
 use eitri::read::Entry;
 use gimli::constants as dw;
 
@@ -101,7 +101,7 @@ impl<'r, 'o> Describer<'r, 'o> {
         // Make it distinct: types that look the same must not be merged.
         let mut ty = self.m.describe_type(id)?;
         if let Some((file, line)) = declared {
-            ty.declared(file, line);
+            ty.declared(SourceLine::new(file, line));
         }
         if let Some(bytes) = entry.number(dw::DW_AT_alignment) {
             ty.alignment(bytes)?;
@@ -128,7 +128,7 @@ impl<'r, 'o> Describer<'r, 'o> {
                 }
             };
             if let Some((file, line)) = self.declared(member) {
-                data = data.declared(file, line);
+                data = data.declared(SourceLine::new(file, line));
             }
             self.m.data_member(of, data)?;
         }

@@ -47,7 +47,10 @@ pub struct EmitArguments {
     partial: bool,
     /// Suppress warnings of this kind: `shared-bits`, variables in the same bits at the same pc; `no-frame`, functions
     /// without frame rules; `doubtful-register`, PTX registers that are wider than the variable or set after the start
-    /// of the pc range. Can be repeated.
+    /// of the pc range; `outside-scope`, live ranges outside the variable's block; `side-order`, an `else` before its
+    /// `then`; `shared-code`, functions with common code; `no-code`, functions of 0 bytes, and kernels without code;
+    /// `type-size`, numbers of unusual sizes; `overlapping-members`; `swapped-words`, a return address in the wrong order.
+    /// Can be repeated.
     #[arg(long, value_name = "KIND", value_parser = WarningKind::ALL.map(WarningKind::name))]
     allow: Vec<String>,
     /// Remove the object's debug sections first.

@@ -17,7 +17,7 @@ use eitri::read::nvidia::RegisterMap;
 use eitri::read::{
     CurrentLocation, Dwarf, Object, ScopeVariable, SplitFiles, address_in, variable_named, variables_named,
 };
-use eitri::target::{Space, Wave};
+use eitri::target::Space;
 use eitri::{Result, target};
 use serde_json::json;
 
@@ -131,7 +131,7 @@ fn ask<T>(
     let dwarf = Dwarf::read_readable(&object, dialect(question)?, 1).map_err(in_file(file))?;
     with_split(question, &object, &dwarf, |files| {
         let own = DebugInfo::new(files[0]);
-        let (machine, target) = stopped(question, files, target_of(&object, &own))?;
+        let (machine, target) = stopped(question, files, own.target(&object))?;
         let pc = eval::Machine::pc(&machine.snapshot, machine.frame);
         let mut answers = Vec::new();
         for variable in variables_named(files, name, pc).map_err(in_file(file))? {
@@ -400,13 +400,6 @@ pub fn stops(
         machines.push(VectorMachine::from_json("{}", &target)?);
     }
     Ok((machines, target))
-}
-
-/// Returns an object file's target, with its functions' number of lanes.
-pub fn target_of(object: &Object<'_>, info: &DebugInfo<'_, '_>) -> Option<target::Target> {
-    let lanes = info.lanes_of_all();
-    let wave = [Wave::W32, Wave::W64].into_iter().find(|wave| lanes == Some(wave.lanes().into()));
-    object.target(object.wave().or(wave))
 }
 
 pub fn dialect(question: &Question) -> Result<Dialect> {

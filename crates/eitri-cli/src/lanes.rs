@@ -7,7 +7,7 @@ use eitri::eval::{DebugInfo, Machine};
 use eitri::op::DraftCodes;
 use eitri::read::{Dwarf, Object};
 
-use super::evaluate::{dialect, stops, target_of, with_split};
+use super::evaluate::{dialect, stops, with_split};
 use super::question::Question;
 use super::{Failure, containers, in_file};
 
@@ -28,7 +28,7 @@ fn positions_in(
     files: &[&Dwarf<'_>],
 ) -> Result<Lanes, Failure> {
     let file = Path::new(&question.subject);
-    let (mut machines, target) = stops(question, target_of(object, &DebugInfo::new(files[0])))?;
+    let (mut machines, target) = stops(question, DebugInfo::new(files[0]).target(object))?;
     let pc = machines.first().and_then(|machine| machine.snapshot.pc);
     let mut infos: Vec<_> = files.iter().map(|dwarf| DebugInfo::new(dwarf)).collect();
     let number = infos.iter().position(|info| pc.is_some_and(|pc| info.subprogram(pc).is_some()));

@@ -200,7 +200,7 @@ impl Describe<'_> {
 
     fn line(&self, offset: u32) -> SourceLine {
         let (line, column) = self.source.line(offset);
-        SourceLine { file: self.file, line, column }
+        SourceLine::new(self.file, line).column(column)
     }
 
     /// Lexical blocks and inlined calls: the pcs of their instructions.
@@ -269,7 +269,7 @@ impl Describe<'_> {
                 (None, true) => m.parameter(self.function, name, ty)?,
                 (None, false) => m.variable(self.function, name, ty)?,
             };
-            let id = made.declared_at(at).id();
+            let id = made.declared(at).id();
             variables.extend(named.home.slots().iter().map(|&(at, slot)| (slot, (id, 8 * at))));
             if let Home::Local(at) = named.home {
                 self.m.describe_variable(id)?.live(zeroed..end, Loc::local(at))?;

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use crate::build::blame::{Blame, Wrong};
 use crate::build::loc::{self, Room};
-use crate::error::{At, Error, ErrorKind, Ranges, Result};
+use crate::error::{At, Count, Error, ErrorKind, Ranges, Result};
 use crate::model::{Column, ExprId, FrameRule, FunctionId, Module, Node, Nodes, Tree};
 use crate::op::{FixupKind, Reg};
 use crate::target::{Per, SpaceId};
@@ -29,6 +29,9 @@ pub(super) fn rule(module: &Module, column: Column, nodes: Nodes<'_>) -> Result<
         let what = format!("operation `{operation}` is not allowed in call frame information");
         return Err(Error::bad_argument(what));
     }
+    if column == Column::Register(module.target.call_frames().return_register) {
+        below_frame(module, nodes.clone())?;
+    }
     let mut tree = Tree::default();
     let Some(root) = tree.read(nodes) else { return Ok(()) };
     let place = match column {
@@ -47,6 +50,30 @@ pub(super) fn rule(module: &Module, column: Column, nodes: Nodes<'_>) -> Result<
         }
     }
     Ok(())
+}
+
+/// Refuses a return address in the caller's frame, on a target where calls push it: the canonical frame address is the
+/// stack pointer before the call, so that the return address is below it.
+fn below_frame(module: &Module, nodes: Nodes<'_>) -> Result<()> {
+    let target = &module.target;
+    let frames = target.call_frames();
+    let is_pushed =
+        frames.is_return_register_pc && frames.data_alignment < 0 && target.cfa_register().is_some();
+    let mut nodes = nodes;
+    let offset = match (nodes.next(), nodes.next(), nodes.next()) {
+        (Some(Node::Cfa), None, None) => 0,
+        (Some(Node::Cfa), Some(Node::Offset(bytes)), None) => bytes,
+        _ => return Ok(()),
+    };
+    if !is_pushed || offset < 0 {
+        return Ok(());
+    }
+    Err(Error::bad_argument(format!(
+        "return address is {} above the canonical frame address, in the caller's frame; expected {} below it, where a call \
+         pushes it",
+        Count(offset.unsigned_abs(), "byte"),
+        Count(target.address_bytes(), "byte")
+    )))
 }
 
 /// Returns the operation in a raw expression that references a `.debug_info` entry, if any. The expression's remaining

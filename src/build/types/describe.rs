@@ -10,7 +10,7 @@ use crate::build::properties::methods;
 use crate::build::scopes::InScope;
 use crate::error::{Count, Error, ErrorKind, Result};
 use crate::model::entities::{member_properties, type_properties};
-use crate::model::{Accessibility, FileId, Loc, Member, Passed, ScopeId, SourceLine, Type, TypeId, TypeKind};
+use crate::model::{Accessibility, Loc, Member, Passed, ScopeId, SourceLine, Type, TypeId, TypeKind};
 
 /// A member in a structure, class, union or variant, for [`Builder::data_member`]. DWARF 5 section 5.7.6.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -17,7 +17,8 @@ use super::ids::known;
 use super::loc;
 use crate::error::{Error, ErrorKind, Quantity, Result};
 use crate::model::{
-    BaseEncoding, MemorySpace, PointerKind, Qualifier, StringId, Type, TypeId, TypeKind, UnitId,
+    BaseEncoding, Count, MemorySpace, PointerKind, Qualifier, StringId, Type, TypeId, TypeKind, UnitId,
+    VariableId,
 };
 use crate::target::SpaceId;
 
@@ -124,7 +125,7 @@ impl Builder {
     ) -> Result<TypeId> {
         self.known_types(unit, to)?;
         self.known_unit(unit)?;
-        loc::space(&self.module, space).map_err(|error| error.or_at(self.module.at_unit(unit)))?;
+        loc::space(&self.module, space).map(drop).map_err(|error| error.or_at(self.module.at_unit(unit)))?;
         if kind != PointerKind::Pointer && to.is_none() {
             let what = "reference has no referenced type";
             return Err(Error::bad_argument(what).or_at(self.module.at_unit(unit)));
@@ -320,7 +321,37 @@ impl Builder {
             }
             _ => bits,
         };
-        self.intern_type(Type { value_bits, ..self.type_of_unit(unit, kind, bits) })
+        let bound = self.bound_in(&kind);
+        let id = self.intern_type(Type { value_bits, ..self.type_of_unit(unit, kind, bits) });
+        if let Some(bound) = bound {
+            self.bounds.insert(id, bound);
+        }
+        id
+    }
+
+    /// Returns a variable in a function that is an array bound in a type of this kind.
+    fn bound_in(&self, kind: &TypeKind) -> Option<VariableId> {
+        let of = match kind {
+            TypeKind::Array { of, dimensions, .. } => {
+                let variables = dimensions.iter().filter_map(|dimension| match dimension.count {
+                    Count::Variable(variable) => Some(variable),
+                    _ => None,
+                });
+                let is_local = |&variable: &VariableId| {
+                    self.module.function_of(self.module.variables[variable].scope).is_some()
+                };
+                if let Some(bound) = { variables }.find(is_local) {
+                    return Some(bound);
+                }
+                Some(*of)
+            }
+            TypeKind::Typedef { of, .. }
+            | TypeKind::Qualified { of, .. }
+            | TypeKind::Pointer { to: of, .. } => *of,
+            _ => None,
+        };
+        // Few modules have such types.
+        if self.bounds.is_empty() { None } else { self.bounds.get(&of?).copied() }
     }
 
     /// Returns a type in an existing unit, without optional properties.

@@ -6,6 +6,7 @@ use super::values::{IndexBy, Sums};
 #[cfg(feature = "spirv")]
 use {
     super::super::ids::Known,
+    super::super::position,
     super::super::values::Signed,
     super::binder::{Binder, Placed},
     super::codes::{BoundCode, BoundStatement, codes, languages},
@@ -128,9 +129,11 @@ impl<'a> BoundFunction<'a> {
     fn read(self, binder: &mut Binder<'_, 'a>) -> Result<()> {
         let id = binder.id(&self.id)?;
         binder.unit = Binder::first();
-        if let Some(function) = self.function {
-            let (function, unit) = binder.reader.function(&function)?;
+        if let Some(name) = self.function {
+            let (function, unit) = binder.reader.function(&name)?;
             binder.binding.function(function, id);
+            let once = binder.binding.check_once(binder.reader.builder.described());
+            once.map_err(|error| position::in_part(error, binder.text, &name))?;
             binder.unit = unit;
         }
         self.at.into_iter().flatten().try_for_each(|position| position.read(binder, id))

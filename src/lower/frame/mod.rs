@@ -76,7 +76,8 @@ pub(super) fn lower(units: &Units<'_>, unit: UnitId) -> Result<UnitFrames> {
     };
     for index in units.functions.ids(unit) {
         let function = FunctionId::from_u32(index);
-        if units.module.functions[function].address.is_some() && !units.module.frame(function).is_empty() {
+        let has_frame = units.module.has_frame(function, units.consumer.has_locations_on_the_stack());
+        if units.module.functions[function].address.is_some() && has_frame {
             frames.function(function)?;
         }
     }

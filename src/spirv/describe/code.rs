@@ -56,7 +56,7 @@ pub(super) fn function(out: &mut Describer<'_, '_>, function: &FunctionLayout) -
         described.external().kernel();
     }
     if let Some(line) = line {
-        described.declared_at(line).body_line(line.line);
+        described.declared(line).body_line(line.line);
     }
     if let Some(returns) = returns {
         described.returns(returns)?;
@@ -157,7 +157,7 @@ fn parameters(
             continue;
         };
         let mut variable = out.m.parameter(function, &name, ty)?;
-        it.line.map(|line| variable.declared_at(line).id());
+        it.line.map(|line| variable.declared(line).id());
         let variable = variable.id();
         out.variables.insert(id, variable);
         // A parameter without a name still counts in the signature, but nobody can ask for its value.
@@ -227,7 +227,7 @@ fn locals(
             Some(&variable) if !is_memory => variable,
             _ => {
                 let mut variable = out.m.variable(scope, &name, ty)?;
-                line.map(|line| variable.declared_at(line).id());
+                line.map(|line| variable.declared(line).id());
                 variable.id()
             }
         };

@@ -125,7 +125,7 @@ impl<'l, 'a> Describer<'l, 'a> {
     /// The line in an `OpLine`, restricted to the file's text; `None` for line 0. The excess is kept for `omit_lines`.
     pub(super) fn line(&mut self, &[file, line, column]: &[u32; 3]) -> Result<Option<SourceLine>> {
         let file = self.file(Id(file))?;
-        let (line, excess) = self.texts.fit(SourceLine { file, line, column });
+        let (line, excess) = self.texts.fit(SourceLine::new(file, line).column(column));
         if let Some(reason) = excess.filter(|reason| !self.beyond.contains(reason)) {
             self.beyond.push(reason);
         }

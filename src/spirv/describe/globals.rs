@@ -31,10 +31,9 @@ pub(super) fn globals(out: &mut Describer<'_, '_>) -> Result<()> {
         };
         let file = out.m.primary_file(out.unit)?;
         // Without a line instruction, the line comes from the text.
-        let line =
-            line.or_else(|| Some(SourceLine { file, line: out.declarations.variable(&name)?, column: 0 }));
+        let line = line.or_else(|| Some(SourceLine::new(file, out.declarations.variable(&name)?)));
         let mut variable = out.m.variable(out.unit, &name, ty)?;
-        line.map(|line| variable.declared_at(line).id());
+        line.map(|line| variable.declared(line).id());
         let variable = variable.external().id();
         out.binding.global(variable, id);
         out.variables.insert(id, variable);

@@ -30,7 +30,7 @@ pub(super) fn structure(out: &mut Describer<'_, '_>, id: Id, members: &[u32]) ->
         let line = name.as_deref().and_then(|name| out.declarations.member(name, &member_name));
         let member = DataMember::new(&member_name, ty, offset);
         let member = match line {
-            Some(line) => member.declared_at(SourceLine { file, line, column: 0 }),
+            Some(line) => member.declared(SourceLine::new(file, line)),
             None => member,
         };
         out.m.data_member(structure, member)?;

@@ -88,7 +88,7 @@ fn code_instruction(
         (op::LINE, &[file, line, column]) => {
             let path = importer.facts.layout().string(Id(file));
             let file = path.and_then(|path| importer.m.file(body.unit, &path, None).ok());
-            body.line = file.filter(|_| line != 0).map(|file| SourceLine { file, line, column });
+            body.line = file.filter(|_| line != 0).map(|file| SourceLine::new(file, line).column(column));
         }
         (op::LINE | op::NO_LINE, _) => body.line = None,
         _ if body.block.is_some() => {
@@ -170,7 +170,7 @@ fn debug_instruction(importer: &mut Importer<'_, '_>, body: &mut Body, fact: &Fa
             let line = importer.facts.word(fact, Field::LineStart);
             let column = importer.facts.word(fact, Field::ColumnStart);
             let file = fact.id(Field::Source).and_then(|source| importer.file(source, unit));
-            body.line = file.filter(|_| line != 0).map(|file| SourceLine { file, line, column });
+            body.line = file.filter(|_| line != 0).map(|file| SourceLine::new(file, line).column(column));
             // The model has no line ranges.
             if importer.facts.word(fact, Field::LineEnd) != line {
                 importer.omissions.omit(fact, Unimported::LineRange);

@@ -94,7 +94,7 @@ pub(super) fn function(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Made
     }
     let body_line = importer.facts.all.number(fact, Field::ScopeLine).unwrap_or_default() as u32;
     if let Some(line) = line {
-        function.declared_at(line).body_line(body_line);
+        function.declared(line).body_line(body_line);
     }
     importer.entities.functions.insert(id, function_id);
     let module = importer.m.described();

@@ -209,7 +209,7 @@ impl<'f, 'a> Importer<'f, 'a> {
         if file.is_none() {
             self.omissions.omit(fact, Unimported::LineWithoutSource(line));
         }
-        Some(SourceLine { file: file?, line, column })
+        Some(SourceLine::new(file?, line).column(column))
     }
 
     /// The bytes of a constant with the given type, in the target's byte order.

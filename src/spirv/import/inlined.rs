@@ -137,11 +137,7 @@ fn call_line(importer: &mut Importer<'_, '_>, at: &Fact<'_>, parent: ScopeId) ->
     let source = scope.and_then(|scope| scope.id(Field::Source));
     let file = source.and_then(|source| importer.file(source, unit));
     let file = file.unwrap_or_else(|| importer.m.described().unit(unit).file);
-    SourceLine {
-        file,
-        line: importer.facts.word(at, Field::Line),
-        column: importer.facts.word(at, Field::Column),
-    }
+    SourceLine::new(file, importer.facts.word(at, Field::Line)).column(importer.facts.word(at, Field::Column))
 }
 
 /// A variable's instance in an inlined call.

@@ -107,7 +107,7 @@ fn data_member(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId, o
     }
     importer.omit_flags(fact, flags);
     if let Some(line) = importer.line(fact, unit) {
-        member = member.declared_at(line);
+        member = member.declared(line);
     }
     if fact.operand(Field::Value).is_some() {
         importer.omissions.omit(fact, Unimported::MemberValue);

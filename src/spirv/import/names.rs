@@ -109,7 +109,7 @@ fn imported(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Made<()> {
         import.name(&name).map_err(refused)?;
     }
     if let Some(line) = line {
-        import.declared_at(line).map_err(refused)?;
+        import.declared(line).map_err(refused)?;
     }
     Ok(())
 }
@@ -122,7 +122,7 @@ fn import_line(
     let line = importer.facts.word(fact, Field::Line);
     let column = importer.facts.word(fact, Field::Column);
     let file = fact.id(Field::Source).and_then(|source| importer.file(source, unit))?;
-    (line != 0).then_some(crate::model::SourceLine { file, line, column })
+    (line != 0).then_some(crate::model::SourceLine::new(file, line).column(column))
 }
 
 fn entry_point(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) {

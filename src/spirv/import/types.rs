@@ -425,7 +425,7 @@ fn declared(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId, ty: 
     if let Ok(mut of) = importer.m.describe_type(ty)
         && let Some(line) = line
     {
-        of.declared_at(line);
+        of.declared(line);
     }
     if is_within {
         importer.pending.within.push((fact.result, ty));

@@ -49,7 +49,7 @@ pub(super) fn describe_local(
     importer.omit_flags(fact, flags);
     if let Ok(mut variable) = importer.m.describe_variable(variable) {
         if let Some(line) = line {
-            variable.declared_at(line);
+            variable.declared(line);
         }
         if is_artificial {
             variable.artificial();
@@ -114,7 +114,7 @@ fn global(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Made<VariableId> 
         variable.linkage_name(&linkage);
     }
     if let Some(line) = line {
-        variable.declared_at(line);
+        variable.declared(line);
     }
     if flags.take(flags::ARTIFICIAL) {
         variable.artificial();
@@ -209,7 +209,7 @@ fn static_member(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Made<Varia
         member.artificial();
     }
     if let Some(line) = line {
-        member.declared_at(line);
+        member.declared(line);
     }
     let id = member.id();
     importer.omit_flags(fact, flags);

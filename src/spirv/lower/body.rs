@@ -276,13 +276,7 @@ impl Body<'_, '_> {
         self.current.line = Some(line);
         let has_debug_lines = self.writer.mode.has(Feature::DebugLines);
         // For readers without `OpNoLine`, line 0 in any file ends a line.
-        let nowhere = || {
-            Some(SourceLine {
-                file: self.entities.paths.iter().find(|it| it.1.is_some())?.0,
-                line: 0,
-                column: 0,
-            })
-        };
+        let nowhere = || Some(SourceLine::new(self.entities.paths.iter().find(|it| it.1.is_some())?.0, 0));
         let line = if self.writer.mode.has(Feature::NoLine) { line } else { line.or_else(nowhere) };
         let Some(SourceLine { file, line, column }) = line else {
             if has_debug_lines {

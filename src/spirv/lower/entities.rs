@@ -236,7 +236,7 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
         };
         // Only emitted texts restrict lines; without a text, any line is possible.
         if self.described.texts.has(file) {
-            let (line, fault) = self.described.texts.fit(SourceLine { file, line: number, column });
+            let (line, fault) = self.described.texts.fit(SourceLine::new(file, number).column(column));
             (number, column) = (line.line, line.column);
             if let Some(fault) = fault {
                 self.omit(subject, property, fault);

@@ -191,6 +191,7 @@ impl<'a> Places<'a> {
                 return Err(Error::bad_argument(what).or_at(self.module.at_scope(scope)));
             }
         }
+        self.binding.check_once(self.module)?;
         for (variable, id) in self.binding.globals.iter().filter_map(|(key, id)| Some((key, (*id)?))) {
             self.module.check_id(&self.module.variables, variable)?;
             self.global(id).map_err(|error| error.or_at(self.module.at_variable(variable, None)))?;

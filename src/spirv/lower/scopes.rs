@@ -122,8 +122,8 @@ pub(super) fn block(out: &mut Globals<'_, '_, '_>, id: ScopeId) -> Result<()> {
     let subject = Subject::Scope(id);
     // Without a line, the enclosing scope's file is used.
     let line = match data.kind {
-        ScopeKind::Block => SourceLine { file: out.described.relations.file(id), line: 0, column: 0 },
-        _ => SourceLine { file: out.module.units[data.unit].file, line: 0, column: 0 },
+        ScopeKind::Block => SourceLine::new(out.described.relations.file(id), 0),
+        _ => SourceLine::new(out.module.units[data.unit].file, 0),
     };
     let mut operands =
         Operands::from_iter(out.place(data.line.or(Some(line)), data.unit, subject, Property::Line));

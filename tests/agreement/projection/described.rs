@@ -277,7 +277,7 @@ impl<'m> Described<'m> {
 
     fn rows(&self, id: FunctionId) -> Vec<String> {
         let rows = self.module.rows(id).iter().map(|row| {
-            let line = SourceLine { file: row.file, line: row.line, column: row.column };
+            let line = SourceLine::new(row.file, row.line).column(row.column);
             let flags = (row.is_stmt, row.is_prologue_end, row.is_epilogue_begin);
             format!("{:x?}", (row.pc, self.line(Some(line)), u64::from(row.discriminator), flags))
         });

@@ -37,14 +37,14 @@ fn module(change: Option<usize>, target: &Target) -> eitri::Result<Module> {
     m.constant(unit, "c", int, &if is(10) { [0, 1, 0, 0] } else { [1, 0, 0, 0] })?;
 
     let namespace = m.namespace(unit, "ns")?;
-    m.begins(namespace, SourceLine { file, line: 3, column: if is(27) { 2 } else { 1 } })?;
+    m.begins(namespace, SourceLine::new(file, 3).column(if is(27) { 2 } else { 1 }))?;
     m.macros(unit)?.define(0, if is(24) { "A 2" } else { "A 1" })?;
 
-    let callee = m.function(unit, "callee")?.declared(file, 2).id();
+    let callee = m.function(unit, "callee")?.declared(SourceLine::new(file, 2)).id();
     let x = m.parameter(callee, "x", int)?.id();
     let blocks = [m.block(callee, &[])?, m.block(callee, &[])?];
     let mut f = m.function(unit, "f")?;
-    f.code("f1", 0x40).declared(if is(11) { other } else { file }, 5).returns(int)?;
+    f.code("f1", 0x40).declared(SourceLine::new(if is(11) { other } else { file }, 5)).returns(int)?;
     f.linkage_name(if is(12) { "_Zg" } else { "_Zf" });
     if is(13) {
         f.external();
@@ -57,7 +57,7 @@ fn module(change: Option<usize>, target: &Target) -> eitri::Result<Module> {
     m.variable(f, "v", int)?.live(4..end, Loc::register(reg))?.live(0x20..0x24, Loc::register(reg))?;
     let block = m.block(f, &[0x8..if is(16) { 0x2c } else { 0x30 }])?;
     let column = if is(17) { 3 } else { 0 };
-    let inlined = m.inlined(block, callee, &[0x10..0x18], SourceLine { file, line: 9, column })?;
+    let inlined = m.inlined(block, callee, &[0x10..0x18], SourceLine::new(file, 9).column(column))?;
     m.inlined_block(inlined, blocks[usize::from(is(28))], &[])?;
     m.inlined_variable(inlined, x)?.live(0x10..if is(18) { 0x14 } else { 0x18 }, Loc::register(reg))?;
     for (pc, line) in [(0, 5), (8, if is(19) { 8 } else { 6 })] {
@@ -100,10 +100,10 @@ fn a_constant_of_a_whole_function_is_a_value() -> eitri::Result<()> {
     let unit = m.unit("a.c");
     let file = m.primary_file(unit)?;
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
-    let callee = m.function(unit, "callee")?.declared(file, 2).id();
+    let callee = m.function(unit, "callee")?.declared(SourceLine::new(file, 2)).id();
     let c = m.constant(callee, "c", int, &[1, 0, 0, 0])?;
     let f = m.function(unit, "f")?.code("f1", 0x40).id();
-    let inlined = m.inlined(f, callee, &[0x10..0x18], SourceLine { file, line: 9, column: 0 })?;
+    let inlined = m.inlined(f, callee, &[0x10..0x18], SourceLine::new(file, 9))?;
     m.inlined_variable(inlined, c)?.live(0..0x40, Loc::implicit(&[2, 0, 0, 0]))?;
     let module = m.finish()?;
     for consumer in combinations() {

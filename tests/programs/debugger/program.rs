@@ -163,14 +163,23 @@ pub fn module(machine: Machine, consumer: &Consumer, directory: &str) -> eitri::
     let to_node = m.pointer(unit, Some(node))?;
     m.member(node, "next", to_node, 0)?.member(node, "row", row, 8)?.member(node, "color", color, 32)?;
     let to_int = m.pointer(unit, Some(int))?;
-    m.variable(unit, "counter", int)?.declared(file, 1).external().always(Loc::global_symbol(counter))?;
+    m.variable(unit, "counter", int)?
+        .declared(SourceLine::new(file, 1))
+        .external()
+        .always(Loc::global_symbol(counter))?;
     m.constant(unit, "LIMIT", int, &1000u32.to_le_bytes())?;
 
-    let twice = m.function(unit, "twice")?.declared(file, 3).returns(int)?.id();
-    let v = m.parameter(twice, "v", int)?.declared(file, 3).id();
-    let doubled = m.variable(twice, "doubled", int)?.declared(file, 4).id();
+    let twice = m.function(unit, "twice")?.declared(SourceLine::new(file, 3)).returns(int)?.id();
+    let v = m.parameter(twice, "v", int)?.declared(SourceLine::new(file, 3)).id();
+    let doubled = m.variable(twice, "doubled", int)?.declared(SourceLine::new(file, 4)).id();
 
-    let work = m.function(unit, "work")?.code("work", BYTES).returns(int)?.declared(file, 9).external().id();
+    let work = m
+        .function(unit, "work")?
+        .code("work", BYTES)
+        .returns(int)?
+        .declared(SourceLine::new(file, 9))
+        .external()
+        .id();
     let n = m.variable(work, "n", int)?.live(0x10..0x48, Loc::register(r.rax))?.id();
     // An array of `n` elements, and one of 42 - 40 = 2.
     let by_variable = m.array_of(unit, int, &[Extent::variable(n)], None)?;
@@ -219,7 +228,7 @@ pub fn module(machine: Machine, consumer: &Consumer, directory: &str) -> eitri::
     m.variable(work, "from_base", int)?.live(0x28..0x48, Loc::expr(from_base))?;
     let block = m.block(work, &[0x30..0x48])?;
     m.variable(block, "node", to_node)?.live(0x30..0x48, Loc::implicit(&[0; 8]))?;
-    let call = m.inlined(block, twice, &[0x40..0x48], SourceLine { file, line: 16, column: 5 })?;
+    let call = m.inlined(block, twice, &[0x40..0x48], SourceLine::new(file, 16).column(5))?;
     m.inlined_variable(call, v)?.live(0x40..0x48, Loc::register(r.rdi))?;
     let sum = Val::register(r.rdi).add(Val::register(r.rdi));
     m.inlined_variable(call, doubled)?.live(0x40..0x48, Loc::value(sum))?;
@@ -229,8 +238,13 @@ pub fn module(machine: Machine, consumer: &Consumer, directory: &str) -> eitri::
         m.row(work, if pc == 8 { row.prologue_end() } else { row })?;
     }
     // Another function, so that the unit does not begin at `work`; and a block with two ranges.
-    let main =
-        m.function(unit, "main")?.code("main", MAIN_BYTES).returns(int)?.declared(file, 20).external().id();
+    let main = m
+        .function(unit, "main")?
+        .code("main", MAIN_BYTES)
+        .returns(int)?
+        .declared(SourceLine::new(file, 20))
+        .external()
+        .id();
     let block = m.block(main, &[0x00..0x08, 0x0c..MAIN_BYTES])?;
     m.variable(block, "apart", int)?.live(0x00..MAIN_BYTES, Loc::implicit(&5u32.to_le_bytes()))?;
     m.row(main, LineTableRow::new(0x00, file, 21))?;

@@ -171,6 +171,7 @@ const REASONS: &[Reason] = &[
     ("7.5.4: any number but 0 is a true flag", flags),
     ("6.2.4: numbers from which the program computes the same rows", line_header),
     ("6.4.1: factors by which the instructions compute the same rows", factors),
+    ("6.4.2.6: a nop has no effect, so that its byte can be the end of a longer number", nops),
     ("2.3 and 7.5.2: a shorter last attribute leaves zeros of the longer one, and these are null entries", null_entries),
     ("7.5.5: a constant below 64 is one and the same byte as data1, udata and sdata", constants),
     ("psABI: R_X86_64_32S stores the bytes of R_X86_64_32; a later relocation overwrites what a wider one wrote; two offsets of one string", relocations),
@@ -214,6 +215,10 @@ fn line_header(line: &str, _: &Change<'_>) -> Option<String> {
 fn factors(line: &str, _: &Change<'_>) -> Option<String> {
     let is = |name: &str| line.trim_start().starts_with(name);
     (!["Code alignment factor: ", "Data alignment factor: "].into_iter().any(is)).then(|| line.into())
+}
+
+fn nops(line: &str, _: &Change<'_>) -> Option<String> {
+    (!line.trim_start().starts_with("DW_CFA_nop")).then(|| line.into())
 }
 
 fn null_entries(line: &str, _: &Change<'_>) -> Option<String> {

@@ -8,7 +8,7 @@ use eitri::consumer::Tables;
 use eitri::emit::elf::{Compression, ObjectCode, attach, new_object, new_object_with};
 use eitri::emit::ptx;
 use eitri::lower::{Consumer, Lowered, Policy, lower};
-use eitri::model::{BaseEncoding, LineTableRow, Loc, Module, RegionKind};
+use eitri::model::{BaseEncoding, LineTableRow, Loc, Module, RegionKind, SourceLine};
 use eitri::omission::Omission;
 use eitri::target::Target;
 use gimli::Format;
@@ -87,7 +87,7 @@ fn compiled() -> Module {
         [("uspill", 1388, true), ("vspillf", 1884, false), ("vspillk", 2380, true)]
     {
         let mut f = m.function(unit, name).expect("a function");
-        f.code(name, bytes).declared(file, 3);
+        f.code(name, bytes).declared(SourceLine::new(file, 3));
         if is_kernel {
             f.kernel();
         }

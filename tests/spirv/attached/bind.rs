@@ -88,7 +88,7 @@ fn say(binding: &mut Binding, here: Position, at: Option<&At>, described: &Descr
         None => binding.no_scope(here),
     };
     match at.and_then(|at| at.line) {
-        Some((line, column)) => binding.line(here, SourceLine { file: described.file, line, column }),
+        Some((line, column)) => binding.line(here, SourceLine::new(described.file, line).column(column)),
         None => binding.no_line(here),
     };
 }

@@ -102,14 +102,14 @@ impl Describer {
                     None => self.m.block(self.functions[parent], &[]),
                 };
                 let block = block.expect("a block");
-                self.m.begins(block, SourceLine { file: self.file, line, column }).expect("is a block");
+                self.m.begins(block, SourceLine::new(self.file, line).column(column)).expect("is a block");
                 self.scopes.insert(name.into(), block);
             }
             ["global", name, line, ty] => {
                 let ty = self.ty(ty);
                 let at = self.declared(name, line);
                 let variable =
-                    self.m.variable(self.unit, name, ty).expect("a variable").declared_at(at).external().id();
+                    self.m.variable(self.unit, name, ty).expect("a variable").declared(at).external().id();
                 self.variables.push(((name.into(), String::new()), variable));
             }
             [kind @ ("parameter" | "variable"), name, line, ref ty @ .., "in", scope] => {
@@ -127,7 +127,7 @@ impl Describer {
         let at = self.declared(name, line);
         let result = (result != "void").then(|| self.ty(result));
         let mut function = self.m.function(self.unit, name).expect("a function");
-        function.declared_at(at).body_line(body.parse().expect("a line"));
+        function.declared(at).body_line(body.parse().expect("a line"));
         match kind {
             "kernel" => _ = function.external().kernel(),
             "function" => _ = function.external(),
@@ -148,7 +148,7 @@ impl Describer {
             (_, Some(&scope)) => self.m.variable(scope, name, ty),
             _ => self.m.variable(self.functions[scope], name, ty),
         };
-        let variable = made.expect("a variable").declared_at(at).id();
+        let variable = made.expect("a variable").declared(at).id();
         if kind == "parameter" {
             self.parameters.get_mut(scope).expect("a function").push(variable);
         }
@@ -161,7 +161,7 @@ impl Describer {
         let variables = self.variables.clone();
         let mut inlined = Vec::new();
         for Scope { name, inlined: of, line, column, parent } in scopes {
-            let at = SourceLine { file: self.file, line: *line, column: *column };
+            let at = SourceLine::new(self.file, *line).column(*column);
             let (scope, origin) = match of {
                 Some(of) => {
                     let function = self.functions[of];
@@ -196,7 +196,7 @@ impl Describer {
         };
         let at = text.match_indices(name).map(|(at, _)| at).find(is_whole);
         let column = at.unwrap_or_else(|| panic!("{name} is not in {text}")) as u32 + 1;
-        SourceLine { file: self.file, line, column }
+        SourceLine::new(self.file, line).column(column)
     }
 
     /// The type of a name, or a pointer: `global const float *`.
@@ -243,7 +243,7 @@ impl Describer {
 
     fn typedef(&mut self, name: &'static str, of: TypeId, file: FileId, line: u32) {
         let ty = self.m.typedef(self.unit, name, Some(of)).expect("a type");
-        self.m.describe_type(ty).expect("is there").declared(file, line);
+        self.m.describe_type(ty).expect("is there").declared(SourceLine::new(file, line));
         self.types.insert(name, ty);
     }
 
@@ -267,7 +267,7 @@ impl Describer {
         let uint = self.types["unsigned int"];
         let at = self.declared("Mode", "3");
         let mode = self.m.enumeration(self.unit, Some("Mode"), uint, &values).expect("a type");
-        self.m.describe_type(mode).expect("is there").declared_at(at);
+        self.m.describe_type(mode).expect("is there").declared(at);
         self.types.insert("Mode", mode);
 
         let pun = self.m.union(self.unit, None, 4).expect("a type");
@@ -279,10 +279,10 @@ impl Describer {
 
     /// All members are on the line of the type.
     fn composite(&mut self, ty: TypeId, line: u32, members: &[(&str, &str, u64)]) {
-        self.m.describe_type(ty).expect("is there").declared(self.file, line);
+        self.m.describe_type(ty).expect("is there").declared(SourceLine::new(self.file, line));
         for &(name, of, offset) in members {
             let at = self.declared(name, &line.to_string());
-            let member = DataMember::new(name, self.types[of], offset).declared_at(at);
+            let member = DataMember::new(name, self.types[of], offset).declared(at);
             self.m.data_member(ty, member).expect("a member");
         }
     }

@@ -110,7 +110,7 @@ fn everything() -> Everything {
     let header = m.file(unit, "all.h", Some("/include")).expect("a file");
     // A text that does not fit one string.
     m.file_source(header, &"int a_declaration_of_this_header;\n".repeat(8_000)).expect("is a file");
-    let line = |line, column| SourceLine { file, line, column };
+    let line = |line, column| SourceLine::new(file, line).column(column);
 
     let types = base_types(&mut m, unit);
     let Types { float, int, uint, pair, float2, .. } = types;
@@ -121,26 +121,26 @@ fn everything() -> Everything {
 
     // A class with a base class, a static member and member functions.
     let base = m.structure(unit, Some("Base"), 4).expect("a type");
-    m.describe_type(base).expect("is there").declared_at(line(3, 8)).within(geo).expect("a scope");
-    m.data_member(base, DataMember::new("tag", int, 0).declared_at(line(3, 19))).expect("a member");
+    m.describe_type(base).expect("is there").declared(line(3, 8)).within(geo).expect("a scope");
+    m.data_member(base, DataMember::new("tag", int, 0).declared(line(3, 19))).expect("a member");
     let shape = m.class(unit, Some("Box"), 12).expect("a type");
     let mut describe = m.describe_type(shape).expect("is there");
-    describe.declared_at(line(4, 7)).within(geo).expect("a scope");
+    describe.declared(line(4, 7)).within(geo).expect("a scope");
     describe.passed(Passed::ByReference).expect("is a class");
     m.base(shape, base, 0, Some(Accessibility::Public)).expect("a base class");
-    let w = DataMember::new("w", float, 4).declared_at(line(5, 9)).accessibility(Accessibility::Private);
+    let w = DataMember::new("w", float, 4).declared(line(5, 9)).accessibility(Accessibility::Private);
     m.data_member(shape, w).expect("a member");
     m.data_member(shape, DataMember::bit_field("bits", uint, 64, 3)).expect("a member");
     let mut limit = m.static_member(shape, "limit", int).expect("a member");
-    limit.declared_at(line(6, 20)).accessibility(Accessibility::Protected);
+    limit.declared(line(6, 20)).accessibility(Accessibility::Protected);
     let limit = limit.always(Loc::implicit(&7i32.to_le_bytes())).expect("is a constant").id();
     let mut declared = m.function_declaration(shape, "area").expect("a function");
-    declared.declared_at(line(7, 9)).linkage_name("_ZN3geo3Box4areaEf").external();
+    declared.declared(line(7, 9)).linkage_name("_ZN3geo3Box4areaEf").external();
     let declared = declared.returns(float).expect("a type").accessibility(Accessibility::Public).id();
     m.parameter(declared, "h", float).expect("a parameter");
-    let area = m.function_definition(unit, declared).expect("a function").declared_at(line(8, 13)).id();
-    let h = m.parameter(area, "h", float).expect("a parameter").declared_at(line(8, 24)).id();
-    m.definition(unit, limit).expect("a variable").declared_at(line(9, 16));
+    let area = m.function_definition(unit, declared).expect("a function").declared(line(8, 13)).id();
+    let h = m.parameter(area, "h", float).expect("a parameter").declared(line(8, 24)).id();
+    m.definition(unit, limit).expect("a variable").declared(line(9, 16));
 
     // Instances of templates.
     let vec = m.structure(unit, Some("Vec<float, 4, Base, char, int>"), 16).expect("a type");
@@ -162,19 +162,18 @@ fn everything() -> Everything {
     m.function_declaration(unit, "outside").expect("a function");
 
     // A function inlined into the kernel, and once more within itself there.
-    let helper =
-        m.function(unit, "helper<3>").expect("a function").declared_at(line(20, 5)).body_line(21).id();
+    let helper = m.function(unit, "helper<3>").expect("a function").declared(line(20, 5)).body_line(21).id();
     let mut describe = m.describe_function(helper).expect("is there");
     describe
         .returns(uint)
         .expect("a type")
         .template(Template::value("N", int, &3i32.to_le_bytes()))
         .expect("one");
-    let x = m.parameter(helper, "x", uint).expect("a parameter").declared_at(line(20, 17)).id();
+    let x = m.parameter(helper, "x", uint).expect("a parameter").declared(line(20, 17)).id();
     let round = m.block(helper, &[]).expect("a block");
     m.begins(round, line(22, 3)).expect("is a block");
     m.discriminator(round, 2).expect("is a block");
-    let y = m.variable(round, "y", uint).expect("a variable").declared_at(line(23, 10)).id();
+    let y = m.variable(round, "y", uint).expect("a variable").declared(line(23, 10)).id();
 
     // The kernel.
     let run = m
@@ -182,20 +181,20 @@ fn everything() -> Everything {
         .expect("a function")
         .external()
         .kernel()
-        .declared_at(line(30, 13))
+        .declared(line(30, 13))
         .body_line(31)
         .id();
-    let n = m.parameter(run, "n", uint).expect("a parameter").declared_at(line(30, 22)).id();
+    let n = m.parameter(run, "n", uint).expect("a parameter").declared(line(30, 22)).id();
     let space = m.target().space_named("global").expect("is known").id;
     let global = m.pointer_of(unit, PointerKind::Pointer, Some(uint), space, Some(MemorySpace::Global));
     let global = global.expect("a type");
-    let out = m.parameter(run, "out", global).expect("a parameter").declared_at(line(30, 40)).id();
+    let out = m.parameter(run, "out", global).expect("a parameter").declared(line(30, 40)).id();
     let block = m.block(run, &[]).expect("a block");
     m.begins(block, line(33, 5)).expect("is a block");
     m.discriminator(block, 1).expect("is a block");
-    let v = m.variable(block, "v", float2).expect("a variable").declared_at(line(34, 12)).id();
-    let part = m.variable(block, "part", uint).expect("a variable").declared_at(line(35, 12)).id();
-    let both = m.variable(block, "both", pair).expect("a variable").declared_at(line(36, 12)).id();
+    let v = m.variable(block, "v", float2).expect("a variable").declared(line(34, 12)).id();
+    let part = m.variable(block, "part", uint).expect("a variable").declared(line(35, 12)).id();
+    let both = m.variable(block, "both", pair).expect("a variable").declared(line(36, 12)).id();
     let call = m.inlined(block, helper, &[], line(37, 9)).expect("a call");
     let in_call = m.inlined_block(call, round, &[]).expect("a block");
     m.discriminator(in_call, 2).expect("is a block");
@@ -205,17 +204,17 @@ fn everything() -> Everything {
     let deep_x = m.inlined_variable(deep, x).expect("a variable").id();
 
     // Variables of the program.
-    let table = m.variable(geo, "table", uint).expect("a variable").declared_at(line(40, 5)).external().id();
+    let table = m.variable(geo, "table", uint).expect("a variable").declared(line(40, 5)).external().id();
     m.describe_variable(table).expect("is there").linkage_name("_ZN3geo5tableE");
-    let seven = m.variable(hidden, "seven", uint).expect("a variable").declared_at(line(41, 12)).id();
-    m.variable(inner, "gone", float).expect("a variable").declared_at(line(42, 7));
-    m.extern_variable(unit, "elsewhere", float).expect("a variable").declared_at(line(43, 14));
+    let seven = m.variable(hidden, "seven", uint).expect("a variable").declared(line(41, 12)).id();
+    m.variable(inner, "gone", float).expect("a variable").declared(line(42, 7));
+    m.extern_variable(unit, "elsewhere", float).expect("a variable").declared(line(43, 14));
 
     // Names and macros.
-    m.import(unit, Imported::AllOf(geo)).expect("an import").declared_at(line(50, 1)).expect("is there");
+    m.import(unit, Imported::AllOf(geo)).expect("an import").declared(line(50, 1)).expect("is there");
     let import = m.import(unit, Imported::Namespace(geo)).expect("an import").name("g").map(|it| it.id());
     import.expect("has a name");
-    m.import(run, Imported::Type(shape)).expect("an import").declared_at(line(51, 5)).expect("is there");
+    m.import(run, Imported::Type(shape)).expect("an import").declared(line(51, 5)).expect("is there");
     m.import(run, Imported::Variable(table)).expect("an import");
     let mut macros = m.macros(unit).expect("is a unit");
     macros.define(0, "DEBUG 1").expect("a macro");

@@ -31,7 +31,7 @@ const FUNCTIONS: &[Owner<(FunctionId, ScopeId, VariableId)>] = &[Owner::new("a f
     let int = case.int();
     let callee = case.m.function(case.unit, "callee").unwrap().id();
     let f = case.function("f");
-    let line = SourceLine { file: case.file, line: 9, column: 0 };
+    let line = SourceLine::new(case.file, 9);
     let call = case.m.inlined(f, callee, &[], line).unwrap();
     let v = case.m.variable(f, "v", int).unwrap().id();
     case.binding.function(f, MAIN);

@@ -73,8 +73,8 @@ fn properties(all: &mut BTreeSet<String>) {
             };
         }
         // The line of a declaration has two methods.
-        if line.starts_with("    [line] ") && line.contains(" by declared_at;") {
-            all.extend([format!("{of}::declared"), format!("{of}::declared_at")]);
+        if line.starts_with("    [line] ") && line.contains(" by declared;") {
+            all.extend([format!("{of}::declared"), format!("{of}::declared")]);
         }
         // Other rows with `by` name a method of the builder's files.
         let plain = line.strip_prefix("    [").filter(|row| row.contains(" => ") && !row.contains(" by "));

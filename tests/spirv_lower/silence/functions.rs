@@ -1,7 +1,7 @@
 //! Functions.
 
 use eitri::build::Template;
-use eitri::model::{Accessibility, Defaulted, DescribedCalls, FunctionId, Loc, Virtuality};
+use eitri::model::{Accessibility, Defaulted, DescribedCalls, FunctionId, Loc, SourceLine, Virtuality};
 use eitri::op::Expr;
 
 use super::{Call, Owner, nothing_is_lost};
@@ -53,18 +53,18 @@ pub const CALLS: &[Call<FunctionId>] = &[
         let other = case.m.file(case.unit, "b.h", None)?;
         let lines = [None, Some((case.file, 3)), Some((case.file, 4)), Some((other, 3))];
         if let Some((file, line)) = lines[way] {
-            case.m.describe_function(f)?.declared(file, line);
+            case.m.describe_function(f)?.declared(SourceLine::new(file, line));
         }
         Ok(())
     }),
-    Call::new("FunctionBuilder::declared_at", 1, |case, f, way| {
+    Call::new("FunctionBuilder::declared", 1, |case, f, way| {
         let line = case.line(3, 1 + way as u32);
-        case.m.describe_function(f)?.declared_at(line);
+        case.m.describe_function(f)?.declared(line);
         Ok(())
     }),
     Call::new("FunctionBuilder::body_line", 2, |case, f, way| {
         let file = case.file;
-        case.m.describe_function(f)?.declared(file, 3).body_line([0, 4, 5][way]);
+        case.m.describe_function(f)?.declared(SourceLine::new(file, 3)).body_line([0, 4, 5][way]);
         Ok(())
     })
     .of(": line of the body: "),

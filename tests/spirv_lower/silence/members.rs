@@ -2,7 +2,7 @@
 
 use eitri::build::{DataMember, Major, Template};
 use eitri::lower::Consumer;
-use eitri::model::{CompositeKind, Passed, Qualifier, TypeId, VariantValues};
+use eitri::model::{CompositeKind, Passed, Qualifier, SourceLine, TypeId, VariantValues};
 use eitri::op::Expr;
 
 use super::functions::access;
@@ -70,14 +70,14 @@ const CALLS: &[Call<TypeId>] = &[
         let other = case.m.file(case.unit, "b.h", None)?;
         let lines = [None, Some((case.file, 3)), Some((case.file, 4)), Some((other, 3))];
         if let Some((file, line)) = lines[way] {
-            case.m.describe_type(ty)?.declared(file, line);
+            case.m.describe_type(ty)?.declared(SourceLine::new(file, line));
         }
         Ok(())
     })
     .of(": line: "),
-    Call::new("TypeBuilder::declared_at", 1, |case, ty, way| {
+    Call::new("TypeBuilder::declared", 1, |case, ty, way| {
         let line = case.line(3, 1 + way as u32);
-        case.m.describe_type(ty)?.declared_at(line);
+        case.m.describe_type(ty)?.declared(line);
         Ok(())
     })
     .of(": line: "),
@@ -158,13 +158,13 @@ const CALLS: &[Call<TypeId>] = &[
     Call::new("DataMember::declared", 2, |case, ty, way| {
         let member = DataMember::new("a", case.int(), 0);
         let file = [case.file, case.file, case.m.file(case.unit, "b.h", None)?][way];
-        case.m.data_member(ty, if way > 0 { member.declared(file, 3) } else { member })?;
+        case.m.data_member(ty, if way > 0 { member.declared(SourceLine::new(file, 3)) } else { member })?;
         Ok(())
     }),
-    Call::new("DataMember::declared_at", 1, |case, ty, way| {
+    Call::new("DataMember::declared", 1, |case, ty, way| {
         let member = DataMember::new("a", case.int(), 0);
         let line = case.line(3, 1 + way as u32);
-        case.m.data_member(ty, member.declared_at(line))?;
+        case.m.data_member(ty, member.declared(line))?;
         Ok(())
     }),
     Call::new("Builder::static_member", 2, |case, ty, way| {

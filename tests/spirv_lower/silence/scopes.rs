@@ -10,7 +10,7 @@ fn inlined(case: &mut Case) -> (FunctionId, ScopeId, ScopeId) {
     let callee = case.m.function(case.unit, "callee").unwrap().id();
     let block = case.m.block(callee, &[]).unwrap();
     let caller = case.function("caller");
-    let line = SourceLine { file: case.file, line: 9, column: 0 };
+    let line = SourceLine::new(case.file, 9);
     (callee, block, case.m.inlined(caller, callee, &[], line).unwrap())
 }
 
@@ -41,7 +41,7 @@ const CALLS: &[Call<ScopeId>] = &[
             [(case.file, 3, 0), (case.file, 3, 0), (case.file, 3, 1), (case.file, 4, 0), (other, 3, 0)];
         if way > 0 {
             let (file, line, column) = lines[way];
-            case.m.begins(scope, SourceLine { file, line, column })?;
+            case.m.begins(scope, SourceLine::new(file, line).column(column))?;
         }
         Ok(())
     })
@@ -91,7 +91,7 @@ fn kinds_of_scopes() {
         let f = case.function("f");
         let g = case.function("g");
         let other = case.m.file(case.unit, "b.h", None)?;
-        let at = SourceLine { file: case.file, line: 9, column: 0 };
+        let at = SourceLine::new(case.file, 9);
         let calls = [
             (f, 0, at),
             (f, 1, at),
@@ -175,15 +175,15 @@ const NAMES: &[Call<ScopeId>] = &[
         let lines = [None, Some((case.file, 3)), Some((case.file, 4)), Some((other, 3))];
         let mut import = case.m.import(scope, Imported::AllOf(a))?;
         if let Some((file, line)) = lines[way] {
-            import.declared(file, line)?;
+            import.declared(SourceLine::new(file, line))?;
         }
         Ok(())
     })
     .of("the import of"),
-    Call::new("ImportBuilder::declared_at", 1, |case, scope, way| {
+    Call::new("ImportBuilder::declared", 1, |case, scope, way| {
         let a = case.m.namespace(case.unit, "a")?;
         let line = case.line(3, 1 + way as u32);
-        case.m.import(scope, Imported::AllOf(a))?.declared_at(line)?;
+        case.m.import(scope, Imported::AllOf(a))?.declared(line)?;
         Ok(())
     })
     .of("the import of"),
@@ -197,14 +197,14 @@ const NAMES: &[Call<ScopeId>] = &[
         let file = case.file;
         let mut label = case.m.label(scope, "again")?;
         if way > 0 {
-            label.declared(file, way as u32)?;
+            label.declared(SourceLine::new(file, way as u32))?;
         }
         Ok(())
     })
     .of("the label `again`: no operand encodes this"),
-    Call::new("LabelBuilder::declared_at", 1, |case, scope, way| {
+    Call::new("LabelBuilder::declared", 1, |case, scope, way| {
         let line = case.line(3, 1 + way as u32);
-        case.m.label(scope, "again")?.declared_at(line)?;
+        case.m.label(scope, "again")?.declared(line)?;
         Ok(())
     })
     .of("the label `again`: no operand encodes this"),

@@ -10,7 +10,7 @@ use crate::spirv_lower::case::Case;
 fn inlined_call(case: &mut Case) -> (FunctionId, ScopeId) {
     let callee = case.m.function(case.unit, "callee").unwrap().id();
     let caller = case.function("caller");
-    let line = SourceLine { file: case.file, line: 9, column: 0 };
+    let line = SourceLine::new(case.file, 9);
     (callee, case.m.inlined(caller, callee, &[], line).unwrap())
 }
 
@@ -126,14 +126,14 @@ pub const CALLS: &[Call<VariableId>] = &[
         let other = case.m.file(case.unit, "b.h", None)?;
         let lines = [None, Some((case.file, 3)), Some((case.file, 4)), Some((other, 3))];
         if let Some((file, line)) = lines[way] {
-            case.m.describe_variable(v)?.declared(file, line);
+            case.m.describe_variable(v)?.declared(SourceLine::new(file, line));
         }
         Ok(())
     })
     .of(": line: "),
-    Call::new("VariableBuilder::declared_at", 1, |case, v, way| {
+    Call::new("VariableBuilder::declared", 1, |case, v, way| {
         let line = case.line(3, 1 + way as u32);
-        case.m.describe_variable(v)?.declared_at(line);
+        case.m.describe_variable(v)?.declared(line);
         Ok(())
     })
     .of(": line: "),

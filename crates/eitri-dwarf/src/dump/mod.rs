@@ -45,13 +45,14 @@ use std::io;
 use out::Out;
 
 use crate::error::Result;
+use crate::eval::DebugInfo;
 use crate::op::Dialect;
 use crate::read::{Dwarf, Object};
 use crate::target::Target;
 
 /// Prints an object file's debug sections: [`dump`] of the facts that [`read`](crate::read) finds.
 ///
-/// If no target is given, the file's own target is used. Expressions are decoded in LLVM's dialect, which includes all
+/// If no target is given, the file's own target is used, with the wave size that its kernels or functions state. Expressions are decoded in LLVM's dialect, which includes all
 /// standard DWARF operations.
 ///
 /// # Errors
@@ -112,17 +113,24 @@ fn print_into(
     options: DumpOptions,
 ) -> Result<()> {
     let dwarf = Dwarf::read_readable(object, dialect, 1)?;
-    let own_target = if target.is_none() { object.target(None) } else { None };
-    let target = target.or(own_target.as_ref());
+    let own_target = |dwarf: &Dwarf<'_>| match target {
+        None => DebugInfo::new(dwarf).target(object),
+        Some(target) => Some(target.clone()),
+    };
     if let Some(dwo) = dwo {
-        let dwo = Object::read_with(dwo, None, target)?;
+        let header_target = object.target(None);
+        let dwo = Object::read_with(dwo, None, target.or(header_target.as_ref()))?;
         let split = Dwarf::read_readable_split(&dwarf, &dwo)?;
+        let target = own_target(&split);
+        let target = target.as_ref();
         text::addresses(out, object);
         text::print(out, &dwo, &split, target, options);
         return whole([&dwarf, &split]);
     }
     // A file can contain both the skeletons and the split units.
     let split = Dwarf::read_readable_split(&dwarf, object)?;
+    let target = own_target(&dwarf).or_else(|| own_target(&split));
+    let target = target.as_ref();
     text::print(out, object, &dwarf, target, options);
     if !dwarf.sections().is_split && !split.units().is_empty() {
         out.push('\n');

@@ -46,6 +46,7 @@ texts! {
     TypeUnits(version: u16) "DWARF {version} has no type units; expected DWARF 4 or 5";
     NamesOfTypeUnits "`.debug_names` cannot refer to type units in an object, because a linker may drop them";
     EhFrame(target: String) "the ABI of {target} has no `.eh_frame`";
+    LineDirectives(target: String) "the consumer reads PTX, which target {target} does not have; expected an NVIDIA target";
     SplitVersion(version: u16) "DWARF {version} has no split units; expected DWARF 5";
     SplitTypeUnits "split units cannot be combined with type units";
     SplitStream "split units cannot be lowered as a stream, because one module names their files";
@@ -81,6 +82,8 @@ pub enum Enclosed {
     Scope,
     /// A divergent region, within an inlined call.
     Region,
+    /// A variable's live range, within the code of its block or inlined call.
+    Live,
 }
 
 /// Maximum number of ranges in a message.
@@ -93,6 +96,7 @@ impl Enclosed {
             Self::EntryPc => "entry pc is outside the scope's code",
             Self::Scope => "scope is not within one range of the enclosing scope",
             Self::Region => "region is not within one range of its inlined call",
+            Self::Live => "live range is not within the code of the variable's scope",
         };
         let mut ranges = String::new();
         for Range { start, end } in code.iter().take(SHOWN) {

@@ -14,7 +14,8 @@ use super::location::Location;
 use super::machine::{Body, CallValue, Machine, ReferencedEntry};
 use super::value::{BaseType, TypeEncoding};
 use crate::op::{Dialect, Encoding};
-use crate::read::{self, Dwarf, ResolvedValue, Unit};
+use crate::read::{self, Dwarf, Object, ResolvedValue, Unit};
+use crate::target::{Target, Wave};
 
 /// `DW_AT_LLVM_lanes`: LLVM's number, and the AMDGPU extension's.
 const LANES: DwAt = DwAt(0x3e11);
@@ -160,6 +161,16 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
     /// Returns the lane count of the subprogram with code at a pc, if given.
     pub fn lanes(&self, pc: u64) -> Option<u64> {
         lanes(self.subprogram(pc)?)
+    }
+
+    /// Returns the target of the object with this debug information. Where its header and its kernels do not state the
+    /// wave size, the subprograms' lane count does, if all that give a count give the same.
+    pub fn target(&self, object: &Object<'_>) -> Option<Target> {
+        object.target(None).or_else(|| {
+            let lanes = self.lanes_of_all()?;
+            let wave = [Wave::W32, Wave::W64].into_iter().find(|wave| u64::from(wave.lanes()) == lanes);
+            object.target(Some(wave?))
+        })
     }
 
     /// Returns the lane count, if all subprograms that give a count give the same.

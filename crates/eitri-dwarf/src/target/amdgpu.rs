@@ -61,6 +61,8 @@ struct Processor {
     sgprs: Sgprs,
     vgprs: Vgprs,
     scaling: Scaling,
+    /// Local memory (LDS) that a workgroup can have, in KiB: `AddressableLocalMemorySize` in LLVM.
+    local_kib: u16,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,10 +87,10 @@ use Sgprs::{To101, To105};
 use Vgprs::{V256, V256A256, V1024};
 use Waves::{Both, Only32, Only64};
 
-macro_rules! processors { ($($konst:ident $name:literal $mach:literal $features:expr, $waves:ident $sgprs:ident $vgprs:ident $scaling:ident;)*) => {
+macro_rules! processors { ($($konst:ident $name:literal $mach:literal $features:expr, $waves:ident $sgprs:ident $vgprs:ident $scaling:ident $local:literal;)*) => {
     static PROCESSORS: &[Processor] = &[$(Processor {
         name: $name, mach: $mach, features: $features, waves: $waves, sgprs: $sgprs, vgprs: $vgprs,
-        scaling: Scaling::$scaling,
+        scaling: Scaling::$scaling, local_kib: $local,
     }),*];
 
     #[allow(non_camel_case_types, clippy::upper_case_acronyms, reason = "the names are the processors'")]
@@ -102,48 +104,48 @@ macro_rules! processors { ($($konst:ident $name:literal $mach:literal $features:
 
 #[rustfmt::skip]
 processors! {
-    // constant       name            mach  xnack, sramecc            waves  sgprs  vgprs    scaling
-    GFX900            "gfx900"          0x2c  XNACK_ANY,                Only64 To101  V256     Wave;
-    GFX902            "gfx902"          0x2d  XNACK_ANY,                Only64 To101  V256     Wave;
-    GFX904            "gfx904"          0x2e  XNACK_ANY,                Only64 To101  V256     Wave;
-    GFX906            "gfx906"          0x2f  XNACK_ANY | SRAMECC_ANY,  Only64 To101  V256     Wave;
-    GFX908            "gfx908"          0x30  XNACK_ANY | SRAMECC_ANY,  Only64 To101  V256A256 Wave;
-    GFX909            "gfx909"          0x31  XNACK_ANY,                Only64 To101  V256     Wave;
-    GFX90A            "gfx90a"          0x3f  XNACK_ANY | SRAMECC_ANY,  Only64 To101  V256A256 Wave;
-    GFX90C            "gfx90c"          0x32  XNACK_ANY,                Only64 To101  V256     Wave;
-    GFX942            "gfx942"          0x4c  XNACK_ANY | SRAMECC_ANY,  Only64 To101  V256A256 Lane;
-    GFX950            "gfx950"          0x4f  XNACK_ANY | SRAMECC_ANY,  Only64 To101  V256A256 Lane;
-    GFX1010           "gfx1010"         0x33  XNACK_ANY,                Both   To105  V256     Wave;
-    GFX1011           "gfx1011"         0x34  XNACK_ANY,                Both   To105  V256     Wave;
-    GFX1012           "gfx1012"         0x35  XNACK_ANY,                Both   To105  V256     Wave;
-    GFX1013           "gfx1013"         0x42  XNACK_ANY,                Both   To105  V256     Wave;
-    GFX1030           "gfx1030"         0x36  0,                        Both   To105  V256     Wave;
-    GFX1031           "gfx1031"         0x37  0,                        Both   To105  V256     Wave;
-    GFX1032           "gfx1032"         0x38  0,                        Both   To105  V256     Wave;
-    GFX1033           "gfx1033"         0x39  0,                        Both   To105  V256     Wave;
-    GFX1034           "gfx1034"         0x3e  0,                        Both   To105  V256     Wave;
-    GFX1035           "gfx1035"         0x3d  0,                        Both   To105  V256     Wave;
-    GFX1036           "gfx1036"         0x45  0,                        Both   To105  V256     Wave;
-    GFX1100           "gfx1100"         0x41  0,                        Both   To105  V256     Lane;
-    GFX1101           "gfx1101"         0x46  0,                        Both   To105  V256     Lane;
-    GFX1102           "gfx1102"         0x47  0,                        Both   To105  V256     Lane;
-    GFX1103           "gfx1103"         0x44  0,                        Both   To105  V256     Lane;
-    GFX1150           "gfx1150"         0x43  0,                        Both   To105  V256     Lane;
-    GFX1151           "gfx1151"         0x4a  0,                        Both   To105  V256     Lane;
-    GFX1152           "gfx1152"         0x55  0,                        Both   To105  V256     Lane;
-    GFX1153           "gfx1153"         0x58  0,                        Both   To105  V256     Lane;
-    GFX1170           "gfx1170"         0x5d  0,                        Both   To105  V256     Lane;
-    GFX1200           "gfx1200"         0x48  0,                        Both   To105  V256     Lane;
-    GFX1201           "gfx1201"         0x4e  0,                        Both   To105  V256     Lane;
-    GFX1250           "gfx1250"         0x49  XNACK_ANY | SRAMECC_ANY,  Only32 To105  V1024    Lane;
-    GFX1251           "gfx1251"         0x5a  XNACK_ANY | SRAMECC_ANY,  Only32 To105  V1024    Lane;
-    GFX9_GENERIC      "gfx9-generic"    0x51  XNACK_ANY,                Only64 To101  V256     Wave;
-    GFX9_4_GENERIC    "gfx9-4-generic"  0x5f  XNACK_ANY | SRAMECC_ANY,  Only64 To101  V256A256 Lane;
-    GFX10_1_GENERIC   "gfx10-1-generic" 0x52  XNACK_ANY,                Both   To105  V256     Wave;
-    GFX10_3_GENERIC   "gfx10-3-generic" 0x53  0,                        Both   To105  V256     Wave;
-    GFX11_GENERIC     "gfx11-generic"   0x54  0,                        Both   To105  V256     Lane;
-    GFX12_GENERIC     "gfx12-generic"   0x59  0,                        Both   To105  V256     Lane;
-    GFX12_5_GENERIC   "gfx12-5-generic" 0x5b  XNACK_ANY | SRAMECC_ANY,  Only32 To105  V1024    Lane;
+    // constant       name            mach  xnack, sramecc            waves  sgprs  vgprs    scaling local
+    GFX900            "gfx900"          0x2c  XNACK_ANY,                Only64 To101  V256     Wave      64;
+    GFX902            "gfx902"          0x2d  XNACK_ANY,                Only64 To101  V256     Wave      64;
+    GFX904            "gfx904"          0x2e  XNACK_ANY,                Only64 To101  V256     Wave      64;
+    GFX906            "gfx906"          0x2f  XNACK_ANY | SRAMECC_ANY,  Only64 To101  V256     Wave      64;
+    GFX908            "gfx908"          0x30  XNACK_ANY | SRAMECC_ANY,  Only64 To101  V256A256 Wave      64;
+    GFX909            "gfx909"          0x31  XNACK_ANY,                Only64 To101  V256     Wave      64;
+    GFX90A            "gfx90a"          0x3f  XNACK_ANY | SRAMECC_ANY,  Only64 To101  V256A256 Wave      64;
+    GFX90C            "gfx90c"          0x32  XNACK_ANY,                Only64 To101  V256     Wave      64;
+    GFX942            "gfx942"          0x4c  XNACK_ANY | SRAMECC_ANY,  Only64 To101  V256A256 Lane      64;
+    GFX950            "gfx950"          0x4f  XNACK_ANY | SRAMECC_ANY,  Only64 To101  V256A256 Lane     160;
+    GFX1010           "gfx1010"         0x33  XNACK_ANY,                Both   To105  V256     Wave      64;
+    GFX1011           "gfx1011"         0x34  XNACK_ANY,                Both   To105  V256     Wave      64;
+    GFX1012           "gfx1012"         0x35  XNACK_ANY,                Both   To105  V256     Wave      64;
+    GFX1013           "gfx1013"         0x42  XNACK_ANY,                Both   To105  V256     Wave      64;
+    GFX1030           "gfx1030"         0x36  0,                        Both   To105  V256     Wave      64;
+    GFX1031           "gfx1031"         0x37  0,                        Both   To105  V256     Wave      64;
+    GFX1032           "gfx1032"         0x38  0,                        Both   To105  V256     Wave      64;
+    GFX1033           "gfx1033"         0x39  0,                        Both   To105  V256     Wave      64;
+    GFX1034           "gfx1034"         0x3e  0,                        Both   To105  V256     Wave      64;
+    GFX1035           "gfx1035"         0x3d  0,                        Both   To105  V256     Wave      64;
+    GFX1036           "gfx1036"         0x45  0,                        Both   To105  V256     Wave      64;
+    GFX1100           "gfx1100"         0x41  0,                        Both   To105  V256     Lane      64;
+    GFX1101           "gfx1101"         0x46  0,                        Both   To105  V256     Lane      64;
+    GFX1102           "gfx1102"         0x47  0,                        Both   To105  V256     Lane      64;
+    GFX1103           "gfx1103"         0x44  0,                        Both   To105  V256     Lane      64;
+    GFX1150           "gfx1150"         0x43  0,                        Both   To105  V256     Lane      64;
+    GFX1151           "gfx1151"         0x4a  0,                        Both   To105  V256     Lane      64;
+    GFX1152           "gfx1152"         0x55  0,                        Both   To105  V256     Lane      64;
+    GFX1153           "gfx1153"         0x58  0,                        Both   To105  V256     Lane      64;
+    GFX1170           "gfx1170"         0x5d  0,                        Both   To105  V256     Lane      64;
+    GFX1200           "gfx1200"         0x48  0,                        Both   To105  V256     Lane      64;
+    GFX1201           "gfx1201"         0x4e  0,                        Both   To105  V256     Lane      64;
+    GFX1250           "gfx1250"         0x49  XNACK_ANY | SRAMECC_ANY,  Only32 To105  V1024    Lane     320;
+    GFX1251           "gfx1251"         0x5a  XNACK_ANY | SRAMECC_ANY,  Only32 To105  V1024    Lane     320;
+    GFX9_GENERIC      "gfx9-generic"    0x51  XNACK_ANY,                Only64 To101  V256     Wave      64;
+    GFX9_4_GENERIC    "gfx9-4-generic"  0x5f  XNACK_ANY | SRAMECC_ANY,  Only64 To101  V256A256 Lane      64;
+    GFX10_1_GENERIC   "gfx10-1-generic" 0x52  XNACK_ANY,                Both   To105  V256     Wave      64;
+    GFX10_3_GENERIC   "gfx10-3-generic" 0x53  0,                        Both   To105  V256     Wave      64;
+    GFX11_GENERIC     "gfx11-generic"   0x54  0,                        Both   To105  V256     Lane      64;
+    GFX12_GENERIC     "gfx12-generic"   0x59  0,                        Both   To105  V256     Lane      64;
+    GFX12_5_GENERIC   "gfx12-5-generic" 0x5b  XNACK_ANY | SRAMECC_ANY,  Only32 To105  V1024    Lane     320;
 }
 
 impl Gfx {
@@ -262,7 +264,11 @@ pub(super) fn target(gfx: Gfx, wave: Wave) -> Result<Target> {
         target.clobbered(Clobbered::new(number, 1));
     }
     target.space(Space::new(SpaceId(0), "global", 64)).space(Space::new(SpaceId(1), "generic", 64));
-    target.space(space(2, "region", Per::Process)).space(space(3, "local", Per::Process));
+    target.space(space(2, "region", Per::Process));
+    target.space(Space {
+        bytes: Some(u64::from(processor.local_kib) * 1024),
+        ..space(3, "local", Per::Process)
+    });
     target.space(space(5, "private_lane", Per::Lane)).space(space(6, "private_wave", Per::Thread));
     let family = processor.name.ends_with("generic");
     target.elf(ElfIdentity {

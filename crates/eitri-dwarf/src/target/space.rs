@@ -75,11 +75,15 @@ pub struct Space {
     pub per: Per,
     /// Number in `DW_AT_address_class`, if it differs from `id`. DWARF 5 section 2.12.
     pub address_class: Option<u32>,
+    /// Size of each copy of the memory in bytes, from address 0 on, if the processor limits it: on AMD targets, the local
+    /// memory that one workgroup can have.
+    pub bytes: Option<u64>,
 }
 
 impl Space {
-    /// Returns a space with one copy for all threads and null address 0.
+    /// Returns a space with one copy for all threads, null address 0, and unlimited memory.
     pub const fn new(id: SpaceId, name: &'static str, address_bits: u32) -> Self {
-        Self { id, name: Cow::Borrowed(name), address_bits, null: 0, per: Per::Process, address_class: None }
+        let name = Cow::Borrowed(name);
+        Self { id, name, address_bits, null: 0, per: Per::Process, address_class: None, bytes: None }
     }
 }

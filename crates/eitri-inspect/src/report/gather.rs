@@ -234,9 +234,7 @@ pub(super) fn gather<'r, 'o>(
 ) {
     gathered.places.begin_file();
     let info = DebugInfo::new(dwarf);
-    let lanes = info.lanes_of_all();
-    let wave = [Wave::W32, Wave::W64].into_iter().find(|wave| lanes == Some(wave.lanes().into()));
-    let target = object.target(object.wave().or(wave)).or_else(|| object.target(Some(Wave::W32)));
+    let target = info.target(object).or_else(|| object.target(Some(Wave::W32)));
     let target = target.map(with_extensions);
     if let Some(target) = &target {
         gathered.lanes = if object.gfx().is_some() || object.sm().is_some() { target.lanes() } else { 0 };

@@ -2,7 +2,7 @@
 
 use eitri::build::{Builder, Extent};
 use eitri::model::{
-    BaseEncoding, CompositeKind, FileId, MemorySpace, PointerKind, Qualifier, TypeId, UnitId,
+    BaseEncoding, CompositeKind, FileId, MemorySpace, PointerKind, Qualifier, SourceLine, TypeId, UnitId,
 };
 
 /// Types of one unit.
@@ -65,7 +65,7 @@ pub fn other_types(m: &mut Builder, types: &Types, base: TypeId, class: TypeId, 
     all.push(m.vector(unit, float, 16).expect("a type"));
     all.push(m.vector(unit, uint, 2).expect("a type"));
     let real = m.typedef(unit, "real", Some(float)).expect("a type");
-    m.describe_type(real).expect("is there").declared(header, 3);
+    m.describe_type(real).expect("is there").declared(SourceLine::new(header, 3));
     all.push(real);
     all.push(m.typedef(unit, "matrix", Some(float2)).expect("a type"));
     all.push(m.enumeration(unit, Some("Color"), uint, &[("Red", 0), ("Green", 4)]).expect("a type"));
