@@ -129,7 +129,7 @@ fn variables_in_programs_are_those_of_lldb() {
     for program in programs(&folder) {
         let bytes = std::fs::read(&program).expect("a program");
         let Some([all, bounded]) = compare(&folder, &program.display().to_string(), &bytes) else { return };
-        assert!(all > 300 && bounded > 100, "{}: {all}, {bounded}", program.display());
+        assert!(all > 120 && bounded > 40, "{}: {all}, {bounded}", program.display());
     }
 }
 
