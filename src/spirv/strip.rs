@@ -1,6 +1,6 @@
 //! Removes debug instructions from any producer.
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 
 use super::attached::BOUND;
 use super::layout::ModuleLayout;
@@ -36,12 +36,18 @@ pub fn strip(words: &[u32]) -> Result<Vec<u32>> {
     let layout = ModuleLayout::new(words)?;
     let is_dropped = |it: &Instruction<'_>| is_debug(&layout, it);
     let mut dropped: HashSet<Id> = HashSet::new();
-    let mut strings: HashSet<u32> = HashSet::new();
+    // By id, whether an instruction that stays uses the string.
+    let strings = words.instructions().filter(|it| it.opcode() == op::STRING);
+    let mut strings: HashMap<u32, bool> = strings.filter_map(|it| Some((it.result()?.0, false))).collect();
     for instruction in words.instructions() {
         if is_dropped(&instruction) {
             dropped.extend(instruction.result());
-        } else {
-            strings.extend(possible_strings(&instruction));
+            continue;
+        }
+        for id in uses(&instruction) {
+            if let Some(is_used) = strings.get_mut(&id) {
+                *is_used = true;
+            }
         }
     }
     let mut kept = Vec::with_capacity(words.all().len());
@@ -52,9 +58,9 @@ pub fn strip(words: &[u32]) -> Result<Vec<u32>> {
             _ if is_dropped(&instruction) => false,
             op::STRING => {
                 let id = instruction.result();
-                let is_named = id.is_some_and(|id| strings.contains(&id.0));
-                dropped.extend(id.filter(|_| !is_named));
-                is_named
+                let is_used = id.is_some_and(|id| strings.get(&id.0) == Some(&true));
+                dropped.extend(id.filter(|_| !is_used));
+                is_used
             }
             op::MODULE_PROCESSED => {
                 let text = string_bytes(instruction.operands(), usize::MAX);
@@ -75,8 +81,8 @@ pub fn strip(words: &[u32]) -> Result<Vec<u32>> {
     let mut named = kept[..HEADER].to_vec();
     while let Some(&first) = kept.get(word) {
         let instruction = &kept[word..word + (first >> 16) as usize];
-        let is_of_dropped = op::is_annotation(first as u16) && dropped.contains(&Id(instruction[1]));
-        if !is_of_dropped {
+        let subject = instruction.get(1).filter(|_| op::is_annotation(first as u16));
+        if !subject.is_some_and(|&subject| dropped.contains(&Id(subject))) {
             named.extend(instruction);
         }
         word += instruction.len();
@@ -169,20 +175,6 @@ pub(super) fn is_debug(layout: &ModuleLayout<'_>, instruction: &Instruction<'_>)
         op::EXT_INST_IMPORT => instruction.result().is_some_and(|id| layout.is_debug_set(id)),
         _ => false,
     }
-}
-
-/// Operands that may be `OpString` ids: a source's file, and operands in extended instructions and instructions with
-/// unknown opcodes. A source's language, version and text, and an extended instruction's number are literals, which can
-/// equal an id by chance.
-fn possible_strings<'a>(instruction: &Instruction<'a>) -> &'a [u32] {
-    let operands = instruction.operands();
-    let ids = match instruction.opcode() {
-        op::SOURCE => operands.get(2..3),
-        op::EXT_INST | op::EXT_INST_FORWARD => operands.get(2..),
-        opcode if op::results(opcode).is_none() => Some(operands),
-        _ => None,
-    };
-    ids.unwrap_or_default()
 }
 
 #[cfg(test)]
