@@ -13,6 +13,7 @@ use crate::spirv::opcodes as op;
 use crate::spirv::provider::Provider;
 use crate::spirv::provider_rules::SAMPLED_IMAGE;
 use crate::spirv::strip::is_debug;
+use crate::spirv::uses::operand_ids;
 use crate::spirv::words::{HEADER, Id, Instruction};
 
 /// A local variable in memory, or a named value.
@@ -196,13 +197,18 @@ fn locals(
     let mut needed: Vec<usize> = locals.iter().map(|local| local.construct).collect();
     needed.sort_unstable();
     needed.dedup();
+    // The first line in each construct, without the constructs in it.
+    let mut lines: HashMap<usize, SourceLine> = HashMap::new();
+    for it in placed {
+        if let (Some(block), Some(line)) = (it.block, it.line) {
+            lines.entry(constructs.innermost(block)).or_insert(line);
+        }
+    }
     // Constructs are numbered outside in, so that enclosing blocks exist already.
     for &construct in needed.iter().filter(|&&construct| construct != 0) {
         let around = scope_of(&constructs, &scopes, constructs.parent(construct));
         let scope = out.m.block(around, &[])?;
-        let is_inside =
-            |it: &&Placed<'_>| it.block.is_some_and(|block| constructs.innermost(block) == construct);
-        if let Some(line) = placed.iter().filter(is_inside).find_map(|it| it.line) {
+        if let Some(&line) = lines.get(&construct) {
             out.m.begins(scope, line)?;
         }
         scopes.insert(construct, scope);
@@ -258,8 +264,8 @@ fn find_locals(
     for it in placed {
         let (instruction, Some(block)) = (it.instruction, it.block) else { continue };
         let here = constructs.innermost(block);
-        for operand in instruction.operands() {
-            if let Some(&place) = places.get(operand) {
+        for Id(used) in operand_ids(instruction) {
+            if let Some(&place) = places.get(&used) {
                 let local: &mut Local = &mut locals[place];
                 local.line = local.line.or(it.line);
                 local.construct = match local.construct {
