@@ -137,7 +137,7 @@ pub(crate) fn is_before_names(opcode: u16) -> bool {
     has(opcode, BEFORE_NAMES)
 }
 
-/// Whether the instruction is an `OpPhi` or `OpVariable`, which come first in a block.
+/// Whether the instruction is an `OpPhi` or a variable, which come first in a block.
 pub(crate) fn begins_block(opcode: u16) -> bool {
     matches!(opcode, PHI | VARIABLE | UNTYPED_VARIABLE)
 }

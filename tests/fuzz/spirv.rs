@@ -54,7 +54,12 @@ fn made(data: &[u8]) -> Vec<u32> {
             110..=119 => instruction(&mut module, 248, [id]),
             120..=129 => instruction(&mut module, 56, []),
             130..=139 => instruction(&mut module, 7, [id, 0x400a_6120 + what, 0]),
-            _ => instruction(&mut module, what as u16, [id, 6].into_iter().chain(operands)),
+            // Instructions of all lengths, the shortest without operands.
+            _ => instruction(
+                &mut module,
+                what as u16,
+                [id, 6].into_iter().chain(operands).take(count as usize),
+            ),
         }
     }
     module

@@ -6,7 +6,7 @@ use eitri::model::TypeKind;
 use eitri::omission::{Property, Reason, Subject, Unimported};
 use eitri::spirv::{
     Attached, Binding, DescribedModule, Field, Id, Instruction, InstructionName, Mode, ModuleSource, Set,
-    Words, attach, describe, from_bytes, import, read, strip, strip_unused,
+    ValidationRule, Words, attach, describe, from_bytes, import, read, strip, strip_unused, validate,
 };
 use eitri::target::Target;
 use pretty_assertions::assert_eq;
@@ -290,6 +290,143 @@ fn checksum_of_one_file_is_omitted() {
         imported.omissions
     );
     assert_eq!(imported.module.files().count(), 2);
+}
+
+fn instruction(opcode: u16, operands: &[u32]) -> Vec<u32> {
+    let first = (operands.len() as u32 + 1) << 16 | u32::from(opcode);
+    [&[first], operands].concat()
+}
+
+/// An instruction that ends in a text.
+fn with_text(opcode: u16, operands: &[u32], text: &str) -> Vec<u32> {
+    let mut bytes = text.as_bytes().to_vec();
+    bytes.resize(text.len() / 4 * 4 + 4, 0);
+    let words = bytes.chunks(4).map(|word| u32::from_le_bytes(word.try_into().expect("four bytes")));
+    instruction(opcode, &operands.iter().copied().chain(words).collect::<Vec<_>>())
+}
+
+fn module_of(instructions: &[Vec<u32>]) -> Vec<u32> {
+    [vec![0x0723_0203, 0x0001_0600, 0, 100, 0], instructions.concat()].concat()
+}
+
+/// A shader whose function has the given instructions, with the variables `x` and `y`, the ids 4 and 61. The ids 5, 6, 7
+/// and 9 are `u32`, 32, a pointer to `u32`, and true.
+fn shader(body: &[Vec<u32>]) -> Vec<u32> {
+    let start = [
+        instruction(17, &[1]),
+        instruction(17, &[4473]),
+        with_text(10, &[], "SPV_KHR_untyped_pointers"),
+        instruction(14, &[0, 1]),
+        with_text(15, &[5, 50], "main"),
+        instruction(16, &[50, 17, 1, 1, 1]),
+        with_text(7, &[10], "a.comp"),
+        instruction(3, &[2, 450, 10]),
+        with_text(5, &[50], "main"),
+        with_text(5, &[4], "x"),
+        with_text(5, &[61], "y"),
+        instruction(19, &[2]),
+        instruction(33, &[20, 2]),
+        instruction(21, &[5, 32, 0]),
+        instruction(32, &[7, 7, 5]),
+        instruction(4417, &[8, 7]),
+        instruction(43, &[5, 6, 32]),
+        instruction(20, &[11]),
+        instruction(41, &[11, 9]),
+        instruction(54, &[2, 50, 0, 20]),
+        instruction(248, &[51]),
+    ];
+    let end = [instruction(253, &[]), instruction(56, &[])];
+    module_of(&[&start, body, &end].concat())
+}
+
+/// An `OpUntypedVariableKHR` is among the first instructions of a block, as an `OpVariable` is.
+#[test]
+fn untyped_variable_of_a_function_is_described() {
+    let variable = instruction(4418, &[8, 4, 7, 5]);
+    let (described, _) = attached(&shader(&[variable, instruction(62, &[4, 6])]));
+    assert!(described.omissions.is_empty(), "{:?}", described.omissions);
+    assert_eq!(described.module.variables().count(), 1);
+}
+
+/// The alignment of a load is a literal, which can equal the id of a variable, here 4.
+#[test]
+fn literals_are_no_uses_of_variables() {
+    let described = |alignment: u32| {
+        let body = [
+            instruction(59, &[7, 4, 7]),
+            instruction(59, &[7, 61, 7]),
+            instruction(61, &[5, 70, 61, 2, alignment]),
+            instruction(247, &[53, 0]),
+            instruction(250, &[9, 52, 53]),
+            instruction(248, &[52]),
+            instruction(62, &[4, 6]),
+            instruction(249, &[53]),
+            instruction(248, &[53]),
+        ];
+        describe(&shader(&body), &ModuleSource::default()).expect("is a module").module.to_json()
+    };
+    assert_eq!(described(4), described(8));
+}
+
+/// `OpAliasDomainDeclINTEL` has a string as its name (SPV_INTEL_memory_access_aliasing).
+#[test]
+fn strings_of_other_instructions_stay() {
+    let words = module_of(&[
+        instruction(17, &[6]),
+        instruction(17, &[4]),
+        instruction(17, &[5910]),
+        with_text(10, &[], "SPV_INTEL_memory_access_aliasing"),
+        with_text(11, &[1], "OpenCL.DebugInfo.100"),
+        instruction(14, &[2, 2]),
+        with_text(7, &[10], "a.cl"),
+        with_text(7, &[11], "domain"),
+        instruction(19, &[2]),
+        instruction(5911, &[12, 11]),
+        instruction(12, &[2, 3, 1, 35, 10]),
+    ]);
+    for stripped in [strip(&words), strip_unused(&words)] {
+        let stripped = stripped.expect("is a module");
+        let strings = read(&stripped).expect("reads");
+        let strings = strings.layout().words().instructions().filter(|it| it.opcode() == 7);
+        assert_eq!(strings.filter_map(|it| it.result()).collect::<Vec<_>>(), [Id(11)]);
+    }
+}
+
+/// A number of an enumeration is a constant, which can have a signed type.
+#[test]
+fn negative_numbers_of_enumerations_are_refused() {
+    let findings = |encoding: u32| {
+        let words = module_of(&[
+            instruction(17, &[1]),
+            with_text(10, &[], "SPV_KHR_non_semantic_info"),
+            with_text(11, &[1], "NonSemantic.Shader.DebugInfo.100"),
+            instruction(14, &[0, 1]),
+            with_text(7, &[10], "int"),
+            instruction(19, &[2]),
+            instruction(21, &[4, 32, 1]),
+            instruction(21, &[5, 32, 0]),
+            instruction(43, &[5, 6, 32]),
+            instruction(43, &[4, 7, encoding]),
+            instruction(43, &[5, 8, 0]),
+            instruction(12, &[2, 30, 1, 2, 10, 6, 7, 8]),
+        ]);
+        validate(&read(&words).expect("reads")).findings.iter().map(|it| it.rule).collect::<Vec<_>>()
+    };
+    assert_eq!(findings(u32::MAX), [ValidationRule::Enumerant]);
+    assert_eq!(findings(4), []);
+}
+
+/// An annotation without operands names nothing, and stays.
+#[test]
+fn annotations_without_operands_stay() {
+    let string = [4 << 16 | 7, 1, 0x6c2e_6161, 0];
+    let line = [4 << 16 | 8, 1, 1, 1];
+    for annotation in [5, 6, 71, 72, 332, 5632, 5633].map(|opcode| 1 << 16 | opcode) {
+        let words = [&[0x0723_0203, 0x0001_0600, 0, 10, 0][..], &string, &[annotation], &line].concat();
+        let expected = [0x0723_0203, 0x0001_0600, 0, 10, 0, annotation];
+        assert_eq!(strip(&words).expect("is a module"), expected);
+        assert_eq!(strip_unused(&words).expect("is a module")[5..], expected[5..]);
+    }
 }
 
 /// The version of `OpSource`, 450, is the id of a string that only debug instructions reference.

@@ -21,6 +21,8 @@ use crate::spirv::words::Id;
 #[derive(Debug)]
 pub(super) struct Body {
     owner: FunctionId,
+    /// Word offset of each instruction.
+    words: Vec<usize>,
     /// Word offset, scope and line for each instruction that can have them.
     instructions: Vec<(usize, Shape, Shape)>,
     /// Declarations and values: index of the first instruction that they apply to, variable, its id for messages,
@@ -32,7 +34,7 @@ pub(super) struct Body {
 struct ModuleInstruction {
     word: usize,
     block: Id,
-    /// Whether it is an `OpPhi` or `OpVariable` at the block's start.
+    /// Whether it is an `OpPhi` or a variable at the block's start.
     is_start: bool,
     /// Number of counted instructions before it in the same block.
     counted: u32,
@@ -141,7 +143,7 @@ fn module_instructions(
         let is_debug = projection.is_debug(instruction);
         let is_added = is_added(added, instruction.at, is_debug || is_line);
         if let Some(block) = block.filter(|_| !is_debug && !is_line) {
-            is_start &= matches!(opcode, op::PHI | op::VARIABLE);
+            is_start &= op::begins_block(opcode);
             let line = line.take();
             real.push(ModuleInstruction { word: instruction.at, block, is_start, counted, is_first, line });
             is_first = false;
@@ -272,7 +274,8 @@ pub(super) fn body(
         };
         instructions.push((real.word, scope, line));
     }
-    Some(Body { owner, instructions, values })
+    let words = module_instructions.iter().map(|real| real.word).collect();
+    Some(Body { owner, words, instructions, values })
 }
 
 /// Scope and line from an instruction on.
@@ -361,7 +364,7 @@ impl Compare<'_> {
             if ours_here == theirs_here {
                 continue;
             }
-            let word = ours.instructions.iter().map(|it| it.0).nth(index);
+            let word = ours.words.get(index).copied();
             let list = |all: &[Shape]| match all {
                 [] => "no value".into(),
                 all => all.iter().map(|&shape| text(shape)).collect::<Vec<_>>().join(", "),

@@ -93,7 +93,7 @@ fn code_instruction(
         (op::LINE | op::NO_LINE, _) => body.line = None,
         _ if body.block.is_some() => {
             body.last = None;
-            body.is_start &= matches!(opcode, op::PHI | op::VARIABLE);
+            body.is_start &= op::begins_block(opcode);
             // Statements cannot be placed between a block's first instructions; they wait for the end of these.
             if !body.is_start {
                 state(importer, body)?;

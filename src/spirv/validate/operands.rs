@@ -113,7 +113,8 @@ fn operand<'a>(check: &mut Check<'_, 'a>, spot: Spot<'_, 'a>, word: u32) {
             return;
         }
         let constant = check.facts.layout().constant(id);
-        constant.and_then(|constant| constant.value).and_then(|value| u32::try_from(value).ok())
+        // A negative number of 32 bits is extended to 64 bits.
+        constant.and_then(|constant| constant.value).map(|value| value as u32)
     };
     if let (OperandKind::Enumerant(enumeration), Some(value)) = (kind, value)
         && !enumeration.has(value, set)
