@@ -1,5 +1,6 @@
 //! Frames: unwinding by the object's call frame information, compared with the model's rules at every witness.
 
+use core::fmt::Display;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -200,17 +201,7 @@ fn frames_from<'o>(
                 if code != covered {
                     meanings.report.find(FindingKind::Code, site(function), hex(&[code]), hex(&[covered]));
                 }
-                let register = frames.cie(fde).return_register;
-                let expected = module.target.call_frames().return_register;
-                if register != expected {
-                    let text = |reg: Reg| format!("return address register {}", reg.0);
-                    meanings.report.find(
-                        FindingKind::Attribute,
-                        site(function),
-                        text(expected),
-                        text(register),
-                    );
-                }
+                compare_common_entry(meanings, frames, fde, &site(function));
                 // Other entries can cover the same code.
                 let frames = &frames.only(fde);
                 let entry = &frames.fdes[0];
@@ -235,6 +226,41 @@ fn frames_from<'o>(
                 count.to_string(),
             );
         }
+    }
+}
+
+/// Compares the fields of a frame's common entry, and the fields that augmentations add. Augmentations describe signal
+/// handlers and exceptions, which a description lacks.
+fn compare_common_entry(meanings: &mut Meanings<'_, '_, '_>, frames: &Frames<'_>, fde: &Fde<'_>, site: &At) {
+    let cie = frames.cie(fde);
+    let target = &meanings.module.target;
+    let described = target.call_frames();
+    let mut find = |what: &str, expected: &dyn Display, found: &dyn Display| {
+        let text = |value: &dyn Display| format!("{what} {value}");
+        meanings.report.find(FindingKind::Attribute, site.clone(), text(expected), text(found));
+    };
+    if cie.return_register != described.return_register {
+        find("return address register", &described.return_register.0, &cie.return_register.0);
+    }
+    if cie.code_alignment != u64::from(target.min_instruction_bytes()) {
+        find("code alignment factor", &target.min_instruction_bytes(), &cie.code_alignment);
+    }
+    if cie.data_alignment != i64::from(described.data_alignment) {
+        find("data alignment factor", &described.data_alignment, &cie.data_alignment);
+    }
+    // In `.eh_frame`, the augmentation depends on the encoding of addresses, which differs by producer.
+    let augmentation = meanings.described.consumer.frames.augmentation;
+    if frames.section == FrameSection::Debug && cie.augmentation != augmentation.as_bytes() {
+        find("augmentation", &format!("`{augmentation}`"), &format!("`{}`", cie.augmentation.escape_ascii()));
+    }
+    if cie.is_signal {
+        find("frame", &"of a function", &"of a signal handler");
+    }
+    if let Some(personality) = cie.personality {
+        find("personality routine", &"none", &format!("{:#x}", personality.address));
+    }
+    if let Some(lsda) = fde.lsda {
+        find("language-specific data", &"none", &format!("{:#x}", lsda.address));
     }
 }
 
@@ -404,7 +430,10 @@ fn compare_column_at<'o>(
     let symbol = |name: &str| Some(meanings.described.object.symbol(name)?.address);
     let contents = model_contents(meanings, witness, &symbol, asked);
     let expected = match module.denote_frame(frame.function, witness.pc, column, &contents) {
-        Ok(spans) => Ok(spans.iter().map(|span| encoded_span(meanings, span)).collect::<Vec<_>>()),
+        Ok(spans) => {
+            asked.add_result(spans.iter());
+            Ok(spans.iter().map(|span| encoded_span(meanings, span)).collect::<Vec<_>>())
+        }
         Err(NoMeaning::Raw) => return Ok(Some(Obstacle::Raw)),
         Err(why) => Err(why),
     };

@@ -70,6 +70,21 @@ pub(crate) struct FrameFormat {
 }
 
 impl FrameFormat {
+    /// Version of a section's common entries.
+    fn version(&self, section: FrameSection) -> u8 {
+        match (section, self.format.version) {
+            // `.eh_frame` has a version that does not follow the DWARF version.
+            (FrameSection::Eh, _) | (_, ..=2) => 1,
+            (_, 3) => 3,
+            _ => 4,
+        }
+    }
+
+    /// Whether a section's common entries have room for the return address register: version 1 has one byte.
+    pub(crate) fn has_return_register(&self, section: FrameSection) -> bool {
+        self.version(section) > 1 || u8::try_from(self.return_register.0).is_ok()
+    }
+
     /// Starts a new row, `bytes` after the previous row: a multiple of the code alignment factor.
     pub(crate) fn advance(&self, bytes: u32, out: &mut Vec<u8>) {
         let steps = bytes / u32::from(self.code_alignment);
@@ -185,13 +200,15 @@ impl FrameFormat {
         }
     }
 
+    /// Divides an offset that [is a multiple](Self::is_factored) of the data alignment factor.
     fn factored(&self, offset: i64) -> i64 {
         offset / i64::from(self.data_alignment)
     }
 
-    /// Whether an offset is a multiple of the data alignment factor.
+    /// Whether an offset is a multiple of the data alignment factor, and the quotient fits.
     pub(crate) fn is_factored(&self, offset: i64) -> bool {
-        offset % i64::from(self.data_alignment) == 0
+        // The quotient of the lowest number and -1 does not fit.
+        offset.checked_rem(self.data_alignment.into()) == Some(0)
     }
 }
 
@@ -271,13 +288,7 @@ impl FrameTable {
         let FrameFormat { format, code_alignment, data_alignment, return_register, augmentation } =
             self.common;
         let is_eh = self.section == FrameSection::Eh;
-        let version = match format.version {
-            // `.eh_frame` has a version that does not follow the DWARF version.
-            _ if is_eh => 1,
-            ..=2 => 1,
-            3 => 3,
-            _ => 4,
-        };
+        let version = self.common.version(self.section);
         let offset = self.bytes.len();
         let start = format.begin_length(&mut self.bytes);
         let out = &mut self.bytes;

@@ -2,13 +2,14 @@
 
 use eitri::build::Builder;
 use eitri::check::{CheckReport, FindingKind};
+use eitri::emit::Section;
 use eitri::emit::elf::{ObjectCode, new_object};
-use eitri::error::ErrorKind;
+use eitri::error::{Construct, ErrorKind};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{Column, Loc, Module, Val};
 use eitri::omission::Subject;
 use eitri::op::Reg;
-use eitri::target::{Gfx, SpaceId, Target, Wave};
+use eitri::target::{ElfIdentity, Gfx, Registers as RegisterRange, Relocations, SpaceId, Target, Wave};
 
 /// A kernel, and a function that saves registers.
 #[derive(Clone)]
@@ -251,4 +252,139 @@ fn unproven_frame_rules_are_listed() -> eitri::Result<()> {
         assert!(!report.is_clean());
     }
     Ok(())
+}
+
+/// A function of a CPU that moves no stack pointer, in the consumer's section, which is changed.
+fn of_cpu(consumer: &Consumer, change: impl FnOnce(&mut Section)) -> CheckReport {
+    let cpu = Target::x86_64();
+    let [stack, pc] = ["rsp", "rip"].map(|name| cpu.register_named(name).expect("a register"));
+    let mut m = Builder::new(cpu);
+    let unit = m.unit("a.c");
+    let f = m.function(unit, "f").expect("a function").code("f", 0x30).id();
+    let mut frame = m.frame(f).expect("a frame");
+    let cfa = Loc::memory(SpaceId::DEFAULT, Val::register(stack).plus(8));
+    frame.cfa(0..0x30, cfa).expect("a rule").saved(0..0x30, pc, Loc::cfa().offset(-8)).expect("a rule");
+    let module = m.finish().expect("a module");
+    let mut sections = lower(&module, consumer, Policy::Strict).expect("sections").sections;
+    let name = if consumer.frames.eh_frame { ".eh_frame" } else { ".debug_frame" };
+    change(sections.iter_mut().find(|section| section.name == name).expect("the section"));
+    let code = ObjectCode::text(vec![0; 0x30]).with_function("f", 0, 0x30);
+    let object = new_object(module.target(), &code, &sections).expect("an object");
+    eitri::check(&module, consumer, &[], &object).expect("a report")
+}
+
+/// Inserts a byte, and removes `DW_CFA_nop` at the end of the common entry.
+fn insert(section: &mut Section, at: usize, byte: u8) {
+    section.bytes.insert(at, byte);
+    assert_eq!(section.bytes.remove(24), 0);
+}
+
+/// What a description lacks: signal handlers and exceptions (Linux Standard Base section 10.6.1.1.1), and factors that
+/// change no rule of this function.
+#[test]
+fn fields_of_common_entries_are_compared() {
+    type Change = fn(&mut Section);
+    let mut of_exceptions = Consumer::dwarf5();
+    (of_exceptions.frames.eh_frame, of_exceptions.frames.debug_frame) = (true, false);
+    #[rustfmt::skip]
+    let cases: &[(bool, &str, Change)] = &[
+        // 14 00 00 00, ff ff ff ff, 04, 00, 08 00, 01 78 10, 0c 07 08, 90 01
+        (false, "frame of a signal handler", |section| insert(section, 9, b'S')),
+        (false, "code alignment factor 2", |section| section.bytes[12] = 2),
+        (false, "data alignment factor -4", |section| (section.bytes[13], section.bytes[19]) = (0x7c, 2)),
+        // 14 00 00 00, 00 00 00 00, 01, 7a 52 00, 01 78 10, 01 1b, 0c 07 08, 90 01
+        (true, "frame of a signal handler", |section| insert(section, 11, b'S')),
+        (true, "language-specific data 0x1234", |section| {
+            // zLR, with data of two bytes.
+            insert(section, 10, b'L');
+            section.bytes[16] = 2;
+            insert(section, 17, 2);
+            // In the frame's entry the data follows length, pointer, address, and size.
+            assert_eq!(section.bytes[40..43], [0; 3]);
+            section.bytes[40..43].copy_from_slice(&[2, 0x34, 0x12]);
+        }),
+        (true, "personality routine 0x1234", |section| {
+            // zPR, with a pointer of two bytes: the common entry grows by 8 bytes.
+            let entry = [0x1c, 0, 0, 0, 0, 0, 0, 0, 1, b'z', b'P', b'R', 0, 1, 0x78, 0x10, 4, 2, 0x34, 0x12, 0x1b];
+            let rest = [0x0c, 7, 8, 0x90, 1, 0, 0, 0, 0, 0, 0];
+            section.bytes.splice(..24, entry.into_iter().chain(rest));
+            section.bytes[36] += 8;
+            section.relocations.iter_mut().for_each(|field| field.offset += 8);
+        }),
+    ];
+    for &(is_of_exceptions, expected, change) in cases {
+        let consumer = if is_of_exceptions { &of_exceptions } else { &Consumer::dwarf5() };
+        let report = of_cpu(consumer, |_| {});
+        assert!(report.is_clean(), "{report}");
+        let report = of_cpu(consumer, change);
+        let is_found = report
+            .findings
+            .iter()
+            .any(|finding| finding.kind == FindingKind::Attribute && finding.found == expected);
+        assert!(is_found, "{expected}: {report}");
+    }
+}
+
+/// A function of a target whose return address register has the number 300, and whose factored offsets are negative.
+fn of_other_target(cfa: i64) -> Module {
+    let mut target = Target::builder("other", 1);
+    target.registers(RegisterRange::named(1, ["sp"], 64)).registers(RegisterRange::named(300, ["ra"], 64));
+    let relocations = Relocations { abs32: 10, abs64: 1, relative32: 2 };
+    target.elf(ElfIdentity { machine: 62, flags: 0, os_abi: 0, abi_version: 0, relocations });
+    target.return_register("ra", false).cfa_register("sp").data_alignment(-1).eh_frame();
+    let mut m = Builder::new(target.build().expect("a target"));
+    let unit = m.unit("a.c");
+    let f = m.function(unit, "f").expect("a function").code("f", 16).id();
+    let mut frame = m.frame(f).expect("a frame");
+    let cfa = Loc::memory(SpaceId::DEFAULT, Val::register(Reg(1)).plus(cfa));
+    frame.cfa(0..16, cfa).expect("a rule").saved(0..16, Reg(300), Loc::cfa().offset(-8)).expect("a rule");
+    m.finish().expect("a module")
+}
+
+/// Version 1 has one byte for the register: DWARF 2 section 6.4.1, Linux Standard Base section 10.6.1.1.1.
+#[test]
+fn return_register_that_needs_two_bytes_is_omitted_before_version_3() {
+    let module = of_other_target(8);
+    let mut of_exceptions = Consumer::dwarf5();
+    (of_exceptions.frames.eh_frame, of_exceptions.frames.debug_frame) = (true, false);
+    let mut version_2 = Consumer::dwarf5();
+    version_2.version = 2;
+    let code = ObjectCode::text(vec![0; 16]).with_function("f", 0, 16);
+    for consumer in [of_exceptions, version_2] {
+        let error = lower(&module, &consumer, Policy::Strict).expect_err("the register is too large");
+        let is_refused =
+            matches!(error.kind(), ErrorKind::Inexpressible { what: Construct::ReturnRegister(300), .. });
+        assert!(is_refused, "{error}");
+        let written = lower(&module, &consumer, Policy::Partial).expect("sections");
+        let object = new_object(module.target(), &code, &written.sections).expect("an object");
+        let report = eitri::check(&module, &consumer, &written.omissions, &object).expect("a report");
+        assert!(report.is_clean(), "{report}");
+        assert!(
+            written
+                .sections
+                .iter()
+                .all(|section| section.bytes.is_empty() || !section.name.contains("frame"))
+        );
+    }
+    for version in [3, 4, 5] {
+        let mut consumer = Consumer::dwarf5();
+        consumer.version = version;
+        let written = lower(&module, &consumer, Policy::Strict).expect("sections");
+        let frames = written.sections.iter().find(|section| section.name == ".debug_frame").expect("frames");
+        // Factors 1 and -1, and 300 as a number of two bytes.
+        assert!(frames.bytes.windows(4).any(|bytes| bytes == [1, 0x7f, 0xac, 2]), "{:x?}", frames.bytes);
+    }
+}
+
+/// The quotient of the lowest offset and a factor of -1 is not a number of 64 bits.
+#[test]
+fn lowest_offset_from_a_register_has_an_expression() {
+    let module = of_other_target(i64::MIN);
+    let code = ObjectCode::text(vec![0; 16]).with_function("f", 0, 16);
+    for consumer in [Consumer::dwarf5(), Consumer::llvm()] {
+        let written = lower(&module, &consumer, Policy::Strict).expect("sections");
+        let object = new_object(module.target(), &code, &written.sections).expect("an object");
+        let report = eitri::check(&module, &consumer, &[], &object).expect("a report");
+        assert!(report.is_clean(), "{report}");
+    }
 }

@@ -10,9 +10,9 @@ use super::loc::{Extent, Facts, Lowering, NoEntries, References, Sink};
 use super::units::Units;
 use crate::consumer::{AspaceCfa, Consumer, FrameForm, Policy};
 use crate::emit::addr::Addresses;
-use crate::emit::frame::{Exprs, FrameFormat, Keeps, Program, Rule};
+use crate::emit::frame::{Exprs, FrameFormat, FrameSection, Keeps, Program, Rule};
 use crate::emit::info::Wanted;
-use crate::error::Result;
+use crate::error::{Construct, Result};
 use crate::model::{Column, FrameRule, FunctionId, LocId, Module, Node, Stack, Tree, UnitId};
 use crate::omission::{Omission, Property, Subject};
 use crate::op::Reg;
@@ -151,6 +151,12 @@ impl<'m> Frames<'m> {
 
     /// Lowers the canonical frame address's location.
     fn cfa(&mut self, loc: LocId, stack: Stack) -> Result<Rule> {
+        let FrameForm { debug_frame, eh_frame, .. } = self.consumer.frames;
+        let sections = [(FrameSection::Debug, debug_frame), (FrameSection::Eh, eh_frame)];
+        if sections.iter().any(|&(section, is_there)| is_there && !self.format.has_return_register(section)) {
+            let register = self.format.return_register;
+            return Err(self.consumer.inexpressible(Construct::ReturnRegister(register.0)));
+        }
         if let Some((space, reg, offset)) = self.memory_at_register(loc)
             && let Some(width) = self.module.target.space(space)
             && self.module.target.register(reg).is_some_and(|register| match space {

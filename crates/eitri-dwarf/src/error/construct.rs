@@ -53,6 +53,7 @@ texts! {
     Memory(space: Option<String>)
         "memory in {}", space.as_ref().map_or_else(|| "a space".into(), |space| format!("space {space}"));
     LargeRead "a read of more memory bytes than an address has";
+    BitOrder "a number in parts, constants or single bits of a big-endian machine";
     ConstantEnd "a number past the end of a constant";
     OtherLocation "a location of this kind";
 
@@ -86,6 +87,7 @@ texts! {
     CallerRegister(register: String) "the caller's value of register {register}";
     UnsavedRegister "a caller's register that is not saved in memory";
     WaveFrame "the frame of a wave";
+    ReturnRegister(number: u64) "return address register {number} in a byte";
     ConstantCode "code at a constant address in `.eh_frame`";
 
     // Lanes.
