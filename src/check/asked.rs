@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 
 use super::numbers::Numbers;
 use super::pairs::Reads;
+use super::variety::Variety;
+use crate::model::StorageSpan;
 
 /// Facts that an evaluation read from the machine. The result depends on nothing else, so that a comparison needs to
 /// vary only these.
@@ -22,6 +24,8 @@ pub(super) struct Asked {
     pub(super) numbers: RefCell<Option<Numbers>>,
     /// Whether some contents were chosen.
     pub(super) combines: Cell<bool>,
+    /// Described results so far, in the contents of one pc and lane.
+    pub(super) variety: RefCell<Option<Variety>>,
 }
 
 impl Asked {
@@ -32,6 +36,18 @@ impl Asked {
         // `entries` stays: `Pcs::follow` takes it, after several evaluations.
         self.numbers.take();
         self.combines.set(false);
+        self.variety.take();
+    }
+
+    /// Adds a described result in the current contents, if it was computed from contents.
+    pub(super) fn add_result<'s>(&self, spans: impl Iterator<Item = &'s StorageSpan>) {
+        if !self.contents.get() {
+            return;
+        }
+        match &mut *self.variety.borrow_mut() {
+            Some(variety) => variety.add(spans),
+            none => *none = Some(Variety::new(spans)),
+        }
     }
 
     /// Returns the facts that were read since the last [`clear`](Self::clear). An entry that was read earlier also

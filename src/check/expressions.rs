@@ -268,10 +268,12 @@ pub(super) fn described_spans(
     let symbol = |name: &str| Some(meanings.described.object.symbol(name)?.address);
     let contents = model_contents(meanings, witness, &symbol, asked);
     match meanings.module.denote(described.function, described.loc, bits, &contents) {
-        Ok(spans) => Ok(Ok(spans)),
+        Ok(spans) => {
+            asked.add_result(spans.iter());
+            Ok(Ok(spans))
+        }
         Err(NoMeaning::Raw) => Ok(Err(Obstacle::Raw)),
-        // Ok(Err(Obstacle::Undescribed)), => The model stops at a storage's end; an expression can still have a
-        // location there.
+        // The model stops at a storage's end; an expression can still have a location there.
         Err(NoMeaning::OutOfBounds(_)) => Ok(Err(Obstacle::Undescribed)),
         Err(why) if why.is_outside() => Ok(Err(Obstacle::OutOfBounds)),
         Err(why) => Err(why),

@@ -272,10 +272,13 @@ fn compare_pair<'a, 'o>(
             }
             _ => true,
         });
+        if let Some((_, Ok(spans))) = &described {
+            located.asked.add_result(spans.iter());
+        }
         let machine =
             machine::Stopped { lanes: located.lanes, ..whole_machine(meanings, witness, &located.asked) };
         match (described, evaluator.locate(expr, &machine, &context)) {
-            // continue, => Neither has a meaning here, which is agreement without evidence.
+            // Neither has a meaning here, which is agreement without evidence.
             (None, Err(_)) => continue,
             (None, Ok(_)) if !is_undescribed => continue,
             (Some((_, Err(NoMeaning::Raw) | Ok(_))), Err(_)) | (None | Some((_, Err(_))), Ok(_)) => {

@@ -25,8 +25,9 @@
 //! * `structure` matches entries with entities. `tree` has the attributes that an entry should have (`described`) and has
 //!   (`found`), and `difference` compares them. `types`, `macros`, `lines` and `type_units` compare the rest.
 //! * `locations` compares the locations of variables, `expressions`, `values`, `calls`, `frames`, `lanes` and `procedures`
-//!   other expressions. They evaluate at `witnesses` on a `machine`; `numbers` chooses contents, and `meanings` is the state
-//!   that they share. `places` has the bits of a variable from both sides in one form.
+//!   other expressions. They evaluate at `witnesses` on a `machine`; `numbers` chooses contents, `variety` decides how
+//!   many a result of few bits needs, and `meanings` is the state that they share. `places` has the bits of a variable from
+//!   both sides in one form.
 //! * `name_index` and `lookup` compare lookup tables, which `headers` and `tables` help to read.
 //! * `likely` names the consumer or the function for an object that was written for something else.
 //! * `omitted` has the omissions by entity, and `unencodable` the properties that must be among them.
@@ -103,6 +104,7 @@ mod types;
 mod undefined_symbols;
 mod unencodable;
 mod values;
+mod variety;
 pub mod witness;
 mod witnesses;
 

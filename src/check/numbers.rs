@@ -12,6 +12,9 @@
 //! | small count | 1 to 7: sums and products are still counts |
 //! | zero | a count's upper half, in two registers |
 //! | offset count | a number that is a count after a constant is added to it |
+//!
+//! A result of few bits, such as one bit of a register, is the same for many registers by chance. There are as many
+//! [random contents](Numbers::random) as such a result needs.
 
 use std::rc::Rc;
 
@@ -22,7 +25,7 @@ use crate::target::SpaceId;
 /// How many choices there are for each number that is read.
 const CHOICES: u32 = 5;
 
-/// Limit for numbers with a role. All further numbers are values.
+/// Limit for numbers with a role.
 const MAX_NUMBERS: usize = 6;
 
 /// Limit for constants that are added to numbers. A location rarely adds more, and each constant is a choice for each
@@ -37,6 +40,8 @@ pub(super) struct Numbers {
     offsets: Rc<[u64]>,
     /// Numbers with a role, in the order in which they were first read.
     known: Vec<Number>,
+    /// Limit for numbers with a role. All further numbers are values.
+    most: usize,
 }
 
 /// Number in a storage's consecutive bytes.
@@ -53,7 +58,12 @@ struct Number {
 impl Numbers {
     /// Contents for a choice, which is less than [`choices`](Self::choices).
     pub(super) fn new(choice: u32, offsets: Rc<[u64]>) -> Self {
-        Self { choice, offsets, known: Vec::new() }
+        Self { choice, offsets, known: Vec::new(), most: MAX_NUMBERS }
+    }
+
+    /// Random contents, of which no number has a role. The contents differ by `index` in about half of their bits.
+    pub(super) fn random(index: u32) -> Self {
+        Self { choice: 1 << 15 | index, offsets: Rc::default(), known: Vec::new(), most: 0 }
     }
 
     /// How many choices there are for each number.
@@ -78,7 +88,7 @@ impl Numbers {
                     |&by: &u64| !self.known.iter().any(|number| number.has(storage, next.wrapping_add(by)));
                 let bytes = 1 + (1..left).take_while(is_new).count() as u64;
                 let random = scatter(storage.key() ^ u64::from(self.choice) << 48, next);
-                if self.known.len() < MAX_NUMBERS {
+                if self.known.len() < self.most {
                     let value = self.chosen(random, 8 * bytes);
                     self.known.push(Number { storage, at: next, bytes, value });
                     continue;

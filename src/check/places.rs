@@ -70,11 +70,14 @@ pub(super) fn variable_spans<'a, 'o>(
     let module = meanings.module;
     let symbol = |name: &str| Some(meanings.described.object.symbol(name)?.address);
     let contents = model_contents(meanings, witness, &symbol, asked);
-    let denoted = described_locations(meanings, place.id, witness.pc).map(|loc| {
-        let spans = module.denote(place.function, loc, place.bits, &contents)?;
-        Ok(spans.iter().map(|span| encoded_span(meanings, span)).collect())
-    });
-    denoted.collect()
+    let denoted = described_locations(meanings, place.id, witness.pc)
+        .map(|loc| module.denote(place.function, loc, place.bits, &contents));
+    let denoted: Vec<_> = denoted.collect();
+    if denoted.iter().all(Result::is_ok) {
+        asked.add_result(denoted.iter().flatten().flatten());
+    }
+    let encoded = |spans: Vec<StorageSpan>| spans.iter().map(|span| encoded_span(meanings, span)).collect();
+    denoted.into_iter().map(|spans| spans.map(encoded)).collect()
 }
 
 /// Returns a variable's described locations at a pc.

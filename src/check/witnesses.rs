@@ -18,7 +18,8 @@ pub(super) struct Witness {
 }
 
 /// Witnesses at a pc. A comparison that does not depend on the lane has one lane; a comparison that does not depend
-/// on contents has one fill; a comparison that does not combine numbers has no [chosen contents](Numbers).
+/// on contents has one fill; a comparison that does not combine numbers has no [chosen contents](Numbers); and only a
+/// result of few bits has random contents.
 pub(super) struct Witnesses<'w, F> {
     lanes: &'w [u32],
     pc: u64,
@@ -29,6 +30,8 @@ pub(super) struct Witnesses<'w, F> {
     offsets: Option<Rc<[u64]>>,
     /// How many lanes were tried, and how many contents in the current lane.
     tried: (usize, usize),
+    /// How many contents are random; known after all fills.
+    random: u32,
     /// How many contents are chosen; known after the first comparison with chosen contents.
     choices: u32,
 }
@@ -43,7 +46,7 @@ pub(super) fn witnesses<'w, F: Fn() -> Option<Rc<[u64]>>>(
     combines: F,
 ) -> Witnesses<'w, F> {
     asked.numbers.take();
-    Witnesses { lanes, pc, start, asked, combines, offsets: None, tried: (0, 0), choices: 0 }
+    Witnesses { lanes, pc, start, asked, combines, offsets: None, tried: (0, 0), random: 0, choices: 0 }
 }
 
 impl<F: Fn() -> Option<Rc<[u64]>>> Iterator for Witnesses<'_, F> {
@@ -63,13 +66,23 @@ impl<F: Fn() -> Option<Rc<[u64]>>> Iterator for Witnesses<'_, F> {
             self.tried.1 += 1;
             // The first comparison shows what later comparisons depend on.
             if content == 0 {
+                asked.variety.take();
                 return Some(Witness { pc, start, lane, fill: Fill::Spelled });
             }
             if asked.contents.get() {
                 if let Some(&fill) = Fill::ALL.get(content) {
                     return Some(Witness { pc, start, lane, fill });
                 }
-                let choice = (content - Fill::ALL.len()) as u32;
+                let number = (content - Fill::ALL.len()) as u32;
+                if number == 0 {
+                    self.random = asked.variety.take().map_or(0, |variety| variety.more_contents());
+                }
+                if number < self.random {
+                    asked.combines.set(true);
+                    asked.numbers.replace(Some(Numbers::random(number)));
+                    return Some(Witness { pc, start, lane, fill: Fill::Spelled });
+                }
+                let choice = number - self.random;
                 // Looked up late, because it decodes expressions and few comparisons get here.
                 if self.choices == 0 && choice == 0 {
                     self.offsets = (self.combines)();

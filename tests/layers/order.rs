@@ -79,6 +79,7 @@ const CHECK: &[&str] = &[
     // Witnesses, and the machine in which locations are evaluated.
     "numbers",
     "pairs",
+    "variety",
     "asked",
     "witness",
     "witnesses",

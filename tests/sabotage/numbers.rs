@@ -222,3 +222,58 @@ fn each_operation_on_sums_of_a_register_and_a_constant_is_told_from_all_others()
     ];
     assert_all_differ("x86_64", &Consumer::dwarf5(), &sums);
 }
+
+/// Constants that leave few bits of a register in the result.
+const NARROW: [u64; 4] = [1, 0x80, 63, 1 << 63];
+
+/// Returns all operations on a number and a [narrow](NARROW) constant.
+fn with_constants(number: Leaf) -> impl Iterator<Item = Formula> {
+    let with = move |operation| {
+        NARROW.into_iter().map(move |constant| Formula::of(operation, number, Leaf::Constant(constant)))
+    };
+    (0..OPERATIONS.len()).flat_map(with)
+}
+
+/// Asserts that each operation on a number and a constant is told from the operation on each other number, and from
+/// all operations on the same number.
+fn assert_narrow_differ(target: &str, bits: u64, consumer: &Consumer, numbers: &[Leaf]) {
+    let mut faults = Vec::new();
+    for (index, &number) in numbers.iter().enumerate() {
+        for &other in &numbers[index + 1..] {
+            faults.push((Formula::Leaf(number), Formula::Leaf(other)));
+            faults.extend(with_constants(number).zip(with_constants(other)));
+        }
+    }
+    let same: Vec<Formula> = with_constants(numbers[0]).collect();
+    faults.extend(same.iter().flat_map(|truth| same.iter().map(|other| (truth.clone(), other.clone()))));
+    faults.retain(|(truth, other)| truth.differs(other, bits));
+    assert!(faults.len() > 1000, "{}", faults.len());
+    assert_found(target, bits, consumer, &faults);
+}
+
+#[test]
+fn one_bit_of_a_cpu_register_is_told_from_that_of_each_other_register() {
+    let names = [
+        "rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13",
+        "r14", "r15",
+    ];
+    let registers = names.map(|name| Leaf::Register(name, 64));
+    for bits in [8, 64] {
+        assert_narrow_differ("x86_64", bits, &Consumer::dwarf5(), &registers);
+    }
+}
+
+#[test]
+fn one_bit_of_a_register_pair_is_told_from_that_of_each_other_pair() {
+    let numbers = [
+        Leaf::Pair("s4", "s5"),
+        Leaf::Pair("s5", "s6"),
+        Leaf::Pair("s6", "s7"),
+        Leaf::Pair("s8", "s9"),
+        Leaf::Pair("s10", "s11"),
+        Leaf::Register("s4", 32),
+        Leaf::Register("s5", 32),
+        Leaf::Register("s30", 32),
+    ];
+    assert_narrow_differ("amdgpu-gfx1030-wave32", 64, &Consumer::llvm(), &numbers);
+}
