@@ -293,6 +293,17 @@ impl<'a> Nodes<'a> {
         Self { words: self.words.get(start..).unwrap_or_default(), implicit: self.implicit }
     }
 
+    /// How many words and bytes of constants remain.
+    pub(crate) fn left(&self) -> (usize, usize) {
+        (self.words.len(), self.implicit.len())
+    }
+
+    /// The last nodes, from where this much [was left](Self::left).
+    pub(crate) fn from_left(&self, (words, bytes): (usize, usize)) -> Self {
+        let implicit = &self.implicit[self.implicit.len().saturating_sub(bytes)..];
+        Self { implicit, ..self.last_words(words) }
+    }
+
     /// Whether no nodes remain.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {

@@ -1,5 +1,8 @@
 //! Writer for one expression, from a location's tree.
 
+use hashbrown::HashSet;
+
+use super::fragments::{Fragment, split};
 use super::linear::plus;
 use super::shared::{At, Shared};
 use crate::consumer::Consumer;
@@ -17,6 +20,8 @@ pub(super) struct ExpressionWriter<'l, 'm> {
     /// Subexpressions with procedures, and the tree's hashes by node.
     pub(super) shared: Option<(&'l Shared, &'l [u64])>,
     pub(super) encoder: Encoder<'l>,
+    /// Where the expression begins in the encoder's bytes.
+    pub(super) start: usize,
     pub(super) references: References<'l>,
     /// How many nested procedures are inlined at this point.
     pub(super) depth: u32,
@@ -113,7 +118,34 @@ pub(super) struct Operands {
 }
 
 /// Limit for nested procedures that are inlined.
-pub(super) const MAX_DEPTH: u32 = 16;
+const MAX_DEPTH: u32 = 16;
+
+/// Limit for an expression in which procedures are inlined, after which no procedure is: DWARF 4 has no longer
+/// expressions in lists.
+const MAX_INLINED_BYTES: usize = 0xffff;
+
+/// Procedures that a location calls, directly or not, each of which is visited once.
+#[derive(Default)]
+pub(super) struct Calls {
+    known: HashSet<ProcedureId>,
+    next: Vec<ProcedureId>,
+}
+
+impl Calls {
+    /// Adds the procedure that a node calls.
+    pub(super) fn add(&mut self, node: Node<'_>) {
+        if let Node::Call(procedure) = node
+            && self.known.insert(procedure)
+        {
+            self.next.push(procedure);
+        }
+    }
+
+    /// Returns a procedure that was not visited.
+    pub(super) fn next(&mut self) -> Option<ProcedureId> {
+        self.next.pop()
+    }
+}
 
 /// Returns whether `bits` bits can be read as whole bytes: either they are whole bytes, or the storage, which has `has`
 /// bits, covers the last byte.
@@ -217,30 +249,62 @@ impl<'m> ExpressionWriter<'_, 'm> {
     }
 
     /// Returns whether a procedure's location depends on its caller's stack frame.
-    pub(super) fn has_stack_slot(&self, procedure: ProcedureId, depth: u32) -> bool {
-        let Some(procedure) = self.context.module.procedures.get(procedure) else { return false };
-        self.context.module.nodes(procedure.loc).any(|node| match node {
-            Node::StackAddress(_) => true,
-            // Procedures can call each other, so the search ends at the depth at which inlining ends.
-            Node::Call(inner) => depth == MAX_DEPTH || self.has_stack_slot(inner, depth + 1),
-            _ => false,
-        })
+    pub(super) fn has_stack_slot(&self, procedure: ProcedureId) -> bool {
+        let mut calls = Calls::default();
+        calls.add(Node::Call(procedure));
+        while let Some(procedure) = calls.next() {
+            let Some(procedure) = self.context.module.procedures.get(procedure) else { continue };
+            for node in self.context.module.nodes(procedure.loc) {
+                if matches!(node, Node::StackAddress(_)) {
+                    return true;
+                }
+                calls.add(node);
+            }
+        }
+        false
     }
 
     /// Writer for an inlined procedure's tree.
     pub(super) fn inside<'i>(&'i mut self, tree: &'i Tree<'m>) -> Result<ExpressionWriter<'i, 'm>> {
+        crate::work::step();
         if self.depth == MAX_DEPTH {
             return Err(self.context.consumer.inexpressible(Construct::DeepProcedures));
+        }
+        // Each level of procedures can multiply the size.
+        if self.encoder.position() - self.start > MAX_INLINED_BYTES {
+            return Err(self.context.consumer.inexpressible(Construct::ManyParts));
         }
         Ok(ExpressionWriter {
             context: self.context,
             tree,
             shared: None,
             encoder: self.encoder.again(),
+            start: self.start,
             references: self.references.reborrow(),
             depth: self.depth + 1,
             operands: self.operands,
         })
+    }
+
+    /// Refuses a number whose bits a big-endian machine puts in another order than a little-endian machine: bits of
+    /// several parts, of constant bytes, and of bits that are not whole bytes of memory. The order of the bits of a
+    /// register is the same on all machines.
+    pub(super) fn has_one_order(&self, at: At, bits: u32) -> Result<()> {
+        if !self.context.module.target.is_big_endian() {
+            return Ok(());
+        }
+        let mut fragments = Vec::new();
+        split(self.tree, at, 0, bits.into(), &mut fragments);
+        match fragments[..] {
+            [Fragment { at, from, bits }] => match self.tree.node(at) {
+                Node::Register(_) | Node::Lane(..) | Node::PerLane(_) => Ok(()),
+                Node::Memory(_) | Node::Cfa | Node::OffsetBy if from % 8 == 0 && bits.is_multiple_of(8) => {
+                    Ok(())
+                }
+                _ => Err(self.context.consumer.inexpressible(Construct::BitOrder)),
+            },
+            _ => Err(self.context.consumer.inexpressible(Construct::BitOrder)),
+        }
     }
 
     /// Location size in bits, if it has one.

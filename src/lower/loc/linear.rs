@@ -135,7 +135,10 @@ impl Linear<'_> {
                 Node::Memory(space) if has_places && was != Before::Sum && !nodes.is_moved() => {
                     encoder.constu(space.0.into()).form_aspace_address();
                 }
-                Node::Read(bits) if has_places && bits.is_multiple_of(8) => {
+                // On a big-endian machine, the tree's writer refuses some numbers.
+                Node::Read(bits)
+                    if has_places && bits.is_multiple_of(8) && !self.module.target.is_big_endian() =>
+                {
                     deref(&mut encoder, bits, self.address_bits);
                 }
                 Node::Part(bits) => {

@@ -286,6 +286,7 @@ impl<'m> Lowering<'m> {
             context,
             tree: &self.tree,
             shared: (!self.shared.is_empty()).then_some((&self.shared, &self.hashes)),
+            start: sink.out.len(),
             encoder: Encoder::new(sink.out, self.encoding),
             references: sink.references.reborrow(),
             depth: 0,
@@ -350,7 +351,7 @@ impl<'m> Lowering<'m> {
 
     /// Records the unit offset of a subexpression's procedure.
     pub(super) fn settle(&mut self, part: &Part, entry: u64) {
-        self.shared.settle(part, entry);
+        self.shared.settle(self.module, part, entry);
     }
 }
 

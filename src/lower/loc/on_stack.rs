@@ -1,6 +1,6 @@
 //! Locations as stack elements: each node has an operation, and the tree is written in its own order.
 
-use super::expression::{ExpressionWriter, MAX_DEPTH, has_bytes, malformed, nameless};
+use super::expression::{Calls, ExpressionWriter, has_bytes, malformed, nameless};
 use super::fragments::{Fragment, split};
 use super::linear::{go_on, piece};
 use super::numbers::{self, Read, deref, register_plus};
@@ -159,7 +159,7 @@ fn place(out: &mut ExpressionWriter<'_, '_>, at: At) -> Result<()> {
             if !out.context.entries.has_expression(procedure) {
                 return Err(out.context.consumer.inexpressible(Construct::Procedure));
             }
-            if out.context.stack.base.is_some() && out.has_stack_slot(procedure, 0) {
+            if out.context.stack.base.is_some() && out.has_stack_slot(procedure) {
                 // The base register is the caller's, which the procedure's entry does not know.
                 let (tree, root) = out.procedure(procedure)?;
                 let mut inner = out.inside(&tree)?;
@@ -322,17 +322,27 @@ fn composite_operation(out: &mut ExpressionWriter<'_, '_>, at: At) -> Result<()>
 
 /// Returns whether a location's expression builds a composite from pieces.
 fn has_open_composite(out: &ExpressionWriter<'_, '_>, at: At) -> bool {
-    opens_composite(out, out.tree, at, out.depth)
+    let mut calls = Calls::default();
+    if opens_composite(out, out.tree, at, &mut calls) {
+        return true;
+    }
+    while let Some(procedure) = calls.next() {
+        match out.procedure(procedure) {
+            Ok((tree, root)) if !opens_composite(out, &tree, root, &mut calls) => {}
+            _ => return true,
+        }
+    }
+    false
 }
 
-fn opens_composite<'m>(out: &ExpressionWriter<'_, 'm>, tree: &Tree<'m>, at: At, depth: u32) -> bool {
-    match tree.node(at) {
-        Node::Parts(_) | Node::Overlay | Node::Expr(_) => true,
-        Node::Read(bits) if !has_bytes(out.bits_of(tree, tree.last(at)), bits) => true,
-        Node::Call(procedure) => match out.procedure(procedure) {
-            Ok((tree, root)) => depth == MAX_DEPTH || opens_composite(out, &tree, root, depth + 1),
-            Err(_) => true,
-        },
-        _ => tree.operands(at).iter().any(|&operand| opens_composite(out, tree, operand, depth)),
-    }
+/// Returns whether a location builds a composite, apart from the procedures that it calls.
+fn opens_composite<'m>(out: &ExpressionWriter<'_, 'm>, tree: &Tree<'m>, root: At, calls: &mut Calls) -> bool {
+    (root + 1 - tree.subtree(root).count()..=root).any(|at| {
+        calls.add(tree.node(at));
+        match tree.node(at) {
+            Node::Parts(_) | Node::Overlay | Node::Expr(_) => true,
+            Node::Read(bits) => !has_bytes(out.bits_of(tree, tree.last(at)), bits),
+            _ => false,
+        }
+    })
 }

@@ -29,8 +29,8 @@ pub(in crate::lower) struct Part {
     nodes: usize,
     /// Use count.
     times: u64,
-    /// Unit offset of its procedure's entry, once it is written.
-    entry: Option<u64>,
+    /// Unit offset of its procedure's entry, once it is written, and what is left of the location where it begins.
+    entry: Option<(u64, (usize, usize))>,
 }
 
 impl Shared {
@@ -98,20 +98,22 @@ impl Shared {
     }
 
     /// Records a procedure's offset for its subexpression.
-    pub(super) fn settle(&mut self, part: &Part, entry: u64) {
+    pub(super) fn settle(&mut self, module: &Module, part: &Part, entry: u64) {
         if let Some(part) = self.known.get_mut(&part.hash) {
-            part.entry = Some(entry);
+            let mut nodes = module.nodes(part.loc);
+            nodes.by_ref().take(part.at + 1 - part.nodes).for_each(drop);
+            part.entry = Some((entry, nodes.left()));
         }
     }
 
     /// Unit offset of a subexpression's procedure.
     pub(super) fn entry(&self, module: &Module, tree: &Tree<'_>, at: At, hash: u64) -> Option<u64> {
         let part = self.known.get(&hash)?;
-        let entry = part.entry?;
-        // Different subexpressions can have the same hash, so the nodes are compared.
-        let mut other = Tree::default();
-        other.read(module.nodes(part.loc))?;
-        other.subtree(part.at).eq(tree.subtree(at)).then_some(entry)
+        let (entry, left) = part.entry?;
+        // Different subexpressions can have the same hash, so the nodes are compared, but only those of the part: its
+        // location can be large, and have many uses of the part.
+        let nodes = module.nodes(part.loc).from_left(left).take(part.nodes);
+        nodes.inspect(|_| crate::work::step()).eq(tree.subtree(at)).then_some(entry)
     }
 }
 

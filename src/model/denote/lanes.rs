@@ -1,6 +1,6 @@
 //! Meaning of lane descriptions: each lane's pc, and the active lanes.
 
-use super::{Denote, MachineContents, NoMeaning};
+use super::{Calls, Denote, MachineContents, NoMeaning};
 use crate::model::ids::{LocId, ScopeId};
 use crate::model::{Mask, Module};
 
@@ -65,7 +65,7 @@ impl Module {
     ) -> Result<u64, NoMeaning> {
         let function = self.function_of(scope).ok_or(NoMeaning::Malformed)?;
         let meaning = self.meaning(Some(function), loc)?;
-        let denote = Denote { of: &meaning, contents };
+        let denote = Denote { of: &meaning, contents, calls: &Calls::default() };
         let mask = denote.read(meaning.root, self.target.lanes())?;
         denote.is_whole()?;
         Ok(mask)

@@ -36,11 +36,13 @@ mod lanes;
 mod numbers;
 mod whole;
 
+use core::cell::RefCell;
 use core::fmt;
 
+use hashbrown::{HashMap, HashSet};
 use smallvec::SmallVec;
 
-use crate::model::ids::{FunctionId, LocId, VariableId};
+use crate::model::ids::{FunctionId, LocId, ProcedureId, VariableId};
 use crate::model::nodes::Node;
 use crate::model::postfix::Nodes;
 use crate::model::tree::{At, Tree};
@@ -227,21 +229,11 @@ impl<'m> Meaning<'m> {
     /// # Errors
     /// The reason why the location has no meaning with these contents.
     pub(crate) fn spans(&self, bits: u64, contents: &dyn MachineContents) -> Result<Spans, NoMeaning> {
+        let denote = Denote { of: self, contents, calls: &Calls::default() };
         let mut spans = Spans::new();
-        self.append(contents, 0, bits, &mut spans)?;
+        denote.slice(self.root, 0, bits, &mut spans)?;
+        denote.is_whole()?;
         Ok(spans)
-    }
-
-    fn append(
-        &self,
-        contents: &dyn MachineContents,
-        from: i128,
-        bits: u64,
-        out: &mut Spans,
-    ) -> Result<(), NoMeaning> {
-        let denote = Denote { of: self, contents };
-        denote.slice(self.root, from, bits, out)?;
-        denote.is_whole()
     }
 }
 
@@ -249,6 +241,17 @@ impl<'m> Meaning<'m> {
 struct Denote<'m> {
     of: &'m Meaning<'m>,
     contents: &'m dyn MachineContents,
+    calls: &'m Calls,
+}
+
+/// Results of procedure calls with the same contents. Procedures that each call the one before several times would
+/// otherwise take time exponential in their number.
+#[derive(Default)]
+struct Calls {
+    /// Slices, by procedure, first bit and size.
+    slices: RefCell<HashMap<(ProcedureId, i128, u64), Spans>>,
+    /// Procedures with a meaning as a whole.
+    whole: RefCell<HashSet<ProcedureId>>,
 }
 
 impl Denote<'_> {
@@ -318,11 +321,10 @@ impl Denote<'_> {
                 Ok(())
             }
             Node::Call(procedure) => {
-                let procedure = self.of.module.procedures.get(procedure).ok_or(NoMeaning::Malformed)?;
-                let nodes = self.of.module.nodes(procedure.loc);
-                // `append` checks the called location as a whole too, even the bits that this slice does not use.
-                let called = Meaning::new(self.of.module, nodes, self.of.stack, self.of.depth + 1)?;
-                called.append(self.contents, from, bits, out)
+                for span in self.called(procedure, from, bits)? {
+                    push(out, span);
+                }
+                Ok(())
             }
             Node::Cfa => self.cfa(from, bits, out),
             Node::Undefined => {
@@ -332,6 +334,27 @@ impl Denote<'_> {
             Node::Expr(_) => Err(NoMeaning::Raw),
             _ => Err(NoMeaning::Malformed),
         }
+    }
+
+    /// Returns a procedure's slice.
+    fn called(&self, procedure: ProcedureId, from: i128, bits: u64) -> Result<Spans, NoMeaning> {
+        if let Some(known) = self.calls.slices.borrow().get(&(procedure, from, bits)) {
+            return Ok(known.clone());
+        }
+        crate::work::step();
+        let loc = self.of.module.procedures.get(procedure).ok_or(NoMeaning::Malformed)?.loc;
+        let nodes = self.of.module.nodes(loc);
+        let meaning = Meaning::new(self.of.module, nodes, self.of.stack, self.of.depth + 1)?;
+        let denote = Denote { of: &meaning, ..*self };
+        let mut spans = Spans::new();
+        denote.slice(meaning.root, from, bits, &mut spans)?;
+        // The called location must be whole too, even in the bits that this slice does not use.
+        if !self.calls.whole.borrow().contains(&procedure) {
+            denote.is_whole()?;
+            self.calls.whole.borrow_mut().insert(procedure);
+        }
+        self.calls.slices.borrow_mut().insert((procedure, from, bits), spans.clone());
+        Ok(spans)
     }
 
     /// Appends the slice's bits from consecutive pieces, each given as location, first bit and size.
