@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::describe::Describe;
 use super::report::FindingKind;
@@ -18,8 +18,12 @@ pub(super) struct Known {
     /// Scopes and their entries' indices: a scope in an inlined function has an entry in the abstract instance and an
     /// entry in the code.
     scopes: BTreeSet<(ScopeId, u32)>,
-    /// Pairs of a type and an entry that match.
+    /// Pairs of a type and an entry that match, where an entity has the type.
     pub(super) types: BTreeSet<(TypeId, u64)>,
+    /// Pairs of a type and an entry that are equal, with all types that they refer to.
+    pub(super) equal_types: HashSet<(TypeId, u64)>,
+    /// Pairs of a type and an entry with their first difference.
+    pub(super) different_types: HashMap<(TypeId, u64), Different>,
     pub(super) type_entries: BTreeSet<u64>,
     /// Units by their offsets in lookup tables: for a split unit, its skeleton's offset.
     pub(super) units: BTreeMap<u64, UnitId>,

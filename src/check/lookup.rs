@@ -1,6 +1,7 @@
 //! Lookup tables by address, and by name before DWARF 5: DWARF 5 section 6.1.2, DWARF 4 section 6.1.1.
 
 use gimli::constants as dw;
+use hashbrown::HashMap;
 
 use super::comparison::is_type_unit;
 use super::name_index::{Class, class, compare_name_indices, name};
@@ -52,6 +53,7 @@ pub(super) fn compare_addresses(tables: &mut Tables<'_, '_, '_>) {
             );
         }
     }
+    let by_unit = by_unit(&sets, |set| set.unit);
     for (&offset, &id) in &tables.known.units {
         let functions = &tables.described.index.functions[id];
         let code = functions.iter().filter_map(|&function| {
@@ -63,8 +65,8 @@ pub(super) fn compare_addresses(tables: &mut Tables<'_, '_, '_>) {
         let unit = tables.described.module.at_scope(tables.described.module.unit(id).scope);
         let site = in_section(ADDRESSES, Some(unit));
         let mut actual = Vec::new();
-        let mut of_unit = sets.iter().filter(|set| set.unit == offset);
-        for range in of_unit.next().into_iter().flat_map(AddressRanges::ranges) {
+        let mut of_unit = by_unit.get(&offset).into_iter().flatten();
+        for range in of_unit.next().into_iter().flat_map(|set| set.ranges()) {
             match range {
                 Ok(range) => actual.push((range.start, range.length)),
                 Err(error) => return tables.report.unreadable(tables.described.object, &error, site),
@@ -82,6 +84,15 @@ pub(super) fn compare_addresses(tables: &mut Tables<'_, '_, '_>) {
             tables.report.find(FindingKind::Table, site, text(&expected), text(&actual));
         }
     }
+}
+
+/// Tables by their unit's offset.
+fn by_unit<T>(sets: &[T], unit: impl Fn(&T) -> u64) -> HashMap<u64, Vec<&T>> {
+    let mut by_unit = HashMap::<u64, Vec<&T>>::new();
+    for set in sets {
+        by_unit.entry(unit(set)).or_default().push(set);
+    }
+    by_unit
 }
 
 /// Compares a unit's public names: functions and variables in one section, types in the other.
@@ -104,7 +115,7 @@ fn compare_public(tables: &mut Tables<'_, '_, '_>, section: PublicSection) {
     let dwarf = tables.file.dwarf;
     for set in sets.iter().filter(|_| tables.split.is_first).collect::<Vec<_>>() {
         let site = at_offset(tables, section.name(), set.offset);
-        match with_tables(tables).units().iter().find(|unit| unit.offset == set.unit) {
+        match with_tables(tables).unit_at(set.unit).filter(|unit| unit.offset == set.unit) {
             Some(unit) => {
                 let expected = unit.end - unit.offset;
                 tables.report.expect_equal(&site, "bytes of a unit", &expected, &set.unit_bytes);
@@ -115,6 +126,7 @@ fn compare_public(tables: &mut Tables<'_, '_, '_>, section: PublicSection) {
             }
         }
     }
+    let by_unit = by_unit(&sets, |set| set.unit);
     // Tables refer to offsets in `.debug_info`, for units that no linker drops.
     for unit in dwarf.units().iter().filter(|unit| !is_type_unit(unit)) {
         if !is_described(tables, unit) {
@@ -122,8 +134,8 @@ fn compare_public(tables: &mut Tables<'_, '_, '_>, section: PublicSection) {
         }
         // A split unit's names are listed under its skeleton.
         let offset = in_tables(tables, unit).map(|unit| unit.offset);
-        let of_unit = sets.iter().filter(|set| Some(set.unit) == offset);
-        compare_public_names(tables, section, unit, of_unit.collect());
+        let of_unit = offset.and_then(|offset| by_unit.get(&offset)).cloned().unwrap_or_default();
+        compare_public_names(tables, section, unit, of_unit);
     }
 }
 

@@ -11,7 +11,7 @@ use super::describe::Describe;
 use super::report::FindingKind;
 use super::structure::compare_scope;
 use super::tree::{Entity, is_type};
-use super::types::{defer, same_type};
+use super::types::{MatchedType, defer, same_type};
 use crate::model::{TypeId, UnitId};
 use crate::omission::{Property, Subject};
 use crate::read::Entry;
@@ -36,19 +36,13 @@ pub(super) fn compare_other_types<'a, 'o>(compare: &mut Compare<'a, 'o>, unit: U
         let tag = ty.kind().tag();
         let name = ty.name().map_or("", |name| module.string(name));
         let of_kind = entries.entry((tag.0, name.into())).or_default();
-        // Entries that a reference matched are no longer candidates.
-        of_kind.retain(|entry| !compare.known.type_entries.contains(&entry.offset()));
-        // Entries are in module order: the first entry that is left matches; an entry in the type's own scope has
-        // priority.
-        let is_in_scope = |entry: &Entry<'_, '_>| {
-            let parent = entry.parent();
-            parent.is_some_and(|parent| compare.known.is_scope(ty.scope(), parent))
-        };
-        let (mut candidates, others): (Vec<_>, Vec<_>) = of_kind.iter().copied().partition(is_in_scope);
-        candidates.extend(others);
-        // A type unit is the last choice, because entries in the unit itself are more likely.
-        candidates.extend(in_type_units(compare, tag, name));
-        match candidates.into_iter().find_map(|entry| same_type(compare, id, entry).ok()) {
+        // Entries that a reference matched are no longer candidates. Usually these are the first, because entries are in
+        // module order.
+        let is_taken = |entry: &Entry<'_, '_>| compare.known.type_entries.contains(&entry.offset());
+        while of_kind.front().is_some_and(is_taken) {
+            of_kind.pop_front();
+        }
+        match first_like(compare, id, of_kind, (tag, name)) {
             Some(matched) => {
                 defer(compare, matched, Entity::Inside(module.unit(unit).scope));
                 // A matched type can declare types, whose entries are then taken.
@@ -78,6 +72,32 @@ pub(super) fn compare_other_types<'a, 'o>(compare: &mut Compare<'a, 'o>, unit: U
             compare.report.find(FindingKind::Extra, site.clone(), "no more types", actual);
         }
     }
+}
+
+/// Compares a type with the entries of its kind, and then with those in type units, until an entry matches. An entry in
+/// the type's own scope has priority.
+fn first_like<'a, 'o>(
+    compare: &mut Compare<'a, 'o>,
+    id: TypeId,
+    of_kind: &VecDeque<Entry<'a, 'o>>,
+    (tag, name): (DwTag, &'a str),
+) -> Option<MatchedType<'a, 'o>> {
+    let scope = compare.described.module.ty(id).scope();
+    for in_scope in [true, false] {
+        for &entry in of_kind {
+            crate::work::step();
+            let is_in_scope = entry.parent().is_some_and(|parent| compare.known.is_scope(scope, parent));
+            if is_in_scope == in_scope
+                && !compare.known.type_entries.contains(&entry.offset())
+                && let Ok(matched) = same_type(compare, id, entry)
+            {
+                return Some(matched);
+            }
+        }
+    }
+    // A type unit is the last choice, because entries in the unit itself are more likely.
+    let in_type_units: Vec<_> = in_type_units(compare, tag, name).collect();
+    in_type_units.into_iter().find_map(|entry| same_type(compare, id, entry).ok())
 }
 
 /// Returns whether an entry is a base type for narrow registers in typed expressions, by the name that LLVM gives

@@ -50,7 +50,7 @@ pub(super) fn named<'a, 'o>(tables: &Tables<'_, 'a, 'o>, entry: &NameEntry) -> O
 pub(super) fn is_in_another_file(tables: &Tables<'_, '_, '_>, entry: &NameEntry) -> bool {
     let Some((main, NameUnit::Compile(offset))) = tables.split.main.zip(entry.unit) else { return false };
     let is_here = tables.split.of_file.values().any(|skeleton| skeleton.offset == offset);
-    !is_here && main.units().iter().any(|unit| unit.offset == offset)
+    !is_here && main.unit_at(offset).is_some_and(|unit| unit.offset == offset)
 }
 
 /// Returns whether the module describes the unit. Table entries for other units are not compared.
