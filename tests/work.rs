@@ -15,6 +15,7 @@ use eitri::read::{Dwarf, FrameSection, Frames, Object, Sections, Skeleton, Split
 use eitri::report::{self, report};
 use eitri::stats::{self, stats};
 use eitri::target::{SpaceId, Target};
+use eitri::track::CodeEffects;
 use eitri_dwarf::work::steps;
 
 /// Runs with eight times the size must take about eight times the steps, at most 2.2 times for each doubling; quadratic
@@ -596,6 +597,132 @@ fn raw_procedures() {
             }
         }));
     });
+}
+
+/// Unnamed types that nothing refers to.
+#[test]
+fn types_that_nothing_refers_to() {
+    grows_as_the_number(40, |count| {
+        let mut m = Builder::new(gpu());
+        let unit = m.unit("a.cl");
+        let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
+        for number in 0..count {
+            m.array(unit, int, &[Some(number + 1)]).unwrap();
+        }
+        check(&(m.finish().unwrap(), ObjectCode::text(vec![0; 4])));
+    });
+}
+
+/// Structures, each with the structure before it, and a variable of each: a member of the first structure
+/// is at another offset in the object.
+#[test]
+fn types_that_refer_to_a_different_type() {
+    let described = |count: u64, offset: u64| {
+        let mut m = Builder::new(gpu());
+        let unit = m.unit("a.cl");
+        let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
+        let mut last = m.structure(unit, Some("s"), 16).unwrap();
+        m.member(last, "x", int, offset).unwrap();
+        for number in 0..count {
+            let inner = last;
+            last = m.structure(unit, Some(&format!("s{number}")), 16).unwrap();
+            m.member(last, "inner", inner, 0).unwrap();
+            m.variable(unit, &format!("v{number}"), last).unwrap();
+        }
+        m.finish().unwrap()
+    };
+    grows_as_the_number(10, |count| {
+        let (truth, wrong) = (described(count, 4), described(count, 8));
+        let consumer = Consumer::llvm();
+        let written = lower(&wrong, &consumer, Policy::Strict).unwrap();
+        let object = new_object(wrong.target(), &ObjectCode::text(vec![0; 4]), &written.sections).unwrap();
+        let report = eitri::check(&truth, &consumer, &[], &object).unwrap();
+        let of_variables = report.findings.iter().filter(|one| one.at.variable.is_some());
+        assert_eq!(of_variables.count() as u64, count, "{report}");
+    });
+}
+
+/// Parts of one location that are the same subexpression, which is written once.
+#[test]
+fn parts_with_the_same_subexpression() {
+    let consumer = Consumer::llvm();
+    grows_as_the_number(40, |count| {
+        let mut m = Builder::new(gpu());
+        let unit = m.unit("a.cl");
+        let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
+        let all = m.array(unit, int, &[Some(2 * count)]).unwrap();
+        let f = m.function(unit, "f").unwrap().code("f", 16).id();
+        let [s4, s5, s6] = [4, 5, 6].map(|number| Val::register(gpu().sgpr(number).unwrap()));
+        let products = s4.mul(Val::constant(1_234_567)).add(s5.mul(Val::constant(7_654_321)));
+        let part = Loc::value(products.shr(s6.and(Val::constant(31))));
+        let parts = Loc::parts((0..count).map(|_| (part.clone(), 64)));
+        m.variable(f, "x", all).unwrap().live(0..16, parts).unwrap();
+        lower(&m.finish().unwrap(), &consumer, Policy::Strict).unwrap();
+    });
+}
+
+/// Copies from stack slot to stack slot, of which the last is overwritten in part: every slot is divided.
+#[test]
+fn parts_of_copied_storage() {
+    grows_as_the_number(40, |count| {
+        let slot = |number: u64, bits: u32| format!(r#"{{"stack_slot": {}, "bits": {bits}}}"#, 4 * number);
+        let copy = |number: u64| {
+            let pcs = [4 * number + 4, 4 * number + 8];
+            format!(r#"{{"pcs": {pcs:?}, "copy": [[[{}], [{}]]]}}"#, slot(number, 32), slot(number + 1, 32))
+        };
+        let end = 4 * count + 4;
+        let instructions = [format!(r#"{{"pcs": [0, 4], "define": [["x", [{}]]]}}"#, slot(0, 32))]
+            .into_iter()
+            .chain((0..count).map(copy))
+            .chain([format!(r#"{{"pcs": [{end}, {}], "clobber": [{}]}}"#, end + 4, slot(count, 16))]);
+        let instructions = instructions.collect::<Vec<_>>().join(",");
+        let bytes = end + 8;
+        let text = format!(
+            r#"{{"eitri": 1, "target": "amdgpu-gfx900-wave64", "describe": [
+                {{"unit": {{"name": "a.c"}}}},
+                {{"function": {{"in": "a.c", "name": "f", "code": {{"symbol": "f", "bytes": {bytes}}},
+                    "stack": {{"at_zero": true}}}}}},
+                {{"code": {{"function": "f", "blocks": [[0, {bytes}]], "values": [{{"id": "x", "bits": 32}}],
+                    "instructions": [{instructions}]}}}}]}}"#
+        );
+        let (_, effects) = CodeEffects::from_json(&text).unwrap();
+        effects[0].track().unwrap();
+    });
+}
+
+/// Each procedure calls the procedure before it eight times: in parts, and in numbers.
+#[test]
+fn procedures_that_call_a_procedure_several_times() {
+    type Calls = fn(Loc) -> Loc;
+    let in_parts: Calls = |call| Loc::parts((0..8).map(|_| (call.clone(), 8)));
+    let in_numbers: Calls = |call| {
+        let number = || call.clone().read(64);
+        Loc::value((1..8).fold(number(), |sum, _| sum.add(number())))
+    };
+    for calls in [in_parts, in_numbers] {
+        grows_as_the_number(4, |depth| {
+            let target = Target::x86_64();
+            let rax = target.register_named("rax").unwrap();
+            let mut m = Builder::new(target);
+            let unit = m.unit("a.c");
+            let long = m.base_type(unit, "long", BaseEncoding::Unsigned, 64).unwrap();
+            let mut last = m.procedure(unit, &Loc::register(rax)).unwrap();
+            for _ in 0..depth {
+                last = m.procedure(unit, &calls(Loc::call(last))).unwrap();
+            }
+            let f = m.function(unit, "f").unwrap().code("f", 16).id();
+            for name in ["x", "y"] {
+                m.variable(f, name, long).unwrap().live(0..16, Loc::call(last)).unwrap();
+            }
+            let parts = Loc::parts([(Loc::call(last), 32), (Loc::call(last), 32)]);
+            m.variable(f, "z", long).unwrap().live(0..16, parts).unwrap();
+            let module = m.finish().unwrap();
+            drop(module.warnings());
+            for consumer in [Consumer::dwarf5(), Consumer::llvm(), Consumer::rocgdb()] {
+                lower(&module, &consumer, Policy::Partial).unwrap();
+            }
+        });
+    }
 }
 
 #[test]

@@ -2,6 +2,8 @@
 //! the matching bit, until nothing changes. Each statement then relates whole parts, so that the analysis never handles
 //! bits.
 
+use std::collections::BTreeSet;
+
 use hashbrown::HashMap;
 
 use super::code::CodeEffects;
@@ -22,6 +24,14 @@ pub(super) struct Piece {
     pub(super) whole: Whole,
     pub(super) from: i64,
     pub(super) bits: i64,
+}
+
+/// Pieces of a whole, each with a related piece, by their first bits.
+#[derive(Debug, Default)]
+struct Related {
+    pairs: Vec<(Piece, Piece)>,
+    /// Bits of the longest piece, which limits the search for the pieces around a bit.
+    longest: i64,
 }
 
 /// All wholes and their parts. The parts of each kind are numbered consecutively.
@@ -53,8 +63,8 @@ impl Cuts {
             let bounds = &mut cuts.bounds[id as usize];
             *bounds = (from.min(bounds.0), end.max(bounds.1));
         }
-        // Cuts are only added, and only at bits where a statement begins or ends, so that this ends.
-        while cuts.round(code) {}
+        let related = cuts.related(code);
+        cuts.divide(code, &related);
         let counts = [cuts.storages.len(), code.values.len(), code.variables.len()];
         for (kind, count) in counts.into_iter().enumerate() {
             let mut next = 0;
@@ -79,21 +89,15 @@ impl Cuts {
         [0, 1, 2].map(|kind: usize| self.first[kind].last().copied().unwrap_or(0))
     }
 
-    /// Cuts both sides of each statement if one side is cut. Returns whether a cut was added.
-    fn round(&mut self, code: &CodeEffects) -> bool {
-        let mut changed = false;
-        let mut relate = |cuts: &mut Self, a: &[Piece], b: &[Piece]| {
+    /// Returns the pieces that statements relate: if one is cut, the other is cut at the same bit.
+    fn related(&self, code: &CodeEffects) -> HashMap<Whole, Related> {
+        let mut related = HashMap::<Whole, Related>::new();
+        let mut relate = |a: &[Piece], b: &[Piece]| {
             each_pair(a, b, |a, b| {
-                for bit in [0, a.bits] {
-                    changed |= cuts.cut(code, a.whole, a.from + bit) | cuts.cut(code, b.whole, b.from + bit);
-                }
                 for (a, b) in [(a, b), (b, a)] {
-                    let Some(inner) = cuts.inner.get(&a.whole) else { continue };
-                    let inside = inner.iter().filter(|&&bit| bit > a.from && bit < a.from + a.bits);
-                    let inside: Vec<i64> = inside.copied().collect();
-                    for bit in inside {
-                        changed |= cuts.cut(code, b.whole, b.from + (bit - a.from));
-                    }
+                    let of_whole = related.entry(a.whole).or_default();
+                    of_whole.longest = of_whole.longest.max(a.bits);
+                    of_whole.pairs.push((a, b));
                 }
             });
         };
@@ -101,57 +105,66 @@ impl Cuts {
             let to = self.pieces(code, effect.to);
             match effect.kind {
                 EffectKind::Define(value) | EffectKind::Redefine(value) => {
-                    relate(self, &to, &[value_piece(code, value)]);
+                    relate(&to, &[value_piece(code, value)]);
                 }
                 EffectKind::Copy | EffectKind::CopyUniform => {
                     let from = self.pieces(code, effect.from);
-                    relate(self, &to, &from);
+                    relate(&to, &from);
                 }
                 EffectKind::Move(value) => {
                     let from = self.pieces(code, effect.from);
-                    relate(self, &to, &from);
-                    relate(self, &from, &[value_piece(code, value)]);
+                    relate(&to, &from);
+                    relate(&from, &[value_piece(code, value)]);
                 }
                 // Related to itself, so that it is cut at both ends.
-                EffectKind::Clobber => relate(self, &to, &to),
+                EffectKind::Clobber => relate(&to, &to),
             }
         }
         for &(_, parameter, value) in &code.incoming {
-            relate(self, &[value_piece(code, parameter)], &[value_piece(code, value)]);
+            relate(&[value_piece(code, parameter)], &[value_piece(code, value)]);
         }
         for assigned in &code.assigned {
             let (from, bits) = assigned.bits.unwrap_or((0, code.variables[assigned.variable as usize]));
             let whole = Whole::Variable(assigned.variable);
             let piece = Piece { whole, from: from.into(), bits: bits.into() };
             match assigned.source {
-                Source::Value(value) => relate(self, &[piece], &[value_piece(code, value)]),
+                Source::Value(value) => relate(&[piece], &[value_piece(code, value)]),
                 Source::Contents(places) => {
                     let from = self.pieces(code, places);
-                    relate(self, &[piece], &from);
+                    relate(&[piece], &from);
                 }
                 Source::Variable(other, first) => {
                     let whole = Whole::Variable(other);
-                    relate(self, &[piece], &[Piece { whole, from: first.into(), bits: piece.bits }]);
+                    relate(&[piece], &[Piece { whole, from: first.into(), bits: piece.bits }]);
                 }
                 Source::Nothing => {}
             }
         }
-        changed
+        related.values_mut().for_each(|of_whole| of_whole.pairs.sort_by_key(|(piece, _)| piece.from));
+        related
     }
 
-    fn cut(&mut self, code: &CodeEffects, whole: Whole, bit: i64) -> bool {
-        let (start, end) = self.bounds(code, whole);
-        if bit <= start || bit >= end {
-            return false;
-        }
-        let inner = self.inner.entry(whole).or_default();
-        match inner.binary_search(&bit) {
-            Ok(_) => false,
-            Err(index) => {
-                inner.insert(index, bit);
-                true
+    /// Cuts each piece at its ends, and where a related piece is cut. Each cut is followed once.
+    fn divide(&mut self, code: &CodeEffects, related: &HashMap<Whole, Related>) {
+        let pairs = related.values().flat_map(|of_whole| &of_whole.pairs);
+        let ends =
+            pairs.flat_map(|(piece, _)| [piece.from, piece.from + piece.bits].map(|bit| (piece.whole, bit)));
+        let mut pending: Vec<(Whole, i64)> = ends.collect();
+        let mut inner = HashMap::<Whole, BTreeSet<i64>>::new();
+        while let Some((whole, bit)) = pending.pop() {
+            let (start, end) = self.bounds(code, whole);
+            if bit <= start || bit >= end || !inner.entry(whole).or_default().insert(bit) {
+                continue;
+            }
+            let Some(Related { pairs, longest }) = related.get(&whole) else { continue };
+            let first = pairs.partition_point(|(piece, _)| piece.from + longest <= bit);
+            let before = pairs[first..].iter().take_while(|(piece, _)| piece.from < bit);
+            for (piece, other) in before.filter(|(piece, _)| bit < piece.from + piece.bits) {
+                crate::work::step();
+                pending.push((other.whole, other.from + (bit - piece.from)));
             }
         }
+        self.inner = inner.into_iter().map(|(whole, bits)| (whole, bits.into_iter().collect())).collect();
     }
 
     fn bounds(&self, code: &CodeEffects, whole: Whole) -> (i64, i64) {

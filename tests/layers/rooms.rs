@@ -46,7 +46,7 @@ pub const ROOMS: &[(&str, &str)] = &[
     ("lower", "build consumer emit error model omission op target work"),
     // Comparing.
     ("check", "consumer dump::names error eval model omission op ptx read target work"),
-    ("track", "build dominators check::CheckFinding check::FindingKind error model op::Reg target"),
+    ("track", "build dominators check::CheckFinding check::FindingKind error model op::Reg target work"),
     // SPIR-V: finding debug instructions, and judging them.
     ("spirv::languages", "spirv::names spirv::table model"),
     ("spirv::floats", "model"),
@@ -65,7 +65,7 @@ pub const ROOMS: &[(&str, &str)] = &[
     ("spirv::lines", "error model omission"),
     ("spirv::strip", "error spirv::attached spirv::layout spirv::opcodes spirv::uses spirv::words"),
     ("spirv::describe", "spirv::floats spirv::table build error model omission spirv::binding spirv::languages spirv::layout spirv::lines \
-        spirv::opcodes spirv::provider spirv::provider_rules spirv::strip spirv::words target"),
+        spirv::opcodes spirv::provider spirv::provider_rules spirv::strip spirv::uses spirv::words target"),
     // Descriptions and vectors as files; a description has ids of a SPIR-V module.
     ("json", "attributes build error lint model near op spirv::binding spirv::describe spirv::operations spirv::provider spirv::read spirv::words \
         target track"),
