@@ -447,6 +447,26 @@ fn targets_are_read_as_they_were_written() {
     }
 }
 
+/// Errors in the target of a whole description name its position in the description.
+#[test]
+fn errors_in_a_described_target_have_their_position() {
+    let described = |target: &str| format!("{{\n\"eitri\": 1,\n\"describe\": [],\n\"target\":\n{target}}}");
+    for (text, position) in [
+        (
+            described("{\"name\": \"x\",\n\"registers\": [], \"lane\": 3}"),
+            "line 6, column 18, `target.lane`: unknown field",
+        ),
+        (described("{\"name\": \"x\",\n"), "line 6, column"),
+        (
+            described("\"x86_64\",\n\"target\": \"x86_64\""),
+            "line 6, column 1, `target`: duplicate field `target`",
+        ),
+    ] {
+        let error = read_target(&text).unwrap_err().to_string();
+        assert!(error.starts_with(position), "{error}");
+    }
+}
+
 /// Numbers that ptxas writes into expressions and call frame information, and nvcc's and clang's names.
 #[test]
 fn nvidia_has_the_numbers_of_its_tools() {

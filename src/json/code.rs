@@ -1,6 +1,7 @@
 //! Statements about functions' code.
 
-use hashbrown::HashMap;
+use hashbrown::{DefaultHashBuilder, HashMap};
+use indexmap::IndexMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
@@ -85,7 +86,7 @@ struct Ids<'a> {
     values: HashMap<Text<'a>, ValueId>,
     places: HashMap<Text<'a>, Place>,
     blocks: Vec<BlockId>,
-    variables: Vec<(VariableId, Ref<'a>)>,
+    variables: IndexMap<VariableId, Ref<'a>, DefaultHashBuilder>,
 }
 
 /// Error for an id that no value or storage in the statement has.
@@ -120,7 +121,7 @@ impl<'a> CodeOf<'a> {
 /// Applies a statement about a function's code.
 fn code<'a>(reader: &mut Reader<'a>, json: CodeOf<'a>) -> Result<()> {
     let (function, unit) = reader.function(&json.function)?;
-    if reader.coded.iter().any(|coded| coded.function == function) {
+    if reader.coded.contains_key(&function) {
         let what =
             format!("`{}` has a second statement `code`; expected one for each function", &*json.function);
         return Err(Error::bad_argument(what));
@@ -130,7 +131,7 @@ fn code<'a>(reader: &mut Reader<'a>, json: CodeOf<'a>) -> Result<()> {
         json.blocks.iter().map(|&(Number(start), Number(end))| flow.block(start..end)).collect();
     let values = HashMap::new();
     let places = HashMap::new();
-    let mut ids = Ids { values, places, blocks, variables: Vec::new() };
+    let mut ids = Ids { values, places, blocks, variables: IndexMap::default() };
     for (from, to) in json.edges.unwrap_or_default() {
         flow.edge(ids.block(from)?, ids.block(to)?);
     }
@@ -186,15 +187,13 @@ fn code<'a>(reader: &mut Reader<'a>, json: CodeOf<'a>) -> Result<()> {
     }
     // Locations are derived later, from the finished module; here the statement is only read.
     let index = reader.index;
-    reader.coded.push(Coded { index, function, code, variables: ids.variables });
+    reader.coded.insert(function, Coded { index, code, variables: ids.variables });
     Ok(())
 }
 
 fn tracked<'a>(reader: &Reader<'a>, ids: &mut Ids<'a>, id: &Ref<'a>) -> Result<VariableId> {
     let variable = reader.names.variables.find((), id)?;
-    if !ids.variables.iter().rev().any(|(known, _)| *known == variable) {
-        ids.variables.push((variable, id.clone()));
-    }
+    ids.variables.entry(variable).or_insert_with(|| id.clone());
     Ok(variable)
 }
 

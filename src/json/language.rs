@@ -1,18 +1,29 @@
 //! Source languages: a number `DW_LANG_*`, or the name without the prefix. [`name`] is the table for both directions.
 
+use std::sync::LazyLock;
+
+use hashbrown::HashMap;
+
 use super::values::Named;
 use crate::error::{self, ErrorKind, Result};
 use crate::model::Language;
 
 /// Reads a language.
 pub(super) fn read(language: &Named<'_>) -> Result<Language> {
-    let languages = || (0..=u16::MAX).map(Language);
+    // Names are looked up in a table, because gimli's names are by number, and there are 65536 numbers.
+    static BY_NAME: LazyLock<HashMap<&str, Language>> = LazyLock::new(|| {
+        // The first language counts where two have one name.
+        let languages = (0..=u16::MAX).rev().map(Language);
+        languages.filter_map(|language| Some((name(language)?, language))).collect()
+    });
     let (language, text) = match language {
         Named::Number(number) => (u16::try_from(*number).ok().map(Language), number.to_string()),
-        Named::Text(text) => (languages().find(|&known| name(known) == Some(&**text)), text.to_string()),
+        Named::Text(text) => (BY_NAME.get(&**text).copied(), text.to_string()),
     };
     language.ok_or_else(|| {
-        let nearest = crate::near::nearest(&text, languages().filter_map(name));
+        let mut names: Vec<_> = BY_NAME.iter().map(|(&name, &language)| (language.0, name)).collect();
+        names.sort_unstable();
+        let nearest = crate::near::nearest(&text, names.into_iter().map(|(_, name)| name));
         ErrorKind::UnknownName { kind: error::Named::Language, name: text, nearest }.into()
     })
 }

@@ -45,9 +45,9 @@ pub fn locate(text: impl AsRef<[u8]>, keep: Keep) -> Result<Located> {
     let coded = core::mem::take(&mut reader.coded);
     let mut builder = reader.builder;
     let mut unproven = Vec::new();
-    for code in &coded {
+    for (&function, code) in &coded {
         let located = |error: Error| {
-            let error = error.or_at(module.at_scope(module.function(code.function).scope));
+            let error = error.or_at(module.at_scope(module.function(function).scope));
             with_position(error, position::statement(text, code.index))
         };
         for (variable, id) in &code.variables {
@@ -65,7 +65,7 @@ pub fn locate(text: impl AsRef<[u8]>, keep: Keep) -> Result<Located> {
         tracked.describe(&mut builder, keep).map_err(located)?;
     }
     let module = finish(text, builder)?;
-    let text = appended(text, &module, &coded)?;
+    let text = appended(text, &module, coded.values())?;
     // References in locations that the compiler gave may have different ids in the text.
     if Module::from_json(&text)? != module {
         let what = "locations in the description would refer to other entities than before";
@@ -82,10 +82,10 @@ struct List<'a> {
 }
 
 /// Appends variables' locations to the list of statements.
-fn appended(text: &str, module: &Module, coded: &[Coded<'_>]) -> Result<String> {
+fn appended<'a>(text: &str, module: &Module, coded: impl Iterator<Item = &'a Coded<'a>>) -> Result<String> {
     let known = Known::new(module);
     let mut statements = String::new();
-    for (variable, id) in coded.iter().flat_map(|code| &code.variables) {
+    for (variable, id) in coded.flat_map(|code| &code.variables) {
         let live = module.live(*variable);
         if live.is_empty() {
             continue;
@@ -110,5 +110,5 @@ pub(super) fn read_code(text: &[u8]) -> Result<(Module, Vec<CodeEffects>)> {
     let text = position::utf8(WHAT, text)?;
     let mut reader = read(text, None)?;
     let coded = core::mem::take(&mut reader.coded);
-    Ok((finish(text, reader.builder)?, coded.into_iter().map(|coded| coded.code).collect()))
+    Ok((finish(text, reader.builder)?, coded.into_values().map(|coded| coded.code).collect()))
 }

@@ -60,7 +60,6 @@ impl Module {
     /// [`AmbiguousName`](crate::error::ErrorKind::AmbiguousName) for a reference to no entity, or to several;
     /// [`DuplicateName`](crate::error::ErrorKind::DuplicateName) for an id that another entity has.
     /// [`At::json`](crate::error::At::json) is the position in the text.
-    /// [`At::json`](crate::error::At::json) is the position in the text.
     pub fn from_json(text: impl AsRef<[u8]>) -> Result<Self> {
         read::module(text.as_ref())
     }

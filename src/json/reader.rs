@@ -1,6 +1,7 @@
 //! Reader state: the builder, and the ids and names of the entities that statements can reference.
 
-use hashbrown::HashMap;
+use hashbrown::{DefaultHashBuilder, HashMap};
+use indexmap::IndexMap;
 use serde::de;
 use serde_json::value::RawValue;
 
@@ -21,10 +22,9 @@ pub(super) const WHAT: &str = "the description";
 #[derive(Debug)]
 pub(super) struct Coded<'a> {
     pub index: usize,
-    pub function: FunctionId,
     pub code: CodeEffects,
-    /// Variable ids.
-    pub variables: Vec<(VariableId, Ref<'a>)>,
+    /// Variables, with their ids in the statement.
+    pub variables: IndexMap<VariableId, Ref<'a>, DefaultHashBuilder>,
 }
 
 /// Reader state: the builder, and the names given so far.
@@ -33,8 +33,8 @@ pub(super) struct Reader<'a> {
     text: &'a str,
     pub builder: Builder,
     pub names: Names<'a>,
-    /// Statements about code.
-    pub coded: Vec<Coded<'a>>,
+    /// Statements about code, by function.
+    pub coded: IndexMap<FunctionId, Coded<'a>, DefaultHashBuilder>,
     /// Number of the statement that is read.
     pub index: usize,
     /// Registers resolved before.
@@ -53,7 +53,7 @@ impl<'a> Reader<'a> {
             text,
             builder: Builder::new(target),
             names: Names::new(text),
-            coded: Vec::new(),
+            coded: IndexMap::default(),
             index: 0,
             registers: HashMap::new(),
             error: None,

@@ -4,7 +4,10 @@
 use core::fmt;
 
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, IntoDeserializer, MapAccess, Visitor};
+use serde::de::{
+    self, DeserializeSeed, Deserializer, EnumAccess, IgnoredAny, IntoDeserializer, MapAccess, VariantAccess,
+    Visitor,
+};
 
 use super::values::Text;
 
@@ -68,9 +71,52 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Choice<V> {
         // The key is kept for the error about a second key.
         let Some(key) = json.next_key()? else { return Err(no_key(self.what)) };
         let mut json = Keyed { key, is_read: false, json };
-        let chosen = self.visitor.visit_enum(MapAccessDeserializer::new(&mut json))?;
+        let chosen = self.visitor.visit_enum(WithOperands(MapAccessDeserializer::new(&mut json)))?;
         one_key(self.what, &json.key, json.json)?;
         Ok(chosen)
+    }
+}
+
+/// A choice by a key, whose value has the alternative's operands. An alternative without operands is a word.
+struct WithOperands<C>(C);
+
+impl<'de, C: EnumAccess<'de>> EnumAccess<'de> for WithOperands<C> {
+    type Error = C::Error;
+    type Variant = WithOperands<C::Variant>;
+
+    #[inline]
+    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Self::Variant), C::Error> {
+        let (chosen, operands) = self.0.variant_seed(seed)?;
+        Ok((chosen, WithOperands(operands)))
+    }
+}
+
+impl<'de, V: VariantAccess<'de>> VariantAccess<'de> for WithOperands<V> {
+    type Error = V::Error;
+
+    fn unit_variant(self) -> Result<(), V::Error> {
+        Err(de::Error::custom(
+            "word is the key of an object; expected the word alone, because it has no operands",
+        ))
+    }
+
+    #[inline]
+    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, V::Error> {
+        self.0.newtype_variant_seed(seed)
+    }
+
+    #[inline]
+    fn tuple_variant<W: Visitor<'de>>(self, len: usize, visitor: W) -> Result<W::Value, V::Error> {
+        self.0.tuple_variant(len, visitor)
+    }
+
+    #[inline]
+    fn struct_variant<W: Visitor<'de>>(
+        self,
+        fields: &'static [&'static str],
+        visitor: W,
+    ) -> Result<W::Value, V::Error> {
+        self.0.struct_variant(fields, visitor)
     }
 }
 

@@ -301,7 +301,7 @@ impl ElfFacts<'_> {
     }
 }
 
-/// A description's target.
+/// A description's target, or nothing in another object.
 #[derive(Debug)]
 pub(super) enum TargetText<'a> {
     Named(Text<'a>),
@@ -373,24 +373,33 @@ impl Serialize for TargetJson<'_> {
 pub fn read_target(text: impl AsRef<[u8]>) -> Result<Target> {
     const WHAT: &str = "the target";
     let text = position::utf8(WHAT, text.as_ref())?;
-    let read = |text| serde_json::from_str::<TargetText<'_>>(text);
     // A target's object has no key `target`, so that the two forms cannot be confused.
-    let target = match serde_json::from_str::<Described<'_>>(text) {
-        Ok(described) => read(described.target.get()),
-        Err(_) => read(text),
+    let part = if text.trim_start().starts_with('{') {
+        let described: Described<'_> = serde_json::from_str(text)
+            .map_err(|error| position::syntax_error(WHAT, text, 0, text, &error))?;
+        described.target.map_or(text, RawValue::get)
+    } else {
+        text
     };
-    target.map_err(|error| position::syntax_error(WHAT, text, 0, text, &error))?.resolve()
+    // The part is borrowed from the text.
+    let start = part.as_ptr() as usize - text.as_ptr() as usize;
+    let target: TargetText<'_> = serde_json::from_str(part)
+        .map_err(|error| position::syntax_error(WHAT, text, start, part, &error))?;
+    target.resolve()
 }
 
 /// Writes a target as JSON, from which [`read_target`] makes an equal one: a built-in target as
 /// its name.
+///
+/// # Panics
+/// Never: every key is a string, and writing to memory does not fail.
 pub fn write_target(target: &Target) -> String {
-    serde_json::to_string_pretty(&TargetJson(target)).unwrap_or_default()
+    serde_json::to_string_pretty(&TargetJson(target)).expect("keys are strings, and memory can be written to")
 }
 
 /// A description's target.
 #[derive(Deserialize)]
 struct Described<'a> {
     #[serde(borrow)]
-    target: &'a RawValue,
+    target: Option<&'a RawValue>,
 }

@@ -92,6 +92,9 @@ fn descriptions_are_valid_and_wrong_ones_are_not() {
         description(json!([{"rows": {"function": "f", "rows": [[0, "a"]]}}])),
         description(json!([{"rows": {"function": "f", "rows": [[0, "a", 1, 2, {"is_stmt": true}]]}}])),
         description(json!([{"macros": {"unit": "a", "macros": [{"define": [0]}]}}])),
+        description(
+            json!([{"unit": {"name": "a"}}, {"macros": {"unit": "a", "macros": [{"end_file": null}]}}]),
+        ),
         description(json!([{"member": {"unit": "a", "type": "t", "mutable": "yes"}}])),
         description(live(json!("nowhere"))),
         description(live(json!({"regster": "s4"}))),

@@ -239,6 +239,13 @@ fn mistakes_are_refused() {
     assert!(unknown.starts_with("unknown field `behind`"), "{unknown}");
     let operation = refused(with("[{\"id\": 26}]", r#"[{"id": 26, "operations": [["Plus", [1]]]}]"#));
     assert_eq!(operation, "Plus has 1 operand; expected 0");
+    let space = refused(with("[{\"id\": 26}]", r#"[{"id": 26, "space": 7}]"#));
+    assert_eq!(space, "`space` stands without `pointer`; expected an id that is the variable's address");
+    let shared = refused(with("\"spirv\": {", "\"spirv\": {\"shared_identifier\": true,"));
+    assert_eq!(
+        shared,
+        "`shared_identifier` stands alone; expected a `build_identifier`, which may be shared"
+    );
     let without = example().split(",\n    \"spirv\"").next().expect("a part").to_owned() + "}";
     let missing = refused(without);
     assert!(missing.contains("description has no key `spirv`"), "{missing}");

@@ -80,6 +80,11 @@ objects! {
 impl<'a> Bound<'a> {
     /// Adds everything to the binding.
     pub fn read(self, binder: &mut Binder<'_, 'a>) -> Result<()> {
+        if self.shared_identifier.is_some() && self.build_identifier.is_none() {
+            return Err(Error::bad_argument(
+                "`shared_identifier` stands alone; expected a `build_identifier`, which may be shared",
+            ));
+        }
         if let Some(identifier) = self.build_identifier {
             binder.binding.build_identifier(&identifier, self.shared_identifier == Some(true));
         }
@@ -228,6 +233,11 @@ impl<'a> ProvidedBy<'a> {
         if self.operations.is_some() && has_other_keys {
             return Err(Error::bad_argument(
                 "`operations` stands beside other keys of the expression; expected no `pointer`, `space`, `plus` or `taken`",
+            ));
+        }
+        if self.space.is_some() && self.pointer != Some(true) {
+            return Err(Error::bad_argument(
+                "`space` stands without `pointer`; expected an id that is the variable's address",
             ));
         }
         let mut provider =
