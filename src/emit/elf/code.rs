@@ -1,6 +1,6 @@
 //! New relocatable objects.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use object::Endianness;
 use object::elf;
@@ -106,7 +106,8 @@ impl ObjectCode {
         Self { externals, ..Self::default() }
     }
 
-    /// Adds a global function with default visibility to the first section.
+    /// Adds a global function with protected visibility to the first section, as LLVM gives kernels: calls within the
+    /// code object need no indirection.
     ///
     /// * `offset` – bytes from the start of the section.
     /// * `size` – bytes.
@@ -164,9 +165,11 @@ pub fn new_object_with(
         image.add(code_section(section)?)?;
     }
     let symbols = symbols(code)?;
+    // The null symbol comes first. `symbol_table` checks the count.
+    let numbers = (1u32..).zip(&symbols).map(|(number, symbol)| (symbol.name.as_str(), number)).collect();
     for (section, index) in code.sections.iter().zip(1u32..) {
         if !section.relocations.is_empty() {
-            let table = relocation_table(encoder, section, &symbols)
+            let table = relocation_table(encoder, section, &numbers)
                 .map_err(|error| error.in_section(&section.name))?;
             let name = format!(".rela{}", section.name).into_bytes();
             image.add(ImageSection::new(name, relocation_header(encoder, symtab, index), table))?;
@@ -253,13 +256,13 @@ fn symbols(code: &ObjectCode) -> Result<Vec<CodeSymbol>> {
 fn relocation_table(
     encoder: Encoder<Endianness>,
     section: &CodeSection,
-    symbols: &[CodeSymbol],
+    numbers: &BTreeMap<&str, u32>,
 ) -> Result<Vec<u8>> {
     let mut table = Vec::new();
     for relocation in &section.relocations {
         let name = &relocation.symbol;
         let missing = || {
-            let nearest = nearest(name, symbols.iter().map(|symbol| &symbol.name));
+            let nearest = nearest(name, numbers.keys());
             Error::new(ErrorKind::UnknownName { kind: Named::Symbol, name: name.clone(), nearest })
         };
         if relocation.offset >= section.bytes.len() as u64 {
@@ -267,15 +270,14 @@ fn relocation_table(
             let text = format!("relocation field is outside its section, which has {section}");
             return Err(Error::bad_argument(text).at_offset(relocation.offset));
         }
-        let position = symbols.iter().position(|symbol| symbol.name == *name);
-        let position = position.ok_or_else(missing).map_err(|error| error.at_offset(relocation.offset))?;
+        let number = numbers.get(name.as_str()).copied();
+        let number = number.ok_or_else(missing).map_err(|error| error.at_offset(relocation.offset))?;
         encoder.relocation(
             &mut table,
             true,
             &Rel {
                 r_offset: relocation.offset,
-                // The null symbol comes first. `symbol_table` has checked the count.
-                r_sym: position as u32 + 1,
+                r_sym: number,
                 r_type: elf::RelocationType(relocation.kind),
                 r_addend: relocation.addend,
             },
