@@ -270,6 +270,34 @@ fn the_command_takes_such_a_file() {
     assert!(ran.text().ends_with("bytes 01 02 03 04\n"), "{}", ran.text());
 }
 
+/// The target in a machine's file counts, even if it is unknown and the object names another.
+#[test]
+fn an_unknown_target_of_a_machine_is_refused() {
+    let folder = Folder::new("machine-target");
+    let description = folder.file(
+        "a.json",
+        r#"{"eitri": 1, "target": "x86_64", "describe": [{"unit": {"name": "a.c"}},
+            {"base_type": {"unit": "a.c", "name": "int", "encoding": "signed", "bits": 32}},
+            {"function": {"in": "a.c", "name": "f", "code": {"symbol": "f", "bytes": 16}}},
+            {"variable": {"in": "f", "name": "v", "type": "int", "live": [[0, 16, {"register": "rax"}]]}}]}"#,
+    );
+    let object = folder.path("a.o");
+    let ran = run(&["emit", &description, "--allow", "no-frame", "-o", &object]);
+    assert_eq!(ran.code, 0, "{}", ran.errors);
+    let eval = |machine: &str| {
+        let machine = folder.file("machine.json", machine);
+        run(&["eval", "--var", "v", "--pc", "f", &object, "--machine", &machine])
+    };
+    let ran = eval(r#"{"target": "amdgpu-gfx9999-wave64", "machine": {}}"#);
+    assert!(
+        ran.code == 2 && ran.errors.contains("unknown target: `amdgpu-gfx9999-wave64`"),
+        "{}",
+        ran.errors
+    );
+    let ran = eval(r#"{"machine": {}}"#);
+    assert_eq!((ran.code, ran.text()), (0, "location reg:rax\n".into()), "{}", ran.errors);
+}
+
 /// Operations that are accepted for DWARF 6 without a number (issues 230524.1 and 250924.2): a text has them by name, and
 /// an offset is in bytes. Bytes cannot have them.
 #[test]

@@ -162,7 +162,7 @@ fn description_that_contradicts_its_text_is_refused_and_found() {
         let Some(ran) = PTXAS.run(&["-arch=sm_80", "-g", &written, "-o", &cubin]) else { continue };
         ran.clean();
         let ran = run(&["check", &description, &cubin]);
-        assert!(ran.code == 1 && ran.text().contains(expected), "{variable}: {}", ran.text());
+        assert!(ran.code == 1 && ran.text().contains(expected), "{variable}: {}{}", ran.text(), ran.errors);
     }
     let right = [
         r#""type": "int", "live": [[5, 8, {"per_lane": "%r3"}]]"#,

@@ -51,10 +51,11 @@ impl EvalArguments {
     pub fn run(self) -> Result<ExitCode, Failure> {
         let Self { question, format } = self;
         if question.lane == Some(Lane::All) {
-            let groups = ask(&question, &|stop| stop.groups(), &|left, right| match (left, right) {
-                (Ok(left), Ok(right)) => left == right,
-                _ => false,
-            })??;
+            let groups =
+                ask("eval", &question, &|stop| stop.groups(), &|left, right| match (left, right) {
+                    (Ok(left), Ok(right)) => left == right,
+                    _ => false,
+                })??;
             match format {
                 Format::Text => {
                     print(Form::Text, &groups.iter().map(LaneGroup::to_text).collect::<String>())?
@@ -66,7 +67,7 @@ impl EvalArguments {
             }
             return Ok(exit_code(groups.iter().all(|group| group.is_result)));
         }
-        let Answer { found, answer, is_result, .. } = answer(&question, false)?;
+        let Answer { found, answer, is_result, .. } = answer("eval", &question, false)?;
         match format {
             Format::Text => print(Form::Text, &format!("{found}\n"))?,
             Format::Json => print(Form::Json, &format!("{}\n", serde_json::Value::from(answer)))?,
@@ -89,15 +90,16 @@ pub struct Answer {
     pub figure: Option<String>,
 }
 
-/// Evaluates the question in a lane.
-pub fn answer(question: &Question, is_drawn: bool) -> Result<Answer, Failure> {
-    ask(question, &|stop| stop.answer(is_drawn), &|left: &Answer, right| {
+/// Evaluates a command's question in a lane.
+pub fn answer(command: &str, question: &Question, is_drawn: bool) -> Result<Answer, Failure> {
+    ask(command, question, &|stop| stop.answer(is_drawn), &|left: &Answer, right| {
         (&left.found, left.is_result) == (&right.found, right.is_result)
     })
 }
 
 /// Evaluates the question by `evaluate`. Several variables have a common answer if their answers are equal.
 fn ask<T>(
+    command: &str,
     question: &Question,
     evaluate: &dyn Fn(&Stop<'_>) -> T,
     is_equal: &dyn Fn(&T, &T) -> bool,
@@ -125,7 +127,7 @@ fn ask<T>(
         }));
     };
     let file = Path::new(subject);
-    let described = containers::single_described("explain", file, question.member.as_deref())?;
+    let described = containers::single_described(command, file, question.member.as_deref())?;
     let target = question.target.as_deref().map(targets::named).transpose()?;
     let object = described.read(target.as_ref()).map_err(in_file(file))?;
     let dwarf = Dwarf::read_readable(&object, dialect(question)?, 1).map_err(in_file(file))?;
@@ -365,6 +367,11 @@ fn stopped(
     Ok((machine, target))
 }
 
+/// Returns whether a machine's file names its target.
+fn has_target(text: &[u8]) -> bool {
+    serde_json::from_slice::<serde_json::Value>(text).is_ok_and(|machine| machine.get("target").is_some())
+}
+
 /// Returns the machines in all files in order, and their common target.
 pub fn stops(
     question: &Question,
@@ -377,13 +384,9 @@ pub fn stops(
     let mut target = None;
     for file in &question.machine {
         let text = input(file)?;
-        let otherwise = if named.is_none() { target.clone().or(of_object.clone()) } else { None };
-        let machine = match otherwise {
-            Some(target) => {
-                VectorMachine::stops(&text, None).or_else(|_| VectorMachine::stops(&text, Some(target)))
-            }
-            None => VectorMachine::stops(&text, named.clone()),
-        };
+        // The target of a file counts, unless an argument names another.
+        let otherwise = if has_target(&text) { None } else { target.clone().or(of_object.clone()) };
+        let machine = VectorMachine::stops(&text, named.clone().or(otherwise));
         let (of_file, machine) = machine.map_err(in_file(file))?;
         if *target.get_or_insert_with(|| machine.clone()) != machine {
             return Err(Failure::line(format_args!(

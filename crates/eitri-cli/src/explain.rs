@@ -60,7 +60,8 @@ impl ExplainArguments {
             let is_known = positions.stops.iter().all(|stop| stop.lanes.is_ok());
             (positions.to_string(), is_known, svg.is_some().then(|| lane_chart(&positions)))
         } else {
-            let Answer { steps, found, is_result, figure, .. } = evaluate::answer(&question, svg.is_some())?;
+            let Answer { steps, found, is_result, figure, .. } =
+                evaluate::answer("explain", &question, svg.is_some())?;
             (format!("{steps}{found}\n"), is_result, figure)
         };
         if let (Some(file), Some(figure)) = (svg, figure) {
