@@ -241,7 +241,7 @@ fn mistakes_are_refused() {
     assert_eq!(operation, "Plus has 1 operand; expected 0");
     let space = refused(with("[{\"id\": 26}]", r#"[{"id": 26, "space": 7}]"#));
     assert_eq!(space, "`space` stands without `pointer`; expected an id that is the variable's address");
-    let shared = refused(with("\"spirv\": {", "\"spirv\": {\"shared_identifier\": true,"));
+    let shared = refused(with("\"build_identifier\": \"0123456789abcdef0123456789abcdef\", ", ""));
     assert_eq!(
         shared,
         "`shared_identifier` stands alone; expected a `build_identifier`, which may be shared"
