@@ -22,6 +22,14 @@ pub(super) struct Covered {
     pub(super) unreadable: Vec<Error>,
 }
 
+/// The files of a unit. Units can share a line program: its rows are counted once, and its files are read again only for
+/// another folder.
+struct UnitFiles<'a> {
+    program: Option<u64>,
+    folder: Option<&'a str>,
+    paths: Vec<Option<String>>,
+}
+
 /// Counts the units with these indices. `file` is `Some` if the sound part is measured.
 pub(super) fn count<'r>(
     part: &mut UnitCounts<'r>,
@@ -34,13 +42,13 @@ pub(super) fn count<'r>(
 ) -> Covered {
     let mut unreadable = Vec::new();
     let mut known = Known::default();
-    // Units can share a line program: its rows are counted once, its files are read again only for another folder.
-    let mut last: Option<(Option<u64>, Option<&str>, Vec<Option<String>>)> = None;
+    let mut last: Option<UnitFiles<'_>> = None;
     for index in units {
         let unit = &dwarf.units()[index];
         let place = || At::new(|at| at.unit = unit.name.as_deref().map(String::from));
         let folder = unit.comp_dir.as_deref();
-        let is_known = last.as_ref().is_some_and(|last| (unit.stmt_list, folder) == (last.0, last.1));
+        let is_known =
+            last.as_ref().is_some_and(|last| (unit.stmt_list, folder) == (last.program, last.folder));
         // A split unit uses its skeleton's lines, which are counted there.
         let has_lines = unit.signature.is_none() && !unit.is_split() && programs.has_first(unit);
         if has_lines || unit.is_split() || !is_known {
@@ -53,9 +61,9 @@ pub(super) fn count<'r>(
                 let read = part.lines.add(dwarf, &program, &files);
                 unreadable.extend(read.err().map(|error| error.or_at(place())));
             }
-            last = Some((unit.stmt_list, folder, files));
+            last = Some(UnitFiles { program: unit.stmt_list, folder, paths: files });
         }
-        let files = last.as_ref().map(|last| &last.2[..]).unwrap_or_default();
+        let files = last.as_ref().map(|last| &last.paths[..]).unwrap_or_default();
         let first = part.statistics.functions.len();
         let diagnoser = file.map(|file| Diagnoser::new(file, unit));
         let mut visitor = Visitor::new(part, diagnoser, files, &mut known, lists_variables, &mut unreadable);

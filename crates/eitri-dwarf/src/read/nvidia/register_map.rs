@@ -179,9 +179,9 @@ impl<'o> MappedFunction<'o> {
     /// Returns the homes of all words of a PTX register, by word, and in section order for each word.
     pub fn homes_of_words(&self, register: &[u8]) -> impl Iterator<Item = &RegisterHome<'o>> {
         let home = |index: u32| &self.homes[index as usize];
-        let start = self.by_word.partition_point(|&index| &*home(index).register < register);
+        let start = self.by_word.partition_point(|&index| home(index).register < register);
         let rest = &self.by_word[start..];
-        let count = rest.partition_point(|&index| &*home(index).register == register);
+        let count = rest.partition_point(|&index| home(index).register == register);
         rest[..count].iter().map(move |&index| home(index))
     }
 
