@@ -47,7 +47,7 @@ impl Calls {
         sites.sort_unstable();
         let mut by_declaration = HashMap::new();
         let mut by_name = HashMap::new();
-        for subprogram in dwarf.functions_with_code() {
+        for subprogram in read::functions_with_code(dwarf) {
             let offset = subprogram.offset();
             let offsets: &mut Vec<u64> = by_declaration.entry(declaration(subprogram).offset()).or_default();
             offsets.push(offset);

@@ -132,7 +132,7 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
 
     /// Returns the innermost non-inlined subprogram with code at a pc: the first of [`Dwarf::functions_at`].
     pub fn subprogram(&self, pc: u64) -> Option<read::Entry<'a, 'o>> {
-        self.dwarf.function_at(pc)
+        read::function_at(self.dwarf, pc)
     }
 
     /// Returns `DW_AT_frame_base` for the subprogram with code at a pc, and its unit.

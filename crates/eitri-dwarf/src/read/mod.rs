@@ -100,6 +100,7 @@ pub use names::{
 pub use pcs::{
     CallPosition, CodeLine, CodeScope, CodeScopes, CurrentLocation, ScopeVariable, ScopeVariables,
 };
+pub(crate) use pcs::{function_at, functions_with_code};
 pub use pubs::{PublicName, PublicNames, PublicSection};
 pub use scope::{address_in, variable_named, variables_named};
 pub use sections::Sections;

@@ -1,4 +1,5 @@
-//! Name lookup at a pc: the variable of the innermost scope with code there, and the address of a function.
+//! Lookup at a pc, and by name: scopes, variables and lines, the variable of a name in the innermost scope with code, and
+//! the address of a function.
 
 use core::ops::Range;
 use std::collections::BTreeMap;
@@ -8,13 +9,110 @@ use gimli::constants as dw;
 use super::dwarf::{Dwarf, SUPPLEMENTARY};
 use super::entry::Entry;
 use super::pcs::{
-    CurrentLocation, ScopeVariable, ScopeVariables, is_variable, scopes_around, scopes_in, variables_of,
+    self, CodeLine, CodeScopes, CurrentLocation, ScopeVariable, ScopeVariables, is_variable, scopes_around,
+    scopes_in, variables_of,
 };
 use super::value::ResolvedValue;
 use crate::error::{Count, Error, ErrorKind, Named, Result};
 use crate::near;
 
 impl<'o> Dwarf<'o> {
+    /// Returns the scopes with code at a pc, the innermost first. If several functions have the code, the scopes are those
+    /// of the first of [`functions_at`](Self::functions_at).
+    ///
+    /// The pc is an address in the file, without load bias; in a relocatable object, an address in the section's addresses
+    /// that the [reader](crate::read::Object) assigned. For the caller of a frame, it is an address in the call instruction,
+    /// not the return address. In a file with skeleton units, the scopes are in the [split units](Self::read_split).
+    ///
+    /// ```
+    /// # fn main() -> eitri_dwarf::Result<()> {
+    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// use eitri_dwarf::read::{Dwarf, Object};
+    ///
+    /// let object = Object::read(bytes)?;
+    /// let dwarf = Dwarf::read(&object)?;
+    /// let pc = dwarf.address_in("squares", 0x13)?;
+    /// let scopes = dwarf.scopes_at(pc);
+    /// let functions = scopes.frames().filter_map(|frame| frame.last());
+    /// let names: Vec<_> = functions.filter_map(|function| function.name()).collect();
+    /// assert_eq!(names, ["square", "squares"]);
+    /// let call = scopes[0].call.as_ref().expect("an inlined call");
+    /// assert_eq!(call.to_string(), "/src/squares.c:9:18");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn scopes_at(&self, pc: u64) -> CodeScopes<'_, 'o> {
+        pcs::scopes_at(self, pc)
+    }
+
+    /// Returns the variables, parameters and constants in scope at a pc, those of the innermost scope first, with their
+    /// locations. The scopes are those of [`scopes_at`](Self::scopes_at). Variables outside all functions are left out:
+    /// [`variable_named`](Self::variable_named) finds them, too.
+    ///
+    /// ```
+    /// # fn main() -> eitri_dwarf::Result<()> {
+    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// use eitri_dwarf::read::{CurrentLocation, Dwarf, Object};
+    ///
+    /// let object = Object::read(bytes)?;
+    /// let dwarf = Dwarf::read(&object)?;
+    /// let pc = dwarf.address_in("squares", 0x13)?;
+    /// let found = dwarf.variables_at(pc);
+    /// for variable in &found.variables {
+    ///     let name = variable.name().unwrap_or_default();
+    ///     match &variable.location {
+    ///         CurrentLocation::Expression(_) => println!("{name}: at all pcs"),
+    ///         CurrentLocation::Entries(entries) => println!("{name}: {:x?}", entries[0].pcs(0)),
+    ///         other => println!("{name}: {other:?}"),
+    ///     }
+    /// }
+    /// // `y` is optimized out.
+    /// assert_eq!(found.variables[1].location, CurrentLocation::Missing);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn variables_at(&self, pc: u64) -> ScopeVariables<'_, 'o> {
+        variables_of(self.scopes_at(pc))
+    }
+
+    /// Returns the source position of the code at a pc: the row of the line table whose code contains it. Of several rows
+    /// for the same address, it is the last. If several units have rows, as for functions that a linker merged, it is a row
+    /// of the unit with the [function](Self::functions_at). `None` if the line table has no code there.
+    ///
+    /// The pc is an address as in [`scopes_at`](Self::scopes_at). Inlined calls in a cubin's line table are in the
+    /// [row](crate::read::LineRow::inlined). The first call makes an index, in one pass over all line programs; each call
+    /// reads the header of a line program and the rows of a sequence.
+    ///
+    /// # Errors
+    /// The first error of a line program, if no row that can be read has the pc.
+    ///
+    /// ```
+    /// # fn main() -> eitri_dwarf::Result<()> {
+    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// use eitri_dwarf::read::{Dwarf, Object};
+    ///
+    /// let object = Object::read(bytes)?;
+    /// let dwarf = Dwarf::read(&object)?;
+    /// let pc = dwarf.address_in("squares", 0x14)?;
+    /// let line = dwarf.line_at(pc)?.expect("the function has lines");
+    /// assert_eq!(line.to_string(), "/src/squares.c:2:15");
+    /// assert_eq!((line.pcs, line.row.is_stmt), (pc - 1..pc + 2, true));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn line_at(&self, pc: u64) -> Result<Option<CodeLine>> {
+        pcs::line_at(self, pc)
+    }
+
+    /// Returns the functions with code at a pc, without inlined functions: the innermost first, where functions are
+    /// nested, and otherwise in file order. There are several where a linker merged functions with equal code. Functions
+    /// that a linker discarded, and functions whose ranges cannot be read, are left out.
+    ///
+    /// The first call makes an index, in one pass over all entries.
+    pub fn functions_at(&self, pc: u64) -> Vec<Entry<'_, 'o>> {
+        pcs::functions::functions_at(self, pc)
+    }
+
     /// Returns the variable, parameter or constant with a name at a pc: the one in the innermost scope with code there,
     /// or else outside all functions, and in the unit with code there if several units have one. Declarations and
     /// functions that a linker discarded are ignored; without a pc, so are all variables in functions.

@@ -35,7 +35,7 @@ impl Functions {
                 continue;
             }
             let read = if ranges.len() < most {
-                entry.read_code_ranges(&mut own)
+                read_code_ranges(entry, &mut own)
             } else {
                 Err(ErrorKind::TooLarge("functions share range lists: too many ranges".into()).into())
             };
@@ -50,62 +50,55 @@ impl Functions {
     }
 }
 
-impl<'o> Dwarf<'o> {
-    pub(super) fn function_index(&self) -> &Functions {
-        self.functions.get_or_init(|| Functions::read(self))
-    }
-
-    /// Returns the functions with code at a pc, without inlined functions: the innermost first, where functions are
-    /// nested, and otherwise in file order. There are several where a linker merged functions with equal code. Functions
-    /// that a linker discarded, and functions whose ranges cannot be read, are left out.
-    ///
-    /// The first call makes an index, in one pass over all entries.
-    pub fn functions_at(&self, pc: u64) -> Vec<Entry<'_, 'o>> {
-        let mut indices: Vec<u32> = self.function_index().by_pc.at(pc).copied().collect();
-        indices.sort_unstable();
-        indices.dedup();
-        let mut entries: Vec<_> =
-            indices.iter().filter_map(|&index| self.entry_with_index(index as usize)).collect();
-        // Nested functions are in their parents' entries.
-        if entries.len() > 1 {
-            entries.sort_by_cached_key(|entry| Reverse(entry.depth()));
-        }
-        entries
-    }
-
-    /// Returns the first of the [functions at a pc](Self::functions_at), without memory for a list.
-    pub(crate) fn function_at(&self, pc: u64) -> Option<Entry<'_, 'o>> {
-        let entries = self.function_index().by_pc.at(pc);
-        let entries = entries.filter_map(|&index| self.entry_with_index(index as usize));
-        entries.max_by_key(|entry| (entry.depth(), Reverse(entry.index)))
-    }
-
-    /// Returns the functions with code, in file order.
-    pub(crate) fn functions_with_code(&self) -> impl Iterator<Item = Entry<'_, 'o>> {
-        let mut indices: Vec<u32> = self.function_index().by_pc.items().copied().collect();
-        indices.sort_unstable();
-        indices.dedup();
-        indices.into_iter().filter_map(|index| self.entry_with_index(index as usize))
-    }
+/// Returns the index of a file's functions.
+pub(super) fn index<'r>(dwarf: &'r Dwarf<'_>) -> &'r Functions {
+    dwarf.functions.get_or_init(|| Functions::read(dwarf))
 }
 
-impl Entry<'_, '_> {
-    /// Replaces ranges by this entry's pc ranges, as [`ranges`](Self::ranges) returns them, without those that a linker
-    /// discarded.
-    ///
-    /// # Errors
-    /// The errors of [`ranges`](Self::ranges), and that of an address in another file. The ranges before the error are
-    /// good.
-    pub(super) fn read_code_ranges(self, ranges: &mut Vec<Range<u64>>) -> Result<()> {
-        ranges.clear();
-        let read = self.read_ranges(ranges);
-        let is_described = read.is_err() || !ranges.is_empty();
-        // A linker that drops code leaves its ranges at addresses that are not code.
-        ranges.retain(|range| self.dwarf.is_code(range.start));
-        read?;
-        if is_described {
-            return Ok(());
-        }
-        self.unknown_address().map_or(Ok(()), Err)
+/// Returns what [`Dwarf::functions_at`] returns.
+pub(in crate::read) fn functions_at<'r, 'o>(dwarf: &'r Dwarf<'o>, pc: u64) -> Vec<Entry<'r, 'o>> {
+    let mut indices: Vec<u32> = index(dwarf).by_pc.at(pc).copied().collect();
+    indices.sort_unstable();
+    indices.dedup();
+    let mut entries: Vec<_> =
+        indices.iter().filter_map(|&index| dwarf.entry_with_index(index as usize)).collect();
+    // Nested functions are in their parents' entries.
+    if entries.len() > 1 {
+        entries.sort_by_cached_key(|entry| Reverse(entry.depth()));
     }
+    entries
+}
+
+/// Returns the first of the [functions at a pc](Dwarf::functions_at), without memory for a list.
+pub(crate) fn function_at<'r, 'o>(dwarf: &'r Dwarf<'o>, pc: u64) -> Option<Entry<'r, 'o>> {
+    let entries = index(dwarf).by_pc.at(pc);
+    let entries = entries.filter_map(|&index| dwarf.entry_with_index(index as usize));
+    entries.max_by_key(|entry| (entry.depth(), Reverse(entry.index)))
+}
+
+/// Returns the functions with code, in file order.
+pub(crate) fn functions_with_code<'r, 'o>(dwarf: &'r Dwarf<'o>) -> impl Iterator<Item = Entry<'r, 'o>> {
+    let mut indices: Vec<u32> = index(dwarf).by_pc.items().copied().collect();
+    indices.sort_unstable();
+    indices.dedup();
+    indices.into_iter().filter_map(|index| dwarf.entry_with_index(index as usize))
+}
+
+/// Replaces ranges by an entry's pc ranges, as [`ranges`](Entry::ranges) returns them, without those that a linker
+/// discarded.
+///
+/// # Errors
+/// The errors of [`ranges`](Entry::ranges), and that of an address in another file. The ranges before the error are
+/// good.
+pub(super) fn read_code_ranges(entry: Entry<'_, '_>, ranges: &mut Vec<Range<u64>>) -> Result<()> {
+    ranges.clear();
+    let read = entry.read_ranges(ranges);
+    let is_described = read.is_err() || !ranges.is_empty();
+    // A linker that drops code leaves its ranges at addresses that are not code.
+    ranges.retain(|range| entry.dwarf.is_code(range.start));
+    read?;
+    if is_described {
+        return Ok(());
+    }
+    entry.unknown_address().map_or(Ok(()), Err)
 }

@@ -92,40 +92,15 @@ impl fmt::Display for CallPosition {
     }
 }
 
-impl<'o> Dwarf<'o> {
-    /// Returns the scopes with code at a pc, the innermost first. If several functions have the code, the scopes are those
-    /// of the first of [`functions_at`](Self::functions_at).
-    ///
-    /// The pc is an address in the file, without load bias; in a relocatable object, an address in the section's addresses
-    /// that the [reader](crate::read::Object) assigned. For the caller of a frame, it is an address in the call instruction,
-    /// not the return address. In a file with skeleton units, the scopes are in the [split units](Self::read_split).
-    ///
-    /// ```
-    /// # fn main() -> eitri_dwarf::Result<()> {
-    /// # let bytes = include_bytes!("../../../../../examples/data/squares.o");
-    /// use eitri_dwarf::read::{Dwarf, Object};
-    ///
-    /// let object = Object::read(bytes)?;
-    /// let dwarf = Dwarf::read(&object)?;
-    /// let pc = dwarf.address_in("squares", 0x13)?;
-    /// let scopes = dwarf.scopes_at(pc);
-    /// let functions = scopes.frames().filter_map(|frame| frame.last());
-    /// let names: Vec<_> = functions.filter_map(|function| function.name()).collect();
-    /// assert_eq!(names, ["square", "squares"]);
-    /// let call = scopes[0].call.as_ref().expect("an inlined call");
-    /// assert_eq!(call.to_string(), "/src/squares.c:9:18");
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn scopes_at(&self, pc: u64) -> CodeScopes<'_, 'o> {
-        let mut functions = self.functions_at(pc);
-        if functions.is_empty() {
-            let errors = self.function_index().errors.clone();
-            return CodeScopes { pc, scopes: Vec::new(), others: Vec::new(), errors };
-        }
-        let function = functions.remove(0);
-        CodeScopes { others: functions, ..scopes_in(function, pc) }
+/// Returns what [`Dwarf::scopes_at`] returns.
+pub(in crate::read) fn scopes_at<'r, 'o>(dwarf: &'r Dwarf<'o>, pc: u64) -> CodeScopes<'r, 'o> {
+    let mut functions = dwarf.functions_at(pc);
+    if functions.is_empty() {
+        let errors = super::functions::index(dwarf).errors.clone();
+        return CodeScopes { pc, scopes: Vec::new(), others: Vec::new(), errors };
     }
+    let function = functions.remove(0);
+    CodeScopes { others: functions, ..scopes_in(function, pc) }
 }
 
 /// Returns the scopes at a pc in a function with code there.
@@ -176,7 +151,7 @@ impl<'o> Chain<'o> {
             return known.clone();
         }
         let mut ranges = Vec::new();
-        if let Err(error) = entry.read_code_ranges(&mut ranges) {
+        if let Err(error) = super::functions::read_code_ranges(entry, &mut ranges) {
             self.errors.push(error.or_at(entry.place()));
         }
         let ranges: Arc<[_]> = ranges.into();

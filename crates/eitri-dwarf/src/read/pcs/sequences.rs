@@ -96,10 +96,9 @@ impl Sequence {
     }
 }
 
-impl Dwarf<'_> {
-    pub(super) fn sequence_index(&self) -> &Sequences {
-        self.sequences.get_or_init(|| Sequences::read(self))
-    }
+/// Returns the index of a file's line sequences.
+pub(super) fn index<'r>(dwarf: &'r Dwarf<'_>) -> &'r Sequences {
+    dwarf.sequences.get_or_init(|| Sequences::read(dwarf))
 }
 
 /// Returns the header offsets of all line programs with rows, each with the index of the first unit that refers to it.

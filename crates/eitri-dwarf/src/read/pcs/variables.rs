@@ -9,7 +9,7 @@ use hashbrown::{HashMap, HashSet};
 use super::members::{Members, is_code_scope, is_variable};
 use super::scopes::{CodeScope, CodeScopes};
 use crate::error::{Error, ErrorKind};
-use crate::read::{Dwarf, Entry, ListEntry, ResolvedValue};
+use crate::read::{Entry, ListEntry, ResolvedValue};
 
 /// Variables, parameters and constants of the scopes with code at a pc.
 #[derive(Debug, Clone)]
@@ -89,38 +89,6 @@ impl<'r, 'o> ScopeVariable<'r, 'o> {
     /// Returns a variable outside all functions at a pc.
     pub(in crate::read) fn outside_functions(entry: Entry<'r, 'o>, pc: Option<u64>) -> Self {
         Locations { pc, lists: HashMap::new() }.variable(entry, None, 0)
-    }
-}
-
-impl<'o> Dwarf<'o> {
-    /// Returns the variables, parameters and constants in scope at a pc, those of the innermost scope first, with their
-    /// locations. The scopes are those of [`scopes_at`](Self::scopes_at). Variables outside all functions are left out:
-    /// [`variable_named`](Self::variable_named) finds them, too.
-    ///
-    /// ```
-    /// # fn main() -> eitri_dwarf::Result<()> {
-    /// # let bytes = include_bytes!("../../../../../examples/data/squares.o");
-    /// use eitri_dwarf::read::{CurrentLocation, Dwarf, Object};
-    ///
-    /// let object = Object::read(bytes)?;
-    /// let dwarf = Dwarf::read(&object)?;
-    /// let pc = dwarf.address_in("squares", 0x13)?;
-    /// let found = dwarf.variables_at(pc);
-    /// for variable in &found.variables {
-    ///     let name = variable.name().unwrap_or_default();
-    ///     match &variable.location {
-    ///         CurrentLocation::Expression(_) => println!("{name}: at all pcs"),
-    ///         CurrentLocation::Entries(entries) => println!("{name}: {:x?}", entries[0].pcs(0)),
-    ///         other => println!("{name}: {other:?}"),
-    ///     }
-    /// }
-    /// // `y` is optimized out.
-    /// assert_eq!(found.variables[1].location, CurrentLocation::Missing);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn variables_at(&self, pc: u64) -> ScopeVariables<'_, 'o> {
-        variables_of(self.scopes_at(pc))
     }
 }
 
