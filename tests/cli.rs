@@ -553,7 +553,7 @@ fn modules_are_printed_and_checked() {
     for command in ["dump", "check"] {
         let ran = run(&[command, &cut]);
         let expected =
-            format!("eitri: {cut}: word 18: the words end inside of the instruction of opcode 12\n");
+            format!("eitri: {cut}: word 18: the words end inside the instruction of opcode 12\n");
         assert_eq!((ran.code, ran.errors), (2, expected));
     }
     let no_module = run(&["check", &folder.file("a.json", "{}")]);

@@ -139,11 +139,11 @@ impl FunctionBuilder<'_> {
     /// Sets the function's code: `bytes` bytes at a symbol in the object. Call `code` before any use of the function's
     /// pcs. [`Builder::finish`] rejects a symbol without a name.
     pub fn code(&mut self, symbol: &str, bytes: u64) -> &mut Self {
-        self.code_behind(symbol, 0, bytes)
+        self.code_from(symbol, 0, bytes)
     }
 
     /// Sets the function's code at `offset` bytes after a symbol.
-    pub(crate) fn code_behind(&mut self, symbol: &str, offset: u64, bytes: u64) -> &mut Self {
+    pub(crate) fn code_from(&mut self, symbol: &str, offset: u64, bytes: u64) -> &mut Self {
         let scope = self.data().scope;
         let symbol = Symbol(self.builder.symbol_name(symbol, |module| module.at_scope(scope)));
         self.address(Address::Symbol(symbol, offset), bytes)

@@ -95,7 +95,7 @@ impl Bytes<'_> {
         let join = |number: u64, &byte: &u8| number << 8 | u64::from(byte);
         let number =
             if self.big_endian { field.iter().fold(0, join) } else { field.iter().rev().fold(0, join) };
-        usize::try_from(number).map_err(|_| "a table that ends behind its section".to_owned())
+        usize::try_from(number).map_err(|_| "a table that ends after its section".to_owned())
     }
 }
 
@@ -114,7 +114,7 @@ fn read_tables(
         };
         let header = if offset_bytes == 8 { at + 12 } else { at + 4 };
         let end = header.checked_add(length).filter(|&end| end <= bytes.all.len());
-        let Some(end) = end else { return Err("a table that ends behind its section".into()) };
+        let Some(end) = end else { return Err("a table that ends after its section".into()) };
         let start = header + if elements == Elements::Lists { 8 } else { 4 };
         // The header is inside the table, after the length.
         if start > end {

@@ -74,7 +74,7 @@ pub(super) fn compare_addresses(tables: &mut Tables<'_, '_, '_>) {
         }
         actual.sort_unstable();
         if of_unit.next().is_some() {
-            tables.report.find(FindingKind::Table, site.clone(), "one table of the unit", "another one");
+            tables.report.find(FindingKind::Table, site.clone(), "one table of the unit", "a second table");
         }
         if expected != actual {
             let text = |ranges: &[(u64, u64)]| {

@@ -68,7 +68,7 @@ impl<'a> Property<'a, FunctionId> for Code<'a> {
         match (self.symbol, self.offset, self.address) {
             (Some(symbol), offset, None) => {
                 let offset = offset.map_or(0, |Number(offset)| offset);
-                reader.builder.describe_function(id)?.code_behind(&symbol, offset, bytes);
+                reader.builder.describe_function(id)?.code_from(&symbol, offset, bytes);
             }
             (None, None, Some(Number(address))) => {
                 reader.builder.describe_function(id)?.address(Address::Constant(address), bytes);

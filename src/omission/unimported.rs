@@ -20,7 +20,7 @@ texts! {
     Flags(flags: u32) "{} is not imported", Enumeration::Flags.text(*flags, Set::Shader200);
     NotDebug(operand: Field, id: u32) "%{id}, one of its {}, is not a debug instruction", operand.text();
     Duplicate "another instruction has the same operands";
-    InFunction "it is inside of a function";
+    InFunction "it is inside a function";
     NoInstruction(set: Set, number: u32) "{} has no instruction {number}", set.name();
     OtherSet(set: Set) "instructions of {} are not imported", set.name();
     UnknownSet(name: String, count: usize)
@@ -62,13 +62,13 @@ texts! {
     StringType "only its name is imported: the length of a string is not a part of its type";
     NoUnderlyingType(bits: u64) "its values are imported as unsigned numbers of {}", Count(*bits, "bit");
     UnderlyingSize(bits: u64, size: u64)
-        "its size is imported as {}, that of its values, in place of {size}", Count(*bits, "bit");
+        "its size is imported as {}, that of its values, instead of {size}", Count(*bits, "bit");
     UnnamedEnumerator "its last enumerator has no name";
     UnknownEnumerator(name: String) "the value of `{name}` is unknown";
     WholeBytes(bits: u64) "its size of {} is imported as whole bytes", Count(*bits, "bit");
     DescribedAgain "it is imported again, in the unit that uses it";
     DescribedInUnit(why: Box<Unimported>) "it is imported in its unit: {why}";
-    NoLayout "the offsets of its members are unknown, and imported one behind the other";
+    NoLayout "the offsets of its members are unknown, and imported one after the other";
     LargerThanType "its size is imported as that of its type, which is less";
     MemberValue "the value of a non-static member is not imported";
     OtherDerived "the derived type is imported as the type that has it as a member";

@@ -170,7 +170,7 @@ fn too_short(at: usize, len: usize, opcode: u16, least: usize) -> Error {
     let what = if len < least {
         format!("instruction with opcode {opcode} has {}; expected at least {least}", Count(len, "word"))
     } else {
-        format!("the words end inside of the instruction of opcode {opcode}")
+        format!("the words end inside the instruction of opcode {opcode}")
     };
     Error::malformed(what).at_word(at)
 }

@@ -40,7 +40,7 @@ fn invalid_words_are_refused_with_their_index() {
         (header[..4].to_vec(), "word 4: the words end inside the header"),
         (with(&[0]), "word 5: instruction with opcode 0 has 0 words; expected at least 1"),
         (with(&[1 << 16, 253]), "word 6: instruction with opcode 253 has 0 words; expected at least 1"),
-        (with(&[3 << 16 | 19, 1]), "word 5: the words end inside of the instruction of opcode 19"),
+        (with(&[3 << 16 | 19, 1]), "word 5: the words end inside the instruction of opcode 19"),
         (with(&[1 << 16 | 19]), "word 5: instruction with opcode 19 has 1 word; expected at least 2"),
         (with(&[2 << 16 | 43, 1]), "word 5: instruction with opcode 43 has 2 words; expected at least 3"),
         (with(&[3 << 16 | 7, 1, 0x6161_6161]), "word 5: the string has no end"),

@@ -338,7 +338,7 @@ fn modules() {
     assert_eq!(of(&[]), "this is not a SPIR-V module: its first word is not 0x07230203");
     let mut words = case.words.clone();
     words.truncate(words.len() - 3);
-    assert!(of(&words).contains("the words end inside of the instruction"));
+    assert!(of(&words).contains("the words end inside the instruction"));
     let mut words = case.words.clone();
     words[3] = 20;
     assert!(of(&words).ends_with("%21 is not below the id bound in the header, 20"), "{}", of(&words));

@@ -118,7 +118,7 @@ pub(super) fn signature(
     }
 }
 
-/// The operand for a class or structure, possibly behind qualifiers and typedefs.
+/// The operand for a class or structure, possibly under qualifiers and typedefs.
 pub(super) fn class(out: &mut Globals<'_, '_, '_>, ty: TypeId, subject: Subject) -> Result<Word> {
     let class = class_of(out.module, ty);
     if class.is_none() {

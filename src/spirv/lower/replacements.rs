@@ -11,7 +11,7 @@ use crate::spirv::mode::BaseTypes;
 pub(super) struct Replacements {
     /// Replacements. A type without an entry stands for itself; `None` stands for no type.
     replaced: SecondaryMap<TypeId, Option<Option<TypeId>>>,
-    /// Each type's basic type, behind its qualifiers and typedefs.
+    /// Each type's basic type, without its qualifiers and typedefs.
     basic: SecondaryMap<TypeId, Option<TypeId>>,
 }
 
@@ -70,7 +70,7 @@ impl Replacements {
         self.replaced[ty].unwrap_or(Some(ty))
     }
 
-    /// The basic type behind a type's qualifiers and typedefs.
+    /// The basic type under a type's qualifiers and typedefs.
     pub fn basic(&self, ty: TypeId) -> Option<TypeId> {
         self.basic[ty]
     }

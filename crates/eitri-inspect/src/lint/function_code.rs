@@ -380,7 +380,7 @@ impl<'r> FunctionCode<'r> {
         }
     }
 
-    /// Returns the scalar loads from an address in two scalar registers, each with the offset in bytes, and the pc behind
+    /// Returns the scalar loads from an address in two scalar registers, each with the offset in bytes, and the pc after
     /// it.
     pub(super) fn loads(&self, base: u16) -> impl Iterator<Item = (PcInstruction, u64, u64)> {
         self.instructions().filter_map(move |(_, load)| {
@@ -484,6 +484,9 @@ impl<'r> FunctionCode<'r> {
             "v_sub_f32",
             "v_max_f32",
             "v_min_f32",
+            // The names of gfx12.
+            "v_max_num_f32",
+            "v_min_num_f32",
             "v_max_i32",
             "v_min_i32",
             "v_max_u32",
@@ -594,12 +597,13 @@ impl<'r> FunctionCode<'r> {
         writers.filter_map(|word| self.instruction(*word as u32)).filter_map(move |(pc, instruction)| {
             let own = Some(SourceOperand::Register(RegisterKind::Scalar, number));
             let amount = match (instruction.name?, instruction.source, instruction.second) {
-                ("s_add_i32" | "s_add_u32", source, Some(SourceOperand::Constant(amount)))
-                    if source == own =>
-                {
-                    amount
-                }
-                ("s_addk_i32", Some(SourceOperand::Constant(amount)), _) => amount,
+                // The names from gfx9 on, and those of gfx12.
+                (
+                    "s_add_i32" | "s_add_u32" | "s_add_co_i32" | "s_add_co_u32",
+                    source,
+                    Some(SourceOperand::Constant(amount)),
+                ) if source == own => amount,
+                ("s_addk_i32" | "s_addk_co_i32", Some(SourceOperand::Constant(amount)), _) => amount,
                 _ => return None,
             };
             Some(((pc, instruction), amount))

@@ -153,7 +153,7 @@ function svg(name, attributes, ...children) {
   return made;
 }
 
-// Figure of an evaluation: for each operation, the stack behind it, which grows upwards.
+// Figure of an evaluation: for each operation, the stack after it, which grows upwards.
 function figure(all) {
   const wide = 166, high = 20, bottom = high * Math.max(...all.map(({ stack }) => stack.length));
   const columns = all.flatMap(({ operation, stack }, number) => {

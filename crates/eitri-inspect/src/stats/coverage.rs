@@ -93,9 +93,9 @@ impl Group {
     }
 
     /// Counts a variable for which an inlined instance has no entry.
-    pub(super) fn process_missing(&mut self) {
-        self.processed += 1;
-        self.histogram[0] += 1;
+    pub(super) fn process_missing(&mut self, count: u64) {
+        self.processed += count;
+        self.histogram[0] += count;
     }
 }
 

@@ -1,17 +1,50 @@
 //! Variables in inlined functions whose instances have no entry for them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
-use gimli::DwTag;
 use gimli::constants as dw;
 
 use eitri_dwarf::read::{Entry, Object, ResolvedValue};
 
-/// A variable in an abstract instance: offset in the input section, and tag.
-pub(super) type Abstract = (u64, DwTag);
+/// Variables in an abstract instance, by offset in the input section, each with whether it is a parameter.
+#[derive(Debug, Default)]
+pub(super) struct Abstract {
+    variables: HashMap<u64, bool>,
+    params: u64,
+}
 
-/// Variables in abstract instances, by the function's offset.
-pub(super) type Origins = HashMap<u64, Vec<Abstract>>;
+/// Abstract instances by the function's offset.
+pub(super) type Origins = HashMap<u64, Arc<Abstract>>;
+
+/// Variables in an abstract instance of which a concrete instance has no location. Functions can be inlined often, so
+/// that only the variables with a location are kept for each instance.
+#[derive(Debug, Default)]
+pub(super) struct Missing {
+    of: Arc<Abstract>,
+    located: HashSet<u64>,
+}
+
+impl Missing {
+    pub(super) fn new(of: &Arc<Abstract>) -> Self {
+        Self { of: of.clone(), located: HashSet::new() }
+    }
+
+    /// Takes the origin of a variable that has a location.
+    pub(super) fn locate(&mut self, origin: u64) {
+        if self.of.variables.contains_key(&origin) {
+            self.located.insert(origin);
+        }
+    }
+
+    /// Returns the numbers of parameters and of local variables.
+    pub(super) fn counts(&self) -> (u64, u64) {
+        let is_param = |origin: &&u64| self.of.variables.get(*origin) == Some(&true);
+        let params = self.located.iter().filter(is_param).count() as u64;
+        let locals = self.located.len() as u64 - params;
+        (self.of.params - params, self.of.variables.len() as u64 - self.of.params - locals)
+    }
+}
 
 /// Calls a function for each variable and parameter in a function, outside inlined calls.
 fn variables<'r, 'o>(function: Entry<'r, 'o>, mut each: impl FnMut(Entry<'r, 'o>)) {
@@ -28,19 +61,23 @@ fn variables<'r, 'o>(function: Entry<'r, 'o>, mut each: impl FnMut(Entry<'r, 'o>
 }
 
 /// Returns the variables in an abstract instance, in an input section that begins at `start`.
-pub(super) fn abstract_variables(function: Entry<'_, '_>, start: u64) -> Vec<Abstract> {
-    let mut abstracts = Vec::new();
-    variables(function, |variable| abstracts.push((variable.offset() - start, variable.tag())));
-    abstracts
+pub(super) fn abstract_variables(function: Entry<'_, '_>, start: u64) -> Arc<Abstract> {
+    let mut instance = Abstract::default();
+    variables(function, |variable| {
+        let is_param = variable.tag() == dw::DW_TAG_formal_parameter;
+        instance.variables.insert(variable.offset() - start, is_param);
+        instance.params += u64::from(is_param);
+    });
+    Arc::new(instance)
 }
 
 /// Removes the variables that have a location in a concrete instance. The function's input section begins at `start`.
-pub(super) fn remove_located(function: Entry<'_, '_>, start: u64, abstracts: &mut Vec<Abstract>) {
+pub(super) fn remove_located(function: Entry<'_, '_>, start: u64, missing: &mut Missing) {
     variables(function, |variable| {
         if is_located(variable)
             && let Some(origin) = origin(variable, start)
         {
-            abstracts.retain(|known| known.0 != origin);
+            missing.locate(origin);
         }
     });
 }

@@ -1,10 +1,11 @@
 //! Counts from consecutive units, which can be joined.
 
-use gimli::constants as dw;
+use std::sync::Arc;
+
 use hashbrown::DefaultHashBuilder;
 
 use super::lines::Lines;
-use super::origins::{self, Abstract, InputSections, Origins};
+use super::origins::{self, Abstract, InputSections, Missing, Origins};
 use super::sizes::Tally;
 use super::source::Source;
 use super::statistics::Statistics;
@@ -56,7 +57,7 @@ impl<'r> UnitCounts<'r> {
         };
         for (index, origin) in self.across {
             match self.abstracts.get(&origin) {
-                Some(abstracts) => missing(dwarf, (index, start(index)), abstracts.clone(), &mut statistics),
+                Some(abstracts) => missing(dwarf, (index, start(index)), abstracts, &mut statistics),
                 None => statistics.unresolved += 1,
             }
         }
@@ -94,21 +95,19 @@ impl<'r> Resolved<'r> {
 pub(super) fn missing(
     dwarf: &Dwarf<'_>,
     (index, start): (usize, u64),
-    mut abstracts: Vec<Abstract>,
+    instance: &Arc<Abstract>,
     statistics: &mut Statistics,
 ) {
     let Some(entry) = dwarf.entry_with_index(index) else { return };
-    origins::remove_located(entry, start, &mut abstracts);
-    count_missing(&abstracts, statistics);
+    let mut missing = Missing::new(instance);
+    origins::remove_located(entry, start, &mut missing);
+    count_missing(&missing, statistics);
 }
 
 /// Counts variables without a location.
-pub(super) fn count_missing(abstracts: &[Abstract], statistics: &mut Statistics) {
-    for (_, tag) in abstracts {
-        statistics.variables.process_missing();
-        match *tag {
-            dw::DW_TAG_formal_parameter => statistics.params.process_missing(),
-            _ => statistics.locals.process_missing(),
-        }
-    }
+pub(super) fn count_missing(missing: &Missing, statistics: &mut Statistics) {
+    let (params, locals) = missing.counts();
+    statistics.variables.process_missing(params + locals);
+    statistics.params.process_missing(params);
+    statistics.locals.process_missing(locals);
 }

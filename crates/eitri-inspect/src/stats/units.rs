@@ -72,7 +72,7 @@ pub(super) fn count<'r>(
         let Visitor { waiting, local, start, .. } = visitor;
         for (index, origin) in waiting {
             match local.get(&origin) {
-                Some(abstracts) => missing(dwarf, (index, start), abstracts.clone(), &mut part.statistics),
+                Some(abstracts) => missing(dwarf, (index, start), abstracts, &mut part.statistics),
                 None => part.across.push((index, origin)),
             }
         }

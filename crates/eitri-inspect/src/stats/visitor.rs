@@ -11,7 +11,7 @@ use super::expressions::Expressions;
 use super::forms::Forms;
 use super::lines;
 use super::lists::list_bytes;
-use super::origins::{self, Abstract, Origins};
+use super::origins::{self, Missing, Origins};
 use super::part::{UnitCounts, count_missing};
 use super::source::{FUNCTION, GLOBAL, Path};
 use crate::lint::{Asked, Diagnoser, Framed};
@@ -81,7 +81,7 @@ pub(super) struct Visitor<'a, 'r, 'o> {
     pub(super) start: u64,
     /// Variables in this unit's abstract instances.
     pub(super) local: Origins,
-    tracked: Vec<Vec<Abstract>>,
+    tracked: Vec<Missing>,
     /// Concrete instances whose abstract instance has not been visited, by index.
     pub(super) waiting: Vec<(usize, u64)>,
     scopes: Scopes<Rc<Framed<'r>>, Own>,
@@ -233,8 +233,8 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
             && shape.has_origin
             && let Some(origin) = origins::origin(entry, self.start)
         {
-            inherited.tracked = self.local.get(&origin).cloned().map(|abstracts| {
-                self.tracked.push(abstracts);
+            inherited.tracked = self.local.get(&origin).map(|instance| {
+                self.tracked.push(Missing::new(instance));
                 self.tracked.len() - 1
             });
             scope.owns_tracked = inherited.tracked.is_some();
@@ -384,7 +384,7 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
         if shape.has_origin {
             if shape.has_location || shape.has_value {
                 if let (Some(index), Some(origin)) = (scope.tracked, origins::origin(entry, self.start)) {
-                    self.tracked[index].retain(|known| known.0 != origin);
+                    self.tracked[index].locate(origin);
                 }
             } else {
                 is_deferred = true;
