@@ -552,8 +552,7 @@ fn modules_are_printed_and_checked() {
     let cut = folder.file("cut.spv", &little(module(2))[..92]);
     for command in ["dump", "check"] {
         let ran = run(&[command, &cut]);
-        let expected =
-            format!("eitri: {cut}: word 18: the words end inside the instruction of opcode 12\n");
+        let expected = format!("eitri: {cut}: word 18: the words end inside the instruction of opcode 12\n");
         assert_eq!((ran.code, ran.errors), (2, expected));
     }
     let no_module = run(&["check", &folder.file("a.json", "{}")]);

@@ -299,7 +299,7 @@ impl<'a> Nodes<'a> {
     }
 
     /// The last nodes, from where this much [was left](Self::left).
-    pub(crate) fn from_left(&self, (words, bytes): (usize, usize)) -> Self {
+    pub(crate) fn since(&self, (words, bytes): (usize, usize)) -> Self {
         let implicit = &self.implicit[self.implicit.len().saturating_sub(bytes)..];
         Self { implicit, ..self.last_words(words) }
     }

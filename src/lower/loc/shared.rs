@@ -112,7 +112,7 @@ impl Shared {
         let (entry, left) = part.entry?;
         // Different subexpressions can have the same hash, so the nodes are compared, but only those of the part: its
         // location can be large, and have many uses of the part.
-        let nodes = module.nodes(part.loc).from_left(left).take(part.nodes);
+        let nodes = module.nodes(part.loc).since(left).take(part.nodes);
         nodes.inspect(|_| crate::work::step()).eq(tree.subtree(at)).then_some(entry)
     }
 }
