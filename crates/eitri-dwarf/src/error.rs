@@ -44,6 +44,20 @@ pub type Result<T, E = Error> = core::result::Result<T, E>;
 ///
 /// The message is complete: it includes the messages of the system and of other crates, and the error has no
 /// [source](core::error::Error::source) that would repeat them.
+///
+/// ```
+/// # use eitri_dwarf::error::ErrorKind;
+/// # use eitri_dwarf::read::{Dwarf, Object};
+/// # let mut bytes = include_bytes!("../../../examples/data/squares.o").to_vec();
+/// // The first entry gets an abbreviation code that the table lacks. `.debug_info` is at 0x17d of the file.
+/// bytes[0x17d + 0xc] = 99;
+/// let object = Object::read(&bytes)?;
+/// let error = Dwarf::read(&object).unwrap_err();
+/// // A program decides by the kind, and shows the position without parsing the message.
+/// assert!(matches!(error.kind(), ErrorKind::Malformed(_)));
+/// assert_eq!((error.at().section.as_deref(), error.at().offset), (Some(".debug_info"), Some(0xc)));
+/// # Ok::<(), eitri_dwarf::Error>(())
+/// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Error(Box<Inner>);
 

@@ -8,6 +8,22 @@
 //! * [`dump`] prints all of it.
 //!
 //! The crate `eitri`, the debug-info back end for GPU compilers, re-exports these modules.
+//!
+//! ```
+//! use eitri_dwarf::read::{Dwarf, Object};
+//!
+//! # let bytes = include_bytes!("../../../examples/data/squares.o");
+//! let object = Object::read(bytes)?;
+//! let dwarf = Dwarf::read(&object)?;
+//! let pc = dwarf.address_in("squares", 0x13)?;
+//! if let Some(line) = dwarf.line_at(pc)? {
+//!     println!("stopped at {line}");
+//! }
+//! for variable in &dwarf.variables_at(pc).variables {
+//!     println!("{:?}: {:?}", variable.name(), variable.location);
+//! }
+//! # Ok::<(), eitri_dwarf::Error>(())
+//! ```
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]

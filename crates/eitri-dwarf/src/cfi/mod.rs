@@ -1,4 +1,12 @@
 //! Call frame instructions: DWARF 5 sections 6.4.2 and 7.24, with the instructions of GNU, AArch64 and AMD's extension.
+//!
+//! ```
+//! use eitri_dwarf::cfi::{CfiOperand, row};
+//!
+//! let row = row(0x0e).expect("an instruction");
+//! assert_eq!((row.name, row.since), ("DW_CFA_def_cfa_offset", 2));
+//! assert_eq!(row.operands, [("offset", CfiOperand::Bytes)]);
+//! ```
 
 pub(crate) mod table;
 

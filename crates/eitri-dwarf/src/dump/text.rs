@@ -52,6 +52,22 @@ pub struct DumpOptions {
 ///
 /// Registers are printed by name if the target is given; [`Object::target`] often provides it. Lists and line programs
 /// that cannot be read are printed as an error in angle brackets. Missing sections are skipped.
+///
+/// ```
+/// # use eitri_dwarf::dump::{DumpOptions, dump};
+/// # use eitri_dwarf::read::{Dwarf, Object};
+/// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+/// # let object = Object::read(bytes)?;
+/// # let dwarf = Dwarf::read(&object)?;
+/// let target = object.target(None);
+/// let text = dump(&object, &dwarf, target.as_ref(), DumpOptions::default());
+/// // Equal facts give equal text. Offsets, forms and encodings differ between equal facts: they are printed on request.
+/// let mut options = DumpOptions::default();
+/// options.verbose = true;
+/// let verbose = dump(&object, &dwarf, target.as_ref(), options);
+/// assert!(verbose.contains("DW_FORM_strx1") && !text.contains("DW_FORM"));
+/// # Ok::<(), eitri_dwarf::Error>(())
+/// ```
 pub fn dump(object: &Object<'_>, dwarf: &Dwarf<'_>, target: Option<&Target>, options: DumpOptions) -> String {
     let mut out = Out::kept();
     print(&mut out, object, dwarf, target, options);

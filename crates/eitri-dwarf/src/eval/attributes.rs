@@ -91,6 +91,26 @@ impl Evaluator {
     ///
     /// # Errors
     /// Errors from [`attribute`](Self::attribute).
+    ///
+    /// ```
+    /// # use eitri_dwarf::eval::{Context, DebugInfo, Evaluator, Snapshot, WithDebugInfo};
+    /// # use eitri_dwarf::read::{Dwarf, Object};
+    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// let object = Object::read(bytes)?;
+    /// let dwarf = Dwarf::read(&object)?;
+    /// let target = object.target(None).expect("a known machine");
+    /// let mut process = Snapshot::default();
+    /// process.pc = Some(dwarf.address_in("squares", 0x13)?);
+    ///
+    /// // `total`, whose list has `DW_OP_reg0` at this pc.
+    /// let total = dwarf.entry_at(0x66).expect("a variable");
+    /// let info = DebugInfo::new(&dwarf);
+    /// let context = Context::new(total.unit().encoding, &target).with_unit(total.unit().offset);
+    /// let machine = WithDebugInfo::new(&info, &process, context);
+    /// let location = Evaluator::new().variable_location(info.body(total), &machine, &context)?;
+    /// assert_eq!(location.in_names(&target).to_string(), "reg:rax");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn variable_location(
         &mut self,
         location: Body<'_>,

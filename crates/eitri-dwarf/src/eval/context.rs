@@ -120,6 +120,23 @@ impl core::fmt::Debug for Context<'_> {
 
 impl<'a> Context<'a> {
     /// Returns a context for a location in the first unit, in the innermost frame, with an empty stack.
+    ///
+    /// ```
+    /// # use eitri_dwarf::eval::{Context, CurrentObject, Evaluator, Location, Snapshot};
+    /// # use eitri_dwarf::op::{Dialect, Encoding, text};
+    /// # use eitri_dwarf::target::{SpaceId, Target};
+    /// # let target = Target::x86_64();
+    /// # let encoding = Encoding::new(8, Dialect::Dwarf5);
+    /// // The data of a Fortran array: `DW_AT_data_location` reads the address in the descriptor, which is the object.
+    /// let mut machine = Snapshot::default();
+    /// machine.store(SpaceId::DEFAULT, None, 0x7000, &0x9000_u64.to_le_bytes());
+    /// let descriptor = Location::memory(SpaceId::DEFAULT, 64, 0x7000);
+    /// let expr = text::parse("push_object_address; deref", encoding, None)?;
+    /// let context = Context::new(encoding, &target).with_object(CurrentObject::Is(&descriptor));
+    /// let data = Evaluator::new().location(expr.bytes(), &machine, &context)?;
+    /// assert_eq!(data.to_string(), "mem:0:0x9000");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new(encoding: Encoding, target: &'a dyn Architecture) -> Self {
         let kind = ResultKind::Location;
         let place = ExpressionSite::Location;

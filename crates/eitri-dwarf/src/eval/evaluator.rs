@@ -40,6 +40,19 @@ impl Evaluator {
     }
 
     /// Sets the limits.
+    ///
+    /// ```
+    /// # use eitri_dwarf::eval::{Context, Evaluator, Limits, Snapshot};
+    /// # use eitri_dwarf::op::{Dialect, Encoding};
+    /// # use eitri_dwarf::target::Target;
+    /// // DW_OP_skip -3 jumps to itself. A debugger that evaluates untrusted files bounds the time.
+    /// let mut limits = Limits::new();
+    /// limits.steps = 1000;
+    /// let (machine, target) = (Snapshot::default(), Target::x86_64());
+    /// let context = Context::new(Encoding::new(8, Dialect::Dwarf5), &target);
+    /// let fault = Evaluator::new().with_limits(limits).value(&[0x2f, 0xfd, 0xff], &machine, &context).unwrap_err();
+    /// assert!(fault.is_limit);
+    /// ```
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
@@ -66,6 +79,30 @@ impl Evaluator {
     ///
     /// # Errors
     /// A [`Fault`] with the operation that caused it.
+    ///
+    /// ```
+    /// # use eitri_dwarf::eval::{Context, Element, Evaluator, ResultKind, Snapshot};
+    /// # use eitri_dwarf::op::{Dialect, Encoding, text};
+    /// # use eitri_dwarf::target::Target;
+    /// # let target = Target::x86_64();
+    /// # let encoding = Encoding::new(8, Dialect::Dwarf5);
+    /// # let mut machine = Snapshot::default();
+    /// # machine.registers.insert(target.register_named("rsp")?, 0x7000_u64.to_le_bytes().into());
+    /// // rsp contains 0x7000. The kind decides what the same bytes mean: the memory at 0x7008, or the number.
+    /// let expr = text::parse("breg rsp 8", encoding, Some(&target))?;
+    /// let context = Context::new(encoding, &target);
+    /// let Element::Location(place) = Evaluator::new().evaluate(expr.bytes(), &machine, &context)? else {
+    ///     panic!("a location")
+    /// };
+    /// assert_eq!(place.to_string(), "mem:0:0x7008");
+    ///
+    /// let context = context.with_kind(ResultKind::Value);
+    /// let Element::Value(number) = Evaluator::new().evaluate(expr.bytes(), &machine, &context)? else {
+    ///     panic!("a value")
+    /// };
+    /// assert_eq!(number.as_u64(), Some(0x7008));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn evaluate(
         &mut self,
         expr: &[u8],
@@ -202,6 +239,24 @@ impl Evaluator {
     ///
     /// # Errors
     /// An evaluation error if there is no program location; any fault in a selected entry's expression.
+    ///
+    /// ```
+    /// # use eitri_dwarf::eval::{Context, Evaluator, LocationListEntry, Snapshot};
+    /// # use eitri_dwarf::op::{Dialect, Encoding};
+    /// # use eitri_dwarf::target::Target;
+    /// # let target = Target::x86_64();
+    /// // DW_OP_reg0 from 0x1000 up to 0x1010, DW_OP_reg3 from 0x1008 up to 0x1020. At 0x1008 the variable is in both.
+    /// let list = [
+    ///     LocationListEntry { bounds: Some((0x1000, 0x1010)), expr: [0x50][..].into() },
+    ///     LocationListEntry { bounds: Some((0x1008, 0x1020)), expr: [0x53][..].into() },
+    /// ];
+    /// let mut machine = Snapshot::default();
+    /// machine.pc = Some(0x1008);
+    /// let context = Context::new(Encoding::new(8, Dialect::Dwarf5), &target);
+    /// let location = Evaluator::new().list(&list, &machine, &context)?;
+    /// assert_eq!(location.in_names(&target).to_string(), "reg:rax | reg:rbx");
+    /// # Ok::<(), eitri_dwarf::eval::Fault>(())
+    /// ```
     pub fn list<'e, I>(
         &mut self,
         entries: I,

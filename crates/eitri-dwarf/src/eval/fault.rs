@@ -1,4 +1,18 @@
 //! Faults: the reasons why an evaluation stopped.
+//!
+//! ```
+//! use eitri_dwarf::eval::{Class, Context, Evaluator, Snapshot};
+//! use eitri_dwarf::op::{Dialect, Encoding};
+//! use eitri_dwarf::target::Target;
+//!
+//! let (machine, target) = (Snapshot::default(), Target::x86_64());
+//! let context = Context::new(Encoding::new(8, Dialect::Dwarf5), &target);
+//! let class = |expr: &[u8]| Evaluator::new().value(expr, &machine, &context).map_err(|fault| fault.class);
+//! // DW_OP_lit4; DW_OP_plus: the producer's mistake, on every machine.
+//! assert_eq!(class(&[0x34, 0x22]).err(), Some(Class::IllFormed));
+//! // DW_OP_breg7 0: this machine has no register 7.
+//! assert_eq!(class(&[0x77, 0]).err(), Some(Class::Evaluation));
+//! ```
 
 use core::fmt::{self, Display, Write as _};
 use std::borrow::Cow;
@@ -24,6 +38,18 @@ pub enum Class {
 }
 
 /// Why and where an evaluation stopped.
+///
+/// ```
+/// # use eitri_dwarf::eval::{Context, Evaluator, Snapshot};
+/// # use eitri_dwarf::op::{Dialect, Encoding};
+/// # use eitri_dwarf::target::Target;
+/// # let (machine, target) = (Snapshot::default(), Target::x86_64());
+/// # let context = Context::new(Encoding::new(8, Dialect::Dwarf5), &target);
+/// // DW_OP_const1u 4 has two bytes. DW_OP_plus after it needs a second number.
+/// let fault = Evaluator::new().value(&[0x08, 4, 0x22], &machine, &context).unwrap_err();
+/// assert_eq!((fault.operation, fault.offset), (Some(1), Some(2)));
+/// println!("{fault}");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Fault {

@@ -31,6 +31,24 @@ pub struct Bits {
 /// * [`Class::Unmapped`] if memory is not mapped, or a register is not available;
 /// * [`Class::Evaluation`] if other storage has fewer bits, or the bits are an implicit pointer's: see
 ///   [`read_pointer`].
+///
+/// ```
+/// # use eitri_dwarf::eval::{Context, Evaluator, Snapshot, read_bits};
+/// # use eitri_dwarf::op::{Dialect, Encoding, Reg, text};
+/// # use eitri_dwarf::target::Target;
+/// # let target = Target::x86_64();
+/// # let encoding = Encoding::new(8, Dialect::Dwarf5);
+/// // The upper half of a 64-bit variable was optimized out: a piece without a location.
+/// let expr = text::parse("reg rax; piece 4; piece 4", encoding, Some(&target))?;
+/// let mut machine = Snapshot::default();
+/// machine.registers.insert(Reg(0), 0x0807_0605_0403_0201_u64.to_le_bytes().into());
+/// let location = Evaluator::new().location(expr.bytes(), &machine, &Context::new(encoding, &target))?;
+/// let bits = read_bits(&location, 64, &machine)?;
+/// assert_eq!(bits.bytes, [1, 2, 3, 4, 0, 0, 0, 0]);
+/// // A debugger shows the bits that are set here, and `<optimized out>` for the rest.
+/// assert_eq!(bits.defined, [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn read_bits(location: &Location, bits: u64, machine: &dyn Machine) -> Result<Bits, Fault> {
     let len = read_bytes(bits, 1)?;
     let mut read = Bits { bytes: vec![0; len], defined: vec![0; len] };

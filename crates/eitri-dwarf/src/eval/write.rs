@@ -39,6 +39,20 @@ pub trait MachineMut: Machine {
 /// # Errors
 /// * [`Class::Evaluation`] if the storage has fewer bits, or some bits are undefined, implicit, or missing in `bytes`;
 /// * [`Class::Unmapped`] if memory is not mapped, or a register is not available.
+///
+/// ```
+/// # use eitri_dwarf::eval::{Location, Snapshot, write_bits};
+/// # use eitri_dwarf::target::{SpaceId, Target};
+/// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+/// let v3 = gpu.vgpr(3)?;
+/// let mut machine = Snapshot::default();
+/// machine.registers.insert(v3, vec![0; 128]);
+/// // `set var x = 7` in lane 5: bit 160 of the register is in byte 20.
+/// let x = Location::register(v3, 1024).moved(160)?;
+/// write_bits(&x, 32, &7_u32.to_le_bytes(), &mut machine)?;
+/// assert_eq!(machine.registers[&v3][20..24], [7, 0, 0, 0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn write_bits(
     location: &Location,
     bits: u64,

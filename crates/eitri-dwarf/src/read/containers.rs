@@ -8,6 +8,18 @@
 //! | offload bundle | `__CLANG_OFFLOAD_BUNDLE__` | all that are not empty |
 //! | compressed offload bundle, versions 1 to 3 | `CCOB` | those of the bundle in it |
 //! | host object | ELF | sections `.hip_fatbin`, `.llvm.offloading`, `.nv_fatbin`: objects; compressed cubins by name alone |
+//!
+//! ```
+//! use eitri_dwarf::read::containers::members;
+//!
+//! // An archive with one member: a name, date, owner, group and mode, size, and the contents.
+//! let mut archive = b"!<arch>\n".to_vec();
+//! archive.extend(format!("{:16}{:12}{:6}{:6}{:8}{:10}`\n", "kernel.o/", 0, 0, 0, 644, 4).bytes());
+//! archive.extend(b"\x7fELF");
+//! let members = members(&archive)?.expect("a container");
+//! assert_eq!((members[0].name.as_str(), members[0].bytes.as_deref()), ("kernel.o", Some(&b"\x7fELF"[..])));
+//! # Ok::<(), eitri_dwarf::Error>(())
+//! ```
 
 use std::borrow::Cow;
 

@@ -91,6 +91,18 @@ impl<'o> Dwarf<'o> {
     /// [`Truncated`](ErrorKind::Truncated) or [`Malformed`](ErrorKind::Malformed), with section and offset, where the
     /// tree or the referent of an attribute cannot be read; [`Unsupported`](ErrorKind::Unsupported) for unknown
     /// versions and forms.
+    ///
+    /// ```
+    /// # use eitri_dwarf::read::{Dwarf, Object};
+    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// # let object = Object::read(bytes)?;
+    /// let dwarf = Dwarf::read(&object)?;
+    /// let [unit] = dwarf.units() else { panic!("one unit") };
+    /// assert_eq!((unit.encoding.version, unit.name.as_deref()), (5, Some("squares.c")));
+    /// // Offsets count from the start of `.debug_info`, as in other tools: `next unit at 0x000000a0`.
+    /// assert_eq!((unit.offset, unit.end), (0, 0xa0));
+    /// # Ok::<(), eitri_dwarf::Error>(())
+    /// ```
     pub fn read(object: &'o Object<'_>) -> Result<Self> {
         Self::read_as(object, Dialect::Llvm, DraftCodes::NONE)
     }
@@ -127,6 +139,25 @@ impl<'o> Dwarf<'o> {
     ///
     /// # Errors
     /// [`Unsupported`](ErrorKind::Unsupported) for a package, in which an index divides every section among the units.
+    ///
+    /// ```
+    /// # use eitri_dwarf::op::Dialect;
+    /// # use eitri_dwarf::read::{Dwarf, Object, ResolvedValue};
+    /// # use gimli::{DW_AT_decl_line, DW_AT_name};
+    /// # let mut bytes = include_bytes!("../../../../examples/data/squares.o").to_vec();
+    /// // The name of `count` gets the index 99 of a string, of which there are 12. `.debug_info` is at 0x17d of the file.
+    /// bytes[0x17d + 0x5f] = 99;
+    /// let object = Object::read(&bytes)?;
+    /// assert!(Dwarf::read(&object).is_err());
+    ///
+    /// let dwarf = Dwarf::read_readable(&object, Dialect::Llvm, 1)?;
+    /// let count = dwarf.entry_at(0x5d).expect("the entry of `count`");
+    /// assert_eq!(count.attr(DW_AT_name), Some(ResolvedValue::Unreadable));
+    /// println!("{}", count.problem(DW_AT_name).expect("the reason"));
+    /// // Everything else is there.
+    /// assert_eq!((dwarf.errors().len(), count.number(DW_AT_decl_line)), (1, Some(6)));
+    /// # Ok::<(), eitri_dwarf::Error>(())
+    /// ```
     pub fn read_readable(object: &'o Object<'_>, dialect: Dialect, threads: usize) -> Result<Self> {
         let read = match (dialect, threads) {
             (Dialect::Llvm, 2..) => Self::read_on(object, threads),
@@ -158,6 +189,22 @@ impl<'o> Dwarf<'o> {
     ///
     /// # Errors
     /// The errors that [`read`](Self::read) returns.
+    ///
+    /// ```no_run
+    /// use eitri_dwarf::read::{Dwarf, Object};
+    ///
+    /// # fn files() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (main, dwo) = (std::fs::read("a.out")?, std::fs::read("a.dwo")?);
+    /// let (main, dwo) = (Object::read(&main)?, Object::read(&dwo)?);
+    /// let skeletons = Dwarf::read(&main)?;
+    /// let split = Dwarf::read_split(&skeletons, &dwo)?;
+    /// for unit in split.units() {
+    ///     // A unit whose id no skeleton has is read alone: its addresses are not known.
+    ///     println!("{:?}: {}", unit.name, unit.has_skeleton);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn read_split(main: &Dwarf<'o>, dwo: &'o Object<'_>) -> Result<Self> {
         refuse_package(dwo)?;
         Self::read_split_sections(main, Sections::of_split(dwo))
@@ -241,6 +288,17 @@ impl<'o> Dwarf<'o> {
     }
 
     /// Returns all entries of all units, in file order: parents before children.
+    ///
+    /// ```
+    /// # use eitri_dwarf::read::{Dwarf, Object};
+    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// # let object = Object::read(bytes)?;
+    /// # let dwarf = Dwarf::read(&object)?;
+    /// let inlined = dwarf.entries().find(|entry| entry.tag() == gimli::DW_TAG_inlined_subroutine);
+    /// let inlined = inlined.expect("an inlined call");
+    /// assert_eq!((inlined.offset(), inlined.name().as_deref()), (0x7e, Some("square")));
+    /// # Ok::<(), eitri_dwarf::Error>(())
+    /// ```
     pub fn entries(&self) -> impl ExactSizeIterator<Item = Entry<'_, 'o>> + Clone {
         Entries::new(self, 0..self.count(), 0)
     }
@@ -254,6 +312,18 @@ impl<'o> Dwarf<'o> {
     }
 
     /// Returns a unit's entries; the first is the unit's own.
+    ///
+    /// ```
+    /// # use eitri_dwarf::read::{Dwarf, Object};
+    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// # let object = Object::read(bytes)?;
+    /// # let dwarf = Dwarf::read(&object)?;
+    /// for unit in dwarf.units() {
+    ///     let functions = dwarf.entries_of(unit).filter(|entry| entry.tag() == gimli::DW_TAG_subprogram);
+    ///     println!("{:?}: {} functions", unit.name, functions.count());
+    /// }
+    /// # Ok::<(), eitri_dwarf::Error>(())
+    /// ```
     pub fn entries_of(&self, unit: &Unit<'o>) -> impl Iterator<Item = Entry<'_, 'o>> + Clone {
         let number = self.units.partition_point(|other| other.offset < unit.offset);
         Entries::new(self, unit.contents.entries.clone(), number as u32)
@@ -291,6 +361,17 @@ impl<'o> Dwarf<'o> {
     }
 
     /// Returns the entry at an offset, counted as described at [`Dwarf`].
+    ///
+    /// ```
+    /// # use eitri_dwarf::read::{Dwarf, Object};
+    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// # let object = Object::read(bytes)?;
+    /// # let dwarf = Dwarf::read(&object)?;
+    /// assert_eq!(dwarf.entry_at(0x5d).expect("a parameter").name().as_deref(), Some("count"));
+    /// // No entry begins here.
+    /// assert!(dwarf.entry_at(0x5e).is_none());
+    /// # Ok::<(), eitri_dwarf::Error>(())
+    /// ```
     pub fn entry_at(&self, offset: u64) -> Option<Entry<'_, 'o>> {
         self.file_at(offset).own_entry_at(offset)
     }
@@ -382,6 +463,23 @@ impl<'o> Dwarf<'o> {
     ///
     /// # Errors
     /// [`Malformed`](ErrorKind::Malformed) if the offset is outside the section.
+    ///
+    /// ```
+    /// # use eitri_dwarf::op::text;
+    /// # use eitri_dwarf::read::{Dwarf, Object};
+    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// # let object = Object::read(bytes)?;
+    /// # let dwarf = Dwarf::read(&object)?;
+    /// // The list of `count` is at 0x18 of `.debug_loclists`. Its addresses are resolved.
+    /// let unit = &dwarf.units()[0];
+    /// let target = object.target(None);
+    /// for entry in dwarf.locations(unit, 0x18)? {
+    ///     let entry = entry?;
+    ///     let expr = text::print(entry.expr, unit.encoding, target.as_ref());
+    ///     println!("{:#x}..{:#x}: {expr}", entry.start, entry.end);
+    /// }
+    /// # Ok::<(), eitri_dwarf::Error>(())
+    /// ```
     pub fn locations(&self, unit: &Unit<'o>, offset: u64) -> Result<List<'o>> {
         unit.contents.check_base()?;
         Ok(List::new(self.raw_locations(unit, offset)?, self, unit))
@@ -444,6 +542,21 @@ impl<'o> Dwarf<'o> {
     ///
     /// # Errors
     /// The errors that [`Frames::read`] returns.
+    ///
+    /// ```
+    /// # use eitri_dwarf::op::Reg;
+    /// # use eitri_dwarf::read::{CfaRule, Dwarf, FrameSection, Object, RegisterRule};
+    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// # let object = Object::read(bytes)?;
+    /// # let dwarf = Dwarf::read(&object)?;
+    /// let frames = dwarf.frames(FrameSection::Debug)?;
+    /// let pc = dwarf.address_in("squares", 0x13)?;
+    /// // The CFA is rsp (7) plus 8. The return address, in column 16 on x86-64, is 8 bytes below the CFA.
+    /// let row = frames.row_at(pc)?.expect("a rule at this pc");
+    /// assert_eq!(row.cfa, CfaRule::Register { register: Reg(7), offset: 8, space: None });
+    /// assert_eq!(row.rule(Reg(16)), Some(RegisterRule::Offset(-8)));
+    /// # Ok::<(), eitri_dwarf::Error>(())
+    /// ```
     pub fn frames(&self, section: FrameSection) -> Result<Frames<'o>> {
         Frames::read(&self.sections, section, self.frame_encoding())
     }
@@ -474,6 +587,18 @@ impl<'o> Dwarf<'o> {
     ///
     /// # Errors
     /// The errors that [`LineProgram::read`] returns.
+    ///
+    /// ```
+    /// # use eitri_dwarf::read::{Dwarf, Object};
+    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// # let object = Object::read(bytes)?;
+    /// # let dwarf = Dwarf::read(&object)?;
+    /// let unit = &dwarf.units()[0];
+    /// let program = dwarf.lines(unit)?.expect("a line program");
+    /// // In DWARF 5, file 0 is the unit's source.
+    /// assert_eq!(program.full_path(0, unit.comp_dir.as_deref()).as_deref(), Some("/src/squares.c"));
+    /// # Ok::<(), eitri_dwarf::Error>(())
+    /// ```
     pub fn lines(&self, unit: &Unit<'o>) -> Result<Option<LineProgram<'o>>> {
         let strings = Base { offset: unit.bases.str_offsets, encoding: unit.encoding };
         let sections = match unit.kind {

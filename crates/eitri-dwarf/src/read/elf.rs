@@ -251,6 +251,17 @@ impl<'d> Object<'d> {
     /// file is not ELF or is damaged; [`Unsupported`](crate::error::ErrorKind::Unsupported) for other methods of compression,
     /// and for any compression without the feature; [`TooLarge`](crate::error::ErrorKind::TooLarge) if the compressed
     /// sections expand to more than 128 times the file's size, and more than 64 MiB.
+    ///
+    /// ```
+    /// # use eitri_dwarf::read::Object;
+    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// // A relocatable file: the reader gives each section separate addresses, and applies the relocations.
+    /// let object = Object::read(bytes)?;
+    /// let start = object.symbol_address("squares").expect("the function");
+    /// // 0x26 bytes, as `readelf -s` prints.
+    /// assert_eq!(object.code(), [start..start + 0x26]);
+    /// # Ok::<(), eitri_dwarf::Error>(())
+    /// ```
     pub fn read(bytes: &'d [u8]) -> Result<Self> {
         Self::read_placed(bytes, Placing::AsIs, None)
     }
@@ -498,6 +509,17 @@ impl<'d> Object<'d> {
     }
 
     /// Returns a name's first section.
+    ///
+    /// ```
+    /// # use eitri_dwarf::read::Object;
+    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// # let object = Object::read(bytes)?;
+    /// // `.debug_addr` has a header of 8 bytes and then addresses. The relocations are applied: the first is the function's.
+    /// let table = object.section(".debug_addr").expect("DWARF 5 has the section");
+    /// let first = table.data[8..16].try_into().map(u64::from_le_bytes);
+    /// assert_eq!(first.ok(), object.symbol_address("squares"));
+    /// # Ok::<(), eitri_dwarf::Error>(())
+    /// ```
     pub fn section(&self, name: &str) -> Option<&ElfSection<'d>> {
         self.sections.iter().find(|section| section.name == name)
     }
@@ -525,6 +547,15 @@ impl<'d> Object<'d> {
     }
 
     /// Returns the symbol with a name; if there are several, a defined symbol.
+    ///
+    /// ```
+    /// # use eitri_dwarf::read::Object;
+    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// # let object = Object::read(bytes)?;
+    /// let squares = object.symbol("squares").expect("the function");
+    /// assert_eq!((squares.size, squares.is_defined), (0x26, true));
+    /// # Ok::<(), eitri_dwarf::Error>(())
+    /// ```
     pub fn symbol(&self, name: &str) -> Option<&ElfSymbol<'d>> {
         self.by_name.get_or_init(|| ByName::new(&self.symbols)).find(&self.symbols, name)
     }
@@ -595,6 +626,18 @@ impl<'d> Object<'d> {
     /// The header does not contain the wave size for an AMD processor that runs both: it is `wave`, or else the
     /// kernels' size ([`wave`](Self::wave)). `None` if the wave size or the processor is unknown, or the processor does
     /// not run such waves.
+    ///
+    /// ```
+    /// # use eitri_dwarf::read::Object;
+    /// # use eitri_dwarf::target::Wave;
+    /// # let bytes = include_bytes!("../../../../examples/data/uspill.o");
+    /// let object = Object::read(bytes)?;
+    /// // The processor gfx1030 runs waves of 32 and of 64 lanes. The kernel descriptors say 32.
+    /// assert_eq!(object.wave(), Some(Wave::W32));
+    /// let target = object.target(None).expect("a known processor");
+    /// assert_eq!((target.name(), target.lanes()), ("amdgpu-gfx1030-wave32", 32));
+    /// # Ok::<(), eitri_dwarf::Error>(())
+    /// ```
     pub fn target(&self, wave: Option<Wave>) -> Option<Target> {
         match self.machine {
             X86_64 => return Some(Target::x86_64()),

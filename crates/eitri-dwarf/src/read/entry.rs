@@ -102,6 +102,18 @@ impl<'r, 'o> Entry<'r, 'o> {
     }
 
     /// Returns the children, in order.
+    ///
+    /// ```
+    /// # use eitri_dwarf::read::{Dwarf, Object};
+    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// # let object = Object::read(bytes)?;
+    /// # let dwarf = Dwarf::read(&object)?;
+    /// let squares = dwarf.entry_at(0x44).expect("the function");
+    /// // Two parameters, a variable, and a block with further entries.
+    /// let offsets: Vec<u64> = squares.children().map(|child| child.offset()).collect();
+    /// assert_eq!(offsets, [0x53, 0x5d, 0x66, 0x6f]);
+    /// # Ok::<(), eitri_dwarf::Error>(())
+    /// ```
     pub fn children(self) -> impl Iterator<Item = Self> + use<'r, 'o> {
         let mut next = self.index + 1;
         let end = self.end();
@@ -192,6 +204,20 @@ impl<'r, 'o> Entry<'r, 'o> {
     }
 
     /// Returns the value of the first attribute with this name.
+    ///
+    /// ```
+    /// # use eitri_dwarf::read::{Dwarf, Object, ResolvedValue};
+    /// # use gimli::{DW_AT_high_pc, DW_AT_low_pc};
+    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// # let object = Object::read(bytes)?;
+    /// # let dwarf = Dwarf::read(&object)?;
+    /// let squares = dwarf.entry_at(0x44).expect("the function");
+    /// // Indices are resolved: the address comes from `.debug_addr`. A constant `DW_AT_high_pc` is a size.
+    /// let start = dwarf.address_in("squares", 0)?;
+    /// assert_eq!(squares.attr(DW_AT_low_pc), Some(ResolvedValue::Address(start)));
+    /// assert_eq!(squares.attr(DW_AT_high_pc), Some(ResolvedValue::Unsigned(0x26)));
+    /// # Ok::<(), eitri_dwarf::Error>(())
+    /// ```
     pub fn attr(self, name: DwAt) -> Option<ResolvedValue<'o>> {
         let specs = self.declaration()?.attributes();
         let index = specs.iter().position(|spec| spec.name() == name)?;
@@ -238,11 +264,33 @@ impl<'r, 'o> Entry<'r, 'o> {
     }
 
     /// Returns a numeric attribute's value, if it is not negative.
+    ///
+    /// ```
+    /// # use eitri_dwarf::read::{Dwarf, Object};
+    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// # let object = Object::read(bytes)?;
+    /// # let dwarf = Dwarf::read(&object)?;
+    /// let squares = dwarf.entry_at(0x44).expect("the function");
+    /// assert_eq!(squares.number(gimli::DW_AT_decl_line), Some(6));
+    /// # Ok::<(), eitri_dwarf::Error>(())
+    /// ```
     pub fn number(self, name: DwAt) -> Option<u64> {
         self.attr(name)?.unsigned()
     }
 
     /// Returns the entry to which an attribute refers, by offset or signature.
+    ///
+    /// ```
+    /// # use eitri_dwarf::read::{Dwarf, Object};
+    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// # let object = Object::read(bytes)?;
+    /// # let dwarf = Dwarf::read(&object)?;
+    /// // The inlined call refers to the function that was inlined.
+    /// let call = dwarf.entry_at(0x7e).expect("an inlined call");
+    /// let square = call.reference(gimli::DW_AT_abstract_origin).expect("its origin");
+    /// assert_eq!(square.offset(), 0x27);
+    /// # Ok::<(), eitri_dwarf::Error>(())
+    /// ```
     pub fn reference(self, name: DwAt) -> Option<Self> {
         self.referred(self.attr(name)?)
     }
@@ -259,6 +307,19 @@ impl<'r, 'o> Entry<'r, 'o> {
 
     /// Returns the value of an attribute that the entry itself has, or its abstract instance (`DW_AT_abstract_origin`)
     /// or declaration (`DW_AT_specification`), and so on.
+    ///
+    /// ```
+    /// # use eitri_dwarf::read::{Dwarf, Object};
+    /// # use gimli::{DW_AT_location, DW_AT_name};
+    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// # let object = Object::read(bytes)?;
+    /// # let dwarf = Dwarf::read(&object)?;
+    /// // `x` of an inlined call: the location is its own, the name is that of the abstract instance.
+    /// let x = dwarf.entry_at(0x8b).expect("a parameter");
+    /// assert!(x.attr(DW_AT_location).is_some() && x.attr(DW_AT_name).is_none());
+    /// assert_eq!(x.inherited(DW_AT_name).and_then(|name| name.text()).as_deref(), Some("x"));
+    /// # Ok::<(), eitri_dwarf::Error>(())
+    /// ```
     pub fn inherited(self, name: DwAt) -> Option<ResolvedValue<'o>> {
         self.inherited_from(name).map(|inherited| inherited.1)
     }
@@ -351,6 +412,17 @@ impl<'r, 'o> Entry<'r, 'o> {
     ///
     /// # Errors
     /// The errors that [`List`](super::List) returns, and the error of an attribute that cannot be read.
+    ///
+    /// ```
+    /// # use eitri_dwarf::read::{Dwarf, Object};
+    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// # let object = Object::read(bytes)?;
+    /// # let dwarf = Dwarf::read(&object)?;
+    /// let call = dwarf.entry_at(0x7e).expect("an inlined call");
+    /// let start = dwarf.address_in("squares", 0)?;
+    /// assert_eq!(call.ranges()?, [start + 0x13..start + 0x16]);
+    /// # Ok::<(), eitri_dwarf::Error>(())
+    /// ```
     pub fn ranges(self) -> Result<Vec<Range<u64>>> {
         let mut ranges = Vec::new();
         self.read_ranges(&mut ranges).map(|()| ranges)
@@ -400,6 +472,22 @@ impl<'r, 'o> Entry<'r, 'o> {
     ///
     /// # Errors
     /// The errors that [`List`](super::List) returns.
+    ///
+    /// ```
+    /// # use eitri_dwarf::op::text;
+    /// # use eitri_dwarf::read::{Dwarf, Object};
+    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// # let object = Object::read(bytes)?;
+    /// # let dwarf = Dwarf::read(&object)?;
+    /// let count = dwarf.entry_at(0x5d).expect("a parameter");
+    /// let list = count.locations(gimli::DW_AT_location)?.expect("a location");
+    /// let pc = dwarf.address_in("squares", 0x13)?;
+    /// let entry = list.iter().find(|entry| entry.covers(pc)).expect("an entry for this pc");
+    /// // DW_OP_reg2 is rcx.
+    /// let target = object.target(None);
+    /// assert_eq!(text::print(entry.expr, count.unit().encoding, target.as_ref()), "reg rcx");
+    /// # Ok::<(), eitri_dwarf::Error>(())
+    /// ```
     pub fn locations(self, name: DwAt) -> Result<Option<Vec<ListEntry<'o>>>> {
         match self.attr(name) {
             Some(ResolvedValue::LocList(offset)) => {

@@ -257,6 +257,21 @@ impl<'o> Frames<'o> {
     }
 
     /// Returns an FDE's rows, which its CIE's instructions and then its own instructions make.
+    ///
+    /// ```
+    /// # use eitri_dwarf::read::{Dwarf, FrameSection, Object};
+    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// # let object = Object::read(bytes)?;
+    /// # let dwarf = Dwarf::read(&object)?;
+    /// let frames = dwarf.frames(FrameSection::Debug)?;
+    /// for fde in &frames.fdes {
+    ///     let mut rows = frames.rows(fde);
+    ///     while let Some(row) = rows.next_row()? {
+    ///         println!("{:#x}..{:#x}: {:?} {:?}", row.start, row.end, row.cfa, row.rules);
+    ///     }
+    /// }
+    /// # Ok::<(), eitri_dwarf::Error>(())
+    /// ```
     pub fn rows(&self, fde: &Fde<'o>) -> FrameRows<'o> {
         FrameRows::new(self.initial_instructions(self.cie(fde)), self.instructions(fde), fde)
     }

@@ -245,6 +245,25 @@ impl<'o> LineProgram<'o> {
     }
 
     /// Returns the program's rows.
+    ///
+    /// ```
+    /// # use eitri_dwarf::read::{Dwarf, Object};
+    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// # let object = Object::read(bytes)?;
+    /// # let dwarf = Dwarf::read(&object)?;
+    /// # let program = dwarf.lines(&dwarf.units()[0])?.expect("a line program");
+    /// // Breakpoints for line 9: the statements' first addresses.
+    /// let start = dwarf.address_in("squares", 0)?;
+    /// let mut breakpoints = Vec::new();
+    /// for row in program.rows() {
+    ///     let row = row?;
+    ///     if row.is_stmt && !row.end_sequence && row.line == 9 {
+    ///         breakpoints.push(row.address - start);
+    ///     }
+    /// }
+    /// assert_eq!(breakpoints, [0x10, 0x16]);
+    /// # Ok::<(), eitri_dwarf::Error>(())
+    /// ```
     pub fn rows(&self) -> LineRows<'_, 'o> {
         LineRows::new(self)
     }

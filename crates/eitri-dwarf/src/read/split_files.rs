@@ -51,6 +51,28 @@ impl<F: Fn(&[Skeleton<'_>]) -> Result<Vec<(String, Vec<u8>)>> + Sync> FindSplit 
 ///
 /// A file without a unit for the object's skeletons is not used: units match by [`dwo_id`](super::Unit::dwo_id).
 /// Offsets in a package's unit count from the unit's part of the section. Type units in packages are not read.
+///
+/// ```no_run
+/// use eitri_dwarf::read::{Dwarf, Object, Skeleton, SplitFiles};
+///
+/// # fn files() -> Result<(), Box<dyn std::error::Error>> {
+/// let find = |skeletons: &[Skeleton<'_>]| {
+///     let paths = skeletons.iter().map(|skeleton| {
+///         std::path::Path::new(skeleton.comp_dir.unwrap_or_default()).join(skeleton.dwo_name)
+///     });
+///     // A missing file is left out: its units are then without code.
+///     Ok(paths.filter_map(|path| Some((path.display().to_string(), std::fs::read(path).ok()?))).collect())
+/// };
+/// let bytes = std::fs::read("a.out")?;
+/// let object = Object::read(&bytes)?;
+/// let dwarf = Dwarf::read(&object)?;
+/// SplitFiles::new(&find).with(&object, &dwarf, |split| {
+///     split.iter().flat_map(|file| file.units()).for_each(|unit| println!("{:?}", unit.name));
+///     Ok(())
+/// })?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Default)]
 pub struct SplitFiles<'a>(Option<&'a dyn FindSplit>);
 

@@ -186,6 +186,15 @@ impl Target {
     ///
     /// # Errors
     /// [`UnknownTarget`](crate::error::ErrorKind::UnknownTarget).
+    ///
+    /// ```
+    /// # use eitri_dwarf::target::Target;
+    /// let gpu = Target::named("amdgpu-gfx1100-wave64")?;
+    /// assert_eq!(gpu.lanes(), 64);
+    /// // An error names similar targets.
+    /// println!("{}", Target::named("amdgpu-gfx1100").unwrap_err());
+    /// # Ok::<(), eitri_dwarf::Error>(())
+    /// ```
     pub fn named(name: &str) -> Result<Self> {
         if let Some(cpu) = cpu::ALL.iter().find(|cpu| cpu.0 == name) {
             return Ok(cpu.1());
@@ -382,6 +391,14 @@ impl Target {
     ///
     /// # Errors
     /// [`UnknownRegister`](crate::error::ErrorKind::UnknownRegister).
+    ///
+    /// ```
+    /// # use eitri_dwarf::op::Reg;
+    /// # use eitri_dwarf::target::Target;
+    /// // The psABI numbers x86-64 registers in another order than instructions do: rcx is 2.
+    /// assert_eq!(Target::x86_64().register_named("rcx")?, Reg(2));
+    /// # Ok::<(), eitri_dwarf::Error>(())
+    /// ```
     pub fn register_named(&self, name: &str) -> Result<Reg> {
         self.find(name).ok_or_else(|| near::unknown_register(self, name))
     }

@@ -2,6 +2,18 @@
 //!
 //! A PTX register's DWARF number is its name, packed as ASCII. SASS registers have numbers of the form class times 2²⁴
 //! plus number in call frame information; in expressions, R registers have plain numbers.
+//!
+//! ```
+//! use eitri_dwarf::target::Target;
+//! use eitri_dwarf::target::nvptx::{Sm, class};
+//!
+//! let gpu = Target::nvptx(Sm::named("sm_90a").expect("a known processor"));
+//! // PTX: the characters `%`, `r` and `1`.
+//! assert_eq!(gpu.register_named("%r1")?.0, 0x25_72_31);
+//! // SASS: a uniform register.
+//! assert_eq!(gpu.register_named("UR4")?.0, u64::from(class::UR) << 24 | 4);
+//! # Ok::<(), eitri_dwarf::Error>(())
+//! ```
 
 use super::{ElfIdentity, Per, Registers, Relocations, Space, SpaceId, Target};
 

@@ -34,6 +34,31 @@ use crate::read::{Cie, Fde, FrameRow, Frames, KnownRows, RegisterRule};
 ///   [register](Architecture::cfa_register) that the architecture defines as the canonical frame address is that
 ///   address.
 /// * The last frame has an undefined return address.
+///
+/// ```
+/// # use eitri_dwarf::eval::{CallStack, Snapshot};
+/// # use eitri_dwarf::read::{Dwarf, FrameSection, Object};
+/// # use eitri_dwarf::target::SpaceId;
+/// # let bytes = include_bytes!("../../../../../examples/data/squares.o");
+/// # let object = Object::read(bytes)?;
+/// # let dwarf = Dwarf::read(&object)?;
+/// # let target = object.target(None).expect("a known machine");
+/// # let rsp = target.register_named("rsp")?;
+/// // Stopped in `squares`, which was called from address 0x3ffb: the return address is at the top of the stack.
+/// let mut machine = Snapshot::default();
+/// machine.pc = Some(dwarf.address_in("squares", 0x13)?);
+/// machine.registers.insert(rsp, 0x7000_u64.to_le_bytes().into());
+/// machine.store(SpaceId::DEFAULT, None, 0x7000, &0x4000_u64.to_le_bytes());
+///
+/// let sections = [dwarf.frames(FrameSection::Debug)?];
+/// let stack = CallStack::new(&machine, &sections, &target);
+/// let caller = stack.frame(1)?.expect("a caller");
+/// assert_eq!(caller.resumes_at(), 0x4000);
+/// // Nothing in the file has code at 0x4000: the frames end with an error, which says so.
+/// let frames: Vec<_> = stack.frames().collect();
+/// assert!(matches!(&frames[..], [Ok(_), Ok(_), Err(_)]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct CallStack<'a, 'o> {
     pub(super) machine: &'a dyn Machine,
     pub(super) sections: &'a [Frames<'o>],

@@ -58,6 +58,32 @@ impl<'s, 'a, 'o> Frame<'s, 'a, 'o> {
     ///
     /// # Errors
     /// Rules that cannot be followed.
+    ///
+    /// ```
+    /// # use eitri_dwarf::eval::{CallStack, Snapshot};
+    /// # use eitri_dwarf::read::{Dwarf, FrameSection, Object};
+    /// # use eitri_dwarf::target::SpaceId;
+    /// # let bytes = include_bytes!("../../../../../examples/data/squares.o");
+    /// # let object = Object::read(bytes)?;
+    /// # let dwarf = Dwarf::read(&object)?;
+    /// # let target = object.target(None).expect("a known machine");
+    /// # let rsp = target.register_named("rsp")?;
+    /// # let mut machine = Snapshot::default();
+    /// # machine.pc = Some(dwarf.address_in("squares", 0x13)?);
+    /// # machine.registers.insert(rsp, 0x7000_u64.to_le_bytes().into());
+    /// # machine.store(SpaceId::DEFAULT, None, 0x7000, &0x4000_u64.to_le_bytes());
+    /// # let sections = [dwarf.frames(FrameSection::Debug)?];
+    /// # let stack = CallStack::new(&machine, &sections, &target);
+    /// # let caller = stack.frame(1)?.expect("a caller");
+    /// // rbx is preserved and not saved: it is still in the register. rsp is the CFA, 0x7000 + 8, and nowhere in storage.
+    /// let rbx = caller.register(target.register_named("rbx")?)?;
+    /// assert_eq!(rbx.in_names(&target).to_string(), "reg:rbx");
+    /// assert_eq!(caller.register(rsp)?.to_string(), "implicit:0870000000000000");
+    /// // rcx is not preserved by calls.
+    /// let rcx = caller.register(target.register_named("rcx")?)?;
+    /// assert_eq!(rcx.to_string(), "undefined");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn register(&self, reg: Reg) -> UnwindResult<Location> {
         let location = self.stack.register_in(reg, self.number())?;
         location.ok_or_else(|| self.stack.unknown(self.number()))

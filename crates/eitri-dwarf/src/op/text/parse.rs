@@ -17,6 +17,20 @@ use crate::target::Target;
 /// Each error has the operation's index: [`ErrorKind::UnknownName`] if an operation is unknown;
 /// [`ErrorKind::Syntax`] if an operand is missing, superfluous, or not a number of its size;
 /// [`ErrorKind::Inexpressible`] if the dialect lacks the operation.
+///
+/// ```
+/// # use eitri_dwarf::op::{Dialect, Encoding, text};
+/// # use eitri_dwarf::target::Target;
+/// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+/// # let encoding = Encoding::new(8, Dialect::Llvm);
+/// // Registers by name or number, branches by label: 1 if s4 is not 0, and otherwise 2.
+/// let expr = text::parse("bregx s4 0; bra L0; lit2; skip L1; L0: lit1; L1: stack_value", encoding, Some(&gpu))?;
+/// // The error names the operation, counted from 0.
+/// let error = text::parse("lit2; ofset", encoding, None).unwrap_err();
+/// assert_eq!(error.at().operation, Some(1));
+/// println!("{error}");
+/// # Ok::<(), eitri_dwarf::Error>(())
+/// ```
 pub fn parse(text: &str, encoding: Encoding, target: Option<&Target>) -> Result<Expr> {
     expression(text, &Context { encoding, target, depth: 0 })
 }

@@ -3,6 +3,18 @@
 //! Formats and opcodes come from the instruction set manuals; `gfx9.txt` to `gfx12.txt` have a line for each opcode: its
 //! number, its destinations, its name. An encoding that is missing there has *unknown* destinations, which is different
 //! from an instruction without destinations: a caller must treat an unknown instruction as a possible write.
+//!
+//! ```
+//! use eitri_dwarf::target::code::{InstructionSet, RegisterKind};
+//! use eitri_dwarf::target::{Gfx, Wave};
+//!
+//! // v_writelane_b32 v40, s4, 7
+//! let bytes: Vec<u8> = [0xd7610028_u32, 0x00010e04].iter().flat_map(|word| word.to_le_bytes()).collect();
+//! let set = InstructionSet::of(Gfx::GFX1030, Wave::W32).expect("a known instruction set");
+//! let instruction = set.decode(&bytes).expect("an instruction");
+//! let [written] = instruction.writes().expect("known destinations") else { panic!("one destination") };
+//! assert!(written.contains(RegisterKind::Vector, 40));
+//! ```
 
 mod format;
 mod outline;
