@@ -32,11 +32,61 @@ use crate::op::Reg;
 use crate::target::SpaceId;
 
 /// A location: a position in some storage, and the bits from there on.
+///
+/// The examples show the storage that the emitted expression selects in lane 5 of a wave of 32 lanes, where s4 contains
+/// 0x1000, s5 2, and lane 7 of v40 0x2000. They call `storage`:
+///
+/// ```
+/// use std::error::Error;
+///
+/// use eitri::eval::{Context, Evaluator, Snapshot};
+/// use eitri::lower::{Consumer, lower_loc};
+/// use eitri::model::{Loc, Stack};
+/// use eitri::target::Target;
+///
+/// let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+/// let mut machine = Snapshot::default();
+/// (machine.lane, machine.lanes) = (Some(5), Some(32));
+/// machine.registers.insert(gpu.sgpr(4)?, 0x1000_u32.to_le_bytes().into());
+/// // ... and the other registers.
+///
+/// let storage = |loc: &Loc| -> Result<String, Box<dyn Error>> {
+///     let consumer = Consumer::llvm();
+///     let expr = lower_loc(loc, None, &gpu, Stack::kernel(&gpu), &consumer)?;
+///     let context = Context::new(consumer.encoding(gpu.address_bytes()), &gpu);
+///     let location = Evaluator::new().location(expr.bytes(), &machine, &context)?;
+///     Ok(location.in_names(&gpu).to_string())
+/// };
+/// // A lane has 32 bits: lane 5 begins at bit 160.
+/// assert_eq!(storage(&Loc::per_lane(gpu.vgpr(3)?))?, "reg:v3+160");
+/// # Ok::<(), Box<dyn Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub struct Loc(pub(crate) Postfix);
 
 /// A 64-bit number.
+///
+/// ```
+/// # use eitri::model::{Loc, Val};
+/// # use eitri::target::SpaceId;
+/// # let storage = include!("../../docs/storage.rs");
+/// # let gpu = eitri::target::Target::named("amdgpu-gfx1030-wave32")?;
+/// // An address that the optimizer took apart: s4 contains a base, 0x1000, and s5 an index, 2, into elements of
+/// // 12 bytes. `x` is at byte 4 of the element.
+/// let element = Val::register(gpu.sgpr(5)?).mul(Val::constant(12));
+/// let x = Val::register(gpu.sgpr(4)?).add(element).plus(4);
+/// assert_eq!(storage(&Loc::memory(SpaceId::DEFAULT, x))?, "mem:0:0x101c");
+///
+/// // `i` counts up in the source, and down in the code from 9: its value is 9 - s5, and in no storage.
+/// let i = Val::constant(9).sub(Val::register(gpu.sgpr(5)?));
+/// assert_eq!(storage(&Loc::value(i))?, "implicit:0700000000000000");
+///
+/// // A flag that shares a register: bit 12 of s4.
+/// let flag = Val::register(gpu.sgpr(4)?).shr(Val::constant(12)).and(Val::constant(1));
+/// assert_eq!(storage(&Loc::value(flag))?, "implicit:0100000000000000");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub struct Val(pub(crate) Postfix);
@@ -57,6 +107,15 @@ impl Loc {
     /// A register without lanes.
     ///
     /// A vector register is taken [whole](Self::whole), which is an error for anything smaller.
+    ///
+    /// ```
+    /// # use eitri::model::Loc;
+    /// # let storage = include!("../../docs/storage.rs");
+    /// # let gpu = eitri::target::Target::named("amdgpu-gfx1030-wave32")?;
+    /// // A value that is equal in all lanes, and a bit in it: bit 7 of `s4`.
+    /// assert_eq!(storage(&Loc::register(gpu.sgpr(4)?).bit_offset(7))?, "reg:s4+7");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn register(reg: Reg) -> Self {
         Self::leaf(Node::Register(reg))
@@ -72,6 +131,17 @@ impl Loc {
     /// A vector register's lane `lane`, counted from 0: one value for the whole wave.
     ///
     /// The current lane does not matter. 32 bits; [`lanes`](Self::lanes) makes wider values.
+    ///
+    /// ```
+    /// # use eitri::model::Loc;
+    /// # let storage = include!("../../docs/storage.rs");
+    /// # let gpu = eitri::target::Target::named("amdgpu-gfx1030-wave32")?;
+    /// // v_writelane_b32 v40, s4, 7
+    /// let spilled = Loc::lane(gpu.vgpr(40)?, 7);
+    /// // A lane has 32 bits. The answer is the same in every lane: here in lane 5.
+    /// assert_eq!(storage(&spilled)?, "reg:v40+224");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn lane(reg: Reg, lane: u32) -> Self {
         Self::leaf(Node::Lane(reg, lane))
@@ -79,6 +149,15 @@ impl Loc {
 
     /// One value for each lane: a vector register's current lane. 32 bits; [`per_lane_over`](Self::per_lane_over) makes
     /// wider values.
+    ///
+    /// ```
+    /// # use eitri::model::Loc;
+    /// # let storage = include!("../../docs/storage.rs");
+    /// # let gpu = eitri::target::Target::named("amdgpu-gfx1030-wave32")?;
+    /// // v_mov_b32 v3, 1.0 writes all active lanes. Lane 5 has the bits from 5 · 32 on.
+    /// assert_eq!(storage(&Loc::per_lane(gpu.vgpr(3)?))?, "reg:v3+160");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn per_lane(reg: Reg) -> Self {
         Self::leaf(Node::PerLane(reg))
@@ -86,12 +165,33 @@ impl Loc {
 
     /// One value for each lane, in the same lane of several vector registers, 32 bits in each, least significant first:
     /// a 64-bit number or a vector.
+    ///
+    /// ```
+    /// # use eitri::model::Loc;
+    /// # let storage = include!("../../docs/storage.rs");
+    /// # let gpu = eitri::target::Target::named("amdgpu-gfx1030-wave32")?;
+    /// // global_load_dwordx2 v[3:4], v[6:7], off
+    /// let double = Loc::per_lane_over([gpu.vgpr(3)?, gpu.vgpr(4)?]);
+    /// assert_eq!(storage(&double)?, "[reg:v3+160/32, reg:v4+160/32]");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn per_lane_over(regs: impl IntoIterator<Item = Reg>) -> Self {
         Self::dwords(regs.into_iter().map(Node::PerLane))
     }
 
     /// One 16-bit value for each lane, in one half of the lane's dword.
+    ///
+    /// ```
+    /// # use eitri::model::{Half, Loc};
+    /// # let storage = include!("../../docs/storage.rs");
+    /// # let gpu = eitri::target::Target::named("amdgpu-gfx1030-wave32")?;
+    /// // v_pk_add_f16 v3, v1, v2 computes two values: `x` in the low halves, `y` in the high halves.
+    /// let x = Loc::per_lane_half(gpu.vgpr(3)?, Half::Low);
+    /// let y = Loc::per_lane_half(gpu.vgpr(3)?, Half::High);
+    /// assert_eq!((storage(&x)?.as_str(), storage(&y)?.as_str()), ("reg:v3+160", "reg:v3+176"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn per_lane_half(reg: Reg, half: Half) -> Self {
         match half {
@@ -101,12 +201,33 @@ impl Loc {
     }
 
     /// One value for the wave, in several scalar registers, 32 bits in each, least significant first: a pair or a quad.
+    ///
+    /// ```
+    /// # use eitri::model::Loc;
+    /// # let storage = include!("../../docs/storage.rs");
+    /// # let gpu = eitri::target::Target::named("amdgpu-gfx1030-wave32")?;
+    /// // s_load_dwordx2 s[4:5], s[0:1], 0x8
+    /// let pointer = Loc::over([gpu.sgpr(4)?, gpu.sgpr(5)?]);
+    /// assert_eq!(storage(&pointer)?, "[reg:s4/32, reg:s5/32]");
+    /// // The pointer is the variable. What it points to is in memory: `Loc::memory` at `Val::pair`.
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn over(regs: impl IntoIterator<Item = Reg>) -> Self {
         Self::dwords(regs.into_iter().map(Node::Register))
     }
 
     /// One value for the wave, in several vector register lanes, 32 bits in each, least significant first.
+    ///
+    /// ```
+    /// # use eitri::model::Loc;
+    /// # let storage = include!("../../docs/storage.rs");
+    /// # let gpu = eitri::target::Target::named("amdgpu-gfx1030-wave32")?;
+    /// // v_writelane_b32 v40, s6, 11, and v_writelane_b32 v40, s7, 12: 11 · 32 is 352.
+    /// let pointer = Loc::lanes([(gpu.vgpr(40)?, 11), (gpu.vgpr(40)?, 12)]);
+    /// assert_eq!(storage(&pointer)?, "[reg:v40+352/32, reg:v40+384/32]");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn lanes(lanes: impl IntoIterator<Item = (Reg, u32)>) -> Self {
         Self::dwords(lanes.into_iter().map(|(reg, lane)| Node::Lane(reg, lane)))
     }
@@ -116,18 +237,49 @@ impl Loc {
     /// The base register and its unit, bytes of one lane or of the wave, belong to the function and not to the slot:
     /// see [`Stack`](super::Stack). CPUs have no memory of lanes: their slots are at an offset from the [canonical frame
     /// address](Self::cfa) or from a register.
+    ///
+    /// ```
+    /// # use eitri::model::Loc;
+    /// # let storage = include!("../../docs/storage.rs");
+    /// # let gpu = eitri::target::Target::named("amdgpu-gfx1030-wave32")?;
+    /// // buffer_store_dword v3, off, s[0:3], 0 offset:16
+    /// let slot = Loc::stack_slot(16);
+    /// // Space 5 is a lane's private memory. The address counts bytes of lane 5 alone.
+    /// assert_eq!(storage(&slot)?, "mem:5:0x10@5");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn stack_slot(offset: i64) -> Self {
         Self::memory(SpaceId::PRIVATE_LANE, Val::stack_address(offset))
     }
 
     /// Memory in a space, at an address in bytes. An address wider than the space's addresses is truncated.
+    ///
+    /// ```
+    /// # use eitri::model::{Loc, Val};
+    /// # use eitri::target::SpaceId;
+    /// # let storage = include!("../../docs/storage.rs");
+    /// # let gpu = eitri::target::Target::named("amdgpu-gfx1030-wave32")?;
+    /// // An element of an array in LDS, space 3: `s4` has the array's address 0x1000, `s5` the index 2.
+    /// let index = Val::register(gpu.sgpr(5)?);
+    /// let address = Val::register(gpu.sgpr(4)?).add(index.mul(Val::constant(4)));
+    /// assert_eq!(storage(&Loc::memory(SpaceId::LOCAL, address))?, "mem:3:0x1008");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn memory(space: SpaceId, address: Val) -> Self {
         Self(address.0).then(Node::Memory(space))
     }
 
     /// Local memory (LDS) at an offset in bytes from the start of the work-group's allocation.
+    ///
+    /// ```
+    /// # use eitri::model::Loc;
+    /// # let storage = include!("../../docs/storage.rs");
+    /// # let gpu = eitri::target::Target::named("amdgpu-gfx1030-wave32")?;
+    /// assert_eq!(storage(&Loc::local(0x40))?, "mem:3:0x40");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn local(offset: u32) -> Self {
         Self::memory(SpaceId::LOCAL, Val::constant(offset.into()))
@@ -140,12 +292,35 @@ impl Loc {
     }
 
     /// Global memory at a symbol's address.
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc};
+    /// # use eitri::target::Target;
+    /// # let mut m = Builder::new(Target::named("amdgpu-gfx1030-wave32")?);
+    /// # let unit = m.unit("a.cl");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// // A member 8 bytes after the start of `table`, which the linker locates.
+    /// let table = m.symbol("table");
+    /// m.variable(unit, "limit", int)?.always(Loc::global_symbol(table).offset(8))?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     #[inline]
     pub fn global_symbol(symbol: Symbol) -> Self {
         Self::memory(SpaceId::DEFAULT, Val::address(symbol, 0))
     }
 
     /// Global memory at `offset` bytes from a pointer in two scalar registers, low and high: a kernel argument.
+    ///
+    /// ```
+    /// # use eitri::model::Loc;
+    /// # let storage = include!("../../docs/storage.rs");
+    /// # let gpu = eitri::target::Target::named("amdgpu-gfx1030-wave32")?;
+    /// // `s4` contains 0x1000 and `s5` 2: the argument block is at 2 · 2³² + 0x1000.
+    /// let argument = Loc::kernel_argument(gpu.sgpr(4)?, gpu.sgpr(5)?, 16);
+    /// assert_eq!(storage(&argument)?, "mem:0:0x200001010");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn kernel_argument(low: Reg, high: Reg, offset: i64) -> Self {
         Self::memory(SpaceId::DEFAULT, Val::pair(low, high).plus(offset))
@@ -164,6 +339,17 @@ impl Loc {
     }
 
     /// The location a computed number of bytes further on in the same storage. The number is signed.
+    ///
+    /// ```
+    /// # use eitri::model::{Loc, Val};
+    /// # let storage = include!("../../docs/storage.rs");
+    /// # let gpu = eitri::target::Target::named("amdgpu-gfx1030-wave32")?;
+    /// // An array in one vector register, with an element in each lane; `s5` has the index 2.
+    /// let index = Val::register(gpu.sgpr(5)?);
+    /// let element = Loc::whole(gpu.vgpr(3)?).offset_by(index.mul(Val::constant(4)));
+    /// assert_eq!(storage(&element)?, "reg:v3+64");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn offset_by(self, bytes: Val) -> Self {
         self.with(bytes).then(Node::OffsetBy)
@@ -176,6 +362,21 @@ impl Loc {
     }
 
     /// Consecutive parts, each a location and its size in bits, the first in the lowest bits.
+    ///
+    /// ```
+    /// # use eitri::model::Loc;
+    /// # let storage = include!("../../docs/storage.rs");
+    /// # let gpu = eitri::target::Target::named("amdgpu-gfx1030-wave32")?;
+    /// // A structure whose first member is a spilled scalar, whose second has a value in each lane, and whose third was
+    /// // optimized out. 7 · 32 is 224, and 5 · 32 is 160.
+    /// let members = Loc::parts([
+    ///     (Loc::lane(gpu.vgpr(40)?, 7), 32),
+    ///     (Loc::per_lane(gpu.vgpr(3)?), 32),
+    ///     (Loc::undefined(), 16),
+    /// ]);
+    /// assert_eq!(storage(&members)?, "[reg:v40+224/32, reg:v3+160/32, undefined/16]");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn parts(parts: impl IntoIterator<Item = (Self, u64)>) -> Self {
         let mut nodes = Postfix::new();
@@ -207,36 +408,112 @@ impl Loc {
     }
 
     /// `self`, with `bits` bits from bit `offset` on replaced by bits of `above`.
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc, Val};
+    /// # use eitri::target::{SpaceId, Target};
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let s4 = gpu.sgpr(4)?;
+    /// # let mut m = Builder::new(gpu);
+    /// # let unit = m.unit("a.cl");
+    /// # let float = m.base_type(unit, "float", BaseEncoding::Float, 32)?;
+    /// # let float4 = m.vector(unit, float, 4)?;
+    /// # let f = m.function(unit, "f")?.code("f", 0x40).id();
+    /// // A vector in memory, whose second element, 32 bits from bit 32 on, was loaded into a register and changed there.
+    /// let memory = Loc::memory(SpaceId::DEFAULT, Val::constant(0x100));
+    /// let vector = memory.overlay(Loc::register(s4), Val::constant(32), Val::constant(32));
+    /// // With constant numbers, every debugger reads it: as three pieces.
+    /// m.variable(f, "v", float4)?.live(0x08..0x40, vector)?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn overlay(self, above: Self, offset: Val, bits: Val) -> Self {
         self.with(Val(above.0)).with(offset).with(bits).then(Node::Overlay)
     }
 
     /// `count` elements with `bits` bits each: element *n* is the *n*th of `one` where bit *n* in `mask` is 1, and the
     /// *n*th of `zero` where bit *n* is 0.
+    ///
+    /// ```
+    /// # use eitri::model::{Loc, Val};
+    /// # let storage = include!("../../docs/storage.rs");
+    /// # let gpu = eitri::target::Target::named("amdgpu-gfx1030-wave32")?;
+    /// // A frame saved the active lanes of v41 in v40. Of four lanes, 0 and 2 were active: the mask is 0b101.
+    /// let (kept, saved) = (Loc::whole(gpu.vgpr(41)?), Loc::whole(gpu.vgpr(40)?));
+    /// let caller = Loc::select(Val::constant(0b101), kept, saved, 32, 4);
+    /// assert_eq!(storage(&caller)?, "[reg:v40/32, reg:v41+32/32, reg:v40+64/32, reg:v41+96/32]");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn select(mask: Val, zero: Self, one: Self, bits: u64, count: u64) -> Self {
         zero.with(Val(one.0)).with(mask).then(Node::Select { bits, count })
     }
 
     /// This location's first `bits` bits, repeated `count` times.
+    ///
+    /// ```
+    /// # use eitri::model::Loc;
+    /// # let storage = include!("../../docs/storage.rs");
+    /// # let gpu = eitri::target::Target::named("amdgpu-gfx1030-wave32")?;
+    /// // One scalar is the value of all elements: `float4 v = (float4)(s);`.
+    /// let splat = Loc::register(gpu.sgpr(4)?).extend(32, 4);
+    /// assert_eq!(storage(&splat)?, "[reg:s4/32, reg:s4/32, reg:s4/32, reg:s4/32]");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn extend(self, bits: u64, count: u64) -> Self {
         self.then(Node::Extend { bits, count })
     }
 
     /// A constant without storage: these bytes, in memory order from the lowest address on.
+    ///
+    /// ```
+    /// # use eitri::model::Loc;
+    /// # let storage = include!("../../docs/storage.rs");
+    /// # let gpu = eitri::target::Target::named("amdgpu-gfx1030-wave32")?;
+    /// // A `float` whose value the compiler knows: 1.0 is 0x3f800000. A debugger shows it, but cannot change it.
+    /// assert_eq!(storage(&Loc::implicit(&1.0_f32.to_le_bytes()))?, "implicit:0000803f");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn implicit(bytes: &[u8]) -> Self {
         Self::leaf(Node::Implicit(bytes))
     }
 
     /// A number without storage. A reader takes the low bits that it needs.
+    ///
+    /// ```
+    /// # use eitri::model::{Loc, Val};
+    /// # let storage = include!("../../docs/storage.rs");
+    /// # let gpu = eitri::target::Target::named("amdgpu-gfx1030-wave32")?;
+    /// // `i` was strength-reduced: `s4` contains 4 · i, here 0x1000, so that `i` is 0x400. The first byte is the lowest.
+    /// let i = Val::register(gpu.sgpr(4)?).shr(Val::constant(2));
+    /// assert_eq!(storage(&Loc::value(i))?, "implicit:0004000000000000");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn value(value: Val) -> Self {
         Self(value.0).then(Node::Value)
     }
 
     /// An implicit pointer, without storage: a pointer to a variable, which need not be in memory, plus bytes.
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc};
+    /// # use eitri::target::Target;
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let v3 = gpu.vgpr(3)?;
+    /// # let mut m = Builder::new(gpu);
+    /// # let unit = m.unit("a.cl");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// # let f = m.function(unit, "f")?.code("f", 0x40).id();
+    /// // `p` points to `x`, which is in a register: `*p` can be shown, although `p` has no number.
+    /// let pointer = m.pointer(unit, Some(int))?;
+    /// let x = m.variable(f, "x", int)?.live(0x04..0x40, Loc::per_lane(v3))?.id();
+    /// m.variable(f, "p", pointer)?.live(0x04..0x40, Loc::pointer_to(x, 0))?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     #[inline]
     pub fn pointer_to(variable: VariableId, offset: i64) -> Self {
         Self::leaf(Node::PointerTo(variable, offset))
@@ -252,6 +529,22 @@ impl Loc {
     /// function's [frame](super::FrameRule) defines it. DWARF 5 section 6.4.
     ///
     /// The result is a location and not a number, because it may be in any address space.
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc, Val};
+    /// # use eitri::target::{SpaceId, Target};
+    /// # let mut m = Builder::new(Target::x86_64());
+    /// # let unit = m.unit("a.cl");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// # let f = m.function(unit, "f")?.code("f", 0x40).id();
+    /// // On x86-64 without a frame pointer, a local is at an offset from the CFA, whatever was pushed since.
+    /// m.variable(f, "local", int)?.live(0x04..0x40, Loc::cfa().offset(-24))?;
+    /// // The frame's rule says what the CFA is: `rsp` + 8 on entry.
+    /// let rsp = m.target().register_named("rsp")?;
+    /// m.frame(f)?.cfa(0x00..0x40, Loc::memory(SpaceId::DEFAULT, Val::register(rsp).plus(8)))?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     #[inline]
     pub fn cfa() -> Self {
         Self::leaf(Node::Cfa)
@@ -265,12 +558,44 @@ impl Loc {
 
     /// The location that a raw DWARF expression computes, for what this tree cannot express. Such a location has no
     /// meaning in the model, so `check` cannot compare it: the report lists it as unproven.
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::lower::Consumer;
+    /// # use eitri::model::{BaseEncoding, Loc};
+    /// # use eitri::op::text;
+    /// # use eitri::target::Target;
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let mut m = Builder::new(gpu);
+    /// # let unit = m.unit("a.cl");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// # let f = m.function(unit, "f")?.code("f", 0x40).id();
+    /// // A quotient, for which `Val` has no method. The text of the operation is that of the specification.
+    /// let encoding = Consumer::llvm().encoding(8);
+    /// let third = text::parse("bregx s4 0; lit3; div; stack_value", encoding, Some(m.target()))?;
+    /// let third = m.expr(third, &[])?;
+    /// m.variable(f, "third", int)?.live(0x04..0x40, Loc::expr(third))?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     #[inline]
     pub fn expr(expr: ExprId) -> Self {
         Self::leaf(Node::Expr(expr))
     }
 
     /// The unsigned number in the first `bits` bits, 1 to 64.
+    ///
+    /// ```
+    /// # use eitri::model::Loc;
+    /// # use eitri::target::SpaceId;
+    /// # let storage = include!("../../docs/storage.rs");
+    /// # let gpu = eitri::target::Target::named("amdgpu-gfx1030-wave32")?;
+    /// // A base address that was spilled into lane 7 of v40, and the array it points to.
+    /// let base = Loc::lane(gpu.vgpr(40)?, 7).read(32);
+    /// let array = Loc::memory(SpaceId::LOCAL, base.plus(0x10));
+    /// // Lane 7 of v40 contains 0x2000, and 0x10 more is the address. Space 3 is LDS.
+    /// assert_eq!(storage(&array)?, "mem:3:0x2010");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn read(self, bits: u32) -> Val {
         Val(self.then(Node::Read(bits)).0)
@@ -371,6 +696,16 @@ impl Val {
     }
 
     /// The contents of a whole register with at most 64 bits, unsigned.
+    ///
+    /// ```
+    /// # use eitri::model::{Loc, Val};
+    /// # let storage = include!("../../docs/storage.rs");
+    /// # let gpu = eitri::target::Target::named("amdgpu-gfx1030-wave32")?;
+    /// // The variable's value is 4 times what s5 contains: 8.
+    /// let n = Val::register(gpu.sgpr(5)?).shl(Val::constant(2));
+    /// assert_eq!(storage(&Loc::value(n))?, "implicit:0800000000000000");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn register(reg: Reg) -> Self {
         Self::leaf(Node::ReadRegister(reg))
@@ -380,24 +715,71 @@ impl Val {
     /// has changed since: for an argument that only the caller can still compute. DWARF 5 section 2.5.1.7.
     ///
     /// A debugger finds the value in the caller's call description: see [`Argument`](super::Argument).
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc, Val};
+    /// # use eitri::target::Target;
+    /// # let mut m = Builder::new(Target::x86_64());
+    /// # let unit = m.unit("a.c");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// # let f = m.function(unit, "f")?.code("f", 0x40).id();
+    /// let edi = m.target().register_named("rdi")?;
+    /// // The argument's register is used again from 0x10 on. Its value on entry is still the parameter's.
+    /// m.parameter(f, "n", int)?
+    ///     .live(0x00..0x10, Loc::register(edi))?
+    ///     .live(0x10..0x40, Loc::value(Val::entry_value(edi)))?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     #[inline]
     pub fn entry_value(reg: Reg) -> Self {
         Self::leaf(Node::EntryRegister(reg))
     }
 
     /// A [stack slot](Loc::stack_slot)'s address, in bytes of one lane: the value of a pointer to the slot.
+    ///
+    /// ```
+    /// # use eitri::model::{Loc, Val};
+    /// # let storage = include!("../../docs/storage.rs");
+    /// # let gpu = eitri::target::Target::named("amdgpu-gfx1030-wave32")?;
+    /// // `int *p = &slot;` where `slot` is in private memory at 16 bytes of each lane.
+    /// let p = Loc::value(Val::stack_address(16));
+    /// assert_eq!(storage(&p)?, "implicit:1000000000000000");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn stack_address(offset: i64) -> Self {
         Self::leaf(Node::StackAddress(offset))
     }
 
     /// The number in two 32-bit scalar registers, low and high.
+    ///
+    /// ```
+    /// # use eitri::model::{Loc, Val};
+    /// # use eitri::target::SpaceId;
+    /// # let storage = include!("../../docs/storage.rs");
+    /// # let gpu = eitri::target::Target::named("amdgpu-gfx1030-wave32")?;
+    /// // `s4` contains 0x1000 and `s5` 2: the pointer is 2 · 2³² + 0x1000.
+    /// let pointer = Val::pair(gpu.sgpr(4)?, gpu.sgpr(5)?);
+    /// assert_eq!(storage(&Loc::memory(SpaceId::DEFAULT, pointer))?, "mem:0:0x200001000");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn pair(low: Reg, high: Reg) -> Self {
         Self::register(low).or(Self::register(high).shl(Self::constant(32)))
     }
 
     /// The current lane, counted from 0.
+    ///
+    /// ```
+    /// # use eitri::model::{Loc, Val};
+    /// # let storage = include!("../../docs/storage.rs");
+    /// # let gpu = eitri::target::Target::named("amdgpu-gfx1030-wave32")?;
+    /// // A value that differs by lane, and that no register contains: `get_local_id(0)` plus s5, in lane 5.
+    /// let id = Val::lane_index().add(Val::register(gpu.sgpr(5)?));
+    /// assert_eq!(storage(&Loc::value(id))?, "implicit:0700000000000000");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn lane_index() -> Self {
         Self::leaf(Node::LaneIndex)
