@@ -1,4 +1,14 @@
 //! JSON Schemas of the formats: descriptions, stopped machines, conformance vectors, findings.
+//!
+//! ```
+//! use eitri::schema::Schema;
+//!
+//! // For an editor that completes and checks descriptions.
+//! for name in Schema::NAMES {
+//!     let schema = Schema::named(name).expect("a known name");
+//!     println!("{name}.schema.json: {} bytes", schema.to_string().len());
+//! }
+//! ```
 
 use core::fmt;
 

@@ -22,6 +22,18 @@ use crate::read::{ElfSection, Entry, Object, ResolvedValue};
 /// # Errors
 /// [`BadArgument`](crate::error::ErrorKind::BadArgument) with function, symbol and section, for the first function
 /// whose code is missing; errors from [`Object::read`].
+///
+/// ```
+/// # use eitri::build::Builder;
+/// # use eitri::check::check_code;
+/// # use eitri::target::Target;
+/// # let object = include_bytes!("../../examples/data/saxpy.o");
+/// let mut m = Builder::new(Target::named("amdgpu-gfx1030-wave32")?);
+/// let unit = m.unit("k01_saxpy.cl");
+/// m.function(unit, "saxpy")?.code("saxpy", 0x88).kernel();
+/// check_code(&m.finish()?, object)?;
+/// # Ok::<(), eitri::Error>(())
+/// ```
 pub fn check_code(module: &Module, bytes: &[u8]) -> Result<()> {
     let object = Object::read_for(bytes, module.target())?;
     module.functions.keys().try_for_each(|function| is_there(module, &object, function))

@@ -130,6 +130,38 @@ use crate::read::{Dwarf, Object, Placing};
 ///
 /// # Errors
 /// Returns an error only if the bytes cannot be read. Everything else is a finding in the report.
+///
+/// ```
+/// # use eitri::check::{FindingKind, check};
+/// # use eitri::emit::elf::{ObjectCode, new_object};
+/// # use eitri::build::Builder;
+/// # use eitri::model::{BaseEncoding, Loc};
+/// # use eitri::target::Target;
+/// # use eitri::lower::{Consumer, Policy, lower};
+/// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+/// # let (v3, v4) = (gpu.vgpr(3)?, gpu.vgpr(4)?);
+/// let describe = |register| {
+///     let mut m = Builder::new(gpu.clone());
+///     let unit = m.unit("scale.cl");
+///     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+///     let kernel = m.function(unit, "scale")?.code("scale", 0x28).kernel().id();
+///     m.variable(kernel, "x", int)?.live(0x04..0x28, Loc::per_lane(register))?;
+///     m.finish()
+/// };
+/// // The object says v4, where the description says v3.
+/// let (module, wrong) = (describe(v3)?, describe(v4)?);
+/// let consumer = Consumer::llvm();
+/// let written = lower(&wrong, &consumer, Policy::Strict)?;
+/// let code = ObjectCode::text(vec![0; 0x28]).with_function("scale", 0, 0x28);
+/// let object = new_object(&gpu, &code, &written.sections)?;
+///
+/// let report = check(&module, &consumer, &written.omissions, &object)?;
+/// let finding = &report.findings[0];
+/// assert_eq!((finding.kind, finding.at.variable.as_deref()), (FindingKind::Location, Some("x")));
+/// // With expected and found storage, and the operations with their results.
+/// println!("{finding}");
+/// # Ok::<(), eitri::Error>(())
+/// ```
 pub fn check(
     module: &Module,
     consumer: &Consumer,

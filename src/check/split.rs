@@ -31,6 +31,34 @@ use crate::read::{Dwarf, Object, Placing};
 ///
 /// # Errors
 /// Returns an error only if the bytes cannot be read. Everything else is a finding in the report.
+///
+/// ```
+/// # use eitri::check::check_split;
+/// # use eitri::emit::elf::{ObjectCode, new_object};
+/// # use eitri::build::Builder;
+/// # use eitri::model::{BaseEncoding, Loc};
+/// # use eitri::target::Target;
+/// # use eitri::lower::{Consumer, Policy, lower};
+/// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+/// # let (v3, v4) = (gpu.vgpr(3)?, gpu.vgpr(4)?);
+/// # let mut m = Builder::new(gpu);
+/// # let unit = m.unit("scale.cl");
+/// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+/// # let kernel = m.function(unit, "scale")?.code("scale", 0x28).kernel().id();
+/// # m.variable(kernel, "x", int)?.live(0x04..0x28, Loc::per_lane(v3))?;
+/// # let module = m.finish()?;
+/// let mut consumer = Consumer::dwarf5();
+/// consumer.is_split = true;
+/// let written = lower(&module, &consumer, Policy::Partial)?;
+/// let code = ObjectCode::text(vec![0; 0x28]).with_function("scale", 0, 0x28);
+/// let main = new_object(module.target(), &code, &written.sections)?;
+/// // A name, relative to the folder of the compilation, and the bytes of the file.
+/// let [(name, dwo)] = &written.split_files(module.target())?[..] else { panic!("one unit") };
+/// println!("{name}");
+/// let report = check_split(&module, &consumer, &written.omissions, &main, &[dwo])?;
+/// assert!(report.is_clean(), "{report}");
+/// # Ok::<(), eitri::Error>(())
+/// ```
 pub fn check_split(
     module: &Module,
     consumer: &Consumer,

@@ -15,6 +15,17 @@
 //!
 //! A location that does not read the lane is compared in one lane, and a location that does not read contents with
 //! one fill, because its result is the same in all others.
+//!
+//! ```
+//! use eitri::check::witness;
+//! use eitri::target::Target;
+//!
+//! let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+//! assert_eq!(witness::lanes(&gpu), [0, 1, 15, 16, 31]);
+//! // A range from 4 up to 8 in a function with 16 bytes.
+//! println!("{:?}", witness::pcs([4, 8], 16));
+//! # Ok::<(), eitri::Error>(())
+//! ```
 
 use std::collections::{BTreeMap, BTreeSet};
 

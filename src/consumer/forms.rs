@@ -1,5 +1,14 @@
 //! Fields in a [`Consumer`](super::Consumer): in what form it reads expressions, attributes, entries, lists, frames and
 //! lookup tables. Each form has a constant `STANDARD`, from which presets and users change a field.
+//!
+//! ```
+//! use eitri::Consumer;
+//!
+//! // lldb without procedures, which it does not call, and with the table in which it looks up names.
+//! let mut consumer = Consumer::dwarf5();
+//! consumer.expressions.shared_from_bytes = None;
+//! consumer.tables.names = true;
+//! ```
 
 use gimli::{DwAt, DwLang, DwTag};
 

@@ -74,6 +74,14 @@ const NVIDIA_OPERATIONS: Operations = Operations::Only(&[
 
 impl Consumer {
     /// Current LLVM tools, and readers of the AMD compiler's output.
+    ///
+    /// ```
+    /// # use eitri::Consumer;
+    /// // LLVM and ROCgdb read the same operations, and the pc of each lane under different attributes.
+    /// let [llvm, rocgdb] = [Consumer::llvm(), Consumer::rocgdb()];
+    /// assert_eq!(llvm.expressions.dialect, rocgdb.expressions.dialect);
+    /// assert_ne!(llvm.attributes.lane_pc, rocgdb.attributes.lane_pc);
+    /// ```
     pub fn llvm() -> Self {
         Self {
             name: "LLVM",
@@ -134,6 +142,14 @@ impl Consumer {
     }
 
     /// Readers of standard DWARF 5, in the 32-bit format. For another version, change the field.
+    ///
+    /// ```
+    /// # use eitri::Consumer;
+    /// // For a debugger that reads DWARF 4 at most, and finds functions by `.debug_aranges`.
+    /// let mut consumer = Consumer::dwarf5();
+    /// consumer.version = 4;
+    /// consumer.tables.aranges = true;
+    /// ```
     pub fn dwarf5() -> Self {
         Self {
             name: "DWARF 5",
@@ -184,6 +200,14 @@ impl Consumer {
     ///
     /// # Errors
     /// [`ErrorKind::UnknownName`].
+    ///
+    /// ```
+    /// # use eitri::Consumer;
+    /// assert_eq!(Consumer::named("llvm")?, Consumer::llvm());
+    /// // An error lists the names.
+    /// println!("{}", Consumer::named("gdb").unwrap_err());
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn named(name: &str) -> Result<Self> {
         let dwarf = |name, version| Self { name, version, ..Self::dwarf5() };
         Ok(match name {

@@ -1,4 +1,24 @@
 //! Objects that the crate [`object`] writes: ELF, Mach-O and COFF.
+//!
+//! ```
+//! use eitri::build::Builder;
+//! use eitri::emit::object;
+//! use eitri::lower::{Consumer, Policy, lower};
+//! use eitri::object::BinaryFormat::{Coff, Elf, MachO};
+//! use eitri::object::{Architecture, Endianness, write::Object};
+//! use eitri::target::Target;
+//!
+//! let mut m = Builder::new(Target::x86_64());
+//! m.unit("a.c");
+//! let written = lower(&m.finish()?, &Consumer::dwarf5(), Policy::Strict)?;
+//! // The same sections for all three formats.
+//! for format in [Elf, MachO, Coff] {
+//!     let mut file = Object::new(format, Architecture::X86_64, Endianness::Little);
+//!     object::add(&mut file, &written.sections)?;
+//!     println!("{format:?}: {} bytes", file.write()?.len());
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::collections::HashMap;
 

@@ -94,6 +94,29 @@ use crate::op::Expr;
 /// [`ErrorKind::Inexpressible`](crate::error::ErrorKind::Inexpressible) with [`Policy::Strict`];
 /// [`ErrorKind::TooLarge`](crate::error::ErrorKind::TooLarge) where a section does not fit the 32-bit DWARF format;
 /// [`ErrorKind::InvalidConsumer`](crate::error::ErrorKind::InvalidConsumer) for a consumer that [`Units::new`] refuses.
+///
+/// ```
+/// # use eitri::build::Builder;
+/// # use eitri::model::{BaseEncoding, Loc};
+/// # use eitri::target::Target;
+/// # use eitri::emit::RelocationTarget;
+/// # use eitri::lower::{Consumer, Policy, lower};
+/// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+/// # let (v3, v4) = (gpu.vgpr(3)?, gpu.vgpr(4)?);
+/// # let mut m = Builder::new(gpu);
+/// # let unit = m.unit("scale.cl");
+/// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+/// # let kernel = m.function(unit, "scale")?.code("scale", 0x28).kernel().id();
+/// # m.variable(kernel, "x", int)?.live(0x04..0x28, Loc::per_lane(v3))?;
+/// # let module = m.finish()?;
+/// // Sections for a writer of objects. A field that refers to code has a relocation to the function's symbol.
+/// let written = lower(&module, &Consumer::llvm(), Policy::Strict)?;
+/// let addresses = written.sections.iter().find(|section| section.name == ".debug_addr").expect("addresses");
+/// let relocation = &addresses.relocations[0];
+/// // The first address is after the header of 8 bytes.
+/// assert_eq!((relocation.offset, relocation.target.symbol()), (8, Some("scale")));
+/// # Ok::<(), eitri::Error>(())
+/// ```
 pub fn lower(module: &Module, consumer: &Consumer, policy: Policy) -> Result<Lowered> {
     let units = Units::new(module, consumer, policy)?;
     let mut linker = link::Linker::new(&units);
@@ -110,6 +133,21 @@ pub fn lower(module: &Module, consumer: &Consumer, policy: Policy) -> Result<Low
 /// The errors of [`VariableBuilder::live`](crate::build::VariableBuilder::live) and
 /// [`ErrorKind::Inexpressible`](crate::error::ErrorKind::Inexpressible). A location that refers to a symbol, a variable
 /// or a procedure has no expression by itself: [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument).
+///
+/// ```
+/// # use eitri::lower::{Consumer, lower_loc};
+/// # use eitri::model::{Loc, Stack};
+/// # use eitri::op::text;
+/// # use eitri::target::Target;
+/// let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+/// let consumer = Consumer::llvm();
+/// let x = Loc::per_lane(gpu.vgpr(3)?);
+/// let expr = lower_loc(&x, Some(32), &gpu, Stack::kernel(&gpu), &consumer)?;
+/// // The current lane times 4 bytes: the example of AMD's specification for a value in each lane.
+/// let text = text::print(expr.bytes(), consumer.encoding(gpu.address_bytes()), Some(&gpu));
+/// assert_eq!(text, "regx v3; push_lane; lit4; mul; offset");
+/// # Ok::<(), eitri::Error>(())
+/// ```
 pub fn lower_loc(
     loc: &Loc,
     bits: Option<u64>,

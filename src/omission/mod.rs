@@ -2,6 +2,29 @@
 //!
 //! An omission is data: a typed subject, a property, a reason. Only `Display` makes English, so that no verdict depends
 //! on text.
+//!
+//! ```
+//! # use eitri::build::Builder;
+//! # use eitri::model::{BaseEncoding, Loc};
+//! # use eitri::target::Target;
+//! # use eitri::lower::{Consumer, Policy, lower};
+//! # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+//! # let (v3, v4) = (gpu.vgpr(3)?, gpu.vgpr(4)?);
+//! # let mut m = Builder::new(gpu);
+//! # let unit = m.unit("scale.cl");
+//! # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+//! # let kernel = m.function(unit, "scale")?.code("scale", 0x28).kernel().id();
+//! # m.variable(kernel, "x", int)?.live(0x04..0x28, Loc::per_lane(v3))?;
+//! # let module = m.finish()?;
+//! // Standard DWARF has no operation for the current lane.
+//! let written = lower(&module, &Consumer::dwarf5(), Policy::Partial)?;
+//! for omission in &written.omissions {
+//!     // For programs, and for people.
+//!     println!("{:?} {:?} at {:x?}: {omission}", omission.subject, omission.property, omission.pcs);
+//! }
+//! assert_eq!(written.omissions[0].pcs, Some(0x04..0x28));
+//! # Ok::<(), eitri::Error>(())
+//! ```
 
 #[cfg(feature = "spirv")]
 mod names;

@@ -19,6 +19,29 @@ use crate::model::Module;
 /// If the words are not a module, the error names the word. If the module already has debug instructions, from any set,
 /// it is [`ErrorKind::AlreadyPresent`]. If the binding refers to a missing id, or to an id that cannot provide the
 /// variable, the error names the variable or function and the id. Nothing is returned in these cases.
+///
+/// ```
+/// # use eitri::build::Builder;
+/// # use eitri::model::BaseEncoding;
+/// # use eitri::spirv::{self, Binding, Id, Mode, Position, Provider, Set};
+/// # use eitri::target::Target;
+/// # let words = spirv::from_bytes(include_bytes!("../../examples/data/saxpy.spv"))?;
+/// # let mut m = Builder::new(Target::named("amdgpu-gfx1030-wave32")?);
+/// # let unit = m.unit("k01_saxpy.cl");
+/// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+/// # let saxpy = m.function(unit, "saxpy")?.code("saxpy", 0x88).kernel().id();
+/// # let n = m.parameter(saxpy, "n", int)?.id();
+/// # let module = m.finish()?;
+/// // As `spirv-dis` prints it: %11 = OpFunction, %15 = OpFunctionParameter, %16 = OpLabel.
+/// let mut binding = Binding::new();
+/// binding.function(saxpy, Id(11));
+/// binding.value(Position::start(Id(11), Id(16)), n, &[Provider::value(Id(15))]);
+/// let attached = spirv::attach(&words, &module, &binding, &Mode::exact(Set::OpenCl))?;
+/// // What the set cannot encode is listed. The words of the compiler stay.
+/// attached.omissions.iter().for_each(|omission| println!("omitted: {omission}"));
+/// assert_eq!(attached.detach()?, words);
+/// # Ok::<(), eitri::Error>(())
+/// ```
 pub fn attach(words: &[u32], module: &Module, binding: &Binding, mode: &Mode) -> Result<Attached> {
     // Read everything first: nothing may be added to a module that cannot be read.
     let facts = read(words)?;

@@ -1,5 +1,35 @@
 //! Adds debug instructions to an `rspirv` module: the module is assembled, [attached to](super::attach()), and the new
 //! instructions are inserted where the words were added.
+//!
+//! ```
+//! use eitri::build::Builder;
+//! use eitri::rspirv::{dr, spirv};
+//! use eitri::spirv::{Binding, Id, Mode, rspirv};
+//! use eitri::target::Target;
+//!
+//! let mut b = dr::Builder::new();
+//! b.set_version(1, 3);
+//! b.capability(spirv::Capability::Shader);
+//! b.memory_model(spirv::AddressingModel::Logical, spirv::MemoryModel::GLSL450);
+//! let void = b.type_void();
+//! let kind = b.type_function(void, []);
+//! let function = b.begin_function(void, None, spirv::FunctionControl::NONE, kind)?;
+//! b.begin_block(None)?;
+//! b.ret()?;
+//! b.end_function()?;
+//! let mut shader = b.module();
+//!
+//! let mut m = Builder::new(Target::shader());
+//! let unit = m.unit("clear.wgsl");
+//! let clear = m.function(unit, "clear")?.kernel().id();
+//! let mut binding = Binding::new();
+//! binding.function(clear, Id(function));
+//! for omission in rspirv::attach(&mut shader, &m.finish()?, &binding, &Mode::vulkan())? {
+//!     println!("omitted: {omission}");
+//! }
+//! assert!(shader.ext_inst_imports.len() == 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use ::rspirv::binary::Assemble;
 use ::rspirv::dr::{self, Operand};

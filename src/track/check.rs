@@ -156,6 +156,36 @@ impl Tracked<'_> {
     ///
     /// # Panics
     /// If the module lacks one of these variables.
+    ///
+    /// ```
+    /// # use eitri::build::{Builder, ControlFlow};
+    /// # use eitri::model::{BaseEncoding, Loc};
+    /// # use eitri::target::Target;
+    /// # use eitri::track::{CodeEffects, Place};
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let s4 = gpu.sgpr(4)?;
+    /// # let mut m = Builder::new(gpu.clone());
+    /// # let unit = m.unit("a.cl");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// # let kernel = m.function(unit, "k")?.code("k", 0x10).kernel().id();
+    /// // The description says that `n` is in s4 at all pcs.
+    /// let n = m.variable(kernel, "n", int)?.live(0x00..0x10, Loc::register(s4))?.id();
+    /// let module = m.finish()?;
+    /// // The code overwrites s4 at 0x04.
+    /// let mut flow = ControlFlow::new();
+    /// flow.block(0x00..0x10);
+    /// let mut code = CodeEffects::new(&gpu, flow);
+    /// let argument = code.value(32);
+    /// code.entry(argument, &[Place::register(s4)])?;
+    /// code.assign(0x00, n, argument)?;
+    /// code.instruction(0x04..0x08).clobber(&[Place::register(s4)])?; // s_lshl_b32 s4, s5, 3
+    ///
+    /// let tracked = code.track()?;
+    /// let report = tracked.check(&module);
+    /// let stale = &report.stale[0];
+    /// assert_eq!((stale.pcs.clone(), stale.overwritten), (0x08..0x10, Some(0x04)));
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn check(&self, module: &Module) -> TrackReport {
         let mut stored: HashMap<Storage, Vec<(u32, i64, i64)>> = HashMap::new();
         for (part, &(storage, from, bits)) in (0..).zip(&self.stored) {

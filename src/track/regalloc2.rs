@@ -3,6 +3,45 @@
 //! [`add`] takes operands, moves, clobbers and block parameters from the function and the allocator's output. The compiler
 //! adds what only it knows: the pcs and places of a [`MachineCode`], arguments ([`CodeEffects::entry`]), and assignments
 //! ([`CodeEffects::assign`]).
+//!
+//! ```
+//! use std::ops::Range;
+//!
+//! use eitri::regalloc2::{Allocation, Inst, RegClass};
+//! use eitri::target::Target;
+//! use eitri::track::regalloc2::{MachineCode, Spills};
+//! use eitri::track::{Place, Places};
+//!
+//! /// What the compiler knows after encoding.
+//! struct Emitted<'a> {
+//!     gpu: &'a Target,
+//!     inst: Vec<Range<u64>>,
+//!     edits: Vec<Range<u64>>,
+//!     spills: Spills,
+//! }
+//!
+//! impl MachineCode for Emitted<'_> {
+//!     fn inst(&self, inst: Inst) -> Range<u64> {
+//!         self.inst[inst.index()].clone()
+//!     }
+//!     fn edit(&self, edit: usize) -> Range<u64> {
+//!         self.edits[edit].clone()
+//!     }
+//!     fn places(&self, at: Allocation, class: RegClass) -> Places {
+//!         // Integers are in scalar registers, one for the wave, and floats in vector registers, one for each lane.
+//!         let number = |reg: regalloc2::PReg| reg.hw_enc() as u16;
+//!         match (at.as_reg(), at.as_stack(), class) {
+//!             (Some(reg), _, RegClass::Int) => Place::register(self.gpu.sgpr(number(reg)).expect("s0 to s105")).into(),
+//!             (Some(reg), _, _) => Place::per_lane(self.gpu.vgpr(number(reg)).expect("v0 to v255")).into(),
+//!             (_, Some(slot), _) => self.spills.places(slot, class),
+//!             _ => Places::none(),
+//!         }
+//!     }
+//!     fn all_lanes(&self, _edit: usize) -> bool {
+//!         false
+//!     }
+//! }
+//! ```
 
 use core::ops::{Index, Range};
 

@@ -135,6 +135,30 @@ impl ObjectCode {
 /// * A symbol or a relocation is outside its section, or an alignment is not a power of two.
 /// * A relocation refers to a symbol that is neither in `symbols` nor in `externals`.
 /// * The errors of [`attach`](super::attach) for debug sections and their relocations.
+///
+/// ```
+/// # use eitri::emit::elf::{ObjectCode, new_object};
+/// # use eitri::build::Builder;
+/// # use eitri::model::{BaseEncoding, Loc};
+/// # use eitri::target::Target;
+/// # use eitri::lower::{Consumer, Policy, lower};
+/// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+/// # let (v3, v4) = (gpu.vgpr(3)?, gpu.vgpr(4)?);
+/// # let mut m = Builder::new(gpu);
+/// # let unit = m.unit("scale.cl");
+/// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+/// # let kernel = m.function(unit, "scale")?.code("scale", 0x28).kernel().id();
+/// # m.variable(kernel, "x", int)?.live(0x04..0x28, Loc::per_lane(v3))?;
+/// # let module = m.finish()?;
+/// let written = lower(&module, &Consumer::llvm(), Policy::Strict)?;
+/// let code = ObjectCode::text(vec![0; 0x28]).with_function("scale", 0, 0x28);
+/// let object = new_object(module.target(), &code, &written.sections)?;
+/// // `e_machine` is 224, EM_AMDGPU.
+/// assert_eq!(object[18..20], [224, 0]);
+/// // The sections refer to the kernel, so that code without it is refused.
+/// assert!(new_object(module.target(), &ObjectCode::text(vec![0; 0x28]), &written.sections).is_err());
+/// # Ok::<(), eitri::Error>(())
+/// ```
 pub fn new_object(target: &Target, code: &ObjectCode, sections: &[Section]) -> Result<Vec<u8>> {
     new_object_with(target, code, sections, Compression::None)
 }

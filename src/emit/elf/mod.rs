@@ -1,4 +1,16 @@
 //! ELF objects: new objects, and existing objects with sections added.
+//!
+//! ```
+//! use eitri::emit::elf;
+//!
+//! # let object = include_bytes!("../../../examples/data/saxpy.o");
+//! // What is there to be described: functions, their sizes and their bytes.
+//! let saxpy = elf::symbol_named(object, "saxpy")?;
+//! assert_eq!(saxpy.size, 0x88);
+//! // The last instruction is s_endpgm.
+//! assert!(elf::contents(object, &saxpy)?.ends_with(&0xbf81_0000_u32.to_le_bytes()));
+//! # Ok::<(), eitri::Error>(())
+//! ```
 mod bytes;
 mod code;
 mod compress;
@@ -96,6 +108,28 @@ impl Default for AttachOptions {
 /// * A relocation lies outside its section, overlaps another, or its field is not 0.
 /// * A number does not fit a 4-byte field.
 /// * The object lacks a symbol table that is needed, or uses a feature that is not supported.
+///
+/// ```
+/// # use eitri::emit::elf;
+/// # use eitri::build::Builder;
+/// # use eitri::target::Target;
+/// # use eitri::lower::{Consumer, Policy, lower};
+/// # let mut m = Builder::new(Target::named("amdgpu-gfx1030-wave32")?);
+/// # let unit = m.unit("k01_saxpy.cl");
+/// # m.function(unit, "saxpy")?.code("saxpy", 0x88).kernel();
+/// # let module = m.finish()?;
+/// # let written = lower(&module, &Consumer::llvm(), Policy::Strict)?;
+/// # let object = include_bytes!("../../../examples/data/saxpy.o");
+/// // `written` describes the kernel `saxpy`, which the object of another compiler has. The code keeps its bytes.
+/// let debug = elf::attach(object, module.target(), &written.sections)?;
+/// let code = |object| -> eitri::Result<Vec<u8>> {
+///     Ok(elf::contents(object, &elf::symbol_named(object, "saxpy")?)?.to_vec())
+/// };
+/// assert_eq!((code(object)?.len(), code(object)?), (0x88, code(&debug)?));
+/// // A second time the sections are there already.
+/// assert!(elf::attach(&debug, module.target(), &written.sections).is_err());
+/// # Ok::<(), eitri::Error>(())
+/// ```
 pub fn attach(object: &[u8], target: &Target, sections: &[Section]) -> Result<Vec<u8>> {
     attach_with(object, target, sections, &AttachOptions::default())
 }
@@ -108,6 +142,27 @@ pub fn attach(object: &[u8], target: &Target, sections: &[Section]) -> Result<Ve
 /// # Errors
 /// The errors of [`attach`]; with [`Existing::Replace`], also if a remaining reference names a removed section or
 /// symbol, or if loaded contents would have to change.
+///
+/// ```
+/// # use eitri::emit::elf::{self, AttachOptions, Existing};
+/// # use eitri::build::Builder;
+/// # use eitri::target::Target;
+/// # use eitri::lower::{Consumer, Policy, lower};
+/// # let mut m = Builder::new(Target::named("amdgpu-gfx1030-wave32")?);
+/// # let unit = m.unit("k01_saxpy.cl");
+/// # m.function(unit, "saxpy")?.code("saxpy", 0x88).kernel();
+/// # let module = m.finish()?;
+/// # let written = lower(&module, &Consumer::llvm(), Policy::Strict)?;
+/// # let object = include_bytes!("../../../examples/data/saxpy.o");
+/// # let debug = elf::attach(object, module.target(), &written.sections)?;
+/// // Replaces what the object has. Without sections, this strips it.
+/// let mut options = AttachOptions::new();
+/// options.existing = Existing::Replace;
+/// let replaced = elf::attach_with(&debug, module.target(), &written.sections, &options)?;
+/// let stripped = elf::attach_with(&debug, module.target(), &[], &options)?;
+/// assert!(replaced == debug && stripped.len() < debug.len());
+/// # Ok::<(), eitri::Error>(())
+/// ```
 pub fn attach_with(
     object: &[u8],
     target: &Target,

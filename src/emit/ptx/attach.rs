@@ -53,6 +53,30 @@ const INLINED_SINCE: (u64, u64) = (7, 2);
 /// * [`ErrorKind::TargetLacks`]: an inlined call needs a later PTX version.
 /// * [`ErrorKind::BadArgument`]: a position is not in its function; ptxas generates one of the sections itself;
 ///   sections refer to a function whose first row is not at position 0, where ptxas misplaces labels.
+///
+/// ```
+/// # use eitri::build::Builder;
+/// # use eitri::emit::ptx;
+/// # use eitri::lower::{Consumer, Policy, lower};
+/// # use eitri::model::{BaseEncoding, Loc};
+/// # use eitri::target::{Sm, Target};
+/// # let text = include_str!("../../../examples/data/cuda_kernel.ptx");
+/// # let gpu = Target::nvptx(Sm::named("sm_80").expect("a processor"));
+/// # let r2 = gpu.register_named("%r2")?;
+/// # let mut m = Builder::new(gpu);
+/// # let unit = m.unit("cuda_kernel.cu");
+/// # let unsigned = m.base_type(unit, "unsigned int", BaseEncoding::Unsigned, 32)?;
+/// # let scale = m.function(unit, "scale")?.code("scale", 22).kernel().id();
+/// // 3: mov.u32 %r2, %tid.x. The value is in %r2 from the next position on.
+/// m.variable(scale, "i", unsigned)?.live(4..22, Loc::per_lane(r2))?;
+/// let module = m.finish()?;
+/// let written = lower(&module, &Consumer::cuda_gdb(), Policy::Strict)?;
+/// let mut options = ptx::PtxAttachOptions::default();
+/// options.lines = written.lines.as_ref();
+/// let debug = ptx::attach(text, module.target(), &written.sections, &options)?;
+/// assert_eq!(ptx::detach(&debug)?, text);
+/// # Ok::<(), eitri::Error>(())
+/// ```
 pub fn attach(
     text: &str,
     target: &Target,

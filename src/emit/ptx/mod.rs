@@ -7,6 +7,26 @@
 //! A pc in a PTX function is a *position*: an instruction's number in the body, in the text's order, counted from 0.
 //! Labels, `.loc`, declarations, braces and other directives are not instructions. A function with *n* instructions has
 //! *n* as its size.
+//!
+//! ```
+//! use eitri::emit::ptx;
+//!
+//! let text = "\
+//! .version 7.8
+//! .target sm_80
+//! .address_size 64
+//! .visible .entry twice(.param .u32 twice_param_0)
+//! {
+//!     .reg .b32 %r<3>;
+//!     ld.param.u32 %r1, [twice_param_0];
+//!     add.u32 %r2, %r1, %r1;
+//!     ret;
+//! }
+//! ";
+//! // Three instructions: the function's size, with positions 0, 1 and 2.
+//! assert_eq!(ptx::functions(text)?, [("twice", 3)]);
+//! # Ok::<(), eitri::Error>(())
+//! ```
 
 mod attach;
 mod detach;

@@ -93,6 +93,34 @@ impl fmt::Display for Checked {
 /// # Errors
 /// The errors that [`read`] and [`import`](super::import()) return, if the words are not a module, or cannot be
 /// imported; [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId) where the binding has an id that the module lacks.
+///
+/// ```
+/// # use eitri::build::Builder;
+/// # use eitri::model::BaseEncoding;
+/// # use eitri::spirv::{self, Binding, Id, Mode, Position, Provider, Set};
+/// # use eitri::target::Target;
+/// # let words = spirv::from_bytes(include_bytes!("../../../examples/data/saxpy.spv"))?;
+/// # let mut m = Builder::new(Target::named("amdgpu-gfx1030-wave32")?);
+/// # let unit = m.unit("k01_saxpy.cl");
+/// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+/// # let saxpy = m.function(unit, "saxpy")?.code("saxpy", 0x88).kernel().id();
+/// # let n = m.parameter(saxpy, "n", int)?.id();
+/// # let module = m.finish()?;
+/// # let mut binding = Binding::new();
+/// # binding.function(saxpy, Id(11));
+/// # binding.value(Position::start(Id(11), Id(16)), n, &[Provider::value(Id(15))]);
+/// # let mode = Mode::exact(Set::OpenCl);
+/// # let attached = spirv::attach(&words, &module, &binding, &mode)?;
+/// assert!(spirv::check(&module, &binding, &mode, &attached.omissions, &attached.words)?.is_clean());
+/// // The module says that `n` is %15. A description that says %14 is another.
+/// let mut other = Binding::new();
+/// other.function(saxpy, Id(11));
+/// other.value(Position::start(Id(11), Id(16)), n, &[Provider::value(Id(14))]);
+/// let checked = spirv::check(&module, &other, &mode, &attached.omissions, &attached.words)?;
+/// checked.differences.iter().for_each(|difference| println!("{difference}"));
+/// assert!(!checked.is_clean());
+/// # Ok::<(), eitri::Error>(())
+/// ```
 pub fn check(
     module: &Module,
     binding: &Binding,

@@ -88,6 +88,31 @@ pub struct ImportedModule {
 /// # Errors
 /// The errors of [`Builder::finish`]: [`ErrorKind::CyclicType`] if a type contains itself. [`ErrorKind::TooLarge`] if
 /// copies of entities, one per unit or inlined call, would take far more room than the words.
+///
+/// ```
+/// # use eitri::build::Builder;
+/// # use eitri::model::BaseEncoding;
+/// # use eitri::spirv::{self, Binding, Id, Mode, Position, Provider, Set};
+/// # use eitri::target::Target;
+/// # let words = spirv::from_bytes(include_bytes!("../../../examples/data/saxpy.spv"))?;
+/// # let mut m = Builder::new(Target::named("amdgpu-gfx1030-wave32")?);
+/// # let unit = m.unit("k01_saxpy.cl");
+/// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+/// # let saxpy = m.function(unit, "saxpy")?.code("saxpy", 0x88).kernel().id();
+/// # let n = m.parameter(saxpy, "n", int)?.id();
+/// # let module = m.finish()?;
+/// # let mut binding = Binding::new();
+/// # binding.function(saxpy, Id(11));
+/// # binding.value(Position::start(Id(11), Id(16)), n, &[Provider::value(Id(15))]);
+/// # let attached = spirv::attach(&words, &module, &binding, &Mode::exact(Set::OpenCl))?;
+/// # let words = attached.words;
+/// // `words` describe one function with one parameter.
+/// let imported = spirv::import(&spirv::read(&words)?, module.target())?;
+/// let names: Vec<_> =
+///     imported.module.variables().map(|(_, variable)| variable.name.map(|name| imported.module.string(name))).collect();
+/// assert_eq!(names, [Some("n")]);
+/// # Ok::<(), eitri::Error>(())
+/// ```
 pub fn import(facts: &Facts<'_>, target: &Target) -> Result<ImportedModule> {
     // A module can have several sets, but nearly all modules have one.
     let set = facts.iter().next().map_or(Set::OpenCl, |fact| fact.set);

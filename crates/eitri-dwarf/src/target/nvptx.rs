@@ -92,6 +92,15 @@ impl Sm {
 }
 
 /// Register classes in call frame information and in the map of PTX registers.
+///
+/// ```
+/// # use eitri_dwarf::target::Target;
+/// # use eitri_dwarf::target::nvptx::{Sm, class};
+/// // R4 in call frame information; in expressions it is 4.
+/// let sass = eitri_dwarf::op::Reg(u64::from(class::R) << 24 | 4);
+/// let gpu = Target::nvptx(Sm::named("sm_80").expect("a known processor"));
+/// println!("{:?}", gpu.register(sass));
+/// ```
 pub mod class {
     /// Condition code.
     pub const CC: u8 = 1;
