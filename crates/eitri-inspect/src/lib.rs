@@ -5,6 +5,16 @@
 //! * [`report`](mod@report) draws an object as a page: timelines, expressions, findings.
 //!
 //! The crate `eitri`, the debug-info back end for GPU compilers, re-exports these modules.
+//!
+//! ```
+//! use eitri_inspect::lint::{Level, LintOptions, lint};
+//!
+//! # let bytes = include_bytes!("../../../examples/data/squares.o");
+//! // A gate in CI: errors fail, warnings do not.
+//! let report = lint(bytes, &LintOptions::default())?;
+//! assert!(report.worst() < Some(Level::Error));
+//! # Ok::<(), eitri_inspect::Error>(())
+//! ```
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]

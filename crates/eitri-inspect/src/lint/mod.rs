@@ -18,14 +18,18 @@
 //! register. `visitor` calls these files for each entry in the walk, and `diagnoser` for each expression.
 //!
 //! ```
-//! # fn main() -> eitri_dwarf::Result<()> {
-//! # let bytes = include_bytes!("../../../../examples/data/uspill.o");
-//! let report = eitri_inspect::lint::lint(bytes, &eitri_inspect::lint::LintOptions::default())?;
-//! for finding in &report.findings {
-//!     println!("{}: {}", finding.code.name(), finding.written);
-//! }
-//! # Ok(())
-//! # }
+//! use eitri_inspect::lint::{LintCode, LintOptions, lint};
+//!
+//! # let mut bytes = include_bytes!("../../../../examples/data/squares.o").to_vec();
+//! // The location of `from` is `DW_OP_reg5`. With `DW_OP_plus` instead, no machine can evaluate it.
+//! // `.debug_info` is at 0x17d of the file.
+//! bytes[0x17d + 0x55] = 0x22;
+//! let report = lint(&bytes, &LintOptions::default())?;
+//! let [finding] = &report.findings[..] else { panic!("one finding") };
+//! assert_eq!((finding.code, finding.variable.as_deref()), (LintCode::IllFormed, Some("from")));
+//! // The code has a page with its meaning; the finding, what was written, and the evidence.
+//! println!("{}: {}", finding.code.name(), finding.written);
+//! # Ok::<(), eitri_dwarf::Error>(())
 //! ```
 
 mod bases;
@@ -76,6 +80,18 @@ pub use eitri_dwarf::read::{Dwarf, Object, SplitFiles, Unit, unknown_function};
 /// # Errors
 /// The errors of [`Object::read`] and [`Dwarf::read_readable`], and errors from the finder in [`LintOptions::split`]. Other
 /// parts that cannot be read are findings.
+///
+/// ```
+/// # use eitri_inspect::lint::{LintOptions, lint};
+/// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+/// let mut options = LintOptions::default();
+/// // In an editor: the function that was just compiled. In CI: all functions, one finding for each topic.
+/// options.only = vec!["squares".into()];
+/// options.fold = true;
+/// let report = lint(bytes, &options)?;
+/// assert!(report.worst().is_none() && report.unknown.is_empty());
+/// # Ok::<(), eitri_dwarf::Error>(())
+/// ```
 pub fn lint(bytes: &[u8], options: &LintOptions<'_>) -> Result<LintReport> {
     let mut findings = Vec::new();
     let mut report = diagnose(bytes, options, &mut |finding| findings.push(finding))?;

@@ -5,14 +5,14 @@
 //! script draws only what is visible. Everything from the object is text, and never markup.
 //!
 //! ```
-//! # fn main() -> eitri_dwarf::Result<()> {
-//! # let bytes = include_bytes!("../../../../examples/data/uspill.o");
-//! let mut options = eitri_inspect::report::ReportOptions::default();
-//! options.name = "uspill.o";
-//! let page = eitri_inspect::report::report(bytes, &options)?;
+//! use eitri_inspect::report::{ReportOptions, report};
+//!
+//! # let bytes = include_bytes!("../../../../examples/data/squares.o");
+//! let mut options = ReportOptions::default();
+//! options.name = "squares.o";
+//! let page = report(bytes, &options)?;
 //! assert!(page.starts_with("<!doctype html>"));
-//! # Ok(())
-//! # }
+//! # Ok::<(), eitri_dwarf::Error>(())
 //! ```
 
 mod block;
@@ -43,6 +43,25 @@ const SCRIPT: &str =
 ///
 /// # Errors
 /// As [`readable_report`].
+///
+/// ```
+/// # use eitri_inspect::report::{ReportOptions, report};
+/// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+/// let mut options = ReportOptions::default();
+/// // `llvm-objdump -d squares.o`, whole or in parts: the page shows the instructions beside the variables.
+/// options.disassembly = Some(
+///     "0000000000000000 <squares>:
+///       10: 8b 34 97                     \tmovl\t(%rdi,%rdx,4), %esi
+///       13: 0f af f6                     \timull\t%esi, %esi\n",
+/// );
+/// let source = |path: &str| std::fs::read_to_string(path).ok();
+/// options.source = Some(&source);
+/// report(bytes, &options)?;
+/// // A listing of another object is refused.
+/// options.disassembly = Some("0000000000000000 <main>:\n       0: c3    \tretq\n");
+/// assert!(report(bytes, &options).is_err());
+/// # Ok::<(), eitri_dwarf::Error>(())
+/// ```
 pub fn report(bytes: &[u8], options: &ReportOptions<'_>) -> Result<String> {
     readable_report(bytes, options).map(|page_and_errors| page_and_errors.0)
 }

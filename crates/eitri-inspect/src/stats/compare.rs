@@ -33,6 +33,21 @@ impl Change {
 
 /// Compares two builds' coverage, by the functions' linkage names. Functions with the same name are summed. The first
 /// element is for all variables.
+///
+/// ```
+/// # use eitri_inspect::stats::{StatsOptions, compare, stats};
+/// # let old = include_bytes!("../../../../examples/data/squares.o");
+/// # let mut new = old.to_vec();
+/// // In the new build, the location of `from` is `DW_OP_plus`, which fails on every machine.
+/// new[0x17d + 0x55] = 0x22;
+/// let options = StatsOptions::default();
+/// let changes = compare(&stats(old, &options)?, &stats(&new, &options)?);
+/// let all = &changes[0];
+/// let [old, new] = [all.old, all.new].map(|coverage| coverage.expect("both builds have variables"));
+/// // `from` is in scope in all 38 bytes of the function.
+/// assert_eq!((old.sound, new.sound), (149, 149 - 38));
+/// # Ok::<(), eitri_dwarf::Error>(())
+/// ```
 pub fn compare(old: &Statistics, new: &Statistics) -> Vec<Change> {
     let sums = |statistics: &Statistics| {
         let mut sums: BTreeMap<String, Coverage> = BTreeMap::new();
