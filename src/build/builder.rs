@@ -99,6 +99,18 @@ pub(super) struct Placed {
 
 impl Builder {
     /// Returns an empty module for a target.
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::target::{Gfx, Target, Wave};
+    /// // Registers belong to a target, and are looked up before it is handed over, or with
+    /// // `target`.
+    /// let gpu = Target::amdgpu(Gfx::GFX1030, Wave::W32)?;
+    /// let v3 = gpu.vgpr(3)?;
+    /// let mut m = Builder::new(gpu);
+    /// assert_eq!(m.target().register_named("v3")?, v3);
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn new(target: Target) -> Self {
         let module = Module::new(target, Owner::next());
         Self {
@@ -143,6 +155,30 @@ impl Builder {
     /// # Errors
     /// [`ErrorKind::UnknownId`] where an entity does not exist, or a slot is without an entity;
     /// [`ErrorKind::BadArgument`] where the operation cannot refer to the kind of entity in a slot.
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc, Val};
+    /// # use eitri::model::Entity;
+    /// # use eitri::op::{Dialect, Encoding, Expr, Op, Slot};
+    /// # use eitri::target::Target;
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let (s4, v3, v40) = (gpu.sgpr(4)?, gpu.vgpr(3)?, gpu.vgpr(40)?);
+    /// # let mut m = Builder::new(gpu);
+    /// # let unit = m.unit("a.cl");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// # let f = m.function(unit, "f")?.code("f", 0x40).id();
+    /// // `(float)n`, which `Val` cannot express: the operand of `convert` is a type of the module,
+    /// // in slot 0.
+    /// let float = m.base_type(unit, "float", BaseEncoding::Float, 32)?;
+    /// let mut expr = Expr::build(Encoding::new(8, Dialect::Llvm));
+    /// expr.ops().bregx(s4, 0);
+    /// expr.refer(Op::Convert { ty: 0 }, Slot(0));
+    /// expr.ops().stack_value();
+    /// let expr = m.expr(expr.finish()?, &[Entity::Type(float)])?;
+    /// m.variable(f, "x", float)?.live(0x08..0x40, Loc::expr(expr))?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn expr(&mut self, expr: Expr, entities: &[Entity]) -> Result<ExprId> {
         for entity in entities {
             let module = &self.module;
@@ -179,6 +215,26 @@ impl Builder {
     ///
     /// # Errors
     /// Same errors as [`VariableBuilder::live`](super::VariableBuilder::live).
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc};
+    /// # use eitri::target::{SpaceId, Target};
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let v40 = gpu.vgpr(40)?;
+    /// # let mut m = Builder::new(gpu);
+    /// # let unit = m.unit("a.cl");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// # let f = m.function(unit, "f")?.code("f", 0x40).id();
+    /// // A frame pointer that was spilled, from which many variables are reached: written once,
+    /// // and called.
+    /// let base = m.procedure(unit, &Loc::lane(v40, 7))?;
+    /// for (name, offset) in [("x", 0), ("y", 4)] {
+    ///     let address = Loc::call(base).read(32).plus(offset);
+    ///     m.variable(f, name, int)?.live(0x08..0x40, Loc::memory(SpaceId::LOCAL, address))?;
+    /// }
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn procedure(&mut self, unit: UnitId, loc: &crate::model::Loc) -> Result<ProcedureId> {
         self.known_unit(unit)?;
         let with_context = |error: Error| error.or_at(self.module.at_unit(unit));
@@ -202,6 +258,24 @@ impl Builder {
     /// [`ErrorKind::UnknownId`] where the function or file does not exist, or the file belongs to another unit;
     /// [`ErrorKind::OutsideFunction`] where the pc is outside the function; [`ErrorKind::Misaligned`] where the pc is
     /// not a multiple of the target's shortest instruction.
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, LineTableRow, Loc};
+    /// # use eitri::target::Target;
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let (s4, v3, v40) = (gpu.sgpr(4)?, gpu.vgpr(3)?, gpu.vgpr(40)?);
+    /// # let mut m = Builder::new(gpu);
+    /// # let unit = m.unit("a.cl");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// # let f = m.function(unit, "f")?.code("f", 0x40).id();
+    /// // From pc 0x08 on, line 5. Code after the prologue is where a breakpoint on the function
+    /// // stops.
+    /// let file = m.primary_file(unit)?;
+    /// m.row(f, LineTableRow::new(0x00, file, 3))?;
+    /// m.row(f, LineTableRow::new(0x08, file, 5).column(9).prologue_end())?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn row(&mut self, function: crate::model::FunctionId, row: LineTableRow) -> Result<()> {
         let scope = self.known_function(function)?.scope;
         let bytes = self.module.functions[function].bytes;

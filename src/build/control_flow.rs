@@ -65,9 +65,11 @@ impl ExecWrite {
 /// # let kernel = m.function(unit, "k")?.code("k", 0x28).kernel().id();
 /// let mut flow = ControlFlow::new();
 /// let mask = flow.mask(&[(0x0c..0x28, Loc::register(s6))]);
-/// let start = flow.block(0x00..0x14); // 08 s_mov_b32 s6, exec    0c s_and_b32 exec, s6, vcc    10 s_cbranch_execz 18
+/// // 08 s_mov_b32 s6, exec    0c s_and_b32 exec, s6, vcc    10 s_cbranch_execz 18
+/// let start = flow.block(0x00..0x14);
 /// let then = flow.block(0x14..0x18);
-/// let end = flow.block(0x18..0x28); //   18 s_mov_b32 exec, s6
+/// // 18 s_mov_b32 exec, s6
+/// let end = flow.block(0x18..0x28);
 /// flow.edge(start, then).edge(start, end).edge(then, end);
 /// flow.write(0x08..0x0c, ExecWrite::Save(mask));
 /// flow.write(0x0c..0x10, ExecWrite::And(mask));
@@ -75,7 +77,8 @@ impl ExecWrite {
 /// let regions = m.lanes(kernel)?.control_flow(&flow)?;
 /// let module = m.finish()?;
 /// let region = module.region(regions[0]);
-/// assert_eq!((region.kind, region.pcs(), region.waits_at()), (RegionKind::Then, 0x0c..0x1c, 0x08));
+/// assert_eq!(region.kind, RegionKind::Then);
+/// assert_eq!((region.pcs(), region.waits_at()), (0x0c..0x1c, 0x08));
 /// # Ok::<(), eitri::Error>(())
 /// ```
 #[derive(Debug, Clone, Default)]

@@ -32,6 +32,25 @@ impl Builder {
     ///   unit; a function with rows that ends inside an instruction; an open file among the macros; a stack slot in a
     ///   function without a known base; lane regions that overlap without nesting; an empty symbol name; a zero byte in
     ///   an argument to a call that returns no error; an attribute of a part that does not exist.
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc};
+    /// # use eitri::target::Target;
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let (s4, v3, v40) = (gpu.sgpr(4)?, gpu.vgpr(3)?, gpu.vgpr(40)?);
+    /// # let mut m = Builder::new(gpu);
+    /// # let unit = m.unit("a.cl");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// # let f = m.function(unit, "f")?.code("f", 0x40).id();
+    /// // What only the whole module shows: these ranges overlap, and each call alone is right.
+    /// m.variable(f, "x", int)?
+    ///     .live(0x08..0x20, Loc::per_lane(v3))?
+    ///     .live(0x10..0x40, Loc::register(s4))?;
+    /// let error = m.finish().unwrap_err();
+    /// assert_eq!(error.at().variable.as_deref(), Some("x"));
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn finish(self) -> Result<Module> {
         self.finish_or_blame().map_err(|wrong| wrong.error)
     }

@@ -169,6 +169,22 @@ impl FrameBuilder<'_> {
     /// Same errors as [`cfa`](Self::cfa); [`DoesNotFit`](crate::error::ErrorKind::DoesNotFit) where the register is
     /// larger than the location, [`BadArgument`](crate::error::ErrorKind::BadArgument) where the location is a part or
     /// lane of the register itself, or memory that each lane has separately.
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc, Val};
+    /// # use eitri::target::Target;
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let (s4, v3, v40) = (gpu.sgpr(4)?, gpu.vgpr(3)?, gpu.vgpr(40)?);
+    /// # let mut m = Builder::new(gpu);
+    /// # let unit = m.unit("a.cl");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// # let f = m.function(unit, "f")?.code("f", 0x40).id();
+    /// // v_writelane_b32 v40, s34, 2 at 0x08: from then on, the caller's s34 is in lane 2 of v40.
+    /// let s34 = m.target().sgpr(34)?;
+    /// m.frame(f)?.saved(0x10..0x40, s34, Loc::lane(v40, 2))?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn saved(&mut self, pcs: Range<u64>, reg: Reg, loc: Loc) -> Result<&mut Self> {
         self.rule(pcs, Column::Register(reg), &loc)
     }

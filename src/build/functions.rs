@@ -138,6 +138,22 @@ function_properties! { methods (self) FunctionBuilder; }
 impl FunctionBuilder<'_> {
     /// Sets the function's code: `bytes` bytes at a symbol in the object. Call `code` before any use of the function's
     /// pcs. [`Builder::finish`] rejects a symbol without a name.
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc};
+    /// # use eitri::target::Target;
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let (s4, v3, v40) = (gpu.sgpr(4)?, gpu.vgpr(3)?, gpu.vgpr(40)?);
+    /// # let mut m = Builder::new(gpu);
+    /// # let unit = m.unit("a.cl");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// // The symbol is the linker's name; pcs count from its address. Locations need the code to
+    /// // be known before them.
+    /// let f = m.function(unit, "scale")?.code("_Z5scalei", 0x40).linkage_name("_Z5scalei").id();
+    /// m.parameter(f, "n", int)?.live(0x00..0x40, Loc::register(s4))?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn code(&mut self, symbol: &str, bytes: u64) -> &mut Self {
         self.code_from(symbol, 0, bytes)
     }
@@ -276,6 +292,22 @@ impl FunctionBuilder<'_> {
     ///
     /// # Errors
     /// [`ErrorKind::UnknownRegister`]; [`ErrorKind::BadArgument`] if it is a vector register, or is wider than 64 bits.
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc};
+    /// # use eitri::target::Target;
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let (s4, v3, v40) = (gpu.sgpr(4)?, gpu.vgpr(3)?, gpu.vgpr(40)?);
+    /// # let mut m = Builder::new(gpu);
+    /// # let unit = m.unit("a.cl");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// // A function that a kernel calls: its slots count from s33, in bytes of the whole wave.
+    /// let s33 = m.target().sgpr(33)?;
+    /// let f = m.function(unit, "f")?.code("f", 0x40).stack_base(s33)?.id();
+    /// m.variable(f, "x", int)?.live(0x08..0x40, Loc::stack_slot(16))?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn stack_base(&mut self, reg: Reg) -> Result<&mut Self> {
         let scope = self.data().scope;
         loc::scalar(&self.builder.module.target, reg)

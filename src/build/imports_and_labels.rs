@@ -28,6 +28,21 @@ impl Builder {
     /// [`UnknownId`](crate::error::ErrorKind::UnknownId) where the scope or the imported entity does not exist or
     /// belongs to another unit; [`BadArgument`](crate::error::ErrorKind::BadArgument) where the scope to import is not
     /// a namespace, or the variable belongs to a function.
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Imported, Loc};
+    /// # use eitri::target::Target;
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let (s4, v3, v40) = (gpu.sgpr(4)?, gpu.vgpr(3)?, gpu.vgpr(40)?);
+    /// # let mut m = Builder::new(gpu);
+    /// # let unit = m.unit("a.cl");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// // `using namespace detail;`
+    /// let detail = m.namespace(unit, "detail")?;
+    /// m.import(unit, Imported::AllOf(detail))?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn import(&mut self, scope: impl InScope, what: Imported) -> Result<ImportBuilder<'_>> {
         let scope = scope.scope(&self.module)?;
         imported(&self.module, scope, what).map_err(|error| error.or_at(self.module.at_scope(scope)))?;
@@ -40,6 +55,20 @@ impl Builder {
     /// # Errors
     /// [`UnknownId`](crate::error::ErrorKind::UnknownId) where the scope does not exist;
     /// [`BadArgument`](crate::error::ErrorKind::BadArgument) where it is outside all functions.
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc};
+    /// # use eitri::target::Target;
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let (s4, v3, v40) = (gpu.sgpr(4)?, gpu.vgpr(3)?, gpu.vgpr(40)?);
+    /// # let mut m = Builder::new(gpu);
+    /// # let unit = m.unit("a.cl");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// # let f = m.function(unit, "f")?.code("f", 0x40).id();
+    /// m.label(f, "retry")?.at(0x10)?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn label(&mut self, scope: impl InScope, name: &str) -> Result<LabelBuilder<'_>> {
         let scope = scope.scope(&self.module)?;
         if self.module.function_of(scope).is_none() {

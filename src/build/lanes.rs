@@ -51,9 +51,12 @@ impl Builder {
     /// # let mut m = Builder::new(gpu);
     /// # let unit = m.unit("a.cl");
     /// # let kernel = m.function(unit, "k")?.code("k", 0x40).kernel().id();
-    /// // 08 s_mov_b32 s6, exec    10 …    14 s_andn2_b32 exec, s6, exec    18 …    1c s_mov_b32 exec, s6
-    /// // 0c s_and_b32 exec, s6, vcc
-    /// let sides = m.lanes(kernel)?.if_else(0x0c..0x18, 0x18..0x20, 0x08, 0x20, &[(0x0c..0x20, Loc::register(s6))])?;
+    /// // 08 s_mov_b32 s6, exec
+    /// // 0c s_and_b32 exec, s6, vcc      10 …
+    /// // 14 s_andn2_b32 exec, s6, exec   18 …
+    /// // 1c s_mov_b32 exec, s6
+    /// let masks = [(0x0c..0x20, Loc::register(s6))];
+    /// let sides = m.lanes(kernel)?.if_else(0x0c..0x18, 0x18..0x20, 0x08, 0x20, &masks)?;
     /// let module = m.finish()?;
     /// assert_eq!(module.region_at(kernel, 0x1c), Some(sides[1]));
     /// # Ok::<(), eitri::Error>(())
@@ -126,7 +129,8 @@ impl LanesBuilder<'_> {
     /// # let unit = m.unit("a.cl");
     /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
     /// # let f = m.function(unit, "f")?.code("f", 0x40).id();
-    /// // In 0x10..0x20, the lanes that skip the `if` wait at 0x0c, where it begins. The lanes that entered it are in s4.
+    /// // In 0x10..0x20, the lanes that skip the `if` wait at 0x0c, where it begins. The lanes that
+    /// // entered it are in s4.
     /// m.lanes(f)?.if_then(0x10..0x20, 0x0c, &[(0x10..0x20, Loc::register(s4))])?;
     /// # Ok::<(), eitri::Error>(())
     /// ```
@@ -156,6 +160,22 @@ impl LanesBuilder<'_> {
     ///
     /// # Errors
     /// Same errors as [`region`](Self::region).
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc};
+    /// # use eitri::target::Target;
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let (s4, v3, v40) = (gpu.sgpr(4)?, gpu.vgpr(3)?, gpu.vgpr(40)?);
+    /// # let mut m = Builder::new(gpu);
+    /// # let unit = m.unit("a.cl");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// # let f = m.function(unit, "f")?.code("f", 0x40).id();
+    /// // s4 contains the lanes that entered the loop. A lane that left it waits at 0x30 for the
+    /// // remaining lanes.
+    /// m.lanes(f)?.loop_(0x10..0x30, 0x30, &[(0x0c..0x34, Loc::register(s4))])?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn loop_(&mut self, pcs: Range<u64>, end: u64, masks: &[(Range<u64>, Loc)]) -> Result<RegionId> {
         self.region(RegionKind::Loop, pcs, end, masks)
     }

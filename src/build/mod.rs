@@ -43,9 +43,11 @@
 //! # Ok::<(), eitri::Error>(())
 //! ```
 
+// Documentation lists implementations in this order: `Builder::new` comes first.
+mod builder;
+
 mod attributes;
 mod blame;
-mod builder;
 mod calls;
 mod control_flow;
 mod finish;

@@ -60,6 +60,20 @@ impl Builder {
     /// # Errors
     /// [`ErrorKind::UnknownId`] where the parent scope does not exist; [`ErrorKind::BadArgument`] where the parent is a
     /// type.
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc};
+    /// # use eitri::target::Target;
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let (s4, v3, v40) = (gpu.sgpr(4)?, gpu.vgpr(3)?, gpu.vgpr(40)?);
+    /// # let mut m = Builder::new(gpu);
+    /// # let unit = m.unit("a.cl");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// let detail = m.namespace(unit, "detail")?;
+    /// m.function(detail, "helper")?.code("_ZN6detail6helperEv", 0x20);
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn namespace(&mut self, parent: impl InScope, name: &str) -> Result<ScopeId> {
         self.namespace_of(parent, Some(name), false)
     }

@@ -77,6 +77,20 @@ impl Builder {
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`].
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::Language;
+    /// # use eitri::target::Target;
+    /// # let mut m = Builder::new(Target::named("amdgpu-gfx1030-wave32")?);
+    /// let unit = m.unit("scale.cl");
+    /// m.describe_unit(unit)?
+    ///     .directory("/src")
+    ///     .producer("mycc 1.0")
+    ///     .language(Language::OPENCL_C)
+    ///     .optimized();
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn describe_unit(&mut self, unit: UnitId) -> Result<UnitBuilder<'_>> {
         known(self.module.units.is_valid(unit), || self.module.unknown(unit))?;
         Ok(UnitBuilder { builder: self, id: unit })

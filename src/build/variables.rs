@@ -118,6 +118,20 @@ impl Builder {
     ///
     /// # Errors
     /// Same errors as [`variable`](Self::variable); [`ErrorKind::DoesNotFit`] if `value` does not have the type's size.
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc};
+    /// # use eitri::target::Target;
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let (s4, v3, v40) = (gpu.sgpr(4)?, gpu.vgpr(3)?, gpu.vgpr(40)?);
+    /// # let mut m = Builder::new(gpu);
+    /// # let unit = m.unit("a.cl");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// // `constexpr int limit = -1;`: bytes in memory order, as many as the type has.
+    /// m.constant(unit, "limit", int, &(-1_i32).to_le_bytes())?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn constant(
         &mut self,
         scope: impl InScope,

@@ -157,7 +157,8 @@ use crate::read::{Dwarf, Object, Placing};
 ///
 /// let report = check(&module, &consumer, &written.omissions, &object)?;
 /// let finding = &report.findings[0];
-/// assert_eq!((finding.kind, finding.at.variable.as_deref()), (FindingKind::Location, Some("x")));
+/// assert_eq!(finding.kind, FindingKind::Location);
+/// assert_eq!(finding.at.variable.as_deref(), Some("x"));
 /// // With expected and found storage, and the operations with their results.
 /// println!("{finding}");
 /// # Ok::<(), eitri::Error>(())

@@ -4,7 +4,8 @@
 //! use eitri::conform::location::parse;
 //! use eitri::target::Target;
 //!
-//! // An object in two locations at once: from bit 36 of a register on, and in memory. Both have the same bits.
+//! // An object in two locations at once: from bit 36 of a register on, and in memory. Both
+//! // have the same bits.
 //! let location = parse("reg:17+36 | mem:0:0x10", &Target::x86_64())?;
 //! assert_eq!(location.places().count(), 2);
 //! # Ok::<(), String>(())

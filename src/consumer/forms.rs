@@ -4,7 +4,8 @@
 //! ```
 //! use eitri::Consumer;
 //!
-//! // lldb without procedures, which it does not call, and with the table in which it looks up names.
+//! // lldb without procedures, which it does not call, and with the table in which it looks up
+//! // names.
 //! let mut consumer = Consumer::dwarf5();
 //! consumer.expressions.shared_from_bytes = None;
 //! consumer.tables.names = true;

@@ -77,7 +77,8 @@ impl Consumer {
     ///
     /// ```
     /// # use eitri::Consumer;
-    /// // LLVM and ROCgdb read the same operations, and the pc of each lane under different attributes.
+    /// // LLVM and ROCgdb read the same operations, and the pc of each lane under different
+    /// // attributes.
     /// let [llvm, rocgdb] = [Consumer::llvm(), Consumer::rocgdb()];
     /// assert_eq!(llvm.expressions.dialect, rocgdb.expressions.dialect);
     /// assert_ne!(llvm.attributes.lane_pc, rocgdb.attributes.lane_pc);

@@ -15,7 +15,8 @@
 //! use eitri::emit::Section;
 //! use eitri::target::Target;
 //!
-//! // Sections normally come from `lower`; here, a comment is the only section of an object with a function.
+//! // Sections normally come from `lower`; here, a comment is the only section of an object
+//! // with a function.
 //! let target = Target::named("amdgpu-gfx1030-wave32")?;
 //! let code = ObjectCode::text(vec![0; 8]).with_function("f", 0, 8);
 //! let comment = Section {

@@ -27,7 +27,8 @@
 //! m.variable(kernel, "x", int)?.live(0x04..0x28, Loc::per_lane(v3))?;
 //! let module = m.finish()?;
 //!
-//! // LLVM's tools read the element of a lane. Readers of standard DWARF have no operation for it.
+//! // LLVM's tools read the element of a lane. Readers of standard DWARF have no operation for
+//! // it.
 //! let written = lower(&module, &Consumer::llvm(), Policy::Strict)?;
 //! assert!(written.omissions.is_empty());
 //! assert!(written.sections.iter().any(|section| section.name == ".debug_loclists"));
@@ -109,9 +110,11 @@ use crate::op::Expr;
 /// # let kernel = m.function(unit, "scale")?.code("scale", 0x28).kernel().id();
 /// # m.variable(kernel, "x", int)?.live(0x04..0x28, Loc::per_lane(v3))?;
 /// # let module = m.finish()?;
-/// // Sections for a writer of objects. A field that refers to code has a relocation to the function's symbol.
+/// // Sections for a writer of objects. A field that refers to code has a relocation to the
+/// // function's symbol.
 /// let written = lower(&module, &Consumer::llvm(), Policy::Strict)?;
-/// let addresses = written.sections.iter().find(|section| section.name == ".debug_addr").expect("addresses");
+/// let mut sections = written.sections.iter();
+/// let addresses = sections.find(|section| section.name == ".debug_addr").expect("DWARF 5");
 /// let relocation = &addresses.relocations[0];
 /// // The first address is after the header of 8 bytes.
 /// assert_eq!((relocation.offset, relocation.target.symbol()), (8, Some("scale")));
@@ -143,7 +146,8 @@ pub fn lower(module: &Module, consumer: &Consumer, policy: Policy) -> Result<Low
 /// let consumer = Consumer::llvm();
 /// let x = Loc::per_lane(gpu.vgpr(3)?);
 /// let expr = lower_loc(&x, Some(32), &gpu, Stack::kernel(&gpu), &consumer)?;
-/// // The current lane times 4 bytes: the example of AMD's specification for a value in each lane.
+/// // The current lane times 4 bytes: the example of AMD's specification for a value in each
+/// // lane.
 /// let text = text::print(expr.bytes(), consumer.encoding(gpu.address_bytes()), Some(&gpu));
 /// assert_eq!(text, "regx v3; push_lane; lit4; mul; offset");
 /// # Ok::<(), eitri::Error>(())

@@ -33,6 +33,20 @@ use crate::target::SpaceId;
 
 /// A location: a position in some storage, and the bits from there on.
 ///
+/// | the variable is in | location |
+/// |---|---|
+/// | scalar registers, with one value for the wave | [`register`](Self::register), [`over`](Self::over) |
+/// | vector registers, with a value in each lane | [`per_lane`](Self::per_lane), [`per_lane_over`](Self::per_lane_over), [`per_lane_half`](Self::per_lane_half) |
+/// | some lanes of a vector register: a spilled scalar | [`lane`](Self::lane), [`lanes`](Self::lanes) |
+/// | all lanes of a vector register | [`whole`](Self::whole) |
+/// | the stack frame | [`stack_slot`](Self::stack_slot) on GPUs, [`cfa`](Self::cfa) on CPUs |
+/// | other memory | [`kernel_argument`](Self::kernel_argument), [`memory`](Self::memory), [`local`](Self::local), [`global_symbol`](Self::global_symbol), [`local_symbol`](Self::local_symbol) |
+/// | several storages | [`parts`](Self::parts), [`overlay`](Self::overlay), [`select`](Self::select), [`extend`](Self::extend) |
+/// | a part of a storage | [`offset`](Self::offset), [`offset_by`](Self::offset_by), [`bit_offset`](Self::bit_offset), [`bit_offset_by`](Self::bit_offset_by) |
+/// | no storage, with a known value | [`implicit`](Self::implicit), [`value`](Self::value), [`pointer_to`](Self::pointer_to) |
+/// | no storage: its value is lost | [`undefined`](Self::undefined) |
+/// | what other variables share, or DWARF alone expresses | [`call`](Self::call), [`expr`](Self::expr) |
+///
 /// The examples show the storage that the emitted expression selects in lane 5 of a wave of 32 lanes, where s4 contains
 /// 0x1000, s5 2, and lane 7 of v40 0x2000. They call `storage`:
 ///
@@ -67,18 +81,21 @@ pub struct Loc(pub(crate) Postfix);
 
 /// A 64-bit number.
 ///
+/// `storage` in the examples is that of [`Loc`].
+///
 /// ```
 /// # use eitri::model::{Loc, Val};
 /// # use eitri::target::SpaceId;
 /// # let storage = include!("../../docs/storage.rs");
 /// # let gpu = eitri::target::Target::named("amdgpu-gfx1030-wave32")?;
-/// // An address that the optimizer took apart: s4 contains a base, 0x1000, and s5 an index, 2, into elements of
-/// // 12 bytes. `x` is at byte 4 of the element.
+/// // An address that the optimizer took apart: s4 contains a base, 0x1000, and s5 an index, 2,
+/// // into elements of 12 bytes. `x` is at byte 4 of the element.
 /// let element = Val::register(gpu.sgpr(5)?).mul(Val::constant(12));
 /// let x = Val::register(gpu.sgpr(4)?).add(element).plus(4);
 /// assert_eq!(storage(&Loc::memory(SpaceId::DEFAULT, x))?, "mem:0:0x101c");
 ///
-/// // `i` counts up in the source, and down in the code from 9: its value is 9 - s5, and in no storage.
+/// // `i` counts up in the source, and down in the code from 9: its value is 9 - s5, and in no
+/// // storage.
 /// let i = Val::constant(9).sub(Val::register(gpu.sgpr(5)?));
 /// assert_eq!(storage(&Loc::value(i))?, "implicit:0700000000000000");
 ///
@@ -123,6 +140,17 @@ impl Loc {
 
     /// All lanes of a vector register, lane 0 in the lowest bits: for a value as large as the register. For one value
     /// per wave use [`lane`](Self::lane), for one value per lane [`per_lane`](Self::per_lane).
+    ///
+    /// ```
+    /// # use eitri::model::Loc;
+    /// # let storage = include!("../../docs/storage.rs");
+    /// # let gpu = eitri::target::Target::named("amdgpu-gfx1030-wave32")?;
+    /// // An array of 32 floats, with an element in each lane: `a[i]` is at byte 4 · i of the
+    /// // register.
+    /// let a = Loc::whole(gpu.vgpr(3)?);
+    /// assert_eq!(storage(&a.offset(4 * 2))?, "reg:v3+64");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn whole(reg: Reg) -> Self {
         Self::leaf(Node::Register(reg))
@@ -186,7 +214,8 @@ impl Loc {
     /// # use eitri::model::{Half, Loc};
     /// # let storage = include!("../../docs/storage.rs");
     /// # let gpu = eitri::target::Target::named("amdgpu-gfx1030-wave32")?;
-    /// // v_pk_add_f16 v3, v1, v2 computes two values: `x` in the low halves, `y` in the high halves.
+    /// // v_pk_add_f16 v3, v1, v2 computes two values: `x` in the low halves, `y` in the high
+    /// // halves.
     /// let x = Loc::per_lane_half(gpu.vgpr(3)?, Half::Low);
     /// let y = Loc::per_lane_half(gpu.vgpr(3)?, Half::High);
     /// assert_eq!((storage(&x)?.as_str(), storage(&y)?.as_str()), ("reg:v3+160", "reg:v3+176"));
@@ -209,7 +238,8 @@ impl Loc {
     /// // s_load_dwordx2 s[4:5], s[0:1], 0x8
     /// let pointer = Loc::over([gpu.sgpr(4)?, gpu.sgpr(5)?]);
     /// assert_eq!(storage(&pointer)?, "[reg:s4/32, reg:s5/32]");
-    /// // The pointer is the variable. What it points to is in memory: `Loc::memory` at `Val::pair`.
+    /// // The pointer is the variable. What it points to is in memory: `Loc::memory` at
+    /// // `Val::pair`.
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[inline]
@@ -260,7 +290,8 @@ impl Loc {
     /// # use eitri::target::SpaceId;
     /// # let storage = include!("../../docs/storage.rs");
     /// # let gpu = eitri::target::Target::named("amdgpu-gfx1030-wave32")?;
-    /// // An element of an array in LDS, space 3: `s4` has the array's address 0x1000, `s5` the index 2.
+    /// // An element of an array in LDS, space 3: `s4` has the array's address 0x1000, `s5` the
+    /// // index 2.
     /// let index = Val::register(gpu.sgpr(5)?);
     /// let address = Val::register(gpu.sgpr(4)?).add(index.mul(Val::constant(4)));
     /// assert_eq!(storage(&Loc::memory(SpaceId::LOCAL, address))?, "mem:3:0x1008");
@@ -327,6 +358,16 @@ impl Loc {
     }
 
     /// The location `bytes` bytes further on in the same storage; further back if negative.
+    ///
+    /// ```
+    /// # use eitri::model::Loc;
+    /// # let storage = include!("../../docs/storage.rs");
+    /// # let gpu = eitri::target::Target::named("amdgpu-gfx1030-wave32")?;
+    /// // The high half of an int in each lane, which an optimized `n >> 16` reads: bit 160 + 16.
+    /// let high = Loc::per_lane(gpu.vgpr(3)?).offset(2);
+    /// assert_eq!(storage(&high)?, "reg:v3+176");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn offset(self, bytes: i64) -> Self {
         if bytes == 0 { self } else { self.then(Node::Offset(bytes)) }
@@ -367,8 +408,8 @@ impl Loc {
     /// # use eitri::model::Loc;
     /// # let storage = include!("../../docs/storage.rs");
     /// # let gpu = eitri::target::Target::named("amdgpu-gfx1030-wave32")?;
-    /// // A structure whose first member is a spilled scalar, whose second has a value in each lane, and whose third was
-    /// // optimized out. 7 · 32 is 224, and 5 · 32 is 160.
+    /// // A structure whose first member is a spilled scalar, whose second has a value in each
+    /// // lane, and whose third was optimized out. 7 · 32 is 224, and 5 · 32 is 160.
     /// let members = Loc::parts([
     ///     (Loc::lane(gpu.vgpr(40)?, 7), 32),
     ///     (Loc::per_lane(gpu.vgpr(3)?), 32),
@@ -420,7 +461,8 @@ impl Loc {
     /// # let float = m.base_type(unit, "float", BaseEncoding::Float, 32)?;
     /// # let float4 = m.vector(unit, float, 4)?;
     /// # let f = m.function(unit, "f")?.code("f", 0x40).id();
-    /// // A vector in memory, whose second element, 32 bits from bit 32 on, was loaded into a register and changed there.
+    /// // A vector in memory, whose second element, 32 bits from bit 32 on, was loaded into a
+    /// // register and changed there.
     /// let memory = Loc::memory(SpaceId::DEFAULT, Val::constant(0x100));
     /// let vector = memory.overlay(Loc::register(s4), Val::constant(32), Val::constant(32));
     /// // With constant numbers, every debugger reads it: as three pieces.
@@ -438,7 +480,8 @@ impl Loc {
     /// # use eitri::model::{Loc, Val};
     /// # let storage = include!("../../docs/storage.rs");
     /// # let gpu = eitri::target::Target::named("amdgpu-gfx1030-wave32")?;
-    /// // A frame saved the active lanes of v41 in v40. Of four lanes, 0 and 2 were active: the mask is 0b101.
+    /// // A frame saved the active lanes of v41 in v40. Of four lanes, 0 and 2 were active: the
+    /// // mask is 0b101.
     /// let (kept, saved) = (Loc::whole(gpu.vgpr(41)?), Loc::whole(gpu.vgpr(40)?));
     /// let caller = Loc::select(Val::constant(0b101), kept, saved, 32, 4);
     /// assert_eq!(storage(&caller)?, "[reg:v40/32, reg:v41+32/32, reg:v40+64/32, reg:v41+96/32]");
@@ -471,7 +514,8 @@ impl Loc {
     /// # use eitri::model::Loc;
     /// # let storage = include!("../../docs/storage.rs");
     /// # let gpu = eitri::target::Target::named("amdgpu-gfx1030-wave32")?;
-    /// // A `float` whose value the compiler knows: 1.0 is 0x3f800000. A debugger shows it, but cannot change it.
+    /// // A `float` whose value the compiler knows: 1.0 is 0x3f800000. A debugger shows it, but
+    /// // cannot change it.
     /// assert_eq!(storage(&Loc::implicit(&1.0_f32.to_le_bytes()))?, "implicit:0000803f");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -486,7 +530,8 @@ impl Loc {
     /// # use eitri::model::{Loc, Val};
     /// # let storage = include!("../../docs/storage.rs");
     /// # let gpu = eitri::target::Target::named("amdgpu-gfx1030-wave32")?;
-    /// // `i` was strength-reduced: `s4` contains 4 · i, here 0x1000, so that `i` is 0x400. The first byte is the lowest.
+    /// // `i` was strength-reduced: `s4` contains 4 · i, here 0x1000, so that `i` is 0x400. The
+    /// // first byte is the lowest.
     /// let i = Val::register(gpu.sgpr(4)?).shr(Val::constant(2));
     /// assert_eq!(storage(&Loc::value(i))?, "implicit:0004000000000000");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -538,7 +583,8 @@ impl Loc {
     /// # let unit = m.unit("a.cl");
     /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
     /// # let f = m.function(unit, "f")?.code("f", 0x40).id();
-    /// // On x86-64 without a frame pointer, a local is at an offset from the CFA, whatever was pushed since.
+    /// // On x86-64 without a frame pointer, a local is at an offset from the CFA, whatever was
+    /// // pushed since.
     /// m.variable(f, "local", int)?.live(0x04..0x40, Loc::cfa().offset(-24))?;
     /// // The frame's rule says what the CFA is: `rsp` + 8 on entry.
     /// let rsp = m.target().register_named("rsp")?;
@@ -551,6 +597,23 @@ impl Loc {
     }
 
     /// Undefined: the bits no longer exist.
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc};
+    /// # use eitri::target::Target;
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let s4 = gpu.sgpr(4)?;
+    /// # let mut m = Builder::new(gpu);
+    /// # let unit = m.unit("a.cl");
+    /// # let long = m.base_type(unit, "long", BaseEncoding::Signed, 64)?;
+    /// # let f = m.function(unit, "f")?.code("f", 0x40).id();
+    /// // A variable without a location needs none: it is optimized out. A part without a location
+    /// // needs one.
+    /// let lower_half = Loc::parts([(Loc::register(s4), 32), (Loc::undefined(), 32)]);
+    /// m.variable(f, "n", long)?.live(0x08..0x40, lower_half)?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     #[inline]
     pub fn undefined() -> Self {
         Self::leaf(Node::Undefined)
@@ -570,7 +633,8 @@ impl Loc {
     /// # let unit = m.unit("a.cl");
     /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
     /// # let f = m.function(unit, "f")?.code("f", 0x40).id();
-    /// // A quotient, for which `Val` has no method. The text of the operation is that of the specification.
+    /// // A quotient, for which `Val` has no method. The text of the operation is that of the
+    /// // specification.
     /// let encoding = Consumer::llvm().encoding(8);
     /// let third = text::parse("bregx s4 0; lit3; div; stack_value", encoding, Some(m.target()))?;
     /// let third = m.expr(third, &[])?;
@@ -724,11 +788,12 @@ impl Val {
     /// # let unit = m.unit("a.c");
     /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
     /// # let f = m.function(unit, "f")?.code("f", 0x40).id();
-    /// let edi = m.target().register_named("rdi")?;
-    /// // The argument's register is used again from 0x10 on. Its value on entry is still the parameter's.
+    /// let rdi = m.target().register_named("rdi")?;
+    /// // The argument's register is used again from 0x10 on. Its value on entry is still the
+    /// // parameter's.
     /// m.parameter(f, "n", int)?
-    ///     .live(0x00..0x10, Loc::register(edi))?
-    ///     .live(0x10..0x40, Loc::value(Val::entry_value(edi)))?;
+    ///     .live(0x00..0x10, Loc::register(rdi))?
+    ///     .live(0x10..0x40, Loc::value(Val::entry_value(rdi)))?;
     /// # Ok::<(), eitri::Error>(())
     /// ```
     #[inline]
@@ -775,7 +840,8 @@ impl Val {
     /// # use eitri::model::{Loc, Val};
     /// # let storage = include!("../../docs/storage.rs");
     /// # let gpu = eitri::target::Target::named("amdgpu-gfx1030-wave32")?;
-    /// // A value that differs by lane, and that no register contains: `get_local_id(0)` plus s5, in lane 5.
+    /// // A value that differs by lane, and that no register contains: `get_local_id(0)` plus s5,
+    /// // in lane 5.
     /// let id = Val::lane_index().add(Val::register(gpu.sgpr(5)?));
     /// assert_eq!(storage(&Loc::value(id))?, "implicit:0700000000000000");
     /// # Ok::<(), Box<dyn std::error::Error>>(())

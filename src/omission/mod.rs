@@ -20,7 +20,8 @@
 //! let written = lower(&module, &Consumer::dwarf5(), Policy::Partial)?;
 //! for omission in &written.omissions {
 //!     // For programs, and for people.
-//!     println!("{:?} {:?} at {:x?}: {omission}", omission.subject, omission.property, omission.pcs);
+//!     println!("{:?} {:?}", omission.subject, omission.property);
+//!     println!("{omission}");
 //! }
 //! assert_eq!(written.omissions[0].pcs, Some(0x04..0x28));
 //! # Ok::<(), eitri::Error>(())

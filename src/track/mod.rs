@@ -51,7 +51,8 @@
 //! code.instruction(0x20..0x28).copy(&[Place::lane(v40, 7)], &[Place::register(s4)])?; // v_readlane_b32
 //! let tracked = code.track()?;
 //!
-//! // Lanes of the mask wait at 0x10 while s4 is overwritten; after the `if`, both places contain the value again.
+//! // Lanes of the mask wait at 0x10 while s4 is overwritten; after the `if`, both places
+//! // contain the value again.
 //! assert_eq!(tracked.places_at(var_n, 0x0c)?, [Loc::register(s4), Loc::lane(v40, 7)]);
 //! assert_eq!(tracked.places_at(var_n, 0x10)?, [Loc::lane(v40, 7)]);
 //! assert_eq!(tracked.places_at(var_n, 0x28)?, [Loc::register(s4), Loc::lane(v40, 7)]);

@@ -28,11 +28,16 @@
 //!         self.edits[edit].clone()
 //!     }
 //!     fn places(&self, at: Allocation, class: RegClass) -> Places {
-//!         // Integers are in scalar registers, one for the wave, and floats in vector registers, one for each lane.
+//!         // Integers are in scalar registers, one for the wave, and floats in vector
+//!         // registers, one for each lane.
 //!         let number = |reg: regalloc2::PReg| reg.hw_enc() as u16;
 //!         match (at.as_reg(), at.as_stack(), class) {
-//!             (Some(reg), _, RegClass::Int) => Place::register(self.gpu.sgpr(number(reg)).expect("s0 to s105")).into(),
-//!             (Some(reg), _, _) => Place::per_lane(self.gpu.vgpr(number(reg)).expect("v0 to v255")).into(),
+//!             (Some(reg), _, RegClass::Int) => {
+//!                 Place::register(self.gpu.sgpr(number(reg)).expect("s0 to s105")).into()
+//!             }
+//!             (Some(reg), _, _) => {
+//!                 Place::per_lane(self.gpu.vgpr(number(reg)).expect("v0 to v255")).into()
+//!             }
 //!             (_, Some(slot), _) => self.spills.places(slot, class),
 //!             _ => Places::none(),
 //!         }

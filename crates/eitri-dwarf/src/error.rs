@@ -49,13 +49,15 @@ pub type Result<T, E = Error> = core::result::Result<T, E>;
 /// # use eitri_dwarf::error::ErrorKind;
 /// # use eitri_dwarf::read::{Dwarf, Object};
 /// # let mut bytes = include_bytes!("../../../examples/data/squares.o").to_vec();
-/// // The first entry gets an abbreviation code that the table lacks. `.debug_info` is at 0x17d of the file.
+/// // The first entry gets an abbreviation code that the table lacks. `.debug_info` is at 0x17d
+/// // of the file.
 /// bytes[0x17d + 0xc] = 99;
 /// let object = Object::read(&bytes)?;
 /// let error = Dwarf::read(&object).unwrap_err();
 /// // A program decides by the kind, and shows the position without parsing the message.
 /// assert!(matches!(error.kind(), ErrorKind::Malformed(_)));
-/// assert_eq!((error.at().section.as_deref(), error.at().offset), (Some(".debug_info"), Some(0xc)));
+/// let at = error.at();
+/// assert_eq!((at.section.as_deref(), at.offset), (Some(".debug_info"), Some(0xc)));
 /// # Ok::<(), eitri_dwarf::Error>(())
 /// ```
 #[derive(Clone, PartialEq, Eq)]

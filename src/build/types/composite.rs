@@ -97,6 +97,22 @@ impl Builder {
     /// # Errors
     /// [`ErrorKind::UnknownId`]; [`ErrorKind::DoesNotFit`]; [`ErrorKind::BadArgument`] where the type is incomplete, or
     /// cannot have members.
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc};
+    /// # use eitri::target::Target;
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let (s4, v3, v40) = (gpu.sgpr(4)?, gpu.vgpr(3)?, gpu.vgpr(40)?);
+    /// # let mut m = Builder::new(gpu);
+    /// # let unit = m.unit("a.cl");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// // `struct { char tag; int value; }`: sizes and offsets are the ABI's, in bytes.
+    /// let char = m.base_type(unit, "char", BaseEncoding::SignedChar, 8)?;
+    /// let entry = m.structure(unit, Some("entry"), 8)?;
+    /// m.member(entry, "tag", char, 0)?.member(entry, "value", int, 4)?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn member(&mut self, of: impl HasMembers, name: &str, ty: TypeId, offset: u64) -> Result<&mut Self> {
         self.data_member(of, DataMember::new(name, ty, offset))
     }

@@ -90,6 +90,21 @@ impl Builder {
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`]; [`ErrorKind::UnknownSpace`].
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc};
+    /// # use eitri::target::Target;
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let (s4, v3, v40) = (gpu.sgpr(4)?, gpu.vgpr(3)?, gpu.vgpr(40)?);
+    /// # let mut m = Builder::new(gpu);
+    /// # let unit = m.unit("a.cl");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// // `local int *`: a debugger has to know the space in which an address counts.
+    /// let local = m.target().space_named("local")?.id;
+    /// let pointer = m.pointer_into(unit, Some(int), local)?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn pointer_into(&mut self, unit: UnitId, to: Option<TypeId>, space: SpaceId) -> Result<TypeId> {
         self.pointer_of(unit, PointerKind::Pointer, to, space, None)
     }
@@ -224,6 +239,21 @@ impl Builder {
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`].
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc, Qualifier};
+    /// # use eitri::target::Target;
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let (s4, v3, v40) = (gpu.sgpr(4)?, gpu.vgpr(3)?, gpu.vgpr(40)?);
+    /// # let mut m = Builder::new(gpu);
+    /// # let unit = m.unit("a.cl");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// // `const int *`: the pointer is not const, what it points to is.
+    /// let const_int = m.qualified(unit, Qualifier::Const, Some(int))?;
+    /// let pointer = m.pointer(unit, Some(const_int))?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn qualified(&mut self, unit: UnitId, qualifier: Qualifier, of: Option<TypeId>) -> Result<TypeId> {
         self.known_types(unit, of)?;
         let bits = of.and_then(|of| self.module.types[of].bits);
@@ -248,6 +278,20 @@ impl Builder {
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`]; [`ErrorKind::DoesNotFit`] where a value does not fit `of`.
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc};
+    /// # use eitri::target::Target;
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let (s4, v3, v40) = (gpu.sgpr(4)?, gpu.vgpr(3)?, gpu.vgpr(40)?);
+    /// # let mut m = Builder::new(gpu);
+    /// # let unit = m.unit("a.cl");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// // `enum mode { OFF, ON = 4 };` with the type that the ABI gives it.
+    /// let mode = m.enumeration(unit, Some("mode"), int, &[("OFF", 0), ("ON", 4)])?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn enumeration(
         &mut self,
         unit: UnitId,

@@ -156,7 +156,8 @@ impl ObjectCode {
 /// // `e_machine` is 224, EM_AMDGPU.
 /// assert_eq!(object[18..20], [224, 0]);
 /// // The sections refer to the kernel, so that code without it is refused.
-/// assert!(new_object(module.target(), &ObjectCode::text(vec![0; 0x28]), &written.sections).is_err());
+/// let code = ObjectCode::text(vec![0; 0x28]);
+/// assert!(new_object(module.target(), &code, &written.sections).is_err());
 /// # Ok::<(), eitri::Error>(())
 /// ```
 pub fn new_object(target: &Target, code: &ObjectCode, sections: &[Section]) -> Result<Vec<u8>> {

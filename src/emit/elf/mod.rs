@@ -120,7 +120,8 @@ impl Default for AttachOptions {
 /// # let module = m.finish()?;
 /// # let written = lower(&module, &Consumer::llvm(), Policy::Strict)?;
 /// # let object = include_bytes!("../../../examples/data/saxpy.o");
-/// // `written` describes the kernel `saxpy`, which the object of another compiler has. The code keeps its bytes.
+/// // `written` describes the kernel `saxpy`, which the object of another compiler has. The
+/// // code keeps its bytes.
 /// let debug = elf::attach(object, module.target(), &written.sections)?;
 /// let code = |object| -> eitri::Result<Vec<u8>> {
 ///     Ok(elf::contents(object, &elf::symbol_named(object, "saxpy")?)?.to_vec())

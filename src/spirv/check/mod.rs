@@ -111,7 +111,8 @@ impl fmt::Display for Checked {
 /// # binding.value(Position::start(Id(11), Id(16)), n, &[Provider::value(Id(15))]);
 /// # let mode = Mode::exact(Set::OpenCl);
 /// # let attached = spirv::attach(&words, &module, &binding, &mode)?;
-/// assert!(spirv::check(&module, &binding, &mode, &attached.omissions, &attached.words)?.is_clean());
+/// let checked = spirv::check(&module, &binding, &mode, &attached.omissions, &attached.words)?;
+/// assert!(checked.is_clean());
 /// // The module says that `n` is %15. A description that says %14 is another.
 /// let mut other = Binding::new();
 /// other.function(saxpy, Id(11));

@@ -78,7 +78,8 @@ pub struct Steps<'t> {
 /// let expr = text::parse("regx v3; push_lane; lit4; mul; offset", encoding, Some(&target))?;
 /// let mut machine = Snapshot::default();
 /// (machine.lane, machine.lanes) = (Some(5), Some(32));
-/// let run = steps(Body::Expression(expr.bytes()), &machine, &Context::new(encoding, &target), Some(&target));
+/// let context = Context::new(encoding, &target);
+/// let run = steps(Body::Expression(expr.bytes()), &machine, &context, Some(&target));
 /// assert_eq!(run.steps[1].operation, "push_lane");
 /// assert!(run.to_string().ends_with("result: v3 + 20 bytes\n"));
 /// # Ok::<(), eitri_dwarf::Error>(())

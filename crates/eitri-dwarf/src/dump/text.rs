@@ -61,7 +61,8 @@ pub struct DumpOptions {
 /// # let dwarf = Dwarf::read(&object)?;
 /// let target = object.target(None);
 /// let text = dump(&object, &dwarf, target.as_ref(), DumpOptions::default());
-/// // Equal facts give equal text. Offsets, forms and encodings differ between equal facts: they are printed on request.
+/// // Equal facts give equal text. Offsets, forms and encodings differ between equal facts:
+/// // they are printed on request.
 /// let mut options = DumpOptions::default();
 /// options.verbose = true;
 /// let verbose = dump(&object, &dwarf, target.as_ref(), options);

@@ -127,7 +127,8 @@ impl<'a> Context<'a> {
     /// # use eitri_dwarf::target::{SpaceId, Target};
     /// # let target = Target::x86_64();
     /// # let encoding = Encoding::new(8, Dialect::Dwarf5);
-    /// // The data of a Fortran array: `DW_AT_data_location` reads the address in the descriptor, which is the object.
+    /// // The data of a Fortran array: `DW_AT_data_location` reads the address in the descriptor,
+    /// // which is the object.
     /// let mut machine = Snapshot::default();
     /// machine.store(SpaceId::DEFAULT, None, 0x7000, &0x9000_u64.to_le_bytes());
     /// let descriptor = Location::memory(SpaceId::DEFAULT, 64, 0x7000);

@@ -13,6 +13,17 @@ use super::value::Value;
 use crate::target::SpaceId;
 
 /// Evaluates one expression after another with the same stack. Finding a location without composites does not allocate.
+///
+/// | task | methods |
+/// |---|---|
+/// | where a variable is | [`variable_location`](Self::variable_location) |
+/// | an expression's result | [`location`](Self::location), [`locate`](Self::locate), [`value`](Self::value), [`evaluate`](Self::evaluate) |
+/// | a location list | [`list`](Self::list) |
+/// | other attributes | [the table of attributes](super::attributes) |
+/// | rules in call frame information | [`CallStack`](super::CallStack); each alone: [`cfa_expression`](Self::cfa_expression), [`expression_rule`](Self::expression_rule), [`val_expression_rule`](Self::val_expression_rule) |
+/// | all lanes of a wave | [`wave`](Self::wave), [`wave_body`](Self::wave_body), [`lane_pcs`](Self::lane_pcs), [`active_lanes`](Self::active_lanes) |
+/// | step by step | [`traced`](Self::traced), [`list_traced`](Self::list_traced) |
+/// | limits and strictness | [`with_limits`](Self::with_limits), [`step_limit`](Self::step_limit), [`all_places`](Self::all_places) |
 #[derive(Debug)]
 pub struct Evaluator {
     pub(super) stack: Vec<Element>,
@@ -50,7 +61,8 @@ impl Evaluator {
     /// limits.steps = 1000;
     /// let (machine, target) = (Snapshot::default(), Target::x86_64());
     /// let context = Context::new(Encoding::new(8, Dialect::Dwarf5), &target);
-    /// let fault = Evaluator::new().with_limits(limits).value(&[0x2f, 0xfd, 0xff], &machine, &context).unwrap_err();
+    /// let mut evaluator = Evaluator::new().with_limits(limits);
+    /// let fault = evaluator.value(&[0x2f, 0xfd, 0xff], &machine, &context).unwrap_err();
     /// assert!(fault.is_limit);
     /// ```
     #[must_use]
@@ -88,19 +100,21 @@ impl Evaluator {
     /// # let encoding = Encoding::new(8, Dialect::Dwarf5);
     /// # let mut machine = Snapshot::default();
     /// # machine.registers.insert(target.register_named("rsp")?, 0x7000_u64.to_le_bytes().into());
-    /// // rsp contains 0x7000. The kind decides what the same bytes mean: the memory at 0x7008, or the number.
+    /// // rsp contains 0x7000. The kind decides what the same bytes mean: the memory at 0x7008, or
+    /// // the number.
     /// let expr = text::parse("breg rsp 8", encoding, Some(&target))?;
     /// let context = Context::new(encoding, &target);
-    /// let Element::Location(place) = Evaluator::new().evaluate(expr.bytes(), &machine, &context)? else {
-    ///     panic!("a location")
-    /// };
-    /// assert_eq!(place.to_string(), "mem:0:0x7008");
+    /// let mut evaluator = Evaluator::new();
+    /// match evaluator.evaluate(expr.bytes(), &machine, &context)? {
+    ///     Element::Location(location) => assert_eq!(location.to_string(), "mem:0:0x7008"),
+    ///     Element::Value(_) => unreachable!("the context asks for a location"),
+    /// }
     ///
     /// let context = context.with_kind(ResultKind::Value);
-    /// let Element::Value(number) = Evaluator::new().evaluate(expr.bytes(), &machine, &context)? else {
-    ///     panic!("a value")
-    /// };
-    /// assert_eq!(number.as_u64(), Some(0x7008));
+    /// let number = evaluator.evaluate(expr.bytes(), &machine, &context)?;
+    /// assert!(matches!(number, Element::Value(_)));
+    /// // Where the kind is known, other methods return the value or the location itself.
+    /// assert_eq!(evaluator.value(expr.bytes(), &machine, &context)?.as_u64(), Some(0x7008));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn evaluate(
@@ -245,7 +259,8 @@ impl Evaluator {
     /// # use eitri_dwarf::op::{Dialect, Encoding};
     /// # use eitri_dwarf::target::Target;
     /// # let target = Target::x86_64();
-    /// // DW_OP_reg0 from 0x1000 up to 0x1010, DW_OP_reg3 from 0x1008 up to 0x1020. At 0x1008 the variable is in both.
+    /// // DW_OP_reg0 from 0x1000 up to 0x1010, DW_OP_reg3 from 0x1008 up to 0x1020. At 0x1008 the
+    /// // variable is in both.
     /// let list = [
     ///     LocationListEntry { bounds: Some((0x1000, 0x1010)), expr: [0x50][..].into() },
     ///     LocationListEntry { bounds: Some((0x1008, 0x1020)), expr: [0x53][..].into() },

@@ -7,7 +7,9 @@
 //!
 //! let (machine, target) = (Snapshot::default(), Target::x86_64());
 //! let context = Context::new(Encoding::new(8, Dialect::Dwarf5), &target);
-//! let class = |expr: &[u8]| Evaluator::new().value(expr, &machine, &context).map_err(|fault| fault.class);
+//! let class = |expr: &[u8]| {
+//!     Evaluator::new().value(expr, &machine, &context).map_err(|fault| fault.class)
+//! };
 //! // DW_OP_lit4; DW_OP_plus: the producer's mistake, on every machine.
 //! assert_eq!(class(&[0x34, 0x22]).err(), Some(Class::IllFormed));
 //! // DW_OP_breg7 0: this machine has no register 7.

@@ -38,12 +38,16 @@
 //! let expr = text::parse("regx v0; push_lane; lit4; mul; offset", encoding, Some(&target))?;
 //! let mut machine = Snapshot::default();
 //! (machine.lane, machine.lanes) = (Some(3), Some(32));
-//! let location = Evaluator::new().location(expr.bytes(), &machine, &Context::new(encoding, &target))?;
+//! let context = Context::new(encoding, &target);
+//! let location = Evaluator::new().location(expr.bytes(), &machine, &context)?;
 //! assert_eq!(location.to_string(), "reg:1536+96");
 //! assert_eq!(spans(&location, 32)?.len(), 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![doc = include_str!("decisions.md")]
+
+// Documentation lists implementations in this order: `Evaluator::evaluate` comes before the attributes.
+mod evaluator;
 
 mod architecture;
 mod arith;
@@ -55,7 +59,6 @@ mod context;
 mod conversions;
 mod debug_info;
 mod decoding;
-mod evaluator;
 mod fast;
 pub mod fault;
 mod float;

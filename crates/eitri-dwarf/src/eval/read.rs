@@ -42,7 +42,8 @@ pub struct Bits {
 /// let expr = text::parse("reg rax; piece 4; piece 4", encoding, Some(&target))?;
 /// let mut machine = Snapshot::default();
 /// machine.registers.insert(Reg(0), 0x0807_0605_0403_0201_u64.to_le_bytes().into());
-/// let location = Evaluator::new().location(expr.bytes(), &machine, &Context::new(encoding, &target))?;
+/// let context = Context::new(encoding, &target);
+/// let location = Evaluator::new().location(expr.bytes(), &machine, &context)?;
 /// let bits = read_bits(&location, 64, &machine)?;
 /// assert_eq!(bits.bytes, [1, 2, 3, 4, 0, 0, 0, 0]);
 /// // A debugger shows the bits that are set here, and `<optimized out>` for the rest.

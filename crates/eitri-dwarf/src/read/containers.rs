@@ -14,10 +14,12 @@
 //!
 //! // An archive with one member: a name, date, owner, group and mode, size, and the contents.
 //! let mut archive = b"!<arch>\n".to_vec();
-//! archive.extend(format!("{:16}{:12}{:6}{:6}{:8}{:10}`\n", "kernel.o/", 0, 0, 0, 644, 4).bytes());
+//! let header = format!("{:16}{:12}{:6}{:6}{:8}{:10}`\n", "kernel.o/", 0, 0, 0, 644, 4);
+//! archive.extend(header.bytes());
 //! archive.extend(b"\x7fELF");
 //! let members = members(&archive)?.expect("a container");
-//! assert_eq!((members[0].name.as_str(), members[0].bytes.as_deref()), ("kernel.o", Some(&b"\x7fELF"[..])));
+//! assert_eq!(members[0].name, "kernel.o");
+//! assert_eq!(members[0].bytes.as_deref(), Some(&b"\x7fELF"[..]));
 //! # Ok::<(), eitri_dwarf::Error>(())
 //! ```
 

@@ -27,6 +27,20 @@ use crate::op::{Dialect, DraftCodes, Encoding};
 /// continue after the end of `.debug_info`, so that an offset identifies an entry; [`place`](Self::place) returns the
 /// offset in the section. Entries in the supplementary file, to which attributes refer ([`Object::set_supplementary`]),
 /// have offsets whose most significant bit is set.
+///
+/// | task | methods |
+/// |---|---|
+/// | read a file | [`read`](Self::read), [`read_on`](Self::read_on), [`read_as`](Self::read_as), [`from_sections`](Self::from_sections) |
+/// | read a damaged file | [`read_readable`](Self::read_readable), [`errors`](Self::errors) |
+/// | read split units | [`read_split`](Self::read_split), [`read_readable_split`](Self::read_readable_split), [`SplitFiles`](super::SplitFiles) |
+/// | what is at a pc | [`scopes_at`](Self::scopes_at), [`variables_at`](Self::variables_at), [`line_at`](Self::line_at), [`functions_at`](Self::functions_at), [`variable_named`](Self::variable_named) |
+/// | units and entries | [`units`](Self::units), [`root`](Self::root), [`entries`](Self::entries), [`entries_of`](Self::entries_of), [`entry_at`](Self::entry_at), [`unit_at`](Self::unit_at), [`type_of_signature`](Self::type_of_signature) |
+/// | lists | [`locations`](Self::locations), [`ranges`](Self::ranges), [`raw_locations`](Self::raw_locations), [`raw_ranges`](Self::raw_ranges), [`location_bytes`](Self::location_bytes) |
+/// | lines and macros | [`lines`](Self::lines), [`macros`](Self::macros) |
+/// | call frame information | [`frames`](Self::frames), [`readable_frames`](Self::readable_frames) |
+/// | lookup tables | [`names`](Self::names), [`named`](Self::named) |
+/// | addresses | [`address_in`](Self::address_in), [`address`](Self::address), [`knows_addresses`](Self::knows_addresses), [`is_code`](Self::is_code) |
+/// | sections and other files | [`sections`](Self::sections), [`place`](Self::place), [`supplementary`](Self::supplementary) |
 #[derive(Debug, Clone)]
 pub struct Dwarf<'o> {
     pub(super) sections: Sections<'o>,
@@ -99,7 +113,8 @@ impl<'o> Dwarf<'o> {
     /// let dwarf = Dwarf::read(&object)?;
     /// let [unit] = dwarf.units() else { panic!("one unit") };
     /// assert_eq!((unit.encoding.version, unit.name.as_deref()), (5, Some("squares.c")));
-    /// // Offsets count from the start of `.debug_info`, as in other tools: `next unit at 0x000000a0`.
+    /// // Offsets count from the start of `.debug_info`, as in other tools: `next unit at
+    /// // 0x000000a0`.
     /// assert_eq!((unit.offset, unit.end), (0, 0xa0));
     /// # Ok::<(), eitri_dwarf::Error>(())
     /// ```
@@ -145,7 +160,8 @@ impl<'o> Dwarf<'o> {
     /// # use eitri_dwarf::read::{Dwarf, Object, ResolvedValue};
     /// # use gimli::{DW_AT_decl_line, DW_AT_name};
     /// # let mut bytes = include_bytes!("../../../../examples/data/squares.o").to_vec();
-    /// // The name of `count` gets the index 99 of a string, of which there are 12. `.debug_info` is at 0x17d of the file.
+    /// // The name of `count` gets the index 99 of a string, of which there are 12. `.debug_info`
+    /// // is at 0x17d of the file.
     /// bytes[0x17d + 0x5f] = 99;
     /// let object = Object::read(&bytes)?;
     /// assert!(Dwarf::read(&object).is_err());
@@ -294,7 +310,8 @@ impl<'o> Dwarf<'o> {
     /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
     /// # let object = Object::read(bytes)?;
     /// # let dwarf = Dwarf::read(&object)?;
-    /// let inlined = dwarf.entries().find(|entry| entry.tag() == gimli::DW_TAG_inlined_subroutine);
+    /// let mut entries = dwarf.entries();
+    /// let inlined = entries.find(|entry| entry.tag() == gimli::DW_TAG_inlined_subroutine);
     /// let inlined = inlined.expect("an inlined call");
     /// assert_eq!((inlined.offset(), inlined.name().as_deref()), (0x7e, Some("square")));
     /// # Ok::<(), eitri_dwarf::Error>(())
@@ -319,8 +336,9 @@ impl<'o> Dwarf<'o> {
     /// # let object = Object::read(bytes)?;
     /// # let dwarf = Dwarf::read(&object)?;
     /// for unit in dwarf.units() {
-    ///     let functions = dwarf.entries_of(unit).filter(|entry| entry.tag() == gimli::DW_TAG_subprogram);
-    ///     println!("{:?}: {} functions", unit.name, functions.count());
+    ///     let tags = dwarf.entries_of(unit).map(|entry| entry.tag());
+    ///     let functions = tags.filter(|&tag| tag == gimli::DW_TAG_subprogram).count();
+    ///     println!("{:?}: {functions} functions", unit.name);
     /// }
     /// # Ok::<(), eitri_dwarf::Error>(())
     /// ```
@@ -551,7 +569,8 @@ impl<'o> Dwarf<'o> {
     /// # let dwarf = Dwarf::read(&object)?;
     /// let frames = dwarf.frames(FrameSection::Debug)?;
     /// let pc = dwarf.address_in("squares", 0x13)?;
-    /// // The CFA is rsp (7) plus 8. The return address, in column 16 on x86-64, is 8 bytes below the CFA.
+    /// // The CFA is rsp (7) plus 8. The return address, in column 16 on x86-64, is 8 bytes below
+    /// // the CFA.
     /// let row = frames.row_at(pc)?.expect("a rule at this pc");
     /// assert_eq!(row.cfa, CfaRule::Register { register: Reg(7), offset: 8, space: None });
     /// assert_eq!(row.rule(Reg(16)), Some(RegisterRule::Offset(-8)));
@@ -596,7 +615,8 @@ impl<'o> Dwarf<'o> {
     /// let unit = &dwarf.units()[0];
     /// let program = dwarf.lines(unit)?.expect("a line program");
     /// // In DWARF 5, file 0 is the unit's source.
-    /// assert_eq!(program.full_path(0, unit.comp_dir.as_deref()).as_deref(), Some("/src/squares.c"));
+    /// let path = program.full_path(0, unit.comp_dir.as_deref());
+    /// assert_eq!(path.as_deref(), Some("/src/squares.c"));
     /// # Ok::<(), eitri_dwarf::Error>(())
     /// ```
     pub fn lines(&self, unit: &Unit<'o>) -> Result<Option<LineProgram<'o>>> {

@@ -255,7 +255,8 @@ impl<'d> Object<'d> {
     /// ```
     /// # use eitri_dwarf::read::Object;
     /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
-    /// // A relocatable file: the reader gives each section separate addresses, and applies the relocations.
+    /// // A relocatable file: the reader gives each section separate addresses, and applies the
+    /// // relocations.
     /// let object = Object::read(bytes)?;
     /// let start = object.symbol_address("squares").expect("the function");
     /// // 0x26 bytes, as `readelf -s` prints.
@@ -514,7 +515,8 @@ impl<'d> Object<'d> {
     /// # use eitri_dwarf::read::Object;
     /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
     /// # let object = Object::read(bytes)?;
-    /// // `.debug_addr` has a header of 8 bytes and then addresses. The relocations are applied: the first is the function's.
+    /// // `.debug_addr` has a header of 8 bytes and then addresses. The relocations are applied:
+    /// // the first is the function's.
     /// let table = object.section(".debug_addr").expect("DWARF 5 has the section");
     /// let first = table.data[8..16].try_into().map(u64::from_le_bytes);
     /// assert_eq!(first.ok(), object.symbol_address("squares"));

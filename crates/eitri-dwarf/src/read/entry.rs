@@ -212,7 +212,8 @@ impl<'r, 'o> Entry<'r, 'o> {
     /// # let object = Object::read(bytes)?;
     /// # let dwarf = Dwarf::read(&object)?;
     /// let squares = dwarf.entry_at(0x44).expect("the function");
-    /// // Indices are resolved: the address comes from `.debug_addr`. A constant `DW_AT_high_pc` is a size.
+    /// // Indices are resolved: the address comes from `.debug_addr`. A constant `DW_AT_high_pc` is
+    /// // a size.
     /// let start = dwarf.address_in("squares", 0)?;
     /// assert_eq!(squares.attr(DW_AT_low_pc), Some(ResolvedValue::Address(start)));
     /// assert_eq!(squares.attr(DW_AT_high_pc), Some(ResolvedValue::Unsigned(0x26)));
@@ -314,7 +315,8 @@ impl<'r, 'o> Entry<'r, 'o> {
     /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
     /// # let object = Object::read(bytes)?;
     /// # let dwarf = Dwarf::read(&object)?;
-    /// // `x` of an inlined call: the location is its own, the name is that of the abstract instance.
+    /// // `x` of an inlined call: the location is its own, the name is that of the abstract
+    /// // instance.
     /// let x = dwarf.entry_at(0x8b).expect("a parameter");
     /// assert!(x.attr(DW_AT_location).is_some() && x.attr(DW_AT_name).is_none());
     /// assert_eq!(x.inherited(DW_AT_name).and_then(|name| name.text()).as_deref(), Some("x"));

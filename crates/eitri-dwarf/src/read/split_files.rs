@@ -61,13 +61,16 @@ impl<F: Fn(&[Skeleton<'_>]) -> Result<Vec<(String, Vec<u8>)>> + Sync> FindSplit 
 ///         std::path::Path::new(skeleton.comp_dir.unwrap_or_default()).join(skeleton.dwo_name)
 ///     });
 ///     // A missing file is left out: its units are then without code.
-///     Ok(paths.filter_map(|path| Some((path.display().to_string(), std::fs::read(path).ok()?))).collect())
+///     let files = paths.map(|path| (path.display().to_string(), std::fs::read(path)));
+///     Ok(files.filter_map(|(name, bytes)| Some((name, bytes.ok()?))).collect())
 /// };
 /// let bytes = std::fs::read("a.out")?;
 /// let object = Object::read(&bytes)?;
 /// let dwarf = Dwarf::read(&object)?;
 /// SplitFiles::new(&find).with(&object, &dwarf, |split| {
-///     split.iter().flat_map(|file| file.units()).for_each(|unit| println!("{:?}", unit.name));
+///     for unit in split.iter().flat_map(|file| file.units()) {
+///         println!("{:?}", unit.name);
+///     }
 ///     Ok(())
 /// })?;
 /// # Ok(())

@@ -48,7 +48,8 @@ const SCRIPT: &str =
 /// # use eitri_inspect::report::{ReportOptions, report};
 /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
 /// let mut options = ReportOptions::default();
-/// // `llvm-objdump -d squares.o`, whole or in parts: the page shows the instructions beside the variables.
+/// // `llvm-objdump -d squares.o`, whole or in parts: the page shows the instructions beside
+/// // the variables.
 /// options.disassembly = Some(
 ///     "0000000000000000 <squares>:
 ///       10: 8b 34 97                     \tmovl\t(%rdi,%rdx,4), %esi

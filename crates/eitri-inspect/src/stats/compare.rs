@@ -42,8 +42,8 @@ impl Change {
 /// new[0x17d + 0x55] = 0x22;
 /// let options = StatsOptions::default();
 /// let changes = compare(&stats(old, &options)?, &stats(&new, &options)?);
-/// let all = &changes[0];
-/// let [old, new] = [all.old, all.new].map(|coverage| coverage.expect("both builds have variables"));
+/// // The first change is that of all variables.
+/// let [old, new] = [changes[0].old, changes[0].new].map(Option::unwrap);
 /// // `from` is in scope in all 38 bytes of the function.
 /// assert_eq!((old.sound, new.sound), (149, 149 - 38));
 /// # Ok::<(), eitri_dwarf::Error>(())

@@ -8,7 +8,8 @@
 //!
 //! # let bytes = include_bytes!("../../../../examples/data/squares.o");
 //! let found = stats(bytes, &StatsOptions::default())?;
-//! // Of the bytes of code in which the variables are in scope, 2 have no location for `total`: 0x18 and 0x19.
+//! // Of the bytes of code in which the variables are in scope, 2 have no location for `total`:
+//! // 0x18 and 0x19.
 //! let coverage = found.variables.coverage;
 //! assert_eq!((coverage.located, coverage.scope), (149, 151));
 //! # Ok::<(), eitri_dwarf::Error>(())
@@ -68,7 +69,8 @@ use eitri_dwarf::read::{Dwarf, Object, Unit};
 /// options.sound = false;
 /// options.variables = false;
 /// for function in &stats(bytes, &options)?.functions {
-///     println!("{}: {} of {}", function.symbol_name(), function.coverage.located, function.coverage.scope);
+///     let coverage = function.coverage;
+///     println!("{}: {} of {}", function.symbol_name(), coverage.located, coverage.scope);
 /// }
 /// # Ok::<(), eitri_dwarf::Error>(())
 /// ```

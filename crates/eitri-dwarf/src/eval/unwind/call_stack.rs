@@ -44,7 +44,8 @@ use crate::read::{Cie, Fde, FrameRow, Frames, KnownRows, RegisterRule};
 /// # let dwarf = Dwarf::read(&object)?;
 /// # let target = object.target(None).expect("a known machine");
 /// # let rsp = target.register_named("rsp")?;
-/// // Stopped in `squares`, which was called from address 0x3ffb: the return address is at the top of the stack.
+/// // Stopped in `squares`, which was called from address 0x3ffb: the return address is at the
+/// // top of the stack.
 /// let mut machine = Snapshot::default();
 /// machine.pc = Some(dwarf.address_in("squares", 0x13)?);
 /// machine.registers.insert(rsp, 0x7000_u64.to_le_bytes().into());

@@ -75,7 +75,8 @@ impl<'s, 'a, 'o> Frame<'s, 'a, 'o> {
     /// # let sections = [dwarf.frames(FrameSection::Debug)?];
     /// # let stack = CallStack::new(&machine, &sections, &target);
     /// # let caller = stack.frame(1)?.expect("a caller");
-    /// // rbx is preserved and not saved: it is still in the register. rsp is the CFA, 0x7000 + 8, and nowhere in storage.
+    /// // rbx is preserved and not saved: it is still in the register. rsp is the CFA, 0x7000 + 8,
+    /// // and nowhere in storage.
     /// let rbx = caller.register(target.register_named("rbx")?)?;
     /// assert_eq!(rbx.in_names(&target).to_string(), "reg:rbx");
     /// assert_eq!(caller.register(rsp)?.to_string(), "implicit:0870000000000000");

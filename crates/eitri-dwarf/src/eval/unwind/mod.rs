@@ -17,8 +17,8 @@
 //! use eitri_dwarf::read::{FrameSection, Frames, Sections};
 //! use eitri_dwarf::target::{SpaceId, Target};
 //!
-//! // A function at 0x1000: rbx is saved at CFA-16, the return address stands at CFA-8. That of its caller, at
-//! // 0x2000, is undefined: it is the entry function.
+//! // A function at 0x1000: rbx is saved at CFA-16, the return address stands at CFA-8. That of
+//! // its caller, at 0x2000, is undefined: it is the entry function.
 //! let section: Vec<u8> = [
 //!     [&[16, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 4, 0, 8, 0, 1, 0x78, 16][..], &[0x0c, 7, 8, 0x90, 1]].concat(),
 //!     [&[28, 0, 0, 0, 0, 0, 0, 0, 0, 0x10, 0, 0, 0, 0, 0, 0, 16][..], &[0; 7], &[0x0e, 16, 0x83, 2, 0, 0, 0, 0]].concat(),

@@ -24,7 +24,8 @@ use crate::target::Target;
 /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
 /// # let encoding = Encoding::new(8, Dialect::Llvm);
 /// // Registers by name or number, branches by label: 1 if s4 is not 0, and otherwise 2.
-/// let expr = text::parse("bregx s4 0; bra L0; lit2; skip L1; L0: lit1; L1: stack_value", encoding, Some(&gpu))?;
+/// let choice = "bregx s4 0; bra L0; lit2; skip L1; L0: lit1; L1: stack_value";
+/// let expr = text::parse(choice, encoding, Some(&gpu))?;
 /// // The error names the operation, counted from 0.
 /// let error = text::parse("lit2; ofset", encoding, None).unwrap_err();
 /// assert_eq!(error.at().operation, Some(1));

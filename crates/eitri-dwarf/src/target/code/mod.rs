@@ -9,11 +9,11 @@
 //! use eitri_dwarf::target::{Gfx, Wave};
 //!
 //! // v_writelane_b32 v40, s4, 7
-//! let bytes: Vec<u8> = [0xd7610028_u32, 0x00010e04].iter().flat_map(|word| word.to_le_bytes()).collect();
+//! let bytes = [0xd7610028_u32, 0x00010e04].map(u32::to_le_bytes).concat();
 //! let set = InstructionSet::of(Gfx::GFX1030, Wave::W32).expect("a known instruction set");
 //! let instruction = set.decode(&bytes).expect("an instruction");
-//! let [written] = instruction.writes().expect("known destinations") else { panic!("one destination") };
-//! assert!(written.contains(RegisterKind::Vector, 40));
+//! let written = instruction.writes().expect("known destinations");
+//! assert!(written.len() == 1 && written[0].contains(RegisterKind::Vector, 40));
 //! ```
 
 mod format;
