@@ -103,8 +103,7 @@ impl Builder {
     /// ```
     /// # use eitri::build::Builder;
     /// # use eitri::target::{Gfx, Target, Wave};
-    /// // Registers belong to a target, and are looked up before it is handed over, or with
-    /// // `target`.
+    /// // Registers belong to a target: look them up before it is handed over, or with `target`.
     /// let gpu = Target::amdgpu(Gfx::GFX1030, Wave::W32)?;
     /// let v3 = gpu.vgpr(3)?;
     /// let mut m = Builder::new(gpu);
@@ -156,6 +155,8 @@ impl Builder {
     /// [`ErrorKind::UnknownId`] where an entity does not exist, or a slot is without an entity;
     /// [`ErrorKind::BadArgument`] where the operation cannot refer to the kind of entity in a slot.
     ///
+    /// # Example
+    ///
     /// ```
     /// # use eitri::build::Builder;
     /// # use eitri::model::{BaseEncoding, Loc, Val};
@@ -168,8 +169,7 @@ impl Builder {
     /// # let unit = m.unit("a.cl");
     /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
     /// # let f = m.function(unit, "f")?.code("f", 0x40).id();
-    /// // `(float)n`, which `Val` cannot express: the operand of `convert` is a type of the module,
-    /// // in slot 0.
+    /// // `(float)n`, which `Val` cannot express. The operand of `convert` is the type in slot 0.
     /// let float = m.base_type(unit, "float", BaseEncoding::Float, 32)?;
     /// let mut expr = Expr::build(Encoding::new(8, Dialect::Llvm));
     /// expr.ops().bregx(s4, 0);
@@ -216,6 +216,8 @@ impl Builder {
     /// # Errors
     /// Same errors as [`VariableBuilder::live`](super::VariableBuilder::live).
     ///
+    /// # Example
+    ///
     /// ```
     /// # use eitri::build::Builder;
     /// # use eitri::model::{BaseEncoding, Loc};
@@ -258,6 +260,8 @@ impl Builder {
     /// [`ErrorKind::UnknownId`] where the function or file does not exist, or the file belongs to another unit;
     /// [`ErrorKind::OutsideFunction`] where the pc is outside the function; [`ErrorKind::Misaligned`] where the pc is
     /// not a multiple of the target's shortest instruction.
+    ///
+    /// # Example
     ///
     /// ```
     /// # use eitri::build::Builder;

@@ -41,6 +41,8 @@ impl Builder {
     /// [`UnknownId`](crate::error::ErrorKind::UnknownId) where the scope does not exist;
     /// [`BadArgument`](crate::error::ErrorKind::BadArgument) where it has no code.
     ///
+    /// # Example
+    ///
     /// ```
     /// # use eitri::build::Builder;
     /// # use eitri::model::{BaseEncoding, Loc, SourceLine, Val};

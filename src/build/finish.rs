@@ -33,6 +33,8 @@ impl Builder {
     ///   function without a known base; lane regions that overlap without nesting; an empty symbol name; a zero byte in
     ///   an argument to a call that returns no error; an attribute of a part that does not exist.
     ///
+    /// # Example
+    ///
     /// ```
     /// # use eitri::build::Builder;
     /// # use eitri::model::{BaseEncoding, Loc};

@@ -144,6 +144,8 @@ impl FrameBuilder<'_> {
     /// same errors as [`VariableBuilder::live`](super::VariableBuilder::live) for the location. [`Builder::finish`]
     /// rejects ranges that overlap.
     ///
+    /// # Example
+    ///
     /// ```
     /// # use eitri::build::Builder;
     /// # use eitri::model::{BaseEncoding, Loc, SourceLine, Val};
@@ -169,6 +171,8 @@ impl FrameBuilder<'_> {
     /// Same errors as [`cfa`](Self::cfa); [`DoesNotFit`](crate::error::ErrorKind::DoesNotFit) where the register is
     /// larger than the location, [`BadArgument`](crate::error::ErrorKind::BadArgument) where the location is a part or
     /// lane of the register itself, or memory that each lane has separately.
+    ///
+    /// # Example
     ///
     /// ```
     /// # use eitri::build::Builder;
@@ -209,6 +213,8 @@ impl FrameBuilder<'_> {
     ///
     /// # Errors
     /// Same errors as [`saved`](Self::saved).
+    ///
+    /// # Example
     ///
     /// ```
     /// # use eitri::build::Builder;
@@ -281,6 +287,8 @@ impl FrameBuilder<'_> {
     /// # Errors
     /// Same errors as [`saved`](Self::saved).
     ///
+    /// # Example
+    ///
     /// ```
     /// # use eitri::build::Builder;
     /// # use eitri::model::{BaseEncoding, Loc, SourceLine, Val};
@@ -306,6 +314,8 @@ impl FrameBuilder<'_> {
     /// # Errors
     /// [`TargetLacks`](crate::error::ErrorKind::TargetLacks) where the target has no such memory;
     /// [`EmptyRange`](crate::error::ErrorKind::EmptyRange) where the function has no code.
+    ///
+    /// # Example
     ///
     /// ```
     /// # use eitri::build::Builder;

@@ -27,6 +27,8 @@ impl Builder {
     /// # Errors
     /// [`ErrorKind::UnknownId`] where the scope around it does not exist.
     ///
+    /// # Example
+    ///
     /// ```
     /// # use eitri::build::Builder;
     /// # use eitri::model::{BaseEncoding, Loc, SourceLine, Val};
@@ -292,6 +294,8 @@ impl FunctionBuilder<'_> {
     ///
     /// # Errors
     /// [`ErrorKind::UnknownRegister`]; [`ErrorKind::BadArgument`] if it is a vector register, or is wider than 64 bits.
+    ///
+    /// # Example
     ///
     /// ```
     /// # use eitri::build::Builder;

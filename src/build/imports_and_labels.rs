@@ -29,6 +29,8 @@ impl Builder {
     /// belongs to another unit; [`BadArgument`](crate::error::ErrorKind::BadArgument) where the scope to import is not
     /// a namespace, or the variable belongs to a function.
     ///
+    /// # Example
+    ///
     /// ```
     /// # use eitri::build::Builder;
     /// # use eitri::model::{BaseEncoding, Imported, Loc};
@@ -55,6 +57,8 @@ impl Builder {
     /// # Errors
     /// [`UnknownId`](crate::error::ErrorKind::UnknownId) where the scope does not exist;
     /// [`BadArgument`](crate::error::ErrorKind::BadArgument) where it is outside all functions.
+    ///
+    /// # Example
     ///
     /// ```
     /// # use eitri::build::Builder;

@@ -44,6 +44,8 @@ impl Builder {
     /// [`ErrorKind::UnknownId`] where the scope does not exist; [`ErrorKind::BadArgument`] where it is neither a
     /// function with code nor an inlined call; [`ErrorKind::TargetLacks`] where the target has no lanes.
     ///
+    /// # Example
+    ///
     /// ```
     /// # use eitri::{build::Builder, model::Loc, target::{Gfx, Target, Wave}};
     /// # let gpu = Target::amdgpu(Gfx::GFX1030, Wave::W32)?;
@@ -119,6 +121,8 @@ impl LanesBuilder<'_> {
     /// # Errors
     /// Same errors as [`region`](Self::region).
     ///
+    /// # Example
+    ///
     /// ```
     /// # use eitri::build::Builder;
     /// # use eitri::model::{BaseEncoding, Loc, SourceLine, Val};
@@ -160,6 +164,8 @@ impl LanesBuilder<'_> {
     ///
     /// # Errors
     /// Same errors as [`region`](Self::region).
+    ///
+    /// # Example
     ///
     /// ```
     /// # use eitri::build::Builder;

@@ -61,6 +61,8 @@ impl Builder {
     /// [`ErrorKind::UnknownId`] where the parent scope does not exist; [`ErrorKind::BadArgument`] where the parent is a
     /// type.
     ///
+    /// # Example
+    ///
     /// ```
     /// # use eitri::build::Builder;
     /// # use eitri::model::{BaseEncoding, Loc};
@@ -113,6 +115,8 @@ impl Builder {
     /// [`ErrorKind::UnknownId`] where the parent scope does not exist; [`ErrorKind::EmptyRange`];
     /// [`ErrorKind::OutsideFunction`]; [`ErrorKind::OutsideScope`] where a range is outside the code of the parent scope;
     /// [`ErrorKind::OverlappingRanges`]; [`ErrorKind::Misaligned`] where a range begins or ends inside an instruction.
+    ///
+    /// # Example
     ///
     /// ```
     /// # use eitri::build::Builder;
@@ -173,6 +177,8 @@ impl Builder {
     /// # Errors
     /// Same errors as [`block`](Self::block); [`ErrorKind::UnknownId`] where the function does not exist or belongs to
     /// another unit.
+    ///
+    /// # Example
     ///
     /// ```
     /// # use eitri::build::Builder;

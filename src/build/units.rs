@@ -78,6 +78,8 @@ impl Builder {
     /// # Errors
     /// [`ErrorKind::UnknownId`].
     ///
+    /// # Example
+    ///
     /// ```
     /// # use eitri::build::Builder;
     /// # use eitri::model::Language;

@@ -42,6 +42,8 @@ impl Builder {
     /// [`ErrorKind::UnknownId`] where the scope or the type does not exist, or the type belongs to another unit;
     /// [`ErrorKind::BadArgument`] where an array bound in the type is another function's variable.
     ///
+    /// # Example
+    ///
     /// ```
     /// # use eitri::build::Builder;
     /// # use eitri::model::{BaseEncoding, Loc, SourceLine, Val};
@@ -68,6 +70,8 @@ impl Builder {
     /// # Errors
     /// Same errors as [`variable`](Self::variable).
     ///
+    /// # Example
+    ///
     /// ```
     /// # use eitri::build::Builder;
     /// # use eitri::model::{BaseEncoding, Loc, SourceLine, Val};
@@ -89,6 +93,8 @@ impl Builder {
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`].
+    ///
+    /// # Example
     ///
     /// ```
     /// # use eitri::build::Builder;
@@ -118,6 +124,8 @@ impl Builder {
     ///
     /// # Errors
     /// Same errors as [`variable`](Self::variable); [`ErrorKind::DoesNotFit`] if `value` does not have the type's size.
+    ///
+    /// # Example
     ///
     /// ```
     /// # use eitri::build::Builder;
@@ -166,6 +174,8 @@ impl Builder {
     /// # Errors
     /// [`ErrorKind::UnknownId`] where the scope or the variable does not exist; [`ErrorKind::BadArgument`] where the
     /// variable does not belong to the inlined function.
+    ///
+    /// # Example
     ///
     /// ```
     /// # use eitri::build::Builder;
@@ -355,6 +365,8 @@ impl VariableBuilder<'_> {
     /// contains it.
     /// [`Builder::finish`] rejects ranges that overlap, and stack slots in a function whose frame has no known base.
     ///
+    /// # Example
+    ///
     /// ```
     /// # use eitri::build::Builder;
     /// # use eitri::model::{BaseEncoding, Loc, SourceLine, Val};
@@ -381,6 +393,8 @@ impl VariableBuilder<'_> {
     ///
     /// # Errors
     /// Same errors as [`live`](Self::live); and if `locs` is empty, or one of several locations is undefined.
+    ///
+    /// # Example
     ///
     /// ```
     /// # use eitri::build::Builder;
@@ -438,6 +452,8 @@ impl VariableBuilder<'_> {
     /// # Errors
     /// Same errors as [`live`](Self::live) for the location; [`ErrorKind::BadArgument`] if the variable has a location for
     /// all pcs, or a constant value.
+    ///
+    /// # Example
     ///
     /// ```
     /// # use eitri::build::Builder;

@@ -23,6 +23,8 @@ use crate::read::{ElfSection, Entry, Object, ResolvedValue};
 /// [`BadArgument`](crate::error::ErrorKind::BadArgument) with function, symbol and section, for the first function
 /// whose code is missing; errors from [`Object::read`].
 ///
+/// # Example
+///
 /// ```
 /// # use eitri::build::Builder;
 /// # use eitri::check::check_code;

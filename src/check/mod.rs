@@ -131,6 +131,8 @@ use crate::read::{Dwarf, Object, Placing};
 /// # Errors
 /// Returns an error only if the bytes cannot be read. Everything else is a finding in the report.
 ///
+/// # Example
+///
 /// ```
 /// # use eitri::check::{FindingKind, check};
 /// # use eitri::emit::elf::{ObjectCode, new_object};

@@ -32,6 +32,8 @@ use crate::read::{Dwarf, Object, Placing};
 /// # Errors
 /// Returns an error only if the bytes cannot be read. Everything else is a finding in the report.
 ///
+/// # Example
+///
 /// ```
 /// # use eitri::check::check_split;
 /// # use eitri::emit::elf::{ObjectCode, new_object};

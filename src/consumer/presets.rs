@@ -202,6 +202,8 @@ impl Consumer {
     /// # Errors
     /// [`ErrorKind::UnknownName`].
     ///
+    /// # Example
+    ///
     /// ```
     /// # use eitri::Consumer;
     /// assert_eq!(Consumer::named("llvm")?, Consumer::llvm());

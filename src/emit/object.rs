@@ -59,6 +59,8 @@ use crate::error::{Count, Error, ErrorKind, Named, Result};
 /// * A relocation refers to a symbol that the object does not have, or to a section that is not in `sections`.
 /// * Two sections have the same name; a relocation lies outside its section, overlaps another, or its field is not 0.
 ///
+/// # Example
+///
 /// ```
 /// use eitri::emit::object;
 /// use eitri::object::write::{Object, StandardSection, Symbol, SymbolSection};

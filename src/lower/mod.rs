@@ -96,6 +96,8 @@ use crate::op::Expr;
 /// [`ErrorKind::TooLarge`](crate::error::ErrorKind::TooLarge) where a section does not fit the 32-bit DWARF format;
 /// [`ErrorKind::InvalidConsumer`](crate::error::ErrorKind::InvalidConsumer) for a consumer that [`Units::new`] refuses.
 ///
+/// # Example
+///
 /// ```
 /// # use eitri::build::Builder;
 /// # use eitri::model::{BaseEncoding, Loc};
@@ -136,6 +138,8 @@ pub fn lower(module: &Module, consumer: &Consumer, policy: Policy) -> Result<Low
 /// The errors of [`VariableBuilder::live`](crate::build::VariableBuilder::live) and
 /// [`ErrorKind::Inexpressible`](crate::error::ErrorKind::Inexpressible). A location that refers to a symbol, a variable
 /// or a procedure has no expression by itself: [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument).
+///
+/// # Example
 ///
 /// ```
 /// # use eitri::lower::{Consumer, lower_loc};

@@ -145,8 +145,7 @@ impl Loc {
     /// # use eitri::model::Loc;
     /// # let storage = include!("../../docs/storage.rs");
     /// # let gpu = eitri::target::Target::named("amdgpu-gfx1030-wave32")?;
-    /// // An array of 32 floats, with an element in each lane: `a[i]` is at byte 4 · i of the
-    /// // register.
+    /// // An array with an element in each lane: `a[i]` is at byte 4 · i of the register.
     /// let a = Loc::whole(gpu.vgpr(3)?);
     /// assert_eq!(storage(&a.offset(4 * 2))?, "reg:v3+64");
     /// # Ok::<(), Box<dyn std::error::Error>>(())

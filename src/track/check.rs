@@ -157,6 +157,8 @@ impl Tracked<'_> {
     /// # Panics
     /// If the module lacks one of these variables.
     ///
+    /// # Example
+    ///
     /// ```
     /// # use eitri::build::{Builder, ControlFlow};
     /// # use eitri::model::{BaseEncoding, Loc};

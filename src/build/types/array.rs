@@ -78,6 +78,8 @@ impl Builder {
     /// [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId);
     /// [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) if an element is not whole bytes.
     ///
+    /// # Example
+    ///
     /// ```
     /// # use eitri::build::Builder;
     /// # use eitri::model::{BaseEncoding, Loc, SourceLine, Val};
@@ -200,6 +202,8 @@ impl Builder {
     /// # Errors
     /// [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId);
     /// [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) if an element is not whole bytes.
+    ///
+    /// # Example
     ///
     /// ```
     /// # use eitri::build::Builder;

@@ -49,6 +49,8 @@ impl Builder {
     /// # Errors
     /// [`ErrorKind::UnknownId`].
     ///
+    /// # Example
+    ///
     /// ```
     /// # use eitri::build::Builder;
     /// # use eitri::model::{BaseEncoding, Loc, SourceLine, Val};
@@ -98,6 +100,8 @@ impl Builder {
     /// [`ErrorKind::UnknownId`]; [`ErrorKind::DoesNotFit`]; [`ErrorKind::BadArgument`] where the type is incomplete, or
     /// cannot have members.
     ///
+    /// # Example
+    ///
     /// ```
     /// # use eitri::build::Builder;
     /// # use eitri::model::{BaseEncoding, Loc};
@@ -121,6 +125,8 @@ impl Builder {
     ///
     /// # Errors
     /// Same errors as [`member`](Self::member); also if the field is larger than its type.
+    ///
+    /// # Example
     ///
     /// ```
     /// # use eitri::build::Builder;

@@ -33,6 +33,8 @@ impl Builder {
     /// [`ErrorKind::UnknownId`]; [`ErrorKind::Limit`] if `bits` is 0 or more than 2^32, or differs from the encoding's
     /// fixed size, if it has one.
     ///
+    /// # Example
+    ///
     /// ```
     /// # use eitri::build::Builder;
     /// # use eitri::model::{BaseEncoding, Loc, SourceLine, Val};
@@ -68,6 +70,8 @@ impl Builder {
     /// # Errors
     /// [`ErrorKind::UnknownId`].
     ///
+    /// # Example
+    ///
     /// ```
     /// # use eitri::build::Builder;
     /// # use eitri::model::{BaseEncoding, Loc, SourceLine, Val};
@@ -90,6 +94,8 @@ impl Builder {
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`]; [`ErrorKind::UnknownSpace`].
+    ///
+    /// # Example
     ///
     /// ```
     /// # use eitri::build::Builder;
@@ -216,6 +222,8 @@ impl Builder {
     /// # Errors
     /// [`ErrorKind::UnknownId`].
     ///
+    /// # Example
+    ///
     /// ```
     /// # use eitri::build::Builder;
     /// # use eitri::model::{BaseEncoding, Loc, SourceLine, Val};
@@ -239,6 +247,8 @@ impl Builder {
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`].
+    ///
+    /// # Example
     ///
     /// ```
     /// # use eitri::build::Builder;
@@ -278,6 +288,8 @@ impl Builder {
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`]; [`ErrorKind::DoesNotFit`] where a value does not fit `of`.
+    ///
+    /// # Example
     ///
     /// ```
     /// # use eitri::build::Builder;

@@ -136,6 +136,8 @@ impl ObjectCode {
 /// * A relocation refers to a symbol that is neither in `symbols` nor in `externals`.
 /// * The errors of [`attach`](super::attach) for debug sections and their relocations.
 ///
+/// # Example
+///
 /// ```
 /// # use eitri::emit::elf::{ObjectCode, new_object};
 /// # use eitri::build::Builder;

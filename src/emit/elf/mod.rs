@@ -109,6 +109,8 @@ impl Default for AttachOptions {
 /// * A number does not fit a 4-byte field.
 /// * The object lacks a symbol table that is needed, or uses a feature that is not supported.
 ///
+/// # Example
+///
 /// ```
 /// # use eitri::emit::elf;
 /// # use eitri::build::Builder;
@@ -143,6 +145,8 @@ pub fn attach(object: &[u8], target: &Target, sections: &[Section]) -> Result<Ve
 /// # Errors
 /// The errors of [`attach`]; with [`Existing::Replace`], also if a remaining reference names a removed section or
 /// symbol, or if loaded contents would have to change.
+///
+/// # Example
 ///
 /// ```
 /// # use eitri::emit::elf::{self, AttachOptions, Existing};

@@ -54,6 +54,8 @@ const INLINED_SINCE: (u64, u64) = (7, 2);
 /// * [`ErrorKind::BadArgument`]: a position is not in its function; ptxas generates one of the sections itself;
 ///   sections refer to a function whose first row is not at position 0, where ptxas misplaces labels.
 ///
+/// # Example
+///
 /// ```
 /// # use eitri::build::Builder;
 /// # use eitri::emit::ptx;

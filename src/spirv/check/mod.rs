@@ -94,6 +94,8 @@ impl fmt::Display for Checked {
 /// The errors that [`read`] and [`import`](super::import()) return, if the words are not a module, or cannot be
 /// imported; [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId) where the binding has an id that the module lacks.
 ///
+/// # Example
+///
 /// ```
 /// # use eitri::build::Builder;
 /// # use eitri::model::BaseEncoding;

@@ -89,6 +89,8 @@ pub struct ImportedModule {
 /// The errors of [`Builder::finish`]: [`ErrorKind::CyclicType`] if a type contains itself. [`ErrorKind::TooLarge`] if
 /// copies of entities, one per unit or inlined call, would take far more room than the words.
 ///
+/// # Example
+///
 /// ```
 /// # use eitri::build::Builder;
 /// # use eitri::model::BaseEncoding;

@@ -92,6 +92,8 @@ impl Evaluator {
     /// # Errors
     /// Errors from [`attribute`](Self::attribute).
     ///
+    /// # Example
+    ///
     /// ```
     /// # use eitri_dwarf::eval::{Context, DebugInfo, Evaluator, Snapshot, WithDebugInfo};
     /// # use eitri_dwarf::read::{Dwarf, Object};

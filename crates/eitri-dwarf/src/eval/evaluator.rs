@@ -92,6 +92,8 @@ impl Evaluator {
     /// # Errors
     /// A [`Fault`] with the operation that caused it.
     ///
+    /// # Example
+    ///
     /// ```
     /// # use eitri_dwarf::eval::{Context, Element, Evaluator, ResultKind, Snapshot};
     /// # use eitri_dwarf::op::{Dialect, Encoding, text};
@@ -100,8 +102,7 @@ impl Evaluator {
     /// # let encoding = Encoding::new(8, Dialect::Dwarf5);
     /// # let mut machine = Snapshot::default();
     /// # machine.registers.insert(target.register_named("rsp")?, 0x7000_u64.to_le_bytes().into());
-    /// // rsp contains 0x7000. The kind decides what the same bytes mean: the memory at 0x7008, or
-    /// // the number.
+    /// // rsp contains 0x7000. The kind decides what the bytes mean: memory at 0x7008, or a number.
     /// let expr = text::parse("breg rsp 8", encoding, Some(&target))?;
     /// let context = Context::new(encoding, &target);
     /// let mut evaluator = Evaluator::new();
@@ -253,6 +254,8 @@ impl Evaluator {
     ///
     /// # Errors
     /// An evaluation error if there is no program location; any fault in a selected entry's expression.
+    ///
+    /// # Example
     ///
     /// ```
     /// # use eitri_dwarf::eval::{Context, Evaluator, LocationListEntry, Snapshot};

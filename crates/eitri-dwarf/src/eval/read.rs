@@ -32,6 +32,8 @@ pub struct Bits {
 /// * [`Class::Evaluation`] if other storage has fewer bits, or the bits are an implicit pointer's: see
 ///   [`read_pointer`].
 ///
+/// # Example
+///
 /// ```
 /// # use eitri_dwarf::eval::{Context, Evaluator, Snapshot, read_bits};
 /// # use eitri_dwarf::op::{Dialect, Encoding, Reg, text};

@@ -40,6 +40,8 @@ pub trait MachineMut: Machine {
 /// * [`Class::Evaluation`] if the storage has fewer bits, or some bits are undefined, implicit, or missing in `bytes`;
 /// * [`Class::Unmapped`] if memory is not mapped, or a register is not available.
 ///
+/// # Example
+///
 /// ```
 /// # use eitri_dwarf::eval::{Location, Snapshot, write_bits};
 /// # use eitri_dwarf::target::{SpaceId, Target};

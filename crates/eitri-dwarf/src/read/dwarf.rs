@@ -106,6 +106,8 @@ impl<'o> Dwarf<'o> {
     /// tree or the referent of an attribute cannot be read; [`Unsupported`](ErrorKind::Unsupported) for unknown
     /// versions and forms.
     ///
+    /// # Example
+    ///
     /// ```
     /// # use eitri_dwarf::read::{Dwarf, Object};
     /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
@@ -113,8 +115,7 @@ impl<'o> Dwarf<'o> {
     /// let dwarf = Dwarf::read(&object)?;
     /// let [unit] = dwarf.units() else { panic!("one unit") };
     /// assert_eq!((unit.encoding.version, unit.name.as_deref()), (5, Some("squares.c")));
-    /// // Offsets count from the start of `.debug_info`, as in other tools: `next unit at
-    /// // 0x000000a0`.
+    /// // Offsets count from the start of `.debug_info`. llvm-dwarfdump: next unit at 0x000000a0.
     /// assert_eq!((unit.offset, unit.end), (0, 0xa0));
     /// # Ok::<(), eitri_dwarf::Error>(())
     /// ```
@@ -154,6 +155,8 @@ impl<'o> Dwarf<'o> {
     ///
     /// # Errors
     /// [`Unsupported`](ErrorKind::Unsupported) for a package, in which an index divides every section among the units.
+    ///
+    /// # Example
     ///
     /// ```
     /// # use eitri_dwarf::op::Dialect;
@@ -205,6 +208,8 @@ impl<'o> Dwarf<'o> {
     ///
     /// # Errors
     /// The errors that [`read`](Self::read) returns.
+    ///
+    /// # Example
     ///
     /// ```no_run
     /// use eitri_dwarf::read::{Dwarf, Object};
@@ -482,6 +487,8 @@ impl<'o> Dwarf<'o> {
     /// # Errors
     /// [`Malformed`](ErrorKind::Malformed) if the offset is outside the section.
     ///
+    /// # Example
+    ///
     /// ```
     /// # use eitri_dwarf::op::text;
     /// # use eitri_dwarf::read::{Dwarf, Object};
@@ -561,6 +568,8 @@ impl<'o> Dwarf<'o> {
     /// # Errors
     /// The errors that [`Frames::read`] returns.
     ///
+    /// # Example
+    ///
     /// ```
     /// # use eitri_dwarf::op::Reg;
     /// # use eitri_dwarf::read::{CfaRule, Dwarf, FrameSection, Object, RegisterRule};
@@ -606,6 +615,8 @@ impl<'o> Dwarf<'o> {
     ///
     /// # Errors
     /// The errors that [`LineProgram::read`] returns.
+    ///
+    /// # Example
     ///
     /// ```
     /// # use eitri_dwarf::read::{Dwarf, Object};

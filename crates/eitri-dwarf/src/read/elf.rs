@@ -252,6 +252,8 @@ impl<'d> Object<'d> {
     /// and for any compression without the feature; [`TooLarge`](crate::error::ErrorKind::TooLarge) if the compressed
     /// sections expand to more than 128 times the file's size, and more than 64 MiB.
     ///
+    /// # Example
+    ///
     /// ```
     /// # use eitri_dwarf::read::Object;
     /// # let bytes = include_bytes!("../../../../examples/data/squares.o");

@@ -415,6 +415,8 @@ impl<'r, 'o> Entry<'r, 'o> {
     /// # Errors
     /// The errors that [`List`](super::List) returns, and the error of an attribute that cannot be read.
     ///
+    /// # Example
+    ///
     /// ```
     /// # use eitri_dwarf::read::{Dwarf, Object};
     /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
@@ -474,6 +476,8 @@ impl<'r, 'o> Entry<'r, 'o> {
     ///
     /// # Errors
     /// The errors that [`List`](super::List) returns.
+    ///
+    /// # Example
     ///
     /// ```
     /// # use eitri_dwarf::op::text;

@@ -86,6 +86,8 @@ impl<'o> Dwarf<'o> {
     /// # Errors
     /// The first error of a line program, if no row that can be read has the pc.
     ///
+    /// # Example
+    ///
     /// ```
     /// # fn main() -> eitri_dwarf::Result<()> {
     /// # let bytes = include_bytes!("../../../../examples/data/squares.o");

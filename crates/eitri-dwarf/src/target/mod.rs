@@ -187,6 +187,8 @@ impl Target {
     /// # Errors
     /// [`UnknownTarget`](crate::error::ErrorKind::UnknownTarget).
     ///
+    /// # Example
+    ///
     /// ```
     /// # use eitri_dwarf::target::Target;
     /// let gpu = Target::named("amdgpu-gfx1100-wave64")?;
@@ -391,6 +393,8 @@ impl Target {
     ///
     /// # Errors
     /// [`UnknownRegister`](crate::error::ErrorKind::UnknownRegister).
+    ///
+    /// # Example
     ///
     /// ```
     /// # use eitri_dwarf::op::Reg;

@@ -82,6 +82,8 @@ pub use eitri_dwarf::read::{Dwarf, Object, SplitFiles, Unit, unknown_function};
 /// The errors of [`Object::read`] and [`Dwarf::read_readable`], and errors from the finder in [`LintOptions::split`]. Other
 /// parts that cannot be read are findings.
 ///
+/// # Example
+///
 /// ```
 /// # use eitri_inspect::lint::{LintOptions, lint};
 /// # let bytes = include_bytes!("../../../../examples/data/squares.o");

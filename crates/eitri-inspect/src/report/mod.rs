@@ -44,6 +44,8 @@ const SCRIPT: &str =
 /// # Errors
 /// As [`readable_report`].
 ///
+/// # Example
+///
 /// ```
 /// # use eitri_inspect::report::{ReportOptions, report};
 /// # let bytes = include_bytes!("../../../../examples/data/squares.o");

@@ -61,6 +61,8 @@ use eitri_dwarf::read::{Dwarf, Object, Unit};
 /// # Errors
 /// The errors of [`Object::read`] and [`Dwarf::read_readable`], and errors from the finder in [`StatsOptions::split`].
 ///
+/// # Example
+///
 /// ```
 /// # use eitri_inspect::stats::{StatsOptions, stats};
 /// # let bytes = include_bytes!("../../../../examples/data/squares.o");

@@ -59,6 +59,8 @@ impl<'s, 'a, 'o> Frame<'s, 'a, 'o> {
     /// # Errors
     /// Rules that cannot be followed.
     ///
+    /// # Example
+    ///
     /// ```
     /// # use eitri_dwarf::eval::{CallStack, Snapshot};
     /// # use eitri_dwarf::read::{Dwarf, FrameSection, Object};

@@ -18,6 +18,8 @@ use crate::target::Target;
 /// [`ErrorKind::Syntax`] if an operand is missing, superfluous, or not a number of its size;
 /// [`ErrorKind::Inexpressible`] if the dialect lacks the operation.
 ///
+/// # Example
+///
 /// ```
 /// # use eitri_dwarf::op::{Dialect, Encoding, text};
 /// # use eitri_dwarf::target::Target;
