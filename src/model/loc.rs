@@ -607,8 +607,7 @@ impl Loc {
     /// # let unit = m.unit("a.cl");
     /// # let long = m.base_type(unit, "long", BaseEncoding::Signed, 64)?;
     /// # let f = m.function(unit, "f")?.code("f", 0x40).id();
-    /// // A variable without a location needs none: it is optimized out. A part without a location
-    /// // needs one.
+    /// // A variable that is optimized out needs no location. A part of it is undefined.
     /// let lower_half = Loc::parts([(Loc::register(s4), 32), (Loc::undefined(), 32)]);
     /// m.variable(f, "n", long)?.live(0x08..0x40, lower_half)?;
     /// # Ok::<(), eitri::Error>(())

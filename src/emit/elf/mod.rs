@@ -122,7 +122,7 @@ impl Default for AttachOptions {
 /// # let module = m.finish()?;
 /// # let written = lower(&module, &Consumer::llvm(), Policy::Strict)?;
 /// # let object = include_bytes!("../../../examples/data/saxpy.o");
-/// // `written` describes the kernel `saxpy`, which the object of another compiler has. The
+/// // `written` describes the kernel `saxpy`, which another compiler wrote to `object`. The
 /// // code keeps its bytes.
 /// let debug = elf::attach(object, module.target(), &written.sections)?;
 /// let code = |object| -> eitri::Result<Vec<u8>> {

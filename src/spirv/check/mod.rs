@@ -115,7 +115,7 @@ impl fmt::Display for Checked {
 /// # let attached = spirv::attach(&words, &module, &binding, &mode)?;
 /// let checked = spirv::check(&module, &binding, &mode, &attached.omissions, &attached.words)?;
 /// assert!(checked.is_clean());
-/// // The module says that `n` is %15. A description that says %14 is another.
+/// // The module says that `n` is %15. A description that says %14 differs.
 /// let mut other = Binding::new();
 /// other.function(saxpy, Id(11));
 /// other.value(Position::start(Id(11), Id(16)), n, &[Provider::value(Id(14))]);
