@@ -202,3 +202,20 @@ fn the_pages_show_examples_and_what_they_print() {
     assert!(lines <= 40, "the glue has {lines} lines");
     common::check_page("docs/locations.md", &[("<!-- examples/allocated.rs: the glue -->", glue)]);
 }
+
+/// Each package can be built alone, with the objects that examples in its documentation read.
+#[test]
+fn objects_of_packages_are_equal() {
+    let folder = |path: &str| Path::new(crate::common::ROOT).join(path);
+    for package in ["crates/eitri-dwarf/data", "crates/eitri-inspect/data"] {
+        let files = std::fs::read_dir(folder(package)).expect("a folder");
+        let mut count = 0;
+        for file in files.map(|file| file.expect("a file").path()) {
+            let original = folder("examples/data").join(file.file_name().expect("a name"));
+            let [copy, original] = [&file, &original].map(|path| std::fs::read(path).expect("a file"));
+            assert!(copy == original, "{} differs from the file in examples/data", file.display());
+            count += 1;
+        }
+        assert!(count > 0, "{package}");
+    }
+}

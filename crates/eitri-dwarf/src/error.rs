@@ -48,7 +48,7 @@ pub type Result<T, E = Error> = core::result::Result<T, E>;
 /// ```
 /// # use eitri_dwarf::error::ErrorKind;
 /// # use eitri_dwarf::read::{Dwarf, Object};
-/// # let mut bytes = include_bytes!("../../../examples/data/squares.o").to_vec();
+/// # let mut bytes = include_bytes!("../data/squares.o").to_vec();
 /// // The first entry gets an abbreviation code that the table lacks. `.debug_info` is at 0x17d
 /// // of the file.
 /// bytes[0x17d + 0xc] = 99;

@@ -12,7 +12,7 @@
 //! ```
 //! use eitri_dwarf::read::{Dwarf, Object};
 //!
-//! # let bytes = include_bytes!("../../../examples/data/squares.o");
+//! # let bytes = include_bytes!("../data/squares.o");
 //! let object = Object::read(bytes)?;
 //! let dwarf = Dwarf::read(&object)?;
 //! let pc = dwarf.address_in("squares", 0x13)?;

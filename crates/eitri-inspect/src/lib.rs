@@ -9,7 +9,7 @@
 //! ```
 //! use eitri_inspect::lint::{Level, LintOptions, lint};
 //!
-//! # let bytes = include_bytes!("../../../examples/data/squares.o");
+//! # let bytes = include_bytes!("../data/squares.o");
 //! // A gate in CI: errors fail, warnings do not.
 //! let report = lint(bytes, &LintOptions::default())?;
 //! assert!(report.worst() < Some(Level::Error));

@@ -11,7 +11,7 @@
 //!
 //! ```
 //! # fn main() -> eitri_dwarf::Result<()> {
-//! # let bytes = include_bytes!("../../../../examples/data/squares.o");
+//! # let bytes = include_bytes!("../../data/squares.o");
 //! let text = eitri_dwarf::dump::print(bytes, None)?;
 //! assert!(text.contains("DW_TAG_compile_unit"));
 //! # Ok(())

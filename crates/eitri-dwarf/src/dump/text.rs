@@ -56,7 +56,7 @@ pub struct DumpOptions {
 /// ```
 /// # use eitri_dwarf::dump::{DumpOptions, dump};
 /// # use eitri_dwarf::read::{Dwarf, Object};
-/// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+/// # let bytes = include_bytes!("../../data/squares.o");
 /// # let object = Object::read(bytes)?;
 /// # let dwarf = Dwarf::read(&object)?;
 /// let target = object.target(None);

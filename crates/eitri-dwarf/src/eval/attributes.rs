@@ -97,7 +97,7 @@ impl Evaluator {
     /// ```
     /// # use eitri_dwarf::eval::{Context, DebugInfo, Evaluator, Snapshot, WithDebugInfo};
     /// # use eitri_dwarf::read::{Dwarf, Object};
-    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// # let bytes = include_bytes!("../../data/squares.o");
     /// let object = Object::read(bytes)?;
     /// let dwarf = Dwarf::read(&object)?;
     /// let target = object.target(None).expect("a known machine");

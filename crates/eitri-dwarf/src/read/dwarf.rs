@@ -110,7 +110,7 @@ impl<'o> Dwarf<'o> {
     ///
     /// ```
     /// # use eitri_dwarf::read::{Dwarf, Object};
-    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// # let bytes = include_bytes!("../../data/squares.o");
     /// # let object = Object::read(bytes)?;
     /// let dwarf = Dwarf::read(&object)?;
     /// let [unit] = dwarf.units() else { panic!("one unit") };
@@ -162,7 +162,7 @@ impl<'o> Dwarf<'o> {
     /// # use eitri_dwarf::op::Dialect;
     /// # use eitri_dwarf::read::{Dwarf, Object, ResolvedValue};
     /// # use gimli::{DW_AT_decl_line, DW_AT_name};
-    /// # let mut bytes = include_bytes!("../../../../examples/data/squares.o").to_vec();
+    /// # let mut bytes = include_bytes!("../../data/squares.o").to_vec();
     /// // The name of `count` gets the index 99 of a string, of which there are 12. `.debug_info`
     /// // is at 0x17d of the file.
     /// bytes[0x17d + 0x5f] = 99;
@@ -312,7 +312,7 @@ impl<'o> Dwarf<'o> {
     ///
     /// ```
     /// # use eitri_dwarf::read::{Dwarf, Object};
-    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// # let bytes = include_bytes!("../../data/squares.o");
     /// # let object = Object::read(bytes)?;
     /// # let dwarf = Dwarf::read(&object)?;
     /// let mut entries = dwarf.entries();
@@ -337,7 +337,7 @@ impl<'o> Dwarf<'o> {
     ///
     /// ```
     /// # use eitri_dwarf::read::{Dwarf, Object};
-    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// # let bytes = include_bytes!("../../data/squares.o");
     /// # let object = Object::read(bytes)?;
     /// # let dwarf = Dwarf::read(&object)?;
     /// for unit in dwarf.units() {
@@ -387,7 +387,7 @@ impl<'o> Dwarf<'o> {
     ///
     /// ```
     /// # use eitri_dwarf::read::{Dwarf, Object};
-    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// # let bytes = include_bytes!("../../data/squares.o");
     /// # let object = Object::read(bytes)?;
     /// # let dwarf = Dwarf::read(&object)?;
     /// assert_eq!(dwarf.entry_at(0x5d).expect("a parameter").name().as_deref(), Some("count"));
@@ -492,7 +492,7 @@ impl<'o> Dwarf<'o> {
     /// ```
     /// # use eitri_dwarf::op::text;
     /// # use eitri_dwarf::read::{Dwarf, Object};
-    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// # let bytes = include_bytes!("../../data/squares.o");
     /// # let object = Object::read(bytes)?;
     /// # let dwarf = Dwarf::read(&object)?;
     /// // The list of `count` is at 0x18 of `.debug_loclists`. Its addresses are resolved.
@@ -573,7 +573,7 @@ impl<'o> Dwarf<'o> {
     /// ```
     /// # use eitri_dwarf::op::Reg;
     /// # use eitri_dwarf::read::{CfaRule, Dwarf, FrameSection, Object, RegisterRule};
-    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// # let bytes = include_bytes!("../../data/squares.o");
     /// # let object = Object::read(bytes)?;
     /// # let dwarf = Dwarf::read(&object)?;
     /// let frames = dwarf.frames(FrameSection::Debug)?;
@@ -620,7 +620,7 @@ impl<'o> Dwarf<'o> {
     ///
     /// ```
     /// # use eitri_dwarf::read::{Dwarf, Object};
-    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// # let bytes = include_bytes!("../../data/squares.o");
     /// # let object = Object::read(bytes)?;
     /// # let dwarf = Dwarf::read(&object)?;
     /// let unit = &dwarf.units()[0];

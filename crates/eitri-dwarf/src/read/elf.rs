@@ -256,7 +256,7 @@ impl<'d> Object<'d> {
     ///
     /// ```
     /// # use eitri_dwarf::read::Object;
-    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// # let bytes = include_bytes!("../../data/squares.o");
     /// // A relocatable file: the reader gives each section separate addresses, and applies the
     /// // relocations.
     /// let object = Object::read(bytes)?;
@@ -515,7 +515,7 @@ impl<'d> Object<'d> {
     ///
     /// ```
     /// # use eitri_dwarf::read::Object;
-    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// # let bytes = include_bytes!("../../data/squares.o");
     /// # let object = Object::read(bytes)?;
     /// // `.debug_addr` has a header of 8 bytes and then addresses. The relocations are applied:
     /// // the first is the function's.
@@ -554,7 +554,7 @@ impl<'d> Object<'d> {
     ///
     /// ```
     /// # use eitri_dwarf::read::Object;
-    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// # let bytes = include_bytes!("../../data/squares.o");
     /// # let object = Object::read(bytes)?;
     /// let squares = object.symbol("squares").expect("the function");
     /// assert_eq!((squares.size, squares.is_defined), (0x26, true));
@@ -634,7 +634,7 @@ impl<'d> Object<'d> {
     /// ```
     /// # use eitri_dwarf::read::Object;
     /// # use eitri_dwarf::target::Wave;
-    /// # let bytes = include_bytes!("../../../../examples/data/uspill.o");
+    /// # let bytes = include_bytes!("../../data/uspill.o");
     /// let object = Object::read(bytes)?;
     /// // The processor gfx1030 runs waves of 32 and of 64 lanes. The kernel descriptors say 32.
     /// assert_eq!(object.wave(), Some(Wave::W32));

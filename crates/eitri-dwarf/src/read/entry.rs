@@ -105,7 +105,7 @@ impl<'r, 'o> Entry<'r, 'o> {
     ///
     /// ```
     /// # use eitri_dwarf::read::{Dwarf, Object};
-    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// # let bytes = include_bytes!("../../data/squares.o");
     /// # let object = Object::read(bytes)?;
     /// # let dwarf = Dwarf::read(&object)?;
     /// let squares = dwarf.entry_at(0x44).expect("the function");
@@ -208,7 +208,7 @@ impl<'r, 'o> Entry<'r, 'o> {
     /// ```
     /// # use eitri_dwarf::read::{Dwarf, Object, ResolvedValue};
     /// # use gimli::{DW_AT_high_pc, DW_AT_low_pc};
-    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// # let bytes = include_bytes!("../../data/squares.o");
     /// # let object = Object::read(bytes)?;
     /// # let dwarf = Dwarf::read(&object)?;
     /// let squares = dwarf.entry_at(0x44).expect("the function");
@@ -268,7 +268,7 @@ impl<'r, 'o> Entry<'r, 'o> {
     ///
     /// ```
     /// # use eitri_dwarf::read::{Dwarf, Object};
-    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// # let bytes = include_bytes!("../../data/squares.o");
     /// # let object = Object::read(bytes)?;
     /// # let dwarf = Dwarf::read(&object)?;
     /// let squares = dwarf.entry_at(0x44).expect("the function");
@@ -283,7 +283,7 @@ impl<'r, 'o> Entry<'r, 'o> {
     ///
     /// ```
     /// # use eitri_dwarf::read::{Dwarf, Object};
-    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// # let bytes = include_bytes!("../../data/squares.o");
     /// # let object = Object::read(bytes)?;
     /// # let dwarf = Dwarf::read(&object)?;
     /// // The inlined call refers to the function that was inlined.
@@ -312,7 +312,7 @@ impl<'r, 'o> Entry<'r, 'o> {
     /// ```
     /// # use eitri_dwarf::read::{Dwarf, Object};
     /// # use gimli::{DW_AT_location, DW_AT_name};
-    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// # let bytes = include_bytes!("../../data/squares.o");
     /// # let object = Object::read(bytes)?;
     /// # let dwarf = Dwarf::read(&object)?;
     /// // `x` of an inlined call: the location is its own, the name is that of the abstract
@@ -419,7 +419,7 @@ impl<'r, 'o> Entry<'r, 'o> {
     ///
     /// ```
     /// # use eitri_dwarf::read::{Dwarf, Object};
-    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// # let bytes = include_bytes!("../../data/squares.o");
     /// # let object = Object::read(bytes)?;
     /// # let dwarf = Dwarf::read(&object)?;
     /// let call = dwarf.entry_at(0x7e).expect("an inlined call");
@@ -482,7 +482,7 @@ impl<'r, 'o> Entry<'r, 'o> {
     /// ```
     /// # use eitri_dwarf::op::text;
     /// # use eitri_dwarf::read::{Dwarf, Object};
-    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// # let bytes = include_bytes!("../../data/squares.o");
     /// # let object = Object::read(bytes)?;
     /// # let dwarf = Dwarf::read(&object)?;
     /// let count = dwarf.entry_at(0x5d).expect("a parameter");

@@ -260,7 +260,7 @@ impl<'o> Frames<'o> {
     ///
     /// ```
     /// # use eitri_dwarf::read::{Dwarf, FrameSection, Object};
-    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// # let bytes = include_bytes!("../../data/squares.o");
     /// # let object = Object::read(bytes)?;
     /// # let dwarf = Dwarf::read(&object)?;
     /// let frames = dwarf.frames(FrameSection::Debug)?;

@@ -248,7 +248,7 @@ impl<'o> LineProgram<'o> {
     ///
     /// ```
     /// # use eitri_dwarf::read::{Dwarf, Object};
-    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// # let bytes = include_bytes!("../../data/squares.o");
     /// # let object = Object::read(bytes)?;
     /// # let dwarf = Dwarf::read(&object)?;
     /// # let program = dwarf.lines(&dwarf.units()[0])?.expect("a line program");

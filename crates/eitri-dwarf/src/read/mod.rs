@@ -23,7 +23,7 @@
 //!
 //! ```
 //! # fn main() -> eitri_dwarf::Result<()> {
-//! # let bytes = include_bytes!("../../../../examples/data/uspill.o");
+//! # let bytes = include_bytes!("../../data/uspill.o");
 //! use eitri_dwarf::read::{Dwarf, Object};
 //!
 //! let object = Object::read(bytes)?;

@@ -26,7 +26,7 @@ impl<'o> Dwarf<'o> {
     ///
     /// ```
     /// # fn main() -> eitri_dwarf::Result<()> {
-    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// # let bytes = include_bytes!("../../data/squares.o");
     /// use eitri_dwarf::read::{Dwarf, Object};
     ///
     /// let object = Object::read(bytes)?;
@@ -51,7 +51,7 @@ impl<'o> Dwarf<'o> {
     ///
     /// ```
     /// # fn main() -> eitri_dwarf::Result<()> {
-    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// # let bytes = include_bytes!("../../data/squares.o");
     /// use eitri_dwarf::read::{CurrentLocation, Dwarf, Object};
     ///
     /// let object = Object::read(bytes)?;
@@ -90,7 +90,7 @@ impl<'o> Dwarf<'o> {
     ///
     /// ```
     /// # fn main() -> eitri_dwarf::Result<()> {
-    /// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+    /// # let bytes = include_bytes!("../../data/squares.o");
     /// use eitri_dwarf::read::{Dwarf, Object};
     ///
     /// let object = Object::read(bytes)?;

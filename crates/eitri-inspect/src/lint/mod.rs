@@ -20,7 +20,7 @@
 //! ```
 //! use eitri_inspect::lint::{LintCode, LintOptions, lint};
 //!
-//! # let mut bytes = include_bytes!("../../../../examples/data/squares.o").to_vec();
+//! # let mut bytes = include_bytes!("../../data/squares.o").to_vec();
 //! // The location of `from` is `DW_OP_reg5`. With `DW_OP_plus` instead, no machine can
 //! // evaluate it. `.debug_info` is at 0x17d of the file.
 //! bytes[0x17d + 0x55] = 0x22;
@@ -86,7 +86,7 @@ pub use eitri_dwarf::read::{Dwarf, Object, SplitFiles, Unit, unknown_function};
 ///
 /// ```
 /// # use eitri_inspect::lint::{LintOptions, lint};
-/// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+/// # let bytes = include_bytes!("../../data/squares.o");
 /// let mut options = LintOptions::default();
 /// // In an editor: the function that was just compiled. In CI: all functions, one finding for
 /// // each topic.

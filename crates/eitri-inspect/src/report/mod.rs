@@ -7,7 +7,7 @@
 //! ```
 //! use eitri_inspect::report::{ReportOptions, report};
 //!
-//! # let bytes = include_bytes!("../../../../examples/data/squares.o");
+//! # let bytes = include_bytes!("../../data/squares.o");
 //! let mut options = ReportOptions::default();
 //! options.name = "squares.o";
 //! let page = report(bytes, &options)?;
@@ -48,7 +48,7 @@ const SCRIPT: &str =
 ///
 /// ```
 /// # use eitri_inspect::report::{ReportOptions, report};
-/// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+/// # let bytes = include_bytes!("../../data/squares.o");
 /// let mut options = ReportOptions::default();
 /// // `llvm-objdump -d squares.o`, whole or in parts: the page shows the instructions beside
 /// // the variables.

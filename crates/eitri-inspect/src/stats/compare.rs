@@ -36,7 +36,7 @@ impl Change {
 ///
 /// ```
 /// # use eitri_inspect::stats::{StatsOptions, compare, stats};
-/// # let old = include_bytes!("../../../../examples/data/squares.o");
+/// # let old = include_bytes!("../../data/squares.o");
 /// # let mut new = old.to_vec();
 /// // In the new build, the location of `from` is `DW_OP_plus`, which fails on every machine.
 /// new[0x17d + 0x55] = 0x22;

@@ -6,7 +6,7 @@
 //! ```
 //! use eitri_inspect::stats::{StatsOptions, stats};
 //!
-//! # let bytes = include_bytes!("../../../../examples/data/squares.o");
+//! # let bytes = include_bytes!("../../data/squares.o");
 //! let found = stats(bytes, &StatsOptions::default())?;
 //! // Of the bytes of code in which the variables are in scope, 2 have no location for `total`:
 //! // 0x18 and 0x19.
@@ -65,7 +65,7 @@ use eitri_dwarf::read::{Dwarf, Object, Unit};
 ///
 /// ```
 /// # use eitri_inspect::stats::{StatsOptions, stats};
-/// # let bytes = include_bytes!("../../../../examples/data/squares.o");
+/// # let bytes = include_bytes!("../../data/squares.o");
 /// let mut options = StatsOptions::default();
 /// // Without the time and memory for what only the totals need.
 /// options.sound = false;

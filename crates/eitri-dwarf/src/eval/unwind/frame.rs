@@ -65,7 +65,7 @@ impl<'s, 'a, 'o> Frame<'s, 'a, 'o> {
     /// # use eitri_dwarf::eval::{CallStack, Snapshot};
     /// # use eitri_dwarf::read::{Dwarf, FrameSection, Object};
     /// # use eitri_dwarf::target::SpaceId;
-    /// # let bytes = include_bytes!("../../../../../examples/data/squares.o");
+    /// # let bytes = include_bytes!("../../../data/squares.o");
     /// # let object = Object::read(bytes)?;
     /// # let dwarf = Dwarf::read(&object)?;
     /// # let target = object.target(None).expect("a known machine");
