@@ -2,9 +2,11 @@
 
 use super::tools::Tool;
 use super::{Folder, run, text};
+use eitri::build::Builder;
 use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::lower::{Consumer, Policy, lower};
-use eitri::model::Module;
+use eitri::model::{BaseEncoding, Loc, Module};
+use eitri::target::Target;
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -170,6 +172,42 @@ fn contents_are_counted() {
     assert!(found["forms"]["DW_FORM_strx1"].as_u64() > Some(0), "{}", found["forms"]);
     let variable = &found["functions"][0]["variables"][0];
     assert!(variable["#bytes of entry"].as_u64() > Some(0), "{variable}");
+}
+
+/// JSON is written element by element: it takes at most twice the memory of the text.
+#[test]
+fn memory_of_json_is_bounded_by_memory_of_text() {
+    let mut m = Builder::new(Target::x86_64());
+    let unit = m.unit("a.c");
+    let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
+    let [rax, rbx] = ["rax", "rbx"].map(|name| m.target().register_named(name).unwrap());
+    const FUNCTIONS: u64 = 20_000;
+    let mut code = ObjectCode::text(vec![0; 16 * FUNCTIONS as usize]);
+    for index in 0..FUNCTIONS {
+        let name = format!("f{index}");
+        code = code.with_function(&name, 16 * index, 16);
+        let function = m.function(unit, &name).unwrap().code(&name, 16).id();
+        for (variable, register) in [("x", rax), ("y", rbx)] {
+            m.variable(function, variable, int).unwrap().live(0..8, Loc::register(register)).unwrap();
+        }
+    }
+    let module = m.finish().unwrap();
+    let sections = lower(&module, &Consumer::dwarf5(), Policy::Strict).unwrap().sections;
+    let folder = Folder::new("memory");
+    let object = folder.file("a.o", new_object(module.target(), &code, &sections).unwrap());
+    const PYTHON: Tool = Tool::new("python3", "python3");
+    const PEAK: &str = "import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)";
+    let peak = |format: &str| -> Option<u64> {
+        let eitri = env!("CARGO_BIN_EXE_eitri");
+        let ran = PYTHON.run(&["-c", PEAK, eitri, "stats", &object, "--format", format])?.clean();
+        Some(ran.trim().parse().expect("KiB"))
+    };
+    let Some(text) = peak("text") else { return };
+    let json = peak("json").expect("python3");
+    println!("text {text} KiB, JSON {json} KiB");
+    assert!(json <= 2 * text, "JSON takes {json} KiB, text {text} KiB");
 }
 
 #[test]

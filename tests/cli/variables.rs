@@ -88,6 +88,11 @@ fn discarded_function_is_not_a_scope() {
         }
         let ran = run(&["stats", &program, "--lines"]);
         assert!(!ran.text().contains("dead"), "{}", ran.text());
+        let page = run(&["report", &program, "-o", "-"]).text();
+        assert!(
+            page.contains(r#""work""#) && !page.contains(r#""dead""#),
+            "a page of the discarded function"
+        );
     }
 }
 

@@ -1,8 +1,11 @@
 //! Numbers of fields with relocations: every command takes the relocated ones.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use eitri::lint::{LintCode, LintOptions, lint};
+use eitri::read::{Dwarf, Object};
+use eitri::report::{ReportOptions, report};
 use eitri::{dump, stats};
 
 use super::fields::with_fields;
@@ -44,5 +47,33 @@ fn stored_numbers_are_not_read() {
         };
         let expected = format!("{count} fields with another number than the addend");
         assert_eq!(stale.evidence, [expected], "{file}");
+        // A page has the findings, which are equal where all fields are stale. `eval` takes the variables at the pc.
+        let [first, second] =
+            [0x1111_1111_1111_1111, 0x2222_2222_2222_2222].map(|number| with_fields(&object, |_| number).0);
+        let page = |bytes: &[u8]| report(bytes, &ReportOptions::default()).expect("it is read");
+        assert!(page(&first) == page(&second), "{file}");
+        let expected = variables(&zero);
+        assert!(!expected.is_empty(), "{file}");
+        for bytes in [&object, &first, &second] {
+            assert_eq!(variables(bytes), expected, "{file}");
+        }
     }
+}
+
+/// Each variable with its location, at the pc of each row of the line tables.
+fn variables(bytes: &[u8]) -> Vec<String> {
+    let object = Object::read(bytes).expect("an object");
+    let dwarf = Dwarf::read(&object).expect("debug information");
+    let mut pcs = BTreeSet::new();
+    for unit in dwarf.units() {
+        let program = dwarf.lines(unit).expect("readable").expect("a line program");
+        pcs.extend(program.rows().map(|row| row.expect("a row").address));
+    }
+    let mut texts = Vec::new();
+    for pc in pcs {
+        for variable in dwarf.variables_at(pc).variables {
+            texts.push(format!("{pc:#x} {:?} {:?}", variable.name(), variable.location));
+        }
+    }
+    texts
 }

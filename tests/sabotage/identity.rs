@@ -125,6 +125,67 @@ fn a_location_where_the_description_is_out_of_bounds_is_unproven() {
     assert!(report.findings.iter().any(|finding| finding.kind == FindingKind::Location), "{report}");
 }
 
+/// The same in each other kind of expression: an argument's value, a rule of a frame, a mask of lanes.
+#[test]
+fn expressions_where_the_description_is_out_of_bounds_are_unproven() {
+    let cpu = |rest: &str| {
+        format!(
+            r#"{{"unit": {{"name": "a.c"}}}},
+            {{"function": {{"in": "a.c", "name": "f", "code": {{"symbol": "k", "bytes": 64}}}}}}, {rest}"#
+        )
+    };
+    let shifted = |offset: &str| format!(r#"{{"bit_offset_by": [{{"register": "rdx"}}, {offset}]}}"#);
+    let argument = |offset: &str| {
+        cpu(&format!(
+            r#"{{"call": {{"in": "f", "id": "c", "returns_to": 20, "target": {{"register": "rbx"}}}}}},
+            {{"argument": {{"call": "c", "location": {{"register": "rdi"}},
+                "value": {{"read": [{}, 8]}}}}}}"#,
+            shifted(offset)
+        ))
+    };
+    // The saved register has 64 bits: the location below it has as many behind each offset that stays in the pair.
+    let rule = |offset: &str| {
+        let saved = format!(r#"{{"bit_offset_by": [{{"over": ["rdx", "rcx"]}}, {offset}]}}"#);
+        cpu(&format!(r#"{{"frame": {{"function": "f", "rules": [[0, 64, "rbx", {saved}]]}}}}"#))
+    };
+    let mask = |offset: &str| {
+        format!(
+            r#"{{"unit": {{"name": "a.cl"}}}},
+            {{"function": {{"in": "a.cl", "name": "f", "code": {{"symbol": "k", "bytes": 64}}}}}},
+            {{"lanes": {{"in": "f"}}}},
+            {{"region": {{"in": "f", "kind": "then", "pcs": [16, 32], "waits_at": 12, "masks": [
+                [16, 32, {{"bit_offset_by": [{{"over": ["s4", "s5"]}}, {offset}]}}]]}}}}"#
+        )
+    };
+    let gpu = "amdgpu-gfx1030-wave32";
+    let cases: [(&str, &dyn Fn(&str) -> String, &str, &str, &str); 3] = [
+        ("x86_64", &argument, r#"{"register": "rax"}"#, r#"{"and": [{"register": "rax"}, 31]}"#, "0"),
+        ("x86_64", &rule, r#"{"register": "rax"}"#, r#"{"and": [{"register": "rax"}, 63]}"#, "1"),
+        (gpu, &mask, r#"{"register": "s6"}"#, r#"{"and": [{"register": "s6"}, 31]}"#, "1"),
+    ];
+    let consumer = Consumer::llvm();
+    let code = ObjectCode::text(vec![0; 64]).with_function("k", 0, 64);
+    let check = |truth: &Module, written: &Module| {
+        let written = lower(written, &consumer, Policy::Strict).unwrap();
+        let object = new_object(truth.target(), &code, &written.sections).unwrap();
+        eitri::check(truth, &consumer, &[], &object).unwrap()
+    };
+    for (target, statements, described, masked, constant) in cases {
+        let [truth, written, other] =
+            [described, masked, constant].map(|offset| module(target, &statements(offset)));
+        let report = check(&truth, &truth);
+        assert!(report.is_clean() && report.unproven.is_empty(), "{}: {report}", statements(described));
+        let report = check(&truth, &written);
+        assert!(report.is_clean(), "{}: {report}", statements(masked));
+        assert!(
+            report.unproven.iter().any(|unproven| unproven.why == Obstacle::Undescribed),
+            "{}: {report}",
+            statements(masked)
+        );
+        assert!(!check(&truth, &other).is_clean(), "{}", statements(constant));
+    }
+}
+
 /// The omitted location leaves its register at some witnesses. The register beside it is compared there, too.
 #[test]
 fn location_is_compared_where_an_omitted_location_is_out_of_bounds() {
