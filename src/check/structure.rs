@@ -9,7 +9,7 @@ use super::extra::report_unexpected;
 use super::report::FindingKind;
 use super::tree::{Compared, Entity, Node, is_part, is_type};
 use super::types::compare_type;
-use crate::error::Count;
+use crate::error::{At, Count};
 use crate::model::{FunctionId, ScopeId, ScopeKind, VariableId};
 use crate::read::{Attribute, Entry, ResolvedValue};
 
@@ -235,14 +235,15 @@ pub(super) fn compare_node<'a, 'o>(
         }
     }
     compare.pending.numbers.extend(numbers.into_iter().map(|(number, entry)| (owner, number, entry)));
+    let site = compare.described.site(owner);
+    check_offset_forms(compare, entry, site);
+}
+
+/// Reports a section offset with the form of a constant.
+pub(super) fn check_offset_forms<'o>(compare: &mut Compare<'_, 'o>, entry: Entry<'_, 'o>, site: At) {
     if let Some((name, form)) = *compare.constants.of(entry, || constant_offset(entry)) {
         let expected = format!("{name} with the form of a section offset");
-        compare.report.find(
-            FindingKind::Attribute,
-            compare.described.site(owner),
-            expected,
-            form.to_string(),
-        );
+        compare.report.find(FindingKind::Attribute, site, expected, form.to_string());
     }
 }
 

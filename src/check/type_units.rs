@@ -11,6 +11,7 @@ use super::comparison::{Compare, compare_unit_header, is_type_unit};
 use super::describe::Describe;
 use super::report::FindingKind;
 use super::signature::Signature;
+use super::structure::check_offset_forms;
 use super::tree::is_type;
 use super::types::same_type;
 use crate::error::At;
@@ -67,6 +68,7 @@ pub(super) fn compare_type_units(compare: &mut Compare<'_, '_>) {
             compare.report.find(FindingKind::Extra, site.clone(), "no type units", root.describe());
         }
         compare_unit_header(compare, unit, dw::DW_UT_type, &site);
+        check_offset_forms(compare, root, site.clone());
         compare_signature(compare, unit, &described);
         for entry in root.descendants() {
             let is_outermost = |entry: Entry<'_, '_>| {

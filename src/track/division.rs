@@ -63,8 +63,7 @@ impl Cuts {
             let bounds = &mut cuts.bounds[id as usize];
             *bounds = (from.min(bounds.0), end.max(bounds.1));
         }
-        let related = cuts.related(code);
-        cuts.divide(code, &related);
+        cuts.divide(code);
         let counts = [cuts.storages.len(), code.values.len(), code.variables.len()];
         for (kind, count) in counts.into_iter().enumerate() {
             let mut next = 0;
@@ -89,18 +88,9 @@ impl Cuts {
         [0, 1, 2].map(|kind: usize| self.first[kind].last().copied().unwrap_or(0))
     }
 
-    /// Returns the pieces that statements relate: if one is cut, the other is cut at the same bit.
-    fn related(&self, code: &CodeEffects) -> HashMap<Whole, Related> {
-        let mut related = HashMap::<Whole, Related>::new();
-        let mut relate = |a: &[Piece], b: &[Piece]| {
-            each_pair(a, b, |a, b| {
-                for (a, b) in [(a, b), (b, a)] {
-                    let of_whole = related.entry(a.whole).or_default();
-                    of_whole.longest = of_whole.longest.max(a.bits);
-                    of_whole.pairs.push((a, b));
-                }
-            });
-        };
+    /// Calls `relate` with each two pieces that a statement relates: if one is cut, the other is cut at the same bit.
+    fn each_relation(&self, code: &CodeEffects, mut relate_pieces: impl FnMut(Piece, Piece)) {
+        let mut relate = |a: &[Piece], b: &[Piece]| each_pair(a, b, &mut relate_pieces);
         for effect in code.entries.iter().chain(&code.effects) {
             let to = self.pieces(code, effect.to);
             match effect.kind {
@@ -140,28 +130,44 @@ impl Cuts {
                 Source::Nothing => {}
             }
         }
-        related.values_mut().for_each(|of_whole| of_whole.pairs.sort_by_key(|(piece, _)| piece.from));
-        related
     }
 
     /// Cuts each piece at its ends, and where a related piece is cut. Each cut is followed once.
-    fn divide(&mut self, code: &CodeEffects, related: &HashMap<Whole, Related>) {
-        let pairs = related.values().flat_map(|of_whole| &of_whole.pairs);
-        let ends =
-            pairs.flat_map(|(piece, _)| [piece.from, piece.from + piece.bits].map(|bit| (piece.whole, bit)));
-        let mut pending: Vec<(Whole, i64)> = ends.collect();
+    fn divide(&mut self, code: &CodeEffects) {
         let mut inner = HashMap::<Whole, BTreeSet<i64>>::new();
-        while let Some((whole, bit)) = pending.pop() {
+        let mut pending = Vec::new();
+        let mut cut = |pending: &mut Vec<(Whole, i64)>, whole: Whole, bit: i64| {
             let (start, end) = self.bounds(code, whole);
-            if bit <= start || bit >= end || !inner.entry(whole).or_default().insert(bit) {
-                continue;
+            if start < bit && bit < end && inner.entry(whole).or_default().insert(bit) {
+                pending.push((whole, bit));
             }
+        };
+        self.each_relation(code, |a, b| {
+            for piece in [a, b] {
+                cut(&mut pending, piece.whole, piece.from);
+                cut(&mut pending, piece.whole, piece.from + piece.bits);
+            }
+        });
+        // Usually nothing is cut. The relations, which take more memory than the statements, are then not needed.
+        if pending.is_empty() {
+            return;
+        }
+        let mut related = HashMap::<Whole, Related>::new();
+        self.each_relation(code, |a, b| {
+            for (a, b) in [(a, b), (b, a)] {
+                let of_whole = related.entry(a.whole).or_default();
+                of_whole.longest = of_whole.longest.max(a.bits);
+                of_whole.pairs.push((a, b));
+            }
+        });
+        related.values_mut().for_each(|of_whole| of_whole.pairs.sort_by_key(|(piece, _)| piece.from));
+        while let Some((whole, bit)) = pending.pop() {
             let Some(Related { pairs, longest }) = related.get(&whole) else { continue };
             let first = pairs.partition_point(|(piece, _)| piece.from + longest <= bit);
             let before = pairs[first..].iter().take_while(|(piece, _)| piece.from < bit);
             for (piece, other) in before.filter(|(piece, _)| bit < piece.from + piece.bits) {
                 crate::work::step();
-                pending.push((other.whole, other.from + (bit - piece.from)));
+                cut(&mut pending, other.whole, other.from + (bit - piece.from));
             }
         }
         self.inner = inner.into_iter().map(|(whole, bits)| (whole, bits.into_iter().collect())).collect();

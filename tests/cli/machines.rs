@@ -286,7 +286,7 @@ fn an_unknown_target_of_a_machine_is_refused() {
     assert_eq!(ran.code, 0, "{}", ran.errors);
     let eval = |machine: &str| {
         let machine = folder.file("machine.json", machine);
-        run(&["eval", "--var", "v", "--pc", "f", &object, "--machine", &machine])
+        run(&["eval", "--var", "v", "--pc", "f", &object, "--machine", &machine, "--read", "0"])
     };
     let ran = eval(r#"{"target": "amdgpu-gfx9999-wave64", "machine": {}}"#);
     assert!(

@@ -163,7 +163,8 @@ fn malformed_frames_are_findings() {
     let report = lint(&crate::lint::made::replaced(&object, &frames, &changed), &LintOptions::default())
         .expect("it is read");
     let found = report.findings.iter().filter(|one| one.code.name() == "no-cfa");
-    assert_eq!(found.filter(|one| one.evidence[0].starts_with(".debug_frame cannot be read")).count(), 3);
+    let is_named = |text: &String| text.starts_with(".debug_frame cannot be read");
+    assert_eq!(found.filter(|one| one.evidence.iter().any(is_named)).count(), 3);
 }
 
 /// Address classes of pointer types, as llvm-dwarfdump-19 prints them: 1 and 2 of clang, 1 of Triton. NVIDIA's classes

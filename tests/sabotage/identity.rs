@@ -146,7 +146,11 @@ fn expressions_where_the_description_is_out_of_bounds_are_unproven() {
     // The saved register has 64 bits: the location below it has as many behind each offset that stays in the pair.
     let rule = |offset: &str| {
         let saved = format!(r#"{{"bit_offset_by": [{{"over": ["rdx", "rcx"]}}, {offset}]}}"#);
-        cpu(&format!(r#"{{"frame": {{"function": "f", "rules": [[0, 64, "rbx", {saved}]]}}}}"#))
+        cpu(&format!(
+            r#"{{"frame": {{"function": "f", "rules": [
+                [0, 64, "cfa", {{"memory": ["default", {{"plus": [{{"register": "rsp"}}, 8]}}]}}],
+                [0, 64, "rip", {{"offset": ["cfa", -8]}}], [0, 64, "rbx", {saved}]]}}}}"#
+        ))
     };
     let mask = |offset: &str| {
         format!(
@@ -159,9 +163,9 @@ fn expressions_where_the_description_is_out_of_bounds_are_unproven() {
     };
     let gpu = "amdgpu-gfx1030-wave32";
     let cases: [(&str, &dyn Fn(&str) -> String, &str, &str, &str); 3] = [
-        ("x86_64", &argument, r#"{"register": "rax"}"#, r#"{"and": [{"register": "rax"}, 31]}"#, "0"),
+        ("x86_64", &argument, r#"{"register": "rax"}"#, r#"{"and": [{"register": "rax"}, 63]}"#, "0"),
         ("x86_64", &rule, r#"{"register": "rax"}"#, r#"{"and": [{"register": "rax"}, 63]}"#, "1"),
-        (gpu, &mask, r#"{"register": "s6"}"#, r#"{"and": [{"register": "s6"}, 31]}"#, "1"),
+        (gpu, &mask, r#"{"register": "s6"}"#, r#"{"and": [{"register": "s6"}, 63]}"#, "1"),
     ];
     let consumer = Consumer::llvm();
     let code = ObjectCode::text(vec![0; 64]).with_function("k", 0, 64);

@@ -177,7 +177,7 @@ fn expression() {
 fn val_expression() {
     is_at(RBX, Program::new().value(RBX, &x86("lit4; plus")), "implicit:1470000000000000");
     // "Ill-formed if the resulting value type size does not match the register size."
-    is_refused(XMM0, Program::new().value(XMM0, &x86("lit4")), Class::IllFormed, "128 bits");
+    is_refused(XMM0, Program::new().value(XMM0, &x86("lit4")), Class::IllFormed, "expected 128");
 }
 
 /// System V ABI, AMD64 supplement, 3.7: the CFA is the stack pointer before the call.
