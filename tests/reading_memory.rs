@@ -24,7 +24,8 @@ fn memory_of_objects_with_shared_parts_is_proportional() {
         ("many ranges", many_ranges(2000)),
     ];
     objects.extend(Sharing::ALL.map(|sharing| ("a range list", shared_ranges(2000, sharing))));
-    let commands: [(&str, &dyn Fn(&[u8]) -> usize); 4] = [
+    type Command<'c> = &'c dyn Fn(&[u8]) -> usize;
+    let commands: [(&str, Command<'_>); 4] = [
         ("dump", &|object| dump::print(object, None).expect("it is read").len()),
         ("lint", &|object| lint(object, &LintOptions::default()).expect("it is read").findings.len()),
         ("stats", &|object| stats(object, &StatsOptions::default()).expect("it is read").functions.len()),

@@ -162,7 +162,8 @@ fn expressions_where_the_description_is_out_of_bounds_are_unproven() {
         )
     };
     let gpu = "amdgpu-gfx1030-wave32";
-    let cases: [(&str, &dyn Fn(&str) -> String, &str, &str, Option<&str>); 3] = [
+    type Statements<'s> = &'s dyn Fn(&str) -> String;
+    let cases: [(&str, Statements<'_>, &str, &str, Option<&str>); 3] = [
         ("x86_64", &argument, r#"{"register": "rax"}"#, r#"{"and": [{"register": "rax"}, 63]}"#, Some("0")),
         ("x86_64", &rule, r#"{"register": "rax"}"#, r#"{"and": [{"register": "rax"}, 256]}"#, None),
         (gpu, &mask, r#"{"register": "s6"}"#, r#"{"and": [{"register": "s6"}, 256]}"#, None),
