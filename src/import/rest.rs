@@ -1,0 +1,105 @@
+//! What remains of the entries when everything is imported: vendors' attributes go to their entities, and all else is
+//! listed.
+
+use gimli::{DwAt, constants as dw};
+
+use super::importer::{Importer, Made, refused};
+use super::unimported::UnimportedReason;
+use crate::attributes;
+use crate::build::AttributeValue;
+use crate::model::AttributeOwner;
+use crate::read::{Entry, ResolvedValue};
+
+impl<'d, 'o> Importer<'d, 'o> {
+    /// Adds the vendors' attributes of the current unit's entities, which can refer to entities of the unit.
+    pub(super) fn vendor_attributes(&mut self) {
+        for entry in self.dwarf.entries_of(self.info) {
+            let Some(&owner) = self.owners.get(&entry.offset()) else { continue };
+            let vendors = entry.names().enumerate().filter(|&(_, name)| attributes::is_vendor(name));
+            for (index, name) in vendors {
+                if !self.taken.has(entry, index) {
+                    self.vendor_attribute(entry, owner, name);
+                }
+            }
+        }
+        self.owners.clear();
+    }
+
+    fn vendor_attribute(&mut self, entry: Entry<'d, 'o>, owner: AttributeOwner, name: DwAt) {
+        let Some(value) = self.take(entry, name) else { return };
+        let text = value.text();
+        let added = self.attribute_value(entry, value, text.as_deref()).and_then(|value| match value {
+            Some(value) => self.m.attribute(owner, name, value).map(drop).map_err(refused),
+            None => Ok(()),
+        });
+        if let Err(reason) = added {
+            self.leave(entry, name, reason);
+        }
+    }
+
+    /// Returns the value for the builder; `None` for a flag that is not set.
+    fn attribute_value<'t>(
+        &mut self,
+        entry: Entry<'d, 'o>,
+        value: ResolvedValue<'o>,
+        text: Option<&'t str>,
+    ) -> Made<Option<AttributeValue<'t>>>
+    where
+        'o: 't,
+    {
+        Ok(Some(match value {
+            ResolvedValue::Flag(false) => return Ok(None),
+            ResolvedValue::Flag(true) => AttributeValue::Flag,
+            ResolvedValue::Unsigned(number) => AttributeValue::Unsigned(number),
+            ResolvedValue::Signed(number) => AttributeValue::Signed(number),
+            ResolvedValue::String(_) => AttributeValue::Text(text.unwrap_or_default()),
+            ResolvedValue::Block(bytes) => AttributeValue::Bytes(bytes),
+            ResolvedValue::Address(address) => {
+                AttributeValue::Address(self.symbols.address(&mut self.m, address)?)
+            }
+            ResolvedValue::Expr(bytes) => AttributeValue::Location(self.location(entry, bytes)?),
+            ResolvedValue::Reference(_) | ResolvedValue::Signature(_) => {
+                let referred = entry.referred(value).ok_or(UnimportedReason::MissingReference)?;
+                let key = referred.offset();
+                let made = &self.made;
+                let ty = made.types.get(&key).map(|&id| AttributeValue::Type(id));
+                let function = made.functions.get(&key).map(|&id| AttributeValue::Function(id));
+                let variable = made.variables.get(&key).map(|&id| AttributeValue::Variable(id));
+                ty.or(function).or(variable).ok_or(UnimportedReason::MissingReference)?
+            }
+            _ => return Err(UnimportedReason::ValueClass),
+        }))
+    }
+
+    /// Lists what is not imported of the file's entries.
+    pub(super) fn rest(&mut self) {
+        let dwarf = self.dwarf;
+        for entry in dwarf.entries() {
+            if self.taken.is_imported(entry) {
+                for (index, name) in entry.names().enumerate() {
+                    if !self.taken.has(entry, index) && !super::units::is_structure(name) {
+                        self.list(entry, Some(name), UnimportedReason::NoProperty);
+                    }
+                }
+                continue;
+            }
+            let reason = self.reason(entry);
+            self.list(entry, None, reason);
+        }
+    }
+
+    /// Returns why an entry is not imported.
+    fn reason(&self, entry: Entry<'d, 'o>) -> UnimportedReason {
+        let Some(parent) = entry.parent() else { return UnimportedReason::UnitKind };
+        if !self.only.is_empty() {
+            return UnimportedReason::Unselected;
+        }
+        if !self.taken.is_imported(parent) {
+            return UnimportedReason::InsideEntry;
+        }
+        match entry.unit().kind {
+            dw::DW_UT_type | dw::DW_UT_split_type | dw::DW_UT_partial => UnimportedReason::Unreferenced,
+            _ => UnimportedReason::NoEntity,
+        }
+    }
+}
