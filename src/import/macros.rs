@@ -3,7 +3,7 @@
 use super::importer::Importer;
 use super::unimported::UnimportedReason;
 use crate::error::Error;
-use crate::read::{MacroAction, Macros};
+use crate::read::MacroAction;
 
 /// Maximum nesting depth of lists.
 const MOST_LISTS: usize = 16;
