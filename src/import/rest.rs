@@ -67,6 +67,10 @@ impl<'d, 'o> Importer<'d, 'o> {
                 let variable = made.variables.get(&key).map(|&id| AttributeValue::Variable(id));
                 ty.or(function).or(variable).ok_or(UnimportedReason::MissingReference)?
             }
+            // A list or a section that only a reader of the vendor knows.
+            ResolvedValue::Offset(_) | ResolvedValue::LocList(_) | ResolvedValue::RngList(_) => {
+                return Err(UnimportedReason::NoProperty);
+            }
             _ => return Err(UnimportedReason::ValueClass),
         }))
     }

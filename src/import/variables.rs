@@ -12,7 +12,8 @@ use crate::read::{Entry, ResolvedValue};
 pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) {
     let Some(around) = importer.place(entry) else { return };
     if let Some(known) = known(importer, entry, around) {
-        importer.import(entry);
+        importer.mark(entry, dw::DW_AT_abstract_origin);
+        importer.own(entry, AttributeOwner::Variable(known));
         importer.made.variables.insert(entry.offset(), known);
         importer.made.located.push((known, entry));
         return;
