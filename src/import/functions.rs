@@ -59,19 +59,26 @@ pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
             (None, _) => importer.leave(entry, dw::DW_AT_abstract_origin, UnimportedReason::MissingReference),
         }
     }
-    let Some(function) = new(importer, entry, around) else { return };
+    let Some(function) = new(importer, entry, origin, around) else { return };
     importer.own(entry, AttributeOwner::Function(function));
     let code = importer.made.instances.get(&entry.offset()).copied();
     let place = code_of(importer, code.unwrap_or(entry), function);
     importer.made.functions.insert(entry.offset(), function);
     importer.made.scopes.insert(entry.offset(), place);
-    importer.made.bodies.push(Body { function, entry, code });
+    importer.made.bodies.push(Body { function, entry, code, origin });
 }
 
 /// Adds a function, a declaration or a definition.
-fn new<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, around: Place) -> Option<FunctionId> {
+///
+/// * `origin` – the abstract instance of a further instance, which has the properties of the abstract instance.
+fn new<'d, 'o>(
+    importer: &mut Importer<'d, 'o>,
+    entry: Entry<'d, 'o>,
+    origin: Option<Entry<'d, 'o>>,
+    around: Place,
+) -> Option<FunctionId> {
     let is_declaration = importer.flag(entry, dw::DW_AT_declaration);
-    let specification = importer.refer(entry, dw::DW_AT_specification);
+    let specification = importer.refer(origin.unwrap_or(entry), dw::DW_AT_specification);
     let declaration =
         specification.and_then(|declared| importer.made.functions.get(&declared.offset()).copied());
     if let Some(declaration) = declaration {
@@ -144,22 +151,17 @@ fn code_of<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, functi
 /// Sets the properties of all functions that were made so far. Their types can add further functions.
 pub(super) fn properties<'d, 'o>(importer: &mut Importer<'d, 'o>) {
     while let Some(body) = importer.made.bodies.pop() {
-        let Body { function, entry, code } = body;
-        importer.want_type(entry);
-        let inherits = !entry.has(dw::DW_AT_type)
-            && entry.has(dw::DW_AT_abstract_origin)
-            && importer.m.described().function(function).specification.is_none();
-        let returns = match inherits {
-            true => entry.ty().and_then(|ty| importer.made.types.get(&ty.offset()).copied()),
-            false => importer.refer_to_type(entry, dw::DW_AT_type),
-        };
-        if let Some(ty) = returns {
-            let set = importer.m.describe_function(function).and_then(|mut of| of.returns(ty).map(drop));
-            importer.accept(entry, dw::DW_AT_type, set);
+        let Body { function, entry, code, origin } = body;
+        for from in core::iter::once(entry).chain(origin) {
+            importer.want_type(from);
+            if let Some(ty) = importer.refer_to_type(from, dw::DW_AT_type) {
+                let set = importer.m.describe_function(function).and_then(|mut of| of.returns(ty).map(drop));
+                importer.accept(from, dw::DW_AT_type, set);
+            }
+            declared(importer, from, function);
+            inline(importer, from, function);
+            flags(importer, from, function);
         }
-        declared(importer, entry, function);
-        inline(importer, entry, function);
-        flags(importer, entry, function);
         calls(importer, entry, function);
         if let Some(code) = code {
             linkage_name(importer, code, function);
@@ -195,8 +197,10 @@ fn declared<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, funct
 fn linkage_name<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, function: FunctionId) {
     for name in [dw::DW_AT_linkage_name, dw::DW_AT_MIPS_linkage_name] {
         let Some(text) = importer.text(entry, name) else { continue };
-        if importer.m.described().function(function).linkage_name.is_some() {
-            importer.leave(entry, name, UnimportedReason::NoProperty);
+        if let Some(known) = importer.m.described().function(function).linkage_name {
+            if importer.m.described().string(known) != text {
+                importer.leave(entry, name, UnimportedReason::NoProperty);
+            }
         } else if let Ok(mut of) = importer.m.describe_function(function) {
             of.linkage_name(&text);
         }
@@ -333,9 +337,9 @@ impl<'d, 'o> Importer<'d, 'o> {
 
     /// Takes whether a function has a prototype, which the model derives from the language.
     pub(super) fn prototyped(&mut self, entry: Entry<'d, 'o>) {
-        let has = self.flag(entry, dw::DW_AT_prototyped);
         let derived = self.m.described().unit(self.unit).has_prototypes();
-        if has != derived {
+        // Where the language does not imply it, it is an attribute without a property.
+        if derived && !self.flag(entry, dw::DW_AT_prototyped) {
             self.list(entry, Some(dw::DW_AT_prototyped), UnimportedReason::Unprototyped);
         }
     }

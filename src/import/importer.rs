@@ -55,6 +55,8 @@ pub(super) struct Body<'d, 'o> {
     pub entry: Entry<'d, 'o>,
     /// The entry of the instance with the code, if the first entry is an abstract instance.
     pub code: Option<Entry<'d, 'o>>,
+    /// The abstract instance whose first instance with code is another function.
+    pub origin: Option<Entry<'d, 'o>>,
 }
 
 /// Entities of the current unit, by their entries.
@@ -112,7 +114,7 @@ pub(super) struct Importer<'d, 'o> {
     pub sources: Sources<'o>,
     /// Code of all functions so far.
     pub code: Vec<Code>,
-    /// Entities and parts that can have vendors' attributes, by their entries.
+    /// Entities and parts that can have attributes that no property encodes, by their entries.
     pub owners: HashMap<Key, AttributeOwner>,
 }
 
@@ -153,10 +155,10 @@ impl<'d, 'o> Importer<'d, 'o> {
         }
     }
 
-    /// Marks an entry as imported, which can have vendors' attributes.
+    /// Marks an entry as imported, which can have attributes that no property encodes.
     pub(super) fn own(&mut self, entry: Entry<'d, 'o>, owner: impl Into<AttributeOwner>) {
         self.import(entry);
-        if entry.names().any(crate::attributes::is_vendor) {
+        if entry.names().any(crate::attributes::is_extra) {
             self.owners.entry(entry.offset()).or_insert(owner.into());
         }
     }

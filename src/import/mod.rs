@@ -191,7 +191,7 @@ fn import_file<'d, 'o>(importer: &mut Importer<'d, 'o>, main: &'d Dwarf<'o>, spl
                 }
             }
         }
-        importer.vendor_attributes();
+        importer.extra_attributes();
     }
     importer.frames();
     let cyclic = importer.m.break_cycles();

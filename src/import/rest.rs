@@ -1,5 +1,5 @@
-//! What remains of the entries when everything is imported: vendors' attributes go to their entities, and all else is
-//! listed.
+//! What remains of the entries when everything is imported: vendors' attributes and rare ones of the standard go to their
+//! entities, and all else is listed.
 
 use gimli::{DwAt, constants as dw};
 
@@ -11,21 +11,21 @@ use crate::model::AttributeOwner;
 use crate::read::{Entry, ResolvedValue};
 
 impl<'d, 'o> Importer<'d, 'o> {
-    /// Adds the vendors' attributes of the current unit's entities, which can refer to entities of the unit.
-    pub(super) fn vendor_attributes(&mut self) {
+    /// Adds the attributes that no property encodes to the current unit's entities. They can refer to entities of the unit.
+    pub(super) fn extra_attributes(&mut self) {
         for entry in self.dwarf.entries_of(self.info) {
             let Some(&owner) = self.owners.get(&entry.offset()) else { continue };
-            let vendors = entry.names().enumerate().filter(|&(_, name)| attributes::is_vendor(name));
-            for (index, name) in vendors {
+            let extras = entry.names().enumerate().filter(|&(_, name)| attributes::is_extra(name));
+            for (index, name) in extras {
                 if !self.taken.has(entry, index) {
-                    self.vendor_attribute(entry, owner, name);
+                    self.extra_attribute(entry, owner, name);
                 }
             }
         }
         self.owners.clear();
     }
 
-    fn vendor_attribute(&mut self, entry: Entry<'d, 'o>, owner: AttributeOwner, name: DwAt) {
+    fn extra_attribute(&mut self, entry: Entry<'d, 'o>, owner: AttributeOwner, name: DwAt) {
         let Some(value) = self.take(entry, name) else { return };
         let text = value.text();
         let added = self.attribute_value(entry, value, text.as_deref()).and_then(|value| match value {

@@ -38,7 +38,8 @@ impl<'o> Symbols<'o> {
             let named = object.symbols().iter().filter(|symbol| {
                 !symbol.name.is_empty()
                     && !matches!(symbol.kind, ElfSymbolKind::Section | ElfSymbolKind::File)
-                    && (symbol.section.is_some() || !symbol.is_defined)
+                    && symbol.is_defined
+                    && symbol.section.is_some()
             });
             let mut ranked: Vec<_> = named
                 .map(|symbol| {

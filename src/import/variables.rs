@@ -24,6 +24,13 @@ pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
     importer.made.variables.insert(entry.offset(), variable);
     importer.made.located.push((variable, entry));
     properties(importer, entry, variable);
+    // A variable that does not refer to its origin has the properties of the origin.
+    let data = importer.m.described().variable(variable);
+    let is_alone = data.origin.is_none() && data.specification.is_none();
+    let origin = entry.reference(dw::DW_AT_abstract_origin).filter(|_| is_alone);
+    if let Some(origin) = origin {
+        properties(importer, origin, variable);
+    }
 }
 
 /// Returns the variable of an abstract instance, for its entry in the instance with code.
@@ -86,7 +93,7 @@ fn new<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, around: Pl
     };
     let made = match kind {
         VariableKind::Variable if is_declaration && !is_in_type => {
-            importer.m.extern_variable(around.scope, &name, ty)
+            importer.m.declared_variable(around.scope, &name, ty)
         }
         VariableKind::Parameter => importer.m.parameter(around.scope, &name, ty),
         VariableKind::Constant => importer.m.named_constant(around.scope, &name, ty),

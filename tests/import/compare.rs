@@ -6,7 +6,7 @@ use eitri::gimli::constants as dw;
 use eitri::import::UnimportedFact;
 use eitri::read::Dwarf;
 
-use super::facts::{Fact, facts, name};
+use super::facts::{Fact, facts, is_type, name};
 
 /// Differences between two objects' facts, except those that the import lists.
 pub fn differences(before: &Dwarf<'_>, after: &Dwarf<'_>, unimported: &[UnimportedFact]) -> Vec<String> {
@@ -27,7 +27,14 @@ pub fn differences(before: &Dwarf<'_>, after: &Dwarf<'_>, unimported: &[Unimport
     }
     let mut differences = Vec::new();
     let mut seen_types = BTreeSet::new();
-    for fact in &all {
+    // Entries of type units are in the units that refer to them.
+    let below = |path: &str| path.get(1..).and_then(|path| path.split_once('/')).map_or(String::new(), |(_, rest)| rest.to_owned());
+    let copied: BTreeSet<String> = all
+        .iter()
+        .filter(|fact| fact.is_copied)
+        .map(|fact| format!("{}{:?}", below(&fact.path), fact.attributes))
+        .collect();
+    for fact in all.iter().filter(|fact| !fact.is_copied) {
         let ignored: BTreeSet<&String> = fact.from.iter().filter_map(|from| left.get(from)).flatten().collect();
         let is_type = is_shared(fact);
         let key = format!("{}{:?}", fact.path, fact.attributes);
@@ -49,7 +56,9 @@ pub fn differences(before: &Dwarf<'_>, after: &Dwarf<'_>, unimported: &[Unimport
         }
     }
     for fact in found.into_values().flatten() {
-        if !is_trivial(&fact) {
+        let is_known = || copied.contains(&format!("{}{:?}", below(&fact.path), fact.attributes));
+        let is_made = fact.tag == dw::DW_TAG_base_type && fact.path.contains("signed_");
+        if !is_trivial(&fact) && !is_made && !is_known() {
             differences.push(format!("additional {:#x} {} {:?}", fact.offset, fact.path, fact.attributes));
         }
     }
@@ -66,10 +75,19 @@ fn also(attribute: eitri::gimli::DwAt) -> Vec<String> {
     std::iter::once(name(attribute)).chain(other.iter().map(|name| (*name).to_owned())).collect()
 }
 
-/// Whether an entry is a type, which equal types share.
+/// Whether an entry is a type that equal types share, or a part of such a type.
 fn is_shared(fact: &Fact) -> bool {
-    let name = fact.tag.static_string().unwrap_or_default();
-    name.ends_with("_type") || name == "DW_TAG_typedef" || name == "DW_TAG_formal_parameter"
+    let is_shared = |tag| {
+        let is_distinct = matches!(
+            tag,
+            dw::DW_TAG_structure_type
+                | dw::DW_TAG_class_type
+                | dw::DW_TAG_union_type
+                | dw::DW_TAG_enumeration_type
+        );
+        is_type(tag) && !is_distinct || tag == dw::DW_TAG_subrange_type
+    };
+    is_shared(fact.tag) || is_shared(fact.parent)
 }
 
 /// Whether an entry says nothing: an instance without location.

@@ -1,7 +1,7 @@
 //! Facts of an object's entries, independent of their encoding: offsets are replaced by names, indices by what they refer
 //! to, and attributes that an entry inherits are the entry's own.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use eitri::gimli::{DwAt, DwTag, constants as dw};
@@ -16,6 +16,10 @@ pub struct Fact {
     /// Names of the entries around it, and its own.
     pub path: String,
     pub tag: DwTag,
+    /// The tag of the entry around it.
+    pub parent: DwTag,
+    /// Whether other units have copies of it.
+    pub is_copied: bool,
     pub attributes: BTreeMap<String, String>,
     /// Offsets of the entries whose attributes these are: the entry, and the entries that it completes.
     pub from: Vec<u64>,
@@ -73,42 +77,47 @@ const OWN: [DwAt; 16] = [
 pub fn facts(dwarf: &Dwarf<'_>) -> Vec<Fact> {
     let mut facts = Vec::new();
     for unit in dwarf.units() {
-        if unit.type_offset.is_some() {
-            continue;
-        }
         // An abstract instance and its instance with code are one entity.
         let instances = instances(dwarf.entries_of(unit));
         let mut paths: Vec<(usize, String)> = Vec::new();
         for entry in dwarf.entries_of(unit) {
             let depth = entry.depth();
-            paths.retain(|(known, _)| *known < depth);
+            while paths.last().is_some_and(|(known, _)| *known >= depth) {
+                paths.pop();
+            }
             let around = paths.last().map_or("", |(_, path)| path);
-            let path = format!("{around}/{}", label(entry));
+            // An abstract instance has the name of its instance with code.
+            let named = instances.get(&entry.offset()).copied().unwrap_or(entry);
+            let path = format!("{around}/{}", label(named));
             paths.push((depth, path.clone()));
-            if instances.contains(&entry.offset()) {
+            if instances.contains_key(&entry.offset()) {
                 continue;
             }
-            let (mut attributes, from) = attributes(entry);
             let origin = entry.reference(dw::DW_AT_abstract_origin);
-            if origin.is_some_and(|origin| instances.contains(&origin.offset())) && !is_inlined(entry) {
+            let origin = origin.filter(|origin| instances.get(&origin.offset()) == Some(&entry));
+            let (mut attributes, from) = attributes(entry, origin.is_some());
+            if origin.is_some() {
                 attributes.remove("abstract_origin");
             }
-            facts.push(Fact { offset: entry.offset(), path, tag: entry.tag(), attributes, from });
+            let parent = entry.parent().map_or(entry.tag(), Entry::tag);
+            let is_copied = unit.type_offset.is_some();
+            facts.push(Fact { offset: entry.offset(), path, tag: entry.tag(), parent, is_copied, attributes, from });
         }
     }
     facts
 }
 
-/// Returns the offsets of the entries of abstract instances whose instances with code are not inlined.
-fn instances<'d, 'o: 'd>(entries: impl Iterator<Item = Entry<'d, 'o>>) -> BTreeSet<u64> {
-    let origins = entries.filter(|entry| !is_inlined(*entry)).filter_map(|entry| {
-        let is_call = matches!(
-            entry.tag(),
-            dw::DW_TAG_GNU_call_site | dw::DW_TAG_GNU_call_site_parameter
-        );
-        entry.reference(dw::DW_AT_abstract_origin).filter(|_| !is_call)
-    });
-    origins.map(|origin| origin.offset()).collect()
+/// Returns the first entry in an instance with code for each entry of an abstract instance.
+fn instances<'d, 'o: 'd>(entries: impl Iterator<Item = Entry<'d, 'o>>) -> BTreeMap<u64, Entry<'d, 'o>> {
+    let mut instances = BTreeMap::new();
+    for entry in entries.filter(|entry| !is_inlined(*entry)) {
+        let is_call =
+            matches!(entry.tag(), dw::DW_TAG_GNU_call_site | dw::DW_TAG_GNU_call_site_parameter);
+        if let Some(origin) = entry.reference(dw::DW_AT_abstract_origin).filter(|_| !is_call) {
+            instances.entry(origin.offset()).or_insert(entry);
+        }
+    }
+    instances
 }
 
 /// Whether an entry is an inlined call, or in an inlined call.
@@ -138,15 +147,33 @@ pub fn label(entry: Entry<'_, '_>) -> String {
             let place = entry.attr(dw::DW_AT_location).map(|value| value_text(entry, value));
             format!("argument {}", place.unwrap_or_default())
         }
-        _ => match name {
+        // Overloads have one name.
+        dw::DW_TAG_subprogram => {
+            let linkage = [dw::DW_AT_linkage_name, dw::DW_AT_MIPS_linkage_name]
+                .into_iter()
+                .find_map(|name| entry.inherited(name)?.text());
+            let line = entry.inherited(dw::DW_AT_decl_line).and_then(ResolvedValue::unsigned);
+            let name = linkage.or(name).unwrap_or_default();
+            format!("{tag} {name} {}", line.unwrap_or(0))
+        }
+        kind if is_pointer(kind) || name.is_none() && is_type(kind) => type_text(Some(entry), 0),
+        _ => match name.filter(|name| !name.is_empty()) {
             Some(name) => format!("{tag} {name}"),
-            None if eitri_types(entry.tag()) => type_text(Some(entry), 0),
             None => tag,
         },
     }
 }
 
-fn eitri_types(tag: DwTag) -> bool {
+/// Returns the name of an entry to which an attribute refers: instances of one function have different linkage names.
+fn reference(entry: Entry<'_, '_>) -> String {
+    match entry.tag() {
+        dw::DW_TAG_subprogram => format!("subprogram {}", entry.name().unwrap_or_default()),
+        _ => label(entry),
+    }
+}
+
+/// Whether an entry is a type.
+pub fn is_type(tag: DwTag) -> bool {
     let name = tag.static_string().unwrap_or_default();
     name.ends_with("_type") && name != "DW_TAG_subrange_type" || name == "DW_TAG_typedef"
 }
@@ -168,7 +195,7 @@ fn pcs(entry: Entry<'_, '_>) -> String {
 }
 
 /// Returns the attributes with their normalised values, and the entries that have them.
-fn attributes(entry: Entry<'_, '_>) -> (BTreeMap<String, String>, Vec<u64>) {
+fn attributes(entry: Entry<'_, '_>, is_merged: bool) -> (BTreeMap<String, String>, Vec<u64>) {
     let mut all = BTreeMap::new();
     let mut from = Vec::new();
     let mut next = Some(entry);
@@ -177,7 +204,7 @@ fn attributes(entry: Entry<'_, '_>) -> (BTreeMap<String, String>, Vec<u64>) {
         from.push(one.offset());
         for attribute in one.attributes() {
             let is_skipped = STRUCTURE.contains(&attribute.name)
-                || step > 0 && OWN.contains(&attribute.name)
+                || step > 0 && OWN.contains(&attribute.name) && !(is_merged && step == 1 && is_both(attribute.name))
                 || attribute.value == ResolvedValue::Flag(false);
             let name = name(attribute.name);
             if is_skipped || all.contains_key(&name) {
@@ -191,6 +218,11 @@ fn attributes(entry: Entry<'_, '_>) -> (BTreeMap<String, String>, Vec<u64>) {
     }
     derived(entry, &mut all);
     (all, from)
+}
+
+/// Attributes of an abstract instance that an instance with code has if the two are one entry.
+fn is_both(name: DwAt) -> bool {
+    matches!(name, dw::DW_AT_inline | dw::DW_AT_specification)
 }
 
 /// Attribute names, where versions differ.
@@ -207,8 +239,8 @@ pub fn name(name: DwAt) -> String {
 fn attribute_text(entry: Entry<'_, '_>, name: DwAt, value: ResolvedValue<'_>) -> Option<String> {
     Some(match name {
         dw::DW_AT_type | dw::DW_AT_containing_type | dw::DW_AT_import => match entry.referred(value) {
-            Some(referred) if eitri_types(referred.tag()) => type_text(Some(referred), 0),
-            Some(referred) => label(referred),
+            Some(referred) if is_type(referred.tag()) => type_text(Some(referred), 0),
+            Some(referred) => reference(referred),
             None => "missing".into(),
         },
         // Whether a function is inlined, its inlined calls tell.
@@ -216,6 +248,8 @@ fn attribute_text(entry: Entry<'_, '_>, name: DwAt, value: ResolvedValue<'_>) ->
         dw::DW_AT_const_value | dw::DW_AT_discr_value => constant(entry, value),
         dw::DW_AT_location => locations(entry)?,
         dw::DW_AT_upper_bound | dw::DW_AT_count => count(entry, name, value)?,
+        dw::DW_AT_name if value.text().is_some_and(|text| text.is_empty()) => return None,
+        dw::DW_AT_address_class if value.unsigned() == Some(0) => return None,
         // The model derives the size of a pointer, and the encoding of an enumeration.
         dw::DW_AT_byte_size if is_pointer(entry.tag()) => {
             return (value.unsigned() != Some(entry.unit().encoding.address_bytes.into()))
@@ -371,7 +405,7 @@ fn value_text(entry: Entry<'_, '_>, value: ResolvedValue<'_>) -> String {
     match value {
         ResolvedValue::Expr(bytes) => expression(entry, bytes),
         ResolvedValue::Reference(_) | ResolvedValue::Signature(_) => {
-            entry.referred(value).map_or("missing".into(), label)
+            entry.referred(value).map_or("missing".into(), reference)
         }
         ResolvedValue::Unsigned(number) => number.to_string(),
         ResolvedValue::Signed(number) => number.to_string(),
@@ -437,8 +471,13 @@ pub fn type_text(ty: Option<Entry<'_, '_>>, depth: usize) -> String {
         return "...".into();
     }
     let of = || type_text(ty.ty(), depth + 1);
-    if let Some(name) = ty.name() {
-        return format!("{} {name}", tag.trim_end_matches("_type"));
+    if let Some(name) = ty.name().filter(|_| !is_pointer(ty.tag())) {
+        let around = std::iter::successors(ty.parent(), |around| around.parent());
+        let around = around.filter(|around| around.parent().is_some()).filter_map(|around| around.name());
+        let scope: String = around.map(|name| format!("{name}::")).collect();
+        // A base type without a size is an unspecified type.
+        let kind = if tag == "base_type" { "unspecified" } else { tag.trim_end_matches("_type") };
+        return format!("{kind} {scope}{name}");
     }
     let children = |kind: DwTag| ty.children().filter(move |child| child.tag() == kind);
     match ty.tag() {

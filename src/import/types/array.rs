@@ -77,58 +77,79 @@ fn array<'d, 'o>(
     importer.m.array_of(importer.unit, of, extents, stride).map_err(refused)
 }
 
-/// Takes a stride, in bits.
+/// Takes a stride, in bits. An expression remains an attribute of the part.
 fn stride<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) -> Option<u64> {
-    let bytes = importer.number(entry, dw::DW_AT_byte_stride).and_then(|bytes| bytes.checked_mul(8));
-    importer.number(entry, dw::DW_AT_bit_stride).or(bytes)
+    let mut number = |name| {
+        let number = entry.number(name)?;
+        importer.mark(entry, name);
+        Some(number)
+    };
+    let bytes = number(dw::DW_AT_byte_stride).and_then(|bytes| bytes.checked_mul(8));
+    number(dw::DW_AT_bit_stride).or(bytes)
 }
 
-/// Takes a dimension, with its number of elements if it is constant.
+/// Takes a dimension, with its number of elements if it is constant. An expression for the first index remains an
+/// attribute of the part.
 fn dimension<'d, 'o>(importer: &mut Importer<'d, 'o>, part: Entry<'d, 'o>) -> (Extent, Option<u64>) {
     let index = importer.refer_to_type(part, dw::DW_AT_type);
-    let lower = importer.take_as(part, dw::DW_AT_lower_bound, |value| match value {
-        ResolvedValue::Unsigned(bound) => i64::try_from(bound).ok(),
-        ResolvedValue::Signed(bound) => Some(bound),
+    let lower = match part.attr(dw::DW_AT_lower_bound) {
+        Some(ResolvedValue::Unsigned(bound)) => i64::try_from(bound).ok(),
+        Some(ResolvedValue::Signed(bound)) => Some(bound),
         _ => None,
-    });
-    let first = lower.unwrap_or_else(|| default_lower(importer));
+    };
+    if lower.is_some() {
+        importer.mark(part, dw::DW_AT_lower_bound);
+    }
+    let has_first = lower.is_some() || !part.has(dw::DW_AT_lower_bound);
+    let first = has_first.then(|| lower.unwrap_or_else(|| default_lower(importer)));
     let (extent, count) = count(importer, part, first);
     let extent = if let Some(lower) = lower { extent.from(lower) } else { extent };
     (if let Some(index) = index { extent.index(index) } else { extent }, count)
 }
 
-fn count<'d, 'o>(importer: &mut Importer<'d, 'o>, part: Entry<'d, 'o>, first: i64) -> (Extent, Option<u64>) {
+/// Takes the number of elements. An upper bound that has no equivalent remains an attribute of the part.
+fn count<'d, 'o>(
+    importer: &mut Importer<'d, 'o>,
+    part: Entry<'d, 'o>,
+    first: Option<i64>,
+) -> (Extent, Option<u64>) {
     let unknown = (Extent::unknown(), None);
     let name = if part.has(dw::DW_AT_count) { dw::DW_AT_count } else { dw::DW_AT_upper_bound };
     let is_count = name == dw::DW_AT_count;
-    let Some(value) = importer.take(part, name) else { return unknown };
+    let Some(value) = part.attr(name) else { return unknown };
+    // The number of elements before the bound.
+    let more = match (is_count, first) {
+        (true, _) => 0,
+        (false, Some(first)) => 1i64.saturating_sub(first),
+        (false, None) => return unknown,
+    };
     let bound = match value {
         ResolvedValue::Unsigned(number) => Some(i128::from(number)),
         ResolvedValue::Signed(number) => Some(i128::from(number)),
         _ => None,
     };
-    if let Some(bound) = bound {
-        let count = if is_count { bound } else { bound - i128::from(first) + 1 };
-        return match u64::try_from(count) {
-            Ok(count) => (Extent::fixed(count), Some(count)),
-            Err(_) => {
-                importer.leave(part, name, UnimportedReason::ValueRange(bound));
-                unknown
-            }
-        };
-    }
-    let extent = match value {
-        ResolvedValue::Expr(bytes) => importer.value(part, bytes).map(|value| {
-            let more = if is_count { 0 } else { 1i64.saturating_sub(first) };
-            Extent::value(if more == 0 { value } else { value.plus(more) })
-        }),
-        value if is_count => importer.variable_at(part, value).map(Extent::variable),
+    let extent = match (bound, value) {
+        (Some(bound), _) => match u64::try_from(bound + i128::from(more)) {
+            Ok(count) => Ok((Extent::fixed(count), Some(count))),
+            Err(_) => Err(UnimportedReason::ValueRange(bound)),
+        },
+        (None, ResolvedValue::Expr(bytes)) => importer
+            .value(part, bytes)
+            .map(|value| (Extent::value(if more == 0 { value } else { value.plus(more) }), None)),
+        (None, value) if is_count => {
+            importer.variable_at(part, value).map(|variable| (Extent::variable(variable), None))
+        }
         _ => Err(UnimportedReason::ValueClass),
     };
     match extent {
-        Ok(extent) => (extent, None),
+        Ok(extent) => {
+            importer.mark(part, name);
+            extent
+        }
         Err(reason) => {
-            importer.leave(part, name, reason);
+            if is_count {
+                importer.leave(part, name, reason);
+            }
             unknown
         }
     }

@@ -93,18 +93,22 @@ fn separate<'d, 'o>(
 
 /// Whether a type has properties that are set after it is made.
 fn is_described<'d, 'o>(importer: &Importer<'d, 'o>, entry: Entry<'d, 'o>) -> bool {
+    let is_named = matches!(
+        entry.tag(),
+        dw::DW_TAG_base_type | dw::DW_TAG_typedef | dw::DW_TAG_unspecified_type | dw::DW_TAG_string_type
+    );
     let is_plain = |name| {
-        matches!(
-            name,
-            dw::DW_AT_name
-                | dw::DW_AT_type
-                | dw::DW_AT_byte_size
-                | dw::DW_AT_bit_size
-                | dw::DW_AT_encoding
-                | dw::DW_AT_sibling
-                | dw::DW_AT_prototyped
-                | dw::DW_AT_containing_type
-        )
+        name == dw::DW_AT_name && is_named
+            || matches!(
+                name,
+                dw::DW_AT_type
+                    | dw::DW_AT_byte_size
+                    | dw::DW_AT_bit_size
+                    | dw::DW_AT_encoding
+                    | dw::DW_AT_sibling
+                    | dw::DW_AT_prototyped
+                    | dw::DW_AT_containing_type
+            )
     };
     let has_scope = importer.place(entry).is_some_and(|place| place.scope != importer.root().scope);
     has_scope || !entry.names().all(is_plain) || entry.tag() == dw::DW_TAG_array_type && has_attributes(entry)
@@ -112,7 +116,9 @@ fn is_described<'d, 'o>(importer: &Importer<'d, 'o>, entry: Entry<'d, 'o>) -> bo
 
 /// Whether a part of an array has attributes that only a separate type can have.
 fn has_attributes(array: Entry<'_, '_>) -> bool {
-    array.children().any(|part| part.names().any(crate::attributes::is_vendor))
+    array
+        .children()
+        .any(|part| part.names().any(|name| name != dw::DW_AT_name && crate::attributes::is_extra(name)))
 }
 
 /// Sets the properties that every type can have: scope, line, alignment.

@@ -115,6 +115,9 @@ pub(super) fn member_pointer<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Ent
     let to = importer.refer_to_type(entry, dw::DW_AT_type);
     let (Some(class), Some(to)) = (class, to) else { return Err(UnimportedReason::AsUnspecified) };
     let ty = importer.m.member_pointer(importer.unit, class, to).map_err(refused)?;
+    if entry.has(dw::DW_AT_use_location) {
+        importer.made.described.push(entry);
+    }
     same_size(importer, entry, ty);
     Ok(ty)
 }
@@ -154,6 +157,9 @@ pub(in crate::import) fn described<'d, 'o>(importer: &mut Importer<'d, 'o>) {
         if entry.tag() == dw::DW_TAG_string_type {
             string_length(importer, entry, ty);
         }
+        if entry.tag() == dw::DW_TAG_ptr_to_member_type {
+            use_location(importer, entry, ty);
+        }
         for name in [dw::DW_AT_data_location, dw::DW_AT_allocated, dw::DW_AT_associated] {
             dynamic(importer, entry, ty, name);
         }
@@ -179,6 +185,21 @@ fn string_length<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, 
     if let Some(bytes) = importer.number(entry, size) {
         let set = importer.m.describe_type(ty).and_then(|mut ty| ty.string_length_bytes(bytes).map(drop));
         importer.accept(entry, size, set);
+    }
+}
+
+fn use_location<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, ty: TypeId) {
+    let name = dw::DW_AT_use_location;
+    let Some(ResolvedValue::Expr(bytes)) = importer.take(entry, name) else {
+        return importer.leave(entry, name, UnimportedReason::ValueClass);
+    };
+    match importer.raw(entry, bytes) {
+        Ok(expr) => {
+            let loc = Loc::expr(expr);
+            let set = importer.m.describe_type(ty).and_then(|mut ty| ty.use_location(&loc).map(drop));
+            importer.accept(entry, name, set);
+        }
+        Err(reason) => importer.leave(entry, name, reason),
     }
 }
 
