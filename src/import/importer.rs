@@ -84,6 +84,10 @@ pub(super) struct Entities<'d, 'o> {
     pub bodies: Vec<Body<'d, 'o>>,
     /// Variables whose locations are not imported yet.
     pub located: Vec<(VariableId, Entry<'d, 'o>)>,
+    /// Entries of other units that were imported for this unit, and whose parts are not imported yet.
+    pub copied: Vec<Entry<'d, 'o>>,
+    /// Entries of other units whose parts are imported.
+    pub copies: Vec<Entry<'d, 'o>>,
     /// Types with expressions that are not imported yet.
     pub described: Vec<Entry<'d, 'o>>,
 }
@@ -116,9 +120,17 @@ pub(super) struct Importer<'d, 'o> {
     pub code: Vec<Code>,
     /// Entities and parts that can have attributes that no property encodes, by their entries.
     pub owners: HashMap<Key, AttributeOwner>,
+    /// Attributes that no property encodes and that were added to an entity of a unit, by entry.
+    pub extras: HashSet<(Key, DwAt)>,
 }
 
 impl<'d, 'o> Importer<'d, 'o> {
+    /// Whether entities of the unit are not complete.
+    pub(super) fn has_more(&self) -> bool {
+        let Entities { composites, bodies, copied, .. } = &self.made;
+        !(composites.is_empty() && bodies.is_empty() && copied.is_empty())
+    }
+
     /// Whether an entry belongs to the file that is imported, and not to its supplementary file.
     pub(super) fn is_own(&self, entry: Entry<'d, 'o>) -> bool {
         core::ptr::eq(entry.dwarf(), self.dwarf)

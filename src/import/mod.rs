@@ -52,7 +52,7 @@ mod variables;
 pub use unimported::{UnimportedFact, UnimportedReason};
 
 use gimli::constants as dw;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use crate::build::Builder;
 use crate::error::{ErrorKind, Result};
@@ -135,6 +135,7 @@ fn import_files(
             sources: Sources::default(),
             code: Vec::new(),
             owners: HashMap::new(),
+            extras: HashSet::new(),
         };
         import_file(&mut importer, dwarf, split);
         let Importer { m: builder, facts, .. } = importer;
@@ -188,6 +189,7 @@ fn import_file<'d, 'o>(importer: &mut Importer<'d, 'o>, main: &'d Dwarf<'o>, spl
                 if let Some(root) = file.root(info) {
                     importer.import(root);
                     units::mark_structure(importer, root);
+                    importer.mark(root, dw::DW_AT_language);
                 }
             }
         }

@@ -37,9 +37,17 @@ enum Step<'d, 'o> {
 pub(super) fn class(entry: Entry<'_, '_>) -> Class {
     match entry.tag() {
         dw::DW_TAG_namespace
+        | dw::DW_TAG_module
         | dw::DW_TAG_subprogram
         | dw::DW_TAG_lexical_block
         | dw::DW_TAG_inlined_subroutine => Class::Scope,
+        // What is in them is imported, although they are not.
+        dw::DW_TAG_common_block
+        | dw::DW_TAG_with_stmt
+        | dw::DW_TAG_try_block
+        | dw::DW_TAG_catch_block
+        | dw::DW_TAG_entry_point
+        | dw::DW_TAG_GNU_formal_parameter_pack => Class::Scope,
         dw::DW_TAG_variable | dw::DW_TAG_constant => Class::Variable,
         dw::DW_TAG_formal_parameter if is_variable(entry) => Class::Variable,
         dw::DW_TAG_member if entry.has(dw::DW_AT_declaration) => Class::Variable,
@@ -53,7 +61,10 @@ fn is_variable(parameter: Entry<'_, '_>) -> bool {
     parameter.parent().is_some_and(|parent| {
         matches!(
             parent.tag(),
-            dw::DW_TAG_subprogram | dw::DW_TAG_inlined_subroutine | dw::DW_TAG_lexical_block
+            dw::DW_TAG_subprogram
+                | dw::DW_TAG_inlined_subroutine
+                | dw::DW_TAG_lexical_block
+                | dw::DW_TAG_GNU_formal_parameter_pack
         )
     })
 }
@@ -75,6 +86,9 @@ pub(super) fn want<'d, 'o>(importer: &mut Importer<'d, 'o>, class: Class, entry:
                 // A node that was seen is finished, refused, or open in a cycle.
                 if !importer.made.seen.insert(node) || !importer.take_room(entry) {
                     continue;
+                }
+                if !importer.is_of_unit(entry) {
+                    importer.made.copied.push(entry);
                 }
                 steps.push(Step::Out(class, entry));
                 add_needs(importer, class, entry, &mut needs);
@@ -160,10 +174,38 @@ fn add_needs<'d, 'o>(
     }
 }
 
+/// Makes what is in the functions, blocks, structures, classes and unions that were imported from other units. Namespaces
+/// have many other parts.
+pub(super) fn copy<'d, 'o>(importer: &mut Importer<'d, 'o>) {
+    let mut next = 0;
+    while let Some(&entry) = importer.made.copied.get(next) {
+        next += 1;
+        let is_whole = matches!(
+            entry.tag(),
+            dw::DW_TAG_subprogram
+                | dw::DW_TAG_lexical_block
+                | dw::DW_TAG_structure_type
+                | dw::DW_TAG_class_type
+                | dw::DW_TAG_union_type
+        );
+        if is_whole {
+            for child in entry.children() {
+                want(importer, class(child), child);
+            }
+        }
+    }
+    importer.made.copies.append(&mut importer.made.copied);
+}
+
 impl<'d, 'o> Importer<'d, 'o> {
+    /// Whether an entry is one of the current unit.
+    pub(super) fn is_of_unit(&self, entry: Entry<'d, 'o>) -> bool {
+        self.is_own(entry) && entry.unit().offset == self.info.offset
+    }
+
     /// Counts an entry of another unit against the limit.
     fn take_room(&mut self, entry: Entry<'d, 'o>) -> bool {
-        if self.is_own(entry) && entry.unit().offset == self.info.offset {
+        if self.is_of_unit(entry) {
             return true;
         }
         match self.room.checked_sub(1) {

@@ -13,21 +13,24 @@ use crate::read::{Entry, ResolvedValue};
 impl<'d, 'o> Importer<'d, 'o> {
     /// Adds the attributes that no property encodes to the current unit's entities. They can refer to entities of the unit.
     pub(super) fn extra_attributes(&mut self) {
-        for entry in self.dwarf.entries_of(self.info) {
-            let Some(&owner) = self.owners.get(&entry.offset()) else { continue };
-            let extras = entry.names().enumerate().filter(|&(_, name)| attributes::is_extra(name));
-            for (index, name) in extras {
-                if !self.taken.has(entry, index) {
+        let mut owners: Vec<_> = core::mem::take(&mut self.owners).into_iter().collect();
+        owners.sort_unstable_by_key(|&(key, _)| key);
+        for (key, owner) in owners {
+            let Some(entry) = self.dwarf.entry_at(key) else { continue };
+            for (index, name) in entry.names().enumerate() {
+                // An entry of another unit can be imported for several units.
+                let is_left = !self.taken.has(entry, index) || self.extras.contains(&(key, name));
+                if is_left && attributes::is_extra(name) {
                     self.extra_attribute(entry, owner, name);
                 }
             }
         }
-        self.owners.clear();
     }
 
     fn extra_attribute(&mut self, entry: Entry<'d, 'o>, owner: AttributeOwner, name: DwAt) {
         let Some(value) = self.take(entry, name) else { return };
         let text = value.text();
+        self.extras.insert((entry.offset(), name));
         let added = self.attribute_value(entry, value, text.as_deref()).and_then(|value| match value {
             Some(value) => self.m.attribute(owner, name, value).map(drop).map_err(refused),
             None => Ok(()),

@@ -18,6 +18,10 @@ pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
     let Some(around) = importer.place(entry) else { return };
     match entry.tag() {
         dw::DW_TAG_namespace => namespace(importer, entry, around),
+        dw::DW_TAG_module => {
+            namespace(importer, entry, around);
+            importer.list(entry, None, UnimportedReason::AsNamespace);
+        }
         dw::DW_TAG_lexical_block => block(importer, entry, around),
         dw::DW_TAG_inlined_subroutine => inlined(importer, entry, around),
         // The model has no such scope: what is in it is in the scope around it.

@@ -47,6 +47,7 @@ texts! {
     NoSplitUnit "its split unit is not read";
     UnitKind "such a unit is not imported";
     Unprototyped "the function has no prototype; the model derives one from the language";
+    AsNamespace "a module is imported as a namespace";
     AsVariable "a parameter in a block is imported as a variable";
     DeclarationLocation "a declaration has no location";
     SecondLocation "the variable has a location already";

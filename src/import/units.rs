@@ -4,7 +4,7 @@
 use gimli::{DwAt, constants as dw};
 
 use super::importer::{Entities, Importer};
-use super::order::{Class, class, want};
+use super::order::{Class, class, copy, want};
 use super::unimported::UnimportedReason;
 use super::{calls, functions, imports, types, variables};
 use crate::model::{AttributeOwner, Language};
@@ -54,12 +54,18 @@ pub(super) fn import<'d, 'o>(importer: &mut Importer<'d, 'o>, info: &'d Unit<'o>
         }
     }
     // Each step can add what the other step has to complete.
-    while !(importer.made.composites.is_empty() && importer.made.bodies.is_empty()) {
+    while importer.has_more() {
         types::members(importer);
         functions::properties(importer);
+        copy(importer);
     }
     variables::located(importer);
     types::described(importer);
+    for entry in core::mem::take(&mut importer.made.copies) {
+        if entry.tag() == dw::DW_TAG_subprogram {
+            functions::located(importer, entry);
+        }
+    }
     for entry in entries().filter(|entry| selected.has(entry.index())) {
         match entry.tag() {
             dw::DW_TAG_subprogram => functions::located(importer, entry),

@@ -5,7 +5,7 @@ use gimli::constants as dw;
 
 use super::{members as parts, templates, variants};
 use crate::import::importer::{Importer, Place, refused};
-use crate::import::order::{Class, class, want};
+use crate::import::order::{Class, class};
 use crate::import::unimported::UnimportedReason;
 use crate::model::{Passed, TypeId};
 use crate::read::Entry;
@@ -20,7 +20,8 @@ pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
     if let Some(ty) = complete(importer, entry) {
         return place(importer, entry, ty);
     }
-    let name = importer.text(entry, dw::DW_AT_name);
+    // A type that completes a declaration has the name of the declaration.
+    let name = importer.text(entry, dw::DW_AT_name).or_else(|| entry.name());
     let is_declaration = importer.flag(entry, dw::DW_AT_declaration);
     let bytes = importer.number(entry, dw::DW_AT_byte_size);
     if is_declaration && bytes.is_some() {
@@ -79,14 +80,7 @@ pub(in crate::import) fn members<'d, 'o>(importer: &mut Importer<'d, 'o>) {
                 }
                 dw::DW_TAG_inheritance => parts::base(importer, part, ty, &mut index),
                 dw::DW_TAG_variant_part => variants::part(importer, part, ty),
-                _ => {
-                    templates::template(importer, part, &templates::Owner::Type(ty), &mut index.templates);
-                    // A copy for another unit has its declarations too, to which definitions can refer.
-                    let class = class(part);
-                    if class != Class::Other && part.unit().offset != importer.info.offset {
-                        want(importer, class, part);
-                    }
-                }
+                _ => templates::template(importer, part, &templates::Owner::Type(ty), &mut index.templates),
             }
         }
     }
