@@ -11,6 +11,7 @@ use crate::error::{Error, ErrorKind};
 use crate::model::{Entity, ExprId, Loc, ProcedureId, Val};
 use crate::op::{Decoded, Decoder, Encoding, Expr, Fixup, FixupKind, Op, Slot, uleb_len, write_uleb};
 use crate::read::{Entry, ResolvedValue};
+use crate::target::SpaceId;
 
 /// Maximum nesting depth of expressions in expressions, and of procedures.
 const MOST_NESTED: u32 = 64;
@@ -24,7 +25,41 @@ impl<'d, 'o> Importer<'d, 'o> {
         if bytes.is_empty() {
             return Ok(Loc::undefined());
         }
+        if let Some(loc) = self.at_symbol(entry, bytes) {
+            return Ok(loc);
+        }
         self.raw(entry, bytes).map(Loc::expr)
+    }
+
+    /// Returns the location of an object at a symbol, or a pointer to it: consumers differ in how they encode a symbol's
+    /// address.
+    fn at_symbol(&mut self, entry: Entry<'d, 'o>, bytes: &'o [u8]) -> Option<Loc> {
+        if self.symbols.are_fixed() {
+            return None;
+        }
+        let mut decoder = Decoder::new(bytes, entry.unit().encoding);
+        let first = decoder.next()?.ok()?;
+        let (address, field) = match first.op {
+            Op::Addr { address } => (address, bytes.get(1..)?),
+            Op::Addrx { index } => (entry.dwarf().address(entry.unit(), index).ok()?, &[][..]),
+            _ => return None,
+        };
+        let is_value = match decoder.next() {
+            None => false,
+            Some(next) => {
+                matches!(next.ok()?.op, Op::StackValue {}).then_some(())?;
+                true
+            }
+        };
+        if !decoder.is_at_end() {
+            return None;
+        }
+        let (name, by) = match self.symbols.undefined_at(field) {
+            Some(name) => (name, address),
+            None => self.symbols.symbol_at(address).ok()?,
+        };
+        let address = Val::address(self.m.symbol(name), by as i64);
+        Some(if is_value { Loc::value(address) } else { Loc::memory(SpaceId::DEFAULT, address) })
     }
 
     /// Returns the number that an attribute's expression computes.

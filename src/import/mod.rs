@@ -66,11 +66,13 @@ use symbols::Symbols;
 use taken::Taken;
 
 /// What to import.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ImportOptions<'a> {
     /// The target, where the object does not state it: the wave size of AMD's processors that run both sizes.
     pub target: Option<Target>,
+    /// Encoding of vendors' operations, which an object does not state.
+    pub dialect: Dialect,
     /// Functions to import, by name or linkage name; all if it is empty. What they refer to is imported too.
     pub only: Vec<String>,
     /// Split files, whose units are imported with the object's code.
@@ -79,6 +81,20 @@ pub struct ImportOptions<'a> {
     pub supplementary: Option<&'a [u8]>,
     /// Number of threads that read the object; 0 and 1 mean a single thread.
     pub threads: usize,
+}
+
+impl Default for ImportOptions<'_> {
+    /// All functions of an object that states its target, in LLVM's dialect.
+    fn default() -> Self {
+        Self {
+            target: None,
+            dialect: Dialect::Llvm,
+            only: Vec::new(),
+            split: SplitFiles::default(),
+            supplementary: None,
+            threads: 1,
+        }
+    }
 }
 
 /// A model built from an object's debug information.
@@ -102,7 +118,7 @@ const MOST_COPIES: usize = 8;
 /// [`Unsupported`](ErrorKind::Unsupported) where the object's target is unknown.
 pub fn import(bytes: &[u8], options: &ImportOptions<'_>) -> Result<ImportedDwarf> {
     let object = Object::read_with(bytes, options.supplementary, options.target.as_ref())?;
-    let dwarf = Dwarf::read_readable(&object, Dialect::Llvm, options.threads)?;
+    let dwarf = Dwarf::read_readable(&object, options.dialect, options.threads)?;
     let target = options.target.clone().or_else(|| object.target(None)).ok_or_else(|| {
         ErrorKind::Unsupported("the target of the object is unknown: expected a target in the options".into())
     })?;

@@ -28,14 +28,17 @@ pub fn differences(before: &Dwarf<'_>, after: &Dwarf<'_>, unimported: &[Unimport
     let mut differences = Vec::new();
     let mut seen_types = BTreeSet::new();
     // Entries of type units are in the units that refer to them.
-    let below = |path: &str| path.get(1..).and_then(|path| path.split_once('/')).map_or(String::new(), |(_, rest)| rest.to_owned());
+    let below = |path: &str| {
+        path.get(1..).and_then(|path| path.split_once('/')).map_or(String::new(), |(_, rest)| rest.to_owned())
+    };
     let copied: BTreeSet<String> = all
         .iter()
         .filter(|fact| fact.is_copied)
         .map(|fact| format!("{}{:?}", below(&fact.path), fact.attributes))
         .collect();
     for fact in all.iter().filter(|fact| !fact.is_copied) {
-        let ignored: BTreeSet<&String> = fact.from.iter().filter_map(|from| left.get(from)).flatten().collect();
+        let ignored: BTreeSet<&String> =
+            fact.from.iter().filter_map(|from| left.get(from)).flatten().collect();
         let is_type = is_shared(fact);
         let key = format!("{}{:?}", fact.path, fact.attributes);
         // Equal types are one type.

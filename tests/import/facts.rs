@@ -101,7 +101,15 @@ pub fn facts(dwarf: &Dwarf<'_>) -> Vec<Fact> {
             }
             let parent = entry.parent().map_or(entry.tag(), Entry::tag);
             let is_copied = unit.type_offset.is_some();
-            facts.push(Fact { offset: entry.offset(), path, tag: entry.tag(), parent, is_copied, attributes, from });
+            facts.push(Fact {
+                offset: entry.offset(),
+                path,
+                tag: entry.tag(),
+                parent,
+                is_copied,
+                attributes,
+                from,
+            });
         }
     }
     facts
@@ -111,8 +119,7 @@ pub fn facts(dwarf: &Dwarf<'_>) -> Vec<Fact> {
 fn instances<'d, 'o: 'd>(entries: impl Iterator<Item = Entry<'d, 'o>>) -> BTreeMap<u64, Entry<'d, 'o>> {
     let mut instances = BTreeMap::new();
     for entry in entries.filter(|entry| !is_inlined(*entry)) {
-        let is_call =
-            matches!(entry.tag(), dw::DW_TAG_GNU_call_site | dw::DW_TAG_GNU_call_site_parameter);
+        let is_call = matches!(entry.tag(), dw::DW_TAG_GNU_call_site | dw::DW_TAG_GNU_call_site_parameter);
         if let Some(origin) = entry.reference(dw::DW_AT_abstract_origin).filter(|_| !is_call) {
             instances.entry(origin.offset()).or_insert(entry);
         }
@@ -206,7 +213,9 @@ fn attributes(entry: Entry<'_, '_>, is_merged: bool) -> (BTreeMap<String, String
         from.push(one.offset());
         for attribute in one.attributes() {
             let is_skipped = STRUCTURE.contains(&attribute.name)
-                || step > 0 && OWN.contains(&attribute.name) && !(is_merged && step == 1 && is_both(attribute.name))
+                || step > 0
+                    && OWN.contains(&attribute.name)
+                    && !(is_merged && step == 1 && is_both(attribute.name))
                 || attribute.value == ResolvedValue::Flag(false);
             let name = name(attribute.name);
             if is_skipped || all.contains_key(&name) {
@@ -257,7 +266,10 @@ fn attribute_text(entry: Entry<'_, '_>, name: DwAt, value: ResolvedValue<'_>) ->
             return (value.unsigned() != Some(entry.unit().encoding.address_bytes.into()))
                 .then(|| value_text(entry, value));
         }
+        dw::DW_AT_byte_size if entry.has(dw::DW_AT_GNU_vector) => return None,
         dw::DW_AT_encoding if entry.tag() == dw::DW_TAG_enumeration_type => return None,
+        // The number of lanes is the target's.
+        DwAt(0x3e11 | 0x3e0a) => return None,
         dw::DW_AT_lower_bound if value.unsigned() == Some(0) => return None,
         dw::DW_AT_entry_pc => {
             let lowest = entry.ranges().ok()?.iter().map(|range| range.start).min();
@@ -299,7 +311,8 @@ fn derived(entry: Entry<'_, '_>, all: &mut BTreeMap<String, String>) {
         let bytes = entry.number(dw::DW_AT_data_member_location);
         let bits = entry.number(dw::DW_AT_bit_size);
         let in_unit = || {
-            let size = entry.number(dw::DW_AT_byte_size).or_else(|| entry.ty()?.number(dw::DW_AT_byte_size))?;
+            let size =
+                entry.number(dw::DW_AT_byte_size).or_else(|| entry.ty()?.number(dw::DW_AT_byte_size))?;
             let offset = entry.number(dw::DW_AT_bit_offset)?;
             Some((8 * (bytes.unwrap_or(0) + size)).wrapping_sub(offset).wrapping_sub(bits?))
         };
@@ -343,7 +356,9 @@ fn constant(entry: Entry<'_, '_>, value: ResolvedValue<'_>) -> String {
     for _ in 0..8 {
         let Some(one) = ty else { break };
         size = one.number(dw::DW_AT_byte_size).or(match one.tag() {
-            dw::DW_TAG_pointer_type | dw::DW_TAG_reference_type => Some(one.unit().encoding.address_bytes.into()),
+            dw::DW_TAG_pointer_type | dw::DW_TAG_reference_type => {
+                Some(one.unit().encoding.address_bytes.into())
+            }
             _ => None,
         });
         if size.is_some() {
@@ -425,7 +440,9 @@ fn operations(entry: Entry<'_, '_>, bytes: &[u8], encoding: Encoding, depth: usi
     let unit = entry.unit();
     let all: Vec<_> = Decoder::new(bytes, encoding).collect();
     let index = |offset: i64| {
-        all.iter().position(|one| one.as_ref().is_ok_and(|one| one.offset as i64 == offset)).unwrap_or(all.len())
+        all.iter()
+            .position(|one| one.as_ref().is_ok_and(|one| one.offset as i64 == offset))
+            .unwrap_or(all.len())
     };
     let at = |offset: u64| dwarf.entry_at(offset).map_or("missing".into(), label);
     let ty = |offset: u64| match offset {
@@ -491,15 +508,18 @@ pub fn type_text(ty: Option<Entry<'_, '_>>, depth: usize) -> String {
             format!("array {:?} of {}", dimensions.collect::<Vec<_>>(), of())
         }
         dw::DW_TAG_subroutine_type => {
-            let parameters = children(dw::DW_TAG_formal_parameter).map(|part| type_text(part.ty(), depth + 1));
+            let parameters =
+                children(dw::DW_TAG_formal_parameter).map(|part| type_text(part.ty(), depth + 1));
             format!("function {:?} to {}", parameters.collect::<Vec<_>>(), of())
         }
         dw::DW_TAG_structure_type | dw::DW_TAG_class_type | dw::DW_TAG_union_type => {
-            let members = children(dw::DW_TAG_member).map(|part| part.name().unwrap_or_default().into_owned());
+            let members =
+                children(dw::DW_TAG_member).map(|part| part.name().unwrap_or_default().into_owned());
             format!("{tag} {:?} line {:?}", members.collect::<Vec<_>>(), ty.number(dw::DW_AT_decl_line))
         }
         dw::DW_TAG_enumeration_type => {
-            let names = children(dw::DW_TAG_enumerator).map(|part| part.name().unwrap_or_default().into_owned());
+            let names =
+                children(dw::DW_TAG_enumerator).map(|part| part.name().unwrap_or_default().into_owned());
             format!("enum {:?}", names.collect::<Vec<_>>())
         }
         _ => format!("{} of {}", tag.trim_end_matches("_type"), of()),

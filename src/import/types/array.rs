@@ -28,7 +28,13 @@ pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
     }
     let is_vector = importer.flag(entry, dw::DW_AT_GNU_vector);
     let ty = match (is_vector, &counts[..]) {
-        (true, &[Some(count)]) => vector(importer, entry, of, count),
+        (true, &[Some(count)]) => {
+            // A vector has no index type.
+            for &part in parts.iter().filter(|part| part.has(dw::DW_AT_type)) {
+                importer.leave(part, dw::DW_AT_type, UnimportedReason::NoProperty);
+            }
+            vector(importer, entry, of, count)
+        }
         _ => array(importer, entry, of, &extents, &counts, stride),
     }?;
     same_size(importer, entry, ty);
