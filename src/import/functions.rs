@@ -4,7 +4,7 @@
 use gimli::{DwAt, constants as dw};
 
 use super::importer::{Body, Importer, Place, refused};
-use super::order::Class;
+use super::node::{Class, class};
 use super::types::{self};
 use super::unimported::UnimportedReason;
 use crate::model::{AttributeOwner, Defaulted, DescribedCalls, FunctionId, Virtuality};
@@ -344,23 +344,30 @@ impl<'d, 'o> Importer<'d, 'o> {
         }
     }
 
-    /// Finds the first instance with code of each abstract instance in the unit, with the entries in it.
-    pub(super) fn find_instances(&mut self, entries: impl Iterator<Item = Entry<'d, 'o>>) {
-        // Index after the instance's last entry, and after the last entry of an inlined call in it.
-        let (mut instance, mut inlined) = (0, 0);
-        for entry in entries {
-            let is_inside = entry.index() < instance;
-            if entry.tag() == dw::DW_TAG_subprogram && !is_inside {
-                let origin = entry.reference(dw::DW_AT_abstract_origin);
+    /// Finds the instance of each abstract instance in the unit that is one function with it, with the blocks in it: the
+    /// first with code, or else the first.
+    pub(super) fn find_instances(&mut self, entries: impl Iterator<Item = Entry<'d, 'o>> + Clone) {
+        let mut found = Vec::new();
+        for needs_code in [true, false] {
+            let functions = entries.clone().filter(|entry| entry.tag() == dw::DW_TAG_subprogram);
+            for entry in functions.filter(|entry| entry.has(dw::DW_AT_abstract_origin)) {
                 let has_code = super::scopes::PCS.iter().any(|&name| entry.has(name));
-                let Some(origin) = origin.filter(|_| has_code) else { continue };
-                if !self.made.instances.contains_key(&origin.offset()) {
+                let Some(origin) = entry.reference(dw::DW_AT_abstract_origin) else { continue };
+                if has_code == needs_code && !self.made.instances.contains_key(&origin.offset()) {
                     self.made.instances.insert(origin.offset(), entry);
-                    instance = end(entry);
+                    found.push(entry);
                 }
-            } else if is_inside && entry.index() >= inlined {
+            }
+        }
+        for function in found {
+            // Index after the last entry of an inlined call.
+            let mut inlined = 0;
+            for entry in function.descendants() {
+                if entry.index() < inlined {
+                    continue;
+                }
                 match entry.tag() {
-                    dw::DW_TAG_inlined_subroutine => inlined = end(entry),
+                    dw::DW_TAG_inlined_subroutine | dw::DW_TAG_subprogram => inlined = end(entry),
                     dw::DW_TAG_lexical_block => {
                         if let Some(origin) = entry.reference(dw::DW_AT_abstract_origin) {
                             self.made.instances.entry(origin.offset()).or_insert(entry);
@@ -375,14 +382,14 @@ impl<'d, 'o> Importer<'d, 'o> {
 
 /// Index after an entry's last descendant.
 fn end(entry: Entry<'_, '_>) -> usize {
-    entry.index() + 1 + entry.descendants().count()
+    entry.index() + 1 + entry.descendants().len()
 }
 
 /// Whether an entry is a function that is selected, or is in such a function.
 pub(super) fn is_selected(only: &[String], entry: Entry<'_, '_>) -> bool {
     let names = [dw::DW_AT_name, dw::DW_AT_linkage_name, dw::DW_AT_MIPS_linkage_name];
     let has = |name| entry.inherited(name).and_then(ResolvedValue::text);
-    super::order::class(entry) == Class::Scope
+    class(entry) == Class::Scope
         && entry.tag() == dw::DW_TAG_subprogram
         && names.into_iter().filter_map(has).any(|name| only.iter().any(|known| *known == name))
 }

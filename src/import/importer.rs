@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use gimli::{DwAt, constants as dw};
 use hashbrown::{HashMap, HashSet};
 
-use super::order::Node;
+use super::node::{Key, Node};
 use super::sources::Sources;
 use super::symbols::Symbols;
 use super::taken::Taken;
@@ -23,9 +23,6 @@ use crate::read::{Dwarf, Entry, ResolvedValue, Unit};
 
 /// A result with the reason why there is none.
 pub(super) type Made<T> = Result<T, UnimportedReason>;
-
-/// Offset of an entry.
-pub(super) type Key = u64;
 
 /// Returns the reason for a fact that the builder refuses.
 #[cold]

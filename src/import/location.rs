@@ -5,7 +5,8 @@
 
 use gimli::constants as dw;
 
-use super::importer::{Importer, Key, Made, refused};
+use super::importer::{Importer, Made, refused};
+use super::node::Key;
 use super::unimported::UnimportedReason;
 use crate::error::{Error, ErrorKind};
 use crate::model::{Entity, ExprId, Loc, ProcedureId, Val};

@@ -30,6 +30,7 @@
 //! contradicts other facts, is listed in [`ImportedDwarf::unimported`].
 
 mod calls;
+mod files;
 mod frames;
 mod functions;
 mod importer;
@@ -38,6 +39,7 @@ mod lines;
 mod live;
 mod location;
 mod macros;
+mod node;
 mod order;
 mod rest;
 mod scopes;

@@ -1,77 +1,16 @@
 //! Import order: an entity is made after the entities that it needs. The order is found with an explicit stack instead
 //! of a recursion, because types and scopes can be nested deeply.
 
-use gimli::{DwTag, constants as dw};
+use gimli::constants as dw;
 
-use super::importer::{Importer, Key};
+use super::importer::Importer;
+use super::node::{Class, class, node};
 use super::{functions, scopes, types, variables};
 use crate::read::{Entry, ResolvedValue};
-
-/// An entity to make, by the offset of its entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Node {
-    /// A type.
-    Type(Key),
-    /// A scope that is not a type: a namespace, function, block or inlined call.
-    Scope(Key),
-    /// A variable, parameter or constant.
-    Variable(Key),
-}
-
-/// The entities that an entry can be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Class {
-    Type,
-    Scope,
-    Variable,
-    /// A part of another entity, or an entity to which no entry refers.
-    Other,
-}
 
 enum Step<'d, 'o> {
     Into(Class, Entry<'d, 'o>),
     Out(Class, Entry<'d, 'o>),
-}
-
-/// Returns the class of an entry. Before DWARF 5 the entry of a static member is a member.
-pub(super) fn class(entry: Entry<'_, '_>) -> Class {
-    match entry.tag() {
-        dw::DW_TAG_namespace
-        | dw::DW_TAG_module
-        | dw::DW_TAG_subprogram
-        | dw::DW_TAG_lexical_block
-        | dw::DW_TAG_inlined_subroutine => Class::Scope,
-        // What is in them is imported, although they are not.
-        dw::DW_TAG_common_block
-        | dw::DW_TAG_with_stmt
-        | dw::DW_TAG_try_block
-        | dw::DW_TAG_catch_block
-        | dw::DW_TAG_entry_point
-        | dw::DW_TAG_GNU_formal_parameter_pack => Class::Scope,
-        dw::DW_TAG_variable | dw::DW_TAG_constant => Class::Variable,
-        dw::DW_TAG_formal_parameter if is_variable(entry) => Class::Variable,
-        dw::DW_TAG_member if entry.has(dw::DW_AT_declaration) => Class::Variable,
-        tag if is_type(tag) => Class::Type,
-        _ => Class::Other,
-    }
-}
-
-/// Whether a parameter belongs to a function, and not to a function type.
-fn is_variable(parameter: Entry<'_, '_>) -> bool {
-    parameter.parent().is_some_and(|parent| {
-        matches!(
-            parent.tag(),
-            dw::DW_TAG_subprogram
-                | dw::DW_TAG_inlined_subroutine
-                | dw::DW_TAG_lexical_block
-                | dw::DW_TAG_GNU_formal_parameter_pack
-        )
-    })
-}
-
-fn is_type(tag: DwTag) -> bool {
-    // A subrange is also a type, outside arrays only.
-    crate::model::is_type_tag(tag)
 }
 
 /// Makes an entity, and before it the entities that it needs. In a cycle, the needed entity is missing.
@@ -105,33 +44,23 @@ pub(super) fn want<'d, 'o>(importer: &mut Importer<'d, 'o>, class: Class, entry:
     }
 }
 
-fn node(class: Class, entry: Entry<'_, '_>) -> Option<Node> {
-    let key = entry.offset();
-    match class {
-        Class::Type => Some(Node::Type(key)),
-        Class::Scope => Some(Node::Scope(key)),
-        Class::Variable => Some(Node::Variable(key)),
-        Class::Other => None,
-    }
-}
-
 type Needs<'d, 'o> = Vec<(Class, Entry<'d, 'o>)>;
 
 fn add_needs<'d, 'o>(
     importer: &mut Importer<'d, 'o>,
-    class: Class,
+    wanted: Class,
     entry: Entry<'d, 'o>,
     needs: &mut Needs<'d, 'o>,
 ) {
     // Everything is in a scope; the unit's own scope is there from the start.
     if let Some(parent) = entry.parent() {
-        let class = self::class(parent);
-        if matches!(class, Class::Scope | Class::Type) {
-            needs.push((class, parent));
+        let of_parent = class(parent);
+        if matches!(of_parent, Class::Scope | Class::Type) {
+            needs.push((of_parent, parent));
         }
     }
     let refer = |name| entry.reference(name);
-    match class {
+    match wanted {
         Class::Scope => {
             let completed =
                 refer(dw::DW_AT_abstract_origin).into_iter().chain(refer(dw::DW_AT_specification));
@@ -164,11 +93,11 @@ fn add_needs<'d, 'o>(
                 for child in entry.children() {
                     needs.extend(child.reference(dw::DW_AT_type).map(|ty| (Class::Type, ty)));
                     for name in [dw::DW_AT_count, dw::DW_AT_upper_bound] {
-                        needs.extend(child.reference(name).map(|bound| (self::class(bound), bound)));
+                        needs.extend(child.reference(name).map(|bound| (class(bound), bound)));
                     }
                 }
             }
-            needs.extend(refer(dw::DW_AT_string_length).map(|length| (self::class(length), length)));
+            needs.extend(refer(dw::DW_AT_string_length).map(|length| (class(length), length)));
         }
         Class::Other => {}
     }

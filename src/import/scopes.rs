@@ -5,7 +5,7 @@ use core::ops::Range;
 use gimli::{DwAt, constants as dw};
 
 use super::importer::{Importer, Place, refused};
-use super::order::Class;
+use super::node::{Class, class};
 use super::unimported::UnimportedReason;
 use crate::model::{AttributeOwner, ScopeKind, SourceLine};
 use crate::read::Entry;
@@ -158,7 +158,7 @@ impl<'d, 'o> Importer<'d, 'o> {
         if parent.parent().is_none() {
             return Some(self.root());
         }
-        match super::order::class(parent) {
+        match class(parent) {
             Class::Type | Class::Scope => self.made.scopes.get(&parent.offset()).copied(),
             Class::Variable | Class::Other => None,
         }

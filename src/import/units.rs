@@ -4,7 +4,8 @@
 use gimli::{DwAt, constants as dw};
 
 use super::importer::{Entities, Importer};
-use super::order::{Class, class, copy, want};
+use super::node::{Class, class};
+use super::order::{copy, want};
 use super::unimported::UnimportedReason;
 use super::{calls, functions, imports, types, variables};
 use crate::model::{AttributeOwner, Language};
@@ -99,7 +100,7 @@ impl Selected {
         for entry in entries {
             let is_inside = functions.last().is_some_and(|last| last.contains(&entry.index()));
             if !is_inside && functions::is_selected(only, entry) {
-                functions.push(entry.index()..entry.index() + 1 + entry.descendants().count());
+                functions.push(entry.index()..entry.index() + 1 + entry.descendants().len());
             }
         }
         Self { functions: Some(functions) }

@@ -39,6 +39,9 @@ pub fn differences(before: &Dwarf<'_>, after: &Dwarf<'_>, unimported: &[Unimport
     for fact in all.iter().filter(|fact| !fact.is_copied) {
         let ignored: BTreeSet<&String> =
             fact.from.iter().filter_map(|from| left.get(from)).flatten().collect();
+        // A further instance is a function with the properties of the abstract instance.
+        let is_further =
+            fact.tag == dw::DW_TAG_subprogram && ignored.iter().any(|name| *name == "abstract_origin");
         let is_type = is_shared(fact);
         let key = format!("{}{:?}", fact.path, fact.attributes);
         // Equal types are one type.
@@ -48,20 +51,31 @@ pub fn differences(before: &Dwarf<'_>, after: &Dwarf<'_>, unimported: &[Unimport
         let candidates = found.entry(fact.path.clone()).or_default();
         let kept = |one: &Fact| {
             let mut attributes = one.attributes.clone();
-            attributes.retain(|name, _| !ignored.contains(name));
+            attributes.retain(|name, _| {
+                let is_of_origin = is_further && (name == "inline" || name == "specification");
+                !ignored.contains(name) && !is_of_origin
+            });
             attributes
         };
         let expected = kept(fact);
-        match candidates.iter().position(|one| one.tag == fact.tag && kept(one) == expected) {
+        match candidates.iter().position(|one| same_tag(one, fact) && kept(one) == expected) {
             Some(index) => drop(candidates.remove(index)),
             None if dropped.contains(&fact.offset) || is_trivial(fact) => {}
             None => differences.push(describe(fact, candidates, &expected)),
         }
     }
+    let shared: BTreeSet<String> = all
+        .iter()
+        .filter(|fact| is_shared(fact))
+        .map(|fact| format!("{}{:?}", fact.path, fact.attributes))
+        .collect();
     for fact in found.into_values().flatten() {
         let is_known = || copied.contains(&format!("{}{:?}", below(&fact.path), fact.attributes));
-        let is_made = fact.tag == dw::DW_TAG_base_type && fact.path.contains("signed_");
-        if !is_trivial(&fact) && !is_made && !is_known() {
+        // Types that the import makes: for values without a type, and for types that the model lacks.
+        let is_made = fact.tag == dw::DW_TAG_base_type && fact.path.contains("signed_")
+            || fact.tag == dw::DW_TAG_unspecified_type;
+        let is_equal = || is_shared(&fact) && shared.contains(&format!("{}{:?}", fact.path, fact.attributes));
+        if !is_trivial(&fact) && !is_made && !is_known() && !is_equal() {
             differences.push(format!("additional {:#x} {} {:?}", fact.offset, fact.path, fact.attributes));
         }
     }
@@ -93,6 +107,15 @@ fn is_shared(fact: &Fact) -> bool {
     is_shared(fact.tag) || is_shared(fact.parent)
 }
 
+/// Whether two entries have one tag. A module is imported as a namespace.
+fn same_tag(one: &Fact, other: &Fact) -> bool {
+    let tag = |fact: &Fact| match fact.tag {
+        dw::DW_TAG_module => dw::DW_TAG_namespace,
+        tag => tag,
+    };
+    tag(one) == tag(other)
+}
+
 /// Whether an entry says nothing: an instance without location.
 fn is_trivial(fact: &Fact) -> bool {
     let is_instance = fact.attributes.contains_key("abstract_origin");
@@ -103,7 +126,7 @@ fn is_trivial(fact: &Fact) -> bool {
 }
 
 fn describe(fact: &Fact, candidates: &[Fact], expected: &BTreeMap<String, String>) -> String {
-    let Some(other) = candidates.iter().find(|one| one.tag == fact.tag) else {
+    let Some(other) = candidates.iter().find(|one| same_tag(one, fact)) else {
         return format!("missing {:#x} {} {expected:?}", fact.offset, fact.path);
     };
     let mut text = format!("changed {:#x} {}:", fact.offset, fact.path);

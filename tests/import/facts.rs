@@ -54,7 +54,7 @@ const STRUCTURE: [DwAt; 24] = [
 ];
 
 /// Attributes that belong to the entry itself, and not to the entries that complete it.
-const OWN: [DwAt; 16] = [
+const OWN: [DwAt; 15] = [
     dw::DW_AT_declaration,
     dw::DW_AT_specification,
     dw::DW_AT_abstract_origin,
@@ -64,7 +64,6 @@ const OWN: [DwAt; 16] = [
     dw::DW_AT_high_pc,
     dw::DW_AT_ranges,
     dw::DW_AT_entry_pc,
-    dw::DW_AT_object_pointer,
     dw::DW_AT_frame_base,
     dw::DW_AT_const_value,
     dw::DW_AT_sibling,
@@ -88,7 +87,11 @@ pub fn facts(dwarf: &Dwarf<'_>) -> Vec<Fact> {
             let around = paths.last().map_or("", |(_, path)| path);
             // An abstract instance has the name of its instance with code.
             let named = instances.get(&entry.offset()).copied().unwrap_or(entry);
-            let path = format!("{around}/{}", label(named));
+            // A pack's parameters are the function's.
+            let path = match entry.tag() {
+                dw::DW_TAG_GNU_formal_parameter_pack | dw::DW_TAG_common_block => around.to_owned(),
+                _ => format!("{around}/{}", label(named)),
+            };
             paths.push((depth, path.clone()));
             if instances.contains_key(&entry.offset()) {
                 continue;
@@ -115,13 +118,27 @@ pub fn facts(dwarf: &Dwarf<'_>) -> Vec<Fact> {
     facts
 }
 
-/// Returns the first entry in an instance with code for each entry of an abstract instance.
-fn instances<'d, 'o: 'd>(entries: impl Iterator<Item = Entry<'d, 'o>>) -> BTreeMap<u64, Entry<'d, 'o>> {
-    let mut instances = BTreeMap::new();
-    for entry in entries.filter(|entry| !is_inlined(*entry)) {
-        let is_call = matches!(entry.tag(), dw::DW_TAG_GNU_call_site | dw::DW_TAG_GNU_call_site_parameter);
-        if let Some(origin) = entry.reference(dw::DW_AT_abstract_origin).filter(|_| !is_call) {
-            instances.entry(origin.offset()).or_insert(entry);
+/// Returns the entry in an instance, preferably one with code, for each entry of an abstract instance.
+fn instances<'d, 'o: 'd>(
+    entries: impl Iterator<Item = Entry<'d, 'o>> + Clone,
+) -> BTreeMap<u64, Entry<'d, 'o>> {
+    let mut functions = BTreeMap::new();
+    for needs_code in [true, false] {
+        for entry in entries.clone().filter(|entry| entry.tag() == dw::DW_TAG_subprogram) {
+            let origin = entry.reference(dw::DW_AT_abstract_origin);
+            if let Some(origin) = origin.filter(|_| !needs_code || pcs(entry) != "[]") {
+                functions.entry(origin.offset()).or_insert(entry);
+            }
+        }
+    }
+    let mut instances = functions.clone();
+    for function in functions.values() {
+        for entry in function.descendants().filter(|entry| !is_inlined(*entry)) {
+            let is_call =
+                matches!(entry.tag(), dw::DW_TAG_GNU_call_site | dw::DW_TAG_GNU_call_site_parameter);
+            if let Some(origin) = entry.reference(dw::DW_AT_abstract_origin).filter(|_| !is_call) {
+                instances.entry(origin.offset()).or_insert(entry);
+            }
         }
     }
     instances
@@ -138,10 +155,9 @@ pub fn label(entry: Entry<'_, '_>) -> String {
     let tag = tag(entry.tag());
     let name = entry.name();
     match entry.tag() {
-        dw::DW_TAG_lexical_block => format!("block {}", pcs(entry)),
         dw::DW_TAG_inlined_subroutine => {
             let line = entry.number(dw::DW_AT_call_line).unwrap_or(0);
-            format!("inlined {} line {line} {}", name.unwrap_or_default(), pcs(entry))
+            format!("inlined {} line {line}", name.unwrap_or_default())
         }
         dw::DW_TAG_call_site | dw::DW_TAG_GNU_call_site => {
             let pc = entry
@@ -228,6 +244,14 @@ fn attributes(entry: Entry<'_, '_>, is_merged: bool) -> (BTreeMap<String, String
         next = one.reference(dw::DW_AT_abstract_origin).or_else(|| one.reference(dw::DW_AT_specification));
     }
     derived(entry, &mut all);
+    // An inlined call has no linkage name; its function's instances have different ones.
+    if entry.tag() == dw::DW_TAG_inlined_subroutine {
+        all.remove("linkage_name");
+    }
+    // What has no type in the file has an unspecified type.
+    if all.get("type").is_some_and(|ty| ty.trim_end() == "unspecified") {
+        all.remove("type");
+    }
     (all, from)
 }
 

@@ -8,6 +8,7 @@ pub const ORDER: &[(&str, &[&str])] = &[
     ("eval", EVAL),
     ("json", JSON),
     ("lint", LINT),
+    ("import", IMPORT),
     ("lower", LOWER),
     ("report", REPORT),
     ("spirv::import", SPIRV_IMPORT),
@@ -253,6 +254,44 @@ const EVAL: &[&str] = &[
     "unwind::lanes",
     "unwind",
     "callers",
+    "",
+];
+
+const IMPORT: &[&str] = &[
+    // What is taken of a file, and what is left.
+    "unimported",
+    "taken",
+    "node",
+    // The importer, and what its files share.
+    "symbols",
+    "sources",
+    "importer",
+    "files",
+    "location",
+    "scopes",
+    // Entities.
+    "types::describe",
+    "types::simple",
+    "types::array",
+    "types::enumeration",
+    "types::members",
+    "types::variants",
+    "types::templates",
+    "types::composite",
+    "types",
+    "functions",
+    "live",
+    "variables",
+    "order",
+    "imports",
+    "calls",
+    // Other sections.
+    "lines",
+    "macros",
+    "frames",
+    // Units, and files.
+    "units",
+    "rest",
     "",
 ];
 

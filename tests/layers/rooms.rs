@@ -32,6 +32,7 @@ pub const ROOMS: &[(&str, &str)] = &[
     ("build", "attributes dominators error model op target work"),
     ("emit", "cfi error near op ptx tags target"),
     ("consumer", "error near op target"),
+    ("import", "attributes build error model op read target work"),
     ("spirv::grammar", ""),
     ("spirv::opcodes", "spirv::grammar"),
     ("spirv::words", "error spirv::opcodes"),
@@ -91,6 +92,6 @@ pub const ROOMS: &[(&str, &str)] = &[
         spirv::table spirv::validate spirv::words target"),
     // Pages, and the command.
     ("guide", ""),
-    ("bin", "check conform consumer dump emit error eval json lint lower model omission op read report schema spirv::binding \
+    ("bin", "check conform consumer dump emit error eval import json lint lower model omission op read report schema spirv::binding \
         spirv::check spirv::describe spirv::mode spirv::words stats target track"),
 ];

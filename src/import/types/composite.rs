@@ -3,9 +3,10 @@
 
 use gimli::constants as dw;
 
+use super::describe::describe;
 use super::{members as parts, templates, variants};
 use crate::import::importer::{Importer, Place, refused};
-use crate::import::order::{Class, class};
+use crate::import::node::{Class, class};
 use crate::import::unimported::UnimportedReason;
 use crate::model::{Passed, TypeId};
 use crate::read::Entry;
@@ -40,7 +41,7 @@ pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
         Err(error) => return importer.leave_entry(entry, refused(error)),
     };
     place(importer, entry, ty);
-    super::describe(importer, entry, ty);
+    describe(importer, entry, ty);
     if let Some(passed) = importer.coded(entry, dw::DW_AT_calling_convention, &PASSED) {
         let set = importer.m.describe_type(ty).and_then(|mut ty| ty.passed(passed).map(drop));
         importer.accept(entry, dw::DW_AT_calling_convention, set);
