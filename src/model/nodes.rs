@@ -63,6 +63,8 @@ macro_rules! for_each_node { ($use:ident) => { $use! {
         Call(procedure: ProcedureId) [] "call" (procedure) r#"{"call": "place of x"}"#;
         /// The canonical frame address, as a location.
         Cfa [] "cfa" word r#""cfa""#;
+        /// The current thread's thread-local storage of this object, at a byte offset from its start.
+        ThreadLocal [bytes: Val] "thread_local" (bytes) r#"{"thread_local": 8}"#;
         /// Undefined: the bits do not exist.
         Undefined [] "undefined" word r#""undefined""#;
         /// The location that a DWARF expression computes.
@@ -107,6 +109,23 @@ macro_rules! for_each_node { ($use:ident) => { $use! {
         Neg [number: Val] "neg" (number) r#"{"neg": {"register": "s4"}}"#;
         /// The bitwise complement.
         Not [number: Val] "not" (number) r#"{"not": {"register": "s4"}}"#;
+        /// The address of a location in the default space.
+        AddressOf [place: Loc] "address_of" (place) r#"{"address_of": "cfa"}"#;
+        /// The quotient of signed numbers, rounded towards 0.
+        Div [first: Val, second: Val] "div" (first, second) r#"{"div": [{"register": "s4"}, 12]}"#;
+        /// The remainder of unsigned numbers.
+        Mod [first: Val, second: Val] "mod" (first, second) r#"{"mod": [{"register": "s4"}, 12]}"#;
+        /// 1 if the numbers are equal, otherwise 0.
+        Eq [first: Val, second: Val] "eq" (first, second) r#"{"eq": [{"register": "s4"}, 0]}"#;
+        /// 1 if the numbers differ, otherwise 0.
+        Ne [first: Val, second: Val] "ne" (first, second) r#"{"ne": [{"register": "s4"}, 0]}"#;
+        /// 1 if the first signed number is less than the second, otherwise 0.
+        Lt [first: Val, second: Val] "lt" (first, second) r#"{"lt": [{"register": "s4"}, 8]}"#;
+        /// 1 if the first signed number is not greater than the second, otherwise 0.
+        Le [first: Val, second: Val] "le" (first, second) r#"{"le": [{"register": "s4"}, 8]}"#;
+        /// One of two numbers: the first unless the condition is 0. Both can be computed.
+        If [nonzero: Val, zero: Val, condition: Val] "if" (condition, nonzero, zero)
+            r#"{"if": [{"register": "s4"}, 1, 2]}"#;
     }
 } } }
 pub(super) use for_each_node;
@@ -322,12 +341,13 @@ macro_rules! nodes { ($($sort:ident { $(
     /// |---|---|
     /// | leaves | none |
     /// | [`Memory`](Node::Memory) | the address |
-    /// | [`Offset`](Node::Offset), [`BitOffset`](Node::BitOffset), [`Extend`](Node::Extend), [`Part`](Node::Part), [`Read`](Node::Read) | a location |
+    /// | [`Offset`](Node::Offset), [`BitOffset`](Node::BitOffset), [`Extend`](Node::Extend), [`Part`](Node::Part), [`Read`](Node::Read), [`AddressOf`](Node::AddressOf) | a location |
     /// | [`OffsetBy`](Node::OffsetBy), [`BitOffsetBy`](Node::BitOffsetBy) | a location, a number |
     /// | [`Parts`](Node::Parts) | `count` [`Part`](Node::Part)s |
     /// | [`Overlay`](Node::Overlay) | the location below, the location above, offset, size |
     /// | [`Select`](Node::Select) | the location for 0, the location for 1, the mask |
-    /// | [`Value`](Node::Value), [`Plus`](Node::Plus), [`Neg`](Node::Neg), [`Not`](Node::Not) | a number |
+    /// | [`Value`](Node::Value), [`ThreadLocal`](Node::ThreadLocal), [`Plus`](Node::Plus), [`Neg`](Node::Neg), [`Not`](Node::Not) | a number |
+    /// | [`If`](Node::If) | the number for a condition other than 0, the number for 0, the condition |
     /// | other arithmetic | two numbers |
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum Node<'a> { $($(

@@ -298,7 +298,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
         match fragments[..] {
             [Fragment { at, from, bits }] => match self.tree.node(at) {
                 Node::Register(_) | Node::Lane(..) | Node::PerLane(_) => Ok(()),
-                Node::Memory(_) | Node::Cfa | Node::OffsetBy if from % 8 == 0 && bits.is_multiple_of(8) => {
+                Node::Memory(_) | Node::Cfa | Node::ThreadLocal | Node::OffsetBy if from % 8 == 0 && bits.is_multiple_of(8) => {
                     Ok(())
                 }
                 _ => Err(self.context.consumer.inexpressible(Construct::BitOrder)),
