@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 
 use super::untyped::UntypedReason;
 use super::{Result, Untyped};
-use crate::model::{Node, Sort};
+use crate::model::Node;
 use crate::target::Target;
 
 /// Index of a term. Operands have smaller indices than the terms that take them.
@@ -194,11 +194,6 @@ impl<'a> Terms<'a> {
             }
         }
         (0..self.len()).find(|&id| !is_used[id as usize] && self.can_fail(id))
-    }
-
-    /// Whether a node takes a term as a location.
-    pub(super) fn sort(&self, id: TermId) -> Sort {
-        if self.is_number(id) { Sort::Val } else { Sort::Loc }
     }
 }
 
