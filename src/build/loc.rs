@@ -287,7 +287,11 @@ fn node_by_node(
                 UNKNOWN
             }
             Node::Cfa => frame,
-            Node::Undefined => UNKNOWN,
+            Node::Undefined | Node::ThreadLocal => UNKNOWN,
+            Node::AddressOf => {
+                places.pop();
+                continue;
+            }
             Node::Address(symbol, by) => {
                 has_names = true;
                 named(module, unit, Node::Address(symbol, by))?;

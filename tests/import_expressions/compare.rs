@@ -163,8 +163,8 @@ fn encoded_bits(spans: &[eval::Span]) -> Vec<Bit> {
 /// What the imported location denotes, and what the expression evaluates to, on a machine. `Err` for no meaning.
 type Both = (Result<Vec<Bit>, String>, Result<Vec<Bit>, String>);
 
-/// Sizes in bits that are compared where the object's size is unknown.
-const SIZES: [u64; 3] = [64, 8, 1];
+/// Sizes in bits that are compared where the object's size is unknown: a lane and an address have as many.
+const SIZES: [u64; 2] = [8, 1];
 
 fn on_machine(case: &Case<'_>, imported: &Imported, machine: &Stopped<'_>, bits: u64) -> Both {
     let meaning = imported.module.denote(Some(imported.function), imported.loc, bits, machine);
@@ -173,6 +173,7 @@ fn on_machine(case: &Case<'_>, imported: &Imported, machine: &Stopped<'_>, bits:
         Err(why @ NoMeaning::Malformed) => Err(format!("malformed {why}")),
         Err(why) => Err(why.to_string()),
     };
+    let is_composite = case.bits.is_some() && matches!(imported.nodes().last(), Some(Node::Parts(_)));
     let context = Context::new(case.encoding, case.target).with_unit(case.unit);
     let mut evaluator = Evaluator::new();
     let encoded = match case.kind {
@@ -186,7 +187,9 @@ fn on_machine(case: &Case<'_>, imported: &Imported, machine: &Stopped<'_>, bits:
             };
             // An object larger than its composite has undefined bits at the end.
             let composite = match location.single().map(|place| (&place.storage, place.offset)) {
-                Some((Storage::Composite(composite), 0)) => composite.size().min(bits.into()),
+                Some((Storage::Composite(composite), 0)) if is_composite => {
+                    composite.size().min(bits.into())
+                }
                 _ => bits.into(),
             };
             let mut found = encoded_bits(&eval::spans(&location, composite)?);

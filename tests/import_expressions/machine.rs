@@ -1,4 +1,7 @@
 //! Stopped programs in which every byte depends on its storage and address, for the evaluator and for the model.
+//!
+//! Numbers are little-endian on every target, as at the witnesses of `check`: what another order changes has no typed
+//! location.
 
 use eitri::eval::{self, Body, DebugInfo, Location, Machine, ReferencedEntry, Unavailable};
 use eitri::model::{DescribedStorage, MachineContents, StorageSpan};
@@ -53,17 +56,12 @@ impl Stopped<'_> {
         }
     }
 
-    fn number(&self, from: u128, bits: u32, is_memory: bool, byte: impl Fn(u64) -> u8) -> u64 {
+    fn number(&self, from: u128, bits: u32, byte: impl Fn(u64) -> u8) -> u64 {
         let skip = (from % 8) as u32;
         let first = (from / 8) as u64;
         let count = (skip + bits).div_ceil(8);
         let bytes = (0..count).map(|index| byte(first.wrapping_add(index.into())));
-        let big = self.target.is_big_endian() && is_memory;
-        let number = if big {
-            bytes.fold(0u128, |number, byte| number << 8 | u128::from(byte)) >> (8 * count - skip - bits)
-        } else {
-            bytes.rev().fold(0u128, |number, byte| number << 8 | u128::from(byte)) >> skip
-        };
+        let number = bytes.rev().fold(0u128, |number, byte| number << 8 | u128::from(byte)) >> skip;
         number as u64 & u64::MAX >> (64 - bits)
     }
 }
@@ -88,10 +86,6 @@ impl Machine for Stopped<'_> {
             *byte = self.memory_byte(space, lane, address.wrapping_add(index as u64));
         }
         Ok(())
-    }
-
-    fn is_big_endian(&self) -> bool {
-        self.target.is_big_endian()
     }
 
     fn lane(&self) -> Option<u64> {
@@ -145,12 +139,12 @@ impl Machine for Stopped<'_> {
 
 impl MachineContents for Stopped<'_> {
     fn register(&self, reg: Reg, from: u64, bits: u32) -> Option<u64> {
-        Some(self.number(from.into(), bits, false, |at| self.register_byte(reg, 0, at)))
+        Some(self.number(from.into(), bits, |at| self.register_byte(reg, 0, at)))
     }
 
     fn entry_register(&self, reg: Reg) -> Option<u64> {
         let bits = self.target.register(reg)?.bits.min(64);
-        Some(self.number(0, bits, false, |at| self.register_byte(reg, 1, at)))
+        Some(self.number(0, bits, |at| self.register_byte(reg, 1, at)))
     }
 
     fn cfa(&self) -> Option<StorageSpan> {
@@ -165,7 +159,7 @@ impl MachineContents for Stopped<'_> {
     }
 
     fn memory(&self, space: SpaceId, lane: Option<u32>, from: u128, bits: u32) -> Option<u64> {
-        Some(self.number(from, bits, true, |at| self.memory_byte(space, lane, at)))
+        Some(self.number(from, bits, |at| self.memory_byte(space, lane, at)))
     }
 
     fn lane(&self) -> Option<u32> {

@@ -123,7 +123,8 @@ impl<'a> Run<'a> {
                 Ok(())
             }
             Op::CallFrameEntryReg { reg } => {
-                self.push(Element::Entry(reg));
+                let register = self.known_register(reg)?;
+                self.push(Element::Entry(register.reg));
                 Ok(())
             }
             Op::Undefined {} => self.push_place(Node::Undefined, &[]),

@@ -113,11 +113,23 @@ impl<'a> Run<'a> {
     }
 
     /// Refuses a result without an operation that can fail.
-    fn all_used(&self, root: TermId) -> Result<()> {
+    fn all_used(&mut self, root: TermId) -> Result<()> {
+        // Parts of a composite below the result can be larger than their storage.
+        while let Some(element) = self.stack.pop() {
+            self.discard(element)?;
+        }
         let called = |id: TermId| self.called.get(&id).copied();
         match self.terms.unused(&[root], called) {
             None => Ok(()),
             Some(_) => Err(UntypedReason::Unused.into()),
+        }
+    }
+
+    /// Makes the terms of an element that is not used.
+    fn discard(&mut self, element: Element) -> Result<()> {
+        match element {
+            Element::Composite(_) => self.finished_place(element).map(drop),
+            _ => Ok(()),
         }
     }
 
@@ -143,7 +155,13 @@ impl<'a> Run<'a> {
                 decoded.map_err(|_| Untyped { offset: Some(offset), ..UntypedReason::Undecodable.into() })?;
             let Some(conditions) = path.take() else { continue };
             let site = Site { expr, offset, end: decoder.offset() };
+            let is_certain = conditions.is_empty();
             let after = self.executed(&decoded, site, conditions, &mut arrivals);
+            // An operation that is not always executed does not always fail.
+            let after = after.map_err(|untyped| match untyped.reason.is_meaningless() && !is_certain {
+                true => UntypedReason::Branch("an operation after a condition fails").into(),
+                false => untyped,
+            });
             path = after.map_err(|untyped| Untyped {
                 offset: untyped.offset.or(Some(offset)),
                 operation: untyped.operation.or(Some(decoded.op.row().text)),
@@ -211,7 +229,14 @@ impl<'a> Run<'a> {
     ) -> Result<()> {
         self.branches += 1;
         let target = end.checked_add_signed(distance.into()).filter(|&target| target <= expr.len());
-        let Some(target) = target else { return Err(fault("branch target is outside the expression")) };
+        let Some(target) = target else {
+            let outside = "branch target is outside the expression";
+            // Only a branch that is always taken always fails.
+            return Err(match path.is_empty() {
+                true => fault(outside),
+                false => UntypedReason::Branch(outside).into(),
+            });
+        };
         if target < end {
             return Err(UntypedReason::Branch("a loop").into());
         }
@@ -322,7 +347,9 @@ impl<'a> Run<'a> {
         self.nested(|run| run.expression(expr))?;
         self.is_frame_base = false;
         let base = if self.stack.len() > self.floor { self.stack.pop() } else { None };
-        self.stack.truncate(self.floor);
+        for element in self.stack.split_off(self.floor) {
+            self.discard(element)?;
+        }
         self.floor = floor;
         base.ok_or(unknown.into())
     }

@@ -41,21 +41,29 @@ impl<'a> Typing<'a> {
     /// Returns the location of the described object.
     pub(super) fn object(&mut self, place: TermId) -> Result<TermId> {
         let bits = self.context.bits.filter(|&bits| bits > 0);
-        let place = self.place(place, bits)?;
+        if bits.is_none() {
+            let (base, moves) = self.moves(place);
+            // An object of unknown size at a lane's distance is in the lane.
+            if let Some(lane) = self.current(base, &moves, 1)? {
+                return Ok(lane);
+            }
+        }
         let has = match self.terms.node_of(place) {
             Some(Node::Parts(_)) => self.size(place),
             _ => None,
         };
-        match (bits, has) {
-            // The rest of an object that is larger than its composite is unavailable, as in DWARF 6.
-            (Some(bits), Some(has)) if has < bits => {
-                let undefined = self.terms.node(Node::Undefined, &[])?;
-                let mut parts: Vec<TermId> = self.terms.operands(place).to_vec();
-                parts.push(self.terms.node(Node::Part(bits - has), &[undefined])?);
-                self.terms.node(Node::Parts(parts.len() as u64), &parts)
-            }
-            _ => Ok(place),
-        }
+        let (Some(bits), Some(has)) = (bits, has.filter(|&has| bits.is_some_and(|bits| has < bits))) else {
+            return self.place(place, bits);
+        };
+        // The rest of an object that is larger than its composite is unavailable, as in DWARF 6.
+        let place = self.place(place, Some(has))?;
+        let mut parts: Vec<TermId> = match self.terms.node_of(place) {
+            Some(Node::Parts(_)) if self.size(place) == Some(has) => self.terms.operands(place).to_vec(),
+            _ => vec![self.terms.node(Node::Part(has), &[place])?],
+        };
+        let undefined = self.terms.node(Node::Undefined, &[])?;
+        parts.push(self.terms.node(Node::Part(bits - has), &[undefined])?);
+        self.terms.node(Node::Parts(parts.len() as u64), &parts)
     }
 
     /// Returns a location, of which `bits` bits are used.
@@ -101,11 +109,15 @@ impl<'a> Typing<'a> {
                 let above = self.place(above, self.terms.constant(size))?;
                 self.terms.node(node, &[below, above, offset, size])
             }
-            Node::Extend { bits, .. } => {
+            Node::Extend { bits: element, count } => {
+                has_bits(element.saturating_mul(count), bits)?;
+                let bits = element;
                 let place = self.place(operand(0), Some(bits))?;
                 self.terms.node(node, &[place])
             }
-            Node::Select { bits, count } => {
+            Node::Select { bits: element, count } => {
+                has_bits(element.saturating_mul(count), bits)?;
+                let bits = element;
                 let [zero, one, mask] = [0, 1, 2].map(operand);
                 let total = bits.checked_mul(count);
                 let zero = self.place(zero, total)?;
@@ -115,7 +127,9 @@ impl<'a> Typing<'a> {
             }
             Node::Implicit(bytes) => {
                 has_bits(8 * bytes.len() as u64, bits)?;
-                Ok(id)
+                // An object is the first of the bytes; the builder refuses more bytes than the object has.
+                let needs = bits.map_or(bytes.len(), |bits| bits.div_ceil(8) as usize);
+                self.terms.node(Node::Implicit(bytes.get(..needs).unwrap_or(bytes)), &[])
             }
             Node::Value => {
                 has_bits(self.address_bits(), bits)?;
@@ -202,12 +216,10 @@ impl<'a> Typing<'a> {
     /// Returns a location at constant offsets from a location without any.
     fn stored(&mut self, base: TermId, moves: &[i64], bits: Option<u64>) -> Result<TermId> {
         let node = self.terms.node_of(base);
-        if let Some((reg, by)) = self.current_lane(base)
-            && let Some(from) = sum(by, moves).and_then(|from| u64::try_from(from).ok())
-            && from.checked_add(bits.unwrap_or(1)).is_some_and(|end| end <= reg.lane_bits().into())
+        if let Some(bits) = bits
+            && let Some(lane) = self.current(base, moves, bits)?
         {
-            let lane = self.terms.node(Node::PerLane(reg.reg), &[])?;
-            return self.offset(lane, from as i64);
+            return Ok(lane);
         }
         let size = self.size(base);
         if let Some(size) = size {
@@ -240,6 +252,21 @@ impl<'a> Typing<'a> {
                 Ok(place)
             }
         }
+    }
+
+    /// Returns bits of a register's current lane, if a location is in it with all of its `bits` bits.
+    fn current(&mut self, base: TermId, moves: &[i64], bits: u64) -> Result<Option<TermId>> {
+        let Some((register, by)) = self.current_lane(base) else { return Ok(None) };
+        let lane_bits = i64::from(register.lane_bits());
+        // Each offset must stay in the lane, because an offset before the first lane would be outside the register.
+        let mut from = Some(by);
+        for &by in moves {
+            from = from.filter(|from| (0..lane_bits).contains(from)).and_then(|from| from.checked_add(by));
+        }
+        let from = from.filter(|from| (0..lane_bits).contains(from));
+        let Some(from) = from.filter(|&from| bits <= (lane_bits - from) as u64) else { return Ok(None) };
+        let lane = self.terms.node(Node::PerLane(register.reg), &[])?;
+        self.offset(lane, from).map(Some)
     }
 
     pub(super) fn offset(&mut self, place: TermId, bits: i64) -> Result<TermId> {
@@ -311,14 +338,20 @@ impl<'a> Typing<'a> {
 
     fn parts(&mut self, id: TermId, bits: Option<u64>) -> Result<TermId> {
         let parts: Vec<TermId> = self.terms.operands(id).to_vec();
+        if let Some(has) = self.size(id) {
+            has_bits(has, bits)?;
+        }
         let mut all = Vec::with_capacity(parts.len());
         for &part in &parts {
             let Some(Node::Part(size)) = self.terms.node_of(part) else { continue };
             let below = self.terms.operand(part, 0);
             let place = self.place(below, Some(size))?;
             if let (&[_], Some(bits)) = (&parts[..], bits.filter(|&bits| bits <= size)) {
-                // One part that has all bits is the location itself.
-                return self.place(below, Some(bits));
+                // One part that has all bits is the location itself, unless bits that are not used could be outside their
+                // storage.
+                if bits == size || self.size(place).is_some_and(|has| has >= size) {
+                    return self.place(below, Some(bits));
+                }
             }
             match self.terms.node_of(place) {
                 // A composite in a composite would be larger.

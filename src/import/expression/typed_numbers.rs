@@ -26,6 +26,17 @@ impl<'a> Typing<'a> {
             }
             _ => self.number(id, space)?,
         };
+        if let Some(address) = self.terms.constant(number) {
+            // Bits above the space's addresses do not matter.
+            let address = address & u64::MAX >> (64 - bits.clamp(1, 64));
+            let memory = self.context.target.space(space).and_then(|space| space.bytes);
+            if memory.is_some_and(|bytes| address >= bytes) {
+                return Err(UntypedReason::OutsideMemory.into());
+            }
+            if space != SpaceId::PRIVATE_LANE {
+                return self.terms.number(address);
+            }
+        }
         if space != SpaceId::PRIVATE_LANE || self.context.target.has_lane_expressions() {
             return Ok(number);
         }
@@ -156,7 +167,24 @@ impl<'a> Typing<'a> {
                 let number = self.terms.number(value)?;
                 self.terms.reduced(number, bits)
             }
-            _ => self.terms.node(Node::Read(bits), &[place]),
+            _ if is_little || self.has_one_order(place, bits) => self.terms.node(Node::Read(bits), &[place]),
+            _ => Err(UntypedReason::BitOrder.into()),
+        }
+    }
+
+    /// Whether the first bits of a location are the same number on machines of both byte orders: bits of a register, and
+    /// whole bytes of memory.
+    fn has_one_order(&self, mut place: TermId, bits: u32) -> bool {
+        let mut is_bytes = bits.is_multiple_of(8);
+        loop {
+            match self.terms.node_of(place) {
+                Some(Node::Register(_) | Node::Lane(..) | Node::PerLane(_)) => return true,
+                Some(Node::Memory(_) | Node::Cfa | Node::ThreadLocal | Node::OffsetBy) => return is_bytes,
+                Some(Node::Offset(_)) => {}
+                Some(Node::BitOffset(_)) => is_bytes = false,
+                _ => return false,
+            }
+            place = self.terms.operand(place, 0);
         }
     }
 }

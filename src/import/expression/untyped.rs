@@ -62,6 +62,8 @@ pub enum UntypedReason {
     Pointer,
     /// A big-endian machine orders the bits of the number in another way.
     BitOrder,
+    /// A constant address is outside the memory of its space.
+    OutsideMemory,
     /// The tree has too many nodes, or too many levels.
     TooLarge,
 }
@@ -88,6 +90,7 @@ impl fmt::Display for UntypedReason {
             Self::Object => f.write_str("no location node is the described object's location"),
             Self::Pointer => f.write_str("a pointer to a variable is used as a number or an address"),
             Self::BitOrder => f.write_str("a number in parts or single bits of a big-endian machine"),
+            Self::OutsideMemory => f.write_str("a constant address is outside the memory of its space"),
             Self::TooLarge => f.write_str("the location has too many nodes or levels"),
         }
     }
