@@ -285,9 +285,9 @@ impl<'a> Run<'a> {
         if ty.bits > generic.bits {
             return Err(UntypedReason::Type("a value larger than an address").into());
         }
+        // The storage has as many bits as the type, and fewer than the value: one element with these bits.
         let value = self.terms.node(Node::Value, &[term])?;
-        let part = self.terms.node(Node::Part(ty.bits.into()), &[value])?;
-        self.push_place(Node::Parts(1), &[part])
+        self.push_place(Node::Extend { bits: ty.bits.into(), count: 1 }, &[value])
     }
 }
 
@@ -299,12 +299,11 @@ fn no_frame_base() -> super::Untyped {
 impl Run<'_> {
     /// Returns the location a constant number of bits further on.
     pub(super) fn moved(&mut self, place: TermId, bits: i128) -> Result<TermId> {
-        let beyond = || fault("an offset is beyond every storage");
         match self.terms.node_of(place) {
             Some(Node::Undefined) => Ok(place),
             _ if bits == 0 => Ok(place),
             _ => {
-                let bits = i64::try_from(bits).map_err(|_| beyond())?;
+                let bits = i64::try_from(bits).map_err(|_| UntypedReason::TooLarge)?;
                 let node = if bits % 8 == 0 { Node::Offset(bits / 8) } else { Node::BitOffset(bits) };
                 self.terms.node(node, &[place])
             }

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::terms::{TermId, Terms, fault};
 use super::untyped::UntypedReason;
-use super::{Context, Result};
+use super::{Context, Result, Untyped};
 use crate::model::Node;
 use crate::op::Reg;
 use crate::target::{Register, SpaceId};
@@ -44,8 +44,11 @@ impl<'a> Typing<'a> {
         if bits.is_none() {
             let (base, moves) = self.moves(place);
             // An object of unknown size at a lane's distance is in the lane.
-            if let Some(lane) = self.current(base, &moves, 1)? {
+            if let Some(lane) = self.current(base, &moves, 8)? {
                 return Ok(lane);
+            }
+            if let (Some(Node::Register(_)), [_, ..]) = (self.terms.node_of(base), &moves[..]) {
+                return self.stored(base, &moves, Some(8));
             }
         }
         let has = match self.terms.node_of(place) {
@@ -90,9 +93,9 @@ impl<'a> Typing<'a> {
             }
             Node::Memory(SpaceId::DEFAULT) => {
                 let space = self.space.unwrap_or(SpaceId::DEFAULT);
-                self.memory(space, operand(0))
+                self.memory(space, operand(0), bits)
             }
-            Node::Memory(space) => self.memory(space, operand(0)),
+            Node::Memory(space) => self.memory(space, operand(0), bits),
             Node::ThreadLocal => {
                 // An address there is an offset, which the loader does not relocate.
                 let bytes = self.number(operand(0), SpaceId::LOCAL)?;
@@ -111,17 +114,26 @@ impl<'a> Typing<'a> {
             }
             Node::Extend { bits: element, count } => {
                 has_bits(element.saturating_mul(count), bits)?;
-                let bits = element;
-                let place = self.place(operand(0), Some(bits))?;
-                self.terms.node(node, &[place])
+                let below = operand(0);
+                let place = self.place(below, Some(element))?;
+                let has = self.size(place);
+                match bits.filter(|&bits| bits <= element && has.is_some_and(|has| has >= element)) {
+                    // The first repetition has all bits that are used.
+                    Some(bits) => self.place(below, Some(bits)),
+                    None => self.terms.node(node, &[place]),
+                }
             }
             Node::Select { bits: element, count } => {
                 has_bits(element.saturating_mul(count), bits)?;
-                let bits = element;
                 let [zero, one, mask] = [0, 1, 2].map(operand);
-                let total = bits.checked_mul(count);
-                let zero = self.place(zero, total)?;
-                let one = self.place(one, total)?;
+                let total = element.checked_mul(count);
+                // Only the chosen elements must be in their storage, which no node expresses.
+                let chosen = |untyped: Untyped| match untyped.reason.is_meaningless() {
+                    true => UntypedReason::Operation.into(),
+                    false => untyped,
+                };
+                let zero = self.place(zero, total).map_err(chosen)?;
+                let one = self.place(one, total).map_err(chosen)?;
                 let mask = self.number(mask, SpaceId::DEFAULT)?;
                 self.terms.node(node, &[zero, one, mask])
             }
@@ -284,9 +296,8 @@ impl<'a> Typing<'a> {
         let Some(register) = register else { return self.offset(whole, from as i64) };
         let lane_bits = u64::from(register.lane_bits());
         match bits {
-            None if from == 0 => Ok(whole),
+            None => self.offset(whole, from as i64),
             Some(bits) if from == 0 && bits == u64::from(register.bits) => Ok(whole),
-            None => self.lane(register, from),
             Some(bits) if from % lane_bits + bits <= lane_bits => self.lane(register, from),
             Some(bits) => {
                 let mut parts = Vec::new();
@@ -364,11 +375,17 @@ impl<'a> Typing<'a> {
         self.terms.node(Node::Parts(all.len() as u64), &all)
     }
 
-    fn memory(&mut self, space: SpaceId, address: TermId) -> Result<TermId> {
+    fn memory(&mut self, space: SpaceId, address: TermId, bits: Option<u64>) -> Result<TermId> {
         let around = self.space.take();
         let address = self.address(address, space);
         self.space = around;
-        self.terms.node(Node::Memory(space), &[address?])
+        let address = address?;
+        let memory = self.context.target.space(space).and_then(|space| space.bytes);
+        let end = self.terms.constant(address).map(|address| address.saturating_add(bits.unwrap_or(1).div_ceil(8)));
+        if memory.zip(end).is_some_and(|(bytes, end)| end > bytes) {
+            return Err(UntypedReason::OutsideMemory.into());
+        }
+        self.terms.node(Node::Memory(space), &[address])
     }
 }
 

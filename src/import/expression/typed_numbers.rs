@@ -29,10 +29,6 @@ impl<'a> Typing<'a> {
         if let Some(address) = self.terms.constant(number) {
             // Bits above the space's addresses do not matter.
             let address = address & u64::MAX >> (64 - bits.clamp(1, 64));
-            let memory = self.context.target.space(space).and_then(|space| space.bytes);
-            if memory.is_some_and(|bytes| address >= bytes) {
-                return Err(UntypedReason::OutsideMemory.into());
-            }
             if space != SpaceId::PRIVATE_LANE {
                 return self.terms.number(address);
             }

@@ -71,7 +71,7 @@ pub enum UntypedReason {
 impl UntypedReason {
     /// Whether the expression has no meaning, so that no other description has it either.
     pub fn is_meaningless(&self) -> bool {
-        matches!(self, Self::Undecodable | Self::Underflow | Self::Fault(_))
+        matches!(self, Self::Underflow | Self::Fault(_))
     }
 }
 
