@@ -12,6 +12,7 @@ mod emission_goldens;
 mod errors;
 mod evaluation;
 mod frames;
+mod import_expressions;
 mod instructions;
 mod json;
 mod lanes;

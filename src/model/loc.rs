@@ -377,6 +377,13 @@ impl Val {
         Self::leaf(Node::Address(symbol, offset))
     }
 
+    /// An address in a linked object, before the loader moves the object: what [`address`](Self::address) is once the
+    /// linker has assigned an address to the symbol.
+    #[inline]
+    pub fn link_address(address: u64) -> Self {
+        Self::leaf(Node::LinkAddress(address))
+    }
+
     /// The contents of a whole register with at most 64 bits, unsigned.
     #[inline]
     pub fn register(reg: Reg) -> Self {

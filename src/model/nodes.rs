@@ -75,6 +75,8 @@ macro_rules! for_each_node { ($use:ident) => { $use! {
         Const(value: u64) [] "constant" bare "4096";
         /// A symbol's address, plus bytes.
         Address(symbol: Symbol, bytes: i64) [] "address" (symbol, bytes) r#"{"address": ["table", 8]}"#;
+        /// An address in the linked object, before the loader moves the object.
+        LinkAddress(address: u64) [] "link_address" (address) r#"{"link_address": 4198400}"#;
         /// A stack slot's address, in bytes of one lane from the base of the function's stack frame.
         StackAddress(bytes: i64) [] "stack_address" (bytes) r#"{"stack_address": 16}"#;
         /// The number in a location's first bits.

@@ -2,12 +2,12 @@
 //!
 //! Random modules, with every kind of node, type, scope and row, are emitted for every consumer and checked.
 
-mod choices;
+pub mod choices;
 use crate::common;
 use crate::common::consumers;
 mod expressions;
-mod locations;
-mod modules;
+pub mod locations;
+pub mod modules;
 mod projection;
 mod scopes;
 mod split;
@@ -30,7 +30,7 @@ struct Made {
     code: ObjectCode,
 }
 
-fn targets() -> [Target; 7] {
+pub fn targets() -> [Target; 7] {
     [
         Target::amdgpu(Gfx::GFX900, Wave::W64).unwrap(),
         Target::amdgpu(Gfx::GFX1030, Wave::W32).unwrap(),

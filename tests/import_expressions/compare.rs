@@ -72,7 +72,7 @@ pub enum Failure {
 
 /// Imports an expression as the location of a variable.
 pub fn imported(case: &Case<'_>) -> Result<Imported, Failure> {
-    let references = Added::new(Builder::new(case.target.clone()), case.info, case.unit);
+    let mut references = Added::new(Builder::new(case.target.clone()), case.info, case.unit);
     let context = import::Context {
         target: case.target,
         encoding: case.encoding,
@@ -81,11 +81,10 @@ pub fn imported(case: &Case<'_>) -> Result<Imported, Failure> {
         frame_base: case.frame_base,
         space: case.space,
         initial: InitialStack::Empty,
-        references: &references,
     };
     let loc = match case.kind {
-        ResultKind::Location => import::location(&context, case.expr),
-        _ => import::value(&context, case.expr).map(Loc::value),
+        ResultKind::Location => import::location(&context, &mut references, case.expr),
+        _ => import::value(&context, &mut references, case.expr).map(Loc::value),
     };
     let loc = loc.map_err(Failure::Untyped)?;
     described(references, case, loc).map_err(|error| Failure::Refused(error.to_string()))
@@ -93,7 +92,7 @@ pub fn imported(case: &Case<'_>) -> Result<Imported, Failure> {
 
 fn described(references: Added<'_>, case: &Case<'_>, loc: Loc) -> eitri::Result<Imported> {
     let Added { builder, unit_id: unit, variables, .. } = references;
-    let mut m = builder.into_inner();
+    let mut m = builder;
     let bits = case.bits.filter(|&bits| case.kind == ResultKind::Location && bits > 0);
     let ty = match bits {
         None => m.unspecified_type(unit, "t")?,
@@ -110,7 +109,7 @@ fn described(references: Added<'_>, case: &Case<'_>, loc: Loc) -> eitri::Result<
     let variable = m.variable(function, "x", ty)?.live(0..64, loc)?.id();
     let module = m.finish()?;
     let loc = module.live(variable)[0].loc;
-    Ok(Imported { module, function, loc, variables: variables.into_inner() })
+    Ok(Imported { module, function, loc, variables })
 }
 
 /// A bit of an object.
@@ -128,7 +127,8 @@ pub enum Bit {
 /// Number of bits that are compared, at most.
 const MAX_BITS: u64 = 4096;
 
-fn described_bits(spans: &[StorageSpan], imported: &Imported) -> Vec<Bit> {
+/// Returns a described location's bits. `variables` has the entries of the variables to which pointers point.
+pub fn described_bits(spans: &[StorageSpan], variables: &BTreeMap<VariableId, u64>) -> Vec<Bit> {
     let bit = |span: &StorageSpan, index: u128| {
         let at = span.from + index;
         match &span.storage {
@@ -136,7 +136,7 @@ fn described_bits(spans: &[StorageSpan], imported: &Imported) -> Vec<Bit> {
             DescribedStorage::Memory(space, lane) => Bit::Memory(space.0, *lane, at),
             DescribedStorage::Implicit(bytes) => Bit::Known(bytes[(at / 8) as usize] >> (at % 8) & 1 == 1),
             DescribedStorage::Pointer(variable, by) => {
-                Bit::Pointer(imported.variables.get(variable).copied().unwrap_or(u64::MAX), *by, at)
+                Bit::Pointer(variables.get(variable).copied().unwrap_or(u64::MAX), *by, at)
             }
             DescribedStorage::Undefined => Bit::Undefined,
         }
@@ -169,7 +169,7 @@ const SIZES: [u64; 2] = [8, 1];
 fn on_machine(case: &Case<'_>, imported: &Imported, machine: &Stopped<'_>, bits: u64) -> Both {
     let meaning = imported.module.denote(Some(imported.function), imported.loc, bits, machine);
     let described = match meaning {
-        Ok(spans) => Ok(described_bits(&spans, imported)),
+        Ok(spans) => Ok(described_bits(&spans, &imported.variables)),
         Err(why @ NoMeaning::Malformed) => Err(format!("malformed {why}")),
         Err(why) => Err(why.to_string()),
     };
@@ -216,15 +216,7 @@ pub fn compare(case: &Case<'_>, imported: &Imported) -> Result<u32, String> {
     for seed in [0, 1, 2, 3, 77, 0x1234_5678_9abc_def0] {
         for lane in [0, 5, case.target.lanes() - 1] {
             let lane = lane.min(case.target.lanes() - 1);
-            let machine = Stopped {
-                target: case.target,
-                seed,
-                lane,
-                info: case.info,
-                frame_base: case.frame_base,
-                unit: case.unit,
-                encoding: case.encoding,
-            };
+            let machine = Stopped { seed, lane, ..Stopped::new(case) };
             for &bits in &sizes {
                 match on_machine(case, imported, &machine, bits) {
                     (Ok(described), Ok(encoded)) if described == encoded => meanings += 1,

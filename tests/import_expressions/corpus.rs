@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use eitri::eval::{DebugInfo, ResultKind};
 use eitri::model::Stack;
-use eitri::op::text;
+use eitri::op::{Dialect, text};
 use eitri::read::{Dwarf, Entry, Object, ResolvedValue};
 use gimli::constants as dw;
 
@@ -53,7 +53,9 @@ pub fn count(object: &Object<'_>, counts: &mut Counts) -> eitri::Result<()> {
     let mut functions: Vec<Entry<'_, '_>> = Vec::new();
     for entry in dwarf.entries() {
         functions.retain(|function| function.depth() < entry.depth() && function.unit().offset == entry.unit().offset);
-        let encoding = entry.unit().encoding;
+        // A file does not name its dialect. Offsets from the frame base are added to an address on CPUs.
+        let dialect = if target.lanes() == 1 { Dialect::Dwarf5 } else { Dialect::Llvm };
+        let encoding = entry.unit().encoding.with_dialect(dialect);
         if entry.tag() == dw::DW_TAG_subprogram {
             functions.push(entry);
         }

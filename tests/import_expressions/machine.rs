@@ -3,6 +3,8 @@
 //! Numbers are little-endian on every target, as at the witnesses of `check`: what another order changes has no typed
 //! location.
 
+use std::collections::BTreeMap;
+
 use eitri::eval::{self, Body, DebugInfo, Location, Machine, ReferencedEntry, Unavailable};
 use eitri::model::{DescribedStorage, MachineContents, StorageSpan};
 use eitri::op::{Encoding, Reg};
@@ -18,7 +20,19 @@ pub struct Stopped<'a> {
     pub frame_base: Option<&'a [u8]>,
     pub unit: u64,
     pub encoding: Encoding,
+    /// Addresses of symbols, by name.
+    pub symbols: Option<&'a BTreeMap<String, u64>>,
 }
+
+impl<'a> Stopped<'a> {
+    /// Returns the machine of an expression's context.
+    pub fn new(case: &Case<'a>) -> Self {
+        let Case { target, info, frame_base, unit, encoding, .. } = *case;
+        Self { target, seed: 0, lane: 0, info, frame_base, unit, encoding, symbols: None }
+    }
+}
+
+use super::compare::Case;
 
 const TLS: u64 = 0x0012_3400;
 
@@ -167,6 +181,9 @@ impl MachineContents for Stopped<'_> {
     }
 
     fn symbol(&self, name: &str) -> Option<u64> {
-        u64::from_str_radix(name.strip_prefix("at_")?, 16).ok()
+        match self.symbols {
+            Some(symbols) => symbols.get(name).copied(),
+            None => u64::from_str_radix(name.strip_prefix("at_")?, 16).ok(),
+        }
     }
 }

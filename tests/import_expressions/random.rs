@@ -439,9 +439,8 @@ fn one(case: &Case<'_>, outcomes: &mut Outcomes) {
 /// Returns a result of the evaluation, with the object's bits inside their storage, on some machine.
 fn evaluated(case: &Case<'_>) -> Option<String> {
     [0, 1, 2, 3, 77].into_iter().find_map(|seed| {
-        let Case { target, info, frame_base, unit, encoding, .. } = *case;
-        let machine = Stopped { target, seed, lane: 0, info, frame_base, unit, encoding };
-        let context = Context::new(encoding, target);
+        let machine = Stopped { seed, ..Stopped::new(case) };
+        let context = Context::new(case.encoding, case.target);
         let mut evaluator = Evaluator::new();
         if case.kind == ResultKind::Value {
             return evaluator.value(case.expr, &machine, &context).ok().map(|value| value.to_string());

@@ -1,29 +1,28 @@
 //! What an expression's operands refer to: a symbol for every address, a variable for every entry.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use eitri::build::Builder;
 use eitri::eval::{BaseType, DebugInfo, TypeEncoding};
 use eitri::import::{EntryOffset, Procedure, References};
-use eitri::model::{BaseEncoding, Symbol, UnitId, VariableId};
+use eitri::model::{Address, BaseEncoding, UnitId, VariableId};
 use eitri::read::ResolvedValue;
 
 /// References that add the entities to a description.
 pub struct Added<'a> {
-    pub builder: RefCell<Builder>,
+    pub builder: Builder,
     pub unit_id: UnitId,
     pub info: Option<&'a DebugInfo<'a, 'a>>,
     /// Offset of the unit in `.debug_info`.
     pub unit: u64,
     /// Offsets of the entries that became variables.
-    pub variables: RefCell<BTreeMap<VariableId, u64>>,
+    pub variables: BTreeMap<VariableId, u64>,
 }
 
 impl<'a> Added<'a> {
     pub fn new(mut builder: Builder, info: Option<&'a DebugInfo<'a, 'a>>, unit: u64) -> Self {
         let unit_id = builder.unit("a.c");
-        Self { builder: RefCell::new(builder), unit_id, info, unit, variables: RefCell::default() }
+        Self { builder, unit_id, info, unit, variables: BTreeMap::new() }
     }
 }
 
@@ -42,28 +41,31 @@ pub fn random_type(offset: u64) -> Option<BaseType> {
     Some(BaseType::new(encoding, *bits))
 }
 
-impl References for Added<'_> {
-    fn address(&self, _: usize, address: u64) -> Option<(Symbol, i64)> {
-        Some((self.builder.borrow_mut().symbol(&format!("at_{address:x}")), 0))
+impl<'a> References<'a> for Added<'a> {
+    fn address(&mut self, _: usize, address: u64) -> Option<Address> {
+        // A relocatable object's address, or a linked object's.
+        if address % 2 == 0 {
+            return Some(Address::Symbol(self.builder.symbol(&format!("at_{address:x}")), 0));
+        }
+        Some(Address::Constant(address))
     }
 
-    fn indexed(&self, index: u64) -> Option<u64> {
+    fn indexed(&mut self, index: u64) -> Option<u64> {
         self.info?.debug_addr(self.unit, index)
     }
 
-    fn variable(&self, entry: u64) -> Option<VariableId> {
-        let mut variables = self.variables.borrow_mut();
-        if let Some((&known, _)) = variables.iter().find(|&(_, &of)| of == entry) {
+    fn variable(&mut self, entry: EntryOffset) -> Option<VariableId> {
+        let EntryOffset::Section(entry) = entry else { return None };
+        if let Some((&known, _)) = self.variables.iter().find(|&(_, &of)| of == entry) {
             return Some(known);
         }
-        let mut builder = self.builder.borrow_mut();
-        let ty = builder.base_type(self.unit_id, "pointee", BaseEncoding::Unsigned, 8).ok()?;
-        let id = builder.variable(self.unit_id, &format!("v{entry}"), ty).ok()?.id();
-        variables.insert(id, entry);
+        let ty = self.builder.base_type(self.unit_id, "pointee", BaseEncoding::Unsigned, 8).ok()?;
+        let id = self.builder.variable(self.unit_id, &format!("v{entry}"), ty).ok()?.id();
+        self.variables.insert(id, entry);
         Some(id)
     }
 
-    fn procedure(&self, entry: EntryOffset) -> Option<Procedure<'_>> {
+    fn procedure(&mut self, entry: EntryOffset) -> Option<Procedure<'a>> {
         let offset = match entry {
             EntryOffset::Unit(offset) => self.unit.checked_add(offset)?,
             EntryOffset::Section(offset) => offset,
@@ -73,7 +75,7 @@ impl References for Added<'_> {
         (entry.unit().offset == self.unit).then_some(Procedure { expr, id: None })
     }
 
-    fn base_type(&self, entry: u64) -> Option<BaseType> {
+    fn base_type(&mut self, entry: u64) -> Option<BaseType> {
         match self.info {
             Some(info) => info.base_type(self.unit, entry),
             None => random_type(entry),

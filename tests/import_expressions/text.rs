@@ -33,6 +33,7 @@ pub fn text(nodes: &[Node<'_>], target: &Target) -> String {
             Node::Expr(_) => (0, "expr", vec![]),
             Node::Const(value) => (0, "", vec![value.to_string()]),
             Node::Address(_, bytes) => (0, "address", vec![bytes.to_string()]),
+            Node::LinkAddress(address) => (0, "link_address", vec![format!("{address:#x}")]),
             Node::StackAddress(bytes) => (0, "stack_address", vec![bytes.to_string()]),
             Node::Read(bits) => (1, "read", vec![bits.to_string()]),
             Node::ReadRegister(reg) => (0, "contents", vec![name(reg)]),

@@ -28,7 +28,7 @@ mod write;
 pub use untyped::{Unresolved, Untyped, UntypedReason};
 
 use crate::eval::BaseType;
-use crate::model::{Loc, ProcedureId, Stack, Symbol, Val, VariableId};
+use crate::model::{Address, Loc, ProcedureId, Stack, Symbol, Val, VariableId};
 use crate::op::Encoding;
 use crate::target::{SpaceId, Target};
 use run::Run;
@@ -51,8 +51,6 @@ pub struct Context<'a> {
     pub space: Option<SpaceId>,
     /// Elements on the stack before the first operation.
     pub initial: InitialStack,
-    /// What the operands refer to.
-    pub references: &'a dyn References,
 }
 
 impl core::fmt::Debug for Context<'_> {
@@ -80,29 +78,29 @@ pub enum InitialStack {
     Cfa,
 }
 
-/// Entities to which an expression's operands refer.
-pub trait References {
-    /// Returns the symbol at a link-time address, and the bytes from the symbol to the address. `operand` is the byte
-    /// offset of the operand in the expression, where the object may have a relocation.
-    fn address(&self, operand: usize, address: u64) -> Option<(Symbol, i64)>;
+/// Entities to which an expression's operands refer. Expressions are part of the object's bytes, which live for `'a`.
+pub trait References<'a> {
+    /// Returns what the model has for an address in the file: a symbol, or in a linked object the address. `operand` is the
+    /// byte offset of the operand in the expression, where the object may have a relocation.
+    fn address(&mut self, operand: usize, address: u64) -> Option<Address>;
 
     /// Returns the address with an index in the unit's address table, for `addrx` and `constx`.
-    fn indexed(&self, index: u64) -> Option<u64>;
+    fn indexed(&mut self, index: u64) -> Option<u64>;
 
     /// Returns the symbol and the bytes from it, if a constant of fixed size in the expression has a relocation.
-    fn constant(&self, operand: usize, value: u64) -> Option<(Symbol, i64)> {
+    fn constant(&mut self, operand: usize, value: u64) -> Option<(Symbol, i64)> {
         let _ = (operand, value);
         None
     }
 
-    /// Returns the variable whose entry is at an offset in `.debug_info`.
-    fn variable(&self, entry: u64) -> Option<VariableId>;
+    /// Returns the variable whose entry is at an offset.
+    fn variable(&mut self, entry: EntryOffset) -> Option<VariableId>;
 
-    /// Returns the expression of the entry at an offset in `.debug_info`, or in the unit.
-    fn procedure(&self, entry: EntryOffset) -> Option<Procedure<'_>>;
+    /// Returns the expression of the entry at an offset.
+    fn procedure(&mut self, entry: EntryOffset) -> Option<Procedure<'a>>;
 
     /// Returns the base type whose entry is at an offset in the unit.
-    fn base_type(&self, entry: u64) -> Option<BaseType>;
+    fn base_type(&mut self, entry: u64) -> Option<BaseType>;
 }
 
 /// Offset of an entry.
@@ -133,10 +131,15 @@ type Result<T> = core::result::Result<T, Untyped>;
 ///
 /// # Errors
 /// The reason why the model has no location for it.
-pub fn location(context: &Context<'_>, expr: &[u8]) -> Result<Loc> {
-    let mut run = Run::new(*context);
+pub fn location<'a>(
+    context: &Context<'a>,
+    references: &mut dyn References<'a>,
+    expr: &'a [u8],
+) -> Result<Loc> {
+    let mut run = Run::new(*context, references);
     let place = run.location(expr)?;
-    let mut typing = Typing::new(*context, run.into_terms());
+    let (terms, called) = run.into_terms();
+    let mut typing = Typing::new(*context, references, terms, called);
     let place = typing.object(place)?;
     Ok(Loc::of_nodes(write::nodes(typing.terms(), place)?.into_iter()))
 }
@@ -145,10 +148,15 @@ pub fn location(context: &Context<'_>, expr: &[u8]) -> Result<Loc> {
 ///
 /// # Errors
 /// The reason why the model has no number for it.
-pub fn value(context: &Context<'_>, expr: &[u8]) -> Result<Val> {
-    let mut run = Run::new(*context);
+pub fn value<'a>(
+    context: &Context<'a>,
+    references: &mut dyn References<'a>,
+    expr: &'a [u8],
+) -> Result<Val> {
+    let mut run = Run::new(*context, references);
     let number = run.value(expr)?;
-    let mut typing = Typing::new(*context, run.into_terms());
+    let (terms, called) = run.into_terms();
+    let mut typing = Typing::new(*context, references, terms, called);
     let number = typing.number(number, SpaceId::DEFAULT)?;
     Ok(Val::of_nodes(write::nodes(typing.terms(), number)?.into_iter()))
 }

@@ -36,6 +36,9 @@ impl<'a> Terms<'a> {
                 Some(sum) => self.node(Node::Address(symbol, sum), &[]),
                 None => self.node(Node::Plus(by), &[number]),
             },
+            Kind::Node(Node::LinkAddress(first)) => {
+                self.node(Node::LinkAddress(first.wrapping_add_signed(by)), &[])
+            }
             Kind::Node(Node::StackAddress(first)) => match first.checked_add(by) {
                 Some(sum) => self.node(Node::StackAddress(sum), &[]),
                 None => self.node(Node::Plus(by), &[number]),

@@ -14,7 +14,7 @@ use crate::target::SpaceId;
 /// Opcodes of constants whose size is that of a relocation: `const4u` to `const8s`.
 const FIXED: core::ops::RangeInclusive<u8> = 0x0c..=0x0f;
 
-impl<'a> Run<'a> {
+impl<'a> Run<'a, '_> {
     /// Executes one operation, which is not a branch.
     pub(super) fn operation(&mut self, op: &Op<'a>, offset: usize, spelling: Spelling) -> Result<()> {
         match *op {
@@ -23,7 +23,7 @@ impl<'a> Run<'a> {
             Op::ConstS { value } => self.constant(value as u64, offset, spelling),
             Op::Constx { index } => {
                 let value = self.indexed(index)?;
-                match self.context.references.constant(offset + 1, value) {
+                match self.references.constant(offset + 1, value) {
                     Some((symbol, by)) => self.push_node(Node::Address(symbol, by)),
                     None => self.push_node(Node::Const(value)),
                 }
@@ -163,7 +163,7 @@ impl<'a> Run<'a> {
             Op::ImplicitValue { bytes } => self.push_place(Node::Implicit(bytes), &[]),
             Op::StackValue {} => self.stack_value(),
             Op::ImplicitPointer { entry, offset } => {
-                let variable = self.context.references.variable(entry);
+                let variable = self.references.variable(EntryOffset::Section(entry));
                 let variable = variable.ok_or(UntypedReason::Unresolved(Unresolved::Variable(entry)))?;
                 self.push_place(Node::PointerTo(variable, offset), &[])
             }
@@ -202,7 +202,7 @@ impl<'a> Run<'a> {
 
     fn constant(&mut self, value: u64, offset: usize, spelling: Spelling) -> Result<()> {
         if FIXED.contains(&spelling.code())
-            && let Some((symbol, by)) = self.context.references.constant(offset + 1, value)
+            && let Some((symbol, by)) = self.references.constant(offset + 1, value)
         {
             return self.push_node(Node::Address(symbol, by));
         }
@@ -211,8 +211,8 @@ impl<'a> Run<'a> {
         self.push_node(Node::Const(value & u64::MAX >> (64 - bits)))
     }
 
-    fn indexed(&self, index: u64) -> Result<u64> {
-        let address = self.context.references.indexed(index);
+    fn indexed(&mut self, index: u64) -> Result<u64> {
+        let address = self.references.indexed(index);
         address.ok_or_else(|| UntypedReason::Unresolved(Unresolved::Index(index)).into())
     }
 
@@ -339,12 +339,12 @@ impl<'a> Run<'a> {
 
     // Types.
 
-    pub(super) fn base_type(&self, entry: u64) -> Result<BaseType> {
-        let ty = self.context.references.base_type(entry);
+    pub(super) fn base_type(&mut self, entry: u64) -> Result<BaseType> {
+        let ty = self.references.base_type(entry);
         ty.ok_or_else(|| UntypedReason::Unresolved(Unresolved::Type(entry)).into())
     }
 
-    fn type_or_generic(&self, entry: u64) -> Result<BaseType> {
+    fn type_or_generic(&mut self, entry: u64) -> Result<BaseType> {
         if entry == 0 { Ok(self.generic()) } else { self.base_type(entry) }
     }
 

@@ -12,7 +12,7 @@ use crate::op::{Dialect, Reg};
 use crate::target::{Register, SpaceId};
 
 /// Conversions, A.2.5.4.4.3.
-impl<'a> Run<'a> {
+impl<'a> Run<'a, '_> {
     pub(super) fn pop_number(&mut self) -> Result<Number> {
         let top = self.pop()?;
         self.number_of(top)
@@ -123,7 +123,7 @@ impl<'a> Run<'a> {
 }
 
 /// Memory and registers, A.2.5.4.4.3 and A.2.5.4.4.4.
-impl<'a> Run<'a> {
+impl<'a> Run<'a, '_> {
     /// Pushes the location at an address in a space.
     pub(super) fn form_address(&mut self, space: SpaceId, address: Element) -> Result<()> {
         let Number { term, ty } = self.number_of(address)?;
@@ -192,7 +192,7 @@ impl<'a> Run<'a> {
         };
         let moved = match self.terms.node_of(base) {
             // The standard adds to an address, modulo the address size.
-            Some(Node::Memory(SpaceId::DEFAULT)) if self.context.encoding.dialect == Dialect::Dwarf5 => {
+            Some(Node::Memory(SpaceId::DEFAULT)) if self.is_standard() => {
                 let address = self.terms.operand(base, 0);
                 let address = self.terms.plus(address, by)?;
                 self.terms.node(Node::Memory(SpaceId::DEFAULT), &[address])?
@@ -204,6 +204,12 @@ impl<'a> Run<'a> {
         };
         self.push(Element::Place(moved));
         Ok(())
+    }
+
+    /// Whether expressions are those of the standard, in which an offset from the frame base is added to an address. The
+    /// extensions are for machines with lanes; a file does not name its dialect.
+    fn is_standard(&self) -> bool {
+        self.context.encoding.dialect == Dialect::Dwarf5 || self.context.target.lanes() == 1
     }
 
     /// Pushes the canonical frame address.
@@ -296,7 +302,7 @@ fn no_frame_base() -> super::Untyped {
 }
 
 /// Offsets and composites, A.2.5.4.4.1 and A.2.5.4.4.6.
-impl Run<'_> {
+impl Run<'_, '_> {
     /// Returns the location a constant number of bits further on.
     pub(super) fn moved(&mut self, place: TermId, bits: i128) -> Result<TermId> {
         match self.terms.node_of(place) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::numbers::Number;
 use super::terms::{TermId, Terms, fault};
 use super::untyped::UntypedReason;
-use super::{Context, EntryOffset, InitialStack, Result, Untyped};
+use super::{Context, EntryOffset, InitialStack, References, Result, Untyped};
 use crate::eval::BaseType;
 use crate::model::Node;
 use crate::op::{Decoded, Decoder, Dialect, Op, Reg};
@@ -44,8 +44,9 @@ const MAX_STACK: usize = 1024;
 const MAX_BRANCHES: usize = 64;
 
 /// A symbolic run.
-pub(super) struct Run<'a> {
+pub(super) struct Run<'a, 'r> {
     pub(super) context: Context<'a>,
+    pub(super) references: &'r mut dyn References<'a>,
     pub(super) terms: Terms<'a>,
     pub(super) stack: Vec<Element>,
     /// Locations that called procedures computed, by the terms of the calls.
@@ -60,10 +61,11 @@ pub(super) struct Run<'a> {
     pub(super) is_frame_base: bool,
 }
 
-impl<'a> Run<'a> {
-    pub(super) fn new(context: Context<'a>) -> Self {
+impl<'a, 'r> Run<'a, 'r> {
+    pub(super) fn new(context: Context<'a>, references: &'r mut dyn References<'a>) -> Self {
         Self {
             context,
+            references,
             terms: Terms::new(context.target),
             stack: Vec::new(),
             called: BTreeMap::new(),
@@ -317,10 +319,9 @@ impl<'a> Run<'a> {
 
     /// Runs a called entry's expression on the current stack.
     pub(super) fn call(&mut self, entry: EntryOffset) -> Result<()> {
-        let references = self.context.references;
         let (EntryOffset::Unit(offset) | EntryOffset::Section(offset)) = entry;
         let unknown = || UntypedReason::Unresolved(super::Unresolved::Procedure(offset));
-        let procedure = references.procedure(entry).ok_or_else(unknown)?;
+        let procedure = self.references.procedure(entry).ok_or_else(unknown)?;
         let height = self.stack.len();
         let lowest = core::mem::replace(&mut self.lowest, height);
         self.nested(|run| run.expression(procedure.expr))?;

@@ -6,14 +6,15 @@ use smallvec::SmallVec;
 
 use super::terms::{TermId, Terms, fault};
 use super::untyped::UntypedReason;
-use super::{Context, Result, Untyped};
+use super::{Context, References, Result, Untyped};
 use crate::model::Node;
 use crate::op::Reg;
 use crate::target::{Register, SpaceId};
 
 /// Rewrites terms as typed nodes.
-pub(super) struct Typing<'a> {
+pub(super) struct Typing<'a, 'r> {
     pub(super) context: Context<'a>,
+    pub(super) references: &'r mut dyn References<'a>,
     pub(super) terms: Terms<'a>,
     /// Locations that called procedures computed, by the terms of the calls.
     called: BTreeMap<TermId, TermId>,
@@ -25,13 +26,15 @@ pub(super) struct Typing<'a> {
     pub(super) space: Option<SpaceId>,
 }
 
-impl<'a> Typing<'a> {
+impl<'a, 'r> Typing<'a, 'r> {
     pub(super) fn new(
         context: Context<'a>,
-        (terms, called): (Terms<'a>, BTreeMap<TermId, TermId>),
+        references: &'r mut dyn References<'a>,
+        terms: Terms<'a>,
+        called: BTreeMap<TermId, TermId>,
     ) -> Self {
         let space = context.space;
-        Self { context, terms, called, places: BTreeMap::new(), numbers: BTreeMap::new(), space }
+        Self { context, references, terms, called, places: BTreeMap::new(), numbers: BTreeMap::new(), space }
     }
 
     pub(super) fn terms(&self) -> &Terms<'a> {

@@ -4,10 +4,10 @@ use super::terms::{Kind, TermId, fault};
 use super::typed::Typing;
 use super::untyped::UntypedReason;
 use super::{Result, Unresolved};
-use crate::model::{Node, Stack};
+use crate::model::{Address, Node, Stack};
 use crate::target::{Scaling, SpaceId};
 
-impl<'a> Typing<'a> {
+impl<'a> Typing<'a, '_> {
     /// Returns a number that is an address in a space.
     pub(super) fn address(&mut self, id: TermId, space: SpaceId) -> Result<TermId> {
         let (below, by) = self.split(id);
@@ -122,18 +122,19 @@ impl<'a> Typing<'a> {
 
     /// Returns the address in the file as a symbol's, or as a constant in a space that the loader does not relocate.
     fn symbol(&mut self, address: u64, operand: usize, space: SpaceId) -> Result<TermId> {
-        let references = self.context.references;
-        let symbol = if space.is_loaded() {
-            references.address(operand, address)
-        } else {
-            references.constant(operand, address)
-        };
-        match symbol {
-            Some((symbol, by)) => self.terms.node(Node::Address(symbol, by), &[]),
-            None if space.is_loaded() => {
-                Err(UntypedReason::Unresolved(Unresolved::Address(address)).into())
+        if !space.is_loaded() {
+            return match self.references.constant(operand, address) {
+                Some((symbol, by)) => self.terms.node(Node::Address(symbol, by), &[]),
+                None => self.terms.number(address),
+            };
+        }
+        match self.references.address(operand, address) {
+            Some(Address::Symbol(symbol, by)) => {
+                let by = i64::try_from(by).map_err(|_| UntypedReason::TooLarge)?;
+                self.terms.node(Node::Address(symbol, by), &[])
             }
-            None => self.terms.number(address),
+            Some(Address::Constant(address)) => self.terms.node(Node::LinkAddress(address), &[]),
+            None => Err(UntypedReason::Unresolved(Unresolved::Address(address)).into()),
         }
     }
 

@@ -369,6 +369,16 @@ impl<'m> ExpressionWriter<'_, 'm> {
         }
     }
 
+    /// Writes an address in the linked object. In a space that the loader does not relocate, it is a constant.
+    pub(super) fn link_address(&mut self, address: u64, space: SpaceId) {
+        if space.is_loaded() {
+            self.references.facts.has_address = true;
+            self.encoder.addr(address);
+        } else {
+            self.encoder.constu(address);
+        }
+    }
+
     pub(super) fn address_bits(&self) -> u32 {
         u32::from(self.context.module.target.address_bytes()) * 8
     }

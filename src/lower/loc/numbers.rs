@@ -45,6 +45,7 @@ pub(super) fn val_plus<R: Read>(
             out.encoder.constu(value.wrapping_add_signed(by));
         }
         Node::Address(symbol, first) if let Some(by) = first.checked_add(by) => out.symbol(symbol, by, space),
+        Node::LinkAddress(address) => out.link_address(address.wrapping_add_signed(by), space),
         Node::StackAddress(first)
             if out.context.consumer.attributes.variable_space.is_none()
                 && let Some(by) = first.checked_add(by) =>
@@ -94,6 +95,7 @@ pub(super) fn val<R: Read>(out: &mut ExpressionWriter<'_, '_>, at: At, space: Sp
             out.encoder.constu(value);
         }
         Node::Address(symbol, by) => out.symbol(symbol, by, space),
+        Node::LinkAddress(address) => out.link_address(address, space),
         Node::StackAddress(_) if out.context.consumer.attributes.variable_space.is_some() => {
             return Err(out.not_in_dwarf5(at));
         }

@@ -22,6 +22,7 @@ impl Denote<'_> {
         let value = match tree.node(at) {
             Node::Const(value) => value,
             Node::Address(symbol, by) => self.symbol(space, symbol)?.wrapping_add_signed(by),
+            Node::LinkAddress(address) => address.wrapping_add(self.load_bias(space)),
             Node::StackAddress(by) => self.stack_base()?.wrapping_add_signed(by),
             Node::Read(bits) => self.read(tree.last(at), bits)?,
             Node::ReadRegister(reg) => self.read_register(reg)?,
@@ -64,9 +65,13 @@ impl Denote<'_> {
         let name = self.of.module.symbol_name(symbol);
         let address = self.contents.symbol(name);
         let address = address.ok_or_else(|| NoMeaning::Unreadable(format!("symbol `{name}`")))?;
+        Ok(address.wrapping_add(self.load_bias(space)))
+    }
+
+    /// Returns by how many bytes the loader moves addresses in a space.
+    fn load_bias(&self, space: SpaceId) -> u64 {
         // A symbol in local memory is an offset in the work-group's allocation, which the load bias does not move.
-        let bias = if space.is_loaded() { self.contents.load_bias() } else { 0 };
-        Ok(address.wrapping_add(bias))
+        if space.is_loaded() { self.contents.load_bias() } else { 0 }
     }
 
     /// Returns the stack frame's base, in bytes of one lane.
