@@ -77,9 +77,9 @@ pub use frame::FrameBuilder;
 pub use functions::FunctionBuilder;
 pub use imports_and_labels::{ImportBuilder, LabelBuilder};
 pub use lanes::LanesBuilder;
-pub(crate) use loc::scalar;
 #[cfg(any(feature = "import", feature = "json"))]
 pub(crate) use loc::MAX_LEVELS;
+pub(crate) use loc::scalar;
 #[cfg(feature = "json")]
 pub(crate) use loc::too_deep;
 pub use macros::MacroBuilder;

@@ -4,5 +4,6 @@ mod expression;
 
 #[doc(hidden)]
 pub use expression::{
-    Context, EntryOffset, InitialStack, Procedure, References, Unresolved, Untyped, UntypedReason, location, value,
+    Context, EntryOffset, InitialStack, Procedure, References, Unresolved, Untyped, UntypedReason, location,
+    value,
 };

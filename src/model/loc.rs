@@ -399,6 +399,14 @@ impl Val {
         Self::leaf(Node::EntryRegister(reg))
     }
 
+    /// The number that the caller passed for a parameter of the function, even if no location has it any more. A debugger
+    /// finds it in the caller's call description, by the parameter: see [`Argument`](super::Argument). gdb reads it, as
+    /// `DW_OP_GNU_parameter_ref`.
+    #[inline]
+    pub fn passed_value(parameter: VariableId) -> Self {
+        Self::leaf(Node::PassedValue(parameter))
+    }
+
     /// A [stack slot](Loc::stack_slot)'s address, in bytes of one lane: the value of a pointer to the slot.
     #[inline]
     pub fn stack_address(offset: i64) -> Self {

@@ -85,6 +85,8 @@ macro_rules! for_each_node { ($use:ident) => { $use! {
         ReadRegister(reg: Reg) [] "register" (reg) r#"{"register": "s4"}"#;
         /// The number in a whole register on entry to the function.
         EntryRegister(reg: Reg) [] "entry_value" (reg) r#"{"entry_value": "s4"}"#;
+        /// The number that the caller passed for a parameter, which may be nowhere by now.
+        PassedValue(variable: VariableId) [] "passed_value" (variable) r#"{"passed_value": "n"}"#;
         /// The current lane, counted from 0.
         LaneIndex [] "lane_index" word r#""lane_index""#;
         /// A number plus a constant.
@@ -168,7 +170,7 @@ impl Node<'_> {
     #[inline(always)]
     pub(super) fn owner(&self) -> Owner {
         match self {
-            Self::PointerTo(variable, _) => variable.owner(),
+            Self::PointerTo(variable, _) | Self::PassedValue(variable) => variable.owner(),
             Self::Call(procedure) => procedure.owner(),
             Self::Expr(expr) => expr.owner(),
             Self::Address(symbol, _) => symbol.0.owner(),

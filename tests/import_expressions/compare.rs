@@ -6,7 +6,7 @@ use eitri::build::Builder;
 use eitri::eval::{self, Context, DebugInfo, Evaluator, ResultKind, Storage};
 use eitri::import::{self, InitialStack, Untyped};
 use eitri::model::{
-    BaseEncoding, DescribedStorage, FunctionId, Loc, LocId, Module, Node, NoMeaning, Stack, StorageSpan,
+    BaseEncoding, DescribedStorage, FunctionId, Loc, LocId, Module, NoMeaning, Node, Stack, StorageSpan,
     VariableId,
 };
 use eitri::op::Encoding;
@@ -151,7 +151,9 @@ fn encoded_bits(spans: &[eval::Span]) -> Vec<Bit> {
         match &place.storage {
             Storage::Register { reg, frame: 0, .. } => Bit::Register(reg.0, at),
             Storage::Memory { space, lane, .. } => Bit::Memory(space.0, *lane, at),
-            Storage::Implicit(implicit) => Bit::Known(implicit.bytes()[(at / 8) as usize] >> (at % 8) & 1 == 1),
+            Storage::Implicit(implicit) => {
+                Bit::Known(implicit.bytes()[(at / 8) as usize] >> (at % 8) & 1 == 1)
+            }
             Storage::ImplicitPointer(pointer) => Bit::Pointer(pointer.entry, pointer.by, at),
             Storage::Undefined => Bit::Undefined,
             _ => Bit::Other,
@@ -187,9 +189,7 @@ fn on_machine(case: &Case<'_>, imported: &Imported, machine: &Stopped<'_>, bits:
             };
             // An object larger than its composite has undefined bits at the end.
             let composite = match location.single().map(|place| (&place.storage, place.offset)) {
-                Some((Storage::Composite(composite), 0)) if is_composite => {
-                    composite.size().min(bits.into())
-                }
+                Some((Storage::Composite(composite), 0)) if is_composite => composite.size().min(bits.into()),
                 _ => bits.into(),
             };
             let mut found = encoded_bits(&eval::spans(&location, composite)?);

@@ -29,8 +29,14 @@ fn kind(name: gimli::DwAt) -> Option<ResultKind> {
         dw::DW_AT_location | dw::DW_AT_frame_base | dw::DW_AT_static_link | dw::DW_AT_return_addr => {
             Some(ResultKind::Location)
         }
-        dw::DW_AT_call_value | dw::DW_AT_GNU_call_site_value | dw::DW_AT_upper_bound | dw::DW_AT_lower_bound
-        | dw::DW_AT_count | dw::DW_AT_byte_size | dw::DW_AT_call_target | dw::DW_AT_GNU_call_site_target
+        dw::DW_AT_call_value
+        | dw::DW_AT_GNU_call_site_value
+        | dw::DW_AT_upper_bound
+        | dw::DW_AT_lower_bound
+        | dw::DW_AT_count
+        | dw::DW_AT_byte_size
+        | dw::DW_AT_call_target
+        | dw::DW_AT_GNU_call_site_target
         | dw::DW_AT_call_data_value => Some(ResultKind::Value),
         _ => None,
     }
@@ -52,7 +58,9 @@ pub fn count(object: &Object<'_>, counts: &mut Counts) -> eitri::Result<()> {
     let mut known = std::collections::BTreeSet::new();
     let mut functions: Vec<Entry<'_, '_>> = Vec::new();
     for entry in dwarf.entries() {
-        functions.retain(|function| function.depth() < entry.depth() && function.unit().offset == entry.unit().offset);
+        functions.retain(|function| {
+            function.depth() < entry.depth() && function.unit().offset == entry.unit().offset
+        });
         // A file does not name its dialect. Offsets from the frame base are added to an address on CPUs.
         let dialect = if target.lanes() == 1 { Dialect::Dwarf5 } else { Dialect::Llvm };
         let encoding = entry.unit().encoding.with_dialect(dialect);
@@ -74,7 +82,8 @@ pub fn count(object: &Object<'_>, counts: &mut Counts) -> eitri::Result<()> {
                 None => {}
             }
             let ty = entry.ty().or_else(|| entry.reference(dw::DW_AT_abstract_origin)?.ty());
-            let is_object = attribute.name == dw::DW_AT_location && entry.tag() != dw::DW_TAG_call_site_parameter;
+            let is_object =
+                attribute.name == dw::DW_AT_location && entry.tag() != dw::DW_TAG_call_site_parameter;
             let bits = ty.and_then(|ty| ty.size_bits()).filter(|_| is_object);
             for expr in exprs {
                 let is_frame_base = attribute.name == dw::DW_AT_frame_base;
@@ -126,7 +135,11 @@ fn examine(case: &Case<'_>, counts: &mut Counts, is_new: bool) {
                 Ok(meanings) => counts.proven += u64::from(meanings > 0),
                 Err(difference) => {
                     let bits = case.bits;
-                    counts.differences.push(format!("{} ({bits:?} bits): {:?}\n  {difference}", text(), imported.nodes()));
+                    counts.differences.push(format!(
+                        "{} ({bits:?} bits): {:?}\n  {difference}",
+                        text(),
+                        imported.nodes()
+                    ));
                 }
             }
         }
@@ -134,7 +147,11 @@ fn examine(case: &Case<'_>, counts: &mut Counts, is_new: bool) {
             let reason = match failure {
                 Failure::Untyped(untyped) => {
                     counts.meaningless += u64::from(untyped.reason.is_meaningless());
-                    format!("{}{}", untyped.operation.map(|op| format!("`{op}`: ")).unwrap_or_default(), untyped.reason)
+                    format!(
+                        "{}{}",
+                        untyped.operation.map(|op| format!("`{op}`: ")).unwrap_or_default(),
+                        untyped.reason
+                    )
                 }
                 Failure::Refused(error) => format!("refused: {error}"),
             };

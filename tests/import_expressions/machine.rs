@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use eitri::eval::{self, Body, DebugInfo, Location, Machine, ReferencedEntry, Unavailable};
-use eitri::model::{DescribedStorage, MachineContents, StorageSpan};
+use eitri::eval::{self, Body, CallValue, DebugInfo, Location, Machine, ReferencedEntry, Unavailable};
+use eitri::model::{DescribedStorage, MachineContents, StorageSpan, VariableId};
 use eitri::op::{Encoding, Reg};
 use eitri::target::{SpaceId, Target};
 
@@ -33,6 +33,9 @@ impl<'a> Stopped<'a> {
 }
 
 use super::compare::Case;
+
+/// The value that the caller passes for every parameter: `const1u 42`.
+const PASSED: [u8; 2] = [0x08, 42];
 
 const TLS: u64 = 0x0012_3400;
 
@@ -128,6 +131,11 @@ impl Machine for Stopped<'_> {
         (frame == 1).then(|| storage.into())
     }
 
+    fn call_value(&self, _: u64, frame: u32) -> Option<CallValue<'_>> {
+        let value = ReferencedEntry::new(Body::Expression(&PASSED), self.unit, Some(self.encoding));
+        (frame == 0).then_some(CallValue { value, target: None })
+    }
+
     fn tls(&self) -> Option<u64> {
         Some(TLS)
     }
@@ -170,6 +178,10 @@ impl MachineContents for Stopped<'_> {
 
     fn thread_local(&self) -> Option<u64> {
         Some(TLS)
+    }
+
+    fn passed_value(&self, _: VariableId) -> Option<u64> {
+        Some(PASSED[1].into())
     }
 
     fn memory(&self, space: SpaceId, lane: Option<u32>, from: u128, bits: u32) -> Option<u64> {

@@ -4,7 +4,7 @@
 use eitri::eval::{Context, Evaluator, ResultKind};
 use eitri::model::Stack;
 use eitri::op::{Dialect, Encoding, text};
-use eitri::target::{Gfx, Target, Wave};
+use eitri::target::{ElfIdentity, Gfx, Registers, Relocations, Sm, Space, SpaceId, Target, Wave};
 
 use super::compare::{Case, Failure, compare, imported};
 use super::machine::Stopped;
@@ -83,7 +83,9 @@ fn operation(r: &mut Random, out: &mut Vec<u8>, target: &Target) {
             register(r, out, target);
             out.push(r.below(98) as u8);
         }
-        11 if !target.is_big_endian() => out.extend([0xa4, r.of(&[0u8, 1, 2, 3, 16, 17, 18, 19, 35]), 4, 1, 2, 0xf3, 0x84]),
+        11 if !target.is_big_endian() => {
+            out.extend([0xa4, r.of(&[0u8, 1, 2, 3, 16, 17, 18, 19, 35]), 4, 1, 2, 0xf3, 0x84])
+        }
         12 => out.push(0x9c),
         _ => out.extend([0x91, r.next() as u8 & 0x7f]),
     };
@@ -91,8 +93,8 @@ fn operation(r: &mut Random, out: &mut Vec<u8>, target: &Target) {
         0..=11 => pushes(r, out),
         // Arithmetic and comparisons.
         12..=19 => out.push(r.of(&[
-            0x19, 0x1a, 0x1b, 0x1c, 0x1d, 0x1e, 0x1f, 0x20, 0x21, 0x22, 0x24, 0x25, 0x26, 0x27, 0x29, 0x2a, 0x2b,
-            0x2c, 0x2d, 0x2e,
+            0x19, 0x1a, 0x1b, 0x1c, 0x1d, 0x1e, 0x1f, 0x20, 0x21, 0x22, 0x24, 0x25, 0x26, 0x27, 0x29, 0x2a,
+            0x2b, 0x2c, 0x2d, 0x2e,
         ])),
         20 => out.extend([0x23, r.next() as u8 & 0x7f]),
         21 => out.push(r.of(&[0x12, 0x14, 0x16, 0x17, 0x13])),
@@ -202,8 +204,8 @@ impl Formed<'_> {
                 self.number(depth - 1);
                 self.number(depth - 1);
                 let op = self.r.of(&[
-                    0x1a, 0x1b, 0x1c, 0x1d, 0x1e, 0x21, 0x22, 0x24, 0x25, 0x26, 0x27, 0x29, 0x2a, 0x2b, 0x2c, 0x2d,
-                    0x2e,
+                    0x1a, 0x1b, 0x1c, 0x1d, 0x1e, 0x21, 0x22, 0x24, 0x25, 0x26, 0x27, 0x29, 0x2a, 0x2b, 0x2c,
+                    0x2d, 0x2e,
                 ]);
                 self.out.push(op);
             }
@@ -229,7 +231,8 @@ impl Formed<'_> {
             9 => {
                 self.number(depth - 1);
                 self.number(depth - 1);
-                let mixed: &[u8] = self.r.of(&[&[0x16, 0x1c], &[0x14, 0x22, 0x22], &[0x12, 0x17, 0x22, 0x1c]]);
+                let mixed: &[u8] =
+                    self.r.of(&[&[0x16, 0x1c], &[0x14, 0x22, 0x22], &[0x12, 0x17, 0x22, 0x1c]]);
                 self.out.extend(mixed);
             }
             10 => {
@@ -359,7 +362,11 @@ fn expression(r: &mut Random, target: &Target) -> Vec<u8> {
         let depth = r.below(4) as u32;
         let is_composite = r.below(4) == 0;
         let mut formed = Formed { r, out: Vec::new(), target };
-        if is_composite { formed.pieces(depth) } else { formed.place(depth) }
+        if is_composite {
+            formed.pieces(depth)
+        } else {
+            formed.place(depth)
+        }
         expr = formed.out;
     } else {
         for _ in 0..1 + r.below(12) {
@@ -377,12 +384,28 @@ fn expression(r: &mut Random, target: &Target) -> Vec<u8> {
     expr
 }
 
+/// A machine with addresses and registers of 32 bits.
+fn narrow() -> Target {
+    let mut target = Target::builder("narrow", 1);
+    target.space(Space::new(SpaceId::DEFAULT, "default", 32));
+    target.registers(Registers::numbered(0, "r", 0..16, 32)).registers(Registers::numbered(
+        17,
+        "d",
+        0..8,
+        64,
+    ));
+    let relocations = Relocations { abs32: 2, abs64: 3, relative32: 1 };
+    target.elf(ElfIdentity { machine: 40, flags: 0, os_abi: 0, abi_version: 0, relocations });
+    target.return_register("r14", false).build().unwrap()
+}
+
 /// Compares `count` random expressions.
 pub fn compared(seed: u64, count: usize) -> Outcomes {
     let gpus = [(Gfx::GFX1030, Wave::W32), (Gfx::GFX90A, Wave::W64)];
     let mut targets: Vec<Target> = gpus.map(|(gfx, wave)| Target::amdgpu(gfx, wave).unwrap()).into();
-    targets.extend(["x86-64", "s390x", "i386", "arm"].iter().filter_map(|name| Target::named(name).ok()));
-    targets.extend(Target::named("nvptx-sm_70").ok());
+    targets.extend(["x86_64", "aarch64", "s390x"].map(|name| Target::named(name).unwrap()));
+    targets.push(narrow());
+    targets.push(Target::nvptx(Sm::named("sm_80").unwrap()));
     let mut r = Random(seed);
     let mut outcomes = Outcomes::default();
     for number in 0..count {
@@ -392,7 +415,8 @@ pub fn compared(seed: u64, count: usize) -> Outcomes {
         let expr = expression(&mut r, target);
         let mut case = Case::new(&expr, encoding, target);
         case.bits = r.of(&[None, Some(8), Some(32), Some(64), Some(64), Some(128), Some(5), Some(1024)]);
-        case.frame_base = r.of(&[None, Some(&[0x9c][..]), Some(&[0x56]), Some(&[0x90, 0x10]), Some(&[0x76, 0x08])]);
+        case.frame_base =
+            r.of(&[None, Some(&[0x9c][..]), Some(&[0x56]), Some(&[0x90, 0x10]), Some(&[0x76, 0x08])]);
         if r.below(4) == 0 {
             case.kind = ResultKind::Value;
         }
@@ -408,14 +432,22 @@ pub fn compared(seed: u64, count: usize) -> Outcomes {
 fn one(case: &Case<'_>, outcomes: &mut Outcomes) {
     let about = || {
         let text = text::print(case.expr, case.encoding, Some(case.target));
-        format!("{}: {text} ({:?} bits, {:?}, base {:?})", case.target.name(), case.bits, case.kind, case.frame_base)
+        format!(
+            "{}: {text} ({:?} bits, {:?}, base {:?})",
+            case.target.name(),
+            case.bits,
+            case.kind,
+            case.frame_base
+        )
     };
     match imported(case) {
         Ok(imported) => {
             outcomes.typed += 1;
             match compare(case, &imported) {
                 Ok(meanings) => outcomes.proven += usize::from(meanings > 0),
-                Err(why) => outcomes.differences.push(format!("{}: {:?}\n  {why}", about(), imported.nodes())),
+                Err(why) => {
+                    outcomes.differences.push(format!("{}: {:?}\n  {why}", about(), imported.nodes()))
+                }
             }
         }
         Err(Failure::Untyped(untyped)) if untyped.reason.is_meaningless() => {
@@ -429,7 +461,8 @@ fn one(case: &Case<'_>, outcomes: &mut Outcomes) {
             outcomes.refused += 1;
             // The builder requires that a value in a vector register has all lanes or names its lane.
             if !why.contains("all lanes of")
-                && let Some(found) = evaluated(case) {
+                && let Some(found) = evaluated(case)
+            {
                 outcomes.differences.push(format!("{}: refused: {why}, but it is {found}", about()));
             }
         }

@@ -55,7 +55,10 @@ impl<'a> References<'a> for Added<'a> {
     }
 
     fn variable(&mut self, entry: EntryOffset) -> Option<VariableId> {
-        let EntryOffset::Section(entry) = entry else { return None };
+        let entry = match entry {
+            EntryOffset::Section(entry) => entry,
+            EntryOffset::Unit(entry) => self.unit + entry,
+        };
         if let Some((&known, _)) = self.variables.iter().find(|&(_, &of)| of == entry) {
             return Some(known);
         }

@@ -38,6 +38,7 @@ pub fn text(nodes: &[Node<'_>], target: &Target) -> String {
             Node::Read(bits) => (1, "read", vec![bits.to_string()]),
             Node::ReadRegister(reg) => (0, "contents", vec![name(reg)]),
             Node::EntryRegister(reg) => (0, "entry_value", vec![name(reg)]),
+            Node::PassedValue(_) => (0, "passed_value", vec![]),
             Node::LaneIndex => (0, "lane_index", vec![]),
             Node::Plus(by) => (1, "plus", vec![by.to_string()]),
             Node::Add => (2, "add", vec![]),

@@ -30,6 +30,7 @@ pub const ROOMS: &[(&str, &str)] = &[
     // Describing and writing.
     ("model", "attributes error op::Expr op::Reg target work"),
     ("build", "attributes dominators error model op target work"),
+    ("import", "build error eval model op read target"),
     ("emit", "cfi error near op ptx tags target"),
     ("consumer", "error near op target"),
     ("spirv::grammar", ""),

@@ -148,11 +148,7 @@ pub fn location<'a>(
 ///
 /// # Errors
 /// The reason why the model has no number for it.
-pub fn value<'a>(
-    context: &Context<'a>,
-    references: &mut dyn References<'a>,
-    expr: &'a [u8],
-) -> Result<Val> {
+pub fn value<'a>(context: &Context<'a>, references: &mut dyn References<'a>, expr: &'a [u8]) -> Result<Val> {
     let mut run = Run::new(*context, references);
     let number = run.value(expr)?;
     let (terms, called) = run.into_terms();

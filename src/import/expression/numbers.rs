@@ -129,8 +129,20 @@ fn calculated(node: &Node<'_>, a: u64, b: u64) -> Option<u64> {
         Node::And => a & b,
         Node::Or => a | b,
         Node::Xor => a ^ b,
-        Node::Shl => if b < 64 { a << b } else { 0 },
-        Node::Shr => if b < 64 { a >> b } else { 0 },
+        Node::Shl => {
+            if b < 64 {
+                a << b
+            } else {
+                0
+            }
+        }
+        Node::Shr => {
+            if b < 64 {
+                a >> b
+            } else {
+                0
+            }
+        }
         Node::Shra => (a as i64 >> b.min(63)) as u64,
         Node::Div if b != 0 => (a as i64).wrapping_div(b as i64) as u64,
         Node::Mod if b != 0 => a % b,

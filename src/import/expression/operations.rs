@@ -180,12 +180,17 @@ impl<'a> Run<'a, '_> {
             Op::AspaceImplicitPointer { .. } | Op::PushIteration {} | Op::GnuEncodedAddr { .. } => {
                 Err(UntypedReason::Operation.into())
             }
-            Op::GnuParameterRef { .. } | Op::GnuVariableValue { .. } | Op::NvidiaMux { .. } => {
-                Err(UntypedReason::Operation.into())
+            Op::GnuParameterRef { entry } => {
+                let parameter = self.references.variable(EntryOffset::Unit(entry));
+                let unknown = UntypedReason::Unresolved(Unresolved::Variable(entry));
+                self.push_node(Node::PassedValue(parameter.ok_or(unknown)?))
             }
-            Op::ModFloor {} | Op::Composite {} | Op::Mem {} | Op::Extended { .. } | Op::UserExtended { .. } => {
-                Err(UntypedReason::Operation.into())
-            }
+            Op::GnuVariableValue { .. } | Op::NvidiaMux { .. } => Err(UntypedReason::Operation.into()),
+            Op::ModFloor {}
+            | Op::Composite {}
+            | Op::Mem {}
+            | Op::Extended { .. }
+            | Op::UserExtended { .. } => Err(UntypedReason::Operation.into()),
         }
     }
 

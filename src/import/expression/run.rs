@@ -292,7 +292,8 @@ impl<'a, 'r> Run<'a, 'r> {
         }
         let (nonzero, zero) = if is_nonzero { (a.stack, b.stack) } else { (b.stack, a.stack) };
         let pairs = nonzero.into_iter().zip(zero);
-        let stack = pairs.map(|(nonzero, zero)| self.joined(condition, nonzero, zero)).collect::<Result<_>>()?;
+        let stack =
+            pairs.map(|(nonzero, zero)| self.joined(condition, nonzero, zero)).collect::<Result<_>>()?;
         Ok(Arrival { path: before.to_vec(), stack })
     }
 

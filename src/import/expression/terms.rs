@@ -172,7 +172,11 @@ impl<'a> Terms<'a> {
         match self.kind(id) {
             Kind::FileAddress { .. } => false,
             Kind::Node(node) => match node {
-                Node::Const(_) | Node::Address(..) | Node::LinkAddress(_) | Node::Register(_) | Node::Implicit(_) => false,
+                Node::Const(_)
+                | Node::Address(..)
+                | Node::LinkAddress(_)
+                | Node::Register(_)
+                | Node::Implicit(_) => false,
                 Node::Undefined | Node::PointerTo(..) | Node::Value | Node::Memory(_) => false,
                 Node::Plus(_) | Node::Add | Node::Sub | Node::Mul | Node::And | Node::Or | Node::Xor => false,
                 Node::Shl | Node::Shr | Node::Shra | Node::Neg | Node::Not | Node::If => false,

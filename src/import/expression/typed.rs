@@ -343,7 +343,9 @@ impl<'a, 'r> Typing<'a, 'r> {
         let units = match self.terms.node_of(distance)? {
             Node::Mul if is_lane(first) => self.terms.constant(second)?,
             Node::Mul if is_lane(second) => self.terms.constant(first)?,
-            Node::Shl if is_lane(first) => 1u64.checked_shl(u32::try_from(self.terms.constant(second)?).ok()?)?,
+            Node::Shl if is_lane(first) => {
+                1u64.checked_shl(u32::try_from(self.terms.constant(second)?).ok()?)?
+            }
             Node::LaneIndex => 1,
             _ => return None,
         };
@@ -384,7 +386,8 @@ impl<'a, 'r> Typing<'a, 'r> {
         self.space = around;
         let address = address?;
         let memory = self.context.target.space(space).and_then(|space| space.bytes);
-        let end = self.terms.constant(address).map(|address| address.saturating_add(bits.unwrap_or(1).div_ceil(8)));
+        let end =
+            self.terms.constant(address).map(|address| address.saturating_add(bits.unwrap_or(1).div_ceil(8)));
         if memory.zip(end).is_some_and(|(bytes, end)| end > bytes) {
             return Err(UntypedReason::OutsideMemory.into());
         }
@@ -402,7 +405,12 @@ fn merged(moves: &[i64]) -> SmallVec<[i64; 4]> {
     let mut merged: SmallVec<[i64; 4]> = SmallVec::new();
     for &by in moves {
         match merged.last_mut() {
-            Some(last) if (*last < 0) == (by < 0) && let Some(sum) = last.checked_add(by) => *last = sum,
+            Some(last)
+                if (*last < 0) == (by < 0)
+                    && let Some(sum) = last.checked_add(by) =>
+            {
+                *last = sum
+            }
             _ => merged.push(by),
         }
     }

@@ -106,6 +106,7 @@ pub(super) fn val<R: Read>(out: &mut ExpressionWriter<'_, '_>, at: At, space: Sp
         }
         Node::ReadRegister(reg) => read_register(out, reg)?,
         Node::EntryRegister(reg) => entry_register(out, reg)?,
+        Node::PassedValue(parameter) => out.passed_value(parameter)?,
         Node::LaneIndex if !out.context.consumer.has_locations_on_the_stack() => {
             return Err(out.not_in_dwarf5(at));
         }

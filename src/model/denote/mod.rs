@@ -62,6 +62,12 @@ pub trait MachineContents {
         None
     }
 
+    /// Returns the number that the caller passed for a parameter. `None` if unknown.
+    fn passed_value(&self, parameter: VariableId) -> Option<u64> {
+        let _ = parameter;
+        None
+    }
+
     /// Returns the function's canonical frame address, as the span of its first bit. `None` if unknown.
     fn cfa(&self) -> Option<StorageSpan> {
         None

@@ -27,6 +27,10 @@ impl Denote<'_> {
             Node::Read(bits) => self.read(tree.last(at), bits)?,
             Node::ReadRegister(reg) => self.read_register(reg)?,
             Node::EntryRegister(reg) => self.entry_register(reg)?,
+            Node::PassedValue(parameter) => {
+                let value = self.contents.passed_value(parameter);
+                value.ok_or_else(|| NoMeaning::Unreadable("the value that the caller passed".into()))?
+            }
             Node::LaneIndex => self.asking_lane()?.into(),
             Node::Plus(by) => one()?.wrapping_add_signed(by),
             Node::Neg => one()?.wrapping_neg(),
