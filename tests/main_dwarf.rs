@@ -13,6 +13,7 @@ mod errors;
 mod evaluation;
 mod frames;
 mod import;
+mod import_expressions;
 mod instructions;
 mod json;
 mod lanes;

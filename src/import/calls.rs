@@ -164,7 +164,7 @@ fn argument<'d, 'o>(
 impl<'d, 'o> Importer<'d, 'o> {
     /// Takes an address as a pc of the function around it, if an instruction can begin or end there. A return pc can be
     /// the function's end.
-    fn instruction(&mut self, entry: Entry<'d, 'o>, name: DwAt, around: Place) -> Option<u64> {
+    fn instruction(&mut self, entry: Entry<'d, 'o>, name: DwAt, around: Place<'o>) -> Option<u64> {
         let pc = self.pc(entry, name, around)?;
         let last = if name == dw::DW_AT_call_pc { around.bytes.saturating_sub(1) } else { around.bytes };
         let step = u64::from(self.m.target().min_instruction_bytes());
@@ -178,7 +178,7 @@ impl<'d, 'o> Importer<'d, 'o> {
     }
 
     /// Takes an address as a pc of the function around it.
-    pub(super) fn pc(&mut self, entry: Entry<'d, 'o>, name: DwAt, around: Place) -> Option<u64> {
+    pub(super) fn pc(&mut self, entry: Entry<'d, 'o>, name: DwAt, around: Place<'o>) -> Option<u64> {
         let address = self.take_as(entry, name, |value| match value {
             ResolvedValue::Address(address) => Some(address),
             _ => None,

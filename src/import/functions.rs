@@ -75,7 +75,7 @@ fn new<'d, 'o>(
     importer: &mut Importer<'d, 'o>,
     entry: Entry<'d, 'o>,
     origin: Option<Entry<'d, 'o>>,
-    around: Place,
+    around: Place<'o>,
 ) -> Option<FunctionId> {
     let is_declaration = importer.flag(entry, dw::DW_AT_declaration);
     let specification = importer.refer(origin.unwrap_or(entry), dw::DW_AT_specification);
@@ -100,9 +100,13 @@ fn new<'d, 'o>(
 }
 
 /// Sets a function's code, and returns its scope.
-fn code_of<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, function: FunctionId) -> Place {
+fn code_of<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, function: FunctionId) -> Place<'o> {
     let scope = importer.m.described().function(function).scope;
-    let none = Place { scope, function: Some(function), base: None, bytes: 0, is_inlined: false };
+    let frame_base = match entry.attr(dw::DW_AT_frame_base) {
+        Some(ResolvedValue::Expr(bytes)) => Some(bytes),
+        _ => None,
+    };
+    let none = Place { scope, function: Some(function), base: None, bytes: 0, is_inlined: false, frame_base };
     if !super::scopes::PCS.iter().any(|&name| entry.has(name)) {
         return none;
     }

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use gimli::{DwAt, constants as dw};
 use hashbrown::{HashMap, HashSet};
 
+use super::ImportedExpressions;
 use super::node::{Key, Node};
 use super::sources::Sources;
 use super::symbols::Symbols;
@@ -20,6 +21,7 @@ use crate::model::{
     AttributeOwner, FunctionId, ProcedureId, ScopeId, SourceLine, TypeId, UnitId, VariableId,
 };
 use crate::read::{Dwarf, Entry, ResolvedValue, Unit};
+use crate::target::Target;
 
 /// A result with the reason why there is none.
 pub(super) type Made<T> = Result<T, UnimportedReason>;
@@ -32,7 +34,7 @@ pub(super) fn refused(error: Error) -> UnimportedReason {
 
 /// A scope with what the pcs in it depend on.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct Place<'o> {
     pub scope: ScopeId,
     /// Function with the code.
     pub function: Option<FunctionId>,
@@ -42,6 +44,8 @@ pub(super) struct Place {
     pub bytes: u64,
     /// Whether the scope is an inlined call, or in an inlined call.
     pub is_inlined: bool,
+    /// The function's frame base, if it is the same at all pcs.
+    pub frame_base: Option<&'o [u8]>,
 }
 
 /// A function with its entries.
@@ -64,7 +68,7 @@ pub(super) struct Entities<'d, 'o> {
     pub types: HashMap<Key, TypeId>,
     /// Types that entries share, or that are described.
     pub used: HashSet<TypeId>,
-    pub scopes: HashMap<Key, Place>,
+    pub scopes: HashMap<Key, Place<'o>>,
     pub functions: HashMap<Key, FunctionId>,
     pub variables: HashMap<Key, VariableId>,
     /// Procedures; `None` for a procedure that is not made, or in progress.
@@ -100,6 +104,8 @@ pub(super) struct Code {
 /// Imports the units of a file.
 pub(super) struct Importer<'d, 'o> {
     pub m: Builder,
+    pub target: Target,
+    pub expressions: ImportedExpressions,
     pub symbols: &'d Symbols<'o>,
     /// Names of the functions to import; all if it is empty.
     pub only: &'d [String],

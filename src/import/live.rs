@@ -27,7 +27,7 @@ pub(super) fn list<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
         return importer.leave(entry, name, UnimportedReason::NoCode);
     };
     let mut leave = |reason| importer.leave(entry, name, reason);
-    let mut bounded: Vec<(Range<u64>, &ListEntry<'_>)> = Vec::with_capacity(list.len());
+    let mut bounded: Vec<(Range<u64>, &ListEntry<'o>)> = Vec::with_capacity(list.len());
     for one in list.iter().filter(|one| !one.is_default()) {
         let range = one.start.wrapping_sub(base)..one.end.wrapping_sub(base);
         match one.start.cmp(&one.end) {
@@ -44,24 +44,46 @@ pub(super) fn list<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
         return importer.leave(entry, name, UnimportedReason::TooManyLocations);
     };
     for (range, indices) in pieces {
-        let exprs = match &indices[..] {
+        let exprs: Vec<&'o [u8]> = match &indices[..] {
             [] => default.into_iter().map(|one| one.expr).collect(),
-            indices => indices.iter().map(|&index| bounded[index].1.expr).collect::<Vec<_>>(),
+            indices => indices.iter().map(|&index| bounded[index].1.expr).collect(),
         };
-        let locs: Vec<Loc> = exprs
-            .into_iter()
-            .filter_map(|expr| {
-                importer.location(entry, expr).map_err(|why| importer.leave(entry, name, why)).ok()
-            })
-            .collect();
-        let locs = defined(importer, entry, locs);
+        let locs = locations(importer, entry, &exprs);
         if locs.is_empty() {
             continue;
         }
-        let set =
-            importer.m.describe_variable(variable).and_then(|mut of| of.live_in(range, &locs).map(drop));
+        let set = live(importer, variable, range.clone(), &locs);
+        // A location that does not fit the variable is kept as the file has it.
+        let set = set.or_else(|error| {
+            let raw = exprs.iter().filter(|expr| !expr.is_empty()).map(|expr| importer.raw(entry, expr));
+            match raw.map(|expr| expr.map(Loc::expr)).collect::<Result<Vec<_>, _>>() {
+                Ok(raw) if !raw.is_empty() => live(importer, variable, range, &raw),
+                _ => Err(error),
+            }
+        });
         importer.accept(entry, name, set);
     }
+}
+
+fn live(
+    importer: &mut Importer<'_, '_>,
+    variable: VariableId,
+    range: Range<u64>,
+    locs: &[Loc],
+) -> crate::Result<()> {
+    importer.m.describe_variable(variable).and_then(|mut of| of.live_in(range, locs).map(drop))
+}
+
+/// Returns the locations of list entries for one range, without those that are not imported.
+fn locations<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, exprs: &[&'o [u8]]) -> Vec<Loc> {
+    let mut locs = Vec::with_capacity(exprs.len());
+    for expr in exprs {
+        match importer.location(entry, expr) {
+            Ok(loc) => locs.push(loc),
+            Err(reason) => importer.leave(entry, dw::DW_AT_location, reason),
+        }
+    }
+    defined(importer, entry, locs)
 }
 
 /// Removes undefined locations beside other locations, which they contradict.

@@ -5,6 +5,7 @@
 
 use gimli::constants as dw;
 
+use super::ImportedExpressions;
 use super::importer::{Importer, Made, refused};
 use super::node::Key;
 use super::unimported::UnimportedReason;
@@ -27,6 +28,11 @@ impl<'d, 'o> Importer<'d, 'o> {
             return Ok(Loc::undefined());
         }
         if let Some(loc) = self.at_symbol(entry, bytes) {
+            return Ok(loc);
+        }
+        if self.expressions == ImportedExpressions::Typed
+            && let Some(loc) = self.typed_location(entry, bytes)
+        {
             return Ok(loc);
         }
         self.raw(entry, bytes).map(Loc::expr)
@@ -64,8 +70,8 @@ impl<'d, 'o> Importer<'d, 'o> {
     }
 
     /// Returns the number that an attribute's expression computes.
-    pub(super) fn value(&mut self, _entry: Entry<'d, 'o>, _bytes: &'o [u8]) -> Made<Val> {
-        Err(UnimportedReason::UntypedExpression)
+    pub(super) fn value(&mut self, entry: Entry<'d, 'o>, bytes: &'o [u8]) -> Made<Val> {
+        self.typed_value(entry, bytes)
     }
 
     /// Returns a raw expression with the operations of an attribute's expression.
@@ -334,7 +340,7 @@ impl<'d, 'o> Importer<'d, 'o> {
     }
 
     /// Returns the number that an expression of call frame information computes.
-    pub(super) fn frame_value(&mut self, _encoding: Encoding, _bytes: &'o [u8]) -> Made<Val> {
-        Err(UnimportedReason::UntypedExpression)
+    pub(super) fn frame_value(&mut self, encoding: Encoding, bytes: &'o [u8]) -> Made<Val> {
+        self.typed_frame_value(encoding, bytes)
     }
 }

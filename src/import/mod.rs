@@ -30,6 +30,7 @@
 //! contradicts other facts, is listed in [`ImportedDwarf::unimported`].
 
 mod calls;
+mod expression;
 mod files;
 mod frames;
 mod functions;
@@ -46,11 +47,17 @@ mod scopes;
 mod sources;
 mod symbols;
 mod taken;
+mod typed;
 mod types;
 mod unimported;
 mod units;
 mod variables;
 
+#[doc(hidden)]
+pub use expression::{
+    Context, EntryOffset, InitialStack, Procedure, References, Unresolved, Untyped, UntypedReason, location,
+    value,
+};
 pub use unimported::{UnimportedFact, UnimportedReason};
 
 use gimli::constants as dw;
@@ -75,6 +82,8 @@ pub struct ImportOptions<'a> {
     pub target: Option<Target>,
     /// Encoding of vendors' operations, which an object does not state.
     pub dialect: Dialect,
+    /// Form of locations and numbers.
+    pub expressions: ImportedExpressions,
     /// Functions to import, by name or linkage name; all if it is empty. What they refer to is imported too.
     pub only: Vec<String>,
     /// Split files, whose units are imported with the object's code.
@@ -85,12 +94,23 @@ pub struct ImportOptions<'a> {
     pub threads: usize,
 }
 
+/// Form of the locations and numbers that expressions compute.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ImportedExpressions {
+    /// Nodes of the model, and a raw expression where no node expresses an operation.
+    Typed,
+    /// Raw expressions, with the operations of the file. Only numbers, which have no raw form, are nodes.
+    Raw,
+}
+
 impl Default for ImportOptions<'_> {
     /// All functions of an object that states its target, in LLVM's dialect.
     fn default() -> Self {
         Self {
             target: None,
             dialect: Dialect::Llvm,
+            expressions: ImportedExpressions::Typed,
             only: Vec::new(),
             split: SplitFiles::default(),
             supplementary: None,
@@ -135,6 +155,7 @@ fn import_files(
     options: &ImportOptions<'_>,
 ) -> Result<ImportedDwarf> {
     let symbols = Symbols::new(object);
+    let m_target = target.clone();
     let mut m = Builder::new(target);
     let mut unimported = Vec::new();
     for file in core::iter::once(dwarf).chain(split) {
@@ -143,6 +164,8 @@ fn import_files(
             m,
             symbols: &symbols,
             only: &options.only,
+            expressions: options.expressions,
+            target: m_target.clone(),
             room: file.entries().len().saturating_mul(MOST_COPIES),
             facts: Vec::new(),
             dwarf: file,

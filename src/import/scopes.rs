@@ -32,7 +32,7 @@ pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
     }
 }
 
-fn namespace<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, around: Place) {
+fn namespace<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, around: Place<'o>) {
     let name = importer.text(entry, dw::DW_AT_name);
     let is_inline = importer.flag(entry, dw::DW_AT_export_symbols);
     let scope = match importer.m.namespace_of(around.scope, name.as_deref(), is_inline) {
@@ -48,7 +48,7 @@ fn namespace<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, arou
 }
 
 /// Makes a block. A block of an abstract instance has the pcs of its instance with code.
-fn block<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, around: Place) {
+fn block<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, around: Place<'o>) {
     let origin = importer.refer(entry, dw::DW_AT_abstract_origin);
     let known = origin.and_then(|origin| importer.made.scopes.get(&origin.offset()).copied());
     // An instance of a block of the same function is the block.
@@ -88,7 +88,7 @@ fn block<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, around: 
     importer.entry_pc(code, scope, around);
 }
 
-fn inlined<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, around: Place) {
+fn inlined<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, around: Place<'o>) {
     let origin = importer.refer(entry, dw::DW_AT_abstract_origin);
     let function = origin.and_then(|origin| importer.made.functions.get(&origin.offset()).copied());
     let Some(function) = function else {
@@ -147,13 +147,13 @@ fn discriminator<'d, 'o>(
 
 impl<'d, 'o> Importer<'d, 'o> {
     /// The unit's own scope.
-    pub(super) fn root(&self) -> Place {
+    pub(super) fn root(&self) -> Place<'o> {
         let scope = self.m.described().unit(self.unit).scope;
-        Place { scope, function: None, base: None, bytes: 0, is_inlined: false }
+        Place { scope, function: None, base: None, bytes: 0, is_inlined: false, frame_base: None }
     }
 
     /// Returns the scope around an entry; `None` if it is not imported.
-    pub(super) fn place(&self, entry: Entry<'d, 'o>) -> Option<Place> {
+    pub(super) fn place(&self, entry: Entry<'d, 'o>) -> Option<Place<'o>> {
         let parent = entry.parent()?;
         if parent.parent().is_none() {
             return Some(self.root());
@@ -165,7 +165,7 @@ impl<'d, 'o> Importer<'d, 'o> {
     }
 
     /// Takes the pc ranges of a scope, in bytes from the start of the function around it.
-    pub(super) fn pcs_in(&mut self, entry: Entry<'d, 'o>, around: Place) -> Vec<Range<u64>> {
+    pub(super) fn pcs_in(&mut self, entry: Entry<'d, 'o>, around: Place<'o>) -> Vec<Range<u64>> {
         if !PCS.iter().any(|&name| entry.has(name)) {
             return Vec::new();
         }
@@ -210,7 +210,7 @@ impl<'d, 'o> Importer<'d, 'o> {
 
     /// Takes the pc at which a scope is entered. Before DWARF 5 it is an address, and then also an offset from the base
     /// address of the scope.
-    pub(super) fn entry_pc(&mut self, entry: Entry<'d, 'o>, scope: crate::model::ScopeId, around: Place) {
+    pub(super) fn entry_pc(&mut self, entry: Entry<'d, 'o>, scope: crate::model::ScopeId, around: Place<'o>) {
         let name = dw::DW_AT_entry_pc;
         let Some(value) = self.take(entry, name) else { return };
         let address = match value {

@@ -4,6 +4,7 @@ use core::fmt;
 
 use gimli::{DwAt, DwTag};
 
+use super::expression::Untyped;
 use crate::attributes;
 use crate::error::Error;
 use eitri_dwarf::texts;
@@ -31,6 +32,7 @@ texts! {
     ReversedPcs "its pc range ends before it begins";
     DiscardedCode "its code is not in the object";
     UnknownSymbol(address: u64) "no symbol is at or before its address {address:#x}";
+    Untyped(why: Untyped) "no location or number of the model is that of its expression: {why}";
     UntypedExpression "its expression has no equivalent in the model";
     BlockExpression(why: Error) "its expression is not imported: {why}";
     TooManyLocations "its location list has too many overlapping ranges";

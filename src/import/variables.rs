@@ -5,7 +5,7 @@ use gimli::{DwAt, constants as dw};
 use super::importer::{Importer, Made, Place, refused};
 use super::types::{ACCESSIBILITIES, DW_AT_LLVM_MEMORY_SPACE, MEMORY_SPACES};
 use super::unimported::UnimportedReason;
-use crate::model::{AttributeOwner, ScopeKind, TypeId, VariableId, VariableKind};
+use crate::model::{AttributeOwner, Loc, ScopeKind, TypeId, VariableId, VariableKind};
 use crate::read::{Entry, ResolvedValue};
 
 /// Makes a variable, without its locations.
@@ -34,7 +34,7 @@ pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
 }
 
 /// Returns the variable of an abstract instance, for its entry in the instance with code.
-fn known<'d, 'o>(importer: &Importer<'d, 'o>, entry: Entry<'d, 'o>, around: Place) -> Option<VariableId> {
+fn known<'d, 'o>(importer: &Importer<'d, 'o>, entry: Entry<'d, 'o>, around: Place<'o>) -> Option<VariableId> {
     let origin = entry.reference(dw::DW_AT_abstract_origin)?;
     let known = importer.made.variables.get(&origin.offset()).copied()?;
     let module = importer.m.described();
@@ -42,7 +42,11 @@ fn known<'d, 'o>(importer: &Importer<'d, 'o>, entry: Entry<'d, 'o>, around: Plac
     (function.is_some() && function == around.function && !around.is_inlined).then_some(known)
 }
 
-fn new<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, around: Place) -> Option<VariableId> {
+fn new<'d, 'o>(
+    importer: &mut Importer<'d, 'o>,
+    entry: Entry<'d, 'o>,
+    around: Place<'o>,
+) -> Option<VariableId> {
     let origin = importer.refer(entry, dw::DW_AT_abstract_origin);
     if let Some(origin) = origin {
         match importer.made.variables.get(&origin.offset()).copied() {
@@ -103,7 +107,7 @@ fn new<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, around: Pl
     made.map_err(|error| importer.leave_entry(entry, refused(error))).ok()
 }
 
-fn takes_parameters(importer: &Importer<'_, '_>, around: Place) -> bool {
+fn takes_parameters(importer: &Importer<'_, '_>, around: Place<'_>) -> bool {
     matches!(
         importer.m.described().scope(around.scope).kind,
         ScopeKind::Function(_) | ScopeKind::Inlined { .. }
@@ -184,7 +188,12 @@ fn location<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, varia
     match value {
         ResolvedValue::Expr(bytes) => match importer.location(entry, bytes) {
             Ok(loc) => {
-                let set = importer.m.describe_variable(variable).and_then(|mut of| of.always(loc).map(drop));
+                let set = always(importer, variable, loc);
+                // A location that does not fit the variable is kept as the file has it.
+                let set = set.or_else(|error| match importer.raw(entry, bytes) {
+                    Ok(expr) => always(importer, variable, Loc::expr(expr)),
+                    Err(_) => Err(error),
+                });
                 importer.accept(entry, name, set);
             }
             Err(reason) => importer.leave(entry, name, reason),
@@ -192,6 +201,10 @@ fn location<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, varia
         ResolvedValue::LocList(_) => super::live::list(importer, entry, variable),
         _ => importer.leave(entry, name, UnimportedReason::ValueClass),
     }
+}
+
+fn always(importer: &mut Importer<'_, '_>, variable: VariableId, loc: Loc) -> crate::Result<()> {
+    importer.m.describe_variable(variable).and_then(|mut of| of.always(loc).map(drop))
 }
 
 /// Whether a variable can have a location or a value, and has none yet.

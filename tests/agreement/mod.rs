@@ -6,7 +6,7 @@ pub mod choices;
 use crate::common;
 use crate::common::consumers;
 mod expressions;
-mod locations;
+pub mod locations;
 pub mod modules;
 mod projection;
 mod scopes;

@@ -3,7 +3,7 @@
 
 use eitri::consumer::{Consumer, Policy};
 use eitri::emit::elf::new_object;
-use eitri::import::{ImportOptions, import};
+use eitri::import::{ImportOptions, ImportedExpressions, import};
 use eitri::lower::lower;
 use eitri::model::Module;
 use eitri::read::{Dwarf, Object};
@@ -37,6 +37,7 @@ fn random_descriptions_say_the_same_after_an_import() {
             let before = written(&made.module, &made.code, &consumer).expect("the description is written");
             let options = with::<ImportOptions<'_>>(|options| {
                 options.target = Some(made.module.target().clone());
+                options.expressions = ImportedExpressions::Raw;
                 options.dialect = consumer.expressions.dialect;
             });
             let imported = import(&before, &options)

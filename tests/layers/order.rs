@@ -258,6 +258,17 @@ const EVAL: &[&str] = &[
 ];
 
 const IMPORT: &[&str] = &[
+    // One expression as a typed location.
+    "expression::untyped",
+    "expression::terms",
+    "expression::numbers",
+    "expression::run",
+    "expression::operations",
+    "expression::places",
+    "expression::typed",
+    "expression::typed_numbers",
+    "expression::write",
+    "expression",
     // What is taken of a file, and what is left.
     "unimported",
     "taken",
@@ -267,6 +278,7 @@ const IMPORT: &[&str] = &[
     "sources",
     "importer",
     "files",
+    "typed",
     "location",
     "scopes",
     // Entities.

@@ -30,9 +30,9 @@ pub const ROOMS: &[(&str, &str)] = &[
     // Describing and writing.
     ("model", "attributes error op::Expr op::Reg target work"),
     ("build", "attributes dominators error model op target work"),
+    ("import", "attributes build error eval model op read target work"),
     ("emit", "cfi error near op ptx tags target"),
     ("consumer", "error near op target"),
-    ("import", "attributes build error model op read target work"),
     ("spirv::grammar", ""),
     ("spirv::opcodes", "spirv::grammar"),
     ("spirv::words", "error spirv::opcodes"),

@@ -18,6 +18,7 @@ pub(super) fn rule(module: &Module, column: Column, nodes: Nodes<'_>) -> Result<
         let operation = match node {
             Node::PerLane(_) | Node::LaneIndex => "push_lane",
             Node::PointerTo(..) => "implicit_pointer",
+            Node::PassedValue(_) => "parameter_ref",
             Node::Call(_) => "call4",
             Node::Cfa if column == Column::Cfa => "call_frame_cfa",
             Node::Expr(expr) => match entry_operation(module, expr) {
