@@ -282,6 +282,15 @@ fn attribute_text(entry: Entry<'_, '_>, name: DwAt, value: ResolvedValue<'_>) ->
         dw::DW_AT_inline => (value.unsigned()? >= 2).then(|| "declared".to_owned())?,
         dw::DW_AT_const_value | dw::DW_AT_discr_value => constant(entry, value),
         dw::DW_AT_location => locations(entry)?,
+        // A number has no raw form in the model: that it means the same is tested by itself.
+        dw::DW_AT_call_value
+        | dw::DW_AT_call_data_value
+        | dw::DW_AT_call_target
+        | dw::DW_AT_call_target_clobbered
+        | dw::DW_AT_GNU_call_site_value
+        | dw::DW_AT_GNU_call_site_data_value
+        | dw::DW_AT_GNU_call_site_target
+        | dw::DW_AT_GNU_call_site_target_clobbered => "a number".into(),
         dw::DW_AT_upper_bound | dw::DW_AT_count => count(entry, name, value)?,
         dw::DW_AT_name if value.text().is_some_and(|text| text.is_empty()) => return None,
         dw::DW_AT_address_class if value.unsigned() == Some(0) => return None,
