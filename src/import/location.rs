@@ -140,7 +140,7 @@ impl<'d, 'o> Importer<'d, 'o> {
                 return self.address(address, &[], to);
             }
             Op::Call2 { entry: offset } | Op::Call4 { entry: offset } => {
-                let key = entry.unit().offset.wrapping_add(offset.into());
+                let key = entry.unit().offset.wrapping_add(offset);
                 let kind = FixupKind::Entry { bytes: whole.len() as u8 - 1 };
                 return self.refer_to(key, whole, kind, to, depth);
             }
@@ -151,7 +151,7 @@ impl<'d, 'o> Importer<'d, 'o> {
             }
             Op::Constx { .. } => return Err(UnimportedReason::UntypedExpression),
             Op::GnuParameterRef { entry: offset } => {
-                let key = entry.unit().offset.wrapping_add(offset.into());
+                let key = entry.unit().offset.wrapping_add(offset);
                 return self.refer_to(key, whole, FixupKind::Entry { bytes: 4 }, to, depth);
             }
             Op::Convert { ty: 0 } | Op::Reinterpret { ty: 0 } => {}

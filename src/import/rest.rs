@@ -10,6 +10,9 @@ use crate::build::AttributeValue;
 use crate::model::AttributeOwner;
 use crate::read::{Entry, ResolvedValue};
 
+/// Lane pcs by LLVM's registry, lane pcs and active lanes by AMD's documents: the model has regions instead.
+const LANE_PCS: [DwAt; 3] = [DwAt(0x3e12), DwAt(0x3e0b), DwAt(0x3e08)];
+
 impl<'d, 'o> Importer<'d, 'o> {
     /// Adds the attributes that no property encodes to the current unit's entities. They can refer to entities of the unit.
     pub(super) fn extra_attributes(&mut self) {
@@ -29,6 +32,9 @@ impl<'d, 'o> Importer<'d, 'o> {
 
     fn extra_attribute(&mut self, entry: Entry<'d, 'o>, owner: AttributeOwner, name: DwAt) {
         let Some(value) = self.take(entry, name) else { return };
+        if LANE_PCS.contains(&name) {
+            return self.leave(entry, name, UnimportedReason::LanePcs);
+        }
         let text = value.text();
         self.extras.insert((entry.offset(), name));
         let added = self.attribute_value(entry, value, text.as_deref()).and_then(|value| match value {

@@ -49,6 +49,7 @@ texts! {
     NoSplitUnit "its split unit is not read";
     UnitKind "such a unit is not imported";
     Unprototyped "the function has no prototype; the model derives one from the language";
+    LanePcs "lane pcs and active lanes are not imported as regions";
     AsNamespace "a module is imported as a namespace";
     AsVariable "a parameter in a block is imported as a variable";
     DeclarationLocation "a declaration has no location";

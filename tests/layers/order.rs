@@ -668,6 +668,8 @@ pub const SPREAD: &[(&str, usize)] = &[
     ("target::Target", 4),
     ("target::code::InstructionSet", 3),
     ("track::code::CodeEffects", 3),
+    // An importer, with the sections and entities by file.
+    ("import::importer::Importer", 13),
     // Interpreters, with the operations by group.
     ("eval::fast::inputs::Fast", 4),
     ("eval::run::Run", 8),
