@@ -668,13 +668,12 @@ pub const SPREAD: &[(&str, usize)] = &[
     ("target::Target", 4),
     ("target::code::InstructionSet", 3),
     ("track::code::CodeEffects", 3),
-    // An importer, with the sections and entities by file.
-    ("import::importer::Importer", 13),
     // Interpreters, with the operations by group.
     ("eval::fast::inputs::Fast", 4),
     ("eval::run::Run", 8),
     ("model::denote::Denote", 3),
     // Walks over all kinds of entities.
     ("dump::text::Dump", 7),
+    ("import::importer::Importer", 13),
     ("lint::places::Located", 4),
 ];
