@@ -238,7 +238,12 @@ impl<'a, 'r> Typing<'a, 'r> {
         }
         let size = self.size(base);
         if let Some(size) = size {
-            in_storage(size, moves, bits)?;
+            let inside = in_storage(size, moves, bits);
+            match node {
+                // Bits after the current lane are those of the next lanes, which no node expresses.
+                Some(Node::PerLane(_)) => inside.map_err(|_| UntypedReason::Operation)?,
+                _ => inside?,
+            }
         }
         let from = sum(0, moves).filter(|_| size.is_some());
         match (node, from) {
