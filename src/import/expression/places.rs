@@ -329,7 +329,7 @@ impl Run<'_, '_> {
         let by = self.pop_signed()?;
         let place = self.pop_place()?;
         let moved = match (self.terms.constant(by), unit) {
-            _ if self.terms.node_of(place) == Some(Node::Undefined) => place,
+            (Some(_), _) if self.terms.node_of(place) == Some(Node::Undefined) => place,
             (Some(by), _) => self.moved(place, i128::from(by as i64) * unit)?,
             (None, 8) => self.terms.node(Node::OffsetBy, &[place, by])?,
             (None, _) => self.terms.node(Node::BitOffsetBy, &[place, by])?,
