@@ -29,6 +29,8 @@ pub struct Case<'a> {
     pub stack: Stack,
     pub space: Option<SpaceId>,
     pub kind: ResultKind,
+    /// Whether constants of fixed size, and constants by index, are addresses of symbols.
+    pub has_constant_symbols: bool,
 }
 
 impl<'a> Case<'a> {
@@ -44,6 +46,7 @@ impl<'a> Case<'a> {
             stack: Stack::kernel(target),
             space: None,
             kind: ResultKind::Location,
+            has_constant_symbols: false,
         }
     }
 }
@@ -73,6 +76,7 @@ pub enum Failure {
 /// Imports an expression as the location of a variable.
 pub fn imported(case: &Case<'_>) -> Result<Imported, Failure> {
     let mut references = Added::new(Builder::new(case.target.clone()), case.info, case.unit);
+    references.has_constant_symbols = case.has_constant_symbols;
     let context = import::Context {
         target: case.target,
         encoding: case.encoding,

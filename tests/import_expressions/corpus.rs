@@ -103,6 +103,7 @@ pub fn count(object: &Object<'_>, counts: &mut Counts) -> eitri::Result<()> {
                     stack,
                     space,
                     kind,
+                    has_constant_symbols: false,
                 };
                 counts.all += 1;
                 examine(&case, counts, known.insert((expr, entry.unit().offset, bits, frame_base)));

@@ -4,7 +4,7 @@
 use eitri::eval::{Context, Evaluator, ResultKind};
 use eitri::model::Stack;
 use eitri::op::{Dialect, Encoding, text};
-use eitri::target::{ElfIdentity, Gfx, Registers, Relocations, Sm, Space, SpaceId, Target, Wave};
+use eitri::target::{Gfx, Sm, Target, Wave};
 
 use super::compare::{Case, Failure, compare, imported};
 use super::machine::Stopped;
@@ -384,27 +384,11 @@ fn expression(r: &mut Random, target: &Target) -> Vec<u8> {
     expr
 }
 
-/// A machine with addresses and registers of 32 bits.
-fn narrow() -> Target {
-    let mut target = Target::builder("narrow", 1);
-    target.space(Space::new(SpaceId::DEFAULT, "default", 32));
-    target.registers(Registers::numbered(0, "r", 0..16, 32)).registers(Registers::numbered(
-        17,
-        "d",
-        0..8,
-        64,
-    ));
-    let relocations = Relocations { abs32: 2, abs64: 3, relative32: 1 };
-    target.elf(ElfIdentity { machine: 40, flags: 0, os_abi: 0, abi_version: 0, relocations });
-    target.return_register("r14", false).build().unwrap()
-}
-
 /// Compares `count` random expressions.
 pub fn compared(seed: u64, count: usize) -> Outcomes {
     let gpus = [(Gfx::GFX1030, Wave::W32), (Gfx::GFX90A, Wave::W64)];
     let mut targets: Vec<Target> = gpus.map(|(gfx, wave)| Target::amdgpu(gfx, wave).unwrap()).into();
     targets.extend(["x86_64", "aarch64", "s390x"].map(|name| Target::named(name).unwrap()));
-    targets.push(narrow());
     targets.push(Target::nvptx(Sm::named("sm_80").unwrap()));
     let mut r = Random(seed);
     let mut outcomes = Outcomes::default();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use eitri::build::Builder;
 use eitri::eval::{BaseType, DebugInfo, TypeEncoding};
 use eitri::import::{EntryOffset, Procedure, References};
-use eitri::model::{Address, BaseEncoding, UnitId, VariableId};
+use eitri::model::{Address, BaseEncoding, Symbol, UnitId, VariableId};
 use eitri::read::ResolvedValue;
 
 /// References that add the entities to a description.
@@ -17,12 +17,13 @@ pub struct Added<'a> {
     pub unit: u64,
     /// Offsets of the entries that became variables.
     pub variables: BTreeMap<VariableId, u64>,
+    pub has_constant_symbols: bool,
 }
 
 impl<'a> Added<'a> {
     pub fn new(mut builder: Builder, info: Option<&'a DebugInfo<'a, 'a>>, unit: u64) -> Self {
         let unit_id = builder.unit("a.c");
-        Self { builder, unit_id, info, unit, variables: BTreeMap::new() }
+        Self { builder, unit_id, info, unit, variables: BTreeMap::new(), has_constant_symbols: false }
     }
 }
 
@@ -48,6 +49,10 @@ impl<'a> References<'a> for Added<'a> {
             return Some(Address::Symbol(self.builder.symbol(&format!("at_{address:x}")), 0));
         }
         Some(Address::Constant(address))
+    }
+
+    fn constant(&mut self, _: usize, value: u64) -> Option<(Symbol, i64)> {
+        self.has_constant_symbols.then(|| (self.builder.symbol(&format!("at_{value:x}")), 0))
     }
 
     fn indexed(&mut self, index: u64) -> Option<u64> {

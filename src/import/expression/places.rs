@@ -41,6 +41,14 @@ impl<'a> Run<'a, '_> {
             Some(Node::Call(_)) if let Some(&called) = self.called.get(&place) => self.address_of(called),
             _ if self.is_default_memory(place) => self.terms.node(Node::AddressOf, &[place]),
             Some(Node::PointerTo(..)) => Err(UntypedReason::Pointer.into()),
+            // Whether bits at such an offset are whole bytes in the default space is known at run time.
+            Some(Node::BitOffset(_) | Node::BitOffsetBy | Node::Overlay) => {
+                Err(UntypedReason::Operation.into())
+            }
+            Some(Node::Offset(_) | Node::OffsetBy) => {
+                let base = self.terms.operand(place, 0);
+                self.address_of(base)
+            }
             _ => Err(fault("only a byte of the default address space converts to a number")),
         }
     }
@@ -321,7 +329,7 @@ impl Run<'_, '_> {
         let by = self.pop_signed()?;
         let place = self.pop_place()?;
         let moved = match (self.terms.constant(by), unit) {
-            _ if self.terms.node_of(place) == Some(Node::Undefined) => place,
+            (Some(_), _) if self.terms.node_of(place) == Some(Node::Undefined) => place,
             (Some(by), _) => self.moved(place, i128::from(by as i64) * unit)?,
             (None, 8) => self.terms.node(Node::OffsetBy, &[place, by])?,
             (None, _) => self.terms.node(Node::BitOffsetBy, &[place, by])?,

@@ -108,6 +108,9 @@ impl<'a, 'r> Run<'a, 'r> {
             // Composites, undefined storage and the canonical frame address have other rules there.
             return Err(UntypedReason::Operation.into());
         }
+        if self.context.encoding.address_bytes != self.context.target.address_bytes() {
+            return Err(UntypedReason::Type("addresses of another size than the target's").into());
+        }
         if self.context.initial == InitialStack::Cfa {
             self.push_cfa()?;
         }

@@ -163,10 +163,6 @@ impl<'a> Terms<'a> {
         }
     }
 
-    pub(super) fn is_number(&self, id: TermId) -> bool {
-        self.node_of(id).is_none_or(|node| node.is_number())
-    }
-
     /// Whether the operation that made the term can fail on some machine, although its operands did not.
     pub(super) fn can_fail(&self, id: TermId) -> bool {
         match self.kind(id) {

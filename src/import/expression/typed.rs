@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::terms::{TermId, Terms, fault};
 use super::untyped::UntypedReason;
-use super::{Context, References, Result, Untyped};
+use super::{Context, References, Result};
 use crate::model::Node;
 use crate::op::Reg;
 use crate::target::{Register, SpaceId};
@@ -130,13 +130,18 @@ impl<'a, 'r> Typing<'a, 'r> {
                 has_bits(element.saturating_mul(count), bits)?;
                 let [zero, one, mask] = [0, 1, 2].map(operand);
                 let total = element.checked_mul(count);
-                // Only the chosen elements must be in their storage, which no node expresses.
-                let chosen = |untyped: Untyped| match untyped.reason.is_meaningless() {
-                    true => UntypedReason::Operation.into(),
-                    false => untyped,
+                let places = self.place(zero, total).and_then(|zero| Ok((zero, self.place(one, total)?)));
+                let (zero, one) = match (places, self.terms.constant(mask)) {
+                    (Ok(places), _) => places,
+                    // Only the chosen elements must be in their storage.
+                    (Err(untyped), Some(mask)) if untyped.reason.is_meaningless() && count <= 64 => {
+                        return self.chosen(mask, zero, one, (element, count), bits);
+                    }
+                    (Err(untyped), None) if untyped.reason.is_meaningless() => {
+                        return Err(UntypedReason::Operation.into());
+                    }
+                    (Err(untyped), _) => return Err(untyped),
                 };
-                let zero = self.place(zero, total).map_err(chosen)?;
-                let one = self.place(one, total).map_err(chosen)?;
                 let mask = self.number(mask, SpaceId::DEFAULT)?;
                 self.terms.node(node, &[zero, one, mask])
             }
@@ -161,6 +166,29 @@ impl<'a, 'r> Typing<'a, 'r> {
             Node::Call(_) => self.procedure(id, bits),
             _ => Ok(id),
         }
+    }
+
+    /// Returns the elements that a constant mask chooses, as parts.
+    fn chosen(
+        &mut self,
+        mask: u64,
+        zero: TermId,
+        one: TermId,
+        (element, count): (u64, u64),
+        bits: Option<u64>,
+    ) -> Result<TermId> {
+        let mut parts = Vec::new();
+        for index in 0..count {
+            let place = if mask >> index & 1 == 1 { one } else { zero };
+            let from = element.checked_mul(index).and_then(|from| i64::try_from(from).ok());
+            let place = match self.terms.node_of(place) {
+                Some(Node::Undefined) => place,
+                _ => self.offset(place, from.ok_or(UntypedReason::TooLarge)?)?,
+            };
+            parts.push(self.terms.node(Node::Part(element), &[place])?);
+        }
+        let parts = self.terms.node(Node::Parts(count), &parts)?;
+        self.place(parts, bits)
     }
 
     /// Returns a call, or the location that a procedure computed, if that depends on the number of bits.
@@ -238,7 +266,12 @@ impl<'a, 'r> Typing<'a, 'r> {
         }
         let size = self.size(base);
         if let Some(size) = size {
-            in_storage(size, moves, bits)?;
+            let inside = in_storage(size, moves, bits);
+            match node {
+                // Bits after the current lane are those of the next lanes, which no node expresses.
+                Some(Node::PerLane(_)) => inside.map_err(|_| UntypedReason::Operation)?,
+                _ => inside?,
+            }
         }
         let from = sum(0, moves).filter(|_| size.is_some());
         match (node, from) {
