@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use gimli::{DwAt, constants as dw};
 use hashbrown::{HashMap, HashSet};
 
-use super::ImportedExpressions;
+use super::form::ImportedExpressions;
 use super::node::{Key, Node};
 use super::sources::Sources;
 use super::symbols::Symbols;

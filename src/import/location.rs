@@ -5,7 +5,7 @@
 
 use gimli::constants as dw;
 
-use super::ImportedExpressions;
+use super::form::ImportedExpressions;
 use super::importer::{Importer, Made, refused};
 use super::node::Key;
 use super::unimported::UnimportedReason;

@@ -32,6 +32,7 @@
 mod calls;
 mod expression;
 mod files;
+mod form;
 mod frames;
 mod functions;
 mod importer;
@@ -58,6 +59,7 @@ pub use expression::{
     Context, EntryOffset, InitialStack, Procedure, References, Unresolved, Untyped, UntypedReason, location,
     value,
 };
+pub use form::ImportedExpressions;
 pub use unimported::{UnimportedFact, UnimportedReason};
 
 use gimli::constants as dw;
@@ -92,16 +94,6 @@ pub struct ImportOptions<'a> {
     pub supplementary: Option<&'a [u8]>,
     /// Number of threads that read the object; 0 and 1 mean a single thread.
     pub threads: usize,
-}
-
-/// Form of the locations and numbers that expressions compute.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ImportedExpressions {
-    /// Nodes of the model, and a raw expression where no node expresses an operation.
-    Typed,
-    /// Raw expressions, with the operations of the file. Only numbers, which have no raw form, are nodes.
-    Raw,
 }
 
 impl Default for ImportOptions<'_> {

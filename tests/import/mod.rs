@@ -54,7 +54,7 @@ fn differences(bytes: &[u8]) -> (ImportedDwarf, Vec<String>) {
 /// Lists differences, for messages.
 fn listed(differences: &[String]) -> String {
     let mut text = String::new();
-    for difference in differences.iter().take(20) {
+    for difference in differences.iter().take(40) {
         writeln!(text, "{difference}").expect("a string");
     }
     text

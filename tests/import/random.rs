@@ -27,6 +27,7 @@ fn written(
 
 #[test]
 fn random_descriptions_say_the_same_after_an_import() {
+    let mut all = Vec::new();
     for seed in 0..cases(60) as u64 {
         let numbers = fixed_choices(seed, 600);
         let mut choices = Choices::new(&numbers);
@@ -49,7 +50,9 @@ fn random_descriptions_say_the_same_after_an_import() {
                 Dwarf::read_as(object, dialect, consumer.expressions.draft).expect("it is read")
             });
             let differences = compare::differences(&before, &after, &imported.unimported);
-            assert!(differences.is_empty(), "{seed}, {}:\n{}", named(&consumer), listed(&differences));
+            let case = format!("{seed}, {}: ", named(&consumer));
+            all.extend(differences.into_iter().map(|difference| case.clone() + &difference));
         }
     }
+    assert!(all.is_empty(), "{} differences:\n{}", all.len(), listed(&all));
 }

@@ -260,6 +260,7 @@ const EVAL: &[&str] = &[
 const IMPORT: &[&str] = &[
     // One expression as a typed location.
     "expression::untyped",
+    "expression::context",
     "expression::terms",
     "expression::numbers",
     "expression::run",
@@ -270,6 +271,7 @@ const IMPORT: &[&str] = &[
     "expression::write",
     "expression",
     // What is taken of a file, and what is left.
+    "form",
     "unimported",
     "taken",
     "node",
@@ -674,6 +676,7 @@ pub const SPREAD: &[(&str, usize)] = &[
     ("model::denote::Denote", 3),
     // Walks over all kinds of entities.
     ("dump::text::Dump", 7),
+    ("import::expression::run::Run", 3),
     ("import::importer::Importer", 13),
     ("lint::places::Located", 4),
 ];

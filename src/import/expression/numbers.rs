@@ -3,7 +3,7 @@
 //! A term is congruent to the number modulo 2ⁿ, where n is the size of the type: bits above may be set until an
 //! operation depends on them. Operations of fewer than 64 bits then use [`Terms::reduced`] or [`Terms::extended`].
 
-use super::Result;
+use super::context::Result;
 use super::terms::{Kind, Term, TermId, Terms};
 use super::untyped::UntypedReason;
 use crate::eval::{BaseType, TypeEncoding};

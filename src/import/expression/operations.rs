@@ -1,11 +1,11 @@
 //! What each operation does with symbols. The match has no default arm, so that a new row in the operation table does not
 //! compile until it has a meaning here, or a reason why it has none.
 
+use super::context::{EntryOffset, Result};
 use super::numbers::{Number, Signs, integer, small};
 use super::run::{Element, Run, complete};
 use super::terms::{TermId, fault};
-use super::untyped::UntypedReason;
-use super::{EntryOffset, Result, Unresolved};
+use super::untyped::{Unresolved, UntypedReason};
 use crate::eval::{BaseType, TypeEncoding};
 use crate::model::Node;
 use crate::op::{Decoder, Op, Spelling};

@@ -1,11 +1,11 @@
 //! Locations on the symbolic stack: conversions to and from numbers, memory, registers and composites.
 
+use super::context::Result;
 use super::numbers::{Number, Signs, integer, small};
 use super::operations::same_size;
 use super::run::{Element, Run, complete};
 use super::terms::{TermId, fault};
-use super::untyped::UntypedReason;
-use super::{Result, Unresolved};
+use super::untyped::{Unresolved, UntypedReason};
 use crate::eval::BaseType;
 use crate::model::Node;
 use crate::op::{Dialect, Reg};

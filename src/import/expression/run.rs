@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::context::{Context, EntryOffset, InitialStack, References, Result};
 use super::numbers::Number;
 use super::terms::{TermId, Terms, fault};
-use super::untyped::UntypedReason;
-use super::{Context, EntryOffset, InitialStack, References, Result, Untyped};
+use super::untyped::{Untyped, UntypedReason};
 use crate::eval::BaseType;
 use crate::model::Node;
 use crate::op::{Decoded, Decoder, Dialect, Op, Reg};

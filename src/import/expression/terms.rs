@@ -3,8 +3,8 @@
 use indexmap::IndexMap;
 use smallvec::SmallVec;
 
-use super::untyped::UntypedReason;
-use super::{Result, Untyped};
+use super::context::Result;
+use super::untyped::{Untyped, UntypedReason};
 use crate::model::Node;
 use crate::target::Target;
 

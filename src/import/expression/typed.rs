@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use smallvec::SmallVec;
 
+use super::context::{Context, References, Result};
 use super::terms::{TermId, Terms, fault};
 use super::untyped::UntypedReason;
-use super::{Context, References, Result};
 use crate::model::Node;
 use crate::op::Reg;
 use crate::target::{Register, SpaceId};

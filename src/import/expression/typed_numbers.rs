@@ -1,9 +1,9 @@
 //! Numbers of the result: registers instead of reads, symbols instead of addresses, stack slots instead of registers.
 
+use super::context::Result;
 use super::terms::{Kind, TermId, fault};
 use super::typed::Typing;
-use super::untyped::UntypedReason;
-use super::{Result, Unresolved};
+use super::untyped::{Unresolved, UntypedReason};
 use crate::model::{Address, Node, Stack};
 use crate::target::{Scaling, SpaceId};
 

@@ -1,6 +1,6 @@
 //! Terms as nodes in postfix order.
 
-use super::Result;
+use super::context::Result;
 use super::terms::{TermId, Terms};
 use super::untyped::UntypedReason;
 use crate::build::MAX_LEVELS;
