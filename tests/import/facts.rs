@@ -264,6 +264,7 @@ fn is_both(name: DwAt) -> bool {
 pub fn name(name: DwAt) -> String {
     let text = match name {
         dw::DW_AT_MIPS_linkage_name => "linkage_name".into(),
+        dw::DW_AT_address_class => "0x3e10".into(),
         dw::DW_AT_GNU_call_site_value => "call_value".into(),
         dw::DW_AT_upper_bound => "count".into(),
         _ => name.static_string().map_or_else(|| format!("{:#x}", name.0), String::from),

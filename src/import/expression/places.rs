@@ -5,7 +5,7 @@ use super::numbers::{Number, Signs, integer, small};
 use super::operations::same_size;
 use super::run::{Element, Run, complete};
 use super::terms::{TermId, fault};
-use super::untyped::{Unresolved, UntypedReason};
+use super::untyped::{Unresolved, Untyped, UntypedReason};
 use crate::eval::BaseType;
 use crate::model::Node;
 use crate::op::{Dialect, Reg};
@@ -305,7 +305,7 @@ impl<'a> Run<'a, '_> {
     }
 }
 
-fn no_frame_base() -> super::Untyped {
+fn no_frame_base() -> Untyped {
     fault("the frame base is not a location in memory")
 }
 

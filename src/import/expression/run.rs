@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::context::{Context, EntryOffset, InitialStack, References, Result};
 use super::numbers::Number;
 use super::terms::{TermId, Terms, fault};
-use super::untyped::{Untyped, UntypedReason};
+use super::untyped::{Unresolved, Untyped, UntypedReason};
 use crate::eval::BaseType;
 use crate::model::Node;
 use crate::op::{Decoded, Decoder, Dialect, Op, Reg};
@@ -324,7 +324,7 @@ impl<'a, 'r> Run<'a, 'r> {
     /// Runs a called entry's expression on the current stack.
     pub(super) fn call(&mut self, entry: EntryOffset) -> Result<()> {
         let (EntryOffset::Unit(offset) | EntryOffset::Section(offset)) = entry;
-        let unknown = || UntypedReason::Unresolved(super::Unresolved::Procedure(offset));
+        let unknown = || UntypedReason::Unresolved(Unresolved::Procedure(offset));
         let procedure = self.references.procedure(entry).ok_or_else(unknown)?;
         let height = self.stack.len();
         let lowest = core::mem::replace(&mut self.lowest, height);
@@ -342,7 +342,7 @@ impl<'a, 'r> Run<'a, 'r> {
 
     /// Runs the frame base's expression on a separate stack. Returns its result.
     pub(super) fn frame_base(&mut self) -> Result<Element> {
-        let unknown = UntypedReason::Unresolved(super::Unresolved::FrameBase);
+        let unknown = UntypedReason::Unresolved(Unresolved::FrameBase);
         if self.is_frame_base {
             return Err(fault("a frame base cannot refer to the frame base"));
         }
