@@ -122,12 +122,21 @@ fn argument<'d, 'o>(
         |(name, bytes)| importer.value(part, bytes).map_err(|why| importer.leave(part, name, why)).ok(),
     );
     let data_location = expression(importer, [dw::DW_AT_call_data_location; 2]).and_then(|(name, bytes)| {
-        importer.location(part, bytes).map_err(|why| importer.leave(part, name, why)).ok()
+        let location = importer.location(part, bytes).map_err(|why| importer.leave(part, name, why)).ok();
+        Some((name, location?))
     });
     let data_value = expression(importer, [dw::DW_AT_call_data_value, dw::DW_AT_GNU_call_site_data_value])
         .and_then(|(name, bytes)| {
-            importer.value(part, bytes).map_err(|why| importer.leave(part, name, why)).ok()
+            let value = importer.value(part, bytes).map_err(|why| importer.leave(part, name, why)).ok();
+            Some((name, value?))
         });
+    // The model has both or neither.
+    if let (Some((name, _)), None) = (&data_location, &data_value) {
+        importer.leave(part, *name, UnimportedReason::NoProperty);
+    }
+    if let (None, Some((name, _))) = (&data_location, &data_value) {
+        importer.leave(part, *name, UnimportedReason::NoProperty);
+    }
     let parameter = if is_gnu { dw::DW_AT_abstract_origin } else { dw::DW_AT_call_parameter };
     let variable = importer.take(part, parameter).map(|value| importer.variable_at(part, value));
     let added = importer.m.describe_call(id).and_then(|mut call| {
@@ -136,7 +145,7 @@ fn argument<'d, 'o>(
         if let Some(value) = value {
             refused = argument.value(value).err();
         }
-        if let (Some(location), Some(value)) = (data_location, data_value) {
+        if let (Some((_, location)), Some((_, value))) = (data_location, data_value) {
             refused = argument.points_to(&location, value).err().or(refused);
         }
         let no_parameter = match &variable {

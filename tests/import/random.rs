@@ -2,7 +2,7 @@
 //! of that object, say the same.
 
 use eitri::consumer::{Consumer, Policy};
-use eitri::emit::elf::new_object;
+use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::import::{ImportOptions, ImportedExpressions, import};
 use eitri::lower::lower;
 use eitri::model::Module;
@@ -16,18 +16,22 @@ use crate::common::consumers::{consumers, named, varied};
 use crate::common::random::fixed_choices;
 use crate::common::with;
 
-fn written(
-    module: &Module,
-    code: &eitri::emit::elf::ObjectCode,
-    consumer: &Consumer,
-) -> eitri::Result<Vec<u8>> {
+fn written(module: &Module, code: &ObjectCode, consumer: &Consumer) -> eitri::Result<Vec<u8>> {
     let written = lower(module, consumer, Policy::Partial)?;
     new_object(module.target(), code, &written.sections)
+}
+
+/// Returns the object of an import, or `None` if the consumer cannot express a property.
+fn complete(module: &Module, code: &ObjectCode, consumer: &Consumer) -> Option<Vec<u8>> {
+    let written = lower(module, consumer, Policy::Partial).expect("the import is written");
+    let is_complete = written.omissions.is_empty();
+    is_complete.then(|| new_object(module.target(), code, &written.sections).expect("the object is written"))
 }
 
 #[test]
 fn random_descriptions_say_the_same_after_an_import() {
     let mut all = Vec::new();
+    let (mut total, mut compared) = (0, 0);
     for seed in 0..cases(60) as u64 {
         let numbers = fixed_choices(seed, 600);
         let mut choices = Choices::new(&numbers);
@@ -43,7 +47,11 @@ fn random_descriptions_say_the_same_after_an_import() {
             });
             let imported = import(&before, &options)
                 .unwrap_or_else(|error| panic!("{seed}, {}: {error}", named(&consumer)));
-            let after = written(&imported.module, &made.code, &consumer).expect("the import is written");
+            total += 1;
+            // What the consumer cannot express of the import: addresses in raw expressions for another table of addresses,
+            // and properties of functions whose code is not imported.
+            let Some(after) = complete(&imported.module, &made.code, &consumer) else { continue };
+            compared += 1;
             let [before, after] = [&before, &after].map(|bytes| Object::read(bytes).expect("it is read"));
             let dialect = consumer.expressions.dialect;
             let [before, after] = [&before, &after].map(|object| {
@@ -54,5 +62,6 @@ fn random_descriptions_say_the_same_after_an_import() {
             all.extend(differences.into_iter().map(|difference| case.clone() + &difference));
         }
     }
+    assert!(compared * 2 > total, "{compared} of {total} objects are compared");
     assert!(all.is_empty(), "{} differences:\n{}", all.len(), listed(&all));
 }
