@@ -27,6 +27,8 @@ mod dominators;
 pub mod emit;
 #[cfg(any(doc, doctest))]
 pub mod guide;
+#[cfg(feature = "import")]
+pub mod import;
 #[cfg(feature = "json")]
 pub mod json;
 #[cfg(feature = "write")]

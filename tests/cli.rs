@@ -7,6 +7,7 @@ mod cubin;
 mod examples;
 mod help;
 mod hints;
+mod import;
 use crate::common::cubin as kernel;
 mod lint;
 mod machines;

@@ -12,6 +12,8 @@ mod emission_goldens;
 mod errors;
 mod evaluation;
 mod frames;
+mod import;
+mod import_expressions;
 mod instructions;
 mod json;
 mod lanes;

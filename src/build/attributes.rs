@@ -8,8 +8,8 @@ use super::slots::Slot;
 use crate::attributes;
 use crate::error::{Error, Result};
 use crate::model::{
-    Address, AttributeOwner, EntityId, ExtraAttribute, ExtraValue, FunctionId, Loc, Module, PrimaryMap,
-    ScopeId, ScopeKind, TypeId, TypeKind, UnitId, Val, VariableId,
+    Address, AttributeOwner, Count, Dimension, EntityId, ExtraAttribute, ExtraValue, FunctionId, Loc, Module,
+    PrimaryMap, ScopeId, ScopeKind, TypeId, TypeKind, UnitId, Val, VariableId,
 };
 
 /// Value of an attribute, for [`Builder::attribute`]. Each value has the shortest form that the DWARF version has.
@@ -59,8 +59,9 @@ const WRITTEN: [(DwAt, &str); 13] = [
 ];
 
 impl Builder {
-    /// Adds a vendor's attribute to an entity's entry: what a compiler has to say and the model lacks. `name` is a number
-    /// from `DW_AT_lo_user` (0x2000) to `DW_AT_hi_user` (0x3fff). A reader that does not know the attribute skips it.
+    /// Adds an attribute to an entity's entry: what a compiler has to say and the model lacks. `name` is a vendor's number,
+    /// from `DW_AT_lo_user` (0x2000) to `DW_AT_hi_user` (0x3fff), or an attribute of the standard that no property of the
+    /// owner encodes, such as `DW_AT_artificial` of a function. A reader that does not know the attribute skips it.
     ///
     /// An inlined function's attributes are in its abstract instance, an inlined variable's in the instance.
     ///
@@ -95,7 +96,7 @@ impl Builder {
         let owner = self.owner(owner.into())?;
         let refused =
             |what| Err(Error::bad_argument(what).or_at(self.module.at_scope(owner.scope(&self.module))));
-        if !attributes::is_vendor(name) {
+        if !attributes::is_vendor(name) && !self.is_rare(owner, name) {
             return refused(format!(
                 "attribute {} is not a vendor's attribute; expected a number from 0x2000 to 0x3fff",
                 attributes::text(name)
@@ -109,6 +110,98 @@ impl Builder {
         }
         self.add_attribute(owner, name, value)?;
         Ok(self)
+    }
+
+    /// Whether an entity can have a rare attribute of the standard, which no property of the entity encodes.
+    fn is_rare(&self, owner: AttributeOwner, name: DwAt) -> bool {
+        let module = &self.module;
+        let kind = |ty: TypeId| &module.types[ty].kind;
+        match (name, owner) {
+            (gimli::DW_AT_description | gimli::DW_AT_start_scope | gimli::DW_AT_visibility, _) => {
+                !matches!(owner, AttributeOwner::Unit(_))
+            }
+            (gimli::DW_AT_entry_pc | gimli::DW_AT_identifier_case | gimli::DW_AT_use_UTF8, owner) => {
+                matches!(owner, AttributeOwner::Unit(_))
+            }
+            (
+                gimli::DW_AT_elemental
+                | gimli::DW_AT_pure
+                | gimli::DW_AT_recursive
+                | gimli::DW_AT_reference
+                | gimli::DW_AT_rvalue_reference
+                | gimli::DW_AT_trampoline,
+                AttributeOwner::Function(_),
+            )
+            | (
+                gimli::DW_AT_default_value | gimli::DW_AT_is_optional | gimli::DW_AT_variable_parameter,
+                AttributeOwner::Variable(_),
+            )
+            | (gimli::DW_AT_const_value, AttributeOwner::Member(..)) => true,
+            (gimli::DW_AT_alignment, owner) => matches!(
+                owner,
+                AttributeOwner::Variable(_) | AttributeOwner::Function(_) | AttributeOwner::Member(..)
+            ),
+            (gimli::DW_AT_const_expr, owner) => {
+                matches!(owner, AttributeOwner::Variable(_) | AttributeOwner::Function(_))
+            }
+            (gimli::DW_AT_endianity, AttributeOwner::Variable(_)) => true,
+            (gimli::DW_AT_artificial, owner) => {
+                matches!(owner, AttributeOwner::Type(_) | AttributeOwner::Function(_))
+            }
+            (gimli::DW_AT_containing_type, AttributeOwner::Function(_)) => true,
+            (gimli::DW_AT_containing_type | gimli::DW_AT_export_symbols, AttributeOwner::Type(ty)) => {
+                matches!(kind(ty), TypeKind::Composite(_))
+            }
+            (
+                gimli::DW_AT_accessibility
+                | gimli::DW_AT_linkage_name
+                | gimli::DW_AT_noreturn
+                | gimli::DW_AT_reference
+                | gimli::DW_AT_rvalue_reference,
+                AttributeOwner::Type(_),
+            ) => true,
+            (gimli::DW_AT_encoding | gimli::DW_AT_declaration, AttributeOwner::Type(ty)) => {
+                matches!(kind(ty), TypeKind::Enum { .. })
+            }
+            (gimli::DW_AT_name, AttributeOwner::Type(ty)) => module.types[ty].name().is_none(),
+            (gimli::DW_AT_prototyped, AttributeOwner::Type(ty)) => {
+                let is_derived = module.units[module.types[ty].unit].has_prototypes();
+                matches!(kind(ty), TypeKind::Subroutine { .. }) && !is_derived
+            }
+            (gimli::DW_AT_prototyped, AttributeOwner::Function(id)) => {
+                let function = &module.functions[id];
+                let is_derived = module.units[module.scopes[function.scope].unit].has_prototypes();
+                function.specification.is_none() && !is_derived
+            }
+            (gimli::DW_AT_ordering, AttributeOwner::Type(ty)) => {
+                matches!(kind(ty), TypeKind::Array { .. } | TypeKind::Vector { .. })
+            }
+            (
+                gimli::DW_AT_binary_scale
+                | gimli::DW_AT_decimal_scale
+                | gimli::DW_AT_decimal_sign
+                | gimli::DW_AT_digit_count
+                | gimli::DW_AT_endianity
+                | gimli::DW_AT_picture_string
+                | gimli::DW_AT_small,
+                AttributeOwner::Type(ty),
+            ) => kind(ty).is_base(),
+            (gimli::DW_AT_byte_stride | gimli::DW_AT_bit_stride, AttributeOwner::Dimension(..)) => true,
+            (gimli::DW_AT_lower_bound, AttributeOwner::Dimension(ty, index)) => {
+                self.dimension(ty, index).is_some_and(|dimension| dimension.lower.is_none())
+            }
+            (gimli::DW_AT_upper_bound, AttributeOwner::Dimension(ty, index)) => {
+                self.dimension(ty, index).is_some_and(|dimension| dimension.count == Count::Unknown)
+            }
+            _ => false,
+        }
+    }
+
+    fn dimension(&self, ty: TypeId, index: u32) -> Option<&Dimension> {
+        match &self.module.types[ty].kind {
+            TypeKind::Array { dimensions, .. } => dimensions.get(index as usize),
+            _ => None,
+        }
     }
 
     /// Adds an attribute that the owner does not have yet.

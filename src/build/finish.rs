@@ -202,6 +202,22 @@ impl Builder {
         module.strings.shrink_to_fit();
     }
 
+    /// Removes the members of structures, classes and unions that contain themselves, and returns these types.
+    #[cfg(feature = "import")]
+    pub(crate) fn break_cycles(&mut self) -> Vec<TypeId> {
+        let mut types: Vec<TypeId> =
+            cycles(&self.module).into_iter().map(|(_, composite)| composite).collect();
+        types.sort();
+        types.dedup();
+        for &ty in &types {
+            let composite = self.composite_mut(ty);
+            composite.members.clear();
+            composite.bases.clear();
+            composite.variant_parts.clear();
+        }
+        types
+    }
+
     /// Assigns sorted entities to their owners, and checks the complete module.
     fn end(&mut self) -> Result<(), Wrong> {
         self.take_wrong()?;
@@ -431,6 +447,16 @@ fn check_types(module: &Module) -> Result<()> {
     if are_earlier {
         return Ok(());
     }
+    match cycles(module).first() {
+        Some(&(ty, _)) => Err(cyclic(module, ty)),
+        None => Ok(()),
+    }
+}
+
+/// Returns the types that contain themselves, each with the structure, class or union whose member leads to it again.
+/// The first is the first in the description.
+fn cycles(module: &Module) -> Vec<(TypeId, TypeId)> {
+    let mut cycles = Vec::new();
     // Each type's state: not visited, being visited, or known not to contain itself.
     let mut seen = vec![Seen::No; module.types.len()];
     // An explicit stack, as types may be nested deeply: open types, and types inside them that are still to be visited.
@@ -442,7 +468,10 @@ fn check_types(module: &Module) -> Result<()> {
             match step {
                 Step::Into(ty) => match seen[state(ty)] {
                     Seen::Done => {}
-                    Seen::Open => return Err(cyclic(module, ty)),
+                    Seen::Open => {
+                        let is_composite = |ty: &&TypeId| module.types[**ty].own_scope().is_some();
+                        cycles.extend(open.iter().rfind(is_composite).map(|&composite| (ty, composite)));
+                    }
                     Seen::No => {
                         seen[state(ty)] = Seen::Open;
                         open.push(ty);
@@ -461,7 +490,7 @@ fn check_types(module: &Module) -> Result<()> {
             }
         }
     }
-    Ok(())
+    cycles
 }
 
 enum Step {

@@ -102,6 +102,31 @@ impl Builder {
         Ok(())
     }
 
+    /// Returns the number of frame rules so far.
+    #[cfg(feature = "import")]
+    pub(crate) fn frame_rule_count(&self) -> usize {
+        self.module.lists.frame_rules.len()
+    }
+
+    /// Removes the rules from a number on, which belong to one function, if [`finish`](Self::finish) would refuse them.
+    #[cfg(feature = "import")]
+    pub(crate) fn keep_frame(&mut self, function: FunctionId, from: usize) -> Result<()> {
+        let rules = &mut self.module.lists.frame_rules;
+        let end = rules.len() as u32;
+        rules[from..].sort_by_key(|rule| (rule.start, rule.column));
+        let mut columns: Vec<u32> = (from as u32..end).collect();
+        columns.sort_unstable_by_key(|&index| (rules[index as usize].column, rules[index as usize].start));
+        self.module.lists.frame_columns.resize(from, 0);
+        self.module.lists.frame_columns.extend(columns);
+        self.module.functions[function].frame = from as u32..end;
+        let checked = refused::check_frame(&self.module, function).map_err(|wrong| wrong.error);
+        self.module.functions[function].frame = 0..0;
+        if checked.is_err() {
+            self.module.lists.frame_rules.truncate(from);
+        }
+        checked
+    }
+
     /// Sorts rules by function, pc and column, and records each function's rules and the order by column.
     pub(super) fn sort_frames(&mut self) {
         let rules = &mut self.module.lists.frame_rules;

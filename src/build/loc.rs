@@ -287,10 +287,19 @@ fn node_by_node(
                 UNKNOWN
             }
             Node::Cfa => frame,
-            Node::Undefined => UNKNOWN,
+            Node::Undefined | Node::ThreadLocal => UNKNOWN,
+            Node::AddressOf => {
+                places.pop();
+                continue;
+            }
             Node::Address(symbol, by) => {
                 has_names = true;
                 named(module, unit, Node::Address(symbol, by))?;
+                continue;
+            }
+            Node::PassedValue(parameter) => {
+                has_names = true;
+                named(module, unit, Node::PassedValue(parameter))?;
                 continue;
             }
             Node::Read(bits) => {
@@ -394,6 +403,11 @@ fn named(module: &Module, unit: UnitId, node: Node<'_>) -> Result<()> {
         Node::PointerTo(variable, _) => {
             known(module.variables.is_valid(variable), || module.unknown(variable))
         }
+        Node::PassedValue(parameter) => {
+            let variable = module.variables.get(parameter);
+            let is_here = variable.is_some_and(|variable| module.scopes[variable.scope].unit == unit);
+            known(is_here, || module.unknown_in(parameter, " of this unit"))
+        }
         Node::Call(procedure) => {
             let called = module.procedures.get(procedure);
             let is_there = called.is_some_and(|called| called.unit == unit);
@@ -412,7 +426,7 @@ fn named(module: &Module, unit: UnitId, node: Node<'_>) -> Result<()> {
 #[cold]
 pub(super) fn other_builder(loc: &Loc) -> Error {
     let mut names = loc.nodes().filter_map(|node| match node {
-        Node::PointerTo(variable, _) => Some(variable.to_string()),
+        Node::PointerTo(variable, _) | Node::PassedValue(variable) => Some(variable.to_string()),
         Node::Call(procedure) => Some(procedure.to_string()),
         Node::Expr(expr) => Some(expr.to_string()),
         Node::Address(symbol, _) => Some(format!("symbol {}", symbol.0)),

@@ -79,9 +79,11 @@ pub use frame::FrameBuilder;
 pub use functions::FunctionBuilder;
 pub use imports_and_labels::{ImportBuilder, LabelBuilder};
 pub use lanes::LanesBuilder;
+#[cfg(any(feature = "import", feature = "json"))]
+pub(crate) use loc::MAX_LEVELS;
 pub(crate) use loc::scalar;
 #[cfg(feature = "json")]
-pub(crate) use loc::{MAX_LEVELS, too_deep};
+pub(crate) use loc::too_deep;
 pub use macros::MacroBuilder;
 pub use scopes::InScope;
 pub use types::{DataMember, Extent, HasMembers, Major, Template, TypeBuilder, VariantId};

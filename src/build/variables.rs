@@ -151,6 +151,31 @@ impl Builder {
         Ok(constant.const_value(value)?.id())
     }
 
+    /// Adds a declaration of a variable, which is not visible outside the unit unless [described](VariableBuilder::external)
+    /// as such.
+    #[cfg(feature = "import")]
+    pub(crate) fn declared_variable(
+        &mut self,
+        scope: impl InScope,
+        name: &str,
+        ty: TypeId,
+    ) -> Result<VariableBuilder<'_>> {
+        let mut variable = self.variable(scope, name, ty)?;
+        variable.data().is_declaration = true;
+        Ok(variable)
+    }
+
+    /// Adds a named constant, whose value is given later.
+    #[cfg(feature = "import")]
+    pub(crate) fn named_constant(
+        &mut self,
+        scope: impl InScope,
+        name: &str,
+        ty: TypeId,
+    ) -> Result<VariableBuilder<'_>> {
+        self.new_variable(scope, Some(name), ty, VariableKind::Constant, None)
+    }
+
     /// Adds a variable that is declared here and defined elsewhere: in another unit, or by
     /// [`definition`](Self::definition). The declaration has no location. DWARF 5 section 2.13.1.
     ///

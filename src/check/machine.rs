@@ -129,6 +129,10 @@ impl Machine for Stopped<'_, '_> {
         (frame == 1).then(|| SingleLocation { storage, offset: 0 }.into())
     }
 
+    fn tls(&self) -> Option<u64> {
+        Some(witness::THREAD_LOCAL)
+    }
+
     fn load_bias(&self) -> u64 {
         self.load_bias
     }

@@ -172,7 +172,8 @@ pub(super) fn does_location_combine<'n>(
         Node::Or => Kind::Or,
         Node::Shl => Kind::Shl,
         Node::Call(_) if has_combining_procedures() => Kind::Combined,
-        Node::Mul | Node::And | Node::Shr | Node::Shra => Kind::Combining,
+        Node::Mul | Node::And | Node::Shr | Node::Shra | Node::Div | Node::Mod => Kind::Combining,
+        Node::Eq | Node::Ne | Node::Lt | Node::Le | Node::If => Kind::Combining,
         Node::OffsetBy | Node::BitOffsetBy | Node::Overlay => Kind::Combining,
         _ => Kind::Other,
     }))

@@ -224,6 +224,9 @@ pub(super) fn cfa(target: &Target) -> (SpaceId, u64) {
     }
 }
 
+/// Address of the thread-local storage: an arbitrary choice that the model and the bytes share.
+pub(super) const THREAD_LOCAL: u64 = 0x0012_3400;
+
 /// Stopped program for the model's own meaning.
 pub(super) struct Stopped<'a> {
     pub(super) target: &'a Target,
@@ -320,6 +323,10 @@ impl MachineContents for Stopped<'_> {
             from: 8 * u128::from(address),
             bits: 1,
         })
+    }
+
+    fn thread_local(&self) -> Option<u64> {
+        Some(THREAD_LOCAL)
     }
 
     fn memory(&self, space: SpaceId, lane: Option<u32>, from: u128, bits: u32) -> Option<u64> {

@@ -1,5 +1,5 @@
-//! Attributes without a field in an entity: vendors' attributes in the statement `attribute`, and the values of the
-//! standard's.
+//! Attributes without a field in an entity: vendors' and rare ones of the standard in the statement `attribute`, and the
+//! values of those with a key.
 
 use gimli::DwAt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -107,7 +107,7 @@ impl<'a> Attribute<'a> {
     /// Returns the statement for an attribute; `None` for a property with a key of its own.
     pub fn write(known: &'a Known<'a>, attribute: &'a ExtraAttribute) -> Option<Self> {
         let name = attribute.name;
-        if !attributes::is_vendor(name) {
+        if !attributes::is_extra(name) {
             return None;
         }
         let named = match attributes::name(name) {
@@ -149,8 +149,8 @@ impl<'a> Attribute<'a> {
 
 /// Finds a vendor attribute by its name.
 fn vendor(name: &str) -> Result<DwAt> {
-    attributes::vendor(name).ok_or_else(|| {
-        let nearest = nearest(name, attributes::vendors());
+    attributes::extra(name).ok_or_else(|| {
+        let nearest = nearest(name, attributes::extras());
         let kind = NamedKind::Described("vendor attribute");
         ErrorKind::UnknownName { kind, name: name.into(), nearest }.into()
     })

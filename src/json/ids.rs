@@ -60,7 +60,7 @@ impl<'m> Known<'m> {
         // referenced.
         let nodes = module.locs.ids().flat_map(|loc| module.nodes(loc));
         let pointed = nodes.filter_map(|node| match node {
-            Node::PointerTo(variable, _) => Some(variable),
+            Node::PointerTo(variable, _) | Node::PassedValue(variable) => Some(variable),
             _ => None,
         });
         let entities =

@@ -431,7 +431,9 @@ impl<'m, W: Write> Writer<'m, W> {
         module.nodes(loc).flat_map(move |node| {
             // Only these nodes reference entities that statements declare.
             let (single, several) = match node {
-                Node::PointerTo(variable, _) => (Some(Entity::Variable(variable)), &[][..]),
+                Node::PointerTo(variable, _) | Node::PassedValue(variable) => {
+                    (Some(Entity::Variable(variable)), &[][..])
+                }
                 Node::Call(procedure) => (Some(Entity::Procedure(procedure)), &[][..]),
                 Node::Expr(expr) => (None, module.expr(expr).1),
                 _ => (None, &[][..]),

@@ -163,8 +163,12 @@ pub fn lower_loc(
     stack: Stack,
     consumer: &Consumer,
 ) -> Result<Expr> {
-    let refers =
-        |node| matches!(node, Node::Address(..) | Node::PointerTo(..) | Node::Call(_) | Node::Expr(_));
+    let refers = |node| {
+        matches!(
+            node,
+            Node::Address(..) | Node::PointerTo(..) | Node::PassedValue(_) | Node::Call(_) | Node::Expr(_)
+        )
+    };
     if loc.nodes().any(refers) {
         let what = "location references a symbol, variable or procedure; expected none without a module";
         return Err(Error::bad_argument(what));

@@ -595,6 +595,13 @@ impl Loc {
         Self::leaf(Node::Cfa)
     }
 
+    /// Thread-local storage: memory of the current thread, `offset` bytes from the start of the storage that the loader
+    /// gave the object in this thread. DWARF 5 section 2.5.1.3, `DW_OP_form_tls_address`.
+    #[inline]
+    pub fn thread_local(offset: Val) -> Self {
+        Self(offset.0).then(Node::ThreadLocal)
+    }
+
     /// Undefined: the bits no longer exist.
     ///
     /// ```
@@ -684,7 +691,7 @@ impl Loc {
     }
 
     /// Makes the location that consists of these nodes, in postfix order.
-    pub(super) fn of_nodes<'n>(nodes: impl Iterator<Item = Node<'n>>) -> Self {
+    pub(crate) fn of_nodes<'n>(nodes: impl Iterator<Item = Node<'n>>) -> Self {
         nodes.fold(Self(Postfix::new()), Self::then)
     }
 
@@ -757,6 +764,13 @@ impl Val {
         Self::leaf(Node::Address(symbol, offset))
     }
 
+    /// An address in a linked object, before the loader moves the object: what [`address`](Self::address) is once the
+    /// linker has assigned an address to the symbol.
+    #[inline]
+    pub fn link_address(address: u64) -> Self {
+        Self::leaf(Node::LinkAddress(address))
+    }
+
     /// The contents of a whole register with at most 64 bits, unsigned.
     ///
     /// ```
@@ -797,6 +811,14 @@ impl Val {
     #[inline]
     pub fn entry_value(reg: Reg) -> Self {
         Self::leaf(Node::EntryRegister(reg))
+    }
+
+    /// The number that the caller passed for a parameter of the function, even if no location has it any more. A debugger
+    /// finds it in the caller's call description, by the parameter: see [`Argument`](super::Argument). gdb reads it, as
+    /// `DW_OP_GNU_parameter_ref`.
+    #[inline]
+    pub fn passed_value(parameter: VariableId) -> Self {
+        Self::leaf(Node::PassedValue(parameter))
     }
 
     /// A [stack slot](Loc::stack_slot)'s address, in bytes of one lane: the value of a pointer to the slot.
@@ -874,6 +896,33 @@ impl Val {
         shr Shr;
         /// Arithmetic right shift by `other` bits, which copies the highest bit.
         shra Shra;
+        /// The quotient of signed numbers, rounded towards 0. Without a value if `other` is 0.
+        div Div;
+        /// The remainder of unsigned numbers. Without a value if `other` is 0.
+        modulo Mod;
+        /// 1 if the numbers are equal, otherwise 0.
+        is_equal Eq;
+        /// 1 if the numbers differ, otherwise 0.
+        is_unequal Ne;
+        /// 1 if `self` is less than `other`, both signed, otherwise 0.
+        is_less Lt;
+        /// 1 if `self` is not greater than `other`, both signed, otherwise 0.
+        is_at_most Le;
+    }
+
+    /// The address of a location in the default space, in bytes: the value of a pointer to a variable there. A location in
+    /// registers or in another space has no such address.
+    #[inline]
+    pub fn address_of(place: Loc) -> Self {
+        Self(place.0).then(Node::AddressOf)
+    }
+
+    /// `nonzero` unless `condition` is 0, otherwise `zero`. Without a value unless both numbers have a value.
+    pub fn select(condition: Self, nonzero: Self, zero: Self) -> Self {
+        let mut all = nonzero;
+        all.0.append(zero.0);
+        all.0.append(condition.0);
+        all.then(Node::If)
     }
 
     /// The negation.
@@ -881,6 +930,11 @@ impl Val {
     #[inline]
     pub fn neg(self) -> Self {
         self.then(Node::Neg)
+    }
+
+    /// Makes the number that consists of these nodes, in postfix order.
+    pub(crate) fn of_nodes<'n>(nodes: impl Iterator<Item = Node<'n>>) -> Self {
+        nodes.fold(Self(Postfix::new()), Self::then)
     }
 
     /// The bitwise complement.

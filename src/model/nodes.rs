@@ -63,6 +63,8 @@ macro_rules! for_each_node { ($use:ident) => { $use! {
         Call(procedure: ProcedureId) [] "call" (procedure) r#"{"call": "place of x"}"#;
         /// The canonical frame address, as a location.
         Cfa [] "cfa" word r#""cfa""#;
+        /// The current thread's thread-local storage of this object, at a byte offset from its start.
+        ThreadLocal [bytes: Val] "thread_local" (bytes) r#"{"thread_local": 8}"#;
         /// Undefined: the bits do not exist.
         Undefined [] "undefined" word r#""undefined""#;
         /// The location that a DWARF expression computes.
@@ -73,6 +75,8 @@ macro_rules! for_each_node { ($use:ident) => { $use! {
         Const(value: u64) [] "constant" bare "4096";
         /// A symbol's address, plus bytes.
         Address(symbol: Symbol, bytes: i64) [] "address" (symbol, bytes) r#"{"address": ["table", 8]}"#;
+        /// An address in the linked object, before the loader moves the object.
+        LinkAddress(address: u64) [] "link_address" (address) r#"{"link_address": 4198400}"#;
         /// A stack slot's address, in bytes of one lane from the base of the function's stack frame.
         StackAddress(bytes: i64) [] "stack_address" (bytes) r#"{"stack_address": 16}"#;
         /// The number in a location's first bits.
@@ -81,6 +85,8 @@ macro_rules! for_each_node { ($use:ident) => { $use! {
         ReadRegister(reg: Reg) [] "register" (reg) r#"{"register": "s4"}"#;
         /// The number in a whole register on entry to the function.
         EntryRegister(reg: Reg) [] "entry_value" (reg) r#"{"entry_value": "s4"}"#;
+        /// The number that the caller passed for a parameter, which may be nowhere by now.
+        PassedValue(variable: VariableId) [] "passed_value" (variable) r#"{"passed_value": "n"}"#;
         /// The current lane, counted from 0.
         LaneIndex [] "lane_index" word r#""lane_index""#;
         /// A number plus a constant.
@@ -107,6 +113,23 @@ macro_rules! for_each_node { ($use:ident) => { $use! {
         Neg [number: Val] "neg" (number) r#"{"neg": {"register": "s4"}}"#;
         /// The bitwise complement.
         Not [number: Val] "not" (number) r#"{"not": {"register": "s4"}}"#;
+        /// The address of a location in the default space.
+        AddressOf [place: Loc] "address_of" (place) r#"{"address_of": "cfa"}"#;
+        /// The quotient of signed numbers, rounded towards 0.
+        Div [first: Val, second: Val] "div" (first, second) r#"{"div": [{"register": "s4"}, 12]}"#;
+        /// The remainder of unsigned numbers.
+        Mod [first: Val, second: Val] "mod" (first, second) r#"{"mod": [{"register": "s4"}, 12]}"#;
+        /// 1 if the numbers are equal, otherwise 0.
+        Eq [first: Val, second: Val] "eq" (first, second) r#"{"eq": [{"register": "s4"}, 0]}"#;
+        /// 1 if the numbers differ, otherwise 0.
+        Ne [first: Val, second: Val] "ne" (first, second) r#"{"ne": [{"register": "s4"}, 0]}"#;
+        /// 1 if the first signed number is less than the second, otherwise 0.
+        Lt [first: Val, second: Val] "lt" (first, second) r#"{"lt": [{"register": "s4"}, 8]}"#;
+        /// 1 if the first signed number is not greater than the second, otherwise 0.
+        Le [first: Val, second: Val] "le" (first, second) r#"{"le": [{"register": "s4"}, 8]}"#;
+        /// One of two numbers: the first unless the condition is 0. Both can be computed.
+        If [nonzero: Val, zero: Val, condition: Val] "if" (condition, nonzero, zero)
+            r#"{"if": [{"register": "s4"}, 1, 2]}"#;
     }
 } } }
 pub(super) use for_each_node;
@@ -147,7 +170,7 @@ impl Node<'_> {
     #[inline(always)]
     pub(super) fn owner(&self) -> Owner {
         match self {
-            Self::PointerTo(variable, _) => variable.owner(),
+            Self::PointerTo(variable, _) | Self::PassedValue(variable) => variable.owner(),
             Self::Call(procedure) => procedure.owner(),
             Self::Expr(expr) => expr.owner(),
             Self::Address(symbol, _) => symbol.0.owner(),
@@ -322,12 +345,13 @@ macro_rules! nodes { ($($sort:ident { $(
     /// |---|---|
     /// | leaves | none |
     /// | [`Memory`](Node::Memory) | the address |
-    /// | [`Offset`](Node::Offset), [`BitOffset`](Node::BitOffset), [`Extend`](Node::Extend), [`Part`](Node::Part), [`Read`](Node::Read) | a location |
+    /// | [`Offset`](Node::Offset), [`BitOffset`](Node::BitOffset), [`Extend`](Node::Extend), [`Part`](Node::Part), [`Read`](Node::Read), [`AddressOf`](Node::AddressOf) | a location |
     /// | [`OffsetBy`](Node::OffsetBy), [`BitOffsetBy`](Node::BitOffsetBy) | a location, a number |
     /// | [`Parts`](Node::Parts) | `count` [`Part`](Node::Part)s |
     /// | [`Overlay`](Node::Overlay) | the location below, the location above, offset, size |
     /// | [`Select`](Node::Select) | the location for 0, the location for 1, the mask |
-    /// | [`Value`](Node::Value), [`Plus`](Node::Plus), [`Neg`](Node::Neg), [`Not`](Node::Not) | a number |
+    /// | [`Value`](Node::Value), [`ThreadLocal`](Node::ThreadLocal), [`Plus`](Node::Plus), [`Neg`](Node::Neg), [`Not`](Node::Not) | a number |
+    /// | [`If`](Node::If) | the number for a condition other than 0, the number for 0, the condition |
     /// | other arithmetic | two numbers |
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum Node<'a> { $($(

@@ -2,12 +2,12 @@
 //!
 //! Random modules, with every kind of node, type, scope and row, are emitted for every consumer and checked.
 
-mod choices;
+pub mod choices;
 use crate::common;
 use crate::common::consumers;
 mod expressions;
-mod locations;
-mod modules;
+pub mod locations;
+pub mod modules;
 mod projection;
 mod scopes;
 mod split;
@@ -25,12 +25,12 @@ use eitri::target::{Gfx, Target, Wave};
 use proptest::prelude::*;
 
 /// A module and the code that it describes.
-struct Made {
-    module: Module,
-    code: ObjectCode,
+pub struct Made {
+    pub module: Module,
+    pub code: ObjectCode,
 }
 
-fn targets() -> [Target; 7] {
+pub fn targets() -> [Target; 7] {
     [
         Target::amdgpu(Gfx::GFX900, Wave::W64).unwrap(),
         Target::amdgpu(Gfx::GFX1030, Wave::W32).unwrap(),

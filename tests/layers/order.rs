@@ -8,6 +8,7 @@ pub const ORDER: &[(&str, &[&str])] = &[
     ("eval", EVAL),
     ("json", JSON),
     ("lint", LINT),
+    ("import", IMPORT),
     ("lower", LOWER),
     ("report", REPORT),
     ("spirv::import", SPIRV_IMPORT),
@@ -253,6 +254,58 @@ const EVAL: &[&str] = &[
     "unwind::lanes",
     "unwind",
     "callers",
+    "",
+];
+
+const IMPORT: &[&str] = &[
+    // One expression as a typed location.
+    "expression::untyped",
+    "expression::context",
+    "expression::terms",
+    "expression::numbers",
+    "expression::run",
+    "expression::operations",
+    "expression::places",
+    "expression::typed",
+    "expression::typed_numbers",
+    "expression::write",
+    "expression",
+    // What is taken of a file, and what is left.
+    "form",
+    "unimported",
+    "taken",
+    "node",
+    // The importer, and what its files share.
+    "symbols",
+    "sources",
+    "importer",
+    "files",
+    "typed",
+    "location",
+    "scopes",
+    // Entities.
+    "types::describe",
+    "types::simple",
+    "types::array",
+    "types::enumeration",
+    "types::members",
+    "types::variants",
+    "types::templates",
+    "types::composite",
+    "types",
+    "functions",
+    "live",
+    "variables",
+    "order",
+    "imports",
+    "calls",
+    // Other sections.
+    "lines",
+    "macros",
+    "frames",
+    // Units, and files.
+    "units",
+    "rest",
     "",
 ];
 
@@ -623,5 +676,7 @@ pub const SPREAD: &[(&str, usize)] = &[
     ("model::denote::Denote", 3),
     // Walks over all kinds of entities.
     ("dump::text::Dump", 7),
+    ("import::expression::run::Run", 3),
+    ("import::importer::Importer", 13),
     ("lint::places::Located", 4),
 ];

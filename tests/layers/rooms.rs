@@ -30,6 +30,7 @@ pub const ROOMS: &[(&str, &str)] = &[
     // Describing and writing.
     ("model", "attributes error op::Expr op::Reg target work"),
     ("build", "attributes dominators error model op target work"),
+    ("import", "attributes build error eval model op read target work"),
     ("emit", "cfi error near op ptx tags target"),
     ("consumer", "error near op target"),
     ("spirv::grammar", ""),
@@ -91,6 +92,6 @@ pub const ROOMS: &[(&str, &str)] = &[
         spirv::table spirv::validate spirv::words target"),
     // Pages, and the command.
     ("guide", ""),
-    ("bin", "check conform consumer dump emit error eval json lint lower model omission op read report schema spirv::binding \
+    ("bin", "check conform consumer dump emit error eval import json lint lower model omission op read report schema spirv::binding \
         spirv::check spirv::describe spirv::mode spirv::words stats target track"),
 ];

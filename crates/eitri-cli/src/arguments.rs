@@ -14,6 +14,7 @@ use super::dump::DumpArguments;
 use super::emit::EmitArguments;
 use super::evaluate::EvalArguments;
 use super::explain::{EXPLAINED, ExplainArguments};
+use super::import::ImportArguments;
 use super::lint::LintArguments;
 use super::locate::LocateArguments;
 use super::modules::{AttachArguments, StripArguments};
@@ -66,6 +67,13 @@ pub enum Command {
     /// listed on standard error; such a variable has no location there.
     #[command(after_help = "Example: eitri locate kernel.json -o located.json")]
     Locate(LocateArguments),
+    /// Write the description of an object file's debug information.
+    ///
+    /// Files from any producer are accepted. Facts that a description cannot hold, or that contradict other facts, are
+    /// listed on standard error.
+    #[command(after_help = "Example: eitri import kernel.hsaco -o kernel.json\n\
+                            Example: eitri import a.o --only scale --strict -o scale.json")]
+    Import(ImportArguments),
     /// Print an object file's debug sections, or a SPIR-V module's debug instructions.
     ///
     /// Files from any producer are accepted. An object that is not linked gets assumed section addresses, which are
@@ -158,6 +166,7 @@ impl Command {
             Self::Emit(emit) => emit.run(),
             Self::Check(check) => check.run(),
             Self::Locate(locate) => locate.run(),
+            Self::Import(import) => import.run(),
             Self::Dump(dump) => dump.run(),
             Self::Attach(attach) => attach.run(),
             Self::Strip(strip) => strip.run(),

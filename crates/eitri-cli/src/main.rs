@@ -15,6 +15,7 @@ mod emit;
 mod evaluate;
 mod explain;
 mod hints;
+mod import;
 mod lane_groups;
 mod lanes;
 mod lint;

@@ -20,20 +20,40 @@ pub fn text(attribute: DwAt) -> Cow<'static, str> {
     name(attribute).map_or_else(|| format!("{:#x}", attribute.0).into(), Cow::Borrowed)
 }
 
-/// Vendor attributes by name.
-static VENDORS: LazyLock<HashMap<&str, DwAt>> = LazyLock::new(|| {
-    let attributes = (dw::DW_AT_lo_user.0..=dw::DW_AT_hi_user.0).map(DwAt);
+/// Attributes of the standard that few producers write and no property of a description encodes. Nothing else in an entry
+/// depends on them.
+#[rustfmt::skip]
+const RARE: [DwAt; 40] = [
+    dw::DW_AT_accessibility, dw::DW_AT_alignment, dw::DW_AT_artificial, dw::DW_AT_binary_scale, dw::DW_AT_bit_stride,
+    dw::DW_AT_byte_stride, dw::DW_AT_const_expr, dw::DW_AT_const_value, dw::DW_AT_containing_type,
+    dw::DW_AT_decimal_scale, dw::DW_AT_decimal_sign, dw::DW_AT_declaration, dw::DW_AT_default_value,
+    dw::DW_AT_description, dw::DW_AT_digit_count, dw::DW_AT_elemental, dw::DW_AT_encoding, dw::DW_AT_endianity,
+    dw::DW_AT_entry_pc, dw::DW_AT_export_symbols, dw::DW_AT_identifier_case, dw::DW_AT_is_optional,
+    dw::DW_AT_linkage_name, dw::DW_AT_lower_bound, dw::DW_AT_name, dw::DW_AT_noreturn, dw::DW_AT_ordering,
+    dw::DW_AT_picture_string, dw::DW_AT_prototyped, dw::DW_AT_pure, dw::DW_AT_recursive, dw::DW_AT_reference,
+    dw::DW_AT_rvalue_reference, dw::DW_AT_small, dw::DW_AT_start_scope, dw::DW_AT_trampoline, dw::DW_AT_upper_bound,
+    dw::DW_AT_use_UTF8, dw::DW_AT_variable_parameter, dw::DW_AT_visibility,
+];
+
+/// Attributes that an entity can have without a property, by name: vendors', and rare ones of the standard.
+static EXTRA: LazyLock<HashMap<&str, DwAt>> = LazyLock::new(|| {
+    let attributes = (dw::DW_AT_lo_user.0..=dw::DW_AT_hi_user.0).map(DwAt).chain(RARE);
     attributes.filter_map(|attribute| Some((name(attribute)?, attribute))).collect()
 });
 
-/// Returns a vendor attribute by its name.
-pub fn vendor(name: &str) -> Option<DwAt> {
-    VENDORS.get(name).copied()
+/// Returns a vendor's attribute, or a rare attribute of the standard, by its name.
+pub fn extra(name: &str) -> Option<DwAt> {
+    EXTRA.get(name).copied()
 }
 
-/// Names of vendor attributes, in any order.
-pub fn vendors() -> impl Iterator<Item = &'static str> {
-    VENDORS.keys().copied()
+/// Names of these attributes, in any order.
+pub fn extras() -> impl Iterator<Item = &'static str> {
+    EXTRA.keys().copied()
+}
+
+/// Whether an attribute is a vendor's, or a rare attribute of the standard.
+pub fn is_extra(attribute: DwAt) -> bool {
+    is_vendor(attribute) || RARE.contains(&attribute)
 }
 
 /// Whether an attribute's number is in the vendors' range: DWARF 5 section 7.1.

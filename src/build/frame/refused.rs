@@ -18,6 +18,7 @@ pub(super) fn rule(module: &Module, column: Column, nodes: Nodes<'_>) -> Result<
         let operation = match node {
             Node::PerLane(_) | Node::LaneIndex => "push_lane",
             Node::PointerTo(..) => "implicit_pointer",
+            Node::PassedValue(_) => "parameter_ref",
             Node::Call(_) => "call4",
             Node::Cfa if column == Column::Cfa => "call_frame_cfa",
             Node::Expr(expr) => match entry_operation(module, expr) {
@@ -139,17 +140,20 @@ pub(in crate::build) fn check(module: &Module) -> Result<(), Wrong> {
     if module.lists.frame_rules.is_empty() {
         return Ok(());
     }
-    for function in module.functions.keys() {
-        let rules = module.frame(function);
-        if rules.is_empty() {
-            continue;
-        }
-        let frame = Frame { module, function, rules };
-        frame.check_pcs()?;
-        frame.check_places()?;
-        frame.check_cycles()?;
-        frame.check_registers()?;
+    module.functions.keys().try_for_each(|function| check_frame(module, function))
+}
+
+/// Refuses a function's frame whose rules are wrong in combination.
+pub(super) fn check_frame(module: &Module, function: FunctionId) -> Result<(), Wrong> {
+    let rules = module.frame(function);
+    if rules.is_empty() {
+        return Ok(());
     }
+    let frame = Frame { module, function, rules };
+    frame.check_pcs()?;
+    frame.check_places()?;
+    frame.check_cycles()?;
+    frame.check_registers()?;
     Ok(())
 }
 

@@ -322,7 +322,7 @@ impl Builder {
         part
     }
 
-    fn composite(
+    pub(crate) fn composite(
         &mut self,
         unit: UnitId,
         kind: CompositeKind,
@@ -377,7 +377,7 @@ impl Builder {
     }
 
     /// Returns the composite in a type that [`known_composite`](Self::known_composite) has accepted.
-    pub(super) fn composite_mut(&mut self, of: TypeId) -> &mut CompositeType {
+    pub(in crate::build) fn composite_mut(&mut self, of: TypeId) -> &mut CompositeType {
         match &mut self.module.types[of].kind {
             TypeKind::Composite(composite) => composite,
             _ => unreachable!("`known_composite` accepted the type"),

@@ -3,7 +3,7 @@
 
 use super::expression::{ExpressionWriter, malformed};
 use super::fragments::{Fragment, MAX_FRAGMENTS, split};
-use super::numbers::{self, Read, deref, read_register};
+use super::numbers::{self, Read, deref, read_register, thread_local};
 use super::shared::At;
 use crate::error::{Construct, Result};
 use crate::model::Node;
@@ -35,6 +35,19 @@ impl Read for Dwarf5 {
             done += fragment.bits;
         }
         Ok(())
+    }
+
+    fn address_of(out: &mut ExpressionWriter<'_, '_>, at: At) -> Result<()> {
+        match out.tree.node(at) {
+            Node::Call(procedure) => {
+                // A call leaves a value, which is the address of a location in the default space.
+                let (tree, root) = out.procedure(procedure)?;
+                let mut inner = out.inside(&tree)?;
+                Self::address_of(&mut inner, root)?;
+                inner.encoder.finish()
+            }
+            _ => address(out, at),
+        }
     }
 }
 
@@ -162,7 +175,7 @@ fn fragments_of(
 fn is_simple(out: &ExpressionWriter<'_, '_>, at: At, from: i64) -> bool {
     match out.tree.node(at) {
         Node::Lane(_, lane) => lane == 0 && from == 0,
-        Node::Memory(_) | Node::OffsetBy | Node::Cfa => from % 8 == 0,
+        Node::Memory(_) | Node::OffsetBy | Node::Cfa | Node::ThreadLocal => from % 8 == 0,
         _ => from == 0,
     }
 }
@@ -223,8 +236,8 @@ fn simple_part(out: &mut ExpressionWriter<'_, '_>, Fragment { at, from, .. }: Fr
             Ok(from.rem_euclid(8) as u64)
         }
         // In plain DWARF 5, frames are in the default space.
-        Node::Cfa => {
-            cfa(out)?;
+        Node::Cfa | Node::ThreadLocal => {
+            address(out, at)?;
             out.plus(from.div_euclid(8));
             Ok(from.rem_euclid(8) as u64)
         }
@@ -261,6 +274,7 @@ fn address(out: &mut ExpressionWriter<'_, '_>, at: At) -> Result<()> {
     match out.tree.node(at) {
         Node::Memory(SpaceId::DEFAULT) => val(out, out.tree.last(at)),
         Node::Cfa => cfa(out),
+        Node::ThreadLocal => thread_local::<Dwarf5>(out, at),
         Node::Offset(_) | Node::BitOffset(_) => {
             let (place, bits) = out.moved_by(at);
             if bits % 8 != 0 || place == at {
@@ -365,10 +379,10 @@ fn read_fragment(
             Err(out.not_in_dwarf5(at))
         }
         Node::Memory(space) if is_of_lanes(out, space) => Err(out.not_in_dwarf5(at)),
-        Node::Cfa => {
+        Node::Cfa | Node::ThreadLocal => {
             let first = from.rem_euclid(8) as u64;
             let bytes = (first + bits).div_ceil(8);
-            cfa(out)?;
+            address(out, at)?;
             out.plus(from.div_euclid(8));
             deref_address(out, bytes)?;
             Ok((first, 8 * bytes))

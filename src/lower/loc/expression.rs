@@ -221,6 +221,19 @@ impl<'m> ExpressionWriter<'_, 'm> {
         Ok(())
     }
 
+    /// Writes the number that the caller passed for a parameter.
+    pub(super) fn passed_value(&mut self, parameter: VariableId) -> Result<()> {
+        if self.context.is_call_frame {
+            return Err(self.refused_in_call_frame("parameter_ref"));
+        }
+        let entry = self.context.entries.entity(Entity::Variable(parameter)).ok_or_else(nameless)?;
+        let operand = self.encoder.position() + 1;
+        self.encoder.gnu_parameter_ref(0);
+        let form = RefForm::Unit(4);
+        self.references.pending.push(Pending { at: operand, wanted: Wanted::Entry { entry, form } });
+        Ok(())
+    }
+
     /// Refuses an entry that a section offset cannot refer to. DWARF 5 section 7.3.2.
     pub(super) fn reach(&self, entry: UnitEntry) -> Result<()> {
         if self.context.entries.is_in_reach(entry) {
@@ -298,7 +311,9 @@ impl<'m> ExpressionWriter<'_, 'm> {
         match fragments[..] {
             [Fragment { at, from, bits }] => match self.tree.node(at) {
                 Node::Register(_) | Node::Lane(..) | Node::PerLane(_) => Ok(()),
-                Node::Memory(_) | Node::Cfa | Node::OffsetBy if from % 8 == 0 && bits.is_multiple_of(8) => {
+                Node::Memory(_) | Node::Cfa | Node::ThreadLocal | Node::OffsetBy
+                    if from % 8 == 0 && bits.is_multiple_of(8) =>
+                {
                     Ok(())
                 }
                 _ => Err(self.context.consumer.inexpressible(Construct::BitOrder)),
@@ -366,6 +381,16 @@ impl<'m> ExpressionWriter<'_, 'm> {
             self.encoder.addrx(index);
         } else {
             self.encoder.constx(index);
+        }
+    }
+
+    /// Writes an address in the linked object. In a space that the loader does not relocate, it is a constant.
+    pub(super) fn link_address(&mut self, address: u64, space: SpaceId) {
+        if space.is_loaded() {
+            self.references.facts.has_address = true;
+            self.encoder.addr(address);
+        } else {
+            self.encoder.constu(address);
         }
     }
 

@@ -12,6 +12,9 @@ use crate::target::{Scaling, SpaceId};
 pub(super) trait Read {
     /// Writes the number in a location's first `bits` bits. The number is an address in `space`.
     fn read(out: &mut ExpressionWriter<'_, '_>, at: At, bits: u32, space: SpaceId) -> Result<()>;
+
+    /// Writes the address of a location in the default space.
+    fn address_of(out: &mut ExpressionWriter<'_, '_>, at: At) -> Result<()>;
 }
 
 /// Register as wide as an address, and the constant added to it.
@@ -42,6 +45,7 @@ pub(super) fn val_plus<R: Read>(
             out.encoder.constu(value.wrapping_add_signed(by));
         }
         Node::Address(symbol, first) if let Some(by) = first.checked_add(by) => out.symbol(symbol, by, space),
+        Node::LinkAddress(address) => out.link_address(address.wrapping_add_signed(by), space),
         Node::StackAddress(first)
             if out.context.consumer.attributes.variable_space.is_none()
                 && let Some(by) = first.checked_add(by) =>
@@ -91,6 +95,7 @@ pub(super) fn val<R: Read>(out: &mut ExpressionWriter<'_, '_>, at: At, space: Sp
             out.encoder.constu(value);
         }
         Node::Address(symbol, by) => out.symbol(symbol, by, space),
+        Node::LinkAddress(address) => out.link_address(address, space),
         Node::StackAddress(_) if out.context.consumer.attributes.variable_space.is_some() => {
             return Err(out.not_in_dwarf5(at));
         }
@@ -101,6 +106,7 @@ pub(super) fn val<R: Read>(out: &mut ExpressionWriter<'_, '_>, at: At, space: Sp
         }
         Node::ReadRegister(reg) => read_register(out, reg)?,
         Node::EntryRegister(reg) => entry_register(out, reg)?,
+        Node::PassedValue(parameter) => out.passed_value(parameter)?,
         Node::LaneIndex if !out.context.consumer.has_locations_on_the_stack() => {
             return Err(out.not_in_dwarf5(at));
         }
@@ -110,6 +116,15 @@ pub(super) fn val<R: Read>(out: &mut ExpressionWriter<'_, '_>, at: At, space: Sp
         Node::Plus(by) => {
             val::<R>(out, out.tree.last(at), space)?;
             out.plus(by);
+        }
+        Node::AddressOf => R::address_of(out, out.tree.last(at))?,
+        Node::If => {
+            let operands = out.tree.operands(at);
+            val::<R>(out, operands[0], space)?;
+            out.above(1, |out| val::<R>(out, operands[1], space))?;
+            out.above(2, |out| val::<R>(out, operands[2], SpaceId::DEFAULT))?;
+            // The branch goes to `drop`, past the `swap` of one byte.
+            out.encoder.bra(1).swap().drop_top();
         }
         node => {
             if let Node::Neg | Node::Not = node {
@@ -144,6 +159,18 @@ fn stack_address(out: &mut ExpressionWriter<'_, '_>, offset: i64) -> Result<()> 
         out.encoder.constu(lanes.trailing_zeros().into()).shr();
     }
     out.plus(offset);
+    Ok(())
+}
+
+/// Writes a location in thread-local storage.
+pub(super) fn thread_local<R: Read>(out: &mut ExpressionWriter<'_, '_>, at: At) -> Result<()> {
+    let offset = out.tree.last(at);
+    // A symbol there is an offset in the storage, for which no relocation is written.
+    if out.tree.subtree(offset).any(|node| matches!(node, Node::Address(..))) {
+        return Err(out.context.consumer.inexpressible(Construct::ThreadLocalSymbol));
+    }
+    val::<R>(out, offset, SpaceId::DEFAULT)?;
+    out.encoder.form_tls_address();
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use super::expression::{Calls, ExpressionWriter, has_bytes, malformed, nameless};
 use super::fragments::{Fragment, split};
 use super::linear::{go_on, piece};
-use super::numbers::{self, Read, deref, register_plus};
+use super::numbers::{self, Read, deref, register_plus, thread_local};
 use super::shared::At;
 use crate::emit::info::{Pending, RefForm, Wanted};
 use crate::error::{Construct, Result};
@@ -30,6 +30,11 @@ impl Read for OnStack {
             out.encoder.constu(u64::MAX >> (64 - bits)).and();
         }
         Ok(())
+    }
+
+    fn address_of(out: &mut ExpressionWriter<'_, '_>, at: At) -> Result<()> {
+        // A location in the default space converts to a number implicitly.
+        loc(out, at)
     }
 }
 
@@ -174,6 +179,7 @@ fn place(out: &mut ExpressionWriter<'_, '_>, at: At) -> Result<()> {
                 .push(Pending { at: operand, wanted: Wanted::Entry { entry, form: RefForm::Unit(4) } });
         }
         Node::Cfa => out.cfa(),
+        Node::ThreadLocal => thread_local::<OnStack>(out, at)?,
         Node::Undefined => {
             out.encoder.undefined();
         }

@@ -23,6 +23,7 @@
 //! | `pointer_to(x, n)` | the bits of a pointer to `x` plus `n`, which have no numeric value |
 //! | `call(p)` | the slice of procedure `p`'s location |
 //! | `cfa()` | the slice at the function's canonical frame address, from [`MachineContents::cfa`] |
+//! | `thread_local(n)` | memory's slice in the default space at [`MachineContents::thread_local`] plus `n` |
 //! | `undefined()` | undefined bits |
 //! | `expr(e)` | not defined |
 //!
@@ -61,8 +62,19 @@ pub trait MachineContents {
         None
     }
 
+    /// Returns the number that the caller passed for a parameter. `None` if unknown.
+    fn passed_value(&self, parameter: VariableId) -> Option<u64> {
+        let _ = parameter;
+        None
+    }
+
     /// Returns the function's canonical frame address, as the span of its first bit. `None` if unknown.
     fn cfa(&self) -> Option<StorageSpan> {
+        None
+    }
+
+    /// Returns the address of the object's thread-local storage in the current thread. `None` if unknown.
+    fn thread_local(&self) -> Option<u64> {
         None
     }
 
@@ -327,6 +339,13 @@ impl Denote<'_> {
                 Ok(())
             }
             Node::Cfa => self.cfa(from, bits, out),
+            Node::ThreadLocal => {
+                // Symbols there are offsets from the storage's start, which the load bias does not move.
+                let offset = self.address(SpaceId::LOCAL, tree.last(at))?;
+                let start = self.contents.thread_local();
+                let start = start.ok_or_else(|| NoMeaning::Unreadable("thread-local storage".into()))?;
+                self.memory(SpaceId::DEFAULT, start.wrapping_add(offset), from, bits, out)
+            }
             Node::Undefined => {
                 push(out, StorageSpan { storage: DescribedStorage::Undefined, from: 0, bits });
                 Ok(())

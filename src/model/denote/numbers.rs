@@ -22,10 +22,15 @@ impl Denote<'_> {
         let value = match tree.node(at) {
             Node::Const(value) => value,
             Node::Address(symbol, by) => self.symbol(space, symbol)?.wrapping_add_signed(by),
+            Node::LinkAddress(address) => address.wrapping_add(self.load_bias(space)),
             Node::StackAddress(by) => self.stack_base()?.wrapping_add_signed(by),
             Node::Read(bits) => self.read(tree.last(at), bits)?,
             Node::ReadRegister(reg) => self.read_register(reg)?,
             Node::EntryRegister(reg) => self.entry_register(reg)?,
+            Node::PassedValue(parameter) => {
+                let value = self.contents.passed_value(parameter);
+                value.ok_or_else(|| NoMeaning::Unreadable("the value that the caller passed".into()))?
+            }
             Node::LaneIndex => self.asking_lane()?.into(),
             Node::Plus(by) => one()?.wrapping_add_signed(by),
             Node::Neg => one()?.wrapping_neg(),
@@ -39,6 +44,21 @@ impl Denote<'_> {
             Node::Shl => two().map(|(a, b)| if b < 64 { a << b } else { 0 })?,
             Node::Shr => two().map(|(a, b)| if b < 64 { a >> b } else { 0 })?,
             Node::Shra => two().map(|(a, b)| (a as i64 >> b.min(63)) as u64)?,
+            Node::AddressOf => self.address_of(tree.last(at))?,
+            Node::Div => two().and_then(|(a, b)| divided(b, || (a as i64).wrapping_div(b as i64) as u64))?,
+            Node::Mod => two().and_then(|(a, b)| divided(b, || a % b))?,
+            Node::Eq => two().map(|(a, b)| (a == b).into())?,
+            Node::Ne => two().map(|(a, b)| (a != b).into())?,
+            Node::Lt => two().map(|(a, b)| ((a as i64) < b as i64).into())?,
+            Node::Le => two().map(|(a, b)| (a as i64 <= b as i64).into())?,
+            Node::If => {
+                let operands = tree.operands(at);
+                let [nonzero, zero, condition] = operands[..] else { return Err(NoMeaning::Malformed) };
+                // Both numbers count, even if one is not taken: each must have a value.
+                let nonzero = self.address(space, nonzero)?;
+                let zero = self.address(space, zero)?;
+                if self.number(condition)? == 0 { zero } else { nonzero }
+            }
             _ => return Err(NoMeaning::Malformed),
         };
         Ok(value)
@@ -49,9 +69,13 @@ impl Denote<'_> {
         let name = self.of.module.symbol_name(symbol);
         let address = self.contents.symbol(name);
         let address = address.ok_or_else(|| NoMeaning::Unreadable(format!("symbol `{name}`")))?;
+        Ok(address.wrapping_add(self.load_bias(space)))
+    }
+
+    /// Returns by how many bytes the loader moves addresses in a space.
+    fn load_bias(&self, space: SpaceId) -> u64 {
         // A symbol in local memory is an offset in the work-group's allocation, which the load bias does not move.
-        let bias = if space.is_loaded() { self.contents.load_bias() } else { 0 };
-        Ok(address.wrapping_add(bias))
+        if space.is_loaded() { self.contents.load_bias() } else { 0 }
     }
 
     /// Returns the stack frame's base, in bytes of one lane.
@@ -83,12 +107,31 @@ impl Denote<'_> {
         value.ok_or_else(|| NoMeaning::Unreadable(format!("register {} on entry", register.name())))
     }
 
+    /// Returns the address of a location in the default space.
+    fn address_of(&self, at: At) -> Result<u64, NoMeaning> {
+        let mut spans = Spans::new();
+        self.slice(at, 0, 1, &mut spans)?;
+        match spans.first() {
+            Some(StorageSpan { storage: DescribedStorage::Memory(SpaceId::DEFAULT, None), from, .. })
+                if from % 8 == 0 =>
+            {
+                Ok((from / 8) as u64)
+            }
+            _ => Err(NoMeaning::Part("its location is not in the default space".into())),
+        }
+    }
+
     /// Returns the number in a location's first bits.
     pub(super) fn read(&self, at: At, bits: u32) -> Result<u64, NoMeaning> {
         let mut spans = Spans::new();
         self.slice(at, 0, bits.into(), &mut spans)?;
         number_in(&spans, self.contents)
     }
+}
+
+/// Returns the result of a division, which no number has if the divisor is 0.
+fn divided(by: u64, result: impl Fn() -> u64) -> Result<u64, NoMeaning> {
+    if by == 0 { Err(NoMeaning::Part("division by zero".into())) } else { Ok(result()) }
 }
 
 /// Returns the number in the bits of spans, the first span being the least significant.

@@ -56,6 +56,7 @@ texts! {
     BitOrder "a number in parts, constants or single bits of a big-endian machine";
     ConstantEnd "a number past the end of a constant";
     OtherLocation "a location of this kind";
+    ThreadLocalSymbol "a symbol in thread-local storage";
 
     // Offsets.
     OffsetBy "an offset known at run time";

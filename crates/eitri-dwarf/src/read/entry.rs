@@ -128,7 +128,7 @@ impl<'r, 'o> Entry<'r, 'o> {
     }
 
     /// Returns all descendants, parents before children.
-    pub fn descendants(self) -> impl Iterator<Item = Self> + use<'r, 'o> {
+    pub fn descendants(self) -> impl ExactSizeIterator<Item = Self> + use<'r, 'o> {
         Entries::new(self.dwarf, self.index + 1..self.end(), self.unit)
     }
 

@@ -169,7 +169,8 @@ impl<'o> Macros<'o> {
     }
 
     /// Returns the next entry, and moves the start of the list after the entry.
-    pub(crate) fn next_entry(&mut self) -> Option<Result<MacroEntry<'o>>> {
+    #[doc(hidden)]
+    pub fn next_entry(&mut self) -> Option<Result<MacroEntry<'o>>> {
         let mut entries = self.entries();
         let entry = entries.next();
         self.from = entries.from;

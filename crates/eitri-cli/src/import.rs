@@ -1,0 +1,91 @@
+//! `import`: an object's debug information as a description.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use eitri::import::{ImportOptions, ImportedDwarf, import};
+use eitri::read::SplitFiles;
+
+use super::output::{say_line, write_files};
+use super::progress::Progress;
+use super::split::SplitArguments;
+use super::threads::threads;
+use super::{Failure, containers, exit_code, in_file, outcome, targets};
+
+/// Arguments for `import`.
+#[derive(Debug, Args)]
+pub struct ImportArguments {
+    /// Object file, or an archive or bundle with a chosen member; `-` is standard input.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Choose the member of an archive or bundle whose name contains this text.
+    #[arg(long, value_name = "TEXT")]
+    member: Option<String>,
+    #[command(flatten)]
+    split: SplitArguments,
+    /// Import only this function, by name or linkage name, and what it refers to. Can be repeated.
+    #[arg(long, value_name = "FUNCTION")]
+    only: Vec<String>,
+    /// Target, such as `amdgpu-gfx1030-wave32`, or a `.json` file with a target. The default is the file's target.
+    #[arg(long, value_name = "TARGET")]
+    target: Option<String>,
+    /// Exit with code 1, and write no file, if a fact is not imported.
+    #[arg(long)]
+    strict: bool,
+    /// Print the number of facts that are not imported, by reason, instead of each fact.
+    #[arg(long)]
+    summary: bool,
+    /// Output file; `-` is standard output.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+}
+
+impl ImportArguments {
+    pub fn run(&self) -> Result<ExitCode, Failure> {
+        let described = containers::single_described("import", &self.file, self.member.as_deref())?;
+        let name = Path::new(&described.name);
+        let split = self.split.read()?;
+        let find = split.beside(&self.file);
+        let options = {
+            let mut options = ImportOptions::default();
+            options.target = self.target.as_deref().map(targets::named).transpose()?;
+            options.only.clone_from(&self.only);
+            options.split = SplitFiles::new(&find);
+            options.supplementary = described.supplementary();
+            options.threads = threads();
+            options
+        };
+        let progress = Progress::begin("import", &self.file);
+        let imported = import(&described.bytes, &options).map_err(in_file(name))?;
+        drop(progress);
+        self.list(&imported);
+        if self.strict && !imported.unimported.is_empty() {
+            return Ok(exit_code(false));
+        }
+        let text = imported.module.to_json();
+        write_files(&[(&self.output, text.as_bytes())])?;
+        let mut failures = split.failures();
+        if failures.is_empty() {
+            failures = split.unused();
+        }
+        outcome(false, &failures)
+    }
+
+    fn list(&self, imported: &ImportedDwarf) {
+        if !self.summary {
+            for fact in &imported.unimported {
+                say_line(format_args!("not imported: {fact}"));
+            }
+            return;
+        }
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        for fact in &imported.unimported {
+            *counts.entry(fact.reason.name()).or_default() += 1;
+        }
+        for (reason, count) in counts {
+            say_line(format_args!("not imported: {count} {reason}"));
+        }
+    }
+}

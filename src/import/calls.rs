@@ -1,0 +1,203 @@
+//! Calls with their arguments: DWARF 5 section 3.4, and GNU's entries before DWARF 5.
+
+use gimli::{DwAt, constants as dw};
+
+use super::importer::{Importer, Place, refused};
+use super::scopes::call_line;
+use super::unimported::UnimportedReason;
+use crate::model::{AttributeOwner, CallId};
+use crate::read::{Entry, ResolvedValue};
+
+/// Imports a call.
+pub(super) fn call<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) {
+    let Some(around) = importer.place(entry) else { return };
+    let is_gnu = entry.tag() == dw::DW_TAG_GNU_call_site;
+    let returns = if is_gnu { dw::DW_AT_low_pc } else { dw::DW_AT_call_return_pc };
+    // A call is identified by its pcs: without them it says nothing.
+    let return_pc = importer.instruction(entry, returns, around);
+    let call_pc = importer.instruction(entry, dw::DW_AT_call_pc, around);
+    if return_pc.is_none() && call_pc.is_none() {
+        return importer.leave_entry(entry, UnimportedReason::NoCode);
+    }
+    let id = match importer.m.call(around.scope) {
+        Ok(call) => call.id(),
+        Err(error) => return importer.leave_entry(entry, refused(error)),
+    };
+    importer.own(entry, AttributeOwner::Call(id));
+    if let Some(pc) = return_pc {
+        let set = importer.m.describe_call(id).and_then(|mut call| call.returns_to(pc).map(drop));
+        importer.accept(entry, returns, set);
+    }
+    if let Some(pc) = call_pc {
+        let set = importer.m.describe_call(id).and_then(|mut call| call.at(pc).map(drop));
+        importer.accept(entry, dw::DW_AT_call_pc, set);
+    }
+    callee(importer, entry, id, is_gnu);
+    for name in [dw::DW_AT_call_tail_call, dw::DW_AT_GNU_tail_call] {
+        if importer.flag(entry, name)
+            && let Ok(mut call) = importer.m.describe_call(id)
+        {
+            call.tail();
+        }
+    }
+    if entry.has(dw::DW_AT_call_line)
+        && let Some(line) = call_line(importer, entry)
+    {
+        let set = importer.m.describe_call(id).and_then(|mut call| call.line(line).map(drop));
+        importer.accept(entry, dw::DW_AT_call_line, set);
+    }
+    targets(importer, entry, id);
+    let mut arguments = 0;
+    for part in entry.children() {
+        if matches!(part.tag(), dw::DW_TAG_call_site_parameter | dw::DW_TAG_GNU_call_site_parameter) {
+            argument(importer, part, id, is_gnu, &mut arguments);
+        }
+    }
+}
+
+fn callee<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, id: CallId, is_gnu: bool) {
+    let name = if is_gnu { dw::DW_AT_abstract_origin } else { dw::DW_AT_call_origin };
+    let Some(callee) = importer.refer(entry, name) else { return };
+    match importer.made.functions.get(&callee.offset()).copied() {
+        Some(function) => {
+            let set = importer.m.describe_call(id).and_then(|mut call| call.calls(function).map(drop));
+            importer.accept(entry, name, set);
+        }
+        None => importer.leave(entry, name, UnimportedReason::MissingReference),
+    }
+}
+
+fn targets<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, id: CallId) {
+    let names = [
+        (dw::DW_AT_call_target, false),
+        (dw::DW_AT_GNU_call_site_target, false),
+        (dw::DW_AT_call_target_clobbered, true),
+        (dw::DW_AT_GNU_call_site_target_clobbered, true),
+    ];
+    for (name, is_clobbered) in names {
+        let Some(value) = importer.take(entry, name) else { continue };
+        let ResolvedValue::Expr(bytes) = value else {
+            importer.leave(entry, name, UnimportedReason::ValueClass);
+            continue;
+        };
+        match importer.value(entry, bytes) {
+            Ok(value) => {
+                let set = importer.m.describe_call(id).and_then(|mut call| match is_clobbered {
+                    true => call.clobbered_target(value).map(drop),
+                    false => call.target(value).map(drop),
+                });
+                importer.accept(entry, name, set);
+            }
+            Err(reason) => importer.leave(entry, name, reason),
+        }
+    }
+}
+
+fn argument<'d, 'o>(
+    importer: &mut Importer<'d, 'o>,
+    part: Entry<'d, 'o>,
+    id: CallId,
+    is_gnu: bool,
+    count: &mut u32,
+) {
+    let location = match importer.take(part, dw::DW_AT_location) {
+        Some(ResolvedValue::Expr(bytes)) => importer.location(part, bytes),
+        Some(_) => Err(UnimportedReason::ValueClass),
+        None => Err(UnimportedReason::NoProperty),
+    };
+    let location = match location {
+        Ok(location) => location,
+        Err(reason) => return importer.leave_entry(part, reason),
+    };
+    let expression = |importer: &mut Importer<'d, 'o>, names: [DwAt; 2]| {
+        let name = names.into_iter().find(|&name| part.has(name))?;
+        let value = importer.take(part, name)?;
+        let ResolvedValue::Expr(bytes) = value else {
+            importer.leave(part, name, UnimportedReason::ValueClass);
+            return None;
+        };
+        Some((name, bytes))
+    };
+    let value = expression(importer, [dw::DW_AT_call_value, dw::DW_AT_GNU_call_site_value]).and_then(
+        |(name, bytes)| importer.value(part, bytes).map_err(|why| importer.leave(part, name, why)).ok(),
+    );
+    let data_location = expression(importer, [dw::DW_AT_call_data_location; 2]).and_then(|(name, bytes)| {
+        let location = importer.location(part, bytes).map_err(|why| importer.leave(part, name, why)).ok();
+        Some((name, location?))
+    });
+    let data_value = expression(importer, [dw::DW_AT_call_data_value, dw::DW_AT_GNU_call_site_data_value])
+        .and_then(|(name, bytes)| {
+            let value = importer.value(part, bytes).map_err(|why| importer.leave(part, name, why)).ok();
+            Some((name, value?))
+        });
+    // The model has both or neither.
+    if let (Some((name, _)), None) = (&data_location, &data_value) {
+        importer.leave(part, *name, UnimportedReason::NoProperty);
+    }
+    if let (None, Some((name, _))) = (&data_location, &data_value) {
+        importer.leave(part, *name, UnimportedReason::NoProperty);
+    }
+    let parameter = if is_gnu { dw::DW_AT_abstract_origin } else { dw::DW_AT_call_parameter };
+    let variable = importer.take(part, parameter).map(|value| importer.variable_at(part, value));
+    let added = importer.m.describe_call(id).and_then(|mut call| {
+        let mut argument = call.argument(&location)?;
+        let mut refused = None;
+        if let Some(value) = value {
+            refused = argument.value(value).err();
+        }
+        if let (Some((_, location)), Some((_, value))) = (data_location, data_value) {
+            refused = argument.points_to(&location, value).err().or(refused);
+        }
+        let no_parameter = match &variable {
+            Some(Ok(variable)) => argument.parameter(*variable).err(),
+            _ => None,
+        };
+        Ok((refused, no_parameter))
+    });
+    let (value, no_parameter) = match added {
+        Ok(refused) => refused,
+        Err(error) => return importer.leave_entry(part, refused(error)),
+    };
+    importer.own(part, AttributeOwner::Argument(id, *count));
+    *count += 1;
+    if let Some(error) = value {
+        importer.list(part, None, refused(error));
+    }
+    match (variable, no_parameter) {
+        (Some(Err(reason)), _) => importer.leave(part, parameter, reason),
+        (_, Some(error)) => importer.leave(part, parameter, refused(error)),
+        _ => {}
+    }
+}
+
+impl<'d, 'o> Importer<'d, 'o> {
+    /// Takes an address as a pc of the function around it, if an instruction can begin or end there. A return pc can be
+    /// the function's end.
+    fn instruction(&mut self, entry: Entry<'d, 'o>, name: DwAt, around: Place<'o>) -> Option<u64> {
+        let pc = self.pc(entry, name, around)?;
+        let last = if name == dw::DW_AT_call_pc { around.bytes.saturating_sub(1) } else { around.bytes };
+        let step = u64::from(self.m.target().min_instruction_bytes());
+        let reason = match pc {
+            pc if pc > last => UnimportedReason::OtherCode,
+            pc if !pc.is_multiple_of(step) && pc != around.bytes => UnimportedReason::Misaligned,
+            _ => return Some(pc),
+        };
+        self.leave(entry, name, reason);
+        None
+    }
+
+    /// Takes an address as a pc of the function around it.
+    pub(super) fn pc(&mut self, entry: Entry<'d, 'o>, name: DwAt, around: Place<'o>) -> Option<u64> {
+        let address = self.take_as(entry, name, |value| match value {
+            ResolvedValue::Address(address) => Some(address),
+            _ => None,
+        })?;
+        match around.base {
+            Some(base) => Some(address.wrapping_sub(base)),
+            None => {
+                self.leave(entry, name, UnimportedReason::NoCode);
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Call frames: DWARF 5 section 6.4. The rows of a frame description become rules by column: a column's rule for the pcs of
+//! all consecutive rows that have it.
+
+use core::ops::Range;
+
+use hashbrown::HashSet;
+
+use super::importer::{Code, Importer, Made};
+use super::unimported::UnimportedReason;
+use crate::model::{Column, FunctionId, Loc, Val};
+use crate::op::Encoding;
+use crate::read::{CfaRule, Fde, FrameRow, FrameSection, Frames, RegisterRule};
+use crate::target::SpaceId;
+
+/// A column's rule in a row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Rule<'o> {
+    Cfa(CfaRule<'o>),
+    /// The canonical frame address decides what the rule means only if the rule is a number relative to it.
+    Register(RegisterRule<'o>, Option<CfaRule<'o>>),
+}
+
+impl<'d, 'o> Importer<'d, 'o> {
+    /// Imports the frames of the functions with code.
+    pub(super) fn frames(&mut self) {
+        self.code.sort_by_key(|of| (of.start, of.end, of.function));
+        let code = core::mem::take(&mut self.code);
+        let mut described = HashSet::new();
+        for section in [FrameSection::Debug, FrameSection::Eh] {
+            let frames = self.dwarf.frames_of_code(section);
+            for error in &frames.errors {
+                let offset = error.at().offset.unwrap_or(0);
+                self.list_in(section.name(), offset, UnimportedReason::Unreadable(error.clone()));
+            }
+            for fde in &frames.fdes {
+                // The code of a loaded file needs `.eh_frame` at run time: it is a fact of debug information only where
+                // `.debug_frame` has none.
+                let is_debug = section == FrameSection::Debug;
+                let first = code.partition_point(|of| of.start < fde.start);
+                let functions = code[first..].iter().take_while(|of| of.start == fde.start);
+                let mut has_function = false;
+                for of in functions {
+                    has_function = true;
+                    if described.insert(of.function) {
+                        self.frame(&frames, fde, *of);
+                    } else if is_debug {
+                        self.list_in(section.name(), fde.offset, UnimportedReason::SecondFrame);
+                    }
+                }
+                if !has_function && is_debug {
+                    self.list_in(section.name(), fde.offset, UnimportedReason::NoFunction);
+                }
+            }
+        }
+        self.code = code;
+    }
+
+    fn frame(&mut self, frames: &Frames<'o>, fde: &Fde<'o>, of: Code) {
+        let section = frames.section.name();
+        let cie = frames.cie(fde);
+        let bytes = of.end - of.start;
+        if cie.is_signal || fde.lsda.is_some() || cie.personality.is_some() {
+            self.list_in(section, fde.offset, UnimportedReason::FrameDetail);
+        }
+        let mut rules: Vec<(Range<u64>, Column, Rule<'o>)> = Vec::new();
+        // Index of each column's last rule.
+        let mut last: hashbrown::HashMap<Column, usize> = hashbrown::HashMap::new();
+        let mut rows = frames.rows(fde);
+        loop {
+            let row = match rows.next_row() {
+                Ok(Some(row)) => row,
+                Ok(None) => break,
+                Err(error) => {
+                    return self.list_in(section, fde.offset, UnimportedReason::Unreadable(error));
+                }
+            };
+            if row.args_size != 0 || row.is_return_signed {
+                self.list_in(section, fde.offset, UnimportedReason::FrameState);
+            }
+            let pcs = row.start.saturating_sub(of.start)..row.end.saturating_sub(of.start).min(bytes);
+            if row.start >= row.end || pcs.is_empty() {
+                continue;
+            }
+            for (column, rule) in columns(row) {
+                match last.get(&column).map(|&index| &mut rules[index]) {
+                    Some((known, _, same)) if known.end == pcs.start && *same == rule => known.end = pcs.end,
+                    _ => {
+                        last.insert(column, rules.len());
+                        rules.push((pcs.clone(), column, rule));
+                    }
+                }
+            }
+        }
+        let from = self.m.frame_rule_count();
+        for (pcs, column, rule) in rules {
+            if let Err(reason) = self.rule(of.function, cie.encoding, pcs, column, rule) {
+                self.list_in(section, fde.offset, reason);
+            }
+        }
+        if let Err(error) = self.m.keep_frame(of.function, from) {
+            self.list_in(section, fde.offset, UnimportedReason::Refused(error));
+        }
+    }
+
+    fn rule(
+        &mut self,
+        function: FunctionId,
+        encoding: Encoding,
+        pcs: Range<u64>,
+        column: Column,
+        rule: Rule<'o>,
+    ) -> Made<()> {
+        let loc = match rule {
+            Rule::Cfa(rule) => self.cfa(encoding, rule),
+            Rule::Register(rule, cfa) => self.saved(encoding, column, rule, cfa),
+        };
+        // What is not known must not be taken for what the calling convention says.
+        let (loc, reason) = match (loc, column) {
+            (Ok(loc), _) => (loc, None),
+            (Err(reason), Column::Cfa) => return Err(reason),
+            (Err(reason), Column::Register(_)) => (Loc::undefined(), Some(reason)),
+        };
+        let set = self.m.frame(function).and_then(|mut frame| match column {
+            Column::Cfa => frame.cfa(pcs.clone(), loc).map(drop),
+            Column::Register(reg) => frame.saved(pcs.clone(), reg, loc).map(drop),
+        });
+        let set = set.map_err(UnimportedReason::Refused);
+        if let (Err(_), Column::Register(reg), None) = (&set, column, &reason) {
+            drop(self.m.frame(function).and_then(|mut frame| frame.undefined(pcs, reg).map(drop)));
+        }
+        set?;
+        reason.map_or(Ok(()), Err)
+    }
+
+    fn cfa(&mut self, encoding: Encoding, rule: CfaRule<'o>) -> Made<Loc> {
+        match rule {
+            CfaRule::Unset => Err(UnimportedReason::NoFrameBase),
+            CfaRule::Register { register, offset, space } => {
+                let space = match space {
+                    None => SpaceId::DEFAULT,
+                    Some(number) => u32::try_from(number)
+                        .map(SpaceId)
+                        .map_err(|_| UnimportedReason::ValueRange(number.into()))?,
+                };
+                let address = Val::register(register);
+                Ok(Loc::memory(space, if offset == 0 { address } else { address.plus(offset) }))
+            }
+            CfaRule::Expression(bytes) => self.frame_location(encoding, bytes),
+        }
+    }
+
+    fn saved(
+        &mut self,
+        encoding: Encoding,
+        column: Column,
+        rule: RegisterRule<'o>,
+        cfa: Option<CfaRule<'o>>,
+    ) -> Made<Loc> {
+        match rule {
+            RegisterRule::Undefined => Ok(Loc::undefined()),
+            RegisterRule::SameValue => match column {
+                Column::Register(reg) => Ok(Loc::register(reg)),
+                Column::Cfa => Err(UnimportedReason::NoFrameBase),
+            },
+            RegisterRule::Offset(bytes) => Ok(Loc::cfa().offset(bytes)),
+            RegisterRule::Register(reg) => Ok(Loc::register(reg)),
+            RegisterRule::ValOffset(bytes) => match cfa {
+                Some(CfaRule::Register { register, offset, space: None }) => {
+                    let by = offset.wrapping_add(bytes);
+                    let address = Val::register(register);
+                    Ok(Loc::value(if by == 0 { address } else { address.plus(by) }))
+                }
+                _ => Err(UnimportedReason::UntypedExpression),
+            },
+            RegisterRule::Expression(bytes) => self.frame_location(encoding, bytes),
+            RegisterRule::ValExpression(bytes) => self.frame_value(encoding, bytes).map(Loc::value),
+        }
+    }
+}
+
+/// Returns the rules of a row.
+fn columns<'r, 'o>(row: &'r FrameRow<'o>) -> impl Iterator<Item = (Column, Rule<'o>)> + 'r {
+    let registers = row.rules.iter().map(|&(reg, rule)| {
+        let cfa = matches!(rule, RegisterRule::ValOffset(_)).then_some(row.cfa);
+        (Column::Register(reg), Rule::Register(rule, cfa))
+    });
+    core::iter::once((Column::Cfa, Rule::Cfa(row.cfa))).chain(registers)
+}

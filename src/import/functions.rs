@@ -1,0 +1,399 @@
+//! Functions: DWARF 5 section 3.3. An abstract instance and its first instance with code are one function; a declaration
+//! and its definition are two.
+
+use gimli::{DwAt, constants as dw};
+
+use super::importer::{Body, Importer, Place, refused};
+use super::node::{Class, class};
+use super::types::{self};
+use super::unimported::UnimportedReason;
+use crate::model::{AttributeOwner, Defaulted, DescribedCalls, FunctionId, Virtuality};
+use crate::read::{Entry, ResolvedValue};
+
+/// `DW_AT_virtuality`: DWARF 5 table 7.18.
+const VIRTUALITIES: [(u64, Option<Virtuality>); 3] = [
+    (dw::DW_VIRTUALITY_none.0 as u64, None),
+    (dw::DW_VIRTUALITY_virtual.0 as u64, Some(Virtuality::Virtual)),
+    (dw::DW_VIRTUALITY_pure_virtual.0 as u64, Some(Virtuality::Pure)),
+];
+
+/// `DW_AT_defaulted`: DWARF 5 table 7.24.
+const DEFAULTED: [(u64, Option<Defaulted>); 3] = [
+    (dw::DW_DEFAULTED_no.0 as u64, None),
+    (dw::DW_DEFAULTED_in_class.0 as u64, Some(Defaulted::InClass)),
+    (dw::DW_DEFAULTED_out_of_class.0 as u64, Some(Defaulted::OutOfClass)),
+];
+
+/// Attributes that tell which calls are described, and GNU's before DWARF 5.
+const DESCRIBED_CALLS: [(DwAt, DescribedCalls); 6] = [
+    (dw::DW_AT_call_all_source_calls, DescribedCalls::Source),
+    (dw::DW_AT_GNU_all_source_call_sites, DescribedCalls::Source),
+    (dw::DW_AT_call_all_calls, DescribedCalls::All),
+    (dw::DW_AT_GNU_all_call_sites, DescribedCalls::All),
+    (dw::DW_AT_call_all_tail_calls, DescribedCalls::Tail),
+    (dw::DW_AT_GNU_all_tail_call_sites, DescribedCalls::Tail),
+];
+
+/// `DW_CC_LLVM_OpenCLKernel` and `DW_CC_LLVM_DeviceKernel`.
+const KERNELS: [u64; 2] = [0xc8, 0xca];
+/// `DW_AT_LLVM_lanes`, by LLVM's registry and by AMD's debuggers.
+const LANES: [DwAt; 2] = [DwAt(0x3e11), DwAt(0x3e0a)];
+
+/// Makes a function with its code. Its properties follow when their types exist.
+pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) {
+    let Some(around) = importer.place(entry) else { return };
+    let origin = importer.refer(entry, dw::DW_AT_abstract_origin);
+    if let Some(origin) = origin {
+        let known = importer.made.functions.get(&origin.offset()).copied();
+        let first = importer.made.instances.get(&origin.offset()).copied();
+        match (known, importer.made.scopes.get(&origin.offset()).copied()) {
+            (Some(function), Some(place)) if first == Some(entry) => {
+                importer.import(entry);
+                importer.made.functions.insert(entry.offset(), function);
+                importer.made.scopes.insert(entry.offset(), place);
+                return;
+            }
+            (Some(_), _) => {
+                importer.leave(entry, dw::DW_AT_abstract_origin, UnimportedReason::SecondInstance)
+            }
+            (None, _) => importer.leave(entry, dw::DW_AT_abstract_origin, UnimportedReason::MissingReference),
+        }
+    }
+    let Some(function) = new(importer, entry, origin, around) else { return };
+    importer.own(entry, AttributeOwner::Function(function));
+    let code = importer.made.instances.get(&entry.offset()).copied();
+    let place = code_of(importer, code.unwrap_or(entry), function);
+    importer.made.functions.insert(entry.offset(), function);
+    importer.made.scopes.insert(entry.offset(), place);
+    importer.made.bodies.push(Body { function, entry, code, origin });
+}
+
+/// Adds a function, a declaration or a definition.
+///
+/// * `origin` – the abstract instance of a further instance, which has the properties of the abstract instance.
+fn new<'d, 'o>(
+    importer: &mut Importer<'d, 'o>,
+    entry: Entry<'d, 'o>,
+    origin: Option<Entry<'d, 'o>>,
+    around: Place<'o>,
+) -> Option<FunctionId> {
+    let is_declaration = importer.flag(entry, dw::DW_AT_declaration);
+    let specification = importer.refer(origin.unwrap_or(entry), dw::DW_AT_specification);
+    let declaration =
+        specification.and_then(|declared| importer.made.functions.get(&declared.offset()).copied());
+    if let Some(declaration) = declaration {
+        match importer.m.function_definition(around.scope, declaration) {
+            Ok(function) => return Some(function.id()),
+            Err(error) => importer.leave(entry, dw::DW_AT_specification, refused(error)),
+        }
+    } else if specification.is_some() {
+        importer.leave(entry, dw::DW_AT_specification, UnimportedReason::MissingReference);
+    }
+    // Without its declaration, a definition has the properties that it inherits.
+    let name = entry.name().unwrap_or_default();
+    importer.mark(entry, dw::DW_AT_name);
+    let made = match is_declaration {
+        true => importer.m.function_declaration(around.scope, &name).map(|function| function.id()),
+        false => importer.m.function(around.scope, &name).map(|function| function.id()),
+    };
+    made.map_err(|error| importer.leave_entry(entry, refused(error))).ok()
+}
+
+/// Sets a function's code, and returns its scope.
+fn code_of<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, function: FunctionId) -> Place<'o> {
+    let scope = importer.m.described().function(function).scope;
+    let frame_base = match entry.attr(dw::DW_AT_frame_base) {
+        Some(ResolvedValue::Expr(bytes)) => Some(bytes),
+        _ => None,
+    };
+    let none = Place { scope, function: Some(function), base: None, bytes: 0, is_inlined: false, frame_base };
+    if !super::scopes::PCS.iter().any(|&name| entry.has(name)) {
+        return none;
+    }
+    importer.mark_all(entry, &super::scopes::PCS);
+    let ranges = match entry.ranges() {
+        Ok(ranges) => ranges,
+        Err(error) => {
+            importer.leave_pcs(entry, UnimportedReason::Unreadable(error));
+            return none;
+        }
+    };
+    let count = ranges.len();
+    let Some(range) = ranges.into_iter().next() else {
+        importer.leave_pcs(entry, UnimportedReason::EmptyPcs);
+        return none;
+    };
+    if count > 1 {
+        importer.leave_pcs(entry, UnimportedReason::SeveralRanges(count));
+    }
+    if range.start > range.end {
+        importer.leave_pcs(entry, UnimportedReason::ReversedPcs);
+        return none;
+    }
+    if !importer.dwarf.is_code(range.start) {
+        importer.leave_pcs(entry, UnimportedReason::DiscardedCode);
+        return none;
+    }
+    if importer.m.described().function(function).is_declaration {
+        importer.leave_pcs(entry, UnimportedReason::NoProperty);
+        return none;
+    }
+    let address = match importer.symbols.address(&mut importer.m, range.start) {
+        Ok(address) => address,
+        Err(reason) => {
+            importer.leave_pcs(entry, reason);
+            return none;
+        }
+    };
+    let bytes = range.end - range.start;
+    if let Ok(mut builder) = importer.m.describe_function(function) {
+        builder.address(address, bytes);
+    }
+    Place { base: Some(range.start), bytes, ..none }
+}
+
+/// Sets the properties of all functions that were made so far. Their types can add further functions.
+pub(super) fn properties<'d, 'o>(importer: &mut Importer<'d, 'o>) {
+    while let Some(body) = importer.made.bodies.pop() {
+        let Body { function, entry, code, origin } = body;
+        for from in core::iter::once(entry).chain(origin) {
+            importer.want_type(from);
+            if let Some(ty) = importer.refer_to_type(from, dw::DW_AT_type) {
+                let set = importer.m.describe_function(function).and_then(|mut of| of.returns(ty).map(drop));
+                importer.accept(from, dw::DW_AT_type, set);
+            }
+            declared(importer, from, function);
+            inline(importer, from, function);
+            flags(importer, from, function);
+        }
+        calls(importer, entry, function);
+        if let Some(code) = code {
+            linkage_name(importer, code, function);
+            calls(importer, code, function);
+            flags(importer, code, function);
+        }
+        let mut templates = 0;
+        for part in entry.children() {
+            if part.tag() == dw::DW_TAG_unspecified_parameters {
+                importer.import(part);
+                if let Ok(mut of) = importer.m.describe_function(function) {
+                    of.variadic();
+                }
+            }
+            types::template(importer, part, &super::types::TemplateOwner::Function(function), &mut templates);
+        }
+    }
+}
+
+/// Sets names and lines.
+fn declared<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, function: FunctionId) {
+    linkage_name(importer, entry, function);
+    let line = importer.declared(entry);
+    let is_definition = importer.m.described().function(function).specification.is_some();
+    if !is_definition {
+        importer.prototyped(entry);
+    }
+    if let (Some(line), Ok(mut of)) = (line, importer.m.describe_function(function)) {
+        of.declared(line);
+    }
+}
+
+fn linkage_name<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, function: FunctionId) {
+    for name in [dw::DW_AT_linkage_name, dw::DW_AT_MIPS_linkage_name] {
+        let Some(text) = importer.text(entry, name) else { continue };
+        if let Some(known) = importer.m.described().function(function).linkage_name {
+            if importer.m.described().string(known) != text {
+                importer.leave(entry, name, UnimportedReason::NoProperty);
+            }
+        } else if let Ok(mut of) = importer.m.describe_function(function) {
+            of.linkage_name(&text);
+        }
+    }
+}
+
+/// Sets whether a function is declared inline. Whether it is inlined, inlined calls show.
+fn inline<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, function: FunctionId) {
+    let codes = [(0, false), (1, false), (2, true), (3, true)];
+    if importer.coded(entry, dw::DW_AT_inline, &codes) == Some(true)
+        && let Ok(mut of) = importer.m.describe_function(function)
+    {
+        of.declared_inline();
+    }
+}
+
+fn flags<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, function: FunctionId) {
+    let external = importer.flag(entry, dw::DW_AT_external);
+    let noreturn = importer.flag(entry, dw::DW_AT_noreturn);
+    let main = importer.flag(entry, dw::DW_AT_main_subprogram);
+    let explicit = importer.flag(entry, dw::DW_AT_explicit);
+    let deleted = importer.flag(entry, dw::DW_AT_deleted);
+    let accessibility = importer.coded(entry, dw::DW_AT_accessibility, &types::ACCESSIBILITIES);
+    let virtuality = importer.coded(entry, dw::DW_AT_virtuality, &VIRTUALITIES).flatten();
+    let defaulted = importer.coded(entry, dw::DW_AT_defaulted, &DEFAULTED).flatten();
+    let convention = importer.number(entry, dw::DW_AT_calling_convention);
+    let lanes = u64::from(importer.m.target().lanes());
+    for name in LANES {
+        if lanes > 1 && importer.has_number(entry, name, lanes) {
+            importer.mark(entry, name);
+        }
+    }
+    let is_gpu = lanes > 1;
+    let Ok(mut of) = importer.m.describe_function(function) else { return };
+    if external {
+        of.external();
+    }
+    if noreturn {
+        of.noreturn();
+    }
+    if main {
+        of.main();
+    }
+    if explicit {
+        of.explicit();
+    }
+    if deleted {
+        of.deleted();
+    }
+    accessibility.map(|accessibility| of.accessibility(accessibility));
+    virtuality.map(|virtuality| of.virtuality(virtuality));
+    defaulted.map(|defaulted| of.defaulted(defaulted));
+    match convention {
+        None => {}
+        Some(number) if is_gpu && KERNELS.contains(&number) => {
+            of.kernel();
+        }
+        Some(number) => match u8::try_from(number) {
+            Ok(number) => {
+                of.convention(number);
+            }
+            Err(_) => {
+                let reason = UnimportedReason::ValueRange(number.into());
+                importer.leave(entry, dw::DW_AT_calling_convention, reason);
+            }
+        },
+    }
+}
+
+fn calls<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, function: FunctionId) {
+    let mut known = importer.m.described().function(function).calls;
+    for (name, calls) in DESCRIBED_CALLS {
+        if !importer.flag(entry, name) {
+            continue;
+        }
+        // Calls that are described completely include tail calls.
+        match known {
+            None => known = Some(calls),
+            Some(known) if known == calls || calls == DescribedCalls::Tail => {}
+            Some(_) => importer.leave(entry, name, UnimportedReason::NoProperty),
+        }
+    }
+    if let (Some(calls), Ok(mut of)) = (known, importer.m.describe_function(function)) {
+        of.describes(calls);
+    }
+}
+
+/// Sets the properties that have expressions or refer to variables, when all entities exist.
+pub(super) fn located<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) {
+    let Some(&function) = importer.made.functions.get(&entry.offset()) else { return };
+    for name in [dw::DW_AT_frame_base, dw::DW_AT_static_link, dw::DW_AT_vtable_elem_location] {
+        let Some(value) = importer.take(entry, name) else { continue };
+        let ResolvedValue::Expr(bytes) = value else {
+            importer.leave(entry, name, UnimportedReason::ValueClass);
+            continue;
+        };
+        let loc = match importer.location(entry, bytes) {
+            Ok(loc) => loc,
+            Err(reason) => {
+                importer.leave(entry, name, reason);
+                continue;
+            }
+        };
+        let set = importer.m.describe_function(function).and_then(|mut of| match name {
+            dw::DW_AT_frame_base => of.frame_base(&loc).map(drop),
+            dw::DW_AT_static_link => of.static_link(&loc).map(drop),
+            _ => of.vtable_elem_location(&loc).map(drop),
+        });
+        importer.accept(entry, name, set);
+    }
+    if let Some(parameter) = importer.take(entry, dw::DW_AT_object_pointer) {
+        let name = dw::DW_AT_object_pointer;
+        match importer.variable_at(entry, parameter) {
+            Ok(parameter) => {
+                let set = importer
+                    .m
+                    .describe_function(function)
+                    .and_then(|mut of| of.object_pointer(parameter).map(drop));
+                importer.accept(entry, name, set);
+            }
+            Err(reason) => importer.leave(entry, name, reason),
+        }
+    }
+    if let Some(place) = importer.made.scopes.get(&entry.offset()).copied() {
+        importer.entry_pc(entry, place.scope, place);
+    }
+}
+
+impl<'d, 'o> Importer<'d, 'o> {
+    /// Whether an attribute has a number.
+    fn has_number(&self, entry: Entry<'d, 'o>, name: DwAt, number: u64) -> bool {
+        entry.has(name) && entry.number(name) == Some(number)
+    }
+
+    /// Takes whether a function has a prototype, which the model derives from the language.
+    pub(super) fn prototyped(&mut self, entry: Entry<'d, 'o>) {
+        let derived = self.m.described().unit(self.unit).has_prototypes();
+        // Where the language does not imply it, it is an attribute without a property.
+        if derived && !self.flag(entry, dw::DW_AT_prototyped) {
+            self.list(entry, Some(dw::DW_AT_prototyped), UnimportedReason::Unprototyped);
+        }
+    }
+
+    /// Finds the instance of each abstract instance in the unit that is one function with it, with the blocks in it: the
+    /// first with code, or else the first.
+    pub(super) fn find_instances(&mut self, entries: impl Iterator<Item = Entry<'d, 'o>> + Clone) {
+        let mut found = Vec::new();
+        for needs_code in [true, false] {
+            let functions = entries.clone().filter(|entry| entry.tag() == dw::DW_TAG_subprogram);
+            for entry in functions.filter(|entry| entry.has(dw::DW_AT_abstract_origin)) {
+                let has_code = super::scopes::PCS.iter().any(|&name| entry.has(name));
+                let Some(origin) = entry.reference(dw::DW_AT_abstract_origin) else { continue };
+                if has_code == needs_code && !self.made.instances.contains_key(&origin.offset()) {
+                    self.made.instances.insert(origin.offset(), entry);
+                    found.push(entry);
+                }
+            }
+        }
+        for function in found {
+            // Index after the last entry of an inlined call.
+            let mut inlined = 0;
+            for entry in function.descendants() {
+                if entry.index() < inlined {
+                    continue;
+                }
+                match entry.tag() {
+                    dw::DW_TAG_inlined_subroutine | dw::DW_TAG_subprogram => inlined = end(entry),
+                    dw::DW_TAG_lexical_block => {
+                        if let Some(origin) = entry.reference(dw::DW_AT_abstract_origin) {
+                            self.made.instances.entry(origin.offset()).or_insert(entry);
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+/// Index after an entry's last descendant.
+fn end(entry: Entry<'_, '_>) -> usize {
+    entry.index() + 1 + entry.descendants().len()
+}
+
+/// Whether an entry is a function that is selected, or is in such a function.
+pub(super) fn is_selected(only: &[String], entry: Entry<'_, '_>) -> bool {
+    let names = [dw::DW_AT_name, dw::DW_AT_linkage_name, dw::DW_AT_MIPS_linkage_name];
+    let has = |name| entry.inherited(name).and_then(ResolvedValue::text);
+    class(entry) == Class::Scope
+        && entry.tag() == dw::DW_TAG_subprogram
+        && names.into_iter().filter_map(has).any(|name| only.iter().any(|known| *known == name))
+}

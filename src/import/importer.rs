@@ -1,0 +1,350 @@
+//! The importer's state: the file and unit that are imported, the entities that exist, and access to attributes.
+//!
+//! A unit of the model has all types and functions that it refers to. An entry that another unit refers to, as in type
+//! units, partial units and link-time optimization, is imported again for that unit. Therefore entities are known by the
+//! offset of their entry, for one unit at a time.
+
+use std::borrow::Cow;
+
+use gimli::{DwAt, constants as dw};
+use hashbrown::{HashMap, HashSet};
+
+use super::form::ImportedExpressions;
+use super::node::{Key, Node};
+use super::sources::Sources;
+use super::symbols::Symbols;
+use super::taken::Taken;
+use super::unimported::{UnimportedFact, UnimportedReason};
+use crate::build::Builder;
+use crate::error::Error;
+use crate::model::{
+    AttributeOwner, FunctionId, ProcedureId, ScopeId, SourceLine, TypeId, UnitId, VariableId,
+};
+use crate::read::{Dwarf, Entry, ResolvedValue, Unit};
+use crate::target::Target;
+
+/// A result with the reason why there is none.
+pub(super) type Made<T> = Result<T, UnimportedReason>;
+
+/// Returns the reason for a fact that the builder refuses.
+#[cold]
+pub(super) fn refused(error: Error) -> UnimportedReason {
+    UnimportedReason::Refused(error)
+}
+
+/// A scope with what the pcs in it depend on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place<'o> {
+    pub scope: ScopeId,
+    /// Function with the code.
+    pub function: Option<FunctionId>,
+    /// Address of the function's code, if it has code.
+    pub base: Option<u64>,
+    /// Size of the function's code in bytes.
+    pub bytes: u64,
+    /// Whether the scope is an inlined call, or in an inlined call.
+    pub is_inlined: bool,
+    /// The function's frame base, if it is the same at all pcs.
+    pub frame_base: Option<&'o [u8]>,
+}
+
+/// A function with its entries.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Body<'d, 'o> {
+    pub function: FunctionId,
+    /// The entry that describes the function.
+    pub entry: Entry<'d, 'o>,
+    /// The entry of the instance with the code, if the first entry is an abstract instance.
+    pub code: Option<Entry<'d, 'o>>,
+    /// The abstract instance whose first instance with code is another function.
+    pub origin: Option<Entry<'d, 'o>>,
+}
+
+/// Entities of the current unit, by their entries.
+#[derive(Default)]
+pub(super) struct Entities<'d, 'o> {
+    /// Nodes that are made, refused or in progress.
+    pub seen: HashSet<Node>,
+    pub types: HashMap<Key, TypeId>,
+    /// Types that entries share, or that are described.
+    pub used: HashSet<TypeId>,
+    pub scopes: HashMap<Key, Place<'o>>,
+    pub functions: HashMap<Key, FunctionId>,
+    pub variables: HashMap<Key, VariableId>,
+    /// Procedures; `None` for a procedure that is not made, or in progress.
+    pub procedures: HashMap<Key, Option<ProcedureId>>,
+    /// Variables with a location or a value.
+    pub placed: HashSet<VariableId>,
+    /// Entries of a function's first instance with code, by the entries of its abstract instance.
+    pub instances: HashMap<Key, Entry<'d, 'o>>,
+    /// Each parameter's previous parameter, for functions whose parameters were looked at.
+    pub previous: HashMap<Key, Option<Entry<'d, 'o>>>,
+    /// Structures, classes and unions whose members are not imported yet.
+    pub composites: Vec<(Entry<'d, 'o>, TypeId)>,
+    /// Functions whose properties are not imported yet.
+    pub bodies: Vec<Body<'d, 'o>>,
+    /// Variables whose locations are not imported yet.
+    pub located: Vec<(VariableId, Entry<'d, 'o>)>,
+    /// Entries of other units that were imported for this unit, and whose parts are not imported yet.
+    pub copied: Vec<Entry<'d, 'o>>,
+    /// Entries of other units whose parts are imported.
+    pub copies: Vec<Entry<'d, 'o>>,
+    /// Types with expressions that are not imported yet.
+    pub described: Vec<Entry<'d, 'o>>,
+}
+
+/// A function's code, by its address.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Code {
+    pub start: u64,
+    pub end: u64,
+    pub function: FunctionId,
+}
+
+/// Imports the units of a file.
+pub(super) struct Importer<'d, 'o> {
+    pub m: Builder,
+    pub target: Target,
+    pub expressions: ImportedExpressions,
+    pub symbols: &'d Symbols<'o>,
+    /// Names of the functions to import; all if it is empty.
+    pub only: &'d [String],
+    /// Number of entries that may still be imported again for another unit.
+    pub room: usize,
+    pub facts: Vec<UnimportedFact>,
+    pub dwarf: &'d Dwarf<'o>,
+    pub taken: Taken,
+    /// The current unit.
+    pub info: &'d Unit<'o>,
+    pub unit: UnitId,
+    pub made: Entities<'d, 'o>,
+    pub sources: Sources<'o>,
+    /// Code of all functions so far.
+    pub code: Vec<Code>,
+    /// Entities and parts that can have attributes that no property encodes, by their entries.
+    pub owners: HashMap<Key, AttributeOwner>,
+    /// Attributes that no property encodes and that were added to an entity of a unit, by entry.
+    pub extras: HashSet<(Key, DwAt)>,
+}
+
+impl<'d, 'o> Importer<'d, 'o> {
+    /// Whether entities of the unit are not complete.
+    pub(super) fn has_more(&self) -> bool {
+        let Entities { composites, bodies, copied, .. } = &self.made;
+        !(composites.is_empty() && bodies.is_empty() && copied.is_empty())
+    }
+
+    /// Whether an entry belongs to the file that is imported, and not to its supplementary file.
+    pub(super) fn is_own(&self, entry: Entry<'d, 'o>) -> bool {
+        core::ptr::eq(entry.dwarf(), self.dwarf)
+    }
+
+    /// Takes an attribute. Lists it, if its value cannot be read.
+    pub(super) fn take(&mut self, entry: Entry<'d, 'o>, name: DwAt) -> Option<ResolvedValue<'o>> {
+        let value = entry.attr(name)?;
+        if value == ResolvedValue::Unreadable {
+            let why = entry.problem(name).unwrap_or_else(|| Error::bad_argument("value is not readable"));
+            self.leave(entry, name, UnimportedReason::Unreadable(why));
+            return None;
+        }
+        self.mark(entry, name);
+        Some(value)
+    }
+
+    /// Marks an attribute as taken.
+    pub(super) fn mark(&mut self, entry: Entry<'d, 'o>, name: DwAt) {
+        if self.is_own(entry) {
+            self.taken.take(entry, name);
+        }
+    }
+
+    /// Marks several attributes as taken.
+    pub(super) fn mark_all(&mut self, entry: Entry<'d, 'o>, names: &[DwAt]) {
+        names.iter().for_each(|&name| self.mark(entry, name));
+    }
+
+    /// Marks an entry as imported.
+    pub(super) fn import(&mut self, entry: Entry<'d, 'o>) {
+        if self.is_own(entry) {
+            self.taken.import(entry);
+        }
+    }
+
+    /// Marks an entry as imported, which can have attributes that no property encodes.
+    pub(super) fn own(&mut self, entry: Entry<'d, 'o>, owner: impl Into<AttributeOwner>) {
+        self.import(entry);
+        if entry.names().any(crate::attributes::is_extra) {
+            self.owners.entry(entry.offset()).or_insert(owner.into());
+        }
+    }
+
+    /// Lists an attribute that is not imported.
+    #[cold]
+    pub(super) fn leave(&mut self, entry: Entry<'d, 'o>, name: DwAt, reason: UnimportedReason) {
+        self.mark(entry, name);
+        self.list(entry, Some(name), reason);
+    }
+
+    /// Lists an entry that is not imported, with its attributes.
+    #[cold]
+    pub(super) fn leave_entry(&mut self, entry: Entry<'d, 'o>, reason: UnimportedReason) {
+        for index in 0..entry.names().len() {
+            if self.is_own(entry) {
+                self.taken.take_at(entry, index);
+            }
+        }
+        self.import(entry);
+        self.list(entry, None, reason);
+    }
+
+    #[cold]
+    pub(super) fn list(&mut self, entry: Entry<'d, 'o>, attribute: Option<DwAt>, reason: UnimportedReason) {
+        let (section, offset) = entry.dwarf().place(entry.offset());
+        self.facts.push(UnimportedFact {
+            file: self.dwarf.split_file().map(String::from),
+            unit: entry.unit().name.as_deref().map(String::from),
+            section,
+            offset,
+            tag: Some(entry.tag()),
+            attribute,
+            reason,
+        });
+    }
+
+    /// Lists a fact in another section.
+    #[cold]
+    pub(super) fn list_in(&mut self, section: &'static str, offset: u64, reason: UnimportedReason) {
+        self.facts.push(UnimportedFact {
+            file: self.dwarf.split_file().map(String::from),
+            unit: self.info.name.as_deref().map(String::from),
+            section,
+            offset,
+            tag: None,
+            attribute: None,
+            reason,
+        });
+    }
+
+    /// Lists an attribute that the builder refuses.
+    pub(super) fn accept<T>(
+        &mut self,
+        entry: Entry<'d, 'o>,
+        name: DwAt,
+        result: crate::Result<T>,
+    ) -> Option<T> {
+        result.map_err(|error| self.leave(entry, name, refused(error))).ok()
+    }
+
+    /// Takes a value that `read` accepts; lists any other value.
+    pub(super) fn take_as<T>(
+        &mut self,
+        entry: Entry<'d, 'o>,
+        name: DwAt,
+        read: impl FnOnce(ResolvedValue<'o>) -> Option<T>,
+    ) -> Option<T> {
+        let value = self.take(entry, name)?;
+        let read = read(value);
+        if read.is_none() {
+            self.leave(entry, name, UnimportedReason::ValueClass);
+        }
+        read
+    }
+
+    /// Takes a text.
+    pub(super) fn text(&mut self, entry: Entry<'d, 'o>, name: DwAt) -> Option<Cow<'o, str>> {
+        self.take_as(entry, name, ResolvedValue::text)
+    }
+
+    /// Takes a number.
+    pub(super) fn number(&mut self, entry: Entry<'d, 'o>, name: DwAt) -> Option<u64> {
+        self.take_as(entry, name, ResolvedValue::unsigned)
+    }
+
+    /// Takes a number of 32 bits.
+    pub(super) fn word(&mut self, entry: Entry<'d, 'o>, name: DwAt) -> Option<u32> {
+        let number = self.number(entry, name)?;
+        let word = u32::try_from(number).ok();
+        if word.is_none() {
+            self.leave(entry, name, UnimportedReason::ValueRange(number.into()));
+        }
+        word
+    }
+
+    /// Takes a flag. A flag that is not set is absent.
+    pub(super) fn flag(&mut self, entry: Entry<'d, 'o>, name: DwAt) -> bool {
+        entry.has(name)
+            && self.take_as(entry, name, |value| match value {
+                ResolvedValue::Flag(flag) => Some(flag),
+                // DWARF 2 producers write a flag as a number, too.
+                ResolvedValue::Unsigned(number @ 0..=1) => Some(number != 0),
+                _ => None,
+            }) == Some(true)
+    }
+
+    /// Takes a number that a table converts.
+    pub(super) fn coded<T: Copy>(
+        &mut self,
+        entry: Entry<'d, 'o>,
+        name: DwAt,
+        codes: &[(u64, T)],
+    ) -> Option<T> {
+        let number = self.number(entry, name)?;
+        let known = codes.iter().find(|&&(code, _)| code == number).map(|&(_, value)| value);
+        if known.is_none() {
+            self.leave(entry, name, UnimportedReason::ValueRange(number.into()));
+        }
+        known
+    }
+
+    /// Takes an attribute that refers to an entry.
+    pub(super) fn refer(&mut self, entry: Entry<'d, 'o>, name: DwAt) -> Option<Entry<'d, 'o>> {
+        let value = self.take(entry, name)?;
+        let referred = entry.referred(value);
+        if referred.is_none() {
+            self.leave(entry, name, UnimportedReason::MissingReference);
+        }
+        referred
+    }
+
+    /// Takes an attribute that refers to a type, which is made already; `None` without the attribute, or if the type is
+    /// not imported.
+    pub(super) fn refer_to_type(&mut self, entry: Entry<'d, 'o>, name: DwAt) -> Option<TypeId> {
+        let referred = self.refer(entry, name)?;
+        let ty = self.made.types.get(&referred.offset()).copied();
+        if ty.is_none() {
+            self.leave(entry, name, UnimportedReason::MissingReference);
+        }
+        ty
+    }
+
+    /// Takes the type of an entity that must have one. What the file lacks is an unspecified type.
+    pub(super) fn type_of(&mut self, entry: Entry<'d, 'o>) -> Option<TypeId> {
+        let ty = self.refer_to_type(entry, dw::DW_AT_type);
+        if ty.is_some() {
+            return ty;
+        }
+        self.list(entry, None, UnimportedReason::AsUnspecified);
+        self.m.unspecified_type(self.unit, "").ok()
+    }
+
+    /// Takes the source line of a declaration. Its parts can be those of the entry that this entry completes.
+    pub(super) fn declared(&mut self, entry: Entry<'d, 'o>) -> Option<SourceLine> {
+        const PARTS: [DwAt; 3] = [dw::DW_AT_decl_file, dw::DW_AT_decl_line, dw::DW_AT_decl_column];
+        if !PARTS.iter().any(|&name| entry.has(name)) {
+            return None;
+        }
+        let own = PARTS.map(|name| if entry.has(name) { self.word(entry, name) } else { None });
+        let inherited = |name| entry.inherited(name).and_then(ResolvedValue::unsigned);
+        let line = own[1].or_else(|| inherited(dw::DW_AT_decl_line)?.try_into().ok()).unwrap_or(0);
+        let place = entry.declared_file();
+        let file = place.and_then(|(of, number)| self.file(of.unit(), number));
+        let Some(file) = file else {
+            let number = place.map_or(0, |(_, number)| number);
+            for (name, _) in PARTS.into_iter().zip(own).filter(|(_, own)| own.is_some()) {
+                self.leave(entry, name, UnimportedReason::MissingFile(number));
+            }
+            return None;
+        };
+        Some(SourceLine::new(file, line).column(own[2].unwrap_or(0)))
+    }
+}

@@ -1,0 +1,107 @@
+//! Line rows: DWARF 5 section 6.2. A row belongs to the function whose code it begins in; a row that began before a
+//! function's code also applies to the start of the code.
+
+use super::importer::{Code, Importer};
+use super::unimported::UnimportedReason;
+use crate::model::{FunctionId, LineTableRow};
+use crate::read::LineRow;
+
+impl<'d, 'o> Importer<'d, 'o> {
+    /// Imports the rows of the current unit's line table.
+    pub(super) fn rows(&mut self) {
+        let code = self.code();
+        self.code.extend_from_slice(&code);
+        let Some(program) = self.program(self.info) else { return };
+        let mut rows = program.rows();
+        let mut last: Option<LineRow> = None;
+        // Rows without a function are listed once for each run of them.
+        let mut is_outside = false;
+        loop {
+            let row = match rows.next() {
+                None => break,
+                Some(Ok(row)) => row,
+                Some(Err(error)) => {
+                    self.list_in(".debug_line", rows.offset(), UnimportedReason::Unreadable(error));
+                    break;
+                }
+            };
+            if let Some(last) = last {
+                self.cover(&code, last, row.address);
+            }
+            last = (!row.end_sequence).then_some(row);
+            if row.end_sequence {
+                is_outside = false;
+                continue;
+            }
+            match function_at(&code, row.address) {
+                Some(of) => {
+                    is_outside = false;
+                    self.row(of.function, row, row.address - of.start, rows.offset());
+                }
+                None if !is_outside => {
+                    is_outside = true;
+                    let reason = match self.dwarf.is_code(row.address) {
+                        true => UnimportedReason::NoFunction,
+                        false => UnimportedReason::DiscardedCode,
+                    };
+                    self.list_in(".debug_line", rows.offset(), reason);
+                }
+                None => {}
+            }
+        }
+    }
+
+    /// Adds a row to the functions that begin after the row and before the next row.
+    fn cover(&mut self, code: &[Code], row: LineRow, next: u64) {
+        let first = code.partition_point(|of| of.start <= row.address);
+        for of in code[first..].iter().take_while(|of| of.start < next) {
+            self.row(of.function, row, 0, 0);
+        }
+    }
+
+    fn row(&mut self, function: FunctionId, row: LineRow, pc: u64, offset: u64) {
+        let Some(file) = self.file(self.info, row.file) else {
+            return self.list_in(".debug_line", offset, UnimportedReason::MissingFile(row.file));
+        };
+        let numbers = [row.line, row.column, row.discriminator];
+        let [Ok(line), Ok(column), Ok(discriminator)] = numbers.map(u32::try_from) else {
+            let largest = numbers.into_iter().max().unwrap_or(0);
+            return self.list_in(".debug_line", offset, UnimportedReason::ValueRange(largest.into()));
+        };
+        let mut described = LineTableRow::new(pc, file, line).column(column).discriminator(discriminator);
+        (described.is_stmt, described.is_prologue_end, described.is_epilogue_begin) =
+            (row.is_stmt, row.prologue_end, row.epilogue_begin);
+        let is_plain = row.op_index == 0 && row.isa == 0 && !row.basic_block;
+        if !is_plain || row.inlined.is_some() || row.function.is_some() || row.is_prologue {
+            self.list_in(".debug_line", offset, UnimportedReason::RowState);
+        }
+        // The end of the rows counts instructions, too.
+        let step = u64::from(self.m.target().min_instruction_bytes());
+        if !self.m.described().function(function).bytes.is_multiple_of(step) {
+            return self.list_in(".debug_line", offset, UnimportedReason::Misaligned);
+        }
+        if let Err(error) = self.m.row(function, described) {
+            self.list_in(".debug_line", offset, UnimportedReason::Refused(error));
+        }
+    }
+
+    /// The code of the current unit's functions, sorted.
+    fn code(&self) -> Vec<Code> {
+        let module = self.m.described();
+        let places = self.made.scopes.values().filter_map(|place| {
+            let (start, function) = (place.base?, place.function?);
+            let is_own = module.function(function).scope == place.scope;
+            Some(Code { start, end: start.checked_add(place.bytes)?, function }).filter(|_| is_own)
+        });
+        let mut code: Vec<Code> = places.collect();
+        code.sort_by_key(|of| (of.start, of.end, of.function));
+        code.dedup_by_key(|of| of.function);
+        code
+    }
+}
+
+/// Returns the function whose code contains an address.
+fn function_at(code: &[Code], address: u64) -> Option<&Code> {
+    let count = code.partition_point(|of| of.start <= address);
+    code[..count].last().filter(|of| address < of.end)
+}

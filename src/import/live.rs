@@ -1,0 +1,143 @@
+//! Location lists as live ranges: DWARF 5 section 2.6.2.
+//!
+//! Entries of a list can overlap: the variable is in several locations at once. The default entry applies where no other
+//! entry does. Live ranges are disjoint, and a range can have several locations, so that a list is cut at the starts and
+//! ends of its entries. Pcs outside the function belong to no range.
+
+use core::ops::Range;
+
+use gimli::constants as dw;
+
+use super::importer::{Importer, Place};
+use super::unimported::UnimportedReason;
+use crate::model::{Loc, Node, VariableId};
+use crate::read::{Entry, ListEntry};
+
+/// Average number of locations for each list entry, after the list is cut.
+const MOST_LOCATIONS: usize = 16;
+
+/// Sets a variable's live ranges.
+pub(super) fn list<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, variable: VariableId) {
+    let name = dw::DW_AT_location;
+    let list = match entry.locations(name) {
+        Ok(list) => list.unwrap_or_default(),
+        Err(error) => return importer.leave(entry, name, UnimportedReason::Unreadable(error)),
+    };
+    let Some(Place { base: Some(base), bytes, .. }) = importer.place(entry) else {
+        return importer.leave(entry, name, UnimportedReason::NoCode);
+    };
+    let mut leave = |reason| importer.leave(entry, name, reason);
+    let mut bounded: Vec<(Range<u64>, &ListEntry<'o>)> = Vec::with_capacity(list.len());
+    for one in list.iter().filter(|one| !one.is_default()) {
+        let range = one.start.wrapping_sub(base)..one.end.wrapping_sub(base);
+        match one.start.cmp(&one.end) {
+            core::cmp::Ordering::Equal => leave(UnimportedReason::EmptyPcs),
+            core::cmp::Ordering::Greater => leave(UnimportedReason::ReversedPcs),
+            core::cmp::Ordering::Less if range.start >= bytes || range.end > bytes => {
+                leave(UnimportedReason::OtherCode);
+            }
+            core::cmp::Ordering::Less => bounded.push((range, one)),
+        }
+    }
+    let default = list.iter().find(|one| one.is_default());
+    let Some(pieces) = cut(&bounded, default.map(|_| 0..bytes)) else {
+        return importer.leave(entry, name, UnimportedReason::TooManyLocations);
+    };
+    for (range, indices) in pieces {
+        let exprs: Vec<&'o [u8]> = match &indices[..] {
+            [] => default.into_iter().map(|one| one.expr).collect(),
+            indices => indices.iter().map(|&index| bounded[index].1.expr).collect(),
+        };
+        let locs = locations(importer, entry, &exprs);
+        if locs.is_empty() {
+            continue;
+        }
+        let set = live(importer, variable, range.clone(), &locs);
+        // A location that does not fit the variable is kept as the file has it.
+        let set = set.or_else(|error| {
+            let raw = exprs.iter().filter(|expr| !expr.is_empty()).map(|expr| importer.raw(entry, expr));
+            match raw.map(|expr| expr.map(Loc::expr)).collect::<Result<Vec<_>, _>>() {
+                Ok(raw) if !raw.is_empty() => live(importer, variable, range, &raw),
+                _ => Err(error),
+            }
+        });
+        importer.accept(entry, name, set);
+    }
+}
+
+fn live(
+    importer: &mut Importer<'_, '_>,
+    variable: VariableId,
+    range: Range<u64>,
+    locs: &[Loc],
+) -> crate::Result<()> {
+    importer.m.describe_variable(variable).and_then(|mut of| of.live_in(range, locs).map(drop))
+}
+
+/// Returns the locations of list entries for one range, without those that are not imported.
+fn locations<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, exprs: &[&'o [u8]]) -> Vec<Loc> {
+    let mut locs = Vec::with_capacity(exprs.len());
+    for expr in exprs {
+        match importer.location(entry, expr) {
+            Ok(loc) => locs.push(loc),
+            Err(reason) => importer.leave(entry, dw::DW_AT_location, reason),
+        }
+    }
+    defined(importer, entry, locs)
+}
+
+/// Removes undefined locations beside other locations, which they contradict.
+fn defined<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, mut locs: Vec<Loc>) -> Vec<Loc> {
+    let is_undefined = |loc: &Loc| loc.nodes().all(|node| node == Node::Undefined);
+    if locs.len() > 1 && locs.iter().any(is_undefined) {
+        let first = locs.swap_remove(0);
+        let is_all = is_undefined(&first) && locs.iter().all(is_undefined);
+        locs.insert(0, first);
+        if is_all {
+            locs.truncate(1);
+        } else {
+            importer.list(entry, Some(dw::DW_AT_location), UnimportedReason::UndefinedBeside);
+            locs.retain(|loc| !is_undefined(loc));
+        }
+    }
+    locs
+}
+
+/// Cuts ranges at their starts and ends. Returns the pieces in order, each with the indices of the ranges that contain it;
+/// with `whole`, also the pieces of it that no range contains. `None` if there are too many.
+fn cut(
+    ranges: &[(Range<u64>, &ListEntry<'_>)],
+    whole: Option<Range<u64>>,
+) -> Option<Vec<(Range<u64>, Vec<usize>)>> {
+    let mut pieces = Vec::with_capacity(ranges.len());
+    let is_disjoint = ranges.is_sorted_by(|one, other| one.0.end <= other.0.start);
+    if whole.is_none() && is_disjoint {
+        pieces.extend(ranges.iter().enumerate().map(|(index, one)| (one.0.clone(), vec![index])));
+        return Some(pieces);
+    }
+    let mut changes: Vec<(u64, bool, usize)> = Vec::with_capacity(2 * ranges.len());
+    for (index, (range, _)) in ranges.iter().enumerate() {
+        changes.extend([(range.start, true, index), (range.end, false, index)]);
+    }
+    changes.sort_unstable();
+    let mut open: Vec<usize> = Vec::new();
+    let mut last = whole.as_ref().map_or(0, |whole| whole.start);
+    let mut locations = 0;
+    let ends = whole.as_ref().map(|whole| (whole.end, false, usize::MAX));
+    for (pc, is_start, index) in changes.into_iter().chain(ends) {
+        if pc > last && (whole.is_some() || !open.is_empty()) {
+            locations += open.len();
+            if locations > MOST_LOCATIONS * ranges.len().max(4) {
+                return None;
+            }
+            pieces.push((last..pc, open.clone()));
+        }
+        last = pc;
+        match open.binary_search(&index) {
+            Ok(at) if !is_start => drop(open.remove(at)),
+            Err(at) if is_start => open.insert(at, index),
+            _ => {}
+        }
+    }
+    Some(pieces)
+}

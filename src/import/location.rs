@@ -1,0 +1,346 @@
+//! Locations: what an expression of the file becomes in the model.
+//!
+//! An expression is copied as a raw expression. What refers to the file is replaced: entries by the entities that were
+//! made for them, addresses in a relocatable object by symbols, and address indices by addresses.
+
+use gimli::constants as dw;
+
+use super::form::ImportedExpressions;
+use super::importer::{Importer, Made, refused};
+use super::node::Key;
+use super::unimported::UnimportedReason;
+use crate::error::{Error, ErrorKind};
+use crate::model::{Entity, ExprId, Loc, ProcedureId, Val};
+use crate::op::{Decoded, Decoder, Encoding, Expr, Fixup, FixupKind, Op, Slot, uleb_len, write_uleb};
+use crate::read::{Entry, ResolvedValue};
+use crate::target::SpaceId;
+
+/// Maximum nesting depth of expressions in expressions, and of procedures.
+const MOST_NESTED: u32 = 64;
+/// Number of bytes for an offset of a base type.
+const TYPE_BYTES: u8 = 3;
+
+impl<'d, 'o> Importer<'d, 'o> {
+    /// Returns the location that an attribute's expression computes.
+    pub(super) fn location(&mut self, entry: Entry<'d, 'o>, bytes: &'o [u8]) -> Made<Loc> {
+        // An empty expression is the location of a variable that does not exist: DWARF 5 section 2.6.1.1.4.
+        if bytes.is_empty() {
+            return Ok(Loc::undefined());
+        }
+        if let Some(loc) = self.at_symbol(entry, bytes) {
+            return Ok(loc);
+        }
+        if self.expressions == ImportedExpressions::Typed
+            && let Some(loc) = self.typed_location(entry, bytes)
+        {
+            return Ok(loc);
+        }
+        self.raw(entry, bytes).map(Loc::expr)
+    }
+
+    /// Returns the location of an object at a symbol, or a pointer to it: consumers differ in how they encode a symbol's
+    /// address.
+    fn at_symbol(&mut self, entry: Entry<'d, 'o>, bytes: &'o [u8]) -> Option<Loc> {
+        if self.symbols.are_fixed() {
+            return None;
+        }
+        let mut decoder = Decoder::new(bytes, entry.unit().encoding);
+        let first = decoder.next()?.ok()?;
+        let (address, field) = match first.op {
+            Op::Addr { address } => (address, bytes.get(1..)?),
+            Op::Addrx { index } => (entry.dwarf().address(entry.unit(), index).ok()?, &[][..]),
+            _ => return None,
+        };
+        let is_value = match decoder.next() {
+            None => false,
+            Some(next) => {
+                matches!(next.ok()?.op, Op::StackValue {}).then_some(())?;
+                true
+            }
+        };
+        if !decoder.is_at_end() {
+            return None;
+        }
+        let (name, by) = match self.symbols.undefined_at(field) {
+            Some(name) => (name, address),
+            None => self.symbols.symbol_at(address).ok()?,
+        };
+        let address = Val::address(self.m.symbol(name), by as i64);
+        Some(if is_value { Loc::value(address) } else { Loc::memory(SpaceId::DEFAULT, address) })
+    }
+
+    /// Returns the number that an attribute's expression computes.
+    pub(super) fn value(&mut self, entry: Entry<'d, 'o>, bytes: &'o [u8]) -> Made<Val> {
+        self.typed_value(entry, bytes)
+    }
+
+    /// Returns a raw expression with the operations of an attribute's expression.
+    pub(super) fn raw(&mut self, entry: Entry<'d, 'o>, bytes: &'o [u8]) -> Made<ExprId> {
+        self.nested(entry, bytes, MOST_NESTED)
+    }
+
+    fn nested(&mut self, entry: Entry<'d, 'o>, bytes: &'o [u8], depth: u32) -> Made<ExprId> {
+        let encoding = entry.unit().encoding;
+        let mut copy = Copied { encoding, ..Copied::default() };
+        self.copy(entry, bytes, &mut copy, depth)?;
+        let Copied { bytes, fixups, entities, .. } = copy;
+        let expr = Expr::with_fixups(bytes, fixups).map_err(refused)?;
+        self.m.expr(expr, &entities).map_err(refused)
+    }
+
+    fn copy(&mut self, entry: Entry<'d, 'o>, from: &'o [u8], to: &mut Copied, depth: u32) -> Made<()> {
+        let unreadable = |error| UnimportedReason::BlockExpression(error);
+        let start = to.bytes.len();
+        // Offsets in the copy, by the offsets at which operations begin.
+        let mut begins = Vec::new();
+        let mut branches = Vec::new();
+        let mut decoder = Decoder::new(from, to.encoding);
+        while let Some(decoded) = decoder.next() {
+            let Decoded { offset, op, .. } = decoded.map_err(unreadable)?;
+            begins.push((offset, to.bytes.len() - start));
+            let whole = &from[offset..decoder.offset()];
+            if matches!(op, Op::Skip { .. } | Op::Bra { .. }) {
+                branches.push((begins.len() - 1, decoder.offset(), op));
+            }
+            self.operation(entry, op, whole, to, depth)?;
+        }
+        begins.push((from.len(), to.bytes.len() - start));
+        for (index, end, op) in branches {
+            let (Op::Skip { distance } | Op::Bra { distance }) = op else { continue };
+            let target = usize::try_from(end as i64 + i64::from(distance)).ok();
+            let target =
+                target.and_then(|target| begins.binary_search_by_key(&target, |&(offset, _)| offset).ok());
+            let target = target
+                .ok_or_else(|| unreadable(Error::bad_argument("branch target is outside the expression")))?;
+            let operand = begins[index].1 + 1;
+            let distance = begins[target].1 as i64 - (operand + 2) as i64;
+            let distance = i16::try_from(distance)
+                .map_err(|_| unreadable(Error::bad_argument("branch distance exceeds 32 KiB")))?;
+            let bytes = if to.encoding.big_endian { distance.to_be_bytes() } else { distance.to_le_bytes() };
+            to.bytes[start + operand..][..2].copy_from_slice(&bytes);
+        }
+        Ok(())
+    }
+
+    /// Copies an operation.
+    fn operation(
+        &mut self,
+        entry: Entry<'d, 'o>,
+        op: Op<'o>,
+        whole: &'o [u8],
+        to: &mut Copied,
+        depth: u32,
+    ) -> Made<()> {
+        let sub_bytes = |fixed: usize| &whole[fixed..];
+        match op {
+            Op::Addr { address } => return self.address(address, sub_bytes(1), to),
+            Op::Addrx { index } => {
+                let address = entry.dwarf().address(entry.unit(), index);
+                let address = address.map_err(UnimportedReason::BlockExpression)?;
+                return self.address(address, &[], to);
+            }
+            Op::Call2 { entry: offset } | Op::Call4 { entry: offset } => {
+                let key = entry.unit().offset.wrapping_add(offset);
+                let kind = FixupKind::Entry { bytes: whole.len() as u8 - 1 };
+                return self.refer_to(key, whole, kind, to, depth);
+            }
+            Op::CallRef { entry: key }
+            | Op::GnuVariableValue { entry: key }
+            | Op::ImplicitPointer { entry: key, .. } => {
+                return self.refer_to(key, whole, FixupKind::EntrySection, to, depth);
+            }
+            Op::Constx { .. } => return Err(UnimportedReason::UntypedExpression),
+            Op::GnuParameterRef { entry: offset } => {
+                let key = entry.unit().offset.wrapping_add(offset);
+                return self.refer_to(key, whole, FixupKind::Entry { bytes: 4 }, to, depth);
+            }
+            Op::Convert { ty: 0 } | Op::Reinterpret { ty: 0 } => {}
+            Op::Convert { ty } | Op::Reinterpret { ty } | Op::ConstType { ty, .. } => {
+                return self.typed(entry, ty, whole, 1, to);
+            }
+            Op::DerefType { ty, .. } | Op::XderefType { ty, .. } => {
+                return self.typed(entry, ty, whole, 2, to);
+            }
+            Op::RegvalType { reg, ty } => return self.typed(entry, ty, whole, 1 + uleb_len(reg.0), to),
+            Op::EntryValue { expr } if depth > 0 && has_references(expr, to.encoding) => {
+                let mut inner = Copied { encoding: to.encoding, ..Copied::default() };
+                inner.entities = core::mem::take(&mut to.entities);
+                self.copy(entry, expr, &mut inner, depth - 1)?;
+                to.bytes.push(whole[0]);
+                write_uleb(&mut to.bytes, inner.bytes.len() as u64);
+                let by = to.bytes.len() as u32;
+                let moved =
+                    inner.fixups.into_iter().map(|fixup| Fixup { offset: fixup.offset + by, ..fixup });
+                to.fixups.extend(moved);
+                to.bytes.extend_from_slice(&inner.bytes);
+                to.entities = inner.entities;
+                return Ok(());
+            }
+            Op::EntryValue { expr } if depth == 0 && !expr.is_empty() => {
+                let text = "expressions are nested too deeply";
+                return Err(UnimportedReason::BlockExpression(ErrorKind::TooLarge(text.into()).into()));
+            }
+            Op::FormTlsAddress {} | Op::GnuEncodedAddr { .. } if !self.symbols.are_fixed() => {
+                return Err(UnimportedReason::UntypedExpression);
+            }
+            _ => {}
+        }
+        to.bytes.extend_from_slice(whole);
+        Ok(())
+    }
+
+    /// Appends an address. `field` is the field of the file that holds it, if any.
+    fn address(&mut self, address: u64, field: &[u8], to: &mut Copied) -> Made<()> {
+        to.bytes.push(gimli::DW_OP_addr.0);
+        let offset = to.bytes.len() as u32;
+        let size = usize::from(to.encoding.address_bytes);
+        if self.symbols.are_fixed() {
+            let bytes = address.to_le_bytes();
+            let bytes = bytes.get(..size).ok_or(UnimportedReason::ValueRange(address.into()))?;
+            match to.encoding.big_endian {
+                true => to.bytes.extend(bytes.iter().rev()),
+                false => to.bytes.extend_from_slice(bytes),
+            }
+            return Ok(());
+        }
+        to.bytes.extend(core::iter::repeat_n(0, size));
+        let (name, by) = match self.symbols.undefined_at(field) {
+            Some(name) => (name, address),
+            None => self.symbols.symbol_at(address)?,
+        };
+        let symbol = self.m.symbol(name);
+        to.refer(offset, FixupKind::Address, Entity::Symbol(symbol, by as i64));
+        Ok(())
+    }
+
+    /// Appends an operation that refers to a variable or a procedure.
+    fn refer_to(&mut self, key: u64, whole: &[u8], kind: FixupKind, to: &mut Copied, depth: u32) -> Made<()> {
+        let entity = match self.made.variables.get(&key) {
+            Some(&variable) => Entity::Variable(variable),
+            None => Entity::Procedure(self.procedure(key, depth)?),
+        };
+        // The operand follows the opcode.
+        let offset = to.bytes.len() as u32 + 1;
+        to.bytes.extend_from_slice(whole);
+        let size = match kind {
+            FixupKind::Entry { bytes } => bytes.into(),
+            _ => usize::from(to.encoding.entry_bytes()),
+        };
+        to.zero(offset, size);
+        to.refer(offset, kind, entity);
+        Ok(())
+    }
+
+    /// Returns the procedure at an entry: DWARF 5 section 3.3.7. It is made at the first call.
+    fn procedure(&mut self, key: Key, depth: u32) -> Made<ProcedureId> {
+        if let Some(known) = self.made.procedures.get(&key) {
+            return known.ok_or(UnimportedReason::MissingReference);
+        }
+        let is_procedure = |entry: &Entry<'_, '_>| entry.tag() == dw::DW_TAG_dwarf_procedure;
+        let entry = self.dwarf.entry_at(key).filter(is_procedure);
+        let entry = entry.ok_or(UnimportedReason::MissingReference)?;
+        let depth = depth.checked_sub(1).ok_or_else(|| {
+            let text = "procedures are nested too deeply";
+            UnimportedReason::BlockExpression(ErrorKind::TooLarge(text.into()).into())
+        })?;
+        // A procedure that calls itself is not made.
+        self.made.procedures.insert(key, None);
+        let Some(ResolvedValue::Expr(bytes)) = self.take(entry, dw::DW_AT_location) else {
+            return Err(UnimportedReason::ValueClass);
+        };
+        let expr = self.nested(entry, bytes, depth)?;
+        let procedure = self.m.procedure(self.unit, &Loc::expr(expr)).map_err(refused)?;
+        self.import(entry);
+        self.made.procedures.insert(key, Some(procedure));
+        Ok(procedure)
+    }
+
+    /// Appends an operation that refers to a base type, by its offset in the unit.
+    fn typed(
+        &mut self,
+        entry: Entry<'d, 'o>,
+        offset: u64,
+        whole: &[u8],
+        before: usize,
+        to: &mut Copied,
+    ) -> Made<()> {
+        let key = entry.unit().offset.wrapping_add(offset);
+        let ty = self.made.types.get(&key).copied().ok_or(UnimportedReason::MissingReference)?;
+        let end = crate::op::read_uleb(whole, before).map_or(before, |(_, end)| end);
+        let at = (to.bytes.len() + before) as u32;
+        to.bytes.extend_from_slice(&whole[..before]);
+        to.bytes.extend_from_slice(&[0x80, 0x80, 0]);
+        to.bytes.extend_from_slice(&whole[end..]);
+        to.refer(at, FixupKind::Type { bytes: TYPE_BYTES }, Entity::Type(ty));
+        Ok(())
+    }
+}
+
+/// A copy of an expression.
+#[derive(Debug)]
+struct Copied {
+    bytes: Vec<u8>,
+    fixups: Vec<Fixup>,
+    entities: Vec<Entity>,
+    encoding: Encoding,
+}
+
+impl Default for Copied {
+    fn default() -> Self {
+        let encoding = Encoding::new(8, crate::op::Dialect::Llvm);
+        Self { bytes: Vec::new(), fixups: Vec::new(), entities: Vec::new(), encoding }
+    }
+}
+
+impl Copied {
+    fn refer(&mut self, offset: u32, kind: FixupKind, entity: Entity) {
+        let slot = Slot(self.entities.len() as u32);
+        self.entities.push(entity);
+        self.fixups.push(Fixup { offset, kind, slot });
+    }
+
+    fn zero(&mut self, offset: u32, size: usize) {
+        if let Some(field) = self.bytes.get_mut(offset as usize..offset as usize + size) {
+            field.fill(0);
+        }
+    }
+}
+
+/// Whether an expression refers to something in the file.
+fn has_references(expr: &[u8], encoding: Encoding) -> bool {
+    Decoder::new(expr, encoding).any(|decoded| {
+        decoded.is_ok_and(|decoded| {
+            matches!(
+                decoded.op,
+                Op::Addr { .. }
+                    | Op::Addrx { .. }
+                    | Op::Convert { .. }
+                    | Op::Reinterpret { .. }
+                    | Op::ConstType { .. }
+                    | Op::DerefType { .. }
+                    | Op::RegvalType { .. }
+                    | Op::EntryValue { .. }
+            )
+        })
+    })
+}
+
+impl<'d, 'o> Importer<'d, 'o> {
+    /// Returns the location that an expression of call frame information computes.
+    pub(super) fn frame_location(&mut self, encoding: Encoding, bytes: &'o [u8]) -> Made<Loc> {
+        let is_plain = |decoded: crate::Result<Decoded<'_>>| {
+            decoded.is_ok_and(|decoded| !matches!(decoded.op, Op::Addr { .. } | Op::Addrx { .. }))
+        };
+        // In a relocatable object an address would need its symbol.
+        if !Decoder::new(bytes, encoding).all(is_plain) && !self.symbols.are_fixed() {
+            return Err(UnimportedReason::UntypedExpression);
+        }
+        let expr = self.m.expr(Expr::raw(bytes), &[]).map_err(refused)?;
+        Ok(Loc::expr(expr))
+    }
+
+    /// Returns the number that an expression of call frame information computes.
+    pub(super) fn frame_value(&mut self, encoding: Encoding, bytes: &'o [u8]) -> Made<Val> {
+        self.typed_frame_value(encoding, bytes)
+    }
+}

@@ -1,0 +1,237 @@
+//! Imports any producer's debug information: from the facts in an object's bytes to a [`Module`], which can be checked,
+//! changed, and written for any consumer.
+//!
+//! The import knows nothing of the writing half: each attribute's meaning is taken from the specification. Otherwise a
+//! comparison of what is read with what is written would prove nothing.
+//!
+//! ```
+//! # fn main() -> eitri::Result<()> {
+//! # let bytes = include_bytes!("../../examples/data/squares.o");
+//! let imported = eitri::import::import(bytes, &eitri::import::ImportOptions::default())?;
+//! assert!(imported.module.functions().count() > 0);
+//! for fact in &imported.unimported {
+//!     println!("{fact}");
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | facts | model |
+//! |---|---|
+//! | an abstract instance, and its first instance with code | one function |
+//! | a declaration and its definition | two functions or variables |
+//! | a type that several units use, in a type unit or a partial unit | one type for each unit |
+//! | equal types in a unit, except structures, classes, unions, enumerations, and types with further properties | one type |
+//! | overlapping entries and the default entry of a location list | disjoint live ranges, some with several locations |
+//! | an address in a relocatable object; in a linked object | a symbol plus bytes; a number |
+//! | an upper bound of an array | a number of elements |
+//!
+//! Nothing is dropped in silence: an attribute of an entry, an entry, a row or a frame that the model lacks, or that
+//! contradicts other facts, is listed in [`ImportedDwarf::unimported`].
+
+mod calls;
+mod expression;
+mod files;
+mod form;
+mod frames;
+mod functions;
+mod importer;
+mod imports;
+mod lines;
+mod live;
+mod location;
+mod macros;
+mod node;
+mod order;
+mod rest;
+mod scopes;
+mod sources;
+mod symbols;
+mod taken;
+mod typed;
+mod types;
+mod unimported;
+mod units;
+mod variables;
+
+#[doc(hidden)]
+pub use expression::{
+    Context, EntryOffset, InitialStack, Procedure, References, Unresolved, Untyped, UntypedReason, location,
+    value,
+};
+pub use form::ImportedExpressions;
+pub use unimported::{UnimportedFact, UnimportedReason};
+
+use gimli::constants as dw;
+use hashbrown::{HashMap, HashSet};
+
+use crate::build::Builder;
+use crate::error::{ErrorKind, Result};
+use crate::model::{Module, UnitId};
+use crate::op::Dialect;
+use crate::read::{Dwarf, Object, SplitFiles};
+use crate::target::Target;
+use importer::{Entities, Importer};
+use sources::Sources;
+use symbols::Symbols;
+use taken::Taken;
+
+/// What to import.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ImportOptions<'a> {
+    /// The target, where the object does not state it: the wave size of AMD's processors that run both sizes.
+    pub target: Option<Target>,
+    /// Encoding of vendors' operations, which an object does not state.
+    pub dialect: Dialect,
+    /// Form of locations and numbers.
+    pub expressions: ImportedExpressions,
+    /// Functions to import, by name or linkage name; all if it is empty. What they refer to is imported too.
+    pub only: Vec<String>,
+    /// Split files, whose units are imported with the object's code.
+    pub split: SplitFiles<'a>,
+    /// Contents of the [supplementary file](crate::read::Object::set_supplementary).
+    pub supplementary: Option<&'a [u8]>,
+    /// Number of threads that read the object; 0 and 1 mean a single thread.
+    pub threads: usize,
+}
+
+impl Default for ImportOptions<'_> {
+    /// All functions of an object that states its target, in LLVM's dialect.
+    fn default() -> Self {
+        Self {
+            target: None,
+            dialect: Dialect::Llvm,
+            expressions: ImportedExpressions::Typed,
+            only: Vec::new(),
+            split: SplitFiles::default(),
+            supplementary: None,
+            threads: 1,
+        }
+    }
+}
+
+/// A model built from an object's debug information.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct ImportedDwarf {
+    /// The description.
+    pub module: Module,
+    /// The facts that the model lacks, in the order of their sections and offsets.
+    pub unimported: Vec<UnimportedFact>,
+}
+
+/// Average number of copies of each entry, for further units, that an import may make. Without this limit, a small file
+/// could take unlimited memory.
+const MOST_COPIES: usize = 8;
+
+/// Builds the model that an object's debug information describes.
+///
+/// # Errors
+/// The errors of [`Object::read`] and [`Dwarf::read_readable`], and errors from the finder in [`ImportOptions::split`];
+/// [`Unsupported`](ErrorKind::Unsupported) where the object's target is unknown.
+pub fn import(bytes: &[u8], options: &ImportOptions<'_>) -> Result<ImportedDwarf> {
+    let object = Object::read_with(bytes, options.supplementary, options.target.as_ref())?;
+    let dwarf = Dwarf::read_readable(&object, options.dialect, options.threads)?;
+    let target = options.target.clone().or_else(|| object.target(None)).ok_or_else(|| {
+        ErrorKind::Unsupported("the target of the object is unknown: expected a target in the options".into())
+    })?;
+    options.split.with(&object, &dwarf, |split| import_files(&object, target, &dwarf, split, options))
+}
+
+fn import_files(
+    object: &Object<'_>,
+    target: Target,
+    dwarf: &Dwarf<'_>,
+    split: &[Dwarf<'_>],
+    options: &ImportOptions<'_>,
+) -> Result<ImportedDwarf> {
+    let symbols = Symbols::new(object);
+    let m_target = target.clone();
+    let mut m = Builder::new(target);
+    let mut unimported = Vec::new();
+    for file in core::iter::once(dwarf).chain(split) {
+        let Some(first) = file.units().first() else { continue };
+        let mut importer = Importer {
+            m,
+            symbols: &symbols,
+            only: &options.only,
+            expressions: options.expressions,
+            target: m_target.clone(),
+            room: file.entries().len().saturating_mul(MOST_COPIES),
+            facts: Vec::new(),
+            dwarf: file,
+            taken: Taken::new(file),
+            info: first,
+            unit: UnitId::from_u32(0),
+            made: Entities::default(),
+            sources: Sources::default(),
+            code: Vec::new(),
+            owners: HashMap::new(),
+            extras: HashSet::new(),
+        };
+        import_file(&mut importer, dwarf, split);
+        let Importer { m: builder, facts, .. } = importer;
+        m = builder;
+        let start = unimported.len();
+        unimported.extend(facts);
+        let facts: &mut [UnimportedFact] = &mut unimported[start..];
+        facts.sort_by(|one, other| {
+            let key = |fact: &UnimportedFact| (fact.section, fact.offset, fact.attribute.map(|name| name.0));
+            key(one).cmp(&key(other))
+        });
+    }
+    for error in dwarf.errors().iter().chain(split.iter().flat_map(|split| split.errors())) {
+        unimported.push(UnimportedFact {
+            file: error.at().split_file.clone(),
+            unit: error.at().unit.clone(),
+            section: ".debug_info",
+            offset: error.at().offset.unwrap_or(0),
+            tag: None,
+            attribute: None,
+            reason: UnimportedReason::Unreadable(error.clone()),
+        });
+    }
+    Ok(ImportedDwarf { module: m.finish()?, unimported })
+}
+
+/// Imports the units of a file: the object, or a file of split units.
+fn import_file<'d, 'o>(importer: &mut Importer<'d, 'o>, main: &'d Dwarf<'o>, split: &'d [Dwarf<'o>]) {
+    let file = importer.dwarf;
+    for info in file.units() {
+        let is_read = |id| split.iter().flat_map(|split| split.units()).any(|unit| unit.dwo_id == Some(id));
+        match info.kind {
+            dw::DW_UT_compile => units::import(importer, info, None),
+            dw::DW_UT_split_compile => {
+                let skeleton =
+                    main.units().iter().find(|unit| unit.is_skeleton() && unit.dwo_id == info.dwo_id);
+                units::import(importer, info, skeleton.and_then(|unit| unit.dwo_name.as_deref()));
+            }
+            // The facts of a skeleton are those of its split unit.
+            dw::DW_UT_skeleton => {
+                if let Some(root) = file.root(info) {
+                    importer.info = info;
+                    match info.dwo_id.is_some_and(is_read) {
+                        true => units::skeleton(importer, root),
+                        false => importer.leave_entry(root, UnimportedReason::NoSplitUnit),
+                    }
+                }
+            }
+            // Entries of type units and partial units are imported for the units that refer to them.
+            _ => {
+                if let Some(root) = file.root(info) {
+                    importer.import(root);
+                    units::mark_structure(importer, root);
+                    importer.mark(root, dw::DW_AT_language);
+                }
+            }
+        }
+        importer.extra_attributes();
+    }
+    importer.frames();
+    let cyclic = importer.m.break_cycles();
+    if !cyclic.is_empty() {
+        importer.list_in(".debug_info", 0, UnimportedReason::CyclicType);
+    }
+    importer.rest();
+}

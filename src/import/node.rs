@@ -1,0 +1,81 @@
+//! The entities that other entries refer to, by their entries.
+
+use gimli::{DwTag, constants as dw};
+
+use crate::read::Entry;
+
+/// Offset of an entry.
+pub(super) type Key = u64;
+
+/// An entity to make, by the offset of its entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Node {
+    /// A type.
+    Type(Key),
+    /// A scope that is not a type: a namespace, function, block or inlined call.
+    Scope(Key),
+    /// A variable, parameter or constant.
+    Variable(Key),
+}
+
+/// The entities that an entry can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Class {
+    Type,
+    Scope,
+    Variable,
+    /// A part of another entity, or an entity to which no entry refers.
+    Other,
+}
+
+/// Returns the class of an entry. Before DWARF 5 the entry of a static member is a member.
+pub(super) fn class(entry: Entry<'_, '_>) -> Class {
+    match entry.tag() {
+        dw::DW_TAG_namespace
+        | dw::DW_TAG_module
+        | dw::DW_TAG_subprogram
+        | dw::DW_TAG_lexical_block
+        | dw::DW_TAG_inlined_subroutine => Class::Scope,
+        // What is in them is imported, although they are not.
+        dw::DW_TAG_common_block
+        | dw::DW_TAG_with_stmt
+        | dw::DW_TAG_try_block
+        | dw::DW_TAG_catch_block
+        | dw::DW_TAG_entry_point
+        | dw::DW_TAG_GNU_formal_parameter_pack => Class::Scope,
+        dw::DW_TAG_variable | dw::DW_TAG_constant => Class::Variable,
+        dw::DW_TAG_formal_parameter if is_variable(entry) => Class::Variable,
+        dw::DW_TAG_member if entry.has(dw::DW_AT_declaration) => Class::Variable,
+        tag if is_type(tag) => Class::Type,
+        _ => Class::Other,
+    }
+}
+
+/// Whether a parameter belongs to a function, and not to a function type.
+fn is_variable(parameter: Entry<'_, '_>) -> bool {
+    parameter.parent().is_some_and(|parent| {
+        matches!(
+            parent.tag(),
+            dw::DW_TAG_subprogram
+                | dw::DW_TAG_inlined_subroutine
+                | dw::DW_TAG_lexical_block
+                | dw::DW_TAG_GNU_formal_parameter_pack
+        )
+    })
+}
+
+fn is_type(tag: DwTag) -> bool {
+    // A subrange is also a type, outside arrays only.
+    crate::model::is_type_tag(tag)
+}
+
+/// Returns the node for an entry of a class.
+pub(super) fn node(class: Class, entry: Entry<'_, '_>) -> Option<Node> {
+    let key = entry.offset();
+    match class {
+        Class::Type => Some(Node::Type(key)),
+        Class::Scope => Some(Node::Scope(key)),
+        Class::Variable => Some(Node::Variable(key)),
+        Class::Other => None,
+    }
+}

@@ -1,0 +1,174 @@
+//! Import order: an entity is made after the entities that it needs. The order is found with an explicit stack instead
+//! of a recursion, because types and scopes can be nested deeply.
+
+use gimli::constants as dw;
+
+use super::importer::Importer;
+use super::node::{Class, class, node};
+use super::{functions, scopes, types, variables};
+use crate::read::{Entry, ResolvedValue};
+
+enum Step<'d, 'o> {
+    Into(Class, Entry<'d, 'o>),
+    Out(Class, Entry<'d, 'o>),
+}
+
+/// Makes an entity, and before it the entities that it needs. In a cycle, the needed entity is missing.
+pub(super) fn want<'d, 'o>(importer: &mut Importer<'d, 'o>, class: Class, entry: Entry<'d, 'o>) {
+    let mut steps = vec![Step::Into(class, entry)];
+    let mut needs = Vec::new();
+    while let Some(step) = steps.pop() {
+        crate::work::step();
+        match step {
+            Step::Into(class, entry) => {
+                let Some(node) = node(class, entry) else { continue };
+                // A node that was seen is finished, refused, or open in a cycle.
+                if !importer.made.seen.insert(node) || !importer.take_room(entry) {
+                    continue;
+                }
+                if !importer.is_of_unit(entry) {
+                    importer.made.copied.push(entry);
+                }
+                steps.push(Step::Out(class, entry));
+                add_needs(importer, class, entry, &mut needs);
+                steps.extend(needs.drain(..).rev().map(|(class, entry)| Step::Into(class, entry)));
+            }
+            Step::Out(Class::Type, entry) => types::make(importer, entry),
+            Step::Out(Class::Scope, entry) if entry.tag() == dw::DW_TAG_subprogram => {
+                functions::make(importer, entry);
+            }
+            Step::Out(Class::Scope, entry) => scopes::make(importer, entry),
+            Step::Out(Class::Variable, entry) => variables::make(importer, entry),
+            Step::Out(Class::Other, _) => {}
+        }
+    }
+}
+
+type Needs<'d, 'o> = Vec<(Class, Entry<'d, 'o>)>;
+
+fn add_needs<'d, 'o>(
+    importer: &mut Importer<'d, 'o>,
+    wanted: Class,
+    entry: Entry<'d, 'o>,
+    needs: &mut Needs<'d, 'o>,
+) {
+    // Everything is in a scope; the unit's own scope is there from the start.
+    if let Some(parent) = entry.parent() {
+        let of_parent = class(parent);
+        if matches!(of_parent, Class::Scope | Class::Type) {
+            needs.push((of_parent, parent));
+        }
+    }
+    let refer = |name| entry.reference(name);
+    match wanted {
+        Class::Scope => {
+            let completed =
+                refer(dw::DW_AT_abstract_origin).into_iter().chain(refer(dw::DW_AT_specification));
+            needs.extend(completed.map(|completed| (Class::Scope, completed)));
+        }
+        Class::Variable => {
+            let completed =
+                refer(dw::DW_AT_abstract_origin).into_iter().chain(refer(dw::DW_AT_specification));
+            needs.extend(completed.map(|completed| (Class::Variable, completed)));
+            // A function's parameters are made in their order.
+            if entry.tag() == dw::DW_TAG_formal_parameter {
+                let previous = importer.previous_parameter(entry);
+                needs.extend(previous.map(|previous| (Class::Variable, previous)));
+            }
+            needs.extend(refer(dw::DW_AT_type).map(|ty| (Class::Type, ty)));
+        }
+        Class::Type => {
+            let is_composite = matches!(
+                entry.tag(),
+                dw::DW_TAG_structure_type | dw::DW_TAG_class_type | dw::DW_TAG_union_type
+            );
+            // Members are imported when all types exist, so that types can refer to each other.
+            if is_composite {
+                needs.extend(refer(dw::DW_AT_signature).map(|ty| (Class::Type, ty)));
+                return;
+            }
+            let referred = refer(dw::DW_AT_type).into_iter().chain(refer(dw::DW_AT_containing_type));
+            needs.extend(referred.map(|ty| (Class::Type, ty)));
+            if matches!(entry.tag(), dw::DW_TAG_array_type | dw::DW_TAG_subroutine_type) {
+                for child in entry.children() {
+                    needs.extend(child.reference(dw::DW_AT_type).map(|ty| (Class::Type, ty)));
+                    for name in [dw::DW_AT_count, dw::DW_AT_upper_bound] {
+                        needs.extend(child.reference(name).map(|bound| (class(bound), bound)));
+                    }
+                }
+            }
+            needs.extend(refer(dw::DW_AT_string_length).map(|length| (class(length), length)));
+        }
+        Class::Other => {}
+    }
+}
+
+/// Makes what is in the functions, blocks, structures, classes and unions that were imported from other units. Namespaces
+/// have many other parts.
+pub(super) fn copy<'d, 'o>(importer: &mut Importer<'d, 'o>) {
+    let mut next = 0;
+    while let Some(&entry) = importer.made.copied.get(next) {
+        next += 1;
+        let is_whole = matches!(
+            entry.tag(),
+            dw::DW_TAG_subprogram
+                | dw::DW_TAG_lexical_block
+                | dw::DW_TAG_structure_type
+                | dw::DW_TAG_class_type
+                | dw::DW_TAG_union_type
+        );
+        if is_whole {
+            for child in entry.children() {
+                want(importer, class(child), child);
+            }
+        }
+    }
+    importer.made.copies.append(&mut importer.made.copied);
+}
+
+impl<'d, 'o> Importer<'d, 'o> {
+    /// Whether an entry is one of the current unit.
+    pub(super) fn is_of_unit(&self, entry: Entry<'d, 'o>) -> bool {
+        self.is_own(entry) && entry.unit().offset == self.info.offset
+    }
+
+    /// Counts an entry of another unit against the limit.
+    fn take_room(&mut self, entry: Entry<'d, 'o>) -> bool {
+        if self.is_of_unit(entry) {
+            return true;
+        }
+        match self.room.checked_sub(1) {
+            Some(room) => {
+                self.room = room;
+                true
+            }
+            None => {
+                self.list(entry, None, super::unimported::UnimportedReason::TooManyCopies);
+                false
+            }
+        }
+    }
+
+    /// Returns a parameter's previous parameter. The parameters of a function are looked at once.
+    fn previous_parameter(&mut self, parameter: Entry<'d, 'o>) -> Option<Entry<'d, 'o>> {
+        if let Some(previous) = self.made.previous.get(&parameter.offset()) {
+            return *previous;
+        }
+        let mut previous = None;
+        for child in parameter.parent()?.children() {
+            if child.tag() == dw::DW_TAG_formal_parameter {
+                self.made.previous.insert(child.offset(), previous.replace(child));
+            }
+        }
+        self.made.previous.get(&parameter.offset()).copied().flatten()
+    }
+
+    /// Makes the type to which an attribute refers.
+    pub(super) fn want_type(&mut self, entry: Entry<'d, 'o>) {
+        if let Some(ty) =
+            entry.attr(dw::DW_AT_type).and_then(|value: ResolvedValue<'o>| entry.referred(value))
+        {
+            want(self, Class::Type, ty);
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! What remains of the entries when everything is imported: vendors' attributes and rare ones of the standard go to their
+//! entities, and all else is listed.
+
+use gimli::{DwAt, constants as dw};
+
+use super::importer::{Importer, Made, refused};
+use super::unimported::UnimportedReason;
+use crate::attributes;
+use crate::build::AttributeValue;
+use crate::model::AttributeOwner;
+use crate::read::{Entry, ResolvedValue};
+
+/// Lane pcs by LLVM's registry, lane pcs and active lanes by AMD's documents: the model has regions instead.
+const LANE_PCS: [DwAt; 3] = [DwAt(0x3e12), DwAt(0x3e0b), DwAt(0x3e08)];
+
+impl<'d, 'o> Importer<'d, 'o> {
+    /// Adds the attributes that no property encodes to the current unit's entities. They can refer to entities of the unit.
+    pub(super) fn extra_attributes(&mut self) {
+        let mut owners: Vec<_> = core::mem::take(&mut self.owners).into_iter().collect();
+        owners.sort_unstable_by_key(|&(key, _)| key);
+        for (key, owner) in owners {
+            let Some(entry) = self.dwarf.entry_at(key) else { continue };
+            for (index, name) in entry.names().enumerate() {
+                // An entry of another unit can be imported for several units.
+                let is_left = !self.taken.has(entry, index) || self.extras.contains(&(key, name));
+                if is_left && attributes::is_extra(name) {
+                    self.extra_attribute(entry, owner, name);
+                }
+            }
+        }
+    }
+
+    fn extra_attribute(&mut self, entry: Entry<'d, 'o>, owner: AttributeOwner, name: DwAt) {
+        let Some(value) = self.take(entry, name) else { return };
+        if LANE_PCS.contains(&name) {
+            return self.leave(entry, name, UnimportedReason::LanePcs);
+        }
+        let text = value.text();
+        self.extras.insert((entry.offset(), name));
+        let added = self.attribute_value(entry, value, text.as_deref()).and_then(|value| match value {
+            Some(value) => self.m.attribute(owner, name, value).map(drop).map_err(refused),
+            None => Ok(()),
+        });
+        if let Err(reason) = added {
+            self.leave(entry, name, reason);
+        }
+    }
+
+    /// Returns the value for the builder; `None` for a flag that is not set.
+    fn attribute_value<'t>(
+        &mut self,
+        entry: Entry<'d, 'o>,
+        value: ResolvedValue<'o>,
+        text: Option<&'t str>,
+    ) -> Made<Option<AttributeValue<'t>>>
+    where
+        'o: 't,
+    {
+        Ok(Some(match value {
+            ResolvedValue::Flag(false) => return Ok(None),
+            ResolvedValue::Flag(true) => AttributeValue::Flag,
+            ResolvedValue::Unsigned(number) => AttributeValue::Unsigned(number),
+            ResolvedValue::Signed(number) => AttributeValue::Signed(number),
+            ResolvedValue::String(_) => AttributeValue::Text(text.unwrap_or_default()),
+            ResolvedValue::Block(bytes) => AttributeValue::Bytes(bytes),
+            ResolvedValue::Address(address) => {
+                AttributeValue::Address(self.symbols.address(&mut self.m, address)?)
+            }
+            ResolvedValue::Expr(bytes) => AttributeValue::Location(self.location(entry, bytes)?),
+            ResolvedValue::Reference(_) | ResolvedValue::Signature(_) => {
+                let referred = entry.referred(value).ok_or(UnimportedReason::MissingReference)?;
+                let key = referred.offset();
+                let made = &self.made;
+                let ty = made.types.get(&key).map(|&id| AttributeValue::Type(id));
+                let function = made.functions.get(&key).map(|&id| AttributeValue::Function(id));
+                let variable = made.variables.get(&key).map(|&id| AttributeValue::Variable(id));
+                ty.or(function).or(variable).ok_or(UnimportedReason::MissingReference)?
+            }
+            // A list or a section that only a reader of the vendor knows.
+            ResolvedValue::Offset(_) | ResolvedValue::LocList(_) | ResolvedValue::RngList(_) => {
+                return Err(UnimportedReason::NoProperty);
+            }
+            _ => return Err(UnimportedReason::ValueClass),
+        }))
+    }
+
+    /// Lists what is not imported of the file's entries.
+    pub(super) fn rest(&mut self) {
+        let dwarf = self.dwarf;
+        for entry in dwarf.entries() {
+            if self.taken.is_imported(entry) {
+                for (index, name) in entry.names().enumerate() {
+                    if !self.taken.has(entry, index) && !super::units::is_structure(name) {
+                        self.list(entry, Some(name), UnimportedReason::NoProperty);
+                    }
+                }
+                continue;
+            }
+            let reason = self.reason(entry);
+            self.list(entry, None, reason);
+        }
+    }
+
+    /// Returns why an entry is not imported.
+    fn reason(&self, entry: Entry<'d, 'o>) -> UnimportedReason {
+        let Some(parent) = entry.parent() else { return UnimportedReason::UnitKind };
+        if !self.only.is_empty() {
+            return UnimportedReason::Unselected;
+        }
+        if !self.taken.is_imported(parent) {
+            return UnimportedReason::InsideEntry;
+        }
+        match entry.unit().kind {
+            dw::DW_UT_type | dw::DW_UT_split_type | dw::DW_UT_partial => UnimportedReason::Unreferenced,
+            _ => UnimportedReason::NoEntity,
+        }
+    }
+}

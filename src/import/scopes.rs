@@ -1,0 +1,242 @@
+//! Namespaces, blocks and inlined calls: DWARF 5 sections 3.2.2, 3.3.8 and 3.5.
+
+use core::ops::Range;
+
+use gimli::{DwAt, constants as dw};
+
+use super::importer::{Importer, Place, refused};
+use super::node::{Class, class};
+use super::unimported::UnimportedReason;
+use crate::model::{AttributeOwner, ScopeKind, SourceLine};
+use crate::read::Entry;
+
+/// Attributes with the pcs of a scope.
+pub(super) const PCS: [DwAt; 3] = [dw::DW_AT_low_pc, dw::DW_AT_high_pc, dw::DW_AT_ranges];
+
+/// Makes a namespace, a block or an inlined call.
+pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) {
+    let Some(around) = importer.place(entry) else { return };
+    match entry.tag() {
+        dw::DW_TAG_namespace => namespace(importer, entry, around),
+        dw::DW_TAG_module => {
+            namespace(importer, entry, around);
+            importer.list(entry, None, UnimportedReason::AsNamespace);
+        }
+        dw::DW_TAG_lexical_block => block(importer, entry, around),
+        dw::DW_TAG_inlined_subroutine => inlined(importer, entry, around),
+        // The model has no such scope: what is in it is in the scope around it.
+        _ => {
+            importer.leave_entry(entry, UnimportedReason::NoEntity);
+            importer.made.scopes.insert(entry.offset(), around);
+        }
+    }
+}
+
+fn namespace<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, around: Place<'o>) {
+    let name = importer.text(entry, dw::DW_AT_name);
+    let is_inline = importer.flag(entry, dw::DW_AT_export_symbols);
+    let scope = match importer.m.namespace_of(around.scope, name.as_deref(), is_inline) {
+        Ok(scope) => scope,
+        Err(error) => return importer.leave_entry(entry, refused(error)),
+    };
+    importer.own(entry, AttributeOwner::Scope(scope));
+    importer.made.scopes.insert(entry.offset(), Place { scope, ..around });
+    if let Some(line) = importer.declared(entry) {
+        let set = importer.m.begins(scope, line);
+        importer.accept(entry, dw::DW_AT_decl_line, set);
+    }
+}
+
+/// Makes a block. A block of an abstract instance has the pcs of its instance with code.
+fn block<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, around: Place<'o>) {
+    let origin = importer.refer(entry, dw::DW_AT_abstract_origin);
+    let known = origin.and_then(|origin| importer.made.scopes.get(&origin.offset()).copied());
+    // An instance of a block of the same function is the block.
+    if let Some(known) = known.filter(|known| known.function == around.function && !around.is_inlined) {
+        importer.import(entry);
+        importer.made.scopes.insert(entry.offset(), known);
+        return;
+    }
+    let code = importer.made.instances.get(&entry.offset()).copied().unwrap_or(entry);
+    let ranges = importer.pcs_in(code, around);
+    let new = |importer: &mut Importer<'d, 'o>, ranges: &[Range<u64>]| match known {
+        Some(known) => importer.m.inlined_block(around.scope, known.scope, ranges),
+        None => importer.m.block(around.scope, ranges),
+    };
+    let made = match new(importer, &ranges) {
+        Err(error) => {
+            // The block's contents do not depend on its pcs.
+            importer.leave_pcs(code, refused(error));
+            new(importer, &[]).or_else(|error| {
+                importer.leave(entry, dw::DW_AT_abstract_origin, refused(error));
+                importer.m.block(around.scope, &[])
+            })
+        }
+        made => made,
+    };
+    let scope = match made {
+        Ok(scope) => scope,
+        Err(error) => return importer.leave_entry(entry, refused(error)),
+    };
+    importer.own(entry, AttributeOwner::Scope(scope));
+    importer.made.scopes.insert(entry.offset(), Place { scope, ..around });
+    if let Some(line) = importer.declared(entry) {
+        let set = importer.m.begins(scope, line);
+        importer.accept(entry, dw::DW_AT_decl_line, set);
+    }
+    discriminator(importer, entry, scope);
+    importer.entry_pc(code, scope, around);
+}
+
+fn inlined<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, around: Place<'o>) {
+    let origin = importer.refer(entry, dw::DW_AT_abstract_origin);
+    let function = origin.and_then(|origin| importer.made.functions.get(&origin.offset()).copied());
+    let Some(function) = function else {
+        return importer.leave_entry(entry, UnimportedReason::MissingReference);
+    };
+    let call = call_line(importer, entry);
+    let ranges = importer.pcs_in(entry, around);
+    let Some(call) = call else { return importer.leave_entry(entry, UnimportedReason::MissingFile(0)) };
+    let made = match importer.m.inlined(around.scope, function, &ranges, call) {
+        Err(error) => {
+            importer.leave_pcs(entry, refused(error));
+            importer.m.inlined(around.scope, function, &[], call)
+        }
+        made => made,
+    };
+    let scope = match made {
+        Ok(scope) => scope,
+        Err(error) => return importer.leave_entry(entry, refused(error)),
+    };
+    importer.own(entry, AttributeOwner::Scope(scope));
+    let place = Place { scope, is_inlined: true, ..around };
+    importer.made.scopes.insert(entry.offset(), place);
+    discriminator(importer, entry, scope);
+    importer.entry_pc(entry, scope, place);
+}
+
+/// Takes the source line of a call. Without a file it is in the unit's primary file.
+pub(super) fn call_line<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) -> Option<SourceLine> {
+    let number = importer.number(entry, dw::DW_AT_call_file);
+    let line = importer.word(entry, dw::DW_AT_call_line).unwrap_or(0);
+    let column = importer.word(entry, dw::DW_AT_call_column).unwrap_or(0);
+    let file = match number {
+        Some(number) => {
+            let file = importer.file(entry.unit(), number);
+            if file.is_none() {
+                importer.leave(entry, dw::DW_AT_call_file, UnimportedReason::MissingFile(number));
+            }
+            file
+        }
+        None => None,
+    };
+    let file = file.or_else(|| importer.m.primary_file(importer.unit).ok())?;
+    Some(SourceLine::new(file, line).column(column))
+}
+
+fn discriminator<'d, 'o>(
+    importer: &mut Importer<'d, 'o>,
+    entry: Entry<'d, 'o>,
+    scope: crate::model::ScopeId,
+) {
+    if let Some(number) = importer.word(entry, dw::DW_AT_GNU_discriminator) {
+        let set = importer.m.discriminator(scope, number);
+        importer.accept(entry, dw::DW_AT_GNU_discriminator, set);
+    }
+}
+
+impl<'d, 'o> Importer<'d, 'o> {
+    /// The unit's own scope.
+    pub(super) fn root(&self) -> Place<'o> {
+        let scope = self.m.described().unit(self.unit).scope;
+        Place { scope, function: None, base: None, bytes: 0, is_inlined: false, frame_base: None }
+    }
+
+    /// Returns the scope around an entry; `None` if it is not imported.
+    pub(super) fn place(&self, entry: Entry<'d, 'o>) -> Option<Place<'o>> {
+        let parent = entry.parent()?;
+        if parent.parent().is_none() {
+            return Some(self.root());
+        }
+        match class(parent) {
+            Class::Type | Class::Scope => self.made.scopes.get(&parent.offset()).copied(),
+            Class::Variable | Class::Other => None,
+        }
+    }
+
+    /// Takes the pc ranges of a scope, in bytes from the start of the function around it.
+    pub(super) fn pcs_in(&mut self, entry: Entry<'d, 'o>, around: Place<'o>) -> Vec<Range<u64>> {
+        if !PCS.iter().any(|&name| entry.has(name)) {
+            return Vec::new();
+        }
+        self.mark_all(entry, &PCS);
+        let ranges = match entry.ranges() {
+            Ok(ranges) => ranges,
+            Err(error) => {
+                self.leave_pcs(entry, UnimportedReason::Unreadable(error));
+                return Vec::new();
+            }
+        };
+        let Some(base) = around.base else {
+            self.leave_pcs(entry, UnimportedReason::NoCode);
+            return Vec::new();
+        };
+        let mut inside = Vec::with_capacity(ranges.len());
+        let mut reason = None;
+        for range in ranges {
+            let start = range.start.wrapping_sub(base);
+            let end = range.end.wrapping_sub(base);
+            match range.start.cmp(&range.end) {
+                core::cmp::Ordering::Equal => reason = Some(UnimportedReason::EmptyPcs),
+                core::cmp::Ordering::Greater => reason = Some(UnimportedReason::ReversedPcs),
+                _ if start >= around.bytes || end > around.bytes => {
+                    reason = Some(UnimportedReason::OtherCode)
+                }
+                _ => inside.push(start..end),
+            }
+        }
+        if let Some(reason) = reason {
+            self.leave_pcs(entry, reason);
+        }
+        inside
+    }
+
+    /// Lists the pcs of a scope.
+    #[cold]
+    pub(super) fn leave_pcs(&mut self, entry: Entry<'d, 'o>, reason: UnimportedReason) {
+        let name = if entry.has(dw::DW_AT_ranges) { dw::DW_AT_ranges } else { dw::DW_AT_low_pc };
+        self.leave(entry, name, reason);
+    }
+
+    /// Takes the pc at which a scope is entered. Before DWARF 5 it is an address, and then also an offset from the base
+    /// address of the scope.
+    pub(super) fn entry_pc(&mut self, entry: Entry<'d, 'o>, scope: crate::model::ScopeId, around: Place<'o>) {
+        let name = dw::DW_AT_entry_pc;
+        let Some(value) = self.take(entry, name) else { return };
+        let address = match value {
+            crate::read::ResolvedValue::Address(address) => Some(address),
+            value => value.unsigned().zip(base(entry)).map(|(offset, base)| base.wrapping_add(offset)),
+        };
+        let (Some(address), Some(base)) = (address, around.base) else {
+            let reason =
+                if around.base.is_none() { UnimportedReason::NoCode } else { UnimportedReason::ValueClass };
+            return self.leave(entry, name, reason);
+        };
+        let pc = address.wrapping_sub(base);
+        // The lowest pc is the default.
+        let module = self.m.described();
+        let lowest = match module.scope(scope).kind {
+            ScopeKind::Function(_) => Some(0),
+            _ => module.ranges(scope).iter().map(|range| range.start).min(),
+        };
+        if lowest != Some(pc) {
+            let set = self.m.entry_pc(scope, pc);
+            self.accept(entry, name, set);
+        }
+    }
+}
+
+/// Returns the base address of a scope: DWARF 5 section 2.17.
+fn base(entry: Entry<'_, '_>) -> Option<u64> {
+    entry.low_pc().or_else(|| Some(entry.ranges().ok()?.first()?.start))
+}

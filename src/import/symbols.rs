@@ -1,0 +1,93 @@
+//! Addresses as the model states them: a symbol plus bytes in a relocatable object, whose addresses a linker assigns, and
+//! otherwise a number.
+
+use core::ops::Range;
+
+use hashbrown::HashMap;
+
+use super::unimported::UnimportedReason;
+use crate::build::Builder;
+use crate::model::Address;
+use crate::read::{ElfSymbolKind, Object};
+
+/// An object's symbols by address.
+#[derive(Debug)]
+pub(super) struct Symbols<'o> {
+    /// Whether addresses are fixed.
+    is_linked: bool,
+    /// Sorted by address; at one address, the best name is the last.
+    symbols: Vec<(u64, &'o str)>,
+    /// Addresses of loaded sections, sorted.
+    sections: Vec<Range<u64>>,
+    /// Undefined symbols, by the position in memory of the field that holds the symbol's address.
+    undefined: HashMap<usize, &'o str>,
+}
+
+impl<'o> Symbols<'o> {
+    pub(super) fn new(object: &'o Object<'_>) -> Self {
+        let mut sections: Vec<_> = object
+            .sections()
+            .iter()
+            .filter(|section| section.is_loaded() && section.size > 0)
+            .map(|section| section.address..section.address.saturating_add(section.size))
+            .collect();
+        sections.sort_by_key(|range| range.start);
+        let is_linked = !object.is_relocatable();
+        let mut symbols = Vec::new();
+        if !is_linked {
+            let named = object.symbols().iter().filter(|symbol| {
+                !symbol.name.is_empty()
+                    && !matches!(symbol.kind, ElfSymbolKind::Section | ElfSymbolKind::File)
+                    && symbol.is_defined
+                    && symbol.section.is_some()
+            });
+            let mut ranked: Vec<_> = named
+                .map(|symbol| {
+                    let is_typed = matches!(symbol.kind, ElfSymbolKind::Func | ElfSymbolKind::Object);
+                    (symbol.address, is_typed, symbol.is_global, &*symbol.name)
+                })
+                .collect();
+            ranked.sort();
+            symbols = ranked.into_iter().map(|(address, _, _, name)| (address, name)).collect();
+        }
+        let undefined = object.undefined().iter().filter_map(|field| {
+            let section = object.sections().get(field.section)?;
+            let name = &*object.symbols().get(field.symbol)?.name;
+            let offset = usize::try_from(field.offset).ok()?;
+            Some((section.data.as_ptr().addr().checked_add(offset)?, name)).filter(|_| !name.is_empty())
+        });
+        Self { is_linked, symbols, sections, undefined: undefined.collect() }
+    }
+
+    /// Returns the undefined symbol whose address is in a field, which begins with these bytes of a section.
+    pub(super) fn undefined_at(&self, field: &[u8]) -> Option<&'o str> {
+        self.undefined.get(&field.as_ptr().addr()).copied()
+    }
+
+    /// Whether addresses in expressions are final, so that they need no symbol.
+    pub(super) fn are_fixed(&self) -> bool {
+        self.is_linked
+    }
+
+    /// Returns the symbol at or before an address in its section, and the address's distance from it.
+    pub(super) fn symbol_at(&self, address: u64) -> Result<(&'o str, u64), UnimportedReason> {
+        let unknown = || UnimportedReason::UnknownSymbol(address);
+        let count = self.symbols.partition_point(|&(start, _)| start <= address);
+        let (start, name) = count.checked_sub(1).map(|last| self.symbols[last]).ok_or_else(unknown)?;
+        // A symbol in another section moves independently.
+        let section = |address: u64| {
+            let before = self.sections.partition_point(|range| range.start <= address);
+            before.checked_sub(1).filter(|&last| address <= self.sections[last].end)
+        };
+        if section(start) == section(address) { Ok((name, address - start)) } else { Err(unknown()) }
+    }
+
+    /// Returns an address as the model states it.
+    pub(super) fn address(&self, m: &mut Builder, address: u64) -> Result<Address, UnimportedReason> {
+        if self.is_linked {
+            return Ok(Address::Constant(address));
+        }
+        let (name, by) = self.symbol_at(address)?;
+        Ok(Address::Symbol(m.symbol(name), by))
+    }
+}

@@ -1,0 +1,130 @@
+//! Expressions of the file as typed locations and numbers: what their operands refer to, and what they depend on.
+
+use gimli::constants as dw;
+
+use super::expression::{self, Context, EntryOffset, InitialStack, Procedure, References};
+use super::importer::{Importer, Made, Place};
+use super::unimported::UnimportedReason;
+use crate::eval::{BaseType, DebugInfo};
+use crate::model::{Address, Loc, Node, Stack, Val, VariableId};
+use crate::op::Encoding;
+use crate::read::{Entry, ResolvedValue};
+
+/// Maximum number of entries from an entry to the scope around it.
+const MOST_STEPS: usize = 4;
+
+/// The operands of an entry's expression.
+struct Operands<'i, 'd, 'o> {
+    importer: &'i mut Importer<'d, 'o>,
+    entry: Option<Entry<'d, 'o>>,
+    expr: &'o [u8],
+}
+
+impl<'d, 'o> Operands<'_, 'd, 'o> {
+    /// Returns the entry at an offset, and its offset.
+    fn key(&self, offset: EntryOffset) -> Option<u64> {
+        match offset {
+            EntryOffset::Unit(offset) => self.entry?.unit().offset.checked_add(offset),
+            EntryOffset::Section(offset) => Some(offset),
+        }
+    }
+}
+
+impl<'a, 'o: 'a> References<'a> for Operands<'_, '_, 'o> {
+    fn address(&mut self, operand: usize, address: u64) -> Option<Address> {
+        let Importer { symbols, m, .. } = self.importer;
+        let undefined = self.expr.get(operand..).and_then(|field| symbols.undefined_at(field));
+        match undefined {
+            Some(name) => Some(Address::Symbol(m.symbol(name), address)),
+            None => symbols.address(m, address).ok(),
+        }
+    }
+
+    fn indexed(&mut self, index: u64) -> Option<u64> {
+        let entry = self.entry?;
+        entry.dwarf().address(entry.unit(), index).ok()
+    }
+
+    fn variable(&mut self, entry: EntryOffset) -> Option<VariableId> {
+        let key = self.key(entry)?;
+        self.importer.made.variables.get(&key).copied()
+    }
+
+    fn procedure(&mut self, entry: EntryOffset) -> Option<Procedure<'a>> {
+        let key = self.key(entry)?;
+        let entry = self.importer.dwarf.entry_at(key)?;
+        let Some(ResolvedValue::Expr(expr)) = entry.attr(dw::DW_AT_location) else { return None };
+        let is_here = self.entry.is_some_and(|own| own.unit().offset == entry.unit().offset);
+        is_here.then_some(Procedure { expr, id: None })
+    }
+
+    fn base_type(&mut self, entry: u64) -> Option<BaseType> {
+        let own = self.entry?;
+        DebugInfo::new(own.dwarf()).base_type(own.unit().offset, entry)
+    }
+}
+
+impl<'d, 'o> Importer<'d, 'o> {
+    /// Returns the typed location of an attribute's expression, if it has one that the function's description allows.
+    pub(super) fn typed_location(&mut self, entry: Entry<'d, 'o>, expr: &'o [u8]) -> Option<Loc> {
+        let target = self.target.clone();
+        let place = self.around(entry);
+        let variable = self.made.variables.get(&entry.offset()).copied();
+        let module = self.m.described();
+        let bits = variable.and_then(|variable| module.ty(module.variable(variable).ty).bits());
+        let context = Context { bits, ..self.context(entry.unit().encoding, place, &target) };
+        let mut operands = Operands { importer: self, entry: Some(entry), expr };
+        let loc = expression::location(&context, &mut operands, expr).ok()?;
+        let function = place.and_then(|place| place.function);
+        let has_stack = function.is_none_or(|function| self.m.described().function(function).has_stack());
+        // A stack slot needs the start of the function's stack frame, which the file does not state.
+        let is_slot = |node: Node<'_>| matches!(node, Node::StackAddress(_));
+        (has_stack || !loc.nodes().any(is_slot)).then_some(loc)
+    }
+
+    /// Returns the typed number of an attribute's expression.
+    pub(super) fn typed_value(&mut self, entry: Entry<'d, 'o>, expr: &'o [u8]) -> Made<Val> {
+        let target = self.target.clone();
+        let place = self.around(entry);
+        let context = self.context(entry.unit().encoding, place, &target);
+        let mut operands = Operands { importer: self, entry: Some(entry), expr };
+        let value = expression::value(&context, &mut operands, expr).map_err(UnimportedReason::Untyped)?;
+        let function = place.and_then(|place| place.function);
+        let has_stack = function.is_none_or(|function| self.m.described().function(function).has_stack());
+        let loc = Loc::value(value.clone());
+        match has_stack || !loc.nodes().any(|node| matches!(node, Node::StackAddress(_))) {
+            true => Ok(value),
+            false => Err(UnimportedReason::UntypedExpression),
+        }
+    }
+
+    /// Returns the typed number of an expression of call frame information.
+    pub(super) fn typed_frame_value(&mut self, encoding: Encoding, expr: &'o [u8]) -> Made<Val> {
+        let target = self.target.clone();
+        let context = Context { initial: InitialStack::Cfa, ..self.context(encoding, None, &target) };
+        let mut operands = Operands { importer: self, entry: None, expr };
+        expression::value(&context, &mut operands, expr).map_err(UnimportedReason::Untyped)
+    }
+
+    fn context<'c>(
+        &self,
+        encoding: Encoding,
+        place: Option<Place<'o>>,
+        target: &'c crate::target::Target,
+    ) -> Context<'c>
+    where
+        'o: 'c,
+    {
+        let function = place.and_then(|place| place.function);
+        let stack = function
+            .map_or_else(|| Stack::kernel(target), |function| self.m.described().function(function).stack);
+        let frame_base = place.and_then(|place| place.frame_base);
+        Context { target, encoding, bits: None, stack, frame_base, space: None, initial: InitialStack::Empty }
+    }
+
+    /// Returns the scope around an entry, or around the entry of which it is a part.
+    fn around(&self, entry: Entry<'d, 'o>) -> Option<Place<'o>> {
+        let parents = core::iter::successors(entry.parent(), |parent| parent.parent());
+        parents.take(MOST_STEPS).find_map(|parent| self.made.scopes.get(&parent.offset()).copied())
+    }
+}

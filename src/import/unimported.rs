@@ -1,0 +1,113 @@
+//! Facts that an import leaves out, with the reason: one table.
+
+use core::fmt;
+
+use gimli::{DwAt, DwTag};
+
+use super::expression::Untyped;
+use crate::attributes;
+use crate::error::Error;
+use eitri_dwarf::texts;
+
+texts! {
+    /// Reason why an import leaves out a fact.
+    UnimportedReason;
+
+    Refused(why: Error) "{why}";
+    Unreadable(why: Error) "{why}";
+    NoProperty "the model has no such property";
+    NoEntity "the model has no such entity";
+    InsideEntry "the entry around it is not imported";
+    Unreferenced "no imported entry refers to it";
+    Unselected "it belongs to another function than the selected functions";
+    ValueClass "its value has an unexpected class";
+    ValueRange(value: i128) "its value {value} is out of range";
+    OtherValue(value: u64) "its value is {value}; the model derives another value";
+    MissingReference "it refers to an entry that is missing or not imported";
+    SecondInstance "another instance of the function has its code already";
+    NoCode "it has pcs, and the function around it has no code";
+    OtherCode "it has pcs outside the function around it";
+    SeveralRanges(count: usize) "the function's code has {count} ranges; the first range is imported";
+    EmptyPcs "its pc range is empty";
+    ReversedPcs "its pc range ends before it begins";
+    DiscardedCode "its code is not in the object";
+    UnknownSymbol(address: u64) "no symbol is at or before its address {address:#x}";
+    Untyped(why: Untyped) "no location or number of the model is that of its expression: {why}";
+    UntypedExpression "its expression has no equivalent in the model";
+    BlockExpression(why: Error) "its expression is not imported: {why}";
+    TooManyLocations "its location list has too many overlapping ranges";
+    UndefinedBeside "it is undefined where the variable has another location";
+    NoFunction "no function has its code";
+    PartialSums "its checksum is omitted: other files of the unit have none";
+    MissingFile(number: u64) "the line table has no file {number}";
+    FileTime "the time and size of a file are not imported";
+    RowState "its operation index, instruction set or basic block is not imported";
+    FrameState "the size of its arguments or the signature of its return address is not imported";
+    FrameDetail "its augmentation is not imported";
+    SecondFrame "the function has a frame already";
+    NoFrameBase "its canonical frame address has no rule at some pc";
+    NoSplitUnit "its split unit is not read";
+    UnitKind "such a unit is not imported";
+    Unprototyped "the function has no prototype; the model derives one from the language";
+    LanePcs "lane pcs and active lanes are not imported as regions";
+    AsNamespace "a module is imported as a namespace";
+    AsVariable "a parameter in a block is imported as a variable";
+    DeclarationLocation "a declaration has no location";
+    SecondLocation "the variable has a location already";
+    Misaligned "it is inside an instruction";
+    CyclicType "the type contains itself; its members are not imported";
+    AsUnspecified "its type is imported as an unspecified type";
+    TooManyCopies "too many entries are imported again for other units";
+}
+
+/// A fact that an import leaves out: an attribute, an entry, or a fact in another section.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnimportedFact {
+    /// Name of the file of split units, where the fact is in such a file.
+    pub file: Option<String>,
+    /// Name of the unit, where the fact belongs to a unit.
+    pub unit: Option<String>,
+    /// The section.
+    pub section: &'static str,
+    /// Offset in bytes of the entry, the row's opcode, the frame or the macro from the start of the section.
+    pub offset: u64,
+    /// The entry's tag; `None` in other sections than `.debug_info` and `.debug_types`.
+    pub tag: Option<DwTag>,
+    /// The attribute; `None` for the entry as a whole.
+    pub attribute: Option<DwAt>,
+    /// The reason.
+    pub reason: UnimportedReason,
+}
+
+impl UnimportedReason {
+    /// Returns the name of the reason, without its values: facts with one name can be counted together.
+    pub fn name(&self) -> String {
+        let text = format!("{self:?}");
+        let end = text.find(|char: char| !char.is_alphanumeric()).unwrap_or(text.len());
+        text[..end].to_owned()
+    }
+}
+
+impl fmt::Display for UnimportedFact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { file, unit, section, offset, tag, attribute, reason } = self;
+        if let Some(file) = file {
+            write!(f, "file `{file}`, ")?;
+        }
+        if let Some(unit) = unit {
+            write!(f, "unit `{unit}`, ")?;
+        }
+        write!(f, "{section}, offset {offset:#x}")?;
+        if let Some(tag) = tag {
+            match tag.static_string() {
+                Some(name) => write!(f, ", {name}")?,
+                None => write!(f, ", tag {:#x}", tag.0)?,
+            }
+        }
+        if let Some(attribute) = attribute {
+            write!(f, ", {}", attributes::text(*attribute))?;
+        }
+        write!(f, ": {reason}")
+    }
+}

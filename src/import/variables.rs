@@ -1,0 +1,302 @@
+//! Variables, parameters and constants: DWARF 5 sections 3.3.4, 4.1 and 5.7.7.
+
+use gimli::{DwAt, constants as dw};
+
+use super::importer::{Importer, Made, Place, refused};
+use super::types::{ACCESSIBILITIES, DW_AT_LLVM_MEMORY_SPACE, MEMORY_SPACES};
+use super::unimported::UnimportedReason;
+use crate::model::{AttributeOwner, Loc, ScopeKind, TypeId, VariableId, VariableKind};
+use crate::read::{Entry, ResolvedValue};
+
+/// Makes a variable, without its locations.
+pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) {
+    let Some(around) = importer.place(entry) else { return };
+    if let Some(known) = known(importer, entry, around) {
+        importer.mark(entry, dw::DW_AT_abstract_origin);
+        importer.own(entry, AttributeOwner::Variable(known));
+        importer.made.variables.insert(entry.offset(), known);
+        importer.made.located.push((known, entry));
+        return;
+    }
+    let made = new(importer, entry, around);
+    let Some(variable) = made else { return };
+    importer.own(entry, AttributeOwner::Variable(variable));
+    importer.made.variables.insert(entry.offset(), variable);
+    importer.made.located.push((variable, entry));
+    properties(importer, entry, variable);
+    // A variable that does not refer to its origin has the properties of the origin.
+    let data = importer.m.described().variable(variable);
+    let is_alone = data.origin.is_none() && data.specification.is_none();
+    let origin = entry.reference(dw::DW_AT_abstract_origin).filter(|_| is_alone);
+    if let Some(origin) = origin {
+        properties(importer, origin, variable);
+    }
+}
+
+/// Returns the variable of an abstract instance, for its entry in the instance with code.
+fn known<'d, 'o>(importer: &Importer<'d, 'o>, entry: Entry<'d, 'o>, around: Place<'o>) -> Option<VariableId> {
+    let origin = entry.reference(dw::DW_AT_abstract_origin)?;
+    let known = importer.made.variables.get(&origin.offset()).copied()?;
+    let module = importer.m.described();
+    let function = module.function_of(module.variable(known).scope);
+    (function.is_some() && function == around.function && !around.is_inlined).then_some(known)
+}
+
+fn new<'d, 'o>(
+    importer: &mut Importer<'d, 'o>,
+    entry: Entry<'d, 'o>,
+    around: Place<'o>,
+) -> Option<VariableId> {
+    let origin = importer.refer(entry, dw::DW_AT_abstract_origin);
+    if let Some(origin) = origin {
+        match importer.made.variables.get(&origin.offset()).copied() {
+            Some(known) => match importer.m.inlined_variable(around.scope, known) {
+                Ok(variable) => return Some(variable.id()),
+                Err(error) => importer.leave(entry, dw::DW_AT_abstract_origin, refused(error)),
+            },
+            None => importer.leave(entry, dw::DW_AT_abstract_origin, UnimportedReason::MissingReference),
+        }
+    }
+    if let Some(declared) = importer.refer(entry, dw::DW_AT_specification) {
+        match importer.made.variables.get(&declared.offset()).copied() {
+            Some(known) => match importer.m.definition(around.scope, known) {
+                Ok(variable) => return Some(variable.id()),
+                Err(error) => importer.leave(entry, dw::DW_AT_specification, refused(error)),
+            },
+            None => importer.leave(entry, dw::DW_AT_specification, UnimportedReason::MissingReference),
+        }
+    }
+    // Without the entry that it completes, a variable has the properties that it inherits.
+    let name = entry.name().unwrap_or_default();
+    importer.mark(entry, dw::DW_AT_name);
+    let inherited = entry.ty().and_then(|ty| importer.made.types.get(&ty.offset()).copied());
+    let ty = match inherited {
+        Some(ty) => {
+            importer.mark(entry, dw::DW_AT_type);
+            ty
+        }
+        None => importer.type_of(entry)?,
+    };
+    let function = around.function.map(|function| importer.m.described().function(function));
+    if function.is_some_and(|function| function.is_declaration) && entry.tag() != dw::DW_TAG_formal_parameter
+    {
+        importer.leave_entry(entry, UnimportedReason::NoProperty);
+        return None;
+    }
+    let is_in_type = matches!(importer.m.described().scope(around.scope).kind, ScopeKind::Type(_));
+    let is_declaration = importer.flag(entry, dw::DW_AT_declaration);
+    let kind = match entry.tag() {
+        // A parameter in a block, where a debugger sees a variable.
+        dw::DW_TAG_formal_parameter if takes_parameters(importer, around) => VariableKind::Parameter,
+        dw::DW_TAG_formal_parameter => {
+            importer.list(entry, None, UnimportedReason::AsVariable);
+            VariableKind::Variable
+        }
+        dw::DW_TAG_constant => VariableKind::Constant,
+        _ => VariableKind::Variable,
+    };
+    let made = match kind {
+        VariableKind::Variable if is_declaration && !is_in_type => {
+            importer.m.declared_variable(around.scope, &name, ty)
+        }
+        VariableKind::Parameter => importer.m.parameter(around.scope, &name, ty),
+        VariableKind::Constant => importer.m.named_constant(around.scope, &name, ty),
+        VariableKind::Variable => importer.m.variable(around.scope, &name, ty),
+    };
+    let made = made.map(|variable| variable.id());
+    made.map_err(|error| importer.leave_entry(entry, refused(error))).ok()
+}
+
+fn takes_parameters(importer: &Importer<'_, '_>, around: Place<'_>) -> bool {
+    matches!(
+        importer.m.described().scope(around.scope).kind,
+        ScopeKind::Function(_) | ScopeKind::Inlined { .. }
+    )
+}
+
+/// Sets the properties that do not depend on pcs.
+fn properties<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, variable: VariableId) {
+    let line = importer.declared(entry);
+    let artificial = importer.flag(entry, dw::DW_AT_artificial);
+    let external = importer.flag(entry, dw::DW_AT_external);
+    let memory = importer.coded(entry, DW_AT_LLVM_MEMORY_SPACE, &MEMORY_SPACES);
+    let accessibility = importer.coded(entry, dw::DW_AT_accessibility, &ACCESSIBILITIES);
+    let mut linkage = None;
+    for name in [dw::DW_AT_linkage_name, dw::DW_AT_MIPS_linkage_name] {
+        match (importer.text(entry, name), &linkage) {
+            (Some(_), Some(_)) => importer.leave(entry, name, UnimportedReason::NoProperty),
+            (Some(text), None) => linkage = Some(text),
+            (None, _) => {}
+        }
+    }
+    let Ok(mut builder) = importer.m.describe_variable(variable) else { return };
+    if let Some(line) = line {
+        builder.declared(line);
+    }
+    if artificial {
+        builder.artificial();
+    }
+    if external {
+        builder.external();
+    }
+    if let Some(memory) = memory {
+        builder.memory_space(memory);
+    }
+    if let Some(accessibility) = accessibility {
+        builder.accessibility(accessibility);
+    }
+    if let Some(name) = linkage {
+        builder.linkage_name(&name);
+    }
+}
+
+/// Sets the locations and values of all variables that were made so far, when all entities exist.
+pub(super) fn located<'d, 'o>(importer: &mut Importer<'d, 'o>) {
+    for (variable, entry) in core::mem::take(&mut importer.made.located) {
+        const_value(importer, entry, variable);
+        location(importer, entry, variable);
+    }
+}
+
+fn const_value<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, variable: VariableId) {
+    let name = dw::DW_AT_const_value;
+    if !entry.has(name) {
+        return;
+    }
+    let ty = importer.m.described().variable(variable).ty;
+    if let Err(reason) = has_room(importer, variable, true) {
+        return importer.leave(entry, name, reason);
+    }
+    match importer.const_value(entry, ty) {
+        Ok(bytes) => {
+            importer.made.placed.insert(variable);
+            let set =
+                importer.m.describe_variable(variable).and_then(|mut of| of.const_value(&bytes).map(drop));
+            importer.accept(entry, name, set);
+        }
+        Err(reason) => importer.leave(entry, name, reason),
+    }
+}
+
+fn location<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, variable: VariableId) {
+    let name = dw::DW_AT_location;
+    let Some(value) = importer.take(entry, name) else { return };
+    if let Err(reason) = has_room(importer, variable, false) {
+        return importer.leave(entry, name, reason);
+    }
+    importer.made.placed.insert(variable);
+    match value {
+        ResolvedValue::Expr(bytes) => match importer.location(entry, bytes) {
+            Ok(loc) => {
+                let set = always(importer, variable, loc);
+                // A location that does not fit the variable is kept as the file has it.
+                let set = set.or_else(|error| match importer.raw(entry, bytes) {
+                    Ok(expr) => always(importer, variable, Loc::expr(expr)),
+                    Err(_) => Err(error),
+                });
+                importer.accept(entry, name, set);
+            }
+            Err(reason) => importer.leave(entry, name, reason),
+        },
+        ResolvedValue::LocList(_) => super::live::list(importer, entry, variable),
+        _ => importer.leave(entry, name, UnimportedReason::ValueClass),
+    }
+}
+
+fn always(importer: &mut Importer<'_, '_>, variable: VariableId, loc: Loc) -> crate::Result<()> {
+    importer.m.describe_variable(variable).and_then(|mut of| of.always(loc).map(drop))
+}
+
+/// Whether a variable can have a location or a value, and has none yet.
+fn has_room(importer: &Importer<'_, '_>, variable: VariableId, is_constant: bool) -> Made<()> {
+    let module = importer.m.described();
+    let data = module.variable(variable);
+    let function = module.function_of(data.scope).map(|function| module.function(function));
+    let is_declared = data.is_declaration || function.is_some_and(|function| function.is_declaration);
+    let is_static = matches!(module.scope(data.scope).kind, ScopeKind::Type(_));
+    if is_declared || is_static && !is_constant {
+        return Err(UnimportedReason::DeclarationLocation);
+    }
+    if importer.made.placed.contains(&variable) {
+        return Err(UnimportedReason::SecondLocation);
+    }
+    Ok(())
+}
+
+impl<'d, 'o> Importer<'d, 'o> {
+    /// Returns the variable to which a value refers.
+    pub(super) fn variable_at(&mut self, entry: Entry<'d, 'o>, value: ResolvedValue<'o>) -> Made<VariableId> {
+        if !matches!(value, ResolvedValue::Reference(_)) {
+            return Err(UnimportedReason::ValueClass);
+        }
+        let referred = entry.referred(value);
+        let known = referred.and_then(|referred| self.made.variables.get(&referred.offset()));
+        known.copied().ok_or(UnimportedReason::MissingReference)
+    }
+
+    /// Takes a constant with the bytes of its type, the lowest address first.
+    pub(super) fn const_value(&mut self, entry: Entry<'d, 'o>, ty: TypeId) -> Made<Vec<u8>> {
+        let name = dw::DW_AT_const_value;
+        let value = self.take(entry, name).ok_or(UnimportedReason::ValueClass)?;
+        let bytes = self.m.described().ty(ty).bits().map(|bits| bits.div_ceil(8));
+        let number: i128 = match value {
+            ResolvedValue::Block(bytes) => return Ok(bytes.to_vec()),
+            ResolvedValue::String(text) => return Ok([text.bytes(), &[0]].concat()),
+            ResolvedValue::Wide(number) => number as i128,
+            ResolvedValue::Unsigned(number) => number.into(),
+            ResolvedValue::Signed(number) => number.into(),
+            ResolvedValue::Flag(flag) => flag.into(),
+            _ => return Err(UnimportedReason::ValueClass),
+        };
+        // A number has its type's size; without a type, as much as the value needs.
+        let bytes = bytes.unwrap_or(8);
+        if bytes == 0 || bytes > 16 {
+            return Err(UnimportedReason::ValueRange(number));
+        }
+        let bytes = bytes as usize;
+        let all = number.to_le_bytes();
+        let (low, high) = all.split_at(bytes);
+        let is_whole = high.iter().all(|&byte| byte == 0) || high.iter().all(|&byte| byte == 0xff);
+        if !is_whole {
+            return Err(UnimportedReason::ValueRange(number));
+        }
+        let mut low = low.to_vec();
+        if self.m.target().is_big_endian() {
+            low.reverse();
+        }
+        Ok(low)
+    }
+
+    /// Takes a constant whose form can leave its sign open. It is signed if its type is.
+    pub(super) fn constant(
+        &mut self,
+        entry: Entry<'d, 'o>,
+        name: DwAt,
+        is_signed: Option<bool>,
+    ) -> Option<i128> {
+        let value = self.take(entry, name)?;
+        let form =
+            entry.attributes().find(|attribute| attribute.name == name).map(|attribute| attribute.form);
+        let bits = match form {
+            Some(dw::DW_FORM_data1) => 8,
+            Some(dw::DW_FORM_data2) => 16,
+            Some(dw::DW_FORM_data4) => 32,
+            _ => 64,
+        };
+        let is_plain = !matches!(form, Some(dw::DW_FORM_udata));
+        match value {
+            ResolvedValue::Unsigned(number) if is_signed == Some(true) && is_plain => {
+                let shift = 64 - bits;
+                Some((((number << shift) as i64) >> shift).into())
+            }
+            ResolvedValue::Unsigned(number) => Some(number.into()),
+            // The bits of an unsigned number in a signed form.
+            ResolvedValue::Signed(number @ ..0) if is_signed == Some(false) => Some((number as u64).into()),
+            ResolvedValue::Signed(number) => Some(number.into()),
+            _ => {
+                self.leave(entry, name, UnimportedReason::ValueClass);
+                None
+            }
+        }
+    }
+}
