@@ -492,9 +492,9 @@ fn operations(entry: Entry<'_, '_>, bytes: &[u8], encoding: Encoding, depth: usi
         let operation = match one.op {
             Op::Addr { address } => format!("addr {address:#x}"),
             Op::Addrx { index } => format!("addr {:#x}", dwarf.address(unit, index).unwrap_or(0)),
-            Op::Call2 { entry } => format!("call {}", at(unit.offset + u64::from(entry))),
-            Op::Call4 { entry } => format!("call {}", at(unit.offset + u64::from(entry))),
-            Op::GnuParameterRef { entry } => format!("parameter {}", at(unit.offset + u64::from(entry))),
+            Op::Call2 { entry } => format!("call {}", at(unit.offset + entry)),
+            Op::Call4 { entry } => format!("call {}", at(unit.offset + entry)),
+            Op::GnuParameterRef { entry } => format!("parameter {}", at(unit.offset + entry)),
             Op::CallRef { entry } => format!("call {}", at(entry)),
             Op::GnuVariableValue { entry } => format!("value of {}", at(entry)),
             Op::ImplicitPointer { entry, offset } => format!("pointer to {} {offset}", at(entry)),

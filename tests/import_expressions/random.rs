@@ -237,7 +237,7 @@ impl Formed<'_> {
             }
             10 => {
                 // Numbers of a type, which is converted back.
-                let ty = self.r.of(&[0x00u8 + 1, 2, 3, 16, 17, 18, 19, 4, 20, 33]);
+                let ty = self.r.of(&[1_u8, 2, 3, 16, 17, 18, 19, 4, 20, 33]);
                 self.number(depth - 1);
                 self.out.extend([0xa8, ty]);
                 match self.r.below(3) {

@@ -45,7 +45,7 @@ pub fn random_type(offset: u64) -> Option<BaseType> {
 impl<'a> References<'a> for Added<'a> {
     fn address(&mut self, _: usize, address: u64) -> Option<Address> {
         // A relocatable object's address, or a linked object's.
-        if address % 2 == 0 {
+        if address.is_multiple_of(2) {
             return Some(Address::Symbol(self.builder.symbol(&format!("at_{address:x}")), 0));
         }
         Some(Address::Constant(address))
