@@ -86,7 +86,7 @@ macro_rules! for_each_node { ($use:ident) => { $use! {
         /// The number in a whole register on entry to the function.
         EntryRegister(reg: Reg) [] "entry_value" (reg) r#"{"entry_value": "s4"}"#;
         /// The number that the caller passed for a parameter, which may be nowhere by now.
-        PassedValue(variable: VariableId) [] "passed_value" (variable) r#"{"passed_value": "n"}"#;
+        PassedValue(variable: VariableId) [] "passed_value" (variable) r#"{"passed_value": "p"}"#;
         /// The current lane, counted from 0.
         LaneIndex [] "lane_index" word r#""lane_index""#;
         /// A number plus a constant.

@@ -673,6 +673,7 @@ pub const SPREAD: &[(&str, usize)] = &[
     // Interpreters, with the operations by group.
     ("eval::fast::inputs::Fast", 4),
     ("eval::run::Run", 8),
+    ("import::expression::run::Run", 3),
     ("model::denote::Denote", 3),
     // Walks over all kinds of entities.
     ("dump::text::Dump", 7),

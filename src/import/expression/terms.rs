@@ -167,18 +167,7 @@ impl<'a> Terms<'a> {
     pub(super) fn can_fail(&self, id: TermId) -> bool {
         match self.kind(id) {
             Kind::FileAddress { .. } => false,
-            Kind::Node(node) => match node {
-                Node::Const(_)
-                | Node::Address(..)
-                | Node::LinkAddress(_)
-                | Node::Register(_)
-                | Node::Implicit(_) => false,
-                Node::Undefined | Node::PointerTo(..) | Node::Value | Node::Memory(_) => false,
-                Node::Plus(_) | Node::Add | Node::Sub | Node::Mul | Node::And | Node::Or | Node::Xor => false,
-                Node::Shl | Node::Shr | Node::Shra | Node::Neg | Node::Not | Node::If => false,
-                Node::Eq | Node::Ne | Node::Lt | Node::Le | Node::Call(_) => false,
-                _ => true,
-            },
+            Kind::Node(node) => !is_infallible(&node),
         }
     }
 
@@ -194,6 +183,18 @@ impl<'a> Terms<'a> {
             }
         }
         (0..self.len()).find(|&id| !is_used[id as usize] && self.can_fail(id))
+    }
+}
+
+/// Whether the operation that makes a node never fails.
+fn is_infallible(node: &Node<'_>) -> bool {
+    match node {
+        Node::Const(_) | Node::Address(..) | Node::LinkAddress(_) | Node::Call(_) => true,
+        Node::Register(_) | Node::Implicit(_) | Node::Undefined | Node::PointerTo(..) => true,
+        Node::Value | Node::Memory(_) => true,
+        Node::Div | Node::Mod | Node::AddressOf => false,
+        // Arithmetic on numbers that have a value.
+        _ => node.is_number() && !node.sorts().1.is_empty() && !matches!(node, Node::Read(_)),
     }
 }
 
