@@ -74,7 +74,9 @@ pub fn differences(before: &Dwarf<'_>, after: &Dwarf<'_>, unimported: &[Unimport
         let is_known = || copied.contains(&format!("{}{:?}", below(&fact.path), fact.attributes));
         // Types that the import makes: for values without a type, and for types that the model lacks.
         let is_made = fact.tag == dw::DW_TAG_base_type && fact.path.contains("signed_")
-            || fact.tag == dw::DW_TAG_unspecified_type;
+            || fact.tag == dw::DW_TAG_unspecified_type
+            // Blocks of a copy that do not name the block of the abstract instance.
+            || fact.tag == dw::DW_TAG_lexical_block && !fact.attributes.contains_key("pcs");
         let is_equal = || is_shared(&fact) && shared.contains(&format!("{}{:?}", fact.path, fact.attributes));
         if !is_trivial(&fact) && !is_made && !is_known() && !is_equal() {
             differences.push(format!("additional {:#x} {} {:?}", fact.offset, fact.path, fact.attributes));

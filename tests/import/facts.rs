@@ -434,10 +434,11 @@ fn locations(entry: Entry<'_, '_>) -> Option<String> {
     list.sort_by_key(|one| (one.start, one.end));
     for one in &list {
         let text = expression(entry, one.expr);
-        // Adjacent ranges with one location are one range.
+        // Adjacent ranges with one location are one range, and so are overlapping ranges without location.
+        let follows = |end: u64| end == one.start || text.is_empty() && one.start < end;
         match parts.last_mut() {
-            Some((Some(last), known)) if *known == text && last.1 == one.start && !one.is_default() => {
-                last.1 = one.end;
+            Some((Some(last), known)) if *known == text && follows(last.1) && !one.is_default() => {
+                last.1 = last.1.max(one.end);
             }
             _ => parts.push(((!one.is_default()).then_some((one.start, one.end)), text)),
         }
