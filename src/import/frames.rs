@@ -5,6 +5,7 @@ use core::ops::Range;
 
 use hashbrown::HashSet;
 
+use super::expression::InitialStack;
 use super::importer::{Code, Importer, Made};
 use super::unimported::UnimportedReason;
 use crate::model::{Column, FunctionId, Loc, Val};
@@ -145,7 +146,7 @@ impl<'d, 'o> Importer<'d, 'o> {
                 let address = Val::register(register);
                 Ok(Loc::memory(space, if offset == 0 { address } else { address.plus(offset) }))
             }
-            CfaRule::Expression(bytes) => self.frame_location(encoding, bytes),
+            CfaRule::Expression(bytes) => self.frame_location(encoding, InitialStack::Empty, bytes),
         }
     }
 
@@ -172,7 +173,7 @@ impl<'d, 'o> Importer<'d, 'o> {
                 }
                 _ => Err(UnimportedReason::UntypedExpression),
             },
-            RegisterRule::Expression(bytes) => self.frame_location(encoding, bytes),
+            RegisterRule::Expression(bytes) => self.frame_location(encoding, InitialStack::Cfa, bytes),
             RegisterRule::ValExpression(bytes) => self.frame_value(encoding, bytes).map(Loc::value),
         }
     }

@@ -34,8 +34,8 @@ const DESCRIBED_CALLS: [(DwAt, DescribedCalls); 6] = [
     (dw::DW_AT_GNU_all_tail_call_sites, DescribedCalls::Tail),
 ];
 
-/// `DW_CC_LLVM_OpenCLKernel` and `DW_CC_LLVM_DeviceKernel`.
-const KERNELS: [u64; 2] = [0xc8, 0xca];
+/// `DW_CC_LLVM_DeviceKernel`, earlier `DW_CC_LLVM_OpenCLKernel`.
+const DEVICE_KERNEL: u64 = 0xc7;
 /// `DW_AT_LLVM_lanes`, by LLVM's registry and by AMD's debuggers.
 const LANES: [DwAt; 2] = [DwAt(0x3e11), DwAt(0x3e0a)];
 
@@ -259,7 +259,7 @@ fn flags<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, function
     defaulted.map(|defaulted| of.defaulted(defaulted));
     match convention {
         None => {}
-        Some(number) if is_gpu && KERNELS.contains(&number) => {
+        Some(DEVICE_KERNEL) if is_gpu => {
             of.kernel();
         }
         Some(number) => match u8::try_from(number) {

@@ -5,6 +5,7 @@
 
 use gimli::constants as dw;
 
+use super::expression::InitialStack;
 use super::form::ImportedExpressions;
 use super::importer::{Importer, Made, refused};
 use super::node::Key;
@@ -326,8 +327,17 @@ fn has_references(expr: &[u8], encoding: Encoding) -> bool {
 }
 
 impl<'d, 'o> Importer<'d, 'o> {
-    /// Returns the location that an expression of call frame information computes.
-    pub(super) fn frame_location(&mut self, encoding: Encoding, bytes: &'o [u8]) -> Made<Loc> {
+    /// Returns the location that an expression of call frame information computes, typed if a location of the model is
+    /// that of the expression.
+    pub(super) fn frame_location(
+        &mut self,
+        encoding: Encoding,
+        initial: InitialStack,
+        bytes: &'o [u8],
+    ) -> Made<Loc> {
+        if let Some(loc) = self.typed_frame_location(encoding, initial, bytes) {
+            return Ok(loc);
+        }
         let is_plain = |decoded: crate::Result<Decoded<'_>>| {
             decoded.is_ok_and(|decoded| !matches!(decoded.op, Op::Addr { .. } | Op::Addrx { .. }))
         };

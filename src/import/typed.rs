@@ -3,6 +3,7 @@
 use gimli::constants as dw;
 
 use super::expression::{self, Context, EntryOffset, InitialStack, Procedure, References};
+use super::form::ImportedExpressions;
 use super::importer::{Importer, Made, Place};
 use super::unimported::UnimportedReason;
 use crate::eval::{BaseType, DebugInfo};
@@ -96,6 +97,25 @@ impl<'d, 'o> Importer<'d, 'o> {
             true => Ok(value),
             false => Err(UnimportedReason::UntypedExpression),
         }
+    }
+
+    /// Returns the typed location of an expression of call frame information, if it has one.
+    pub(super) fn typed_frame_location(
+        &mut self,
+        encoding: Encoding,
+        initial: InitialStack,
+        expr: &'o [u8],
+    ) -> Option<Loc> {
+        if self.expressions == ImportedExpressions::Raw {
+            return None;
+        }
+        let target = self.target.clone();
+        let context = Context { initial, ..self.context(encoding, None, &target) };
+        let mut operands = Operands { importer: self, entry: None, expr };
+        let loc = expression::location(&context, &mut operands, expr).ok()?;
+        // The function's stack frame is not that of a variable: what is relative to it stays as the file has it.
+        let is_slot = |node: Node<'_>| matches!(node, Node::StackAddress(_));
+        (!loc.nodes().any(is_slot)).then_some(loc)
     }
 
     /// Returns the typed number of an expression of call frame information.
