@@ -124,7 +124,7 @@ fn code_of<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, functi
         return none;
     };
     if count > 1 {
-        importer.leave_pcs(entry, UnimportedReason::SeveralRanges(count));
+        importer.leave_pcs(entry, UnimportedReason::SeveralRanges);
     }
     if range.start > range.end {
         importer.leave_pcs(entry, UnimportedReason::ReversedPcs);

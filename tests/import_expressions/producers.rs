@@ -1,19 +1,24 @@
 //! How many expressions of each producer are typed, and why the rest is not. The table is in `docs/import.md`.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use eitri::read::Object;
 
 use super::corpus::{Counts, count};
 use crate::common::ROOT;
+use crate::common::tools::{Folder, Tool};
 
 /// Programs that are compiled: name, compiler, extension, source.
-const PROGRAMS: [(&str, &[&str], &str, &str); 4] = [
-    ("gcc", &["gcc", "g++"], "c", include_str!("program.c")),
-    ("clang", &["clang-19", "clang++-19"], "c", include_str!("program.c")),
-    ("rustc", &["rustc"], "rs", include_str!("program.rs")),
-    ("gfortran", &["gfortran"], "f90", include_str!("program.f90")),
+const PROGRAMS: [(&str, &[Tool], &str, &str); 4] = [
+    ("gcc", &[Tool::new("gcc", "gcc"), Tool::new("g++", "g++")], "c", include_str!("program.c")),
+    (
+        "clang",
+        &[Tool::new("clang-19", "clang-19"), Tool::new("clang++-19", "clang-19")],
+        "c",
+        include_str!("program.c"),
+    ),
+    ("rustc", &[Tool::new("rustc", "rustc")], "rs", include_str!("program.rs")),
+    ("gfortran", &[Tool::new("gfortran", "gfortran")], "f90", include_str!("program.f90")),
 ];
 
 /// Objects of the committed corpus, by folder.
@@ -65,35 +70,24 @@ fn expressions_of_committed_objects_are_typed_and_mean_the_same() {
 
 #[test]
 fn expressions_of_compiled_programs_are_typed_and_mean_the_same() {
-    let folder = tempfile();
+    let folder = Folder::new();
     for (name, compilers, extension, source) in PROGRAMS {
-        let file = folder.join(format!("program.{extension}"));
-        std::fs::write(&file, source).unwrap();
-        let cpp = folder.join("program.cpp");
-        std::fs::write(&cpp, include_str!("program.cpp")).unwrap();
+        let sources = [
+            folder.file(&format!("program.{extension}"), source),
+            folder.file("program.cpp", include_str!("program.cpp")),
+        ];
         let mut counts = Counts::default();
-        for (index, compiler) in compilers.iter().enumerate() {
+        for (compiler, file) in compilers.iter().zip(&sources) {
             for level in [0, 2] {
-                let out = folder.join(format!("{compiler}{level}"));
-                let mut command = Command::new(compiler);
-                match name {
-                    "rustc" => command.arg("-g").arg(format!("-Copt-level={level}")),
-                    _ => command.arg("-g").arg(format!("-O{level}")),
-                };
-                command.arg(if index == 0 { &file } else { &cpp }).arg("-o").arg(&out);
-                let output = command.output().unwrap_or_else(|error| panic!("{compiler}: {error}"));
-                assert!(output.status.success(), "{compiler}: {}", String::from_utf8_lossy(&output.stderr));
-                add(&out, &mut counts);
+                let level =
+                    if name == "rustc" { format!("-Copt-level={level}") } else { format!("-O{level}") };
+                let arguments =
+                    ["-g".as_ref(), level.as_ref(), file.as_os_str(), "-o".as_ref(), "program".as_ref()];
+                let Some(ran) = compiler.run_in(folder.path(), &arguments) else { return };
+                assert!(ran.succeeded, "{ran}");
+                add(&folder.path().join("program"), &mut counts);
             }
         }
         checked(name, counts);
     }
-    std::fs::remove_dir_all(folder).unwrap();
-}
-
-/// A folder of this process.
-fn tempfile() -> PathBuf {
-    let folder = std::env::temp_dir().join(format!("eitri-import-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    folder
 }
