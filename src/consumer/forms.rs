@@ -13,6 +13,11 @@
 
 use gimli::{DwAt, DwLang, DwTag};
 
+#[doc(inline)]
+pub use crate::attributes::{
+    DW_AT_LLVM_ACTIVE_LANE_AMD, DW_AT_LLVM_ADDRESS_SPACE, DW_AT_LLVM_LANE_PC, DW_AT_LLVM_LANE_PC_AMD,
+    DW_AT_LLVM_LANES, DW_AT_LLVM_LANES_AMD, DW_AT_LLVM_MEMORY_SPACE, DW_CC_LLVM_DEVICE_KERNEL,
+};
 use crate::op::{Dialect, DraftCodes};
 
 /// Expression form.
@@ -64,23 +69,6 @@ impl Operations {
         }
     }
 }
-
-/// `DW_AT_LLVM_memory_space`.
-pub const DW_AT_LLVM_MEMORY_SPACE: DwAt = DwAt(0x3e0f);
-/// `DW_AT_LLVM_address_space`.
-pub const DW_AT_LLVM_ADDRESS_SPACE: DwAt = DwAt(0x3e10);
-/// `DW_AT_LLVM_lanes`, LLVM's number.
-pub const DW_AT_LLVM_LANES: DwAt = DwAt(0x3e11);
-/// `DW_AT_LLVM_lanes`, with the number in the AMDGPU extension.
-pub const DW_AT_LLVM_LANES_AMD: DwAt = DwAt(0x3e0a);
-/// `DW_AT_LLVM_lane_pc`, LLVM's number.
-pub const DW_AT_LLVM_LANE_PC: DwAt = DwAt(0x3e12);
-/// `DW_AT_LLVM_lane_pc`, with the number in the AMDGPU extension and in AMD's debugger.
-pub const DW_AT_LLVM_LANE_PC_AMD: DwAt = DwAt(0x3e0b);
-/// `DW_AT_LLVM_active_lane`, with the number in the AMDGPU extension. LLVM does not assign a number.
-pub const DW_AT_LLVM_ACTIVE_LANE_AMD: DwAt = DwAt(0x3e08);
-/// `DW_CC_LLVM_DeviceKernel`.
-pub const DW_CC_LLVM_DEVICE_KERNEL: u8 = 0xc7;
 
 /// Attributes whose numbers depend on the reader; `None` for a reader without the attribute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

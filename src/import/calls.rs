@@ -82,9 +82,12 @@ fn targets<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, id: Ca
         };
         match importer.value(entry, bytes) {
             Ok(value) => {
-                let set = importer.m.describe_call(id).and_then(|mut call| match is_clobbered {
-                    true => call.clobbered_target(value).map(drop),
-                    false => call.target(value).map(drop),
+                let set = importer.m.describe_call(id).and_then(|mut call| {
+                    if is_clobbered {
+                        call.clobbered_target(value).map(drop)
+                    } else {
+                        call.target(value).map(drop)
+                    }
                 });
                 importer.accept(entry, name, set);
             }

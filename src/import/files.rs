@@ -63,9 +63,10 @@ impl<'d, 'o> Importer<'d, 'o> {
         };
         let path = joined(own, directory.as_deref(), &name);
         let primary = self.info.name.as_deref().map(|name| joined(own, None, name));
-        let file = match primary == Some(path) {
-            true => self.m.primary_file(self.unit).ok()?,
-            false => self.m.file(self.unit, &name, directory.as_deref()).ok()?,
+        let file = if primary == Some(path) {
+            self.m.primary_file(self.unit).ok()?
+        } else {
+            self.m.file(self.unit, &name, directory.as_deref()).ok()?
         };
         if !self.sources.sums.iter().rev().take(2).any(|&(known, _)| known == file) {
             self.sources.sums.push((file, line_file.md5));

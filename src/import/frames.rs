@@ -24,7 +24,7 @@ enum Rule<'o> {
 impl<'d, 'o> Importer<'d, 'o> {
     /// Imports the frames of the functions with code.
     pub(super) fn frames(&mut self) {
-        self.code.sort_by_key(|of| (of.start, of.end, of.function));
+        self.code.sort_by_key(|body| (body.start, body.end, body.function));
         let code = core::mem::take(&mut self.code);
         let mut described = HashSet::new();
         for section in [FrameSection::Debug, FrameSection::Eh] {
@@ -37,13 +37,13 @@ impl<'d, 'o> Importer<'d, 'o> {
                 // The code of a loaded file needs `.eh_frame` at run time: it is a fact of debug information only where
                 // `.debug_frame` has none.
                 let is_debug = section == FrameSection::Debug;
-                let first = code.partition_point(|of| of.start < fde.start);
-                let functions = code[first..].iter().take_while(|of| of.start == fde.start);
+                let first = code.partition_point(|body| body.start < fde.start);
+                let functions = code[first..].iter().take_while(|body| body.start == fde.start);
                 let mut has_function = false;
-                for of in functions {
+                for body in functions {
                     has_function = true;
-                    if described.insert(of.function) {
-                        self.frame(&frames, fde, *of);
+                    if described.insert(body.function) {
+                        self.frame(&frames, fde, *body);
                     } else if is_debug {
                         self.list_in(section.name(), fde.offset, UnimportedReason::SecondFrame);
                     }
@@ -56,10 +56,10 @@ impl<'d, 'o> Importer<'d, 'o> {
         self.code = code;
     }
 
-    fn frame(&mut self, frames: &Frames<'o>, fde: &Fde<'o>, of: Code) {
+    fn frame(&mut self, frames: &Frames<'o>, fde: &Fde<'o>, body: Code) {
         let section = frames.section.name();
         let cie = frames.cie(fde);
-        let bytes = of.end - of.start;
+        let bytes = body.end - body.start;
         if cie.is_signal || fde.lsda.is_some() || cie.personality.is_some() {
             self.list_in(section, fde.offset, UnimportedReason::FrameDetail);
         }
@@ -78,7 +78,7 @@ impl<'d, 'o> Importer<'d, 'o> {
             if row.args_size != 0 || row.is_return_signed {
                 self.list_in(section, fde.offset, UnimportedReason::FrameState);
             }
-            let pcs = row.start.saturating_sub(of.start)..row.end.saturating_sub(of.start).min(bytes);
+            let pcs = row.start.saturating_sub(body.start)..row.end.saturating_sub(body.start).min(bytes);
             if row.start >= row.end || pcs.is_empty() {
                 continue;
             }
@@ -94,11 +94,11 @@ impl<'d, 'o> Importer<'d, 'o> {
         }
         let from = self.m.frame_rule_count();
         for (pcs, column, rule) in rules {
-            if let Err(reason) = self.rule(of.function, cie.encoding, pcs, column, rule) {
+            if let Err(reason) = self.rule(body.function, cie.encoding, pcs, column, rule) {
                 self.list_in(section, fde.offset, reason);
             }
         }
-        if let Err(error) = self.m.keep_frame(of.function, from) {
+        if let Err(error) = self.m.keep_frame(body.function, from) {
             self.list_in(section, fde.offset, UnimportedReason::Refused(error));
         }
     }
@@ -174,7 +174,7 @@ impl<'d, 'o> Importer<'d, 'o> {
                 _ => Err(UnimportedReason::UntypedExpression),
             },
             RegisterRule::Expression(bytes) => self.frame_location(encoding, InitialStack::Cfa, bytes),
-            RegisterRule::ValExpression(bytes) => self.frame_value(encoding, bytes).map(Loc::value),
+            RegisterRule::ValExpression(bytes) => self.typed_frame_value(encoding, bytes).map(Loc::value),
         }
     }
 }

@@ -5,8 +5,9 @@ use gimli::{DwAt, constants as dw};
 
 use super::importer::{Body, Importer, Place, refused};
 use super::node::{Class, class};
-use super::types::{self};
+use super::types;
 use super::unimported::UnimportedReason;
+use crate::attributes::{DW_AT_LLVM_LANES, DW_AT_LLVM_LANES_AMD, DW_CC_LLVM_DEVICE_KERNEL};
 use crate::model::{AttributeOwner, Defaulted, DescribedCalls, FunctionId, Virtuality};
 use crate::read::{Entry, ResolvedValue};
 
@@ -34,10 +35,8 @@ const DESCRIBED_CALLS: [(DwAt, DescribedCalls); 6] = [
     (dw::DW_AT_GNU_all_tail_call_sites, DescribedCalls::Tail),
 ];
 
-/// `DW_CC_LLVM_DeviceKernel`, earlier `DW_CC_LLVM_OpenCLKernel`.
-const DEVICE_KERNEL: u64 = 0xc7;
 /// `DW_AT_LLVM_lanes`, by LLVM's registry and by AMD's debuggers.
-const LANES: [DwAt; 2] = [DwAt(0x3e11), DwAt(0x3e0a)];
+const LANES: [DwAt; 2] = [DW_AT_LLVM_LANES, DW_AT_LLVM_LANES_AMD];
 
 /// Makes a function with its code. Its properties follow when their types exist.
 pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) {
@@ -92,11 +91,12 @@ fn new<'d, 'o>(
     // Without its declaration, a definition has the properties that it inherits.
     let name = entry.name().unwrap_or_default();
     importer.mark(entry, dw::DW_AT_name);
-    let made = match is_declaration {
-        true => importer.m.function_declaration(around.scope, &name).map(|function| function.id()),
-        false => importer.m.function(around.scope, &name).map(|function| function.id()),
+    let made = if is_declaration {
+        importer.m.function_declaration(around.scope, &name)
+    } else {
+        importer.m.function(around.scope, &name)
     };
-    made.map_err(|error| importer.leave_entry(entry, refused(error))).ok()
+    made.map(|function| function.id()).map_err(|error| importer.leave_entry(entry, refused(error))).ok()
 }
 
 /// Sets a function's code, and returns its scope.
@@ -159,7 +159,10 @@ pub(super) fn properties<'d, 'o>(importer: &mut Importer<'d, 'o>) {
         for from in core::iter::once(entry).chain(origin) {
             importer.want_type(from);
             if let Some(ty) = importer.refer_to_type(from, dw::DW_AT_type) {
-                let set = importer.m.describe_function(function).and_then(|mut of| of.returns(ty).map(drop));
+                let set = importer
+                    .m
+                    .describe_function(function)
+                    .and_then(|mut entity| entity.returns(ty).map(drop));
                 importer.accept(from, dw::DW_AT_type, set);
             }
             declared(importer, from, function);
@@ -259,7 +262,7 @@ fn flags<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, function
     defaulted.map(|defaulted| of.defaulted(defaulted));
     match convention {
         None => {}
-        Some(DEVICE_KERNEL) if is_gpu => {
+        Some(number) if is_gpu && number == u64::from(DW_CC_LLVM_DEVICE_KERNEL) => {
             of.kernel();
         }
         Some(number) => match u8::try_from(number) {
@@ -308,10 +311,10 @@ pub(super) fn located<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 
                 continue;
             }
         };
-        let set = importer.m.describe_function(function).and_then(|mut of| match name {
-            dw::DW_AT_frame_base => of.frame_base(&loc).map(drop),
-            dw::DW_AT_static_link => of.static_link(&loc).map(drop),
-            _ => of.vtable_elem_location(&loc).map(drop),
+        let set = importer.m.describe_function(function).and_then(|mut entity| match name {
+            dw::DW_AT_frame_base => entity.frame_base(&loc).map(drop),
+            dw::DW_AT_static_link => entity.static_link(&loc).map(drop),
+            _ => entity.vtable_elem_location(&loc).map(drop),
         });
         importer.accept(entry, name, set);
     }
@@ -322,7 +325,7 @@ pub(super) fn located<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 
                 let set = importer
                     .m
                     .describe_function(function)
-                    .and_then(|mut of| of.object_pointer(parameter).map(drop));
+                    .and_then(|mut entity| entity.object_pointer(parameter).map(drop));
                 importer.accept(entry, name, set);
             }
             Err(reason) => importer.leave(entry, name, reason),

@@ -34,15 +34,16 @@ impl<'d, 'o> Importer<'d, 'o> {
                 continue;
             }
             match function_at(&code, row.address) {
-                Some(of) => {
+                Some(body) => {
                     is_outside = false;
-                    self.row(of.function, row, row.address - of.start, rows.offset());
+                    self.row(body.function, row, row.address - body.start, rows.offset());
                 }
                 None if !is_outside => {
                     is_outside = true;
-                    let reason = match self.dwarf.is_code(row.address) {
-                        true => UnimportedReason::NoFunction,
-                        false => UnimportedReason::DiscardedCode,
+                    let reason = if self.dwarf.is_code(row.address) {
+                        UnimportedReason::NoFunction
+                    } else {
+                        UnimportedReason::DiscardedCode
                     };
                     self.list_in(".debug_line", rows.offset(), reason);
                 }
@@ -53,9 +54,9 @@ impl<'d, 'o> Importer<'d, 'o> {
 
     /// Adds a row to the functions that begin after the row and before the next row.
     fn cover(&mut self, code: &[Code], row: LineRow, next: u64) {
-        let first = code.partition_point(|of| of.start <= row.address);
-        for of in code[first..].iter().take_while(|of| of.start < next) {
-            self.row(of.function, row, 0, 0);
+        let first = code.partition_point(|body| body.start <= row.address);
+        for body in code[first..].iter().take_while(|body| body.start < next) {
+            self.row(body.function, row, 0, 0);
         }
     }
 
@@ -94,14 +95,14 @@ impl<'d, 'o> Importer<'d, 'o> {
             Some(Code { start, end: start.checked_add(place.bytes)?, function }).filter(|_| is_own)
         });
         let mut code: Vec<Code> = places.collect();
-        code.sort_by_key(|of| (of.start, of.end, of.function));
-        code.dedup_by_key(|of| of.function);
+        code.sort_by_key(|body| (body.start, body.end, body.function));
+        code.dedup_by_key(|body| body.function);
         code
     }
 }
 
 /// Returns the function whose code contains an address.
 fn function_at(code: &[Code], address: u64) -> Option<&Code> {
-    let count = code.partition_point(|of| of.start <= address);
-    code[..count].last().filter(|of| address < of.end)
+    let count = code.partition_point(|body| body.start <= address);
+    code[..count].last().filter(|body| address < body.end)
 }

@@ -28,24 +28,24 @@ pub(super) fn list<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
     };
     let mut leave = |reason| importer.leave(entry, name, reason);
     let mut bounded: Vec<(Range<u64>, &ListEntry<'o>)> = Vec::with_capacity(list.len());
-    for one in list.iter().filter(|one| !one.is_default()) {
-        let range = one.start.wrapping_sub(base)..one.end.wrapping_sub(base);
-        match one.start.cmp(&one.end) {
+    for item in list.iter().filter(|item| !item.is_default()) {
+        let range = item.start.wrapping_sub(base)..item.end.wrapping_sub(base);
+        match item.start.cmp(&item.end) {
             core::cmp::Ordering::Equal => leave(UnimportedReason::EmptyPcs),
             core::cmp::Ordering::Greater => leave(UnimportedReason::ReversedPcs),
             core::cmp::Ordering::Less if range.start >= bytes || range.end > bytes => {
                 leave(UnimportedReason::OtherCode);
             }
-            core::cmp::Ordering::Less => bounded.push((range, one)),
+            core::cmp::Ordering::Less => bounded.push((range, item)),
         }
     }
-    let default = list.iter().find(|one| one.is_default());
+    let default = list.iter().find(|item| item.is_default());
     let Some(pieces) = cut(&bounded, default.map(|_| 0..bytes)) else {
         return importer.leave(entry, name, UnimportedReason::TooManyLocations);
     };
     for (range, indices) in pieces {
         let exprs: Vec<&'o [u8]> = match &indices[..] {
-            [] => default.into_iter().map(|one| one.expr).collect(),
+            [] => default.into_iter().map(|item| item.expr).collect(),
             indices => indices.iter().map(|&index| bounded[index].1.expr).collect(),
         };
         let locs = locations(importer, entry, &exprs);
@@ -71,7 +71,7 @@ fn live(
     range: Range<u64>,
     locs: &[Loc],
 ) -> crate::Result<()> {
-    importer.m.describe_variable(variable).and_then(|mut of| of.live_in(range, locs).map(drop))
+    importer.m.describe_variable(variable).and_then(|mut entity| entity.live_in(range, locs).map(drop))
 }
 
 /// Returns the locations of list entries for one range, without those that are not imported.
@@ -110,9 +110,9 @@ fn cut(
     whole: Option<Range<u64>>,
 ) -> Option<Vec<(Range<u64>, Vec<usize>)>> {
     let mut pieces = Vec::with_capacity(ranges.len());
-    let is_disjoint = ranges.is_sorted_by(|one, other| one.0.end <= other.0.start);
+    let is_disjoint = ranges.is_sorted_by(|item, next| item.0.end <= next.0.start);
     if whole.is_none() && is_disjoint {
-        pieces.extend(ranges.iter().enumerate().map(|(index, one)| (one.0.clone(), vec![index])));
+        pieces.extend(ranges.iter().enumerate().map(|(index, item)| (item.0.clone(), vec![index])));
         return Some(pieces);
     }
     let mut changes: Vec<(u64, bool, usize)> = Vec::with_capacity(2 * ranges.len());

@@ -198,9 +198,10 @@ impl<'d, 'o> Importer<'d, 'o> {
         if self.symbols.are_fixed() {
             let bytes = address.to_le_bytes();
             let bytes = bytes.get(..size).ok_or(UnimportedReason::ValueRange(address.into()))?;
-            match to.encoding.big_endian {
-                true => to.bytes.extend(bytes.iter().rev()),
-                false => to.bytes.extend_from_slice(bytes),
+            if to.encoding.big_endian {
+                to.bytes.extend(bytes.iter().rev());
+            } else {
+                to.bytes.extend_from_slice(bytes);
             }
             return Ok(());
         }
@@ -347,10 +348,5 @@ impl<'d, 'o> Importer<'d, 'o> {
         }
         let expr = self.m.expr(Expr::raw(bytes), &[]).map_err(refused)?;
         Ok(Loc::expr(expr))
-    }
-
-    /// Returns the number that an expression of call frame information computes.
-    pub(super) fn frame_value(&mut self, encoding: Encoding, bytes: &'o [u8]) -> Made<Val> {
-        self.typed_frame_value(encoding, bytes)
     }
 }

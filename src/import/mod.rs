@@ -211,9 +211,10 @@ fn import_file<'d, 'o>(importer: &mut Importer<'d, 'o>, main: &'d Dwarf<'o>, spl
             dw::DW_UT_skeleton => {
                 if let Some(root) = file.root(info) {
                     importer.info = info;
-                    match info.dwo_id.is_some_and(is_read) {
-                        true => units::skeleton(importer, root),
-                        false => importer.leave_entry(root, UnimportedReason::NoSplitUnit),
+                    if info.dwo_id.is_some_and(is_read) {
+                        units::skeleton(importer, root);
+                    } else {
+                        importer.leave_entry(root, UnimportedReason::NoSplitUnit);
                     }
                 }
             }

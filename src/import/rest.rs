@@ -11,7 +11,11 @@ use crate::model::AttributeOwner;
 use crate::read::{Entry, ResolvedValue};
 
 /// Lane pcs by LLVM's registry, lane pcs and active lanes by AMD's documents: the model has regions instead.
-const LANE_PCS: [DwAt; 3] = [DwAt(0x3e12), DwAt(0x3e0b), DwAt(0x3e08)];
+const LANE_PCS: [DwAt; 3] = [
+    attributes::DW_AT_LLVM_LANE_PC,
+    attributes::DW_AT_LLVM_LANE_PC_AMD,
+    attributes::DW_AT_LLVM_ACTIVE_LANE_AMD,
+];
 
 impl<'d, 'o> Importer<'d, 'o> {
     /// Adds the attributes that no property encodes to the current unit's entities. They can refer to entities of the unit.

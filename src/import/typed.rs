@@ -76,11 +76,7 @@ impl<'d, 'o> Importer<'d, 'o> {
         let context = Context { bits, ..self.context(entry.unit().encoding, place, &target) };
         let mut operands = Operands { importer: self, entry: Some(entry), expr };
         let loc = expression::location(&context, &mut operands, expr).ok()?;
-        let function = place.and_then(|place| place.function);
-        let has_stack = function.is_none_or(|function| self.m.described().function(function).has_stack());
-        // A stack slot needs the start of the function's stack frame, which the file does not state.
-        let is_slot = |node: Node<'_>| matches!(node, Node::StackAddress(_));
-        (has_stack || !loc.nodes().any(is_slot)).then_some(loc)
+        (self.has_stack(place) || !has_slot(&loc)).then_some(loc)
     }
 
     /// Returns the typed number of an attribute's expression.
@@ -90,12 +86,10 @@ impl<'d, 'o> Importer<'d, 'o> {
         let context = self.context(entry.unit().encoding, place, &target);
         let mut operands = Operands { importer: self, entry: Some(entry), expr };
         let value = expression::value(&context, &mut operands, expr).map_err(UnimportedReason::Untyped)?;
-        let function = place.and_then(|place| place.function);
-        let has_stack = function.is_none_or(|function| self.m.described().function(function).has_stack());
-        let loc = Loc::value(value.clone());
-        match has_stack || !loc.nodes().any(|node| matches!(node, Node::StackAddress(_))) {
-            true => Ok(value),
-            false => Err(UnimportedReason::UntypedExpression),
+        if self.has_stack(place) || !has_slot(&Loc::value(value.clone())) {
+            Ok(value)
+        } else {
+            Err(UnimportedReason::UntypedExpression)
         }
     }
 
@@ -114,8 +108,7 @@ impl<'d, 'o> Importer<'d, 'o> {
         let mut operands = Operands { importer: self, entry: None, expr };
         let loc = expression::location(&context, &mut operands, expr).ok()?;
         // The function's stack frame is not that of a variable: what is relative to it stays as the file has it.
-        let is_slot = |node: Node<'_>| matches!(node, Node::StackAddress(_));
-        (!loc.nodes().any(is_slot)).then_some(loc)
+        (!has_slot(&loc)).then_some(loc)
     }
 
     /// Returns the typed number of an expression of call frame information.
@@ -142,9 +135,20 @@ impl<'d, 'o> Importer<'d, 'o> {
         Context { target, encoding, bits: None, stack, frame_base, space: None, initial: InitialStack::Empty }
     }
 
+    /// Whether the function around an entry has a stack frame. A stack slot needs its start, which the file does not state.
+    fn has_stack(&self, place: Option<Place<'o>>) -> bool {
+        let function = place.and_then(|place| place.function);
+        function.is_none_or(|function| self.m.described().function(function).has_stack())
+    }
+
     /// Returns the scope around an entry, or around the entry of which it is a part.
     fn around(&self, entry: Entry<'d, 'o>) -> Option<Place<'o>> {
         let parents = core::iter::successors(entry.parent(), |parent| parent.parent());
         parents.take(MOST_STEPS).find_map(|parent| self.made.scopes.get(&parent.offset()).copied())
     }
+}
+
+/// Whether a location or number depends on the address of a stack slot.
+fn has_slot(loc: &Loc) -> bool {
+    loc.nodes().any(|node| matches!(node, Node::StackAddress(_)))
 }

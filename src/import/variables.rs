@@ -3,8 +3,9 @@
 use gimli::{DwAt, constants as dw};
 
 use super::importer::{Importer, Made, Place, refused};
-use super::types::{ACCESSIBILITIES, DW_AT_LLVM_MEMORY_SPACE, MEMORY_SPACES};
+use super::types::{ACCESSIBILITIES, MEMORY_SPACES};
 use super::unimported::UnimportedReason;
+use crate::attributes::DW_AT_LLVM_MEMORY_SPACE;
 use crate::model::{AttributeOwner, Loc, ScopeKind, TypeId, VariableId, VariableKind};
 use crate::read::{Entry, ResolvedValue};
 
@@ -170,8 +171,10 @@ fn const_value<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, va
     match importer.const_value(entry, ty) {
         Ok(bytes) => {
             importer.made.placed.insert(variable);
-            let set =
-                importer.m.describe_variable(variable).and_then(|mut of| of.const_value(&bytes).map(drop));
+            let set = importer
+                .m
+                .describe_variable(variable)
+                .and_then(|mut entity| entity.const_value(&bytes).map(drop));
             importer.accept(entry, name, set);
         }
         Err(reason) => importer.leave(entry, name, reason),
@@ -204,7 +207,7 @@ fn location<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, varia
 }
 
 fn always(importer: &mut Importer<'_, '_>, variable: VariableId, loc: Loc) -> crate::Result<()> {
-    importer.m.describe_variable(variable).and_then(|mut of| of.always(loc).map(drop))
+    importer.m.describe_variable(variable).and_then(|mut entity| entity.always(loc).map(drop))
 }
 
 /// Whether a variable can have a location or a value, and has none yet.

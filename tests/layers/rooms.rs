@@ -18,7 +18,7 @@ pub const ROOMS: &[(&str, &str)] = &[
     ("ptx", "error"),
     // Reading and evaluating.
     ("read", "cfi error near op ptx target work"),
-    ("eval", "error op read target work"),
+    ("eval", "attributes error op read target work"),
     ("eval::wave", "error eval op target work"),
     ("dump", "attributes cfi error eval op read target"),
     // Judging what others wrote.
@@ -32,7 +32,7 @@ pub const ROOMS: &[(&str, &str)] = &[
     ("build", "attributes dominators error model op target work"),
     ("import", "attributes build error eval model op read target work"),
     ("emit", "cfi error near op ptx tags target"),
-    ("consumer", "error near op target"),
+    ("consumer", "attributes error near op target"),
     ("spirv::grammar", ""),
     ("spirv::opcodes", "spirv::grammar"),
     ("spirv::words", "error spirv::opcodes"),

@@ -1,10 +1,29 @@
-//! Attribute names.
+//! Attribute names, and the vendors' numbers that readers and writers share.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use gimli::{DwAt, constants as dw};
+
+/// `DW_AT_LLVM_memory_space`.
+pub const DW_AT_LLVM_MEMORY_SPACE: DwAt = DwAt(0x3e0f);
+/// `DW_AT_LLVM_address_space`.
+pub const DW_AT_LLVM_ADDRESS_SPACE: DwAt = DwAt(0x3e10);
+/// `DW_AT_LLVM_lanes`, LLVM's number.
+pub const DW_AT_LLVM_LANES: DwAt = DwAt(0x3e11);
+/// `DW_AT_LLVM_lanes`, with the number in the AMDGPU extension.
+pub const DW_AT_LLVM_LANES_AMD: DwAt = DwAt(0x3e0a);
+/// `DW_AT_LLVM_lane_pc`, LLVM's number.
+pub const DW_AT_LLVM_LANE_PC: DwAt = DwAt(0x3e12);
+/// `DW_AT_LLVM_lane_pc`, with the number in the AMDGPU extension and in AMD's debugger.
+pub const DW_AT_LLVM_LANE_PC_AMD: DwAt = DwAt(0x3e0b);
+/// `DW_AT_LLVM_active_lane`, with the number in the AMDGPU extension. LLVM does not assign a number.
+pub const DW_AT_LLVM_ACTIVE_LANE_AMD: DwAt = DwAt(0x3e08);
+/// `DW_CC_LLVM_DeviceKernel`.
+pub const DW_CC_LLVM_DEVICE_KERNEL: u8 = 0xc7;
+/// `DW_AT_LLVM_vector_size`.
+pub const DW_AT_LLVM_VECTOR_SIZE: DwAt = DwAt(0x3e13);
 
 /// Returns an attribute's name: the standard's, or a vendor's.
 pub fn name(attribute: DwAt) -> Option<&'static str> {

@@ -163,9 +163,12 @@ impl<'a, 'r> Run<'a, 'r> {
             let is_certain = conditions.is_empty();
             let after = self.executed(&decoded, site, conditions, &mut arrivals);
             // An operation that is not always executed does not always fail.
-            let after = after.map_err(|untyped| match untyped.reason.is_meaningless() && !is_certain {
-                true => UntypedReason::Branch("an operation after a condition fails").into(),
-                false => untyped,
+            let after = after.map_err(|untyped| {
+                if untyped.reason.is_meaningless() && !is_certain {
+                    UntypedReason::Branch("an operation after a condition fails").into()
+                } else {
+                    untyped
+                }
             });
             path = after.map_err(|untyped| Untyped {
                 offset: untyped.offset.or(Some(offset)),
@@ -237,10 +240,7 @@ impl<'a, 'r> Run<'a, 'r> {
         let Some(target) = target else {
             let outside = "branch target is outside the expression";
             // Only a branch that is always taken always fails.
-            return Err(match path.is_empty() {
-                true => fault(outside),
-                false => UntypedReason::Branch(outside).into(),
-            });
+            return Err(if path.is_empty() { fault(outside) } else { UntypedReason::Branch(outside).into() });
         };
         if target < end {
             return Err(UntypedReason::Branch("a loop").into());

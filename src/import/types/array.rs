@@ -10,7 +10,7 @@ use crate::model::{AttributeOwner, Language, TypeId, TypeKind};
 use crate::read::{Entry, ResolvedValue};
 
 pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) -> Made<TypeId> {
-    let Some(of) = importer.refer_to_type(entry, dw::DW_AT_type) else {
+    let Some(owner) = importer.refer_to_type(entry, dw::DW_AT_type) else {
         return Err(UnimportedReason::AsUnspecified);
     };
     let mut extents = Vec::new();
@@ -33,9 +33,9 @@ pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
             for &part in parts.iter().filter(|part| part.has(dw::DW_AT_type)) {
                 importer.leave(part, dw::DW_AT_type, UnimportedReason::NoProperty);
             }
-            vector(importer, entry, of, count)
+            vector(importer, entry, owner, count)
         }
-        _ => array(importer, entry, of, &extents, &counts, stride),
+        _ => array(importer, entry, owner, &extents, &counts, stride),
     }?;
     same_size(importer, entry, ty);
     for (index, part) in (0..).zip(parts) {
@@ -52,35 +52,35 @@ pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
 fn vector<'d, 'o>(
     importer: &mut Importer<'d, 'o>,
     entry: Entry<'d, 'o>,
-    of: TypeId,
+    owner: TypeId,
     count: u64,
 ) -> Made<TypeId> {
-    let bits = importer.m.described().ty(of).bits();
+    let bits = importer.m.described().ty(owner).bits();
     let bytes = entry.number(dw::DW_AT_byte_size);
     let is_packed = match (bits, bytes) {
         (Some(bits), Some(bytes)) => bits.checked_mul(count) == bytes.checked_mul(8),
         _ => false,
     };
-    importer.m.vector_of(importer.unit, of, count, is_packed).map_err(refused)
+    importer.m.vector_of(importer.unit, owner, count, is_packed).map_err(refused)
 }
 
 fn array<'d, 'o>(
     importer: &mut Importer<'d, 'o>,
     entry: Entry<'d, 'o>,
-    of: TypeId,
+    owner: TypeId,
     extents: &[Extent],
     counts: &[Option<u64>],
     stride: Option<u64>,
 ) -> Made<TypeId> {
-    let is_of_vectors = matches!(importer.m.described().ty(of).kind(), TypeKind::Vector { .. });
+    let is_of_vectors = matches!(importer.m.described().ty(owner).kind(), TypeKind::Vector { .. });
     // An array of vectors in the order of columns is a matrix; in the language's order, it can be either.
     if let (true, &[Some(count)], Some(ResolvedValue::Unsigned(1))) =
         (is_of_vectors, counts, entry.attr(dw::DW_AT_ordering))
     {
         importer.mark(entry, dw::DW_AT_ordering);
-        return importer.m.matrix_of(importer.unit, of, count, Major::Column, stride).map_err(refused);
+        return importer.m.matrix_of(importer.unit, owner, count, Major::Column, stride).map_err(refused);
     }
-    importer.m.array_of(importer.unit, of, extents, stride).map_err(refused)
+    importer.m.array_of(importer.unit, owner, extents, stride).map_err(refused)
 }
 
 /// Takes a stride, in bits. An expression remains an attribute of the part.

@@ -10,14 +10,14 @@ use crate::read::{Entry, ResolvedValue};
 pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) -> Made<TypeId> {
     let name = importer.text(entry, dw::DW_AT_name);
     let is_class = importer.flag(entry, dw::DW_AT_enum_class);
-    let of = importer.refer_to_type(entry, dw::DW_AT_type);
-    let of = match of {
-        Some(of) => of,
+    let owner = importer.refer_to_type(entry, dw::DW_AT_type);
+    let owner = match owner {
+        Some(owner) => owner,
         None => underlying(importer, entry)?,
     };
-    let is_signed = importer.m.described().is_signed(of);
-    super::simple::same_size(importer, entry, of);
-    same_encoding(importer, entry, of);
+    let is_signed = importer.m.described().is_signed(owner);
+    super::simple::same_size(importer, entry, owner);
+    same_encoding(importer, entry, owner);
     let mut enumerators = Vec::new();
     let mut parts = Vec::new();
     for part in entry.children().filter(|part| part.tag() == dw::DW_TAG_enumerator) {
@@ -32,7 +32,7 @@ pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
     let enumerators: Vec<_> = enumerators.iter().map(|(name, value)| (&**name, *value)).collect();
     let ty = importer
         .m
-        .enumeration_of(importer.unit, name.as_deref(), of, &enumerators, is_class)
+        .enumeration_of(importer.unit, name.as_deref(), owner, &enumerators, is_class)
         .map_err(refused)?;
     for (index, part) in (0..).zip(parts) {
         importer.own(part, AttributeOwner::Enumerator(ty, index));
@@ -58,10 +58,10 @@ fn underlying<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) -> 
 }
 
 /// Takes the encoding of the values, which follows from their type.
-fn same_encoding<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, of: TypeId) {
+fn same_encoding<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, owner: TypeId) {
     let Some(number) = importer.number(entry, dw::DW_AT_encoding) else { return };
     let signed = [dw::DW_ATE_signed, dw::DW_ATE_signed_char].map(|encoding| u64::from(encoding.0));
-    if importer.m.described().is_signed(of) != Some(signed.contains(&number)) {
+    if importer.m.described().is_signed(owner) != Some(signed.contains(&number)) {
         importer.leave(entry, dw::DW_AT_encoding, UnimportedReason::OtherValue(number));
     }
 }

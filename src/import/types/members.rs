@@ -27,11 +27,11 @@ pub(super) struct Counts {
 pub(super) fn member<'d, 'o>(
     importer: &mut Importer<'d, 'o>,
     part: Entry<'d, 'o>,
-    of: TypeId,
+    owner: TypeId,
     counts: &mut Counts,
 ) {
-    if add(importer, part, of) {
-        importer.own(part, AttributeOwner::Member(of, counts.members));
+    if add(importer, part, owner) {
+        importer.own(part, AttributeOwner::Member(owner, counts.members));
         counts.members += 1;
     }
 }
@@ -142,7 +142,7 @@ fn bit_in_unit<'d, 'o>(
 pub(super) fn base<'d, 'o>(
     importer: &mut Importer<'d, 'o>,
     part: Entry<'d, 'o>,
-    of: TypeId,
+    owner: TypeId,
     counts: &mut Counts,
 ) {
     importer.want_type(part);
@@ -155,7 +155,7 @@ pub(super) fn base<'d, 'o>(
         Some(ResolvedValue::Expr(bytes)) if is_virtual => {
             importer.mark(part, name);
             match importer.raw(part, bytes) {
-                Ok(expr) => importer.m.virtual_base(of, ty, expr, accessibility).map(drop),
+                Ok(expr) => importer.m.virtual_base(owner, ty, expr, accessibility).map(drop),
                 Err(reason) => return importer.leave_entry(part, reason),
             }
         }
@@ -164,12 +164,12 @@ pub(super) fn base<'d, 'o>(
             if is_virtual {
                 importer.leave(part, dw::DW_AT_virtuality, UnimportedReason::NoProperty);
             }
-            importer.m.base(of, ty, bytes, accessibility).map(drop)
+            importer.m.base(owner, ty, bytes, accessibility).map(drop)
         }
     };
     match added {
         Ok(()) => {
-            importer.own(part, AttributeOwner::Base(of, counts.bases));
+            importer.own(part, AttributeOwner::Base(owner, counts.bases));
             counts.bases += 1;
         }
         Err(error) => importer.leave_entry(part, UnimportedReason::Refused(error)),

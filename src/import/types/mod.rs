@@ -11,7 +11,7 @@ mod variants;
 
 pub(super) use composite::members;
 pub(super) use members::ACCESSIBILITIES;
-pub(super) use simple::{DW_AT_LLVM_MEMORY_SPACE, MEMORY_SPACES, described};
+pub(super) use simple::{MEMORY_SPACES, described};
 pub(super) use templates::{Owner as TemplateOwner, template};
 
 use gimli::constants as dw;

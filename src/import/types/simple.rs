@@ -2,17 +2,13 @@
 
 use gimli::{DwAt, constants as dw};
 
+use crate::attributes::{DW_AT_LLVM_ADDRESS_SPACE, DW_AT_LLVM_MEMORY_SPACE};
 use crate::build::AttributeValue;
 use crate::import::importer::{Importer, Made, refused};
 use crate::import::unimported::UnimportedReason;
 use crate::model::{BaseEncoding, Loc, MemorySpace, PointerKind, Qualifier, TypeId};
 use crate::read::{Entry, ResolvedValue};
 use crate::target::SpaceId;
-
-/// `DW_AT_LLVM_memory_space`.
-pub(in crate::import) const DW_AT_LLVM_MEMORY_SPACE: DwAt = DwAt(0x3e0f);
-/// `DW_AT_LLVM_address_space`.
-const DW_AT_LLVM_ADDRESS_SPACE: DwAt = DwAt(0x3e10);
 
 /// `DW_AT_LLVM_memory_space`: values of the AMDGPU extension.
 pub(in crate::import) const MEMORY_SPACES: [(u64, MemorySpace); 4] = [
@@ -124,8 +120,8 @@ pub(super) fn member_pointer<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Ent
 
 pub(super) fn typedef<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) -> Made<TypeId> {
     let name = importer.text(entry, dw::DW_AT_name).unwrap_or_default();
-    let of = importer.refer_to_type(entry, dw::DW_AT_type);
-    importer.m.typedef(importer.unit, &name, of).map_err(refused)
+    let target = importer.refer_to_type(entry, dw::DW_AT_type);
+    importer.m.typedef(importer.unit, &name, target).map_err(refused)
 }
 
 pub(super) fn qualified<'d, 'o>(
@@ -133,8 +129,8 @@ pub(super) fn qualified<'d, 'o>(
     entry: Entry<'d, 'o>,
     qualifier: Qualifier,
 ) -> Made<TypeId> {
-    let of = importer.refer_to_type(entry, dw::DW_AT_type);
-    importer.m.qualified(importer.unit, qualifier, of).map_err(refused)
+    let target = importer.refer_to_type(entry, dw::DW_AT_type);
+    importer.m.qualified(importer.unit, qualifier, target).map_err(refused)
 }
 
 pub(super) fn subroutine<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) -> Made<TypeId> {

@@ -61,7 +61,7 @@ pub(in crate::import) fn template<'d, 'o>(
     let added = match *owner {
         Owner::Type(ty) => importer.m.template(ty, template).map(drop),
         Owner::Function(function) => {
-            importer.m.describe_function(function).and_then(|mut of| of.template(template).map(drop))
+            importer.m.describe_function(function).and_then(|mut entity| entity.template(template).map(drop))
         }
     };
     match added {

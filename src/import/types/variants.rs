@@ -10,19 +10,19 @@ use crate::op::{read_sleb, read_uleb};
 use crate::read::{Entry, ResolvedValue};
 
 /// Imports a variant part with its variants.
-pub(super) fn part<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, of: TypeId) {
+pub(super) fn part<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, owner: TypeId) {
     let discriminant = importer.refer(entry, dw::DW_AT_discr);
     let part = match discriminant {
         Some(member) => {
             let name = importer.text(member, dw::DW_AT_name).unwrap_or_default();
             let Some(described) = members::described(importer, member, &name) else { return };
             importer.import(member);
-            importer.m.variant_part(of, described)
+            importer.m.variant_part(owner, described)
         }
         None => {
             importer.want_type(entry);
             let Some(tag) = importer.type_of(entry) else { return };
-            importer.m.untagged_variant_part(of, tag)
+            importer.m.untagged_variant_part(owner, tag)
         }
     };
     let part = match part {

@@ -23,9 +23,9 @@ pub(super) fn form(form: DwForm) -> Cow<'static, str> {
 /// describes lanes.
 pub fn attribute(name: DwAt, value: &ResolvedValue<'_>) -> Cow<'static, str> {
     let has_location = matches!(value, ResolvedValue::Expr(_) | ResolvedValue::LocList(_));
-    let name_by_value = match (name.0, has_location) {
-        (0x3e08, true) => Some("DW_AT_LLVM_active_lane"),
-        (0x3e0b, true) => Some("DW_AT_LLVM_lane_pc"),
+    let name_by_value = match (name, has_location) {
+        (attributes::DW_AT_LLVM_ACTIVE_LANE_AMD, true) => Some("DW_AT_LLVM_active_lane"),
+        (attributes::DW_AT_LLVM_LANE_PC_AMD, true) => Some("DW_AT_LLVM_lane_pc"),
         _ => attributes::name(name),
     };
     or_number(name_by_value, "DW_AT", name.0.into())
@@ -60,8 +60,7 @@ pub(super) fn constant(attribute: DwAt, number: u64) -> Option<Cow<'static, str>
         dw::DW_AT_identifier_case => of!(byte, DwId, "DW_ID"),
         dw::DW_AT_decimal_sign => of!(byte, DwDs, "DW_DS"),
         dw::DW_AT_defaulted => of!(byte, DwDefaulted, "DW_DEFAULTED"),
-        // DW_AT_LLVM_memory_space.
-        DwAt(0x3e0f) => match number {
+        attributes::DW_AT_LLVM_MEMORY_SPACE => match number {
             0 => Some("DW_MSPACE_LLVM_none".into()),
             1 => Some("DW_MSPACE_LLVM_global".into()),
             2 => Some("DW_MSPACE_LLVM_constant".into()),

@@ -34,6 +34,7 @@ use super::lists::ListKey;
 use super::names;
 use super::nvidia;
 use super::out::Out;
+use crate::attributes::DW_AT_LLVM_ADDRESS_SPACE;
 use crate::error::{Count, OneLine};
 use crate::op::{Decoder, Encoding, Op, OperandKind, Reg, text};
 use crate::read::{Attribute, Dwarf, Entry, LineProgram, Object, ResolvedValue, SUPPLEMENTARY, Unit};
@@ -404,8 +405,7 @@ impl<'a, 'd> Dump<'a, 'd, '_> {
                 self.out.push(')');
                 return Ok(());
             }
-            // DW_AT_LLVM_address_space.
-            DwAt(0x3e10) => {
+            DW_AT_LLVM_ADDRESS_SPACE => {
                 let space = u32::try_from(number).ok().map(SpaceId);
                 let space = space.and_then(|space| self.target?.space(space));
                 space.map(|space| space.name.to_string())

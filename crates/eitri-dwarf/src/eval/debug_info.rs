@@ -13,20 +13,19 @@ use super::lists::EncodedList;
 use super::location::Location;
 use super::machine::{Body, CallValue, Machine, ReferencedEntry};
 use super::value::{BaseType, TypeEncoding};
+use crate::attributes::{
+    DW_AT_LLVM_ACTIVE_LANE_AMD, DW_AT_LLVM_LANE_PC, DW_AT_LLVM_LANE_PC_AMD, DW_AT_LLVM_LANES,
+    DW_AT_LLVM_LANES_AMD, DW_AT_LLVM_VECTOR_SIZE,
+};
 use crate::op::{Dialect, Encoding};
 use crate::read::{self, Dwarf, Object, ResolvedValue, Unit};
 use crate::target::{Target, Wave};
 
-/// `DW_AT_LLVM_lanes`: LLVM's number, and the AMDGPU extension's.
-const LANES: DwAt = DwAt(0x3e11);
-const LANES_LEGACY: DwAt = DwAt(0x3e0a);
 /// `DW_AT_LLVM_lane_pc`: LLVM's number, and the number in the AMDGPU extension and AMD's debugger. Other attributes
 /// with the second number are not expressions.
-const LANE_PC: [DwAt; 2] = [DwAt(0x3e12), DwAt(0x3e0b)];
+const LANE_PC: [DwAt; 2] = [DW_AT_LLVM_LANE_PC, DW_AT_LLVM_LANE_PC_AMD];
 /// `DW_AT_LLVM_active_lane`, without a number in LLVM. Other attributes with this number are not expressions.
-const ACTIVE_LANE: [DwAt; 1] = [DwAt(0x3e08)];
-/// `DW_AT_LLVM_vector_size`.
-const VECTOR_SIZE: DwAt = DwAt(0x3e13);
+const ACTIVE_LANE: [DwAt; 1] = [DW_AT_LLVM_ACTIVE_LANE_AMD];
 
 /// A file's debug information, for a [`Machine`]: entries that are called or pointed to, base types, addresses by
 /// index, and subprograms' frame attributes.
@@ -184,7 +183,7 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
 
 fn lanes(subprogram: read::Entry<'_, '_>) -> Option<u64> {
     let is_legacy = subprogram.unit().encoding.dialect == Dialect::Legacy;
-    subprogram.number(if is_legacy { LANES_LEGACY } else { LANES })
+    subprogram.number(if is_legacy { DW_AT_LLVM_LANES_AMD } else { DW_AT_LLVM_LANES })
 }
 
 /// Returns an entry's base type, if it is a base type with a known encoding.
@@ -194,7 +193,7 @@ fn base_type(entry: read::Entry<'_, '_>) -> Option<BaseType> {
     }
     let encoding = TypeEncoding::from_code(u8::try_from(entry.number(dw::DW_AT_encoding)?).ok()?);
     let bits = u32::try_from(entry.size_bits()?).ok()?;
-    let elements = entry.number(VECTOR_SIZE).map_or(Some(1), |count| u32::try_from(count).ok())?;
+    let elements = entry.number(DW_AT_LLVM_VECTOR_SIZE).map_or(Some(1), |count| u32::try_from(count).ok())?;
     (elements > 0).then_some(BaseType { encoding, bits, elements })
 }
 
