@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
-use eitri::import::UnimportedReason;
+use eitri::import::{ImportOptions, UnimportedReason, import};
+use eitri::target::Target;
 
 use super::{differences, listed};
 use crate::common::tools::{Folder, Tool};
+use crate::common::with;
 
 /// Folders with committed objects.
 const FOLDERS: [&str; 5] = [
@@ -38,6 +40,26 @@ fn facts_of_committed_objects_are_kept() {
         }
     }
     assert!(count > 80, "{count} objects");
+}
+
+/// A kernel of AMD's compiler is a kernel in the module, and its canonical frame address is typed: AMD's LLVM guide, "Call
+/// Frame Information", has it at private memory's address 0 in a kernel, as the compiler's expression says.
+#[test]
+fn kernel_of_amd_is_imported_with_its_frame() {
+    const DWARFDUMP: Tool = Tool::new("llvm-dwarfdump-19", "llvm-19");
+    let file = Path::new(crate::common::ROOT).join("tests/objects/amd/k04_diverge.gfx942.O2.hsaco");
+    let Some(ran) = DWARFDUMP.run(&["--debug-info".as_ref(), file.as_os_str()]) else { return };
+    // LLVM 19's name of the convention.
+    assert!(ran.out.contains("DW_AT_calling_convention\t(DW_CC_LLVM_OpenCLKernel)"), "{ran}");
+    let bytes = std::fs::read(&file).expect("an object");
+    let options = with::<ImportOptions<'_>>(|options| {
+        options.target = Target::named("amdgpu-gfx942-wave64").ok();
+    });
+    let module = import(&bytes, &options).expect("the object is imported").module;
+    let kernels: Vec<_> = module.functions().filter(|(_, function)| function.is_kernel).collect();
+    assert_eq!(kernels.len(), 1);
+    let text = module.to_json();
+    assert!(text.contains(r#""cfa",{"memory":["private_wave",0]}"#), "{text}");
 }
 
 /// A program, its compiler, and the arguments.
