@@ -117,7 +117,7 @@ impl Deref for CodeRanges {
     }
 }
 
-/// What decides the ranges in a list: its offset, the address size and version in the encoding, and the addresses that
+/// Key of a list's ranges: its offset, the address size and version in the encoding, and the addresses that
 /// its entries are relative to.
 type Key = (u64, u16, Option<u64>, Bases);
 

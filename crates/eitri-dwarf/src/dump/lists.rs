@@ -11,7 +11,7 @@ use crate::read::{List, ListKind, RawEntry, RawList, Unit};
 const SHORT_BYTES: usize = 4096;
 const MOST_ENTRIES: usize = 256;
 
-/// What decides the text of a list: its offset, and the unit whose types and addresses its expressions refer to, or the
+/// Key of a list's text: its offset, and the unit whose types and addresses its expressions refer to, or the
 /// addresses that its ranges are relative to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ListKey {

@@ -87,7 +87,7 @@ impl Entry<'_, '_> {
     }
 }
 
-/// Returns an array's lower bound if the entry has none: DWARF 5 table 7.17, and the committee's list of languages that
+/// Returns an array's default lower bound: DWARF 5 table 7.17, and the committee's list of languages that
 /// were registered later, which begin at 0 except for Fortran and Ada.
 fn default_lower_bound(language: Option<u64>) -> i128 {
     const FORTRAN_18: u16 = 0x2d;

@@ -120,7 +120,7 @@ fn ends<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, pc: u64) -> impl I
     sequence.map(|end| format!("the line sequence ends at {end:#x}")).into_iter().chain(entry)
 }
 
-/// What is said about the rules of a frame description entry, whatever function is in its code.
+/// Verdict on the rules in a frame description entry, which is the same for each function in its code.
 #[derive(Debug, Default)]
 pub(super) struct FrameVerdict {
     has_cfa: bool,

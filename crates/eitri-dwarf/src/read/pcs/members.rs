@@ -1,4 +1,4 @@
-//! What belongs to a scope in the code.
+//! Variables and blocks that belong to a scope in the code.
 
 use gimli::{DwTag, constants as dw};
 

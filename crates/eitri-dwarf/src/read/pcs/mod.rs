@@ -1,4 +1,4 @@
-//! What is at a pc: scopes, variables, lines.
+//! Scopes, variables and lines at a pc.
 //!
 //! ```text
 //!          ┌► Functions ─► CodeScopes ─► ScopeVariables

@@ -120,7 +120,7 @@ pub(in crate::read) fn scopes_in<'r, 'o>(function: Entry<'r, 'o>, pc: u64) -> Co
     CodeScopes { pc, scopes, others: Vec::new(), errors: chain.errors }
 }
 
-/// What the scopes of a chain share.
+/// Facts that the scopes in a chain share.
 struct Chain<'o> {
     pc: u64,
     /// Ranges by the offset of their list: scopes often have the ranges of the scope around them.
