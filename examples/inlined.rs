@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use eitri::eval::{Context, DebugInfo, Evaluator, Snapshot, WithDebugInfo, read_bits};
+use eitri::eval::{DebugInfo, Snapshot, read_bits};
 use eitri::op::Reg;
 use eitri::read::{CurrentLocation, Dwarf, Object};
 
@@ -31,13 +31,9 @@ fn main() -> Result<(), Box<dyn Error>> {
                 println!("    {name} is optimized out");
                 continue;
             }
-            let unit = variable.located.unit();
-            let context = Context::new(unit.encoding, &target).with_unit(unit.offset);
-            let machine = WithDebugInfo::new(&info, &process, context);
-            let body = info.body(variable.located);
-            let location = Evaluator::new().variable_location(body, &machine, &context)?;
+            let location = info.variable_location(variable.located, &process, &target)?;
             let bits = variable.ty().and_then(|ty| ty.size_bits()).unwrap_or(0);
-            println!("    {name} = {:02x?}", read_bits(&location, bits, &machine)?.bytes);
+            println!("    {name} = {:02x?}", read_bits(&location, bits, &process)?.bytes);
         }
     }
     Ok(())

@@ -73,7 +73,7 @@ fn evaluated(bytes: &[u8]) -> u64 {
     let target = Target::x86_64();
     let unit = entry.unit();
     let machine = with::<Snapshot>(|machine| machine.load_bias = BIAS);
-    let context = Context::new(unit.encoding, &target).with_unit(unit.offset).with_kind(ResultKind::Value);
+    let context = Context::in_unit(unit, &target).with_kind(ResultKind::Value);
     let machine = WithDebugInfo::new(&info, &machine, context);
     let address = Evaluator::new().location(expr, &machine, &context).expect("a location");
     address.default_address().expect("an address")

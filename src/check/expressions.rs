@@ -306,7 +306,7 @@ pub(super) fn evaluated_at<'a, 'o>(
 ) -> Result<Element, Difference> {
     let unit = entry.unit();
     let target = &meanings.module.target;
-    let context = Context::new(unit.encoding, target).with_unit(unit.offset).with_kind(kind);
+    let context = Context::in_unit(unit, target).with_kind(kind);
     let machine = machine_at(meanings, entry, witness, asked);
     let result = meanings.evaluator.borrow_mut().evaluate(expr, &machine, &context);
     result.map_err(|fault| (FindingKind::Evaluation, "an expression".into(), fault_text(meanings, &fault)))

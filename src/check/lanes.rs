@@ -419,7 +419,7 @@ fn encoded_lanes<'a, 'o>(
     };
     let target = &meanings.module.target;
     let unit = code.entry.unit();
-    let context = Context::new(unit.encoding, target).with_unit(unit.offset);
+    let context = Context::in_unit(unit, target);
     let witness = Witness { pc: wave.pc, start: Some(code.start), lane: 0, fill: wave.fill };
     let machine = machine_at(meanings, code.entry, witness, asked);
     // The machine has no current lane, as the attribute describes all lanes at once.

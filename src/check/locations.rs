@@ -254,7 +254,7 @@ fn compare_pair<'a, 'o>(
     // The meaning is prepared once and evaluated at each witness.
     let meaning = meanings.module.meaning(located.place.function, described).ok()?;
     let unit = located.place.entry.unit();
-    let context = Context::new(unit.encoding, &meanings.module.target).with_unit(unit.offset);
+    let context = Context::in_unit(unit, &meanings.module.target);
     let symbol = |name: &str| Some(meanings.described.object.symbol(name)?.address);
     let mut evaluator = meanings.evaluator.borrow_mut();
     located.asked.clear();

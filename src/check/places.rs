@@ -232,7 +232,7 @@ fn evaluate_location<'a, 'o>(
     let target = &meanings.module.target;
     let unit = entry.unit();
     let machine = machine_at(meanings, entry, witness, asked);
-    let context = Context::new(unit.encoding, target).with_unit(unit.offset);
+    let context = Context::in_unit(unit, target);
     let location = match entry.attr(gimli::DW_AT_location) {
         Some(ResolvedValue::Expr(expr)) => match trace {
             None => evaluator.location(expr, &machine, &context).map_err(Some)?,

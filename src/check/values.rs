@@ -146,7 +146,7 @@ fn encoded_value<'a, 'o>(
     asked: &Asked,
 ) -> Result<Spans, Option<Fault>> {
     let machine = machine_at(meanings, entry, witness, asked);
-    let context = Context::new(entry.unit().encoding, &meanings.module.target).with_unit(entry.unit().offset);
+    let context = Context::in_unit(entry.unit(), &meanings.module.target);
     let mut evaluator = Evaluator::new().all_places();
     let location = match attribute {
         Some(name) => {

@@ -52,6 +52,7 @@ mod recent;
 mod scopes;
 mod split;
 mod strings;
+mod text;
 mod tree;
 mod types;
 mod warnings;

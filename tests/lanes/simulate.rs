@@ -113,7 +113,7 @@ impl Reader<'_, '_> {
         wave: &Stopped<'_, '_>,
     ) -> eitri::eval::Location {
         let unit = entry.unit();
-        let context = Context::new(unit.encoding, self.target).with_unit(unit.offset);
+        let context = Context::in_unit(unit, self.target);
         let machine = WithDebugInfo::new(self.info, wave, context);
         let outcome = self.evaluator.wave(expr, self.lanes, &machine, &context);
         match outcome.uniform().expect("it is the same for all lanes") {
@@ -152,7 +152,7 @@ impl Reader<'_, '_> {
     fn active(&mut self, expr: &[u8], entry: Entry<'_, '_>, wave: &Stopped<'_, '_>) -> u64 {
         let location = self.location(expr, entry, wave);
         let unit = entry.unit();
-        let context = Context::new(unit.encoding, self.target).with_unit(unit.offset);
+        let context = Context::in_unit(unit, self.target);
         let ty = BaseType::new(TypeEncoding::Unsigned, self.target.lanes());
         let mask = self.evaluator.read(&location, ty, wave, &context).expect("a mask");
         mask.as_u64().expect("64 bits at most")

@@ -453,6 +453,27 @@ fn kinds_by_index_find_their_addresses() {
     assert!(list.next().is_none());
 }
 
+/// DWARF 5 section 7.29: a list table's header ends with the number of offsets, and the base is the first offset.
+#[test]
+fn list_index_past_the_table_is_refused_with_the_number_of_offsets() {
+    // DW_AT_loclists_base (sec_offset), and DW_AT_location as loclistx 2.
+    let abbrev = [1, 0x11, 0, 0x8c, 0x01, 0x17, 0x02, 0x22, 0, 0, 0];
+    let info = [14, 0, 0, 0, 5, 0, 1, 8, 0, 0, 0, 0, 1, 12, 0, 0, 0, 2];
+    // Two offsets, and a list with a default entry; its first bytes would be the third offset.
+    let mut lists = vec![21, 0, 0, 0, 5, 0, 8, 0, 2, 0, 0, 0, 8, 0, 0, 0, 8, 0, 0, 0];
+    lists.extend([5, 1, 0x50, 0, 0]);
+    let sections = with::<Sections>(|sections| {
+        sections.debug_abbrev = &abbrev;
+        sections.debug_info = &info;
+        sections.debug_loclists = &lists;
+    });
+    let dwarf = Dwarf::from_sections(sections, Dialect::Llvm, DraftCodes::NONE).unwrap();
+    let error = dwarf.root(&dwarf.units()[0]).unwrap().problem(gimli::DW_AT_location).unwrap();
+    let expected = "list index 2 is out of range for a table with 2 offsets";
+    assert!(error.to_string().contains(expected), "{error}");
+    assert_eq!(error.at().section.as_deref(), Some(".debug_loclists"));
+}
+
 #[test]
 fn counts_without_contents_take_no_time() {
     // A version 5 header with many directories of an empty format.

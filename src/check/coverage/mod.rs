@@ -356,7 +356,7 @@ impl<'c> Compared<'c, '_> {
     }
 
     fn context(&self, entry: Entry<'c, 'c>) -> Context<'c> {
-        Context::new(entry.unit().encoding, self.module.target()).with_unit(entry.unit().offset)
+        Context::in_unit(entry.unit(), self.module.target())
     }
 
     /// An entry's location, in PTX registers; `None` without a location.

@@ -65,7 +65,7 @@ texts! {
     NegativeOffset "bits before the start of their storage";
 
     // Parts.
-    UnsizedPart "a part without a size";
+    UnsizedPart "a location in parts, without the size of the object";
     PartsOfPart "parts of a part";
     SelectedPartsOfPart "parts of a part that are chosen at run time";
     OutsideParts "a part outside its storage";

@@ -107,7 +107,7 @@ impl Evaluator {
     /// // `total`, whose list has `DW_OP_reg0` at this pc.
     /// let total = dwarf.entry_at(0x66).expect("a variable");
     /// let info = DebugInfo::new(&dwarf);
-    /// let context = Context::new(total.unit().encoding, &target).with_unit(total.unit().offset);
+    /// let context = Context::in_unit(total.unit(), &target);
     /// let machine = WithDebugInfo::new(&info, &process, context);
     /// let location = Evaluator::new().variable_location(info.body(total), &machine, &context)?;
     /// assert_eq!(location.in_names(&target).to_string(), "reg:rax");

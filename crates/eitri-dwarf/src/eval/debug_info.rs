@@ -6,8 +6,11 @@ use std::sync::OnceLock;
 
 use gimli::{DwAt, constants as dw};
 
+use super::architecture::Architecture;
 use super::call_sites::{Calls, entry_with};
 use super::context::{Context, ResultKind};
+use super::evaluator::Evaluator;
+use super::fault::Fault;
 use super::forward::forward;
 use super::lists::EncodedList;
 use super::location::Location;
@@ -36,6 +39,13 @@ pub struct DebugInfo<'a, 'o> {
     constants: OnceLock<BTreeMap<u64, Vec<u8>>>,
     /// Call sites; collected at the first request.
     calls: OnceLock<Calls>,
+}
+
+impl<'a> Context<'a> {
+    /// Returns a context for a location in a unit that was read, in the innermost frame, with an empty stack.
+    pub fn in_unit(unit: &Unit<'_>, target: &'a dyn Architecture) -> Self {
+        Self::new(unit.encoding, target).with_unit(unit.offset)
+    }
 }
 
 impl<'a, 'o> DebugInfo<'a, 'o> {
@@ -96,6 +106,46 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
             },
             body => body,
         }
+    }
+
+    /// Returns where a variable, a parameter or a constant is in the innermost frame of a stopped program: the result of
+    /// its [`body`](Self::body). A variable without a location or a constant is at the undefined location.
+    ///
+    /// The machine has registers and memory; entries, base types, addresses, frames and call sites come from this file.
+    /// For another frame, other attributes, or steps of the evaluation, [`Evaluator`] takes a [`WithDebugInfo`].
+    ///
+    /// # Errors
+    /// Evaluation errors.
+    ///
+    /// ```
+    /// use eitri_dwarf::eval::{DebugInfo, Snapshot, read_bits};
+    /// use eitri_dwarf::op::Reg;
+    /// use eitri_dwarf::read::{Dwarf, Object};
+    ///
+    /// let object = Object::read(include_bytes!("../../data/squares.o"))?;
+    /// let dwarf = Dwarf::read(&object)?;
+    /// let target = object.target(None).ok_or("unknown machine")?;
+    ///
+    /// // A stopped process: a debugger implements `Machine` instead.
+    /// let mut process = Snapshot::default();
+    /// process.pc = Some(dwarf.address_in("squares", 0x13)?);
+    /// process.registers.insert(Reg(0), 25_u64.to_le_bytes().into());
+    ///
+    /// let info = DebugInfo::new(&dwarf);
+    /// let total = dwarf.variable_named("total", process.pc)?;
+    /// let location = info.variable_location(total.located, &process, &target)?;
+    /// assert_eq!(read_bits(&location, 32, &process)?.bytes, [25, 0, 0, 0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn variable_location(
+        &self,
+        entry: read::Entry<'_, 'o>,
+        machine: &dyn Machine,
+        target: &dyn Architecture,
+    ) -> Result<Location, Fault> {
+        let context = Context::in_unit(entry.unit(), target);
+        let machine = WithDebugInfo::new(self, machine, context);
+        Evaluator::new().variable_location(self.body(entry), &machine, &context)
     }
 
     /// Returns an attribute's expression or location list.

@@ -11,7 +11,7 @@ use super::cursor::max_address;
 use super::dwarf::Dwarf;
 use super::sections::{Base, Sections};
 use super::unit::Unit;
-use crate::error::Result;
+use crate::error::{Count, ErrorKind, Result};
 
 /// Input of `gimli`.
 pub(super) type Slice<'o> = EndianSlice<'o, RunTimeEndian>;
@@ -350,6 +350,16 @@ fn indexed_address<'o>(dwarf: &Dwarf<'o>, unit: &Unit<'o>, packed: i64) -> Resul
 /// Returns the offset of list `index` in the table at `base`. Elements count from the table's start.
 #[inline]
 fn list_offset(base: Base, table: super::cursor::Cursor<'_>, index: u64) -> Result<u64> {
+    // The table's header ends with the number of offsets. DWARF 5 sections 7.28 and 7.29.
+    let header_end = base.offset.and_then(|offset| usize::try_from(offset).ok()?.checked_sub(4));
+    let count = header_end.and_then(|end| table.uint_at(end, 4));
+    if let (Some(end), Some(count)) = (header_end, count.filter(|&count| index >= count)) {
+        let error = ErrorKind::Malformed(format!(
+            "list index {index} is out of range for a table with {}",
+            Count(count, "offset")
+        ));
+        return Err(table.error(error, end as u64));
+    }
     let offset = base.number(table, index, base.encoding.offset_bytes, "an indexed list")?;
     Ok(base.offset.unwrap_or(0).saturating_add(offset))
 }

@@ -196,8 +196,7 @@ impl Places {
 /// Evaluates an expression in a lane.
 fn run(expr: &[u8], unit: &Unit<'_>, witness: &Witness<'_, '_>, target: &Target, lane: u64) -> Run {
     let machine = Witness { lane: Some(lane), ..*witness };
-    let context =
-        Context::new(unit.encoding, target).with_unit(unit.offset).with_object(CurrentObject::Unspecified);
+    let context = Context::in_unit(unit, target).with_object(CurrentObject::Unspecified);
     let trace = steps(Body::Expression(expr), &machine, &context, Some(target));
     let steps = trace.texts().take(MOST_STEPS);
     let steps = steps.map(|(operation, stack, asked)| [operation.into(), stack.join("\n"), asked.join("\n")]);
