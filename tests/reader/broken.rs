@@ -467,8 +467,7 @@ fn list_index_past_the_table_is_refused_with_the_number_of_offsets() {
         sections.debug_info = &info;
         sections.debug_loclists = &lists;
     });
-    let dwarf = Dwarf::from_sections(sections, Dialect::Llvm, DraftCodes::NONE).unwrap();
-    let error = dwarf.root(&dwarf.units()[0]).unwrap().problem(gimli::DW_AT_location).unwrap();
+    let error = Dwarf::from_sections(sections, Dialect::Llvm, DraftCodes::NONE).unwrap_err();
     let expected = "list index 2 is out of range for a table with 2 offsets";
     assert!(error.to_string().contains(expected), "{error}");
     assert_eq!(error.at().section.as_deref(), Some(".debug_loclists"));
