@@ -68,6 +68,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     m.row(main, LineTableRow::new(0x00, file, 9))?;
     m.frame(main)?.cfa(0x00..0x0b, memory(rsp, 8))?.saved(0x00..0x0b, rip, Loc::cfa().offset(-8))?;
     let module = m.finish()?;
+    // Valid, but usually a mistake.
+    assert_eq!(module.warnings(), []);
 
     // gdb and lldb read plain DWARF 5.
     let consumer = Consumer::dwarf5();

@@ -174,6 +174,8 @@ fn node_by_node(
     let mut has_slot = false;
     let mut has_names = false;
     let mut whole = Reg(0);
+    // The register that the location so far consists of.
+    let mut last = None;
     loop {
         // Numbers need no room. Their count shows below where a node's last numbers begin.
         let numbers = nodes.at_most();
@@ -213,10 +215,10 @@ fn node_by_node(
                 Some(bytes) => within(module, id, bytes, all.last_words(numbers), nodes.at_most())?,
             },
             Node::Offset(bytes) => match bytes.checked_mul(8) {
-                Some(bits) => moved(places.pop(), bits)?,
+                Some(bits) => moved(target, places.pop(), bits, last)?,
                 None => return Err(far(bytes)),
             },
-            Node::BitOffset(bits) => moved(places.pop(), bits)?,
+            Node::BitOffset(bits) => moved(target, places.pop(), bits, last)?,
             Node::OffsetBy | Node::BitOffsetBy => {
                 places.pop();
                 UNKNOWN
@@ -319,6 +321,10 @@ fn node_by_node(
                 continue;
             }
             _ => continue,
+        };
+        last = match node {
+            Node::Register(reg) => Some(reg),
+            _ => None,
         };
         places.push(place);
     }
@@ -502,18 +508,27 @@ fn far(bytes: i64) -> Error {
     Error::limit(Quantity::Offset, 0..=most, 8 * u128::from(bytes.unsigned_abs()))
 }
 
-fn moved(from: Room, bits: i64) -> Result<Room> {
-    let what = "the offset";
+/// Returns the room at an offset. `register` is the register that is moved from, if the location is one.
+fn moved(target: &Target, from: Room, bits: i64, register: Option<Reg>) -> Result<Room> {
+    // Memory at the address in a register is another location, and the usual intention.
+    let outside = |needs, has| {
+        let register = register.and_then(|reg| target.register(reg));
+        match register.map(|register| register.name()) {
+            Some(name) => {
+                does_not_fit(&format!("the offset within register {name}, not in memory,"), needs, has)
+            }
+            None => does_not_fit("the offset", needs, has),
+        }
+    };
     let Some(after) = from.after() else { return Ok(UNKNOWN) };
     let distance = bits.unsigned_abs();
     if bits < 0 {
-        let before =
-            from.before().checked_sub(distance).ok_or_else(|| does_not_fit(what, distance, from.before()))?;
+        let before = from.before().checked_sub(distance).ok_or_else(|| outside(distance, from.before()))?;
         return Ok(Room { before, after: after.saturating_add(distance) }.lanes_as(from));
     }
     // A piece is inside its storage, not just after the end.
     if distance >= after {
-        return Err(does_not_fit(what, distance.saturating_add(1), after));
+        return Err(outside(distance.saturating_add(1), after));
     }
     Ok(Room::around(from.before().saturating_add(distance), after - distance).lanes_as(from))
 }

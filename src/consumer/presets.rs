@@ -207,8 +207,9 @@ impl Consumer {
     /// ```
     /// # use eitri::Consumer;
     /// assert_eq!(Consumer::named("llvm")?, Consumer::llvm());
-    /// // An error lists the names.
-    /// println!("{}", Consumer::named("gdb").unwrap_err());
+    /// // The readers of standard DWARF have no consumer with their name.
+    /// let error = Consumer::named("gdb").unwrap_err();
+    /// assert_eq!(error.to_string(), "no consumer has the name `gdb`; did you mean `dwarf5`?");
     /// # Ok::<(), eitri::Error>(())
     /// ```
     pub fn named(name: &str) -> Result<Self> {
@@ -223,7 +224,10 @@ impl Consumer {
             "dwarf4" => dwarf("DWARF 4", 4),
             "dwarf5" => Self::dwarf5(),
             _ => {
-                let nearest = nearest(name, Self::NAMES);
+                let nearest = match name {
+                    "gdb" | "lldb" => vec!["dwarf5".into()],
+                    _ => nearest(name, Self::NAMES),
+                };
                 return Err(
                     ErrorKind::UnknownName { kind: Named::Consumer, name: name.into(), nearest }.into()
                 );

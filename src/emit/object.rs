@@ -38,8 +38,8 @@ use crate::error::{Count, Error, ErrorKind, Named, Result};
 /// Adds debug sections to an object that the crate [`object`] writes: ELF, Mach-O or COFF.
 ///
 /// The object already has the code and data that the sections describe, with a symbol for each name in the relocations:
-/// [`Object::symbol_id`] finds it, by the name without the prefix `_` of Mach-O. Symbols of other objects are added as
-/// undefined symbols.
+/// [`Object::symbol_id`] finds it, by the name without the prefix `_` of Mach-O. A symbol of another object
+/// has to be there, too, as an undefined symbol.
 ///
 /// | | ELF | Mach-O | COFF |
 /// |---|---|---|---|

@@ -229,6 +229,7 @@ impl Loc {
     }
 
     /// One value for the wave, in several scalar registers, 32 bits in each, least significant first: a pair or a quad.
+    /// Registers of another size, such as those of most CPUs, take [`parts`](Self::parts).
     ///
     /// ```
     /// # use eitri::model::Loc;
@@ -638,12 +639,12 @@ impl Loc {
     /// # let unit = m.unit("a.cl");
     /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
     /// # let f = m.function(unit, "f")?.code("f", 0x40).id();
-    /// // A quotient, for which `Val` has no method. The text of the operation is that of the
+    /// // The absolute value, for which `Val` has no method. The text of the operation is that of the
     /// // specification.
     /// let encoding = Consumer::llvm().encoding(8);
-    /// let third = text::parse("bregx s4 0; lit3; div; stack_value", encoding, Some(m.target()))?;
-    /// let third = m.expr(third, &[])?;
-    /// m.variable(f, "third", int)?.live(0x04..0x40, Loc::expr(third))?;
+    /// let size = text::parse("bregx s4 0; abs; stack_value", encoding, Some(m.target()))?;
+    /// let size = m.expr(size, &[])?;
+    /// m.variable(f, "size", int)?.live(0x04..0x40, Loc::expr(size))?;
     /// # Ok::<(), eitri::Error>(())
     /// ```
     #[inline]

@@ -386,7 +386,10 @@ impl fmt::Display for ErrorKind {
                 write!(f, "{subject} overlaps {start:#x}..{end:#x}{expected}")
             }
             Self::OutsideFunction { size } => {
-                write!(f, "range is outside the function, which has {size:#x}", size = Count(*size, "byte"))
+                match size {
+                    0 => f.write_str("range is outside the function, which has no code yet"),
+                    _ => write!(f, "range is outside the function, which has {size:#x}", size = Count(*size, "byte")),
+                }
             }
             Self::OutsideScope { kind, code } => f.write_str(&kind.message(code)),
             Self::Misaligned { kind, step, value } => {
