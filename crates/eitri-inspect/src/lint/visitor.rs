@@ -437,7 +437,7 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
         self.lacks_base = true;
         let details =
             Details::new(format!("offsets from {start:#x} to {end:#x} from an unknown base address"))
-                .meant("offsets from 0".into())
+                .meant("offsets from 0")
                 .evidence([
                     "the unit has no DW_AT_low_pc, and the list does not select a base address".into()
                 ]);
