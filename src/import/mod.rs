@@ -136,7 +136,17 @@ pub fn import(bytes: &[u8], options: &ImportOptions<'_>) -> Result<ImportedDwarf
     let target = options.target.clone().or_else(|| object.target(None)).ok_or_else(|| {
         ErrorKind::Unsupported("the target of the object is unknown: expected a target in the options".into())
     })?;
-    options.split.with(&object, &dwarf, |split| import_files(&object, target, &dwarf, split, options))
+    import_read(&object, target, &dwarf, options)
+}
+
+/// Builds the model of an object that was read. The object's bytes, target and dialect in the options are not used.
+pub(crate) fn import_read(
+    object: &Object<'_>,
+    target: Target,
+    dwarf: &Dwarf<'_>,
+    options: &ImportOptions<'_>,
+) -> Result<ImportedDwarf> {
+    options.split.with(object, dwarf, |split| import_files(object, target, dwarf, split, options))
 }
 
 fn import_files(

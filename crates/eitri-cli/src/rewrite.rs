@@ -1,0 +1,153 @@
+//! `rewrite`: an object's debug information, written again for a consumer.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use eitri::lower::Consumer;
+use eitri::rewrite::{RewriteOptions, Rewritten, rewrite};
+use serde_json::json;
+
+use super::companions::Described;
+use super::output::{Form, print, say_line, write_files};
+use super::progress::Progress;
+use super::threads::threads;
+use super::{Failure, containers, exit_code, in_file, targets};
+
+/// Arguments for `rewrite`.
+#[derive(Debug, Args)]
+pub struct RewriteArguments {
+    /// Object file, or an archive or bundle with a chosen member; `-` is standard input.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Choose the member of an archive or bundle whose name contains this text.
+    #[arg(long, value_name = "TEXT")]
+    member: Option<String>,
+    /// Consumer that reads the output. The default is a consumer that reads what the producer wrote.
+    #[arg(long = "for", value_name = "CONSUMER", value_parser = Consumer::NAMES)]
+    consumer: Option<String>,
+    /// Add DWARF 5's name index (`.debug_names`).
+    #[arg(long)]
+    names: bool,
+    /// Target, such as `amdgpu-gfx1030-wave32`, or a `.json` file with a target. The default is the file's target.
+    #[arg(long, value_name = "TARGET")]
+    target: Option<String>,
+    /// Exit with code 1, and write no file, if a fact is lost: it is not imported, or the consumer cannot express it.
+    #[arg(long)]
+    strict: bool,
+    /// Write no output file.
+    #[arg(long, conflicts_with = "output")]
+    dry_run: bool,
+    /// File for the report; `-` is standard output, which is the default unless the output is written there.
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// Form of the report. `text` is for people and can change.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Output file; `-` is standard output.
+    #[arg(short, long, value_name = "FILE", required_unless_present = "dry_run")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Sizes, changes, and lost facts as lines.
+    Text,
+    /// A JSON object for each object, on a line.
+    Json,
+}
+
+impl RewriteArguments {
+    pub fn run(&self) -> Result<ExitCode, Failure> {
+        let described = containers::single_described("rewrite", &self.file, self.member.as_deref())?;
+        let progress = Progress::begin("rewrite", &self.file);
+        let rewritten = self.rewrite(&described)?;
+        drop(progress);
+        let report = match self.format {
+            Format::Text => text(&described.name, &rewritten),
+            Format::Json => line(&described.name, &rewritten),
+        };
+        let is_written = !self.strict || rewritten.is_complete();
+        let output = self.output.as_deref().filter(|_| is_written);
+        let mut files: Vec<(&Path, &[u8])> = Vec::new();
+        files.extend(output.map(|output| (output, &rewritten.object[..])));
+        let is_printed = self.report.is_none() && self.output.as_deref() != Some(Path::new("-"));
+        files.extend(self.report.as_deref().map(|file| (file, report.as_bytes())));
+        write_files(&files)?;
+        if is_printed {
+            let form = if self.format == Format::Json { Form::Json } else { Form::Text };
+            print(form, &report)?;
+        } else if self.format == Format::Text {
+            lost(&rewritten).iter().for_each(|fact| say_line(fact));
+        }
+        Ok(exit_code(is_written))
+    }
+
+    fn rewrite(&self, described: &Described) -> Result<Rewritten, Failure> {
+        let options = {
+            let mut options = RewriteOptions::default();
+            options.target = self.target.as_deref().map(targets::named).transpose()?;
+            options.consumer = self.consumer.as_deref().map(Consumer::named).transpose()?;
+            options.names = self.names;
+            options.supplementary = described.supplementary();
+            options.threads = threads();
+            options
+        };
+        rewrite(&described.bytes, &options).map_err(in_file(Path::new(&described.name)))
+    }
+}
+
+/// Returns the facts that the output lacks, as lines.
+fn lost(rewritten: &Rewritten) -> Vec<String> {
+    let unimported = rewritten.unimported.iter().map(|fact| format!("not imported: {fact}"));
+    unimported.chain(rewritten.omissions.iter().map(|omission| format!("omitted: {omission}"))).collect()
+}
+
+fn text(name: &str, rewritten: &Rewritten) -> String {
+    let Rewritten { consumer, changes, sizes, .. } = rewritten;
+    let mut text = String::new();
+    let mut put = |line: std::fmt::Arguments<'_>| writeln!(text, "{line}").unwrap_or_default();
+    put(format_args!("{name}: DWARF {} for {}", consumer.version, consumer.name));
+    put(format_args!("  {:24}{:>12}{:>12}", "section", "before", "after"));
+    for sizes in sizes {
+        put(format_args!("  {:24}{:>12}{:>12}", sizes.name, sizes.before, sizes.after));
+    }
+    let [before, after] = [
+        sizes.iter().map(|sizes| sizes.before).sum::<u64>(),
+        sizes.iter().map(|sizes| sizes.after).sum::<u64>(),
+    ];
+    put(format_args!("  {:24}{before:>12}{after:>12}", "all"));
+    for change in changes {
+        put(format_args!("changed: {change}"));
+    }
+    for fact in lost(rewritten) {
+        put(format_args!("{fact}"));
+    }
+    text
+}
+
+fn line(name: &str, rewritten: &Rewritten) -> String {
+    let texts = |facts: Vec<String>| facts.into_iter().map(serde_json::Value::from).collect::<Vec<_>>();
+    let sizes = rewritten.sizes.iter();
+    let sizes = sizes.map(|size| json!({"name": size.name, "before": size.before, "after": size.after}));
+    let unimported = rewritten.unimported.iter().map(|fact| {
+        json!({
+            "section": fact.section,
+            "offset": fact.offset,
+            "reason": fact.reason.name(),
+            "message": fact.to_string(),
+        })
+    });
+    let line = json!({
+        "version": 1,
+        "object": name,
+        "consumer": rewritten.consumer.name,
+        "dwarf": rewritten.consumer.version,
+        "sections": sizes.collect::<Vec<_>>(),
+        "changes": texts(rewritten.changes.iter().map(ToString::to_string).collect()),
+        "unimported": unimported.collect::<Vec<_>>(),
+        "omitted": texts(rewritten.omissions.iter().map(ToString::to_string).collect()),
+    });
+    format!("{line}\n")
+}

@@ -1,0 +1,48 @@
+//! Options of a rewrite.
+
+use crate::consumer::Consumer;
+use crate::target::Target;
+
+/// How to rewrite an object. The default keeps its facts, for a consumer that [fits](super::fitting).
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct RewriteOptions<'a> {
+    /// The target, where the object does not state it: the wave size of AMD's processors that run both sizes.
+    pub target: Option<Target>,
+    /// The consumer; `None` for a consumer that [fits](super::fitting). `.debug_frame` is written unless the object's only
+    /// frames are in `.eh_frame`, which stays.
+    pub consumer: Option<Consumer>,
+    /// Form of expressions.
+    pub expressions: RewrittenExpressions,
+    /// Whether `.debug_names` is written, for DWARF 5.
+    pub names: bool,
+    /// Contents of the [supplementary file](crate::read::Object::set_supplementary), whose facts move into the object.
+    pub supplementary: Option<&'a [u8]>,
+    /// Number of threads that read the object; 0 and 1 mean a single thread.
+    pub threads: usize,
+}
+
+impl Default for RewriteOptions<'_> {
+    fn default() -> Self {
+        Self {
+            target: None,
+            consumer: None,
+            expressions: RewrittenExpressions::Unchanged,
+            names: false,
+            supplementary: None,
+            threads: 1,
+        }
+    }
+}
+
+/// Form of expressions in a rewritten object.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RewrittenExpressions {
+    /// The operations of the file, where they mean the same for the consumer, and otherwise the consumer's operations for
+    /// the same location.
+    #[default]
+    Unchanged,
+    /// The consumer's operations for the same location, where a location of the model is that of the expression.
+    Typed,
+}
