@@ -44,11 +44,10 @@ impl Builder {
     pub(crate) fn unlocate(&mut self, is_unlocated: impl Fn(VariableId) -> bool) {
         let Module { lists, variables, .. } = &mut self.module;
         lists.live.retain(|live| !is_unlocated(live.variable));
-        for (id, variable) in variables.iter_mut() {
-            if is_unlocated(id) {
-                variable.always = None;
-                variable.is_constant = false;
-            }
+        let unlocated: Vec<VariableId> = variables.keys().filter(|id| is_unlocated(*id)).collect();
+        for id in unlocated {
+            variables[id].always = None;
+            variables[id].is_constant = false;
         }
     }
 

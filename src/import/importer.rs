@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use gimli::{DwAt, constants as dw};
 use hashbrown::{HashMap, HashSet};
 
+use super::entries::ImportedEntries;
 use super::form::ImportedExpressions;
 use super::node::{Key, Node};
 use super::sources::Sources;
@@ -125,6 +126,8 @@ pub(super) struct Importer<'d, 'o> {
     pub owners: HashMap<Key, AttributeOwner>,
     /// Attributes that no property encodes and that were added to an entity of a unit, by entry.
     pub extras: HashSet<(Key, DwAt)>,
+    /// Entities of all units so far, by their entries.
+    pub entries: ImportedEntries,
 }
 
 impl<'d, 'o> Importer<'d, 'o> {

@@ -30,6 +30,7 @@
 //! contradicts other facts, is listed in [`ImportedDwarf::unimported`].
 
 mod calls;
+mod entries;
 mod expression;
 mod files;
 mod form;
@@ -59,6 +60,7 @@ pub use expression::{
     Context, EntryOffset, InitialStack, Procedure, References, Unresolved, Untyped, UntypedReason, location,
     value,
 };
+pub use entries::ImportedEntries;
 pub use form::ImportedExpressions;
 pub use unimported::{UnimportedFact, UnimportedReason};
 
@@ -119,6 +121,8 @@ pub struct ImportedDwarf {
     pub module: Module,
     /// The facts that the model lacks, in the order of their sections and offsets.
     pub unimported: Vec<UnimportedFact>,
+    /// Entities of the description, by the object's entries.
+    pub entries: ImportedEntries,
 }
 
 /// Average number of copies of each entry, for further units, that an import may make. Without this limit, a small file
@@ -160,6 +164,7 @@ fn import_files(
     let m_target = target.clone();
     let mut m = Builder::new(target);
     let mut unimported = Vec::new();
+    let mut entries = ImportedEntries::default();
     for file in core::iter::once(dwarf).chain(split) {
         let Some(first) = file.units().first() else { continue };
         let mut importer = Importer {
@@ -179,10 +184,14 @@ fn import_files(
             code: Vec::new(),
             owners: HashMap::new(),
             extras: HashSet::new(),
+            entries: ImportedEntries::default(),
         };
         import_file(&mut importer, dwarf, split);
-        let Importer { m: builder, facts, .. } = importer;
+        let Importer { m: builder, facts, entries: own, .. } = importer;
         m = builder;
+        if file.split_file().is_none() {
+            entries = own;
+        }
         let start = unimported.len();
         unimported.extend(facts);
         let facts: &mut [UnimportedFact] = &mut unimported[start..];
@@ -202,7 +211,8 @@ fn import_files(
             reason: UnimportedReason::Unreadable(error.clone()),
         });
     }
-    Ok(ImportedDwarf { module: m.finish()?, unimported })
+    entries.sort();
+    Ok(ImportedDwarf { module: m.finish()?, unimported, entries })
 }
 
 /// Imports the units of a file: the object, or a file of split units.

@@ -80,6 +80,8 @@ pub(super) fn import<'d, 'o>(importer: &mut Importer<'d, 'o>, info: &'d Unit<'o>
     importer.rows();
     importer.macros();
     importer.sums();
+    let Entities { variables, functions, .. } = &importer.made;
+    importer.entries.add(variables, functions);
 }
 
 /// The entries of a unit that are imported by themselves, and not only where other entries refer to them.

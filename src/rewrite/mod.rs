@@ -25,6 +25,7 @@ mod change;
 mod containers;
 mod expressions;
 mod fitting;
+mod fix;
 mod options;
 mod sizes;
 mod vendor;
@@ -32,6 +33,7 @@ mod vendor;
 pub use change::RewriteChange;
 pub use containers::{NewMember, rewrite_members};
 pub use fitting::fitting;
+pub use fix::{FixChange, meant_locations};
 pub use options::{RewriteOptions, RewrittenExpressions};
 pub use sizes::SectionSizes;
 
@@ -40,6 +42,7 @@ use crate::consumer::{Consumer, Policy};
 use crate::emit::elf::{AttachOptions, Existing, attach_with};
 use crate::error::{Error, ErrorKind, Result};
 use crate::import::{ImportOptions, UnimportedFact, UnimportedReason, import_read};
+use crate::lint::{LintOptions, lint};
 use crate::lower::lower;
 use crate::omission::Omission;
 use crate::op::Dialect;
@@ -124,7 +127,20 @@ pub fn rewrite(bytes: &[u8], options: &RewriteOptions<'_>) -> Result<Rewritten> 
     };
     let imported = import_read(&object, target.clone(), &dwarf, &how)?;
     let unimported = lost(imported.unimported)?;
-    let module = imported.module;
+    let mut module = imported.module;
+    let mut changes = Vec::new();
+    if options.fix {
+        let how = {
+            let mut how = LintOptions::default();
+            how.supplementary = options.supplementary;
+            how.threads = options.threads;
+            how
+        };
+        let report = lint(bytes, &how)?;
+        let source = fix::Source { object: &object, dwarf: &dwarf, entries: &imported.entries };
+        let fixed = fix::fix(&mut module, source, &report.findings)?;
+        changes.extend(fixed.into_iter().map(RewriteChange::Fixed));
+    }
 
     let written = lower(&module, &consumer, Policy::Partial)?;
     let how = {
@@ -139,7 +155,6 @@ pub fn rewrite(bytes: &[u8], options: &RewriteOptions<'_>) -> Result<Rewritten> 
         return Err(unsupported(text));
     }
     let sizes = sizes::sizes(&object, &Object::read_for(&new, &target)?);
-    let changes = Vec::new();
     Ok(Rewritten { object: new, consumer, omissions: written.omissions, unimported, changes, sizes })
 }
 

@@ -14,6 +14,8 @@ pub struct RewriteOptions<'a> {
     pub consumer: Option<Consumer>,
     /// Form of expressions.
     pub expressions: RewrittenExpressions,
+    /// Whether what lint proves wrong is written as it was meant, as far as the code proves it, and otherwise removed.
+    pub fix: bool,
     /// Whether `.debug_names` is written, for DWARF 5.
     pub names: bool,
     /// Contents of the [supplementary file](crate::read::Object::set_supplementary), whose facts move into the object.
@@ -28,6 +30,7 @@ impl Default for RewriteOptions<'_> {
             target: None,
             consumer: None,
             expressions: RewrittenExpressions::Unchanged,
+            fix: false,
             names: false,
             supplementary: None,
             threads: 1,

@@ -27,6 +27,9 @@ pub struct RewriteArguments {
     /// Consumer that reads the output. The default is a consumer that reads what the producer wrote.
     #[arg(long = "for", value_name = "CONSUMER", value_parser = Consumer::NAMES)]
     consumer: Option<String>,
+    /// Write what lint proves wrong as it was meant, as far as the code proves it; remove it otherwise.
+    #[arg(long)]
+    fix: bool,
     /// Add DWARF 5's name index (`.debug_names`).
     #[arg(long)]
     names: bool,
@@ -89,6 +92,7 @@ impl RewriteArguments {
             let mut options = RewriteOptions::default();
             options.target = self.target.as_deref().map(targets::named).transpose()?;
             options.consumer = self.consumer.as_deref().map(Consumer::named).transpose()?;
+            options.fix = self.fix;
             options.names = self.names;
             options.supplementary = described.supplementary();
             options.threads = threads();

@@ -12,9 +12,9 @@ use eitri_dwarf::target::SpaceId;
 #[non_exhaustive]
 pub struct Meant {
     text: String,
-    /// Meant location of the whole variable, not only of the operations at fault; `None` where the facts in the file do
-    /// not determine it.
-    pub location: Option<MeantLocation>,
+    /// Meant locations of the whole variable, not only of the operations at fault, from the most general location to the
+    /// best; none where the facts in the file do not determine them.
+    pub locations: Vec<MeantLocation>,
 }
 
 /// A location that was meant, in LLVM's encoding of locations on the stack ([`Dialect::Llvm`](eitri_dwarf::op::Dialect)).
@@ -29,7 +29,7 @@ pub struct MeantLocation {
 
 impl Meant {
     pub(super) fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), location: None }
+        Self { text: text.into(), locations: Vec::new() }
     }
 
     /// Returns the meaning as text.
@@ -55,6 +55,32 @@ impl std::fmt::Display for Meant {
 impl MeantLocation {
     pub(super) fn new(expression: Vec<u8>, pcs: Option<Range<u64>>) -> Self {
         Self { expression, pcs }
+    }
+
+    /// Returns the location in the default address space at an address in two registers, plus some bytes.
+    pub(super) fn memory((low, high): (Reg, Reg), offset: u64, pcs: Range<u64>) -> Self {
+        let mut expression = Vec::new();
+        let mut to = Encoder::new(&mut expression, ENCODING);
+        to.regx(low).deref_size(4).regx(high).deref_size(4).constu(32).shl().or();
+        if offset != 0 {
+            to.plus_uconst(offset);
+        }
+        Self::new(expression, Some(pcs))
+    }
+
+    /// Returns the location of some bytes in registers of 32 bits.
+    pub(super) fn registers(registers: &[Reg], bytes: u64, pcs: Range<u64>) -> Self {
+        let mut expression = Vec::new();
+        let mut to = Encoder::new(&mut expression, ENCODING);
+        let mut rest = bytes;
+        for register in registers {
+            to.regx(*register);
+            if registers.len() > 1 {
+                to.piece(rest.min(4));
+            }
+            rest = rest.saturating_sub(4);
+        }
+        Self::new(expression, Some(pcs))
     }
 }
 
@@ -99,8 +125,10 @@ impl Meaning {
     }
 }
 
-/// Bytes of a generic number on the stack: an address.
+/// Bits of a generic number on the stack: an address.
 const GENERIC_BITS: u64 = 64;
+/// Encoding of operations that depend on no unit.
+const ENCODING: Encoding = Encoding::new(8, Dialect::Llvm);
 
 impl Located<'_, '_, '_> {
     /// Returns the location that the whole entry was meant to be, by the meaning of each part with a finding. A part

@@ -155,8 +155,8 @@ impl Located<'_, '_, '_> {
         let meant = findings.iter_mut().filter_map(|diagnosed| diagnosed.details.as_mut()?.meant.as_mut());
         let mut location = None;
         for meant in meant {
-            let location = location.get_or_insert_with(|| self.meant_location(meanings));
-            meant.location.clone_from(location);
+            let location: &Option<_> = location.get_or_insert_with(|| self.meant_location(meanings));
+            meant.locations = location.iter().cloned().collect();
         }
     }
 

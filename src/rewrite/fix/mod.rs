@@ -1,0 +1,122 @@
+//! Fixes: what lint proves wrong is written as it was meant, as far as the code proves it, and otherwise not at all.
+//!
+//! 1. `meant` turns lint's meaning of a location into a location of the model.
+//! 2. `code`, `lanes` and `waits` read the function's instructions: the order in which a wave and its lanes run them, and
+//!    the loads that are not waited for. `claims` cuts a location's pcs where an instruction contradicts it.
+//! 3. `variables` replaces the locations of variables, `frames` adds call frames; `change` lists what is different.
+
+mod change;
+mod claims;
+mod code;
+mod lanes;
+mod meant;
+mod variables;
+mod waits;
+
+pub use change::FixChange;
+pub use meant::meant_locations;
+
+use core::ops::Range;
+
+use hashbrown::HashMap;
+
+use crate::build::Builder;
+use crate::error::Result;
+use crate::import::ImportedEntries;
+use crate::lint::{LintCode, LintFinding};
+use crate::model::{FunctionId, Module, Owner};
+use crate::read::{Dwarf, Object};
+use crate::target::code::InstructionSet;
+use crate::target::Wave;
+use claims::Facts;
+use code::Code;
+use gimli::constants as dw;
+use lanes::Lanes;
+use waits::{Pending, Waits};
+
+/// What a fix reads besides the module.
+#[derive(Clone, Copy)]
+pub(super) struct Source<'a, 'o> {
+    pub object: &'a Object<'o>,
+    pub dwarf: &'a Dwarf<'o>,
+    pub entries: &'a ImportedEntries,
+}
+
+/// Changes a module that was imported from an object as lint's findings about the object prove it.
+pub(super) fn fix(module: &mut Module, source: Source<'_, '_>, findings: &[LintFinding]) -> Result<Vec<FixChange>> {
+    let functions = Functions::new(module, source);
+    let located = variables::changes(module, source, &functions, findings)?;
+    let mut changes = Vec::new();
+    if located.is_empty() {
+        return Ok(changes);
+    }
+    let empty = Module::new(module.target().clone(), Owner::ANY);
+    let mut m = Builder::resumed(core::mem::replace(module, empty));
+    variables::apply(&mut m, located, &mut changes)?;
+    *module = m.finish()?;
+    Ok(changes)
+}
+
+/// Whether a fix changes what a finding is about.
+fn is_location(code: LintCode) -> bool {
+    use LintCode as Code;
+    matches!(
+        code,
+        Code::RegisterAsMemory
+            | Code::ConstantDereferenced
+            | Code::ConstantAsAddress
+            | Code::SlotWaveScaled
+            | Code::SlotSpaceLost
+            | Code::XderefAsLocation
+            | Code::NoFrameBase
+            | Code::RemovedSymbol
+            | Code::NoLane
+            | Code::RegisterNotThere
+            | Code::ZeroSizeType
+            | Code::RecoverableUnlocated
+            | Code::UnknownRegister
+            | Code::UnknownSpace
+            | Code::LaneBeyondWave
+            | Code::IllFormed
+            | Code::ContradictingOverlap
+            | Code::WrongKind
+    )
+}
+
+/// Functions of the module with their code.
+struct Functions<'a, 'o> {
+    source: Source<'a, 'o>,
+    set: Option<(InstructionSet, Waits)>,
+    lanes: u32,
+    /// Addresses of the first range of code.
+    pcs: HashMap<FunctionId, Range<u64>>,
+}
+
+impl<'a, 'o> Functions<'a, 'o> {
+    fn new(module: &Module, source: Source<'a, 'o>) -> Self {
+        let target = module.target();
+        let wave = if target.lanes() == 64 { Wave::W64 } else { Wave::W32 };
+        let gfx = source.object.gfx();
+        let set = gfx.and_then(|gfx| {
+            Some((InstructionSet::of(gfx, wave)?, Waits::of_processor(gfx.name())?))
+        });
+        let mut pcs = HashMap::new();
+        for entry in source.dwarf.entries().filter(|entry| entry.tag() == dw::DW_TAG_subprogram) {
+            let Some(range) = entry.ranges().ok().and_then(|ranges| ranges.first().cloned()) else { continue };
+            for function in source.entries.functions(entry.offset()) {
+                pcs.entry(function).or_insert_with(|| range.clone());
+            }
+        }
+        Self { source, set, lanes: target.lanes(), pcs }
+    }
+
+    /// Returns what is known about a function's code; `None` if its instructions are not known.
+    fn facts(&self, module: &Module, function: FunctionId) -> Option<Facts> {
+        let pcs = self.pcs.get(&function)?.clone();
+        let (set, waits) = self.set?;
+        let code = Code::read(self.source.object, set, pcs, self.lanes)?;
+        let lanes = Lanes::new(&code);
+        let pending = Pending::new(&code, waits);
+        Some(Facts { code, lanes, pending, is_kernel: module.function(function).is_kernel })
+    }
+}
