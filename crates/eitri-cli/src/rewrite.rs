@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use eitri::lower::Consumer;
-use eitri::rewrite::{RewriteOptions, Rewritten, rewrite};
+use eitri::rewrite::{RewriteChange, RewriteOptions, Rewritten, rewrite};
 use serde_json::json;
 
 use super::companions::Described;
@@ -124,6 +124,9 @@ fn text(name: &str, rewritten: &Rewritten) -> String {
     put(format_args!("  {:24}{before:>12}{after:>12}", "all"));
     for change in changes {
         put(format_args!("changed: {change}"));
+        if let RewriteChange::Fixed(change) = change {
+            change.evidence.iter().for_each(|fact| put(format_args!("    {fact}")));
+        }
     }
     for fact in lost(rewritten) {
         put(format_args!("{fact}"));

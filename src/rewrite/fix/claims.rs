@@ -1,15 +1,20 @@
 //! Claims about a variable's registers, and the pcs at which the code does not contradict them.
 //!
-//! A claim begins where the producer says so. From there, it holds as long as no instruction changes its registers, on
-//! every path that the wave or a lane that waits can have come: where paths join, the claim must hold on all of them. A
-//! register does not have the result of a load until the wave has waited for the load.
+//! A producer's compiler knows the values in registers along the wave's paths, and its ranges say where. It does not know
+//! that lanes wait, it writes the ranges before instructions move, and it ignores how long a load takes. A claim ends
+//!
+//! * where an instruction changes its register without computing the new contents from the old;
+//! * where lanes run again that waited since a pc at which the variable was not there;
+//! * as long as the register's load is not waited for.
+//!
+//! It does not begin where its register was set for something else.
 
 use core::ops::Range;
 
-use super::code::{Code, Register, described, registers};
+use super::code::{Code, Instruction, Register, described, registers};
 use super::lanes::Lanes;
 use super::waits::Pending;
-use crate::target::code::{RegisterKind, SourceOperand};
+use crate::target::code::{Flow, RegisterKind, SourceOperand};
 
 /// A claim that a variable is somewhere.
 #[derive(Debug, Clone)]
@@ -114,29 +119,43 @@ impl Facts {
         let (index, claim) = covered.slots[slot];
         let own = &claims[claim];
         let instruction = &self.code.instructions[index];
-        // The producer's claim begins here.
-        if own.pcs.start >= instruction.pc && own.pcs.start < instruction.end() || own.registers.is_empty() {
+        if own.registers.is_empty() {
             return None;
         }
-        let survives = |before: usize| -> Result<(), String> {
+        // The producer's claim begins here.
+        if own.pcs.start >= instruction.pc && own.pcs.start < instruction.end() {
+            return self.foreign(own, index);
+        }
+        let changed = |before: usize| {
             let previous = &self.code.instructions[before];
-            let known = covered.at(before).filter(|&known| {
-                claims[covered.slots[known].1].expression == own.expression && holds[known]
-            });
-            if known.is_none() {
-                return Err(format!("after {} the variable is not there", described(previous)));
+            let register = own.registers.iter().find(|register| previous.changes(**register))?;
+            (!is_update(previous, *register)).then(|| format!("{} changes {}", described(previous), registers(*register, 1)))
+        };
+        let same = |before: usize| {
+            let known = covered.at(before)?;
+            (claims[covered.slots[known].1].expression == own.expression).then_some(known)
+        };
+        // Where the wave comes from pcs without the claim, the producer knows better.
+        let survives = |before: usize| match same(before) {
+            Some(known) if !holds[known] => {
+                Err(format!("after {} the variable is not there", described(&self.code.instructions[before])))
             }
-            match own.registers.iter().find(|register| previous.changes(**register)) {
-                Some(register) => Err(format!("{} changes {}", described(previous), registers(*register, 1))),
-                None => Ok(()),
-            }
+            Some(_) => changed(before).map_or(Ok(()), Err),
+            None => Ok(()),
+        };
+        let waited = |stopped: usize| match same(stopped) {
+            Some(known) if holds[known] => changed(stopped).map_or(Ok(()), Err),
+            _ => Err(format!(
+                "after {} the variable is not there",
+                described(&self.code.instructions[stopped])
+            )),
         };
         for before in self.code.before(index) {
             if let Err(reason) = survives(before) {
                 return Some(reason);
             }
             for stopped in self.lanes.stopped(before) {
-                if let Err(reason) = survives(stopped).and_then(|()| self.waits(own, stopped, before)) {
+                if let Err(reason) = waited(stopped).and_then(|()| self.waits(own, stopped, before)) {
                     return Some(format!(
                         "{} lets lanes run that wait since {:#x}: {reason}",
                         described(&self.code.instructions[before]),
@@ -146,6 +165,37 @@ impl Facts {
             }
         }
         None
+    }
+
+    /// Returns the instruction that set a register of a claim for something else: a claim begins after the instruction that
+    /// sets its register, where paths join, or with what a register has from the function's start. If an instruction set
+    /// the register some instructions before, the producer has moved the claim, or the instruction, and the register can
+    /// have another value.
+    fn foreign(&self, own: &Claim, index: usize) -> Option<String> {
+        let setter = |register: &Register| {
+            let mut later = index;
+            let mut is_directly_before = true;
+            while later > 0 && self.code.is_straight(later) {
+                let instruction = &self.code.instructions[later - 1];
+                if instruction.changes(*register) {
+                    return (!is_directly_before).then_some(instruction);
+                }
+                if instruction.flow != Flow::Next || instruction.writes_exec() {
+                    return None;
+                }
+                is_directly_before &= instruction.is_idle();
+                later -= 1;
+            }
+            None
+        };
+        let (register, instruction) =
+            own.registers.iter().find_map(|register| Some((*register, setter(register)?)))?;
+        Some(format!(
+            "{} sets {} for something else: the variable's range begins later, at {:#x}",
+            described(instruction),
+            registers(register, 1),
+            own.pcs.start
+        ))
     }
 
     /// Whether a claim of lanes that wait stays true while the wave runs: scalar registers belong to the wave.
@@ -160,7 +210,7 @@ impl Facts {
         if stopped > before || (from..=to).any(is_loop) {
             return Err("a loop can change scalar registers".into());
         }
-        let changes = |instruction: &&super::code::Instruction| {
+        let changes = |instruction: &&Instruction| {
             scalars.iter().any(|register| instruction.changes(*register))
         };
         match self.code.instructions[from..=to].iter().find(changes) {
@@ -226,4 +276,16 @@ impl Covered {
     fn at(&self, index: usize) -> Option<usize> {
         self.slots.binary_search_by_key(&index, |slot| slot.0).ok()
     }
+}
+
+/// Whether an instruction computes a register from its old contents: the variable gets a new value, and stays there.
+fn is_update(instruction: &Instruction, register: Register) -> bool {
+    // These add to the destination, which is no source operand.
+    let accumulates = ["v_fmac", "v_mac", "v_pk_fmac", "v_dot"];
+    let name = instruction.name();
+    let own = Some(SourceOperand::Register(register.0, register.1));
+    let is_destination = instruction.writes().iter().any(|write| (write.kind, write.first) == register);
+    instruction.decoded.source == own
+        || instruction.decoded.second == own
+        || is_destination && accumulates.iter().any(|start| name.starts_with(start))
 }

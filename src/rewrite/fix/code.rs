@@ -1,7 +1,9 @@
 //! A function's instructions, and the order in which a wave runs them.
 
 use core::ops::Range;
+use std::rc::Rc;
 
+use hashbrown::HashSet;
 use smallvec::SmallVec;
 
 use crate::read::Object;
@@ -22,6 +24,29 @@ pub(super) struct Instruction {
     pub flow: Flow,
     /// Address to which a branch goes.
     pub target: Option<u64>,
+    /// Registers that a called function changes, if the function is known.
+    pub called: Option<Rc<Changed>>,
+}
+
+/// Registers that a function changes.
+#[derive(Debug, Default)]
+pub(super) struct Changed(HashSet<Register>);
+
+impl Changed {
+    /// Returns the registers that a function's instructions, and the functions that it calls, change. `None` if they are
+    /// not known.
+    pub(super) fn of(code: &Code) -> Option<Self> {
+        let mut registers = HashSet::new();
+        for instruction in &code.instructions {
+            if instruction.flow == Flow::Call {
+                registers.extend(instruction.called.as_ref()?.0.iter().copied());
+            }
+            for write in instruction.decoded.writes()? {
+                registers.extend((write.first..write.first.saturating_add(write.count)).map(|number| (write.kind, number)));
+            }
+        }
+        Some(Self(registers))
+    }
 }
 
 impl Instruction {
@@ -43,10 +68,12 @@ impl Instruction {
     pub(super) fn changes(&self, (kind, number): Register) -> bool {
         match self.decoded.writes() {
             None => true,
-            Some(_) if self.flow == Flow::Call => {
-                !is_preserved(kind, number) || self.writes().iter().any(|write| write.contains(kind, number))
+            Some(writes) => {
+                let is_called = self.flow == Flow::Call
+                    && !is_preserved(kind, number)
+                    && self.called.as_ref().is_none_or(|called| called.0.contains(&(kind, number)));
+                is_called || writes.iter().any(|write| write.contains(kind, number))
             }
-            Some(writes) => writes.iter().any(|write| write.contains(kind, number)),
         }
     }
 
@@ -70,8 +97,6 @@ impl Instruction {
 #[derive(Debug)]
 pub(super) struct Code {
     pub instructions: Vec<Instruction>,
-    /// Addresses of the function's code.
-    pub pcs: Range<u64>,
     /// Indices of the instructions after which a wave can run each instruction.
     before: Vec<SmallVec<[u32; 2]>>,
     /// Whether the wave's masks of lanes are 64 bits.
@@ -81,7 +106,14 @@ pub(super) struct Code {
 impl Code {
     /// Decodes a function. `None` if an instruction's size is not known, or a jump goes to an unknown address within
     /// the function.
-    pub(super) fn read(object: &Object<'_>, set: InstructionSet, pcs: Range<u64>, lanes: u32) -> Option<Self> {
+    /// `changed` returns the registers that the function at an address changes.
+    pub(super) fn read(
+        object: &Object<'_>,
+        set: InstructionSet,
+        pcs: Range<u64>,
+        lanes: u32,
+        changed: &dyn Fn(u64) -> Option<Rc<Changed>>,
+    ) -> Option<Self> {
         let bytes = bytes(object, &pcs)?;
         let mut instructions: Vec<Instruction> = Vec::new();
         let mut offset = 0;
@@ -97,7 +129,7 @@ impl Code {
                 _ => None,
             };
             offset += usize::from(decoded.bytes);
-            instructions.push(Instruction { pc, decoded, flow, target });
+            instructions.push(Instruction { pc, decoded, flow, target, called: None });
         }
         let mut before = vec![SmallVec::new(); instructions.len()];
         for (index, instruction) in instructions.iter().enumerate() {
@@ -116,12 +148,54 @@ impl Code {
                 }
             }
         }
-        Some(Self { instructions, pcs, before, is_wide: lanes > 32 })
+        let mut code = Self { instructions, before, is_wide: lanes > 32 };
+        for index in 0..code.instructions.len() {
+            if code.instructions[index].flow == Flow::Call {
+                let called = code.called(index).and_then(changed);
+                code.instructions[index].called = called;
+            }
+        }
+        Some(code)
     }
 
-    /// Returns the index of the instruction at an address.
-    pub(super) fn index(&self, pc: u64) -> Option<usize> {
-        self.instructions.binary_search_by_key(&pc, |one| one.pc).ok()
+    /// Returns the address of the function that an instruction calls, if the instructions before it compute the address
+    /// from the pc: `s_getpc_b64`, then additions of a constant to the halves.
+    fn called(&self, index: usize) -> Option<u64> {
+        let call = &self.instructions[index];
+        let Some(SourceOperand::Register(RegisterKind::Scalar, low)) = call.decoded.source else { return None };
+        let high = low + 1;
+        let mut added: Option<i64> = None;
+        let mut carried: Option<i64> = None;
+        let mut later = index;
+        while later > 0 && self.is_straight(later) {
+            later -= 1;
+            let instruction = &self.instructions[later];
+            let is_changed = |number| instruction.changes((RegisterKind::Scalar, number));
+            if !is_changed(low) && !is_changed(high) {
+                continue;
+            }
+            let source = instruction.decoded.source;
+            let is_own = |number| source == Some(SourceOperand::Register(RegisterKind::Scalar, number));
+            match (instruction.name(), instruction.decoded.second) {
+                ("s_getpc_b64", _) if instruction.writes().first().is_some_and(|write| write.first == low) => {
+                    let by = (carried? << 32).wrapping_add(i64::from(added? as u32));
+                    // The addition of the low half carries into the high half.
+                    return Some(instruction.end().wrapping_add_signed(by));
+                }
+                ("s_add_u32" | "s_add_co_u32", Some(SourceOperand::Constant(by)))
+                    if is_own(low) && !is_changed(high) && added.is_none() =>
+                {
+                    added = Some(by);
+                }
+                ("s_addc_u32" | "s_add_co_ci_u32", Some(SourceOperand::Constant(by)))
+                    if is_own(high) && !is_changed(low) && carried.is_none() =>
+                {
+                    carried = Some(by);
+                }
+                _ => return None,
+            }
+        }
+        None
     }
 
     /// Returns the index of the first instruction at or after an address.

@@ -16,7 +16,9 @@ mod waits;
 pub use change::FixChange;
 pub use meant::meant_locations;
 
+use core::cell::RefCell;
 use core::ops::Range;
+use std::rc::Rc;
 
 use hashbrown::HashMap;
 
@@ -29,7 +31,7 @@ use crate::read::{Dwarf, Object};
 use crate::target::code::InstructionSet;
 use crate::target::Wave;
 use claims::Facts;
-use code::Code;
+use code::{Changed, Code};
 use gimli::constants as dw;
 use lanes::Lanes;
 use waits::{Pending, Waits};
@@ -90,6 +92,8 @@ struct Functions<'a, 'o> {
     lanes: u32,
     /// Addresses of the first range of code.
     pcs: HashMap<FunctionId, Range<u64>>,
+    /// Registers that functions change, by the functions' addresses.
+    changed: RefCell<HashMap<u64, Option<Rc<Changed>>>>,
 }
 
 impl<'a, 'o> Functions<'a, 'o> {
@@ -107,16 +111,40 @@ impl<'a, 'o> Functions<'a, 'o> {
                 pcs.entry(function).or_insert_with(|| range.clone());
             }
         }
-        Self { source, set, lanes: target.lanes(), pcs }
+        Self { source, set, lanes: target.lanes(), pcs, changed: RefCell::default() }
     }
 
     /// Returns what is known about a function's code; `None` if its instructions are not known.
     fn facts(&self, module: &Module, function: FunctionId) -> Option<Facts> {
         let pcs = self.pcs.get(&function)?.clone();
-        let (set, waits) = self.set?;
-        let code = Code::read(self.source.object, set, pcs, self.lanes)?;
+        let (_, waits) = self.set?;
+        let code = self.code(pcs, DEEPEST)?;
         let lanes = Lanes::new(&code);
         let pending = Pending::new(&code, waits);
         Some(Facts { code, lanes, pending, is_kernel: module.function(function).is_kernel })
     }
+
+    /// Decodes a function; calls are followed to a depth.
+    fn code(&self, pcs: Range<u64>, depth: u32) -> Option<Code> {
+        let (set, _) = self.set?;
+        Code::read(self.source.object, set, pcs, self.lanes, &|callee| self.changed(callee, depth))
+    }
+
+    /// Returns the registers that the function at an address changes, if they are known.
+    fn changed(&self, callee: u64, depth: u32) -> Option<Rc<Changed>> {
+        if let Some(known) = self.changed.borrow().get(&callee) {
+            return known.clone();
+        }
+        let depth = depth.checked_sub(1)?;
+        let pcs = self.pcs.values().find(|pcs| pcs.start == callee).cloned();
+        let changed = pcs.and_then(|pcs| Changed::of(&self.code(pcs, depth)?)).map(Rc::new);
+        // What is not known at the end of a long chain of calls can be known from elsewhere.
+        if changed.is_some() || depth > 0 {
+            self.changed.borrow_mut().insert(callee, changed.clone());
+        }
+        changed
+    }
 }
+
+/// Limit on the chain of calls that is followed to know which registers a call changes.
+const DEEPEST: u32 = 8;
