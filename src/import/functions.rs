@@ -169,6 +169,7 @@ pub(super) fn properties<'d, 'o>(importer: &mut Importer<'d, 'o>) {
             inline(importer, from, function);
             flags(importer, from, function);
         }
+        inherited_type(importer, origin.unwrap_or(entry), function);
         calls(importer, entry, function);
         if let Some(code) = code {
             linkage_name(importer, code, function);
@@ -185,6 +186,23 @@ pub(super) fn properties<'d, 'o>(importer: &mut Importer<'d, 'o>) {
             }
             types::template(importer, part, &super::types::TemplateOwner::Function(function), &mut templates);
         }
+    }
+}
+
+/// Sets the type of a definition that has the type of its declaration, whose type may not be known when the definition is
+/// made.
+fn inherited_type<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, function: FunctionId) {
+    let data = importer.m.described().function(function);
+    if data.specification.is_none() || data.returns.is_some() {
+        return;
+    }
+    let declaration = entry.reference(dw::DW_AT_specification);
+    let Some((declaration, ty)) = declaration.zip(entry.ty()) else { return };
+    importer.want_type(declaration);
+    let known = importer.made.types.get(&ty.offset()).copied();
+    if let (Some(ty), Ok(mut of)) = (known, importer.m.describe_function(function)) {
+        // A type that is refused is listed with the declaration.
+        drop(of.returns(ty).map(drop));
     }
 }
 
