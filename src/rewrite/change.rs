@@ -2,13 +2,20 @@
 
 use core::fmt;
 
+use crate::import::UnimportedFact;
+
 /// A change of the description, besides its encoding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum RewriteChange {}
+pub enum RewriteChange {
+    /// A fact of code that is not in the object is removed.
+    Removed(UnimportedFact),
+}
 
 impl fmt::Display for RewriteChange {
-    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {}
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Removed(fact) => write!(f, "removed: {fact}"),
+        }
     }
 }

@@ -93,6 +93,6 @@ fn malformed_objects_are_refused_with_their_place() {
     let output = run(&folder, &["in.o", "-o", "out.o"]);
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     let error = text(&output.stderr);
-    assert!(error.contains(".debug_info") && error.contains("offset 0x"), "{error}");
+    assert!(error.contains("section .debug_str_offsets, offset 0x"), "{error}");
     assert!(!folder.path().join("out.o").exists());
 }

@@ -94,7 +94,15 @@ fn plain(value: &str) -> String {
             kept.push(word);
         }
     }
-    kept.join(" ").trim().trim_end_matches(')').to_owned()
+    let text = kept.join(" ").trim().trim_end_matches(')').to_owned();
+    // The tool prints a number in the base that its form suggests.
+    let digits = text.strip_prefix("0x").filter(|digits| digits.len() < 16);
+    match digits.and_then(|digits| u64::from_str_radix(digits, 16).ok()) {
+        Some(number) => number.to_string(),
+        // An address by its index in a table, whose order can differ.
+        None if text.starts_with("DW_OP_addr") => text.split(' ').skip(2).collect(),
+        None => text,
+    }
 }
 
 /// Requires that each line is there after the rewrite, except lines of attributes that the rewrite lists.
@@ -108,9 +116,13 @@ fn keeps_lines(name: &str, folder: &Folder, before: &[u8], rewritten: &Rewritten
         .filter_map(|fact| fact.attribute)
         .map(|attribute: DwAt| attribute.static_string().map_or_else(String::new, String::from))
         .collect();
+    // Before DWARF 5, a bit field can have the offset in a storage unit, or from the start of the object.
+    let has_bit_fields = old.iter().any(|line| line.starts_with("DW_AT_bit_size"));
+    let has_storage_units = has_bit_fields && rewritten.consumer.version == 4;
     let is_left = |line: &&String| {
         let name = line.split(' ').next().unwrap_or_default();
         left.contains(name)
+            || name == "DW_AT_data_member_location" && has_storage_units
             || name == "row" && rewritten.unimported.iter().any(|fact| fact.section == ".debug_line")
     };
     let lost: Vec<_> = old.difference(&new).filter(|line| !is_left(line)).collect();

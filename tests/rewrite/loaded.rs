@@ -50,7 +50,7 @@ fn sections(bytes: &[u8]) -> BTreeMap<(String, usize), Contents> {
     let file = file(bytes);
     let mut all = BTreeMap::new();
     for section in file.sections() {
-        let name = section.name().expect("a name").to_owned();
+        let name = String::from_utf8_lossy(section.name_bytes().expect("a name")).into_owned();
         let is_table = section.kind() == SectionKind::Metadata && name != ".rela.dyn";
         if is_debug(&name) || is_table {
             continue;

@@ -71,12 +71,17 @@ fn objects() -> Vec<PathBuf> {
         for file in folder.read_dir().expect("a folder") {
             let file = file.expect("a file").path();
             let is_object = file.extension().is_some_and(|name| name == "o" || name == "hsaco");
-            // Code without debug information.
-            if is_object && !file.ends_with("scale_code.o") {
+            if is_object && has_debug_information(&std::fs::read(&file).expect("a file")) {
                 all.push(file);
             }
         }
     }
     all.sort();
     all
+}
+
+fn has_debug_information(bytes: &[u8]) -> bool {
+    use eitri::object::Object;
+    let file = eitri::object::File::parse(bytes).expect("an object");
+    file.section_by_name(".debug_info").is_some()
 }

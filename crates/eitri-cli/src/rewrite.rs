@@ -32,6 +32,9 @@ pub struct RewriteArguments {
     /// Add DWARF 5's name index (`.debug_names`).
     #[arg(long)]
     names: bool,
+    /// Remove entries, rows, frames and ranges of code that is not in the linked object, and what only they refer to.
+    #[arg(long)]
+    gc: bool,
     /// Target, such as `amdgpu-gfx1030-wave32`, or a `.json` file with a target. The default is the file's target.
     #[arg(long, value_name = "TARGET")]
     target: Option<String>,
@@ -99,6 +102,7 @@ impl RewriteArguments {
         options.target = self.target.as_deref().map(targets::named).transpose()?;
         options.consumer = self.consumer.as_deref().map(Consumer::named).transpose()?;
         options.names = self.names;
+        options.gc = self.gc;
         options.threads = threads();
 
         let outer = containers::file_name(&self.file);
@@ -146,7 +150,7 @@ fn text(name: &str, rewritten: &Rewritten) -> String {
     ];
     put(format_args!("  {:24}{before:>12}{after:>12}", "all"));
     for change in changes {
-        put(format_args!("changed: {change}"));
+        put(format_args!("{change}"));
     }
     for fact in lost(rewritten) {
         put(format_args!("{fact}"));
