@@ -30,6 +30,7 @@
 //! contradicts other facts, is listed in [`ImportedDwarf::unimported`].
 
 mod calls;
+mod discarded;
 mod entries;
 mod expression;
 mod files;
@@ -55,6 +56,7 @@ mod unimported;
 mod units;
 mod variables;
 
+pub use discarded::ImportedCode;
 #[doc(hidden)]
 pub use expression::{
     Context, EntryOffset, InitialStack, Procedure, References, Unresolved, Untyped, UntypedReason, location,
@@ -73,6 +75,7 @@ use crate::model::{Module, UnitId};
 use crate::op::Dialect;
 use crate::read::{Dwarf, Object, SplitFiles};
 use crate::target::Target;
+use discarded::Discarded;
 use importer::{Entities, Importer};
 use sources::Sources;
 use symbols::Symbols;
@@ -88,6 +91,8 @@ pub struct ImportOptions<'a> {
     pub dialect: Dialect,
     /// Form of locations and numbers.
     pub expressions: ImportedExpressions,
+    /// Code whose entries are imported, in a linked object.
+    pub code: ImportedCode,
     /// Functions to import, by name or linkage name; all if it is empty. What they refer to is imported too.
     pub only: Vec<String>,
     /// Split files, whose units are imported with the object's code.
@@ -105,6 +110,7 @@ impl Default for ImportOptions<'_> {
             target: None,
             dialect: Dialect::Llvm,
             expressions: ImportedExpressions::Typed,
+            code: ImportedCode::All,
             only: Vec::new(),
             split: SplitFiles::default(),
             supplementary: None,
@@ -171,6 +177,7 @@ fn import_files(
             m,
             symbols: &symbols,
             only: &options.only,
+            discarded: Discarded::new(file, &symbols, options.code),
             expressions: options.expressions,
             target: m_target.clone(),
             room: file.entries().len().saturating_mul(MOST_COPIES),

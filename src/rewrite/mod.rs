@@ -41,7 +41,7 @@ use crate::check::{FindingKind, check};
 use crate::consumer::{Consumer, Policy};
 use crate::emit::elf::{AttachOptions, Existing, attach_with};
 use crate::error::{Error, ErrorKind, Result};
-use crate::import::{ImportOptions, UnimportedFact, UnimportedReason, import_read};
+use crate::import::{ImportOptions, ImportedCode, ImportedDwarf, UnimportedFact, UnimportedReason, import_read};
 use crate::lint::{LintOptions, lint};
 use crate::lower::lower;
 use crate::omission::Omission;
@@ -117,45 +117,100 @@ pub fn rewrite(bytes: &[u8], options: &RewriteOptions<'_>) -> Result<Rewritten> 
         unsupported("the target of the object is unknown: expected a target in the options")
     })?;
     let consumer = consumer(&object, &dwarf, &target, options)?;
-
-    let how = {
-        let mut how = ImportOptions::default();
-        how.dialect = dialect;
-        how.expressions = expressions::form(&target, dialect, &consumer, options.expressions);
-        how.threads = options.threads;
-        how
-    };
-    let imported = import_read(&object, target.clone(), &dwarf, &how)?;
-    let unimported = lost(imported.unimported)?;
-    let mut module = imported.module;
-    let mut changes = Vec::new();
-    if options.fix {
-        let how = {
-            let mut how = LintOptions::default();
-            how.supplementary = options.supplementary;
-            how.threads = options.threads;
-            how
-        };
-        let report = lint(bytes, &how)?;
-        let source = fix::Source { object: &object, dwarf: &dwarf, entries: &imported.entries };
-        let fixed = fix::fix(&mut module, source, &report.findings)?;
-        changes.extend(fixed.into_iter().map(RewriteChange::Fixed));
-    }
-
-    let written = lower(&module, &consumer, Policy::Partial)?;
-    let how = {
-        let mut how = AttachOptions::default();
-        how.existing = Existing::Replace;
-        how
-    };
-    let new = attach_with(bytes, &target, &written.sections, &how)?;
-    let report = check(&module, &consumer, &written.omissions, &new)?.without(FindingKind::Extra);
-    if let Some(finding) = report.findings.first() {
-        let text = format!("the rewritten object differs from the original: {finding}");
-        return Err(unsupported(text));
-    }
+    let how = How { target: &target, consumer: &consumer, options };
+    let Written { object: mut new, omissions, unimported, fixed } = written(bytes, &object, &dwarf, dialect, &how)?;
+    let is_removed = |fact: &UnimportedFact| options.gc && fact.reason == UnimportedReason::DiscardedCode;
+    let (removed, unimported): (Vec<_>, Vec<_>) = unimported.into_iter().partition(is_removed);
+    let removed = removed.into_iter().map(RewriteChange::Removed);
+    let changes = removed.chain(fixed.into_iter().map(RewriteChange::Fixed)).collect();
+    // What was fixed stays as it is.
+    let settled = RewriteOptions { fix: false, ..options.clone() };
+    settle(&mut new, &How { options: &settled, ..how })?;
     let sizes = sizes::sizes(&object, &Object::read_for(&new, &target)?);
-    Ok(Rewritten { object: new, consumer, omissions: written.omissions, unimported, changes, sizes })
+    Ok(Rewritten { object: new, consumer, omissions, unimported, changes, sizes })
+}
+
+/// What all steps of a rewrite have.
+struct How<'a> {
+    target: &'a Target,
+    consumer: &'a Consumer,
+    options: &'a RewriteOptions<'a>,
+}
+
+/// An object that is written from an import.
+struct Written {
+    object: Vec<u8>,
+    omissions: Vec<Omission>,
+    unimported: Vec<UnimportedFact>,
+    fixed: Vec<FixChange>,
+}
+
+/// Imports an object's debug information, writes it into the object, and compares the result.
+fn written(
+    bytes: &[u8],
+    object: &Object<'_>,
+    dwarf: &Dwarf<'_>,
+    dialect: Dialect,
+    how: &How<'_>,
+) -> Result<Written> {
+    let &How { target, consumer, options } = how;
+    let import = {
+        let mut import = ImportOptions::default();
+        import.dialect = dialect;
+        import.expressions = expressions::form(target, dialect, consumer, options.expressions);
+        import.code = if options.gc { ImportedCode::InObject } else { ImportedCode::All };
+        import.threads = options.threads;
+        import
+    };
+    let imported = import_read(object, target.clone(), dwarf, &import)?;
+    let ImportedDwarf { mut module, unimported, entries, .. } = imported;
+    let unimported = lost(unimported)?;
+    let mut fixed = Vec::new();
+    if options.fix {
+        let lints = {
+            let mut lints = LintOptions::default();
+            lints.supplementary = options.supplementary;
+            lints.threads = options.threads;
+            lints
+        };
+        let findings = lint(bytes, &lints)?.findings;
+        fixed = fix::fix(&mut module, fix::Source { object, dwarf, entries: &entries }, &findings)?;
+    }
+    let lowered = lower(&module, consumer, Policy::Partial)?;
+    let attach = {
+        let mut attach = AttachOptions::default();
+        attach.existing = Existing::Replace;
+        attach
+    };
+    let object = attach_with(bytes, target, &lowered.sections, &attach)?;
+    let report = check(&module, consumer, &lowered.omissions, &object)?.without(FindingKind::Extra);
+    if let Some(finding) = report.findings.first() {
+        return Err(unsupported(format!("the rewritten object differs from the original: {finding}")));
+    }
+    Ok(Written { object, omissions: lowered.omissions, unimported, fixed })
+}
+
+/// Maximum number of times that an object is written to find the order of entries that stays.
+const MOST_ORDERS: usize = 4;
+
+/// Rewrites a rewritten object until its bytes stay, so that a later rewrite changes nothing. An import makes an entity after
+/// those that it needs, so that its order depends on the order of entries, which usually stays after the second time.
+fn settle(object: &mut Vec<u8>, how: &How<'_>) -> Result<()> {
+    for _ in 0..MOST_ORDERS {
+        let read_object = Object::read_for(object, how.target)?;
+        let (dwarf, dialect) = read(&read_object, how.options.threads)?;
+        if dwarf.units().is_empty() {
+            return Ok(());
+        }
+        let next = written(object, &read_object, &dwarf, dialect, how)?;
+        // A fact that the model has can be read back.
+        let is_same = next.object == *object;
+        if is_same || !next.unimported.is_empty() {
+            return Ok(());
+        }
+        *object = next.object;
+    }
+    Ok(())
 }
 
 /// Reads an object's debug information in the dialect that its expressions have.

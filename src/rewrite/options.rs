@@ -18,6 +18,9 @@ pub struct RewriteOptions<'a> {
     pub fix: bool,
     /// Whether `.debug_names` is written, for DWARF 5.
     pub names: bool,
+    /// Whether entries, rows, frames and ranges of code that is not in a linked object are removed, with what only they refer
+    /// to. They are listed among the [changes](super::Rewritten::changes).
+    pub gc: bool,
     /// Contents of the [supplementary file](crate::read::Object::set_supplementary), whose facts move into the object.
     pub supplementary: Option<&'a [u8]>,
     /// Number of threads that read the object; 0 and 1 mean a single thread.
@@ -32,6 +35,7 @@ impl Default for RewriteOptions<'_> {
             expressions: RewrittenExpressions::Unchanged,
             fix: false,
             names: false,
+            gc: false,
             supplementary: None,
             threads: 1,
         }

@@ -1,15 +1,17 @@
 //! `rewrite`: an object's debug information, written again for a consumer.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use eitri::lower::Consumer;
-use eitri::rewrite::{RewriteChange, RewriteOptions, Rewritten, rewrite};
+use eitri::rewrite::{RewriteChange, RewriteOptions, Rewritten, rewrite, rewrite_members};
 use serde_json::json;
 
-use super::companions::Described;
+use super::companions::{may_have_debug_information, supplementary_file};
+use super::contents::Contents;
 use super::output::{Form, print, say_line, write_files};
 use super::progress::Progress;
 use super::threads::threads;
@@ -18,10 +20,10 @@ use super::{Failure, containers, exit_code, in_file, targets};
 /// Arguments for `rewrite`.
 #[derive(Debug, Args)]
 pub struct RewriteArguments {
-    /// Object file, or an archive or bundle with a chosen member; `-` is standard input.
+    /// Object file, or an archive, bundle or host object, whose members are rewritten in it; `-` is standard input.
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Choose the member of an archive or bundle whose name contains this text.
+    /// Rewrite only members of archives and bundles whose name contains this text. The other members stay as they are.
     #[arg(long, value_name = "TEXT")]
     member: Option<String>,
     /// Consumer that reads the output. The default is a consumer that reads what the producer wrote.
@@ -33,6 +35,9 @@ pub struct RewriteArguments {
     /// Add DWARF 5's name index (`.debug_names`).
     #[arg(long)]
     names: bool,
+    /// Remove entries, rows, frames and ranges of code that is not in the linked object, and what only they refer to.
+    #[arg(long)]
+    gc: bool,
     /// Target, such as `amdgpu-gfx1030-wave32`, or a `.json` file with a target. The default is the file's target.
     #[arg(long, value_name = "TARGET")]
     target: Option<String>,
@@ -63,42 +68,68 @@ enum Format {
 
 impl RewriteArguments {
     pub fn run(&self) -> Result<ExitCode, Failure> {
-        let described = containers::single_described("rewrite", &self.file, self.member.as_deref())?;
+        let bytes = Contents::read(&self.file)?;
         let progress = Progress::begin("rewrite", &self.file);
-        let rewritten = self.rewrite(&described)?;
+        let (new, objects) = self.rewrite(&bytes)?;
         drop(progress);
-        let report = match self.format {
-            Format::Text => text(&described.name, &rewritten),
-            Format::Json => line(&described.name, &rewritten),
-        };
-        let is_written = !self.strict || rewritten.is_complete();
+        let is_written = !self.strict || objects.iter().all(|(_, rewritten)| rewritten.is_complete());
         let output = self.output.as_deref().filter(|_| is_written);
+        let report: String = objects
+            .iter()
+            .map(|(name, rewritten)| match self.format {
+                Format::Text => text(name, rewritten),
+                Format::Json => line(name, rewritten),
+            })
+            .collect();
         let mut files: Vec<(&Path, &[u8])> = Vec::new();
-        files.extend(output.map(|output| (output, &rewritten.object[..])));
-        let is_printed = self.report.is_none() && self.output.as_deref() != Some(Path::new("-"));
+        files.extend(output.map(|output| (output, &new[..])));
         files.extend(self.report.as_deref().map(|file| (file, report.as_bytes())));
         write_files(&files)?;
-        if is_printed {
-            let form = if self.format == Format::Json { Form::Json } else { Form::Text };
-            print(form, &report)?;
-        } else if self.format == Format::Text {
-            lost(&rewritten).iter().for_each(|fact| say_line(fact));
+        if self.report.is_none() && self.output.as_deref() != Some(Path::new("-")) {
+            print(if self.format == Format::Json { Form::Json } else { Form::Text }, &report)?;
+        } else {
+            objects.iter().flat_map(|(_, rewritten)| lost(rewritten)).for_each(say_line);
         }
         Ok(exit_code(is_written))
     }
 
-    fn rewrite(&self, described: &Described) -> Result<Rewritten, Failure> {
-        let options = {
-            let mut options = RewriteOptions::default();
-            options.target = self.target.as_deref().map(targets::named).transpose()?;
-            options.consumer = self.consumer.as_deref().map(Consumer::named).transpose()?;
-            options.fix = self.fix;
-            options.names = self.names;
-            options.supplementary = described.supplementary();
-            options.threads = threads();
-            options
-        };
-        rewrite(&described.bytes, &options).map_err(in_file(Path::new(&described.name)))
+    /// Returns the file with its objects rewritten, and the result for each object.
+    fn rewrite(&self, bytes: &Contents) -> Result<(Vec<u8>, Vec<(String, Rewritten)>), Failure> {
+        let (objects, unread) =
+            containers::inside(&self.file, Contents::Bytes(bytes.to_vec()), self.member.as_deref())?;
+        if let Some(first) = unread.into_iter().next() {
+            return Err(first);
+        }
+        let chosen: BTreeSet<String> = objects.into_iter().map(|object| object.name).collect();
+        let mut options = RewriteOptions::default();
+        options.target = self.target.as_deref().map(targets::named).transpose()?;
+        options.consumer = self.consumer.as_deref().map(Consumer::named).transpose()?;
+        options.fix = self.fix;
+        options.names = self.names;
+        options.gc = self.gc;
+        options.threads = threads();
+
+        let outer = containers::file_name(&self.file);
+        let mut all = Vec::new();
+        let mut current = outer.clone();
+        let new = rewrite_members(&outer, bytes, &mut |name, bytes| {
+            name.clone_into(&mut current);
+            // In a container, objects without debug information stay.
+            let is_alone = chosen.len() == 1;
+            if !chosen.contains(name) || !is_alone && !may_have_debug_information(bytes) {
+                return Ok(None);
+            }
+            let supplementary = supplementary_file(&self.file, name, bytes);
+            let mut options = options.clone();
+            options.supplementary = supplementary.as_deref();
+            let rewritten = rewrite(bytes, &options)?;
+            let object = rewritten.object.clone();
+            all.push((name.to_owned(), rewritten));
+            Ok(Some(object))
+        });
+        let new = new.map_err(|error| in_file(Path::new(&current))(error))?;
+        let none = || Failure::line(format_args!("{outer}: no object has debug information"));
+        Ok((new.ok_or_else(none)?, all))
     }
 }
 
@@ -123,7 +154,7 @@ fn text(name: &str, rewritten: &Rewritten) -> String {
     ];
     put(format_args!("  {:24}{before:>12}{after:>12}", "all"));
     for change in changes {
-        put(format_args!("changed: {change}"));
+        put(format_args!("{change}"));
         if let RewriteChange::Fixed(change) = change {
             change.evidence.iter().for_each(|fact| put(format_args!("    {fact}")));
         }
