@@ -8,6 +8,7 @@
 mod change;
 mod claims;
 mod code;
+mod frames;
 mod lanes;
 mod meant;
 mod variables;
@@ -49,12 +50,14 @@ pub(super) fn fix(module: &mut Module, source: Source<'_, '_>, findings: &[LintF
     let functions = Functions::new(module, source);
     let located = variables::changes(module, source, &functions, findings)?;
     let mut changes = Vec::new();
-    if located.is_empty() {
+    let framed = frames::changes(module, source, &functions, findings);
+    if located.is_empty() && framed.is_empty() {
         return Ok(changes);
     }
     let empty = Module::new(module.target().clone(), Owner::ANY);
     let mut m = Builder::resumed(core::mem::replace(module, empty));
     variables::apply(&mut m, located, &mut changes)?;
+    frames::apply(&mut m, framed, &mut changes)?;
     *module = m.finish()?;
     Ok(changes)
 }
@@ -116,12 +119,29 @@ impl<'a, 'o> Functions<'a, 'o> {
 
     /// Returns what is known about a function's code; `None` if its instructions are not known.
     fn facts(&self, module: &Module, function: FunctionId) -> Option<Facts> {
-        let pcs = self.pcs.get(&function)?.clone();
         let (_, waits) = self.set?;
-        let code = self.code(pcs, DEEPEST)?;
+        let code = self.code_of(function)?;
         let lanes = Lanes::new(&code);
         let pending = Pending::new(&code, waits);
-        Some(Facts { code, lanes, pending, is_kernel: module.function(function).is_kernel })
+        Some(Facts { code, lanes, pending, is_kernel: self.is_kernel(module, function) })
+    }
+
+    /// Whether a function is a kernel: by its convention, or because the object has a kernel descriptor for it.
+    fn is_kernel(&self, module: &Module, function: FunctionId) -> bool {
+        let object = self.source.object;
+        let start = self.pcs.get(&function).map(|pcs| pcs.start);
+        let has_descriptor = || {
+            object.symbols().iter().any(|symbol| {
+                let name = symbol.name.strip_suffix(".kd");
+                name.is_some_and(|name| object.symbol_address(name) == start && start.is_some())
+            })
+        };
+        module.function(function).is_kernel || has_descriptor()
+    }
+
+    /// Decodes a function.
+    fn code_of(&self, function: FunctionId) -> Option<Code> {
+        self.code(self.pcs.get(&function)?.clone(), DEEPEST)
     }
 
     /// Decodes a function; calls are followed to a depth.

@@ -110,7 +110,10 @@ impl Variable<'_> {
                 if pcs.is_empty() {
                     continue;
                 }
-                let claim = meant::claim(module.target(), meant, pcs);
+                let mut claim = meant::claim(module.target(), meant, pcs);
+                if let Some(claim) = claim.as_mut().filter(|claim| claim.base.is_some()) {
+                    self.skip_prologue(claim, &mut changes[index]);
+                }
                 match (claim, meant::loc(meant, module, variable)) {
                     (Some(claim), Ok(loc)) => claims.push((index, claim, loc)),
                     (None, _) => changes[index].evidence.push("a register of it is not followed".into()),
@@ -134,6 +137,21 @@ impl Variable<'_> {
             live.clear();
         }
         Some(Located { variable, live, always, changes })
+    }
+
+    /// Begins a claim about a stack slot where the prologue ends, which stores the parameters.
+    fn skip_prologue(&self, claim: &mut Claim, change: &mut FixChange) {
+        let module = self.module;
+        let function = module.function_of(module.variable(self.variable).scope);
+        let rows = function.map_or(&[][..], |function| module.rows(function));
+        let Some((row, function)) = rows.iter().find(|row| row.is_prologue_end).zip(self.pcs.as_ref()) else {
+            return;
+        };
+        let end = function.start + row.pc;
+        if claim.pcs.start < end && end < claim.pcs.end {
+            change.evidence.push(format!("the prologue, which stores the parameters, ends at {end:#x}"));
+            claim.pcs.start = end;
+        }
     }
 
     /// Returns the pcs at which each claim holds, without overlaps: a later claim is better. Each has the claim's index.
