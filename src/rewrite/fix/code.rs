@@ -68,6 +68,8 @@ impl Instruction {
     pub(super) fn changes(&self, (kind, number): Register) -> bool {
         match self.decoded.writes() {
             None => true,
+            // By convention, the lanes that run before a call run after it.
+            Some(_) if self.flow == Flow::Call && (kind, number) == (RegisterKind::Scalar, EXEC) => false,
             Some(writes) => {
                 let is_called = self.flow == Flow::Call
                     && !is_preserved(kind, number)

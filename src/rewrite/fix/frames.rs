@@ -6,6 +6,7 @@
 //! are that the function must preserve. A register whose contents it loses is undefined from there on.
 
 use core::ops::Range;
+use std::collections::BTreeMap;
 
 use smallvec::SmallVec;
 
@@ -66,82 +67,123 @@ enum Column {
     Register(Reg),
 }
 
-/// Returns the frames of the functions that findings are about.
+/// A function that needs a frame.
+struct Unframed {
+    function: FunctionId,
+    change: FixChange,
+    /// The instructions, and what is known before each; `None` for a kernel.
+    known: Option<(Code, Vec<Option<State>>)>,
+}
+
+/// Returns the frames of the functions that findings are about, and of functions whose frame is not imported.
 pub(super) fn changes(
     module: &Module,
     source: Source<'_, '_>,
     functions: &Functions<'_, '_>,
     findings: &[LintFinding],
 ) -> Vec<Framed> {
-    let missing = findings.iter().filter(|finding| finding.code == LintCode::NoCfa && finding.split.is_none());
-    let mut framed: Vec<Framed> = Vec::new();
-    for finding in missing {
-        let Some(entry) = finding.entry else { continue };
-        for function in source.entries.functions(entry) {
-            if framed.iter().all(|known| known.function != function) {
-                framed.extend(frame(module, functions, finding, function));
-            }
+    if module.target().space(SpaceId::PRIVATE_WAVE).is_none() {
+        return Vec::new();
+    }
+    let mut missing: BTreeMap<FunctionId, Option<&LintFinding>> = BTreeMap::new();
+    for finding in findings {
+        if finding.code == LintCode::NoCfa && finding.split.is_none() {
+            let entry = finding.entry.into_iter();
+            missing.extend(entry.flat_map(|entry| source.entries.functions(entry)).map(|one| (one, Some(finding))));
         }
     }
-    framed
+    for function in functions.pcs.keys().filter(|function| module.frame(**function).is_empty()) {
+        missing.entry(*function).or_insert(None);
+    }
+    let unframed = missing.into_iter().filter_map(|(function, finding)| {
+        let is_kernel = functions.is_kernel(module, function);
+        let change = FixChange {
+            code: LintCode::NoCfa,
+            unit: finding.and_then(|finding| finding.unit.as_deref()).map(Into::into),
+            function: Some(module.string(module.function(function).name).to_owned()),
+            variable: None,
+            pcs: Some(functions.pcs.get(&function)?.clone()),
+            before: None,
+            after: Vec::new(),
+            evidence: finding.map_or_else(Vec::new, |finding| finding.evidence.clone()),
+        };
+        let known = if is_kernel {
+            None
+        } else {
+            let code = functions.code_of(function)?;
+            let states = states(&code, module.target())?;
+            Some((code, states))
+        };
+        Some(Unframed { function, change, known })
+    });
+    let unframed: Vec<Unframed> = unframed.collect();
+    let holders = holders(&unframed);
+    unframed.into_iter().filter_map(|one| one.framed(module.target(), &holders)).collect()
 }
 
-fn frame(
-    module: &Module,
-    functions: &Functions<'_, '_>,
-    finding: &LintFinding,
-    function: FunctionId,
-) -> Option<Framed> {
-    let target = module.target();
-    target.space(SpaceId::PRIVATE_WAVE)?;
-    let pcs = functions.pcs.get(&function)?.clone();
-    let mut change = FixChange {
-        code: finding.code,
-        unit: finding.unit.as_deref().map(Into::into),
-        function: finding.function.as_deref().map(Into::into),
-        variable: None,
-        pcs: Some(pcs.clone()),
-        before: None,
-        after: Vec::new(),
-        evidence: finding.evidence.clone(),
-    };
-    let returns = target.call_frames().return_register;
-    let bytes = pcs.end - pcs.start;
-    if functions.is_kernel(module, function) {
-        let start = Loc::memory(SpaceId::PRIVATE_WAVE, Val::constant(0));
-        let rules =
-            vec![(0..bytes, Column::Cfa, start), (0..bytes, Column::Register(returns), Loc::undefined())];
-        change.after.push((Some(pcs), "CFA 0 in the wave's scratch; no return address".into()));
-        change.evidence.push("the function is a kernel, whose frame begins at 0".into());
-        return Some(Framed { function, rules, change });
-    }
-    let code = functions.code_of(function)?;
-    let states = states(&code, target)?;
-    let mut rules = Rules { rules: Vec::new(), base: pcs.start };
-    for (instruction, state) in code.instructions.iter().zip(&states) {
-        let state = state.as_ref()?;
-        let pcs = instruction.pc..instruction.end();
-        rules.add(&pcs, Column::Cfa, cfa(target, state)?);
-        rules.add(&pcs, Column::Register(returns), Some(return_address(target, state)?));
-        for home in state.homes.iter().filter(|home| !RETURN.contains(&home.register)) {
-            let column = column(target, home.register)?;
-            // An intact register needs no rule, because the convention preserves it.
-            let loc = if home.is_intact { None } else { Some(saved(target, home, code.is_wide)?) };
-            rules.add(&pcs, column, loc);
-        }
-    }
-    let rules = rules.rules;
-    for (own, column, loc) in &rules {
-        let pcs = pcs.start + own.start..pcs.start + own.end;
-        let name = match column {
-            Column::Cfa => "CFA".to_owned(),
-            Column::Register(reg) => {
-                target.register(*reg).map_or_else(String::new, |register| register.name().to_string())
-            }
+/// Returns the registers in which functions keep registers of their callers, beyond those that functions preserve.
+fn holders(unframed: &[Unframed]) -> Vec<Register> {
+    let states = unframed.iter().filter_map(|one| one.known.as_ref()).flat_map(|(_, states)| states);
+    let copies = states.flatten().flat_map(|state| &state.homes).flat_map(|home| &home.copies);
+    let registers = copies.map(|copy| match copy {
+        Copy::Register(register) => *register,
+        Copy::Lane(number, _) => (RegisterKind::Vector, *number),
+    });
+    let mut holders: Vec<Register> =
+        registers.filter(|(kind, number)| !is_preserved(*kind, *number)).collect();
+    holders.sort_unstable();
+    holders.dedup();
+    holders
+}
+
+impl Unframed {
+    fn framed(self, target: &Target, holders: &[Register]) -> Option<Framed> {
+        let Self { function, mut change, known } = self;
+        let pcs = change.pcs.clone()?;
+        let returns = target.call_frames().return_register;
+        let bytes = pcs.end - pcs.start;
+        let Some((code, states)) = known else {
+            let start = Loc::memory(SpaceId::PRIVATE_WAVE, Val::constant(0));
+            let rules =
+                vec![(0..bytes, Column::Cfa, start), (0..bytes, Column::Register(returns), Loc::undefined())];
+            change.after.push((Some(pcs), "CFA 0 in the wave's scratch; no return address".into()));
+            change.evidence.push("the function is a kernel, whose frame begins at 0".into());
+            return Some(Framed { function, rules, change });
         };
-        change.after.push((Some(pcs), format!("{name}: {}", text(target, loc))));
+        let mut rules = Rules { rules: Vec::new(), base: pcs.start };
+        for (instruction, state) in code.instructions.iter().zip(&states) {
+            // Code that no path reaches has no frame.
+            let Some(state) = state else { continue };
+            let pcs = instruction.pc..instruction.end();
+            rules.add(&pcs, Column::Cfa, cfa(target, state)?);
+            rules.add(&pcs, Column::Register(returns), Some(return_address(target, state)?));
+            rules.add(&pcs, Column::Register(target.sgpr(STACK.1).ok()?), stack(target, state)?);
+            for home in &state.homes {
+                // An intact register needs no rule, because the convention preserves it.
+                let loc = if home.is_intact { None } else { Some(saved(target, home, code.is_wide)?) };
+                rules.add(&pcs, column(target, home.register)?, loc);
+            }
+        }
+        // A register that the function does not change has the caller's contents, whatever the convention says.
+        for register in holders {
+            if code.instructions.iter().all(|instruction| !instruction.changes(*register)) {
+                let reg = dwarf(target, *register)?;
+                rules.rules.push((0..bytes, Column::Register(reg), Loc::register(reg)));
+            }
+        }
+        let rules = rules.rules;
+        for (own, column, loc) in &rules {
+            let pcs = pcs.start + own.start..pcs.start + own.end;
+            let name = match column {
+                Column::Cfa => "CFA".to_owned(),
+                Column::Register(reg) => {
+                    target.register(*reg).map_or_else(String::new, |register| register.name().to_string())
+                }
+            };
+            change.after.push((Some(pcs), format!("{name}: {}", text(target, loc))));
+        }
+        Some(Framed { function, rules, change })
     }
-    Some(Framed { function, rules, change })
 }
 
 /// Rules that are collected instruction by instruction.
@@ -196,12 +238,21 @@ fn cfa(target: &Target, state: &State) -> Option<Option<Loc>> {
     Some(Some(Loc::memory(SpaceId::PRIVATE_WAVE, address)))
 }
 
+/// Returns the caller's stack pointer; the inner `None` where it is the stack pointer.
+fn stack(target: &Target, state: &State) -> Option<Option<Loc>> {
+    let (register, offset) = match (state.stack, state.frame) {
+        (Some(0), _) => return Some(None),
+        (Some(offset), _) => (STACK, offset),
+        (None, Some(offset)) => (FRAME, offset),
+        (None, None) => return Some(Some(Loc::undefined())),
+    };
+    let value = Val::register(target.sgpr(register.1).ok()?);
+    Some(Some(Loc::value(if offset == 0 { value } else { value.plus(-offset) })))
+}
+
 fn return_address(target: &Target, state: &State) -> Option<Loc> {
     let homes: Vec<&Home> = state.homes.iter().filter(|home| RETURN.contains(&home.register)).collect();
     let [low, high] = homes[..] else { return Some(Loc::undefined()) };
-    if low.is_intact && high.is_intact {
-        return Some(Loc::over([target.sgpr(30).ok()?, target.sgpr(31).ok()?]));
-    }
     for (low, high) in low.copies.iter().zip(&high.copies) {
         match (low, high) {
             (Copy::Register(low), Copy::Register(high)) => {
@@ -214,6 +265,10 @@ fn return_address(target: &Target, state: &State) -> Option<Loc> {
             }
             _ => {}
         }
+    }
+    // A copy comes first: after a call, in the pcs of the call instruction, the registers have the call's return address.
+    if low.is_intact && high.is_intact {
+        return Some(Loc::over([target.sgpr(30).ok()?, target.sgpr(31).ok()?]));
     }
     Some(Loc::undefined())
 }

@@ -95,8 +95,8 @@ pub(super) enum Meaning {
     Element { name: String, reg: Reg },
     /// A number.
     Constant(u64),
-    /// A slot in the lane's scratch, whose base register counts bytes for one lane.
-    Slot { name: String, slot: Slot },
+    /// A slot in the lane's scratch; `lanes` is the number of lanes for which the base register counts bytes.
+    Slot { name: String, slot: Slot, lanes: u32 },
     /// A slot in the lane's scratch, whose base register counts bytes for all lanes.
     ScaledSlot { name: String, slot: Slot, lanes: u32 },
     /// Memory at an address in the file, in an address space.
@@ -116,7 +116,7 @@ impl Meaning {
             Self::Computed { name } => format!("a value computed from {name}"),
             Self::Element { name, .. } => format!("the current lane's element of {name}"),
             Self::Constant(value) => format!("the value {}", *value as i64),
-            Self::Slot { name, slot } => format!("scratch at {name}{:+}", slot.offset),
+            Self::Slot { name, slot, .. } => format!("scratch at {name}{:+}", slot.offset),
             Self::ScaledSlot { name, slot, lanes } => {
                 format!("lane scratch at {name} / {lanes} {:+}", slot.offset)
             }
@@ -185,13 +185,11 @@ impl Located<'_, '_, '_> {
                 }
                 to.constu(*value).stack_value();
             }
-            Meaning::Slot { slot, .. } => {
+            Meaning::Slot { slot, lanes, .. } | Meaning::ScaledSlot { slot, lanes, .. } => {
                 self.contents(&mut to, slot.register, Extension::Zero)?;
-                to.consts(slot.offset).plus().constu(SpaceId::PRIVATE_LANE.0.into()).form_aspace_address();
-            }
-            Meaning::ScaledSlot { slot, lanes, .. } => {
-                self.contents(&mut to, slot.register, Extension::Zero)?;
-                to.constu(u64::from(lanes.trailing_zeros())).shr();
+                if *lanes > 1 {
+                    to.constu(u64::from(lanes.trailing_zeros())).shr();
+                }
                 to.consts(slot.offset).plus().constu(SpaceId::PRIVATE_LANE.0.into()).form_aspace_address();
             }
             Meaning::Symbol { address, space, .. } => {

@@ -105,7 +105,16 @@ impl Located<'_, '_, '_> {
     /// Returns the scratch slot that was meant by a load from it.
     fn slot_meaning(&self, part: &PartShape, slot: &Slot) -> Option<Meaning> {
         let is_memory = matches!(part.place, LocationShape::Memory { .. });
-        is_memory.then(|| Meaning::Slot { name: self.file.name(slot.register), slot: *slot })
+        is_memory.then(|| self.meant_slot(slot))
+    }
+
+    fn meant_slot(&self, slot: &Slot) -> Meaning {
+        let target = self.file.target.as_ref().filter(|target| target.scaling() == Scaling::Wave);
+        // A kernel's frame begins at 0, and a vector register has an address of the lane.
+        let is_scaled = self.is_frame_register(slot.register)
+            && self.function.is_some_and(|function| self.file.scratch_bytes(function.start()).is_none());
+        let lanes = target.filter(|_| is_scaled).map_or(1, |target| target.lanes());
+        Meaning::Slot { name: self.file.name(slot.register), slot: *slot, lanes }
     }
 
     /// Returns the finding about a load through a register: from a stack slot, or from the value itself.
@@ -272,7 +281,7 @@ impl Located<'_, '_, '_> {
                         return Some(self.value_in_register(part, &slot, address, written));
                     }
                 }
-                let meant = |name, slot| Meaning::Slot { name, slot };
+                let meant = |slot: &Slot| self.meant_slot(slot);
                 Some(self.space_lost(part, &slot, address, written, meant))
             }
             _ => None,
@@ -321,8 +330,7 @@ impl Located<'_, '_, '_> {
         let number = number.find(&|number| from(number).is_some())?;
         let (slot, Number::Loaded { from, .. }) = (from(number)?, number) else { return None };
         let written = || format!("memory in the default space at {} has the number", self.slot_name(&slot));
-        let meant =
-            |name, slot: Slot| Meaning::Words(format!("scratch at {name}{:+} has it", slot.offset));
+        let meant = |slot: &Slot| Meaning::Words(format!("scratch at {} has it", self.slot_name(slot)));
         Some(self.space_lost(part, &slot, from, written, meant))
     }
 
@@ -333,7 +341,7 @@ impl Located<'_, '_, '_> {
         slot: &Slot,
         address: &Number,
         written: impl Fn() -> String,
-        meant: impl Fn(String, Slot) -> Meaning,
+        meant: impl Fn(&Slot) -> Meaning,
     ) -> Diagnosed {
         self.diagnosed(LintCode::SlotSpaceLost, &part.operations, || {
             let name = self.file.name(slot.register);
@@ -344,7 +352,7 @@ impl Located<'_, '_, '_> {
             let scratch = self.space_name(SpaceId::PRIVATE_LANE.0.into());
             let moves = self.is_frame_register(slot.register).then(|| self.stack_move()).flatten();
             Details::new(written())
-                .meaning(meant(name.clone(), *slot))
+                .meaning(meant(slot))
                 .evidence([
                     format!("{base} {name}, which has 32 bits; addresses in the default space have 64"),
                     format!("scratch is in {scratch}"),
