@@ -160,7 +160,9 @@ impl Unframed {
             rules.add(&pcs, Column::Register(target.sgpr(STACK.1).ok()?), stack(target, state)?);
             for home in &state.homes {
                 // An intact register needs no rule, because the convention preserves it.
-                let loc = if home.is_intact { None } else { Some(saved(target, home, code.is_wide)?) };
+                // The registers of the return address are overwritten by a call, in whose pcs the rule is looked up.
+                let is_kept = home.is_intact && (home.copies.is_empty() || !RETURN.contains(&home.register));
+                let loc = if is_kept { None } else { Some(saved(target, home, code.is_wide)?) };
                 rules.add(&pcs, column(target, home.register)?, loc);
             }
         }

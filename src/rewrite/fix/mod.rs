@@ -70,6 +70,7 @@ fn is_location(code: LintCode) -> bool {
         Code::RegisterAsMemory
             | Code::ConstantDereferenced
             | Code::ConstantAsAddress
+            | Code::ConstantForComputed
             | Code::SlotWaveScaled
             | Code::SlotSpaceLost
             | Code::XderefAsLocation

@@ -557,6 +557,15 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
                     });
                 }
             }
+            let is_triton = self.diagnoser.unit.producer.as_deref() == Some("triton");
+            if let Some(function) = function.filter(|_| is_triton)
+                && let Some(diagnosed) = recoverable::operand(file, function, shape)
+            {
+                is_clean = false;
+                if self.wants(diagnosed.code, name, around) {
+                    self.add_located(diagnosed, around, (variable, list, list_entry));
+                }
+            }
             is_clean &= codes.is_empty() && others.iter().all(Option::is_none);
             // The verdict on the expression has the codes. Texts also depend on the entry, and are written only if the caller
             // wants them.
