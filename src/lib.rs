@@ -37,6 +37,8 @@ pub mod lower;
 pub mod model;
 #[cfg(feature = "describe")]
 pub mod omission;
+#[cfg(feature = "rewrite")]
+pub mod rewrite;
 #[cfg(feature = "json")]
 pub mod schema;
 #[cfg(feature = "spirv")]

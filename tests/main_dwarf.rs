@@ -23,6 +23,7 @@ mod operations;
 mod other_builder;
 mod properties;
 mod reader;
+mod rewrite;
 mod sabotage;
 mod scale;
 mod scopes;

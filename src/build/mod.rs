@@ -61,6 +61,8 @@ mod macros;
 mod order;
 mod pcs;
 mod properties;
+#[cfg(feature = "import")]
+mod resumed;
 mod scopes;
 mod sealed;
 mod slots;

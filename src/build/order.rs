@@ -23,6 +23,18 @@ pub(super) struct Order {
 }
 
 impl Order {
+    /// Returns the order of a finished module's ranges, which change.
+    #[cfg(feature = "import")]
+    pub(super) fn resumed() -> Self {
+        Self { is_live_mixed: true, ..Self::default() }
+    }
+
+    /// Takes over a function's sorted rows.
+    #[cfg(feature = "import")]
+    pub(super) fn keep_rows(&mut self, function: FunctionId, count: usize) {
+        self.row_functions.extend(core::iter::repeat_n(function, count));
+    }
+
     /// Forgets a module's ranges and rows, and keeps the memory.
     pub(super) fn clear(&mut self) {
         let mut row_functions = core::mem::take(&mut self.row_functions);

@@ -49,7 +49,12 @@ impl<'d, 'o> Importer<'d, 'o> {
                     }
                 }
                 if !has_function && is_debug {
-                    self.list_in(section.name(), fde.offset, UnimportedReason::NoFunction);
+                    let reason = if self.dwarf.is_code(fde.start) {
+                        UnimportedReason::NoFunction
+                    } else {
+                        UnimportedReason::DiscardedCode
+                    };
+                    self.list_in(section.name(), fde.offset, reason);
                 }
             }
         }

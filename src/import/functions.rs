@@ -2,6 +2,7 @@
 //! and its definition are two.
 
 use gimli::{DwAt, constants as dw};
+use hashbrown::HashMap;
 
 use super::importer::{Body, Importer, Place, refused};
 use super::node::{Class, class};
@@ -107,10 +108,10 @@ fn code_of<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, functi
         _ => None,
     };
     let none = Place { scope, function: Some(function), base: None, bytes: 0, is_inlined: false, frame_base };
-    if !super::scopes::PCS.iter().any(|&name| entry.has(name)) {
+    if !super::node::PCS.iter().any(|&name| entry.has(name)) {
         return none;
     }
-    importer.mark_all(entry, &super::scopes::PCS);
+    importer.mark_all(entry, &super::node::PCS);
     let ranges = match entry.ranges() {
         Ok(ranges) => ranges,
         Err(error) => {
@@ -169,6 +170,7 @@ pub(super) fn properties<'d, 'o>(importer: &mut Importer<'d, 'o>) {
             inline(importer, from, function);
             flags(importer, from, function);
         }
+        inherited_type(importer, origin.unwrap_or(entry), function);
         calls(importer, entry, function);
         if let Some(code) = code {
             linkage_name(importer, code, function);
@@ -185,6 +187,23 @@ pub(super) fn properties<'d, 'o>(importer: &mut Importer<'d, 'o>) {
             }
             types::template(importer, part, &super::types::TemplateOwner::Function(function), &mut templates);
         }
+    }
+}
+
+/// Sets the type of a definition that has the type of its declaration, whose type may not be known when the definition is
+/// made.
+fn inherited_type<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, function: FunctionId) {
+    let data = importer.m.described().function(function);
+    if data.specification.is_none() || data.returns.is_some() {
+        return;
+    }
+    let declaration = entry.reference(dw::DW_AT_specification);
+    let Some((declaration, ty)) = declaration.zip(entry.ty()) else { return };
+    importer.want_type(declaration);
+    let known = importer.made.types.get(&ty.offset()).copied();
+    if let (Some(ty), Ok(mut of)) = (known, importer.m.describe_function(function)) {
+        // A type that is refused is listed with the declaration.
+        drop(of.returns(ty).map(drop));
     }
 }
 
@@ -358,13 +377,16 @@ impl<'d, 'o> Importer<'d, 'o> {
         for needs_code in [true, false] {
             let functions = entries.clone().filter(|entry| entry.tag() == dw::DW_TAG_subprogram);
             for entry in functions.filter(|entry| entry.has(dw::DW_AT_abstract_origin)) {
-                let has_code = super::scopes::PCS.iter().any(|&name| entry.has(name));
+                let has_code = super::node::PCS.iter().any(|&name| entry.has(name));
                 let Some(origin) = entry.reference(dw::DW_AT_abstract_origin) else { continue };
                 if has_code == needs_code && !self.made.instances.contains_key(&origin.offset()) {
                     self.made.instances.insert(origin.offset(), entry);
                     found.push(entry);
                 }
             }
+        }
+        for &function in &found {
+            self.repeated_calls(function);
         }
         for function in found {
             // Index after the last entry of an inlined call.
@@ -385,6 +407,52 @@ impl<'d, 'o> Importer<'d, 'o> {
             }
         }
     }
+}
+
+impl<'d, 'o> Importer<'d, 'o> {
+    /// Finds the calls in an abstract instance that its instance has, too: the same function at the same position. A writer
+    /// can describe the calls in both.
+    fn repeated_calls(&mut self, instance: Entry<'d, 'o>) {
+        let Some(origin) = instance.reference(dw::DW_AT_abstract_origin) else { return };
+        let is_call = |entry: &Entry<'d, 'o>| entry.tag() == dw::DW_TAG_inlined_subroutine;
+        if !self.is_own(origin) || !origin.descendants().any(|entry| is_call(&entry)) {
+            return;
+        }
+        let mut calls: HashMap<Call, usize> = HashMap::new();
+        for entry in outermost(instance) {
+            *calls.entry(call(entry)).or_default() += 1;
+        }
+        for entry in outermost(origin) {
+            if let Some(count @ 1..) = calls.get_mut(&call(entry)) {
+                *count -= 1;
+                self.made.repeated.insert(entry.offset());
+            }
+        }
+    }
+}
+
+/// A called function, by its entry, and the position of the call.
+type Call = (Option<u64>, [Option<u64>; 4]);
+
+fn call(entry: Entry<'_, '_>) -> Call {
+    let position =
+        [dw::DW_AT_call_file, dw::DW_AT_call_line, dw::DW_AT_call_column, dw::DW_AT_GNU_discriminator];
+    let origin = entry.reference(dw::DW_AT_abstract_origin).map(|origin| origin.offset());
+    (origin, position.map(|name| entry.number(name)))
+}
+
+/// Returns the inlined calls in a function that are not in another inlined call or function.
+fn outermost<'d, 'o: 'd>(function: Entry<'d, 'o>) -> impl Iterator<Item = Entry<'d, 'o>> {
+    let mut inner = 0;
+    function.descendants().filter(move |&entry| {
+        if entry.index() < inner {
+            return false;
+        }
+        if matches!(entry.tag(), dw::DW_TAG_inlined_subroutine | dw::DW_TAG_subprogram) {
+            inner = end(entry);
+        }
+        entry.tag() == dw::DW_TAG_inlined_subroutine
+    })
 }
 
 /// Index after an entry's last descendant.

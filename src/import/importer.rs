@@ -9,6 +9,8 @@ use std::borrow::Cow;
 use gimli::{DwAt, constants as dw};
 use hashbrown::{HashMap, HashSet};
 
+use super::discarded::Discarded;
+use super::entries::ImportedEntries;
 use super::form::ImportedExpressions;
 use super::node::{Key, Node};
 use super::sources::Sources;
@@ -77,6 +79,8 @@ pub(super) struct Entities<'d, 'o> {
     pub placed: HashSet<VariableId>,
     /// Entries of a function's first instance with code, by the entries of its abstract instance.
     pub instances: HashMap<Key, Entry<'d, 'o>>,
+    /// Entries of calls in an abstract instance that the instance with code has, too.
+    pub repeated: HashSet<Key>,
     /// Each parameter's previous parameter, for functions whose parameters were looked at.
     pub previous: HashMap<Key, Option<Entry<'d, 'o>>>,
     /// Structures, classes and unions whose members are not imported yet.
@@ -109,6 +113,8 @@ pub(super) struct Importer<'d, 'o> {
     pub symbols: &'d Symbols<'o>,
     /// Names of the functions to import; all if it is empty.
     pub only: &'d [String],
+    /// Entries that are not in the object.
+    pub discarded: Discarded,
     /// Number of entries that may still be imported again for another unit.
     pub room: usize,
     pub facts: Vec<UnimportedFact>,
@@ -125,6 +131,8 @@ pub(super) struct Importer<'d, 'o> {
     pub owners: HashMap<Key, AttributeOwner>,
     /// Attributes that no property encodes and that were added to an entity of a unit, by entry.
     pub extras: HashSet<(Key, DwAt)>,
+    /// Entities of all units so far, by their entries.
+    pub entries: ImportedEntries,
 }
 
 impl<'d, 'o> Importer<'d, 'o> {
@@ -167,6 +175,16 @@ impl<'d, 'o> Importer<'d, 'o> {
     pub(super) fn import(&mut self, entry: Entry<'d, 'o>) {
         if self.is_own(entry) {
             self.taken.import(entry);
+        }
+    }
+
+    /// Marks an entry as imported, with all below it: what it says, other entries say.
+    pub(super) fn repeat(&mut self, entry: Entry<'d, 'o>) {
+        for entry in core::iter::once(entry).chain(entry.descendants()) {
+            self.import(entry);
+            if self.is_own(entry) {
+                (0..entry.names().len()).for_each(|index| self.taken.take_at(entry, index));
+            }
         }
     }
 

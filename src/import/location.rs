@@ -6,7 +6,7 @@
 use gimli::constants as dw;
 
 use super::expression::InitialStack;
-use super::form::ImportedExpressions;
+use super::form::{self, ImportedExpressions};
 use super::importer::{Importer, Made, refused};
 use super::node::Key;
 use super::unimported::UnimportedReason;
@@ -31,12 +31,24 @@ impl<'d, 'o> Importer<'d, 'o> {
         if let Some(loc) = self.at_symbol(entry, bytes) {
             return Ok(loc);
         }
-        if self.expressions == ImportedExpressions::Typed
+        if self.prefers_nodes(entry.unit().encoding, bytes)
             && let Some(loc) = self.typed_location(entry, bytes)
         {
             return Ok(loc);
         }
         self.raw(entry, bytes).map(Loc::expr)
+    }
+
+    /// Whether an expression becomes nodes, if nodes have its meaning.
+    pub(super) fn prefers_nodes(&self, encoding: Encoding, bytes: &[u8]) -> bool {
+        match self.expressions {
+            ImportedExpressions::Typed => true,
+            ImportedExpressions::Raw => false,
+            ImportedExpressions::RawIn(reader) => {
+                !form::is_read_in(bytes, encoding, reader)
+                    || !self.symbols.are_fixed() && form::has_address(bytes, encoding)
+            }
+        }
     }
 
     /// Returns the location of an object at a symbol, or a pointer to it: consumers differ in how they encode a symbol's

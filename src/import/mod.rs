@@ -30,6 +30,8 @@
 //! contradicts other facts, is listed in [`ImportedDwarf::unimported`].
 
 mod calls;
+mod discarded;
+mod entries;
 mod expression;
 mod files;
 mod form;
@@ -54,11 +56,13 @@ mod unimported;
 mod units;
 mod variables;
 
+pub use discarded::ImportedCode;
 #[doc(hidden)]
 pub use expression::{
     Context, EntryOffset, InitialStack, Procedure, References, Unresolved, Untyped, UntypedReason, location,
     value,
 };
+pub use entries::ImportedEntries;
 pub use form::ImportedExpressions;
 pub use unimported::{UnimportedFact, UnimportedReason};
 
@@ -71,6 +75,7 @@ use crate::model::{Module, UnitId};
 use crate::op::Dialect;
 use crate::read::{Dwarf, Object, SplitFiles};
 use crate::target::Target;
+use discarded::Discarded;
 use importer::{Entities, Importer};
 use sources::Sources;
 use symbols::Symbols;
@@ -86,6 +91,8 @@ pub struct ImportOptions<'a> {
     pub dialect: Dialect,
     /// Form of locations and numbers.
     pub expressions: ImportedExpressions,
+    /// Code whose entries are imported, in a linked object.
+    pub code: ImportedCode,
     /// Functions to import, by name or linkage name; all if it is empty. What they refer to is imported too.
     pub only: Vec<String>,
     /// Split files, whose units are imported with the object's code.
@@ -103,6 +110,7 @@ impl Default for ImportOptions<'_> {
             target: None,
             dialect: Dialect::Llvm,
             expressions: ImportedExpressions::Typed,
+            code: ImportedCode::All,
             only: Vec::new(),
             split: SplitFiles::default(),
             supplementary: None,
@@ -119,6 +127,8 @@ pub struct ImportedDwarf {
     pub module: Module,
     /// The facts that the model lacks, in the order of their sections and offsets.
     pub unimported: Vec<UnimportedFact>,
+    /// Entities of the description, by the object's entries.
+    pub entries: ImportedEntries,
 }
 
 /// Average number of copies of each entry, for further units, that an import may make. Without this limit, a small file
@@ -136,7 +146,17 @@ pub fn import(bytes: &[u8], options: &ImportOptions<'_>) -> Result<ImportedDwarf
     let target = options.target.clone().or_else(|| object.target(None)).ok_or_else(|| {
         ErrorKind::Unsupported("the target of the object is unknown: expected a target in the options".into())
     })?;
-    options.split.with(&object, &dwarf, |split| import_files(&object, target, &dwarf, split, options))
+    import_read(&object, target, &dwarf, options)
+}
+
+/// Builds the model of an object that was read. The object's bytes, target and dialect in the options are not used.
+pub(crate) fn import_read(
+    object: &Object<'_>,
+    target: Target,
+    dwarf: &Dwarf<'_>,
+    options: &ImportOptions<'_>,
+) -> Result<ImportedDwarf> {
+    options.split.with(object, dwarf, |split| import_files(object, target, dwarf, split, options))
 }
 
 fn import_files(
@@ -150,12 +170,14 @@ fn import_files(
     let m_target = target.clone();
     let mut m = Builder::new(target);
     let mut unimported = Vec::new();
+    let mut entries = ImportedEntries::default();
     for file in core::iter::once(dwarf).chain(split) {
         let Some(first) = file.units().first() else { continue };
         let mut importer = Importer {
             m,
             symbols: &symbols,
             only: &options.only,
+            discarded: Discarded::new(file, &symbols, options.code),
             expressions: options.expressions,
             target: m_target.clone(),
             room: file.entries().len().saturating_mul(MOST_COPIES),
@@ -169,10 +191,14 @@ fn import_files(
             code: Vec::new(),
             owners: HashMap::new(),
             extras: HashSet::new(),
+            entries: ImportedEntries::default(),
         };
         import_file(&mut importer, dwarf, split);
-        let Importer { m: builder, facts, .. } = importer;
+        let Importer { m: builder, facts, entries: own, .. } = importer;
         m = builder;
+        if file.split_file().is_none() {
+            entries = own;
+        }
         let start = unimported.len();
         unimported.extend(facts);
         let facts: &mut [UnimportedFact] = &mut unimported[start..];
@@ -192,7 +218,8 @@ fn import_files(
             reason: UnimportedReason::Unreadable(error.clone()),
         });
     }
-    Ok(ImportedDwarf { module: m.finish()?, unimported })
+    entries.sort();
+    Ok(ImportedDwarf { module: m.finish()?, unimported, entries })
 }
 
 /// Imports the units of a file: the object, or a file of split units.

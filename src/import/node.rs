@@ -1,11 +1,14 @@
 //! The entities that other entries refer to, by their entries.
 
-use gimli::{DwTag, constants as dw};
+use gimli::{DwAt, DwTag, constants as dw};
 
 use crate::read::Entry;
 
 /// Offset of an entry.
 pub(super) type Key = u64;
+
+/// Attributes with the pcs of a scope.
+pub(super) const PCS: [DwAt; 3] = [dw::DW_AT_low_pc, dw::DW_AT_high_pc, dw::DW_AT_ranges];
 
 /// An entity to make, by the offset of its entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

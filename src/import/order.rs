@@ -26,7 +26,8 @@ pub(super) fn want<'d, 'o>(importer: &mut Importer<'d, 'o>, class: Class, entry:
                 if !importer.made.seen.insert(node) || !importer.take_room(entry) {
                     continue;
                 }
-                if !importer.is_of_unit(entry) {
+                // What is in an entity that is imported because something refers to it is imported with it.
+                if !importer.is_of_unit(entry) || importer.discarded.is_referred(entry) {
                     importer.made.copied.push(entry);
                 }
                 steps.push(Step::Out(class, entry));

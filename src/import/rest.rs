@@ -111,6 +111,9 @@ impl<'d, 'o> Importer<'d, 'o> {
         if !self.only.is_empty() {
             return UnimportedReason::Unselected;
         }
+        if !self.discarded.keeps(entry) {
+            return UnimportedReason::DiscardedCode;
+        }
         if !self.taken.is_imported(parent) {
             return UnimportedReason::InsideEntry;
         }

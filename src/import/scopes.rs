@@ -2,16 +2,13 @@
 
 use core::ops::Range;
 
-use gimli::{DwAt, constants as dw};
+use gimli::constants as dw;
 
 use super::importer::{Importer, Place, refused};
-use super::node::{Class, class};
+use super::node::{Class, PCS, class};
 use super::unimported::UnimportedReason;
 use crate::model::{AttributeOwner, ScopeKind, SourceLine};
 use crate::read::Entry;
-
-/// Attributes with the pcs of a scope.
-pub(super) const PCS: [DwAt; 3] = [dw::DW_AT_low_pc, dw::DW_AT_high_pc, dw::DW_AT_ranges];
 
 /// Makes a namespace, a block or an inlined call.
 pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) {
@@ -89,6 +86,9 @@ fn block<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, around: 
 }
 
 fn inlined<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, around: Place<'o>) {
+    if importer.made.repeated.contains(&entry.offset()) {
+        return importer.repeat(entry);
+    }
     let origin = importer.refer(entry, dw::DW_AT_abstract_origin);
     let function = origin.and_then(|origin| importer.made.functions.get(&origin.offset()).copied());
     let Some(function) = function else {
@@ -182,7 +182,8 @@ impl<'d, 'o> Importer<'d, 'o> {
             return Vec::new();
         };
         let mut inside = Vec::with_capacity(ranges.len());
-        let mut reason = None;
+        // A scope with an empty list has no code, unlike a scope without a list.
+        let mut reason = ranges.is_empty().then_some(UnimportedReason::EmptyPcs);
         for range in ranges {
             let start = range.start.wrapping_sub(base);
             let end = range.end.wrapping_sub(base);

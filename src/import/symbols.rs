@@ -69,6 +69,12 @@ impl<'o> Symbols<'o> {
         self.is_linked
     }
 
+    /// Whether an address is in a loaded section, or at the end of the section.
+    pub(super) fn are_loaded(&self, address: u64) -> bool {
+        let before = self.sections.partition_point(|range| range.start <= address);
+        before.checked_sub(1).is_some_and(|last| address <= self.sections[last].end)
+    }
+
     /// Returns the symbol at or before an address in its section, and the address's distance from it.
     pub(super) fn symbol_at(&self, address: u64) -> Result<(&'o str, u64), UnimportedReason> {
         let unknown = || UnimportedReason::UnknownSymbol(address);

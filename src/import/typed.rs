@@ -3,7 +3,6 @@
 use gimli::constants as dw;
 
 use super::expression::{self, Context, EntryOffset, InitialStack, Procedure, References};
-use super::form::ImportedExpressions;
 use super::importer::{Importer, Made, Place};
 use super::unimported::UnimportedReason;
 use crate::eval::{BaseType, DebugInfo};
@@ -100,7 +99,7 @@ impl<'d, 'o> Importer<'d, 'o> {
         initial: InitialStack,
         expr: &'o [u8],
     ) -> Option<Loc> {
-        if self.expressions == ImportedExpressions::Raw {
+        if !self.prefers_nodes(encoding, expr) {
             return None;
         }
         let target = self.target.clone();

@@ -49,6 +49,9 @@ pub(super) fn import<'d, 'o>(importer: &mut Importer<'d, 'o>, info: &'d Unit<'o>
     let only = importer.only;
     let selected = Selected::new(only, entries());
     for entry in entries().filter(|entry| selected.has(entry.index())) {
+        if !importer.discarded.keeps(entry) {
+            continue;
+        }
         let class = class(entry);
         if class != Class::Other && (entry.parent() == Some(root) || importer.place(entry).is_some()) {
             want(importer, class, entry);
@@ -68,7 +71,12 @@ pub(super) fn import<'d, 'o>(importer: &mut Importer<'d, 'o>, info: &'d Unit<'o>
         }
     }
     for entry in entries().filter(|entry| selected.has(entry.index())) {
+        let is_kept = importer.discarded.keeps(entry);
+        if !is_kept && !entry.parent().is_some_and(|parent| importer.taken.is_imported(parent)) {
+            continue;
+        }
         match entry.tag() {
+            dw::DW_TAG_subprogram if !is_kept => {}
             dw::DW_TAG_subprogram => functions::located(importer, entry),
             dw::DW_TAG_imported_declaration | dw::DW_TAG_imported_module => imports::import(importer, entry),
             dw::DW_TAG_imported_unit => imports::unit(importer, entry),
@@ -80,6 +88,8 @@ pub(super) fn import<'d, 'o>(importer: &mut Importer<'d, 'o>, info: &'d Unit<'o>
     importer.rows();
     importer.macros();
     importer.sums();
+    let Entities { variables, functions, .. } = &importer.made;
+    importer.entries.add(variables, functions);
 }
 
 /// The entries of a unit that are imported by themselves, and not only where other entries refer to them.
@@ -118,7 +128,7 @@ fn properties<'d, 'o>(importer: &mut Importer<'d, 'o>, root: Entry<'d, 'o>, spli
     importer.own(root, AttributeOwner::Unit(importer.unit));
     importer.mark_all(root, &STRUCTURE);
     // The unit's pcs are those of its functions.
-    importer.mark_all(root, &super::scopes::PCS);
+    importer.mark_all(root, &super::node::PCS);
     importer.mark(root, dw::DW_AT_name);
     let directory = importer.text(root, dw::DW_AT_comp_dir).or_else(|| importer.info.comp_dir.clone());
     let producer = importer.text(root, dw::DW_AT_producer);
@@ -153,7 +163,7 @@ fn properties<'d, 'o>(importer: &mut Importer<'d, 'o>, root: Entry<'d, 'o>, spli
 pub(super) fn skeleton<'d, 'o>(importer: &mut Importer<'d, 'o>, root: Entry<'d, 'o>) {
     importer.import(root);
     mark_structure(importer, root);
-    importer.mark_all(root, &super::scopes::PCS);
+    importer.mark_all(root, &super::node::PCS);
     importer.mark_all(
         root,
         &[

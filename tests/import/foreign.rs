@@ -63,11 +63,11 @@ fn kernel_of_amd_is_imported_with_its_frame() {
 }
 
 /// A program, its compiler, and the arguments.
-struct Program {
-    name: &'static str,
-    source: &'static str,
-    compiler: Tool,
-    arguments: &'static [&'static str],
+pub struct Program {
+    pub name: &'static str,
+    pub source: &'static str,
+    pub compiler: Tool,
+    pub arguments: &'static [&'static str],
 }
 
 const GCC: Tool = Tool::new("gcc", "gcc");
@@ -179,7 +179,7 @@ fn main() {
 "#;
 
 #[rustfmt::skip]
-const PROGRAMS: [Program; 13] = [
+pub const PROGRAMS: [Program; 13] = [
     Program { name: "a.c", source: C, compiler: GCC, arguments: &["-g", "-O0", "-c"] },
     Program { name: "a.c", source: C, compiler: GCC, arguments: &["-g", "-O2", "-c"] },
     Program { name: "a.c", source: C, compiler: GCC, arguments: &["-g", "-O2", "-gdwarf-4", "-c"] },

@@ -4,10 +4,10 @@
 //! An object is imported, and the module is written into the object for the same version. The facts of both objects are
 //! compared entry by entry, except the facts that the import lists.
 
-mod compare;
+pub mod compare;
 mod damaged;
 mod facts;
-mod foreign;
+pub mod foreign;
 mod random;
 
 use std::fmt::Write;

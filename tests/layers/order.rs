@@ -277,6 +277,7 @@ const IMPORT: &[&str] = &[
     "node",
     // The importer, and what its files share.
     "symbols",
+    "discarded",
     "sources",
     "importer",
     "files",

@@ -20,6 +20,7 @@ use super::locate::LocateArguments;
 use super::modules::{AttachArguments, StripArguments};
 use super::program::{CompletionsArguments, ManArguments, SchemaArguments};
 use super::report::ReportArguments;
+use super::rewrite::RewriteArguments;
 use super::stats::StatsArguments;
 use super::targets::TargetsArguments;
 use super::{Failure, outcome};
@@ -74,6 +75,13 @@ pub enum Command {
     #[command(after_help = "Example: eitri import kernel.hsaco -o kernel.json\n\
                             Example: eitri import a.o --only scale --strict -o scale.json")]
     Import(ImportArguments),
+    /// Write an object file's debug information again, for the same or another consumer.
+    ///
+    /// Files from any producer are accepted. Code and all loaded bytes stay identical; debug sections are replaced. The
+    /// result is read back and compared before it is written. Facts that the output lacks are listed.
+    #[command(after_help = "Example: eitri rewrite kernel.hsaco --for rocgdb-legacy -o legacy.hsaco\n\
+                            Example: eitri rewrite a.o --dry-run")]
+    Rewrite(RewriteArguments),
     /// Print an object file's debug sections, or a SPIR-V module's debug instructions.
     ///
     /// Files from any producer are accepted. An object that is not linked gets assumed section addresses, which are
@@ -167,6 +175,7 @@ impl Command {
             Self::Check(check) => check.run(),
             Self::Locate(locate) => locate.run(),
             Self::Import(import) => import.run(),
+            Self::Rewrite(rewrite) => rewrite.run(),
             Self::Dump(dump) => dump.run(),
             Self::Attach(attach) => attach.run(),
             Self::Strip(strip) => strip.run(),

@@ -66,6 +66,17 @@ pub fn described(file: &Path, object: Inside) -> Described {
     Described { name, bytes, supplementary: None }
 }
 
+/// Returns the supplementary file for the object `name` in `file`, which has these bytes.
+pub fn supplementary_file(file: &Path, name: &str, bytes: &[u8]) -> Option<Contents> {
+    let companions = is_elf(bytes).then(|| Companions::read(bytes).ok()).flatten()?;
+    supplementary(file, name, &companions)
+}
+
+/// Whether an object has debug information, or cannot be read, which its reader reports.
+pub fn may_have_debug_information(bytes: &[u8]) -> bool {
+    Companions::read(bytes).map_or(true, |companions| companions.has_debug_information)
+}
+
 /// Returns the supplementary file for the object `name`, whose debug information is in `file`.
 fn supplementary(file: &Path, name: &str, companions: &Companions) -> Option<Contents> {
     let (other, id) = companions.supplementary.as_ref()?;

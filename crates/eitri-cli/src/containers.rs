@@ -100,9 +100,14 @@ fn objects(file: &Path, member: Option<&str>) -> Result<Objects, Failure> {
     inside(file, Contents::read(file)?, member)
 }
 
+/// Returns a file's name for messages.
+pub fn file_name(file: &Path) -> String {
+    if file.as_os_str() == "-" { "standard input".into() } else { file.display().to_string() }
+}
+
 /// Returns the objects in a file with these contents.
 pub fn inside(file: &Path, bytes: Contents, member: Option<&str>) -> Result<Objects, Failure> {
-    let name = if file.as_os_str() == "-" { "standard input".into() } else { file.display().to_string() };
+    let name = file_name(file);
     let mut parts = Found::default();
     parts.expand(file, name, bytes, DEEPEST);
     let Found { mut all, mut compressed, mut unread } = parts;

@@ -27,6 +27,7 @@ mod program;
 mod progress;
 mod question;
 mod report;
+mod rewrite;
 mod sources;
 mod split;
 mod stats;

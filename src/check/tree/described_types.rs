@@ -25,7 +25,11 @@ impl<'a> Described<'a> {
             node = node.named(module.string(name));
         }
         node = self.extras(self.declared(node, ty.line), id).number(dw::DW_AT_alignment, ty.alignment);
-        node = node.flag(dw::DW_AT_declaration, ty.is_declaration);
+        // A type that is always complete in the model can have the attribute among the further attributes.
+        let declaration = dw::DW_AT_declaration;
+        if !node.attributes.iter().any(|(name, _)| *name == declaration) {
+            node = node.flag(declaration, ty.is_declaration);
+        }
         let type_ = dw::DW_AT_type;
         let bytes = dw::DW_AT_byte_size;
         let entity = |ty: TypeId| Some(Entity::Type(ty));

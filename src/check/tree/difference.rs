@@ -94,8 +94,9 @@ impl<'a, 'o> Compared<'a, 'o> {
             }
         }
         let is_listed = |name| {
-            let name = found.canonical(&attributes, name);
-            node.attributes.iter().any(|(listed, _)| *listed == name)
+            // The stride of a dimension, which the model has as a further attribute, is compared by its own name.
+            let canonical = found.canonical(&attributes, name);
+            node.attributes.iter().any(|(listed, _)| *listed == canonical || *listed == name)
         };
         if let Err((expected, found)) = only(entry, attributes.names(), is_listed) {
             self.differ(FindingKind::Attribute, subject(expected), found);

@@ -14,6 +14,7 @@
 mod bytes;
 mod code;
 mod compress;
+mod contents;
 mod file;
 mod image;
 mod linked;
@@ -25,6 +26,7 @@ mod write;
 
 pub use code::{CodeContents, CodeRelocation, CodeSection, ObjectCode, new_object, new_object_with};
 pub use compress::Compression;
+pub use contents::replace_contents;
 pub use file::write_file;
 pub use symbols::{
     CodeSymbol, CodeSymbolKind, SymbolBinding, SymbolLocation, Visibility, contents, symbol_named, symbols,

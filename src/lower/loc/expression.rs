@@ -10,7 +10,7 @@ use crate::emit::addr::{AddressKey, Addresses};
 use crate::emit::info::{Pending, RefForm, UnitEntry, Wanted};
 use crate::error::{Construct, Error, ErrorKind, Result};
 use crate::model::{Entity, Module, Node, ProcedureId, Stack, Symbol, Tree, VariableId};
-use crate::op::{Decoder, Encoder, FixupKind, Reg};
+use crate::op::{Decoded, Decoder, Encoder, FixupKind, Op, Reg};
 use crate::target::{Register, SpaceId};
 
 /// Writer for one expression, from a location's tree.
@@ -405,6 +405,12 @@ impl<'m> ExpressionWriter<'_, 'm> {
         // The caller is responsible for what the bytes mean, but the consumer must know the operations.
         for operation in Decoder::new(expr.bytes(), self.encoder.encoding()) {
             let version = self.encoder.encoding().version;
+            // Tables list a variable at a static address, whoever wrote its expression.
+            if let Ok(Decoded { op: Op::Addr { .. } | Op::Addrx { .. } | Op::FormTlsAddress {}, .. }) =
+                operation
+            {
+                self.references.facts.has_address = true;
+            }
             match operation {
                 Ok(one) if self.context.is_call_frame && !one.op.row().is_for_cfi => {
                     return Err(self.refused_in_call_frame(one.op.row().text));

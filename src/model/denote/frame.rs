@@ -3,7 +3,7 @@
 use super::numbers::number_in;
 use super::{DescribedStorage, MachineContents, NoMeaning, StorageSpan};
 use crate::model::ids::FunctionId;
-use crate::model::{Column, Module};
+use crate::model::{Column, Module, Node};
 use crate::op::Reg;
 use crate::target::SpaceId;
 
@@ -32,7 +32,11 @@ impl Module {
             Column::Register(reg) => self.target.register(reg).ok_or(NoMeaning::Malformed)?.bits,
         };
         if let Some(rule) = self.frame_rule(function, column, pc) {
-            return self.denote(Some(function), rule.loc, bits.into(), &frame);
+            let meaning = self.denote(Some(function), rule.loc, bits.into(), &frame);
+            return meaning.map_err(|why| match why {
+                NoMeaning::Unreadable(_) if self.has_raw_rule(function, pc) => NoMeaning::Raw,
+                why => why,
+            });
         }
         let storage = match column {
             Column::Cfa => return Err(NoMeaning::Unreadable("the frame's address".into())),
@@ -65,6 +69,14 @@ impl Module {
             }
         };
         Ok(vec![StorageSpan { storage, from: 0, bits: bits.into() }])
+    }
+}
+
+impl Module {
+    /// Whether a rule at a pc is a raw expression, so that what depends on the rule cannot be read.
+    fn has_raw_rule(&self, function: FunctionId, pc: u64) -> bool {
+        let rules = self.frame(function).iter().filter(|rule| rule.pcs().contains(&pc));
+        rules.flat_map(|rule| self.nodes(rule.loc)).any(|node| matches!(node, Node::Expr(_)))
     }
 }
 

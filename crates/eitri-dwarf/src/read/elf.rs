@@ -432,7 +432,8 @@ impl<'d> Object<'d> {
     }
 
     /// Returns section names and contents. No other part of the file is read.
-    pub(super) fn raw_sections(bytes: &'d [u8]) -> Result<Vec<(Cow<'d, str>, &'d [u8])>> {
+    #[doc(hidden)]
+    pub fn raw_sections(bytes: &'d [u8]) -> Result<Vec<(Cow<'d, str>, &'d [u8])>> {
         Header::read(bytes)?.raw_sections(bytes)
     }
 

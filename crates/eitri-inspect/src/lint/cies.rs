@@ -15,7 +15,7 @@ pub(super) fn findings<'f>(sections: &'f [Frames<'_>]) -> impl Iterator<Item = L
         let recovered = frames.recovered.first().map(|&offset| {
             let count = Count(frames.recovered.len(), "entry");
             let written = "a pointer to a common information entry, which names none";
-            let details = Details::new(written).meant("the common information entry before it".into());
+            let details = Details::new(written).meant("the common information entry before it");
             let evidence =
                 format!("{count} for functions, with pointers that are too large by multiples of 8 bytes");
             LintFinding::new(LintCode::CieByConvention, section, offset, details.evidence([evidence]))
@@ -41,7 +41,7 @@ pub(super) fn unreadable(split: Option<&str>, error: &Error) -> LintFinding {
 fn details<'o>(frames: &Frames<'o>, cie: &Cie<'o>) -> Option<Details> {
     if cie.augmentation == b"S" {
         let details = Details::new("an augmentation `S` without `z`, and thus without its data size");
-        return Some(details.meant("signal handler frames".into()));
+        return Some(details.meant("signal handler frames"));
     }
     let mut instructions = frames.initial_instructions(cie).map_while(Result::ok);
     let first = instructions.find(|operation| {
@@ -57,5 +57,5 @@ fn details<'o>(frames: &Frames<'o>, cie: &Cie<'o>) -> Option<Details> {
     })?;
     let CallFrameInstruction::DefCfaRegister { register } = first.instruction else { return None };
     let written = format!("DW_CFA_def_cfa_register {} before a rule that has an offset", register.0);
-    Some(Details::new(written).meant("an offset of 0 bytes".into()))
+    Some(Details::new(written).meant("an offset of 0 bytes"))
 }

@@ -1,10 +1,14 @@
 //! The texts in a finding.
 
+use super::meant::{Meaning, Meant};
+
 /// Meaning as written, intended meaning, and evidence.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Details {
     pub(super) written: String,
-    pub(super) meant: Option<String>,
+    pub(super) meant: Option<Meant>,
+    /// Where the part with the finding was meant to be.
+    pub(super) meaning: Option<Meaning>,
     pub(super) evidence: Vec<String>,
 }
 
@@ -13,8 +17,14 @@ impl Details {
         Self { written: written.into(), ..Self::default() }
     }
 
-    pub(super) fn meant(self, meant: String) -> Self {
-        Self { meant: Some(meant), ..self }
+    pub(super) fn meant(self, meant: impl Into<String>) -> Self {
+        Self { meant: Some(Meant::new(meant)), ..self }
+    }
+
+    /// Sets where the part was meant to be, from which its text follows.
+    pub(super) fn meaning(self, meaning: Meaning) -> Self {
+        let meant = Some(Meant::new(meaning.text()));
+        Self { meant, meaning: Some(meaning), ..self }
     }
 
     /// Appends facts.

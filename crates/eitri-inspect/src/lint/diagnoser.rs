@@ -270,6 +270,7 @@ impl<'a, 'r, 'o> Diagnoser<'a, 'r, 'o> {
             ty: variable.ty,
             encoding: self.unit.encoding,
             shape: &known.shape,
+            expr: list_entry.expr,
             witnessed: self.machines().map(|on| Witnessed { known: &self.places, on, expr: list_entry.expr }),
             base: framed.and_then(|framed| framed.base.as_deref()),
             pcs: (!list_entry.is_default()).then_some(list_entry.start..list_entry.end),

@@ -234,6 +234,12 @@ impl<'r, 'o> Facts<'r, 'o> {
         Some((kind, number))
     }
 
+    /// Returns the DWARF number of an AMD GPU's scalar register.
+    pub(super) fn scalar(&self, number: u16) -> Option<Reg> {
+        let target = self.target.as_ref().filter(|_| self.architecture == Architecture::Amd)?;
+        target.sgpr(number).ok()
+    }
+
     /// Whether a call sets the register to the return address: `s[30:31]` by AMD's convention, and on a CPU the return
     /// address register in call frame information.
     pub(super) fn is_link(&self, reg: Reg) -> bool {

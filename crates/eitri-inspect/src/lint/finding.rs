@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::codes::{Level, LintCode};
 use super::details::Details;
 use super::inlined::InlinedCalls;
+use super::meant::Meant;
 use eitri_dwarf::error::Error;
 #[doc(hidden)]
 pub use eitri_dwarf::read::Recurring;
@@ -55,7 +56,7 @@ pub struct LintFinding {
     /// What the information says as written.
     pub written: String,
     /// Intended meaning, where it can be inferred.
-    pub meant: Option<String>,
+    pub meant: Option<Meant>,
     /// Facts in the file that prove the finding.
     pub evidence: Vec<String>,
     /// How many findings this finding stands for: 1, unless [`LintOptions::fold`](super::LintOptions::fold) is set.
@@ -145,7 +146,7 @@ impl LintFinding {
         code: LintCode,
         section: impl Into<Cow<'static, str>>,
         offset: u64,
-        Details { written, meant, evidence }: Details,
+        Details { written, meant, evidence, .. }: Details,
     ) -> Self {
         Self {
             code,

@@ -160,7 +160,7 @@ impl<'r> FunctionCode<'r> {
         Some((self.start.wrapping_add(offset.into()), decoded))
     }
 
-    fn instructions(&self) -> impl Iterator<Item = (u32, PcInstruction)> {
+    pub(super) fn instructions(&self) -> impl Iterator<Item = (u32, PcInstruction)> {
         let mut next = 0;
         std::iter::from_fn(move || {
             let offset = next;

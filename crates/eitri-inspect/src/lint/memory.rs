@@ -9,6 +9,7 @@ use super::codes::LintCode;
 use super::details::Details;
 use super::file::Architecture;
 use super::function_code::described;
+use super::meant::Meaning;
 use super::places::{Depends, Diagnosed, Located, Slot, Type};
 use super::shape::{self, LocationShape, Number, PartShape, Selected};
 use super::witness::Difference;
@@ -39,10 +40,17 @@ impl Located<'_, '_, '_> {
                 _ => format!("memory at the address that is stored at {address} in {space}"),
             }
         };
-        let xderef = |address: &dyn Fn() -> String| {
-            let details = || Details::new(written(address()));
+        let meant = |address: &dyn Fn() -> String, meaning: &dyn Fn() -> Option<Meaning>| {
+            let details = || {
+                let details = Details::new(written(address()));
+                match meaning() {
+                    Some(meaning) => details.meaning(meaning),
+                    None => details,
+                }
+            };
             Some(self.diagnosed(LintCode::XderefAsLocation, &part.operations, details))
         };
+        let xderef = |address: &dyn Fn() -> String| meant(address, &|| None);
         match from {
             Number::Known(value) => {
                 let details = || {
@@ -52,14 +60,21 @@ impl Located<'_, '_, '_> {
                     };
                     let value = *value as i64;
                     Details::new(written(format!("{value:#x}")))
-                        .meant(format!("the value {value}"))
+                        .meaning(Meaning::Constant(value as u64))
                         .evidence([format!("the constant {value} is the address, in {space}")])
                         .evidence(self.difference(Difference::Registers))
                 };
                 Some(self.diagnosed(LintCode::ConstantDereferenced, &part.operations, details))
             }
             Number::Symbol(address) => {
-                self.removed(part, *address).or_else(|| xderef(&|| format!("{address:#x}")))
+                let meaning = || match (space, &part.place) {
+                    (Number::Known(space), LocationShape::Memory { .. }) => {
+                        let words = format!("memory at {address:#x} in {}", self.space_name(*space));
+                        Some(Meaning::Symbol { words, address: *address, space: *space })
+                    }
+                    _ => None,
+                };
+                self.removed(part, *address).or_else(|| meant(&|| format!("{address:#x}"), &meaning))
             }
             Number::Register(..) | Number::Frame(_) => {
                 let Some(slot) = self.slot(from) else {
@@ -69,7 +84,8 @@ impl Located<'_, '_, '_> {
                 if !self.is_frame_register(slot.register) {
                     return Some(self.load_of_register(part, &slot, from, || written(address())));
                 }
-                self.scaled(part, &slot, || written(address())).or_else(|| xderef(&address))
+                let meaning = || self.slot_meaning(part, &slot);
+                self.scaled(part, &slot, || written(address())).or_else(|| meant(&address, &meaning))
             }
             Number::Computed(_) => {
                 let is_register = |number: &Number| matches!(number, Number::Register(reg, _) if !self.is_frame_register(*reg));
@@ -86,6 +102,21 @@ impl Located<'_, '_, '_> {
         }
     }
 
+    /// Returns the scratch slot that was meant by a load from it.
+    fn slot_meaning(&self, part: &PartShape, slot: &Slot) -> Option<Meaning> {
+        let is_memory = matches!(part.place, LocationShape::Memory { .. });
+        is_memory.then(|| self.meant_slot(slot))
+    }
+
+    fn meant_slot(&self, slot: &Slot) -> Meaning {
+        let target = self.file.target.as_ref().filter(|target| target.scaling() == Scaling::Wave);
+        // A kernel's frame begins at 0, and a vector register has an address of the lane.
+        let is_scaled = self.is_frame_register(slot.register)
+            && self.function.is_some_and(|function| self.file.scratch_bytes(function.start()).is_none());
+        let lanes = target.filter(|_| is_scaled).map_or(1, |target| target.lanes());
+        Meaning::Slot { name: self.file.name(slot.register), slot: *slot, lanes }
+    }
+
     /// Returns the finding about a load through a register: from a stack slot, or from the value itself.
     fn load_of_register(
         &self,
@@ -96,7 +127,13 @@ impl Located<'_, '_, '_> {
     ) -> Diagnosed {
         // A value is no slot: LLVM adds `stack_value` to what is computed from the variable's register.
         if !matches!(part.place, LocationShape::Value(_)) && self.has_address(slot.register) {
-            return self.diagnosed(LintCode::XderefAsLocation, &part.operations, || Details::new(written()));
+            return self.diagnosed(LintCode::XderefAsLocation, &part.operations, || {
+                let details = Details::new(written());
+                match self.slot_meaning(part, slot).filter(|_| matches!(from, Number::Register(..))) {
+                    Some(meaning) => details.meaning(meaning),
+                    None => details,
+                }
+            });
         }
         self.value_in_register(part, slot, from, written)
     }
@@ -148,18 +185,22 @@ impl Located<'_, '_, '_> {
             let lds = if is_larger { self.lds_use(slot.register) } else { None };
             let meant = match (from, if is_value { slot.offset } else { 0 }) {
                 (Number::Computed(_), _) if lds.is_some() => {
-                    format!("memory in LDS at an address computed from {name}")
+                    Meaning::Words(format!("memory in LDS at an address computed from {name}"))
                 }
-                _ if lds.is_some() && slot.offset == 0 => format!("memory in LDS at {name}"),
-                _ if lds.is_some() => format!("memory in LDS at {}", self.slot_name(slot)),
-                (Number::Computed(_), _) if is_value => format!("a value computed from {name}"),
-                (_, 0) => format!("the value in {name}"),
-                (_, offset @ ..0) => format!("the value in {name} minus {}", offset.unsigned_abs()),
-                (_, offset) => format!("the value in {name} plus {offset}"),
+                _ if lds.is_some() && slot.offset == 0 => {
+                    Meaning::Words(format!("memory in LDS at {name}"))
+                }
+                _ if lds.is_some() => Meaning::Words(format!("memory in LDS at {}", self.slot_name(slot))),
+                (Number::Computed(_), _) if is_value => Meaning::Computed { name: name.clone() },
+                // Without `stack_value` it is not known what the offset belongs to.
+                _ if !is_value && (slot.offset != 0 || matches!(from, Number::Computed(_))) => {
+                    Meaning::Words(format!("the value in {name}"))
+                }
+                (_, plus) => Meaning::Register { name: name.clone(), reg: slot.register, plus },
             };
             let details = Details::new(written());
             // The register is too small for the whole value: it has a part, or an address.
-            let details = if is_larger && lds.is_none() { details } else { details.meant(meant) };
+            let details = if is_larger && lds.is_none() { details } else { details.meaning(meant) };
             details
                 .evidence(self.setter(slot.register))
                 .evidence(lds)
@@ -219,7 +260,7 @@ impl Located<'_, '_, '_> {
                     let version = self.encoding.version;
                     let has = if version < 4 { "does not have" } else { "has" };
                     Details::new(format!("memory at address {value:#x} in the default space"))
-                        .meant(format!("the value {}", *value as i64))
+                        .meaning(Meaning::Constant(*value))
                         .evidence([format!("DWARF {version}, which {has} stack_value; constant {value}")])
                         .evidence(self.difference(Difference::Registers))
                 };
@@ -240,7 +281,7 @@ impl Located<'_, '_, '_> {
                         return Some(self.value_in_register(part, &slot, address, written));
                     }
                 }
-                let meant = |slot: String| format!("scratch at {slot}");
+                let meant = |slot: &Slot| self.meant_slot(slot);
                 Some(self.space_lost(part, &slot, address, written, meant))
             }
             _ => None,
@@ -289,7 +330,7 @@ impl Located<'_, '_, '_> {
         let number = number.find(&|number| from(number).is_some())?;
         let (slot, Number::Loaded { from, .. }) = (from(number)?, number) else { return None };
         let written = || format!("memory in the default space at {} has the number", self.slot_name(&slot));
-        let meant = |slot: String| format!("scratch at {slot} has it");
+        let meant = |slot: &Slot| Meaning::Words(format!("scratch at {} has it", self.slot_name(slot)));
         Some(self.space_lost(part, &slot, from, written, meant))
     }
 
@@ -300,7 +341,7 @@ impl Located<'_, '_, '_> {
         slot: &Slot,
         address: &Number,
         written: impl Fn() -> String,
-        meant: impl Fn(String) -> String,
+        meant: impl Fn(&Slot) -> Meaning,
     ) -> Diagnosed {
         self.diagnosed(LintCode::SlotSpaceLost, &part.operations, || {
             let name = self.file.name(slot.register);
@@ -311,7 +352,7 @@ impl Located<'_, '_, '_> {
             let scratch = self.space_name(SpaceId::PRIVATE_LANE.0.into());
             let moves = self.is_frame_register(slot.register).then(|| self.stack_move()).flatten();
             Details::new(written())
-                .meant(meant(self.slot_name(slot)))
+                .meaning(meant(slot))
                 .evidence([
                     format!("{base} {name}, which has 32 bits; addresses in the default space have 64"),
                     format!("scratch is in {scratch}"),
@@ -368,7 +409,7 @@ impl Located<'_, '_, '_> {
             let name = self.file.name(slot.register);
             let lanes = target.lanes();
             Details::new(written())
-                .meant(format!("lane scratch at {name} / {lanes} {:+}", slot.offset))
+                .meaning(Meaning::ScaledSlot { name: name.clone(), slot: *slot, lanes })
                 .evidence(self.stack_move())
                 .evidence([format!(
                     "{name} counts bytes for the whole wave, which has {}",

@@ -10,7 +10,7 @@
 //! `codes` is the table of codes. A code is found in the file for its subject:
 //!
 //! * the location of a variable: `places` calls `memory`, `registers` and `type_size`; for all entries of the variable
-//!   together, `lists` and `recoverable`;
+//!   together, `lists` and `recoverable`; the location that was meant, `meant`;
 //! * other expressions: `contexts`; frame bases and call frame information: `bases`, `cies`;
 //! * functions: `functions`; other entries: `entries`; relocated fields: `stale`; missing files and parts: `skeletons`.
 //!
@@ -49,6 +49,7 @@ mod functions;
 mod inlined;
 mod kernels;
 mod lists;
+mod meant;
 mod memory;
 mod options;
 mod places;
@@ -68,6 +69,7 @@ pub(crate) use diagnoser::{Diagnoser, Framed};
 pub(crate) use file::{Facts, File};
 pub use finding::{Expression, LintFinding, LintReport, Topic};
 pub use inlined::InlinedCalls;
+pub use meant::{Meant, MeantLocation};
 pub use options::LintOptions;
 pub(crate) use verdict::{Asked, Expr};
 

@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 use super::codes::LintCode;
 use super::details::Details;
 use super::file::{Architecture, File, Function};
+use super::meant::Meaning;
 use super::shape::{LocationShape, Number, PartShape, Shape};
 use super::witness::{Difference, Witnessed};
 use eitri_dwarf::op::{Encoding, Reg};
@@ -25,6 +26,8 @@ pub(super) struct Located<'a, 'r, 'o> {
     pub(super) ty: Option<Type<'r>>,
     pub(super) encoding: Encoding,
     pub(super) shape: &'a Shape,
+    /// The entry's expression.
+    pub(super) expr: &'a [u8],
     /// The expression on target machines.
     pub(super) witnessed: Option<Witnessed<'a, 'r>>,
     /// Frame base expression.
@@ -50,6 +53,7 @@ pub(super) enum Depends {
 }
 
 /// A stack slot's base register, and the offset from it.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Slot {
     pub(super) register: Reg,
     pub(super) offset: i64,
@@ -115,11 +119,20 @@ impl Located<'_, '_, '_> {
             return [self.diagnosed(LintCode::IllFormed, &(*offset..*offset), details)].into_iter().collect();
         }
         let mut findings = Findings::new();
+        let mut meanings: Vec<Option<Meaning>> = Vec::new();
         for part in &self.shape.parts {
-            if let Some(diagnosed) = self.part(part) {
-                findings.push(diagnosed);
+            let diagnosed = self.part(part);
+            if self.explains {
+                // What is meant by a wrong part without a meaning is not known.
+                let meaning = |diagnosed: &Diagnosed| {
+                    let known = diagnosed.details.as_ref().and_then(|details| details.meaning.clone());
+                    known.unwrap_or_else(|| Meaning::Words(String::new()))
+                };
+                meanings.push(diagnosed.as_ref().map(meaning));
             }
+            findings.extend(diagnosed);
         }
+        self.locate(&mut findings, &meanings);
         if findings.len() > 1 {
             retain_first(&mut findings);
         }
@@ -135,6 +148,16 @@ impl Located<'_, '_, '_> {
             findings.push(self.diagnosed(LintCode::IllFormed, &(*offset..*offset), details));
         }
         findings
+    }
+
+    /// Adds the location that the whole entry was meant to be to the findings that have a meaning.
+    fn locate(&self, findings: &mut Findings, meanings: &[Option<Meaning>]) {
+        let meant = findings.iter_mut().filter_map(|diagnosed| diagnosed.details.as_mut()?.meant.as_mut());
+        let mut location = None;
+        for meant in meant {
+            let location: &Option<_> = location.get_or_insert_with(|| self.meant_location(meanings));
+            meant.locations = location.iter().cloned().collect();
+        }
     }
 
     /// Describes the locations at two witnesses that differ in one fact.

@@ -6,7 +6,8 @@ use std::ops::Range;
 use super::codes::LintCode;
 use super::details::Details;
 use super::file::{Architecture, File, Function};
-use super::function_code::{Setters, described};
+use super::function_code::{PcInstruction, Setters, described};
+use super::meant::{Meant, MeantLocation};
 use super::places::Diagnosed;
 use super::shape::{LocationShape, Number, Shape};
 use eitri_dwarf::error::Count;
@@ -45,6 +46,15 @@ pub(super) fn parameter<'r>(
         },
     );
     let mut meant = format!("memory at {pointer}{offset:+}");
+    let mut locations = Vec::new();
+    let scalars = |first: u16, count: u16| {
+        (first..first + count).map(|number| file.scalar(number)).collect::<Option<Vec<Reg>>>()
+    };
+    if start < kept
+        && let Some([low, high]) = scalars(base, 2).as_deref()
+    {
+        locations.push(MeantLocation::memory((*low, *high), offset, start..kept));
+    }
     let mut pcs = start..kept;
     if let Some((load, first, count, after)) = first_load {
         let until = code.lasting(RegisterKind::Scalar, (first, count), load.0, after);
@@ -55,13 +65,18 @@ pub(super) fn parameter<'r>(
         evidence.push(format!("{} loads it from {pointer}{offset:+}", described(&load)));
         evidence.push(format!("{name} has it until {until:#x}"));
         meant = format!("{name} from {after:#x} to {until:#x}");
+        if let Some(registers) = scalars(first, count).filter(|_| after < until) {
+            locations.push(MeantLocation::registers(&registers, bytes, after..until));
+        }
         pcs.end = kept.max(until);
     }
     // The first instruction sets the pointer.
     if pcs.is_empty() {
         return None;
     }
-    let details = Details::new("no location").meant(meant).evidence(evidence);
+    let mut meant = Meant::new(meant);
+    meant.locations = locations;
+    let details = Details { meant: Some(meant), ..Details::new("no location") }.evidence(evidence);
     Some((Diagnosed::new(LintCode::RecoverableUnlocated, details), pcs))
 }
 
@@ -100,6 +115,31 @@ pub(super) fn constant<'r>(
             ),
         ]);
     let operations = constant.operations.clone();
+    Some(Diagnosed { operations, ..Diagnosed::new(LintCode::ConstantForComputed, details) })
+}
+
+/// Returns the finding about a constant that Triton gives for a variable. Triton describes a value by an operation of its
+/// lowering, and a constant there is often an operand, such as the distance between the elements of a tensor. It is the
+/// value if an instruction moves it to a register.
+pub(super) fn operand<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, shape: &Shape) -> Option<Diagnosed> {
+    let value = shape.constant()? as i64;
+    let code = function.code(file);
+    if !code.is_whole() {
+        return None;
+    }
+    let is_move = |instruction: &PcInstruction| {
+        let name = instruction.1.name.unwrap_or_default();
+        (name.starts_with("s_mov") || name.starts_with("v_mov"))
+            && instruction.1.source == Some(SourceOperand::Constant(value))
+    };
+    if code.instructions().any(|(_, instruction)| is_move(&instruction)) {
+        return None;
+    }
+    let details = Details::new(format!("the value {value} in all lanes")).evidence([
+        "the producer is Triton, which describes a tensor by an operand of its computation".into(),
+        format!("no instruction moves {value} to a register"),
+    ]);
+    let operations = shape.parts.first()?.operations.clone();
     Some(Diagnosed { operations, ..Diagnosed::new(LintCode::ConstantForComputed, details) })
 }
 

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use super::codes::LintCode;
 use super::details::Details;
 use super::file::Architecture;
+use super::meant::Meaning;
 use super::function_code::{Setters, described, unknown as described_unknown};
 use super::places::{Depends, Diagnosed, Located};
 use super::shape::{Number, PartShape, Selected};
@@ -90,7 +91,7 @@ impl Located<'_, '_, '_> {
                 None => "a type without a size".into(),
             };
             Details::new(format!("lane 0 of {name}, in every lane"))
-                .meant(format!("the current lane's element of {name}"))
+                .meaning(Meaning::Element { name: name.to_string(), reg })
                 .evidence([format!(
                     "{size}, in a register of {} for each of {}",
                     Count(register.lane_bits(), "bit"),

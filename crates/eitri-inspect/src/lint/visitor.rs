@@ -437,7 +437,7 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
         self.lacks_base = true;
         let details =
             Details::new(format!("offsets from {start:#x} to {end:#x} from an unknown base address"))
-                .meant("offsets from 0".into())
+                .meant("offsets from 0")
                 .evidence([
                     "the unit has no DW_AT_low_pc, and the list does not select a base address".into()
                 ]);
@@ -555,6 +555,15 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
                         finding.pcs = Some(own);
                         finding.expression = Some(visitor.expression(expr, &operations));
                     });
+                }
+            }
+            let is_triton = self.diagnoser.unit.producer.as_deref() == Some("triton");
+            if let Some(function) = function.filter(|_| is_triton)
+                && let Some(diagnosed) = recoverable::operand(file, function, shape)
+            {
+                is_clean = false;
+                if self.wants(diagnosed.code, name, around) {
+                    self.add_located(diagnosed, around, (variable, list, list_entry));
                 }
             }
             is_clean &= codes.is_empty() && others.iter().all(Option::is_none);

@@ -1,0 +1,191 @@
+//! `rewrite`: an object's debug information, written again for a consumer.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use eitri::lower::Consumer;
+use eitri::rewrite::{RewriteChange, RewriteOptions, Rewritten, rewrite, rewrite_members};
+use serde_json::json;
+
+use super::companions::{may_have_debug_information, supplementary_file};
+use super::contents::Contents;
+use super::output::{Form, print, say_line, write_files};
+use super::progress::Progress;
+use super::threads::threads;
+use super::{Failure, containers, exit_code, in_file, targets};
+
+/// Arguments for `rewrite`.
+#[derive(Debug, Args)]
+pub struct RewriteArguments {
+    /// Object file, or an archive, bundle or host object, whose members are rewritten in it; `-` is standard input.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Rewrite only members of archives and bundles whose name contains this text. The other members stay as they are.
+    #[arg(long, value_name = "TEXT")]
+    member: Option<String>,
+    /// Consumer that reads the output. The default is a consumer that reads what the producer wrote.
+    #[arg(long = "for", value_name = "CONSUMER", value_parser = Consumer::NAMES)]
+    consumer: Option<String>,
+    /// Write what lint proves wrong as it was meant, as far as the code proves it; remove it otherwise.
+    #[arg(long)]
+    fix: bool,
+    /// Add DWARF 5's name index (`.debug_names`).
+    #[arg(long)]
+    names: bool,
+    /// Remove entries, rows, frames and ranges of code that is not in the linked object, and what only they refer to.
+    #[arg(long)]
+    gc: bool,
+    /// Target, such as `amdgpu-gfx1030-wave32`, or a `.json` file with a target. The default is the file's target.
+    #[arg(long, value_name = "TARGET")]
+    target: Option<String>,
+    /// Exit with code 1, and write no file, if a fact is lost: it is not imported, or the consumer cannot express it.
+    #[arg(long)]
+    strict: bool,
+    /// Write no output file.
+    #[arg(long, conflicts_with = "output")]
+    dry_run: bool,
+    /// File for the report; `-` is standard output, which is the default unless the output is written there.
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// Form of the report. `text` is for people and can change.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Output file; `-` is standard output.
+    #[arg(short, long, value_name = "FILE", required_unless_present = "dry_run")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Sizes, changes, and lost facts as lines.
+    Text,
+    /// A JSON object for each object, on a line.
+    Json,
+}
+
+impl RewriteArguments {
+    pub fn run(&self) -> Result<ExitCode, Failure> {
+        let bytes = Contents::read(&self.file)?;
+        let progress = Progress::begin("rewrite", &self.file);
+        let (new, objects) = self.rewrite(&bytes)?;
+        drop(progress);
+        let is_written = !self.strict || objects.iter().all(|(_, rewritten)| rewritten.is_complete());
+        let output = self.output.as_deref().filter(|_| is_written);
+        let report: String = objects
+            .iter()
+            .map(|(name, rewritten)| match self.format {
+                Format::Text => text(name, rewritten),
+                Format::Json => line(name, rewritten),
+            })
+            .collect();
+        let mut files: Vec<(&Path, &[u8])> = Vec::new();
+        files.extend(output.map(|output| (output, &new[..])));
+        files.extend(self.report.as_deref().map(|file| (file, report.as_bytes())));
+        write_files(&files)?;
+        if self.report.is_none() && self.output.as_deref() != Some(Path::new("-")) {
+            print(if self.format == Format::Json { Form::Json } else { Form::Text }, &report)?;
+        } else {
+            objects.iter().flat_map(|(_, rewritten)| lost(rewritten)).for_each(say_line);
+        }
+        Ok(exit_code(is_written))
+    }
+
+    /// Returns the file with its objects rewritten, and the result for each object.
+    fn rewrite(&self, bytes: &Contents) -> Result<(Vec<u8>, Vec<(String, Rewritten)>), Failure> {
+        let (objects, unread) =
+            containers::inside(&self.file, Contents::Bytes(bytes.to_vec()), self.member.as_deref())?;
+        if let Some(first) = unread.into_iter().next() {
+            return Err(first);
+        }
+        let chosen: BTreeSet<String> = objects.into_iter().map(|object| object.name).collect();
+        let mut options = RewriteOptions::default();
+        options.target = self.target.as_deref().map(targets::named).transpose()?;
+        options.consumer = self.consumer.as_deref().map(Consumer::named).transpose()?;
+        options.fix = self.fix;
+        options.names = self.names;
+        options.gc = self.gc;
+        options.threads = threads();
+
+        let outer = containers::file_name(&self.file);
+        let mut all = Vec::new();
+        let mut current = outer.clone();
+        let new = rewrite_members(&outer, bytes, &mut |name, bytes| {
+            name.clone_into(&mut current);
+            // In a container, objects without debug information stay.
+            let is_alone = chosen.len() == 1;
+            if !chosen.contains(name) || !is_alone && !may_have_debug_information(bytes) {
+                return Ok(None);
+            }
+            let supplementary = supplementary_file(&self.file, name, bytes);
+            let mut options = options.clone();
+            options.supplementary = supplementary.as_deref();
+            let rewritten = rewrite(bytes, &options)?;
+            let object = rewritten.object.clone();
+            all.push((name.to_owned(), rewritten));
+            Ok(Some(object))
+        });
+        let new = new.map_err(|error| in_file(Path::new(&current))(error))?;
+        let none = || Failure::line(format_args!("{outer}: no object has debug information"));
+        Ok((new.ok_or_else(none)?, all))
+    }
+}
+
+/// Returns the facts that the output lacks, as lines.
+fn lost(rewritten: &Rewritten) -> Vec<String> {
+    let unimported = rewritten.unimported.iter().map(|fact| format!("not imported: {fact}"));
+    unimported.chain(rewritten.omissions.iter().map(|omission| format!("omitted: {omission}"))).collect()
+}
+
+fn text(name: &str, rewritten: &Rewritten) -> String {
+    let Rewritten { consumer, changes, sizes, .. } = rewritten;
+    let mut text = String::new();
+    let mut put = |line: std::fmt::Arguments<'_>| writeln!(text, "{line}").unwrap_or_default();
+    put(format_args!("{name}: DWARF {} for {}", consumer.version, consumer.name));
+    put(format_args!("  {:24}{:>12}{:>12}", "section", "before", "after"));
+    for sizes in sizes {
+        put(format_args!("  {:24}{:>12}{:>12}", sizes.name, sizes.before, sizes.after));
+    }
+    let [before, after] = [
+        sizes.iter().map(|sizes| sizes.before).sum::<u64>(),
+        sizes.iter().map(|sizes| sizes.after).sum::<u64>(),
+    ];
+    put(format_args!("  {:24}{before:>12}{after:>12}", "all"));
+    for change in changes {
+        put(format_args!("{change}"));
+        if let RewriteChange::Fixed(change) = change {
+            change.evidence.iter().for_each(|fact| put(format_args!("    {fact}")));
+        }
+    }
+    for fact in lost(rewritten) {
+        put(format_args!("{fact}"));
+    }
+    text
+}
+
+fn line(name: &str, rewritten: &Rewritten) -> String {
+    let texts = |facts: Vec<String>| facts.into_iter().map(serde_json::Value::from).collect::<Vec<_>>();
+    let sizes = rewritten.sizes.iter();
+    let sizes = sizes.map(|size| json!({"name": size.name, "before": size.before, "after": size.after}));
+    let unimported = rewritten.unimported.iter().map(|fact| {
+        json!({
+            "section": fact.section,
+            "offset": fact.offset,
+            "reason": fact.reason.name(),
+            "message": fact.to_string(),
+        })
+    });
+    let line = json!({
+        "version": 1,
+        "object": name,
+        "consumer": rewritten.consumer.name,
+        "dwarf": rewritten.consumer.version,
+        "sections": sizes.collect::<Vec<_>>(),
+        "changes": texts(rewritten.changes.iter().map(ToString::to_string).collect()),
+        "unimported": unimported.collect::<Vec<_>>(),
+        "omitted": texts(rewritten.omissions.iter().map(ToString::to_string).collect()),
+    });
+    format!("{line}\n")
+}

@@ -1,0 +1,47 @@
+//! Entities of an import, by the entries that they were imported from.
+
+use hashbrown::HashMap;
+
+use super::node::Key;
+use crate::model::{FunctionId, VariableId};
+
+/// Variables and functions of the module, by the offsets of their entries in `.debug_info`, in bytes. Entries of split
+/// files are not included.
+///
+/// An entry that several units use is several entities, and an entity can have several entries: an abstract instance, and
+/// the instance with the code.
+#[derive(Debug, Clone, Default)]
+pub struct ImportedEntries {
+    /// Sorted by offset.
+    variables: Vec<(u64, VariableId)>,
+    functions: Vec<(u64, FunctionId)>,
+}
+
+impl ImportedEntries {
+    /// Adds the entities of a unit.
+    pub(super) fn add(
+        &mut self,
+        variables: &HashMap<Key, VariableId>,
+        functions: &HashMap<Key, FunctionId>,
+    ) {
+        self.variables.extend(variables.iter().map(|(key, variable)| (*key, *variable)));
+        self.functions.extend(functions.iter().map(|(key, function)| (*key, *function)));
+    }
+
+    pub(super) fn sort(&mut self) {
+        self.variables.sort_unstable();
+        self.functions.sort_unstable();
+    }
+
+    /// Returns the variables, parameters and constants that an entry became.
+    pub fn variables(&self, entry: u64) -> impl Iterator<Item = VariableId> {
+        let first = self.variables.partition_point(|known| known.0 < entry);
+        self.variables[first..].iter().take_while(move |known| known.0 == entry).map(|known| known.1)
+    }
+
+    /// Returns the functions that an entry became.
+    pub fn functions(&self, entry: u64) -> impl Iterator<Item = FunctionId> {
+        let first = self.functions.partition_point(|known| known.0 < entry);
+        self.functions[first..].iter().take_while(move |known| known.0 == entry).map(|known| known.1)
+    }
+}

@@ -1,0 +1,282 @@
+//! Rewrites the debug information of an existing object: any producer's, for any consumer.
+//!
+//! An object is imported as a module, the module is changed as the options say, and written into the same object. Code
+//! and all loaded bytes stay identical; debug sections are replaced. The result is read back and compared with the module
+//! before it is returned.
+//!
+//! ```
+//! # fn main() -> eitri::Result<()> {
+//! # let bytes = include_bytes!("../../examples/data/squares.o");
+//! use eitri::rewrite::{RewriteOptions, rewrite};
+//!
+//! let rewritten = rewrite(bytes, &RewriteOptions::default())?;
+//! for size in &rewritten.sizes {
+//!     println!("{}: {} bytes, then {}", size.name, size.before, size.after);
+//! }
+//! // What the object no longer says: nothing.
+//! assert!(rewritten.is_complete());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Without options, the object keeps its facts, for a consumer that reads what the producer wrote: see [`fitting`].
+
+mod change;
+mod containers;
+mod expressions;
+mod fitting;
+mod fix;
+mod options;
+mod sizes;
+mod vendor;
+
+pub use change::RewriteChange;
+pub use containers::{NewMember, rewrite_members};
+pub use fitting::fitting;
+pub use fix::{FixChange, meant_locations};
+pub use options::{RewriteOptions, RewrittenExpressions};
+pub use sizes::SectionSizes;
+
+use crate::check::{FindingKind, check};
+use crate::consumer::{Consumer, Policy};
+use crate::emit::elf::{AttachOptions, Existing, attach_with};
+use crate::error::{Error, ErrorKind, Result};
+use crate::import::{ImportOptions, ImportedCode, ImportedDwarf, UnimportedFact, UnimportedReason, import_read};
+use crate::lint::{LintOptions, lint};
+use crate::lower::lower;
+use crate::omission::Omission;
+use crate::op::Dialect;
+use crate::read::{Dwarf, Object};
+use crate::target::Target;
+
+/// NVIDIA's ELF machine.
+const EM_CUDA: u16 = 190;
+
+/// A rewritten object.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Rewritten {
+    /// The object's bytes.
+    pub object: Vec<u8>,
+    /// The consumer that the debug information is written for.
+    pub consumer: Consumer,
+    /// Properties that the consumer cannot express.
+    pub omissions: Vec<Omission>,
+    /// Facts of the original that the object no longer has, because the model lacks them. Facts in loaded sections, such
+    /// as `.eh_frame`, stay in the object.
+    pub unimported: Vec<UnimportedFact>,
+    /// Changes that the options demand.
+    pub changes: Vec<RewriteChange>,
+    /// Sizes of the debug sections, by name.
+    pub sizes: Vec<SectionSizes>,
+}
+
+impl Rewritten {
+    /// Whether the object has all facts of the original, apart from the [changes](Self::changes).
+    pub fn is_complete(&self) -> bool {
+        self.omissions.is_empty() && self.unimported.is_empty()
+    }
+}
+
+/// Rewrites an object's debug information.
+///
+/// # Errors
+/// * The errors of [`Object::read`] and [`Dwarf::read`], with section and offset: an object whose debug information is
+///   malformed is not rewritten.
+/// * [`Unsupported`](ErrorKind::Unsupported) for an object without debug information or with an unknown target, for
+///   skeleton units, whose facts are in other files, for NVIDIA's cubins, and for a consumer that reads PTX.
+/// * [`InvalidConsumer`](ErrorKind::InvalidConsumer) as for [`lower`](crate::lower::lower()), and the errors of
+///   [`attach_with`].
+///
+/// # Example
+///
+/// ```
+/// # fn main() -> eitri::Result<()> {
+/// # let bytes = include_bytes!("../../examples/data/squares.o");
+/// use eitri::Consumer;
+/// use eitri::rewrite::{RewriteOptions, rewrite};
+///
+/// // For a debugger that reads DWARF 4 at most.
+/// let mut options = RewriteOptions::default();
+/// options.consumer = Some(Consumer::named("dwarf4")?);
+/// let rewritten = rewrite(bytes, &options)?;
+/// for omission in &rewritten.omissions {
+///     println!("omitted: {omission}");
+/// }
+/// # Ok(())
+/// # }
+/// ```
+pub fn rewrite(bytes: &[u8], options: &RewriteOptions<'_>) -> Result<Rewritten> {
+    let object = Object::read_with(bytes, options.supplementary, options.target.as_ref())?;
+    if let Some(error) = object.errors().first() {
+        return Err(error.clone());
+    }
+    let (dwarf, dialect) = read(&object, options.threads)?;
+    refuse(&object, &dwarf)?;
+    let target = options.target.clone().or_else(|| object.target(None)).ok_or_else(|| {
+        unsupported("the target of the object is unknown: expected a target in the options")
+    })?;
+    let consumer = consumer(&object, &dwarf, &target, options)?;
+    let how = How { target: &target, consumer: &consumer, options };
+    let Written { object: mut new, omissions, unimported, fixed } = written(bytes, &object, &dwarf, dialect, &how)?;
+    let is_removed = |fact: &UnimportedFact| options.gc && fact.reason == UnimportedReason::DiscardedCode;
+    let (removed, unimported): (Vec<_>, Vec<_>) = unimported.into_iter().partition(is_removed);
+    let removed = removed.into_iter().map(RewriteChange::Removed);
+    let changes = removed.chain(fixed.into_iter().map(RewriteChange::Fixed)).collect();
+    // What was fixed stays as it is.
+    let settled = RewriteOptions { fix: false, ..options.clone() };
+    settle(&mut new, &How { options: &settled, ..how })?;
+    let sizes = sizes::sizes(&object, &Object::read_for(&new, &target)?);
+    Ok(Rewritten { object: new, consumer, omissions, unimported, changes, sizes })
+}
+
+/// What all steps of a rewrite have.
+struct How<'a> {
+    target: &'a Target,
+    consumer: &'a Consumer,
+    options: &'a RewriteOptions<'a>,
+}
+
+/// An object that is written from an import.
+struct Written {
+    object: Vec<u8>,
+    omissions: Vec<Omission>,
+    unimported: Vec<UnimportedFact>,
+    fixed: Vec<FixChange>,
+}
+
+/// Imports an object's debug information, writes it into the object, and compares the result.
+fn written(
+    bytes: &[u8],
+    object: &Object<'_>,
+    dwarf: &Dwarf<'_>,
+    dialect: Dialect,
+    how: &How<'_>,
+) -> Result<Written> {
+    let &How { target, consumer, options } = how;
+    let import = {
+        let mut import = ImportOptions::default();
+        import.dialect = dialect;
+        import.expressions = expressions::form(target, dialect, consumer, options.expressions);
+        import.code = if options.gc { ImportedCode::InObject } else { ImportedCode::All };
+        import.threads = options.threads;
+        import
+    };
+    let imported = import_read(object, target.clone(), dwarf, &import)?;
+    let ImportedDwarf { mut module, unimported, entries, .. } = imported;
+    let unimported = lost(unimported)?;
+    let mut fixed = Vec::new();
+    if options.fix {
+        let lints = {
+            let mut lints = LintOptions::default();
+            lints.supplementary = options.supplementary;
+            lints.threads = options.threads;
+            lints
+        };
+        let findings = lint(bytes, &lints)?.findings;
+        fixed = fix::fix(&mut module, fix::Source { object, dwarf, entries: &entries }, &findings)?;
+    }
+    let lowered = lower(&module, consumer, Policy::Partial)?;
+    let attach = {
+        let mut attach = AttachOptions::default();
+        attach.existing = Existing::Replace;
+        attach
+    };
+    let object = attach_with(bytes, target, &lowered.sections, &attach)?;
+    let report = check(&module, consumer, &lowered.omissions, &object)?.without(FindingKind::Extra);
+    if let Some(finding) = report.findings.first() {
+        return Err(unsupported(format!("the rewritten object differs from the original: {finding}")));
+    }
+    Ok(Written { object, omissions: lowered.omissions, unimported, fixed })
+}
+
+/// Maximum number of times that an object is written to find the order of entries that stays.
+const MOST_ORDERS: usize = 4;
+
+/// Rewrites a rewritten object until its bytes stay, so that a later rewrite changes nothing. An import makes an entity after
+/// those that it needs, so that its order depends on the order of entries, which usually stays after the second time.
+fn settle(object: &mut Vec<u8>, how: &How<'_>) -> Result<()> {
+    for _ in 0..MOST_ORDERS {
+        let read_object = Object::read_for(object, how.target)?;
+        let (dwarf, dialect) = read(&read_object, how.options.threads)?;
+        if dwarf.units().is_empty() {
+            return Ok(());
+        }
+        let next = written(object, &read_object, &dwarf, dialect, how)?;
+        // A fact that the model has can be read back.
+        let is_same = next.object == *object;
+        if is_same || !next.unimported.is_empty() {
+            return Ok(());
+        }
+        *object = next.object;
+    }
+    Ok(())
+}
+
+/// Reads an object's debug information in the dialect that its expressions have.
+fn read<'o>(object: &'o Object<'_>, threads: usize) -> Result<(Dwarf<'o>, Dialect)> {
+    let dwarf = Dwarf::read_readable(object, Dialect::Llvm, threads)?;
+    if let Some(error) = dwarf.errors().first() {
+        return Err(error.clone());
+    }
+    if !vendor::has_legacy_operations(object, &dwarf) {
+        return Ok((dwarf, Dialect::Llvm));
+    }
+    Ok((Dwarf::read_readable(object, Dialect::Legacy, threads)?, Dialect::Legacy))
+}
+
+/// Refuses objects whose facts would get lost.
+fn refuse(object: &Object<'_>, dwarf: &Dwarf<'_>) -> Result<()> {
+    if object.machine() == EM_CUDA {
+        return Err(unsupported("the object is a cubin; expected an object for AMD's GPUs or a CPU"));
+    }
+    if dwarf.units().is_empty() {
+        return Err(unsupported("the object has no debug information; expected units in `.debug_info`"));
+    }
+    if let Some(unit) = dwarf.units().iter().find(|unit| unit.is_skeleton() || unit.is_split()) {
+        let text = "the unit is split; expected its facts in the object";
+        return Err(unsupported(text).in_section(".debug_info").at_offset(unit.offset));
+    }
+    Ok(())
+}
+
+/// Returns the consumer to write for.
+fn consumer(
+    object: &Object<'_>,
+    dwarf: &Dwarf<'_>,
+    target: &Target,
+    options: &RewriteOptions<'_>,
+) -> Result<Consumer> {
+    let mut consumer = options.consumer.clone().unwrap_or_else(|| fitting(object, dwarf, target));
+    if consumer.has_line_directives {
+        return Err(unsupported("the consumer reads PTX; expected a consumer that reads objects"));
+    }
+    // Frames in `.eh_frame` are loaded, and stay.
+    let has = |name| object.section(name).is_some_and(|section| section.size > 0);
+    consumer.frames.debug_frame &= has(".debug_frame") || !has(".eh_frame");
+    consumer.frames.eh_frame = false;
+    if options.names {
+        consumer.tables.names = true;
+        consumer.has_type_units = false;
+    }
+    Ok(consumer)
+}
+
+/// Returns the facts that get lost. An unreadable fact is an error.
+fn lost(unimported: Vec<UnimportedFact>) -> Result<Vec<UnimportedFact>> {
+    let mut lost = Vec::with_capacity(unimported.len());
+    for fact in unimported {
+        if fact.section == ".eh_frame" {
+            continue;
+        }
+        if let UnimportedReason::Unreadable(error) = fact.reason {
+            return Err(error.in_section(fact.section).at_offset(fact.offset));
+        }
+        lost.push(fact);
+    }
+    Ok(lost)
+}
+
+fn unsupported(text: impl Into<String>) -> Error {
+    ErrorKind::Unsupported(text.into()).into()
+}

@@ -1,0 +1,149 @@
+//! Programs that compilers make in the test, for a CPU.
+
+use std::path::Path;
+
+use eitri::rewrite::RewriteOptions;
+
+use super::{keeps_facts, rewritten};
+use crate::common::tools::{Folder, Tool, skip};
+use crate::import::foreign::{PROGRAMS, Program};
+
+const GCC: Tool = Tool::new("gcc", "gcc");
+const CLANG: Tool = Tool::new("clang-19", "clang-19");
+const GDB: Tool = Tool::new("gdb", "gdb");
+
+/// Objects of five compilers keep their facts.
+#[test]
+fn facts_of_compiled_programs_are_kept() {
+    for Program { name, source, compiler, arguments } in PROGRAMS {
+        let folder = Folder::new();
+        folder.file(name, source);
+        let all: Vec<&str> = arguments.iter().copied().chain(["-o", "out.o", name]).collect();
+        let Some(ran) = compiler.run_in(folder.path(), &all) else { continue };
+        assert!(ran.succeeded, "{ran}");
+        let bytes = std::fs::read(folder.path().join("out.o")).expect("an object");
+        keeps_facts(&format!("{} {arguments:?}", compiler.name), &bytes);
+    }
+}
+
+const SOURCE: &str = r#"#include <stdio.h>
+#include <stdlib.h>
+enum color { RED, GREEN = 5, BLUE };
+struct node { int value; struct node *next; unsigned flag : 3; double weight; char name[8]; };
+static struct node *push(struct node *list, int value) {
+    struct node *node = malloc(sizeof *node);
+    node->value = value;
+    node->next = list;
+    node->flag = value & 7;
+    node->weight = value / 2.0;
+    snprintf(node->name, sizeof node->name, "n%d", value);
+    return node;
+}
+static int sum(const struct node *list) {
+    int total = 0;
+    for (const struct node *at = list; at; at = at->next) {
+        int part = at->value * 2;
+        total += part;
+    }
+    return total;
+}
+int squares[4] = {1, 4, 9, 16};
+static inline int twice(int number) { int result = number + number; return result; }
+int main(int count, char **arguments) {
+    struct node *list = NULL;
+    enum color color = GREEN;
+    for (int index = 0; index < 4; index++) {
+        int square = squares[index];
+        list = push(list, square + twice(index));
+        color = square > 4 ? BLUE : RED;
+    }
+    int total = sum(list);
+    union { float real; unsigned bits; } both = {1.5f};
+    printf("%d %d %u %s\n", total, (int)color, both.bits, arguments[0] ? "x" : "y");
+    return count - 1;
+}
+"#;
+
+/// What gdb prints at 20 stops: the frames, the arguments and the locals. gdb is somebody else's reader.
+fn stops(folder: &Path, program: &str) -> Option<Vec<String>> {
+    let mut commands = String::from("set pagination off\nset print frame-arguments all\n");
+    for line in [7, 12, 15, 17, 23, 29, 32, 34] {
+        commands += &format!("break a.c:{line}\n");
+    }
+    commands += "run\n";
+    for stop in 0..20 {
+        commands += &format!("echo stop {stop}\\n\nbt\ninfo args\ninfo locals\n");
+        commands += "p squares\np sizeof(struct node)\nptype struct node\ninfo frame\ncontinue\n";
+    }
+    std::fs::write(folder.join("commands"), commands).expect("a file");
+    let path = format!("./{program}");
+    let ran = GDB.run_in(folder, &["-nx", "-batch", "-x", "commands", &path])?;
+    if ran.errors.contains("ptrace") || ran.out.contains("Cannot create process") {
+        skip("gdb is not permitted to run a program");
+        return None;
+    }
+    let stops: Vec<_> = ran.out.split("stop ").skip(1).map(|text| text.replace(program, "PROGRAM")).collect();
+    assert_eq!(stops.len(), 20, "{ran}");
+    Some(stops)
+}
+
+/// gdb prints equal values before and after, in linked programs of two compilers.
+#[test]
+fn gdb_prints_equal_values_at_20_stops() {
+    for (compiler, arguments) in [
+        (GCC, ["-g3", "-O0"]),
+        (GCC, ["-g", "-O1"]),
+        (GCC, ["-gdwarf-4", "-O0"]),
+        (CLANG, ["-g", "-O0"]),
+        (CLANG, ["-g", "-O1"]),
+    ] {
+        let folder = Folder::new();
+        folder.file("a.c", SOURCE);
+        let all = [arguments[0], arguments[1], "-o", "before", "a.c"];
+        let Some(ran) = compiler.run_in(folder.path(), &all) else { continue };
+        assert!(ran.succeeded, "{ran}");
+        let bytes = std::fs::read(folder.path().join("before")).expect("a program");
+        let name = format!("{} {arguments:?}", compiler.name);
+        let rewritten = keeps_facts(&name, &bytes);
+        let program = folder.path().join("after_");
+        std::fs::copy(folder.path().join("before"), &program).expect("a copy with the permissions");
+        std::fs::write(&program, &rewritten.object).expect("a program");
+        let Some(before) = stops(folder.path(), "before") else { return };
+        let Some(after) = stops(folder.path(), "after_") else { return };
+        for (before, after) in before.iter().zip(&after) {
+            pretty_assertions::assert_eq!(before, after, "{name}");
+        }
+        // The values are there: gdb names the array and the list.
+        assert!(
+            before.iter().any(|stop| stop.contains("{1, 4, 9, 16}") && stop.contains("list = ")),
+            "{name}"
+        );
+    }
+}
+
+/// Names are found in the index of the rewritten object: LLVM verifies it against the entries.
+#[test]
+fn name_index_is_verified() {
+    const DWARFDUMP: Tool = Tool::new("llvm-dwarfdump-19", "llvm-19");
+    for compiler in [GCC, CLANG] {
+        let folder = Folder::new();
+        folder.file("a.c", SOURCE);
+        let Some(ran) = compiler.run_in(folder.path(), &["-g", "-O1", "-o", "a", "a.c"]) else { continue };
+        assert!(ran.succeeded, "{ran}");
+        let bytes = std::fs::read(folder.path().join("a")).expect("a program");
+        let named = rewritten(&bytes, |options: &mut RewriteOptions<'_>| options.names = true);
+        std::fs::write(folder.path().join("named"), named.expect("it is rewritten").object).expect("a file");
+        let run = |arguments: &[&str]| DWARFDUMP.run_in(folder.path(), arguments);
+        let Some(ran) = run(&["--verify", "named"]) else { return };
+        // In gcc's output, the tool has errors of calls in inlined calls, before and after.
+        assert!(
+            ran.out.contains("Verifying .debug_names") && !ran.out.contains("error: Name Index"),
+            "{ran}"
+        );
+        assert!(ran.out.contains("No errors.") || compiler.name == "gcc", "{ran}");
+        let Some(ran) = run(&["--debug-names", "named"]) else { return };
+        for name in ["push", "sum", "squares", "node", "main", "color"] {
+            assert!(ran.out.contains(&format!("\"{name}\"")), "{name}: {ran}");
+        }
+    }
+}
