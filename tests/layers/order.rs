@@ -158,6 +158,7 @@ const EMIT: &[&str] = &[
     "elf::bytes",
     "elf::image",
     "elf::compress",
+    "elf::contents",
     "elf::symbols",
     "elf::renumber",
     "elf::remove",
