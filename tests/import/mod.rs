@@ -2,13 +2,14 @@
 //! what it leaves out.
 //!
 //! An object is imported, and the module is written into the object for the same version. The facts of both objects are
-//! compared entry by entry, except the facts that the import lists.
+//! compared entry by entry, and so are rows, frames and macros, except the facts that the import lists.
 
 pub mod compare;
 mod damaged;
 mod facts;
 pub mod foreign;
 mod random;
+pub mod sections;
 
 use std::fmt::Write;
 
@@ -47,6 +48,7 @@ fn differences(bytes: &[u8]) -> (ImportedDwarf, Vec<String>) {
     let new = Object::read(&new).expect("it is read");
     let after = Dwarf::read(&new).expect("it is read");
     let mut differences = compare::differences(&dwarf, &after, &imported.unimported);
+    differences.extend(sections::differences(&dwarf, &after, &imported.unimported));
     differences.extend(written.omissions.iter().map(|omission| format!("omitted: {omission}")));
     (imported, differences)
 }
