@@ -15,7 +15,7 @@ use super::{loc, pcs};
 use crate::error::{Aligned, Error, ErrorKind, Feature, Quantity, Result};
 use crate::model::{Column, FrameRule, Function, FunctionId, Loc, LocId, UnitId, Val};
 use crate::op::Reg;
-use crate::target::SpaceId;
+use crate::target::{SpaceId, UnspecifiedRegisters};
 
 /// Describes a frame. Made by [`Builder::frame`].
 #[derive(Debug)]
@@ -384,6 +384,15 @@ impl FrameBuilder<'_> {
         }
         self.builder.module.functions[self.function].frame_extent = Some(bytes);
         Ok(self)
+    }
+
+    /// Sets what the caller's registers are for which the frame has no rule, by default what the calling convention says.
+    /// [`SameValue`](UnspecifiedRegisters::SameValue) describes a function that keeps registers which the convention does
+    /// not preserve, and lists those that it overwrites ([`undefined`](Self::undefined)), for example with interprocedural
+    /// register allocation.
+    pub fn unspecified_registers(&mut self, registers: UnspecifiedRegisters) -> &mut Self {
+        self.builder.module.functions[self.function].unspecified_registers = registers;
+        self
     }
 
     /// Returns the function's id.

@@ -13,6 +13,7 @@ use super::places::{encoded_span, fault_text, model_contents, show_spans, whole_
 use super::report::{CheckFinding, FindingKind, Obstacle};
 use super::tables::in_section;
 use super::tree::hex;
+use super::unspecified::Unspecified;
 use super::witness;
 use super::witnesses::{Witness, witnesses};
 use crate::error::{At, Count, Error};
@@ -76,9 +77,14 @@ impl<'o> Changes<'o> {
                 self.is_coupled |= is_new && reads_caller(expr, encoding);
                 self.combines |= is_new && does_expression_combine(expr, encoding, || false);
             }
-            let rule_before =
-                |reg| before.binary_search_by_key(&reg, |&(known, _)| known).map(|index| before[index].1);
-            for &(reg, rule) in row.rules.iter().filter(|&&(reg, rule)| rule_before(reg) != Ok(rule)) {
+            let mut earlier = before.iter().peekable();
+            for &(reg, rule) in &row.rules {
+                while let Some((gone, _)) = earlier.next_if(|(known, _)| *known < reg) {
+                    self.of_columns.entry(Column::Register(*gone)).or_default().push(pcs[0]);
+                }
+                if earlier.next_if(|(known, _)| *known == reg).is_some_and(|(_, known)| *known == rule) {
+                    continue;
+                }
                 let column = Column::Register(reg);
                 self.ruled.insert(column);
                 self.of_columns.entry(column).or_default().push(pcs[0]);
@@ -87,13 +93,20 @@ impl<'o> Changes<'o> {
                     self.combines |= does_expression_combine(expr, encoding, || false);
                 }
             }
-            for (reg, _) in before.drain(..).filter(|(reg, _)| row.rule(*reg).is_none()) {
-                self.of_columns.entry(Column::Register(reg)).or_default().push(pcs[0]);
+            for (gone, _) in earlier {
+                self.of_columns.entry(Column::Register(*gone)).or_default().push(pcs[0]);
             }
-            before.extend_from_slice(&row.rules);
+            before.clone_from(&row.rules);
             self.rules = before;
         }
         Ok(())
+    }
+
+    /// Returns a register's rule if all rows have it.
+    fn constant(&self, reg: Reg) -> Option<RegisterRule<'o>> {
+        let changes = self.of_columns.get(&Column::Register(reg))?;
+        let index = self.rules.binary_search_by_key(&reg, |&(known, _)| known).ok()?;
+        (changes[..] == [0]).then(|| self.rules[index].1)
     }
 
     /// Returns the pcs at which a column, or a column that it depends on, changes. All columns depend on the
@@ -328,11 +341,18 @@ fn compare_frame<'o>(meanings: &mut Meanings<'_, '_, 'o>, frame: FrameEntry<'_, 
         return meanings.report.unreadable(meanings.described.object, &error, site);
     }
     let ruled = &changes.ruled;
+    let unspecified = Unspecified::new(module, frame.function, &described);
     let is_there = |column: &Column| match column {
         Column::Register(reg) => module.target.register(*reg).is_some(),
         Column::Cfa => true,
     };
     columns.extend(ruled.iter().copied().filter(is_there));
+    // The rows decide for most registers without a description, which have one rule at all pcs, or none.
+    let doubtful = unspecified.doubtful(ruled, |reg| changes.constant(reg));
+    for reg in unspecified.registers() {
+        columns.remove(&Column::Register(reg));
+    }
+    columns.extend(doubtful.map(Column::Register));
     let mut different = BTreeMap::new();
     let mut unproven = Vec::new();
     // Column by column: most columns change rarely, so that each has few witnesses.
@@ -357,7 +377,8 @@ fn compare_frame<'o>(meanings: &mut Meanings<'_, '_, 'o>, frame: FrameEntry<'_, 
         report_unproven(meanings, Some(obstacle), "a frame".into(), &at);
     }
     // Rules for registers that are not described: these keep the caller's value, or the target does not have them.
-    for &column in ruled.difference(&described).filter(|&column| !is_different.contains(column)) {
+    let is_undescribed = |column: &&Column| !is_different.contains(column) && !unspecified.needs_rule(**column);
+    for &column in ruled.difference(&described).filter(is_undescribed) {
         let site = in_section(
             frame.frames.section.name(),
             Some(module.at_scope(module.function(frame.function).scope)),

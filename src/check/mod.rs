@@ -99,6 +99,7 @@ mod split;
 mod structure;
 mod tables;
 mod tree;
+mod unspecified;
 mod type_units;
 mod types;
 mod undefined_symbols;

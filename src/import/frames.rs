@@ -3,15 +3,15 @@
 
 use core::ops::Range;
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 
 use super::expression::InitialStack;
 use super::importer::{Code, Importer, Made};
 use super::unimported::UnimportedReason;
-use crate::model::{Column, FunctionId, Loc, Val};
-use crate::op::Encoding;
+use crate::model::{self, Column, FunctionId, Loc, Val};
+use crate::op::{Encoding, Reg};
 use crate::read::{CfaRule, Fde, FrameRow, FrameSection, Frames, RegisterRule};
-use crate::target::SpaceId;
+use crate::target::{SpaceId, UnspecifiedRegisters};
 
 /// A column's rule in a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -20,6 +20,9 @@ enum Rule<'o> {
     /// The canonical frame address decides what the rule means only if the rule is a number relative to it.
     Register(RegisterRule<'o>, Option<CfaRule<'o>>),
 }
+
+/// A column's rule over half-open pcs, in bytes from the function start.
+type RuleByPc<'o> = (Range<u64>, Column, Rule<'o>);
 
 impl<'d, 'o> Importer<'d, 'o> {
     /// Imports the frames of the functions with code.
@@ -68,9 +71,9 @@ impl<'d, 'o> Importer<'d, 'o> {
         if cie.is_signal || fde.lsda.is_some() || cie.personality.is_some() {
             self.list_in(section, fde.offset, UnimportedReason::FrameDetail);
         }
-        let mut rules: Vec<(Range<u64>, Column, Rule<'o>)> = Vec::new();
+        let mut rules: Vec<RuleByPc<'o>> = Vec::new();
         // Index of each column's last rule.
-        let mut last: hashbrown::HashMap<Column, usize> = hashbrown::HashMap::new();
+        let mut last: HashMap<Column, usize> = HashMap::new();
         let mut rows = frames.rows(fde);
         loop {
             let row = match rows.next_row() {
@@ -97,15 +100,53 @@ impl<'d, 'o> Importer<'d, 'o> {
                 }
             }
         }
+        let unspecified = self.unspecified(&mut rules, bytes);
         let from = self.m.frame_rule_count();
         for (pcs, column, rule) in rules {
             if let Err(reason) = self.rule(body.function, cie.encoding, pcs, column, rule) {
                 self.list_in(section, fde.offset, reason);
             }
         }
-        if let Err(error) = self.m.keep_frame(body.function, from) {
-            self.list_in(section, fde.offset, UnimportedReason::Refused(error));
+        let kept = self.m.keep_frame(body.function, from).and_then(|()| self.m.frame(body.function));
+        match kept {
+            Ok(mut frame) => drop(frame.unspecified_registers(unspecified)),
+            Err(error) => self.list_in(section, fde.offset, UnimportedReason::Refused(error)),
         }
+    }
+
+    /// Returns what a frame says about registers without a rule, and removes the rules that repeat it. A frame that has a
+    /// rule at all pcs for each register that a call overwrites leaves nothing to debuggers.
+    fn unspecified(&self, rules: &mut Vec<RuleByPc<'o>>, bytes: u64) -> UnspecifiedRegisters {
+        let target = self.m.target();
+        let is_overwritten = |column: &Column| match column {
+            Column::Cfa => false,
+            Column::Register(reg) => model::is_overwritten(target, *reg),
+        };
+        let mut ruled: HashMap<Column, u64> = HashMap::new();
+        for (pcs, column, _) in rules.iter().filter(|(_, column, _)| is_overwritten(column)) {
+            *ruled.entry(*column).or_default() += pcs.end - pcs.start;
+        }
+        let returns = Column::Register(target.call_frames().return_register);
+        let leads_to_caller = |(_, column, rule): &RuleByPc<'_>| {
+            *column == returns && !matches!(rule, Rule::Register(RegisterRule::Undefined, _))
+        };
+        // Nobody asks for the registers of a caller that does not exist.
+        if ruled.is_empty() && !rules.iter().any(leads_to_caller) {
+            return UnspecifiedRegisters::ByConvention;
+        }
+        let understood = target.call_frames().unspecified_registers;
+        let registers = model::overwritten_registers(target);
+        let is_ruled = |reg: &Reg| ruled.get(&Column::Register(*reg)).is_some_and(|&ruled| ruled >= bytes);
+        if registers.is_empty() || !registers.iter().all(is_ruled) {
+            return understood;
+        }
+        let (described, repeated) = match understood {
+            UnspecifiedRegisters::SameValue => (UnspecifiedRegisters::ByConvention, RegisterRule::Undefined),
+            UnspecifiedRegisters::ByConvention => (UnspecifiedRegisters::SameValue, RegisterRule::SameValue),
+        };
+        let repeats = |rule: &Rule<'_>| matches!(rule, Rule::Register(rule, _) if *rule == repeated);
+        rules.retain(|(_, column, rule)| !(is_overwritten(column) && repeats(rule)));
+        described
     }
 
     fn rule(

@@ -8,9 +8,11 @@ use super::lists::{CFA, Elements, Rule, Slot, Slots, each};
 use super::objects::objects;
 use super::reader::Reader;
 use super::values::{Named, Number, Ref, Signed};
+use super::words::Word;
 use crate::build::{Blame, FrameBuilder};
 use crate::error::Result;
 use crate::model::{Column, FunctionId, UnitId};
+use crate::target::UnspecifiedRegisters;
 
 objects! {
     Frame { function: Ref<'a> } {
@@ -19,6 +21,8 @@ objects! {
         saved_to_scratch: Later<'a, Slots>,
         entry_function: bool,
         extent: (Signed, Signed),
+        /// Registers without a rule: by the calling convention, which is the default, or `same_value`.
+        unspecified_registers: Word<UnspecifiedRegisters>,
     }
 }
 
@@ -36,16 +40,23 @@ impl<'a> Frame<'a> {
         if let Some((Signed(start), Signed(end))) = self.extent {
             frame.extent(start..end)?;
         }
+        if let Some(Word(registers)) = self.unspecified_registers {
+            frame.unspecified_registers(registers);
+        }
         Ok(())
     }
 
-    /// Returns the statement with a function's rules and extent, if there are any. The other keys stand for rules.
+    /// Returns the statement with a function's rules and extent, and what registers without a rule are, if there are any. The other keys stand for rules.
     pub fn write(known: &'a Known<'a>, id: FunctionId) -> Option<Self> {
         // The frame of a kernel without rules follows from the key `kernel`.
         let rules = if known.module.has_frame(id, false) { known.module.frame(id) } else { &[] };
-        let extent = known.module.function(id).frame_extent.as_ref();
-        (!rules.is_empty() || extent.is_some()).then(|| Self {
+        let function = known.module.function(id);
+        let extent = function.frame_extent.as_ref();
+        let unspecified = Some(function.unspecified_registers).filter(|&registers| registers != Default::default());
+        let is_described = !rules.is_empty() || extent.is_some() || unspecified.is_some();
+        is_described.then(|| Self {
             rules: (!rules.is_empty()).then_some(Later::Model(Elements { known, items: rules })),
+            unspecified_registers: unspecified.map(Word),
             extent: extent.map(|extent| (Signed(extent.start), Signed(extent.end))),
             ..Self::new(known.function_ref(id))
         })

@@ -16,6 +16,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::op::Reg;
 use crate::target::{
     Clobbered, ElfIdentity, Per, RegisterNames, Registers, Relocations, Scaling, Space, SpaceId, Target,
+    UnspecifiedRegisters,
 };
 
 objects! {
@@ -31,7 +32,7 @@ objects! {
         exec: Text<'a>,
         /// Register whose value in the caller is the canonical frame address by default.
         cfa_register: Text<'a>,
-        /// Registers that a call overwrites: undefined in the caller unless a rule says otherwise.
+        /// Registers that a call overwrites by the calling convention.
         clobbered: Vec<ClobberedFacts<'a>>,
         /// Register whose rule gives the return address, by default the one with number 0.
         return_register: Text<'a>,
@@ -41,6 +42,8 @@ objects! {
         data_alignment: i8,
         /// Whether the ABI uses `.eh_frame`.
         eh_frame: bool,
+        /// What debuggers take a register without a rule to be, by default what the calling convention says.
+        unspecified_registers: Word<UnspecifiedRegisters>,
         /// Units that stack and frame pointers count in.
         scaling: Word<Scaling>,
         /// Shortest instruction's size in bytes, by default 1.
@@ -124,6 +127,9 @@ impl<'a> TargetFacts<'a> {
         if self.eh_frame == Some(true) {
             target.eh_frame();
         }
+        if let Some(Word(registers)) = self.unspecified_registers {
+            target.unspecified_registers(registers);
+        }
         if let Some(Word(scaling)) = self.scaling {
             target.scaling(scaling);
         }
@@ -154,6 +160,11 @@ impl<'a> TargetFacts<'a> {
             return_register_is_pc: other_than(false, call_frames.is_return_register_pc),
             data_alignment: other_than(-8, call_frames.data_alignment),
             eh_frame: other_than(false, call_frames.has_eh_frame),
+            unspecified_registers: other_than(
+                UnspecifiedRegisters::ByConvention,
+                call_frames.unspecified_registers,
+            )
+            .map(Word),
             scaling: other_than(Scaling::Lane, target.scaling()).map(Word),
             min_instruction_bytes: other_than(1, target.min_instruction_bytes()),
             big_endian: other_than(false, target.is_big_endian()),

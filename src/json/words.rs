@@ -13,7 +13,7 @@ use crate::model::{
     PointerKind, Qualifier, RegionKind, Virtuality,
 };
 use crate::op::Dialect;
-use crate::target::{Per, Scaling};
+use crate::target::{Per, Scaling, UnspecifiedRegisters};
 
 /// A model value, written as a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,4 +90,5 @@ words! {
     Half { Low "low", High "high" }
     Dialect { Dwarf5 "dwarf5", Llvm "llvm", Legacy "legacy", Dwarf6 "dwarf6" }
     Scaling { Lane "lane", Wave "wave" }
+    UnspecifiedRegisters { ByConvention "by_convention", SameValue "same_value" }
 }

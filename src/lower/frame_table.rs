@@ -7,15 +7,24 @@ use super::frame::{self, UnitFrames};
 use super::section::symbol_name;
 use super::units::Units;
 use crate::emit::Section;
-use crate::emit::frame::{FrameSection, FrameTable, Program};
+use crate::emit::frame::{FrameFormat, FrameSection, FrameTable, Program, Rule};
 use crate::error::{Construct, Result};
 use crate::model::Address;
 
 /// `.debug_frame` and `.eh_frame`, if the consumer reads them.
 pub(super) struct FrameTables {
     tables: Vec<(FrameSection, FrameTable)>,
+    format: FrameFormat,
     /// First rows, each with its common entry's offset in each table.
-    common: IndexMap<Program, [u64; 2], DefaultHashBuilder>,
+    common: IndexMap<FirstRow, [u64; 2], DefaultHashBuilder>,
+}
+
+/// Instructions of a common entry.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+struct FirstRow {
+    program: Program,
+    /// Rule of each register that a call overwrites.
+    stated: Option<Rule>,
 }
 
 impl FrameTables {
@@ -25,17 +34,18 @@ impl FrameTables {
         let sections = [(FrameSection::Debug, wanted.debug_frame), (FrameSection::Eh, wanted.eh_frame)];
         let wanted = sections.into_iter().filter(|(_, is_wanted)| *is_wanted);
         let tables = wanted.map(|(section, _)| (section, FrameTable::new(section, format))).collect();
-        Self { tables, common: IndexMap::default() }
+        Self { tables, format, common: IndexMap::default() }
     }
 
     /// Appends a unit's frames.
     pub(super) fn push(&mut self, units: &Units<'_>, frames: UnitFrames) -> Result<()> {
         let module = units.module;
         let names = &|number: u32| symbol_name(module, number);
-        let mut first = Program::default();
+        let mut first = FirstRow::default();
         for frame in &frames.frames {
-            first.clear();
-            first.append(&frames.program, frame.first.clone());
+            first.program.clear();
+            first.program.append(&frames.program, frame.first.clone());
+            first.stated = frame.stated;
             let function = &module.functions[frame.function];
             let (symbol, address) = match function.address {
                 Some(Address::Symbol(symbol, addend)) => (Some(symbol.0.as_u32()), addend),
@@ -50,9 +60,13 @@ impl FrameTables {
             // Most functions begin with the same rows, so a few common entries serve all functions.
             let known = self.common.get(&first).copied();
             let common = known.unwrap_or_else(|| {
+                let mut program = first.program.clone();
+                if let Some(rule) = first.stated {
+                    frame::state(rule, &module.target, self.format, &mut program);
+                }
                 let mut offsets = [0; 2];
                 for ((_, table), offset) in self.tables.iter_mut().zip(&mut offsets) {
-                    *offset = table.common(&first, names);
+                    *offset = table.common(&program, names);
                 }
                 self.common.insert(first.clone(), offsets);
                 offsets
@@ -67,7 +81,7 @@ impl FrameTables {
 
     /// Forgets first rows that contain symbol addresses, because the next module numbers its symbols differently.
     pub(super) fn renumber(&mut self) {
-        self.common.retain(|first, _| first.addresses.is_empty());
+        self.common.retain(|first, _| first.program.addresses.is_empty());
     }
 
     pub(super) fn sections(self) -> impl Iterator<Item = Section> {

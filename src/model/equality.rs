@@ -17,7 +17,7 @@ use crate::model::lanes::FunctionLanes;
 use crate::model::loc::Loc;
 use crate::model::nodes::for_each_node;
 use crate::op::{Expr, Reg};
-use crate::target::SpaceId;
+use crate::target::{SpaceId, UnspecifiedRegisters};
 
 impl PartialEq for Module {
     /// Returns whether both modules have the same entities with the same ids. The order in which strings, raw
@@ -168,6 +168,7 @@ macro_rules! without_references { ($($type:ty)*) => { $(
 without_references! {
     bool u8 u32 u64 i64 [u8; 16] UnitId RegionId RegionKind Imported Range<u32> Range<i64> Reg SpaceId &[u8] TypeId FileId FunctionId ScopeId VariableId ProcedureId
     SourceLine Language Stack FunctionLanes VariableKind Accessibility MemorySpace Virtuality Defaulted DescribedCalls
+    UnspecifiedRegisters
 }
 
 macro_rules! nodes { ($($sort:ident { $(

@@ -37,7 +37,8 @@ impl Stack {
 /// A register's location is the register itself if it is unchanged, another register, a lane of a vector register,
 /// memory at an offset from the [canonical frame address](super::Loc::cfa), or undefined. In such a location
 /// [`Val::entry_value`](super::Val::entry_value) is a register's value in the caller. A register without a rule is
-/// unchanged if the calling convention [preserves](crate::target::Target::preserved_bits) it, and undefined if not; but
+/// unchanged if the calling convention [preserves](crate::target::Target::preserved_bits) it, and undefined if not, unless
+/// the frame says otherwise ([`UnspecifiedRegisters`](crate::target::UnspecifiedRegisters)); but
 /// [`Target::cfa_register`](crate::target::Target::cfa_register) without a rule is the canonical frame address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FrameRule {
@@ -56,6 +57,25 @@ impl FrameRule {
     pub fn pcs(&self) -> Range<u64> {
         self.start.into()..self.end.into()
     }
+}
+
+/// Returns the registers whose value in the caller depends on
+/// [`UnspecifiedRegisters`](crate::target::UnspecifiedRegisters) if a frame has no rule for them: those that a call
+/// overwrites, in whole or in part. Sorted.
+pub(crate) fn overwritten_registers(target: &Target) -> Vec<Reg> {
+    let ranges = target.clobbered().iter();
+    let all = ranges.flat_map(|range| (0..u64::from(range.count)).map(|index| Reg(range.first.0 + index)));
+    let mut registers: Vec<Reg> = all.filter(|&reg| is_overwritten(target, reg)).collect();
+    registers.sort_unstable();
+    registers.dedup();
+    registers
+}
+
+/// Whether a register is among [`overwritten_registers`].
+pub(crate) fn is_overwritten(target: &Target, reg: Reg) -> bool {
+    let bits = target.register(reg).map(|register| register.bits);
+    // Without a rule, the stack pointer is the canonical frame address.
+    target.preserved_bits(reg) != bits && target.cfa_register() != Some(reg)
 }
 
 /// Call frame table column. DWARF 5 section 6.4.1.

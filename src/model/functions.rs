@@ -8,6 +8,8 @@ use super::ids::{FunctionId, ScopeId, StringId};
 use super::lanes::FunctionLanes;
 use super::scopes::Address;
 use super::types::{Accessibility, TemplateParameter};
+use crate::op::Reg;
+use crate::target::{Target, UnspecifiedRegisters};
 
 function_properties! { entity (pub)
     /// A function.
@@ -39,6 +41,8 @@ function_properties! { entity (pub)
         /// Byte range of the frame, relative to the canonical frame address, in its address space; `None` if not
         /// described.
         pub frame_extent: Option<Range<i64>>,
+        /// The caller's registers for which the frame has no rule.
+        pub unspecified_registers: UnspecifiedRegisters,
         /// Frame rules, as indices into the module's list.
         pub(crate) frame: Range<u32>,
         /// Whether the frame follows from the function being a kernel, and no rule is described.
@@ -54,6 +58,21 @@ impl Function {
     /// Returns whether the stack frame's start is known.
     pub(crate) fn has_stack(&self) -> bool {
         self.stack.base.is_some() || self.is_kernel || self.is_stack_at_zero
+    }
+
+    /// Whether its frame is described by more than rules.
+    #[cfg(feature = "spirv")]
+    pub(crate) fn has_frame_facts(&self) -> bool {
+        self.frame_extent.is_some() || self.unspecified_registers != UnspecifiedRegisters::default()
+    }
+
+    /// Returns the number of low bits in a register that have the same value in the caller if its frame has no rule for
+    /// the register. `None` if the target lacks the register.
+    pub(crate) fn unruled_bits(&self, target: &Target, reg: Reg) -> Option<u32> {
+        match self.unspecified_registers {
+            UnspecifiedRegisters::ByConvention => target.preserved_bits(reg),
+            UnspecifiedRegisters::SameValue => target.register(reg).map(|register| register.bits),
+        }
     }
 
     /// Whether it has an abstract instance entry (DWARF 5 section 3.3.8.1): it was inlined, or has no code.

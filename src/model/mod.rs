@@ -61,6 +61,7 @@ pub use attributes::{AttributeOwner, ExtraAttribute, ExtraValue};
 pub use calls::{Argument, Call};
 pub use denote::{DescribedStorage, MachineContents, NoMeaning, StorageSpan};
 pub use frame::{Column, FrameRule, Stack};
+pub(crate) use frame::{is_overwritten, overwritten_registers};
 pub use functions::{Defaulted, DescribedCalls, Function, MemberFunction, Virtuality};
 pub(crate) use ids::EntityId;
 pub use ids::{
@@ -365,6 +366,18 @@ impl Module {
     /// memory: a format that has no such memory is complete without the frame.
     pub(crate) fn has_frame(&self, id: FunctionId, has_private_memory: bool) -> bool {
         !self.frame(id).is_empty() && (has_private_memory || !self.functions[id].is_frame_implied)
+    }
+
+    /// Whether a function's frame says something about the caller's registers without a rule: it has a caller, or a rule
+    /// for a register that a call overwrites.
+    pub(crate) fn has_unspecified_registers(&self, id: FunctionId) -> bool {
+        let returns = Column::Register(self.target.call_frames().return_register);
+        let is_lost = |rule: &FrameRule| self.nodes(rule.loc).last() == Some(Node::Undefined);
+        self.frame(id).iter().any(|rule| match rule.column {
+            Column::Cfa => false,
+            column if column == returns => !is_lost(rule),
+            Column::Register(reg) => frame::is_overwritten(&self.target, reg),
+        })
     }
 
     /// Returns a function's frame rules, sorted by column and pc.

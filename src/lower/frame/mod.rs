@@ -13,10 +13,12 @@ use crate::emit::addr::Addresses;
 use crate::emit::frame::{Exprs, FrameFormat, FrameSection, Keeps, Program, Rule};
 use crate::emit::info::Wanted;
 use crate::error::{Construct, Result};
-use crate::model::{Column, FrameRule, FunctionId, LocId, Module, Node, Stack, Tree, UnitId};
+use crate::model::{
+    Column, FrameRule, FunctionId, LocId, Module, Node, Stack, Tree, UnitId, is_overwritten, overwritten_registers,
+};
 use crate::omission::{Omission, Property, Subject};
 use crate::op::Reg;
-use crate::target::SpaceId;
+use crate::target::{SpaceId, Target, UnspecifiedRegisters};
 use rows::{Form, LoweredRule, Rows};
 
 /// Call frame instructions for a unit's functions.
@@ -35,6 +37,8 @@ pub(super) struct FunctionFrame {
     pub(super) function: FunctionId,
     pub(super) first: Range<usize>,
     pub(super) rest: Range<usize>,
+    /// Rule that the common entry has for each register that a call overwrites.
+    pub(super) stated: Option<Rule>,
 }
 
 /// Parameters that the module's call frame information shares.
@@ -107,11 +111,12 @@ impl<'m> Frames<'m> {
     fn function(&mut self, id: FunctionId) -> Result<()> {
         let module = self.module;
         let function = &module.functions[id];
+        let stated = stated_rule(module, id);
         self.rules.clear();
         for rule in module.frame(id) {
             let lowered = match rule.column {
                 Column::Cfa => self.cfa(rule.loc, function.stack),
-                Column::Register(reg) => self.register(rule, reg, function.stack),
+                Column::Register(reg) => self.register(rule, reg, stated),
             };
             let lowered = match lowered {
                 Ok(lowered) => lowered,
@@ -142,10 +147,10 @@ impl<'m> Frames<'m> {
             false if self.rules.iter().any(is_in_a_space) => Keeps::Space,
             _ => Keeps::Nothing,
         };
-        let form = Form { format: self.format, keeps, target: &module.target };
+        let form = Form { format: self.format, keeps, target: &module.target, stated };
         let out = &mut self.out.program;
         let (first, rest) = self.rows.write(&self.rules, function.bytes, form, &self.exprs, out);
-        self.out.frames.push(FunctionFrame { function: id, first, rest });
+        self.out.frames.push(FunctionFrame { function: id, first, rest, stated });
         Ok(())
     }
 
@@ -184,19 +189,22 @@ impl<'m> Frames<'m> {
     }
 
     /// Lowers the location in which a caller's register is saved.
-    fn register(&mut self, rule: &FrameRule, reg: Reg, stack: Stack) -> Result<Rule> {
+    fn register(&mut self, rule: &FrameRule, reg: Reg, stated: Option<Rule>) -> Result<Rule> {
         let module = self.module;
+        let function = &module.functions[rule.function];
+        let stack = function.stack;
         let loc = rule.loc;
         let bits = |reg: Reg| module.target.register(reg).map(|register| register.bits);
         let Some(root) = self.tree.read(module.nodes(loc)) else { return Ok(Rule::Undefined) };
         let (place, by) = offset(&self.tree, root);
         match (self.tree.node(place), by) {
             (Node::Register(of), _) if of == reg => {
-                // By default, a preserved register keeps its value, but the stack pointer becomes the canonical frame
-                // address.
+                // Without a rule, the stack pointer is the canonical frame address, and the common entry can have another
+                // rule.
                 let is_cfa = module.target.cfa_register() == Some(reg);
-                let is_preserved = module.target.preserved_bits(reg) == bits(reg);
-                return Ok(if is_preserved && !is_cfa { Rule::Default } else { Rule::SameValue });
+                let is_stated = stated.is_some() && is_overwritten(&module.target, reg);
+                let is_kept = function.unruled_bits(&module.target, reg) == bits(reg);
+                return Ok(if is_kept && !is_cfa && !is_stated { Rule::Default } else { Rule::SameValue });
             }
             (Node::Register(of), Some(0)) if bits(of) == bits(reg) => return Ok(Rule::Register(of)),
             (Node::Undefined, _) => return Ok(Rule::Undefined),
@@ -288,6 +296,27 @@ impl<'m> Frames<'m> {
         }
         self.known.insert_unique(hash(number), number, |&known| hash(known));
         Ok(number)
+    }
+}
+
+/// Returns the rule that a function's common entry must have for each register that a call overwrites, because debuggers
+/// take a register without a rule to be something other than described.
+fn stated_rule(module: &Module, id: FunctionId) -> Option<Rule> {
+    let described = module.functions[id].unspecified_registers;
+    let is_understood = module.target.call_frames().unspecified_registers == described;
+    if is_understood || !module.has_unspecified_registers(id) {
+        return None;
+    }
+    Some(match described {
+        UnspecifiedRegisters::ByConvention => Rule::Undefined,
+        UnspecifiedRegisters::SameValue => Rule::SameValue,
+    })
+}
+
+/// Appends the instructions that give each register which a call overwrites a rule.
+pub(super) fn state(rule: Rule, target: &Target, format: FrameFormat, out: &mut Program) {
+    for reg in overwritten_registers(target) {
+        format.rule(reg, rule, Rule::Default, &Exprs::default(), out);
     }
 }
 

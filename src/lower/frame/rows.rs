@@ -8,7 +8,7 @@ use std::hash::DefaultHasher;
 use hashbrown::HashMap;
 
 use crate::emit::frame::{Exprs, FrameFormat, Keeps, Program, Rule};
-use crate::model::Column;
+use crate::model::{Column, is_overwritten};
 use crate::target::Target;
 
 /// A column's encoded rule over a pc range.
@@ -26,6 +26,19 @@ pub(super) struct Form<'m> {
     pub(super) format: FrameFormat,
     pub(super) keeps: Keeps,
     pub(super) target: &'m Target,
+    /// Rule that the common entry has for each register that a call overwrites. Such an entry is long, so that it has as
+    /// few other rules as possible, and many functions share it.
+    pub(super) stated: Option<Rule>,
+}
+
+impl Form<'_> {
+    /// Returns a column's rule in the common entry unless the column is in the first row that functions share.
+    fn unruled(&self, column: Column) -> Rule {
+        match (self.stated, column) {
+            (Some(rule), Column::Register(reg)) if is_overwritten(self.target, reg) => rule,
+            _ => Rule::Default,
+        }
+    }
 }
 
 /// Writer for functions' rows, one function after the other. Its buffers are reused.
@@ -61,6 +74,8 @@ struct State {
     before: Rule,
     /// Rule in the common entry.
     first: Rule,
+    /// Rule where the function has none.
+    unruled: Rule,
     /// Bytes of code with a rule.
     covered: u64,
     mark: usize,
@@ -94,22 +109,22 @@ impl Rows {
         exprs: &Exprs,
         out: &mut Program,
     ) -> (Range<usize>, Range<usize>) {
-        self.begin(rules);
+        self.begin(rules, form);
         let mut start = 0;
         let mut end = 0;
         let mut pc = 0;
         let mut hash = 0;
         loop {
             while let Some(&index) = self.ends.get(end).filter(|&&index| rules[index as usize].end == pc) {
-                self.set(rules[index as usize].column, Rule::Default);
+                self.set(rules[index as usize].column, None);
                 end += 1;
             }
             while let Some(rule) = rules.get(start).filter(|rule| rule.start == pc) {
-                self.set(rule.column, rule.rule);
+                self.set(rule.column, Some(rule.rule));
                 start += 1;
             }
             if pc == 0 {
-                self.keep_common(bytes, form.target);
+                self.keep_common(bytes, form);
             }
             self.row(pc, &mut hash, form, exprs);
             let starts = rules.get(start).map(|rule| rule.start);
@@ -124,7 +139,7 @@ impl Rows {
         self.instructions(form.format, out)
     }
 
-    fn begin(&mut self, rules: &[LoweredRule]) {
+    fn begin(&mut self, rules: &[LoweredRule], form: Form<'_>) {
         self.ends.clear();
         self.ends.extend(0..rules.len() as u32);
         self.ends.sort_unstable_by_key(|&index| (rules[index as usize].end, index));
@@ -134,6 +149,7 @@ impl Rows {
             rule: Rule::Default,
             before: Rule::Default,
             first: Rule::Default,
+            unruled: Rule::Default,
             covered: u64::from(rule.end - rule.start),
             mark: 0,
         };
@@ -145,6 +161,12 @@ impl Rows {
             state.covered += if is_same { next.covered } else { 0 };
             is_same
         });
+        if form.stated.is_some() {
+            for state in &mut self.columns {
+                state.unruled = form.unruled(state.column);
+                (state.rule, state.before, state.first) = (state.unruled, state.unruled, state.unruled);
+            }
+        }
         self.changes.clear();
         self.touched.clear();
         self.rows.clear();
@@ -154,9 +176,10 @@ impl Rows {
         self.mark = 0;
     }
 
-    fn set(&mut self, column: Column, rule: Rule) {
+    fn set(&mut self, column: Column, rule: Option<Rule>) {
         if let Ok(index) = self.columns.binary_search_by_key(&column, |state| state.column) {
-            self.columns[index].rule = rule;
+            let state = &mut self.columns[index];
+            state.rule = rule.unwrap_or(state.unruled);
             self.touched.push(index);
         }
     }
@@ -164,11 +187,13 @@ impl Rows {
     /// Chooses the common entry's rules among the rules at pc 0, where `DW_CFA_restore` has no meaning yet. A register
     /// that the calling convention does not preserve as a whole, and that loses its rule later, is not chosen, because
     /// only `DW_CFA_restore` returns to the default rule, and it would return to the chosen rule.
-    fn keep_common(&mut self, bytes: u64, target: &Target) {
+    fn keep_common(&mut self, bytes: u64, form: Form<'_>) {
+        let target = form.target;
         for &index in &self.touched {
             let state = &mut self.columns[index];
             let is_common = match state.column {
                 Column::Cfa => false,
+                Column::Register(reg) if form.stated.is_some() && reg != form.format.return_register => false,
                 Column::Register(reg) => {
                     let bits = target.register(reg).map(|register| register.bits);
                     state.covered >= bytes || target.preserved_bits(reg) == bits
@@ -192,12 +217,12 @@ impl Rows {
             let columns = &self.columns;
             self.touched.sort_by_key(|&index| match columns[index].column {
                 Column::Cfa => false,
-                Column::Register(_) => columns[index].first == Rule::Default,
+                Column::Register(_) => columns[index].first == columns[index].unruled,
             });
         }
         self.common = if is_first { instructions } else { self.common };
         for &index in &self.touched {
-            let State { column, rule, before, first, .. } = &mut self.columns[index];
+            let State { column, rule, before, first, unruled, .. } = &mut self.columns[index];
             if rule == before {
                 continue;
             }
@@ -205,11 +230,11 @@ impl Rows {
             // The state's hash is an exclusive or over the columns, so a change updates it without a pass over
             // them.
             *hash ^= hash_of(index, *before) ^ hash_of(index, *rule);
-            let is_common = is_first && (*column == Column::Cfa || *first != Rule::Default);
+            let is_common = is_first && (*column == Column::Cfa || first != unruled);
             match *column {
                 Column::Cfa => form.format.cfa(*rule, *before, form.keeps, exprs, &mut self.instructions),
                 Column::Register(reg) => {
-                    let first = if is_first { Rule::Default } else { *first };
+                    let first = if is_first { *unruled } else { *first };
                     form.format.rule(reg, *rule, first, exprs, &mut self.instructions);
                 }
             }

@@ -12,7 +12,8 @@ impl Module {
     /// frame address, or a whole caller register. Spans depend on the model alone, not on emitted bytes.
     ///
     /// A register without a rule is unchanged if the calling convention [preserves](crate::target::Target::preserved_bits)
-    /// it, and undefined if not. But [`Target::cfa_register`](crate::target::Target::cfa_register) without a rule is the
+    /// it, and undefined if not, unless the frame has
+    /// [`UnspecifiedRegisters::SameValue`](crate::target::UnspecifiedRegisters::SameValue). But [`Target::cfa_register`](crate::target::Target::cfa_register) without a rule is the
     /// canonical frame address.
     ///
     /// # Errors
@@ -57,7 +58,7 @@ impl Module {
             }
             Column::Register(reg) => {
                 // A convention may preserve only a register's low bits; the remaining bits are lost.
-                let preserved = self.target.preserved_bits(reg).unwrap_or(0);
+                let preserved = self.functions[function].unruled_bits(&self.target, reg).unwrap_or(0);
                 let kept =
                     StorageSpan { storage: DescribedStorage::Register(reg), from: 0, bits: preserved.into() };
                 let lost = StorageSpan {

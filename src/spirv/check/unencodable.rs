@@ -224,7 +224,7 @@ fn unencodable_of_function(projection: &mut Projection<'_>, id: FunctionId, ente
     let is_entered = entered.contains(&id);
     let has_object = function.object_pointer.is_some_and(|object| !has_body || projection.is_global(object));
     let has_frame =
-        function.frame_base.is_some() || function.frame_extent.is_some() || module.has_frame(id, false);
+        function.frame_base.is_some() || function.has_frame_facts() || module.has_frame(id, false);
     let parent = module.scope(function.scope).parent;
     let lost = [
         (is_kernel && !is_entered, Property::Kernel),

@@ -105,7 +105,7 @@ pub(super) fn omit_of_function(out: &mut Globals<'_, '_, '_>, id: FunctionId) {
         [Some(id), function.specification].iter().flatten().any(|&id| module.functions[id].is_kernel);
     let is_entered = out.described.entry_points.contains(&id);
     let has_frame =
-        function.frame_base.is_some() || function.frame_extent.is_some() || module.has_frame(id, false);
+        function.frame_base.is_some() || function.has_frame_facts() || module.has_frame(id, false);
     let is_object = |object| !has_body || out.is_global(object);
     let has_object = function.object_pointer.is_some_and(is_object);
     let has_lanes = function.lanes.is_described || !function.lanes.regions.is_empty();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::op::Reg;
-use crate::target::{Per, SpaceId, Target};
+use crate::target::{Per, SpaceId, Target, UnspecifiedRegisters};
 
 /// An address space's properties.
 ///
@@ -118,7 +118,10 @@ impl Architecture for Target {
     }
 
     fn preserved_bits(&self, reg: Reg) -> Option<u32> {
-        Target::preserved_bits(self, reg)
+        match self.call_frames().unspecified_registers {
+            UnspecifiedRegisters::ByConvention => Target::preserved_bits(self, reg),
+            UnspecifiedRegisters::SameValue => self.register_bits(reg),
+        }
     }
 
     fn register_named(&self, name: &str) -> Result<Reg, String> {

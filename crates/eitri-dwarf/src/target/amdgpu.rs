@@ -4,7 +4,8 @@ use core::ops::Range;
 
 use super::code::{RegisterKind, VCC};
 use super::{
-    Clobbered, ElfIdentity, Per, Registers, Relocations, Scaling, Space, SpaceId, Target, TargetBuilder, near,
+    Clobbered, ElfIdentity, Per, Registers, Relocations, Scaling, Space, SpaceId, Target, TargetBuilder,
+    UnspecifiedRegisters, near,
 };
 use crate::error::Result;
 
@@ -280,6 +281,9 @@ pub(super) fn target(gfx: Gfx, wave: Wave) -> Result<Target> {
     });
     target.scaling(processor.scaling).min_instruction_bytes(4);
     target.pc("pc").exec("exec").return_register("pc", true).data_alignment(4).gfx(gfx);
+    // ROCgdb's `amdgpu-tdep.c` sets no `dwarf2_frame_set_init_reg`, so that gdb's default holds. AMD's compiler lists the
+    // registers that a function overwrites as undefined.
+    target.unspecified_registers(UnspecifiedRegisters::SameValue);
     target.resolve()
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::{
     CallFrames, Clobbered, ElfIdentity, Facts, Gfx, Per, Reg, RegisterNames, Registers, Relocations, Scaling,
-    Space, SpaceId, Target,
+    Space, SpaceId, Target, UnspecifiedRegisters,
 };
 use crate::error::{Count, Error, ErrorKind, Result};
 
@@ -51,6 +51,7 @@ impl TargetBuilder {
                 is_return_register_pc: false,
                 data_alignment: -8,
                 has_eh_frame: false,
+                unspecified_registers: UnspecifiedRegisters::ByConvention,
             },
             elf: ElfIdentity {
                 machine: 0,
@@ -99,8 +100,8 @@ impl TargetBuilder {
         self
     }
 
-    /// Adds registers that a call overwrites by the calling convention. Without a rule in call frame information these
-    /// registers are undefined in the caller; all other registers have the same value there.
+    /// Adds registers that a call overwrites by the calling convention. All other registers have the same value in the
+    /// caller.
     pub fn clobbered(&mut self, clobbered: Clobbered) -> &mut Self {
         self.facts.clobbered.push(clobbered);
         self
@@ -124,6 +125,13 @@ impl TargetBuilder {
     /// Declares that the ABI uses `.eh_frame`.
     pub fn eh_frame(&mut self) -> &mut Self {
         self.facts.call_frames.has_eh_frame = true;
+        self
+    }
+
+    /// Sets what debuggers take a register without a rule in call frame information to be, by default what the calling
+    /// convention says.
+    pub fn unspecified_registers(&mut self, registers: UnspecifiedRegisters) -> &mut Self {
+        self.facts.call_frames.unspecified_registers = registers;
         self
     }
 
@@ -168,8 +176,9 @@ impl TargetBuilder {
     /// register has no bits, or has neither 1 lane nor the target's lanes; if two registers or two spaces share a number
     /// or a name; if addresses do not have 1 to 64 bits, or the default space does not have 64-bit addresses and one copy
     /// for all threads; if a named register is unknown; if the pc or the lane mask is in a vector register or a register
-    /// with too few bits; if a clobbered register is unknown, or partly preserved on a big-endian target; if the minimum
-    /// instruction size or the data alignment is 0.
+    /// with too few bits; if a clobbered register is unknown, or partly preserved on a big-endian target or on a
+    /// target where registers without a rule have the same value; if the minimum instruction size or the data alignment
+    /// is 0.
     pub fn build(&self) -> Result<Target> {
         let wrong = |what| Error::from(ErrorKind::InvalidTarget { name: self.facts.name.clone(), what });
         check(&self.facts).map_err(wrong)?;
@@ -219,9 +228,15 @@ fn check_clobbered(target: &Target, clobbered: &Clobbered) -> Result<(), String>
             return Err(format!("clobbered register {first} + {index} does not exist", first = first.0));
         }
     }
-    if preserved_bits > 0 && target.is_big_endian() {
+    let where_not = match target.call_frames().unspecified_registers {
+        _ if target.is_big_endian() => "on a big-endian target",
+        // No rule says that a register is partly lost.
+        UnspecifiedRegisters::SameValue => "where registers without a rule have the same value",
+        UnspecifiedRegisters::ByConvention => return Ok(()),
+    };
+    if preserved_bits > 0 {
         return Err(format!(
-            "register {first} has {bits} on a big-endian target; expected all or none of its bits preserved",
+            "register {first} has {bits} {where_not}; expected all or none of its bits preserved",
             bits = Count(preserved_bits, "preserved bit"),
             first = first.0
         ));

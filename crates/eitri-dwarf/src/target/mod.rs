@@ -89,6 +89,22 @@ pub struct CallFrames {
     pub data_alignment: i8,
     /// Whether the ABI uses `.eh_frame`, which the loader maps with the program.
     pub has_eh_frame: bool,
+    /// What debuggers take a register without a rule to be.
+    pub unspecified_registers: UnspecifiedRegisters,
+}
+
+/// A caller's registers for which call frame information has no rule. DWARF 5 section 6.4.1 leaves them to the ABI; where
+/// the ABI is silent, debuggers differ.
+///
+/// Exhaustive: a match names all variants.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum UnspecifiedRegisters {
+    /// A register has the bits that the calling convention [preserves](Target::preserved_bits); its remaining bits are
+    /// undefined.
+    #[default]
+    ByConvention,
+    /// A register has the same value, whether or not the calling convention preserves it.
+    SameValue,
 }
 
 /// Unit in which a function's stack and frame pointers count private memory.
@@ -281,9 +297,9 @@ impl Target {
         self.0.cfa_register
     }
 
-    /// Returns the registers that a call overwrites by the calling convention, and that call frame information without a
-    /// rule for them leaves undefined in the caller. DWARF 5 section 6.4.1 has "undefined" as the default rule unless
-    /// the ABI says otherwise: all other registers have the same value in the caller.
+    /// Returns the registers that a call overwrites by the calling convention. All other registers have the same value in
+    /// the caller. Whether a debugger takes an overwritten register without a rule as undefined depends on
+    /// [`CallFrames::unspecified_registers`].
     pub fn clobbered(&self) -> &[Clobbered] {
         &self.0.clobbered
     }

@@ -29,9 +29,9 @@ use crate::read::{Cie, Fde, FrameRow, Frames, KnownRows, RegisterRule};
 ///   [load bias](Machine::load_bias) is subtracted from it.
 /// * The lookup uses the exact pc in the innermost frame and in a frame interrupted by a signal; in other frames it
 ///   uses the call's pc, before the return address (DWARF 5, section 6.4.4).
-/// * A register without a rule is as the caller left it ([same value](crate::read::RegisterRule::SameValue)) if the calling
-///   convention has functions [preserve](Architecture::preserved_bits) it, and undefined if not. The
-///   [register](Architecture::cfa_register) that the architecture defines as the canonical frame address is that
+/// * A register without a rule is as the caller left it ([same value](crate::read::RegisterRule::SameValue)) if the
+///   architecture [preserves](Architecture::preserved_bits) it, and undefined if not: on CPUs by the calling convention, on
+///   AMDGPU every register. The [register](Architecture::cfa_register) that the architecture defines as the canonical frame address is that
 ///   address.
 /// * The last frame has an undefined return address.
 ///
