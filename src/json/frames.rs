@@ -52,7 +52,8 @@ impl<'a> Frame<'a> {
         let rules = if known.module.has_frame(id, false) { known.module.frame(id) } else { &[] };
         let function = known.module.function(id);
         let extent = function.frame_extent.as_ref();
-        let unspecified = Some(function.unspecified_registers).filter(|&registers| registers != Default::default());
+        let unspecified =
+            Some(function.unspecified_registers).filter(|&registers| registers != Default::default());
         let is_described = !rules.is_empty() || extent.is_some() || unspecified.is_some();
         is_described.then(|| Self {
             rules: (!rules.is_empty()).then_some(Later::Model(Elements { known, items: rules })),

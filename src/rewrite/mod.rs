@@ -41,7 +41,9 @@ use crate::check::{FindingKind, check};
 use crate::consumer::{Consumer, Policy};
 use crate::emit::elf::{AttachOptions, Existing, UndefinedSymbols, attach_with};
 use crate::error::{Error, ErrorKind, Result};
-use crate::import::{ImportOptions, ImportedCode, ImportedDwarf, UnimportedFact, UnimportedReason, import_read};
+use crate::import::{
+    ImportOptions, ImportedCode, ImportedDwarf, UnimportedFact, UnimportedReason, import_read,
+};
 use crate::lint::{LintOptions, lint};
 use crate::lower::lower;
 use crate::model::Module;

@@ -408,7 +408,7 @@ fn the_offset_of_a_value_is_the_source_s() {
         let of = |one: &&eitri::lint::LintFinding| one.variable.as_deref() == Some(name);
         report.findings.iter().filter(of).filter_map(|one| one.meant.clone()).next().expect("a finding")
     };
-    assert_eq!(meant("i"), format!("{} minus 1", meant("n")));
+    assert_eq!(meant("i").text(), format!("{} minus 1", meant("n")));
 }
 
 /// Split units have the findings of the same units in one file.

@@ -385,12 +385,14 @@ impl fmt::Display for ErrorKind {
                 };
                 write!(f, "{subject} overlaps {start:#x}..{end:#x}{expected}")
             }
-            Self::OutsideFunction { size } => {
-                match size {
-                    0 => f.write_str("range is outside the function, which has no code yet"),
-                    _ => write!(f, "range is outside the function, which has {size:#x}", size = Count(*size, "byte")),
-                }
-            }
+            Self::OutsideFunction { size } => match size {
+                0 => f.write_str("range is outside the function, which has no code yet"),
+                _ => write!(
+                    f,
+                    "range is outside the function, which has {size:#x}",
+                    size = Count(*size, "byte")
+                ),
+            },
             Self::OutsideScope { kind, code } => f.write_str(&kind.message(code)),
             Self::Misaligned { kind, step, value } => {
                 write!(f, "{kind} is {value:#x}; expected a multiple of {}", Count(*step, "byte"))
