@@ -489,6 +489,51 @@ fn parts_with_the_same_subexpression() {
     });
 }
 
+/// Parts of one location, each of which is there twice: each pair is written once.
+#[test]
+fn pairs_of_parts_with_the_same_subexpression() {
+    let consumer = Consumer::llvm();
+    grows_as_the_number(20, |count| {
+        let mut m = Builder::new(gpu());
+        let unit = m.unit("a.cl");
+        let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
+        let all = m.array(unit, int, &[Some(4 * count)]).unwrap();
+        let f = m.function(unit, "f").unwrap().code("f", 16).id();
+        let [s4, s5, s6] = [4, 5, 6].map(|number| Val::register(gpu().sgpr(number).unwrap()));
+        let part = |number: u64| {
+            let products = s4.clone().mul(Val::constant(1_234_567 + number));
+            let sum = products.add(s5.clone().mul(Val::constant(7_654_321)));
+            Loc::value(sum.shr(s6.clone().and(Val::constant(31))))
+        };
+        let parts = Loc::parts((0..2 * count).map(|number| (part(number / 2), 64)));
+        m.variable(f, "x", all).unwrap().live(0..16, parts).unwrap();
+        let written = lower(&m.finish().unwrap(), &consumer, Policy::Strict).unwrap();
+        let info = written.sections.iter().find(|section| section.name == ".debug_info").unwrap();
+        // 13 bytes of each pair, and two calls, are less than twice 13 bytes.
+        assert!((info.bytes.len() as u64) < 100 + 46 * count, "{} for {count}", info.bytes.len());
+    });
+}
+
+/// Sums of sums, in two locations: each sum is in the larger sums.
+#[test]
+fn sums_in_sums() {
+    let consumer = Consumer::llvm();
+    grows_as_the_number(15, |count| {
+        let mut m = Builder::new(gpu());
+        let unit = m.unit("a.cl");
+        let long = m.base_type(unit, "long", BaseEncoding::Signed, 64).unwrap();
+        let f = m.function(unit, "f").unwrap().code("f", 16).id();
+        for name in ["x", "y"] {
+            let mut sum = Val::register(gpu().sgpr(4).unwrap());
+            for number in 0..count {
+                sum = sum.mul(Val::constant(1_234_567 + number));
+            }
+            m.variable(f, name, long).unwrap().live(0..16, Loc::value(sum)).unwrap();
+        }
+        lower(&m.finish().unwrap(), &consumer, Policy::Strict).unwrap();
+    });
+}
+
 /// Copies from stack slot to stack slot, of which the last is overwritten in part: every slot is divided.
 #[test]
 fn parts_of_copied_storage() {
