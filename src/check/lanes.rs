@@ -344,7 +344,8 @@ fn stopped_wave<'a, 'o>(meanings: &Meanings<'_, 'a, 'o>, code: Code<'a, 'o>, pc:
 /// machine reports agree.
 fn put_pc<'a, 'o>(meanings: &Meanings<'_, 'a, 'o>, code: Code<'a, 'o>, wave: &mut Wave) {
     if let Some(reg) = meanings.module.target.pc() {
-        wave.patch.store(wave.fill, &[whole(reg, 64)], loaded_start(meanings, code).wrapping_add(wave.pc));
+        let address = loaded_start(meanings, code).wrapping_add(wave.pc);
+        wave.patch.store(wave.fill, meanings.module.target.byte_order(), &[whole(reg, 64)], address);
     }
 }
 
@@ -369,7 +370,7 @@ fn put_mask<'a, 'o>(
         (None, None) => Vec::new(),
     };
     // Bits that share storage with an earlier mask are overwritten, as in a program.
-    wave.patch.store(wave.fill, &spans, number);
+    wave.patch.store(wave.fill, module.target.byte_order(), &spans, number);
 }
 
 fn with_contents<'a, 'o, T>(
@@ -443,7 +444,7 @@ fn encoded_lanes<'a, 'o>(
     let element = |lane: u32| {
         let place = located.clone().moved(i128::from(lane) * i128::from(bits))?;
         // A lane that is in no mask has an undefined pc.
-        if is_nowhere(&eval::spans(&place, bits.into())?) {
+        if is_nowhere(&eval::spans(&place, bits.into(), target.byte_order())?) {
             return Ok(None);
         }
         let pc = evaluator.read(&place, ty, &machine, &context)?;

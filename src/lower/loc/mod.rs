@@ -8,6 +8,7 @@
 //! [`expression`] writer. For a consumer that reads only some operations, [`operations`] then replaces the rest, or returns
 //! an error that becomes an omission. [`shared`] finds subexpressions that become procedures.
 
+mod constants;
 mod dwarf5;
 mod expression;
 mod fragments;
