@@ -168,6 +168,29 @@ fn ranges_of_active_lanes() {
     });
 }
 
+/// Inlined calls in code with as many divergent regions: each call is compared within its own code.
+#[test]
+fn lanes_of_inlined_calls() {
+    grows_as_the_number(20, |count| {
+        let bytes = 16 * count;
+        let mut m = Builder::new(gpu());
+        let unit = m.unit("a.cl");
+        let f = m.function(unit, "f").unwrap().code("f", bytes).id();
+        {
+            let callee = m.function(unit, "g").unwrap().id();
+            let line = SourceLine::new(m.primary_file(unit).unwrap(), 1);
+            for number in 0..count {
+                let pcs = 16 * number + 4..16 * number + 12;
+                let call = m.inlined(f, callee, std::slice::from_ref(&pcs), line).unwrap();
+                let masks = [(pcs.clone(), scalar(number))];
+                m.lanes(call).unwrap().if_then(pcs, 16 * number, &masks).unwrap();
+            }
+        }
+        let code = ObjectCode::text(vec![0; bytes as usize]).with_function("f", 0, bytes);
+        check_for(&Consumer::rocgdb(), &(m.finish().unwrap(), code), |_| {});
+    });
+}
+
 /// A variable with a gap after each range.
 #[test]
 fn gaps_of_a_variable() {

@@ -12,7 +12,7 @@ use super::expressions::compare_function;
 use super::extra::overlaps_described_code;
 use super::frames::compare_call_frames;
 use super::headers::compare_headers;
-use super::lanes::compare_lanes;
+use super::lanes::{LaneBounds, compare_lanes};
 use super::lines::{Lines, lines_of_others};
 use super::locations::compare_location;
 use super::lookup::{compare_addresses, compare_lookups};
@@ -91,8 +91,9 @@ pub(super) fn compare_pending(compare: &mut Compare<'_, '_>) {
     for (call, entry) in calls {
         compare_call(&mut meanings, call, entry);
     }
+    let mut bounds = LaneBounds::default();
     for (scope, entry) in lanes {
-        compare_lanes(&mut meanings, scope, entry);
+        compare_lanes(&mut meanings, &mut bounds, scope, entry);
     }
     compare_procedures(&mut meanings, units);
 }
