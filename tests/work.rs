@@ -7,7 +7,7 @@ use eitri::check::FindingKind;
 use eitri::dump::{DumpOptions, dump};
 use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::emit::{Relocation, Section};
-use eitri::eval::{BaseType, CallStack, Context, Evaluator, Location, Snapshot, TypeEncoding};
+use eitri::eval::{BaseType, CallStack, Context, DebugInfo, Evaluator, Location, Snapshot, TypeEncoding};
 use eitri::lint::{self, lint};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, FunctionId, Loc, Module, SourceLine, TypeId, UnitId, Val};
@@ -188,6 +188,42 @@ fn lanes_of_inlined_calls() {
         }
         let code = ObjectCode::text(vec![0; bytes as usize]).with_function("f", 0, bytes);
         check_for(&Consumer::rocgdb(), &(m.finish().unwrap(), code), |_| {});
+    });
+}
+
+/// Functions in one another, each asked for at a pc.
+#[test]
+fn innermost_functions() {
+    grows_as_the_number(100, |count| {
+        let mut m = Builder::new(gpu());
+        let unit = m.unit("a.cl");
+        let mut outer = None;
+        let mut code = ObjectCode::text(vec![0; 8 * count as usize]);
+        for number in 0..count {
+            let name = format!("f{number}");
+            let pcs = 4 * number..8 * count - 4 * number;
+            code = code.with_function(&name, pcs.start, pcs.end - pcs.start);
+            let function = match outer {
+                None => m.function(unit, &name),
+                Some(outer) => m.function(outer, &name),
+            };
+            outer = Some(function.unwrap().code(&name, pcs.end - pcs.start).id());
+        }
+        let module = m.finish().unwrap();
+        let written = lower(&module, &Consumer::llvm(), Policy::Strict).unwrap();
+        let bytes = new_object(module.target(), &code, &written.sections).unwrap();
+        let object = Object::read(&bytes).unwrap();
+        let dwarf = Dwarf::read(&object).unwrap();
+        let info = DebugInfo::new(&dwarf);
+        let start = object.symbol("f0").unwrap().address;
+        for number in 0..count {
+            let asked =
+                [4 * number, 8 * count - 4 * number - 4].map(|pc| info.subprogram(start + pc).unwrap());
+            assert_eq!(
+                asked.map(|entry| entry.name().unwrap().into_owned()),
+                [0; 2].map(|_| format!("f{number}"))
+            );
+        }
     });
 }
 

@@ -216,15 +216,15 @@ pub(super) fn compare_skeleton<'a, 'o>(
     split: &Unit<'o>,
     at: &At,
 ) -> Option<Entry<'a, 'o>> {
-    let is_of = |skeleton: &Unit<'_>| skeleton.kind == dw::DW_UT_skeleton && skeleton.dwo_id == split.dwo_id;
-    let skeleton =
-        compare.split.skeletons.iter_mut().find(|(skeleton, is_taken)| is_of(skeleton) && !is_taken);
+    // Units with equal contents have equal numbers: each skeleton matches once.
+    let unmatched = compare.split.unmatched.get_mut(&split.dwo_id);
+    let index = unmatched.and_then(VecDeque::pop_front);
+    let skeleton = index.and_then(|index| compare.split.skeletons.get_mut(index));
     let Some((unit, is_taken)) = skeleton else {
         let text = format!("a skeleton with number {}", split.dwo_id.map(Hex).describe());
         compare.report.find(FindingKind::MissingEntry, at.clone(), text, "none");
         return None;
     };
-    // Units with equal contents have equal numbers: each skeleton matches once.
     *is_taken = true;
     let unit: &'a Unit<'o> = unit;
     compare.split.of_file.insert(split.offset, unit);
