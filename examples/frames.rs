@@ -15,7 +15,7 @@ use eitri::eval::{CallStack, Snapshot, read_bits, spans};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{Loc, Module, Val};
 use eitri::read::{Dwarf, FrameSection, Object};
-use eitri::target::{Gfx, SpaceId, Target, Wave};
+use eitri::target::{ByteOrder, Gfx, SpaceId, Target, Wave};
 
 /// The code for gfx1030. The numbers on the right are pcs: bytes from each function's start.
 const CODE: [u32; 37] = [
@@ -174,7 +174,7 @@ fn unwind(gpu: &Target, object: &[u8]) -> Result<(), Box<dyn Error>> {
         let lane_of = v41.clone().moved(32 * lane)?;
         let value = read_bits(&lane_of, 32, &wave)?.bytes;
         let value = f32::from_le_bytes(value[..].try_into()?);
-        println!("    lane {lane:2}  {value:2}  at {}", spans(&lane_of, 32)?[0].places[0]);
+        println!("    lane {lane:2}  {value:2}  at {}", spans(&lane_of, 32, ByteOrder::Little)?[0].places[0]);
         assert_eq!(value, lane as f32);
     }
     Ok(())

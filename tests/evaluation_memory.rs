@@ -11,7 +11,7 @@ use eitri::eval::{
     read_bits, spans, write_bits,
 };
 use eitri::op::{Dialect, Encoder, Encoding, text};
-use eitri::target::{SpaceId, Target};
+use eitri::target::{ByteOrder, SpaceId, Target};
 
 #[global_allocator]
 static MEMORY: memory::Counting = memory::Counting;
@@ -101,7 +101,7 @@ fn expressions_stay_within_memory() {
     // Spans of all places would have more than a million places.
     let list = many_ends(110);
     let location = evaluator.list(&list, &machine, &context).expect("a location");
-    let (found, most) = peak(|| spans(&location, 110 * 110).expect_err("too many"));
+    let (found, most) = peak(|| spans(&location, 110 * 110, ByteOrder::Little).expect_err("too many"));
     assert_eq!(found.class, Class::Evaluation);
     assert!(most < 512 * MIB, "{most} bytes");
     machine.store(SpaceId::DEFAULT, None, 0, &[0; 1 << 16]);

@@ -2,6 +2,7 @@
 
 mod additive;
 mod agreement;
+mod byte_order;
 mod cfi;
 mod common;
 mod conform;

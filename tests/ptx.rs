@@ -698,6 +698,22 @@ fn texts_that_do_not_fit_are_refused() {
     );
     let (twice, _) = attached(&plain, &of_twelve, Policy::Strict).expect("a text");
     assert_eq!(fails(&twice, &of_twelve), "the PTX text already has a section .debug_abbrev");
+    let written = lower(&of_twelve, &Consumer::cuda_gdb(), Policy::Strict).expect("sections");
+    let fails_with = |change: fn(&mut ptx::Lines)| {
+        let mut lines = written.lines.clone().expect("lines");
+        change(&mut lines);
+        let mut options = PtxAttachOptions::default();
+        options.lines = Some(&lines);
+        ptx::attach(&plain, of_twelve.target(), &written.sections, &options).expect_err("refused").to_string()
+    };
+    assert_eq!(
+        fails_with(|lines| lines.files[0] = "a\0.cu".into()),
+        r#"file name "a\0.cu" contains `"`, a line break or a zero byte, which PTX cannot express"#
+    );
+    assert_eq!(
+        fails_with(|lines| lines.calls[0].function = "f\0g".into()),
+        r#"name "f\0g" of an inlined function contains a zero byte, which would end it in .debug_str"#
+    );
     let amd =
         Builder::new(Target::named("amdgpu-gfx1030-wave32").expect("a target")).finish().expect("a module");
     assert_eq!(

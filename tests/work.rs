@@ -7,7 +7,7 @@ use eitri::check::FindingKind;
 use eitri::dump::{DumpOptions, dump};
 use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::emit::{Relocation, Section};
-use eitri::eval::{BaseType, CallStack, Context, Evaluator, Location, Snapshot, TypeEncoding};
+use eitri::eval::{BaseType, CallStack, Context, DebugInfo, Evaluator, Location, Snapshot, TypeEncoding};
 use eitri::lint::{self, lint};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, FunctionId, Loc, Module, SourceLine, TypeId, UnitId, Val};
@@ -165,6 +165,65 @@ fn ranges_of_active_lanes() {
             }
         });
         check_for(&Consumer::rocgdb(), &described, |_| {});
+    });
+}
+
+/// Inlined calls in code with as many divergent regions: each call is compared within its own code.
+#[test]
+fn lanes_of_inlined_calls() {
+    grows_as_the_number(20, |count| {
+        let bytes = 16 * count;
+        let mut m = Builder::new(gpu());
+        let unit = m.unit("a.cl");
+        let f = m.function(unit, "f").unwrap().code("f", bytes).id();
+        {
+            let callee = m.function(unit, "g").unwrap().id();
+            let line = SourceLine::new(m.primary_file(unit).unwrap(), 1);
+            for number in 0..count {
+                let pcs = 16 * number + 4..16 * number + 12;
+                let call = m.inlined(f, callee, std::slice::from_ref(&pcs), line).unwrap();
+                let masks = [(pcs.clone(), scalar(number))];
+                m.lanes(call).unwrap().if_then(pcs, 16 * number, &masks).unwrap();
+            }
+        }
+        let code = ObjectCode::text(vec![0; bytes as usize]).with_function("f", 0, bytes);
+        check_for(&Consumer::rocgdb(), &(m.finish().unwrap(), code), |_| {});
+    });
+}
+
+/// Functions in one another, each asked for at a pc.
+#[test]
+fn innermost_functions() {
+    grows_as_the_number(100, |count| {
+        let mut m = Builder::new(gpu());
+        let unit = m.unit("a.cl");
+        let mut outer = None;
+        let mut code = ObjectCode::text(vec![0; 8 * count as usize]);
+        for number in 0..count {
+            let name = format!("f{number}");
+            let pcs = 4 * number..8 * count - 4 * number;
+            code = code.with_function(&name, pcs.start, pcs.end - pcs.start);
+            let function = match outer {
+                None => m.function(unit, &name),
+                Some(outer) => m.function(outer, &name),
+            };
+            outer = Some(function.unwrap().code(&name, pcs.end - pcs.start).id());
+        }
+        let module = m.finish().unwrap();
+        let written = lower(&module, &Consumer::llvm(), Policy::Strict).unwrap();
+        let bytes = new_object(module.target(), &code, &written.sections).unwrap();
+        let object = Object::read(&bytes).unwrap();
+        let dwarf = Dwarf::read(&object).unwrap();
+        let info = DebugInfo::new(&dwarf);
+        let start = object.symbol("f0").unwrap().address;
+        for number in 0..count {
+            let asked =
+                [4 * number, 8 * count - 4 * number - 4].map(|pc| info.subprogram(start + pc).unwrap());
+            assert_eq!(
+                asked.map(|entry| entry.name().unwrap().into_owned()),
+                [0; 2].map(|_| format!("f{number}"))
+            );
+        }
     });
 }
 
@@ -485,6 +544,51 @@ fn parts_with_the_same_subexpression() {
         let part = Loc::value(products.shr(s6.and(Val::constant(31))));
         let parts = Loc::parts((0..count).map(|_| (part.clone(), 64)));
         m.variable(f, "x", all).unwrap().live(0..16, parts).unwrap();
+        lower(&m.finish().unwrap(), &consumer, Policy::Strict).unwrap();
+    });
+}
+
+/// Parts of one location, each of which is there twice: each pair is written once.
+#[test]
+fn pairs_of_parts_with_the_same_subexpression() {
+    let consumer = Consumer::llvm();
+    grows_as_the_number(20, |count| {
+        let mut m = Builder::new(gpu());
+        let unit = m.unit("a.cl");
+        let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
+        let all = m.array(unit, int, &[Some(4 * count)]).unwrap();
+        let f = m.function(unit, "f").unwrap().code("f", 16).id();
+        let [s4, s5, s6] = [4, 5, 6].map(|number| Val::register(gpu().sgpr(number).unwrap()));
+        let part = |number: u64| {
+            let products = s4.clone().mul(Val::constant(1_234_567 + number));
+            let sum = products.add(s5.clone().mul(Val::constant(7_654_321)));
+            Loc::value(sum.shr(s6.clone().and(Val::constant(31))))
+        };
+        let parts = Loc::parts((0..2 * count).map(|number| (part(number / 2), 64)));
+        m.variable(f, "x", all).unwrap().live(0..16, parts).unwrap();
+        let written = lower(&m.finish().unwrap(), &consumer, Policy::Strict).unwrap();
+        let info = written.sections.iter().find(|section| section.name == ".debug_info").unwrap();
+        // 13 bytes of each pair, and two calls, are less than twice 13 bytes.
+        assert!((info.bytes.len() as u64) < 100 + 46 * count, "{} for {count}", info.bytes.len());
+    });
+}
+
+/// Sums of sums, in two locations: each sum is in the larger sums.
+#[test]
+fn sums_in_sums() {
+    let consumer = Consumer::llvm();
+    grows_as_the_number(15, |count| {
+        let mut m = Builder::new(gpu());
+        let unit = m.unit("a.cl");
+        let long = m.base_type(unit, "long", BaseEncoding::Signed, 64).unwrap();
+        let f = m.function(unit, "f").unwrap().code("f", 16).id();
+        for name in ["x", "y"] {
+            let mut sum = Val::register(gpu().sgpr(4).unwrap());
+            for number in 0..count {
+                sum = sum.mul(Val::constant(1_234_567 + number));
+            }
+            m.variable(f, name, long).unwrap().live(0..16, Loc::value(sum)).unwrap();
+        }
         lower(&m.finish().unwrap(), &consumer, Policy::Strict).unwrap();
     });
 }

@@ -12,7 +12,7 @@ use super::expressions::compare_function;
 use super::extra::overlaps_described_code;
 use super::frames::compare_call_frames;
 use super::headers::compare_headers;
-use super::lanes::compare_lanes;
+use super::lanes::{LaneBounds, compare_lanes};
 use super::lines::{Lines, lines_of_others};
 use super::locations::compare_location;
 use super::lookup::{compare_addresses, compare_lookups};
@@ -91,8 +91,9 @@ pub(super) fn compare_pending(compare: &mut Compare<'_, '_>) {
     for (call, entry) in calls {
         compare_call(&mut meanings, call, entry);
     }
+    let mut bounds = LaneBounds::default();
     for (scope, entry) in lanes {
-        compare_lanes(&mut meanings, scope, entry);
+        compare_lanes(&mut meanings, &mut bounds, scope, entry);
     }
     compare_procedures(&mut meanings, units);
 }
@@ -215,15 +216,15 @@ pub(super) fn compare_skeleton<'a, 'o>(
     split: &Unit<'o>,
     at: &At,
 ) -> Option<Entry<'a, 'o>> {
-    let is_of = |skeleton: &Unit<'_>| skeleton.kind == dw::DW_UT_skeleton && skeleton.dwo_id == split.dwo_id;
-    let skeleton =
-        compare.split.skeletons.iter_mut().find(|(skeleton, is_taken)| is_of(skeleton) && !is_taken);
+    // Units with equal contents have equal numbers: each skeleton matches once.
+    let unmatched = compare.split.unmatched.get_mut(&split.dwo_id);
+    let index = unmatched.and_then(VecDeque::pop_front);
+    let skeleton = index.and_then(|index| compare.split.skeletons.get_mut(index));
     let Some((unit, is_taken)) = skeleton else {
         let text = format!("a skeleton with number {}", split.dwo_id.map(Hex).describe());
         compare.report.find(FindingKind::MissingEntry, at.clone(), text, "none");
         return None;
     };
-    // Units with equal contents have equal numbers: each skeleton matches once.
     *is_taken = true;
     let unit: &'a Unit<'o> = unit;
     compare.split.of_file.insert(split.offset, unit);

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use gimli::{DwAt, DwForm, DwUt, constants as dw};
+use hashbrown::HashMap;
 
 use super::file::File;
 use super::known::{Known, Split};
@@ -68,8 +69,14 @@ impl<'a, 'o> Pending<'a, 'o> {
 impl<'a, 'o> Compare<'a, 'o> {
     pub(super) fn new(described: Described<'a>, dwarf: &'a Dwarf<'o>) -> Self {
         let mut report = CheckReport { omitted: described.omitted.all, ..CheckReport::default() };
-        let split =
-            Split { main: None, skeletons: Vec::new(), of_file: BTreeMap::new(), is_first: true, names: &[] };
+        let split = Split {
+            main: None,
+            skeletons: Vec::new(),
+            unmatched: HashMap::new(),
+            of_file: BTreeMap::new(),
+            is_first: true,
+            names: &[],
+        };
         Self {
             described,
             file: File::new(described, dwarf, &mut report),

@@ -17,6 +17,7 @@ use crate::model::{DescribedStorage, FunctionId, LocId, NoMeaning};
 use crate::omission::{Property, Subject};
 use crate::op::Dialect;
 use crate::read::{Entry, ResolvedValue};
+use crate::target::ByteOrder;
 
 /// An attribute's described location, at a pc within a function. A procedure has no function.
 #[derive(Debug, Clone, Copy)]
@@ -188,9 +189,14 @@ fn same_number<'a, 'o>(
             return unreadable_too(meanings, entry, expr, witness, asked, eval::ResultKind::Value, &why);
         }
     };
+    let order = meanings.module.target.byte_order();
     let expected = match &expected[..] {
         [span] if let DescribedStorage::Implicit(bytes) = &span.storage => {
-            bytes.iter().rev().fold(0, |number: u64, &byte| number << 8 | u64::from(byte))
+            let push = |number: u64, &byte: &u8| number << 8 | u64::from(byte);
+            match order {
+                ByteOrder::Little => bytes.iter().rev().fold(0, push),
+                ByteOrder::Big => bytes.iter().fold(0, push),
+            }
         }
         _ => return Err((FindingKind::Location, "a number".into(), "a place".into())),
     };
@@ -210,6 +216,7 @@ fn same_location<'a, 'o>(
 ) -> Result<Option<Obstacle>, Difference> {
     // A location without a size is compared at the first size at which it has a meaning.
     let mut is_undescribed = true;
+    let order = meanings.module.target.byte_order();
     for bits in SIZES {
         let expected = match described_spans(meanings, described, bits, witness, asked) {
             Ok(Ok(expected)) => expected,
@@ -237,10 +244,10 @@ fn same_location<'a, 'o>(
         let Element::Location(actual) = actual else {
             return Err((FindingKind::Evaluation, show_spans(meanings, &expected), actual.to_string()));
         };
-        let actual = eval::spans(&actual, bits.into()).map_err(|fault| {
+        let actual = eval::spans(&actual, bits.into(), order).map_err(|fault| {
             (FindingKind::Evaluation, show_spans(meanings, &expected), fault_text(meanings, &fault))
         })?;
-        return if eval::are_equal(&expected, &actual) {
+        return if eval::are_equal(&expected, &actual, order) {
             Ok(None)
         } else {
             Err((FindingKind::Location, show_spans(meanings, &expected), show_spans(meanings, &actual)))
@@ -249,7 +256,7 @@ fn same_location<'a, 'o>(
     let element = evaluated_at(meanings, entry, expr, witness, asked, eval::ResultKind::Location);
     let has_place = |element: &Element| match element {
         Element::Location(element) => {
-            eval::spans(element, SIZES[2].into()).is_ok_and(|spans| !is_nowhere(&spans))
+            eval::spans(element, SIZES[2].into(), order).is_ok_and(|spans| !is_nowhere(&spans))
         }
         Element::Value(_) => false,
     };

@@ -475,8 +475,9 @@ fn compare_column_at<'o>(
         Column::Cfa => 8,
         Column::Register(reg) => module.target.register(reg).map_or(0, |register| register.bits),
     };
+    let order = module.target.byte_order();
     let actual = match actual {
-        Ok(actual) => eval::spans(&actual, bits.into()).map_err(|fault| fault_text(meanings, &fault)),
+        Ok(actual) => eval::spans(&actual, bits.into(), order).map_err(|fault| fault_text(meanings, &fault)),
         Err(fault) => Err(fault.to_string()),
     };
     let expected = match expected {
@@ -495,7 +496,7 @@ fn compare_column_at<'o>(
     match (expected, actual) {
         // A location that is unreadable in the model must be unreadable in the object.
         (Err(_), Err(_)) => Ok(None),
-        (Ok(expected), Ok(actual)) if eval::are_equal(&expected, &actual) => Ok(None),
+        (Ok(expected), Ok(actual)) if eval::are_equal(&expected, &actual, order) => Ok(None),
         (_, Ok(actual)) if is_omitted && super::places::is_nowhere(&actual) => Ok(None),
         (expected, actual) => {
             let text = |spans: Result<Vec<eval::Span>, String>| {

@@ -1,6 +1,6 @@
 //! Entities and units that were matched with entries.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use hashbrown::{HashMap, HashSet};
 
@@ -94,6 +94,8 @@ pub(super) struct Split<'a, 'o> {
     pub(super) main: Option<&'a Dwarf<'o>>,
     /// Skeletons, and whether each is matched with a split unit.
     pub(super) skeletons: Vec<(&'a crate::read::Unit<'o>, bool)>,
+    /// Indices of the skeletons that are not matched, by their numbers. Units with equal contents have equal numbers.
+    pub(super) unmatched: HashMap<Option<u64>, VecDeque<usize>>,
     /// The current file's skeletons, by their split units' offsets.
     pub(super) of_file: BTreeMap<u64, &'a crate::read::Unit<'o>>,
     /// Whether this is the first file, with which those table parts are compared that belong to no unit.

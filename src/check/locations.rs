@@ -24,6 +24,7 @@ use super::witnesses::{Witness, witnesses};
 use crate::eval::{self, Context};
 use crate::model::{FunctionId, LocId, NoMeaning, VariableId};
 use crate::read::{Entry, ResolvedValue};
+use crate::target::ByteOrder;
 
 /// An entry's location attribute.
 enum Encoded<'o> {
@@ -426,8 +427,9 @@ fn compare_spans<'a, 'o>(
             },
         }
     }
+    let order = meanings.module.target.byte_order();
     if let (Ok(actual), [one]) = (&actual, &expected[..])
-        && eval::are_equal(one, actual)
+        && eval::are_equal(one, actual, order)
     {
         return Verdict::Equal;
     }
@@ -435,16 +437,16 @@ fn compare_spans<'a, 'o>(
     if has_one
         && expected.len() > 1
         && let Ok(actual) = &actual
-        && expected
-            .iter()
-            .any(|spans| eval::are_equal(&merged(core::slice::from_ref(spans), place.bits), actual))
+        && expected.iter().any(|spans| {
+            eval::are_equal(&merged(core::slice::from_ref(spans), place.bits, order), actual, order)
+        })
     {
         // The consumer has one location per variable: any location that it can express will do.
         return Verdict::Equal;
     }
     let is_omitted = omitted >= expected.len() && all_omitted > 0;
     // Simultaneous locations: the object must have all, in any order.
-    let whole = merged(&expected, place.bits);
+    let whole = merged(&expected, place.bits, order);
     match actual {
         Err(None) if is_omitted => Verdict::Omitted,
         Err(fault) => {
@@ -457,9 +459,11 @@ fn compare_spans<'a, 'o>(
                 asked,
             )
         }
-        Ok(actual) if eval::are_equal(&whole, &actual) => Verdict::Equal,
+        Ok(actual) if eval::are_equal(&whole, &actual, order) => Verdict::Equal,
         Ok(actual) if is_omitted && is_nowhere(&actual) => Verdict::Omitted,
-        Ok(actual) if omitted > 0 && is_rest(&expected, omitted, &actual, place.bits) => Verdict::Equal,
+        Ok(actual) if omitted > 0 && is_rest(&expected, omitted, &actual, (place.bits, order)) => {
+            Verdict::Equal
+        }
         Ok(actual) => {
             let texts = (FindingKind::Location, show_spans(meanings, &whole), show_spans(meanings, &actual));
             different(meanings, texts, place, witness, asked)
@@ -490,7 +494,12 @@ fn omitted_count(meanings: &Meanings<'_, '_, '_>, id: VariableId, pc: u64) -> us
 }
 
 /// Returns whether the spans found belong to all locations but `omitted`.
-fn is_rest(expected: &[Spans], omitted: usize, found: &[eval::Span], bits: u64) -> bool {
+fn is_rest(
+    expected: &[Spans],
+    omitted: usize,
+    found: &[eval::Span],
+    (bits, order): (u64, ByteOrder),
+) -> bool {
     // Limit for locations at once, more than a compiler gives any variable: the search tries each subset.
     const MAX_PLACES: usize = 12;
     let count = expected.len();
@@ -504,6 +513,6 @@ fn is_rest(expected: &[Spans], omitted: usize, found: &[eval::Span], bits: u64) 
             .filter(|(index, _)| chosen >> index & 1 == 1)
             .map(|(_, spans)| spans.clone())
             .collect();
-        eval::are_equal(&merged(&rest, bits), found)
+        eval::are_equal(&merged(&rest, bits, order), found, order)
     })
 }

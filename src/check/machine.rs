@@ -76,7 +76,8 @@ impl Machine for Stopped<'_, '_> {
             _ => return Err(Unavailable),
         };
         self.target.register(reg).ok_or(Unavailable)?;
-        witness::read((self.fill, self.patch), self.asked, storage, at.into(), into);
+        let order = self.target.byte_order();
+        witness::read((self.fill, self.patch), self.asked, (storage, order), at.into(), into);
         Ok(())
     }
 
@@ -88,8 +89,13 @@ impl Machine for Stopped<'_, '_> {
         into: &mut [u8],
     ) -> Result<(), Unavailable> {
         let storage = ByteStorage::Memory(space, lane);
-        witness::read((self.fill, self.patch), self.asked, storage, address, into);
+        let order = self.target.byte_order();
+        witness::read((self.fill, self.patch), self.asked, (storage, order), address, into);
         Ok(())
+    }
+
+    fn is_big_endian(&self) -> bool {
+        self.target.is_big_endian()
     }
 
     fn lane(&self) -> Option<u64> {

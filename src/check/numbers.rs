@@ -20,7 +20,7 @@ use std::rc::Rc;
 
 use crate::model::Node;
 use crate::op::{Decoder, Encoding, Op, Reg};
-use crate::target::SpaceId;
+use crate::target::{ByteOrder, SpaceId};
 
 /// How many choices there are for each number that is read.
 const CHOICES: u32 = 5;
@@ -77,7 +77,7 @@ impl Numbers {
     }
 
     /// Reads a storage's consecutive bytes.
-    pub(super) fn read(&mut self, storage: ByteStorage, at: u64, into: &mut [u8]) {
+    pub(super) fn read(&mut self, storage: ByteStorage, order: ByteOrder, at: u64, into: &mut [u8]) {
         let mut done = 0;
         while done < into.len() {
             let next = at.wrapping_add(done as u64);
@@ -97,7 +97,12 @@ impl Numbers {
                 done += 1;
                 continue;
             };
-            into[done] = (number.value >> (8 * next.wrapping_sub(number.at))) as u8;
+            let byte = next.wrapping_sub(number.at);
+            let less_significant = match order {
+                ByteOrder::Little => byte,
+                ByteOrder::Big => number.bytes - 1 - byte,
+            };
+            into[done] = (number.value >> (8 * less_significant)) as u8;
             done += 1;
         }
     }

@@ -7,17 +7,20 @@ use gimli::DwAt;
 
 use super::ranges::Ranges;
 use crate::error::Construct;
-use crate::model::{FunctionId, Module, UnitId, VariableId};
+use crate::model::{FunctionId, Module, ScopeId, UnitId, VariableId};
 use crate::omission::{Omission, Property, Reason, Subject};
 
 /// Omissions, by entity.
 #[derive(Default)]
-pub(super) struct Omitted<'a> {
+pub(super) struct Omitted {
     /// How many omissions there are.
     pub(super) all: usize,
     /// Pcs at which variable locations are omitted.
     pub(super) of_variables: BTreeMap<VariableId, Ranges>,
-    pub(super) of_lanes: Vec<&'a Omission>,
+    /// Pcs at which the pcs of a scope's lanes are omitted.
+    pub(super) of_lane_pcs: BTreeMap<ScopeId, Ranges>,
+    /// Pcs at which a scope's active lanes are omitted.
+    pub(super) of_active_lanes: BTreeMap<ScopeId, Ranges>,
     /// Omitted frame rules, each with its start pc.
     pub(super) of_frames: BTreeSet<(Subject, u64)>,
     /// Functions whose rows have no flags, because these are omitted.
@@ -32,10 +35,12 @@ pub(super) struct Omitted<'a> {
     counts: BTreeMap<(Subject, Property), usize>,
 }
 
-impl<'a> Omitted<'a> {
-    pub(super) fn new(module: &Module, omissions: &'a [Omission]) -> Self {
+impl Omitted {
+    pub(super) fn new(module: &Module, omissions: &[Omission]) -> Self {
         let mut omitted = Self { all: omissions.len(), ..Self::default() };
         let mut of_variables = BTreeMap::<_, Vec<Range<u64>>>::new();
+        let mut of_lane_pcs = BTreeMap::<_, Vec<Range<u64>>>::new();
+        let mut of_active_lanes = BTreeMap::<_, Vec<Range<u64>>>::new();
         for omission in omissions {
             *omitted.counts.entry((omission.subject, omission.property)).or_default() += 1;
             match (omission.property, omission.subject, &omission.reason) {
@@ -61,7 +66,14 @@ impl<'a> Omitted<'a> {
                         .or_default()
                         .push(omission.pcs.clone().unwrap_or(0..u64::MAX));
                 }
-                (Property::Lanes, ..) => omitted.of_lanes.push(omission),
+                (Property::Lanes, Subject::Scope(scope), reason) => {
+                    let pcs = omission.pcs.clone().unwrap_or(0..u64::MAX);
+                    of_active_lanes.entry(scope).or_default().push(pcs.clone());
+                    // Without active lanes of whole-wave code, the pcs of its lanes are still known.
+                    if *reason != Reason::Inexpressible(Construct::WholeWaveLanes) {
+                        of_lane_pcs.entry(scope).or_default().push(pcs);
+                    }
+                }
                 // What is omitted has no expression.
                 (Property::Entity, Subject::Type(_) | Subject::TemplateParameter(..), _) => {
                     omitted.has_types |= matches!(omission.subject, Subject::Type(_));
@@ -75,10 +87,9 @@ impl<'a> Omitted<'a> {
                 *omitted.expressions.entry(module.scope(scope).unit).or_default() += 1;
             }
         }
-        omitted.of_variables = of_variables
-            .into_iter()
-            .map(|(variable, pcs)| (variable, Ranges::new(pcs.into_iter().zip(0..))))
-            .collect();
+        omitted.of_variables = indexed(of_variables);
+        omitted.of_lane_pcs = indexed(of_lane_pcs);
+        omitted.of_active_lanes = indexed(of_active_lanes);
         omitted
     }
 
@@ -96,6 +107,11 @@ impl<'a> Omitted<'a> {
     pub(super) fn attributes_of(&self, unit: UnitId) -> &[DwAt] {
         self.attributes.get(&unit).map_or(&[], Vec::as_slice)
     }
+}
+
+/// Returns an index of each entity's pc ranges.
+fn indexed<K: Ord>(ranges: BTreeMap<K, Vec<Range<u64>>>) -> BTreeMap<K, Ranges> {
+    ranges.into_iter().map(|(of, pcs)| (of, Ranges::new(pcs.into_iter().zip(0..)))).collect()
 }
 
 /// Returns whether an entity's property has neither an expression nor a pc range.

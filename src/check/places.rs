@@ -11,7 +11,7 @@ use crate::eval::{self, Context, ImplicitBits, ImplicitPointer, Location, Single
 use crate::model::{DescribedStorage, FunctionId, LocId, NoMeaning, StorageSpan, VariableId};
 use crate::op::{Encoder, text};
 use crate::read::{Attribute, Entry, ResolvedValue};
-use crate::target::{Per, Space, SpaceId, Target};
+use crate::target::{ByteOrder, Per, Space, SpaceId, Target};
 
 /// Variable with its entry.
 #[derive(Clone, Copy)]
@@ -192,10 +192,11 @@ pub(super) fn is_at_location<'a, 'o>(
     Place { entry, bits, .. }: Place<'a, 'o>,
     witness: Witness,
 ) -> bool {
-    if meanings.described.consumer.attributes.variable_space.is_some() {
+    let order = meanings.module.target.byte_order();
+    if meanings.described.consumer.attributes.variable_space.is_some() || order == ByteOrder::Big {
         let expected: Spans = expected.iter().map(|span| encoded_span(meanings, span)).collect();
-        return eval::spans(found, bits.into()).is_ok_and(|actual| {
-            eval::are_equal(&expected, &spans_in_variable_space(meanings, actual, entry, witness))
+        return eval::spans(found, bits.into(), order).is_ok_and(|actual| {
+            eval::are_equal(&expected, &spans_in_variable_space(meanings, actual, entry, witness), order)
         });
     }
     let target = &meanings.module.target;
@@ -267,10 +268,10 @@ fn evaluate_location<'a, 'o>(
             }
         }
         Some(_) => return Err(None),
-        None if !entry.has(gimli::DW_AT_const_value) => return Ok(merged(&[], bits)),
+        None if !entry.has(gimli::DW_AT_const_value) => return Ok(merged(&[], bits, target.byte_order())),
         None => Location::implicit(&const_value(meanings, entry).ok_or(None)?),
     };
-    eval::spans(&location, bits.into()).map_err(Some)
+    eval::spans(&location, bits.into(), target.byte_order()).map_err(Some)
 }
 
 /// Lane count of the function around an entry. A consumer without the attribute knows the target's lanes.
@@ -376,7 +377,7 @@ fn single(
 }
 
 /// Merges the spans of several simultaneous locations; undefined without any.
-pub(super) fn merged(places: &[Spans], bits: u64) -> Spans {
+pub(super) fn merged(places: &[Spans], bits: u64, order: ByteOrder) -> Spans {
     match places {
         [] => return vec![eval::Span { bits: bits.into(), places: vec![nowhere()] }],
         [one] => return one.clone(),
@@ -396,7 +397,8 @@ pub(super) fn merged(places: &[Spans], bits: u64) -> Spans {
     let mut from = 0;
     let mut spans = Vec::new();
     for end in cuts {
-        let mut here: Vec<_> = places.iter().filter_map(|spans| slice(spans, from, end - from)).collect();
+        let mut here: Vec<_> =
+            places.iter().filter_map(|spans| slice(spans, from, end - from, order)).collect();
         // In a fixed order, so that equal sets of locations compare equal.
         here.sort_unstable();
         here.dedup();
@@ -407,26 +409,14 @@ pub(super) fn merged(places: &[Spans], bits: u64) -> Spans {
 }
 
 /// Location of bits within a span, if the span has a single location.
-fn slice(spans: &[eval::Span], mut from: u128, bits: u128) -> Option<SingleLocation> {
+fn slice(spans: &[eval::Span], mut from: u128, bits: u128, order: ByteOrder) -> Option<SingleLocation> {
     for span in spans {
         if from >= span.bits {
             from -= span.bits;
             continue;
         }
         let place = span.places.first()?;
-        return Some(match &place.storage {
-            eval::Storage::Undefined => nowhere(),
-            eval::Storage::Implicit(implicit) => {
-                let bit = |index: u128| implicit.bytes()[(index / 8) as usize] >> (index % 8) & 1;
-                let mut moved = vec![0; bits.div_ceil(8) as usize];
-                for index in 0..bits {
-                    moved[(index / 8) as usize] |= bit(place.offset + from + index) << (index % 8);
-                }
-                let storage = eval::Storage::Implicit(ImplicitBits::new(&moved, bits as u64));
-                SingleLocation { storage, offset: 0 }
-            }
-            storage => SingleLocation { storage: storage.clone(), offset: place.offset + from },
-        });
+        return Some(eval::span_part(span, place, from, bits, order));
     }
     None
 }

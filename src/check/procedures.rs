@@ -221,7 +221,10 @@ fn procedure_meaning(meanings: &Meanings<'_, '_, '_>, procedure: ProcedureId) ->
             match described_spans(meanings, described, bits, witness, &asked) {
                 Ok(Ok(spans)) => {
                     let spans: Vec<_> = spans.iter().map(|span| encoded_span(meanings, span)).collect();
-                    return Meaning::Bits((number, size), eval::hash(&spans));
+                    return Meaning::Bits(
+                        (number, size),
+                        eval::hash(&spans, meanings.module.target.byte_order()),
+                    );
                 }
                 Ok(Err(Obstacle::OutOfBounds | Obstacle::Undescribed)) => {}
                 Ok(Err(_)) => break,
@@ -250,12 +253,13 @@ fn take_described<'a, 'o>(
     let Some(ResolvedValue::Expr(expr)) = entry.attr(dw::DW_AT_location) else { return false };
     let witnesses = procedure_witnesses(meanings);
     let asked = Asked::default();
+    let order = meanings.module.target.byte_order();
     for (&(number, size), by_hash) in &mut described.by_bits {
         let witness = witnesses[number];
         let location = evaluated_at(meanings, entry, expr, witness, &asked, eval::ResultKind::Location);
         let Ok(Element::Location(location)) = location else { continue };
-        let Ok(spans) = eval::spans(&location, SIZES[size].into()) else { continue };
-        let hash = eval::hash(&spans);
+        let Ok(spans) = eval::spans(&location, SIZES[size].into(), order) else { continue };
+        let hash = eval::hash(&spans, order);
         // The hash selects candidates; all witnesses decide.
         let Some(like) = by_hash.get_mut(&hash) else { continue };
         if take_same(meanings, like, entry) {

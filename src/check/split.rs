@@ -1,6 +1,8 @@
 //! Split units: the object with the skeletons, and the files with the other entries. DWARF 5 sections 3.1.2, 3.1.3
 //! and 7.3.2.
 
+use gimli::constants as dw;
+
 use super::compare::{
     UnitsByName, compare_header, compare_pending, compare_unit_with_root, report_missing_unit,
     report_other_units,
@@ -116,6 +118,11 @@ fn run_split<'a, 'o>(
     let unmatched = skeletons.units().iter().map(|unit| (unit, false)).collect();
     compare.split.main = Some(skeletons);
     compare.split.skeletons = unmatched;
+    for (index, unit) in skeletons.units().iter().enumerate() {
+        if unit.kind == dw::DW_UT_skeleton {
+            compare.split.unmatched.entry(unit.dwo_id).or_default().push_back(index);
+        }
+    }
 
     for (object, file) in objects.iter().zip(files) {
         compare_header(compare, object);

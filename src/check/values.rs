@@ -15,6 +15,7 @@ use super::witness::lanes;
 use super::witnesses::{Witness, witnesses};
 use crate::eval::{self, Context, Evaluator, Fault, Location};
 use crate::read::{Entry, ResolvedValue};
+use crate::target::ByteOrder;
 
 /// Compares an entity's value with an entry's, wherever the program stops.
 pub(super) fn compare_value<'a, 'o>(
@@ -85,7 +86,8 @@ pub(super) fn compare_value<'a, 'o>(
             (Err(why), Ok(_)) => why.to_string(),
             (Ok(Ok(spans)), actual) => {
                 let expected: Spans = spans.iter().map(|span| encoded_span(meanings, span)).collect();
-                if actual.as_ref().is_ok_and(|actual| eval::are_equal(&expected, actual)) {
+                let order = meanings.module.target.byte_order();
+                if actual.as_ref().is_ok_and(|actual| eval::are_equal(&expected, actual, order)) {
                     is_proven = true;
                     return None;
                 }
@@ -148,11 +150,17 @@ fn encoded_value<'a, 'o>(
     let machine = machine_at(meanings, entry, witness, asked);
     let context = Context::in_unit(entry.unit(), &meanings.module.target);
     let mut evaluator = Evaluator::new().all_places();
+    let order = meanings.module.target.byte_order();
     let location = match attribute {
         Some(name) => {
             let Some(ResolvedValue::Expr(expr)) = entry.attr(name) else { return Err(None) };
             let number = evaluator.value(expr, &machine, &context).map_err(Some)?;
-            Location::implicit(&number.as_u64().ok_or(None)?.to_le_bytes())
+            let number = number.as_u64().ok_or(None)?;
+            let size = usize::from(meanings.module.target.address_bytes());
+            match order {
+                ByteOrder::Little => Location::implicit(&number.to_le_bytes()),
+                ByteOrder::Big => Location::implicit(&number.to_be_bytes()[8 - size..]),
+            }
         }
         None => match entry.attr(dw::DW_AT_location) {
             Some(ResolvedValue::Expr(expr)) => evaluator.location(expr, &machine, &context).map_err(Some)?,
@@ -160,5 +168,5 @@ fn encoded_value<'a, 'o>(
             None => Location::implicit(&const_value(meanings, entry).ok_or(None)?),
         },
     };
-    eval::spans(&location, bits.into()).map_err(Some)
+    eval::spans(&location, bits.into(), order).map_err(Some)
 }

@@ -34,7 +34,7 @@ use super::numbers::{ByteStorage, scatter};
 use crate::model::{DescribedStorage, MachineContents, StorageSpan};
 use crate::op::Reg;
 use crate::read::Object;
-use crate::target::{SpaceId, Target};
+use crate::target::{ByteOrder, SpaceId, Target};
 
 /// Returns the lanes to try on a target; only 0 on a target without waves.
 pub fn lanes(target: &Target) -> Vec<u32> {
@@ -188,6 +188,14 @@ impl Fill {
         }
     }
 
+    /// Returns a byte, such that words of memory are the same numbers in both byte orders where they are small.
+    fn ordered_byte(self, storage: ByteStorage, order: ByteOrder, at: u64) -> u8 {
+        match (self, order) {
+            (Self::Small, ByteOrder::Big) => self.byte(storage, at ^ 7),
+            _ => self.byte(storage, at),
+        }
+    }
+
     fn byte(self, storage: ByteStorage, at: u64) -> u8 {
         match storage {
             ByteStorage::Register(reg) => self.register_byte(reg, at as u32),
@@ -243,25 +251,39 @@ pub(super) struct Stopped<'a> {
 pub(super) struct Patch(BTreeMap<(ByteStorage, u64), u8>);
 
 impl Patch {
-    fn byte(&self, fill: Fill, storage: ByteStorage, at: u64) -> u8 {
-        self.0.get(&(storage, at)).copied().unwrap_or_else(|| fill.byte(storage, at))
+    fn byte(&self, fill: Fill, storage: ByteStorage, order: ByteOrder, at: u64) -> u8 {
+        self.0.get(&(storage, at)).copied().unwrap_or_else(|| fill.ordered_byte(storage, order, at))
     }
 
     /// Writes a number's low bits to a described location. Bits without a storage are not written.
-    pub(super) fn store(&mut self, fill: Fill, spans: &[StorageSpan], mut value: u64) {
-        for span in spans {
-            for bit in span.from..span.from + u128::from(span.bits) {
-                let address = (bit / 8) as u64;
-                let storage = match span.storage {
-                    DescribedStorage::Register(reg) => ByteStorage::Register(reg),
-                    DescribedStorage::Memory(space, lane) => ByteStorage::Memory(space, lane),
+    pub(super) fn store(&mut self, fill: Fill, order: ByteOrder, spans: &[StorageSpan], mut value: u64) {
+        // From the least significant bit on.
+        let from_least: Vec<&StorageSpan> = match order {
+            ByteOrder::Little => spans.iter().collect(),
+            ByteOrder::Big => spans.iter().rev().collect(),
+        };
+        for span in from_least {
+            for index in 0..u128::from(span.bits) {
+                let (storage, bit, mask) = match (&span.storage, order) {
+                    (DescribedStorage::Register(reg), _) => {
+                        let bit = span.from + index;
+                        (ByteStorage::Register(*reg), bit, 1 << (bit % 8))
+                    }
+                    (DescribedStorage::Memory(space, lane), ByteOrder::Little) => {
+                        let bit = span.from + index;
+                        (ByteStorage::Memory(*space, *lane), bit, 1 << (bit % 8))
+                    }
+                    (DescribedStorage::Memory(space, lane), ByteOrder::Big) => {
+                        let bit = span.from + u128::from(span.bits) - 1 - index;
+                        (ByteStorage::Memory(*space, *lane), bit, 0x80 >> (bit % 8))
+                    }
                     _ => {
                         value >>= 1;
                         continue;
                     }
                 };
-                let byte = self.byte(fill, storage, address);
-                let mask = 1 << (bit % 8);
+                let address = (bit / 8) as u64;
+                let byte = self.byte(fill, storage, order, address);
                 let byte = if value & 1 == 1 { byte | mask } else { byte & !mask };
                 self.0.insert((storage, address), byte);
                 value >>= 1;
@@ -274,20 +296,22 @@ impl Patch {
 pub(super) fn read(
     (fill, patch): (Fill, Option<&Patch>),
     asked: &Asked,
-    storage: ByteStorage,
+    (storage, order): (ByteStorage, ByteOrder),
     at: u64,
     into: &mut [u8],
 ) {
     asked.contents.set(true);
+    // The bytes of a register count from the least significant on every machine.
+    let order = if let ByteStorage::Memory(..) = storage { order } else { ByteOrder::Little };
     // Chosen contents replace all others while they are set.
     if let Some(numbers) = &mut *asked.numbers.borrow_mut() {
-        return numbers.read(storage, at, into);
+        return numbers.read(storage, order, at, into);
     }
     for (index, byte) in into.iter_mut().enumerate() {
         let address = at.wrapping_add(index as u64);
         *byte = match patch {
-            None => fill.byte(storage, address),
-            Some(patch) => patch.byte(fill, storage, address),
+            None => fill.ordered_byte(storage, order, address),
+            Some(patch) => patch.byte(fill, storage, order, address),
         };
     }
 }
@@ -299,8 +323,13 @@ impl Stopped<'_> {
         let skip = (from % 8) as u32;
         let mut bytes = [0; 16];
         let needed = (skip + bits).div_ceil(8) as usize;
-        read((self.fill, self.patch), self.asked, storage, first, &mut bytes[..needed]);
-        (u128::from_le_bytes(bytes) >> skip) as u64 & (u64::MAX >> (64 - bits))
+        let order = self.target.byte_order();
+        read((self.fill, self.patch), self.asked, (storage, order), first, &mut bytes[..needed]);
+        let number = match (storage, order) {
+            (ByteStorage::Memory(..), ByteOrder::Big) => u128::from_be_bytes(bytes) >> (128 - skip - bits),
+            _ => u128::from_le_bytes(bytes) >> skip,
+        };
+        number as u64 & (u64::MAX >> (64 - bits))
     }
 }
 

@@ -13,7 +13,7 @@ use crate::eval::{
     Architecture, Bits, Class, Element, Fault, ImplicitPointer, Location, Machine, Snapshot, Span, Storage,
     Value, are_equal, read_bits, read_pointer, spans,
 };
-use crate::target::SpaceId;
+use crate::target::{ByteOrder, SpaceId};
 
 /// An evaluator's results. [Printed](Self::to_text) in the format's notation: `location reg:0, bytes 04 05`.
 ///
@@ -101,10 +101,10 @@ impl Found {
             (Some(_), None) => Verdict::Failed,
             (Some(expected), Some(found)) => stored(expected, found, before),
         };
-        let location = expect
-            .location
-            .as_ref()
-            .is_none_or(|expected| self.location().is_some_and(|found| is_same(expected, found, bits)));
+        let order = if before.big_endian { ByteOrder::Big } else { ByteOrder::Little };
+        let location = expect.location.as_ref().is_none_or(|expected| {
+            self.location().is_some_and(|found| is_same(expected, found, bits, order))
+        });
         let answer = expect.answer.as_ref().map_or(Verdict::Passed, |answer| self.answers(answer));
         let location = if location { Verdict::Passed } else { Verdict::Failed };
         answer.and(location).and(written)
@@ -189,7 +189,7 @@ pub(super) fn refusal(fault: &Fault) -> Class {
 }
 
 /// Returns whether two locations are equal in this many bits; for 0 bits, in all bits that both have.
-pub(super) fn is_same(expected: &Location, found: &Location, bits: u128) -> bool {
+pub(super) fn is_same(expected: &Location, found: &Location, bits: u128, order: ByteOrder) -> bool {
     let bits = match (bits, expected.remaining(), found.remaining()) {
         (0, Some(expected), Some(found)) => {
             // At the end of a storage no bits are left to compare, so that the locations themselves must be equal.
@@ -201,8 +201,8 @@ pub(super) fn is_same(expected: &Location, found: &Location, bits: u128) -> bool
         (0, expected, found) => expected.or(found).unwrap_or(1).max(1),
         (bits, ..) => bits,
     };
-    match (spans(expected, bits), spans(found, bits)) {
-        (Ok(expected), Ok(found)) => are_equal(&comparable(expected), &comparable(found)),
+    match (spans(expected, bits, order), spans(found, bits, order)) {
+        (Ok(expected), Ok(found)) => are_equal(&comparable(expected), &comparable(found), order),
         _ => false,
     }
 }

@@ -13,6 +13,7 @@ use super::values::{Map, Named, Offset, Parsed, Wrong, objects};
 use crate::eval::fault::shortened;
 use crate::eval::{Architecture, Bits, Class, Fault, Location};
 use crate::op::Reg;
+use crate::target::ByteOrder;
 
 /// An unwinder's result for a machine's pc and a call frame information section (A.6.4).
 ///
@@ -149,18 +150,18 @@ impl ExpectUnwound {
     }
 
     /// Compares the result with the expectation.
-    pub fn verdict(&self, found: &Unwound) -> Verdict {
+    pub fn verdict(&self, found: &Unwound, order: ByteOrder) -> Verdict {
         let rows = self.rows.as_ref().map(|rows| answer(&found.rows, |found| found == rows));
-        let cfa = self.cfa.as_ref().map(|cfa| answer(&found.cfa, |found| is_same(cfa, found, 0)));
+        let cfa = self.cfa.as_ref().map(|cfa| answer(&found.cfa, |found| is_same(cfa, found, 0, order)));
         let outermost = self.is_outermost.then(|| answer(&found.return_address, Option::is_none));
-        let caller = self.caller.as_ref().map(|caller| caller.verdict(found));
+        let caller = self.caller.as_ref().map(|caller| caller.verdict(found, order));
         let error = self.error.map(|word| of_class(word, found.worst().map(|fault| fault.class)));
         [rows, cfa, outermost, caller, error].into_iter().flatten().fold(Verdict::Passed, Verdict::and)
     }
 }
 
 impl ExpectCaller {
-    fn verdict(&self, found: &Unwound) -> Verdict {
+    fn verdict(&self, found: &Unwound, order: ByteOrder) -> Verdict {
         // Without an expected pc any caller is right.
         let pc = answer(&found.return_address, |found| match self.pc {
             Some(_) => *found == self.pc,
@@ -169,7 +170,7 @@ impl ExpectCaller {
         let register = |number: &u64| found.registers.get(number);
         let place = |(number, expected): (&u64, &Location)| {
             register(number).map_or(Verdict::Failed, |found| {
-                answer(&found.location, |location| is_same(expected, location, 0))
+                answer(&found.location, |location| is_same(expected, location, 0, order))
             })
         };
         let contents = |(number, Pattern(expected)): (&u64, &Pattern)| {

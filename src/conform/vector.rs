@@ -11,6 +11,7 @@ use super::unwound::Unwound;
 use super::values::{Bytes, Given, Map, Number, Unread, Word, Wrong, choice, objects};
 use crate::eval::{Context, ExpressionSite, LocationListEntry, ResultKind};
 use crate::op::{COMPACT, Dialect, DraftCodes, Encoding, Opcode, OperationName};
+use crate::target::ByteOrder;
 
 /// A vector's subject.
 ///
@@ -347,7 +348,9 @@ impl Vector {
     /// Compares any unwinder's result with the expectation.
     pub fn compare_unwound(&self, found: &Unwound) -> VectorOutcome {
         let unwound = self.expect.unwound.as_ref();
-        let verdict = unwound.map_or(Verdict::Unsupported, |expected| expected.verdict(found));
+        let is_big_endian = self.machine.snapshot.big_endian;
+        let order = if is_big_endian { ByteOrder::Big } else { ByteOrder::Little };
+        let verdict = unwound.map_or(Verdict::Unsupported, |expected| expected.verdict(found, order));
         self.outcome(verdict, found.to_text(LONGEST_TEXT), || found.to_json())
     }
 

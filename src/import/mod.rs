@@ -171,6 +171,7 @@ fn import_files(
     let mut m = Builder::new(target);
     let mut unimported = Vec::new();
     let mut entries = ImportedEntries::default();
+    let split_units = SplitUnits::new(dwarf, split);
     for file in core::iter::once(dwarf).chain(split) {
         let Some(first) = file.units().first() else { continue };
         let mut importer = Importer {
@@ -193,7 +194,7 @@ fn import_files(
             extras: HashSet::new(),
             entries: ImportedEntries::default(),
         };
-        import_file(&mut importer, dwarf, split);
+        import_file(&mut importer, &split_units);
         let Importer { m: builder, facts, entries: own, .. } = importer;
         m = builder;
         if file.split_file().is_none() {
@@ -222,23 +223,38 @@ fn import_files(
     Ok(ImportedDwarf { module: m.finish()?, unimported, entries })
 }
 
+/// Units in files of their own, and their skeletons.
+struct SplitUnits<'d> {
+    /// Numbers of the units that were read.
+    read: HashSet<u64>,
+    /// Names of the files, by number. The first skeleton with a number counts.
+    names: HashMap<Option<u64>, Option<&'d str>>,
+}
+
+impl<'d> SplitUnits<'d> {
+    fn new(main: &'d Dwarf<'_>, split: &'d [Dwarf<'_>]) -> Self {
+        let mut names = HashMap::new();
+        for skeleton in main.units().iter().filter(|unit| unit.is_skeleton()) {
+            names.entry(skeleton.dwo_id).or_insert(skeleton.dwo_name.as_deref());
+        }
+        Self { read: split.iter().flat_map(Dwarf::units).filter_map(|unit| unit.dwo_id).collect(), names }
+    }
+}
+
 /// Imports the units of a file: the object, or a file of split units.
-fn import_file<'d, 'o>(importer: &mut Importer<'d, 'o>, main: &'d Dwarf<'o>, split: &'d [Dwarf<'o>]) {
+fn import_file<'d, 'o>(importer: &mut Importer<'d, 'o>, split: &SplitUnits<'d>) {
     let file = importer.dwarf;
     for info in file.units() {
-        let is_read = |id| split.iter().flat_map(|split| split.units()).any(|unit| unit.dwo_id == Some(id));
         match info.kind {
             dw::DW_UT_compile => units::import(importer, info, None),
             dw::DW_UT_split_compile => {
-                let skeleton =
-                    main.units().iter().find(|unit| unit.is_skeleton() && unit.dwo_id == info.dwo_id);
-                units::import(importer, info, skeleton.and_then(|unit| unit.dwo_name.as_deref()));
+                units::import(importer, info, split.names.get(&info.dwo_id).copied().flatten());
             }
             // The facts of a skeleton are those of its split unit.
             dw::DW_UT_skeleton => {
                 if let Some(root) = file.root(info) {
                     importer.info = info;
-                    if info.dwo_id.is_some_and(is_read) {
+                    if info.dwo_id.is_some_and(|id| split.read.contains(&id)) {
                         units::skeleton(importer, root);
                     } else {
                         importer.leave_entry(root, UnimportedReason::NoSplitUnit);

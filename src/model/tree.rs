@@ -23,6 +23,18 @@ impl<'m> Tree<'m> {
     pub(crate) fn read(&mut self, nodes: Nodes<'m>) -> Option<At> {
         self.nodes.clear();
         self.nodes.reserve(nodes.at_most());
+        let root = self.append(nodes)?;
+        (self.node(root).sorts().0 == Sort::Loc).then_some(root)
+    }
+
+    /// Reads nodes, which may be a number, and returns the root. `None` as for [`read`](Self::read).
+    pub(crate) fn read_part(&mut self, nodes: impl Iterator<Item = Node<'m>>) -> Option<At> {
+        self.nodes.clear();
+        self.append(nodes)
+    }
+
+    #[inline]
+    fn append(&mut self, nodes: impl Iterator<Item = Node<'m>>) -> Option<At> {
         for node in nodes {
             // An operand ends where the next operand's subtree starts; the last operand ends just before the node.
             let mut start = self.nodes.len();
@@ -35,9 +47,9 @@ impl<'m> Tree<'m> {
             // Each node has its subtree's start, so that operands are found without a walk.
             self.nodes.push((node, start as u32));
         }
-        let (root, start) = *self.nodes.last()?;
+        let (_, start) = *self.nodes.last()?;
         // A second tree before the last would leave nodes that no node takes.
-        (start == 0 && root.sorts().0 == Sort::Loc).then_some(self.nodes.len() - 1)
+        (start == 0).then_some(self.nodes.len() - 1)
     }
 
     #[inline]
@@ -81,6 +93,7 @@ impl<'m> Tree<'m> {
     pub(crate) fn hashes(&self, hasher: &impl BuildHasher, out: &mut Vec<u64>) {
         out.clear();
         for at in 0..self.nodes.len() {
+            crate::work::step();
             let mut state = hasher.build_hasher();
             self.node(at).hash(&mut state);
             for operand in self.operands(at) {
@@ -88,6 +101,11 @@ impl<'m> Tree<'m> {
             }
             out.push(state.finish());
         }
+    }
+
+    /// Returns the index of a subtree's first node.
+    pub(crate) fn start(&self, at: At) -> At {
+        self.nodes[at].1 as usize
     }
 
     /// Returns a subtree's nodes, in postfix order.

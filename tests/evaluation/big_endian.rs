@@ -1,5 +1,5 @@
-//! Bits on a big-endian machine: memory counts from the most significant bit, registers from the least significant; an
-//! object starts with the most significant bit of its number.
+//! Bits on a big-endian machine: memory counts from the most significant bit, registers and values from the least
+//! significant; an object, and each of its parts, starts with the most significant bit of its number.
 
 use eitri::eval::{Context, Evaluator, Location, ResultKind, Snapshot, read_bits, write_bits};
 use eitri::op::{Encoding, Reg};
@@ -55,8 +55,20 @@ fn values_in_bits_of_memory_and_registers() {
             "reg0; bit_piece 4 4; addr 0x1012; bit_piece 8 0; piece_end; deref_type 2 @0x11",
             "0xa12 Unsigned/12",
         ),
-        // Adjacent bits of a register are one number, for any division into parts.
-        ("reg0; bit_piece 4 0; reg0; bit_piece 8 4; piece_end; deref_type 2 @0x11", "0x1a0 Unsigned/12"),
+        // Each part follows the part before it, also where both are in one register: 0, then 1a.
+        ("reg0; bit_piece 4 0; reg0; bit_piece 8 4; piece_end; deref_type 2 @0x11", "0x1a Unsigned/12"),
+        ("reg0; bit_piece 8 4; reg0; bit_piece 4 0; piece_end; deref_type 2 @0x11", "0x1a0 Unsigned/12"),
+        // An object smaller than its part has the part's most significant bits.
+        ("const2u 0xabcd; stack_value; bit_piece 16 0; piece_end; deref_type 2 @0x11", "0xabc Unsigned/12"),
+        // A value is numbered from its least significant bit, as a register is.
+        ("const2u 0xabcd; stack_value; deref_size 1", "0xcd"),
+        ("const2u 0xabcd; stack_value; lit4; bit_offset; deref_size 1", "0xbc"),
+        ("const2u 0xabcd; stack_value; bit_piece 8 4; piece_end; deref_size 1", "0xbc"),
+        // Bytes of a vector are in order of addresses.
+        (
+            "const_type @0x17 {00 01 00 02 00 03 00 04}; stack_value; bit_piece 16 16; piece_end; deref_size 2",
+            "0x2",
+        ),
     ]);
 }
 

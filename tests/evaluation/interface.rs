@@ -9,7 +9,7 @@ use eitri::eval::{
     SpaceLayout, Step, are_equal, read_bits, spans, write_bits,
 };
 use eitri::op::{Dialect, Encoding, Reg};
-use eitri::target::{Per, SpaceId, Target};
+use eitri::target::{ByteOrder, Per, SpaceId, Target};
 use pretty_assertions::assert_eq;
 
 use super::{LLVM, bytes, machine, outcome, shown};
@@ -50,7 +50,7 @@ fn composites_in_composites_have_an_end() {
     let nested = |levels: usize| format!("reg0; piece 4{}", "; piece_end; piece 4".repeat(levels));
     // After a complete composite, `piece` starts another one that contains it.
     let deep = location(&nested(99));
-    assert_eq!(spans(&deep, 32).unwrap().len(), 1);
+    assert_eq!(spans(&deep, 32, ByteOrder::Little).unwrap().len(), 1);
     assert_eq!(read_bits(&deep, 32, &machine()).unwrap().bytes, [0xa0, 0xa1, 0xa2, 0xa3]);
     assert_eq!(shown(outcome(&nested(100), ResultKind::Location, &machine(), LLVM)), "evaluation error");
 }
@@ -59,7 +59,7 @@ fn composites_in_composites_have_an_end() {
 fn spans_resolve_composites_and_keep_places() {
     let shown = |location: &Location, bits| {
         let mut out = Vec::new();
-        for span in spans(location, bits).unwrap() {
+        for span in spans(location, bits, ByteOrder::Little).unwrap() {
             let places: Vec<_> = span.places.iter().map(ToString::to_string).collect();
             out.push(format!("{}/{}", places.join("|"), span.bits));
         }
@@ -79,14 +79,33 @@ fn spans_resolve_composites_and_keep_places() {
     let both = location("addr 0x1000").and(pieces.clone());
     assert_eq!(shown(&both, 32), "mem:0:0x1000|reg:0/16 mem:0:0x1002|reg:1/16");
     let swapped = pieces.and(location("addr 0x1000"));
-    assert!(are_equal(&spans(&both, 32).unwrap(), &spans(&swapped, 32).unwrap()));
-    assert!(!are_equal(&spans(&both, 32).unwrap(), &spans(&location("addr 0x1000"), 32).unwrap()));
+    assert!(are_equal(
+        &spans(&both, 32, ByteOrder::Little).unwrap(),
+        &spans(&swapped, 32, ByteOrder::Little).unwrap(),
+        ByteOrder::Little
+    ));
+    assert!(!are_equal(
+        &spans(&both, 32, ByteOrder::Little).unwrap(),
+        &spans(&location("addr 0x1000"), 32, ByteOrder::Little).unwrap(),
+        ByteOrder::Little
+    ));
     // Known bits are equal if their values are, for any division.
     let one = location("implicit_value {11 22 33}");
     let two = location("implicit_value {99 11}; bit_piece 8 8; implicit_value {22 33}; piece 2");
-    assert!(are_equal(&spans(&one, 24).unwrap(), &spans(&two, 24).unwrap()));
-    assert!(!are_equal(&spans(&one, 24).unwrap(), &spans(&one, 16).unwrap()));
-    assert_eq!(spans(&location("reg0; lit4; offset"), 33).unwrap_err().class, Class::Evaluation);
+    assert!(are_equal(
+        &spans(&one, 24, ByteOrder::Little).unwrap(),
+        &spans(&two, 24, ByteOrder::Little).unwrap(),
+        ByteOrder::Little
+    ));
+    assert!(!are_equal(
+        &spans(&one, 24, ByteOrder::Little).unwrap(),
+        &spans(&one, 16, ByteOrder::Little).unwrap(),
+        ByteOrder::Little
+    ));
+    assert_eq!(
+        spans(&location("reg0; lit4; offset"), 33, ByteOrder::Little).unwrap_err().class,
+        Class::Evaluation
+    );
 }
 
 #[test]

@@ -5,7 +5,7 @@ use eitri::eval::{
     read_bits, spans, write_bits,
 };
 use eitri::op::{Dialect, Encoding, Reg};
-use eitri::target::{SpaceId, Target};
+use eitri::target::{ByteOrder, SpaceId, Target};
 use num_bigint::{BigInt, Sign};
 use proptest::prelude::*;
 
@@ -339,7 +339,7 @@ proptest! {
         let mut start = 0;
         for (part, bits) in located {
             let inside = composite.clone().moved(start).unwrap();
-            prop_assert_eq!(spans(&inside, bits).unwrap(), spans(&part, bits).unwrap());
+            prop_assert_eq!(spans(&inside, bits, ByteOrder::Little).unwrap(), spans(&part, bits, ByteOrder::Little).unwrap());
             let read = |location: &Location| read_bits(location, bits as u64, &machine).map_err(|fault| fault.class);
             prop_assert_eq!(read(&inside), read(&part));
             start += bits as i128;

@@ -12,7 +12,7 @@ use common::check_golden;
 use eitri::dump::{figure, steps};
 use eitri::eval::{Body, Context, Element, Snapshot, Storage, spans};
 use eitri::op::{Dialect, Encoding, text};
-use eitri::target::{SpaceId, Target};
+use eitri::target::{ByteOrder, SpaceId, Target};
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -465,7 +465,7 @@ fn difference(expr: &str, edit: impl Fn(String) -> String) -> Option<String> {
         let mut undefined = 0;
         if let (Some(Element::Location(top)), Some(bits)) = (step.stack.last(), taken.bits_at(index, object))
         {
-            for span in spans(top, bits).expect("it has these bits") {
+            for span in spans(top, bits, ByteOrder::Little).expect("it has these bits") {
                 for place in &span.places {
                     let name = name(&place.storage, &target);
                     let from = if name == "undefined" { undefined } else { place.offset };

@@ -9,7 +9,7 @@ use eitri::eval::{
 };
 use eitri::op::{Decoder, Dialect, DraftCodes, Encoder, Encoding, Opcode, OperationName, Reg, text};
 use eitri::read::{FrameSection, Frames, Sections};
-use eitri::target::{SpaceId, Target};
+use eitri::target::{ByteOrder, SpaceId, Target};
 
 /// Small limits, so that each evaluation is fast.
 const LIMITS: Limits = {
@@ -370,8 +370,8 @@ fn at(location: &Location, bits: u64, bytes: &[u8], machine: &Snapshot) {
     let printed = location.to_string();
     let read = read_bits(location, bits, machine);
     let _ = read_pointer(location, bits);
-    if let Ok(spans) = spans(location, bits.into()) {
-        assert!(are_equal(&spans, &spans), "a location equals itself: {printed}");
+    if let Ok(spans) = spans(location, bits.into(), ByteOrder::Little) {
+        assert!(are_equal(&spans, &spans, ByteOrder::Little), "a location equals itself: {printed}");
         let sum: u128 = spans.iter().map(|span| span.bits).sum();
         assert_eq!(sum, bits.into(), "{printed}");
         if let Ok(read) = &read {

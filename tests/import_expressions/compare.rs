@@ -10,7 +10,7 @@ use eitri::model::{
     VariableId,
 };
 use eitri::op::Encoding;
-use eitri::target::{SpaceId, Target};
+use eitri::target::{ByteOrder, SpaceId, Target};
 
 use super::machine::Stopped;
 use super::references::Added;
@@ -131,14 +131,21 @@ pub enum Bit {
 /// Number of bits that are compared, at most.
 const MAX_BITS: u64 = 4096;
 
-/// Returns a described location's bits. `variables` has the entries of the variables to which pointers point.
-pub fn described_bits(spans: &[StorageSpan], variables: &BTreeMap<VariableId, u64>) -> Vec<Bit> {
+/// Returns a described location's bits, in memory order: on a big-endian machine, those of a register from the most
+/// significant on. `variables` has the entries of the variables to which pointers point.
+pub fn described_bits(
+    spans: &[StorageSpan],
+    variables: &BTreeMap<VariableId, u64>,
+    order: ByteOrder,
+) -> Vec<Bit> {
     let bit = |span: &StorageSpan, index: u128| {
         let at = span.from + index;
         match &span.storage {
-            DescribedStorage::Register(reg) => Bit::Register(reg.0, at),
+            DescribedStorage::Register(reg) => {
+                Bit::Register(reg.0, register_bit(span.from, span.bits.into(), index, order))
+            }
             DescribedStorage::Memory(space, lane) => Bit::Memory(space.0, *lane, at),
-            DescribedStorage::Implicit(bytes) => Bit::Known(bytes[(at / 8) as usize] >> (at % 8) & 1 == 1),
+            DescribedStorage::Implicit(bytes) => Bit::Known(known_bit(bytes, at as usize, order)),
             DescribedStorage::Pointer(variable, by) => {
                 Bit::Pointer(variables.get(variable).copied().unwrap_or(u64::MAX), *by, at)
             }
@@ -148,15 +155,19 @@ pub fn described_bits(spans: &[StorageSpan], variables: &BTreeMap<VariableId, u6
     spans.iter().flat_map(|span| (0..u128::from(span.bits)).map(move |index| bit(span, index))).collect()
 }
 
-fn encoded_bits(spans: &[eval::Span]) -> Vec<Bit> {
+fn encoded_bits(spans: &[eval::Span], machine: &Stopped<'_>) -> Vec<Bit> {
+    let order = machine.target.byte_order();
     let bit = |span: &eval::Span, index: u128| {
         let [place] = &span.places[..] else { return Bit::Other };
         let at = place.offset + index;
         match &place.storage {
-            Storage::Register { reg, frame: 0, .. } => Bit::Register(reg.0, at),
+            Storage::Register { reg, frame: 0, .. } => {
+                Bit::Register(reg.0, register_bit(place.offset, span.bits, index, order))
+            }
             Storage::Memory { space, lane, .. } => Bit::Memory(space.0, *lane, at),
-            Storage::Implicit(implicit) => {
-                Bit::Known(implicit.bytes()[(at / 8) as usize] >> (at % 8) & 1 == 1)
+            Storage::Implicit(_) => {
+                let read = eval::read_bits(&place.clone().into(), span.bits as u64, machine);
+                Bit::Known(known_bit(&read.expect("known bits").bytes, index as usize, order))
             }
             Storage::ImplicitPointer(pointer) => Bit::Pointer(pointer.entry, pointer.by, at),
             Storage::Undefined => Bit::Undefined,
@@ -164,6 +175,22 @@ fn encoded_bits(spans: &[eval::Span]) -> Vec<Bit> {
         }
     };
     spans.iter().flat_map(|span| (0..span.bits).map(move |index| bit(span, index))).collect()
+}
+
+/// The number of a bit in a register, of which a span has `bits` bits from bit `from` on.
+fn register_bit(from: u128, bits: u128, index: u128, order: ByteOrder) -> u128 {
+    match order {
+        ByteOrder::Little => from + index,
+        ByteOrder::Big => from + bits - 1 - index,
+    }
+}
+
+fn known_bit(bytes: &[u8], at: usize, order: ByteOrder) -> bool {
+    let shift = match order {
+        ByteOrder::Little => at % 8,
+        ByteOrder::Big => 7 - at % 8,
+    };
+    bytes[at / 8] >> shift & 1 == 1
 }
 
 /// What the imported location denotes, and what the expression evaluates to, on a machine. `Err` for no meaning.
@@ -175,7 +202,7 @@ const SIZES: [u64; 2] = [8, 1];
 fn on_machine(case: &Case<'_>, imported: &Imported, machine: &Stopped<'_>, bits: u64) -> Both {
     let meaning = imported.module.denote(Some(imported.function), imported.loc, bits, machine);
     let described = match meaning {
-        Ok(spans) => Ok(described_bits(&spans, &imported.variables)),
+        Ok(spans) => Ok(described_bits(&spans, &imported.variables, case.target.byte_order())),
         Err(why @ NoMeaning::Malformed) => Err(format!("malformed {why}")),
         Err(why) => Err(why.to_string()),
     };
@@ -196,13 +223,18 @@ fn on_machine(case: &Case<'_>, imported: &Imported, machine: &Stopped<'_>, bits:
                 Some((Storage::Composite(composite), 0)) if is_composite => composite.size().min(bits.into()),
                 _ => bits.into(),
             };
-            let mut found = encoded_bits(&eval::spans(&location, composite)?);
+            let mut found =
+                encoded_bits(&eval::spans(&location, composite, case.target.byte_order())?, machine);
             found.resize(bits as usize, Bit::Undefined);
             Ok(found)
         }),
         _ => evaluator.value(case.expr, machine, &context).map(|value| {
             let number = value.as_u64().unwrap_or(0);
-            (0..bits).map(|bit| Bit::Known(number >> bit & 1 == 1)).collect()
+            let bit = |index| match case.target.byte_order() {
+                ByteOrder::Little => index,
+                ByteOrder::Big => bits - 1 - index,
+            };
+            (0..bits).map(|index| Bit::Known(number >> bit(index) & 1 == 1)).collect()
         }),
     };
     (described, encoded.map_err(|fault| fault.to_string()))

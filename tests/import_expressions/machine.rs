@@ -1,7 +1,4 @@
 //! Stopped programs in which every byte depends on its storage and address, for the evaluator and for the model.
-//!
-//! Numbers are little-endian on every target, as at the witnesses of `check`: what another order changes has no typed
-//! location.
 
 use std::collections::BTreeMap;
 
@@ -105,6 +102,10 @@ impl Machine for Stopped<'_> {
         Ok(())
     }
 
+    fn is_big_endian(&self) -> bool {
+        self.target.is_big_endian()
+    }
+
     fn lane(&self) -> Option<u64> {
         (self.target.lanes() > 1).then_some(self.lane.into())
     }
@@ -185,6 +186,12 @@ impl MachineContents for Stopped<'_> {
     }
 
     fn memory(&self, space: SpaceId, lane: Option<u32>, from: u128, bits: u32) -> Option<u64> {
+        if self.target.is_big_endian() {
+            // The first bit is the most significant of the first byte, and of the number.
+            let bit = |bit: u128| self.memory_byte(space, lane, (bit / 8) as u64) >> (7 - bit % 8) & 1;
+            let bits = from..from + u128::from(bits);
+            return Some(bits.fold(0, |number, index| number << 1 | u64::from(bit(index))));
+        }
         Some(self.number(from, bits, |at| self.memory_byte(space, lane, at)))
     }
 

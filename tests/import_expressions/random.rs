@@ -83,9 +83,7 @@ fn operation(r: &mut Random, out: &mut Vec<u8>, target: &Target) {
             register(r, out, target);
             out.push(r.below(98) as u8);
         }
-        11 if !target.is_big_endian() => {
-            out.extend([0xa4, r.of(&[0u8, 1, 2, 3, 16, 17, 18, 19, 35]), 4, 1, 2, 0xf3, 0x84])
-        }
+        11 => out.extend([0xa4, r.of(&[0u8, 1, 2, 3, 16, 17, 18, 19, 35]), 4, 1, 2, 0xf3, 0x84]),
         12 => out.push(0x9c),
         _ => out.extend([0x91, r.next() as u8 & 0x7f]),
     };
@@ -463,7 +461,7 @@ fn evaluated(case: &Case<'_>) -> Option<String> {
             return evaluator.value(case.expr, &machine, &context).ok().map(|value| value.to_string());
         }
         let location = evaluator.location(case.expr, &machine, &context).ok()?;
-        eitri::eval::spans(&location, case.bits.unwrap_or(1).into()).ok()?;
+        eitri::eval::spans(&location, case.bits.unwrap_or(1).into(), case.target.byte_order()).ok()?;
         Some(location.to_string())
     })
 }

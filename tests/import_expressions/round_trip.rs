@@ -116,7 +116,7 @@ fn read_back(
         let original = |seed: u64, lane: u32| {
             let machine = Stopped { seed, lane, symbols: Some(&symbols), ..Stopped::new(&case) };
             let spans = module.denote(function, loc, bits, &machine).ok()?;
-            Some(described_bits(&spans, &pointees))
+            Some(described_bits(&spans, &pointees, module.target().byte_order()))
         };
         let imported = match imported(&case) {
             Ok(imported) => imported,
@@ -133,7 +133,8 @@ fn read_back(
             let lane = lane.min(module.target().lanes() - 1);
             let machine = Stopped { seed, lane, ..Stopped::new(&case) };
             let returned = imported.module.denote(Some(imported.function), imported.loc, bits, &machine).ok();
-            let returned = returned.map(|spans| described_bits(&spans, &imported.variables));
+            let returned = returned
+                .map(|spans| described_bits(&spans, &imported.variables, module.target().byte_order()));
             let original = original(seed, lane);
             // Bits past the end of memory can have a meaning in the bytes, whose addresses wrap. The imported location
             // means what the bytes mean, faults included, which the comparison with the evaluator shows.

@@ -4,7 +4,7 @@ use eitri::dump::{Standing, lanes};
 use eitri::eval::{CallStack, DebugInfo, Frame, Snapshot, read_bits, spans};
 use eitri::op::DraftCodes;
 use eitri::read::{Dwarf, FrameSection, Object};
-use eitri::target::{SpaceId, Target};
+use eitri::target::{ByteOrder, SpaceId, Target};
 
 use super::{Attached, gfx1030};
 use crate::common::with;
@@ -95,7 +95,7 @@ pub fn find(frame: &Frame<'_, '_, '_>, wave: &Snapshot, gpu: &Target, name: &str
     let place = place.moved(32 * lane.unwrap_or(0) as i128).expect("a lane of it");
     let read = read_bits(&place, 32, wave).unwrap_or_else(|fault| panic!("{name} at {place}: {fault}"));
     let value = u32::from_le_bytes(read.bytes.try_into().expect("a dword"));
-    let at = spans(&place, 32).expect("a place")[0].places[0].to_string();
+    let at = spans(&place, 32, ByteOrder::Little).expect("a place")[0].places[0].to_string();
     match read.defined[..] {
         [0xff, 0xff, 0xff, 0xff] => (Some(value), at),
         [0, 0, 0, 0] => (None, at),

@@ -11,7 +11,7 @@ use eitri::eval::{
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::op::Reg;
 use eitri::read::{Dwarf, Entry, Object};
-use eitri::target::{Gfx, SpaceId, Target, Wave as Size};
+use eitri::target::{ByteOrder, Gfx, SpaceId, Target, Wave as Size};
 use gimli::DwAt;
 
 use super::compile::{BYTES, Code, VGPR, compile};
@@ -124,7 +124,8 @@ impl Reader<'_, '_> {
 
     fn standing(&mut self, expr: &[u8], entry: Entry<'_, '_>, wave: &Stopped<'_, '_>) -> Standing {
         let location = self.location(expr, entry, wave);
-        let all = spans(&location, 64 * u128::from(self.target.lanes())).expect("an element for each lane");
+        let all = spans(&location, 64 * u128::from(self.target.lanes()), ByteOrder::Little)
+            .expect("an element for each lane");
         let mut standing = Vec::new();
         for span in all {
             let [place] = &span.places[..] else { panic!("several places") };

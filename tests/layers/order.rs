@@ -388,6 +388,7 @@ const LOWER: &[&str] = &[
     "loc::operations",
     "loc::linear",
     "loc::expression",
+    "loc::constants",
     "loc::numbers",
     "loc::on_stack",
     "loc::dwarf5",

@@ -384,8 +384,10 @@ impl<'a> Asked<'a> {
         };
         let by = match (piece.bit_offset, piece.location) {
             // gimli counts from the least significant bit, which is last on a big-endian machine.
-            (Some(by), gimli::Location::Value { value }) if self.machine.is_big_endian() => {
-                let after = by.saturating_add(piece.size_in_bits.unwrap_or(0));
+            (by, gimli::Location::Value { value })
+                if self.machine.is_big_endian() && piece.size_in_bits.is_some() =>
+            {
+                let after = by.unwrap_or(0).saturating_add(piece.size_in_bits.unwrap_or(0));
                 self.value(value).ty().size().saturating_sub(after)
             }
             (by, _) => by.unwrap_or(0),

@@ -239,6 +239,13 @@ pub const DIFFERENCES: &[Difference] = &[
         },
     },
     Difference {
+        gimli: "an expression with pieces ends with a piece",
+        rule: "DWARF 5, 2.5.1.7, DW_OP_nop: \"it has no effect on the location stack or any of its values\"",
+        example: "reg2; piece 4; nop",
+        applies: |seen| seen.op.is_none() && seen.before.last().is_some_and(is_incomplete)
+            && !matches!(seen.previous, Some(OperationName::Piece | OperationName::BitPiece)),
+    },
+    Difference {
         gimli: "a composite is not on the stack: operations go on with what was there before it",
         rule: "A.2.5.4.4.6: a composite that is being built is the top of the stack",
         example: "lit1; reg2; piece 4; piece 4",

@@ -13,7 +13,7 @@ use eitri::eval::{
 use eitri::gimli;
 use eitri::op::{Encoding, Reg};
 use eitri::read::{Dwarf, FrameSection, Frames, ListEntry, Object};
-use eitri::target::{SpaceId, Target};
+use eitri::target::{ByteOrder, SpaceId, Target};
 use naga::{GlobalVariable, Handle};
 
 use crate::Compiled;
@@ -240,7 +240,7 @@ impl List<'_> {
             // A variable in several places has an entry for each, or one with several.
             let mut at = 0;
             let mut parts = Vec::new();
-            for span in spans(&place, self.bits.into()).map_err(fault)? {
+            for span in spans(&place, self.bits.into(), ByteOrder::Little).map_err(fault)? {
                 for n in 0..(span.bits / 32) as u32 {
                     let moved = |place: &eitri::eval::SingleLocation| match place.storage {
                         Storage::Undefined => Ok(place.clone()),
@@ -927,7 +927,8 @@ impl<'a> Prover<'a> {
         let mut calls = watch.calls.iter().rev();
         for ((number, frame), expected) in stacks[0].frames().enumerate().zip(bases) {
             let frame = frame.map_err(text)?;
-            let cfa = spans(&frame.cfa().map_err(text)?, 32).map_err(|fault| fault.to_string())?;
+            let cfa = spans(&frame.cfa().map_err(text)?, 32, ByteOrder::Little)
+                .map_err(|fault| fault.to_string())?;
             let at = cfa.first().and_then(|span| span.places.first()).map(|place| place.offset / 8);
             if at != Some(32 * u128::from(expected)) {
                 return Err(format!(

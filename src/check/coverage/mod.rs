@@ -282,7 +282,7 @@ impl<'c> Compared<'c, '_> {
                     .map(|&loc| self.expected(loc, spot).filter(|_| !self.is_placed(loc)))
                     .collect();
                 let is_same = expected.iter().zip(&places).any(|(expected, &loc)| match expected {
-                    Some(expected) => eval::are_equal(expected, &spans),
+                    Some(expected) => eval::are_equal(expected, &spans, module.target().byte_order()),
                     // ptxas chose the address, so that only the space can be compared.
                     None => self.is_placed(loc) && self.is_in_space(loc, &spans),
                 });
@@ -294,7 +294,7 @@ impl<'c> Compared<'c, '_> {
                         kind: FindingKind::Location,
                         at: module.at_variable(id, None).with(|at| at.pcs = Some(position..position + 1)),
                         lane: Some(LANE),
-                        expected: show(&merged(&whole, bits), module.target()),
+                        expected: show(&merged(&whole, bits, module.target().byte_order()), module.target()),
                         found: format!("{} at {pc:#x}", show(&spans, module.target())),
                         trace: Vec::new(),
                     });
@@ -365,7 +365,7 @@ impl<'c> Compared<'c, '_> {
         let stopped = self.stopped(spot, &asked);
         let machine = WithDebugInfo::new(self.info, &stopped, self.context(entry));
         let location = self.location(entry, &machine)?;
-        let spans = eval::spans(&location, spot.bits.into()).ok()?;
+        let spans = eval::spans(&location, spot.bits.into(), self.module.target().byte_order()).ok()?;
         let has_place =
             |span: &eval::Span| span.places.iter().any(|place| place.storage != Storage::Undefined);
         spans.iter().any(has_place).then_some(spans)

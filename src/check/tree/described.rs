@@ -131,7 +131,7 @@ pub(in crate::check) struct Described<'a> {
     pub(in crate::check) consumer: &'a Consumer,
     pub(in crate::check) object: &'a Object<'a>,
     pub(in crate::check) index: &'a Index,
-    pub(in crate::check) omitted: &'a Omitted<'a>,
+    pub(in crate::check) omitted: &'a Omitted,
 }
 
 impl<'a> Described<'a> {

@@ -96,6 +96,13 @@ pub fn attach(
         return Err(Error::bad_argument("PTX text has no directive `.target`"));
     };
     sections.iter().try_for_each(refuse_many_attributes)?;
+    let calls = how.lines.iter().flat_map(|lines| &lines.calls);
+    if let Some(call) = { calls }.find(|call| call.function.contains('\0')) {
+        let name = &call.function;
+        return Err(Error::bad_argument(format!(
+            "name {name:?} of an inlined function contains a zero byte, which would end it in {DEBUG_STR}"
+        )));
+    }
     let labels = Labels::new(&read, sections)?;
     let lines_of = lines_of(&read, &labels, how.lines)?;
     // The output's size is estimated, so that the text does not move while it grows.
@@ -128,9 +135,9 @@ pub fn attach(
         out.push('\n');
     }
     for (number, name) in (1..).zip(how.lines.iter().flat_map(|lines| &lines.files)) {
-        if name.contains(['"', '\n']) {
+        if name.contains(['"', '\n', '\0']) {
             return Err(Error::bad_argument(format!(
-                "file name {name:?} contains `\"` or a line break, which PTX cannot express"
+                "file name {name:?} contains `\"`, a line break or a zero byte, which PTX cannot express"
             )));
         }
         let _ = writeln!(out, ".file\t{number} \"{name}\"");

@@ -345,7 +345,8 @@ impl Run<'_, '_> {
             None | Some(Element::Composite(_)) => self.terms.node(Node::Undefined, &[])?,
             Some(_) => self.pop_place()?,
         };
-        let part = self.moved(part, offset.unwrap_or(0).into())?;
+        let distance = self.piece_distance(part, bits, offset)?;
+        let part = self.moved(part, distance)?;
         if !matches!(self.peek(0), Some(Element::Composite(_))) {
             self.push(Element::Composite(Vec::new()));
         }
@@ -361,6 +362,29 @@ impl Run<'_, '_> {
                 Ok(())
             }
             _ => Err(UntypedReason::Underflow.into()),
+        }
+    }
+
+    /// Returns how many bits a piece moves its location. On a big-endian machine the standard counts them from the least
+    /// significant bit of constant bytes (DWARF 5, 2.6.1.2).
+    fn piece_distance(&self, part: TermId, bits: u64, offset: Option<u64>) -> Result<i128> {
+        let distance = i128::from(offset.unwrap_or(0));
+        let encoding = self.context.encoding;
+        let is_standard = matches!(encoding.dialect, Dialect::Dwarf5 | Dialect::Dwarf6);
+        if offset.is_none() || !encoding.big_endian || !is_standard {
+            return Ok(distance);
+        }
+        let mut storage = part;
+        while let Some(Node::Offset(_) | Node::BitOffset(_)) = self.terms.node_of(storage) {
+            storage = self.terms.operand(storage, 0);
+        }
+        match self.terms.node_of(storage) {
+            Some(Node::Implicit(bytes)) if storage == part => {
+                let distance = 8 * bytes.len() as i128 - i128::from(bits) - distance;
+                if distance < 0 { Err(fault("a piece ends after its value")) } else { Ok(distance) }
+            }
+            Some(Node::Implicit(_)) => Err(UntypedReason::BitOrder.into()),
+            _ => Ok(distance),
         }
     }
 

@@ -397,8 +397,9 @@ impl<'a, 'r> Typing<'a, 'r> {
             let place = self.place(below, Some(size))?;
             if let (&[_], Some(bits)) = (&parts[..], bits.filter(|&bits| bits <= size)) {
                 // One part that has all bits is the location itself, unless bits that are not used could be outside their
-                // storage.
-                if bits == size || self.size(place).is_some_and(|has| has >= size) {
+                // storage. A part of a register has other first bits on a big-endian machine.
+                let has_first_bits = !self.context.encoding.big_endian;
+                if bits == size || has_first_bits && self.size(place).is_some_and(|has| has >= size) {
                     return self.place(below, Some(bits));
                 }
             }

@@ -155,7 +155,7 @@ impl<'a> Typing<'a, '_> {
         let is_little = !self.context.encoding.big_endian;
         match self.terms.node_of(place) {
             Some(Node::Undefined) => Err(fault("undefined bits are read")),
-            Some(Node::Value) if is_little || u64::from(bits) == self.address_bits() => {
+            Some(Node::Value) => {
                 let number = self.terms.operand(place, 0);
                 self.terms.reduced(number, bits)
             }
@@ -164,24 +164,14 @@ impl<'a> Typing<'a, '_> {
                 let number = self.terms.number(value)?;
                 self.terms.reduced(number, bits)
             }
-            _ if is_little || self.has_one_order(place, bits) => self.terms.node(Node::Read(bits), &[place]),
-            _ => Err(UntypedReason::BitOrder.into()),
-        }
-    }
-
-    /// Whether the first bits of a location are the same number on machines of both byte orders: bits of a register, and
-    /// whole bytes of memory.
-    fn has_one_order(&self, mut place: TermId, bits: u32) -> bool {
-        let mut is_bytes = bits.is_multiple_of(8);
-        loop {
-            match self.terms.node_of(place) {
-                Some(Node::Register(_) | Node::Lane(..) | Node::PerLane(_)) => return true,
-                Some(Node::Memory(_) | Node::Cfa | Node::ThreadLocal | Node::OffsetBy) => return is_bytes,
-                Some(Node::Offset(_)) => {}
-                Some(Node::BitOffset(_)) => is_bytes = false,
-                _ => return false,
+            Some(Node::Implicit(bytes)) if bytes.len() >= bits.div_ceil(8) as usize => {
+                let bytes = &bytes[..bits.div_ceil(8) as usize];
+                let value = bytes.iter().fold(0, |value, &byte| value << 8 | u64::from(byte));
+                // The unused bits of the last byte are its least significant.
+                let number = self.terms.number(value >> (8 * bytes.len() as u32 - bits))?;
+                self.terms.reduced(number, bits)
             }
-            place = self.terms.operand(place, 0);
+            _ => self.terms.node(Node::Read(bits), &[place]),
         }
     }
 }

@@ -60,7 +60,8 @@ pub enum UntypedReason {
     Object,
     /// A pointer to a variable, used as a number or an address.
     Pointer,
-    /// A big-endian machine orders the bits of the number in another way.
+    /// A value smaller than an address, or an offset within a constant, whose bits a big-endian machine numbers from the
+    /// other end than the location node does.
     BitOrder,
     /// A constant address is outside the memory of its space.
     OutsideMemory,
@@ -89,7 +90,9 @@ impl fmt::Display for UntypedReason {
             Self::EntryValue => f.write_str("the value on entry is not that of a register of up to 64 bits"),
             Self::Object => f.write_str("no location node is the described object's location"),
             Self::Pointer => f.write_str("a pointer to a variable is used as a number or an address"),
-            Self::BitOrder => f.write_str("a number in parts or single bits of a big-endian machine"),
+            Self::BitOrder => {
+                f.write_str("a small value, or an offset within a constant, of a big-endian machine")
+            }
             Self::OutsideMemory => f.write_str("a constant address is outside the memory of its space"),
             Self::TooLarge => f.write_str("the location has too many nodes or levels"),
         }

@@ -1,14 +1,15 @@
 //! Locations in plain DWARF 5, where only an expression's end is a location. The tree is [split](super::fragments) into
 //! parts, each a register, an address, a constant or a value.
 
+use super::constants::{known_pieces, number};
 use super::expression::{ExpressionWriter, malformed};
-use super::fragments::{Fragment, MAX_FRAGMENTS, split};
+use super::fragments::{Fragment, MAX_FRAGMENTS};
 use super::numbers::{self, Read, deref, read_register, thread_local};
 use super::shared::At;
 use crate::error::{Construct, Result};
 use crate::model::Node;
 use crate::op::Reg;
-use crate::target::{Per, SpaceId};
+use crate::target::{ByteOrder, Per, SpaceId};
 
 /// Dialect in which only an expression's end is a location.
 pub(super) struct Dwarf5;
@@ -17,7 +18,10 @@ impl Read for Dwarf5 {
     /// Writes the number: each part is read and shifted to its position.
     fn read(out: &mut ExpressionWriter<'_, '_>, at: At, bits: u32, space: SpaceId) -> Result<()> {
         let mut fragments = Vec::new();
-        fragments_of(out, at, 0, bits.into(), &mut fragments)?;
+        fragments_of(out, Fragment { at, from: 0, bits: bits.into(), flip: 0 }, &mut fragments)?;
+        if out.context.module.target.is_big_endian() {
+            fragments.reverse();
+        }
         // The parts come from the least significant on, so each is shifted past those before it.
         let mut done = 0;
         for fragment in fragments {
@@ -67,7 +71,7 @@ pub(super) fn write(out: &mut ExpressionWriter<'_, '_>, root: At, bits: Option<u
     {
         return out.expr(id);
     }
-    write_from(out, root, 0, bits)
+    write_from(out, Fragment { at: root, from: 0, bits: 0, flip: 0 }, bits)
 }
 
 /// Writes the whole expression for a saved register, which computes an address.
@@ -81,29 +85,39 @@ pub(super) fn write_saved(out: &mut ExpressionWriter<'_, '_>, root: At) -> Resul
     write(out, root, Some(8))
 }
 
-/// Writes a whole expression for a location's bits from bit `from` on.
-fn write_from(out: &mut ExpressionWriter<'_, '_>, root: At, from: i64, bits: Option<u64>) -> Result<()> {
-    let rest = || out.bits(root)?.checked_sub(u64::try_from(from).ok()?);
+/// Writes a whole expression for a location's bits from the fragment's first bit on: `bits` of them, or all if `None`.
+fn write_from(out: &mut ExpressionWriter<'_, '_>, root: Fragment, bits: Option<u64>) -> Result<()> {
+    let rest = || out.bits(root.at)?.checked_sub(u64::try_from(root.from).ok()?);
     let size = bits.or_else(rest);
     let mut fragments = Vec::new();
-    if let Some(size) = size {
-        fragments_of(out, root, from, size, &mut fragments)?;
+    if let Some(bits) = size {
+        fragments_of(out, Fragment { bits, ..root }, &mut fragments)?;
     } else {
-        let (inner, by) = out.moved_by(root);
-        fragments.push(Fragment { at: inner, from: by.checked_add(from).ok_or_else(malformed)?, bits: 0 });
+        let (inner, by) = out.moved_by(root.at);
+        let from = by.checked_add(root.from).ok_or_else(malformed)?;
+        fragments.push(Fragment { at: inner, from, bits: 0, flip: 0 });
     }
+    // A big-endian machine has the last bits of a register for a smaller object, and the first bits of a piece of it.
+    let is_open = bits.is_none() && out.context.module.target.is_big_endian();
+    let is_part = !out.split().is_number(root.at);
     // A location in one part needs no piece, unless a piece has to give the part's first bit.
     match fragments[..] {
-        [Fragment { at, from, .. }] if let Node::Call(procedure) = out.tree.node(at) => {
+        [fragment] if is_open && out.split().is_number(fragment.at) && (is_part || fragment.from != 0) => {
+            if !is_part {
+                return Err(out.context.consumer.inexpressible(Construct::UnsizedPart));
+            }
+            pieces(out, &fragments)
+        }
+        [fragment] if let Node::Call(procedure) = out.tree.node(fragment.at) => {
             // A call leaves values, not locations, so the procedure's expression is inlined.
-            let (tree, root) = out.procedure(procedure)?;
+            let (tree, at) = out.procedure(procedure)?;
             let mut inner = out.inside(&tree)?;
-            write_from(&mut inner, root, from, size)?;
+            write_from(&mut inner, Fragment { at, ..fragment }, size)?;
             inner.encoder.finish()
         }
-        [Fragment { at, from, bits }] if is_simple(out, at, from) => {
-            if !matches!(out.tree.node(at), Node::Undefined) {
-                simple_part(out, Fragment { at, from, bits })?;
+        [fragment] if is_simple(out, fragment.at, fragment.from) => {
+            if !matches!(out.tree.node(fragment.at), Node::Undefined) {
+                simple_part(out, fragment)?;
             }
             Ok(())
         }
@@ -115,14 +129,21 @@ fn write_from(out: &mut ExpressionWriter<'_, '_>, root: At, from: i64, bits: Opt
 /// Writes parts one by one.
 fn pieces(out: &mut ExpressionWriter<'_, '_>, fragments: &[Fragment]) -> Result<()> {
     for &fragment in fragments {
-        if let Node::Call(procedure) = out.tree.node(fragment.at) {
-            let (tree, root) = out.procedure(procedure)?;
-            let mut inner = out.inside(&tree)?;
-            let mut parts = Vec::new();
-            fragments_of(&inner, root, fragment.from, fragment.bits, &mut parts)?;
-            pieces(&mut inner, &parts)?;
-            inner.encoder.finish()?;
-            continue;
+        match out.tree.node(fragment.at) {
+            Node::Call(procedure) => {
+                let (tree, at) = out.procedure(procedure)?;
+                let mut inner = out.inside(&tree)?;
+                let mut parts = Vec::new();
+                fragments_of(&inner, Fragment { at, ..fragment }, &mut parts)?;
+                pieces(&mut inner, &parts)?;
+                inner.encoder.finish()?;
+                continue;
+            }
+            Node::Implicit(bytes) if out.context.module.target.is_big_endian() => {
+                known_pieces(out, bytes, fragment)?;
+                continue;
+            }
+            _ => {}
         }
         let from = simple_part(out, fragment)?;
         if from == 0 && fragment.bits.is_multiple_of(8) {
@@ -134,16 +155,10 @@ fn pieces(out: &mut ExpressionWriter<'_, '_>, fragments: &[Fragment]) -> Result<
     Ok(())
 }
 
-fn fragments_of(
-    out: &ExpressionWriter<'_, '_>,
-    at: At,
-    from: i64,
-    bits: u64,
-    found: &mut Vec<Fragment>,
-) -> Result<()> {
+fn fragments_of(out: &ExpressionWriter<'_, '_>, fragment: Fragment, found: &mut Vec<Fragment>) -> Result<()> {
     let mut fragments = Vec::new();
     let outside = || out.context.consumer.inexpressible(Construct::OutsideParts);
-    split(out.tree, at, from, bits, &mut fragments).ok_or_else(outside)?;
+    out.split().split(fragment, &mut fragments).ok_or_else(outside)?;
     for fragment in fragments {
         // Repetitions within repetitions multiply, so the limit is checked for each fragment.
         if found.len() >= MAX_FRAGMENTS {
@@ -152,7 +167,8 @@ fn fragments_of(
         match out.tree.node(fragment.at) {
             Node::Extend { bits, count } => {
                 for _ in 0..count {
-                    fragments_of(out, out.tree.last(fragment.at), 0, bits, found)?;
+                    let at = out.tree.last(fragment.at);
+                    fragments_of(out, Fragment { at, from: 0, bits, flip: 0 }, found)?;
                 }
             }
             Node::Select { bits, .. } => {
@@ -164,10 +180,13 @@ fn fragments_of(
                 let end = fragment.from as u64 + fragment.bits;
                 while from < end {
                     let element = from / bits;
-                    let here = (bits - from % bits).min(end - from);
+                    let within = from % bits;
+                    let here = (bits - within).min(end - from);
                     let chosen =
                         if element < 64 && mask >> element & 1 == 1 { operands[1] } else { operands[0] };
-                    fragments_of(out, chosen, from as i64, here, found)?;
+                    let first = i64::try_from(from - within).map_err(|_| malformed())?;
+                    let part = out.split().part(chosen, (first, within), here, bits).ok_or_else(malformed)?;
+                    fragments_of(out, part, found)?;
                     from += here;
                 }
             }
@@ -346,6 +365,16 @@ fn stack_slot(out: &ExpressionWriter<'_, '_>, address: At) -> Option<i64> {
     }
 }
 
+/// Returns which bit of a number in memory is a part's least significant, and how many bytes have the part.
+fn in_bytes(out: &ExpressionWriter<'_, '_>, from: i64, bits: u64) -> (u64, u64) {
+    let first = from.rem_euclid(8) as u64;
+    let bytes = (first + bits).div_ceil(8);
+    match out.context.module.target.byte_order() {
+        ByteOrder::Little => (first, bytes),
+        ByteOrder::Big => (8 * bytes - first - bits, bytes),
+    }
+}
+
 fn deref_address(out: &mut ExpressionWriter<'_, '_>, bytes: u64) -> Result<()> {
     no_more_than_an_address(out, bytes)?;
     deref(out, bytes as u32);
@@ -367,7 +396,7 @@ fn is_of_lanes(out: &ExpressionWriter<'_, '_>, space: SpaceId) -> bool {
 /// Writes a number that contains the part. Returns the part's first bit, and how many bits may be set.
 fn read_fragment(
     out: &mut ExpressionWriter<'_, '_>,
-    Fragment { at, from, bits }: Fragment,
+    Fragment { at, from, bits, .. }: Fragment,
     space: SpaceId,
 ) -> Result<(u64, u64)> {
     match out.tree.node(at) {
@@ -386,16 +415,14 @@ fn read_fragment(
         }
         Node::Memory(space) if is_of_lanes(out, space) => Err(out.not_in_dwarf5(at)),
         Node::Cfa | Node::ThreadLocal => {
-            let first = from.rem_euclid(8) as u64;
-            let bytes = (first + bits).div_ceil(8);
+            let (first, bytes) = in_bytes(out, from, bits);
             address(out, at)?;
             out.plus(from.div_euclid(8));
             deref_address(out, bytes)?;
             Ok((first, 8 * bytes))
         }
         Node::Memory(space) => {
-            let first = from.rem_euclid(8) as u64;
-            let bytes = (from.rem_euclid(8) as u64 + bits).div_ceil(8);
+            let (first, bytes) = in_bytes(out, from, bits);
             no_more_than_an_address(out, bytes)?;
             // `DW_OP_xderef_size` takes the space from below the address.
             if space != SpaceId::DEFAULT {
@@ -414,8 +441,12 @@ fn read_fragment(
             let from = from as usize;
             let bit = |index: usize| u64::from(bytes[index / 8] >> (index % 8) & 1);
             let inside = from + bits as usize <= 8 * bytes.len();
-            let value =
-                inside.then(|| (0..bits as usize).fold(0, |value, index| value | bit(from + index) << index));
+            let value = inside.then(|| match out.context.module.target.byte_order() {
+                ByteOrder::Little => {
+                    (0..bits as usize).fold(0, |value, index| value | bit(from + index) << index)
+                }
+                ByteOrder::Big => number(bytes, from, bits as usize),
+            });
             let outside = || out.context.consumer.inexpressible(Construct::ConstantEnd);
             out.encoder.constu(value.ok_or_else(outside)?);
             Ok((0, bits))

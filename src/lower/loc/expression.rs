@@ -2,7 +2,7 @@
 
 use hashbrown::HashSet;
 
-use super::fragments::{Fragment, split};
+use super::fragments::Split;
 use super::linear::plus;
 use super::shared::{At, Shared};
 use crate::consumer::Consumer;
@@ -299,27 +299,9 @@ impl<'m> ExpressionWriter<'_, 'm> {
         })
     }
 
-    /// Refuses a number whose bits a big-endian machine puts in another order than a little-endian machine: bits of
-    /// several parts, of constant bytes, and of bits that are not whole bytes of memory. The order of the bits of a
-    /// register is the same on all machines.
-    pub(super) fn has_one_order(&self, at: At, bits: u32) -> Result<()> {
-        if !self.context.module.target.is_big_endian() {
-            return Ok(());
-        }
-        let mut fragments = Vec::new();
-        split(self.tree, at, 0, bits.into(), &mut fragments);
-        match fragments[..] {
-            [Fragment { at, from, bits }] => match self.tree.node(at) {
-                Node::Register(_) | Node::Lane(..) | Node::PerLane(_) => Ok(()),
-                Node::Memory(_) | Node::Cfa | Node::ThreadLocal | Node::OffsetBy
-                    if from % 8 == 0 && bits.is_multiple_of(8) =>
-                {
-                    Ok(())
-                }
-                _ => Err(self.context.consumer.inexpressible(Construct::BitOrder)),
-            },
-            _ => Err(self.context.consumer.inexpressible(Construct::BitOrder)),
-        }
+    /// Resolves locations in the tree to fragments.
+    pub(super) fn split(&self) -> Split<'_, 'm> {
+        Split { tree: self.tree, target: &self.context.module.target }
     }
 
     /// Location size in bits, if it has one.
@@ -328,26 +310,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
     }
 
     pub(super) fn bits_of(&self, tree: &Tree<'m>, at: At) -> Option<u64> {
-        let bits = |node: At| self.bits_of(tree, node);
-        match tree.node(at) {
-            Node::Parts(_) => {
-                tree.operands(at).iter().try_fold(0u64, |sum, &part| sum.checked_add(bits(part)?))
-            }
-            Node::Part(bits) => Some(bits),
-            Node::Overlay => bits(tree.operands(at)[0]),
-            Node::Extend { bits, count } | Node::Select { bits, count } => bits.checked_mul(count),
-            Node::Register(reg) => Some(self.context.module.target.register(reg)?.bits.into()),
-            Node::Lane(reg, _) | Node::PerLane(reg) => {
-                Some(self.context.module.target.register(reg)?.lane_bits().into())
-            }
-            Node::Implicit(bytes) => Some(8 * bytes.len() as u64),
-            Node::Value | Node::PointerTo(..) => {
-                Some(u64::from(self.context.module.target.address_bytes()) * 8)
-            }
-            Node::Offset(by) => bits(tree.last(at))?.checked_sub_signed(by.checked_mul(8)?),
-            Node::BitOffset(by) => bits(tree.last(at))?.checked_sub_signed(by),
-            _ => None,
-        }
+        Split { tree, target: &self.context.module.target }.bits(at)
     }
 
     /// Writes an address that the linker fills in. In a space that the loader relocates, the consumer relocates it

@@ -82,6 +82,7 @@ impl Linear<'_> {
         out: &mut Vec<u8>,
     ) -> Option<()> {
         let has_places = self.has_places;
+        let is_big_endian = self.module.target.is_big_endian();
         let mut encoder = Encoder::new(out, self.encoding);
         let mut parts = Parts { rest: bits, count: 0 };
         // First bit of the part that is written next.
@@ -110,6 +111,8 @@ impl Linear<'_> {
                     encoder.offset();
                     from = self.after_place(&mut encoder, &mut nodes, moved)?;
                 }
+                // The tree's writer cuts constants into pieces on a big-endian machine.
+                Node::Implicit(_) if is_big_endian && !nodes.is_empty() => return None,
                 Node::Implicit(bytes) => {
                     encoder.implicit_value(bytes);
                     from = self.after_place(&mut encoder, &mut nodes, 0)?;
@@ -135,14 +138,16 @@ impl Linear<'_> {
                 Node::Memory(space) if has_places && was != Before::Sum && !nodes.is_moved() => {
                     encoder.constu(space.0.into()).form_aspace_address();
                 }
-                // On a big-endian machine, the tree's writer refuses some numbers.
-                Node::Read(bits)
-                    if has_places && bits.is_multiple_of(8) && !self.module.target.is_big_endian() =>
-                {
+                Node::Read(bits) if has_places && bits.is_multiple_of(8) => {
                     deref(&mut encoder, bits, self.address_bits);
                 }
                 Node::Part(bits) => {
-                    piece(&mut encoder, core::mem::take(&mut from), parts.next(bits)?);
+                    let here = parts.next(bits)?;
+                    // A part of a register is at the register's other end.
+                    if is_big_endian && here != bits {
+                        return None;
+                    }
+                    piece(&mut encoder, core::mem::take(&mut from), here);
                 }
                 Node::Parts(count) if nodes.is_empty() && parts.are_all(count) => {}
                 Node::ReadRegister(reg) => {

@@ -8,6 +8,7 @@
 //! [`expression`] writer. For a consumer that reads only some operations, [`operations`] then replaces the rest, or returns
 //! an error that becomes an omission. [`shared`] finds subexpressions that become procedures.
 
+mod constants;
 mod dwarf5;
 mod expression;
 mod fragments;
@@ -329,8 +330,8 @@ impl<'m> Lowering<'m> {
             self.shared.forget(part);
             return false;
         }
-        self.shared.hashes(&self.tree, &mut self.hashes);
-        self.shared.choose(part, &self.tree, &self.hashes);
+        // The part's hashes are still there.
+        self.shared.choose(part, &self.hashes);
         true
     }
 
@@ -339,19 +340,19 @@ impl<'m> Lowering<'m> {
     /// # Errors
     /// The errors of [`lower`](Self::lower).
     pub(super) fn part(&mut self, part: &Part, sink: &mut Sink<'_>) -> Result<()> {
-        self.tree.read(self.module.nodes(part.loc)).ok_or_else(malformed)?;
+        let root = self.tree.read_part(part.nodes(self.module)).ok_or_else(malformed)?;
         self.shared.hashes(&self.tree, &mut self.hashes);
         let mut out = self.writer(sink);
-        match out.tree.node(part.at) {
-            node if node.is_number() => number(&mut out, part.at)?,
-            _ => on_stack::write(&mut out, part.at, None, Follows::Operations)?,
+        match out.tree.node(root) {
+            node if node.is_number() => number(&mut out, root)?,
+            _ => on_stack::write(&mut out, root, None, Follows::Operations)?,
         }
         out.finish()
     }
 
     /// Records the unit offset of a subexpression's procedure.
     pub(super) fn settle(&mut self, part: &Part, entry: u64) {
-        self.shared.settle(self.module, part, entry);
+        self.shared.settle(part, entry);
     }
 }
 

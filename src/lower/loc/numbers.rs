@@ -100,10 +100,7 @@ pub(super) fn val<R: Read>(out: &mut ExpressionWriter<'_, '_>, at: At, space: Sp
             return Err(out.not_in_dwarf5(at));
         }
         Node::StackAddress(by) => stack_address(out, by)?,
-        Node::Read(bits) => {
-            out.has_one_order(out.tree.last(at), bits)?;
-            R::read(out, out.tree.last(at), bits, space)?
-        }
+        Node::Read(bits) => R::read(out, out.tree.last(at), bits, space)?,
         Node::ReadRegister(reg) => read_register(out, reg)?,
         Node::EntryRegister(reg) => entry_register(out, reg)?,
         Node::PassedValue(parameter) => out.passed_value(parameter)?,

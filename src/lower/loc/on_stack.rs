@@ -1,7 +1,8 @@
 //! Locations as stack elements: each node has an operation, and the tree is written in its own order.
 
+use super::constants::{known_number, known_pieces};
 use super::expression::{Calls, ExpressionWriter, has_bytes, malformed, nameless};
-use super::fragments::{Fragment, split};
+use super::fragments::{Fragment, Split};
 use super::linear::{go_on, piece};
 use super::numbers::{self, Read, deref, register_plus, thread_local};
 use super::shared::At;
@@ -9,25 +10,50 @@ use crate::emit::info::{Pending, RefForm, Wanted};
 use crate::error::{Construct, Result};
 use crate::model::{Entity, Node, ProcedureId, Stack, Tree};
 use crate::op::Reg;
-use crate::target::{Scaling, SpaceId};
+use crate::target::{ByteOrder, Scaling, SpaceId};
 
 /// Dialect in which locations are stack elements.
 pub(super) struct OnStack;
 
 impl Read for OnStack {
     fn read(out: &mut ExpressionWriter<'_, '_>, at: At, bits: u32, _: SpaceId) -> Result<()> {
-        loc(out, at)?;
         let bytes = bits.div_ceil(8);
         let is_whole = bits.is_multiple_of(8);
-        let has_more = has_bytes(out.bits(at), bits);
+        let order = out.context.module.target.byte_order();
+        let mut fragments = Vec::new();
+        if order == ByteOrder::Big
+            && out.split().first(at, bits.into(), &mut fragments).is_some()
+            && let [Fragment { at, from, bits, .. }] = fragments[..]
+            && let Node::Implicit(bytes) = out.tree.node(at)
+        {
+            let number = known_number(bytes, from, bits);
+            let outside = || out.context.consumer.inexpressible(Construct::ConstantEnd);
+            let number = number.ok_or_else(outside)?;
+            out.encoder.constu(number);
+            return Ok(());
+        }
+        loc(out, at)?;
+        // On a big-endian machine it depends on the storage at which end of the bytes the bits would be.
+        let has_more = is_whole || order == ByteOrder::Little && has_bytes(out.bits(at), bits);
+        if !has_more && order == ByteOrder::Big && is_known(out, at) {
+            // Dialects differ in which bits of known bytes a piece has.
+            return Err(out.context.consumer.inexpressible(Construct::BitOrder));
+        }
         if !has_more {
             // Reads exactly these bits, because the storage may end after them.
             out.encoder.bit_piece(bits.into(), 0).constu(0).stack_value();
             out.encoder.bit_piece((8 * bytes - bits).into(), 0).piece_end();
         }
         deref(out, bytes);
-        if has_more && !is_whole {
-            out.encoder.constu(u64::MAX >> (64 - bits)).and();
+        match order {
+            ByteOrder::Little if has_more && !is_whole => {
+                out.encoder.constu(u64::MAX >> (64 - bits)).and();
+            }
+            // The zeros after the bits are the least significant.
+            ByteOrder::Big if !is_whole => {
+                out.encoder.constu((8 * bytes - bits).into()).shr();
+            }
+            _ => {}
         }
         Ok(())
     }
@@ -219,6 +245,11 @@ fn base_plus(out: &ExpressionWriter<'_, '_>, at: At) -> Option<(Reg, i64)> {
     }
 }
 
+/// Returns whether a location is in constant bytes.
+fn is_known(out: &ExpressionWriter<'_, '_>, at: At) -> bool {
+    matches!(out.tree.node(out.split().storage(at)), Node::Implicit(_))
+}
+
 /// Returns whether a location is a composite, or an offset into one.
 fn is_composite(out: &ExpressionWriter<'_, '_>, at: At) -> bool {
     matches!(out.tree.node(out.moved_by(at).0), Node::Parts(_) | Node::Overlay)
@@ -226,13 +257,20 @@ fn is_composite(out: &ExpressionWriter<'_, '_>, at: At) -> bool {
 
 /// Writes a composite. An expression's end completes it; elsewhere an operation does.
 fn parts(out: &mut ExpressionWriter<'_, '_>, at: At, bits: Option<u64>, follows: Follows) -> Result<()> {
+    let is_unsized = bits.is_none();
     let bits = bits.or_else(|| out.bits(at));
     let mut fragments = Vec::new();
     // A composite is written piece by piece if its parts are known. Otherwise operations compute it at run time.
-    let flat = bits.and_then(|bits| split(out.tree, at, 0, bits, &mut fragments));
+    let flat = bits.and_then(|bits| out.split().first(at, bits, &mut fragments));
     match fragments[..] {
         _ if flat.is_none() => return composite_operation(out, at),
         [Fragment { at: same, .. }] if same == at => return composite_operation(out, at),
+        [Fragment { flip: 1.. | ..=-1, .. }] => {
+            return Err(out.context.consumer.inexpressible(Construct::BitOrder));
+        }
+        // Without a size, a smaller object has the first bits of the part.
+        [Fragment { at, .. }]
+            if out.context.module.target.is_big_endian() && is_unsized && out.split().is_number(at) => {}
         [Fragment { at, from, .. }] => return loc_from(out, at, from),
         _ => {}
     }
@@ -272,7 +310,11 @@ fn each_piece(out: &mut ExpressionWriter<'_, '_>, fragments: &[Fragment], mut to
     for &fragment in fragments {
         let is_open = top == Top::Composite;
         out.operands.is_open |= is_open;
-        let Fragment { at, from, bits } = fragment;
+        let Fragment { at, from, bits, flip } = fragment;
+        if flip != 0 && !(is_open && has_open_composite(out, at)) {
+            // The called procedure's storage decides which of its bits these are.
+            return Err(out.context.consumer.inexpressible(Construct::BitOrder));
+        }
         let first = match out.tree.node(at) {
             // An undefined part has no operation.
             Node::Undefined if top != Top::Element => 0,
@@ -287,6 +329,14 @@ fn each_piece(out: &mut ExpressionWriter<'_, '_>, fragments: &[Fragment], mut to
             // This location's pieces would be added to the open composite.
             _ if is_open && has_open_composite(out, at) => {
                 return Err(out.context.consumer.inexpressible(Construct::SelectedPartsOfPart));
+            }
+            Node::Implicit(bytes) if out.context.module.target.is_big_endian() => {
+                out.above(is_open.into(), |out| known_pieces(out, bytes, fragment))?;
+                top = Top::Composite;
+                continue;
+            }
+            _ if out.context.module.target.is_big_endian() && is_known(out, at) => {
+                return Err(out.context.consumer.inexpressible(Construct::BitOrder));
             }
             Node::Memory(_) | Node::Cfa if from % 8 == 0 => {
                 out.above(is_open.into(), |out| loc_from(out, at, from))?;
@@ -307,12 +357,13 @@ fn each_piece(out: &mut ExpressionWriter<'_, '_>, fragments: &[Fragment], mut to
 fn parts_in_place(
     out: &mut ExpressionWriter<'_, '_>,
     procedure: ProcedureId,
-    Fragment { from, bits, .. }: Fragment,
+    fragment: Fragment,
 ) -> Result<()> {
     let (tree, root) = out.procedure(procedure)?;
     let mut inner = out.inside(&tree)?;
     let mut fragments = Vec::new();
-    let flat = split(&tree, root, from, bits, &mut fragments);
+    let split = Split { tree: &tree, target: &inner.context.module.target };
+    let flat = split.split(Fragment { at: root, ..fragment }, &mut fragments);
     flat.ok_or_else(|| inner.context.consumer.inexpressible(Construct::OutsideParts))?;
     pieces(&mut inner, &fragments, Top::Composite)?;
     inner.encoder.finish()
@@ -321,6 +372,10 @@ fn parts_in_place(
 /// Writes an overlay whose offset or size is known only at run time.
 fn composite_operation(out: &mut ExpressionWriter<'_, '_>, at: At) -> Result<()> {
     match out.tree.node(at) {
+        // A register's bits after the overlaid bits would be other bits than those that are described.
+        Node::Overlay if out.context.module.target.is_big_endian() => {
+            Err(out.context.consumer.inexpressible(Construct::BitOrder))
+        }
         Node::Overlay | Node::Offset(_) | Node::BitOffset(_) => loc(out, at),
         _ => Err(out.context.consumer.inexpressible(Construct::OutsideParts)),
     }

@@ -2,7 +2,7 @@
 
 use hashbrown::{DefaultHashBuilder, HashMap};
 
-use crate::model::{LocId, Module, Node, Tree};
+use crate::model::{LocId, Module, Node, Nodes, Tree};
 
 /// Node index in its tree.
 pub(super) type At = usize;
@@ -17,20 +17,33 @@ const NODES: usize = 3;
 pub(super) struct Shared {
     hasher: DefaultHashBuilder,
     known: HashMap<u64, Part>,
+    /// What is left of the counted location before each of its nodes.
+    starts: Vec<(usize, usize)>,
+    /// How many nodes before each node of the counted location depend on the caller.
+    dependent: Vec<usize>,
 }
 
 /// Location subexpression.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::lower) struct Part {
-    pub(super) loc: LocId,
-    pub(super) at: At,
+    loc: LocId,
+    at: At,
     hash: u64,
     /// Node count.
     nodes: usize,
+    /// What is left of the location where it begins.
+    start: (usize, usize),
     /// Use count.
     times: u64,
-    /// Unit offset of its procedure's entry, once it is written, and what is left of the location where it begins.
-    entry: Option<(u64, (usize, usize))>,
+    /// Unit offset of its procedure's entry, once it is written.
+    entry: Option<u64>,
+}
+
+impl Part {
+    /// Returns its nodes, but not those of the location around it, which can be large, and have many parts.
+    pub(super) fn nodes<'m>(&self, module: &'m Module) -> impl Iterator<Item = Node<'m>> {
+        module.nodes(self.loc).since(self.start).take(self.nodes)
+    }
 }
 
 impl Shared {
@@ -56,14 +69,30 @@ impl Shared {
             return;
         }
         tree.hashes(&self.hasher, hashes);
+        self.read_starts(module.nodes(loc));
         for (at, &hash) in hashes.iter().enumerate() {
-            let count = tree.subtree(at).count();
+            let first = tree.start(at);
+            let count = at + 1 - first;
             // A procedure has one expression for all its callers, so nothing in it may depend on them.
-            if count < NODES || !is_wanted(tree.node(at)) || tree.subtree(at).any(depends_on_the_caller) {
+            let depends_on_the_caller = self.dependent[at + 1] > self.dependent[first];
+            if count < NODES || !is_wanted(tree.node(at)) || depends_on_the_caller {
                 continue;
             }
-            let new = Part { loc, at, hash, nodes: count, times: 0, entry: None };
+            let start = self.starts[first];
+            let new = Part { loc, at, hash, nodes: count, start, times: 0, entry: None };
             self.known.entry(hash).or_insert(new).times += 1;
+        }
+    }
+
+    fn read_starts(&mut self, mut nodes: Nodes<'_>) {
+        self.starts.clear();
+        self.dependent.clear();
+        let mut dependent = 0;
+        loop {
+            self.starts.push(nodes.left());
+            self.dependent.push(dependent);
+            let Some(node) = nodes.next() else { break };
+            dependent += usize::from(depends_on_the_caller(node));
         }
     }
 
@@ -80,12 +109,13 @@ impl Shared {
         self.known.get(&part.hash).map_or(0, |part| part.times)
     }
 
-    /// Records that a subexpression is written once, which reduces the uses of the subexpressions within it.
-    pub(super) fn choose(&mut self, part: &Part, tree: &Tree<'_>, hashes: &[u64]) {
+    /// Records that a subexpression is written once, which reduces the uses of the subexpressions within it. `hashes` has
+    /// the hashes of its nodes.
+    pub(super) fn choose(&mut self, part: &Part, hashes: &[u64]) {
         let times = self.times(part);
-        let inner = part.at + 1 - tree.subtree(part.at).count()..part.at;
+        let inner = &hashes[..hashes.len().saturating_sub(1)];
         // The subexpressions within it now occur once in the procedure, instead of once for each use.
-        for hash in &hashes[inner] {
+        for hash in inner {
             if let Some(inner) = self.known.get_mut(hash) {
                 inner.times = inner.times.saturating_sub(times - 1);
             }
@@ -98,22 +128,18 @@ impl Shared {
     }
 
     /// Records a procedure's offset for its subexpression.
-    pub(super) fn settle(&mut self, module: &Module, part: &Part, entry: u64) {
+    pub(super) fn settle(&mut self, part: &Part, entry: u64) {
         if let Some(part) = self.known.get_mut(&part.hash) {
-            let mut nodes = module.nodes(part.loc);
-            nodes.by_ref().take(part.at + 1 - part.nodes).for_each(drop);
-            part.entry = Some((entry, nodes.left()));
+            part.entry = Some(entry);
         }
     }
 
     /// Unit offset of a subexpression's procedure.
     pub(super) fn entry(&self, module: &Module, tree: &Tree<'_>, at: At, hash: u64) -> Option<u64> {
         let part = self.known.get(&hash)?;
-        let (entry, left) = part.entry?;
-        // Different subexpressions can have the same hash, so the nodes are compared, but only those of the part: its
-        // location can be large, and have many uses of the part.
-        let nodes = module.nodes(part.loc).since(left).take(part.nodes);
-        nodes.inspect(|_| crate::work::step()).eq(tree.subtree(at)).then_some(entry)
+        let entry = part.entry?;
+        // Different subexpressions can have the same hash, so the nodes are compared.
+        part.nodes(module).inspect(|_| crate::work::step()).eq(tree.subtree(at)).then_some(entry)
     }
 }
 

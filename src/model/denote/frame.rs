@@ -5,7 +5,7 @@ use super::{DescribedStorage, MachineContents, NoMeaning, StorageSpan};
 use crate::model::ids::FunctionId;
 use crate::model::{Column, Module, Node};
 use crate::op::Reg;
-use crate::target::SpaceId;
+use crate::target::{ByteOrder, SpaceId};
 
 impl Module {
     /// Returns the spans of a frame column at a pc, in bytes from the function start: the first byte at the canonical
@@ -50,8 +50,12 @@ impl Module {
                         from,
                         ..
                     }) => {
-                        let bytes = ((from / 8) as u64).to_le_bytes();
-                        DescribedStorage::Implicit(bytes[..usize::from(self.target.address_bytes())].to_vec())
+                        let address = (from / 8) as u64;
+                        let size = usize::from(self.target.address_bytes());
+                        DescribedStorage::Implicit(match self.target.byte_order() {
+                            ByteOrder::Little => address.to_le_bytes()[..size].to_vec(),
+                            ByteOrder::Big => address.to_be_bytes()[8 - size..].to_vec(),
+                        })
                     }
                     _ => return Err(NoMeaning::Part("the frame's address is not a number".into())),
                 }
@@ -98,7 +102,7 @@ impl MachineContents for InFrame<'_> {
     fn entry_register(&self, reg: Reg) -> Option<u64> {
         let column = Column::Register(reg);
         let spans = self.module.denote_frame(self.function, self.pc, column, self.contents).ok()?;
-        number_in(&spans, self.contents).ok()
+        number_in(&spans, self.contents, self.module.target.byte_order()).ok()
     }
 
     fn cfa(&self) -> Option<StorageSpan> {

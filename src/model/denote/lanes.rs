@@ -29,7 +29,9 @@ impl Module {
         };
         stand(self.active_lanes(scope, pc, contents)?, pc);
         for region in self.regions_at(scope, pc) {
-            let mask = self.masks(region).iter().find(|mask| mask.pcs().contains(&pc));
+            let masks = self.masks(region);
+            let before = masks.partition_point(|mask| mask.pcs().start <= pc);
+            let mask = masks[..before].last().filter(|mask| mask.pcs().contains(&pc));
             let mask: &Mask = mask.ok_or(NoMeaning::Malformed)?;
             stand(self.mask_of_lanes(scope, mask.loc, contents)?, self.region(region).waits_at());
         }

@@ -5,7 +5,11 @@
 //!
 //! *Storage* is a sequence of numbered bits: a register, an address space (one per lane, if the space is private to
 //! lanes), constant bytes, or undefined. A location is a storage and a bit number in it. The *slice* of a location from
-//! bit `from` with `bits` bits is a list of spans; each span is consecutive bits in one storage:
+//! bit `from` with `bits` bits is a list of spans; each span is consecutive bits in one storage. A little-endian machine
+//! numbers bits from the least significant of each byte. A big-endian machine numbers bits in memory and in constant bytes
+//! from the most significant, and bits in a register or a value from the least significant, as DWARF 5 section 2.6.1.2
+//! does; an object starts with its most significant bit, so that the first bits of a register's span are the last that
+//! the slice has:
 //!
 //! | location | its slice |
 //! |---|---|
@@ -49,7 +53,7 @@ use crate::model::postfix::Nodes;
 use crate::model::tree::{At, Tree};
 use crate::model::{Module, Stack};
 use crate::op::Reg;
-use crate::target::{Per, SpaceId};
+use crate::target::{ByteOrder, Per, SpaceId};
 
 /// A stopped program's contents, on which locations depend.
 pub trait MachineContents {
@@ -80,6 +84,9 @@ pub trait MachineContents {
 
     /// Returns `bits` (1 to 64) bits of a space's memory from bit `from` on. `lane` is given for a space that is
     /// private to lanes. `None` if they cannot be read.
+    ///
+    /// On a big-endian target bit 0 is the most significant of the first byte, and the first bit is the number's most
+    /// significant.
     fn memory(&self, space: SpaceId, lane: Option<u32>, from: u128, bits: u32) -> Option<u64>;
 
     /// The current lane, counted from 0; `None` without one.
@@ -116,7 +123,8 @@ pub enum DescribedStorage {
     Register(Reg),
     /// Memory in a space; the lane's memory, for a space private to lanes.
     Memory(SpaceId, Option<u32>),
-    /// Constant bytes, lowest first.
+    /// Constant bits, in the bytes that memory would have. On a big-endian target unused bits are the last byte's least
+    /// significant.
     Implicit(Vec<u8>),
     /// A pointer to a variable, plus bytes.
     Pointer(VariableId, i64),
@@ -243,7 +251,7 @@ impl<'m> Meaning<'m> {
     pub(crate) fn spans(&self, bits: u64, contents: &dyn MachineContents) -> Result<Spans, NoMeaning> {
         let denote = Denote { of: self, contents, calls: &Calls::default() };
         let mut spans = Spans::new();
-        denote.slice(self.root, 0, bits, &mut spans)?;
+        denote.slice(self.root, Slice::first(bits), &mut spans)?;
         denote.is_whole()?;
         Ok(spans)
     }
@@ -260,32 +268,33 @@ struct Denote<'m> {
 /// otherwise take time exponential in their number.
 #[derive(Default)]
 struct Calls {
-    /// Slices, by procedure, first bit and size.
-    slices: RefCell<HashMap<(ProcedureId, i128, u64), Spans>>,
+    /// Slices, by procedure.
+    slices: RefCell<HashMap<(ProcedureId, Slice), Spans>>,
     /// Procedures with a meaning as a whole.
     whole: RefCell<HashSet<ProcedureId>>,
 }
 
 impl Denote<'_> {
-    fn slice(&self, at: At, from: i128, bits: u64, out: &mut Spans) -> Result<(), NoMeaning> {
+    fn slice(&self, at: At, slice: Slice, out: &mut Spans) -> Result<(), NoMeaning> {
         let tree = &self.of.tree;
+        let Slice { from, bits, .. } = slice;
         match tree.node(at) {
-            Node::Register(reg) => self.register(reg, 0, None, from, bits, out),
-            Node::Lane(reg, lane) => self.lane(reg, lane, from, bits, out),
+            Node::Register(reg) => self.register(reg, 0, None, slice.in_number(), bits, out),
+            Node::Lane(reg, lane) => self.lane(reg, lane, slice.in_number(), bits, out),
             // Without a current lane, a location in it has no meaning.
-            Node::PerLane(reg) => self.lane(reg, self.asking_lane()?, from, bits, out),
+            Node::PerLane(reg) => self.lane(reg, self.asking_lane()?, slice.in_number(), bits, out),
             Node::Memory(space) => self.memory(space, self.address(space, tree.last(at))?, from, bits, out),
-            Node::Offset(by) => self.slice(tree.last(at), from + 8 * i128::from(by), bits, out),
-            Node::BitOffset(by) => self.slice(tree.last(at), from + i128::from(by), bits, out),
+            Node::Offset(by) => self.slice(tree.last(at), slice.moved(8 * i128::from(by)), out),
+            Node::BitOffset(by) => self.slice(tree.last(at), slice.moved(by.into()), out),
             Node::OffsetBy => {
                 let (loc, by) = tree.two(at);
-                self.slice(loc, from + 8 * i128::from(self.number(by)? as i64), bits, out)
+                self.slice(loc, slice.moved(8 * i128::from(self.number(by)? as i64)), out)
             }
             Node::BitOffsetBy => {
                 let (loc, by) = tree.two(at);
-                self.slice(loc, from + i128::from(self.number(by)? as i64), bits, out)
+                self.slice(loc, slice.moved((self.number(by)? as i64).into()), out)
             }
-            Node::Part(_) => self.slice(tree.last(at), from, bits, out),
+            Node::Part(_) => self.slice(tree.last(at), slice, out),
             Node::Parts(_) => {
                 let parts = tree.operands(at);
                 let pieces = parts.iter().map(|&part| match tree.node(part) {
@@ -302,7 +311,13 @@ impl Denote<'_> {
                 let past =
                     offset.checked_add(size).ok_or_else(|| NoMeaning::OutOfBounds("the overlay".into()))?;
                 // After the overlay the base continues with the bit after the hidden bits.
-                let pieces = [(below, 0, offset), (above, 0, size), (below, past.into(), u64::MAX - past)];
+                let rest = match self.order() {
+                    // Where the base ends does not matter: its bits are in the order of the slice.
+                    ByteOrder::Little => None,
+                    ByteOrder::Big => self.bits_of(below),
+                };
+                let rest = rest.map_or(u64::MAX - past, |bits| bits.saturating_sub(past));
+                let pieces = [(below, 0, offset), (above, 0, size), (below, past.into(), rest)];
                 self.sequence(pieces, "the overlay", from, bits, out)
             }
             Node::Select { bits: size, count } => {
@@ -312,29 +327,48 @@ impl Denote<'_> {
                 self.elements(from, bits, size, count, &mut |element, from, bits| {
                     // A mask has at most 64 bits, so that all later elements come from `zero`.
                     let chosen = if element < 64 && mask >> element & 1 == 1 { one } else { zero };
-                    self.slice(chosen, i128::from(element) * i128::from(size) + from, bits, out)
+                    let part = self.part(from, bits, size);
+                    self.slice(chosen, part.moved(i128::from(element) * i128::from(size)), out)
                 })
             }
             Node::Extend { bits: size, count } => {
                 self.elements(from, bits, size, count, &mut |_, from, bits| {
-                    self.slice(tree.last(at), from, bits, out)
+                    self.slice(tree.last(at), self.part(from, bits, size), out)
                 })
             }
-            Node::Implicit(bytes) => implicit(bytes, from, bits, out),
+            Node::Implicit(bytes) => {
+                let first = inside(from, bits, 8 * bytes.len() as u128, || "the constant".into())? as usize;
+                self.push(out, implicit(bytes, first, bits, self.order()));
+                Ok(())
+            }
             Node::Value => {
                 // A value has the size of an address, like the generic type in DWARF expressions.
-                let value = self.number(tree.last(at))?.to_le_bytes();
-                implicit(&value[..usize::from(self.of.module.target.address_bytes())], from, bits, out)
+                let size = u64::from(self.of.module.target.address_bytes()) * 8;
+                let value = self.number(tree.last(at))?;
+                let first = inside(slice.in_number(), bits, size.into(), || "the constant".into())? as u64;
+                self.push(
+                    out,
+                    match self.order() {
+                        ByteOrder::Little => {
+                            implicit(&value.to_le_bytes(), first as usize, bits, ByteOrder::Little)
+                        }
+                        ByteOrder::Big => {
+                            let skip = 64 - first - bits;
+                            implicit(&value.to_be_bytes(), skip as usize, bits, ByteOrder::Big)
+                        }
+                    },
+                );
+                Ok(())
             }
             Node::PointerTo(variable, by) => {
                 let size = u64::from(self.of.module.target.address_bytes()) * 8;
                 let from = inside(from, bits, size.into(), || "the pointer".into())?;
-                push(out, StorageSpan { storage: DescribedStorage::Pointer(variable, by), from, bits });
+                self.push(out, StorageSpan { storage: DescribedStorage::Pointer(variable, by), from, bits });
                 Ok(())
             }
             Node::Call(procedure) => {
-                for span in self.called(procedure, from, bits)? {
-                    push(out, span);
+                for span in self.called(procedure, slice)? {
+                    self.push(out, span);
                 }
                 Ok(())
             }
@@ -347,7 +381,7 @@ impl Denote<'_> {
                 self.memory(SpaceId::DEFAULT, start.wrapping_add(offset), from, bits, out)
             }
             Node::Undefined => {
-                push(out, StorageSpan { storage: DescribedStorage::Undefined, from: 0, bits });
+                self.push(out, StorageSpan { storage: DescribedStorage::Undefined, from: 0, bits });
                 Ok(())
             }
             Node::Expr(_) => Err(NoMeaning::Raw),
@@ -356,8 +390,8 @@ impl Denote<'_> {
     }
 
     /// Returns a procedure's slice.
-    fn called(&self, procedure: ProcedureId, from: i128, bits: u64) -> Result<Spans, NoMeaning> {
-        if let Some(known) = self.calls.slices.borrow().get(&(procedure, from, bits)) {
+    fn called(&self, procedure: ProcedureId, slice: Slice) -> Result<Spans, NoMeaning> {
+        if let Some(known) = self.calls.slices.borrow().get(&(procedure, slice)) {
             return Ok(known.clone());
         }
         crate::work::step();
@@ -366,13 +400,13 @@ impl Denote<'_> {
         let meaning = Meaning::new(self.of.module, nodes, self.of.stack, self.of.depth + 1)?;
         let denote = Denote { of: &meaning, ..*self };
         let mut spans = Spans::new();
-        denote.slice(meaning.root, from, bits, &mut spans)?;
+        denote.slice(meaning.root, slice, &mut spans)?;
         // The called location must be whole too, even in the bits that this slice does not use.
         if !self.calls.whole.borrow().contains(&procedure) {
             denote.is_whole()?;
             self.calls.whole.borrow_mut().insert(procedure);
         }
-        self.calls.slices.borrow_mut().insert((procedure, from, bits), spans.clone());
+        self.calls.slices.borrow_mut().insert((procedure, slice), spans.clone());
         Ok(spans)
     }
 
@@ -391,7 +425,7 @@ impl Denote<'_> {
         for (loc, first, size) in pieces {
             if from < size.into() && bits > 0 {
                 let here = bits.min((i128::from(size) - from) as u64);
-                self.slice(loc, first + from, here, out)?;
+                self.slice(loc, self.part(from, here, size).moved(first), out)?;
                 bits -= here;
                 from = 0;
             } else if from >= size.into() {
@@ -432,7 +466,7 @@ impl Denote<'_> {
         let name = || format!("space {}", space_of.name);
         let from =
             inside(from.saturating_add_unsigned(cfa.from), bits, 8u128 << space_of.address_bits, name)?;
-        push(out, StorageSpan { storage: DescribedStorage::Memory(space, lane), from, bits });
+        self.push(out, StorageSpan { storage: DescribedStorage::Memory(space, lane), from, bits });
         Ok(())
     }
 
@@ -459,7 +493,7 @@ impl Denote<'_> {
         let size = u64::from(width.unwrap_or(register.bits));
         let name = || format!("{}{}", if width.is_some() { "a lane of " } else { "" }, register.name());
         let from = inside(from, bits, size.into(), name)? + u128::from(first);
-        push(out, StorageSpan { storage: DescribedStorage::Register(reg), from, bits });
+        self.push(out, StorageSpan { storage: DescribedStorage::Register(reg), from, bits });
         Ok(())
     }
 
@@ -478,8 +512,108 @@ impl Denote<'_> {
         let size = 8u128 << space.address_bits;
         let from = inside(from + 8 * i128::from(address), bits, size, String::new)
             .map_err(|_| NoMeaning::OutOfMemory(format!("space {}", space.name)))?;
-        push(out, StorageSpan { storage: DescribedStorage::Memory(space.id, lane), from, bits });
+        self.push(out, StorageSpan { storage: DescribedStorage::Memory(space.id, lane), from, bits });
         Ok(())
+    }
+
+    fn order(&self) -> ByteOrder {
+        self.of.module.target.byte_order()
+    }
+
+    /// Returns a location's size in bits; `None` for memory, for what a procedure returns, and after a number of bytes.
+    fn bits_of(&self, at: At) -> Option<u64> {
+        let tree = &self.of.tree;
+        let target = &self.of.module.target;
+        let moved = |bits: Option<u64>, by: i128| {
+            bits.and_then(|bits| u64::try_from(i128::from(bits).saturating_sub(by)).ok())
+        };
+        match tree.node(at) {
+            Node::Register(reg) => target.register(reg).map(|register| register.bits.into()),
+            Node::Lane(reg, _) | Node::PerLane(reg) => {
+                target.register(reg).map(|register| register.lane_bits().into())
+            }
+            Node::Value | Node::PointerTo(..) => Some(u64::from(target.address_bytes()) * 8),
+            Node::Implicit(bytes) => Some(8 * bytes.len() as u64),
+            Node::Part(bits) => Some(bits),
+            Node::Parts(_) => {
+                let parts = tree.operands(at);
+                let mut sizes = parts.iter().map(|&part| match tree.node(part) {
+                    Node::Part(bits) => bits,
+                    _ => 0,
+                });
+                sizes.try_fold(0u64, u64::checked_add)
+            }
+            Node::Extend { bits, count } | Node::Select { bits, count } => bits.checked_mul(count),
+            Node::Overlay => self.bits_of(tree.operands(at)[0]),
+            Node::Offset(by) => moved(self.bits_of(tree.last(at)), 8 * i128::from(by)),
+            Node::BitOffset(by) => moved(self.bits_of(tree.last(at)), by.into()),
+            _ => None,
+        }
+    }
+
+    /// Returns `bits` bits from bit `from` on in a part with `size` bits.
+    fn part(&self, from: i128, bits: u64, size: u64) -> Slice {
+        let flip = match self.order() {
+            ByteOrder::Little => 0,
+            // Where the part ends is unknown: it ends with these bits.
+            ByteOrder::Big if size > u64::MAX / 2 => -from,
+            ByteOrder::Big => i128::from(size) - 2 * from - i128::from(bits),
+        };
+        Slice { from, bits, flip }
+    }
+
+    /// Appends a span, merged with the last one if they are adjacent.
+    fn push(&self, out: &mut Spans, span: StorageSpan) {
+        if span.bits == 0 {
+            return;
+        }
+        if let Some(last) = out.last_mut()
+            && last.storage == span.storage
+        {
+            let (low, high) = match (&span.storage, self.order()) {
+                (DescribedStorage::Register(_), ByteOrder::Big) => (&span, &*last),
+                _ => (&*last, &span),
+            };
+            let goes_on = match last.storage {
+                // Constant spans are not merged, because each span's bytes begin at bit 0.
+                DescribedStorage::Implicit(_) => false,
+                DescribedStorage::Undefined => true,
+                _ => high.from == low.from + u128::from(low.bits),
+            };
+            if goes_on {
+                last.from = last.from.min(span.from);
+                last.bits = last.bits.saturating_add(span.bits);
+                return;
+            }
+        }
+        out.push(span);
+    }
+}
+
+/// Consecutive bits of a location.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Slice {
+    /// Number of the first bit.
+    from: i128,
+    bits: u64,
+    /// Distance from `from` to the number of the first bit in a register or a value, whose bits a big-endian machine has
+    /// in the opposite order: there, the part's later bits come before the slice. 0 on a little-endian machine.
+    flip: i128,
+}
+
+impl Slice {
+    /// Returns a location's first bits.
+    fn first(bits: u64) -> Self {
+        Self { from: 0, bits, flip: 0 }
+    }
+
+    fn moved(self, by: i128) -> Self {
+        Self { from: self.from + by, ..self }
+    }
+
+    /// Returns the number of the first bit in a register or a value.
+    fn in_number(self) -> i128 {
+        self.from + self.flip
     }
 }
 
@@ -491,39 +625,26 @@ fn inside(from: i128, bits: u64, size: u128, name: impl Fn() -> String) -> Resul
     }
 }
 
-/// Appends bits of constant bytes, moved to bit 0.
-fn implicit(bytes: &[u8], from: i128, bits: u64, out: &mut Spans) -> Result<(), NoMeaning> {
-    let from = inside(from, bits, 8 * bytes.len() as u128, || "the constant".into())? as usize;
+/// Returns bits of constant bytes, which contain them, moved to bit 0.
+fn implicit(bytes: &[u8], from: usize, bits: u64, order: ByteOrder) -> StorageSpan {
     let first = from / 8;
     let skip = from % 8;
     // The byte after the last is missing: the mask below removes its bits.
     let byte = |index: usize| bytes.get(first + index).copied().unwrap_or(0);
-    let mut moved: Vec<u8> = (0..bits.div_ceil(8) as usize)
-        .map(|index| (u16::from_le_bytes([byte(index), byte(index + 1)]) >> skip) as u8)
-        .collect();
-    if let Some(last) = moved.last_mut() {
-        *last &= 0xff >> (bits.wrapping_neg() % 8);
-    }
-    push(out, StorageSpan { storage: DescribedStorage::Implicit(moved), from: 0, bits });
-    Ok(())
-}
-
-/// Appends a span, merged with the last one if they are adjacent.
-fn push(out: &mut Spans, span: StorageSpan) {
-    if span.bits == 0 {
-        return;
-    }
-    if let Some(last) = out.last_mut() {
-        let goes_on = match last.storage {
-            // Constant spans are not merged, because each span's bytes begin at bit 0.
-            DescribedStorage::Implicit(_) => false,
-            DescribedStorage::Undefined => true,
-            _ => span.from == last.from + u128::from(last.bits),
-        };
-        if goes_on && last.storage == span.storage {
-            last.bits = last.bits.saturating_add(span.bits);
-            return;
+    let moved = (0..bits.div_ceil(8) as usize).map(|index| {
+        let pair = [byte(index), byte(index + 1)];
+        match order {
+            ByteOrder::Little => (u16::from_le_bytes(pair) >> skip) as u8,
+            ByteOrder::Big => (u16::from_be_bytes(pair) << skip >> 8) as u8,
         }
+    });
+    let mut moved: Vec<u8> = moved.collect();
+    if let Some(last) = moved.last_mut() {
+        let unused = bits.wrapping_neg() % 8;
+        *last &= match order {
+            ByteOrder::Little => 0xff >> unused,
+            ByteOrder::Big => 0xff << unused,
+        };
     }
-    out.push(span);
+    StorageSpan { storage: DescribedStorage::Implicit(moved), from: 0, bits }
 }

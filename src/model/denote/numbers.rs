@@ -1,10 +1,10 @@
 //! Numbers in locations: 64-bit arithmetic, and reads from registers, memory and locations.
 
-use super::{Denote, DescribedStorage, MachineContents, NoMeaning, Spans, StorageSpan};
+use super::{Denote, DescribedStorage, MachineContents, NoMeaning, Slice, Spans, StorageSpan};
 use crate::model::tree::At;
 use crate::model::{Node, Symbol};
 use crate::op::Reg;
-use crate::target::{Scaling, SpaceId};
+use crate::target::{ByteOrder, Scaling, SpaceId};
 
 impl Denote<'_> {
     pub(super) fn number(&self, at: At) -> Result<u64, NoMeaning> {
@@ -110,7 +110,7 @@ impl Denote<'_> {
     /// Returns the address of a location in the default space.
     fn address_of(&self, at: At) -> Result<u64, NoMeaning> {
         let mut spans = Spans::new();
-        self.slice(at, 0, 1, &mut spans)?;
+        self.slice(at, Slice::first(1), &mut spans)?;
         match spans.first() {
             Some(StorageSpan { storage: DescribedStorage::Memory(SpaceId::DEFAULT, None), from, .. })
                 if from % 8 == 0 =>
@@ -124,8 +124,8 @@ impl Denote<'_> {
     /// Returns the number in a location's first bits.
     pub(super) fn read(&self, at: At, bits: u32) -> Result<u64, NoMeaning> {
         let mut spans = Spans::new();
-        self.slice(at, 0, bits.into(), &mut spans)?;
-        number_in(&spans, self.contents)
+        self.slice(at, Slice::first(bits.into()), &mut spans)?;
+        number_in(&spans, self.contents, self.order())
     }
 }
 
@@ -134,18 +134,21 @@ fn divided(by: u64, result: impl Fn() -> u64) -> Result<u64, NoMeaning> {
     if by == 0 { Err(NoMeaning::Part("division by zero".into())) } else { Ok(result()) }
 }
 
-/// Returns the number in the bits of spans, the first span being the least significant.
-pub(super) fn number_in(spans: &[StorageSpan], contents: &dyn MachineContents) -> Result<u64, NoMeaning> {
-    let mut value = 0;
+/// Returns the number in the bits of spans. The first span is the least significant on a little-endian target, and the
+/// most significant on a big-endian target.
+pub(super) fn number_in(
+    spans: &[StorageSpan],
+    contents: &dyn MachineContents,
+    order: ByteOrder,
+) -> Result<u64, NoMeaning> {
+    let mut value: u64 = 0;
     let mut done = 0;
     for span in spans {
         let bits = span.bits as u32;
         let part = match &span.storage {
             DescribedStorage::Register(reg) => contents.register(*reg, span.from as u64, bits),
             DescribedStorage::Memory(space, lane) => contents.memory(*space, *lane, span.from, bits),
-            DescribedStorage::Implicit(bytes) => {
-                Some(bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte)))
-            }
+            DescribedStorage::Implicit(bytes) => Some(constant(bytes, bits, order)),
             // One undefined bit makes the whole number undefined.
             DescribedStorage::Undefined => None,
             // A consumer may follow the pointer without a numeric value.
@@ -154,8 +157,22 @@ pub(super) fn number_in(spans: &[StorageSpan], contents: &dyn MachineContents) -
             }
         };
         let part = part.ok_or_else(|| NoMeaning::Unreadable("what it depends on".into()))?;
-        value |= part << done;
+        value = match order {
+            ByteOrder::Little => value | part << done,
+            // A span of 64 bits is the only one.
+            ByteOrder::Big => value.checked_shl(bits).unwrap_or(0) | part,
+        };
         done += bits;
     }
     Ok(value)
+}
+
+/// Returns the number in a span's constant bytes, at most 8.
+fn constant(bytes: &[u8], bits: u32, order: ByteOrder) -> u64 {
+    let push = |value, &byte: &u8| value << 8 | u64::from(byte);
+    match order {
+        ByteOrder::Little => bytes.iter().rev().fold(0, push),
+        // The last byte's unused bits are its least significant.
+        ByteOrder::Big => bytes.iter().fold(0, push) >> (8 * bytes.len() as u32 - bits),
+    }
 }

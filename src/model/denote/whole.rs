@@ -1,6 +1,6 @@
 //! Validity of a location as a whole, beyond the requested bits.
 
-use super::{Denote, NoMeaning, Spans};
+use super::{Denote, NoMeaning, Slice, Spans};
 use crate::model::nodes::{Node, Sort};
 use crate::model::tree::At;
 
@@ -18,8 +18,8 @@ impl Denote<'_> {
             let looked = match self.of.tree.node(at) {
                 node if node.sorts().0 == Sort::Val => self.number(at).map(drop),
                 // A part must have all its bits; any other location must have at least its first bit.
-                Node::Part(bits) => self.slice(at, 0, bits, &mut ignored),
-                _ => self.slice(at, 0, 1, &mut ignored),
+                Node::Part(bits) => self.slice(at, Slice::first(bits), &mut ignored),
+                _ => self.slice(at, Slice::first(1), &mut ignored),
             };
             let looked = looked.and_then(|()| self.operands_reach(at, &mut ignored));
             meaning_of_part(looked)?;
@@ -32,7 +32,7 @@ impl Denote<'_> {
     fn operands_reach(&self, at: At, ignored: &mut Spans) -> Result<(), NoMeaning> {
         match self.of.tree.node(at) {
             Node::Extend { bits, count } | Node::Select { bits, count } => {
-                self.slice(at, 0, bits.saturating_mul(count), ignored)
+                self.slice(at, Slice::first(bits.saturating_mul(count)), ignored)
             }
             Node::Overlay => {
                 let operands = self.of.tree.operands(at);
@@ -40,12 +40,12 @@ impl Denote<'_> {
                 let offset = self.number(offset)?;
                 let size = self.number(size)?;
                 // Both must have the bits that the overlay takes, even bits that the slice does not ask for.
-                self.slice(above, 0, size, ignored)?;
-                self.slice(below, 0, offset.saturating_add(size), ignored)
+                self.slice(above, Slice::first(size), ignored)?;
+                self.slice(below, Slice::first(offset.saturating_add(size)), ignored)
             }
             // The bit at an offset must exist: the end of the storage is outside.
             Node::Offset(_) | Node::BitOffset(_) | Node::OffsetBy | Node::BitOffsetBy => {
-                self.slice(at, 0, 1, ignored)
+                self.slice(at, Slice::first(1), ignored)
             }
             _ => Ok(()),
         }

@@ -53,7 +53,7 @@ texts! {
     Memory(space: Option<String>)
         "memory in {}", space.as_ref().map_or_else(|| "a space".into(), |space| format!("space {space}"));
     LargeRead "a read of more memory bytes than an address has";
-    BitOrder "a number in parts, constants or single bits of a big-endian machine";
+    BitOrder "part of an overlay, a constant or a procedure's location, chosen at run time, on a big-endian machine";
     ConstantEnd "a number past the end of a constant";
     OtherLocation "a location of this kind";
     ThreadLocalSymbol "a symbol in thread-local storage";

@@ -210,7 +210,8 @@ pub enum ErrorKind {
     },
     /// The file uses an unsupported feature.
     Unsupported(String),
-    /// A size or an offset does not fit in the 32-bit DWARF format.
+    /// A size, an offset or a count exceeds a limit: that of the 32-bit DWARF format in output, or one that a reader has
+    /// so that a small file cannot exhaust memory. The text names what is too large.
     TooLarge(String),
     /// Input or output failed.
     Io {

@@ -28,7 +28,6 @@ use super::location::{ImplicitBits, Location, Storage};
 use super::machine::{Body, Machine, ReferencedEntry};
 use super::stack::{Element, Outcome};
 use super::value::{BaseType, TypeEncoding, Value};
-use super::value_bits::stream_of_value;
 use crate::error::Count;
 use crate::op::Reg;
 
@@ -269,9 +268,7 @@ impl Evaluator {
         }
         Ok(match value.as_pointer() {
             Some(pointer) => Storage::ImplicitPointer(pointer).into(),
-            None => stream_of_value(&value, machine.is_big_endian(), |bytes| {
-                Storage::Implicit(ImplicitBits::new(bytes, value.ty().size())).into()
-            }),
+            None => Storage::Implicit(ImplicitBits::value(&value, machine.is_big_endian())).into(),
         })
     }
 }

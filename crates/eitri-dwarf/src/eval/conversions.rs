@@ -91,6 +91,21 @@ impl<'l, E: Endianity + Default> TryFrom<&'l SingleLocation> for Piece<EndianSli
             Storage::Register { reg, frame: 0, .. } => {
                 (gimli::Location::Register { register: (*reg).try_into()? }, *offset)
             }
+            Storage::Implicit(implicit) if implicit.is_big_number() => {
+                // As in a register, the offset counts from the least significant bit.
+                let bytes = implicit.bytes();
+                if implicit.size() != 8 * bytes.len() as u64 || bytes.len() > 8 {
+                    return Err(unsupported(place));
+                }
+                let number = bytes.iter().fold(0, |number, &byte| number << 8 | u64::from(byte));
+                let value = match bytes.len() {
+                    1 => gimli::Value::U8(number as u8),
+                    2 => gimli::Value::U16(number as u16),
+                    4 => gimli::Value::U32(number as u32),
+                    _ => gimli::Value::Generic(number),
+                };
+                (gimli::Location::Value { value }, *offset)
+            }
             Storage::Implicit(implicit) if *offset == 0 => {
                 let value = EndianSlice::new(implicit.bytes(), E::default());
                 (gimli::Location::Bytes { value }, 0)

@@ -6,16 +6,27 @@ use std::sync::Arc;
 use super::architecture::{Architecture, NameOf, SpaceLayout};
 use super::fault::{Fault, error, ill_formed, limit};
 use super::lane_numbers::LaneNumbers;
-use super::value::ImplicitPointer;
+use super::value::{ImplicitPointer, Value};
+use super::value_bits::stream_of_value;
 use crate::error::Count;
 use crate::op::Reg;
-use crate::target::{Per, SpaceId};
+use crate::target::{ByteOrder, Per, SpaceId};
 
 /// Known bits. Up to 16 bytes are stored in place.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ImplicitBits {
     bits: u64,
     bytes: Bytes,
+    numbering: Numbering,
+}
+
+/// How a big-endian machine numbers known bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Numbering {
+    /// In the order of the bytes, as bits in memory. All known bits of a little-endian machine.
+    Bytes,
+    /// From the least significant bit, as bits in a register.
+    Number,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,7 +47,7 @@ impl ImplicitBits {
         } else {
             Bytes::Shared(given.iter().copied().chain(core::iter::repeat(0)).take(len).collect())
         };
-        Self { bits, bytes }
+        Self { bits, bytes, numbering: Numbering::Bytes }
     }
 
     /// Returns a number with `bytes` bytes, at most 8. The number fits.
@@ -44,12 +55,33 @@ impl ImplicitBits {
     pub(super) fn number(number: u64, bytes: u8, big_endian: bool) -> Self {
         let bits = u64::from(bytes) * 8;
         debug_assert!(bits == 64 || number >> bits == 0);
-        let inline = if big_endian {
-            (u128::from(number) << ((128 - bits) & 127)).to_be_bytes()
+        let (inline, numbering) = if big_endian {
+            ((u128::from(number) << ((128 - bits) & 127)).to_be_bytes(), Numbering::Number)
         } else {
-            u128::from(number).to_le_bytes()
+            (u128::from(number).to_le_bytes(), Numbering::Bytes)
         };
-        Self { bits, bytes: Bytes::Inline(inline) }
+        Self { bits, bytes: Bytes::Inline(inline), numbering }
+    }
+
+    /// Returns a value's bits. A number's count from the least significant on every machine; a vector's elements are in
+    /// the order of their addresses.
+    pub(super) fn value(value: &Value, big_endian: bool) -> Self {
+        let is_big_number = big_endian && value.ty().elements == 1;
+        let numbering = if is_big_number { Numbering::Number } else { Numbering::Bytes };
+        stream_of_value(value, big_endian, |bytes| Self { numbering, ..Self::new(bytes, value.ty().size()) })
+    }
+
+    /// Whether bit 0 is the least significant bit although it comes last: a big-endian machine's number.
+    pub(super) fn is_big_number(&self) -> bool {
+        self.numbering == Numbering::Number
+    }
+
+    /// Returns where the stream of `bits` bits from bit `from` on begins in the bytes.
+    pub(crate) fn first_in_bytes(&self, from: u128, bits: u128) -> u128 {
+        match self.numbering {
+            Numbering::Bytes => from,
+            Numbering::Number => u128::from(self.bits).saturating_sub(from).saturating_sub(bits),
+        }
     }
 
     /// Returns the size in bits.
@@ -111,6 +143,15 @@ impl Storage {
             Self::ImplicitPointer(pointer) => pointer.bits.into(),
             Self::Composite(composite) => composite.size(),
         })
+    }
+
+    /// Whether a big-endian machine numbers the bits from the least significant, which comes last in an object.
+    pub(crate) fn is_number(&self) -> bool {
+        match self {
+            Self::Register { .. } => true,
+            Self::Implicit(bits) => bits.is_big_number(),
+            _ => false,
+        }
     }
 
     /// Returns the bit after the last bit that an object can contain. `None` where bits beyond the size are
@@ -192,7 +233,8 @@ impl SingleLocation {
 ///   - `Memory(space, lane)`: the `8·2^n` bits in an address space with n-bit addresses; one lane's, where each lane
 ///     has its own memory;
 ///   - `Register(reg, frame)`: a register's bits, the least significant first;
-///   - `Implicit(bits)`: known bits that the program stores nowhere;
+///   - `Implicit(bits)`: known bits that the program stores nowhere; a number's from the least significant on, as in a
+///     register, other bits as in memory;
 ///   - `ImplicitPointer(entry, by, space)`: the bits of an unknown address whose pointee is known;
 ///   - `Undefined`: no bits, no size, no offset;
 ///   - `Composite(p₀ … pₙ)`: parts one after the other, each a location and a bit count.
@@ -727,29 +769,71 @@ impl Composite {
     /// Returns the parts that contain `bits` bits from `offset` on: for each the location, how many bits to skip in
     /// it, and how many it contributes.
     pub fn slice(&self, offset: u128, bits: u128) -> impl Iterator<Item = (&Location, u128, u128)> {
+        self.slices(offset, bits).map(|(location, slice)| (location, slice.skip, slice.bits))
+    }
+
+    /// Returns the parts that contain `bits` bits from `offset` on, each with the bits that it contributes.
+    pub(super) fn slices(&self, offset: u128, bits: u128) -> impl Iterator<Item = (&Location, Slice)> {
         let end = offset.saturating_add(bits);
         // Parts are sorted by their start, and empty parts contribute nothing.
         let first = self.parts.partition_point(|part| part.start + part.bits <= offset);
         self.parts[first..].iter().take_while(move |part| part.start < end).filter_map(move |part| {
             let from = part.start.max(offset);
             let to = (part.start + part.bits).min(end);
-            (from < to).then(|| (&part.location, from - part.start, to - from))
+            let slice =
+                Slice { skip: from - part.start, bits: to - from, after: part.start + part.bits - to };
+            (from < to).then_some((&part.location, slice))
         })
+    }
+}
+
+/// Consecutive bits of an object at a location, such as a composite's part.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Slice {
+    /// How many of the object's bits come before them.
+    pub(super) skip: u128,
+    /// How many bits.
+    pub(super) bits: u128,
+    /// How many of the object's bits come after them.
+    pub(super) after: u128,
+}
+
+impl Slice {
+    /// Returns a whole object's bits.
+    pub(super) fn whole(bits: u128) -> Self {
+        Self { skip: 0, bits, after: 0 }
+    }
+
+    /// Returns the number of the first bit in the storage of one of the object's single locations: the lowest number of
+    /// the bits. An object in a register begins with its most significant bit on a big-endian machine, so that the
+    /// object's later bits come first in the register.
+    pub(super) fn first_bit(&self, place: &SingleLocation, order: ByteOrder) -> u128 {
+        match order {
+            ByteOrder::Big if place.storage.is_number() => place.offset.saturating_add(self.after),
+            _ => place.offset.saturating_add(self.skip),
+        }
     }
 }
 
 /// Returns the location without enclosing composites in which one part contains the next `bits` bits. The bits are
 /// the same, and a composite with many such parts does not refer to the whole composite many times.
-pub(super) fn narrowed(location: Location, bits: u128) -> Location {
+pub(super) fn narrowed(location: Location, bits: u128, order: ByteOrder) -> Location {
     let Some(SingleLocation { storage: Storage::Composite(composite), offset }) = location.single() else {
         return location;
     };
-    let mut parts = composite.slice(*offset, bits);
-    let inside = parts.next().filter(|&(_, _, part_bits)| part_bits == bits);
-    let part = inside.and_then(|(part, skip, _)| part.clone().moved(i128::try_from(skip).ok()?).ok());
+    let mut parts = composite.slices(*offset, bits);
+    let inside = parts.next().filter(|(_, slice)| slice.bits == bits);
+    let part = inside.and_then(|(part, slice)| {
+        let distance = match order {
+            ByteOrder::Little => slice.skip,
+            // Single locations of several storages can move by different distances.
+            ByteOrder::Big => part.single().map(|place| slice.first_bit(place, order) - place.offset)?,
+        };
+        part.clone().moved(i128::try_from(distance).ok()?).ok()
+    });
     drop(parts);
     // The recursion is at most as deep as composites nest.
-    part.map_or(location, |part| narrowed(part, bits))
+    part.map_or(location, |part| narrowed(part, bits, order))
 }
 
 impl From<Composite> for Location {

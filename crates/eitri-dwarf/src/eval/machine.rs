@@ -4,7 +4,7 @@ use super::lists::{EncodedList, LocationListEntry};
 use super::location::Location;
 use super::value::BaseType;
 use crate::op::{Encoding, Reg};
-use crate::target::SpaceId;
+use crate::target::{ByteOrder, SpaceId};
 
 /// The machine does not have the requested bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -302,6 +302,11 @@ pub trait Machine {
         let _ = offset;
         None
     }
+}
+
+/// Returns the order of a number's bytes on a machine.
+pub(crate) fn byte_order(machine: &dyn Machine) -> ByteOrder {
+    if machine.is_big_endian() { ByteOrder::Big } else { ByteOrder::Little }
 }
 
 /// Reads up to 8 bytes as a number.

@@ -104,7 +104,7 @@ pub use run::Step;
 pub use snapshot::{Caller, OwnedBody, Snapshot};
 pub use spans::{Span, are_equal, spans};
 #[doc(hidden)]
-pub use spans::{all_parts, hash};
+pub use spans::{all_parts, hash, span_part};
 pub use stack::{Element, Outcome};
 pub use unwind::{CallStack, Frame, FrameColumn, UnwindFault};
 pub use value::{BaseType, ImplicitPointer, TypeEncoding, Value};

@@ -14,7 +14,6 @@ use super::location::{ImplicitBits, Location, SingleLocation, Storage};
 use super::run::{Next, Run};
 use super::stack::Element;
 use super::value::{BaseType, Value};
-use super::value_bits::stream_of_value;
 use super::word::{Binary, Compare, Unary};
 use crate::error::Count;
 use crate::op::{Op, OperationName};
@@ -356,9 +355,7 @@ impl Run<'_, '_> {
         self.charge_value(value.ty())?;
         let storage = match value.as_pointer() {
             Some(pointer) => Storage::ImplicitPointer(pointer),
-            None => Storage::Implicit(stream_of_value(&value, self.machine.is_big_endian(), |bytes| {
-                ImplicitBits::new(bytes, value.ty().size())
-            })),
+            None => Storage::Implicit(ImplicitBits::value(&value, self.machine.is_big_endian())),
         };
         self.push(Location::from(storage));
         Ok(())

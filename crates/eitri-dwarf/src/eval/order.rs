@@ -2,9 +2,10 @@
 //!
 //! A storage is a stream of bits (A.2.5.3). On a little-endian machine a byte stream's bit *n* is bit *n mod 8* in
 //! byte *n div 8*, counted from the least significant: an object's number starts with its least significant bit, in
-//! memory and in registers. On a big-endian machine bits in memory and in implicit storage count from the most
-//! significant, and bits in a register still from the least significant (DWARF 5, `DW_OP_bit_piece`). There an object
-//! starts with its number's most significant bit.
+//! memory and in registers. On a big-endian machine bits in memory and in known bytes count from the most significant,
+//! and bits in a register and in a known number still from the least significant (DWARF 5, `DW_OP_bit_piece`). There an
+//! object starts with its number's most significant bit, and so does each of a composite's parts: a part's first bits are
+//! the last of its register's bits.
 
 /// Copies bits, counted from the first byte's least significant bit.
 pub(super) fn copy_bits(into: &mut [u8], at: usize, from: &[u8], skip: usize, bits: usize) {

@@ -1,10 +1,9 @@
 //! Reads bits at a location.
 
 use super::fault::{Class, Fault, brief, error};
-use super::location::{Location, SingleLocation, Storage};
-use super::machine::Machine;
+use super::location::{Location, SingleLocation, Slice, Storage};
+use super::machine::{Machine, byte_order};
 use super::order::{copy_bits, copy_high_bits, fill, to_stream};
-use super::spans::spans;
 use super::value::ImplicitPointer;
 use crate::error::Count;
 
@@ -185,57 +184,40 @@ fn read_whole(
     if bits == 0 {
         return Ok(());
     }
-    let is_composite = |place: &SingleLocation| matches!(place.storage, Storage::Composite(_));
-    // Only a big-endian register split into parts needs its bits joined first.
-    if !machine.is_big_endian() || !location.places().any(is_composite) {
-        return read_location(location, 0, bits, 0, sink, machine);
-    }
-    let described = location.single().and_then(SingleLocation::remaining).filter(|_| sink.defined.is_some());
-    let described = described.map_or(bits as u128, |described| described.min(bits as u128));
-    // A register's adjacent bits are one number, regardless of how parts divide them.
-    let mut done = 0;
-    for span in spans(location, described)? {
-        // A span has at most the bits that are read.
-        let bits = span.bits as usize;
-        read_any(span.places.iter(), 0, bits, done, sink, machine)?;
-        done += bits;
-    }
-    if done < bits { read_undefined(bits - done, done, sink, machine) } else { Ok(()) }
+    read_location(location, Slice::whole(bits as u128), 0, sink, machine)
 }
 
 fn read_location(
     location: &Location,
-    skip: u128,
-    bits: usize,
+    slice: Slice,
     at: usize,
     sink: &mut Sink<'_>,
     machine: &dyn Machine,
 ) -> Result<(), Fault> {
     if let Some(place) = location.single() {
-        return read_place(place, skip, bits, at, sink, machine);
+        return read_place(place, slice, at, sink, machine);
     }
     // Every single location must have the bits, including those that are not read (A.2.5.4.3.4, `DW_OP_deref_type`).
     for place in location.places() {
-        check_size(place, skip, bits, sink)?;
+        check_size(place, slice, sink, machine)?;
     }
-    read_any(location.places(), skip, bits, at, sink, machine)
+    read_any(location.places(), slice, at, sink, machine)
 }
 
 /// Reads at the first readable single location, or at all of them, which must then contain the same bits.
 fn read_any<'l>(
     places: impl Iterator<Item = &'l SingleLocation> + Clone,
-    skip: u128,
-    bits: usize,
+    slice: Slice,
     at: usize,
     sink: &mut Sink<'_>,
     machine: &dyn Machine,
 ) -> Result<(), Fault> {
     if sink.all_places {
-        return read_all(places, skip, bits, at, sink, machine);
+        return read_all(places, slice, at, sink, machine);
     }
     let mut first_fault = None;
     for place in places.filter(|place| place.storage != Storage::Undefined) {
-        match read_place(place, skip, bits, at, sink, machine) {
+        match read_place(place, slice, at, sink, machine) {
             Ok(()) => return Ok(()),
             // The first fault explains more: later locations are alternatives.
             Err(fault) => first_fault = first_fault.or(Some(fault)),
@@ -243,26 +225,26 @@ fn read_any<'l>(
     }
     match first_fault {
         Some(fault) => Err(fault),
-        None => read_undefined(bits, at, sink, machine),
+        None => read_undefined(slice.bits as usize, at, sink, machine),
     }
 }
 
 /// Reads at each single location once, and refuses different bits.
 fn read_all<'l>(
     places: impl Iterator<Item = &'l SingleLocation>,
-    skip: u128,
-    bits: usize,
+    slice: Slice,
     at: usize,
     sink: &mut Sink<'_>,
     machine: &dyn Machine,
 ) -> Result<(), Fault> {
+    let bits = slice.bits as usize;
     // The copy omits the whole bytes before these bits.
     let before = at % 8;
     let mut first: Option<(&SingleLocation, Vec<u8>)> = None;
     for place in places {
         let mut bytes = vec![0; (before + bits).div_ceil(8)];
         let mut copy_sink = Sink { bytes: &mut bytes, defined: None, all_places: true, places: 0 };
-        read_place(place, skip, bits, before, &mut copy_sink, machine)?;
+        read_place(place, slice, before, &mut copy_sink, machine)?;
         sink.places += copy_sink.places;
         match &first {
             None => first = Some((place, bytes)),
@@ -282,14 +264,20 @@ fn read_all<'l>(
     Ok(())
 }
 
-fn check_size(place: &SingleLocation, skip: u128, bits: usize, sink: &Sink<'_>) -> Result<(), Fault> {
+fn check_size(
+    place: &SingleLocation,
+    slice: Slice,
+    sink: &Sink<'_>,
+    machine: &dyn Machine,
+) -> Result<(), Fault> {
     let Some(size) = place.storage.end() else { return Ok(()) };
     // An expression reads within the parts; an object may have bits that no part describes.
     if matches!(place.storage, Storage::Composite(_)) && sink.defined.is_some() {
         return Ok(());
     }
-    let from = place.offset.saturating_add(skip);
-    if size.saturating_sub(from) < bits as u128 {
+    let from = slice.first_bit(place, byte_order(machine));
+    let bits = slice.bits;
+    if size.saturating_sub(from) < bits {
         Err(error(format!(
             "read of {bits} from bit {from} of {} ends after its storage of {size}",
             brief(place),
@@ -311,31 +299,31 @@ fn read_undefined(bits: usize, at: usize, sink: &mut Sink<'_>, machine: &dyn Mac
 
 fn read_place(
     place: &SingleLocation,
-    skip: u128,
-    bits: usize,
+    slice: Slice,
     at: usize,
     sink: &mut Sink<'_>,
     machine: &dyn Machine,
 ) -> Result<(), Fault> {
     crate::work::step();
     sink.places += 1;
-    check_size(place, skip, bits, sink)?;
-    let from = place.offset + skip;
+    check_size(place, slice, sink, machine)?;
+    let from = slice.first_bit(place, byte_order(machine));
+    let bits = slice.bits as usize;
     let high = machine.is_big_endian();
     match &place.storage {
         Storage::Undefined => return read_undefined(bits, at, sink, machine),
         Storage::Composite(composite) => {
             let (mut at, end) = (at, at + bits);
-            for (part, skip, bits) in composite.slice(from, bits as u128) {
-                let bits = bits as usize;
-                read_location(part, skip, bits, at, sink, machine)?;
-                at += bits;
+            for (part, slice) in composite.slices(from, bits as u128) {
+                read_location(part, slice, at, sink, machine)?;
+                at += slice.bits as usize;
             }
             return if at < end { read_undefined(end - at, at, sink, machine) } else { Ok(()) };
         }
         Storage::ImplicitPointer(_) => return Err(partial_pointer()),
         Storage::Implicit(implicit) if high => {
-            copy_high_bits(sink.bytes, at, implicit.bytes(), from as usize, bits);
+            let first = implicit.first_in_bytes(from, bits as u128) as usize;
+            copy_high_bits(sink.bytes, at, implicit.bytes(), first, bits);
         }
         Storage::Implicit(implicit) => copy_bits(sink.bytes, at, implicit.bytes(), from as usize, bits),
         Storage::Memory { space, lane, .. } => {

@@ -2,7 +2,7 @@
 
 use super::fault::{Class, Fault, brief, error};
 use super::location::{Location, SingleLocation, Storage};
-use super::machine::{Machine, Unavailable};
+use super::machine::{Machine, Unavailable, byte_order};
 use super::order::{copy_bits, copy_high_bits, from_stream};
 use super::spans::spans;
 use crate::error::Count;
@@ -68,7 +68,7 @@ pub fn write_bits(
             bits = Count(bits, "bit").are()
         )));
     }
-    let spans = spans(location, bits.into())?;
+    let spans = spans(location, bits.into(), byte_order(machine))?;
     let mut changes = Vec::new();
     let mut done = 0;
     for span in &spans {

@@ -137,7 +137,9 @@ impl<'o> Dwarf<'o> {
         Reader::new(main, dialect, draft).with_parts(object).read()
     }
 
-    /// Reads an object as [`read`](Self::read) does, on several threads. The result does not depend on their number.
+    /// Reads an object as [`read`](Self::read) does, on up to `threads` threads; on the current thread if this is 0 or 1,
+    /// if the object has fewer units, and if it has type units in `.debug_types`. The result and the error do not depend
+    /// on the number.
     ///
     /// # Errors
     /// The errors that [`read`](Self::read) returns.

@@ -1,7 +1,7 @@
 //! Line number state machine. DWARF 5 sections 6.2.2 and 6.2.5.
 
 use super::cursor::{Cursor, is_address_size, max_address};
-use super::line::{LineFile, LineProgram, read_file};
+use super::line::{LineProgram, read_file};
 use crate::error::{Count, ErrorKind, Result};
 
 /// Inlined call, in cubin line tables (extended opcode 0x90).
@@ -65,7 +65,6 @@ pub struct LineRows<'p, 'o> {
     /// Whether the row was returned.
     is_complete: bool,
     offset: u64,
-    defined: Vec<LineFile<'o>>,
 }
 
 const WHAT: &str = "an opcode of a line program";
@@ -79,14 +78,7 @@ const PROLOGUE: u8 = 0x92;
 impl<'p, 'o> LineRows<'p, 'o> {
     pub(super) fn new(program: &'p LineProgram<'o>) -> Self {
         let offset = program.program.offset();
-        Self {
-            program,
-            from: program.program,
-            row: start(program),
-            is_complete: false,
-            offset,
-            defined: Vec::new(),
-        }
+        Self { program, from: program.program, row: start(program), is_complete: false, offset }
     }
 
     /// Returns the rows from a sequence on, whose first opcode is at an offset.
@@ -103,12 +95,6 @@ impl<'p, 'o> LineRows<'p, 'o> {
     /// Returns the offset in `.debug_line` at which the opcode for the last row begins.
     pub fn offset(&self) -> u64 {
         self.offset
-    }
-
-    /// Returns the files that the program itself has defined so far (`DW_LNE_define_file`, before DWARF 5); their
-    /// numbers come after the header's numbers.
-    pub fn defined_files(&self) -> &[LineFile<'o>] {
-        &self.defined
     }
 
     /// Makes the next row, without a copy.
@@ -212,7 +198,8 @@ impl<'p, 'o> LineRows<'p, 'o> {
             }
             3 if self.program.version < 5 => {
                 let path = from.string(WHAT)?;
-                self.defined.push(read_file(&mut from, path)?);
+                // A file of the program itself, whose number comes after the header's.
+                read_file(&mut from, path)?;
             }
             4 => self.row.discriminator = from.uleb(WHAT)?,
             INLINED if self.program.inlined_names.is_some() => {

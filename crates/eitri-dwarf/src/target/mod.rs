@@ -46,6 +46,17 @@ use std::sync::Arc;
 
 use crate::error::Result;
 
+/// Order of a number's bytes in memory.
+///
+/// Exhaustive: a match names all variants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ByteOrder {
+    /// The least significant byte comes first.
+    Little,
+    /// The most significant byte comes first.
+    Big,
+}
+
 /// Relocation types of the ELF machine.
 ///
 /// Exhaustive: a literal names all fields.
@@ -282,6 +293,11 @@ impl Target {
     /// Whether the most significant byte of a number comes first.
     pub fn is_big_endian(&self) -> bool {
         self.0.big_endian
+    }
+
+    /// Returns the order of a number's bytes in memory.
+    pub fn byte_order(&self) -> ByteOrder {
+        if self.is_big_endian() { ByteOrder::Big } else { ByteOrder::Little }
     }
 
     /// Whether an expression describes the current lane, a thread: a register with lanes then means the current lane's

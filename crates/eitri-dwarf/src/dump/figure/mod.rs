@@ -21,7 +21,9 @@ use self::style::{
 use self::svg::{Svg, fit, wrap};
 use super::steps::Steps;
 use super::watch::Asked;
+use crate::eval::machine::byte_order;
 use crate::eval::{Architecture, Element, Machine, Storage};
+use crate::target::ByteOrder;
 
 /// Maximum number of panels.
 const MOST_PANELS: usize = 60;
@@ -46,7 +48,7 @@ pub fn figure(
     target: &dyn Architecture,
     bits: Option<u64>,
 ) -> String {
-    let panels = panels(steps, target, bits);
+    let panels = panels(steps, target, bits, byte_order(machine));
     let rulers = rulers(&panels);
     let widest = rulers.iter().map(|ruler| ruler.width).max().unwrap_or(0);
     let left = MARGIN + STACK_WIDTH + 2 * MARGIN;
@@ -117,11 +119,11 @@ impl Panel {
     }
 
     /// The panel with a stack, whose topmost location has `bits` bits.
-    fn with(mut self, stack: Vec<Element>, bits: Option<u128>) -> Self {
+    fn with(mut self, stack: Vec<Element>, bits: Option<u128>, order: ByteOrder) -> Self {
         if let Some(top) = panel::top(&stack) {
             if let Some(bits) = bits {
                 self.fills = panel::parts(top);
-                self.fills.extend(panel::fills(top, bits));
+                self.fills.extend(panel::fills(top, bits, order));
             }
             self.starts = if bits.is_none() { panel::starts(top) } else { Vec::new() };
         }
@@ -145,16 +147,16 @@ impl Panel {
     }
 }
 
-fn panels(steps: &Steps<'_>, target: &dyn Architecture, bits: Option<u64>) -> Vec<Panel> {
+fn panels(steps: &Steps<'_>, target: &dyn Architecture, bits: Option<u64>, order: ByteOrder) -> Vec<Panel> {
     let mut panels = Vec::new();
     if !steps.initial.is_empty() {
-        panels.push(Panel::new("start".into(), steps, &[], target).with(steps.initial.clone(), None));
+        panels.push(Panel::new("start".into(), steps, &[], target).with(steps.initial.clone(), None, order));
     }
     for (index, step) in steps.steps.iter().enumerate().take(MOST_PANELS) {
         let depth = "› ".repeat(step.depth.min(8) as usize);
         let title = format!("{}  {depth}{}", index + 1, step.operation);
         let panel = Panel::new(title, steps, &step.asked, target);
-        panels.push(panel.with(step.stack.clone(), steps.bits_at(index, bits)));
+        panels.push(panel.with(step.stack.clone(), steps.bits_at(index, bits), order));
     }
     let more = steps.steps.len().saturating_sub(MOST_PANELS) + steps.more;
     // The last step often has only the result on its stack.
@@ -172,7 +174,7 @@ fn panels(steps: &Steps<'_>, target: &dyn Architecture, bits: Option<u64>) -> Ve
     panels.push(match &steps.result {
         Ok(element) => {
             let panel = Panel::new(format!("result{rest}"), steps, &steps.asked, target);
-            panel.with(vec![element.clone()], bits_of_result)
+            panel.with(vec![element.clone()], bits_of_result, order)
         }
         Err(fault) => {
             let panel = Panel::new(format!("fault{rest}"), steps, &steps.asked, target);

@@ -1,7 +1,7 @@
 //! Panel contents: denoted and read bits in storages.
 
 use crate::eval::{Element, Location, SingleLocation, Storage, spans};
-use crate::target::SpaceId;
+use crate::target::{ByteOrder, SpaceId};
 
 use super::super::watch::Asked;
 
@@ -33,10 +33,10 @@ pub(super) struct Reading {
 const MOST_FILLS: usize = 256;
 
 /// Returns the bits that an object denotes at a location, separately for each composite part.
-pub(super) fn fills(location: &Location, bits: u128) -> Vec<Fill> {
+pub(super) fn fills(location: &Location, bits: u128, order: ByteOrder) -> Vec<Fill> {
     let mut fills = Vec::new();
     let Some(SingleLocation { storage: Storage::Composite(composite), offset }) = location.single() else {
-        add(&mut fills, location, bits, None);
+        add(&mut fills, location, (bits, order), None);
         return fills;
     };
     let end = offset.saturating_add(bits);
@@ -44,24 +44,32 @@ pub(super) fn fills(location: &Location, bits: u128) -> Vec<Fill> {
         let from = part.start.max(*offset);
         let to = (part.start + part.bits).min(end);
         if from < to && fills.len() < MOST_FILLS {
-            let moved = i128::try_from(from - part.start).ok().map(|skip| part.location.clone().moved(skip));
+            // A register's first bits come last on a big-endian machine.
+            let is_number = part.location.places().all(|place| place.storage.is_number());
+            let skip = match order {
+                ByteOrder::Big if is_number => part.start + part.bits - to,
+                _ => from - part.start,
+            };
+            let moved = i128::try_from(skip).ok().map(|skip| part.location.clone().moved(skip));
             if let Some(Ok(moved)) = moved {
-                add(&mut fills, &moved, to - from, Some(index));
+                add(&mut fills, &moved, (to - from, order), Some(index));
             }
         }
     }
     fills
 }
 
-fn add(all: &mut Vec<Fill>, location: &Location, bits: u128, part: Option<usize>) {
-    let Ok(spans) = spans(location, bits) else { return };
+fn add(all: &mut Vec<Fill>, location: &Location, (bits, order): (u128, ByteOrder), part: Option<usize>) {
+    let Ok(spans) = spans(location, bits, order) else { return };
     for span in spans {
         if all.len() >= MOST_FILLS {
             return;
         }
         let is_several = span.places.len() > 1;
         for (index, place) in span.places.into_iter().enumerate() {
-            let from = match place.storage {
+            let from = match &place.storage {
+                // The bytes are drawn in memory order.
+                Storage::Implicit(implicit) => implicit.first_in_bytes(place.offset, span.bits),
                 Storage::Undefined => {
                     let undefined = all.iter().filter(|fill| fill.storage == Storage::Undefined);
                     undefined.map(|fill| fill.from + fill.bits).max().unwrap_or(0)

@@ -2,9 +2,11 @@
 
 use super::super::fault::{Fault, brief, ill_formed, limit, unsupported};
 use super::super::location::{Composite, Location, SingleLocation, Storage, narrowed};
+use super::super::machine::byte_order;
 use super::super::run::Run;
 use super::super::stack::{Element, pointer_misused};
 use crate::error::Count;
+use crate::op::Dialect;
 
 impl Run<'_, '_> {
     /// Adds a part with `bits` bits to the incomplete composite, or starts a composite.
@@ -19,7 +21,7 @@ impl Run<'_, '_> {
             Some(Element::Location(top)) if top.is_incomplete() => Location::undefined(),
             Some(_) => self.pop_location()?,
         };
-        let part = moved(part, offset)?;
+        let part = self.moved_part(part, bits, offset)?;
         let has_base =
             !is_empty && matches!(self.peek(0), Some(Element::Location(top)) if top.is_incomplete());
         if !has_base {
@@ -54,17 +56,22 @@ impl Run<'_, '_> {
                 part
             }
         };
-        let part = self.draft_moved(part, bits, offset)?;
+        let part = self.moved_part(part, bits, offset)?;
         self.append(part, bits)
     }
 
-    /// Moves a part to a bit piece's offset. The offset counts from implicit storage's least significant bit, as in a
-    /// register, and is meaningless without storage.
-    fn draft_moved(&self, part: Location, bits: u128, offset: Option<u64>) -> Result<Location, Fault> {
+    /// Moves a part to a bit piece's offset, which is meaningless without storage. The standard counts it from the least
+    /// significant bit of known bytes (DWARF 5, 2.6.1.2), as in a register. In the extension it is the offset of a
+    /// location.
+    fn moved_part(&self, part: Location, bits: u128, offset: Option<u64>) -> Result<Location, Fault> {
         let Some(Storage::Implicit(implicit)) = part.single().map(|place| &place.storage) else {
             return moved(part, offset);
         };
-        let Some(offset) = offset.filter(|_| self.machine.is_big_endian()) else {
+        // Bits of a number are numbered from the least significant in any case.
+        let is_other_end = self.machine.is_big_endian()
+            && !implicit.is_big_number()
+            && matches!(self.scope.encoding.dialect, Dialect::Dwarf5 | Dialect::Dwarf6);
+        let Some(offset) = offset.filter(|_| is_other_end) else {
             return moved(part, offset);
         };
         let size = part.remaining().unwrap_or_else(|| implicit.size().into());
@@ -169,11 +176,12 @@ impl Run<'_, '_> {
             )));
         }
         self.charge_parts(count)?;
+        let order = byte_order(self.machine);
         self.push_parts((0..count).map(|index| {
             let chosen = if mask.bit(index) { &ones } else { &zeros };
             let distance = i128::from(index) * i128::from(bits);
             // Narrowed, because thousands of parts would otherwise share deep composites.
-            Ok((narrowed(chosen.clone().moved(distance)?, bits.into()), bits.into()))
+            Ok((narrowed(chosen.clone().moved(distance)?, bits.into(), order), bits.into()))
         }))
     }
 

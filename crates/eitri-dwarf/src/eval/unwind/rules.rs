@@ -5,7 +5,6 @@ use super::super::fault::{Fault, error, ill_formed};
 use super::super::location::{ImplicitBits, Location, Storage};
 use super::super::read::read_bits;
 use super::super::value::{BaseType, TypeEncoding, Value};
-use super::super::value_bits::stream_of_value;
 use super::call_stack::{CallStack, Chain, Found, Kept, Level, Row};
 use super::fault::{Cause, FrameColumn, UnwindFault, UnwindResult};
 use crate::error::Count;
@@ -267,9 +266,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
             return Err(level.fault(column, ill_formed(rule)));
         }
         let address = Value::new(BaseType::new(TypeEncoding::Unsigned, address_bits), (offset / 8) as u64);
-        Ok(stream_of_value(&address, self.machine.is_big_endian(), |bytes| {
-            Storage::Implicit(ImplicitBits::new(bytes, address_bits.into())).into()
-        }))
+        Ok(Storage::Implicit(ImplicitBits::value(&address, self.machine.is_big_endian())).into())
     }
 
     /// Checks `register(R)`: both registers have the same size, and are not part of a cycle.

@@ -31,7 +31,9 @@ impl<T> PcIndex<T> {
     pub(super) fn at(&self, pc: u64) -> impl Iterator<Item = &T> {
         let count = self.0.partition_point(|indexed| indexed.pcs.start <= pc);
         let near = self.0[..count].iter().rev().take_while(move |indexed| indexed.reach > pc);
-        near.filter(move |indexed| indexed.pcs.contains(&pc)).map(|indexed| &indexed.item)
+        near.inspect(|_| crate::work::step())
+            .filter(move |indexed| indexed.pcs.contains(&pc))
+            .map(|indexed| &indexed.item)
     }
 
     pub(super) fn items(&self) -> impl Iterator<Item = &T> {
