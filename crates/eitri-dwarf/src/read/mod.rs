@@ -46,6 +46,7 @@ mod compress;
 pub mod containers;
 mod cursor;
 mod declared;
+mod definitions;
 mod dwarf;
 mod elf;
 mod elf_header;
@@ -76,6 +77,7 @@ mod string_ids;
 mod tables;
 #[doc(hidden)]
 pub mod threads;
+mod type_names;
 mod unit;
 mod units;
 mod unreadable;
