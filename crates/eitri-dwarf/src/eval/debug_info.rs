@@ -162,7 +162,7 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<Location, Fault> {
-        debug_assert!(self.has_entry(entry), "the entry is in another file");
+        debug_assert!(self.own_entry(entry).is_some(), "the entry is in another file");
         let located = entry.inherited_from(dw::DW_AT_location).map_or(entry, |(located, _)| located);
         let unit = located.unit();
         let context = Context { unit: unit.offset, encoding: unit.encoding, ..*context };
@@ -175,10 +175,12 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
         }
     }
 
-    /// Whether an entry is in this file, or in its supplementary file.
-    pub(super) fn has_entry(&self, entry: read::Entry<'_, 'o>) -> bool {
-        let files = [Some(self.dwarf), self.dwarf.supplementary()];
-        files.into_iter().flatten().any(|file| core::ptr::eq(file, entry.dwarf()))
+    /// Returns the entry if it is in this file, or in its supplementary file.
+    pub(super) fn own_entry(&self, entry: read::Entry<'_, '_>) -> Option<read::Entry<'a, 'o>> {
+        let address = |file: &Dwarf<'_>| core::ptr::from_ref(file).addr();
+        let mut files = [Some(self.dwarf), self.dwarf.supplementary()].into_iter().flatten();
+        let is_own = files.any(|file| address(file) == address(entry.dwarf()));
+        if is_own { self.dwarf.entry_at(entry.offset()) } else { None }
     }
 
     /// Returns an attribute's expression or location list.

@@ -74,6 +74,7 @@ mod shape;
 mod size;
 mod split_files;
 mod string_ids;
+mod symbols;
 mod tables;
 #[doc(hidden)]
 pub mod threads;
@@ -104,7 +105,7 @@ pub use pcs::{
 };
 pub(crate) use pcs::{function_at, functions_with_code};
 pub use pubs::{PublicName, PublicNames, PublicSection};
-pub use scope::{address_in, variable_named, variables_named};
+pub use scope::{address_in, functions_at, scopes_at, variable_named, variables_at, variables_named};
 pub use sections::Sections;
 pub use split_files::{FindSplit, Skeleton, SplitFiles, split_ids};
 pub use tables::IndexTable;

@@ -139,7 +139,8 @@ impl<'a, 'o> CallStack<'a, 'o> {
     /// addresses in this file, and so are the addresses in `sections`; [`Frame::load_bias`] tells the files' frames apart.
     ///
     /// A frame is in the first file with call frame information for its pc, or else in the first file with a section of
-    /// code there. Thread-local storage is known for the machine's file only.
+    /// code there. Thread-local storage is known for the machine's file only, and a value on entry only if the caller is in
+    /// the same file.
     ///
     /// ```
     /// # use eitri_dwarf::eval::{CallStack, DebugInfo, Snapshot};

@@ -97,12 +97,14 @@ impl<'a, 'o> Frame<'_, 'a, 'o> {
     /// assert_eq!(read_bits(&location, 32, &process)?.bytes, [25, 0, 0, 0]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn variable_location(&self, entry: read::Entry<'_, 'o>) -> Result<Location, Fault> {
+    pub fn variable_location(&self, entry: read::Entry<'_, '_>) -> Result<Location, Fault> {
         // The frame's own file first, as two modules can be the same file.
         let files = [self.level.file].into_iter().chain(0..=self.stack.others.len());
         let mut infos = files
             .flat_map(|file| self.stack.file(file).infos.iter().map(move |&info| (file, info)));
-        let Some((file, info)) = infos.find(|(_, info)| info.has_entry(entry)) else {
+        // The entry again, with the lifetime of the call stack's files.
+        let known = infos.find_map(|(file, info)| Some((file, info, info.own_entry(entry)?)));
+        let Some((file, info, entry)) = known else {
             return Err(error("the entry is in a file whose debug information the call stack does not have"));
         };
         let machine = FileMachine { machine: self.stack, file, info: Some(info) };
