@@ -254,6 +254,7 @@ const EVAL: &[&str] = &[
     "unwind::rules",
     "unwind::frame",
     "unwind::lanes",
+    "unwind::files",
     "unwind",
     "callers",
     "",

@@ -241,9 +241,9 @@ impl FindSplit for Found {
         Ok(vec![("a.dwp".into(), Cow::from(&self.0))])
     }
 
-    fn take_failure(&self, error: eitri::Error) -> eitri::Result<()> {
+    fn take_failure(&self, error: eitri::Error) -> eitri::Result<Option<eitri::Error>> {
         self.1.lock().expect("one thread").push(error.to_string());
-        Ok(())
+        Ok(None)
     }
 }
 

@@ -144,10 +144,10 @@ impl FindSplit for SplitOf<'_> {
         self.folder.used.lock().expect("no other thread has panicked").insert(name.into());
     }
 
-    fn take_failure(&self, error: Error) -> eitri::Result<()> {
+    fn take_failure(&self, error: Error) -> eitri::Result<Option<Error>> {
         let failure = in_file(self.object)(error);
         self.folder.failures.lock().expect("no other thread has panicked").insert(failure.0);
-        Ok(())
+        Ok(None)
     }
 }
 

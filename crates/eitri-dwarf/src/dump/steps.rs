@@ -106,7 +106,11 @@ pub fn steps<'t>(
             return Steps::without(context, target, result);
         }
         Body::Nothing => {
-            let fault = Fault::new(Class::Evaluation, "the entry has no location and no value");
+            let result = finished(Element::Location(Location::undefined()), machine, context);
+            return Steps::without(context, target, result);
+        }
+        Body::Unreadable => {
+            let fault = Fault::new(Class::Evaluation, "the location cannot be read");
             return Steps::without(context, target, Err(fault));
         }
     };

@@ -27,7 +27,7 @@ use super::fault::{Fault, brief, error, ill_formed};
 use super::location::{ImplicitBits, Location, Storage};
 use super::machine::{Body, Machine, ReferencedEntry};
 use super::stack::{Element, Outcome};
-use super::value::{BaseType, TypeEncoding, Value};
+use super::value::{BaseType, ImplicitPointer, TypeEncoding, Value};
 use crate::error::Count;
 use crate::op::Reg;
 
@@ -86,7 +86,8 @@ impl Evaluator {
     }
 
     /// Evaluates a variable's, parameter's or common block's location: `DW_AT_location`, or `DW_AT_const_value` as
-    /// [`Body::Constant`] (A.4.1, A.4.2).
+    /// [`Body::Constant`] (A.4.1, A.4.2). Without either ([`Body::Nothing`]) it is the undefined location: the variable exists
+    /// in the source and not in the program (DWARF 5, section 4.1).
     ///
     /// # Errors
     /// Errors from [`attribute`](Self::attribute).
@@ -118,7 +119,20 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<Location, Fault> {
-        self.located(location, machine, without_object(context, ResultKind::Location))
+        match location {
+            Body::Nothing => Ok(Location::undefined()),
+            location => self.frame_location(location, machine, context),
+        }
+    }
+
+    /// Evaluates a subprogram's attribute, which is not optional, to a location.
+    fn frame_location(
+        &mut self,
+        attribute: Body<'_>,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Location, Fault> {
+        self.located(attribute, machine, without_object(context, ResultKind::Location))
     }
 
     /// Evaluates a call site's value (A.3.4.2; DWARF 5, section 3.4.1): a parameter's value at the call,
@@ -187,7 +201,7 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<Location, Fault> {
-        in_memory(self.variable_location(static_link, machine, context)?, "a static link (A.3.3.5)")
+        in_memory(self.frame_location(static_link, machine, context)?, "a static link (A.3.3.5)")
     }
 
     /// Evaluates the location of the return address: `DW_AT_return_addr` (A.3.3.5).
@@ -200,7 +214,7 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<Location, Fault> {
-        in_memory(self.variable_location(return_addr, machine, context)?, "a return address (A.3.3.5)")
+        in_memory(self.frame_location(return_addr, machine, context)?, "a return address (A.3.3.5)")
     }
 
     /// Evaluates the canonical frame address by `DW_CFA_def_cfa_expression` (A.6.4.2.2).
@@ -409,7 +423,7 @@ impl Evaluator {
             }
             TypeProperty::Variable { location, ty } => {
                 // The variable has its own context, without the property's object.
-                let location = self.variable_location(location, machine, context)?;
+                let location = self.frame_location(location, machine, context)?;
                 self.read(&location, ty, machine, context)
             }
         }
@@ -445,7 +459,7 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<Location, Fault> {
-        let location = self.variable_location(lane_pc, machine, context)?;
+        let location = self.frame_location(lane_pc, machine, context)?;
         match location.single() {
             Some(_) => Ok(location),
             None => {
@@ -466,11 +480,26 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<Value, Fault> {
-        let location = self.variable_location(active_lane, machine, context)?;
+        let location = self.frame_location(active_lane, machine, context)?;
         let lanes = machine.lanes();
         let lanes = u32::try_from(lanes)
             .map_err(|_| error(format!("the wave's number of lanes is {lanes}; expected fewer than 2^32")))?;
         self.read(&location, BaseType::new(TypeEncoding::Unsigned, lanes), machine, context)
+    }
+
+    /// Returns where the object of an implicit pointer is, which [`read_pointer`](super::read_pointer) returns: the location of
+    /// the pointer's entry, moved by its offset. The location can be read though it has no address (A.2.5.4.4.5).
+    ///
+    /// # Errors
+    /// An evaluation error if the entry is unknown, or has no location and no value; and the errors of
+    /// [`attribute`](Self::attribute).
+    pub fn pointee(
+        &mut self,
+        pointer: ImplicitPointer,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Location, Fault> {
+        self.run(machine, &without_object(context, ResultKind::Location), None, |run| run.pointee(pointer))
     }
 
     /// Reads a value with a type at a location, as `DW_OP_deref_type` does (A.2.5.4.3.4).

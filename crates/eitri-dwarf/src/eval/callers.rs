@@ -12,14 +12,21 @@ use super::location::Location;
 use super::machine::{Body, CallValue, Machine};
 use super::unwind::CallStack;
 use crate::op::Encoding;
-use crate::read::{self, FrameSection, ResolvedValue};
+use crate::read::{self, FrameSection, Frames, ResolvedValue};
 
 impl<'o> DebugInfo<'_, 'o> {
     /// Returns the innermost frame's canonical frame address, from call frame information.
     pub(super) fn cfa(&self, machine: &dyn Machine, context: &Context<'_>) -> Option<Location> {
-        let sections = [FrameSection::Debug, FrameSection::Eh];
-        let frames: Vec<_> = sections.into_iter().map(|it| self.dwarf.frames_of_code(it)).collect();
-        CallStack::new(machine, &frames, context.target).cfa(0)
+        CallStack::new(machine, &self.frames(), context.target).cfa(0)
+    }
+
+    /// Returns the reason why call frame information does not give the innermost frame's canonical frame address.
+    pub(super) fn cfa_problem(&self, machine: &dyn Machine, context: &Context<'_>) -> Option<String> {
+        CallStack::new(machine, &self.frames(), context.target).cfa_problem(0)
+    }
+
+    fn frames(&self) -> [Frames<'o>; 2] {
+        [FrameSection::Debug, FrameSection::Eh].map(|section| self.dwarf.frames_of_code(section))
     }
 
     /// Returns the value that a frame's caller passed, from the call site's first matching parameter.

@@ -10,7 +10,7 @@ use super::architecture::Architecture;
 use super::call_sites::{Calls, entry_with};
 use super::context::{Context, ResultKind};
 use super::evaluator::Evaluator;
-use super::fault::Fault;
+use super::fault::{Fault, error};
 use super::forward::forward;
 use super::lists::EncodedList;
 use super::location::Location;
@@ -101,6 +101,7 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
             Body::Nothing => match entry.inherited(dw::DW_AT_const_value) {
                 Some(ResolvedValue::Block(bytes)) => Body::Constant(bytes),
                 Some(ResolvedValue::String(string)) => Body::Constant(string.bytes()),
+                Some(ResolvedValue::Unreadable) => Body::Unreadable,
                 Some(_) => self.constant(entry.offset()),
                 None => Body::Nothing,
             },
@@ -109,13 +110,18 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
     }
 
     /// Returns where a variable, a parameter or a constant is in the innermost frame of a stopped program: the result of
-    /// its [`body`](Self::body). A variable without a location or a constant is at the undefined location.
+    /// its [`body`](Self::body), or that of the entry from which it [inherits](read::Entry::inherited) its location. A variable
+    /// without a location or a constant is at the undefined location, as DWARF 5 section 4.1 says; reading there is a
+    /// [fault](Fault::is_undefined) that means "optimized out".
     ///
     /// The machine has registers and memory; entries, base types, addresses, frames and call sites come from this file.
-    /// For another frame, other attributes, or steps of the evaluation, [`Evaluator`] takes a [`WithDebugInfo`].
+    /// [`Frame::variable_location`](super::Frame::variable_location) does the same in any frame of a
+    /// [`CallStack`](super::CallStack). For other attributes, or steps of the evaluation, [`Evaluator`] takes a
+    /// [`WithDebugInfo`].
     ///
     /// # Errors
-    /// Evaluation errors.
+    /// An evaluation error for a declaration, whose definition has the location, and for a location that cannot be read;
+    /// the errors of [`Evaluator::variable_location`].
     ///
     /// ```
     /// use eitri_dwarf::eval::{DebugInfo, Snapshot, read_bits};
@@ -145,7 +151,36 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
     ) -> Result<Location, Fault> {
         let context = Context::in_unit(entry.unit(), target);
         let machine = WithDebugInfo::new(self, machine, context);
-        Evaluator::new().variable_location(self.body(entry), &machine, &context)
+        self.locate(entry, &mut Evaluator::new(), &machine, &context)
+    }
+
+    /// Evaluates an entry's location, which can be inherited from an entry in another unit.
+    pub(super) fn locate(
+        &self,
+        entry: read::Entry<'_, 'o>,
+        evaluator: &mut Evaluator,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Location, Fault> {
+        debug_assert!(self.own_entry(entry).is_some(), "the entry is in another file");
+        let located = entry.inherited_from(dw::DW_AT_location).map_or(entry, |(located, _)| located);
+        let unit = located.unit();
+        let context = Context { unit: unit.offset, encoding: unit.encoding, ..*context };
+        match self.body(located) {
+            Body::Nothing if entry.has(dw::DW_AT_declaration) => {
+                Err(error("the entry is a declaration: its definition has the location"))
+            }
+            Body::Unreadable => Err(unreadable(located)),
+            body => evaluator.variable_location(body, machine, &context),
+        }
+    }
+
+    /// Returns the entry if it is in this file, or in its supplementary file.
+    pub(super) fn own_entry(&self, entry: read::Entry<'_, '_>) -> Option<read::Entry<'a, 'o>> {
+        let address = |file: &Dwarf<'_>| core::ptr::from_ref(file).addr();
+        let mut files = [Some(self.dwarf), self.dwarf.supplementary()].into_iter().flatten();
+        let is_own = files.any(|file| address(file) == address(entry.dwarf()));
+        if is_own { self.dwarf.entry_at(entry.offset()) } else { None }
     }
 
     /// Returns an attribute's expression or location list.
@@ -159,9 +194,10 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
                         bytes,
                         base: entry.unit().low_pc.unwrap_or(0),
                     }),
-                    None => Body::Nothing,
+                    None => Body::Unreadable,
                 }
             }
+            Some(ResolvedValue::Unreadable) => Body::Unreadable,
             _ => Body::Nothing,
         }
     }
@@ -187,6 +223,18 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
     /// Returns `DW_AT_frame_base` for the subprogram with code at a pc, and its unit.
     pub fn frame_base(&self, pc: u64) -> Option<ReferencedEntry<'_>> {
         self.attribute_at(pc, &[dw::DW_AT_frame_base])
+    }
+
+    /// Returns the reason why there is no frame base at a pc.
+    pub(super) fn frame_base_problem(&self, pc: Option<u64>) -> String {
+        let Some(pc) = pc else { return "the frame has no program location in the file".into() };
+        match self.subprogram(pc) {
+            None => format!("no function of the debug information has code at pc {pc:#x}"),
+            Some(function) => {
+                let name = function.name().unwrap_or_default();
+                format!("function `{name}` with pc {pc:#x} has no `DW_AT_frame_base`")
+            }
+        }
     }
 
     /// Returns `DW_AT_LLVM_lane_pc` for the subprogram with code at a pc, and its unit.
@@ -228,6 +276,17 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
         let mut described = subprograms.filter_map(lanes);
         let first = described.next()?;
         described.all(|lanes| lanes == first).then_some(first)
+    }
+}
+
+/// Returns the fault for an entry's location or constant that cannot be read.
+#[cold]
+fn unreadable(entry: read::Entry<'_, '_>) -> Fault {
+    let list = entry.locations(dw::DW_AT_location).err();
+    let constant = || entry.inherited_from(dw::DW_AT_const_value)?.0.problem(dw::DW_AT_const_value);
+    match list.or_else(constant) {
+        Some(why) => error(format!("the location cannot be read: {why}")),
+        None => error("the location cannot be read"),
     }
 }
 
@@ -315,6 +374,15 @@ impl Machine for WithDebugInfo<'_, '_> {
     fn cfa(&self, frame: u32) -> Option<Location> {
         let cfa = self.machine.cfa(frame);
         cfa.or_else(|| if frame == 0 { self.info.cfa(self.machine, &self.context) } else { None })
+    }
+
+    fn cfa_problem(&self, frame: u32) -> Option<String> {
+        let known = self.machine.cfa_problem(frame);
+        known.or_else(|| if frame == 0 { self.info.cfa_problem(self.machine, &self.context) } else { None })
+    }
+
+    fn frame_base_problem(&self, frame: u32) -> Option<String> {
+        Some(self.info.frame_base_problem(self.pc(frame)))
     }
 
     fn frame_base(&self, frame: u32) -> Option<ReferencedEntry<'_>> {

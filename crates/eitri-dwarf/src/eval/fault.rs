@@ -71,6 +71,10 @@ pub struct Fault {
     pub rule: Cow<'static, str>,
     /// Whether an evaluator limit was reached, which says nothing about the expression.
     pub is_limit: bool,
+    /// Whether bits of undefined storage were read: debug information says that the value is not there, as in a variable
+    /// that is optimized out, or in a register that calls do not preserve. A debugger prints "optimized out" instead of an
+    /// error.
+    pub is_undefined: bool,
 }
 
 impl Fault {
@@ -85,6 +89,7 @@ impl Fault {
             register: None,
             rule: rule.into(),
             is_limit: false,
+            is_undefined: false,
         }
     }
 
@@ -201,6 +206,12 @@ pub(super) fn error(rule: impl Into<Cow<'static, str>>) -> Fault {
 #[cold]
 pub(super) fn limit(rule: impl Into<Cow<'static, str>>) -> Fault {
     Fault { is_limit: true, ..error(rule) }
+}
+
+/// Returns the fault of a read of undefined bits.
+#[cold]
+pub(super) fn undefined_bit() -> Fault {
+    Fault { is_undefined: true, ..error("a bit of undefined storage cannot be read (A.2.5.4.3.4)") }
 }
 
 #[cold]

@@ -55,8 +55,12 @@ macro_rules! forward {
     (@iteration) => { $crate::eval::forward::forward!(@plain iteration() -> Option<u64>); };
     (@iterations) => { $crate::eval::forward::forward!(@plain iterations() -> u64); };
     (@pc) => { $crate::eval::forward::forward!(@plain pc(frame: u32) -> Option<u64>); };
-    (@cfa) => { $crate::eval::forward::forward!(@plain cfa(frame: u32) -> Option<$crate::eval::location::Location>); };
+    (@cfa) => {
+        $crate::eval::forward::forward!(@plain cfa(frame: u32) -> Option<$crate::eval::location::Location>);
+        $crate::eval::forward::forward!(@plain cfa_problem(frame: u32) -> Option<String>);
+    };
     (@frame_base) => {
+        $crate::eval::forward::forward!(@plain frame_base_problem(frame: u32) -> Option<String>);
         $crate::eval::forward::forward!(@plain frame_base(frame: u32) -> Option<$crate::eval::machine::ReferencedEntry<'_>>);
     };
     (@saved) => {

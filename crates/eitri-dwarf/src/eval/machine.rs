@@ -24,6 +24,8 @@ pub enum Body<'a> {
     Constant(&'a [u8]),
     /// Unknown entry, without either.
     Nothing,
+    /// An attribute that cannot be read.
+    Unreadable,
 }
 
 /// An entry that an expression refers to, or a subprogram with an attribute for its frames.
@@ -217,6 +219,18 @@ pub trait Machine {
     /// Returns a frame's canonical frame address, in any space, from call frame information (`DW_OP_call_frame_cfa`,
     /// A.6.4).
     fn cfa(&self, frame: u32) -> Option<Location> {
+        let _ = frame;
+        None
+    }
+
+    /// Returns the reason why a frame's canonical frame address is unknown, for messages.
+    fn cfa_problem(&self, frame: u32) -> Option<String> {
+        let _ = frame;
+        None
+    }
+
+    /// Returns the reason why a frame's frame base is unknown, for messages.
+    fn frame_base_problem(&self, frame: u32) -> Option<String> {
         let _ = frame;
         None
     }

@@ -57,6 +57,7 @@ impl Run<'_, '_> {
             Body::EncodedList(list) => self.apart(scope, |run| run.encoded_list(list)).map(Some),
             Body::Constant(bytes) => Ok(Some(Location::implicit(bytes))),
             Body::Nothing => Ok(None),
+            Body::Unreadable => Err(error("the attribute cannot be read")),
         }
     }
 }

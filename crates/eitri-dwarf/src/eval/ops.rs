@@ -196,7 +196,10 @@ impl Run<'_, '_> {
 
     fn push_cfa(&mut self) -> Result<(), Fault> {
         let cfa = self.machine.cfa(self.scope.frame);
-        let cfa = cfa.ok_or_else(|| error("the canonical frame address is unknown (A.2.5.1)"))?;
+        let cfa = cfa.ok_or_else(|| match self.machine.cfa_problem(self.scope.frame) {
+            Some(why) => error(format!("the canonical frame address is unknown (A.2.5.1): {why}")),
+            None => error("the canonical frame address is unknown (A.2.5.1)"),
+        })?;
         match cfa.default_address() {
             // In DWARF 6 it is an address, not a location.
             Some(address) if self.is_draft() => self.push_generic(address)?,

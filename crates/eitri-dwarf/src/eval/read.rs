@@ -1,6 +1,6 @@
 //! Reads bits at a location.
 
-use super::fault::{Class, Fault, brief, error};
+use super::fault::{Class, Fault, brief, error, undefined_bit};
 use super::location::{Location, SingleLocation, Slice, Storage};
 use super::machine::{Machine, byte_order};
 use super::order::{copy_bits, copy_high_bits, fill, to_stream};
@@ -18,6 +18,13 @@ pub struct Bits {
     /// Mask with the defined bits, in the same order: 1 where defined. Undefined bits, and bits after the last bit,
     /// are 0 in both.
     pub defined: Vec<u8>,
+}
+
+impl Bits {
+    /// Whether all bits are undefined, as are those of a variable that is optimized out.
+    pub fn is_undefined(&self) -> bool {
+        self.defined.iter().all(|&byte| byte == 0)
+    }
 }
 
 /// Reads `bits` bits at a location.
@@ -292,7 +299,7 @@ fn check_size(
 fn read_undefined(bits: usize, at: usize, sink: &mut Sink<'_>, machine: &dyn Machine) -> Result<(), Fault> {
     match &mut sink.defined {
         Some(defined) => fill(defined, at, bits, false, machine.is_big_endian()),
-        None => return Err(error("a bit of undefined storage cannot be read (A.2.5.4.3.4)")),
+        None => return Err(undefined_bit()),
     }
     Ok(())
 }

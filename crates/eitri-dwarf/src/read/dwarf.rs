@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use gimli::constants as dw;
 
 use super::Object;
+use super::definitions::Definitions;
 use super::entry::{Entries, Entry};
 use super::frame::{FrameSection, Frames};
 use super::line::LineProgram;
@@ -75,6 +76,8 @@ pub struct Dwarf<'o> {
     pub(super) functions: OnceLock<Functions>,
     /// Sequences of line tables by pc; made at the first request.
     pub(super) sequences: OnceLock<Sequences>,
+    /// Types by name; collected at the first request.
+    pub(super) definitions: OnceLock<Definitions>,
 }
 
 /// Offset at which a supplementary file begins. Every file is shorter than this.
@@ -463,6 +466,11 @@ impl<'o> Dwarf<'o> {
     pub fn is_code(&self, address: u64) -> bool {
         let code = self.main.as_ref().unwrap_or(&self.sections).code;
         code.is_empty() || code_section(code, address).is_some()
+    }
+
+    /// Whether a section is known to have code at an address.
+    pub(crate) fn has_code(&self, address: u64) -> bool {
+        code_section(self.main.as_ref().unwrap_or(&self.sections).code, address).is_some()
     }
 
     /// Returns the sections of the skeleton's file for a split unit, or else the unit's own.

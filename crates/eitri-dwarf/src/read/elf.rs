@@ -17,6 +17,7 @@ use hashbrown::hash_table::{Entry, HashTable};
 use super::companions::Companions;
 use super::elf_header::{Header, SHT_GROUP, place_sections};
 use super::errors::MOST;
+use super::symbols::SymbolsByAddress;
 use super::reloc::{self, Applied, Unapplied};
 use super::unreadable::UnreadableField;
 use crate::error::{At, Count, Error, Result};
@@ -79,6 +80,8 @@ pub struct Object<'d> {
     symbols: Vec<ElfSymbol<'d>>,
     /// Made when a symbol is looked for by name.
     by_name: OnceLock<ByName>,
+    /// Made when a symbol is looked for by address.
+    by_address: OnceLock<SymbolsByAddress>,
     /// Collected at the first request.
     code: OnceLock<Vec<Range<u64>>>,
     undefined: Vec<Undefined>,
@@ -359,6 +362,7 @@ impl<'d> Object<'d> {
             sections,
             symbols,
             by_name: OnceLock::new(),
+            by_address: OnceLock::new(),
             code: OnceLock::new(),
             undefined,
             stale,
@@ -449,6 +453,7 @@ impl<'d> Object<'d> {
             is_64: true,
             big_endian: false,
             by_name: OnceLock::new(),
+            by_address: OnceLock::new(),
             code: OnceLock::new(),
             sections,
             symbols,
@@ -563,6 +568,30 @@ impl<'d> Object<'d> {
     /// ```
     pub fn symbol(&self, name: &str) -> Option<&ElfSymbol<'d>> {
         self.by_name.get_or_init(|| ByName::new(&self.symbols)).find(&self.symbols, name)
+    }
+
+    /// Returns the symbol whose code or data is at an address: with several, the symbol that starts last; with several that
+    /// start there, a function before data, a symbol with a size, and a global symbol. A symbol without a size reaches up to
+    /// the next, or to the end of its section. The offset in the symbol is the difference of the addresses. Symbols of
+    /// sections and files, and the marks `$x` and `$d` in code for Arm and RISC-V, do not count.
+    ///
+    /// The address is as in the file, without load bias; for the caller of a frame, an address in the call instruction. A
+    /// stripped program has only the symbols of its dynamic symbol table. The first call makes an index.
+    ///
+    /// ```
+    /// # use eitri_dwarf::read::Object;
+    /// # let bytes = include_bytes!("../../data/squares.o");
+    /// # let object = Object::read(bytes)?;
+    /// let start = object.symbol_address("squares").expect("the function");
+    /// let symbol = object.symbol_at(start + 0x13).expect("the function");
+    /// assert_eq!((&*symbol.name, symbol.address), ("squares", start));
+    /// // The function has 0x26 bytes.
+    /// assert!(object.symbol_at(start + 0x26).is_none());
+    /// # Ok::<(), eitri_dwarf::Error>(())
+    /// ```
+    pub fn symbol_at(&self, address: u64) -> Option<&ElfSymbol<'d>> {
+        let index = self.by_address.get_or_init(|| SymbolsByAddress::new(&self.symbols, &self.sections));
+        index.find(address).and_then(|index| self.symbols.get(index))
     }
 
     /// Returns the address of the symbol with a name, if the file defines it.

@@ -327,7 +327,7 @@ impl<'r, 'o> Entry<'r, 'o> {
     }
 
     /// Returns the value of an attribute that can be [inherited](Self::inherited), and the entry that has it.
-    pub(super) fn inherited_from(self, name: DwAt) -> Option<(Self, ResolvedValue<'o>)> {
+    pub(crate) fn inherited_from(self, name: DwAt) -> Option<(Self, ResolvedValue<'o>)> {
         let mut entry = self;
         for _ in 0..MOST_STEPS {
             if let Some(value) = entry.attr(name) {
@@ -347,7 +347,7 @@ impl<'r, 'o> Entry<'r, 'o> {
     }
 
     /// Returns the entry that this entry completes: its abstract instance or declaration.
-    fn completed(self) -> Option<Self> {
+    pub(super) fn completed(self) -> Option<Self> {
         let origin = self.reference(dw::DW_AT_abstract_origin);
         origin.or_else(|| self.reference(dw::DW_AT_specification))
     }
@@ -391,14 +391,20 @@ impl<'r, 'o> Entry<'r, 'o> {
         false
     }
 
-    /// Returns the name, the entry's own or [inherited](Self::inherited).
+    /// Returns the name, the entry's own or [inherited](Self::inherited); for a declaration of a type that a type unit
+    /// defines, the name there.
     pub fn name(self) -> Option<Cow<'o, str>> {
-        self.inherited(dw::DW_AT_name)?.text()
+        match self.inherited(dw::DW_AT_name) {
+            Some(name) => name.text(),
+            None => self.signed()?.attr(dw::DW_AT_name)?.text(),
+        }
     }
 
-    /// Returns the type's entry, the entry's own or [inherited](Self::inherited).
+    /// Returns the type's entry, the entry's own or [inherited](Self::inherited). A type in a type unit is the entry there,
+    /// not a declaration with its signature. Any other declaration may have a [`definition`](Self::definition).
     pub fn ty(self) -> Option<Self> {
-        self.referred(self.inherited(dw::DW_AT_type)?)
+        let ty = self.referred(self.inherited(dw::DW_AT_type)?)?;
+        Some(ty.signed().unwrap_or(ty))
     }
 
     /// Returns the start address: `DW_AT_low_pc`.

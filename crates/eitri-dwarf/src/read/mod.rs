@@ -46,6 +46,7 @@ mod compress;
 pub mod containers;
 mod cursor;
 mod declared;
+mod definitions;
 mod dwarf;
 mod elf;
 mod elf_header;
@@ -73,9 +74,11 @@ mod shape;
 mod size;
 mod split_files;
 mod string_ids;
+mod symbols;
 mod tables;
 #[doc(hidden)]
 pub mod threads;
+mod type_names;
 mod unit;
 mod units;
 mod unreadable;
@@ -102,7 +105,7 @@ pub use pcs::{
 };
 pub(crate) use pcs::{function_at, functions_with_code};
 pub use pubs::{PublicName, PublicNames, PublicSection};
-pub use scope::{address_in, variable_named, variables_named};
+pub use scope::{address_in, functions_at, scopes_at, variable_named, variables_at, variables_named};
 pub use sections::Sections;
 pub use split_files::{FindSplit, Skeleton, SplitFiles, split_ids};
 pub use tables::IndexTable;

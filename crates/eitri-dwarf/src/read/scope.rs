@@ -22,7 +22,9 @@ impl<'o> Dwarf<'o> {
     ///
     /// The pc is an address in the file, without load bias; in a relocatable object, an address in the section's addresses
     /// that the [reader](crate::read::Object) assigned. For the caller of a frame, it is an address in the call instruction,
-    /// not the return address. In a file with skeleton units, the scopes are in the [split units](Self::read_split).
+    /// not the return address. In a file with skeleton units, the scopes are in the [split units](Self::read_split), and
+    /// [`errors`](CodeScopes::errors) names the unit that has them; [`read::scopes_at`](crate::read::scopes_at) looks in several
+    /// files.
     ///
     /// ```
     /// # fn main() -> eitri_dwarf::Result<()> {
@@ -42,7 +44,7 @@ impl<'o> Dwarf<'o> {
     /// # }
     /// ```
     pub fn scopes_at(&self, pc: u64) -> CodeScopes<'_, 'o> {
-        pcs::scopes_at(self, pc)
+        scopes_at(&[self], pc)
     }
 
     /// Returns the variables, parameters and constants in scope at a pc, those of the innermost scope first, with their
@@ -116,8 +118,9 @@ impl<'o> Dwarf<'o> {
     }
 
     /// Returns the variable, parameter or constant with a name at a pc: the one in the innermost scope with code there,
-    /// or else outside all functions, and in the unit with code there if several units have one. Declarations and
-    /// functions that a linker discarded are ignored; without a pc, so are all variables in functions.
+    /// or else outside all functions, and in the unit with code there if several units have one. A variable without a location
+    /// in a block without pcs counts only if there is no other: see [`is_shadowed`](ScopeVariable::is_shadowed). Declarations
+    /// and functions that a linker discarded are ignored; without a pc, so are all variables in functions.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownName`] if no variable has the name, or the error of a scope that may have code at the pc, if
@@ -125,6 +128,30 @@ impl<'o> Dwarf<'o> {
     pub fn variable_named(&self, name: &str, pc: Option<u64>) -> Result<ScopeVariable<'_, 'o>> {
         variable_named(std::slice::from_ref(&self), name, pc)
     }
+}
+
+/// Returns the scopes with code at a pc in an object and its split units, as [`Dwarf::scopes_at`] does in a single file. The
+/// scopes are those of the first file with a function there.
+pub fn scopes_at<'d, 'o>(files: &[&'d Dwarf<'o>], pc: u64) -> CodeScopes<'d, 'o> {
+    let mut files_with_code = files.iter().filter(|dwarf| pcs::has_function(dwarf, pc));
+    let Some(first) = files_with_code.next() else {
+        let errors = files.iter().flat_map(|dwarf| pcs::errors_without_function(dwarf, pc, files)).collect();
+        return CodeScopes { pc, scopes: Vec::new(), others: Vec::new(), errors };
+    };
+    let mut scopes = pcs::scopes_at(first, pc);
+    scopes.others.extend(files_with_code.flat_map(|dwarf| dwarf.functions_at(pc)));
+    scopes
+}
+
+/// Returns the variables in scope at a pc in an object and its split units, as [`Dwarf::variables_at`] does in a single file.
+pub fn variables_at<'d, 'o>(files: &[&'d Dwarf<'o>], pc: u64) -> ScopeVariables<'d, 'o> {
+    variables_of(scopes_at(files, pc))
+}
+
+/// Returns the functions with code at a pc in an object and its split units, as [`Dwarf::functions_at`] does in a single file:
+/// those of each file in turn.
+pub fn functions_at<'d, 'o>(files: &[&'d Dwarf<'o>], pc: u64) -> Vec<Entry<'d, 'o>> {
+    files.iter().flat_map(|dwarf| dwarf.functions_at(pc)).collect()
 }
 
 /// Returns the variable with a name at a pc in an object and its split units, as [`Dwarf::variable_named`] does in a
@@ -164,7 +191,7 @@ pub fn variables_named<'d, 'o>(
     for (dwarf, pc) in files.iter().flat_map(|dwarf| pc.map(|pc| (*dwarf, pc))) {
         let functions = dwarf.functions_at(pc);
         if functions.is_empty() {
-            error = error.or(dwarf.scopes_at(pc).errors.into_iter().next());
+            error = error.or(pcs::errors_without_function(dwarf, pc, files).into_iter().next());
         }
         for function in functions {
             let ScopeVariables { scopes, variables } = variables_of(scopes_in(function, pc));
@@ -175,6 +202,9 @@ pub fn variables_named<'d, 'o>(
     // Several functions can have code at the pc: the variable with the most scopes around it is the innermost.
     let depth = |variable: &ScopeVariable<'_, '_>| (variable.scope.and_then(scopes_around), variable.blocks);
     let mut variables: Vec<_> = in_scope.iter().filter(|one| is_named(one.entry)).cloned().collect();
+    if variables.iter().any(|variable| !variable.is_in_removed_block()) {
+        variables.retain(|variable| !variable.is_in_removed_block());
+    }
     let innermost = variables.iter().map(depth).max();
     variables.retain(|variable| Some(depth(variable)) == innermost);
     if !variables.is_empty() {

@@ -9,8 +9,8 @@ use super::value::ResolvedValue;
 const MOST_STEPS: usize = 32;
 
 impl Entry<'_, '_> {
-    /// Returns the type without qualifiers and typedefs: `const`, `volatile` and the like. `None` for `void`, or a
-    /// cycle.
+    /// Returns the type without qualifiers and typedefs: `const`, `volatile` and the like; for a declaration of a type in a
+    /// type unit, the entry there. `None` for `void`, or a cycle.
     pub fn unqualified(self) -> Option<Self> {
         let mut entry = self;
         for _ in 0..MOST_STEPS {
@@ -23,15 +23,16 @@ impl Entry<'_, '_> {
                 | dw::DW_TAG_immutable_type
                 | dw::DW_TAG_packed_type
                 | dw::DW_TAG_shared_type => entry.ty()?,
-                _ => return Some(entry),
+                _ => return Some(entry.signed().unwrap_or(entry)),
             };
         }
         None
     }
 
     /// Returns the size in bits of an object with this entry's type, after removing qualifiers: the type's
-    /// `DW_AT_bit_size` or `DW_AT_byte_size`; without these, the unit's address size for a pointer, and the size of all
-    /// elements for an array, each with its stride. `None` if the size is not constant.
+    /// `DW_AT_bit_size` or `DW_AT_byte_size`; without these, the unit's address size for a pointer, the size in
+    /// the Itanium C++ ABI for a pointer to a member, and the size of all elements for an array, each with its stride. `None` if the size is not constant, and for a declaration, unless a type
+    /// unit defines it: [`definition`](Self::definition) also finds it in other units.
     pub fn size_bits(self) -> Option<u64> {
         self.size_bits_in(MOST_STEPS)
     }
@@ -47,6 +48,12 @@ impl Entry<'_, '_> {
         match ty.tag() {
             dw::DW_TAG_pointer_type | dw::DW_TAG_reference_type | dw::DW_TAG_rvalue_reference_type => {
                 Some(u64::from(ty.unit().encoding.address_bytes) * 8)
+            }
+            // The Itanium C++ ABI, section 2.3: an offset, or an address and an offset.
+            dw::DW_TAG_ptr_to_member_type => {
+                let address = u64::from(ty.unit().encoding.address_bytes) * 8;
+                let is_function = ty.ty().is_some_and(|ty| ty.tag() == dw::DW_TAG_subroutine_type);
+                Some(if is_function { 2 * address } else { address })
             }
             dw::DW_TAG_enumeration_type => ty.ty()?.size_bits_in(steps.checked_sub(1)?),
             dw::DW_TAG_array_type => {
@@ -68,7 +75,7 @@ impl Entry<'_, '_> {
 
     /// Returns the number of elements in an array dimension: a subrange, or an enumeration, whose enumerators are the
     /// indices. DWARF 5 sections 5.5 and 5.13.
-    fn count(self) -> Option<u64> {
+    pub(super) fn count(self) -> Option<u64> {
         if self.tag() == dw::DW_TAG_enumeration_type {
             return u64::try_from(self.children().count()).ok();
         }

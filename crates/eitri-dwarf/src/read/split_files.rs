@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use hashbrown::HashSet;
 
+use super::errors::MOST;
 use super::package::Package;
 use super::{Dwarf, Object};
 use crate::error::{At, Error, ErrorKind, Result};
@@ -29,12 +30,14 @@ pub trait FindSplit: Sync {
     /// An error stops the reading of the object.
     fn find(&self, skeletons: &[Skeleton<'_>]) -> Result<Vec<(String, Cow<'_, [u8]>)>>;
 
-    /// Takes the error of a file that cannot be read. The rest is read without it.
+    /// Takes the error of a file that cannot be read, or whose units have other ids. The rest is read without it. An error
+    /// that is returned is listed in [`Dwarf::errors`] of the first file that [`SplitFiles::with`] passes on; by default
+    /// this is each.
     ///
     /// # Errors
     /// The error, if nothing is to be read then.
-    fn take_failure(&self, error: Error) -> Result<()> {
-        Err(error)
+    fn take_failure(&self, error: Error) -> Result<Option<Error>> {
+        Ok(Some(error))
     }
 
     /// Takes the name of a file whose units are used.
@@ -49,7 +52,8 @@ impl<F: Fn(&[Skeleton<'_>]) -> Result<Vec<(String, Vec<u8>)>> + Sync> FindSplit 
 
 /// Split-unit files (`.dwo`), or packages (`.dwp`), that are read with an object. By default there are none.
 ///
-/// A file without a unit for the object's skeletons is not used: units match by [`dwo_id`](super::Unit::dwo_id).
+/// Units match by [`dwo_id`](super::Unit::dwo_id). A file without a unit for the object's skeletons is not used: it is listed
+/// among the errors, as is a file that cannot be read.
 /// Offsets in a package's unit count from the unit's part of the section. Type units in packages are not read.
 ///
 /// ```no_run
@@ -88,7 +92,8 @@ impl<'a> SplitFiles<'a> {
 
     /// Calls a function with the split units that belong to an object with skeletons: those in the object, and, for
     /// skeleton units without split unit in the object, those in files. [`Dwarf::errors`] has the errors in the
-    /// object's split units, and the finder takes the errors in files.
+    /// object's split units, and, in the first file, the errors of files that the finder does not
+    /// [take](FindSplit::take_failure). The first file has no units, if the object has no split units and there are errors.
     ///
     /// # Errors
     /// [`Unsupported`](ErrorKind::Unsupported) for an object that has split units alone; the errors that the finder and
@@ -104,36 +109,63 @@ impl<'a> SplitFiles<'a> {
                         with this file beside it";
             return Err(Error::new(ErrorKind::Unsupported(text.into())).in_section(".debug_info.dwo"));
         }
-        let own = Dwarf::read_readable_split(dwarf, object)?;
+        let mut own = Dwarf::read_readable_split(dwarf, object)?;
         let mut known: HashSet<u64> = ids(&own).collect();
         let contents = self.contents(dwarf, &known)?;
+        let mut failures = Vec::new();
         let mut objects = Vec::with_capacity(contents.len());
         for (name, bytes) in &contents {
             let object = Object::read(bytes);
-            objects.extend(self.readable(Some(name), object)?.map(|object| (name, object)));
+            objects.extend(self.or_failure(name, object, &mut failures)?.map(|object| (name, object)));
         }
-        let mut errors = Vec::new();
-        if !own.units().is_empty() {
-            errors.push(own);
-        }
+        let mut files = Vec::new();
         for (name, object) in &objects {
-            let Some(units) = self.readable(Some(name), read(dwarf, object, &known))? else { continue };
+            let units = read(dwarf, object, &known);
+            let Some(units) = self.or_failure(name, units, &mut failures)? else { continue };
             let before = known.len();
+            let mut others = Vec::new();
             for split in units {
-                let Some(split) = self.readable(Some(name), split)? else { continue };
+                let Some(split) = self.or_failure(name, split, &mut failures)? else { continue };
                 let split = Dwarf { file: Some(name), ..split };
-                self.take_unreadable(&split, split.errors().to_vec())?;
+                for error in split.errors() {
+                    self.or_failure(name, Err::<(), _>(error.clone()), &mut failures)?;
+                }
                 let count = known.len();
+                others.extend(split.units().iter().filter_map(|unit| unit.dwo_id));
                 known.extend(ids(&split));
                 if known.len() > count {
-                    errors.push(split);
+                    files.push(Dwarf { errors: Vec::new(), ..split });
                 }
             }
             if known.len() > before {
                 self.0.inspect(|find| find.take_used(name));
+            } else if !others.iter().all(|id| known.contains(id)) {
+                let others: Vec<_> = others.iter().map(|id| format!("{id:#x}")).collect();
+                let problem = format!(
+                    "file is not used: the ids of its split units are {}; no skeleton unit has such an id",
+                    others.join(", ")
+                );
+                self.or_failure(name, Err::<(), _>(Error::malformed(problem)), &mut failures)?;
             }
         }
-        then(&errors)
+        failures.truncate(MOST);
+        own.errors.extend(failures);
+        if !own.units().is_empty() || !own.errors.is_empty() {
+            files.insert(0, own);
+        }
+        then(&files)
+    }
+
+    /// Returns the result for a split-unit file, or `None` after passing an error on.
+    fn or_failure<T>(self, name: &str, read: Result<T>, failures: &mut Vec<Error>) -> Result<Option<T>> {
+        match (read, self.0) {
+            (Err(error), Some(find)) => {
+                let place = At { split_file: Some(name.into()), ..At::default() };
+                failures.extend(find.take_failure(error.or_at(place))?);
+                Ok(None)
+            }
+            (read, _) => read.map(Some),
+        }
     }
 
     /// Returns names and contents of the files for the skeleton units whose ids are not known.
@@ -167,7 +199,10 @@ impl<'a> SplitFiles<'a> {
         match (read, file, self.0) {
             (Err(error), Some(file), Some(find)) => {
                 let place = At { split_file: Some(file.into()), ..At::default() };
-                find.take_failure(error.or_at(place)).map(|()| None)
+                match find.take_failure(error.or_at(place))? {
+                    Some(error) => Err(error),
+                    None => Ok(None),
+                }
             }
             (read, ..) => read.map(Some),
         }

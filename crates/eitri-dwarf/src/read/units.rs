@@ -89,6 +89,7 @@ impl<'m, 'o> Reader<'m, 'o> {
             broken_units: Vec::new(),
             functions: OnceLock::new(),
             sequences: OnceLock::new(),
+            definitions: OnceLock::new(),
         };
         Self {
             dialect,

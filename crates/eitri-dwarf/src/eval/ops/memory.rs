@@ -134,7 +134,11 @@ impl Run<'_, '_> {
     /// Returns the current frame's frame base (A.3.3.5).
     fn frame_base(&mut self) -> Result<Location, Fault> {
         let base = self.machine.frame_base(self.scope.frame);
-        self.frame_base_of(&base.ok_or_else(no_frame_base)?)
+        let base = base.ok_or_else(|| match self.machine.frame_base_problem(self.scope.frame) {
+            Some(why) => error(format!("the frame base is unknown: {why}")),
+            None => no_frame_base(),
+        })?;
+        self.frame_base_of(&base)
     }
 
     /// Returns a subprogram's frame base.

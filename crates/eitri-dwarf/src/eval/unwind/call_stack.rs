@@ -4,13 +4,13 @@ use core::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
 use hashbrown::HashMap;
+use smallvec::SmallVec;
 
 use super::super::architecture::Architecture;
 use super::super::context::Context;
 use super::super::debug_info::DebugInfo;
 use super::super::evaluator::Evaluator;
 use super::super::fault::{Fault, error, ill_formed, unsupported};
-use super::super::forward::forward;
 use super::super::limits::Limits;
 use super::super::location::{Location, Storage};
 use super::super::machine::Machine;
@@ -25,8 +25,9 @@ use crate::read::{Cie, Fde, FrameRow, Frames, KnownRows, RegisterRule};
 /// A call stack is a [`Machine`]: the innermost frame's machine, which also knows its callers. Frames are found and
 /// rules are followed on demand. Results are cached, so that the wrapped machine must not change meanwhile.
 ///
-/// * Pcs are addresses in the file, because they look up rules. A return address is a loaded address, so that the
-///   [load bias](Machine::load_bias) is subtracted from it.
+/// * Pcs are addresses in the frame's file, because they look up rules. A return address is a loaded address, so that the
+///   [load bias](Machine::load_bias) is subtracted from it. A process has several files: see
+///   [`with_module`](Self::with_module).
 /// * The lookup uses the exact pc in the innermost frame and in a frame interrupted by a signal; in other frames it
 ///   uses the call's pc, before the return address (DWARF 5, section 6.4.4).
 /// * A register without a rule is as the caller left it ([same value](crate::read::RegisterRule::SameValue)) if the
@@ -62,9 +63,12 @@ use crate::read::{Cie, Fde, FrameRow, Frames, KnownRows, RegisterRule};
 /// ```
 pub struct CallStack<'a, 'o> {
     pub(super) machine: &'a dyn Machine,
-    pub(super) sections: &'a [Frames<'o>],
+    /// The machine's file.
+    pub(super) main: LoadedFile<'a, 'o>,
+    /// Further files, each with a load bias.
+    pub(super) others: Vec<LoadedFile<'a, 'o>>,
     pub(super) target: &'a dyn Architecture,
-    pub(super) info: Option<&'a DebugInfo<'a, 'o>>,
+    pub(super) is_at_return_address: bool,
     pub(super) frame_limit: u32,
     pub(super) limits: Limits,
     pub(super) own_rows: KnownRows<'o>,
@@ -90,16 +94,21 @@ const MOST_ASKING: usize = 48;
 
 impl<'a, 'o> CallStack<'a, 'o> {
     /// Returns a machine's call stack. Where several sections have an entry for a pc, the first section is used:
-    /// sections can come from several files, or be `.eh_frame` beside `.debug_frame`. Addresses in the sections are
-    /// like the machine's [`pc`](Machine::pc): with a [load bias](Machine::load_bias), addresses in one file. To
-    /// combine files with different biases, read each with its loaded
-    /// [`eh_frame_address`](crate::read::Sections::eh_frame_address), and give the machine a bias of 0.
+    /// `.eh_frame` can be beside `.debug_frame`. Addresses in the sections are like the machine's [`pc`](Machine::pc):
+    /// addresses in the machine's file, which is loaded with its [load bias](Machine::load_bias). Other files of the
+    /// program are added by [`with_module`](Self::with_module).
     pub fn new(machine: &'a dyn Machine, sections: &'a [Frames<'o>], target: &'a dyn Architecture) -> Self {
         Self {
             machine,
-            sections,
+            main: LoadedFile {
+                load_bias: machine.load_bias(),
+                infos: SmallVec::new(),
+                sections,
+                first_section: 0,
+            },
+            others: Vec::new(),
             target,
-            info: None,
+            is_at_return_address: false,
             frame_limit: MOST_FRAMES,
             limits: Limits::default(),
             own_rows: KnownRows::default(),
@@ -113,10 +122,69 @@ impl<'a, 'o> CallStack<'a, 'o> {
         }
     }
 
-    /// Adds the file's debug information, which locates a frame's lanes.
+    /// Adds the debug information of the machine's file. It locates a frame's lanes, and answers what expressions refer to:
+    /// frame bases, entries, base types, addresses by index, and the values that callers passed. The machine's own answers
+    /// are those that it lacks.
+    ///
+    /// A file with split units has debug information for each of their files, too, added by a call for each:
+    /// [`Frame::debug_info`] is that with the frame's function.
     #[must_use]
     pub fn with_debug_info(mut self, info: &'a DebugInfo<'a, 'o>) -> Self {
-        self.info = Some(info);
+        self.main.infos.push(info);
+        self
+    }
+
+    /// Adds a file that is loaded beside the machine's, such as a shared library: by how many bytes it is loaded above its
+    /// addresses, its debug information with that of its split units, and its call frame information. Pcs in it are
+    /// addresses in this file, and so are the addresses in `sections`; [`Frame::load_bias`] tells the files' frames apart.
+    ///
+    /// A frame is in the first file with call frame information for its pc, or else in the first file with a section of
+    /// code there. Thread-local storage is known for the machine's file only, and a value on entry only if the caller is in
+    /// the same file.
+    ///
+    /// ```
+    /// # use eitri_dwarf::eval::{CallStack, DebugInfo, Snapshot};
+    /// # use eitri_dwarf::read::{Dwarf, FrameSection, Object};
+    /// # use eitri_dwarf::target::SpaceId;
+    /// # let bytes = include_bytes!("../../../data/squares.o");
+    /// # let object = Object::read(bytes)?;
+    /// # let dwarf = Dwarf::read(&object)?;
+    /// # let target = object.target(None).expect("a known machine");
+    /// # let squares = dwarf.address_in("squares", 0)?;
+    /// // The file is loaded twice, as two files would be. `squares` of the file at 0x50_0000 was called from
+    /// // `squares` of the file at 0x90_0000.
+    /// let mut process = Snapshot::default();
+    /// process.load_bias = 0x50_0000;
+    /// process.pc = Some(squares + 0x13);
+    /// process.registers.insert(target.register_named("rsp")?, 0x7000_u64.to_le_bytes().into());
+    /// process.store(SpaceId::DEFAULT, None, 0x7000, &(0x90_0000 + squares + 0x20).to_le_bytes());
+    ///
+    /// let (info, sections) = (DebugInfo::new(&dwarf), [dwarf.frames(FrameSection::Debug)?]);
+    /// let stack = CallStack::new(&process, &sections, &target)
+    ///     .with_debug_info(&info)
+    ///     .with_module(0x90_0000, &[&info], &sections);
+    /// let caller = stack.frame(1)?.expect("a caller");
+    /// assert_eq!((caller.resumes_at(), caller.load_bias()), (squares + 0x20, 0x90_0000));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_module(
+        mut self,
+        load_bias: u64,
+        infos: &[&'a DebugInfo<'a, 'o>],
+        sections: &'a [Frames<'o>],
+    ) -> Self {
+        let last = self.others.last().unwrap_or(&self.main);
+        let first_section = last.first_section + last.sections.len();
+        self.others.push(LoadedFile { load_bias, infos: infos.into(), sections, first_section });
+        self
+    }
+
+    /// Makes the machine's pc a return address, as in a recorded caller: rules, lines and scopes are then those of the call
+    /// before it.
+    #[must_use]
+    pub fn at_return_address(mut self) -> Self {
+        self.is_at_return_address = true;
         self
     }
 
@@ -142,10 +210,28 @@ impl<'a, 'o> CallStack<'a, 'o> {
         self
     }
 
-    /// Converts a loaded address to an address in the file: without the load bias, modulo the address size.
-    pub(super) fn of_file(&self, loaded: u64, address_bytes: u8) -> u64 {
-        let unused = 64u32.saturating_sub(u32::from(address_bytes) * 8).min(63);
-        loaded.wrapping_sub(self.machine.load_bias()) & u64::MAX >> unused
+    /// Returns the loaded file with an index; 0 is the machine's.
+    pub(super) fn file(&self, index: usize) -> &LoadedFile<'a, 'o> {
+        index.checked_sub(1).and_then(|other| self.others.get(other)).unwrap_or(&self.main)
+    }
+
+    /// Returns the index of the file that has code at a loaded address.
+    fn file_at(&self, loaded: u64, address_bytes: u8) -> usize {
+        if self.others.is_empty() {
+            return 0;
+        }
+        let mut files = (0..=self.others.len()).map(|index| (index, self.file(index)));
+        let with_rules = files.clone().find(|(_, file)| {
+            let pc = file.pc(loaded, address_bytes);
+            file.sections.iter().any(|frames| frames.fde_at(pc).is_some())
+        });
+        let with_code = || {
+            files.find(|(_, file)| {
+                let pc = file.pc(loaded, address_bytes);
+                file.infos.iter().any(|info| info.dwarf().has_code(pc))
+            })
+        };
+        with_rules.or_else(with_code).map_or(0, |(index, _)| index)
     }
 
     pub(super) fn known_rows(&self) -> &KnownRows<'o> {
@@ -225,29 +311,24 @@ impl core::fmt::Debug for CallStack<'_, '_> {
     }
 }
 
-impl Machine for CallStack<'_, '_> {
-    forward! {
-        register memory is_big_endian lane lanes iteration iterations frame_base object tls load_bias debug_addr base_type
-        entry call_value entry_value variable_type
-    }
+/// A file of the program.
+#[derive(Debug)]
+pub(super) struct LoadedFile<'a, 'o> {
+    /// By how many bytes it is loaded above its addresses.
+    pub load_bias: u64,
+    /// Debug information, also of split units.
+    pub infos: SmallVec<[&'a DebugInfo<'a, 'o>; 1]>,
+    /// Call frame information.
+    pub sections: &'a [Frames<'o>],
+    /// Number of sections in the files before.
+    first_section: usize,
+}
 
-    fn pc(&self, frame: u32) -> Option<u64> {
-        match frame {
-            0 => self.machine.pc(0),
-            _ => self.answer(self.level(frame)).map(|level| level.pc),
-        }
-    }
-
-    fn cfa(&self, frame: u32) -> Option<Location> {
-        let level = self.answer(self.level(frame))?;
-        if level.row.as_ref().is_ok_and(Option::is_none) {
-            return self.machine.cfa(frame);
-        }
-        self.answer(self.cfa_of(&level).map(Some))
-    }
-
-    fn saved(&self, reg: Reg, frame: u32) -> Option<Location> {
-        self.answer(self.register_in(reg, frame))
+impl LoadedFile<'_, '_> {
+    /// Converts a loaded address to an address in the file: without the load bias, modulo the address size.
+    pub(super) fn pc(&self, loaded: u64, address_bytes: u8) -> u64 {
+        let unused = 64u32.saturating_sub(u32::from(address_bytes) * 8).min(63);
+        loaded.wrapping_sub(self.load_bias) & u64::MAX >> unused
     }
 }
 
@@ -275,6 +356,8 @@ pub(super) struct LanePcs {
 pub(super) struct Level<'a, 'o> {
     /// How many frames are inward of it.
     pub number: u32,
+    /// Index of its file.
+    pub file: usize,
     /// Program location (A.2.5.1): the call, in an outer frame.
     pub pc: u64,
     /// The next instruction's address in the file.
@@ -330,15 +413,10 @@ pub(super) enum Outward {
 }
 
 impl<'a, 'o> Level<'a, 'o> {
-    pub(super) fn new(
-        number: u32,
-        pc: u64,
-        resumes_at: u64,
-        sections: &'a [Frames<'o>],
-        known: &KnownRows<'o>,
-    ) -> Self {
+    fn new(number: u32, (pc, resumes_at): (u64, u64), file: usize, stack: &CallStack<'a, 'o>) -> Self {
         let mut level = Self {
             number,
+            file,
             pc,
             resumes_at,
             row: Ok(None),
@@ -348,10 +426,11 @@ impl<'a, 'o> Level<'a, 'o> {
             chains: RefCell::default(),
             lane_pcs: OnceCell::new(),
         };
-        let mut sections = sections.iter().enumerate();
+        let file = stack.file(file);
+        let mut sections = (file.first_section..).zip(file.sections);
         let entry = sections.find_map(|(section, frames)| Some((section, frames, frames.fde_at(pc)?)));
         if let Some((section, frames, fde)) = entry {
-            level.row = match known.find(section, frames, fde, pc) {
+            level.row = match stack.known_rows().find(section, frames, fde, pc) {
                 Ok(row) => Ok(row.map(|row| Row { frames, fde, row })),
                 Err(why) => Err(Box::new(UnwindFault {
                     frame: number,
@@ -444,7 +523,12 @@ impl<'a, 'o> CallStack<'a, 'o> {
             fault.why = Cause::Fault(error("the machine has no program location (A.2.5.1)"));
             fault
         })?;
-        Ok(Some(Level::new(0, pc, pc, self.sections, self.known_rows())))
+        let call = pc.wrapping_sub(self.is_at_return_address.into());
+        let loaded = call.wrapping_add(self.main.load_bias);
+        // An address in the machine's file; with several files, any file can have the code.
+        let file = self.file_at(loaded, 8);
+        let by = self.main.load_bias.wrapping_sub(self.file(file).load_bias);
+        Ok(Some(Level::new(0, (call.wrapping_add(by), pc.wrapping_add(by)), file, self)))
     }
 
     /// Returns a frame's caller.
@@ -475,18 +559,19 @@ impl<'a, 'o> CallStack<'a, 'o> {
         if loaded == 0 && !cie.is_signal {
             return Err(level.fault(column, error("the return address is 0")));
         }
-        let resumes_at = self.of_file(loaded, cie.encoding.address_bytes);
-        let pc =
-            if cie.is_signal { resumes_at } else { self.of_file(loaded - 1, cie.encoding.address_bytes) };
+        let call = if cie.is_signal { loaded } else { loaded - 1 };
+        let index = self.file_at(call, cie.encoding.address_bytes);
+        let file = self.file(index);
+        let [pc, resumes_at] = [call, loaded].map(|loaded| file.pc(loaded, cie.encoding.address_bytes));
         if number >= self.frame_limit {
             return Err(level.fault(column, error(format!("more than {}", Count(self.frame_limit, "frame")))));
         }
         let is_stated = !matches!(row.row.rule(reg), None | Some(RegisterRule::SameValue));
-        if !is_stated && resumes_at == level.resumes_at {
+        if !is_stated && (index, resumes_at) == (level.file, level.resumes_at) {
             return Err(level
                 .fault(column, error("the return address has no rule: the frame would be its own caller")));
         }
-        let caller = Level::new(number, pc, resumes_at, self.sections, self.known_rows());
+        let caller = Level::new(number, (pc, resumes_at), index, self);
         if self.has_been(&caller) {
             Err(level.fault(column, error("caller has the pc and canonical frame address of an inner frame")))
         } else {
@@ -504,7 +589,10 @@ impl<'a, 'o> CallStack<'a, 'o> {
         };
         let levels = self.levels.borrow();
         let before = levels.get(before as usize);
-        let before = before.filter(|level| level.resumes_at == caller.resumes_at).map(Rc::clone);
+        let is_same = |level: &&Rc<Level<'a, 'o>>| {
+            (level.file, level.resumes_at) == (caller.file, caller.resumes_at)
+        };
+        let before = before.filter(is_same).map(Rc::clone);
         // The comparison below finds frames, which borrows the list again.
         drop(levels);
         let Some(before) = before else { return false };

@@ -145,7 +145,8 @@ impl<'s, 'a, 'o> Frame<'s, 'a, 'o> {
         self.entry().is_some_and(|(_, _, cie)| cie.is_signal)
     }
 
-    /// Returns a context for expressions in this frame, with the [`CallStack`] as machine.
+    /// Returns a context for expressions in this frame, with the [`CallStack`] as machine, which answers for the file of the
+    /// innermost frame. [`variable_location`](Self::variable_location) evaluates in the frame's own file.
     pub fn context(&self, encoding: Encoding) -> Context<'a> {
         Context { frame: self.number(), ..Context::new(encoding, self.stack.target) }
     }

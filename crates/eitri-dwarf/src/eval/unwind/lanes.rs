@@ -15,7 +15,7 @@ use super::frame::Frame;
 impl Frame<'_, '_, '_> {
     /// Returns the lane count of the frame's subprogram.
     pub fn lanes(&self) -> u64 {
-        let lanes = self.stack.info.and_then(|info| info.lanes(self.pc()));
+        let lanes = self.debug_info().and_then(|info| info.lanes(self.pc()));
         lanes.unwrap_or_else(|| self.stack.machine.lanes())
     }
 
@@ -44,7 +44,7 @@ impl Frame<'_, '_, '_> {
     /// # Errors
     /// An attribute that cannot be evaluated or read.
     pub fn active_lanes(&self) -> UnwindResult<Option<Value>> {
-        let attribute = self.stack.info.and_then(|info| info.active_lane(self.pc()));
+        let attribute = self.debug_info().and_then(|info| info.active_lane(self.pc()));
         let active = |body: Body<'_>, machine: &dyn Machine, context: &Context<'_>| {
             self.stack.with_evaluator(|evaluator| evaluator.active_lanes(body, machine, context))
         };
@@ -58,7 +58,7 @@ impl Frame<'_, '_, '_> {
         evaluate: impl FnOnce(Body<'_>, &dyn Machine, &Context<'_>) -> UnwindResult<T, Fault>,
     ) -> UnwindResult<Option<T>, Fault> {
         let attribute =
-            attribute.and_then(|attribute| Some((self.stack.info?, attribute.encoding?, attribute)));
+            attribute.and_then(|attribute| Some((self.debug_info()?, attribute.encoding?, attribute)));
         let Some((info, encoding, attribute)) = attribute else { return Ok(None) };
         let context = Context { unit: attribute.unit, ..self.context(encoding) };
         let machine = WithDebugInfo::new(info, self.stack, context);
@@ -86,11 +86,11 @@ impl Frame<'_, '_, '_> {
         }
         let big_endian = self.stack.is_big_endian();
         let loaded = value_of_stream(BaseType::generic(*address_bytes), &mut read.bytes, big_endian).as_u64();
-        Ok(loaded.map(|loaded| self.stack.of_file(loaded, *address_bytes)))
+        Ok(loaded.map(|loaded| self.stack.file(self.level.file).pc(loaded, *address_bytes)))
     }
 
     fn find_lane_pcs(&self) -> UnwindResult<Option<LanePcs>, Fault> {
-        let attribute = self.stack.info.and_then(|info| info.lane_pc(self.pc()));
+        let attribute = self.debug_info().and_then(|info| info.lane_pc(self.pc()));
         self.attribute(attribute, |body, machine, context| {
             let pcs = self.stack.with_evaluator(|evaluator| evaluator.lane_pcs(body, machine, context))?;
             Ok(LanePcs { pcs, address_bytes: context.encoding.address_bytes })

@@ -48,6 +48,7 @@
 
 mod call_stack;
 mod fault;
+mod files;
 mod frame;
 mod lanes;
 mod rules;

@@ -1,7 +1,7 @@
 //! How the rules in call frame information are evaluated (A.6.4.1, A.6.4.2.2).
 
 use super::super::context::Context;
-use super::super::fault::{Fault, error, ill_formed};
+use super::super::fault::{Fault, error, ill_formed, undefined_bit};
 use super::super::location::{ImplicitBits, Location, Storage};
 use super::super::read::read_bits;
 use super::super::value::{BaseType, TypeEncoding, Value};
@@ -51,7 +51,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
                 })
             }
             CfaRule::Expression(expr) => self.evaluate(level, column, &context, |evaluator, context| {
-                evaluator.cfa_expression(expr, self, context)
+                self.for_rules(level, |machine| evaluator.cfa_expression(expr, machine, context))
             }),
         }
     }
@@ -244,7 +244,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
             )));
         };
         if defined.iter().any(|&defined| defined != 0xff) {
-            return Err(error("a bit of undefined storage cannot be read (A.2.5.4.3.4)"));
+            return Err(undefined_bit());
         }
         into.copy_from_slice(&read.bytes[wanted]);
         Ok(())
@@ -347,11 +347,13 @@ impl<'a, 'o> CallStack<'a, 'o> {
         let location = self.ask(level, column, || {
             let cfa = self.cfa_of(level)?;
             self.evaluate(level, column, &context, |evaluator, context| {
-                if is_value {
-                    evaluator.val_expression_rule(expr, reg, &cfa, self, context)
-                } else {
-                    evaluator.expression_rule(expr, &cfa, self, context)
-                }
+                self.for_rules(level, |machine| {
+                    if is_value {
+                        evaluator.val_expression_rule(expr, reg, &cfa, machine, context)
+                    } else {
+                        evaluator.expression_rule(expr, &cfa, machine, context)
+                    }
+                })
             })
         })?;
         level.found.borrow_mut().insert(reg, location.clone());

@@ -132,9 +132,8 @@ impl Evaluator {
                     Body::List(entries) => run.list(bounded(entries.iter())),
                     Body::EncodedList(list) => run.encoded_list(list),
                     Body::Constant(bytes) => Ok(Location::implicit(bytes)),
-                    Body::Expression(_) | Body::Nothing => {
-                        Err(error("the entry has no location and no value"))
-                    }
+                    Body::Nothing => Ok(Location::undefined()),
+                    Body::Expression(_) | Body::Unreadable => Err(error("the location cannot be read")),
                 };
                 (1 << lane, location.map(Element::Location))
             };

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// Items with a pc range each, sorted by their first pc.
 #[derive(Debug, Clone)]
-pub(super) struct PcIndex<T>(Vec<Indexed<T>>);
+pub(in crate::read) struct PcIndex<T>(Vec<Indexed<T>>);
 
 #[derive(Debug, Clone)]
 struct Indexed<T> {
@@ -15,7 +15,7 @@ struct Indexed<T> {
 }
 
 impl<T> PcIndex<T> {
-    pub(super) fn new(items: impl IntoIterator<Item = (Range<u64>, T)>) -> Self {
+    pub(in crate::read) fn new(items: impl IntoIterator<Item = (Range<u64>, T)>) -> Self {
         let with_pcs = items.into_iter().filter(|(pcs, _)| !pcs.is_empty());
         let mut items: Vec<_> = with_pcs.map(|(pcs, item)| Indexed { reach: pcs.end, pcs, item }).collect();
         items.sort_by_key(|indexed| indexed.pcs.start);
@@ -28,7 +28,7 @@ impl<T> PcIndex<T> {
     }
 
     /// Returns the items whose ranges contain a pc, the last range first.
-    pub(super) fn at(&self, pc: u64) -> impl Iterator<Item = &T> {
+    pub(in crate::read) fn at(&self, pc: u64) -> impl Iterator<Item = &T> {
         let count = self.0.partition_point(|indexed| indexed.pcs.start <= pc);
         let near = self.0[..count].iter().rev().take_while(move |indexed| indexed.reach > pc);
         near.inspect(|_| crate::work::step())
@@ -36,7 +36,7 @@ impl<T> PcIndex<T> {
             .map(|indexed| &indexed.item)
     }
 
-    pub(super) fn items(&self) -> impl Iterator<Item = &T> {
+    pub(in crate::read) fn items(&self) -> impl Iterator<Item = &T> {
         self.0.iter().map(|indexed| &indexed.item)
     }
 }

@@ -35,9 +35,12 @@ pub(super) fn position(
     column: Option<u64>,
 ) -> fmt::Result {
     f.write_str(file.unwrap_or("?"))?;
-    let Some(line) = line else { return Ok(()) };
-    write!(f, ":{line}")?;
-    column.map_or(Ok(()), |column| write!(f, ":{column}"))
+    match (line, column) {
+        (None, None) => Ok(()),
+        (Some(line), None) => write!(f, ":{line}"),
+        // Line 0 is code without a line, which can have a column.
+        (line, Some(column)) => write!(f, ":{}:{column}", line.unwrap_or(0)),
+    }
 }
 
 /// Returns what [`Dwarf::line_at`] returns.

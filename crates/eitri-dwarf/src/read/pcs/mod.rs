@@ -17,6 +17,7 @@ mod scopes;
 pub(super) mod sequences;
 mod variables;
 
+pub(super) use index::PcIndex;
 pub use lines::CodeLine;
 pub use scopes::{CallPosition, CodeScope, CodeScopes};
 pub use variables::{CurrentLocation, ScopeVariable, ScopeVariables};
@@ -24,5 +25,5 @@ pub use variables::{CurrentLocation, ScopeVariable, ScopeVariables};
 pub(crate) use functions::{function_at, functions_with_code};
 pub(super) use lines::line_at;
 pub(super) use members::is_variable;
-pub(super) use scopes::{scopes_at, scopes_in};
+pub(super) use scopes::{errors_without_function, has_function, scopes_at, scopes_in};
 pub(super) use variables::{scopes_around, variables_of};

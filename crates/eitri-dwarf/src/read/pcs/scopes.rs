@@ -6,11 +6,11 @@ use std::ops::{Deref, Range};
 use std::sync::Arc;
 
 use gimli::constants as dw;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::members::{Members, is_code_scope};
-use crate::error::Error;
-use crate::read::{Dwarf, Entry, LineProgram, ResolvedValue};
+use crate::error::{Error, ErrorKind};
+use crate::read::{Dwarf, Entry, LineProgram, ResolvedValue, Unit};
 
 /// Scopes with code at a pc, the innermost first: blocks, inlined calls, and last the function that contains them. A
 /// list of [`CodeScope`].
@@ -27,7 +27,8 @@ pub struct CodeScopes<'r, 'o> {
     /// functions around them.
     pub others: Vec<Entry<'r, 'o>>,
     /// Errors of scopes that may have code at the pc, because their ranges cannot be read, and of the header that has the
-    /// files of calls. Functions have errors here only if no function has code at the pc.
+    /// files of calls. If no function has code at the pc, also the errors of functions, and of skeleton units with code there
+    /// whose split unit was not read.
     pub errors: Vec<Error>,
 }
 
@@ -92,12 +93,42 @@ impl fmt::Display for CallPosition {
     }
 }
 
-/// Returns what [`Dwarf::scopes_at`] returns.
+/// Whether a function of a file has code at a pc.
+pub(in crate::read) fn has_function(dwarf: &Dwarf<'_>, pc: u64) -> bool {
+    super::function_at(dwarf, pc).is_some()
+}
+
+/// Returns the errors of a file that can be the reason why no function has code at a pc: those of functions whose ranges
+/// cannot be read, and of skeleton units with code there, whose split units are in none of the files.
+pub(in crate::read) fn errors_without_function(
+    dwarf: &Dwarf<'_>,
+    pc: u64,
+    files: &[&Dwarf<'_>],
+) -> Vec<Error> {
+    let mut errors = super::functions::index(dwarf).errors.clone();
+    let split = files.iter().flat_map(|file| file.units()).filter(|unit| unit.is_split());
+    let known: HashSet<u64> = split.filter_map(|unit| unit.dwo_id).collect();
+    let is_known = |unit: &Unit<'_>| unit.dwo_id.is_some_and(|id| known.contains(&id));
+    let mut ranges = Vec::new();
+    for unit in dwarf.units().iter().filter(|unit| unit.is_skeleton() && !is_known(unit)) {
+        crate::work::step();
+        let Some(root) = dwarf.root(unit) else { continue };
+        // The ranges before an error are good.
+        let _ = super::functions::read_code_ranges(root, &mut ranges);
+        if ranges.iter().any(|range| range.contains(&pc)) {
+            let name = unit.dwo_name.as_deref().unwrap_or_default();
+            let problem = format!("code at pc {pc:#x} is described by the split unit `{name}`, which was not read");
+            errors.push(Error::new(ErrorKind::Unsupported(problem)).or_at(root.place()));
+        }
+    }
+    errors
+}
+
+/// Returns the scopes at a pc in a file with a function there.
 pub(in crate::read) fn scopes_at<'r, 'o>(dwarf: &'r Dwarf<'o>, pc: u64) -> CodeScopes<'r, 'o> {
     let mut functions = dwarf.functions_at(pc);
     if functions.is_empty() {
-        let errors = super::functions::index(dwarf).errors.clone();
-        return CodeScopes { pc, scopes: Vec::new(), others: Vec::new(), errors };
+        return CodeScopes { pc, scopes: Vec::new(), others: Vec::new(), errors: Vec::new() };
     }
     let function = functions.remove(0);
     CodeScopes { others: functions, ..scopes_in(function, pc) }

@@ -34,7 +34,9 @@ pub struct ScopeVariable<'r, 'o> {
     pub located: Entry<'r, 'o>,
     /// Entry of the innermost [scope](CodeScope) around the variable. `None` outside all functions.
     pub scope: Option<Entry<'r, 'o>>,
-    /// Whether a variable of a scope inside this scope has the same name.
+    /// Whether a variable of a scope inside this scope has the same name. A variable without a location in a block without
+    /// pcs does not shadow: compilers keep such blocks for code that they removed, and nothing says that the pc is in the
+    /// block. It is itself shadowed by a variable of this name in any scope.
     pub is_shadowed: bool,
     /// The location at the pc.
     pub location: CurrentLocation<'o>,
@@ -86,6 +88,13 @@ impl<'r, 'o> ScopeVariable<'r, 'o> {
         self.entry.ty()
     }
 
+    /// Whether the variable has no location at the pc, and is in a block without pcs, whose code can have been removed.
+    pub(in crate::read) fn is_in_removed_block(&self) -> bool {
+        let is_unlocated =
+            matches!(self.location, CurrentLocation::Missing | CurrentLocation::OutsideList);
+        self.blocks > 0 && is_unlocated
+    }
+
     /// Returns a variable outside all functions at a pc.
     pub(in crate::read) fn outside_functions(entry: Entry<'r, 'o>, pc: Option<u64>) -> Self {
         Locations { pc, lists: HashMap::new() }.variable(entry, None, 0)
@@ -125,9 +134,13 @@ pub(in crate::read) fn variables_of<'r, 'o>(mut scopes: CodeScopes<'r, 'o>) -> S
             for same in variables[first..].chunk_by_mut(|left, right| left.blocks == right.blocks) {
                 let is_known = |name: Option<Cow<'o, str>>| name.is_some_and(|name| names.contains(&name));
                 same.iter_mut().for_each(|variable| variable.is_shadowed = is_known(variable.name()));
-                names.extend(same.iter().filter_map(ScopeVariable::name));
+                let certain = same.iter().filter(|variable| !variable.is_in_removed_block());
+                names.extend(certain.filter_map(ScopeVariable::name));
             }
         }
+    }
+    for variable in variables.iter_mut().filter(|variable| variable.is_in_removed_block()) {
+        variable.is_shadowed |= variable.name().is_some_and(|name| names.contains(&name));
     }
     if room == 0 {
         let problem = "the inlined calls at the pc have too many variables of their functions";
