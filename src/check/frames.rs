@@ -377,7 +377,8 @@ fn compare_frame<'o>(meanings: &mut Meanings<'_, '_, 'o>, frame: FrameEntry<'_, 
         report_unproven(meanings, Some(obstacle), "a frame".into(), &at);
     }
     // Rules for registers that are not described: these keep the caller's value, or the target does not have them.
-    let is_undescribed = |column: &&Column| !is_different.contains(column) && !unspecified.needs_rule(**column);
+    let is_undescribed =
+        |column: &&Column| !is_different.contains(column) && !unspecified.needs_rule(**column);
     for &column in ruled.difference(&described).filter(is_undescribed) {
         let site = in_section(
             frame.frames.section.name(),

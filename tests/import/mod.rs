@@ -8,6 +8,7 @@ mod compare;
 mod damaged;
 mod facts;
 mod foreign;
+mod frames;
 mod random;
 
 use std::fmt::Write;

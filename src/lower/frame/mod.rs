@@ -14,7 +14,8 @@ use crate::emit::frame::{Exprs, FrameFormat, FrameSection, Keeps, Program, Rule}
 use crate::emit::info::Wanted;
 use crate::error::{Construct, Result};
 use crate::model::{
-    Column, FrameRule, FunctionId, LocId, Module, Node, Stack, Tree, UnitId, is_overwritten, overwritten_registers,
+    Column, FrameRule, FunctionId, LocId, Module, Node, Stack, Tree, UnitId, is_overwritten,
+    overwritten_registers,
 };
 use crate::omission::{Omission, Property, Subject};
 use crate::op::Reg;
