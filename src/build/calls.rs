@@ -35,7 +35,9 @@ impl Builder {
     /// DWARF 5 debuggers find a call in any of these scopes. LLVM's tools expect it directly in the function, and LLVM
     /// 19's verifier does not terminate on a call in a block.
     ///
-    /// A debugger finds the callee's [entry values](Val::entry_value) through the call's arguments.
+    /// A debugger finds the callee's [entry values](Val::entry_value) through the call's arguments. A function with calls
+    /// also states which of its calls are described ([`describes`](super::FunctionBuilder::describes)): gdb looks for
+    /// tail calls only in a function with all of them, and LLVM's verifier requires the statement.
     ///
     /// # Errors
     /// [`UnknownId`](crate::error::ErrorKind::UnknownId) where the scope does not exist;
@@ -97,10 +99,12 @@ impl CallBuilder<'_> {
     /// not return, it may be the function's end.
     ///
     /// # Errors
-    /// [`OutsideFunction`](crate::error::ErrorKind::OutsideFunction).
+    /// [`OutsideFunction`](crate::error::ErrorKind::OutsideFunction); [`BadArgument`](crate::error::ErrorKind::BadArgument)
+    /// where the pc is not after the pc of the call.
     pub fn returns_to(&mut self, pc: u64) -> Result<&mut Self> {
         let scope = self.data().scope;
         self.builder.return_pc(scope, pc)?;
+        self.check_order(self.builder.module.calls[self.id].pc, Some(pc))?;
         self.data().return_pc = Some(pc);
         Ok(self)
     }
@@ -108,10 +112,12 @@ impl CallBuilder<'_> {
     /// Sets the pc of the call instruction, in bytes from the function start.
     ///
     /// # Errors
-    /// [`OutsideFunction`](crate::error::ErrorKind::OutsideFunction).
+    /// [`OutsideFunction`](crate::error::ErrorKind::OutsideFunction); [`BadArgument`](crate::error::ErrorKind::BadArgument)
+    /// where the pc is not before the return pc.
     pub fn at(&mut self, pc: u64) -> Result<&mut Self> {
         let scope = self.data().scope;
         self.builder.instruction_pc(scope, pc)?;
+        self.check_order(Some(pc), self.builder.module.calls[self.id].return_pc)?;
         self.data().pc = Some(pc);
         Ok(self)
     }
@@ -182,6 +188,18 @@ impl CallBuilder<'_> {
     fn number(&mut self, value: Val, what: &str) -> Result<LocId> {
         let scope = self.data().scope;
         place(self.builder, scope, &Loc::value(value), what)
+    }
+
+    /// Refuses a call that returns to a pc before it, or to itself.
+    fn check_order(&self, pc: Option<u64>, return_pc: Option<u64>) -> Result<()> {
+        match (pc, return_pc) {
+            (Some(pc), Some(return_pc)) if return_pc <= pc => {
+                let what = format!("call at {pc:#x} returns to {return_pc:#x}; expected a pc after the call");
+                let module = &self.builder.module;
+                Err(crate::Error::bad_argument(what).or_at(module.at_scope(module.calls[self.id].scope)))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn data(&mut self) -> &mut Call {

@@ -15,7 +15,7 @@ use super::{loc, pcs};
 use crate::error::{Aligned, Error, ErrorKind, Feature, Quantity, Result};
 use crate::model::{Column, FrameRule, Function, FunctionId, Loc, LocId, UnitId, Val};
 use crate::op::Reg;
-use crate::target::{SpaceId, UnspecifiedRegisters};
+use crate::target::{Scaling, SpaceId, UnspecifiedRegisters};
 
 /// Describes a frame. Made by [`Builder::frame`].
 #[derive(Debug)]
@@ -32,8 +32,11 @@ impl Builder {
     ///
     /// At each pc a frame needs the canonical frame address, and the return address or its absence:
     /// [`finish`](Self::finish) rejects a frame with gaps. A [kernel](super::FunctionBuilder::kernel) has both without a
-    /// description, as by [`entry_function`](FrameBuilder::entry_function), on targets with private memory. Any other register without a rule is as the caller left it
-    /// if the calling convention preserves it, and undefined if not (see [`FrameRule`]).
+    /// description, as by [`entry_function`](FrameBuilder::entry_function), on targets with private memory. Any other
+    /// register without a rule is as the caller left it if the calling convention preserves it, and undefined if not (see
+    /// [`FrameRule`]). On CPUs the stack pointer without a rule is the canonical frame address
+    /// ([`Target::cfa_register`](crate::target::Target::cfa_register)). AMDGPU has no such register: while a function has
+    /// moved s32, its frame needs a rule for s32.
     ///
     /// ```
     /// use eitri::build::Builder;
@@ -190,6 +193,42 @@ impl FrameBuilder<'_> {
         self.rule(pcs, Column::Cfa, &loc)
     }
 
+    /// Adds the canonical frame address in scratch memory: at a register's contents plus an offset in bytes of one lane. The
+    /// register counts bytes in the function's [units](super::FunctionBuilder::scaling) at the time of this call: bytes of
+    /// the wave on processors with buffer scratch, and bytes of one lane on processors with flat scratch, where the
+    /// address is the register times the lanes of the wave.
+    ///
+    /// # Errors
+    /// Same errors as [`cfa`](Self::cfa).
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{Loc, Val};
+    /// # use eitri::target::{SpaceId, Target};
+    /// let gpu = Target::named("amdgpu-gfx1100-wave32")?;
+    /// let s32 = gpu.sgpr(32)?;
+    /// let mut m = Builder::new(gpu);
+    /// let unit = m.unit("a.cl");
+    /// let f = m.function(unit, "f")?.code("f", 0x40).id();
+    /// // s_add_i32 s32, s32, 16 at 0x0c: the frame has 16 bytes of each lane.
+    /// m.frame(f)?.cfa_in_scratch(0x00..0x10, s32, 0)?.cfa_in_scratch(0x10..0x40, s32, -16)?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
+    pub fn cfa_in_scratch(&mut self, pcs: Range<u64>, reg: Reg, offset: i64) -> Result<&mut Self> {
+        let module = &self.builder.module;
+        let base = match module.functions[self.function].stack.scaling {
+            Scaling::Wave => Val::register(reg),
+            Scaling::Lane => Val::register(reg).mul(Val::constant(module.target.lanes().into())),
+        };
+        let address = match self.bytes_of_wave(offset, Column::Cfa, &pcs)? {
+            0 => base,
+            bytes => base.plus(bytes),
+        };
+        self.cfa(pcs, Loc::memory(SpaceId::PRIVATE_WAVE, address))
+    }
+
     /// Adds a caller register's location.
     ///
     /// # Errors
@@ -292,12 +331,7 @@ impl FrameBuilder<'_> {
             return Err(self.error(error, Column::Register(vgpr), &pcs));
         }
         // `slot` counts one lane's bytes, but the canonical frame address counts the wave's.
-        let offset = slot.checked_mul(lanes.into());
-        let offset = offset.ok_or_else(|| {
-            let found = u128::from(slot.unsigned_abs()) * u128::from(lanes);
-            Error::limit(Quantity::RowOffset, 0..=i64::MAX as u128, found)
-        });
-        let offset = offset.map_err(|error| self.error(error, Column::Register(vgpr), &pcs))?;
+        let offset = self.bytes_of_wave(slot, Column::Register(vgpr), &pcs)?;
         let row = Loc::cfa().offset(offset);
         let loc = match mask {
             // Lanes with a 0 were not stored and still have their value in the register.
@@ -398,6 +432,15 @@ impl FrameBuilder<'_> {
     /// Returns the function's id.
     pub fn id(&self) -> FunctionId {
         self.function
+    }
+
+    /// Returns the bytes of all lanes in the wave for bytes of each lane.
+    fn bytes_of_wave(&self, bytes: i64, column: Column, pcs: &Range<u64>) -> Result<i64> {
+        let lanes = self.builder.module.target.lanes();
+        bytes.checked_mul(lanes.into()).ok_or_else(|| {
+            let found = u128::from(bytes.unsigned_abs()) * u128::from(lanes);
+            self.error(Error::limit(Quantity::RowOffset, 0..=i64::MAX as u128, found), column, pcs)
+        })
     }
 
     fn return_register(&self) -> Reg {

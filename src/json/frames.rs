@@ -18,6 +18,7 @@ objects! {
     Frame { function: Ref<'a> } {
         rules: Later<'a, Elements<'a, Rule<'a>>>,
         return_address: Vec<(Number, Number, Named<'a>, Named<'a>)>,
+        cfa_in_scratch: Vec<(Number, Number, Named<'a>, Signed)>,
         saved_to_scratch: Later<'a, Slots>,
         entry_function: bool,
         extent: (Signed, Signed),
@@ -33,6 +34,12 @@ impl<'a> Frame<'a> {
         frame.rules(reader, self.rules.as_ref())?;
         frame.slots(reader, self.saved_to_scratch)?;
         frame.return_addresses(reader, self.return_address)?;
+        for (start, end, name, Signed(offset)) in self.cfa_in_scratch.unwrap_or_default() {
+            let reg = reader.register(&name)?;
+            frame.add(reader, Column::Cfa, start.0..end.0, |frame, pcs| {
+                frame.cfa_in_scratch(pcs, reg, offset).map(drop)
+            })?;
+        }
         let mut frame = reader.builder.frame(function)?;
         if self.entry_function == Some(true) {
             frame.entry_function()?;

@@ -32,6 +32,7 @@ mod denote;
 pub(crate) mod entities;
 mod equality;
 mod frame;
+mod frame_mistakes;
 mod functions;
 mod ids;
 mod imports_and_labels;

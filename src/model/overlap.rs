@@ -55,17 +55,20 @@ pub(super) fn warnings(module: &Module) -> Vec<Warning> {
     }
     // Sorting makes each function's variables adjacent, so that one sweep handles one function.
     variables.sort();
+    let mut variables = variables.into_iter().peekable();
     let mut warnings = Vec::new();
-    for described in variables.chunk_by(|first, second| first.0 == second.0) {
-        let function = described[0].0;
+    for function in module.functions.keys() {
         let mut items = Vec::new();
-        described.iter().for_each(|&(_, variable)| module.variable_items(function, variable, &mut items));
+        while let Some((_, variable)) = variables.next_if(|(of, _)| *of == function) {
+            module.variable_items(function, variable, &mut items);
+        }
         module.saved_items(function, &mut items);
         items.sort_by_key(|item| (item.pcs.start, item.pcs.end));
         let active = BTreeMap::new();
         let ends = BinaryHeap::new();
         let seen = HashSet::new();
-        Sweep { module, function, active, ends, seen, found: &mut warnings }.run(&items);
+        let links = module.links(function);
+        Sweep { module, function, links, active, ends, seen, found: &mut warnings }.run(&items);
     }
     warnings
 }
@@ -101,6 +104,17 @@ impl Module {
                 }
             }
         }
+    }
+
+    /// Returns the registers that contain the return address on entry.
+    fn links(&self, function: FunctionId) -> Vec<Reg> {
+        let returns = Column::Register(self.target.call_frames().return_register);
+        let Some(rule) = self.frame_rule(function, returns, 0) else { return Vec::new() };
+        let register = |node| match node {
+            Node::Register(reg) => Some(reg),
+            _ => None,
+        };
+        self.nodes(rule.loc).filter_map(register).collect()
     }
 
     /// Returns the pc ranges of the innermost enclosing scope with ranges.
@@ -316,11 +330,13 @@ type Key = (u64, usize);
 struct Sweep<'m, 'f> {
     module: &'m Module,
     function: FunctionId,
+    /// Registers that contain the return address on entry; empty if none is known.
+    links: Vec<Reg>,
     /// Items that cover the current pc, by unit and key.
     active: BTreeMap<Unit, BTreeMap<Key, Item>>,
     /// The active items' end pcs, the lowest first.
     ends: BinaryHeap<Reverse<(u64, Unit, Key)>>,
-    seen: HashSet<(VariableId, Sharer)>,
+    seen: HashSet<(Sharer, Sharer)>,
     found: &'f mut Vec<Warning>,
 }
 
@@ -413,9 +429,11 @@ impl Sweep<'_, '_> {
                 (one.min(two), Sharer::Variable(one.max(two)))
             }
             (Sharer::Variable(one), saved) | (saved, Sharer::Variable(one)) => (one, saved),
-            _ => return,
+            (Sharer::Saved(one), Sharer::Saved(two)) => {
+                return self.warn_registers(one.min(two), one.max(two), item, other);
+            }
         };
-        if !self.seen.insert((variable, with)) {
+        if !self.seen.insert((Sharer::Variable(variable), with)) {
             return;
         }
         let module = self.module;
@@ -427,7 +445,42 @@ impl Sweep<'_, '_> {
             },
             Sharer::Saved(reg) => format!("what the caller had in {}", name(reg)),
         };
-        let place = match (item.unit, other.unit) {
+        let place = self.shared_name(item, other);
+        let pcs = common_pcs(item, other);
+        debug_assert!(module.function_of(module.variables[variable].scope) == Some(self.function));
+        self.found.push(Warning {
+            warned: Warned::Shared(variable, with),
+            at: module.at_variable(variable, Some(pcs)),
+            what: format!("{with_text} is in the same bits of {place}"),
+        });
+    }
+
+    /// Warns about two of the caller's registers, unless they are the return address and a register that contained it.
+    fn warn_registers(&mut self, one: Reg, two: Reg, item: &Item, other: &Item) {
+        let module = self.module;
+        let returns = module.target.call_frames().return_register;
+        let is_link = |reg: Reg| self.links.is_empty() || self.links.contains(&reg);
+        if one == returns && is_link(two) || two == returns && is_link(one) {
+            return;
+        }
+        if !self.seen.insert((Sharer::Saved(one), Sharer::Saved(two))) {
+            return;
+        }
+        let [first, second] = [one, two].map(|reg| Column::Register(reg).name(&module.target));
+        let place = self.shared_name(item, other);
+        self.found.push(Warning {
+            warned: Warned::SharedRegisters(self.function, one, two),
+            at: module
+                .at_scope(module.functions[self.function].scope)
+                .with(|at| at.pcs = Some(common_pcs(item, other))),
+            what: format!("what the caller had in {first} and in {second} is in the same bits of {place}"),
+        });
+    }
+
+    /// Returns the name of the storage that two items share.
+    fn shared_name(&self, item: &Item, other: &Item) -> String {
+        let name = |reg: Reg| Column::Register(reg).name(&self.module.target);
+        match (item.unit, other.unit) {
             (Unit::Slot, _) => "the stack slot".to_owned(),
             (Unit::Cfa, _) => "the slot of the frame".to_owned(),
             (Unit::Register(reg, EACH_LANE), Unit::Register(_, EACH_LANE) | Unit::Slot | Unit::Cfa) => {
@@ -437,13 +490,11 @@ impl Sweep<'_, '_> {
                 format!("lane {} of {}", one.max(two) - 1, name(reg))
             }
             (Unit::Register(reg, _), _) => name(reg),
-        };
-        let pcs = item.pcs.start.max(other.pcs.start)..item.pcs.end.min(other.pcs.end);
-        debug_assert!(module.function_of(module.variables[variable].scope) == Some(self.function));
-        self.found.push(Warning {
-            warned: Warned::Shared(variable, with),
-            at: module.at_variable(variable, Some(pcs)),
-            what: format!("{with_text} is in the same bits of {place}"),
-        });
+        }
     }
+}
+
+/// Pcs that two items have in common.
+fn common_pcs(item: &Item, other: &Item) -> Range<u64> {
+    item.pcs.start.max(other.pcs.start)..item.pcs.end.min(other.pcs.end)
 }

@@ -5,7 +5,7 @@
 use core::fmt;
 
 use super::ids::{FunctionId, RegionId, TypeId, VariableId};
-use super::{Function, Module, mistakes, overlap};
+use super::{Function, Module, frame_mistakes, mistakes, overlap};
 use crate::error::At;
 use crate::op::Reg;
 
@@ -13,7 +13,8 @@ use crate::op::Reg;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum WarningKind {
-    /// A variable shares bits with another variable, or with a caller's saved register, at one pc.
+    /// A variable shares bits with another variable, or with a caller's saved register, at one pc; or two of a caller's
+    /// registers share bits.
     SharedBits,
     /// A function has no [rules](super::FrameRule) for its frame.
     NoFrame,
@@ -34,11 +35,19 @@ pub enum WarningKind {
     OverlappingMembers,
     /// The low word of a return address is in the second of two consecutive registers or lanes.
     SwappedWords,
+    /// A frame in the wave's scratch memory is at a register that counts the bytes of one lane.
+    UnscaledFrame,
+    /// A register moves the frame after the entry, and has no rule for its value in the caller.
+    UnsavedBase,
+    /// A kernel is called, or has a return address.
+    CalledKernel,
+    /// A function has calls, and does not state which of its calls are described.
+    UndescribedCalls,
 }
 
 impl WarningKind {
     /// Every kind.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 14] = [
         Self::SharedBits,
         Self::NoFrame,
         Self::DoubtfulRegister,
@@ -49,6 +58,10 @@ impl WarningKind {
         Self::TypeSize,
         Self::OverlappingMembers,
         Self::SwappedWords,
+        Self::UnscaledFrame,
+        Self::UnsavedBase,
+        Self::CalledKernel,
+        Self::UndescribedCalls,
     ];
 
     /// The name that allows the kind, such as `shared-bits`.
@@ -64,6 +77,10 @@ impl WarningKind {
             Self::TypeSize => "type-size",
             Self::OverlappingMembers => "overlapping-members",
             Self::SwappedWords => "swapped-words",
+            Self::UnscaledFrame => "unscaled-frame",
+            Self::UnsavedBase => "unsaved-base",
+            Self::CalledKernel => "called-kernel",
+            Self::UndescribedCalls => "undescribed-calls",
         }
     }
 
@@ -107,6 +124,17 @@ pub enum Warned {
     Members(TypeId),
     /// A function whose return address has swapped words: [`WarningKind::SwappedWords`].
     SwappedWords(FunctionId),
+    /// A function, and two of its caller's registers in the same bits, the first with the lower number:
+    /// [`WarningKind::SharedBits`].
+    SharedRegisters(FunctionId, Reg, Reg),
+    /// A function with an unscaled frame address: [`WarningKind::UnscaledFrame`].
+    UnscaledFrame(FunctionId),
+    /// A function, and a register without a rule that its frame's address depends on: [`WarningKind::UnsavedBase`].
+    UnsavedBase(FunctionId, Reg),
+    /// A kernel with a caller: [`WarningKind::CalledKernel`].
+    CalledKernel(FunctionId),
+    /// A function with calls: [`WarningKind::UndescribedCalls`].
+    UndescribedCalls(FunctionId),
 }
 
 /// A warning about a description.
@@ -138,6 +166,11 @@ impl Warning {
             Warned::Type(_) => WarningKind::TypeSize,
             Warned::Members(_) => WarningKind::OverlappingMembers,
             Warned::SwappedWords(_) => WarningKind::SwappedWords,
+            Warned::SharedRegisters(..) => WarningKind::SharedBits,
+            Warned::UnscaledFrame(_) => WarningKind::UnscaledFrame,
+            Warned::UnsavedBase(..) => WarningKind::UnsavedBase,
+            Warned::CalledKernel(_) => WarningKind::CalledKernel,
+            Warned::UndescribedCalls(_) => WarningKind::UndescribedCalls,
         }
     }
 }
@@ -151,9 +184,10 @@ impl fmt::Display for Warning {
 impl Module {
     /// Returns warnings about the description, sorted by kind, function and pc.
     ///
-    /// * [`WarningKind::SharedBits`]: two variables in one function, or a variable and a caller's register, occupy the
-    ///   same bits in a register, in a stack slot, or in memory at an offset from the canonical frame address, at one
-    ///   pc. Each pair is listed once, and up to 16 neighbours of a location are compared.
+    /// * [`WarningKind::SharedBits`]: two variables in one function, a variable and a caller's register, or two of a
+    ///   caller's registers, occupy the same bits in a register, in a stack slot, or in memory at an offset from the
+    ///   canonical frame address, at one pc. The return address may share the bits of the registers that contain it on
+    ///   entry. Each pair is listed once, and up to 16 neighbours of a location are compared.
     /// * [`WarningKind::NoFrame`]: a function has code without rules for its frame, and the target's ABI has no
     ///   `.eh_frame` either.
     /// * [`WarningKind::OutsideScope`]: one warning for each variable, at its first such range.
@@ -167,7 +201,11 @@ impl Module {
     ///   characters whole bytes. A name such as `_BitInt(4)` contains the size.
     /// * [`WarningKind::OverlappingMembers`]: one warning for each structure, class or variant. Unions, members of different
     ///   variants, empty classes and padding at the end of a class may share bits.
-    /// * [`WarningKind::SwappedWords`]: one warning for each function.
+    /// * [`WarningKind::SwappedWords`], [`WarningKind::UnscaledFrame`], [`WarningKind::CalledKernel`] and
+    ///   [`WarningKind::UndescribedCalls`]: one warning for each function.
+    /// * [`WarningKind::UnsavedBase`]: one warning for each function and register, at the first pcs at which the register
+    ///   becomes part of the frame's address, is no longer part of it, or is at another distance from the frame than on
+    ///   entry, while the register counts as unchanged.
     ///
     /// Two variables may share bits if their types are equal apart from qualifiers and typedefs, one type contains the
     /// other, one type is a union, one variable belongs to a function that is inlined into the other variable's
@@ -189,6 +227,7 @@ impl Module {
             }));
         }
         warnings.extend(mistakes::warnings(self));
+        warnings.extend(frame_mistakes::warnings(self));
         warnings
     }
 }

@@ -8,6 +8,7 @@ pub mod compare;
 mod damaged;
 mod facts;
 pub mod foreign;
+mod frames;
 mod random;
 pub mod sections;
 

@@ -5,7 +5,7 @@ use eitri::Result;
 use eitri::build::{DataMember, Extent};
 use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::lower::{Consumer, Policy, lower};
-use eitri::model::{Address, BaseEncoding, Loc, Module, SourceLine, Val, VariantValues};
+use eitri::model::{Address, BaseEncoding, DescribedCalls, Loc, Module, SourceLine, Val, VariantValues};
 use eitri::spirv::{Binding, Id, Mode, attach};
 use eitri::target::{Gfx, SpaceId, Target, Wave};
 
@@ -27,6 +27,10 @@ const START: &str = r#"
 {"unit": {"name": "a.cl"}},
 {"base_type": {"unit": "a.cl", "name": "int", "encoding": "signed", "bits": 32}},
 {"function": {"in": "a.cl", "name": "f", "code": {"symbol": "f", "bytes": 64}}}"#;
+
+fn gfx1100() -> Target {
+    Target::amdgpu(Gfx::GFX1100, Wave::W32).expect("a target")
+}
 
 fn s4() -> Loc {
     Loc::register(gpu().sgpr(4).expect("a register"))
@@ -148,6 +152,57 @@ const MISTAKES: &[Mistake] = mistakes! {
         {"variant": {"part": "part", "id": "v", "values": [0]}},
         {"member": {"unit": "a.cl", "variant": "v", "name": "x", "type": "int", "offset": 4}},
         {"member": {"unit": "a.cl", "variant": "v", "name": "y", "type": "int", "offset": 6}}"#;
+    "two registers of the caller in one lane", gpu, "saved_in_lane(0x0..0x40, s33, v41, 2), saved_in_lane(0x8..0x30, s31, v41, 2)", |a| {
+        let [s31, s33, v41] = [a.m.target().sgpr(31)?, a.m.target().sgpr(33)?, a.m.target().vgpr(41)?];
+        a.m.frame(a.f)?.entry_function()?.saved_in_lane(0..64, s33, v41, 2)?.saved_in_lane(8..48, s31, v41, 2)?
+    }, r#"{"frame": {"function": "f", "entry_function": true, "rules": [
+            [0, 64, "s33", {"lane": ["v41", 2]}], [8, 48, "s31", {"lane": ["v41", 2]}]]}}"#;
+    "frame base without a rule", gpu, "cfa(0x0..0x1c, s32), cfa(0x1c..0x40, s33)", |a| {
+        let [s30, s31, s32, s33] = [30, 31, 32, 33].map(|number| gpu().sgpr(number).expect("a register"));
+        let stack = |reg| Loc::memory(SpaceId::PRIVATE_WAVE, Val::register(reg));
+        let mut frame = a.m.frame(a.f)?;
+        frame.cfa(0..28, stack(s32))?.cfa(28..64, stack(s33))?.return_address(0..64, s30, s31)?;
+        frame.saved(8..64, s32, Loc::value(Val::register(s33)))?
+    }, r#"{"frame": {"function": "f", "return_address": [[0, 64, "s30", "s31"]], "rules": [
+            [0, 28, "cfa", {"memory": ["private_wave", {"register": "s32"}]}],
+            [28, 64, "cfa", {"memory": ["private_wave", {"register": "s33"}]}],
+            [8, 64, "s32", {"value": {"register": "s33"}}]]}}"#;
+    "moved stack pointer without a rule", gpu, "cfa(0x0..0x8, s32), cfa(0x8..0x40, s32 - 0x100)", |a| {
+        let [s30, s31, s32] = [30, 31, 32].map(|number| gpu().sgpr(number).expect("a register"));
+        let stack = |bytes| Loc::memory(SpaceId::PRIVATE_WAVE, Val::register(s32).plus(bytes));
+        a.m.frame(a.f)?.cfa(0..8, stack(0))?.cfa(8..64, stack(-256))?.return_address(0..64, s30, s31)?
+    }, r#"{"frame": {"function": "f", "return_address": [[0, 64, "s30", "s31"]], "rules": [
+            [0, 8, "cfa", {"memory": ["private_wave", {"register": "s32"}]}],
+            [8, 64, "cfa", {"memory": ["private_wave", {"plus": [{"register": "s32"}, -256]}]}]]}}"#;
+    "frame at a register with bytes of one lane", gfx1100, "cfa(0x0..0x40, memory(private_wave, s32))", |a| {
+        let [s30, s31, s32] = [30, 31, 32].map(|number| gfx1100().sgpr(number).expect("a register"));
+        let stack = Loc::memory(SpaceId::PRIVATE_WAVE, Val::register(s32));
+        a.m.frame(a.f)?.cfa(0..64, stack)?.return_address(0..64, s30, s31)?
+    }, r#"{"frame": {"function": "f", "return_address": [[0, 64, "s30", "s31"]], "rules": [
+            [0, 64, "cfa", {"memory": ["private_wave", {"register": "s32"}]}]]}}"#;
+    "called kernel", gpu, "function(k).kernel(), call(f).calls(k)", |a| {
+        let k = a.m.function(a.unit, "k")?.code("k", 64).kernel().id();
+        a.m.describe_function(a.f)?.describes(DescribedCalls::All);
+        a.m.call(a.f)?.calls(k)?.returns_to(0x14)?
+    }, r#"{"function": {"in": "a.cl", "name": "k", "code": {"symbol": "k", "bytes": 64}, "kernel": true}},
+        {"describe_function": {"function": "f", "describes_calls": "all"}},
+        {"call": {"in": "f", "calls": "k", "returns_to": 20}}"#;
+    "kernel with a return address", gpu, "function(k).kernel(), return_address(0x0..0x40, s30, s31)", |a| {
+        let [s30, s31, s32] = [30, 31, 32].map(|number| gpu().sgpr(number).expect("a register"));
+        let k = a.m.function(a.unit, "k")?.code("k", 64).kernel().id();
+        let stack = Loc::memory(SpaceId::PRIVATE_WAVE, Val::register(s32));
+        a.m.frame(k)?.cfa(0..64, stack)?.return_address(0..64, s30, s31)?
+    }, r#"{"function": {"in": "a.cl", "name": "k", "code": {"symbol": "k", "bytes": 64}, "kernel": true}},
+        {"frame": {"function": "k", "return_address": [[0, 64, "s30", "s31"]], "rules": [
+            [0, 64, "cfa", {"memory": ["private_wave", {"register": "s32"}]}]]}}"#;
+    "calls without a statement which are described", gpu, "call(f).calls(g).returns_to(0x14)", |a| {
+        let g = a.m.function(a.unit, "g")?.code("g", 64).id();
+        a.m.call(a.f)?.calls(g)?.returns_to(0x14)?
+    }, r#"{"function": {"in": "a.cl", "name": "g", "code": {"symbol": "g", "bytes": 64}}},
+        {"call": {"in": "f", "calls": "g", "returns_to": 20}}"#;
+    "call that returns to itself", gpu, "at(0x14).returns_to(0x14)", |a| {
+        a.m.call(a.f)?.at(0x14)?.returns_to(0x14)?
+    }, r#"{"call": {"in": "f", "at": 20, "returns_to": 20}}"#;
     "return address with its words in swapped lanes", gpu, "saved(0x0..0x40, pc, lanes([(v40, 8), (v40, 7)]))", |a| {
         let [v40, pc] = [a.m.target().vgpr(40)?, a.m.target().pc().expect("a register")];
         a.m.frame(a.f)?.cfa(0..64, Loc::memory(SpaceId::PRIVATE_WAVE, Val::constant(0)))?
@@ -361,6 +416,36 @@ fn neighbours_of_mistakes_are_accepted() -> Result<()> {
             let mut frame = a.m.frame(a.f)?;
             frame.cfa(0..64, cfa)?.return_address(0..32, low, high)?;
             frame.saved(32..64, pc, Loc::lanes([(v40, 7), (v40, 8)])).map(drop)
+        }),
+        (
+            "a return address in the lanes of the registers that it came in, and a moved base with a rule",
+            gpu,
+            |a| {
+                let target = gpu();
+                let [s30, s31, s32, s33] =
+                    [30, 31, 32, 33].map(|number| target.sgpr(number).expect("a register"));
+                let v40 = target.vgpr(40)?;
+                let pc = target.pc().expect("a register");
+                let stack = |reg| Loc::memory(SpaceId::PRIVATE_WAVE, Val::register(reg));
+                let mut frame = a.m.frame(a.f)?;
+                frame.cfa(0..16, stack(s32))?.cfa(16..64, stack(s33))?.return_address(0..8, s30, s31)?;
+                frame.saved(8..64, pc, Loc::lanes([(v40, 0), (v40, 1)]))?;
+                frame.saved_in_lane(8..64, s30, v40, 0)?.saved_in_lane(8..64, s31, v40, 1)?;
+                frame.saved_in_lane(4..64, s33, v40, 2)?;
+                frame.saved(4..64, s32, Loc::value(Val::register(s33))).map(drop)
+            },
+        ),
+        ("a frame at a scaled register, and calls that are described", gfx1100, |a| {
+            let [s30, s31, s32] = [30, 31, 32].map(|number| gfx1100().sgpr(number).expect("a register"));
+            let mut frame = a.m.frame(a.f)?;
+            frame.cfa_in_scratch(0..8, s32, 0)?.cfa_in_scratch(8..64, s32, -16)?.return_address(
+                0..64,
+                s30,
+                s31,
+            )?;
+            frame.saved(8..64, s32, Loc::value(Val::register(s32).plus(-16)))?;
+            a.m.describe_function(a.f)?.describes(DescribedCalls::Tail);
+            a.m.call(a.f)?.at(0x10)?.returns_to(0x14).map(drop)
         }),
         ("a return address where a call pushes it", Target::x86_64, |a| {
             let [rip, rsp] = [a.m.target().register_named("rip")?, a.m.target().register_named("rsp")?];

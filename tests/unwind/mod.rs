@@ -2,6 +2,7 @@
 //! input; other unwinders agree.
 
 use crate::common::bytes;
+mod amd;
 mod cfi;
 mod lanes;
 mod outward;
