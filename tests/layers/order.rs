@@ -269,6 +269,7 @@ const REWRITE: &[&str] = &[
     "change",
     "sizes",
     // Members of containers.
+    "containers::member",
     "containers::archive",
     "containers::bundle",
     "containers::package",
