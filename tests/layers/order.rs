@@ -302,6 +302,7 @@ const IMPORT: &[&str] = &[
     "sources",
     "importer",
     "files",
+    "instances",
     "typed",
     "location",
     "scopes",
