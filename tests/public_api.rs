@@ -15,7 +15,7 @@ use common::{ROOT, check_golden};
 
 /// Packages with a public interface, as in the documentation step of `.ci/run`.
 const PACKAGES: [&str; 3] = ["eitri_dwarf", "eitri_inspect", "eitri"];
-const FEATURES: &str = "compress,import,json,object,regalloc2,report,rspirv";
+const FEATURES: &str = "compress,json,object,regalloc2,report,rewrite,rspirv";
 
 /// Crates whose types may occur in signatures. The crate re-exports the first four, and its packages are released
 /// together. Types of the feature `json` implement the traits of serde, whose version 1 is stable.

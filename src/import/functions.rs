@@ -2,7 +2,6 @@
 //! and its definition are two.
 
 use gimli::{DwAt, constants as dw};
-use hashbrown::HashMap;
 
 use super::importer::{Body, Importer, Place, refused};
 use super::node::{Class, class};
@@ -369,95 +368,6 @@ impl<'d, 'o> Importer<'d, 'o> {
             self.list(entry, Some(dw::DW_AT_prototyped), UnimportedReason::Unprototyped);
         }
     }
-
-    /// Finds the instance of each abstract instance in the unit that is one function with it, with the blocks in it: the
-    /// first with code, or else the first.
-    pub(super) fn find_instances(&mut self, entries: impl Iterator<Item = Entry<'d, 'o>> + Clone) {
-        let mut found = Vec::new();
-        for needs_code in [true, false] {
-            let functions = entries.clone().filter(|entry| entry.tag() == dw::DW_TAG_subprogram);
-            for entry in functions.filter(|entry| entry.has(dw::DW_AT_abstract_origin)) {
-                let has_code = super::node::PCS.iter().any(|&name| entry.has(name));
-                let Some(origin) = entry.reference(dw::DW_AT_abstract_origin) else { continue };
-                if has_code == needs_code && !self.made.instances.contains_key(&origin.offset()) {
-                    self.made.instances.insert(origin.offset(), entry);
-                    found.push(entry);
-                }
-            }
-        }
-        for &function in &found {
-            self.repeated_calls(function);
-        }
-        for function in found {
-            // Index after the last entry of an inlined call.
-            let mut inlined = 0;
-            for entry in function.descendants() {
-                if entry.index() < inlined {
-                    continue;
-                }
-                match entry.tag() {
-                    dw::DW_TAG_inlined_subroutine | dw::DW_TAG_subprogram => inlined = end(entry),
-                    dw::DW_TAG_lexical_block => {
-                        if let Some(origin) = entry.reference(dw::DW_AT_abstract_origin) {
-                            self.made.instances.entry(origin.offset()).or_insert(entry);
-                        }
-                    }
-                    _ => {}
-                }
-            }
-        }
-    }
-}
-
-impl<'d, 'o> Importer<'d, 'o> {
-    /// Finds the calls in an abstract instance that its instance has, too: the same function at the same position. A writer
-    /// can describe the calls in both.
-    fn repeated_calls(&mut self, instance: Entry<'d, 'o>) {
-        let Some(origin) = instance.reference(dw::DW_AT_abstract_origin) else { return };
-        let is_call = |entry: &Entry<'d, 'o>| entry.tag() == dw::DW_TAG_inlined_subroutine;
-        if !self.is_own(origin) || !origin.descendants().any(|entry| is_call(&entry)) {
-            return;
-        }
-        let mut calls: HashMap<Call, usize> = HashMap::new();
-        for entry in outermost(instance) {
-            *calls.entry(call(entry)).or_default() += 1;
-        }
-        for entry in outermost(origin) {
-            if let Some(count @ 1..) = calls.get_mut(&call(entry)) {
-                *count -= 1;
-                self.made.repeated.insert(entry.offset());
-            }
-        }
-    }
-}
-
-/// A called function, by its entry, and the position of the call.
-type Call = (Option<u64>, [Option<u64>; 4]);
-
-fn call(entry: Entry<'_, '_>) -> Call {
-    let position =
-        [dw::DW_AT_call_file, dw::DW_AT_call_line, dw::DW_AT_call_column, dw::DW_AT_GNU_discriminator];
-    let origin = entry.reference(dw::DW_AT_abstract_origin).map(|origin| origin.offset());
-    (origin, position.map(|name| entry.number(name)))
-}
-
-/// Returns the inlined calls in a function that are not in another inlined call or function.
-fn outermost<'d, 'o: 'd>(function: Entry<'d, 'o>) -> impl Iterator<Item = Entry<'d, 'o>> {
-    let mut inner = 0;
-    function.descendants().filter(move |&entry| {
-        if entry.index() < inner {
-            return false;
-        }
-        if matches!(entry.tag(), dw::DW_TAG_inlined_subroutine | dw::DW_TAG_subprogram) {
-            inner = end(entry);
-        }
-        entry.tag() == dw::DW_TAG_inlined_subroutine
-    })
-}
-
-/// Index after an entry's last descendant.
-fn end(entry: Entry<'_, '_>) -> usize {
-    entry.index() + 1 + entry.descendants().len()
 }
 
 /// Whether an entry is a function that is selected, or is in such a function.

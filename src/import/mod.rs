@@ -39,6 +39,7 @@ mod frames;
 mod functions;
 mod importer;
 mod imports;
+mod instances;
 mod lines;
 mod live;
 mod location;

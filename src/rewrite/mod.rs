@@ -162,13 +162,12 @@ fn written(
     how: &How<'_>,
 ) -> Result<Written> {
     let &How { target, consumer, options } = how;
-    let import = {
-        let mut import = ImportOptions::default();
-        import.dialect = dialect;
-        import.expressions = expressions::form(target, dialect, consumer, options.expressions);
-        import.code = if options.gc { ImportedCode::InObject } else { ImportedCode::All };
-        import.threads = options.threads;
-        import
+    let import = ImportOptions {
+        dialect,
+        expressions: expressions::form(target, dialect, consumer, options.expressions),
+        code: if options.gc { ImportedCode::InObject } else { ImportedCode::All },
+        threads: options.threads,
+        ..ImportOptions::default()
     };
     let imported = import_read(object, target.clone(), dwarf, &import)?;
     let ImportedDwarf { mut module, unimported, entries, .. } = imported;
@@ -185,12 +184,11 @@ fn written(
         fixed = fix::fix(&mut module, fix::Source { object, dwarf, entries: &entries }, &findings)?;
     }
     let lowered = lower(&module, consumer, Policy::Partial)?;
-    let attach = {
-        let mut attach = AttachOptions::default();
-        attach.existing = Existing::Replace;
+    let attach = AttachOptions {
+        existing: Existing::Replace,
         // AMD's local memory, and data of other objects.
-        attach.undefined = UndefinedSymbols::Allow;
-        attach
+        undefined: UndefinedSymbols::Allow,
+        ..AttachOptions::default()
     };
     let object = attach_with(bytes, target, &lowered.sections, &attach)?;
     Ok(Written { object, module, omissions: lowered.omissions, unimported, fixed })

@@ -270,6 +270,7 @@ const REWRITE: &[&str] = &[
     "change",
     "sizes",
     // Members of containers.
+    "containers::member",
     "containers::archive",
     "containers::bundle",
     "containers::package",
@@ -302,6 +303,7 @@ const IMPORT: &[&str] = &[
     "sources",
     "importer",
     "files",
+    "instances",
     "typed",
     "location",
     "scopes",

@@ -199,6 +199,12 @@ fn name_index_is_verified() {
         );
         assert!(ran.out.contains("No errors.") || compiler.name == "gcc", "{ran}");
         let Some(ran) = run(&["--debug-names", "named"]) else { return };
+        // lldb finds types and functions by the index.
+        let lookups = ["-b", "-o", "image lookup -t node", "-o", "image lookup -n push", "named"];
+        if let Some(found) = Tool::new("lldb-19", "lldb-19").run_in(folder.path(), &lookups) {
+            let has_type = found.out.contains("name = \"node\", byte-size = 40");
+            assert!(has_type && found.out.contains("[inlined] push at a.c:6"), "{found}");
+        }
         for name in ["push", "sum", "squares", "node", "main", "color"] {
             assert!(ran.out.contains(&format!("\"{name}\"")), "{name}: {ran}");
         }

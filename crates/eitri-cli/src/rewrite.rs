@@ -67,6 +67,9 @@ enum Format {
     Json,
 }
 
+/// Names of objects in a file, and how they are rewritten.
+type Objects = Vec<(String, Rewritten)>;
+
 impl RewriteArguments {
     pub fn run(&self) -> Result<ExitCode, Failure> {
         let bytes = Contents::read(&self.file)?;
@@ -102,7 +105,7 @@ impl RewriteArguments {
     }
 
     /// Returns the file with its objects rewritten, and the result for each object.
-    fn rewrite(&self, bytes: &Contents) -> Result<(Vec<u8>, Vec<(String, Rewritten)>), Failure> {
+    fn rewrite(&self, bytes: &Contents) -> Result<(Vec<u8>, Objects), Failure> {
         let (objects, unread) =
             containers::inside(&self.file, Contents::Bytes(bytes.to_vec()), self.member.as_deref())?;
         if let Some(first) = unread.into_iter().next() {

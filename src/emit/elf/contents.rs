@@ -1,7 +1,7 @@
 //! New contents of a section.
 
 use super::image::{Image, unsupported};
-use crate::error::{Count, Error, ErrorKind, Named, Result};
+use crate::error::{Count, ErrorKind, Named, Result};
 use crate::near::nearest;
 
 /// Replaces the contents of the only section with a name, and keeps everything else.
@@ -25,7 +25,7 @@ pub fn replace_contents(object: &[u8], name: &str, contents: Vec<u8>) -> Result<
     let is_linked = image.is_linked();
     let section = &mut image.sections[index];
     if !section.has_contents() {
-        return Err(Error::from(unsupported("section has no contents")).in_section(name));
+        return Err(unsupported("section has no contents").in_section(name));
     }
     if is_linked && section.is_loaded() {
         let (old, new) = (section.contents.len(), contents.len());
@@ -35,7 +35,7 @@ pub fn replace_contents(object: &[u8], name: &str, contents: Vec<u8>) -> Result<
                 Count(new, "byte"),
                 Count(old, "byte")
             );
-            return Err(Error::from(unsupported(text)).in_section(name));
+            return Err(unsupported(text).in_section(name));
         }
         let start = section.header.sh_offset as usize;
         let mut bytes = object.to_vec();
