@@ -19,11 +19,7 @@ pub struct ImportedEntries {
 
 impl ImportedEntries {
     /// Adds the entities of a unit.
-    pub(super) fn add(
-        &mut self,
-        variables: &HashMap<Key, VariableId>,
-        functions: &HashMap<Key, FunctionId>,
-    ) {
+    pub(super) fn add(&mut self, variables: &HashMap<Key, VariableId>, functions: &HashMap<Key, FunctionId>) {
         self.variables.extend(variables.iter().map(|(key, variable)| (*key, *variable)));
         self.functions.extend(functions.iter().map(|(key, function)| (*key, *function)));
     }

@@ -57,12 +57,12 @@ mod units;
 mod variables;
 
 pub use discarded::ImportedCode;
+pub use entries::ImportedEntries;
 #[doc(hidden)]
 pub use expression::{
     Context, EntryOffset, InitialStack, Procedure, References, Unresolved, Untyped, UntypedReason, location,
     value,
 };
-pub use entries::ImportedEntries;
 pub use form::ImportedExpressions;
 pub use unimported::{UnimportedFact, UnimportedReason};
 

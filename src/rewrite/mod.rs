@@ -41,7 +41,9 @@ use crate::check::{FindingKind, check};
 use crate::consumer::{Consumer, Policy};
 use crate::emit::elf::{AttachOptions, Existing, attach_with};
 use crate::error::{Error, ErrorKind, Result};
-use crate::import::{ImportOptions, ImportedCode, ImportedDwarf, UnimportedFact, UnimportedReason, import_read};
+use crate::import::{
+    ImportOptions, ImportedCode, ImportedDwarf, UnimportedFact, UnimportedReason, import_read,
+};
 use crate::lint::{LintOptions, lint};
 use crate::lower::lower;
 use crate::omission::Omission;
@@ -118,7 +120,8 @@ pub fn rewrite(bytes: &[u8], options: &RewriteOptions<'_>) -> Result<Rewritten> 
     })?;
     let consumer = consumer(&object, &dwarf, &target, options)?;
     let how = How { target: &target, consumer: &consumer, options };
-    let Written { object: mut new, omissions, unimported, fixed } = written(bytes, &object, &dwarf, dialect, &how)?;
+    let Written { object: mut new, omissions, unimported, fixed } =
+        written(bytes, &object, &dwarf, dialect, &how)?;
     let is_removed = |fact: &UnimportedFact| options.gc && fact.reason == UnimportedReason::DiscardedCode;
     let (removed, unimported): (Vec<_>, Vec<_>) = unimported.into_iter().partition(is_removed);
     let removed = removed.into_iter().map(RewriteChange::Removed);

@@ -129,7 +129,8 @@ impl Facts {
         let changed = |before: usize| {
             let previous = &self.code.instructions[before];
             let register = own.registers.iter().find(|register| previous.changes(**register))?;
-            (!is_update(previous, *register)).then(|| format!("{} changes {}", described(previous), registers(*register, 1)))
+            (!is_update(previous, *register))
+                .then(|| format!("{} changes {}", described(previous), registers(*register, 1)))
         };
         let same = |before: usize| {
             let known = covered.at(before)?;
@@ -210,9 +211,8 @@ impl Facts {
         if stopped > before || (from..=to).any(is_loop) {
             return Err("a loop can change scalar registers".into());
         }
-        let changes = |instruction: &&Instruction| {
-            scalars.iter().any(|register| instruction.changes(*register))
-        };
+        let changes =
+            |instruction: &&Instruction| scalars.iter().any(|register| instruction.changes(*register));
         match self.code.instructions[from..=to].iter().find(changes) {
             Some(instruction) => Err(format!("{} changes a scalar register", described(instruction))),
             None => Ok(()),

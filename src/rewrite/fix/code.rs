@@ -42,7 +42,9 @@ impl Changed {
                 registers.extend(instruction.called.as_ref()?.0.iter().copied());
             }
             for write in instruction.decoded.writes()? {
-                registers.extend((write.first..write.first.saturating_add(write.count)).map(|number| (write.kind, number)));
+                registers.extend(
+                    (write.first..write.first.saturating_add(write.count)).map(|number| (write.kind, number)),
+                );
             }
         }
         Some(Self(registers))
@@ -164,7 +166,9 @@ impl Code {
     /// from the pc: `s_getpc_b64`, then additions of a constant to the halves.
     fn called(&self, index: usize) -> Option<u64> {
         let call = &self.instructions[index];
-        let Some(SourceOperand::Register(RegisterKind::Scalar, low)) = call.decoded.source else { return None };
+        let Some(SourceOperand::Register(RegisterKind::Scalar, low)) = call.decoded.source else {
+            return None;
+        };
         let high = low + 1;
         let mut added: Option<i64> = None;
         let mut carried: Option<i64> = None;
@@ -179,7 +183,9 @@ impl Code {
             let source = instruction.decoded.source;
             let is_own = |number| source == Some(SourceOperand::Register(RegisterKind::Scalar, number));
             match (instruction.name(), instruction.decoded.second) {
-                ("s_getpc_b64", _) if instruction.writes().first().is_some_and(|write| write.first == low) => {
+                ("s_getpc_b64", _)
+                    if instruction.writes().first().is_some_and(|write| write.first == low) =>
+                {
                     let by = (carried? << 32).wrapping_add(i64::from(added? as u32));
                     // The addition of the low half carries into the high half.
                     return Some(instruction.end().wrapping_add_signed(by));

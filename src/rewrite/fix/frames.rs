@@ -89,7 +89,9 @@ pub(super) fn changes(
     for finding in findings {
         if finding.code == LintCode::NoCfa && finding.split.is_none() {
             let entry = finding.entry.into_iter();
-            missing.extend(entry.flat_map(|entry| source.entries.functions(entry)).map(|one| (one, Some(finding))));
+            missing.extend(
+                entry.flat_map(|entry| source.entries.functions(entry)).map(|one| (one, Some(finding))),
+            );
         }
     }
     for function in functions.pcs.keys().filter(|function| module.frame(**function).is_empty()) {
@@ -262,7 +264,8 @@ fn return_address(target: &Target, state: &State) -> Option<Loc> {
             }
             (Copy::Lane(low, first), Copy::Lane(high, second)) => {
                 let lanes = [(*low, *first), (*high, *second)];
-                let [low, high] = lanes.map(|(number, lane)| Some((target.vgpr(number).ok()?, u32::from(lane))));
+                let [low, high] =
+                    lanes.map(|(number, lane)| Some((target.vgpr(number).ok()?, u32::from(lane))));
                 return Some(Loc::lanes([low?, high?]));
             }
             _ => {}
@@ -287,7 +290,8 @@ fn saved(target: &Target, home: &Home, is_wide: bool) -> Option<Loc> {
 }
 
 fn column(target: &Target, register: Register) -> Option<Column> {
-    let reg = if register == (RegisterKind::Scalar, EXEC) { target.exec()? } else { dwarf(target, register)? };
+    let reg =
+        if register == (RegisterKind::Scalar, EXEC) { target.exec()? } else { dwarf(target, register)? };
     Some(Column::Register(reg))
 }
 
@@ -301,7 +305,8 @@ fn dwarf(target: &Target, (kind, number): Register) -> Option<Reg> {
 }
 
 fn text(target: &Target, loc: &Loc) -> String {
-    let name = |reg: Reg| target.register(reg).map_or_else(String::new, |register| register.name().to_string());
+    let name =
+        |reg: Reg| target.register(reg).map_or_else(String::new, |register| register.name().to_string());
     let words = loc.nodes().filter_map(|node| {
         Some(match node {
             Node::Register(reg) | Node::ReadRegister(reg) => name(reg),
@@ -327,7 +332,9 @@ fn states(code: &Code, target: &Target) -> Option<Vec<Option<State>>> {
             for number in write.first..write.first.saturating_add(write.count) {
                 let register = (write.kind, number);
                 let is_followed = register == exec && keeps_exec
-                    || is_preserved(write.kind, number) && dwarf(target, register).is_some() && register != STACK;
+                    || is_preserved(write.kind, number)
+                        && dwarf(target, register).is_some()
+                        && register != STACK;
                 if is_followed && !followed.contains(&register) {
                     followed.push(register);
                 }
@@ -370,7 +377,8 @@ impl State {
         let name = instruction.name();
         let source = instruction.decoded.source;
         let second = instruction.decoded.second;
-        let written = instruction.writes().iter().find(|write| write.first != EXEC || name.starts_with("s_mov"));
+        let written =
+            instruction.writes().iter().find(|write| write.first != EXEC || name.starts_with("s_mov"));
         let written = written.map(|write| (write.kind, write.first));
         self.pointers(instruction);
         // What the instruction copies, before it changes anything.

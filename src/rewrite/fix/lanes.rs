@@ -127,8 +127,11 @@ impl Masks {
         }
         let sources = [instruction.decoded.source, instruction.decoded.second];
         let result = self.result(name, sources);
-        let change =
-            if instruction.writes_exec() { self.change(instruction, sources, result) } else { Change::default() };
+        let change = if instruction.writes_exec() {
+            self.change(instruction, sources, result)
+        } else {
+            Change::default()
+        };
         for write in instruction.writes().iter().filter(|write| write.kind == RegisterKind::Scalar) {
             // The old mask in two registers is not whole any more.
             if is_wide && write.first > 0 && write.first != EXEC {
@@ -166,12 +169,7 @@ impl Masks {
     }
 
     /// Returns how `exec` changes; `result` is what the instruction would write to another register.
-    fn change(
-        &self,
-        instruction: &Instruction,
-        sources: [Option<SourceOperand>; 2],
-        result: Mask,
-    ) -> Change {
+    fn change(&self, instruction: &Instruction, sources: [Option<SourceOperand>; 2], result: Mask) -> Change {
         let name = instruction.name();
         let register = |operand| match operand {
             Some(SourceOperand::Register(RegisterKind::Scalar, number)) => Some(number),
@@ -196,15 +194,14 @@ impl Masks {
                 _ => Change { starts: Some(self.any()), ..stops },
             };
         }
-        let (other, holder) = if is_exec(sources[0]) {
-            (second, register(sources[1]))
-        } else {
-            (first, register(sources[0]))
-        };
+        let (other, holder) =
+            if is_exec(sources[0]) { (second, register(sources[1])) } else { (first, register(sources[0])) };
         let has_exec = sources.into_iter().any(is_exec);
         match name {
             _ if has_exec && name.starts_with("s_and_b") => stops,
-            _ if has_exec && name.starts_with("s_or_b") => Change { starts: Some(other), ..Change::default() },
+            _ if has_exec && name.starts_with("s_or_b") => {
+                Change { starts: Some(other), ..Change::default() }
+            }
             _ if has_exec && name.starts_with("s_xor_b") => {
                 Change { stops: true, starts: Some(other), holder }
             }
@@ -372,7 +369,9 @@ fn whole_wave(code: &Code) -> Vec<bool> {
         let is_all = instruction.decoded.source == Some(SourceOperand::Constant(-1));
         let saved = instruction.writes().iter().find(|write| write.first != EXEC).map(|write| write.first);
         match (begin, saved) {
-            (_, Some(saved)) if is_all && (name.starts_with("s_or_saveexec") || name.starts_with("s_xor_saveexec")) => {
+            (_, Some(saved))
+                if is_all && (name.starts_with("s_or_saveexec") || name.starts_with("s_xor_saveexec")) =>
+            {
                 begin = Some((index, saved));
             }
             (Some((first, saved)), _) if instruction.writes_exec() => {

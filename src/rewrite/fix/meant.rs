@@ -1,8 +1,8 @@
 //! Locations that lint says were meant, as locations of the model.
 
-use crate::import::{Context, EntryOffset, InitialStack, Procedure, References, location};
 use crate::error::{Error, ErrorKind, Result};
 use crate::eval::BaseType;
+use crate::import::{Context, EntryOffset, InitialStack, Procedure, References, location};
 use crate::lint::{LintFinding, MeantLocation};
 use crate::model::{Address, Loc, Module, Node, Stack, VariableId};
 use crate::op::{Decoder, Dialect, Encoding, Op, Reg};
@@ -96,7 +96,9 @@ pub(super) fn loc(meant: &MeantLocation, module: &Module, variable: VariableId) 
         initial: InitialStack::Empty,
     };
     let loc = location(&context, &mut Operands, &meant.expression).map_err(|untyped| {
-        Error::from(ErrorKind::Unsupported(format!("the model has no location for what was meant: {untyped}")))
+        Error::from(ErrorKind::Unsupported(format!(
+            "the model has no location for what was meant: {untyped}"
+        )))
     })?;
     let has_slot = loc.nodes().any(|node| matches!(node, Node::StackAddress(_)));
     if has_slot && function.is_none_or(|function| !function.has_stack()) {

@@ -29,8 +29,8 @@ use crate::import::ImportedEntries;
 use crate::lint::{LintCode, LintFinding};
 use crate::model::{FunctionId, Module, Owner};
 use crate::read::{Dwarf, Object};
-use crate::target::code::InstructionSet;
 use crate::target::Wave;
+use crate::target::code::InstructionSet;
 use claims::Facts;
 use code::{Changed, Code};
 use gimli::constants as dw;
@@ -46,7 +46,11 @@ pub(super) struct Source<'a, 'o> {
 }
 
 /// Changes a module that was imported from an object as lint's findings about the object prove it.
-pub(super) fn fix(module: &mut Module, source: Source<'_, '_>, findings: &[LintFinding]) -> Result<Vec<FixChange>> {
+pub(super) fn fix(
+    module: &mut Module,
+    source: Source<'_, '_>,
+    findings: &[LintFinding],
+) -> Result<Vec<FixChange>> {
     let functions = Functions::new(module, source);
     let located = variables::changes(module, source, &functions, findings)?;
     let mut changes = Vec::new();
@@ -105,12 +109,13 @@ impl<'a, 'o> Functions<'a, 'o> {
         let target = module.target();
         let wave = if target.lanes() == 64 { Wave::W64 } else { Wave::W32 };
         let gfx = source.object.gfx();
-        let set = gfx.and_then(|gfx| {
-            Some((InstructionSet::of(gfx, wave)?, Waits::of_processor(gfx.name())?))
-        });
+        let set =
+            gfx.and_then(|gfx| Some((InstructionSet::of(gfx, wave)?, Waits::of_processor(gfx.name())?)));
         let mut pcs = HashMap::new();
         for entry in source.dwarf.entries().filter(|entry| entry.tag() == dw::DW_TAG_subprogram) {
-            let Some(range) = entry.ranges().ok().and_then(|ranges| ranges.first().cloned()) else { continue };
+            let Some(range) = entry.ranges().ok().and_then(|ranges| ranges.first().cloned()) else {
+                continue;
+            };
             for function in source.entries.functions(entry.offset()) {
                 pcs.entry(function).or_insert_with(|| range.clone());
             }

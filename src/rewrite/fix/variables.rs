@@ -130,7 +130,9 @@ impl Variable<'_> {
         live.sort_by_key(|(pcs, _)| (pcs.start, pcs.end));
         // A location at all pcs needs no list.
         let always = match &mut live[..] {
-            [(pcs, locs)] if module.always(variable).is_some() && *pcs == (0..function.end - base) => locs.pop(),
+            [(pcs, locs)] if module.always(variable).is_some() && *pcs == (0..function.end - base) => {
+                locs.pop()
+            }
             _ => None,
         };
         if always.is_some() {
@@ -197,9 +199,9 @@ impl Variable<'_> {
         for (index, pcs, loc) in all {
             let mut free = vec![pcs];
             for (_, taken, _) in &disjoint {
-                let parts = free.into_iter().flat_map(|one| {
-                    [one.start..one.end.min(taken.start), one.start.max(taken.end)..one.end]
-                });
+                let parts = free
+                    .into_iter()
+                    .flat_map(|one| [one.start..one.end.min(taken.start), one.start.max(taken.end)..one.end]);
                 free = parts.filter(|part| part.start < part.end).collect();
                 free.sort_by_key(|part| part.start);
                 free.dedup();
@@ -278,7 +280,8 @@ const MOST_ENDS: usize = 8;
 fn constant(claim: &Claim) -> Proven {
     let is_constant = claim.registers.is_empty() && claim.base.is_none();
     let pcs = if is_constant { vec![claim.pcs.clone()] } else { Vec::new() };
-    let ends = if is_constant { Vec::new() } else { vec!["the function's instructions are not known".into()] };
+    let ends =
+        if is_constant { Vec::new() } else { vec!["the function's instructions are not known".into()] };
     Proven { pcs, ends }
 }
 

@@ -85,7 +85,14 @@ impl Waits {
         let is_load = !instruction.writes().is_empty();
         let mut counters = SmallVec::new();
         let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
-        if starts(&["s_load", "s_buffer_load", "s_scratch_load", "s_memtime", "s_memrealtime", "s_sendmsg_rtn"]) {
+        if starts(&[
+            "s_load",
+            "s_buffer_load",
+            "s_scratch_load",
+            "s_memtime",
+            "s_memrealtime",
+            "s_sendmsg_rtn",
+        ]) {
             counters.push((if self == Self::Gfx12 { Counter::Constant } else { Counter::Scalar }, true));
         } else if starts(&["ds_"]) {
             counters.push((Counter::Scalar, false));
@@ -218,9 +225,9 @@ impl Pending {
             loop {
                 let pc = code.instructions[index].pc;
                 let out = outstanding(&state);
-                let (still, done): (Vec<_>, Vec<_>) = since.into_iter().partition(|one| {
-                    out.iter().any(|known| (known.0, known.1) == (one.0, one.1))
-                });
+                let (still, done): (Vec<_>, Vec<_>) = since
+                    .into_iter()
+                    .partition(|one| out.iter().any(|known| (known.0, known.1) == (one.0, one.1)));
                 pending.ranges.extend(done.into_iter().map(|(reg, count, from)| (reg, count, from..pc)));
                 since = still;
                 for (reg, count) in out {
@@ -253,7 +260,8 @@ impl Pending {
 }
 
 fn outstanding(state: &State) -> Vec<(Register, u16)> {
-    let mut all: Vec<_> = state.0.iter().flatten().flat_map(|issued| issued.registers.iter().copied()).collect();
+    let mut all: Vec<_> =
+        state.0.iter().flatten().flat_map(|issued| issued.registers.iter().copied()).collect();
     all.sort_unstable();
     all.dedup();
     all

@@ -151,7 +151,11 @@ impl Located<'_, '_, '_> {
             }
             if let Some(bits) = part.bits {
                 let mut to = Encoder::new(&mut expression, encoding);
-                if bits.is_multiple_of(8) { to.piece(bits / 8) } else { to.bit_piece(bits, 0) };
+                if bits.is_multiple_of(8) {
+                    to.piece(bits / 8)
+                } else {
+                    to.bit_piece(bits, 0)
+                };
             }
         }
         Some(MeantLocation::new(expression, self.pcs.clone()))
@@ -228,8 +232,7 @@ impl Located<'_, '_, '_> {
 
     /// Appends a computation without the load at its end, with the lane's elements for vector registers.
     fn computed(&self, to: &mut Encoder<'_>, original: &[u8]) -> Option<()> {
-        let operations: Vec<_> =
-            Decoder::new(original, self.encoding).collect::<Result<_, _>>().ok()?;
+        let operations: Vec<_> = Decoder::new(original, self.encoding).collect::<Result<_, _>>().ok()?;
         let operations: Vec<Op<'_>> = operations.into_iter().map(|decoded| decoded.op).collect();
         // LLVM appends the load to the number, and `stack_value` after the load or not at all.
         let end = match &operations[..] {
@@ -297,4 +300,3 @@ fn extension(operations: &[Op<'_>]) -> Option<Extension> {
     }
     Some(needed.unwrap_or(Extension::Zero))
 }
-

@@ -187,9 +187,7 @@ impl Located<'_, '_, '_> {
                 (Number::Computed(_), _) if lds.is_some() => {
                     Meaning::Words(format!("memory in LDS at an address computed from {name}"))
                 }
-                _ if lds.is_some() && slot.offset == 0 => {
-                    Meaning::Words(format!("memory in LDS at {name}"))
-                }
+                _ if lds.is_some() && slot.offset == 0 => Meaning::Words(format!("memory in LDS at {name}")),
                 _ if lds.is_some() => Meaning::Words(format!("memory in LDS at {}", self.slot_name(slot))),
                 (Number::Computed(_), _) if is_value => Meaning::Computed { name: name.clone() },
                 // Without `stack_value` it is not known what the offset belongs to.

@@ -121,7 +121,11 @@ pub(super) fn constant<'r>(
 /// Returns the finding about a constant that Triton gives for a variable. Triton describes a value by an operation of its
 /// lowering, and a constant there is often an operand, such as the distance between the elements of a tensor. It is the
 /// value if an instruction moves it to a register.
-pub(super) fn operand<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, shape: &Shape) -> Option<Diagnosed> {
+pub(super) fn operand<'r>(
+    file: &File<'r, '_>,
+    function: &Function<'r, '_>,
+    shape: &Shape,
+) -> Option<Diagnosed> {
     let value = shape.constant()? as i64;
     let code = function.code(file);
     if !code.is_whole() {
