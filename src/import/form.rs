@@ -11,7 +11,7 @@ pub enum ImportedExpressions {
     /// Raw expressions, with the operations of the file. Only numbers, which have no raw form, are nodes.
     Raw,
     /// Raw expressions where a reader of this encoding reads the same operations, and otherwise nodes, as for
-    /// [`Typed`](Self::Typed). An address in a relocatable object needs a relocation, and is therefore a node.
+    /// [`Typed`](Self::Typed).
     RawIn(Encoding),
 }
 
@@ -41,19 +41,4 @@ pub(super) fn is_read_in(bytes: &[u8], file: Encoding, reader: Encoding) -> bool
 fn is_in_version(decoded: Decoded<'_>, version: u16) -> bool {
     let row = decoded.op.row();
     row.since <= version || row.std.get() != Some(decoded.spelling.code())
-}
-
-/// Whether an expression has an address.
-pub(super) fn has_address(bytes: &[u8], file: Encoding) -> bool {
-    let mut open = vec![bytes];
-    while let Some(bytes) = open.pop() {
-        for decoded in Decoder::new(bytes, file).flatten() {
-            match decoded.op {
-                Op::Addr { .. } | Op::Addrx { .. } => return true,
-                Op::EntryValue { expr } => open.push(expr),
-                _ => {}
-            }
-        }
-    }
-    false
 }

@@ -44,10 +44,7 @@ impl<'d, 'o> Importer<'d, 'o> {
         match self.expressions {
             ImportedExpressions::Typed => true,
             ImportedExpressions::Raw => false,
-            ImportedExpressions::RawIn(reader) => {
-                !form::is_read_in(bytes, encoding, reader)
-                    || !self.symbols.are_fixed() && form::has_address(bytes, encoding)
-            }
+            ImportedExpressions::RawIn(reader) => !form::is_read_in(bytes, encoding, reader),
         }
     }
 
@@ -61,7 +58,10 @@ impl<'d, 'o> Importer<'d, 'o> {
         let first = decoder.next()?.ok()?;
         let (address, field) = match first.op {
             Op::Addr { address } => (address, bytes.get(1..)?),
-            Op::Addrx { index } => (entry.dwarf().address(entry.unit(), index).ok()?, &[][..]),
+            Op::Addrx { index } => {
+                let field = entry.dwarf().address_field(entry.unit(), index).unwrap_or_default();
+                (entry.dwarf().address(entry.unit(), index).ok()?, field)
+            }
             _ => return None,
         };
         let is_value = match decoder.next() {
@@ -150,7 +150,8 @@ impl<'d, 'o> Importer<'d, 'o> {
             Op::Addrx { index } => {
                 let address = entry.dwarf().address(entry.unit(), index);
                 let address = address.map_err(UnimportedReason::BlockExpression)?;
-                return self.address(address, &[], to);
+                let field = entry.dwarf().address_field(entry.unit(), index).unwrap_or_default();
+                return self.address(address, field, to);
             }
             Op::Call2 { entry: offset } | Op::Call4 { entry: offset } => {
                 let key = entry.unit().offset.wrapping_add(offset);

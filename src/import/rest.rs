@@ -111,6 +111,9 @@ impl<'d, 'o> Importer<'d, 'o> {
         if !self.only.is_empty() {
             return UnimportedReason::Unselected;
         }
+        if self.discarded.is_referred(entry) {
+            return UnimportedReason::OnlyDiscarded;
+        }
         if !self.discarded.keeps(entry) {
             return UnimportedReason::DiscardedCode;
         }

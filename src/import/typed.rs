@@ -18,6 +18,8 @@ struct Operands<'i, 'd, 'o> {
     importer: &'i mut Importer<'d, 'o>,
     entry: Option<Entry<'d, 'o>>,
     expr: &'o [u8],
+    /// The field of the address that was read last by its index.
+    indexed: Option<&'o [u8]>,
 }
 
 impl<'d, 'o> Operands<'_, 'd, 'o> {
@@ -32,8 +34,10 @@ impl<'d, 'o> Operands<'_, 'd, 'o> {
 
 impl<'a, 'o: 'a> References<'a> for Operands<'_, '_, 'o> {
     fn address(&mut self, operand: usize, address: u64) -> Option<Address> {
-        let Importer { symbols, m, .. } = self.importer;
-        let undefined = self.expr.get(operand..).and_then(|field| symbols.undefined_at(field));
+        let Self { importer: Importer { symbols, m, .. }, indexed, .. } = self;
+        let field = self.expr.get(operand..);
+        let undefined = field.and_then(|field| symbols.undefined_at(field));
+        let undefined = undefined.or_else(|| symbols.undefined_at(indexed.take()?));
         match undefined {
             Some(name) => Some(Address::Symbol(m.symbol(name), address)),
             None => symbols.address(m, address).ok(),
@@ -42,6 +46,7 @@ impl<'a, 'o: 'a> References<'a> for Operands<'_, '_, 'o> {
 
     fn indexed(&mut self, index: u64) -> Option<u64> {
         let entry = self.entry?;
+        self.indexed = entry.dwarf().address_field(entry.unit(), index);
         entry.dwarf().address(entry.unit(), index).ok()
     }
 
@@ -73,7 +78,7 @@ impl<'d, 'o> Importer<'d, 'o> {
         let module = self.m.described();
         let bits = variable.and_then(|variable| module.ty(module.variable(variable).ty).bits());
         let context = Context { bits, ..self.context(entry.unit().encoding, place, &target) };
-        let mut operands = Operands { importer: self, entry: Some(entry), expr };
+        let mut operands = Operands { importer: self, entry: Some(entry), expr, indexed: None };
         let loc = expression::location(&context, &mut operands, expr).ok()?;
         (self.has_stack(place) || !has_slot(&loc)).then_some(loc)
     }
@@ -83,7 +88,7 @@ impl<'d, 'o> Importer<'d, 'o> {
         let target = self.target.clone();
         let place = self.around(entry);
         let context = self.context(entry.unit().encoding, place, &target);
-        let mut operands = Operands { importer: self, entry: Some(entry), expr };
+        let mut operands = Operands { importer: self, entry: Some(entry), expr, indexed: None };
         let value = expression::value(&context, &mut operands, expr).map_err(UnimportedReason::Untyped)?;
         if self.has_stack(place) || !has_slot(&Loc::value(value.clone())) {
             Ok(value)
@@ -104,7 +109,7 @@ impl<'d, 'o> Importer<'d, 'o> {
         }
         let target = self.target.clone();
         let context = Context { initial, ..self.context(encoding, None, &target) };
-        let mut operands = Operands { importer: self, entry: None, expr };
+        let mut operands = Operands { importer: self, entry: None, expr, indexed: None };
         let loc = expression::location(&context, &mut operands, expr).ok()?;
         // The function's stack frame is not that of a variable: what is relative to it stays as the file has it.
         (!has_slot(&loc)).then_some(loc)
@@ -114,7 +119,7 @@ impl<'d, 'o> Importer<'d, 'o> {
     pub(super) fn typed_frame_value(&mut self, encoding: Encoding, expr: &'o [u8]) -> Made<Val> {
         let target = self.target.clone();
         let context = Context { initial: InitialStack::Cfa, ..self.context(encoding, None, &target) };
-        let mut operands = Operands { importer: self, entry: None, expr };
+        let mut operands = Operands { importer: self, entry: None, expr, indexed: None };
         expression::value(&context, &mut operands, expr).map_err(UnimportedReason::Untyped)
     }
 

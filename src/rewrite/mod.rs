@@ -39,13 +39,14 @@ pub use sizes::SectionSizes;
 
 use crate::check::{FindingKind, check};
 use crate::consumer::{Consumer, Policy};
-use crate::emit::elf::{AttachOptions, Existing, attach_with};
+use crate::emit::elf::{AttachOptions, Existing, UndefinedSymbols, attach_with};
 use crate::error::{Error, ErrorKind, Result};
 use crate::import::{
     ImportOptions, ImportedCode, ImportedDwarf, UnimportedFact, UnimportedReason, import_read,
 };
 use crate::lint::{LintOptions, lint};
 use crate::lower::lower;
+use crate::model::Module;
 use crate::omission::Omission;
 use crate::op::Dialect;
 use crate::read::{Dwarf, Object};
@@ -120,9 +121,12 @@ pub fn rewrite(bytes: &[u8], options: &RewriteOptions<'_>) -> Result<Rewritten> 
     })?;
     let consumer = consumer(&object, &dwarf, &target, options)?;
     let how = How { target: &target, consumer: &consumer, options };
-    let Written { object: mut new, omissions, unimported, fixed } =
-        written(bytes, &object, &dwarf, dialect, &how)?;
-    let is_removed = |fact: &UnimportedFact| options.gc && fact.reason == UnimportedReason::DiscardedCode;
+    let first = written(bytes, &object, &dwarf, dialect, &how)?;
+    first.check(&how)?;
+    let Written { object: mut new, omissions, unimported, fixed, .. } = first;
+    let is_removed = |fact: &UnimportedFact| {
+        options.gc && matches!(fact.reason, UnimportedReason::DiscardedCode | UnimportedReason::OnlyDiscarded)
+    };
     let (removed, unimported): (Vec<_>, Vec<_>) = unimported.into_iter().partition(is_removed);
     let removed = removed.into_iter().map(RewriteChange::Removed);
     let changes = removed.chain(fixed.into_iter().map(RewriteChange::Fixed)).collect();
@@ -143,12 +147,13 @@ struct How<'a> {
 /// An object that is written from an import.
 struct Written {
     object: Vec<u8>,
+    module: Module,
     omissions: Vec<Omission>,
     unimported: Vec<UnimportedFact>,
     fixed: Vec<FixChange>,
 }
 
-/// Imports an object's debug information, writes it into the object, and compares the result.
+/// Imports an object's debug information, and writes it into the object.
 fn written(
     bytes: &[u8],
     object: &Object<'_>,
@@ -169,7 +174,8 @@ fn written(
     let ImportedDwarf { mut module, unimported, entries, .. } = imported;
     let unimported = lost(unimported)?;
     let mut fixed = Vec::new();
-    if options.fix {
+    // Lint reads the current dialect.
+    if options.fix && dialect == Dialect::Llvm {
         let lints = {
             let mut lints = LintOptions::default();
             lints.supplementary = options.supplementary;
@@ -183,14 +189,25 @@ fn written(
     let attach = {
         let mut attach = AttachOptions::default();
         attach.existing = Existing::Replace;
+        // AMD's local memory, and data of other objects.
+        attach.undefined = UndefinedSymbols::Allow;
         attach
     };
     let object = attach_with(bytes, target, &lowered.sections, &attach)?;
-    let report = check(&module, consumer, &lowered.omissions, &object)?.without(FindingKind::Extra);
-    if let Some(finding) = report.findings.first() {
-        return Err(unsupported(format!("the rewritten object differs from the original: {finding}")));
+    Ok(Written { object, module, omissions: lowered.omissions, unimported, fixed })
+}
+
+impl Written {
+    /// Compares the object with the description that it was written from.
+    fn check(&self, how: &How<'_>) -> Result<()> {
+        let report = check(&self.module, how.consumer, &self.omissions, &self.object)?;
+        match report.without(FindingKind::Extra).findings.first() {
+            None => Ok(()),
+            Some(finding) => {
+                Err(unsupported(format!("the rewritten object differs from the original: {finding}")))
+            }
+        }
     }
-    Ok(Written { object, omissions: lowered.omissions, unimported, fixed })
 }
 
 /// Maximum number of times that an object is written to find the order of entries that stays.
@@ -211,6 +228,7 @@ fn settle(object: &mut Vec<u8>, how: &How<'_>) -> Result<()> {
         if is_same || !next.unimported.is_empty() {
             return Ok(());
         }
+        next.check(how)?;
         *object = next.object;
     }
     Ok(())

@@ -2,18 +2,19 @@
 //! what it leaves out.
 //!
 //! An object is imported, and the module is written into the object for the same version. The facts of both objects are
-//! compared entry by entry, except the facts that the import lists.
+//! compared entry by entry, and so are rows, frames and macros, except the facts that the import lists.
 
 pub mod compare;
 mod damaged;
 mod facts;
 pub mod foreign;
 mod random;
+pub mod sections;
 
 use std::fmt::Write;
 
 use eitri::consumer::{Consumer, Policy};
-use eitri::emit::elf::{AttachOptions, Existing, attach_with};
+use eitri::emit::elf::{AttachOptions, Existing, UndefinedSymbols, attach_with};
 use eitri::import::{ImportOptions, ImportedDwarf, ImportedExpressions, import};
 use eitri::lower::lower;
 use eitri::op::Dialect;
@@ -42,11 +43,15 @@ fn differences(bytes: &[u8]) -> (ImportedDwarf, Vec<String>) {
     let target = imported.module.target();
     let consumer = consumer(&dwarf, target.lanes() > 1);
     let written = lower(&imported.module, &consumer, Policy::Partial).expect("the module is written");
-    let how = with::<AttachOptions>(|options| options.existing = Existing::Replace);
+    let how = with::<AttachOptions>(|options| {
+        options.existing = Existing::Replace;
+        options.undefined = UndefinedSymbols::Allow;
+    });
     let new = attach_with(bytes, target, &written.sections, &how).expect("the object takes the sections");
     let new = Object::read(&new).expect("it is read");
     let after = Dwarf::read(&new).expect("it is read");
     let mut differences = compare::differences(&dwarf, &after, &imported.unimported);
+    differences.extend(sections::differences(&dwarf, &after, &imported.unimported));
     differences.extend(written.omissions.iter().map(|omission| format!("omitted: {omission}")));
     (imported, differences)
 }

@@ -11,6 +11,7 @@ pub const ORDER: &[(&str, &[&str])] = &[
     ("import", IMPORT),
     ("lower", LOWER),
     ("report", REPORT),
+    ("rewrite", REWRITE),
     ("spirv::import", SPIRV_IMPORT),
     ("spirv::lower", SPIRV_LOWER),
     ("spirv::check", SPIRV_CHECK),
@@ -157,6 +158,7 @@ const EMIT: &[&str] = &[
     "elf::bytes",
     "elf::image",
     "elf::compress",
+    "elf::contents",
     "elf::symbols",
     "elf::renumber",
     "elf::remove",
@@ -254,6 +256,25 @@ const EVAL: &[&str] = &[
     "unwind::lanes",
     "unwind",
     "callers",
+    "",
+];
+
+const REWRITE: &[&str] = &[
+    // What a file uses, and what the options choose.
+    "options",
+    "vendor",
+    "fitting",
+    "expressions",
+    // Results.
+    "change",
+    "sizes",
+    // Members of containers.
+    "containers::member",
+    "containers::archive",
+    "containers::bundle",
+    "containers::package",
+    "containers::host",
+    "containers",
     "",
 ];
 

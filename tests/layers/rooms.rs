@@ -47,6 +47,8 @@ pub const ROOMS: &[(&str, &str)] = &[
     ("lower", "build consumer emit error model omission op target work"),
     // Comparing.
     ("check", "consumer dump::names error eval model omission op ptx read target work"),
+    // Reading, writing and comparing an object.
+    ("rewrite", "attributes check consumer emit error import lower model omission op read target"),
     ("track", "build dominators check::CheckFinding check::FindingKind error model op::Reg target work"),
     // SPIR-V: finding debug instructions, and judging them.
     ("spirv::languages", "spirv::names spirv::table model"),
@@ -92,6 +94,6 @@ pub const ROOMS: &[(&str, &str)] = &[
         spirv::table spirv::validate spirv::words target"),
     // Pages, and the command.
     ("guide", ""),
-    ("bin", "check conform consumer dump emit error eval import json lint lower model omission op read report schema spirv::binding \
+    ("bin", "check conform consumer dump emit error eval import json lint lower model omission op read report rewrite schema spirv::binding \
         spirv::check spirv::describe spirv::mode spirv::words stats target track"),
 ];

@@ -52,7 +52,8 @@ fn sections(bytes: &[u8]) -> BTreeMap<(String, usize), Contents> {
     for section in file.sections() {
         let name = String::from_utf8_lossy(section.name_bytes().expect("a name")).into_owned();
         let is_table = section.kind() == SectionKind::Metadata && name != ".rela.dyn";
-        if is_debug(&name) || is_table {
+        // It has indices of symbols, which move with the symbols of debug sections.
+        if is_debug(&name) || is_table || name == ".llvm_addrsig" {
             continue;
         }
         let mut relocations: Vec<_> = section

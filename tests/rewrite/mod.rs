@@ -8,7 +8,6 @@ mod damaged;
 mod dumped;
 mod loaded;
 mod programs;
-mod sections;
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -17,7 +16,7 @@ use eitri::read::{Dwarf, Object};
 use eitri::rewrite::{RewriteOptions, Rewritten, rewrite};
 
 use crate::common::with;
-use crate::import::compare;
+use crate::import::{compare, sections};
 
 /// Rewrites an object with options that `set` changes.
 fn rewritten(bytes: &[u8], set: impl FnOnce(&mut RewriteOptions<'_>)) -> eitri::Result<Rewritten> {

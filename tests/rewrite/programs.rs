@@ -95,7 +95,7 @@ fn gdb_prints_equal_values_at_20_stops() {
         (GCC, ["-g", "-O1"]),
         (GCC, ["-gdwarf-4", "-O0"]),
         (CLANG, ["-g", "-O0"]),
-        (CLANG, ["-g", "-O1"]),
+        (CLANG, ["-gdwarf-4", "-O0"]),
     ] {
         let folder = Folder::new();
         folder.file("a.c", SOURCE);
@@ -118,6 +118,63 @@ fn gdb_prints_equal_values_at_20_stops() {
             before.iter().any(|stop| stop.contains("{1, 4, 9, 16}") && stop.contains("list = ")),
             "{name}"
         );
+    }
+}
+
+const DEAD: &str = r"
+struct inner { long b; };
+struct only_dead { int a; struct inner in; };
+struct shared { int x; };
+typedef struct only_dead dead_t;
+int dead_global[4];
+int dead(dead_t *p, struct shared *s) {
+    int loc = p->a + s->x;
+    for (int i = 0; i < loc; i++) { long q = i; dead_global[i & 3] += q; }
+    return loc;
+}
+int live(struct shared *s) { int twice = s->x * 2; return twice; }
+int main(void) { struct shared s = {3}; return live(&s) - 6; }
+";
+
+/// Functions and data that the linker dropped go, with the types that only they have; what is left is the same. The linker
+/// leaves their addresses at 0.
+#[test]
+fn code_that_is_not_in_a_program_is_removed() {
+    const DWARFDUMP: Tool = Tool::new("llvm-dwarfdump-19", "llvm-19");
+    for (compiler, version) in [(GCC, "-gdwarf-5"), (GCC, "-gdwarf-4"), (CLANG, "-gdwarf-5")] {
+        let folder = Folder::new();
+        folder.file("a.c", DEAD);
+        let arguments =
+            [version, "-O0", "-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections", "-o", "a", "a.c"];
+        let Some(ran) = compiler.run_in(folder.path(), &arguments) else { continue };
+        assert!(ran.succeeded, "{ran}");
+        let bytes = std::fs::read(folder.path().join("a")).expect("a program");
+        let name = format!("{} {version}", compiler.name);
+        let plain = rewritten(&bytes, |_| {}).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let gone =
+            rewritten(&bytes, |options| options.gc = true).unwrap_or_else(|error| panic!("{name}: {error}"));
+        super::loaded::are_equal(&name, &bytes, &gone.object);
+        let again = rewritten(&gone.object, |options| options.gc = true).expect("it is rewritten");
+        assert!(again.object == gone.object && again.changes.is_empty(), "{name}");
+        std::fs::write(folder.path().join("plain"), &plain.object).expect("a file");
+        std::fs::write(folder.path().join("gone"), &gone.object).expect("a file");
+        let run = |arguments: &[&str]| DWARFDUMP.run_in(folder.path(), arguments);
+        let Some(ran) = run(&["--verify", "gone"]) else { return };
+        assert!(ran.succeeded && ran.out.contains("No errors."), "{name}: {ran}");
+        let names = |file: &str| -> Option<Vec<String>> {
+            let ran = run(&["--debug-info", file])?;
+            let names = ran.out.lines().filter_map(|line| line.trim().strip_prefix("DW_AT_name\t(\""));
+            Some(names.map(|name| name.trim_end_matches("\")").to_owned()).collect())
+        };
+        let (Some(plain), Some(gone)) = (names("plain"), names("gone")) else { return };
+        let removed = ["inner", "only_dead", "dead_t", "dead_global", "dead", "loc", "q", "b", "in"];
+        for name in removed {
+            assert!(plain.iter().any(|known| known == name), "{name}");
+            assert!(!gone.iter().any(|known| known == name), "{name} is left");
+        }
+        for name in ["shared", "x", "live", "twice", "main", "s", "int"] {
+            assert!(gone.iter().any(|known| known == name), "{name} is gone");
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -84,7 +85,14 @@ impl RewriteArguments {
         let mut files: Vec<(&Path, &[u8])> = Vec::new();
         files.extend(output.map(|output| (output, &new[..])));
         files.extend(self.report.as_deref().map(|file| (file, report.as_bytes())));
+        let is_program = output.filter(|output| output.as_os_str() != "-" && !output.exists());
         write_files(&files)?;
+        if let Some(output) = is_program.filter(|_| self.file.as_os_str() != "-") {
+            // A new file can be run if the input can.
+            let set =
+                fs::metadata(&self.file).and_then(|from| fs::set_permissions(output, from.permissions()));
+            set.map_err(|error| in_file(output)(error.into()))?;
+        }
         if self.report.is_none() && self.output.as_deref() != Some(Path::new("-")) {
             print(if self.format == Format::Json { Form::Json } else { Form::Text }, &report)?;
         } else {

@@ -8,7 +8,7 @@ use object::write::elf::{Encoder, Rel, SectionHeader, Sym};
 
 use super::compress::{Compression, compress};
 use super::image::{Image, ImageSection, string_table_header};
-use super::relocatable::{self, Undefined, relocation_header};
+use super::relocatable::{self, UndefinedSymbols, relocation_header};
 use super::symbols::{CodeSymbol, CodeSymbolKind, SHN_AMDGPU_LDS, SymbolBinding, SymbolLocation, Visibility};
 use crate::emit::section::Section;
 use crate::error::{Error, ErrorKind, Named, Result};
@@ -208,7 +208,7 @@ pub fn new_object_with(
     let header = encoder.symtab_section_header(strtab as u32, locals as u32 + 1);
     image.add(ImageSection::new(b".symtab", header, table))?;
     image.add(ImageSection::new(b".strtab", string_table_header(), strings))?;
-    relocatable::add(&mut image, target, sections, Undefined::Allow)?;
+    relocatable::add(&mut image, target, sections, UndefinedSymbols::Allow)?;
     compress(&mut image, compression)?;
     image.write()
 }

@@ -36,7 +36,7 @@ use super::section::Section;
 use crate::error::Result;
 use crate::target::Target;
 use image::Image;
-use relocatable::Undefined;
+pub use relocatable::UndefinedSymbols;
 
 /// How debug sections in the existing object are treated.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -69,12 +69,18 @@ pub struct AttachOptions {
     pub existing: Existing,
     /// How the added debug sections are compressed.
     pub compression: Compression,
+    /// How relocations against undefined symbols of a relocatable object are treated.
+    pub undefined: UndefinedSymbols,
 }
 
 impl AttachOptions {
     /// Returns the options of [`attach`]: existing debug sections stay, and the added sections are not compressed.
     pub const fn new() -> Self {
-        Self { existing: Existing::Refuse, compression: Compression::None }
+        Self {
+            existing: Existing::Refuse,
+            compression: Compression::None,
+            undefined: UndefinedSymbols::Refuse,
+        }
     }
 }
 
@@ -184,7 +190,7 @@ pub fn attach_with(
     if image.is_linked() {
         linked::add(&mut image, sections)?;
     } else {
-        relocatable::add(&mut image, target, sections, Undefined::Refuse)?;
+        relocatable::add(&mut image, target, sections, how.undefined)?;
     }
     compress::compress(&mut image, how.compression)?;
     image.write()

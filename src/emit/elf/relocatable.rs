@@ -24,13 +24,15 @@ use crate::emit::section::{Relocation, RelocationTarget, Section};
 use crate::error::{Count, Error, ErrorKind, Result};
 use crate::target::Target;
 
-/// How relocations against undefined symbols are treated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Undefined {
-    /// Allowed: the caller listed the symbol as external.
-    Allow,
-    /// An error: the described code is in this object.
+/// How relocations against undefined symbols of a relocatable object are treated.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum UndefinedSymbols {
+    /// An error: what is described is in the object.
+    #[default]
     Refuse,
+    /// Allowed: the linker finds the symbol in another object.
+    Allow,
 }
 
 /// Adds debug sections, their relocations and their groups.
@@ -38,7 +40,7 @@ pub(super) fn add<'a>(
     image: &mut Image<'a>,
     target: &Target,
     sections: &'a [Section],
-    undefined: Undefined,
+    undefined: UndefinedSymbols,
 ) -> Result<()> {
     let added = Added::check(image.has_section(), sections)?;
     // The sections' indices are planned before they exist, because their symbols contain them.
@@ -252,9 +254,9 @@ pub(super) fn relocation_header(encoder: Encoder<Endianness>, symtab: usize, ind
 }
 
 /// Index of a symbol for the object's code or data.
-fn named(lookup: &[Lookup<'_>], name: &str, undefined: Undefined) -> Result<u32> {
+fn named(lookup: &[Lookup<'_>], name: &str, undefined: UndefinedSymbols) -> Result<u32> {
     match (lookup.iter().find_map(|lookup| lookup.undefined(name)), undefined) {
-        (Some(index), Undefined::Allow) => Ok(index),
+        (Some(index), UndefinedSymbols::Allow) => Ok(index),
         _ => Ok(defined(lookup, name)?.0),
     }
 }

@@ -61,6 +61,12 @@ fn val_plus(out: &mut ExpressionWriter<'_, '_>, at: At, by: i64, space: SpaceId)
 
 /// Writes a whole expression.
 pub(super) fn write(out: &mut ExpressionWriter<'_, '_>, root: At, bits: Option<u64>) -> Result<()> {
+    // An object without bits has no part, but a raw expression is written as it is.
+    if let Node::Expr(id) = out.tree.node(root)
+        && bits == Some(0)
+    {
+        return out.expr(id);
+    }
     write_from(out, root, 0, bits)
 }
 

@@ -436,11 +436,19 @@ impl<'m> ExpressionWriter<'_, 'm> {
         for fixup in expr.fixups() {
             let entity = entities[fixup.slot.0 as usize];
             let position = start + fixup.offset as usize;
+            if let Entity::Symbol(symbol, by) = entity
+                && !self.context.consumer.is_split
+            {
+                // An index has another length than the operand, so that the operand gets a relocation.
+                let key = AddressKey { symbol: Some(symbol.0.as_u32()), addend: by as u64 };
+                self.references.pending.push(Pending { at: position, wanted: Wanted::Address(key) });
+                continue;
+            }
             let form = match fixup.kind {
                 FixupKind::Entry { bytes } => RefForm::Unit(bytes),
                 FixupKind::Type { bytes } => RefForm::UnitUleb(bytes),
                 FixupKind::EntrySection => RefForm::Section(self.encoder.encoding().entry_bytes()),
-                // An index has another length than the operand, and an address needs a relocation here.
+                // No linker reads split units.
                 FixupKind::Address => {
                     return Err(self.context.consumer.inexpressible(Construct::RawAddress));
                 }

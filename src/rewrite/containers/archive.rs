@@ -1,6 +1,6 @@
 //! Archives: System V ABI, chapter 7, and the variants of GNU and BSD, which differ in long names and symbol tables.
 
-use super::NewMember;
+use super::member::NewMember;
 use crate::error::{Error, ErrorKind, Result};
 
 pub(super) const MAGIC: &[u8] = b"!<arch>\n";

@@ -1,6 +1,6 @@
 //! Offload bundles: Clang documentation, "Clang Offload Bundler".
 
-use super::NewMember;
+use super::member::NewMember;
 use crate::error::{Error, ErrorKind, Result};
 
 pub(super) const MAGIC: &[u8] = b"__CLANG_OFFLOAD_BUNDLE__";

@@ -1,6 +1,7 @@
 //! Host objects, which contain bundles and offload binaries in sections.
 
-use super::{NewMember, bundle, package};
+use super::member::NewMember;
+use super::{bundle, package};
 use crate::emit::elf::replace_contents;
 use crate::error::{Error, ErrorKind, Result};
 use crate::read::Object;

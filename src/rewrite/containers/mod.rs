@@ -6,14 +6,14 @@
 mod archive;
 mod bundle;
 mod host;
+mod member;
 mod package;
+
+pub use member::NewMember;
 
 use std::borrow::Cow;
 
 use crate::error::Result;
-
-/// What becomes of a member: new contents, or `None` for a member that stays as it is.
-pub type NewMember<'a> = &'a mut dyn FnMut(&str, &[u8]) -> Result<Option<Vec<u8>>>;
 
 /// Maximum nesting depth of containers.
 const DEEPEST: u32 = 4;

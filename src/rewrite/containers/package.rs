@@ -1,6 +1,6 @@
 //! LLVM's offload binaries: Clang documentation, "Offload Binary". A header, an entry, strings, and the image.
 
-use super::NewMember;
+use super::member::NewMember;
 use crate::error::{Error, ErrorKind, Result};
 
 const MAGIC: &[u8] = &[0x10, 0xff, 0x10, 0xad];

@@ -482,6 +482,15 @@ impl<'o> Dwarf<'o> {
             .indexed_address(Base { offset: unit.bases.addr, encoding: unit.encoding }, index)
     }
 
+    /// Returns the field of `.debug_addr` with the address `index`, which can have a relocation.
+    #[doc(hidden)]
+    pub fn address_field(&self, unit: &Unit<'o>, index: u64) -> Option<&'o [u8]> {
+        let bytes = usize::from(unit.encoding.address_bytes);
+        let start = usize::try_from(unit.bases.addr?).ok()?;
+        let start = usize::try_from(index).ok()?.checked_mul(bytes)?.checked_add(start)?;
+        self.main_sections(unit).debug_addr.get(start..start.checked_add(bytes)?)
+    }
+
     /// Returns the entries of the location list at an offset, with resolved addresses.
     ///
     /// # Errors
