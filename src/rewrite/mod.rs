@@ -173,7 +173,8 @@ fn written(
     let ImportedDwarf { mut module, unimported, entries, .. } = imported;
     let unimported = lost(unimported)?;
     let mut fixed = Vec::new();
-    if options.fix {
+    // Lint reads the current dialect.
+    if options.fix && dialect == Dialect::Llvm {
         let lints = {
             let mut lints = LintOptions::default();
             lints.supplementary = options.supplementary;

@@ -53,6 +53,7 @@ const BUILD: &[&str] = &[
     "control_flow",
     // The complete module.
     "finish",
+    "resumed",
     "",
 ];
 
@@ -267,6 +268,17 @@ const REWRITE: &[&str] = &[
     "fitting",
     "expressions",
     // Results.
+    // Fixes: code, claims about it, and what changes.
+    "fix::change",
+    "fix::code",
+    "fix::lanes",
+    "fix::waits",
+    "fix::claims",
+    "fix::functions",
+    "fix::meant",
+    "fix::variables",
+    "fix::frames",
+    "fix",
     "change",
     "sizes",
     // Members of containers.
@@ -294,6 +306,7 @@ const IMPORT: &[&str] = &[
     "expression",
     // What is taken of a file, and what is left.
     "form",
+    "entries",
     "unimported",
     "taken",
     "node",
@@ -453,6 +466,7 @@ const LINT: &[&str] = &[
     "options",
     // A finding, and the report that has it.
     "codes",
+    "meant",
     "details",
     "inlined",
     "finding",
@@ -475,6 +489,7 @@ const LINT: &[&str] = &[
     "functions",
     // Findings about a location of a variable, by topic.
     "places",
+    "meant_operations",
     "memory",
     "registers",
     "type_size",

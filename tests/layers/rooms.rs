@@ -48,7 +48,7 @@ pub const ROOMS: &[(&str, &str)] = &[
     // Comparing.
     ("check", "consumer dump::names error eval model omission op ptx read target work"),
     // Reading, writing and comparing an object.
-    ("rewrite", "attributes check consumer emit error import lower model omission op read target"),
+    ("rewrite", "attributes build check consumer emit error eval import lint lower model omission op read target work"),
     ("track", "build dominators check::CheckFinding check::FindingKind error model op::Reg target work"),
     // SPIR-V: finding debug instructions, and judging them.
     ("spirv::languages", "spirv::names spirv::table model"),

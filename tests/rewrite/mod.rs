@@ -6,6 +6,8 @@ mod containers;
 mod corpus;
 mod damaged;
 mod dumped;
+mod fixed;
+mod judged;
 mod loaded;
 mod programs;
 

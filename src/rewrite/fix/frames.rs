@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 
 use super::change::FixChange;
 use super::code::{Code, Instruction, Register};
-use super::{Functions, Source};
+use super::functions::{Functions, Source};
 use crate::build::Builder;
 use crate::error::Result;
 use crate::lint::{LintCode, LintFinding};

@@ -3,47 +3,27 @@
 //! 1. `meant` turns lint's meaning of a location into a location of the model.
 //! 2. `code`, `lanes` and `waits` read the function's instructions: the order in which a wave and its lanes run them, and
 //!    the loads that are not waited for. `claims` cuts a location's pcs where an instruction contradicts it.
-//! 3. `variables` replaces the locations of variables, `frames` adds call frames; `change` lists what is different.
+//! 3. `functions` has the code of each function. `variables` replaces the locations of variables, `frames` adds call frames; `change` lists what is different.
 
 mod change;
 mod claims;
 mod code;
 mod frames;
+mod functions;
 mod lanes;
 mod meant;
 mod variables;
 mod waits;
 
 pub use change::FixChange;
+pub(super) use functions::Source;
 pub use meant::meant_locations;
-
-use core::cell::RefCell;
-use core::ops::Range;
-use std::rc::Rc;
-
-use hashbrown::HashMap;
 
 use crate::build::Builder;
 use crate::error::Result;
-use crate::import::ImportedEntries;
-use crate::lint::{LintCode, LintFinding};
-use crate::model::{FunctionId, Module, Owner};
-use crate::read::{Dwarf, Object};
-use crate::target::Wave;
-use crate::target::code::InstructionSet;
-use claims::Facts;
-use code::{Changed, Code};
-use gimli::constants as dw;
-use lanes::Lanes;
-use waits::{Pending, Waits};
-
-/// What a fix reads besides the module.
-#[derive(Clone, Copy)]
-pub(super) struct Source<'a, 'o> {
-    pub object: &'a Object<'o>,
-    pub dwarf: &'a Dwarf<'o>,
-    pub entries: &'a ImportedEntries,
-}
+use crate::lint::LintFinding;
+use crate::model::{Module, Owner};
+use functions::Functions;
 
 /// Changes a module that was imported from an object as lint's findings about the object prove it.
 pub(super) fn fix(
@@ -65,112 +45,3 @@ pub(super) fn fix(
     *module = m.finish()?;
     Ok(changes)
 }
-
-/// Whether a fix changes what a finding is about.
-fn is_location(code: LintCode) -> bool {
-    use LintCode as Code;
-    matches!(
-        code,
-        Code::RegisterAsMemory
-            | Code::ConstantDereferenced
-            | Code::ConstantAsAddress
-            | Code::ConstantForComputed
-            | Code::SlotWaveScaled
-            | Code::SlotSpaceLost
-            | Code::XderefAsLocation
-            | Code::NoFrameBase
-            | Code::RemovedSymbol
-            | Code::NoLane
-            | Code::RegisterNotThere
-            | Code::ZeroSizeType
-            | Code::RecoverableUnlocated
-            | Code::UnknownRegister
-            | Code::UnknownSpace
-            | Code::LaneBeyondWave
-            | Code::IllFormed
-            | Code::ContradictingOverlap
-            | Code::WrongKind
-    )
-}
-
-/// Functions of the module with their code.
-struct Functions<'a, 'o> {
-    source: Source<'a, 'o>,
-    set: Option<(InstructionSet, Waits)>,
-    lanes: u32,
-    /// Addresses of the first range of code.
-    pcs: HashMap<FunctionId, Range<u64>>,
-    /// Registers that functions change, by the functions' addresses.
-    changed: RefCell<HashMap<u64, Option<Rc<Changed>>>>,
-}
-
-impl<'a, 'o> Functions<'a, 'o> {
-    fn new(module: &Module, source: Source<'a, 'o>) -> Self {
-        let target = module.target();
-        let wave = if target.lanes() == 64 { Wave::W64 } else { Wave::W32 };
-        let gfx = source.object.gfx();
-        let set =
-            gfx.and_then(|gfx| Some((InstructionSet::of(gfx, wave)?, Waits::of_processor(gfx.name())?)));
-        let mut pcs = HashMap::new();
-        for entry in source.dwarf.entries().filter(|entry| entry.tag() == dw::DW_TAG_subprogram) {
-            let Some(range) = entry.ranges().ok().and_then(|ranges| ranges.first().cloned()) else {
-                continue;
-            };
-            for function in source.entries.functions(entry.offset()) {
-                pcs.entry(function).or_insert_with(|| range.clone());
-            }
-        }
-        Self { source, set, lanes: target.lanes(), pcs, changed: RefCell::default() }
-    }
-
-    /// Returns what is known about a function's code; `None` if its instructions are not known.
-    fn facts(&self, module: &Module, function: FunctionId) -> Option<Facts> {
-        let (_, waits) = self.set?;
-        let code = self.code_of(function)?;
-        let lanes = Lanes::new(&code);
-        let pending = Pending::new(&code, waits);
-        Some(Facts { code, lanes, pending, is_kernel: self.is_kernel(module, function) })
-    }
-
-    /// Whether a function is a kernel: by its convention, or because the object has a kernel descriptor for it.
-    fn is_kernel(&self, module: &Module, function: FunctionId) -> bool {
-        let object = self.source.object;
-        let start = self.pcs.get(&function).map(|pcs| pcs.start);
-        let has_descriptor = || {
-            object.symbols().iter().any(|symbol| {
-                let name = symbol.name.strip_suffix(".kd");
-                name.is_some_and(|name| object.symbol_address(name) == start && start.is_some())
-            })
-        };
-        module.function(function).is_kernel || has_descriptor()
-    }
-
-    /// Decodes a function.
-    fn code_of(&self, function: FunctionId) -> Option<Code> {
-        self.code(self.pcs.get(&function)?.clone(), DEEPEST)
-    }
-
-    /// Decodes a function; calls are followed to a depth.
-    fn code(&self, pcs: Range<u64>, depth: u32) -> Option<Code> {
-        let (set, _) = self.set?;
-        Code::read(self.source.object, set, pcs, self.lanes, &|callee| self.changed(callee, depth))
-    }
-
-    /// Returns the registers that the function at an address changes, if they are known.
-    fn changed(&self, callee: u64, depth: u32) -> Option<Rc<Changed>> {
-        if let Some(known) = self.changed.borrow().get(&callee) {
-            return known.clone();
-        }
-        let depth = depth.checked_sub(1)?;
-        let pcs = self.pcs.values().find(|pcs| pcs.start == callee).cloned();
-        let changed = pcs.and_then(|pcs| Changed::of(&self.code(pcs, depth)?)).map(Rc::new);
-        // What is not known at the end of a long chain of calls can be known from elsewhere.
-        if changed.is_some() || depth > 0 {
-            self.changed.borrow_mut().insert(callee, changed.clone());
-        }
-        changed
-    }
-}
-
-/// Limit on the chain of calls that is followed to know which registers a call changes.
-const DEEPEST: u32 = 8;

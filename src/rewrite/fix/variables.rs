@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 
 use super::change::FixChange;
 use super::claims::{Claim, Facts, Proven};
-use super::{Functions, Source, is_location, meant};
+use super::functions::{Functions, Source};
+use super::meant;
 use crate::build::Builder;
 use crate::error::Result;
-use crate::lint::{Level, LintFinding, MeantLocation};
+use crate::lint::{Level, LintCode, LintFinding, MeantLocation};
 use crate::model::{FunctionId, Loc, Module, VariableId};
 use crate::op::text;
 
@@ -304,4 +305,31 @@ pub(super) fn apply(m: &mut Builder, located: Vec<Located>, changes: &mut Vec<Fi
         changes.extend(located.changes);
     }
     Ok(())
+}
+
+/// Whether a fix changes what a finding is about.
+fn is_location(code: LintCode) -> bool {
+    use LintCode as Code;
+    matches!(
+        code,
+        Code::RegisterAsMemory
+            | Code::ConstantDereferenced
+            | Code::ConstantAsAddress
+            | Code::ConstantForComputed
+            | Code::SlotWaveScaled
+            | Code::SlotSpaceLost
+            | Code::XderefAsLocation
+            | Code::NoFrameBase
+            | Code::RemovedSymbol
+            | Code::NoLane
+            | Code::RegisterNotThere
+            | Code::ZeroSizeType
+            | Code::RecoverableUnlocated
+            | Code::UnknownRegister
+            | Code::UnknownSpace
+            | Code::LaneBeyondWave
+            | Code::IllFormed
+            | Code::ContradictingOverlap
+            | Code::WrongKind
+    )
 }

@@ -266,3 +266,36 @@ fn outstanding(state: &State) -> Vec<(Register, u16)> {
     all.dedup();
     all
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::code::InstructionSet;
+    use crate::target::{Gfx, Wave};
+
+    /// Encodings of `llvm-mc-19 --show-encoding`: vector memory, and the counter of scalar memory and LDS.
+    #[test]
+    fn waits_have_the_limits_of_their_encodings() {
+        let cases: [(&str, u32, [Option<usize>; 3]); 9] = [
+            // s_waitcnt vmcnt(0), s_waitcnt lgkmcnt(0), s_waitcnt vmcnt(3) lgkmcnt(1)
+            ("gfx900", 0xbf8c_0f70, [Some(0), Some(15), None]),
+            ("gfx900", 0xbf8c_c07f, [Some(63), Some(0), None]),
+            ("gfx900", 0xbf8c_0173, [Some(3), Some(1), None]),
+            ("gfx1030", 0xbf8c_3f70, [Some(0), Some(63), None]),
+            ("gfx1030", 0xbf8c_c07f, [Some(63), Some(0), None]),
+            ("gfx1100", 0xbf89_03f7, [Some(0), Some(63), None]),
+            ("gfx1100", 0xbf89_fc07, [Some(63), Some(0), None]),
+            // s_wait_loadcnt 0x0, s_wait_kmcnt 0x0
+            ("gfx1200", 0xbfc0_0000, [Some(0), None, None]),
+            ("gfx1200", 0xbfc7_0000, [None, None, Some(0)]),
+        ];
+        for (gfx, word, limits) in cases {
+            let set = InstructionSet::of(Gfx::named(gfx).unwrap(), Wave::W32)
+                .or_else(|| InstructionSet::of(Gfx::named(gfx).unwrap(), Wave::W64));
+            let decoded = set.unwrap().decode(&word.to_le_bytes()).unwrap();
+            let instruction = Instruction { pc: 0, decoded, flow: Flow::Next, target: None, called: None };
+            let waits = Waits::of_processor(gfx).unwrap();
+            assert_eq!(waits.limits(&instruction), limits, "{gfx} {word:#x}");
+        }
+    }
+}

@@ -10,7 +10,7 @@
 //! `codes` is the table of codes. A code is found in the file for its subject:
 //!
 //! * the location of a variable: `places` calls `memory`, `registers` and `type_size`; for all entries of the variable
-//!   together, `lists` and `recoverable`; the location that was meant, `meant`;
+//!   together, `lists` and `recoverable`; the location that was meant, `meant` and `meant_operations`;
 //! * other expressions: `contexts`; frame bases and call frame information: `bases`, `cies`;
 //! * functions: `functions`; other entries: `entries`; relocated fields: `stale`; missing files and parts: `skeletons`.
 //!
@@ -50,6 +50,7 @@ mod inlined;
 mod kernels;
 mod lists;
 mod meant;
+mod meant_operations;
 mod memory;
 mod options;
 mod places;

@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use super::codes::LintCode;
 use super::details::Details;
 use super::file::{Architecture, File, Function};
-use super::meant::Meaning;
+use super::meant::{Meaning, Slot};
 use super::shape::{LocationShape, Number, PartShape, Shape};
 use super::witness::{Difference, Witnessed};
 use eitri_dwarf::op::{Encoding, Reg};
@@ -50,13 +50,6 @@ pub(super) enum Depends {
     Address(u16, bool),
     /// The function.
     Function,
-}
-
-/// A stack slot's base register, and the offset from it.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Slot {
-    pub(super) register: Reg,
-    pub(super) offset: i64,
 }
 
 /// A variable's type without its qualifiers.

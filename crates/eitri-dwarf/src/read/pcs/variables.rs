@@ -90,8 +90,7 @@ impl<'r, 'o> ScopeVariable<'r, 'o> {
 
     /// Whether the variable has no location at the pc, and is in a block without pcs, whose code can have been removed.
     pub(in crate::read) fn is_in_removed_block(&self) -> bool {
-        let is_unlocated =
-            matches!(self.location, CurrentLocation::Missing | CurrentLocation::OutsideList);
+        let is_unlocated = matches!(self.location, CurrentLocation::Missing | CurrentLocation::OutsideList);
         self.blocks > 0 && is_unlocated
     }
 
