@@ -7,62 +7,63 @@ use super::importer::Importer;
 use super::node::PCS;
 use crate::read::Entry;
 
-impl<'d, 'o> Importer<'d, 'o> {
-    /// Finds the instance of each abstract instance in the unit that is one function with it, with the blocks in it: the
-    /// first with code, or else the first.
-    pub(super) fn find_instances(&mut self, entries: impl Iterator<Item = Entry<'d, 'o>> + Clone) {
-        let mut found = Vec::new();
-        for needs_code in [true, false] {
-            let functions = entries.clone().filter(|entry| entry.tag() == dw::DW_TAG_subprogram);
-            for entry in functions.filter(|entry| entry.has(dw::DW_AT_abstract_origin)) {
-                let has_code = PCS.iter().any(|&name| entry.has(name));
-                let Some(origin) = entry.reference(dw::DW_AT_abstract_origin) else { continue };
-                if has_code == needs_code && !self.made.instances.contains_key(&origin.offset()) {
-                    self.made.instances.insert(origin.offset(), entry);
-                    found.push(entry);
-                }
-            }
-        }
-        for &function in &found {
-            self.repeated_calls(function);
-        }
-        for function in found {
-            // Index after the last entry of an inlined call.
-            let mut inlined = 0;
-            for entry in function.descendants() {
-                if entry.index() < inlined {
-                    continue;
-                }
-                match entry.tag() {
-                    dw::DW_TAG_inlined_subroutine | dw::DW_TAG_subprogram => inlined = end(entry),
-                    dw::DW_TAG_lexical_block => {
-                        if let Some(origin) = entry.reference(dw::DW_AT_abstract_origin) {
-                            self.made.instances.entry(origin.offset()).or_insert(entry);
-                        }
-                    }
-                    _ => {}
-                }
+/// Finds the instance of each abstract instance in the unit that is one function with it, with the blocks in it: the
+/// first with code, or else the first.
+pub(super) fn find<'d, 'o: 'd>(
+    importer: &mut Importer<'d, 'o>,
+    entries: impl Iterator<Item = Entry<'d, 'o>> + Clone,
+) {
+    let mut found = Vec::new();
+    for needs_code in [true, false] {
+        let functions = entries.clone().filter(|entry| entry.tag() == dw::DW_TAG_subprogram);
+        for entry in functions.filter(|entry| entry.has(dw::DW_AT_abstract_origin)) {
+            let has_code = PCS.iter().any(|&name| entry.has(name));
+            let Some(origin) = entry.reference(dw::DW_AT_abstract_origin) else { continue };
+            if has_code == needs_code && !importer.made.instances.contains_key(&origin.offset()) {
+                importer.made.instances.insert(origin.offset(), entry);
+                found.push(entry);
             }
         }
     }
-
-    /// Finds the calls in an abstract instance that its instance has, too: the same function at the same position. A writer
-    /// can describe the calls in both.
-    fn repeated_calls(&mut self, instance: Entry<'d, 'o>) {
-        let Some(origin) = instance.reference(dw::DW_AT_abstract_origin) else { return };
-        let is_call = |entry: &Entry<'d, 'o>| entry.tag() == dw::DW_TAG_inlined_subroutine;
-        if !self.is_own(origin) || !origin.descendants().any(|entry| is_call(&entry)) {
-            return;
-        }
-        let mut calls: HashMap<Call, usize> = HashMap::new();
-        for entry in outermost(instance) {
-            *calls.entry(call(entry)).or_default() += 1;
-        }
-        for entry in outermost(origin) {
-            if let Some(count @ 1..) = calls.get_mut(&call(entry)) {
-                *count -= 1;
-                self.made.repeated.insert(entry.offset());
+    for &function in &found {
+        repeated_calls(importer, function);
+    }
+    for function in found {
+        // Index after the last entry of an inlined call.
+        let mut inlined = 0;
+        for entry in function.descendants() {
+            if entry.index() < inlined {
+                continue;
             }
+            match entry.tag() {
+                dw::DW_TAG_inlined_subroutine | dw::DW_TAG_subprogram => inlined = end(entry),
+                dw::DW_TAG_lexical_block => {
+                    if let Some(origin) = entry.reference(dw::DW_AT_abstract_origin) {
+                        importer.made.instances.entry(origin.offset()).or_insert(entry);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Finds the calls in an abstract instance that its instance has, too: the same function at the same position. A writer
+/// can describe the calls in both.
+fn repeated_calls<'d, 'o>(importer: &mut Importer<'d, 'o>, instance: Entry<'d, 'o>) {
+    let Some(origin) = instance.reference(dw::DW_AT_abstract_origin) else { return };
+    let is_call = |entry: &Entry<'d, 'o>| entry.tag() == dw::DW_TAG_inlined_subroutine;
+    if !importer.is_own(origin) || !origin.descendants().any(|entry| is_call(&entry)) {
+        return;
+    }
+    let mut calls: HashMap<Call, usize> = HashMap::new();
+    for entry in outermost(instance) {
+        *calls.entry(call(entry)).or_default() += 1;
+    }
+    for entry in outermost(origin) {
+        if let Some(count @ 1..) = calls.get_mut(&call(entry)) {
+            *count -= 1;
+            importer.made.repeated.insert(entry.offset());
         }
     }
 }

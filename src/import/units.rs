@@ -7,7 +7,7 @@ use super::importer::{Entities, Importer};
 use super::node::{Class, class};
 use super::order::{copy, want};
 use super::unimported::UnimportedReason;
-use super::{calls, functions, imports, types, variables};
+use super::{calls, functions, imports, instances, types, variables};
 use crate::model::{AttributeOwner, Language};
 use crate::read::{Entry, Unit};
 
@@ -45,7 +45,7 @@ pub(super) fn import<'d, 'o>(importer: &mut Importer<'d, 'o>, info: &'d Unit<'o>
 
     let dwarf = importer.dwarf;
     let entries = || dwarf.entries_of(info).skip(1);
-    importer.find_instances(entries());
+    instances::find(importer, entries());
     let only = importer.only;
     let selected = Selected::new(only, entries());
     for entry in entries().filter(|entry| selected.has(entry.index())) {

@@ -35,7 +35,7 @@ pub use containers::{NewMember, rewrite_members};
 pub use fitting::fitting;
 pub use fix::{FixChange, meant_locations};
 pub use options::{RewriteOptions, RewrittenExpressions};
-pub use sizes::SectionSizes;
+pub use sizes::DebugSectionSizes;
 
 use crate::check::{FindingKind, check};
 use crate::consumer::{Consumer, Policy};
@@ -71,7 +71,7 @@ pub struct Rewritten {
     /// Changes that the options demand.
     pub changes: Vec<RewriteChange>,
     /// Sizes of the debug sections, by name.
-    pub sizes: Vec<SectionSizes>,
+    pub sizes: Vec<DebugSectionSizes>,
 }
 
 impl Rewritten {

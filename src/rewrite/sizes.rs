@@ -5,7 +5,7 @@ use crate::read::Object;
 /// Sizes in bytes of the debug sections with one name, in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct SectionSizes {
+pub struct DebugSectionSizes {
     /// Name; a compressed section has the name of the uncompressed section.
     pub name: String,
     /// Bytes in the original; 0 for a section that is new.
@@ -15,12 +15,12 @@ pub struct SectionSizes {
 }
 
 /// Returns the sizes of debug sections and their relocations, by name.
-pub(super) fn sizes(before: &Object<'_>, after: &Object<'_>) -> Vec<SectionSizes> {
-    let mut all: Vec<SectionSizes> = Vec::new();
+pub(super) fn sizes(before: &Object<'_>, after: &Object<'_>) -> Vec<DebugSectionSizes> {
+    let mut all: Vec<DebugSectionSizes> = Vec::new();
     for (object, is_after) in [(before, false), (after, true)] {
         for section in object.sections().iter().filter(|section| is_debug(&section.name)) {
             let index = all.iter().position(|sizes| sizes.name == *section.name).unwrap_or_else(|| {
-                all.push(SectionSizes { name: section.name.to_string(), before: 0, after: 0 });
+                all.push(DebugSectionSizes { name: section.name.to_string(), before: 0, after: 0 });
                 all.len() - 1
             });
             let size = if is_after { &mut all[index].after } else { &mut all[index].before };

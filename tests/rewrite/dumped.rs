@@ -132,7 +132,9 @@ fn keeps_lines(name: &str, folder: &Folder, before: &[u8], rewritten: &Rewritten
     let has_storage_units = has_bit_fields && rewritten.consumer.version == 4;
     let is_left = |line: &&String| {
         let name = line.split(' ').next().unwrap_or_default();
+        let is_frame = name.starts_with("0x");
         left.contains(name)
+            || is_frame && rewritten.unimported.iter().any(|fact| fact.section == ".debug_frame")
             || name == "DW_AT_data_member_location" && has_storage_units
             || name == "row" && rewritten.unimported.iter().any(|fact| fact.section == ".debug_line")
     };
