@@ -188,12 +188,33 @@ fn line(name: &str, rewritten: &Rewritten) -> String {
             "message": fact.to_string(),
         })
     });
+    let range = |pcs: &Option<std::ops::Range<u64>>| {
+        pcs.as_ref().map(|pcs| [format!("{:#x}", pcs.start), format!("{:#x}", pcs.end)])
+    };
+    let fixed = rewritten.changes.iter().filter_map(|change| match change {
+        RewriteChange::Fixed(change) => Some(change),
+        _ => None,
+    });
+    let fixed = fixed.map(|change| {
+        let after = change.after.iter().map(|(pcs, text)| json!({"pcs": range(pcs), "location": text}));
+        json!({
+            "code": change.code.name(),
+            "unit": change.unit,
+            "function": change.function,
+            "variable": change.variable,
+            "pcs": range(&change.pcs),
+            "before": change.before,
+            "after": after.collect::<Vec<_>>(),
+            "evidence": change.evidence,
+        })
+    });
     let line = json!({
         "version": 1,
         "object": name,
         "consumer": rewritten.consumer.name,
         "dwarf": rewritten.consumer.version,
         "sections": sizes.collect::<Vec<_>>(),
+        "fixed": fixed.collect::<Vec<_>>(),
         "changes": texts(rewritten.changes.iter().map(ToString::to_string).collect()),
         "unimported": unimported.collect::<Vec<_>>(),
         "omitted": texts(rewritten.omissions.iter().map(ToString::to_string).collect()),

@@ -5,7 +5,7 @@ use core::ops::Range;
 use std::rc::Rc;
 
 use gimli::constants as dw;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::claims::Facts;
 use super::code::{Changed, Code};
@@ -32,6 +32,10 @@ pub(super) struct Functions<'a, 'o> {
     lanes: u32,
     /// Addresses of the first range of code.
     pub(super) pcs: HashMap<FunctionId, Range<u64>>,
+    /// The same, by their start.
+    by_start: HashMap<u64, Range<u64>>,
+    /// Addresses of functions for which the object has a kernel descriptor.
+    kernels: HashSet<u64>,
     /// Registers that functions change, by the functions' addresses.
     changed: RefCell<HashMap<u64, Option<Rc<Changed>>>>,
 }
@@ -52,7 +56,11 @@ impl<'a, 'o> Functions<'a, 'o> {
                 pcs.entry(function).or_insert_with(|| range.clone());
             }
         }
-        Self { source, set, lanes: target.lanes(), pcs, changed: RefCell::default() }
+        let object = source.object;
+        let descriptors = object.symbols().iter().filter_map(|symbol| symbol.name.strip_suffix(".kd"));
+        let kernels = descriptors.filter_map(|name| object.symbol_address(name)).collect();
+        let by_start = pcs.values().map(|pcs: &Range<u64>| (pcs.start, pcs.clone())).collect();
+        Self { source, set, lanes: target.lanes(), pcs, by_start, kernels, changed: RefCell::default() }
     }
 
     /// Returns what is known about a function's code; `None` if its instructions are not known.
@@ -66,15 +74,8 @@ impl<'a, 'o> Functions<'a, 'o> {
 
     /// Whether a function is a kernel: by its convention, or because the object has a kernel descriptor for it.
     pub(super) fn is_kernel(&self, module: &Module, function: FunctionId) -> bool {
-        let object = self.source.object;
         let start = self.pcs.get(&function).map(|pcs| pcs.start);
-        let has_descriptor = || {
-            object.symbols().iter().any(|symbol| {
-                let name = symbol.name.strip_suffix(".kd");
-                name.is_some_and(|name| object.symbol_address(name) == start && start.is_some())
-            })
-        };
-        module.function(function).is_kernel || has_descriptor()
+        module.function(function).is_kernel || start.is_some_and(|start| self.kernels.contains(&start))
     }
 
     /// Decodes a function.
@@ -94,7 +95,7 @@ impl<'a, 'o> Functions<'a, 'o> {
             return known.clone();
         }
         let depth = depth.checked_sub(1)?;
-        let pcs = self.pcs.values().find(|pcs| pcs.start == callee).cloned();
+        let pcs = self.by_start.get(&callee).cloned();
         let changed = pcs.and_then(|pcs| Changed::of(&self.code(pcs, depth)?)).map(Rc::new);
         // What is not known at the end of a long chain of calls can be known from elsewhere.
         if changed.is_some() || depth > 0 {

@@ -2,6 +2,7 @@
 
 use core::ops::Range;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use super::change::FixChange;
 use super::claims::{Claim, Facts, Proven};
@@ -70,21 +71,22 @@ pub(super) fn changes(
 
 /// Returns what findings replace, one for each location entry.
 fn replaced<'f>(findings: &[&'f LintFinding]) -> Vec<Replaced<'f>> {
-    let mut all: Vec<Replaced<'f>> = Vec::new();
+    let mut by_pcs: BTreeMap<Option<(u64, u64)>, Replaced<'f>> = BTreeMap::new();
     for finding in findings {
         let meant = finding.meant.as_ref().map_or(&[][..], |meant| &meant.locations).to_vec();
-        match all.iter_mut().find(|known| known.pcs == finding.pcs) {
-            // Nothing is right about an entry if a finding about it has no meaning.
-            Some(known) if finding.level == Level::Error && meant.is_empty() => {
-                known.meant.clear();
-                known.finding = finding;
+        match by_pcs.entry(finding.pcs.as_ref().map(|pcs| (pcs.start, pcs.end))) {
+            Entry::Vacant(new) => {
+                new.insert(Replaced { finding, pcs: finding.pcs.clone(), meant });
             }
-            Some(_) => {}
-            None => all.push(Replaced { finding, pcs: finding.pcs.clone(), meant }),
+            // Nothing is right about an entry if a finding about it has no meaning.
+            Entry::Occupied(mut known) if finding.level == Level::Error && meant.is_empty() => {
+                known.get_mut().meant.clear();
+                known.get_mut().finding = finding;
+            }
+            Entry::Occupied(_) => {}
         }
     }
-    all.sort_by_key(|replaced| replaced.pcs.as_ref().map(|pcs| (pcs.start, pcs.end)));
-    all
+    by_pcs.into_values().collect()
 }
 
 /// A variable that findings are about.
@@ -169,14 +171,14 @@ impl Variable<'_> {
         // Claims that overlap are proven one after the other.
         while !rest.is_empty() {
             let mut group: Vec<usize> = Vec::new();
+            let mut end = 0;
             rest.retain(|&index| {
                 let pcs = &claims[index].1.pcs;
-                let overlaps = group.iter().any(|&known: &usize| {
-                    let known = &claims[known].1.pcs;
-                    known.start < pcs.end && pcs.start < known.end
-                });
+                // The claims are sorted by start.
+                let overlaps = pcs.start < end;
                 if !overlaps {
                     group.push(index);
+                    end = pcs.end;
                 }
                 overlaps
             });
@@ -194,18 +196,24 @@ impl Variable<'_> {
                 evidence.extend(proven.ends.into_iter().take(MOST_ENDS));
             }
         }
+        all.sort_by_key(|(_, pcs, _)| pcs.start);
+        if all.is_sorted_by(|one, next| one.1.end <= next.1.start) {
+            return all;
+        }
         // Where two hold, the better one stays.
         let mut disjoint: Vec<(usize, Range<u64>, Loc)> = Vec::new();
         all.sort_by_key(|(index, pcs, _)| (core::cmp::Reverse(*index), pcs.start));
         for (index, pcs, loc) in all {
             let mut free = vec![pcs];
             for (_, taken, _) in &disjoint {
-                let parts = free
-                    .into_iter()
-                    .flat_map(|one| [one.start..one.end.min(taken.start), one.start.max(taken.end)..one.end]);
+                crate::work::step();
+                let parts = free.into_iter().flat_map(|part| {
+                    if taken.end <= part.start || part.end <= taken.start {
+                        return [part, 0..0];
+                    }
+                    [part.start..taken.start, taken.end..part.end]
+                });
                 free = parts.filter(|part| part.start < part.end).collect();
-                free.sort_by_key(|part| part.start);
-                free.dedup();
             }
             disjoint.extend(free.into_iter().map(|part| (index, part, loc.clone())));
         }
@@ -219,19 +227,30 @@ impl Variable<'_> {
         if replaced.iter().any(|replaced| replaced.pcs.is_none()) {
             return live;
         }
+        // Sorted by start; `latest` is the end of the longest range so far.
+        let mut latest = 0;
+        let cuts: Vec<(Range<u64>, u64)> = replaced
+            .iter()
+            .filter_map(|replaced| replaced.pcs.as_ref())
+            .map(|pcs| {
+                let own = pcs.start.saturating_sub(base)..pcs.end.saturating_sub(base);
+                latest = own.end.max(latest);
+                (own, latest)
+            })
+            .collect();
         for known in self.module.live(self.variable) {
             let loc = Loc::of_nodes(self.module.nodes(known.loc));
             let own = known.pcs();
             let mut parts = vec![own.start..own.end];
-            for replaced in replaced.iter().filter_map(|replaced| replaced.pcs.as_ref()) {
-                let (start, end) = (replaced.start.saturating_sub(base), replaced.end.saturating_sub(base));
-                let cut = parts.into_iter().flat_map(|part| {
-                    if end <= part.start || part.end <= start {
+            let first = cuts.partition_point(|cut| cut.1 <= own.start);
+            for (cut, _) in cuts[first..].iter().take_while(|cut| cut.0.start < own.end) {
+                let rest = parts.into_iter().flat_map(|part| {
+                    if cut.end <= part.start || part.end <= cut.start {
                         return [part, 0..0];
                     }
-                    [part.start..start.max(part.start), end.min(part.end)..part.end]
+                    [part.start..cut.start.max(part.start), cut.end.min(part.end)..part.end]
                 });
-                parts = cut.filter(|part| part.start < part.end).collect();
+                parts = rest.filter(|part| part.start < part.end).collect();
             }
             for part in parts {
                 match live.last_mut() {
