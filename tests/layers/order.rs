@@ -102,6 +102,7 @@ const CHECK: &[&str] = &[
     "locations",
     "values",
     "calls",
+    "unspecified",
     "frames",
     "lanes",
     "procedures",
