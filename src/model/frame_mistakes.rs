@@ -190,7 +190,8 @@ fn slots_outside_frames(module: &Module) -> Vec<Warning> {
         let Some(bits) = module.types[variable.ty].value_bits else { continue };
         let outside = module.live(id).iter().find_map(|live| {
             let slot = slot(module, live.loc)?;
-            let start = slot.checked_mul(lanes)?.checked_sub(frame_of_slots(module, function, live.pcs().start)?)?;
+            let start =
+                slot.checked_mul(lanes)?.checked_sub(frame_of_slots(module, function, live.pcs().start)?)?;
             let end = start.checked_add(i64::try_from(bits.div_ceil(8)).ok()?.checked_mul(lanes)?)?;
             (start < extent.start || extent.end < end).then(|| (live.pcs(), start..end))
         });
@@ -246,7 +247,9 @@ fn larger_than_types(module: &Module) -> Vec<Warning> {
         let live = module.live(id).iter().map(|live| (Some(live.pcs()), live.loc));
         let mut locations = live.chain(variable.always.map(|loc| (None, loc)));
         let is_larger = |loc| Some(parts_bits(module, loc)?).filter(|(_, before_last)| *before_last >= bits);
-        let Some((pcs, (all, _))) = locations.find_map(|(pcs, loc)| Some((pcs, is_larger(loc)?))) else { continue };
+        let Some((pcs, (all, _))) = locations.find_map(|(pcs, loc)| Some((pcs, is_larger(loc)?))) else {
+            continue;
+        };
         let what = format!(
             "location has parts with {}, but the variable has {}",
             Count(all, "bit"),

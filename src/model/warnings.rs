@@ -23,7 +23,7 @@ pub enum WarningKind {
     DoubtfulRegister,
     /// A live range is outside the code of the variable's block or inlined call, where no debugger looks the variable up.
     OutsideScope,
-    /// The second side of an `if` is before the first side in the code.
+    /// The second side of an `if` is before the first side in the code, or lanes wait at the wrong end of the `if`.
     SideOrder,
     /// Two functions have the same code, or overlapping code.
     SharedCode,
@@ -206,7 +206,7 @@ impl Module {
     ///   `.eh_frame` either.
     /// * [`WarningKind::OutsideScope`]: one warning for each variable, at its first such range.
     /// * [`WarningKind::SideOrder`]: an `else` region that was added directly after its `then` region, and begins at a
-    ///   lower pc.
+    ///   lower pc; or lanes that wait after the `if` while the first side runs, or before its end while the second runs.
     /// * [`WarningKind::SharedCode`]: one warning for each function after the first. Compilers that fold equal functions, or
     ///   that give a function several names, mean it.
     /// * [`WarningKind::NoCode`]: declarations, and targets without registers (SPIR-V), have no code. A function that is

@@ -104,6 +104,14 @@ const MISTAKES: &[Mistake] = mistakes! {
         a.m.lanes(a.f)?.if_else(24..32, 16..24, 12, 32, &[(16..32, s6())])?
     }, r#"{"region": {"in": "f", "kind": "then", "pcs": [24, 32], "waits_at": 12, "masks": [[16, 32, {"register": "s6"}]]}},
         {"region": {"in": "f", "kind": "else", "pcs": [16, 24], "waits_at": 32, "masks": [[16, 32, {"register": "s6"}]]}}"#;
+    "`if_else` whose `start` and `end` are swapped", gpu, "if_else(0x10..0x18, 0x18..0x20, 0x20, 0xc, [s6])", |a| {
+        a.m.lanes(a.f)?.if_else(16..24, 24..32, 32, 12, &[(16..32, s6())])?
+    }, r#"{"region": {"in": "f", "kind": "then", "pcs": [16, 24], "waits_at": 32, "masks": [[16, 32, {"register": "s6"}]]}},
+        {"region": {"in": "f", "kind": "else", "pcs": [24, 32], "waits_at": 12, "masks": [[16, 32, {"register": "s6"}]]}}"#;
+    "second side of an `if` that waits before its end", gpu, "if_else(0x10..0x18, 0x18..0x20, 0xc, 0x8, [s6])", |a| {
+        a.m.lanes(a.f)?.if_else(16..24, 24..32, 12, 8, &[(16..32, s6())])?
+    }, r#"{"region": {"in": "f", "kind": "then", "pcs": [16, 24], "waits_at": 12, "masks": [[16, 32, {"register": "s6"}]]}},
+        {"region": {"in": "f", "kind": "else", "pcs": [24, 32], "waits_at": 8, "masks": [[16, 32, {"register": "s6"}]]}}"#;
     "local address beyond the target's local memory", gpu, "live(0x0..0x40, local(0x10000))", |a| {
         a.m.variable(a.f, "n", a.int)?.live(0..64, Loc::local(0x1_0000))?
     }, r#"{"variable": {"in": "f", "name": "n", "type": "int", "live": [[0, 64, {"memory": ["local", 65536]}]]}}"#;
