@@ -83,13 +83,27 @@ fn side_order(module: &Module) -> Vec<Warning> {
         if let Some(first) = first
             && (first.kind, second.kind) == (RegionKind::Then, RegionKind::Else)
             && (first.scope, first.parent) == (second.scope, second.parent)
-            && second.start < first.start
         {
-            let what = format!(
-                "second side of an `if` begins before the first side, which begins at {:#x}; expected the sides in the \
-                 order in which they run",
-                first.start
-            );
+            let what = if second.start < first.start {
+                format!(
+                    "second side of an `if` begins before the first side, which begins at {:#x}; expected the sides in the \
+                     order in which they run",
+                    first.start
+                )
+            } else if first.waits_at > first.start {
+                format!(
+                    "lanes wait at {:#x} while the first side runs, which begins at {:#x}; expected the pc at which the `if` \
+                     begins",
+                    first.waits_at, first.start
+                )
+            } else if second.waits_at < second.end {
+                format!(
+                    "lanes wait at {:#x} while the second side runs, which ends at {:#x}; expected the pc after the `if`",
+                    second.waits_at, second.end
+                )
+            } else {
+                continue;
+            };
             let at = module.at_scope(second.scope).with(|at| at.region = Some(module.region_text(id)));
             found.push(Warning { warned: Warned::Sides(id), at, what });
         }

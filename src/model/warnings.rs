@@ -23,7 +23,7 @@ pub enum WarningKind {
     DoubtfulRegister,
     /// A live range is outside the code of the variable's block or inlined call, where no debugger looks the variable up.
     OutsideScope,
-    /// The second side of an `if` is before the first side in the code.
+    /// The second side of an `if` is before the first side in the code, or lanes wait at the wrong end of the `if`.
     SideOrder,
     /// Two functions have the same code, or overlapping code.
     SharedCode,
@@ -43,11 +43,15 @@ pub enum WarningKind {
     CalledKernel,
     /// A function has calls, and does not state which of its calls are described.
     UndescribedCalls,
+    /// A variable has a stack slot outside its function's frame.
+    SlotOutsideFrame,
+    /// A variable is in parts of storage of which one begins at or after the variable's end.
+    LargerThanType,
 }
 
 impl WarningKind {
     /// Every kind.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 16] = [
         Self::SharedBits,
         Self::NoFrame,
         Self::DoubtfulRegister,
@@ -62,6 +66,8 @@ impl WarningKind {
         Self::UnsavedBase,
         Self::CalledKernel,
         Self::UndescribedCalls,
+        Self::SlotOutsideFrame,
+        Self::LargerThanType,
     ];
 
     /// The name that allows the kind, such as `shared-bits`.
@@ -81,6 +87,8 @@ impl WarningKind {
             Self::UnsavedBase => "unsaved-base",
             Self::CalledKernel => "called-kernel",
             Self::UndescribedCalls => "undescribed-calls",
+            Self::SlotOutsideFrame => "slot-outside-frame",
+            Self::LargerThanType => "larger-than-type",
         }
     }
 
@@ -135,6 +143,10 @@ pub enum Warned {
     CalledKernel(FunctionId),
     /// A function with calls: [`WarningKind::UndescribedCalls`].
     UndescribedCalls(FunctionId),
+    /// A variable in a slot: [`WarningKind::SlotOutsideFrame`].
+    Slot(VariableId),
+    /// A variable: [`WarningKind::LargerThanType`].
+    Larger(VariableId),
 }
 
 /// A warning about a description.
@@ -171,6 +183,8 @@ impl Warning {
             Warned::UnsavedBase(..) => WarningKind::UnsavedBase,
             Warned::CalledKernel(_) => WarningKind::CalledKernel,
             Warned::UndescribedCalls(_) => WarningKind::UndescribedCalls,
+            Warned::Slot(_) => WarningKind::SlotOutsideFrame,
+            Warned::Larger(_) => WarningKind::LargerThanType,
         }
     }
 }
@@ -192,7 +206,7 @@ impl Module {
     ///   `.eh_frame` either.
     /// * [`WarningKind::OutsideScope`]: one warning for each variable, at its first such range.
     /// * [`WarningKind::SideOrder`]: an `else` region that was added directly after its `then` region, and begins at a
-    ///   lower pc.
+    ///   lower pc; or lanes that wait after the `if` while the first side runs, or before its end while the second runs.
     /// * [`WarningKind::SharedCode`]: one warning for each function after the first. Compilers that fold equal functions, or
     ///   that give a function several names, mean it.
     /// * [`WarningKind::NoCode`]: declarations, and targets without registers (SPIR-V), have no code. A function that is
@@ -203,6 +217,10 @@ impl Module {
     ///   variants, empty classes and padding at the end of a class may share bits.
     /// * [`WarningKind::SwappedWords`], [`WarningKind::UnscaledFrame`], [`WarningKind::CalledKernel`] and
     ///   [`WarningKind::UndescribedCalls`]: one warning for each function.
+    /// * [`WarningKind::SlotOutsideFrame`]: one warning for each variable, in a function with an
+    ///   [extent](crate::build::FrameBuilder::extent) and a frame at a constant distance from the base of its slots.
+    /// * [`WarningKind::LargerThanType`]: one warning for each variable. Bits in the last part after the variable's end may
+    ///   be padding.
     /// * [`WarningKind::UnsavedBase`]: one warning for each function and register, at the first pcs at which the register
     ///   becomes part of the frame's address, is no longer part of it, or is at another distance from the frame than on
     ///   entry, while the register counts as unchanged.

@@ -118,6 +118,10 @@ struct Checker<'t, 'm> {
     paths: Option<Paths<'t>>,
     histories: HashMap<(Option<usize>, Vec<Bits>), History>,
     report: TrackReport,
+    /// The current variable's size in bits.
+    bits: u64,
+    /// The current variable's last stale claim for each range of bits and place, as indices in the report.
+    last: HashMap<(Range<u64>, String), usize>,
 }
 
 /// A variable part's places at consecutive stops, found by one sweep over the sorted ranges.
@@ -198,7 +202,9 @@ impl Tracked<'_> {
         let paths = None;
         let histories = HashMap::new();
         let stops = self.stops(module);
-        let mut checker = Checker { tracked: self, module, claims, stops, stored, paths, histories, report };
+        let (bits, last) = (0, HashMap::new());
+        let mut checker =
+            Checker { tracked: self, module, claims, stops, stored, paths, histories, report, bits, last };
         for (index, variable) in self.code.named() {
             checker.variable(index, variable);
         }
@@ -245,6 +251,8 @@ impl Checker<'_, '_> {
         let function = module.function_of(module.variable(variable).scope);
         let bits = u64::from(self.tracked.code.variables[index]);
         let bits = size.map_or(bits, |size| size.min(bits));
+        self.bits = bits;
+        self.last.clear();
         let always = module.always(variable).map(|loc| (0..u64::MAX, loc));
         let live = module.live(variable).iter().map(|live| (live.pcs(), live.loc));
         let ranges: Vec<(Range<u64>, LocId)> = always.into_iter().chain(live).collect();
@@ -279,7 +287,10 @@ impl Checker<'_, '_> {
             let claim = match &self.claims[&key] {
                 Ok(claim) => claim.clone(),
                 Err(why) => {
-                    self.report.unchecked.push(Unchecked { variable, pcs, why: why.clone() });
+                    // A location for all pcs has no bounds.
+                    let bounded = Some(pcs.clone()).filter(|pcs| pcs.end < u64::MAX);
+                    let at = module.at_variable(variable, bounded);
+                    self.report.unchecked.push(Unchecked { variable, at, pcs, why: why.clone() });
                     continue;
                 }
             };
@@ -385,16 +396,15 @@ impl Checker<'_, '_> {
         };
         let bits = wanted.from as u64..(wanted.from + wanted.bits) as u64;
         self.report.claimed += 1;
-        // Consecutive stops with the same claim form one finding.
-        let is_same = |last: &&mut Stale| {
-            (last.variable, &last.bits, &last.place) == (variable, &bits, &place)
-                && (last.pcs.end == pc || last.pcs.end == end)
-        };
-        if let Some(last) = self.report.stale.last_mut().filter(is_same) {
+        // Consecutive stops with the same claim form one finding, also where each stop has claims for several parts.
+        let key = (bits.clone(), place.clone());
+        let last = self.last.get(&key).and_then(|&index| self.report.stale.get_mut(index));
+        if let Some(last) = last.filter(|last| last.pcs.end == pc || last.pcs.end == end) {
             last.pcs.end = end;
             last.at.pcs = Some(last.pcs.clone());
             return;
         }
+        self.last.insert(key, self.report.stale.len());
         let waits = tracked.waits.binary_search(&(pc as u32)).is_ok();
         let claimed: Vec<Bits> = match &wanted.found {
             Found::Stored(stored) => {
@@ -425,9 +435,20 @@ impl Checker<'_, '_> {
             Some(event) => (Some(event.pc), event.with, event.path),
             None => (None, None, Vec::new()),
         };
-        let stale =
-            Stale { variable, at: context, bits, pcs, place, waits, wave, overwritten, with, path, places };
-        self.report.stale.push(stale);
+        self.report.stale.push(Stale {
+            variable,
+            at: context,
+            bits,
+            variable_bits: self.bits,
+            pcs,
+            place,
+            waits,
+            wave,
+            overwritten,
+            with,
+            path,
+            places,
+        });
     }
 
     /// Returns what a location claims for a wave's lanes.

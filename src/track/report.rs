@@ -34,7 +34,10 @@ pub struct Stale {
     pub at: At,
     /// The range of the variable's bits.
     pub bits: Range<u64>,
-    /// Half-open pc range of instructions, in bytes from the function's start.
+    /// The variable's size in bits.
+    pub variable_bits: u64,
+    /// Half-open pc range of instructions, in bytes from the function's start. Neighbouring pcs with the same claim are one
+    /// range.
     pub pcs: Range<u64>,
     /// The claimed place.
     pub place: String,
@@ -72,6 +75,8 @@ pub struct Missed {
 pub struct Unchecked {
     /// The variable.
     pub variable: VariableId,
+    /// Unit, function, variable name and pcs.
+    pub at: At,
     /// Half-open pc range.
     pub pcs: Range<u64>,
     /// Reason.
@@ -88,7 +93,12 @@ impl TrackReport {
 impl Stale {
     /// Returns what happened to the place, and the variable's actual places.
     pub(super) fn history(&self) -> String {
-        let place = &self.place;
+        let Self { place, bits, .. } = self;
+        let place = if *bits == (0..self.variable_bits) {
+            place.clone()
+        } else {
+            format!("{place} with bits {} to {}", bits.start, bits.end.saturating_sub(1))
+        };
         let happened = match (self.overwritten, &self.with, self.wave) {
             (Some(pc), Some(with), Some(wave)) => format!(
                 "{place} is overwritten at {pc:#x}, {with}, while lanes wait and the wave is at {wave:#x}"
@@ -112,10 +122,18 @@ impl fmt::Display for Stale {
     }
 }
 
+impl fmt::Display for Unchecked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "unchecked: {}: {}", self.at, self.why)
+    }
+}
+
 impl fmt::Display for TrackReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.stale.iter().try_for_each(|stale| writeln!(f, "{stale}"))?;
-        let Self { claimed, right, recoverable, .. } = self;
-        writeln!(f, "{claimed} claimed, {right} right, {recoverable} recoverable")
+        self.unchecked.iter().try_for_each(|unchecked| writeln!(f, "{unchecked}"))?;
+        let Self { claimed, right, recoverable, unchecked, .. } = self;
+        let unchecked = unchecked.len();
+        writeln!(f, "{claimed} claimed, {right} right, {recoverable} recoverable, {unchecked} unchecked")
     }
 }

@@ -6,7 +6,7 @@ use eitri::consumer::{Consumer, FrameForm, Policy};
 use eitri::lower::lower;
 use eitri::model::{FunctionId, Loc, Val};
 use eitri::op::Reg;
-use eitri::target::{Gfx, SpaceId, Target, Wave};
+use eitri::target::{Gfx, SpaceId, Target, UnspecifiedRegisters, Wave};
 use pretty_assertions::assert_eq;
 
 use crate::frames::common::link;
@@ -49,6 +49,8 @@ fn rule(target: &Target, consumer: &Consumer, reg: Option<Reg>, loc: Loc) -> Str
     let pc = target.call_frames().return_register;
     let section = section(target, consumer, 64, |m, f| {
         let mut frame = m.frame(f)?;
+        // So that the common entry has no list of the registers that a call overwrites.
+        frame.unspecified_registers(UnspecifiedRegisters::SameValue);
         match reg {
             None => frame.cfa(0..64, loc)?.undefined(0..64, pc)?,
             Some(reg) => {
@@ -58,7 +60,9 @@ fn rule(target: &Target, consumer: &Consumer, reg: Option<Reg>, loc: Loc) -> Str
                     let mut again = Builder::new(target.clone());
                     let unit = again.unit("a.cl");
                     let f = again.function(unit, "f")?.code("f", 64).id();
-                    again.frame(f)?.cfa(0..64, zero())?.saved(0..64, reg, loc)?;
+                    let mut frame = again.frame(f)?;
+                    frame.cfa(0..64, zero())?.saved(0..64, reg, loc)?;
+                    frame.unspecified_registers(UnspecifiedRegisters::SameValue);
                     *m = again;
                     return Ok(());
                 }
@@ -341,9 +345,16 @@ fn entries_of_each_version_by_hand() {
     assert_eq!(hex(&found), format!("{cie}{} {fde}{}", nops(&cie, 24), nops(&fde, 40)));
 }
 
-/// Functions with the same first row share a common entry; others have their own.
+/// Functions with the same first row share a common entry; others have their own. An entry with a list of registers is
+/// long, so that it has no further register than the return address.
 #[test]
 fn common_entries_are_shared() -> Result<()> {
+    assert_eq!(common_entries(UnspecifiedRegisters::SameValue)?, 2);
+    assert_eq!(common_entries(UnspecifiedRegisters::ByConvention)?, 1);
+    Ok(())
+}
+
+fn common_entries(registers: UnspecifiedRegisters) -> Result<usize> {
     let mut m = Builder::new(gfx1030());
     let unit = m.unit("a.cl");
     let second = m.unit("b.cl");
@@ -363,11 +374,10 @@ fn common_entries_are_shared() -> Result<()> {
             3 => frame.undefined(0..0x40, s34)?,
             _ => frame.saved_in_lane(4 * index as u64 + 4..0x3c, s34, v40, 2)?,
         };
+        frame.unspecified_registers(registers);
     }
     let module = m.finish()?;
     let written = lower(&module, &Consumer::llvm(), Policy::Strict)?;
     let frames = written.sections.iter().find(|section| section.name == ".debug_frame").expect("frames");
-    let ids = frames.bytes.windows(4).filter(|bytes| *bytes == [0xff; 4]).count();
-    assert_eq!(ids, 2);
-    Ok(())
+    Ok(frames.bytes.windows(4).filter(|bytes| *bytes == [0xff; 4]).count())
 }

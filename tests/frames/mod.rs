@@ -7,3 +7,4 @@ use crate::common::random;
 mod bytes;
 mod checked;
 mod rows;
+mod scratch;

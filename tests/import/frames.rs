@@ -67,6 +67,11 @@ fn frames_of_amd_keep_what_they_leave_out() {
         let how = with::<AttachOptions>(|options| options.existing = Existing::Replace);
         let new = attach_with(&bytes, module.target(), &written.sections, &how).expect("an object");
         assert_eq!(rules(&bytes), rules(&new), "{name}");
+        // Raw expressions have no described meaning: typed locations are compared.
+        let options = with::<ImportOptions<'_>>(|options| options.target = Target::named(target).ok());
+        let module = import(&bytes, &options).expect("the object is imported").module;
+        let written = lower(&module, &consumer, Policy::Partial).expect("sections");
+        let new = attach_with(&bytes, module.target(), &written.sections, &how).expect("an object");
         let report = eitri::check(&module, &consumer, &written.omissions, &new).expect("a report");
         let wrong = report.findings.iter().filter(|finding| finding.at.column.is_some());
         assert_eq!(wrong.count(), 0, "{name}: {report}");
@@ -157,6 +162,29 @@ fn call_clobbered_registers_are_listed_for_rocgdb() {
         let frames = Dwarf::read(&read).expect("debug information");
         let frames = frames.frames(FrameSection::Debug).expect("frames");
         assert_eq!(frames.cies.len(), 3, "{}", consumer.name);
+    }
+}
+
+/// `DW_CFA_undefined` of v0, in the entry that `plain` and `saves` have in common, as `DW_CFA_nop` and as
+/// `DW_CFA_same_value`: a debugger would show a callee's v0.
+#[test]
+fn unlisted_register_is_a_finding() {
+    let module = described();
+    let consumer = Consumer::rocgdb();
+    let object = object(&module, &consumer);
+    // v0 is 1536, as LEB128.
+    let undefined = [0x07, 0x80, 0x0c];
+    let at = object.windows(3).position(|bytes| bytes == undefined).expect("the instruction");
+    for other in [[0, 0, 0], [0x08, 0x80, 0x0c]] {
+        let mut wrong = object.clone();
+        wrong[at..at + 3].copy_from_slice(&other);
+        let report = eitri::check(&module, &consumer, &[], &wrong).expect("a report");
+        let found = report.findings.iter().map(|finding| {
+            (finding.at.function.clone().unwrap_or_default(), finding.at.column.clone().unwrap_or_default())
+        });
+        let found: Vec<_> = found.collect();
+        let expected = ["plain", "saves"].map(|name| (name.to_owned(), "v0".to_owned()));
+        assert_eq!(found, expected, "{report}");
     }
 }
 

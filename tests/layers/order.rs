@@ -104,6 +104,7 @@ const CHECK: &[&str] = &[
     "locations",
     "values",
     "calls",
+    "unspecified",
     "frames",
     "lanes",
     "procedures",

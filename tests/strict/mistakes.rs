@@ -104,6 +104,14 @@ const MISTAKES: &[Mistake] = mistakes! {
         a.m.lanes(a.f)?.if_else(24..32, 16..24, 12, 32, &[(16..32, s6())])?
     }, r#"{"region": {"in": "f", "kind": "then", "pcs": [24, 32], "waits_at": 12, "masks": [[16, 32, {"register": "s6"}]]}},
         {"region": {"in": "f", "kind": "else", "pcs": [16, 24], "waits_at": 32, "masks": [[16, 32, {"register": "s6"}]]}}"#;
+    "`if_else` whose `start` and `end` are swapped", gpu, "if_else(0x10..0x18, 0x18..0x20, 0x20, 0xc, [s6])", |a| {
+        a.m.lanes(a.f)?.if_else(16..24, 24..32, 32, 12, &[(16..32, s6())])?
+    }, r#"{"region": {"in": "f", "kind": "then", "pcs": [16, 24], "waits_at": 32, "masks": [[16, 32, {"register": "s6"}]]}},
+        {"region": {"in": "f", "kind": "else", "pcs": [24, 32], "waits_at": 12, "masks": [[16, 32, {"register": "s6"}]]}}"#;
+    "second side of an `if` that waits before its end", gpu, "if_else(0x10..0x18, 0x18..0x20, 0xc, 0x8, [s6])", |a| {
+        a.m.lanes(a.f)?.if_else(16..24, 24..32, 12, 8, &[(16..32, s6())])?
+    }, r#"{"region": {"in": "f", "kind": "then", "pcs": [16, 24], "waits_at": 12, "masks": [[16, 32, {"register": "s6"}]]}},
+        {"region": {"in": "f", "kind": "else", "pcs": [24, 32], "waits_at": 8, "masks": [[16, 32, {"register": "s6"}]]}}"#;
     "local address beyond the target's local memory", gpu, "live(0x0..0x40, local(0x10000))", |a| {
         a.m.variable(a.f, "n", a.int)?.live(0..64, Loc::local(0x1_0000))?
     }, r#"{"variable": {"in": "f", "name": "n", "type": "int", "live": [[0, 64, {"memory": ["local", 65536]}]]}}"#;
@@ -200,6 +208,21 @@ const MISTAKES: &[Mistake] = mistakes! {
         a.m.call(a.f)?.calls(g)?.returns_to(0x14)?
     }, r#"{"function": {"in": "a.cl", "name": "g", "code": {"symbol": "g", "bytes": 64}}},
         {"call": {"in": "f", "calls": "g", "returns_to": 20}}"#;
+    "stack slot outside the frame", gpu, "stack_base(s33), extent(0..0x200), live(0x0..0x40, stack_slot(16))", |a| {
+        let [s30, s31, s33] = [30, 31, 33].map(|number| gpu().sgpr(number).expect("a register"));
+        let stack = Loc::memory(SpaceId::PRIVATE_WAVE, Val::register(s33));
+        a.m.describe_function(a.f)?.stack_base(s33)?;
+        a.m.frame(a.f)?.cfa(0..64, stack)?.return_address(0..64, s30, s31)?.extent(0..0x200)?;
+        a.m.variable(a.f, "n", a.int)?.live(0..64, Loc::stack_slot(16))?
+    }, r#"{"describe_function": {"function": "f", "stack": {"base": "s33"}}},
+        {"frame": {"function": "f", "return_address": [[0, 64, "s30", "s31"]], "extent": [0, 512], "rules": [
+            [0, 64, "cfa", {"memory": ["private_wave", {"register": "s33"}]}]]}},
+        {"variable": {"in": "f", "name": "n", "type": "int", "live": [[0, 64, {"stack_slot": 16}]]}}"#;
+    "two registers for a 32-bit type", gpu, "live(0x0..0x40, over([s4, s5]))", |a| {
+        let [s4, s5] = [4, 5].map(|number| gpu().sgpr(number).expect("a register"));
+        a.m.variable(a.f, "n", a.int)?.live(0..64, Loc::over([s4, s5]))?
+    }, r#"{"variable": {"in": "f", "name": "n", "type": "int", "live": [
+            [0, 64, {"parts": [[{"register": "s4"}, 32], [{"register": "s5"}, 32]]}]]}}"#;
     "call that returns to itself", gpu, "at(0x14).returns_to(0x14)", |a| {
         a.m.call(a.f)?.at(0x14)?.returns_to(0x14)?
     }, r#"{"call": {"in": "f", "at": 20, "returns_to": 20}}"#;

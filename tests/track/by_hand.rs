@@ -2,8 +2,8 @@
 //! lanes, masks.
 
 use eitri::build::{Builder, ControlFlow, ExecWrite};
-use eitri::model::{BaseEncoding, Half, Loc, VariableId};
-use eitri::target::{Gfx, Target, Wave};
+use eitri::model::{BaseEncoding, Half, Loc, Val, VariableId};
+use eitri::target::{Gfx, SpaceId, Target, Wave};
 use eitri::track::{CodeEffects, Keep, Place, Places};
 
 /// A kernel with one variable of some bits.
@@ -89,6 +89,47 @@ fn claims_between_instructions_of_one_step_are_stale() -> eitri::Result<()> {
     let report = code.track()?.check(&k.builder.finish()?);
     let stale: Vec<_> = report.stale.iter().map(|stale| stale.pcs.clone()).collect();
     assert_eq!(stale, [0x0c..0x10], "{report}");
+    Ok(())
+}
+
+/// Each half of a pair is stale over several stops of the code: one finding for each half, with its bits.
+#[test]
+fn stale_halves_are_a_finding_each() -> eitri::Result<()> {
+    let mut k = Kernel::new(64)?;
+    let mut code = CodeEffects::new(&k.gpu, one_block());
+    let a = code.value(64);
+    let pair = Places::from([k.scalar(4), k.scalar(5)]);
+    code.instruction(0x00..0x04).define(a, &pair)?;
+    code.assign(0x04, k.variable, a)?;
+    code.instruction(0x08..0x0c).clobber(&[k.scalar(4), k.scalar(5)])?;
+    for pc in [0x10, 0x18, 0x20] {
+        code.instruction(pc..pc + 4).clobber(&[k.scalar(9)])?;
+    }
+    let place = Loc::over([k.gpu.sgpr(4)?, k.gpu.sgpr(5)?]);
+    k.builder.describe_variable(k.variable)?.live(0x04..0x40, place)?;
+    let report = code.track()?.check(&k.builder.finish()?);
+    let stale: Vec<_> = report.stale.iter().map(|stale| (stale.bits.clone(), stale.pcs.clone())).collect();
+    assert_eq!(stale, [(0..32, 0x0c..0x40), (32..64, 0x0c..0x40)], "{report}");
+    let text = report.to_string();
+    assert!(text.contains("s4 with bits 0 to 31 was overwritten at 0x8"), "{text}");
+    assert!(text.contains("s5 with bits 32 to 63 was overwritten at 0x8"), "{text}");
+    Ok(())
+}
+
+/// A location at an address that only the running program knows is listed with the reason.
+#[test]
+fn unchecked_locations_are_printed() -> eitri::Result<()> {
+    let mut k = Kernel::new(32)?;
+    let mut code = CodeEffects::new(&k.gpu, one_block());
+    let a = code.value(32);
+    code.instruction(0x00..0x04).define(a, &[k.scalar(4)])?;
+    code.assign(0x04, k.variable, a)?;
+    let place = Loc::memory(SpaceId::LOCAL, Val::register(k.gpu.sgpr(6)?));
+    k.builder.describe_variable(k.variable)?.live(0x08..0x10, place)?;
+    let report = code.track()?.check(&k.builder.finish()?);
+    let text = report.to_string();
+    let expected = "unchecked: unit `a.cl`, function `k`, variable `x`, pc 0x8..0x10: ";
+    assert!(text.starts_with(expected) && text.ends_with(", 1 unchecked\n"), "{text}");
     Ok(())
 }
 

@@ -51,7 +51,8 @@ pub struct EmitArguments {
     /// `then`; `shared-code`, functions with common code; `no-code`, functions of 0 bytes, and kernels without code;
     /// `type-size`, numbers of unusual sizes; `overlapping-members`; `swapped-words`, a return address in the wrong order;
     /// `unscaled-frame`, a frame at a register with bytes of one lane; `unsaved-base`, a moved frame register without a
-    /// rule; `called-kernel`; `undescribed-calls`, calls without `describes_calls`. Can be repeated.
+    /// rule; `called-kernel`; `undescribed-calls`, calls without `describes_calls`;
+    /// `slot-outside-frame`; `larger-than-type`, parts after the variable's end. Can be repeated.
     #[arg(long, value_name = "KIND", value_parser = WarningKind::ALL.map(WarningKind::name))]
     allow: Vec<String>,
     /// Remove the object's debug sections first.

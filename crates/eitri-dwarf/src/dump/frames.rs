@@ -8,7 +8,7 @@ use crate::op::{Encoding, Reg, text};
 use crate::read::{
     CallFrameInstruction, CfaRule, Cie, Fde, FrameInstruction, FrameRow, FrameSection, Frames, RegisterRule,
 };
-use crate::target::SpaceId;
+use crate::target::{SpaceId, UnspecifiedRegisters};
 
 /// Number of rules that a long row exceeds. CPU rows are shorter: AArch64 has 64 general and vector registers.
 const LONG_ROW: usize = 96;
@@ -132,7 +132,11 @@ impl<'d> Dump<'_, 'd, '_> {
             match rows.next_row() {
                 Ok(Some(row)) => {
                     let is_long = row.rules.len().max(before.len()) > LONG_ROW;
-                    let is_whole = !is_short && (!is_long || self.takes_rules(row.rules.len()));
+                    // A list of overwritten registers is the same in all rows after the common entry.
+                    let is_known = !is_first || self.commons.contains_key(&cie.offset);
+                    let is_listed = is_long && is_known && !self.verbose && self.lists_registers();
+                    let is_whole =
+                        !is_short && !is_listed && (!is_long || self.takes_rules(row.rules.len()));
                     if is_whole {
                         self.frame_row(cie.encoding, row, &[], None)?;
                     } else {
@@ -171,11 +175,17 @@ impl<'d> Dump<'_, 'd, '_> {
         true
     }
 
-    /// Returns whether a register is printed together with the register before it: in a cubin, where nearly all
-    /// registers have rules.
+    /// Returns whether common entries list the registers that a call overwrites, because debuggers take a register without
+    /// a rule as unchanged.
+    fn lists_registers(&self) -> bool {
+        let frames = self.target.map(|target| target.call_frames());
+        frames.is_some_and(|frames| frames.unspecified_registers == UnspecifiedRegisters::SameValue)
+    }
+
+    /// Returns whether a register is printed together with the register before it: where many registers have rules.
     fn joins(&self, register: Reg, next: Reg) -> bool {
         let is_known = |register| self.target.is_some_and(|target| target.register(register).is_some());
-        self.object.is_cubin() && next.0 == register.0.wrapping_add(1) && is_known(register) && is_known(next)
+        (self.object.is_cubin() || self.lists_registers()) && next.0 == register.0.wrapping_add(1) && is_known(register) && is_known(next)
     }
 
     /// Prints a row, and the registers whose rules ended before it; with `like`, the rules that are not printed are those

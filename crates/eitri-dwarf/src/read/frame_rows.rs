@@ -156,6 +156,33 @@ impl<'o> FrameRows<'o> {
         self.initial.encoding()
     }
 
+    /// Runs the initial instructions, unless they have been run.
+    pub(super) fn begin(&mut self) -> Result<()> {
+        if self.first.is_some() {
+            return Ok(());
+        }
+        while self.initial.read(&mut self.last)? {
+            if self.run()?.is_some() {
+                return Err(self.fail("the initial instructions cannot advance the location"));
+            }
+        }
+        self.first = Some(self.row.rules.clone());
+        self.remembered.clear();
+        self.remembered_rules.clear();
+        Ok(())
+    }
+
+    /// Takes the state after the initial instructions from another entry with the same common entry.
+    pub(super) fn begin_as(&mut self, other: &Self) {
+        self.first.clone_from(&other.first);
+        self.row = FrameRow { start: self.row.start, end: self.row.end, ..other.row.clone() };
+    }
+
+    /// Returns the number of rules after the initial instructions.
+    pub(super) fn initial_rules(&self) -> usize {
+        self.first.as_ref().map_or(0, Vec::len)
+    }
+
     /// Computes the next row. Returns `None` after the last row, and after an error.
     ///
     /// # Errors
@@ -163,16 +190,7 @@ impl<'o> FrameRows<'o> {
     /// at its position, or would exhaust memory.
     pub fn next_row(&mut self) -> Result<Option<&FrameRow<'o>>> {
         let Some(start) = self.next.take() else { return Ok(None) };
-        if self.first.is_none() {
-            while self.initial.read(&mut self.last)? {
-                if self.run()?.is_some() {
-                    return Err(self.fail("the initial instructions cannot advance the location"));
-                }
-            }
-            self.first = Some(self.row.rules.clone());
-            self.remembered.clear();
-            self.remembered_rules.clear();
-        }
+        self.begin()?;
         self.row.start = start;
         self.row.end = self.end;
         while self.instructions.read(&mut self.last)? {

@@ -11,8 +11,14 @@ use crate::error::Result;
 /// Cached states within entries from which rows can be computed, so that a row is found without all earlier rows.
 ///
 /// Only long entries have such states. A state is cached after the rows before it have been computed.
+/// So has a common entry with many rules.
 #[derive(Debug, Default)]
-pub struct KnownRows<'o>(RefCell<HashMap<(usize, u64), Vec<Place<'o>>>>);
+pub struct KnownRows<'o> {
+    /// By section, and offset of the entry.
+    entries: RefCell<HashMap<(usize, u64), Vec<Place<'o>>>>,
+    /// States after the initial instructions, by section, and offset of the common entry.
+    commons: RefCell<HashMap<(usize, u64), FrameRows<'o>>>,
+}
 
 /// State of the computation at a row.
 #[derive(Debug)]
@@ -24,6 +30,9 @@ pub struct Place<'o> {
 
 /// Minimum number of rows between two cached states; more for rows with more rules, as each state contains them all.
 const ROWS: usize = 64;
+/// Minimum number of rules in a common entry whose state is cached: a state that is copied takes less time than its
+/// instructions.
+const RULES: usize = 16;
 
 impl<'o> KnownRows<'o> {
     /// Returns the row for a pc, like [`FrameRows::find`] on the entry's rows. `section` identifies the section.
@@ -38,12 +47,16 @@ impl<'o> KnownRows<'o> {
         pc: u64,
     ) -> Result<Option<FrameRow<'o>>> {
         let key = (section, fde.offset);
-        let (mut rows, is_beyond) = {
-            let known = self.0.borrow();
+        let (rows, is_beyond) = {
+            let known = self.entries.borrow();
             let places = known.get(&key).map_or(&[][..], Vec::as_slice);
             let before = places.partition_point(|place| place.start <= pc);
             let rows = places[..before].last().map(|place| place.rows.clone());
-            (rows.unwrap_or_else(|| frames.rows(fde)), before == places.len())
+            (rows, before == places.len())
+        };
+        let mut rows = match rows {
+            Some(rows) => rows,
+            None => self.begun(section, frames, fde)?,
         };
         let mut passed = 0;
         let mut is_in_order = is_beyond;
@@ -58,11 +71,25 @@ impl<'o> KnownRows<'o> {
             passed += 1;
             if is_in_order && passed >= ROWS + rules + rows.remembered_rules() {
                 passed = 0;
-                let mut known = self.0.borrow_mut();
+                let mut known = self.entries.borrow_mut();
                 known.entry(key).or_default().push(Place { start: end, rows: rows.clone() });
             }
         }
         Ok(None)
+    }
+
+    /// Returns an entry's rows after the initial instructions.
+    fn begun(&self, section: usize, frames: &Frames<'o>, fde: &Fde<'o>) -> Result<FrameRows<'o>> {
+        let key = (section, frames.cie(fde).offset);
+        let mut rows = frames.rows(fde);
+        match self.commons.borrow().get(&key) {
+            Some(common) => rows.begin_as(common),
+            None => rows.begin()?,
+        }
+        if rows.initial_rules() >= RULES {
+            self.commons.borrow_mut().entry(key).or_insert_with(|| rows.clone());
+        }
+        Ok(rows)
     }
 }
 
@@ -96,7 +123,37 @@ mod tests {
             let expected = frames.rows(fde).find(pc);
             assert_eq!(format!("{known_row:?}"), format!("{expected:?}"), "{pc:#x}");
         }
-        assert!(!known.0.borrow().is_empty());
+        assert!(!known.entries.borrow().is_empty());
+    }
+
+    /// A common entry with a rule for each of 20 registers, and two functions that change and restore one of them.
+    #[test]
+    fn rows_after_a_long_common_entry_are_the_same() {
+        let entry = |id: u32, rest: &[u8]| {
+            let bytes = [&id.to_le_bytes()[..], rest].concat();
+            [&(bytes.len() as u32).to_le_bytes()[..], &bytes].concat()
+        };
+        let listed: Vec<u8> = (20..40).flat_map(|register| [0x07, register]).collect();
+        let mut section =
+            entry(u32::MAX, &[&[4, 0, 8, 0, 1, 0x78, 16, 0x0c, 7, 8, 0x90, 1][..], &listed].concat());
+        for start in [0x1000u64, 0x2000] {
+            let code = [start.to_le_bytes(), 0x10u64.to_le_bytes()].concat();
+            // r21 is unchanged from byte 4 on, and undefined again from byte 8 on; the address moves.
+            let changed = [0x44, 0x08, 21, 0x0e, start.to_le_bytes()[1], 0x44, 0xd5];
+            section.extend(entry(0, &[&code[..], &changed].concat()));
+        }
+        let sections = Sections { debug_frame: &section, ..Sections::default() };
+        let encoding = Encoding::new(8, Dialect::Dwarf5);
+        let frames = Frames::read(&sections, FrameSection::Debug, encoding).expect("it is read");
+        let known = KnownRows::default();
+        for (fde, pc) in [(0, 0x1005), (1, 0x2000), (1, 0x2005), (0, 0x1000), (1, 0x200c), (0, 0x100c)] {
+            let fde = &frames.fdes[fde];
+            let found = known.find(0, &frames, fde, pc);
+            let expected = frames.rows(fde).find(pc);
+            assert!(matches!(&expected, Ok(Some(row)) if row.rules.len() == 21));
+            assert_eq!(format!("{found:?}"), format!("{expected:?}"), "{pc:#x}");
+        }
+        assert_eq!(known.commons.borrow().len(), 1);
     }
 
     /// Instructions with offsets that change at each byte, and with remembered and restored rules.
