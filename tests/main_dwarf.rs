@@ -5,6 +5,7 @@ mod agreement;
 mod cfi;
 mod common;
 mod conform;
+mod debugging;
 mod denote;
 mod depth;
 mod determinism;

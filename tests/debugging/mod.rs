@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use crate::common::tools::{Folder, Tool};
 
 mod blocks;
+mod members;
+mod missing;
 mod split;
 mod stack;
 mod symbols;

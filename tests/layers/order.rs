@@ -247,6 +247,7 @@ const EVAL: &[&str] = &[
     "ptx_registers",
     "call_sites",
     "debug_info",
+    "members",
     "unwind::fault",
     "unwind::call_stack",
     "unwind::rules",

@@ -69,6 +69,7 @@ mod limits;
 mod lists;
 pub(crate) mod location;
 pub(crate) mod machine;
+mod members;
 mod nested;
 mod ops;
 mod order;

@@ -29,8 +29,8 @@ impl Entry<'_, '_> {
         None
     }
 
-    /// Returns the size in bits of an object with this entry's type, after removing qualifiers: the type's
-    /// `DW_AT_bit_size` or `DW_AT_byte_size`; without these, the unit's address size for a pointer, the size in
+    /// Returns the size in bits of an object with this entry's type, or of a member or variable that the entry is, after
+    /// removing qualifiers: the type's `DW_AT_bit_size` or `DW_AT_byte_size`; without these, the unit's address size for a pointer, the size in
     /// the Itanium C++ ABI for a pointer to a member, and the size of all elements for an array, each with its stride. `None` if the size is not constant, and for a declaration, unless a type
     /// unit defines it: [`definition`](Self::definition) also finds it in other units.
     pub fn size_bits(self) -> Option<u64> {
@@ -49,6 +49,10 @@ impl Entry<'_, '_> {
             dw::DW_TAG_pointer_type | dw::DW_TAG_reference_type | dw::DW_TAG_rvalue_reference_type => {
                 Some(u64::from(ty.unit().encoding.address_bytes) * 8)
             }
+            dw::DW_TAG_member
+            | dw::DW_TAG_inheritance
+            | dw::DW_TAG_variable
+            | dw::DW_TAG_formal_parameter => ty.ty()?.size_bits_in(steps.checked_sub(1)?),
             // The Itanium C++ ABI, section 2.3: an offset, or an address and an offset.
             dw::DW_TAG_ptr_to_member_type => {
                 let address = u64::from(ty.unit().encoding.address_bytes) * 8;
