@@ -37,7 +37,7 @@ def show(path, value):
             show(name, part)
         elif kind.code == gdb.TYPE_CODE_INT:
             print("/".join(name), int(part))
-show([], gdb.parse_and_eval("object"))
+show([], gdb.parse_and_eval("*(Fields *)&object"))
 "#;
 
 struct Stopped<'a> {
@@ -58,7 +58,8 @@ impl Stopped<'_> {
                 eitri::gimli::DW_TAG_base_type => {
                     let bits = member.size_bits().expect("a size");
                     let read = read_bits(&location, bits, &self.machine).expect("memory");
-                    let number = read.bytes.iter().rev().fold(0u64, |number, byte| number << 8 | u64::from(*byte));
+                    let number =
+                        read.bytes.iter().rev().fold(0u64, |number, byte| number << 8 | u64::from(*byte));
                     self.values.push(format!("{path} {number}"));
                 }
                 eitri::gimli::DW_TAG_array_type => {}
@@ -113,7 +114,8 @@ fn static_member_is_not_in_the_object() {
     let target = Target::x86_64();
     let object = dwarf.variable_named("object", None).expect("a variable");
     let machine = Snapshot::default();
-    let place = DebugInfo::new(&dwarf).variable_location(object.located, &machine, &target).expect("a location");
+    let place =
+        DebugInfo::new(&dwarf).variable_location(object.located, &machine, &target).expect("a location");
     let ty = object.ty().expect("a type");
     let shared = ty.children().find(|child| child.name().as_deref() == Some("shared")).expect("a member");
     let context = Context::in_unit(shared.unit(), &target);

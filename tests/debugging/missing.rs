@@ -1,6 +1,8 @@
 //! Variables without a value, and what a debugger is told about machines and files that do not fit.
 
-use eitri::eval::{Body, CallStack, Context, DebugInfo, Evaluator, Location, Snapshot, read_bits, read_pointer};
+use eitri::eval::{
+    Body, CallStack, Context, DebugInfo, Evaluator, Location, Snapshot, read_bits, read_pointer,
+};
 use eitri::gimli::constants as dw;
 use eitri::op::{Dialect, Encoding, Reg, text};
 use eitri::read::{Dwarf, FrameSection, Object};
@@ -42,7 +44,8 @@ fn variable_without_a_value_is_undefined_in_each_way_to_ask() {
     let stack = CallStack::new(&machine, &sections, &target).with_debug_info(&info);
     let frame = stack.innermost().expect("a frame");
     let found = dwarf.variables_at(pc);
-    let unused = found.variables.iter().find(|one| one.name().as_deref() == Some("unused")).expect("a variable");
+    let unused =
+        found.variables.iter().find(|one| one.name().as_deref() == Some("unused")).expect("a variable");
     assert!(unused.location.is_undefined());
     assert_eq!(unused.location_text(Some(&target)), "optimized out");
     let context = Context::in_unit(unused.entry.unit(), &target);
@@ -64,7 +67,8 @@ fn variable_without_a_value_is_undefined_in_each_way_to_ask() {
     let number = found.variables.iter().find(|one| one.name().as_deref() == Some("x")).expect("a parameter");
     let location = frame.variable_location(number.located).expect("a location");
     assert!(!read_bits(&location, 32, &machine).expect_err("no register").is_undefined);
-    let arguments = ["-batch", "-nx", "-ex", "break *f", "-ex", "run", "-ex", "info locals", "program"];
+    let arguments =
+        ["-batch", "-nx", "-ex", "break *f", "-ex", "run", "-ex", "up", "-ex", "info locals", "program"];
     let Some(ran) = GDB.run_in(folder.path(), &arguments) else { return };
     if !ran.out.contains("Breakpoint 1, ") {
         skip("gdb may not trace programs here");
@@ -83,7 +87,9 @@ fn location_list_that_cannot_be_read_is_not_optimized_out() {
     let (offset, size) = {
         let object = Object::read(&bytes).expect("an object");
         let lists = object.section(".debug_loclists").expect("lists");
-        let at = bytes.windows(lists.data.len()).position(|window| window[..4] == lists.data[..4] && window[4..12] == lists.data[4..12]);
+        let at = bytes
+            .windows(lists.data.len())
+            .position(|window| window[..4] == lists.data[..4] && window[4..12] == lists.data[4..12]);
         (at.expect("the section"), lists.data.len())
     };
     bytes[offset + 12..offset + size].fill(0xee);
@@ -137,7 +143,10 @@ fn messages_name_addresses_registers_and_files() {
     let location = Location::memory(SpaceId::DEFAULT, 64, 0x10);
     let outside = location.moved(-608).expect_err("an address below 0").to_string();
     // 608 bits are 76 bytes.
-    assert!(outside.contains("address 0x10 - 0x4c bytes") || outside.contains("address 0x10 - 76 bytes"), "{outside}");
+    assert!(
+        outside.contains("address 0x10 - 0x4c bytes") || outside.contains("address 0x10 - 76 bytes"),
+        "{outside}"
+    );
 
     // A register with too few bytes: v0 of a wave of 32 lanes has 128.
     let gpu = Target::named("amdgpu-gfx1030-wave32").expect("a target");

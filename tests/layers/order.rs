@@ -248,6 +248,7 @@ const EVAL: &[&str] = &[
     "call_sites",
     "debug_info",
     "members",
+    "elements",
     "unwind::fault",
     "unwind::call_stack",
     "unwind::rules",

@@ -36,7 +36,9 @@ impl Definitions {
         let mut definitions = Self { by_declaration: HashMap::new(), by_name: HashMap::new() };
         for entry in dwarf.entries() {
             crate::work::step();
-            let Some(kind) = kind(entry.tag()).filter(|_| !entry.has(dw::DW_AT_declaration)) else { continue };
+            let Some(kind) = kind(entry.tag()).filter(|_| !entry.has(dw::DW_AT_declaration)) else {
+                continue;
+            };
             if let Some(declaration) = entry.reference(dw::DW_AT_specification) {
                 definitions.by_declaration.entry(declaration.offset()).or_insert(entry.index);
             }

@@ -381,7 +381,8 @@ impl<'r, 'o> Entry<'r, 'o> {
     pub fn declared_at(self) -> Result<Option<EntryPosition>> {
         let known = |entry: Self| entry.has_inherited(dw::DW_AT_decl_line);
         let entry = self.signed().filter(|_| !known(self)).unwrap_or(self);
-        let number = |name| entry.inherited(name).and_then(|value| value.unsigned()).filter(|number| *number > 0);
+        let number =
+            |name| entry.inherited(name).and_then(|value| value.unsigned()).filter(|number| *number > 0);
         let file = match entry.declared_file() {
             Some((owner, file)) => {
                 let program = owner.dwarf.lines(owner.unit()).map_err(|error| error.or_at(self.place()))?;

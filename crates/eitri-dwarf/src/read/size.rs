@@ -77,9 +77,14 @@ impl Entry<'_, '_> {
         }
     }
 
+    /// Returns the lower bound of an array dimension without the attribute.
+    pub(crate) fn default_lower_bound(self) -> i128 {
+        default_lower_bound(self.unit().language)
+    }
+
     /// Returns the number of elements in an array dimension: a subrange, or an enumeration, whose enumerators are the
     /// indices. DWARF 5 sections 5.5 and 5.13.
-    pub(super) fn count(self) -> Option<u64> {
+    pub(crate) fn count(self) -> Option<u64> {
         if self.tag() == dw::DW_TAG_enumeration_type {
             return u64::try_from(self.children().count()).ok();
         }
@@ -92,7 +97,7 @@ impl Entry<'_, '_> {
         };
         let lower = match self.attr(dw::DW_AT_lower_bound) {
             Some(lower) => bound(lower)?,
-            None => default_lower_bound(self.unit().language),
+            None => self.default_lower_bound(),
         };
         u64::try_from(bound(self.attr(dw::DW_AT_upper_bound)?)? - lower + 1).ok()
     }

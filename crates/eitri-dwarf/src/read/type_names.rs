@@ -152,7 +152,9 @@ fn qualified(ty: Entry<'_, '_>, mut inner: String, room: &mut usize, steps: usiz
         }
         below = outer.ty();
     }
-    words.sort_unstable_by_key(|word| ["const", "volatile", "restrict", "_Atomic"].iter().position(|it| it == word));
+    words.sort_unstable_by_key(|word| {
+        ["const", "volatile", "restrict", "_Atomic"].iter().position(|it| it == word)
+    });
     words.dedup();
     let text = words.join(" ");
     let is_pointer = below.is_some_and(|ty| {
@@ -173,9 +175,8 @@ fn qualified(ty: Entry<'_, '_>, mut inner: String, room: &mut usize, steps: usiz
 
 /// Returns an array's dimensions, without the numbers that are not constant.
 fn dimensions(array: Entry<'_, '_>) -> String {
-    let is_dimension = |child: &Entry<'_, '_>| {
-        matches!(child.tag(), dw::DW_TAG_subrange_type | dw::DW_TAG_enumeration_type)
-    };
+    let is_dimension =
+        |child: &Entry<'_, '_>| matches!(child.tag(), dw::DW_TAG_subrange_type | dw::DW_TAG_enumeration_type);
     let dimensions = array.children().filter(is_dimension);
     let mut text: String = dimensions
         .map(|dimension| dimension.count().map_or_else(|| "[]".into(), |count| format!("[{count}]")))

@@ -29,7 +29,9 @@ impl Run<'_, '_> {
             }
             Body::Constant(bytes) => self.implicit_value(bytes)?,
             Body::Nothing => {}
-            Body::Unreadable => return Err(error("the entry that is called has a location that cannot be read")),
+            Body::Unreadable => {
+                return Err(error("the entry that is called has a location that cannot be read"));
+            }
         }
         Ok(())
     }

@@ -599,9 +599,8 @@ impl<'a, 'o> CallStack<'a, 'o> {
         };
         let levels = self.levels.borrow();
         let before = levels.get(before as usize);
-        let is_same = |level: &&Rc<Level<'a, 'o>>| {
-            (level.file, level.resumes_at) == (caller.file, caller.resumes_at)
-        };
+        let is_same =
+            |level: &&Rc<Level<'a, 'o>>| (level.file, level.resumes_at) == (caller.file, caller.resumes_at);
         let before = before.filter(is_same).map(Rc::clone);
         // The comparison below finds frames, which borrows the list again.
         drop(levels);

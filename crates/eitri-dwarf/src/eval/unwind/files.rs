@@ -100,8 +100,8 @@ impl<'a, 'o> Frame<'_, 'a, 'o> {
     pub fn variable_location(&self, entry: read::Entry<'_, '_>) -> Result<Location, Fault> {
         // The frame's own file first, as two modules can be the same file.
         let files = [self.level.file].into_iter().chain(0..=self.stack.others.len());
-        let mut infos = files
-            .flat_map(|file| self.stack.file(file).infos.iter().map(move |&info| (file, info)));
+        let mut infos =
+            files.flat_map(|file| self.stack.file(file).infos.iter().map(move |&info| (file, info)));
         // The entry again, with the lifetime of the call stack's files.
         let known = infos.find_map(|(file, info)| Some((file, info, info.own_entry(entry)?)));
         let Some((file, info, entry)) = known else {
