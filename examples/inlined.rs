@@ -4,7 +4,7 @@ use std::error::Error;
 
 use eitri::eval::{DebugInfo, Snapshot, read_bits};
 use eitri::op::Reg;
-use eitri::read::{CurrentLocation, Dwarf, Object};
+use eitri::read::{Dwarf, Object};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let object = Object::read(include_bytes!("data/squares.o"))?;
@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         position = function.call.as_ref().map(|call| call.to_string());
         for variable in found.in_scopes(frame) {
             let name = variable.name().unwrap_or_default();
-            if let CurrentLocation::Missing | CurrentLocation::OutsideList = variable.location {
+            if variable.location.is_undefined() {
                 println!("    {name} is optimized out");
                 continue;
             }

@@ -6,6 +6,7 @@ mod byte_order;
 mod cfi;
 mod common;
 mod conform;
+mod debugging;
 mod denote;
 mod depth;
 mod determinism;

@@ -55,7 +55,10 @@ fn variable_of_a_removed_block_does_not_shadow_a_located_variable() {
 #[test]
 fn variable_of_a_removed_block_is_listed_if_it_is_alone() {
     let folder = Folder::new();
-    folder.file("a.c", SOURCE.replace("char k = 1; if (k > 2) sink = k;", "char other = 1; if (other > 2) sink = other;"));
+    folder.file(
+        "a.c",
+        SOURCE.replace("char k = 1; if (k > 2) sink = k;", "char other = 1; if (other > 2) sink = other;"),
+    );
     let Some(program) = compile(CC, &folder, &["a.c"], &["-O1"]) else { return };
     let bytes = std::fs::read(&program).expect("the program");
     let object = Object::read(&bytes).expect("an object");

@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 use crate::common::tools::{Folder, Tool};
 
 mod blocks;
+mod elements;
+mod members;
+mod missing;
 mod split;
 mod stack;
 mod symbols;

@@ -47,7 +47,7 @@ struct Process {
     tallies: Vec<u64>,
 }
 
-fn hex(text: &str) -> u64 {
+pub(super) fn hex(text: &str) -> u64 {
     u64::from_str_radix(text, 16).expect("a number")
 }
 
@@ -129,14 +129,16 @@ fn variables_in_frames_of_a_program_and_its_library_are_those_of_gdb() {
         let Some([program, library]) = programs(&folder, options) else { return };
         let Some(process) = stopped(&folder.path().join("program")) else { return };
         let objects = [&program, &library].map(|bytes| Object::read(bytes).expect("an object"));
-        let [main, library] = objects.each_ref().map(|object| Dwarf::read(object).expect("debug information"));
+        let [main, library] =
+            objects.each_ref().map(|object| Dwarf::read(object).expect("debug information"));
         let infos = [&main, &library].map(DebugInfo::new);
         let sections = [&main, &library].map(frames);
         let target = Target::x86_64();
         let stack = CallStack::new(&process.machine, &sections[0], &target)
             .with_debug_info(&infos[0])
             .with_module(process.library_bias, &[&infos[1]], &sections[1]);
-        let outward: Vec<_> = stack.frames().take(process.frames.len()).collect::<Result<_, _>>().expect("frames");
+        let outward: Vec<_> =
+            stack.frames().take(process.frames.len()).collect::<Result<_, _>>().expect("frames");
         assert_eq!(outward.len(), process.frames.len());
         for (frame, (pc, name)) in outward.iter().zip(&process.frames) {
             assert_eq!(frame.resumes_at() + frame.load_bias(), *pc, "{options:?} {name}");
@@ -204,7 +206,10 @@ fn with_frame_base(
     ask: impl FnOnce(&DebugInfo<'_, '_>, Entry<'_, '_>, &Snapshot) -> String,
 ) -> Option<String> {
     let folder = Folder::new();
-    folder.file("a.c", "int f(int x) { volatile int local = x; return local; } int main(void) { return f(3); }");
+    folder.file(
+        "a.c",
+        "int f(int x) { volatile int local = x; return local; } int main(void) { return f(3); }",
+    );
     let program = compile(CC, &folder, &["a.c"], &["-O0"])?;
     let bytes = std::fs::read(program).expect("the program");
     let object = Object::read(&bytes).expect("an object");

@@ -54,7 +54,8 @@ fn symbol_at_an_address_is_that_of_llvm_symbolizer() {
             let symbol = object.symbol_at(address);
             let name = symbol.map_or("??", |symbol| &*symbol.name);
             // `visible` and `alias` start together.
-            let is_same = name == expected || [name, &expected].iter().all(|name| ["visible", "alias"].contains(name));
+            let is_same =
+                name == expected || [name, &expected].iter().all(|name| ["visible", "alias"].contains(name));
             assert!(is_same, "{address:#x}, stripped: {is_stripped}: {name}, llvm-symbolizer: {answer}");
             found += usize::from(symbol.is_some());
         }
@@ -98,7 +99,8 @@ fn line_0_keeps_its_column() {
         let expected = answer.lines().nth(1).expect("a line");
         // Without the parts that are unknown.
         assert_eq!(line.to_string(), expected.trim_end_matches(":0"));
-        columns.extend(expected.strip_prefix(&format!("{}:0:", line.file.expect("a file"))).map(str::to_owned));
+        columns
+            .extend(expected.strip_prefix(&format!("{}:0:", line.file.expect("a file"))).map(str::to_owned));
     }
     // The multiplication.
     assert!(columns.iter().any(|column| column == "12"), "{columns:?}");

@@ -251,6 +251,8 @@ const EVAL: &[&str] = &[
     "ptx_registers",
     "call_sites",
     "debug_info",
+    "members",
+    "elements",
     "unwind::fault",
     "unwind::call_stack",
     "unwind::rules",

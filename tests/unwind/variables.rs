@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use eitri::eval::{CallStack, DebugInfo, Evaluator, Frame, Snapshot, WithDebugInfo, read_bits};
+use eitri::eval::{CallStack, DebugInfo, Evaluator, Frame, Machine, Snapshot, WithDebugInfo, read_bits};
 use eitri::op::Reg;
 use eitri::read::{Dwarf, Entry, FrameSection, Object};
 use eitri::target::{SpaceId, Target};
@@ -112,11 +112,17 @@ fn value(
 ) -> Option<u64> {
     let unit = variable.unit();
     let context = frame.context(unit.encoding).with_unit(unit.offset);
+    let location = frame.variable_location(variable);
+    // The same by hand, on a call stack and on a machine with debug information.
     let machine = WithDebugInfo::new(info, calls, context);
-    let location = Evaluator::new().variable_location(info.body(variable), &machine, &context).ok()?;
+    let machines: [&dyn Machine; 2] = [calls, &machine];
+    for machine in machines {
+        let by_hand = Evaluator::new().variable_location(info.body(variable), machine, &context);
+        assert_eq!(by_hand, location, "{variable:?}");
+    }
     let ty = variable.ty()?;
     let size = ty.size_bits()?;
-    let read = read_bits(&location, size, &machine).ok()?;
+    let read = read_bits(&location.ok()?, size, calls).ok()?;
     if read.defined.iter().any(|&defined| defined != 0xff) {
         return None;
     }
@@ -146,7 +152,7 @@ fn compare(program: &Path, stops: &[Stop], plain: &Plain, what: &str) -> [usize;
     let mut counts = [0; 2];
     let mut wrong = Vec::new();
     for (number, stop) in stops.iter().enumerate() {
-        let calls = CallStack::new(&stop.machine, &frames, &target);
+        let calls = CallStack::new(&stop.machine, &frames, &target).with_debug_info(&info);
         for frame in calls.frames().take(stop.frames as usize) {
             let frame = frame.unwrap_or_else(|fault| panic!("{what}, stop {number}: {fault}"));
             let subprogram = info.subprogram(frame.pc());

@@ -45,10 +45,30 @@ use std::io;
 use out::Out;
 
 use crate::error::Result;
-use crate::eval::DebugInfo;
+use crate::eval::{DebugInfo, Location};
 use crate::op::Dialect;
 use crate::read::{Dwarf, Object};
 use crate::target::Target;
+
+/// Returns a location as text for a person: `v3 + 20 bytes`, `memory 0x7000`. With a target, registers and address spaces have
+/// names. [`Location`]'s own text is shorter and exact.
+///
+/// ```
+/// use eitri_dwarf::dump;
+/// use eitri_dwarf::eval::Location;
+/// use eitri_dwarf::op::Reg;
+/// use eitri_dwarf::target::Target;
+///
+/// // Register 1539 is v3, whose lanes have 32 bits each.
+/// let target = Target::named("amdgpu-gfx1030-wave32")?;
+/// let location = Location::register(Reg(1539), 1024).moved(5 * 32)?;
+/// assert_eq!(dump::location(&location, Some(&target)), "v3 + 20 bytes");
+/// assert_eq!(location.to_string(), "reg:1539+160");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn location(location: &Location, target: Option<&Target>) -> String {
+    descriptions::Descriptions(target).location(location)
+}
 
 /// Prints an object file's debug sections: [`dump`] of the facts that [`read`](crate::read) finds.
 ///

@@ -97,7 +97,7 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
 
     /// Returns an entry's location or constant: its `DW_AT_location`, or else its `DW_AT_const_value`.
     pub fn body(&self, entry: read::Entry<'_, 'o>) -> Body<'_> {
-        match self.attribute(entry, dw::DW_AT_location) {
+        match attribute_body(entry, dw::DW_AT_location) {
             Body::Nothing => match entry.inherited(dw::DW_AT_const_value) {
                 Some(ResolvedValue::Block(bytes)) => Body::Constant(bytes),
                 Some(ResolvedValue::String(string)) => Body::Constant(string.bytes()),
@@ -165,6 +165,11 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
         debug_assert!(self.own_entry(entry).is_some(), "the entry is in another file");
         let located = entry.inherited_from(dw::DW_AT_location).map_or(entry, |(located, _)| located);
         let unit = located.unit();
+        if machine.is_big_endian() != unit.encoding.big_endian {
+            let [machine, file] = [machine.is_big_endian(), unit.encoding.big_endian]
+                .map(|is_big| if is_big { "big-endian" } else { "little-endian" });
+            return Err(error(format!("the machine is {machine}; expected {file}, as the file is")));
+        }
         let context = Context { unit: unit.offset, encoding: unit.encoding, ..*context };
         match self.body(located) {
             Body::Nothing if entry.has(dw::DW_AT_declaration) => {
@@ -181,25 +186,6 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
         let mut files = [Some(self.dwarf), self.dwarf.supplementary()].into_iter().flatten();
         let is_own = files.any(|file| address(file) == address(entry.dwarf()));
         if is_own { self.dwarf.entry_at(entry.offset()) } else { None }
-    }
-
-    /// Returns an attribute's expression or location list.
-    fn attribute(&self, entry: read::Entry<'_, 'o>, name: DwAt) -> Body<'_> {
-        match entry.attr(name) {
-            Some(ResolvedValue::Expr(expr)) => Body::Expression(expr),
-            Some(ResolvedValue::LocList(offset)) => {
-                match entry.dwarf().location_bytes(entry.unit(), offset) {
-                    Some((format, bytes)) => Body::EncodedList(EncodedList {
-                        format,
-                        bytes,
-                        base: entry.unit().low_pc.unwrap_or(0),
-                    }),
-                    None => Body::Unreadable,
-                }
-            }
-            Some(ResolvedValue::Unreadable) => Body::Unreadable,
-            _ => Body::Nothing,
-        }
     }
 
     fn constant(&self, offset: u64) -> Body<'_> {
@@ -250,7 +236,7 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
     /// Returns the first attribute among `names` that the subprogram with code at a pc has.
     fn attribute_at(&self, pc: u64, names: &[DwAt]) -> Option<ReferencedEntry<'_>> {
         let entry = self.subprogram(pc)?;
-        let mut bodies = names.iter().map(|&name| self.attribute(entry, name));
+        let mut bodies = names.iter().map(|&name| attribute_body(entry, name));
         let body = bodies.find(|body| *body != Body::Nothing)?;
         Some(entry_with(entry, body))
     }
@@ -276,6 +262,21 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
         let mut described = subprograms.filter_map(lanes);
         let first = described.next()?;
         described.all(|lanes| lanes == first).then_some(first)
+    }
+}
+
+/// Returns an attribute's expression or location list.
+pub(super) fn attribute_body<'o>(entry: read::Entry<'_, 'o>, name: DwAt) -> Body<'o> {
+    match entry.attr(name) {
+        Some(ResolvedValue::Expr(expr)) => Body::Expression(expr),
+        Some(ResolvedValue::LocList(offset)) => match entry.dwarf().location_bytes(entry.unit(), offset) {
+            Some((format, bytes)) => {
+                Body::EncodedList(EncodedList { format, bytes, base: entry.unit().low_pc.unwrap_or(0) })
+            }
+            None => Body::Unreadable,
+        },
+        Some(ResolvedValue::Unreadable) => Body::Unreadable,
+        _ => Body::Nothing,
     }
 }
 

@@ -213,15 +213,29 @@ impl SingleLocation {
     pub fn moved(mut self, by: i128) -> Result<Self, Fault> {
         if let Some(size) = self.storage.size() {
             let offset = self.offset.checked_add_signed(by).filter(|&offset| offset < size);
-            self.offset = offset.ok_or_else(|| {
-                error(format!(
-                    "bit {} moved by {by} is outside its storage of {size} (A.2.5.3)",
-                    self.offset,
-                    size = Count(size, "bit")
-                ))
-            })?;
+            self.offset = offset.ok_or_else(|| self.outside(by, size))?;
         }
         Ok(self)
+    }
+
+    /// Returns the fault for a location `by` bits further, which is outside the storage of `size` bits.
+    #[cold]
+    fn outside(&self, by: i128, size: u128) -> Fault {
+        if let Storage::Memory { space, address_bits, .. } = self.storage
+            && self.offset.is_multiple_of(8)
+            && by % 8 == 0
+        {
+            let sign = if by < 0 { '-' } else { '+' };
+            let bytes = Count(by.unsigned_abs() / 8, "byte");
+            let address_bits = Count(address_bits, "bit");
+            return error(format!(
+                "address {:#x} {sign} {bytes} is outside space {}, whose addresses have {address_bits} (A.2.5.3)",
+                self.offset / 8,
+                space.0
+            ));
+        }
+        let size = Count(size, "bit");
+        error(format!("bit {} moved by {by} is outside its storage of {size} (A.2.5.3)", self.offset))
     }
 }
 
@@ -238,6 +252,8 @@ impl SingleLocation {
 ///   - `ImplicitPointer(entry, by, space)`: the bits of an unknown address whose pointee is known;
 ///   - `Undefined`: no bits, no size, no offset;
 ///   - `Composite(p₀ … pₙ)`: parts one after the other, each a location and a bit count.
+/// * As text, the offset after `+` is in bits, and an address is in bytes: `reg:0+96` is byte 12 of register 0, and
+///   `mem:0:0x40` is byte 0x40 of space 0. [`dump::location`](crate::dump::location) prints `v3 + 12 bytes`.
 /// * A **single location** is a storage and a bit offset *o*: bit *i* at the location is the storage's bit *o + i*.
 /// * A **location** is one or more single locations. An object at the location is at all of them at once: it can be
 ///   read at any single location, and must be written at each.

@@ -7,6 +7,7 @@ use super::location::Location;
 use super::machine::{Body, CallValue, Machine, ReferencedEntry, Unavailable};
 use super::value::BaseType;
 use super::write::MachineMut;
+use crate::error::Count;
 use crate::op::Reg;
 use crate::target::SpaceId;
 
@@ -134,6 +135,12 @@ impl Machine for Snapshot {
         let start = at as usize;
         into.copy_from_slice(bytes.get(start..start + into.len()).ok_or(Unavailable)?);
         Ok(())
+    }
+
+    fn register_problem(&self, reg: Reg, frame: u32, at: u32) -> Option<String> {
+        let bytes = self.registers.get(&reg).filter(|_| frame == 0)?;
+        let has = Count(bytes.len(), "byte");
+        (at as usize >= bytes.len()).then(|| format!("register {} has {has}; byte {at} was read", reg.0))
     }
 
     fn memory(

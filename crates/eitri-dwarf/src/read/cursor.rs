@@ -54,10 +54,10 @@ impl<'a> Cursor<'a> {
     #[cold]
     fn out_of_section(&self, offset: u64, item: &str) -> Error {
         let size = self.bytes.len();
-        let text = format!(
-            "{item}: the offset is outside the section, which has {size:#x}",
-            size = Count(size, "byte")
-        );
+        let size = Count(size, "byte");
+        // Headers are read from the whole file, which has no name.
+        let what = if self.section.is_empty() { "file" } else { "section" };
+        let text = format!("{item}: the offset is outside the {what}, which has {size:#x}");
         self.place(Error::malformed(text), offset)
     }
 

@@ -9,6 +9,7 @@ use gimli::{Abbreviation, AttributeSpecification, DwAt, DwTag, Reader, UnitOffse
 
 use super::dwarf::{Dwarf, Node};
 use super::lists::{ListEntry, ListKind};
+use super::pcs::EntryPosition;
 use super::shape::{Shape, Step};
 use super::unit::{Contents, Unit};
 use super::units::read;
@@ -125,6 +126,19 @@ impl<'r, 'o> Entry<'r, 'o> {
             next = child.end();
             Some(child)
         })
+    }
+
+    /// Returns the members and base classes that are in each object of a structure, class or union, after removing
+    /// qualifiers, in order: without static members, functions and types. [`Evaluator::member`](crate::eval::Evaluator::member)
+    /// locates them.
+    pub fn members(self) -> impl Iterator<Item = Self> + use<'r, 'o> {
+        let is_member = |child: &Self| match child.tag() {
+            dw::DW_TAG_inheritance => true,
+            // Before DWARF 5, a static member is a member that is a declaration.
+            dw::DW_TAG_member => !child.has(dw::DW_AT_external) && !child.has(dw::DW_AT_declaration),
+            _ => false,
+        };
+        self.unqualified().into_iter().flat_map(Self::children).filter(is_member)
     }
 
     /// Returns all descendants, parents before children.
@@ -344,6 +358,40 @@ impl<'r, 'o> Entry<'r, 'o> {
     pub fn declared_file(self) -> Option<(Self, u64)> {
         let (entry, file) = self.inherited_from(dw::DW_AT_decl_file)?;
         Some((entry, file.unsigned()?))
+    }
+
+    /// Returns the source position of the declaration, the entry's own or [inherited](Self::inherited), or that of a type in a
+    /// type unit. `None` without a file and a line. Each call reads the header of a line program.
+    ///
+    /// # Errors
+    /// The errors that [`Dwarf::lines`] returns.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use eitri_dwarf::read::{Dwarf, Object};
+    /// # let bytes = include_bytes!("../../data/squares.o");
+    /// # let object = Object::read(bytes)?;
+    /// # let dwarf = Dwarf::read(&object)?;
+    /// let squares = dwarf.entry_at(0x44).expect("the function");
+    /// let position = squares.declared_at()?.expect("a position");
+    /// assert!(position.to_string().starts_with("/src/squares.c:6"));
+    /// # Ok::<(), eitri_dwarf::Error>(())
+    /// ```
+    pub fn declared_at(self) -> Result<Option<EntryPosition>> {
+        let known = |entry: Self| entry.has_inherited(dw::DW_AT_decl_line);
+        let entry = self.signed().filter(|_| !known(self)).unwrap_or(self);
+        let number =
+            |name| entry.inherited(name).and_then(|value| value.unsigned()).filter(|number| *number > 0);
+        let file = match entry.declared_file() {
+            Some((owner, file)) => {
+                let program = owner.dwarf.lines(owner.unit()).map_err(|error| error.or_at(self.place()))?;
+                program.and_then(|program| program.full_path(file, owner.unit().comp_dir.as_deref()))
+            }
+            None => None,
+        };
+        let [line, column] = [dw::DW_AT_decl_line, dw::DW_AT_decl_column].map(number);
+        Ok((file.is_some() || line.is_some()).then_some(EntryPosition { file, line, column }))
     }
 
     /// Returns the entry that this entry completes: its abstract instance or declaration.

@@ -101,7 +101,7 @@ pub use names::{
     IndexedName, NameAbbreviation, NameEntries, NameEntry, NameIndex, NameParent, NameUnit, name_hash,
 };
 pub use pcs::{
-    CallPosition, CodeLine, CodeScope, CodeScopes, CurrentLocation, ScopeVariable, ScopeVariables,
+    CodeLine, CodeScope, CodeScopes, CurrentLocation, EntryPosition, ScopeVariable, ScopeVariables,
 };
 pub(crate) use pcs::{function_at, functions_with_code};
 pub use pubs::{PublicName, PublicNames, PublicSection};

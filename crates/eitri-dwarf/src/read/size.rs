@@ -29,8 +29,8 @@ impl Entry<'_, '_> {
         None
     }
 
-    /// Returns the size in bits of an object with this entry's type, after removing qualifiers: the type's
-    /// `DW_AT_bit_size` or `DW_AT_byte_size`; without these, the unit's address size for a pointer, the size in
+    /// Returns the size in bits of an object with this entry's type, or of a member or variable that the entry is, after
+    /// removing qualifiers: the type's `DW_AT_bit_size` or `DW_AT_byte_size`; without these, the unit's address size for a pointer, the size in
     /// the Itanium C++ ABI for a pointer to a member, and the size of all elements for an array, each with its stride. `None` if the size is not constant, and for a declaration, unless a type
     /// unit defines it: [`definition`](Self::definition) also finds it in other units.
     pub fn size_bits(self) -> Option<u64> {
@@ -49,6 +49,10 @@ impl Entry<'_, '_> {
             dw::DW_TAG_pointer_type | dw::DW_TAG_reference_type | dw::DW_TAG_rvalue_reference_type => {
                 Some(u64::from(ty.unit().encoding.address_bytes) * 8)
             }
+            dw::DW_TAG_member
+            | dw::DW_TAG_inheritance
+            | dw::DW_TAG_variable
+            | dw::DW_TAG_formal_parameter => ty.ty()?.size_bits_in(steps.checked_sub(1)?),
             // The Itanium C++ ABI, section 2.3: an offset, or an address and an offset.
             dw::DW_TAG_ptr_to_member_type => {
                 let address = u64::from(ty.unit().encoding.address_bytes) * 8;
@@ -73,9 +77,14 @@ impl Entry<'_, '_> {
         }
     }
 
+    /// Returns the lower bound of an array dimension without the attribute.
+    pub(crate) fn default_lower_bound(self) -> i128 {
+        default_lower_bound(self.unit().language)
+    }
+
     /// Returns the number of elements in an array dimension: a subrange, or an enumeration, whose enumerators are the
     /// indices. DWARF 5 sections 5.5 and 5.13.
-    pub(super) fn count(self) -> Option<u64> {
+    pub(crate) fn count(self) -> Option<u64> {
         if self.tag() == dw::DW_TAG_enumeration_type {
             return u64::try_from(self.children().count()).ok();
         }
@@ -88,7 +97,7 @@ impl Entry<'_, '_> {
         };
         let lower = match self.attr(dw::DW_AT_lower_bound) {
             Some(lower) => bound(lower)?,
-            None => default_lower_bound(self.unit().language),
+            None => self.default_lower_bound(),
         };
         u64::try_from(bound(self.attr(dw::DW_AT_upper_bound)?)? - lower + 1).ok()
     }

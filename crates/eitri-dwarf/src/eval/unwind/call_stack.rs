@@ -298,6 +298,18 @@ impl<'a, 'o> CallStack<'a, 'o> {
         })
     }
 
+    /// Returns the fault for a pc that no call frame information covers.
+    #[cold]
+    pub(super) fn no_entry(&self) -> Fault {
+        let mut sections = (0..=self.others.len()).flat_map(|file| self.file(file).sections);
+        if sections.all(|frames| frames.fdes.is_empty()) {
+            return error(
+                "the call frame information is empty: a file has it in `.debug_frame`, in `.eh_frame`, or in both",
+            );
+        }
+        error("no call frame information has code at this pc")
+    }
+
     #[cold]
     pub(super) fn unknown(&self, frame: u32) -> Box<UnwindFault> {
         let why = Cause::Fault(error("the frame does not exist"));
@@ -533,9 +545,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
 
     /// Returns a frame's caller.
     pub(super) fn caller_of(&self, level: &Level<'a, 'o>) -> UnwindResult<Option<Level<'a, 'o>>> {
-        let Some(row) = level.row()? else {
-            return Err(level.fault(None, error("no call frame information has code at this pc")));
-        };
+        let Some(row) = level.row()? else { return Err(level.fault(None, self.no_entry())) };
         let cie = row.cie();
         let reg = cie.return_register;
         let column = Some(FrameColumn::Register(reg));

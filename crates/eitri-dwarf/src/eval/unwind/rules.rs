@@ -36,7 +36,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         let column = FrameColumn::Cfa;
         let Some(row) = level.row()? else {
             let known = self.machine.cfa(level.number);
-            let missing = || level.fault(None, error("no call frame information has code at this pc"));
+            let missing = || level.fault(None, self.no_entry());
             return known.ok_or_else(missing);
         };
         let context = self.context(level, row);

@@ -19,7 +19,7 @@ mod variables;
 
 pub(super) use index::PcIndex;
 pub use lines::CodeLine;
-pub use scopes::{CallPosition, CodeScope, CodeScopes};
+pub use scopes::{CodeScope, CodeScopes, EntryPosition};
 pub use variables::{CurrentLocation, ScopeVariable, ScopeVariables};
 
 pub(crate) use functions::{function_at, functions_with_code};

@@ -42,13 +42,14 @@ pub struct CodeScope<'r, 'o> {
     /// those that a linker discarded.
     pub ranges: Arc<[Range<u64>]>,
     /// Position of the call, if it is an inlined call.
-    pub call: Option<CallPosition>,
+    pub call: Option<EntryPosition>,
 }
 
-/// Source position of an inlined call. DWARF 5 section 3.3.8.2.
+/// Source position that an entry has: of an inlined call (DWARF 5 section 3.3.8.2), or of a
+/// [declaration](Entry::declared_at) (section 2.14).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct CallPosition {
+pub struct EntryPosition {
     /// File path, with the compilation's folder.
     pub file: Option<String>,
     /// Line, counted from 1.
@@ -87,7 +88,7 @@ impl<'r, 'o> CodeScope<'r, 'o> {
 }
 
 /// The position as `file:line:column`, without the parts that are unknown.
-impl fmt::Display for CallPosition {
+impl fmt::Display for EntryPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         super::lines::position(f, self.file.as_deref(), self.line, self.column)
     }
@@ -191,7 +192,7 @@ impl<'o> Chain<'o> {
         ranges
     }
 
-    fn call(&mut self, entry: Entry<'_, 'o>) -> CallPosition {
+    fn call(&mut self, entry: Entry<'_, 'o>) -> EntryPosition {
         let unit = entry.unit();
         let file = entry.number(dw::DW_AT_call_file).and_then(|number| {
             let program = match &mut self.program {
@@ -204,7 +205,7 @@ impl<'o> Chain<'o> {
             program.as_ref()?.full_path(number, unit.comp_dir.as_deref())
         });
         let [line, column] = [dw::DW_AT_call_line, dw::DW_AT_call_column].map(|name| entry.number(name));
-        CallPosition {
+        EntryPosition {
             file,
             line: line.filter(|line| *line > 0),
             column: column.filter(|column| *column > 0),

@@ -9,7 +9,9 @@ use hashbrown::{HashMap, HashSet};
 use super::members::{Members, is_code_scope, is_variable};
 use super::scopes::{CodeScope, CodeScopes};
 use crate::error::{Error, ErrorKind};
+use crate::op::text;
 use crate::read::{Entry, ListEntry, ResolvedValue};
+use crate::target::Target;
 
 /// Variables, parameters and constants of the scopes with code at a pc.
 #[derive(Debug, Clone)]
@@ -67,6 +69,18 @@ pub enum CurrentLocation<'o> {
     Unreadable,
 }
 
+impl CurrentLocation<'_> {
+    /// Whether the variable has no location at the pc, so that a debugger prints "optimized out": it has none at all, its
+    /// list has none for the pc, or the expressions are empty. DWARF 5 sections 2.6.1.1.4 and 4.1.
+    pub fn is_undefined(&self) -> bool {
+        match self {
+            Self::Missing | Self::OutsideList | Self::Expression([]) => true,
+            Self::Entries(entries) => entries.iter().all(|entry| entry.expr.is_empty()),
+            _ => false,
+        }
+    }
+}
+
 impl<'r, 'o> ScopeVariables<'r, 'o> {
     /// Returns the variables of some of the scopes, such as those of a [frame](CodeScopes::frames).
     pub fn in_scopes(&self, scopes: &[CodeScope<'r, 'o>]) -> impl Iterator<Item = &ScopeVariable<'r, 'o>> {
@@ -88,10 +102,54 @@ impl<'r, 'o> ScopeVariable<'r, 'o> {
         self.entry.ty()
     }
 
+    /// Returns the location at the pc as text: the expressions of all locations, the constant, or why there is neither. With a
+    /// target, registers have names.
+    ///
+    /// ```
+    /// # use eitri_dwarf::read::{Dwarf, Object};
+    /// # let bytes = include_bytes!("../../../data/squares.o");
+    /// # let object = Object::read(bytes)?;
+    /// # let dwarf = Dwarf::read(&object)?;
+    /// # let target = object.target(None);
+    /// let pc = dwarf.address_in("squares", 0x13)?;
+    /// let total = dwarf.variable_named("total", Some(pc))?;
+    /// assert_eq!(total.location_text(target.as_ref()), "reg rax");
+    /// let y = &dwarf.variables_at(pc).variables[1];
+    /// assert_eq!(y.location_text(target.as_ref()), "optimized out");
+    /// # Ok::<(), eitri_dwarf::Error>(())
+    /// ```
+    pub fn location_text(&self, target: Option<&Target>) -> String {
+        let print = |expr: &[u8]| text::print(expr, self.located.unit().encoding, target);
+        match &self.location {
+            CurrentLocation::Expression([]) | CurrentLocation::Missing => "optimized out".into(),
+            CurrentLocation::Expression(expr) => print(expr),
+            CurrentLocation::Entries(entries) => {
+                let print = |entry: &ListEntry<'_>| match entry.expr {
+                    [] => "optimized out".into(),
+                    expr => print(expr),
+                };
+                entries.iter().map(print).collect::<Vec<_>>().join(" | ")
+            }
+            CurrentLocation::Constant(ResolvedValue::Unsigned(number)) => format!("constant {number}"),
+            CurrentLocation::Constant(ResolvedValue::Signed(number)) => format!("constant {number}"),
+            CurrentLocation::Constant(ResolvedValue::Wide(number)) => format!("constant {number:#x}"),
+            CurrentLocation::Constant(ResolvedValue::Block(bytes)) => format!("constant bytes {bytes:02x?}"),
+            CurrentLocation::Constant(ResolvedValue::String(text)) => {
+                format!("constant {:?}", String::from_utf8_lossy(text.bytes()))
+            }
+            CurrentLocation::Constant(value) => format!("constant {value:?}"),
+            CurrentLocation::OutsideList => "no location at this pc".into(),
+            CurrentLocation::Declared => "declaration".into(),
+            CurrentLocation::Unreadable => match &self.problem {
+                Some(problem) => format!("location that cannot be read: {problem}"),
+                None => "location that cannot be read".into(),
+            },
+        }
+    }
+
     /// Whether the variable has no location at the pc, and is in a block without pcs, whose code can have been removed.
     pub(in crate::read) fn is_in_removed_block(&self) -> bool {
-        let is_unlocated = matches!(self.location, CurrentLocation::Missing | CurrentLocation::OutsideList);
-        self.blocks > 0 && is_unlocated
+        self.blocks > 0 && self.location.is_undefined()
     }
 
     /// Returns a variable outside all functions at a pc.
