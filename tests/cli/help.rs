@@ -6,10 +6,11 @@ use pretty_assertions::assert_eq;
 
 use super::run;
 
-pub const COMMANDS: [&str; 16] = [
+pub const COMMANDS: [&str; 17] = [
     "emit",
     "check",
     "locate",
+    "rewrite",
     "dump",
     "attach",
     "strip",

@@ -80,7 +80,7 @@ pub enum Command {
     /// Files from any producer are accepted. Code and all loaded bytes stay identical; debug sections are replaced. The
     /// result is read back and compared before it is written. Facts that the output lacks are listed.
     #[command(after_help = "Example: eitri rewrite kernel.hsaco --for rocgdb-legacy -o legacy.hsaco\n\
-                            Example: eitri rewrite a.o --dry-run")]
+                            Example: eitri rewrite kernel.hsaco --dry-run")]
     Rewrite(RewriteArguments),
     /// Print an object file's debug sections, or a SPIR-V module's debug instructions.
     ///

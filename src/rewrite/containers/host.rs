@@ -3,7 +3,7 @@
 use super::member::NewMember;
 use super::{bundle, package};
 use crate::emit::elf::replace_contents;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Count, Error, ErrorKind, Result};
 use crate::read::Object;
 use crate::read::containers::members;
 
@@ -55,7 +55,8 @@ fn bundles(data: &[u8], rewrite: NewMember<'_>) -> Result<Option<Vec<u8>>> {
         if used <= room {
             new.resize(room, 0);
         } else if end < data.len() {
-            let text = format!("the rewritten bundle has {used:#x} bytes; expected at most {room:#x}");
+            let used = Count(used, "byte");
+            let text = format!("the rewritten bundle has {used}; expected at most {room}");
             return Err(Error::from(ErrorKind::Unsupported(text)).at_offset(start as u64));
         }
         out.truncate(start);
