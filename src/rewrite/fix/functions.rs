@@ -8,9 +8,9 @@ use gimli::constants as dw;
 use hashbrown::{HashMap, HashSet};
 
 use super::claims::Facts;
-use super::code::{Changed, Code};
+use super::code::{Changed, Code, Waits};
 use super::lanes::Lanes;
-use super::waits::{Pending, Waits};
+use super::waits::Pending;
 use crate::import::ImportedEntries;
 use crate::model::{FunctionId, Module};
 use crate::read::{Dwarf, Object};
@@ -69,7 +69,7 @@ impl<'a, 'o> Functions<'a, 'o> {
         let code = self.code_of(function)?;
         let lanes = Lanes::new(&code);
         let pending = Pending::new(&code, waits);
-        Some(Facts { code, lanes, pending, is_kernel: self.is_kernel(module, function) })
+        Some(Facts { code, lanes, pending, waits, is_kernel: self.is_kernel(module, function) })
     }
 
     /// Whether a function is a kernel: by its convention, or because the object has a kernel descriptor for it.

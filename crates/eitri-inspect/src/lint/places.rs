@@ -12,7 +12,7 @@ use super::file::{Architecture, File, Function};
 use super::meant::{Meaning, Slot};
 use super::shape::{LocationShape, Number, PartShape, Shape};
 use super::witness::{Difference, Witnessed};
-use eitri_dwarf::op::{Encoding, Reg};
+use eitri_dwarf::op::Encoding;
 use eitri_dwarf::read::Entry;
 use eitri_dwarf::target::SpaceId;
 
