@@ -38,7 +38,7 @@ pub(super) struct Proven {
     pub ends: Vec<String>,
 }
 
-/// What is known about a function's code.
+/// Facts about a function's code.
 #[derive(Debug)]
 pub(super) struct Facts {
     pub code: Code,
@@ -79,7 +79,7 @@ impl Facts {
         }
         let mut proven = vec![Proven::default(); claims.len()];
         if !is_stable {
-            // Nothing is claimed of which it is not known whether it holds.
+            // A claim that is not known to hold is not made.
             return proven;
         }
         let frames = self.frames(claims);
@@ -148,7 +148,7 @@ impl Facts {
             let known = covered.at(before)?;
             (claims[covered.slots[known].1].expression == own.expression).then_some(known)
         };
-        // Where the wave comes from pcs without the claim, the producer knows better.
+        // On a path from pcs without the claim, the producer's analysis decides.
         let survives = |before: usize| match same(before) {
             Some(known) if !holds[known] => {
                 Err(format!("after {} the variable is not there", described(&self.code.instructions[before])))

@@ -17,7 +17,7 @@ use crate::read::{Dwarf, Object};
 use crate::target::Wave;
 use crate::target::code::InstructionSet;
 
-/// What a fix reads besides the module.
+/// Facts that a fix reads besides the module.
 #[derive(Clone, Copy)]
 pub(in crate::rewrite) struct Source<'a, 'o> {
     pub object: &'a Object<'o>,
@@ -97,7 +97,7 @@ impl<'a, 'o> Functions<'a, 'o> {
         let depth = depth.checked_sub(1)?;
         let pcs = self.by_start.get(&callee).cloned();
         let changed = pcs.and_then(|pcs| Changed::of(&self.code(pcs, depth)?)).map(Rc::new);
-        // What is not known at the end of a long chain of calls can be known from elsewhere.
+        // A function at the end of a long chain of calls can be known from elsewhere.
         if changed.is_some() || depth > 0 {
             self.changed.borrow_mut().insert(callee, changed.clone());
         }

@@ -28,7 +28,7 @@ pub(super) struct Located {
 /// Findings about a variable.
 type Findings<'f> = Vec<&'f LintFinding>;
 
-/// What a finding replaces.
+/// Location entry that a finding replaces.
 struct Replaced<'f> {
     finding: &'f LintFinding,
     /// Addresses in the file; `None` for all pcs.
@@ -194,7 +194,7 @@ impl Variable<'_> {
             let own: Vec<Claim> = group.iter().map(|&index| claims[index].1.clone()).collect();
             let proven = match self.facts {
                 Some(facts) => facts.proven(&own),
-                // What cannot change needs no code.
+                // A constant needs no code.
                 None => own.iter().map(|claim| constant(claim)).collect(),
             };
             for (&index, proven) in group.iter().zip(proven) {
