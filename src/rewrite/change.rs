@@ -10,7 +10,7 @@ use crate::import::UnimportedFact;
 pub enum RewriteChange {
     /// A fact of code that is not in the object is removed.
     Removed(UnimportedFact),
-    /// What lint proves wrong was written as it was meant, or removed.
+    /// A location or frame that lint proves wrong is written as it was meant, or removed.
     Fixed(super::fix::FixChange),
 }
 

@@ -130,7 +130,7 @@ pub fn rewrite(bytes: &[u8], options: &RewriteOptions<'_>) -> Result<Rewritten> 
     let (removed, unimported): (Vec<_>, Vec<_>) = unimported.into_iter().partition(is_removed);
     let removed = removed.into_iter().map(RewriteChange::Removed);
     let changes = removed.chain(fixed.into_iter().map(RewriteChange::Fixed)).collect();
-    // What was fixed stays as it is.
+    // Fixed locations stay as they are.
     let settled = RewriteOptions { fix: false, ..options.clone() };
     settle(&mut new, &How { options: &settled, ..how })?;
     let sizes = sizes::sizes(&object, &Object::read_for(&new, &target)?);

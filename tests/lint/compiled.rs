@@ -406,7 +406,13 @@ fn the_offset_of_a_value_is_the_source_s() {
         lint(&std::fs::read(&object).expect("an object"), &LintOptions::default()).expect("it is read");
     let meant = |name: &str| {
         let of = |one: &&eitri::lint::LintFinding| one.variable.as_deref() == Some(name);
-        report.findings.iter().filter(of).filter_map(|one| one.meant.clone()).next().expect("a finding")
+        report
+            .findings
+            .iter()
+            .filter(of)
+            .filter_map(|one| one.meant.as_ref().map(ToString::to_string))
+            .next()
+            .expect("a finding")
     };
     assert_eq!(meant("i").text(), format!("{} minus 1", meant("n")));
 }

@@ -54,7 +54,7 @@ fn findings_have_their_evidence() {
                     writeln!(text, "  {} / {}", expression.text, &expression.text[expression.fault.clone()]);
             }
             let _ = writeln!(text, "  written: {}", finding.written);
-            let _ = writeln!(text, "  meant: {:?}", finding.meant);
+            let _ = writeln!(text, "  meant: {:?}", finding.meant.as_deref());
             for evidence in &finding.evidence {
                 let _ = writeln!(text, "  {evidence}");
             }

@@ -17,11 +17,11 @@ pub struct FixChange {
     pub function: Option<String>,
     /// Name of the variable or parameter.
     pub variable: Option<String>,
-    /// Half-open pc range of what was changed: addresses in the file. `None` means all pcs.
+    /// Half-open pc range of the change: addresses in the file. `None` means all pcs.
     pub pcs: Option<Range<u64>>,
-    /// What the file said, as operations.
+    /// Operations in the file.
     pub before: Option<String>,
-    /// What it says now: pcs and operations. At other pcs of the range, the variable is optimized out.
+    /// Operations instead, with their pcs. At other pcs of the range, the variable is optimized out.
     pub after: Vec<(Option<Range<u64>>, String)>,
     /// Facts in the file that prove the finding, and instructions at which the location ends.
     pub evidence: Vec<String>,

@@ -11,7 +11,7 @@
 
 use core::ops::Range;
 
-use super::code::{Code, Instruction, Register, described, registers};
+use super::code::{Code, Instruction, Register, Waits, described, registers};
 use super::lanes::Lanes;
 use super::waits::Pending;
 use crate::target::code::{Flow, RegisterKind, SourceOperand};
@@ -27,6 +27,8 @@ pub(super) struct Claim {
     pub registers: Vec<Register>,
     /// The register that has the start of the function's stack frame, if the claim is about a slot.
     pub base: Option<Register>,
+    /// Bytes from there to the slot.
+    pub slot: i64,
 }
 
 /// The pcs at which a claim holds, and why it ends before the producer's range does.
@@ -36,12 +38,13 @@ pub(super) struct Proven {
     pub ends: Vec<String>,
 }
 
-/// What is known about a function's code.
+/// Facts about a function's code.
 #[derive(Debug)]
 pub(super) struct Facts {
     pub code: Code,
     pub lanes: Lanes,
     pub pending: Pending,
+    pub waits: Waits,
     /// Whether the function is a kernel, whose frame begins at address 0.
     pub is_kernel: bool,
 }
@@ -76,7 +79,7 @@ impl Facts {
         }
         let mut proven = vec![Proven::default(); claims.len()];
         if !is_stable {
-            // Nothing is claimed of which it is not known whether it holds.
+            // A claim that is not known to hold is not made.
             return proven;
         }
         let frames = self.frames(claims);
@@ -114,6 +117,15 @@ impl Facts {
         proven
     }
 
+    /// Returns the first instruction that stores to the slot of a claim: before it, nothing is in the slot.
+    pub(super) fn first_store(&self, claim: &Claim) -> Option<&Instruction> {
+        let (_, register) = claim.base?;
+        self.code.instructions.iter().find(|instruction| {
+            let store = instruction.slot_store(self.waits);
+            store.is_some_and(|(base, bytes)| base == register && bytes.contains(&claim.slot))
+        })
+    }
+
     /// Returns why a claim does not hold before an instruction, although the producer's range goes on.
     fn broken(&self, covered: &Covered, claims: &[Claim], holds: &[bool], slot: usize) -> Option<String> {
         let (index, claim) = covered.slots[slot];
@@ -136,7 +148,7 @@ impl Facts {
             let known = covered.at(before)?;
             (claims[covered.slots[known].1].expression == own.expression).then_some(known)
         };
-        // Where the wave comes from pcs without the claim, the producer knows better.
+        // On a path from pcs without the claim, the producer's analysis decides.
         let survives = |before: usize| match same(before) {
             Some(known) if !holds[known] => {
                 Err(format!("after {} the variable is not there", described(&self.code.instructions[before])))

@@ -12,6 +12,28 @@ use crate::target::code::{
 };
 use crate::target::is_preserved;
 
+/// Processors with common encodings of waits and scratch, whose counters count the same instructions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Waits {
+    Gfx9,
+    Gfx10,
+    Gfx11,
+    Gfx12,
+}
+
+impl Waits {
+    /// Returns the encoding of a processor.
+    pub(super) fn of_processor(name: &str) -> Option<Self> {
+        Some(match name {
+            _ if name.starts_with("gfx9") => Self::Gfx9,
+            _ if name.starts_with("gfx10") => Self::Gfx10,
+            _ if name.starts_with("gfx11") => Self::Gfx11,
+            _ if name.starts_with("gfx12") => Self::Gfx12,
+            _ => return None,
+        })
+    }
+}
+
 /// A register: its kind and its number in instructions.
 pub(super) type Register = (RegisterKind, u16);
 
@@ -24,6 +46,8 @@ pub(super) struct Instruction {
     pub flow: Flow,
     /// Address to which a branch goes.
     pub target: Option<u64>,
+    /// The first two words of the encoding.
+    pub words: [u32; 2],
     /// Registers that a called function changes, if the function is known.
     pub called: Option<Rc<Changed>>,
 }
@@ -85,6 +109,40 @@ impl Instruction {
         self.writes().iter().any(|write| write.contains(RegisterKind::Scalar, EXEC))
     }
 
+    /// Returns the scratch slot that the instruction stores to: the scalar register with the frame's start, and the bytes
+    /// from it on. Encodings: AMD's instruction set manuals, formats MUBUF and FLAT; those of gfx12 are not decoded.
+    pub(super) fn slot_store(&self, waits: Waits) -> Option<(u16, Range<i64>)> {
+        let [first, second] = self.words;
+        let name = self.name();
+        let (kind, register, offset) = if let Some(kind) = name.strip_prefix("scratch_store_") {
+            // A signed offset.
+            let unused = match waits {
+                Waits::Gfx9 | Waits::Gfx11 => 19,
+                Waits::Gfx10 => 20,
+                Waits::Gfx12 => return None,
+            };
+            (kind, second >> 16 & 0x7f, i64::from((first << unused) as i32 >> unused))
+        } else if let Some(kind) = name.strip_prefix("buffer_store_") {
+            let has_address = first >> 12 & 3 != 0;
+            if has_address || !matches!(waits, Waits::Gfx9 | Waits::Gfx10) {
+                return None;
+            }
+            (kind, second >> 24, i64::from(first & 0xfff))
+        } else {
+            return None;
+        };
+        let bytes = match kind {
+            "byte" | "b8" => 1,
+            "short" | "b16" => 2,
+            "dword" | "b32" => 4,
+            "dwordx2" | "b64" => 8,
+            "dwordx3" | "b96" => 12,
+            "dwordx4" | "b128" => 16,
+            _ => return None,
+        };
+        Some((register as u16, offset..offset + bytes))
+    }
+
     /// Whether the instruction does nothing that a debugger sees.
     pub(super) fn is_idle(&self) -> bool {
         let name = self.name();
@@ -133,7 +191,7 @@ impl Code {
                 _ => None,
             };
             offset += usize::from(decoded.bytes);
-            instructions.push(Instruction { pc, decoded, flow, target, called: None });
+            instructions.push(Instruction { pc, decoded, flow, target, words: words(rest), called: None });
         }
         let mut before = vec![SmallVec::new(); instructions.len()];
         for (index, instruction) in instructions.iter().enumerate() {
@@ -220,6 +278,14 @@ impl Code {
     pub(super) fn is_straight(&self, index: usize) -> bool {
         matches!(&self.before[index][..], [before] if *before as usize + 1 == index)
     }
+}
+
+/// Returns the first two words of an instruction; the second is 0 if there is none.
+fn words(bytes: &[u8]) -> [u32; 2] {
+    [0, 4].map(|start| {
+        let word = bytes.get(start..start + 4).and_then(|word| word.try_into().ok());
+        word.map_or(0, u32::from_le_bytes)
+    })
 }
 
 /// Returns the bytes of code at addresses.

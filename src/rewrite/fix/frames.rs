@@ -29,7 +29,7 @@ const RETURN: [Register; 2] = [(RegisterKind::Scalar, 30), (RegisterKind::Scalar
 const MOST_REGISTERS: usize = 256;
 const MOST_ROUNDS: usize = 64;
 
-/// Where the caller's contents of a register are, besides the register itself.
+/// Copy of the caller's contents of a register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Copy {
     Register(Register),
@@ -45,7 +45,7 @@ struct Home {
     copies: SmallVec<[Copy; 2]>,
 }
 
-/// What is known before an instruction.
+/// Facts before an instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct State {
     /// Stack pointer and frame pointer: bytes from the canonical frame address, in the unit of the registers.
@@ -381,7 +381,7 @@ impl State {
             instruction.writes().iter().find(|write| write.first != EXEC || name.starts_with("s_mov"));
         let written = written.map(|write| (write.kind, write.first));
         self.pointers(instruction);
-        // What the instruction copies, before it changes anything.
+        // The copy that the instruction makes, before it changes anything.
         let is_move = matches!(name, "s_mov_b32") || is_wide && name == "s_mov_b64";
         let lane = match second {
             Some(SourceOperand::Constant(lane @ 0..64)) => Some(lane as u8),

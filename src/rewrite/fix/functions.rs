@@ -8,16 +8,16 @@ use gimli::constants as dw;
 use hashbrown::{HashMap, HashSet};
 
 use super::claims::Facts;
-use super::code::{Changed, Code};
+use super::code::{Changed, Code, Waits};
 use super::lanes::Lanes;
-use super::waits::{Pending, Waits};
+use super::waits::Pending;
 use crate::import::ImportedEntries;
 use crate::model::{FunctionId, Module};
 use crate::read::{Dwarf, Object};
 use crate::target::Wave;
 use crate::target::code::InstructionSet;
 
-/// What a fix reads besides the module.
+/// Facts that a fix reads besides the module.
 #[derive(Clone, Copy)]
 pub(in crate::rewrite) struct Source<'a, 'o> {
     pub object: &'a Object<'o>,
@@ -69,7 +69,7 @@ impl<'a, 'o> Functions<'a, 'o> {
         let code = self.code_of(function)?;
         let lanes = Lanes::new(&code);
         let pending = Pending::new(&code, waits);
-        Some(Facts { code, lanes, pending, is_kernel: self.is_kernel(module, function) })
+        Some(Facts { code, lanes, pending, waits, is_kernel: self.is_kernel(module, function) })
     }
 
     /// Whether a function is a kernel: by its convention, or because the object has a kernel descriptor for it.
@@ -97,7 +97,7 @@ impl<'a, 'o> Functions<'a, 'o> {
         let depth = depth.checked_sub(1)?;
         let pcs = self.by_start.get(&callee).cloned();
         let changed = pcs.and_then(|pcs| Changed::of(&self.code(pcs, depth)?)).map(Rc::new);
-        // What is not known at the end of a long chain of calls can be known from elsewhere.
+        // A function at the end of a long chain of calls can be known from elsewhere.
         if changed.is_some() || depth > 0 {
             self.changed.borrow_mut().insert(callee, changed.clone());
         }

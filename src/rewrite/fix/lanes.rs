@@ -54,7 +54,7 @@ impl Mask {
     }
 }
 
-/// How `exec` changes.
+/// Change of `exec`.
 #[derive(Debug, Clone, Copy, Default)]
 struct Change {
     /// Whether lanes stop.

@@ -113,12 +113,20 @@ pub(super) fn claim(target: &Target, meant: &MeantLocation, pcs: core::ops::Rang
     let mut registers = Vec::new();
     let mut is_slot = false;
     let mut last = None;
+    let mut slot = 0;
     for decoded in Decoder::new(&meant.expression, MEANT) {
         let op = decoded.ok()?.op;
         match op {
             Op::RegX { reg } | Op::BregX { reg, .. } => registers.push(operand(target, reg)?),
             Op::FormAspaceAddress { .. } => {
                 is_slot |= last == Some(Op::ConstU { value: SpaceId::PRIVATE_LANE.0.into() });
+            }
+            Op::Plus { .. } => {
+                slot = match last {
+                    Some(Op::ConstS { value }) => value,
+                    Some(Op::ConstU { value }) => value as i64,
+                    _ => 0,
+                }
             }
             _ => {}
         }
@@ -128,7 +136,7 @@ pub(super) fn claim(target: &Target, meant: &MeantLocation, pcs: core::ops::Rang
     let is_frame = |register: &Register| matches!(register, (RegisterKind::Scalar, 32 | 33));
     let base = registers.iter().copied().find(|register| is_slot && is_frame(register));
     registers.retain(|register| Some(*register) != base);
-    Some(Claim { pcs, expression: meant.expression.clone(), registers, base })
+    Some(Claim { pcs, expression: meant.expression.clone(), registers, base, slot })
 }
 
 /// Returns an AMD GPU register's kind and number in instructions.

@@ -6,6 +6,7 @@ use std::collections::btree_map::Entry;
 
 use super::change::FixChange;
 use super::claims::{Claim, Facts, Proven};
+use super::code::described;
 use super::functions::{Functions, Source};
 use super::meant;
 use crate::build::Builder;
@@ -27,7 +28,7 @@ pub(super) struct Located {
 /// Findings about a variable.
 type Findings<'f> = Vec<&'f LintFinding>;
 
-/// What a finding replaces.
+/// Location entry that a finding replaces.
 struct Replaced<'f> {
     finding: &'f LintFinding,
     /// Addresses in the file; `None` for all pcs.
@@ -144,18 +145,26 @@ impl Variable<'_> {
         Some(Located { variable, live, always, changes })
     }
 
-    /// Begins a claim about a stack slot where the prologue ends, which stores the parameters.
+    /// Begins a claim about a stack slot after the first store to it, or else where the prologue ends, which stores the
+    /// parameters.
     fn skip_prologue(&self, claim: &mut Claim, change: &mut FixChange) {
-        let module = self.module;
-        let function = module.function_of(module.variable(self.variable).scope);
-        let rows = function.map_or(&[][..], |function| module.rows(function));
-        let Some((row, function)) = rows.iter().find(|row| row.is_prologue_end).zip(self.pcs.as_ref()) else {
-            return;
+        let Some(pcs) = &self.pcs else { return };
+        let store = self.facts.and_then(|facts| facts.first_store(claim));
+        let rows = || {
+            let module = self.module;
+            let function = module.function_of(module.variable(self.variable).scope)?;
+            Some(pcs.start + module.rows(function).iter().find(|row| row.is_prologue_end)?.pc)
         };
-        let end = function.start + row.pc;
-        if claim.pcs.start < end && end < claim.pcs.end {
-            change.evidence.push(format!("the prologue, which stores the parameters, ends at {end:#x}"));
-            claim.pcs.start = end;
+        let (start, text) = match (store, rows()) {
+            (Some(store), _) => (store.end(), format!("{} is the first store to the slot", described(store))),
+            (None, Some(end)) => {
+                (end, format!("the prologue, which stores the parameters, ends at {end:#x}"))
+            }
+            (None, None) => return,
+        };
+        if claim.pcs.start < start && start < claim.pcs.end {
+            change.evidence.push(text);
+            claim.pcs.start = start;
         }
     }
 
@@ -185,7 +194,7 @@ impl Variable<'_> {
             let own: Vec<Claim> = group.iter().map(|&index| claims[index].1.clone()).collect();
             let proven = match self.facts {
                 Some(facts) => facts.proven(&own),
-                // What cannot change needs no code.
+                // A constant needs no code.
                 None => own.iter().map(|claim| constant(claim)).collect(),
             };
             for (&index, proven) in group.iter().zip(proven) {

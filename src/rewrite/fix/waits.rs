@@ -7,7 +7,7 @@ use core::ops::Range;
 
 use smallvec::SmallVec;
 
-use super::code::{Code, Instruction, Register};
+use super::code::{Code, Instruction, Register, Waits};
 use crate::target::code::{Flow, SourceOperand};
 
 /// A counter of outstanding memory instructions.
@@ -38,27 +38,7 @@ struct Issued {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct State([Vec<Issued>; 3]);
 
-/// Which instructions an instruction set's counters count, and how waits are encoded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Waits {
-    Gfx9,
-    Gfx10,
-    Gfx11,
-    Gfx12,
-}
-
 impl Waits {
-    /// Returns the encoding of a processor.
-    pub(super) fn of_processor(name: &str) -> Option<Self> {
-        Some(match name {
-            _ if name.starts_with("gfx9") => Self::Gfx9,
-            _ if name.starts_with("gfx10") => Self::Gfx10,
-            _ if name.starts_with("gfx11") => Self::Gfx11,
-            _ if name.starts_with("gfx12") => Self::Gfx12,
-            _ => return None,
-        })
-    }
-
     /// Returns for each counter the number of instructions that may be outstanding after an instruction.
     fn limits(self, instruction: &Instruction) -> [Option<usize>; 3] {
         let Some(SourceOperand::Constant(number)) = instruction.decoded.source else { return [None; 3] };
@@ -293,7 +273,14 @@ mod tests {
             let set = InstructionSet::of(Gfx::named(gfx).unwrap(), Wave::W32)
                 .or_else(|| InstructionSet::of(Gfx::named(gfx).unwrap(), Wave::W64));
             let decoded = set.unwrap().decode(&word.to_le_bytes()).unwrap();
-            let instruction = Instruction { pc: 0, decoded, flow: Flow::Next, target: None, called: None };
+            let instruction = Instruction {
+                pc: 0,
+                decoded,
+                flow: Flow::Next,
+                target: None,
+                words: [word, 0],
+                called: None,
+            };
             let waits = Waits::of_processor(gfx).unwrap();
             assert_eq!(waits.limits(&instruction), limits, "{gfx} {word:#x}");
         }

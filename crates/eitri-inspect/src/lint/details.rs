@@ -7,7 +7,7 @@ use super::meant::{Meaning, Meant};
 pub(super) struct Details {
     pub(super) written: String,
     pub(super) meant: Option<Meant>,
-    /// Where the part with the finding was meant to be.
+    /// Meant location of the part with the finding.
     pub(super) meaning: Option<Meaning>,
     pub(super) evidence: Vec<String>,
 }

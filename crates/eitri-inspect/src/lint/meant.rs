@@ -1,10 +1,10 @@
-//! What was meant: a location as DWARF operations where the facts determine it, with its text.
+//! Intended meaning of a finding: its text, and a location as DWARF operations where the facts determine one.
 
 use std::ops::{Deref, Range};
 
 use eitri_dwarf::op::{Dialect, Encoder, Encoding, Reg};
 
-/// What information was meant to say. It is a text, and for most locations also the location itself.
+/// Intended meaning: a text, and for most locations also the location itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Meant {

@@ -1,4 +1,4 @@
-//! The DWARF operations for what was meant.
+//! DWARF operations for an intended meaning.
 
 use super::meant::{Meaning, MeantLocation};
 use super::places::Located;
@@ -140,7 +140,7 @@ impl Located<'_, '_, '_> {
     }
 }
 
-/// How a register's bits become a number with more bits.
+/// Extension of a register's bits to a number with more bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Extension {
     Zero,

@@ -116,7 +116,7 @@ impl Located<'_, '_, '_> {
         for part in &self.shape.parts {
             let diagnosed = self.part(part);
             if self.explains {
-                // What is meant by a wrong part without a meaning is not known.
+                // A wrong part without a meaning has no known location.
                 let meaning = |diagnosed: &Diagnosed| {
                     let known = diagnosed.details.as_ref().and_then(|details| details.meaning.clone());
                     known.unwrap_or_else(|| Meaning::Words(String::new()))
