@@ -1,6 +1,6 @@
 //! Elements of arrays whose sizes are known at run time, as gdb prints them.
 
-use eitri::eval::{CallStack, Context, DebugInfo, Evaluator, Snapshot, WithDebugInfo, read_bits};
+use eitri::eval::{CallStack, Context, DebugInfo, Elements, Snapshot, WithDebugInfo, read_bits};
 use eitri::op::Reg;
 use eitri::read::{Dwarf, FrameSection, Object};
 use eitri::target::{SpaceId, Target};
@@ -79,7 +79,7 @@ fn elements_of_arrays_are_those_of_gdb() {
                         let context = Context::in_unit(array.located.unit(), &target);
                         let whole = WithDebugInfo::new(&info, &machine, context);
                         let ty = array.ty().expect("a type");
-                        let elements = Evaluator::new().elements(ty, &location, &whole, &context);
+                        let elements = Elements::new(ty, &location, &whole, &context);
                         let elements = elements.unwrap_or_else(|fault| panic!("{what}: {fault}"));
                         let found: Vec<String> = elements.counts().iter().map(u64::to_string).collect();
                         // clang keeps the typedef, whose array has the last dimension.
@@ -89,7 +89,7 @@ fn elements_of_arrays_are_those_of_gdb() {
                         let mut numbers = Vec::new();
                         for index in outer {
                             let location = elements.location(&index).expect("an element");
-                            let inner = Evaluator::new().elements(element, &location, &whole, &context);
+                            let inner = Elements::new(element, &location, &whole, &context);
                             let locations = match inner {
                                 Ok(inner) => {
                                     let bits = element.unqualified().and_then(|ty| ty.ty()?.size_bits());

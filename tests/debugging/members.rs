@@ -1,6 +1,6 @@
 //! Members of an object in memory, as gdb prints them.
 
-use eitri::eval::{Context, DebugInfo, Evaluator, Location, Snapshot, read_bits};
+use eitri::eval::{Context, DebugInfo, Location, Snapshot, member_location, read_bits};
 use eitri::read::{Dwarf, Entry, Object};
 use eitri::target::{SpaceId, Target};
 
@@ -49,7 +49,7 @@ struct Stopped<'a> {
 impl Stopped<'_> {
     fn show(&mut self, path: &str, object: &Location, ty: Entry<'_, '_>) {
         for member in ty.members() {
-            let location = Evaluator::new().member(member, object, &self.machine, &self.context);
+            let location = member_location(member, object, &self.machine, &self.context);
             let location = location.unwrap_or_else(|fault| panic!("{member:?}: {fault}"));
             let name = member.name().or_else(|| member.ty()?.name());
             let path = format!("{path}{}", name.as_deref().unwrap_or("-"));
@@ -119,6 +119,6 @@ fn static_member_is_not_in_the_object() {
     let ty = object.ty().expect("a type");
     let shared = ty.children().find(|child| child.name().as_deref() == Some("shared")).expect("a member");
     let context = Context::in_unit(shared.unit(), &target);
-    let fault = Evaluator::new().member(shared, &place, &machine, &context).expect_err("a static member");
+    let fault = member_location(shared, &place, &machine, &context).expect_err("a static member");
     assert!(fault.rule.contains("static member"), "{fault}");
 }

@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use eitri::read::{self, Dwarf, Object, Skeleton, SplitFiles};
+use eitri::eval::{CallStack, DebugInfo, Snapshot};
+use eitri::op::Reg;
+use eitri::read::{self, Dwarf, FrameSection, Object, Skeleton, SplitFiles};
+use eitri::target::Target;
 
 use super::{CC, compile, gdb};
 use crate::common::tools::Folder;
@@ -69,6 +72,38 @@ fn variables_at_a_pc_are_found_in_all_split_files() {
         });
         compared.expect("the split files");
     }
+}
+
+#[test]
+fn frame_has_the_debug_information_of_the_split_unit_with_its_function() {
+    let folder = Folder::new();
+    let Some(bytes) = program(&folder, &["-O0", "-no-pie"]) else { return };
+    let object = Object::read(&bytes).expect("an object");
+    let dwarf = Dwarf::read(&object).expect("skeletons");
+    let checked = SplitFiles::new(&find(folder.path())).with(&object, &dwarf, |split| {
+        let files: Vec<&Dwarf<'_>> = [&dwarf].into_iter().chain(split).collect();
+        let infos: Vec<DebugInfo<'_, '_>> = files.iter().map(|file| DebugInfo::new(file)).collect();
+        let sections = [dwarf.frames(FrameSection::Eh)?];
+        let target = Target::x86_64();
+        for (name, variable) in [("main", "n"), ("twice", "local")] {
+            let mut machine = Snapshot::default();
+            // After `push %rbp; mov %rsp, %rbp`: the frame base is rbp + 16.
+            machine.pc = Some(read::address_in(&files, name, 4)?);
+            machine.registers.insert(Reg(6), 0x7000_u64.to_le_bytes().to_vec());
+            let stack = CallStack::new(&machine, &sections, &target);
+            let stack = infos.iter().fold(stack, CallStack::with_debug_info);
+            let frame = stack.innermost().expect("a frame");
+            let info = frame.debug_info().expect("debug information");
+            let function = info.subprogram(frame.pc()).and_then(|function| function.name());
+            assert_eq!(function.as_deref(), Some(name));
+            let variable = read::variable_named(&files, variable, machine.pc)?;
+            let location = frame.variable_location(variable.located).expect("a location");
+            // gcc -O0 puts the only variable of both functions at rbp - 4.
+            assert_eq!(location.to_string(), "mem:0:0x6ffc", "{name}");
+        }
+        Ok(())
+    });
+    checked.expect("the split files");
 }
 
 #[test]

@@ -178,7 +178,7 @@ fn frames() {
     let addr = |expr: &[u8]| found!(&machine, return_addr(Body::Expression(expr)));
     assert_eq!((addr(&cfa), addr(&reg)), ("mem:0:0x1040".into(), "ill-formed".into()));
     assert_eq!(found!(&machine, variable_location(Body::Constant(&[1, 2]))), "implicit:0102");
-    assert_eq!(found!(&machine, variable_location(Body::Nothing)), "evaluation error");
+    assert_eq!(found!(&machine, variable_location(Body::Nothing)), "undefined");
 }
 
 /// A machine whose subprogram is in another unit than most expressions that refer to it.

@@ -101,6 +101,7 @@ pub use limits::Limits;
 pub use lists::{EncodedList, LocationListEntry};
 pub use location::{Composite, ImplicitBits, Location, Part, SingleLocation, Storage};
 pub use machine::{Body, CallValue, Machine, ReferencedEntry, Unavailable};
+pub use members::member_location;
 pub use ptx_registers::PtxRegisters;
 pub use read::{Bits, read_bits, read_pointer};
 pub use run::Step;

@@ -64,36 +64,11 @@ impl Definitions {
     }
 }
 
-impl Entry<'_, '_> {
-    /// Returns the definition of the type that this entry is, or declares. `None` if the file has none.
-    ///
-    /// * A type that is not a declaration is its own definition.
-    /// * A declaration with `DW_AT_signature` is defined in the type unit with this signature; [`ty`](Self::ty),
-    ///   [`unqualified`](Self::unqualified), [`name`](Self::name) and [`size_bits`](Self::size_bits) look there
-    ///   themselves. [`children`](Self::children) are those in the tree: a declaration's are the members that its unit
-    ///   refers to.
-    /// * Any other declaration of a structure, class, union or enumeration is defined by the entry whose
-    ///   `DW_AT_specification` it is, or by the type that has the same name in the same namespaces and classes, in any
-    ///   unit. C allows different types with a name in different units: if definitions differ in their size or members,
-    ///   the declaration can mean each, and the result is `None`. So it is for types in functions and in unnamed
-    ///   namespaces, which no other unit can define.
-    ///
-    /// The first call for the third kind makes an index, in one pass over all entries.
-    pub fn definition(self) -> Option<Self> {
-        if let Some(definition) = self.signed() {
-            return Some(definition);
-        }
-        if !self.has(dw::DW_AT_declaration) {
-            return Some(self);
-        }
-        let definitions = self.dwarf.definitions.get_or_init(|| Definitions::read(self.dwarf));
-        self.dwarf.entry_with_index(definitions.find(self)? as usize)
-    }
-
-    /// Returns the type with the signature that a declaration has. DWARF 5 section 5.7.1.
-    pub(super) fn signed(self) -> Option<Self> {
-        if self.has(dw::DW_AT_signature) { self.reference(dw::DW_AT_signature) } else { None }
-    }
+/// Returns the type of a file that completes a declaration.
+pub(super) fn completing<'r, 'o>(declaration: Entry<'r, 'o>) -> Option<Entry<'r, 'o>> {
+    let dwarf = declaration.dwarf;
+    let definitions = dwarf.definitions.get_or_init(|| Definitions::read(dwarf));
+    dwarf.entry_with_index(definitions.find(declaration)? as usize)
 }
 
 /// Returns the tag under which a type is looked up: structures and classes are declared as each other.

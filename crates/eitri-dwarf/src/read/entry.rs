@@ -129,7 +129,7 @@ impl<'r, 'o> Entry<'r, 'o> {
     }
 
     /// Returns the members and base classes that are in each object of a structure, class or union, after removing
-    /// qualifiers, in order: without static members, functions and types. [`Evaluator::member`](crate::eval::Evaluator::member)
+    /// qualifiers, in order: without static members, functions and types. [`member_location`](crate::eval::member_location)
     /// locates them.
     pub fn members(self) -> impl Iterator<Item = Self> + use<'r, 'o> {
         let is_member = |child: &Self| match child.tag() {

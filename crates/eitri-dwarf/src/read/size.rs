@@ -1,8 +1,10 @@
-//! Constant type sizes.
+//! Types: their definitions, names, and constant sizes.
 
 use gimli::constants as dw;
 
+use super::definitions::completing;
 use super::entry::Entry;
+use super::type_names;
 use super::value::ResolvedValue;
 
 /// Maximum length of a type chain, because types that contain themselves have no end.
@@ -27,6 +29,74 @@ impl Entry<'_, '_> {
             };
         }
         None
+    }
+
+    /// Returns the definition of the type that this entry is, or declares. `None` if the file has none.
+    ///
+    /// * A type that is not a declaration is its own definition.
+    /// * A declaration with `DW_AT_signature` is defined in the type unit with this signature; [`ty`](Self::ty),
+    ///   [`unqualified`](Self::unqualified), [`name`](Self::name) and [`size_bits`](Self::size_bits) look there
+    ///   themselves. [`children`](Self::children) are those in the tree: a declaration's are the members that its unit
+    ///   refers to.
+    /// * Any other declaration of a structure, class, union or enumeration is defined by the entry whose
+    ///   `DW_AT_specification` it is, or by the type that has the same name in the same namespaces and classes, in any
+    ///   unit. C allows different types with a name in different units: if definitions differ in their size or members,
+    ///   the declaration can mean each, and the result is `None`. So it is for types in functions and in unnamed
+    ///   namespaces, which no other unit can define.
+    ///
+    /// The first call for the third kind makes an index, in one pass over all entries.
+    pub fn definition(self) -> Option<Self> {
+        if let Some(definition) = self.signed() {
+            return Some(definition);
+        }
+        if !self.has(dw::DW_AT_declaration) {
+            return Some(self);
+        }
+        completing(self)
+    }
+
+    /// Returns the type with the signature that a declaration has. DWARF 5 section 5.7.1.
+    pub(super) fn signed(self) -> Option<Self> {
+        if self.has(dw::DW_AT_signature) { self.reference(dw::DW_AT_signature) } else { None }
+    }
+
+    /// Returns the entry's name after those of the namespaces, modules and types around its declaration, as in
+    /// `geo::Shape::area`. An unnamed scope is `(anonymous namespace)`, or `(anonymous)` for a type. Scopes outside a function
+    /// are left out for what is in the function. `None` without a name.
+    ///
+    /// ```
+    /// # use eitri_dwarf::read::{Dwarf, Object};
+    /// # let bytes = include_bytes!("../../data/squares.o");
+    /// # let object = Object::read(bytes)?;
+    /// # let dwarf = Dwarf::read(&object)?;
+    /// // C has no namespaces.
+    /// let squares = dwarf.entry_at(0x44).expect("the function");
+    /// assert_eq!(squares.qualified_name().as_deref(), Some("squares"));
+    /// # Ok::<(), eitri_dwarf::Error>(())
+    /// ```
+    pub fn qualified_name(self) -> Option<String> {
+        type_names::qualified_name(self)
+    }
+
+    /// Returns the type as a source of C or C++ would name it, and as gdb prints it: `const char *`, `struct point [4]`,
+    /// `int (*)(int, long)`, `geo::Vec<float> &`. Types without a name are `struct {...}`. In units of C, a structure, union
+    /// or enumeration follows its keyword.
+    ///
+    /// The entry is a type, such as the [`ty`](Self::ty) of a variable; without a type there, C's name is `void`. A name is
+    /// cut off with `…` after 4096 bytes.
+    ///
+    /// ```
+    /// # use eitri_dwarf::read::{Dwarf, Object};
+    /// # let bytes = include_bytes!("../../data/squares.o");
+    /// # let object = Object::read(bytes)?;
+    /// # let dwarf = Dwarf::read(&object)?;
+    /// // int squares(const int *from, int count)
+    /// let from = dwarf.entry_at(0x53).expect("a parameter");
+    /// assert_eq!(from.ty().expect("a type").type_name(), "const int *");
+    /// # Ok::<(), eitri_dwarf::Error>(())
+    /// ```
+    pub fn type_name(self) -> String {
+        type_names::type_name(self)
     }
 
     /// Returns the size in bits of an object with this entry's type, or of a member or variable that the entry is, after

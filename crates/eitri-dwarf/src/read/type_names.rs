@@ -10,73 +10,42 @@ const MOST_STEPS: usize = 64;
 /// Maximum length of a type's name in bytes, because function types can contain each other many times.
 const LONGEST: usize = 4096;
 
-impl Entry<'_, '_> {
-    /// Returns the entry's name after those of the namespaces, modules and types around its declaration, as in
-    /// `geo::Shape::area`. An unnamed scope is `(anonymous namespace)`, or `(anonymous)` for a type. Scopes outside a function
-    /// are left out for what is in the function. `None` without a name.
-    ///
-    /// ```
-    /// # use eitri_dwarf::read::{Dwarf, Object};
-    /// # let bytes = include_bytes!("../../data/squares.o");
-    /// # let object = Object::read(bytes)?;
-    /// # let dwarf = Dwarf::read(&object)?;
-    /// // C has no namespaces.
-    /// let squares = dwarf.entry_at(0x44).expect("the function");
-    /// assert_eq!(squares.qualified_name().as_deref(), Some("squares"));
-    /// # Ok::<(), eitri_dwarf::Error>(())
-    /// ```
-    pub fn qualified_name(self) -> Option<String> {
-        let mut name = self.name()?.into_owned();
-        let mut inner = self.declared();
-        for _ in 0..MOST_STEPS {
-            let Some(outer) = inner.parent().filter(|_| name.len() < LONGEST) else { break };
-            let unnamed = match outer.tag() {
-                dw::DW_TAG_namespace => "(anonymous namespace)",
-                dw::DW_TAG_module
-                | dw::DW_TAG_structure_type
-                | dw::DW_TAG_class_type
-                | dw::DW_TAG_union_type
-                | dw::DW_TAG_interface_type => "(anonymous)",
-                // The enumerators of an unscoped enumeration are in the scope around it.
-                dw::DW_TAG_enumeration_type if outer.has(dw::DW_AT_enum_class) => "(anonymous)",
-                dw::DW_TAG_enumeration_type => {
-                    inner = outer;
-                    continue;
-                }
-                _ => break,
-            };
-            name = format!("{}::{name}", outer.name().as_deref().unwrap_or(unnamed));
-            inner = outer.declared();
-        }
-        Some(name)
+/// Returns what [`Entry::qualified_name`] returns.
+pub(super) fn qualified_name(entry: Entry<'_, '_>) -> Option<String> {
+    let mut name = entry.name()?.into_owned();
+    let mut inner = declared(entry);
+    for _ in 0..MOST_STEPS {
+        let Some(outer) = inner.parent().filter(|_| name.len() < LONGEST) else { break };
+        let unnamed = match outer.tag() {
+            dw::DW_TAG_namespace => "(anonymous namespace)",
+            dw::DW_TAG_module
+            | dw::DW_TAG_structure_type
+            | dw::DW_TAG_class_type
+            | dw::DW_TAG_union_type
+            | dw::DW_TAG_interface_type => "(anonymous)",
+            // The enumerators of an unscoped enumeration are in the scope around it.
+            dw::DW_TAG_enumeration_type if outer.has(dw::DW_AT_enum_class) => "(anonymous)",
+            dw::DW_TAG_enumeration_type => {
+                inner = outer;
+                continue;
+            }
+            _ => break,
+        };
+        name = format!("{}::{name}", outer.name().as_deref().unwrap_or(unnamed));
+        inner = declared(outer);
     }
+    Some(name)
+}
 
-    /// Returns the declaration that an entry completes, directly or not, or else the entry.
-    fn declared(self) -> Self {
-        std::iter::successors(Some(self), |entry| entry.completed()).take(MOST_STEPS).last().unwrap_or(self)
-    }
+/// Returns the declaration that an entry completes, directly or not, or else the entry.
+fn declared<'r, 'o>(entry: Entry<'r, 'o>) -> Entry<'r, 'o> {
+    std::iter::successors(Some(entry), |entry| entry.completed()).take(MOST_STEPS).last().unwrap_or(entry)
+}
 
-    /// Returns the type as a source of C or C++ would name it, and as gdb prints it: `const char *`, `struct point [4]`,
-    /// `int (*)(int, long)`, `geo::Vec<float> &`. Types without a name are `struct {...}`. In units of C, a structure, union
-    /// or enumeration follows its keyword.
-    ///
-    /// The entry is a type, such as the [`ty`](Self::ty) of a variable; without a type there, C's name is `void`. A name is
-    /// cut off with `…` after 4096 bytes.
-    ///
-    /// ```
-    /// # use eitri_dwarf::read::{Dwarf, Object};
-    /// # let bytes = include_bytes!("../../data/squares.o");
-    /// # let object = Object::read(bytes)?;
-    /// # let dwarf = Dwarf::read(&object)?;
-    /// // int squares(const int *from, int count)
-    /// let from = dwarf.entry_at(0x53).expect("a parameter");
-    /// assert_eq!(from.ty().expect("a type").type_name(), "const int *");
-    /// # Ok::<(), eitri_dwarf::Error>(())
-    /// ```
-    pub fn type_name(self) -> String {
-        let mut room = LONGEST;
-        declare(Some(self), String::new(), &mut room, MOST_STEPS)
-    }
+/// Returns what [`Entry::type_name`] returns.
+pub(super) fn type_name(ty: Entry<'_, '_>) -> String {
+    let mut room = LONGEST;
+    declare(Some(ty), String::new(), &mut room, MOST_STEPS)
 }
 
 /// Returns a type with a declarator inside it: `*[4]` of the type `int` is `int *[4]`.

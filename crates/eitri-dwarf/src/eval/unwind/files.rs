@@ -1,117 +1,57 @@
 //! The loaded files of a program, and a call stack as the [`Machine`] for expressions in each.
 
-use super::super::context::Context;
 use super::super::debug_info::DebugInfo;
-use super::super::fault::{Fault, error};
 use super::super::forward::forward;
 use super::super::location::Location;
 use super::super::machine::{CallValue, Machine, ReferencedEntry};
 use super::super::value::BaseType;
 use super::call_stack::{CallStack, Level};
-use super::frame::Frame;
 use crate::op::{Encoding, Reg};
-use crate::read;
 
 /// A call stack with the debug information of a loaded file: the [`Machine`] for the file's expressions.
 pub(super) struct FileMachine<'s, 'a, 'o> {
     /// Forwarded to.
-    machine: &'s CallStack<'a, 'o>,
+    pub(super) machine: &'s CallStack<'a, 'o>,
     /// Index of the file.
-    file: usize,
-    info: Option<&'a DebugInfo<'a, 'o>>,
+    pub(super) file: usize,
+    pub(super) info: Option<&'a DebugInfo<'a, 'o>>,
 }
 
-impl<'a, 'o> CallStack<'a, 'o> {
-    /// Returns the debug information with a frame's subprogram, or else the first of the frame's file.
-    pub(super) fn info_of(&self, level: &Level<'a, 'o>) -> Option<&'a DebugInfo<'a, 'o>> {
-        let infos = &self.file(level.file).infos;
-        let mut described = infos.iter().filter(|_| infos.len() > 1);
-        let described = described.find(|info| info.subprogram(level.pc).is_some());
-        described.or(infos.first()).copied()
-    }
+/// Returns the debug information with a frame's subprogram, or else the first of the frame's file.
+pub(super) fn info_of<'a, 'o>(
+    stack: &CallStack<'a, 'o>,
+    level: &Level<'a, 'o>,
+) -> Option<&'a DebugInfo<'a, 'o>> {
+    let infos = &stack.file(level.file).infos;
+    let mut described = infos.iter().filter(|_| infos.len() > 1);
+    let described = described.find(|info| info.subprogram(level.pc).is_some());
+    described.or(infos.first()).copied()
+}
 
-    /// Calls `then` with the machine for call frame information in the file of a frame.
-    pub(super) fn for_rules<T>(&self, level: &Level<'a, 'o>, then: impl FnOnce(&dyn Machine) -> T) -> T {
-        match level.file {
-            0 => then(self),
-            file => then(&FileMachine { machine: self, file, info: self.info_of(level) }),
-        }
-    }
-
-    /// Returns the machine for the file of the innermost frame, if there is debug information.
-    fn innermost_file(&self) -> Option<FileMachine<'_, 'a, 'o>> {
-        if self.main.infos.is_empty() && self.others.is_empty() {
-            return None;
-        }
-        let level = self.level(0).ok().flatten();
-        let file = level.as_ref().map_or(0, |level| level.file);
-        let info = match level {
-            Some(level) => self.info_of(&level),
-            None => self.main.infos.first().copied(),
-        };
-        Some(FileMachine { machine: self, file, info })
+/// Calls `then` with the machine for call frame information in the file of a frame.
+pub(super) fn for_rules<'a, 'o, T>(
+    stack: &CallStack<'a, 'o>,
+    level: &Level<'a, 'o>,
+    then: impl FnOnce(&dyn Machine) -> T,
+) -> T {
+    match level.file {
+        0 => then(stack),
+        file => then(&FileMachine { machine: stack, file, info: info_of(stack, level) }),
     }
 }
 
-impl<'a, 'o> Frame<'_, 'a, 'o> {
-    /// Returns the debug information of the frame's file with the frame's subprogram, or else the first of the file.
-    pub fn debug_info(&self) -> Option<&'a DebugInfo<'a, 'o>> {
-        self.stack.info_of(&self.level)
+/// Returns the machine for the file of the innermost frame, if there is debug information.
+fn innermost_file<'s, 'a, 'o>(stack: &'s CallStack<'a, 'o>) -> Option<FileMachine<'s, 'a, 'o>> {
+    if stack.main.infos.is_empty() && stack.others.is_empty() {
+        return None;
     }
-
-    /// Returns by how many bytes the frame's file is loaded above its addresses: [`pc`](Self::pc) and
-    /// [`resumes_at`](Self::resumes_at) plus this number are loaded addresses.
-    pub fn load_bias(&self) -> u64 {
-        self.stack.file(self.level.file).load_bias
-    }
-
-    /// Returns where a variable, a parameter or a constant is in this frame. A variable without a location or a constant is
-    /// at the undefined location, which means that it is optimized out, as is a variable whose bits are undefined.
-    ///
-    /// The entry is in a file that [`with_debug_info`](CallStack::with_debug_info) or
-    /// [`with_module`](CallStack::with_module) added: that of the frame's function for a variable in a function, and any for
-    /// other variables.
-    ///
-    /// # Errors
-    /// An evaluation error for an entry in another file; the errors of
-    /// [`Evaluator::variable_location`](super::super::Evaluator::variable_location).
-    ///
-    /// # Example
-    ///
-    /// ```
-    /// # use eitri_dwarf::eval::{CallStack, DebugInfo, Snapshot, read_bits};
-    /// # use eitri_dwarf::read::{Dwarf, FrameSection, Object};
-    /// # let bytes = include_bytes!("../../../data/squares.o");
-    /// # let object = Object::read(bytes)?;
-    /// # let dwarf = Dwarf::read(&object)?;
-    /// # let target = object.target(None).expect("a known machine");
-    /// let mut process = Snapshot::default();
-    /// process.pc = Some(dwarf.address_in("squares", 0x13)?);
-    /// process.registers.insert(target.register_named("rax")?, 25_u64.to_le_bytes().into());
-    ///
-    /// let (info, sections) = (DebugInfo::new(&dwarf), [dwarf.frames(FrameSection::Debug)?]);
-    /// let stack = CallStack::new(&process, &sections, &target).with_debug_info(&info);
-    /// let frame = stack.innermost()?;
-    /// let total = dwarf.variable_named("total", Some(frame.pc()))?;
-    /// let location = frame.variable_location(total.located)?;
-    /// assert_eq!(read_bits(&location, 32, &process)?.bytes, [25, 0, 0, 0]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn variable_location(&self, entry: read::Entry<'_, '_>) -> Result<Location, Fault> {
-        // The frame's own file first, as two modules can be the same file.
-        let files = [self.level.file].into_iter().chain(0..=self.stack.others.len());
-        let mut infos =
-            files.flat_map(|file| self.stack.file(file).infos.iter().map(move |&info| (file, info)));
-        // The entry again, with the lifetime of the call stack's files.
-        let known = infos.find_map(|(file, info)| Some((file, info, info.own_entry(entry)?)));
-        let Some((file, info, entry)) = known else {
-            return Err(error("the entry is in a file whose debug information the call stack does not have"));
-        };
-        let machine = FileMachine { machine: self.stack, file, info: Some(info) };
-        let unit = entry.unit();
-        let context = Context { unit: unit.offset, ..self.context(unit.encoding) };
-        self.stack.with_evaluator(|evaluator| info.locate(entry, evaluator, &machine, &context))
-    }
+    let level = stack.level(0).ok().flatten();
+    let file = level.as_ref().map_or(0, |level| level.file);
+    let info = match level {
+        Some(level) => info_of(stack, &level),
+        None => stack.main.infos.first().copied(),
+    };
+    Some(FileMachine { machine: stack, file, info })
 }
 
 impl<'a, 'o> FileMachine<'_, 'a, 'o> {
@@ -235,52 +175,52 @@ impl Machine for CallStack<'_, '_> {
     }
 
     fn lanes(&self) -> u64 {
-        self.innermost_file().map_or_else(|| self.machine.lanes(), |file| file.lanes())
+        innermost_file(self).map_or_else(|| self.machine.lanes(), |file| file.lanes())
     }
 
     fn frame_base(&self, frame: u32) -> Option<ReferencedEntry<'_>> {
-        let Some(file) = self.innermost_file() else { return self.machine.frame_base(frame) };
+        let Some(file) = innermost_file(self) else { return self.machine.frame_base(frame) };
         let described = file.info.and_then(|info| info.frame_base(file.level_pc(frame)?));
         described.or_else(|| file.own()?.frame_base(frame))
     }
 
     fn frame_base_problem(&self, frame: u32) -> Option<String> {
-        self.innermost_file()?.frame_base_problem(frame)
+        innermost_file(self)?.frame_base_problem(frame)
     }
 
     fn tls(&self) -> Option<u64> {
-        match self.innermost_file() {
+        match innermost_file(self) {
             Some(file) => file.tls(),
             None => self.machine.tls(),
         }
     }
 
     fn load_bias(&self) -> u64 {
-        self.innermost_file().map_or_else(|| self.machine.load_bias(), |file| file.load_bias())
+        innermost_file(self).map_or_else(|| self.machine.load_bias(), |file| file.load_bias())
     }
 
     fn debug_addr(&self, unit: u64, index: u64) -> Option<u64> {
-        match self.innermost_file() {
+        match innermost_file(self) {
             Some(file) => file.debug_addr(unit, index),
             None => self.machine.debug_addr(unit, index),
         }
     }
 
     fn base_type(&self, unit: u64, offset: u64) -> Option<BaseType> {
-        match self.innermost_file() {
+        match innermost_file(self) {
             Some(file) => file.base_type(unit, offset),
             None => self.machine.base_type(unit, offset),
         }
     }
 
     fn entry(&self, offset: u64) -> Option<ReferencedEntry<'_>> {
-        let Some(file) = self.innermost_file() else { return self.machine.entry(offset) };
+        let Some(file) = innermost_file(self) else { return self.machine.entry(offset) };
         let described = file.info.and_then(|info| info.entry(offset));
         described.or_else(|| file.own()?.entry(offset))
     }
 
     fn entry_value(&self, expr: &[u8], encoding: Encoding, frame: u32) -> Option<CallValue<'_>> {
-        let Some(file) = self.innermost_file() else {
+        let Some(file) = innermost_file(self) else {
             return self.machine.entry_value(expr, encoding, frame);
         };
         let passed = file.info_for(frame).and_then(|info| info.entry_value(&file, expr, encoding, frame));
@@ -288,13 +228,13 @@ impl Machine for CallStack<'_, '_> {
     }
 
     fn call_value(&self, parameter: u64, frame: u32) -> Option<CallValue<'_>> {
-        let Some(file) = self.innermost_file() else { return self.machine.call_value(parameter, frame) };
+        let Some(file) = innermost_file(self) else { return self.machine.call_value(parameter, frame) };
         let passed = file.info_for(frame).and_then(|info| info.call_value(&file, parameter, frame));
         passed.or_else(|| file.own()?.call_value(parameter, frame))
     }
 
     fn variable_type(&self, offset: u64) -> Option<BaseType> {
-        match self.innermost_file() {
+        match innermost_file(self) {
             Some(file) => file.variable_type(offset),
             None => self.machine.variable_type(offset),
         }

@@ -3,11 +3,14 @@
 use std::rc::Rc;
 
 use super::super::context::Context;
+use super::super::debug_info::DebugInfo;
+use super::super::fault::{Fault, error};
 use super::super::location::Location;
 use super::call_stack::{CallStack, Level};
 use super::fault::UnwindResult;
+use super::files::{FileMachine, info_of};
 use crate::op::{Encoding, Reg};
-use crate::read::{Cie, Fde, FrameRow, FrameSection};
+use crate::read::{self, Cie, Fde, FrameRow, FrameSection};
 
 /// A frame in a [`CallStack`].
 #[derive(Clone)]
@@ -43,6 +46,65 @@ impl<'s, 'a, 'o> Frame<'s, 'a, 'o> {
     /// [load bias](super::super::Machine::load_bias).
     pub fn resumes_at(&self) -> u64 {
         self.level.resumes_at
+    }
+
+    /// Returns the debug information of the frame's file with the frame's subprogram, or else the first of the file.
+    pub fn debug_info(&self) -> Option<&'a DebugInfo<'a, 'o>> {
+        info_of(self.stack, &self.level)
+    }
+
+    /// Returns by how many bytes the frame's file is loaded above its addresses: [`pc`](Self::pc) and
+    /// [`resumes_at`](Self::resumes_at) plus this number are loaded addresses.
+    pub fn load_bias(&self) -> u64 {
+        self.stack.file(self.level.file).load_bias
+    }
+
+    /// Returns where a variable, a parameter or a constant is in this frame. A variable without a location or a constant is
+    /// at the undefined location, which means that it is optimized out, as is a variable whose bits are undefined.
+    ///
+    /// The entry is in a file that [`with_debug_info`](CallStack::with_debug_info) or
+    /// [`with_module`](CallStack::with_module) added: that of the frame's function for a variable in a function, and any for
+    /// other variables.
+    ///
+    /// # Errors
+    /// An evaluation error for an entry in another file; the errors of
+    /// [`Evaluator::variable_location`](super::super::Evaluator::variable_location).
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use eitri_dwarf::eval::{CallStack, DebugInfo, Snapshot, read_bits};
+    /// # use eitri_dwarf::read::{Dwarf, FrameSection, Object};
+    /// # let bytes = include_bytes!("../../../data/squares.o");
+    /// # let object = Object::read(bytes)?;
+    /// # let dwarf = Dwarf::read(&object)?;
+    /// # let target = object.target(None).expect("a known machine");
+    /// let mut process = Snapshot::default();
+    /// process.pc = Some(dwarf.address_in("squares", 0x13)?);
+    /// process.registers.insert(target.register_named("rax")?, 25_u64.to_le_bytes().into());
+    ///
+    /// let (info, sections) = (DebugInfo::new(&dwarf), [dwarf.frames(FrameSection::Debug)?]);
+    /// let stack = CallStack::new(&process, &sections, &target).with_debug_info(&info);
+    /// let frame = stack.innermost()?;
+    /// let total = dwarf.variable_named("total", Some(frame.pc()))?;
+    /// let location = frame.variable_location(total.located)?;
+    /// assert_eq!(read_bits(&location, 32, &process)?.bytes, [25, 0, 0, 0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn variable_location(&self, entry: read::Entry<'_, '_>) -> Result<Location, Fault> {
+        // The frame's own file first, as two modules can be the same file.
+        let files = [self.level.file].into_iter().chain(0..=self.stack.others.len());
+        let mut infos =
+            files.flat_map(|file| self.stack.file(file).infos.iter().map(move |&info| (file, info)));
+        // The entry again, with the lifetime of the call stack's files.
+        let known = infos.find_map(|(file, info)| Some((file, info, info.own_entry(entry)?)));
+        let Some((file, info, entry)) = known else {
+            return Err(error("the entry is in a file whose debug information the call stack does not have"));
+        };
+        let machine = FileMachine { machine: self.stack, file, info: Some(info) };
+        let unit = entry.unit();
+        let context = Context { unit: unit.offset, ..self.context(unit.encoding) };
+        self.stack.with_evaluator(|evaluator| info.locate(entry, evaluator, &machine, &context))
     }
 
     /// Returns the canonical frame address, in any space.

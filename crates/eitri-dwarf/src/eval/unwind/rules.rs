@@ -7,6 +7,7 @@ use super::super::read::read_bits;
 use super::super::value::{BaseType, TypeEncoding, Value};
 use super::call_stack::{CallStack, Chain, Found, Kept, Level, Row};
 use super::fault::{Cause, FrameColumn, UnwindFault, UnwindResult};
+use super::files::for_rules;
 use crate::error::Count;
 use crate::op::Reg;
 use crate::read::{CfaRule, RegisterRule};
@@ -51,7 +52,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
                 })
             }
             CfaRule::Expression(expr) => self.evaluate(level, column, &context, |evaluator, context| {
-                self.for_rules(level, |machine| evaluator.cfa_expression(expr, machine, context))
+                for_rules(self, level, |machine| evaluator.cfa_expression(expr, machine, context))
             }),
         }
     }
@@ -347,7 +348,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         let location = self.ask(level, column, || {
             let cfa = self.cfa_of(level)?;
             self.evaluate(level, column, &context, |evaluator, context| {
-                self.for_rules(level, |machine| {
+                for_rules(self, level, |machine| {
                     if is_value {
                         evaluator.val_expression_rule(expr, reg, &cfa, machine, context)
                     } else {
