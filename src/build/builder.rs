@@ -404,7 +404,6 @@ impl Builder {
     }
 }
 
-#[cold]
 fn zero_byte(text: &str) -> Error {
     ErrorKind::ZeroByte { text: format!("the name `{}`", text.escape_debug()) }.into()
 }

@@ -475,7 +475,6 @@ impl FrameBuilder<'_> {
         Ok((pcs.start as u32, pcs.end as u32, self.builder.module.locs.push(loc)?))
     }
 
-    #[cold]
     fn error(&self, error: Error, column: Column, pcs: &Range<u64>) -> Error {
         error.or_at(at(&self.builder.module, self.function, column, pcs.clone()))
     }

@@ -114,12 +114,10 @@ impl Places {
     }
 }
 
-#[inline(never)]
 fn push_below(below: &mut SmallVec<[Room; 8]>, place: Room) {
     below.push(place);
 }
 
-#[inline(never)]
 fn pop_below(below: &mut SmallVec<[Room; 8]>) -> Room {
     below.pop().unwrap_or(UNKNOWN)
 }
@@ -336,7 +334,6 @@ fn node_by_node(
 }
 
 /// Returns the last two numbers before a node, if both are constants. `rest` is the number of words after the node.
-#[cold]
 fn last_constants(mut numbers: Nodes<'_>, rest: usize) -> Option<(u64, u64)> {
     // The third node is the overlay itself, after its two numbers.
     let mut last = [None; 3];
@@ -351,7 +348,6 @@ fn last_constants(mut numbers: Nodes<'_>, rest: usize) -> Option<(u64, u64)> {
 
 /// Returns the room at a constant address in a space of `bytes` bytes, and refuses an address outside the space. `rest` is
 /// the number of words after the node.
-#[cold]
 fn within(module: &Module, id: SpaceId, bytes: u64, mut numbers: Nodes<'_>, rest: usize) -> Result<Room> {
     let mut last = [None; 2];
     while numbers.at_most() > rest {
@@ -379,18 +375,15 @@ const REGISTER_VALUE: &str = "the number read from a register";
 pub(crate) const MAX_LEVELS: usize = 128;
 
 /// Error for a location with more than [`MAX_LEVELS`] levels.
-#[cold]
 pub(crate) fn too_deep(levels: usize) -> Error {
     Error::limit(Quantity::LocationLevels, 0..=MAX_LEVELS as u128, levels as u128)
 }
 
 /// Error for a target without a feature.
-#[cold]
 pub(super) fn lacks(target: &Target, feature: Feature, needed_by: &str) -> Error {
     ErrorKind::TargetLacks { feature, needed_by: needed_by.into(), target: target.name().into() }.into()
 }
 
-#[cold]
 fn levels(nodes: Nodes<'_>) -> usize {
     let mut levels: Vec<usize> = Vec::new();
     for node in nodes {
@@ -403,7 +396,6 @@ fn levels(nodes: Nodes<'_>) -> usize {
 
 /// Refuses a node's entity if it does not exist, or if it belongs to another unit and the node references it by an offset
 /// within this unit. This is a separate function because most locations name no entity.
-#[inline(never)]
 fn named(module: &Module, unit: UnitId, node: Node<'_>) -> Result<()> {
     match node {
         Node::PointerTo(variable, _) => {
@@ -429,7 +421,6 @@ fn named(module: &Module, unit: UnitId, node: Node<'_>) -> Result<()> {
 }
 
 /// Error for a location with another builder's id.
-#[cold]
 pub(super) fn other_builder(loc: &Loc) -> Error {
     let mut names = loc.nodes().filter_map(|node| match node {
         Node::PointerTo(variable, _) | Node::PassedValue(variable) => Some(variable.to_string()),
@@ -502,7 +493,6 @@ pub(super) fn space(module: &Module, id: SpaceId) -> Result<&Space> {
 }
 
 /// Error for a byte offset whose bit count exceeds the limit.
-#[cold]
 fn far(bytes: i64) -> Error {
     let most = i64::MAX as u128;
     Error::limit(Quantity::Offset, 0..=most, 8 * u128::from(bytes.unsigned_abs()))
@@ -551,7 +541,6 @@ pub(super) fn known_lane(target: &Target, what: &str, checked: &Checked, needs: 
     }
 }
 
-#[cold]
 fn which_lane(target: &Target, what: &str, reg: Reg, needs: u64) -> Error {
     let register = target.register(reg);
     let has = register.map_or(0, |register| register.bits.into());
@@ -565,7 +554,6 @@ fn fits(what: &str, place: Room, needs: u64) -> Result<()> {
     if needs <= place.after { Ok(()) } else { Err(does_not_fit(what, needs, place.after)) }
 }
 
-#[cold]
 fn does_not_fit(what: &str, needs: u64, has: u64) -> Error {
     ErrorKind::DoesNotFit { what: what.into(), needs, has }.into()
 }
@@ -598,7 +586,6 @@ fn some(bits: u64, of: Quantity) -> Result<u64> {
     if bits == 0 { Err(Error::limit(of, 1..=u128::MAX, 0)) } else { Ok(bits) }
 }
 
-#[cold]
 fn too_large(of: Quantity, bits: u128) -> Error {
     Error::limit(of, 0..=u64::MAX.into(), bits)
 }

@@ -46,7 +46,6 @@ fn is_instruction(target: &Target, pc: u64) -> bool {
     if step.is_power_of_two() { pc & (step - 1) == 0 } else { pc.is_multiple_of(step) }
 }
 
-#[cold]
 fn inside(target: &Target, pc: u64) -> Error {
     let step = target.min_instruction_bytes().into();
     ErrorKind::Misaligned { kind: Aligned::Instruction, step, value: pc }.into()

@@ -316,7 +316,6 @@ impl Builder {
     }
 
     /// Error for a type whose array bound has no value in the code of a variable with this type.
-    #[cold]
     fn other_bound(&self, bound: VariableId) -> crate::Error {
         let at = self.module.at_variable(bound, None);
         let name = at.variable.map_or_else(|| bound.to_string(), |name| format!("variable `{name}`"));
@@ -461,7 +460,6 @@ impl VariableBuilder<'_> {
             .map_err(|error| self.error(error, Some(pcs.clone())))
     }
 
-    #[inline(never)]
     fn live_at(&mut self, pcs: &Range<u64>, loc: &Loc) -> Result<()> {
         self.range(pcs)?;
         let (loc, hash) = self.place(&self.padded(loc), Some(pcs))?;
@@ -519,7 +517,6 @@ impl VariableBuilder<'_> {
         if self.padding == 0 { Cow::Borrowed(loc) } else { self.with_padding(loc) }
     }
 
-    #[cold]
     fn with_padding<'l>(&self, loc: &'l Loc) -> Cow<'l, Loc> {
         let bits = self.bits.unwrap_or(0);
         let facts = self.builder.location_facts(self.unit, loc, Some(bits), "the variable");
@@ -551,7 +548,6 @@ impl VariableBuilder<'_> {
         Ok((loc, small.map(|(_, hash)| hash)))
     }
 
-    #[inline(never)]
     fn new_place(
         &mut self,
         loc: &Loc,
@@ -585,12 +581,10 @@ impl VariableBuilder<'_> {
         }
     }
 
-    #[cold]
     fn slot(&mut self, pcs: Option<&Range<u64>>) {
         self.builder.slot(Slot::Variable(self.id, pcs.cloned()));
     }
 
-    #[cold]
     fn error(&self, error: crate::Error, pcs: Option<Range<u64>>) -> crate::Error {
         error.or_at(self.builder.module.at_variable(self.id, pcs))
     }

@@ -141,7 +141,6 @@ pub(super) fn compare_unit_with_root<'a, 'o>(compare: &mut Compare<'a, 'o>, id: 
     }
 }
 
-#[cold]
 pub(super) fn report_missing_unit(compare: &mut Compare<'_, '_>, unit: &model::CompileUnit) {
     let text = format!("a unit `{}`", compare.described.module.string(unit.name));
     compare.report.find(

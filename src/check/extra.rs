@@ -24,7 +24,6 @@ pub(super) fn overlaps_described_code(described: Described<'_>, dwarf: &Dwarf<'_
 
 /// Adds a finding for an entry that is not described: [`FindingKind::Code`] for a function over described code, which a
 /// debugger that looks up a pc can find instead.
-#[cold]
 pub(super) fn report_unexpected(
     report: &mut CheckReport,
     described: Described<'_>,

@@ -15,7 +15,6 @@ use crate::read::Dwarf;
 const NUMBERED: core::ops::RangeInclusive<u16> = 0x3e08..=0x3e12;
 
 /// Adds a finding in front of the others, if the object has skeletons of split units, or the attributes of another consumer.
-#[cold]
 pub(super) fn name_likely(report: &mut CheckReport, module: &Module, consumer: &Consumer, dwarf: &Dwarf<'_>) {
     if report.is_clean() {
         return;

@@ -471,7 +471,6 @@ fn compare_spans<'a, 'o>(
     }
 }
 
-#[cold]
 fn different<'a, 'o>(
     meanings: &Meanings<'_, 'a, 'o>,
     (kind, expected, found): Difference,

@@ -148,7 +148,6 @@ pub enum FindingKind {
 
 impl CheckReport {
     /// Adds a finding.
-    #[cold]
     pub(super) fn find(
         &mut self,
         kind: FindingKind,
@@ -167,7 +166,6 @@ impl CheckReport {
     }
 
     /// Adds a finding for an object part that cannot be read.
-    #[cold]
     pub(super) fn unreadable(&mut self, object: &Object<'_>, error: &Error, at: At) {
         let text = placed(object, error).to_string();
         self.find(FindingKind::Unreadable, at, "something that can be read", text);

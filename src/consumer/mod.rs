@@ -125,7 +125,6 @@ impl Consumer {
     }
 
     /// Error for a fact that this consumer cannot express.
-    #[cold]
     pub(crate) fn inexpressible(&self, what: Construct) -> Error {
         ErrorKind::Inexpressible { what, consumer: self.name.into() }.into()
     }

@@ -113,7 +113,6 @@ impl Abbreviations {
         u64::from(index) + 1
     }
 
-    #[inline(never)]
     fn find(&mut self) -> u32 {
         let hash = self.hasher.hash_one(&self.current);
         let words = &self.words;

@@ -334,7 +334,6 @@ impl Info {
     }
 
     /// Inserts an abbreviation code in more than one byte, which moves the attributes.
-    #[cold]
     fn long_code(&mut self, code: u64) {
         let mut bytes = Vec::new();
         write_uleb(&mut bytes, code);
@@ -391,18 +390,15 @@ fn is_index_of_string(form: DwForm) -> bool {
     form == gimli::DW_FORM_strx || (gimli::DW_FORM_strx1.0..=gimli::DW_FORM_strx4.0).contains(&form.0)
 }
 
-#[cold]
 pub(crate) fn unwritten() -> Error {
     Error::bad_argument("location references an entity without an entry; expected an entry in its unit")
 }
 
-#[cold]
 pub(crate) fn out_of_reach() -> Error {
     Error::bad_argument("location references an entry in another unit, which its operation cannot reach")
 }
 
 /// Error for a unit whose entries or lists have more bytes than 32-bit offsets reach.
-#[cold]
 pub(super) fn too_large_unit(what: &str, bytes: usize) -> Error {
     let bytes = Count(bytes as u64, "byte");
     ErrorKind::TooLarge(format!("unit has {bytes} of {what}; expected less than 4 GiB: use several units"))

@@ -101,7 +101,6 @@ impl StringIndices {
         u64::from(page[number as usize % PAGE]).checked_sub(1)
     }
 
-    #[inline(never)]
     fn add(&mut self, number: u32) -> u64 {
         let page = number as usize / PAGE;
         if page >= self.pages.len() {

@@ -29,7 +29,6 @@ use crate::target::Target;
 pub(super) type Made<T> = Result<T, UnimportedReason>;
 
 /// Returns the reason for a fact that the builder refuses.
-#[cold]
 pub(super) fn refused(error: Error) -> UnimportedReason {
     UnimportedReason::Refused(error)
 }
@@ -197,14 +196,12 @@ impl<'d, 'o> Importer<'d, 'o> {
     }
 
     /// Lists an attribute that is not imported.
-    #[cold]
     pub(super) fn leave(&mut self, entry: Entry<'d, 'o>, name: DwAt, reason: UnimportedReason) {
         self.mark(entry, name);
         self.list(entry, Some(name), reason);
     }
 
     /// Lists an entry that is not imported, with its attributes.
-    #[cold]
     pub(super) fn leave_entry(&mut self, entry: Entry<'d, 'o>, reason: UnimportedReason) {
         for index in 0..entry.names().len() {
             if self.is_own(entry) {
@@ -215,7 +212,6 @@ impl<'d, 'o> Importer<'d, 'o> {
         self.list(entry, None, reason);
     }
 
-    #[cold]
     pub(super) fn list(&mut self, entry: Entry<'d, 'o>, attribute: Option<DwAt>, reason: UnimportedReason) {
         let (section, offset) = entry.dwarf().place(entry.offset());
         self.facts.push(UnimportedFact {
@@ -230,7 +226,6 @@ impl<'d, 'o> Importer<'d, 'o> {
     }
 
     /// Lists a fact in another section.
-    #[cold]
     pub(super) fn list_in(&mut self, section: &'static str, offset: u64, reason: UnimportedReason) {
         self.facts.push(UnimportedFact {
             file: self.dwarf.split_file().map(String::from),

@@ -203,7 +203,6 @@ impl<'d, 'o> Importer<'d, 'o> {
     }
 
     /// Lists the pcs of a scope.
-    #[cold]
     pub(super) fn leave_pcs(&mut self, entry: Entry<'d, 'o>, reason: UnimportedReason) {
         let name = if entry.has(dw::DW_AT_ranges) { dw::DW_AT_ranges } else { dw::DW_AT_low_pc };
         self.leave(entry, name, reason);

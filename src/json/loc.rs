@@ -86,7 +86,7 @@ impl<'r, 'a> In<'r, 'a> {
     }
 
     /// Appends a row's nodes, after its operands.
-    #[inline(always)]
+    #[inline]
     fn push(&mut self, row: &NodeRow, numbers: &[u64]) {
         match row.makes {
             // An offset of 0 is the same location.

@@ -68,7 +68,6 @@ impl<'a, In: Copy + Eq + Hash, Id: Copy + PartialEq> Table<'a, In, Id> {
     }
 
     /// An error with the nearest ids, and names in the scope `within`.
-    #[cold]
     fn unknown(&self, within: In, text: &Text<'a>) -> Error {
         let names = self.names.keys().filter(|(scope, _)| *scope == within).map(|(_, name)| name);
         let mut nearest = nearest(text, self.ids.keys().chain(names).map(|name| &**name));

@@ -153,7 +153,6 @@ impl<'a> Document<'a> {
         })
     }
 
-    #[cold]
     fn fail<E: de::Error>(&mut self, error: Error) -> E {
         self.error = Some(error);
         E::custom("")

@@ -104,7 +104,6 @@ impl<'a> Reader<'a> {
     }
 
     /// Ends a visitor with an error that is not a JSON error.
-    #[cold]
     pub fn fail<E: de::Error>(&mut self, error: Error) -> E {
         self.error = Some(error);
         E::custom("")

@@ -121,7 +121,6 @@ impl<'de, V: VariantAccess<'de>> VariantAccess<'de> for WithOperands<V> {
 }
 
 /// Error for an empty object instead of a choice.
-#[cold]
 pub(super) fn no_key<E: de::Error>(what: &str) -> E {
     E::custom(format!("{what} has no key; expected one key"))
 }

@@ -158,7 +158,6 @@ fn call_target(
     }
 }
 
-#[cold]
 fn omit(
     expressions: &mut Expressions<'_>,
     id: CallId,

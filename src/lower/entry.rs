@@ -166,7 +166,6 @@ impl<'u> EntryWriter<'u> {
         module.attributes(owner).iter().try_for_each(|attribute| self.extra_attribute(attribute))
     }
 
-    #[cold]
     fn extra_attribute(&mut self, attribute: &ExtraAttribute) -> Result<()> {
         let &ExtraAttribute { owner, name, ref value, .. } = attribute;
         let subject = Subject::from(owner);

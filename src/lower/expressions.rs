@@ -157,7 +157,6 @@ impl<'u> Expressions<'u> {
 
     /// Records a property that the consumer cannot express. Returns other errors, and with [`Policy::Strict`] every
     /// error.
-    #[cold]
     pub(super) fn omit(
         &mut self,
         subject: Subject,

@@ -135,7 +135,6 @@ pub(super) fn patch_length(out: &mut Vec<u8>, at: usize) -> usize {
     0
 }
 
-#[cold]
 fn patch_long(out: &mut Vec<u8>, at: usize, length: usize) -> usize {
     let mut bytes = Vec::new();
     write_uleb(&mut bytes, length as u64);

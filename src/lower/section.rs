@@ -95,7 +95,6 @@ const AHEAD: usize = 7;
 pub(super) const LIMIT: u64 = 0xffff_fff0;
 
 /// Error for a section with more bytes than the 32-bit format allows.
-#[cold]
 pub(super) fn too_large(bytes: usize, limit: u64) -> Error {
     let bytes = Count(bytes as u64, "byte");
     let what =

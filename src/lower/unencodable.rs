@@ -119,7 +119,6 @@ impl Unencodable<'_, '_> {
         Ok(())
     }
 
-    #[cold]
     fn omit(&mut self, subject: Subject, property: Property, what: Construct) -> Result<()> {
         let error = self.units.consumer.inexpressible(what).or_at(subject.at(self.units.module));
         if self.units.policy == Policy::Strict {

@@ -181,7 +181,6 @@ impl<'m> Units<'m> {
         if self.consumer.entries.last_tag.is_none() { Some(ty) } else { self.unqualified(ty) }
     }
 
-    #[cold]
     fn unqualified(&self, mut ty: TypeId) -> Option<TypeId> {
         while let TypeKind::Qualified { of, .. } = &self.module.types[ty].kind
             && !self.consumer.entries.knows_tag(self.module.types[ty].kind.tag())
@@ -207,7 +206,6 @@ pub(super) fn producer(module: &Module, unit: &CompileUnit) -> Option<String> {
 }
 
 /// Error for a consumer whose fields contradict each other.
-#[cold]
 pub(super) fn invalid(what: Conflict) -> Error {
     ErrorKind::InvalidConsumer(what).into()
 }

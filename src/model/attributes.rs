@@ -150,7 +150,6 @@ impl ExtraValue {
 }
 
 /// Returns an owner's attributes.
-#[cold]
 pub(super) fn of_owner(module: &Module, owner: AttributeOwner) -> &[ExtraAttribute] {
     let key = (module.scopes[owner.scope(module)].unit, owner);
     let all = &module.lists.attributes;

@@ -236,13 +236,11 @@ impl Module {
     }
 
     /// Error for an id that the module does not have.
-    #[cold]
     pub(crate) fn unknown(&self, id: impl EntityId) -> ErrorKind {
         self.unknown_in(id, "")
     }
 
     /// Error for an id that the module does not have where `place` says, such as ` of this unit`.
-    #[cold]
     pub(crate) fn unknown_in(&self, id: impl EntityId, place: &str) -> ErrorKind {
         if self.owner().admits(id.owner()) {
             ErrorKind::UnknownId(format!("{id}{place}"))

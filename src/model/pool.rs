@@ -106,7 +106,6 @@ impl Pool {
         len == other_len && (word == other_word || len & HAS_IMPLICIT != 0) && self.has_same_nodes(one, other)
     }
 
-    #[inline(never)]
     fn has_same_nodes(&self, one: LocId, other: LocId) -> bool {
         let one = self.nodes(one);
         let other = self.nodes(other);
@@ -127,7 +126,6 @@ impl Pool {
     }
 }
 
-#[cold]
 fn full() -> Error {
     ErrorKind::TooLarge("module has more than 4 Gi words or constant bytes of locations".into()).into()
 }

@@ -182,13 +182,11 @@ impl Postfix {
 }
 
 /// Moves the inline words to the heap.
-#[cold]
 fn more(few: [u32; FEW], len: usize, more: Option<Box<More>>) -> Box<More> {
     more.unwrap_or_else(|| Box::new(More { words: few[..len].to_vec(), implicit: Vec::new() }))
 }
 
 /// Moves the inline words to the heap and appends a node that does not fit inline.
-#[cold]
 fn spilled(few: [u32; FEW], len: usize, old: Option<Box<More>>, tag: Tag, number: u64) -> Box<More> {
     let mut more = more(few, len, old);
     if number >> (32 - NUMBER) == 0 {
@@ -200,7 +198,6 @@ fn spilled(few: [u32; FEW], len: usize, old: Option<Box<More>>, tag: Tag, number
 }
 
 /// Moves the inline words to the heap and appends another location's nodes.
-#[cold]
 fn both(few: [u32; FEW], len: usize, old: Option<Box<More>>, other: Postfix) -> Box<More> {
     let mut more = more(few, len, old);
     let Nodes { words, implicit } = other.nodes();

@@ -39,7 +39,6 @@ impl<T: Copy> Recent<T> {
         self.added += 1;
     }
 
-    #[cold]
     fn grow(&mut self, hash_of: impl Fn(&T) -> usize) {
         let slots = vec![None; (2 * self.added).max(SLOTS.0)];
         let earlier = core::mem::replace(&mut self.slots, slots);

@@ -84,7 +84,6 @@ impl Strings {
         self.numbers.find(hash, |number| bytes(number) == Some(text.as_bytes())).copied()
     }
 
-    #[inline(never)]
     fn append(&mut self, hash: u64, text: &str) -> u32 {
         let number = self.ends.len() as u32;
         self.has_zero |= text.contains('\0');

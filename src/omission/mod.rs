@@ -85,7 +85,6 @@ impl Omission {
     ///
     /// # Errors
     /// Errors that have any other kind.
-    #[cold]
     pub(crate) fn inexpressible(
         subject: Subject,
         property: Property,
@@ -99,7 +98,6 @@ impl Omission {
 
     /// Makes the omission for a property that the instruction set or the mode cannot encode.
     #[cfg(feature = "spirv")]
-    #[cold]
     pub(crate) fn of_module(module: &Module, subject: Subject, property: Property, reason: Reason) -> Self {
         let names =
             Names { at: subject.at(module), subject: subject.name(module), object: reason.object(module) };

@@ -432,7 +432,6 @@ impl Ids {
     }
 
     /// Records a definition whose id is not below the header's bound.
-    #[cold]
     fn define_beyond(&mut self, id: Id, at: u32) -> bool {
         let index = id.0 as usize;
         if index < self.limit {

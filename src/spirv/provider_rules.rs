@@ -46,14 +46,14 @@ impl<'a> ModuleLayout<'a> {
 
     /// Whether a definition precedes the spot, in the same function or outside all functions. The cheap tests come
     /// first.
-    #[inline(always)]
+    #[inline]
     pub(super) fn is_there(&self, defined: Instruction<'_>, spot: &Spot) -> bool {
         defined.at < spot.at && self.is_seen(defined, spot) && self.is_dominating(defined, spot)
     }
 
     /// Whether every path to the spot passes the definition. An `OpVariable` and a parameter exist in the whole
     /// function.
-    #[inline(always)]
+    #[inline]
     fn is_dominating(&self, defined: Instruction<'_>, spot: &Spot) -> bool {
         // In this order, because dominance is the expensive test.
         matches!(defined.opcode(), op::VARIABLE | op::FUNCTION_PARAMETER)
@@ -67,7 +67,6 @@ impl<'a> ModuleLayout<'a> {
     }
 
     /// The error that [`value_at`](Self::value_at) returns.
-    #[cold]
     fn no_value_at(&self, id: Id, spot: &Spot) -> Error {
         match self.definition(id) {
             None => unknown(id),
@@ -233,7 +232,6 @@ pub(super) fn wrong(defined: Instruction<'_>, wanted: &str) -> Error {
     Error::bad_argument(format!("{id} is {is}; expected {wanted}"))
 }
 
-#[cold]
 fn unavailable(why: UnavailableValue) -> Error {
     ErrorKind::UnavailableValue(why).into()
 }

@@ -118,7 +118,7 @@ impl<'a> Words<'a> {
 
     /// The words of the instruction whose first word is `first`. Checks that its length covers the words before the
     /// operands, if their number is known.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn checked(self, at: usize, first: u32, results: Option<Results>) -> Result<&'a [u32]> {
         let least = match results {
             Some(Results::TypedId) => 3,
@@ -165,7 +165,6 @@ impl<'a> Words<'a> {
     }
 }
 
-#[cold]
 fn too_short(at: usize, len: usize, opcode: u16, least: usize) -> Error {
     let what = if len < least {
         format!("instruction with opcode {opcode} has {}; expected at least {least}", Count(len, "word"))

@@ -60,7 +60,7 @@ fn elements_of_arrays_are_those_of_gdb() {
                 match line.split(' ').collect::<Vec<_>>()[..] {
                     ["REGISTERS", ref values @ ..] => {
                         let values = values.iter().map(|value| hex(value));
-                        machine.pc = values.clone().last();
+                        machine.pc = values.clone().next_back();
                         let registers = (0..).map(Reg).zip(values.map(|value| value.to_le_bytes().to_vec()));
                         machine.registers.extend(registers);
                     }

@@ -25,7 +25,10 @@ fn program(folder: &Folder, options: &[&str]) -> Option<Vec<u8>> {
     Some(std::fs::read(program).expect("the program"))
 }
 
-fn find(folder: &Path) -> impl Fn(&[Skeleton<'_>]) -> eitri::Result<Vec<(String, Vec<u8>)>> + Sync + use<> {
+/// Names and contents of split files.
+type Files = Vec<(String, Vec<u8>)>;
+
+fn find(folder: &Path) -> impl Fn(&[Skeleton<'_>]) -> eitri::Result<Files> + Sync + use<> {
     let folder = folder.to_owned();
     move |skeletons: &[Skeleton<'_>]| {
         let names = skeletons.iter().map(|skeleton| skeleton.dwo_name.to_owned());

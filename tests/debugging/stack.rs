@@ -68,7 +68,7 @@ fn stopped(program: &Path) -> Option<Process> {
         match line.split(' ').collect::<Vec<_>>()[..] {
             ["REGISTERS", ref values @ ..] => {
                 let values = values.iter().map(|value| hex(value));
-                process.machine.pc = values.clone().last();
+                process.machine.pc = values.clone().next_back();
                 let registers = (0..).map(Reg).zip(values.map(|value| value.to_le_bytes().to_vec()));
                 process.machine.registers.extend(registers);
             }

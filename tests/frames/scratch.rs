@@ -72,7 +72,7 @@ fn frame_is_at_the_scaled_register() {
         assert_eq!(cfa(&module, 0x10, s32), "mem:6:0x600", "{target}, {scaling:?}");
         let kinds: Vec<_> = module.warnings().iter().map(|warning| warning.kind()).collect();
         assert_eq!(kinds, [], "{target}, {scaling:?}");
-        assert!(Module::from_json(&module.to_json()).expect("the description is read") == module);
+        assert!(Module::from_json(module.to_json()).expect("the description is read") == module);
     }
 }
 

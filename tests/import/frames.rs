@@ -59,7 +59,7 @@ fn frames_of_amd_keep_what_they_leave_out() {
             };
             assert_eq!(function.unspecified_registers, expected, "{name}");
         }
-        let again = Module::from_json(&module.to_json()).expect("the description is read");
+        let again = Module::from_json(module.to_json()).expect("the description is read");
         assert!(again == module, "{name}");
         let mut consumer = Consumer::llvm();
         consumer.frames.def_cfa_resets_space = true;

@@ -71,7 +71,6 @@ struct Inner {
 
 impl Error {
     /// Returns an error of this kind, without a location.
-    #[cold]
     pub fn new(kind: ErrorKind) -> Self {
         Self(Box::new(Inner { kind, at: At::default() }))
     }
@@ -113,21 +112,18 @@ impl Error {
     }
 
     /// Returns an error about invalid bytes.
-    #[cold]
     #[doc(hidden)]
     pub fn malformed(what: impl Into<String>) -> Self {
         Self::new(ErrorKind::Malformed(what.into()))
     }
 
     /// Returns an error about a quantity outside its limits.
-    #[cold]
     #[doc(hidden)]
     pub fn limit(quantity: Quantity, accepted: RangeInclusive<u128>, value: u128) -> Self {
         Self::new(ErrorKind::Limit(Box::new(Limit { quantity, accepted, value })))
     }
 
     /// Returns an error about an argument that is not accepted.
-    #[cold]
     #[doc(hidden)]
     pub fn bad_argument(what: impl Into<String>) -> Self {
         Self::new(ErrorKind::BadArgument(what.into()))

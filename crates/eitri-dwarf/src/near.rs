@@ -7,7 +7,6 @@ const MOST: usize = 3;
 const FARTHEST: usize = 3;
 
 /// Returns the end of a message about an unknown word: `; did you mean …?`, or nothing if no name is similar.
-#[cold]
 pub fn suggestion<N: AsRef<str>>(word: &str, names: impl IntoIterator<Item = N>) -> String {
     suggestion_text(&nearest(word, names))
 }
@@ -16,7 +15,6 @@ pub fn suggestion<N: AsRef<str>>(word: &str, names: impl IntoIterator<Item = N>)
 ///
 /// The nearest names need the fewest changes (a character inserted, deleted or replaced, or two exchanged). Case and
 /// all characters other than letters and digits are ignored.
-#[cold]
 pub fn nearest<N: AsRef<str>>(word: &str, names: impl IntoIterator<Item = N>) -> Vec<String> {
     let word = folded(word);
     let mut distance = (word.len() / 3).clamp(1, FARTHEST);
@@ -41,7 +39,6 @@ pub fn nearest<N: AsRef<str>>(word: &str, names: impl IntoIterator<Item = N>) ->
 }
 
 /// Returns the end of a message that suggests these names.
-#[cold]
 pub(crate) fn suggestion_text(names: &[impl AsRef<str>]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{}`", name.as_ref())).collect();
     if quoted.is_empty() { String::new() } else { format!("; did you mean {}?", quoted.join(" or ")) }

@@ -6,7 +6,7 @@ std::thread_local! {
 }
 
 /// Counts a step: an entry, a rule or an instruction that is visited.
-#[inline(always)]
+#[inline]
 pub fn step() {
     #[cfg(debug_assertions)]
     STEPS.set(STEPS.get() + 1);

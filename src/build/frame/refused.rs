@@ -129,7 +129,6 @@ fn is_of_lanes(module: &Module, space: SpaceId) -> bool {
     module.target.space(space).is_some_and(|space| space.per == Per::Lane)
 }
 
-#[cold]
 fn no_lane(module: &Module, space: SpaceId) -> Error {
     let name = module.target.space(space).map_or("", |space| &*space.name);
     Error::bad_argument(format!("location in space {name}, which each lane has separately, names no lane"))
@@ -209,7 +208,6 @@ impl<'m> Frame<'m> {
         Ok(())
     }
 
-    #[cold]
     fn missing_rule(&self, column: Column, pcs: Range<u64>) -> Error {
         let what = match column {
             Column::Cfa => "no rule for the canonical frame address; expected a rule at every pc",

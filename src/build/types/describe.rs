@@ -264,7 +264,6 @@ impl TypeBuilder<'_> {
         }
     }
 
-    #[cold]
     fn refused(&self, what: impl FnOnce(String) -> String) -> Error {
         let module = &self.builder.module;
         Error::bad_argument(what(module.called(self.id))).or_at(module.at_type(self.id))

@@ -119,7 +119,6 @@ impl<'a, 'o> Compared<'a, 'o> {
         }
     }
 
-    #[cold]
     fn differ(&mut self, kind: FindingKind, expected: String, found: String) {
         self.differences.push((kind, (expected, found)));
     }

@@ -404,7 +404,6 @@ fn order_of(order: Endianness) -> Identity {
 }
 
 /// Error for an ELF feature that is not supported.
-#[cold]
 pub(super) fn unsupported(what: impl Into<String>) -> Error {
     ErrorKind::Unsupported(what.into()).into()
 }
@@ -429,7 +428,6 @@ fn section_header(order: Endianness, bytes: &[u8]) -> SectionHeader {
     }
 }
 
-#[cold]
 fn wrong_target(target: &Target, [expected, actual]: [Identity; 2]) -> Error {
     ErrorKind::WrongTarget { target: target.name().into(), expected, actual }.into()
 }

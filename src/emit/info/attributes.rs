@@ -22,7 +22,6 @@ impl Info {
     }
 
     /// Records an attribute that the consumer does not know. Returns whether it does not.
-    #[cold]
     pub(crate) fn is_unknown(&mut self, at: DwAt) -> bool {
         let is_known = |known: &[DwAt]| known.binary_search_by_key(&at.0, |known| known.0).is_ok();
         let is_unknown = self.style.known.is_some_and(|known| !is_known(known));
@@ -38,7 +37,6 @@ impl Info {
         if self.is_free { None } else { self.find_wanted(at) }
     }
 
-    #[cold]
     fn find_wanted(&self, at: DwAt) -> Option<DwForm> {
         let (_, form) = self.forms.iter().find(|&&(wanted, _)| wanted == at)?;
         // A form that the version does not have, or that a split file cannot use, is ignored.
@@ -69,7 +67,6 @@ impl Info {
     }
 
     /// A large constant, or one for which the consumer has a wish.
-    #[inline(never)]
     fn unsigned_in_form(&mut self, at: DwAt, value: u64) {
         if let Some(form) = self.wanted(at)
             && self.unsigned_as(at, form, value)
@@ -102,7 +99,6 @@ impl Info {
     }
 
     /// Appends an unsigned constant in the required form. Returns whether the form can encode the constant.
-    #[cold]
     fn unsigned_as(&mut self, at: DwAt, form: DwForm, value: u64) -> bool {
         let bytes = match form {
             gimli::DW_FORM_data1 => 1,
@@ -179,7 +175,6 @@ impl Info {
     }
 
     /// A string without an index so far, or one for which the consumer has a wish.
-    #[inline(never)]
     fn new_string<'t>(
         &mut self,
         at: DwAt,
@@ -365,7 +360,6 @@ impl Info {
 
     /// Records a reference for the name tables, and appends it in the form that the consumer requires, if any. Returns
     /// whether the reference is appended, or omitted.
-    #[cold]
     fn wished_reference(&mut self, at: DwAt, entry: EntryRef) -> bool {
         if let Some(named) = &mut self.named {
             named.reference(at, entry);
@@ -390,7 +384,6 @@ impl Info {
         true
     }
 
-    #[inline(never)]
     fn pending_reference(&mut self, at: DwAt, form: DwForm, bytes: RefForm, entry: EntryRef) {
         self.abbreviations.attribute(at, form);
         let entry = UnitEntry { unit: self.number, entry };

@@ -89,7 +89,6 @@ pub(super) fn position(text: &str, function: &Function<'_>, position: u64) -> Re
 }
 
 /// Error for a name that the text does not declare.
-#[cold]
 pub(super) fn unknown(text: &Text<'_>, name: &str) -> Error {
     let functions = text.functions.iter().map(|function| function.name);
     let known = functions.chain(text.symbols.iter().map(|symbol| symbol.name));

@@ -199,7 +199,6 @@ fn is_infallible(node: &Node<'_>) -> bool {
 }
 
 /// Error for an evaluation that always fails.
-#[cold]
 pub(super) fn fault(why: &'static str) -> Untyped {
     UntypedReason::Fault(why).into()
 }

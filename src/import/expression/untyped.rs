@@ -15,7 +15,6 @@ pub struct Untyped {
 }
 
 impl From<UntypedReason> for Untyped {
-    #[cold]
     fn from(reason: UntypedReason) -> Self {
         Self { offset: None, operation: None, reason }
     }

@@ -94,7 +94,6 @@ impl Placed {
         self.0.ok_or_else(Self::wrong)
     }
 
-    #[cold]
     fn wrong() -> Error {
         Error::bad_argument("position has no location or several; expected one of `start`, `before`, `after`")
     }

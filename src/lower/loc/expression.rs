@@ -73,12 +73,10 @@ impl Entries for NoEntries {
     }
 }
 
-#[cold]
 pub(super) fn malformed() -> Error {
     Error::bad_argument("location nodes form no tree, or the offsets add up to more than 63 bits")
 }
 
-#[cold]
 pub(super) fn nameless() -> Error {
     Error::bad_argument("location references a symbol, variable or procedure; expected none without a module")
 }
@@ -430,7 +428,6 @@ impl<'m> ExpressionWriter<'_, 'm> {
         Ok(())
     }
 
-    #[cold]
     pub(super) fn not_in_dwarf5(&self, at: At) -> Error {
         let what = match self.tree.node(at) {
             Node::PerLane(_) => Construct::PerLaneRegister,
@@ -490,7 +487,6 @@ impl<'m> ExpressionWriter<'_, 'm> {
         Ok(())
     }
 
-    #[cold]
     pub(super) fn refused_in_call_frame(&self, operation: &'static str) -> Error {
         self.context.consumer.inexpressible(Construct::CallFrameOperation(operation))
     }

@@ -230,7 +230,6 @@ impl Linear<'_> {
     }
 
     /// Writes a stack slot's address.
-    #[inline(never)]
     fn slot(&self, encoder: &mut Encoder<'_>, nodes: &mut Nodes<'_>, stack: Stack, by: i64) -> Option<()> {
         let Some(reg) = stack.base else {
             match by {

@@ -81,7 +81,6 @@ impl Memo {
         }
     }
 
-    #[inline(never)]
     fn record(&mut self, index: usize, key: Key, nodes: &Nodes<'_>, expression: &[u8]) {
         let mut record = [0; HEAD + COUNTED];
         let len = expression.len();
@@ -102,7 +101,6 @@ impl Memo {
     }
 
     /// Makes room for a module whose locations have `words` words.
-    #[cold]
     fn begin(&mut self, words: usize) {
         let count = words.div_ceil(2);
         if self.starts.capacity() < count {

@@ -179,7 +179,6 @@ impl<'m> Lowering<'m> {
     }
 
     /// Appends an expression as [`lower`](Self::lower) does, and remembers it.
-    #[inline(never)]
     pub(super) fn lower_anew(
         &mut self,
         loc: LocId,
@@ -221,7 +220,6 @@ impl<'m> Lowering<'m> {
     }
 
     /// Appends an expression in which an operation depends on more than its node and the next one.
-    #[inline(never)]
     fn lower_tree(&mut self, nodes: Nodes<'m>, request: Request, sink: &mut Sink<'_>) -> Result<()> {
         let root = self.tree.read(nodes).ok_or_else(malformed)?;
         // Hashes are needed only once a subexpression may have a procedure.

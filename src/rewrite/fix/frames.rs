@@ -414,8 +414,8 @@ impl State {
             };
             let is_kept = |copy: &Copy| match copy {
                 Copy::Register((kind, number)) => {
-                    !instruction.changes((*kind, *number))
-                        && !(is_exec && is_wide && instruction.changes((*kind, number + 1)))
+                    !(instruction.changes((*kind, *number))
+                        || is_exec && is_wide && instruction.changes((*kind, number + 1)))
                 }
                 Copy::Lane(number, own) => {
                     let is_other = name.starts_with("v_writelane") && lane.is_some_and(|lane| lane != *own);

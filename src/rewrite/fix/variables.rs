@@ -195,7 +195,7 @@ impl Variable<'_> {
             let proven = match self.facts {
                 Some(facts) => facts.proven(&own),
                 // A constant needs no code.
-                None => own.iter().map(|claim| constant(claim)).collect(),
+                None => own.iter().map(constant).collect(),
             };
             for (&index, proven) in group.iter().zip(proven) {
                 for pcs in proven.pcs {

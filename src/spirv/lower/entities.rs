@@ -205,7 +205,6 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
     }
 
     /// Lists an omission.
-    #[cold]
     pub fn omit(&mut self, subject: Subject, property: Property, reason: Reason) {
         self.writer.omit(self.module, subject, property, reason);
     }
@@ -221,7 +220,7 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
 
     /// Source, line and column; without a line, the unit's primary file, and 0. A line or column outside the file's
     /// text is omitted.
-    #[inline(always)]
+    #[inline]
     pub fn place(
         &mut self,
         line: Option<SourceLine>,

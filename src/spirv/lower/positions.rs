@@ -343,7 +343,7 @@ impl<'f> Find<'f, '_> {
     }
 
     /// The function's block with this label.
-    #[inline(always)]
+    #[inline]
     fn block(&mut self, id: Id) -> Result<&'f Block> {
         match self.block {
             Some((last, block)) if last == id => Ok(block),
@@ -355,7 +355,6 @@ impl<'f> Find<'f, '_> {
         }
     }
 
-    #[cold]
     fn find_block(&self, id: Id) -> Result<&'f Block> {
         let defined = self.places.defined(id)?;
         if defined.opcode() != op::LABEL {

@@ -63,7 +63,7 @@ pub(super) fn variable(out: &mut Globals<'_, '_, '_>, id: VariableId) -> Result<
 }
 
 /// A variable's name, type, source, line, column and scope.
-#[inline(always)]
+#[inline]
 fn place_of_variable(out: &mut Globals<'_, '_, '_>, id: VariableId) -> Result<[(Field, Word); 6]> {
     let module = out.module;
     let variable = &module.variables[id];

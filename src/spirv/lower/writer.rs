@@ -433,7 +433,6 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    #[cold]
     fn unsupported(&self, name: InstructionName) -> Error {
         let set = self.mode.set.name();
         let name = name.text();
@@ -441,7 +440,6 @@ impl<'a> Writer<'a> {
     }
 
     /// The opcode for an instruction with forward references, whose extension is declared on first use.
-    #[cold]
     fn forward(&mut self) -> u16 {
         if !core::mem::replace(&mut self.has_relaxed_extension, true) {
             self.extension(RELAXED);
@@ -489,7 +487,6 @@ impl<'a> Writer<'a> {
     }
 
     /// Lists an omission.
-    #[cold]
     pub fn omit(&mut self, module: &Module, subject: Subject, property: Property, reason: Reason) {
         self.out.omissions.push(Omission::of_module(module, subject, property, reason));
     }

@@ -53,7 +53,6 @@ fn same_type(left: &Value, right: &Value) -> Result<BaseType, Fault> {
     Ok(left.ty())
 }
 
-#[cold]
 fn different(left: &Value, right: &Value) -> Fault {
     ill_formed(format!("the operands are of different types: {left} and {right} (DWARF 5, 2.5.1.4)"))
 }

@@ -13,7 +13,7 @@ pub(super) struct Branches {
 }
 
 impl Default for Branches {
-    #[inline(always)]
+    #[inline]
     fn default() -> Self {
         Self { targets: [usize::MAX; 4], next: 0 }
     }
@@ -25,7 +25,7 @@ impl Branches {
     ///
     /// # Errors
     /// Ill-formed for any other target.
-    #[inline(always)]
+    #[inline]
     pub fn target(
         &mut self,
         expr: &[u8],
@@ -43,7 +43,7 @@ impl Branches {
 
     /// Returns the target as [`target`](Self::target) does. `None`, without effect, for any other target, and if the
     /// search takes `left` steps or more.
-    #[inline(always)]
+    #[inline]
     pub fn target_within(
         &mut self,
         expr: &[u8],
@@ -60,7 +60,6 @@ impl Branches {
         }
     }
 
-    #[cold]
     fn find_within(
         &mut self,
         expr: &[u8],
@@ -82,7 +81,6 @@ impl Branches {
         self.next += 1;
     }
 
-    #[cold]
     fn find(
         &mut self,
         expr: &[u8],

@@ -145,7 +145,6 @@ impl<'l, E: Endianity + Default> TryFrom<&'l Location> for Vec<Piece<EndianSlice
     }
 }
 
-#[cold]
 fn unsupported(place: &SingleLocation) -> Error {
     Error::bad_argument(format!("gimli has no location for {}", Location::from(place.clone())))
 }

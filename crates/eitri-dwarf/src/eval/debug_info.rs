@@ -281,7 +281,6 @@ pub(super) fn attribute_body<'o>(entry: read::Entry<'_, 'o>, name: DwAt) -> Body
 }
 
 /// Returns the fault for an entry's location or constant that cannot be read.
-#[cold]
 fn unreadable(entry: read::Entry<'_, '_>) -> Fault {
     let list = entry.locations(dw::DW_AT_location).err();
     let constant = || entry.inherited_from(dw::DW_AT_const_value)?.0.problem(dw::DW_AT_const_value);

@@ -7,7 +7,6 @@ use crate::op::{Decoder, Encoding, Op};
 
 /// Decodes an operation that pushes or adds a literal, with its constant's low 64 bits. Returns the operation and the
 /// next operation's offset.
-#[cold]
 pub(super) fn truncated(expr: &[u8], offset: usize) -> Option<(Op<'static>, usize)> {
     let (&code, number) = expr.get(offset..)?.split_first()?;
     let len = number.iter().position(|&byte| byte < 0x80)? + 1;

@@ -164,7 +164,6 @@ fn bound(
     number.map(Some).ok_or_else(unknown)
 }
 
-#[cold]
 fn too_large() -> Fault {
     error("the array's size is too large")
 }

@@ -169,7 +169,7 @@ impl Evaluator {
     }
 
     /// Returns the location of an expression with a single operation, where that needs no stack.
-    #[inline(always)]
+    #[inline]
     fn single(&mut self, single: Single, machine: &dyn Machine, context: &Context<'_>) -> Option<Whole> {
         if !context.initial.is_empty() {
             return None;
@@ -209,7 +209,7 @@ impl Evaluator {
         Ok(self.keep(location))
     }
 
-    #[inline(always)]
+    #[inline]
     fn keep(&mut self, location: Location) -> &Location {
         // The next composite must not reuse memory that this location owns.
         self.slots.forget_kept();
@@ -218,7 +218,7 @@ impl Evaluator {
     }
 
     /// Keeps a location, which is constructed where it is kept because copying a location is slower.
-    #[inline(always)]
+    #[inline]
     fn keep_whole(&mut self, whole: Whole) -> &Location {
         self.slots.forget_kept();
         match whole {
@@ -307,7 +307,7 @@ impl Evaluator {
     }
 
     /// Returns the fast evaluator, which executes common operations.
-    #[inline(always)]
+    #[inline]
     fn fast<'f>(&self, machine: &'f dyn Machine, context: &'f Context<'_>) -> Fast<'f> {
         Fast {
             machine,
@@ -326,7 +326,7 @@ impl Evaluator {
     }
 
     /// Executes the operations that the fast evaluator supports. Returns the result, if the expression is done.
-    #[inline(always)]
+    #[inline]
     fn fast_part(
         &mut self,
         expr: &[u8],
@@ -362,7 +362,6 @@ impl Evaluator {
     }
 
     /// Continues an expression where the fast evaluator stopped.
-    #[inline(never)]
     fn go_on<T>(
         &mut self,
         machine: &dyn Machine,

@@ -79,7 +79,6 @@ pub struct Fault {
 
 impl Fault {
     /// Returns a fault without a position.
-    #[cold]
     pub fn new(class: Class, rule: impl Into<Cow<'static, str>>) -> Self {
         Self {
             class,
@@ -94,7 +93,6 @@ impl Fault {
     }
 
     /// Adds the position, unless an inner position is already known.
-    #[cold]
     pub(super) fn or_at(
         mut self,
         expr: &[u8],
@@ -114,7 +112,6 @@ impl Fault {
 
     /// Moves the position into the rule, for an operation that refers to an expression without an entry of its own.
     /// `entry` is the entry that both expressions are evaluated for.
-    #[cold]
     pub(super) fn within(mut self, what: &str, entry: Option<u64>) -> Self {
         // A fault in another entry already has a position that the reader can find.
         if self.entry == entry
@@ -127,7 +124,6 @@ impl Fault {
     }
 
     /// Adds the register that the rule is about.
-    #[cold]
     pub(super) fn about(mut self, register: Reg) -> Self {
         self.register = Some(register);
         self
@@ -165,7 +161,6 @@ impl Fault {
     }
 
     /// Converts a reading fault to a fault within an expression, where an unreadable location is an evaluation error.
-    #[cold]
     pub(super) fn inside(mut self) -> Self {
         if self.class == Class::Unmapped {
             self.class = Class::Evaluation;
@@ -193,28 +188,23 @@ impl Display for Fault {
     }
 }
 
-#[cold]
 pub(super) fn ill_formed(rule: impl Into<Cow<'static, str>>) -> Fault {
     Fault::new(Class::IllFormed, rule)
 }
 
-#[cold]
 pub(super) fn error(rule: impl Into<Cow<'static, str>>) -> Fault {
     Fault::new(Class::Evaluation, rule)
 }
 
-#[cold]
 pub(super) fn limit(rule: impl Into<Cow<'static, str>>) -> Fault {
     Fault { is_limit: true, ..error(rule) }
 }
 
 /// Returns the fault of a read of undefined bits.
-#[cold]
 pub(super) fn undefined_bit() -> Fault {
     Fault { is_undefined: true, ..error("a bit of undefined storage cannot be read (A.2.5.4.3.4)") }
 }
 
-#[cold]
 pub(super) fn unsupported(rule: impl Into<Cow<'static, str>>) -> Fault {
     Fault::new(Class::Unsupported, rule)
 }
@@ -223,7 +213,6 @@ pub(super) fn unsupported(rule: impl Into<Cow<'static, str>>) -> Fault {
 const BRIEF: usize = 240;
 
 /// Returns a location or element for a message, shortened if it is long.
-#[cold]
 pub(super) fn brief(what: &dyn Display) -> String {
     shortened(what, BRIEF)
 }

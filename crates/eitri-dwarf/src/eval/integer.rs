@@ -47,7 +47,6 @@ pub(super) fn of_big(ty: BaseType, number: &BigInt) -> Value {
     Value::from_bytes(ty, &bytes)
 }
 
-#[cold]
 fn division_by_zero() -> Fault {
     error("division by zero")
 }

@@ -219,7 +219,6 @@ impl SingleLocation {
     }
 
     /// Returns the fault for a location `by` bits further, which is outside the storage of `size` bits.
-    #[cold]
     fn outside(&self, by: i128, size: u128) -> Fault {
         if let Storage::Memory { space, address_bits, .. } = self.storage
             && self.offset.is_multiple_of(8)
@@ -376,7 +375,7 @@ impl Location {
 
     /// Replaces the location by a new location, which is constructed where it stays. Most locations own no memory, so
     /// that nothing needs to be dropped.
-    #[inline(always)]
+    #[inline]
     pub(super) fn replace(&mut self, new: impl FnOnce() -> Self) {
         let owns_memory = match &self.0 {
             Places::Single(place) => matches!(place.storage, Storage::Implicit(_) | Storage::Composite(_)),
@@ -389,7 +388,6 @@ impl Location {
         core::mem::forget(core::mem::replace(self, new()));
     }
 
-    #[inline(never)]
     fn release(&mut self) {
         *self = Self::undefined();
     }

@@ -57,7 +57,6 @@ pub fn member_location(
     location.moved(i128::from(unit_bits) - i128::from(from_top) - i128::from(bits))
 }
 
-#[cold]
 fn unreadable() -> Fault {
     error("the attributes of the member do not give a location")
 }

@@ -365,12 +365,10 @@ impl Run<'_, '_> {
     }
 }
 
-#[cold]
 fn not_supported(name: OperationName) -> Result<(), Fault> {
     Err(unsupported(format!("the operation `{}`", name.row().text)))
 }
 
-#[cold]
 fn not_known() -> Result<(), Fault> {
     Err(ill_formed("unknown extended operation"))
 }

@@ -18,7 +18,7 @@ pub(super) fn copy_high_bits(into: &mut [u8], at: usize, from: &[u8], skip: usiz
 }
 
 /// Copies bits, by whole bytes where aligned. `place` maps a stream bit to the bit in its byte.
-#[inline(always)]
+#[inline]
 fn copy(into: &mut [u8], at: usize, from: &[u8], skip: usize, bits: usize, place: impl Fn(usize) -> usize) {
     if at.is_multiple_of(8) && skip.is_multiple_of(8) && bits.is_multiple_of(8) {
         let first = at / 8;

@@ -139,7 +139,6 @@ impl SingleLocation {
         }
     }
 
-    #[inline(never)]
     fn move_parts(&mut self, varying: &Composite, lane: u32) -> bool {
         if !varying.varies() {
             return true;

@@ -120,7 +120,6 @@ pub fn read_pointer(location: &Location, bits: u64) -> Result<Option<ImplicitPoi
     }
 }
 
-#[cold]
 fn partial_pointer() -> Fault {
     error("an implicit pointer can only be read as a whole (A.2.5.4.4.5)")
 }
@@ -376,7 +375,6 @@ fn read_place(
     Ok(())
 }
 
-#[cold]
 fn unreadable(rule: String) -> Fault {
     Fault::new(Class::Unmapped, rule)
 }

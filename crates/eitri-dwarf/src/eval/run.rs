@@ -242,7 +242,6 @@ impl<'r, 't> Run<'r, 't> {
 
     /// Decodes an operation whose constant exceeds the 64 bits that an [`Op`] has. A generic-type value does not need
     /// the upper bits; for other types see [`carry_out`](Self::carry_out).
-    #[cold]
     fn truncated(&self, expr: &[u8], offset: usize) -> Option<(Op<'static>, usize)> {
         truncated(expr, offset).filter(|(op, _)| match op {
             Op::PlusUconst { .. } => true,
@@ -407,7 +406,6 @@ impl From<Location> for Element {
     }
 }
 
-#[cold]
 fn underflow() -> Fault {
     ill_formed("the stack has too few elements (A.2.5.4)")
 }

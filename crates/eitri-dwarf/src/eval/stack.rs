@@ -78,7 +78,6 @@ pub(super) fn integral(value: &Value) -> Result<u128, Fault> {
     Ok(value.as_u128().unwrap_or(u128::MAX))
 }
 
-#[cold]
 pub(super) fn pointer_misused() -> Fault {
     error("an implicit pointer value cannot be used this way (A.2.5.4.4.5)")
 }

@@ -7,7 +7,6 @@ use super::integer::of_big;
 use super::value::{BaseType, Value};
 
 /// Returns an operation's unsigned LEB128 constant as a value with a type: its lowest bits, as many as the type has.
-#[cold]
 pub(super) fn constant(operation: &[u8], ty: BaseType) -> Value {
     let number = operation.get(1..).unwrap_or_default();
     let most = ty.size().div_ceil(7) as usize;

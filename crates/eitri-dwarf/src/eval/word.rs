@@ -43,7 +43,7 @@ pub(super) enum Compare {
 
 impl Compare {
     /// Whether the comparison is true for operands in this order.
-    #[inline(always)]
+    #[inline]
     pub fn holds(self, order: Ordering) -> bool {
         match self {
             Self::Eq => order.is_eq(),
@@ -66,13 +66,13 @@ pub(super) enum Signs {
 }
 
 /// Returns the number in two's complement.
-#[inline(always)]
+#[inline]
 pub(super) fn signed(unused: u32, number: u64) -> i64 {
     ((number << unused) as i64) >> unused
 }
 
 /// Returns `None` for a division by zero. Shift counts are always unsigned.
-#[inline(always)]
+#[inline]
 pub(super) fn binary(op: Binary, signs: Signs, unused: u32, a: u64, b: u64) -> Option<u64> {
     let signed = |number| signed(unused, number);
     let is_like_signed = signs != Signs::Unsigned;
@@ -102,13 +102,13 @@ pub(super) fn binary(op: Binary, signs: Signs, unused: u32, a: u64, b: u64) -> O
     })
 }
 
-#[inline(always)]
+#[inline]
 fn shift(by: u64) -> u32 {
     by.min(64) as u32
 }
 
 /// `DW_OP_abs` "interprets it as a signed value" of any type.
-#[inline(always)]
+#[inline]
 pub(super) fn unary(op: Unary, unused: u32, a: u64) -> u64 {
     match op {
         Unary::Abs => signed(unused, a).unsigned_abs(),
@@ -117,7 +117,7 @@ pub(super) fn unary(op: Unary, unused: u32, a: u64) -> u64 {
     }
 }
 
-#[inline(always)]
+#[inline]
 pub(super) fn order(signs: Signs, unused: u32, a: u64, b: u64) -> Ordering {
     match signs {
         Signs::Unsigned => a.cmp(&b),
@@ -126,7 +126,7 @@ pub(super) fn order(signs: Signs, unused: u32, a: u64, b: u64) -> Ordering {
 }
 
 /// Returns 1 if the comparison of generic-type numbers is true, otherwise 0.
-#[inline(always)]
+#[inline]
 pub(super) fn compare(op: Compare, unused: u32, a: u64, b: u64) -> u64 {
     op.holds(order(Signs::Generic, unused, a, b)).into()
 }

@@ -125,7 +125,6 @@ impl Change<'_> {
     }
 }
 
-#[cold]
 fn unwritable(place: &SingleLocation, bits: usize) -> Fault {
     Fault::new(
         Class::Unmapped,

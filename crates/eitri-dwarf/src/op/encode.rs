@@ -159,7 +159,6 @@ impl<'b> Encoder<'b> {
         vendor.or(gnu.get()).is_some()
     }
 
-    #[cold]
     pub(super) fn fail(&mut self, failure: Failure) {
         self.failed.get_or_insert(failure);
     }
@@ -272,7 +271,6 @@ fn is_general_opcode(row: &OperationRow, code: u8, encoding: &Encoding) -> bool 
 }
 
 impl Failure {
-    #[cold]
     fn error(self, encoding: &Encoding) -> Error {
         let text = |name: OperationName| name.row().text;
         match self {
@@ -292,7 +290,6 @@ impl Failure {
     }
 }
 
-#[cold]
 pub(super) fn missing(name: OperationName, encoding: &Encoding) -> Error {
     if name.row().since > encoding.version {
         let what = Construct::Operation(name.row().text);

@@ -307,7 +307,6 @@ impl ExprBuilder {
         }
     }
 
-    #[cold]
     fn fail(&mut self, message: &str) {
         self.error.get_or_insert(Error::new(ErrorKind::BadArgument(message.into())));
     }

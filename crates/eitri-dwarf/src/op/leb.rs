@@ -38,7 +38,6 @@ pub fn write_ulebs<const B: usize, const N: usize>(out: &mut Vec<u8>, before: [u
 }
 
 /// Inserts the third and all later bytes of each number. The numbers begin at `offset`.
-#[inline(never)]
 fn lengthen<const N: usize>(out: &mut Vec<u8>, mut offset: usize, values: [u64; N]) {
     for value in values {
         offset += 1 + usize::from(value >= 0x80);
@@ -121,7 +120,6 @@ impl Start {
 }
 
 /// Reads an unsigned number from the fourth byte on.
-#[inline(never)]
 fn uleb_rest(bytes: &[u8], Start { mut bits, mut end, mut shift, .. }: Start) -> Option<(u64, usize)> {
     loop {
         let byte = *bytes.get(end)?;
@@ -158,7 +156,6 @@ fn extended(number: i64, bits: u32) -> i64 {
 }
 
 /// Reads a signed number from the fourth byte on.
-#[inline(never)]
 fn sleb_rest(bytes: &[u8], Start { bits, mut end, mut shift, .. }: Start) -> Option<(i64, usize)> {
     let mut value = bits as i64;
     loop {

@@ -135,13 +135,11 @@ impl<'t> Lexer<'t> {
     }
 
     /// Returns an error at an offset, with its line and column.
-    #[cold]
     pub(super) fn error(&self, offset: usize, problem: &str) -> Error {
         error_at(self.text, offset, problem)
     }
 
     /// Returns an error about the token at an offset: the token is not what was expected there.
-    #[cold]
     pub(super) fn unexpected(&self, offset: usize, expected: &str) -> Error {
         syntax_error(self.text, offset, |rest| format!("unexpected {rest}; expected {expected}"))
     }
@@ -169,13 +167,11 @@ impl<'t> Lexer<'t> {
 }
 
 /// Returns an error at a text offset, with its line and column, which count from 1.
-#[cold]
 pub fn error_at(text: &str, offset: usize, problem: &str) -> Error {
     syntax_error(text, offset, |rest| format!("{problem}: {rest}"))
 }
 
 /// Returns an error whose message `describe` makes from the beginning of the text at the offset.
-#[cold]
 fn syntax_error(text: &str, offset: usize, describe: impl FnOnce(&str) -> String) -> Error {
     let before = &text.as_bytes()[..offset.min(text.len())];
     let line = line_of(text, offset);
@@ -188,7 +184,6 @@ fn syntax_error(text: &str, offset: usize, describe: impl FnOnce(&str) -> String
 }
 
 /// Returns the line at a text offset, counted from 1.
-#[cold]
 pub fn line_of(text: &str, offset: usize) -> usize {
     text.bytes().take(offset).filter(|&byte| byte == b'\n').count() + 1
 }

@@ -50,7 +50,6 @@ impl<T> ByAbbreviation<T> {
         slot.get_or_insert_with(|| Rc::new(find()))
     }
 
-    #[cold]
     fn make_room(&mut self, index: usize) {
         self.other = None;
         if index < Self::MOST {

@@ -117,7 +117,7 @@ impl<'o> CallFrameInstructions<'o> {
 
     /// Writes the next instruction to the caller's variable, because a copy right after partial writes takes longer
     /// than the read itself.
-    #[inline(always)]
+    #[inline]
     pub(super) fn read(&mut self, into: &mut FrameInstruction<'o>) -> Result<bool> {
         if let Some((augmentation, offset)) = self.unknown.take() {
             self.from.finish();
@@ -133,7 +133,7 @@ impl<'o> CallFrameInstructions<'o> {
         }
     }
 
-    #[inline(always)]
+    #[inline]
     fn read_one(&mut self, into: &mut FrameInstruction<'o>) -> Result<()> {
         let first = self.from.u8(WHAT)?;
         // The two high bits, or the whole byte if both are 0.
@@ -143,7 +143,6 @@ impl<'o> CallFrameInstructions<'o> {
     }
 
     /// Ends the iteration after an error. The error's offset counts from the first instruction.
-    #[cold]
     fn failed(&mut self, error: Error) -> Error {
         self.from.finish();
         let offset = error.at().offset.map_or(self.start, |offset| self.start.saturating_add(offset));
@@ -254,7 +253,7 @@ macro_rules! make_reader { ($(
     $since:literal $dialects:ident;
 )*) => {
     impl<'o> CallFrameInstructions<'o> {
-        #[inline(always)]
+        #[inline]
         fn instruction(&mut self, opcode: u8, low: u8) -> Result<CallFrameInstruction<'o>> {
             Ok(match opcode {
                 $($code if is_in_dialect!($dialects self.encoding.dialect) => {

@@ -51,7 +51,6 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    #[cold]
     fn out_of_section(&self, offset: u64, item: &str) -> Error {
         let size = self.bytes.len();
         let size = Count(size, "byte");
@@ -86,7 +85,6 @@ impl<'a> Cursor<'a> {
         self.at == usize::MAX
     }
 
-    #[cold]
     fn place(&self, error: Error, offset: u64) -> Error {
         match self.section {
             "" => error.at_offset(offset),
@@ -94,13 +92,11 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    #[cold]
     pub(crate) fn truncated(&self, item: &str) -> Error {
         self.place(Error::new(ErrorKind::Truncated(item.into())), self.offset())
     }
 
     /// Returns an error at `offset` of the section.
-    #[cold]
     pub(crate) fn error(&self, kind: ErrorKind, offset: u64) -> Error {
         self.place(Error::new(kind), offset)
     }
@@ -147,7 +143,6 @@ impl<'a> Cursor<'a> {
     }
 
     /// Returns the error for a number with 1 to 8 bytes that [`uint_at`](Self::uint_at) does not return.
-    #[cold]
     pub(crate) fn no_number(mut self, at: usize, len: u8, item: &str) -> Error {
         let range = at as u64..at as u64 + u64::from(len);
         self.at = at;
@@ -222,7 +217,6 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    #[cold]
     fn bad_leb(&self, item: &str) -> Error {
         if self.bytes[self.at.min(self.bytes.len())..].iter().all(|byte| byte & 0x80 != 0) {
             return self.truncated(item);
@@ -294,7 +288,6 @@ impl<'a> Cursor<'a> {
 }
 
 /// Checks that no field begins in a section range.
-#[cold]
 fn check(fields: &[UnreadableField], range: Range<u64>) -> Result<()> {
     within(fields, range).first().map_or(Ok(()), |field| Err(field.error.clone()))
 }

@@ -191,7 +191,7 @@ impl<'r, 'o> Entry<'r, 'o> {
 
     /// Calls a function for each attribute in an abbreviation's shape, in order. Attributes are passed by reference,
     /// because copying them at once would wait for the parts that were just written.
-    #[inline(always)]
+    #[inline]
     #[doc(hidden)]
     pub fn each_of(self, shape: &Shape, mut each: impl FnMut(Unresolved<'_, 'r, 'o>)) {
         let mut rest = self.encoded();
@@ -260,7 +260,6 @@ impl<'r, 'o> Entry<'r, 'o> {
 
     /// Reads attributes, and returns the last attribute's value or error. Unlike `gimli`'s reader it knows all forms,
     /// and fields that cannot be read.
-    #[cold]
     fn checked(self, specs: &[AttributeSpecification]) -> Option<Result<ResolvedValue<'o>>> {
         let mut rest = self.encoded();
         let contents = &self.unit().contents;

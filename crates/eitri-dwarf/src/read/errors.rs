@@ -11,7 +11,6 @@ pub(super) struct Errors(Vec<Error>);
 
 impl Errors {
     /// Adds an error. Returns a default value instead of the part.
-    #[cold]
     pub(super) fn add<T: Default>(&mut self, error: Error) -> T {
         if self.0.len() < MOST {
             self.0.push(error);

@@ -300,7 +300,6 @@ fn is_known(augmentation: &[u8]) -> bool {
 }
 
 /// Returns the error for instructions in a CIE with an unknown augmentation, and in its FDEs.
-#[cold]
 pub(super) fn unknown_augmentation(augmentation: &[u8], offset: u64) -> Error {
     let text = format!("{CIE}: unknown augmentation {:?}", String::from_utf8_lossy(augmentation));
     Error::new(ErrorKind::Unsupported(text)).at_offset(offset)
@@ -532,7 +531,6 @@ impl Reader {
     }
 }
 
-#[cold]
 fn unknown_pointer(from: &Cursor<'_>, encoding: u8, at: u64) -> Error {
     from.error(ErrorKind::Unsupported(format!("unsupported pointer encoding {encoding:#x}")), at)
 }

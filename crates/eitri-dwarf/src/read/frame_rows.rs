@@ -227,7 +227,7 @@ impl<'o> FrameRows<'o> {
     }
 
     /// Runs the last instruction. Returns the new location, if the instruction sets it.
-    #[inline(always)]
+    #[inline]
     fn run(&mut self) -> Result<Option<u64>> {
         crate::work::step();
         let row = &mut self.row;
@@ -331,7 +331,6 @@ impl<'o> FrameRows<'o> {
         Ok(())
     }
 
-    #[cold]
     fn fail(&self, problem: &str) -> Error {
         let read = &self.last;
         let error = Error::new(ErrorKind::Malformed(format!(

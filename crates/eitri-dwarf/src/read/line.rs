@@ -368,7 +368,6 @@ fn can_have(name: DwLnct, form: DwForm) -> bool {
     forms.contains(&form)
 }
 
-#[cold]
 fn unknown_form(from: &Cursor<'_>, form: DwForm, at: u64) -> Error {
     from.error(
         ErrorKind::Unsupported(format!("{WHAT}: unsupported form {:#x} of a path or file", form.0)),

@@ -102,7 +102,7 @@ impl<'p, 'o> LineRows<'p, 'o> {
     /// # Errors
     /// The errors of the iterator.
     // Inlined, because a call for each row takes 0.4 % of the instructions in `stats`.
-    #[inline(always)]
+    #[inline]
     #[doc(hidden)]
     pub fn next_row(&mut self) -> Result<Option<&LineRow>> {
         self.reset();
@@ -139,7 +139,6 @@ impl<'p, 'o> LineRows<'p, 'o> {
     }
 
     /// Runs a standard or extended opcode, and returns whether it adds a row.
-    #[inline(never)]
     fn other(&mut self, opcode: u8) -> Result<bool> {
         let row = &mut self.row;
         match opcode {

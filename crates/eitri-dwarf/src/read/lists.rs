@@ -168,7 +168,7 @@ impl<'o> RawList<'o> {
     }
 
     /// Reads an entry, and passes it on.
-    #[inline(always)]
+    #[inline]
     fn read(&mut self, to: impl Receiver<'o>) -> Result<()> {
         let offset = self.from.offset();
         match self.format {
@@ -186,7 +186,7 @@ impl<'o> RawList<'o> {
     }
 
     /// Reads an entry's expression, if its kind has an expression.
-    #[inline(always)]
+    #[inline]
     fn entry(&mut self, offset: u64, kind: ListKind, to: impl Receiver<'o>) -> Result<()> {
         const WHAT: &str = "the expression of a list entry";
         let expr = match self.format {
@@ -207,7 +207,7 @@ impl<'o> RawList<'o> {
 
     /// Reads an entry of DWARF 5. Kinds up to 4 have the same numbers in both sections. What follows is compiled for each
     /// kind, so that it is not looked up again.
-    #[inline(always)]
+    #[inline]
     fn kind(&mut self, offset: u64, has_locations: bool, to: impl Receiver<'o>) -> Result<()> {
         const WHAT: &str = "a list entry";
         let code = self.from.u8(WHAT)?;
@@ -374,7 +374,7 @@ impl<'o> Addressed<'o> {
     }
 
     /// Reads an entry, and passes it to `then` if it has bounds.
-    #[inline(always)]
+    #[inline]
     fn step(
         &mut self,
         address: &impl Fn(u64) -> Result<u64>,
@@ -394,7 +394,7 @@ trait Receiver<'o> {
 }
 
 impl<'o> Receiver<'o> for &mut Option<RawEntry<'o>> {
-    #[inline(always)]
+    #[inline]
     fn receive(self, entry: RawEntry<'o>) -> Result<()> {
         *self = Some(entry);
         Ok(())
@@ -416,7 +416,7 @@ where
     A: Fn(u64) -> Result<u64>,
     F: FnOnce(ListEntry<'o>),
 {
-    #[inline(always)]
+    #[inline]
     fn receive(self, RawEntry { offset, kind, expr }: RawEntry<'o>) -> Result<()> {
         let place = |error: Error| error.in_section(self.section).at_offset(offset);
         let address = |index| (self.address)(index).map_err(place);

@@ -43,7 +43,6 @@ impl<K: Copy + Eq + Hash> Recurring<K> {
         Some(self.last)
     }
 
-    #[inline(never)]
     fn look_up(&self, key: K) -> Option<usize> {
         let is_same = |number: &u32| self.all[*number as usize] == key;
         self.numbers.find(self.hasher.hash_one(key), is_same).map(|number| *number as usize)

@@ -68,7 +68,6 @@ macro_rules! sections { ($($field:ident $name:literal $dwo:literal;)*) => {
     }
 
     /// Returns the name that a section has for split units.
-    #[cold]
     fn split_name(name: &'static str) -> &'static str {
         match name {
             $($name if !$dwo.is_empty() => $dwo,)*
@@ -219,13 +218,11 @@ impl Base {
     }
 }
 
-#[cold]
 fn no_number(table: Cursor<'_>, offset: u64, bytes: u8, item: &str) -> Error {
     let rest = table.at(offset, item);
     rest.map_or_else(|error| error, |rest| rest.no_number(offset as usize, bytes, item))
 }
 
-#[cold]
 fn no_base(index: u64, item: &str) -> Error {
     Error::new(ErrorKind::Malformed(format!("{item} {index}: the unit has no base for its table")))
 }

@@ -173,7 +173,6 @@ impl<'o> Contents<'o> {
 
     /// Returns the first unreadable field that begins at or after the start of `from`, and before `to`. Both are rests
     /// of the unit.
-    #[cold]
     pub(super) fn unreadable(&self, from: &Slice<'o>, to: &Slice<'o>) -> Option<&'o UnreadableField> {
         let offset = |rest: &Slice<'o>| self.start + (self.bytes.len() - rest.len()) as u64;
         within(self.unreadable, offset(from)..offset(to)).first()
@@ -227,7 +226,6 @@ impl<'o> Unit<'o> {
     }
 
     /// Takes the error for an attribute of the first entry that cannot be read.
-    #[cold]
     pub(super) fn set_unreadable(&mut self, name: gimli::DwAt, error: Error) {
         match name {
             dw::DW_AT_low_pc => self.contents.unreadable_base = Some(Box::new(error)),

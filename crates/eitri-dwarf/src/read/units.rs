@@ -397,7 +397,6 @@ impl<'m, 'o> Reader<'m, 'o> {
     }
 
     /// Sets the unit's fields from the first entry's attributes that can be resolved.
-    #[cold]
     fn root(
         &self,
         unit: &mut Unit<'o>,
@@ -452,13 +451,11 @@ impl<'m, 'o> Reader<'m, 'o> {
         }
     }
 
-    #[cold]
     fn place(&self, error: Error, offset: u64) -> Error {
         let (section, offset) = self.dwarf.place(offset);
         error.in_section(section).at_offset(offset)
     }
 
-    #[cold]
     pub(super) fn broken(&self, error: gimli::Error, item: &str, offset: u64) -> Error {
         let (section, offset) = self.dwarf.place(offset);
         broken(error, item, section, offset)
@@ -477,7 +474,6 @@ impl<'m, 'o> Reader<'m, 'o> {
         if self.attributes <= self.most_attributes { Ok(()) } else { Err(self.too_many_attributes(offset)) }
     }
 
-    #[cold]
     fn too_many_attributes(&self, offset: u64) -> Error {
         let text = format!(
             "too many attributes for the size of the sections: {count}",
@@ -509,7 +505,7 @@ fn firsts(units: impl Iterator<Item = (u64, u32)>) -> Vec<(u64, u32)> {
 }
 
 /// Reads an attribute. `gimli` offers attributes only through its entry reader.
-#[inline(always)]
+#[inline]
 pub(super) fn read<'o>(
     rest: &mut Slice<'o>,
     forms: gimli::Encoding,
@@ -527,7 +523,6 @@ pub(super) fn read<'o>(
 
 /// Reads an attribute in a form that `gimli` does not know, as a constant: the index in the upper 32 bits, the offset
 /// in the lower 32 bits.
-#[cold]
 fn read_addrx_offset<'o>(
     rest: &mut Slice<'o>,
     forms: gimli::Encoding,
@@ -556,7 +551,6 @@ fn only_id(mut headers: gimli::DebugInfoUnitHeadersIter<Slice<'_>>) -> Option<u6
 }
 
 /// Converts an error of `gimli`.
-#[cold]
 fn broken(error: gimli::Error, item: &str, section: &str, offset: u64) -> Error {
     let kind = match error {
         gimli::Error::UnexpectedEof(_) => ErrorKind::Truncated(item.into()),

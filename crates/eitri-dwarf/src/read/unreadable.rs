@@ -18,7 +18,6 @@ pub struct UnreadableField {
 }
 
 /// Returns a section's fields, from fields that are sorted by section and offset.
-#[cold]
 pub(in crate::read) fn of_section<'o>(all: &'o [UnreadableField], section: &str) -> &'o [UnreadableField] {
     let start = all.partition_point(|field| *field.section < *section);
     let rest = &all[start..];
@@ -26,7 +25,6 @@ pub(in crate::read) fn of_section<'o>(all: &'o [UnreadableField], section: &str)
 }
 
 /// Returns a section's fields that begin within a range.
-#[cold]
 pub(super) fn within(of_section: &[UnreadableField], range: Range<u64>) -> &[UnreadableField] {
     let start = of_section.partition_point(|field| field.offset < range.start);
     let rest = &of_section[start..];

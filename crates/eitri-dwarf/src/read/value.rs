@@ -336,7 +336,6 @@ pub(super) fn reference(dwarf: &Dwarf<'_>, unit: &Unit<'_>, raw: &AttributeValue
 }
 
 /// Returns the address for an [`ADDRX_OFFSET`] value, whose index is in the upper 32 bits.
-#[cold]
 fn indexed_address<'o>(dwarf: &Dwarf<'o>, unit: &Unit<'o>, packed: i64) -> Result<ResolvedValue<'o>> {
     let index = packed as u64 >> 32;
     let offset = packed as u32;

@@ -398,14 +398,12 @@ impl Target {
     }
 
     /// Returns the register whose alias or packed name is this number.
-    #[cold]
     fn rare_register(&self, reg: Reg) -> Option<Register<'_>> {
         let registers = self.rare_range(reg)?;
         Some(registers.register(registers.aliased(reg).unwrap_or(reg)))
     }
 
     /// Returns the range with a register whose alias or packed name is this number.
-    #[cold]
     fn rare_range(&self, reg: Reg) -> Option<&Registers> {
         let mut ranges = self.0.registers.iter();
         ranges.find(|registers| registers.aliased(reg).is_some() || registers.is_packed(reg))

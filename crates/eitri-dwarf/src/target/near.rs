@@ -6,7 +6,6 @@ use crate::near;
 
 /// Returns the error for an unknown target name. Suggests the same processor with each wave size that it runs, or else the
 /// nearest names.
-#[cold]
 pub(super) fn unknown_target(name: &str) -> Error {
     let lower = name.to_ascii_lowercase();
     let rest = lower.strip_prefix("amdgpu-").unwrap_or(&lower);
@@ -35,13 +34,11 @@ fn target_name(gfx: Gfx, wave: Wave) -> String {
 }
 
 /// Returns the error for a wave size that a processor does not run.
-#[cold]
 pub(super) fn unknown_wave(gfx: Gfx, wave: Wave) -> Error {
     ErrorKind::UnknownTarget { name: target_name(gfx, wave), nearest: targets(gfx, Some(wave)) }.into()
 }
 
 /// Returns the error for an unknown address space name.
-#[cold]
 pub(super) fn unknown_space(target: &Target, name: &str) -> Error {
     let nearest = near::nearest(name, target.spaces().iter().map(|space| &space.name));
     missing_space(target, name, nearest)
@@ -54,7 +51,6 @@ fn missing_space(target: &Target, name: &str, nearest: Vec<String>) -> Error {
 
 impl Target {
     /// Returns the error for an unknown register number.
-    #[cold]
     #[doc(hidden)]
     pub fn unknown_register(&self, Reg(number): Reg) -> Error {
         ErrorKind::UnknownRegister {
@@ -67,7 +63,6 @@ impl Target {
     }
 
     /// Returns the error for an unknown address space number, or a name that only other targets have.
-    #[cold]
     #[doc(hidden)]
     pub fn unknown_space(&self, name: &str) -> Error {
         missing_space(self, name, Vec::new())
@@ -79,7 +74,6 @@ const LONG: [(&str, &str); 4] = [("sgpr", "s"), ("vgpr", "v"), ("agpr", "a"), ("
 
 /// Returns the error for an unknown register name. Suggests the register in another spelling (`S4`, `sgpr4`, `v[3]`,
 /// `%rax`), or the first and last register if only the number is wrong, or else the nearest names.
-#[cold]
 pub(super) fn unknown_register(target: &Target, name: &str) -> Error {
     let plain: String = name.chars().filter(|char| char.is_ascii_alphanumeric() || *char == '_').collect();
     let plain = plain.to_ascii_lowercase();

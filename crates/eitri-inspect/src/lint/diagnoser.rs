@@ -122,7 +122,6 @@ impl<'a, 'r, 'o> Diagnoser<'a, 'r, 'o> {
         }
     }
 
-    #[cold]
     fn add(&mut self, expr: &'r [u8]) -> Rc<Expr> {
         let new = self.read(expr);
         if self.expressions.len() == MOST_SHAPES {

@@ -366,7 +366,6 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
     }
 
     /// Diagnoses an attribute's expressions, except locations.
-    #[cold]
     fn attribute(&mut self, entry: Entry<'r, 'r>, name: DwAt, around: Option<&Around<'r>>) {
         let owner = Some(entry).filter(|entry| entry.tag() != dw::DW_TAG_subprogram);
         let locations = entry.locations(name);
@@ -384,7 +383,6 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
     }
 
     /// Adds a finding about a location that cannot be read. Returns a default value instead.
-    #[cold]
     fn unreadable<T: Default>(
         &mut self,
         error: Error,

@@ -371,7 +371,6 @@ fn has_fbreg(expr: &[u8], encoding: Encoding) -> bool {
     expr.contains(&0x91) && operations(expr, encoding, 0).any(|(_, op)| op.name() == OperationName::FbReg)
 }
 
-#[cold]
 fn no_frame_base() -> Fault {
     error("the function does not have a frame base")
 }

@@ -299,7 +299,6 @@ impl<'a, 'o> CallStack<'a, 'o> {
     }
 
     /// Returns the fault for a pc that no call frame information covers.
-    #[cold]
     pub(super) fn no_entry(&self) -> Fault {
         let mut sections = (0..=self.others.len()).flat_map(|file| self.file(file).sections);
         if sections.all(|frames| frames.fdes.is_empty()) {
@@ -310,7 +309,6 @@ impl<'a, 'o> CallStack<'a, 'o> {
         error("no call frame information has code at this pc")
     }
 
-    #[cold]
     pub(super) fn unknown(&self, frame: u32) -> Box<UnwindFault> {
         let why = Cause::Fault(error("the frame does not exist"));
         Box::new(UnwindFault { frame, pc: None, entry: None, column: None, rule: None, why })
@@ -471,7 +469,6 @@ impl<'a, 'o> Level<'a, 'o> {
     }
 
     /// Returns a fault with its position.
-    #[cold]
     pub fn fault(&self, column: Option<FrameColumn>, fault: Fault) -> Box<UnwindFault> {
         let row = self.row.as_ref().ok().and_then(Option::as_ref);
         let rule = match (column, row) {

@@ -168,7 +168,6 @@ impl<'a, 'o> CallStack<'a, 'o> {
         Ok(Location::register(self.target.first_number(reg), bits))
     }
 
-    #[cold]
     fn no_register(&self, reg: Reg) -> Box<UnwindFault> {
         let fault = ill_formed("the target has no register of this number").about(reg);
         match self.level(0) {

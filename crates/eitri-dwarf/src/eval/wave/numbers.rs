@@ -253,7 +253,7 @@ impl WaveRun<'_, '_> {
     }
 
     /// Replaces the `takes` topmost elements; the lowest of them is the left operand.
-    #[inline(always)]
+    #[inline]
     fn replace(
         &mut self,
         takes: usize,

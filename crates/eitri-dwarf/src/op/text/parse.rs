@@ -39,7 +39,6 @@ pub fn parse(text: &str, encoding: Encoding, target: Option<&Target>) -> Result<
 }
 
 /// Returns an error for text that does not follow the grammar.
-#[cold]
 fn syntax(problem: impl Into<String>) -> Error {
     ErrorKind::Syntax(problem.into()).into()
 }

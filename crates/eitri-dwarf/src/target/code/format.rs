@@ -50,14 +50,14 @@ pub(super) struct Dwords<'b> {
 
 impl Dwords<'_> {
     /// Returns a dword by index; `None` past the bytes.
-    #[inline(always)]
+    #[inline]
     pub(super) fn word(&self, number: usize) -> Option<u32> {
         let bytes = self.bytes.get(4 * number..4 * number + 4)?;
         Some(u32::from_le_bytes(bytes.try_into().ok()?))
     }
 
     /// Returns `bits` bits from the first dword, from bit `first` on.
-    #[inline(always)]
+    #[inline]
     pub(super) fn field(&self, first: u32, bits: u32) -> u32 {
         self.first >> first & ((1 << bits) - 1)
     }
@@ -235,7 +235,7 @@ impl InstructionSet {
         }))
     }
 
-    #[inline(always)]
+    #[inline]
     pub(super) fn fields(&self, words: &Dwords<'_>) -> Option<Fields> {
         use Generation::{Gfx9, Gfx10, Gfx11, Gfx12};
         let first = words.first;
