@@ -10,6 +10,7 @@ use super::codes::LintCode;
 use super::details::Details;
 use super::file::{Architecture, File, Function};
 use super::meant::{Meaning, Slot};
+use super::meant_operations::meant_location;
 use super::shape::{LocationShape, Number, PartShape, Shape};
 use super::witness::{Difference, Witnessed};
 use eitri_dwarf::op::Encoding;
@@ -148,7 +149,7 @@ impl Located<'_, '_, '_> {
         let meant = findings.iter_mut().filter_map(|diagnosed| diagnosed.details.as_mut()?.meant.as_mut());
         let mut location = None;
         for meant in meant {
-            let location: &Option<_> = location.get_or_insert_with(|| self.meant_location(meanings));
+            let location: &Option<_> = location.get_or_insert_with(|| meant_location(self, meanings));
             meant.locations = location.iter().cloned().collect();
         }
     }
