@@ -1,7 +1,7 @@
 //! DWARF operations for an intended meaning.
 
 use super::meant::{Meaning, MeantLocation};
-use super::places::Located;
+use super::places::{Findings, Located};
 use super::shape::{LocationShape, Number, PartShape};
 use eitri_dwarf::op::{Decoder, Dialect, Encoder, Encoding, Op, Reg};
 use eitri_dwarf::target::SpaceId;
@@ -9,12 +9,19 @@ use eitri_dwarf::target::SpaceId;
 /// Bits of a generic number on the stack: an address.
 const GENERIC_BITS: u64 = 64;
 
+/// Adds the location that the whole entry was meant to be to the findings that have a meaning.
+pub(super) fn locate(located: &Located<'_, '_, '_>, findings: &mut Findings) {
+    let meanings = located.meanings.borrow();
+    let mut location = None;
+    for meant in findings.iter_mut().filter_map(|diagnosed| diagnosed.details.as_mut()?.meant.as_mut()) {
+        let location: &Option<_> = location.get_or_insert_with(|| meant_location(located, &meanings));
+        meant.locations = location.iter().cloned().collect();
+    }
+}
+
 /// Returns the location that the whole entry was meant to be, by the meaning of each part with a finding. A part
 /// without a known meaning is empty if the entry has several parts; otherwise there is no location.
-pub(super) fn meant_location(
-    located: &Located<'_, '_, '_>,
-    meanings: &[Option<Meaning>],
-) -> Option<MeantLocation> {
+fn meant_location(located: &Located<'_, '_, '_>, meanings: &[Option<Meaning>]) -> Option<MeantLocation> {
     let mut expression = Vec::new();
     let mut encoding = located.encoding;
     encoding.dialect = Dialect::Llvm;
