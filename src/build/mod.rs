@@ -62,7 +62,7 @@ mod order;
 mod pcs;
 mod properties;
 #[cfg(feature = "import")]
-mod resumed;
+pub(crate) mod resumed;
 mod scopes;
 mod sealed;
 mod slots;

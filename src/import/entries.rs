@@ -2,7 +2,6 @@
 
 use hashbrown::HashMap;
 
-use super::node::Key;
 use crate::model::{FunctionId, VariableId};
 
 /// Variables and functions of the module, by the offsets of their entries in `.debug_info`, in bytes. Entries of split
@@ -19,7 +18,7 @@ pub struct ImportedEntries {
 
 impl ImportedEntries {
     /// Adds the entities of a unit.
-    pub(super) fn add(&mut self, variables: &HashMap<Key, VariableId>, functions: &HashMap<Key, FunctionId>) {
+    pub(super) fn add(&mut self, variables: &HashMap<u64, VariableId>, functions: &HashMap<u64, FunctionId>) {
         self.variables.extend(variables.iter().map(|(key, variable)| (*key, *variable)));
         self.functions.extend(functions.iter().map(|(key, function)| (*key, *function)));
     }

@@ -77,11 +77,11 @@ fn control_flow(code: &[Decoded], bytes: u64) -> ControlFlow {
 }
 
 /// Returns a location in a single register, or in a single register of each lane.
-fn single(module: &Module, live: &eitri::model::Live) -> Option<Loc> {
+fn single(module: &Module, live: &eitri::model::Live) -> Option<(Loc, Place)> {
     let nodes: Vec<_> = module.nodes(live.loc).collect();
     match nodes[..] {
-        [Node::Register(reg)] => Some(Loc::register(reg)),
-        [Node::PerLane(reg)] => Some(Loc::per_lane(reg)),
+        [Node::Register(reg)] => Some((Loc::register(reg), Place::register(reg))),
+        [Node::PerLane(reg)] => Some((Loc::per_lane(reg), Place::per_lane(reg))),
         _ => None,
     }
 }
@@ -112,9 +112,8 @@ fn judged(
             module.live(variable).iter().map(|live| Some((variable, live.pcs(), single(module, live)?)));
         located.extend(live.collect::<Option<Vec<_>>>().unwrap_or_default());
     }
-    for (variable, pcs, loc) in &located {
-        let place = effects.place(loc).expect("a place");
-        effects.assign_contents(pcs.start, *variable, &[place]).expect("a variable");
+    for (variable, pcs, (_, place)) in &located {
+        effects.assign_contents(pcs.start, *variable, &[*place]).expect("a variable");
         let goes_on = located.iter().any(|(other, next, _)| other == variable && next.start == pcs.end);
         if !goes_on && pcs.end < function.bytes {
             effects.unassign(pcs.end, *variable).expect("a variable");
@@ -139,7 +138,7 @@ fn judged(
                 if !is_update(instruction, write.kind, number) {
                     continue;
                 }
-                for (variable, live, loc) in &located {
+                for (variable, live, (loc, _)) in &located {
                     let is_here = loc
                         .nodes()
                         .any(|node| matches!(node, Node::Register(r) | Node::PerLane(r) if r == reg));

@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 use super::change::FixChange;
 use super::code::{Code, Instruction, Register};
 use super::functions::{Functions, Source};
-use crate::build::Builder;
+use crate::build::{Builder, resumed};
 use crate::error::Result;
 use crate::lint::{LintCode, LintFinding};
 use crate::model::{FunctionId, Loc, Module, Node, Val};
@@ -211,7 +211,7 @@ impl Rules {
 /// Sets the frames.
 pub(super) fn apply(m: &mut Builder, framed: Vec<Framed>, changes: &mut Vec<FixChange>) -> Result<()> {
     let functions: Vec<FunctionId> = framed.iter().map(|framed| framed.function).collect();
-    m.unframe(|function| functions.contains(&function));
+    resumed::unframe(m, |function| functions.contains(&function));
     for framed in framed {
         let mut frame = m.frame(framed.function)?;
         for (pcs, column, loc) in framed.rules {

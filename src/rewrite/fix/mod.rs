@@ -19,7 +19,7 @@ pub use change::FixChange;
 pub(super) use functions::Source;
 pub use meant::meant_locations;
 
-use crate::build::Builder;
+use crate::build::resumed;
 use crate::error::Result;
 use crate::lint::LintFinding;
 use crate::model::{Module, Owner};
@@ -39,7 +39,7 @@ pub(super) fn fix(
         return Ok(changes);
     }
     let empty = Module::new(module.target().clone(), Owner::ANY);
-    let mut m = Builder::resumed(core::mem::replace(module, empty));
+    let mut m = resumed::resumed(core::mem::replace(module, empty));
     variables::apply(&mut m, located, &mut changes)?;
     frames::apply(&mut m, framed, &mut changes)?;
     *module = m.finish()?;

@@ -9,7 +9,7 @@ use super::claims::{Claim, Facts, Proven};
 use super::code::described;
 use super::functions::{Functions, Source};
 use super::meant;
-use crate::build::Builder;
+use crate::build::{Builder, resumed};
 use crate::error::Result;
 use crate::lint::{Level, LintCode, LintFinding, MeantLocation};
 use crate::model::{FunctionId, Loc, Module, VariableId};
@@ -321,7 +321,7 @@ fn text_of(module: &Module, expression: &[u8]) -> String {
 /// Sets the new locations.
 pub(super) fn apply(m: &mut Builder, located: Vec<Located>, changes: &mut Vec<FixChange>) -> Result<()> {
     let variables: hashbrown::HashSet<VariableId> = located.iter().map(|located| located.variable).collect();
-    m.unlocate(|variable| variables.contains(&variable));
+    resumed::unlocate(m, |variable| variables.contains(&variable));
     for located in located {
         let mut variable = m.describe_variable(located.variable)?;
         if let Some(loc) = located.always {

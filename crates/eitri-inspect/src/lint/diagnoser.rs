@@ -13,7 +13,7 @@ use super::places::{Findings, Located, Type};
 use super::shape::{self, LocationShape, Selected, Shape};
 use super::verdict::{Asked, Expr, Verdict};
 use super::witness::{Known, Machines, Site, Witnessed};
-use super::{entries, lists};
+use super::{entries, lists, meant_operations};
 use crate::ranges::CodeRanges;
 use eitri_dwarf::op::write_uleb;
 use eitri_dwarf::read::{ByAbbreviation, Entry, ListEntry, ResolvedValue, Unit};
@@ -207,7 +207,10 @@ impl<'a, 'r, 'o> Diagnoser<'a, 'r, 'o> {
         variable: &Variable<'_, 'r>,
         located: (&Expr, &ListEntry<'r>),
     ) -> Findings {
-        self.located(variable, located, true).findings()
+        let located = self.located(variable, located, true);
+        let mut findings = located.findings();
+        meant_operations::locate(&located, &mut findings);
+        findings
     }
 
     /// Returns the facts that decide the findings about a variable's locations; `ty` is the offset in its own
@@ -275,6 +278,7 @@ impl<'a, 'r, 'o> Diagnoser<'a, 'r, 'o> {
             pcs: (!list_entry.is_default()).then_some(list_entry.start..list_entry.end),
             explains,
             depends: Default::default(),
+            meanings: Default::default(),
         }
     }
 }

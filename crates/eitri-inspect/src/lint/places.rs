@@ -1,6 +1,6 @@
 //! Findings about a variable's location in a single location entry.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ops::Range;
 
 use gimli::constants as dw;
@@ -38,6 +38,8 @@ pub(super) struct Located<'a, 'r, 'o> {
     pub(super) explains: bool,
     /// Facts on which the findings depend.
     pub(super) depends: Cell<Depends>,
+    /// Intended meaning of each part with a finding, if the findings have texts.
+    pub(super) meanings: RefCell<Vec<Option<Meaning>>>,
 }
 
 /// Further facts on which findings depend.
@@ -125,7 +127,7 @@ impl Located<'_, '_, '_> {
             }
             findings.extend(diagnosed);
         }
-        self.locate(&mut findings, &meanings);
+        self.meanings.replace(meanings);
         if findings.len() > 1 {
             retain_first(&mut findings);
         }
@@ -141,16 +143,6 @@ impl Located<'_, '_, '_> {
             findings.push(self.diagnosed(LintCode::IllFormed, &(*offset..*offset), details));
         }
         findings
-    }
-
-    /// Adds the location that the whole entry was meant to be to the findings that have a meaning.
-    fn locate(&self, findings: &mut Findings, meanings: &[Option<Meaning>]) {
-        let meant = findings.iter_mut().filter_map(|diagnosed| diagnosed.details.as_mut()?.meant.as_mut());
-        let mut location = None;
-        for meant in meant {
-            let location: &Option<_> = location.get_or_insert_with(|| self.meant_location(meanings));
-            meant.locations = location.iter().cloned().collect();
-        }
     }
 
     /// Describes the locations at two witnesses that differ in one fact.
