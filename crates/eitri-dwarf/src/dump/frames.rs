@@ -135,8 +135,7 @@ impl<'d> Dump<'_, 'd, '_> {
                     // A list of overwritten registers is the same in all rows after the common entry.
                     let is_known = !is_first || self.commons.contains_key(&cie.offset);
                     let is_listed = is_long && is_known && !self.verbose && self.lists_registers();
-                    let is_whole =
-                        !is_short && !is_listed && (!is_long || self.takes_rules(row.rules.len()));
+                    let is_whole = !is_short && !is_listed && (!is_long || self.takes_rules(row.rules.len()));
                     if is_whole {
                         self.frame_row(cie.encoding, row, &[], None)?;
                     } else {
@@ -185,7 +184,10 @@ impl<'d> Dump<'_, 'd, '_> {
     /// Returns whether a register is printed together with the register before it: where many registers have rules.
     fn joins(&self, register: Reg, next: Reg) -> bool {
         let is_known = |register| self.target.is_some_and(|target| target.register(register).is_some());
-        (self.object.is_cubin() || self.lists_registers()) && next.0 == register.0.wrapping_add(1) && is_known(register) && is_known(next)
+        (self.object.is_cubin() || self.lists_registers())
+            && next.0 == register.0.wrapping_add(1)
+            && is_known(register)
+            && is_known(next)
     }
 
     /// Prints a row, and the registers whose rules ended before it; with `like`, the rules that are not printed are those
