@@ -184,7 +184,13 @@ fn frame(Change { section, bytes, at, to }: Change<'_>) -> Option<Why> {
     let next = bytes.get(at + 1).copied();
     // The first entry, of version 4, belongs to an entry function, whose rules do not change and have no offsets.
     let factors = 12..14;
-    let end = at + 4 + usize::from(to);
+    // An entry with a list of registers is longer than a byte can say.
+    let length = |at: usize| {
+        let length = bytes.get(at..at + 4)?.try_into().ok()?;
+        Some(u32::from_le_bytes(length) as usize)
+    };
+    let mut entries = std::iter::successors(Some(0), |&start| Some(start + 4 + length(start)?));
+    let end = length(at).map_or(at, |length| at + 4 + length - usize::from(own) + usize::from(to));
     match (own, to) {
         _ if factors.contains(&at) => Some("6.4.1: factors multiply what instructions advance, and offsets"),
         (0, 0x40) => Some("6.4.2.1: an advance of 0 makes no row"),
@@ -194,7 +200,10 @@ fn frame(Change { section, bytes, at, to }: Change<'_>) -> Option<Why> {
         }
         (0x30, 0x31) => Some("an offset of 0 is the same, factored or not"),
         (0x16, 0x14) => Some("2.5.1: the result of an expression is the top of its stack, whatever is below"),
-        _ if to + 4 == own && bytes.get(end..).is_some_and(|rest| rest == [0; 4]) => {
+        _ if to.checked_add(4) == Some(own)
+            && entries.any(|start| start == at)
+            && bytes.get(end..).is_some_and(|rest| rest.starts_with(&[0; 4])) =>
+        {
             Some("6.4.2.5 and 7.24: a nop does nothing, and zeros behind an entry are one without contents")
         }
         _ => None,
