@@ -115,7 +115,7 @@ fn offset() {
     is_at(RBX, Program::new().offset(RBX, -1), "mem:0:0x7018");
     // Moving the CFA out of memory is an error: A.2.5.3.
     let down = Program::new().def_cfa(RAX, 0).register(16, R12);
-    is_refused(RBX, down.offset(RBX, 0x400), Class::Evaluation, "is outside its storage");
+    is_refused(RBX, down.offset(RBX, 0x400), Class::Evaluation, "is outside space 0");
 }
 
 /// 4: "The previous value of this register is the memory byte address of the location description L."
