@@ -17,13 +17,17 @@ const ALLOCATED: &str = "allocated";
 /// The example that needs the feature `rspirv`.
 const RSPIRV: &str = "rspirv_shader";
 
-/// Names of the examples, one per file.
+/// The example that reads an object and a trace of its run.
+const REPLAY: &str = "replay";
+
+/// Names of the examples that need no input, one per file.
 fn names() -> Vec<String> {
     let folder = Path::new(crate::common::ROOT).join("examples");
     let files = std::fs::read_dir(folder).expect("the examples").map(|file| file.expect("a file").path());
     let sources = files.filter(|path| path.extension().is_some_and(|extension| extension == "rs"));
     let mut names: Vec<String> =
         sources.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())).collect();
+    names.retain(|name| name != REPLAY);
     names.sort();
     names
 }

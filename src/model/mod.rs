@@ -479,6 +479,11 @@ impl Module {
         self.locs.nodes(id)
     }
 
+    /// Formats a location in the module, as [`Loc::in_names`] does.
+    pub fn location_text(&self, id: LocId) -> impl core::fmt::Display + '_ {
+        text::named(self.nodes(id), self)
+    }
+
     /// Returns the bytes if a location is a constant and nothing else.
     pub(crate) fn constant(&self, id: LocId) -> Option<&[u8]> {
         loc::only_constant(self.nodes(id))

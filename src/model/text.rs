@@ -4,12 +4,12 @@ use core::fmt::{self, Display};
 
 use smallvec::SmallVec;
 
+use super::Module;
 use super::ids::{ExprId, VariableId};
 use super::loc::{Loc, Symbol};
 use super::nodes::{Form, Kind, Node, Number, Operand};
 use super::postfix::Nodes;
 use super::tree::{At, Tree};
-use super::{LocId, Module};
 use crate::op::Reg;
 use crate::target::SpaceId;
 
@@ -35,15 +35,13 @@ impl Loc {
     /// # Ok::<(), eitri::Error>(())
     /// ```
     pub fn in_names<'a>(&'a self, module: &'a Module) -> impl Display + 'a {
-        NamedNodes { nodes: self.0.nodes(), module }
+        named(self.0.nodes(), module)
     }
 }
 
-impl Module {
-    /// Formats a location in the module, as [`Loc::in_names`] does.
-    pub fn location_text(&self, id: LocId) -> impl Display + '_ {
-        NamedNodes { nodes: self.nodes(id), module: self }
-    }
+/// Formats a location's nodes with names.
+pub(super) fn named<'a>(nodes: Nodes<'a>, module: &'a Module) -> impl Display + 'a {
+    NamedNodes { nodes, module }
 }
 
 /// A location's nodes, printed with names.

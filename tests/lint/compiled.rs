@@ -414,7 +414,7 @@ fn the_offset_of_a_value_is_the_source_s() {
             .next()
             .expect("a finding")
     };
-    assert_eq!(meant("i").text(), format!("{} minus 1", meant("n")));
+    assert_eq!(meant("i"), format!("{} minus 1", meant("n")));
 }
 
 /// Split units have the findings of the same units in one file.
