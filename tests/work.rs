@@ -675,7 +675,8 @@ fn ranges_of_a_saved_register() {
     let base = gpu().sgpr(32).unwrap();
     let saved = gpu().sgpr(40).unwrap();
     let spill = gpu().vgpr(60).unwrap();
-    grows_as_the_number(40, |count| {
+    // Long enough for states in the middle, which begin the search for a row.
+    grows_as_the_number(200, |count| {
         check(&function(2 * count, |m, f, _| {
             let mut frame = m.frame(f).unwrap();
             let pcs = 0..8 * count;
@@ -695,7 +696,8 @@ fn ranges_of_a_saved_register() {
 fn rules_of_a_frame() {
     let register = |number| gpu().sgpr(number).unwrap();
     let entry = |number| Val::entry_value(register(number));
-    grows_as_the_number(40, |count| {
+    // Long enough for states in the middle, which begin the search for a row.
+    grows_as_the_number(200, |count| {
         check(&function(2 * count, |m, f, _| {
             let mut frame = m.frame(f).unwrap();
             frame.return_address(0..8 * count, register(30), register(31)).unwrap();

