@@ -49,7 +49,7 @@ fn unscaled_frames(module: &Module) -> Vec<Warning> {
         let name = Column::Register(reg).name(&module.target);
         let what = format!(
             "frame is at the byte of the wave's memory that {name} contains, but {name} counts the bytes of one lane; expected \
-             {lanes} times {name}"
+             {name} * {lanes}"
         );
         found.push(warning(module, Warned::UnscaledFrame(id), id, Some(rule.pcs()), what));
     }
