@@ -9,7 +9,7 @@ pub fn line(object: &str, finding: &LintFinding) -> String {
     write_finding(finding, object) + "\n"
 }
 
-/// Returns the fingerprint in a line that [`line`] made; `None` also for a line in a different version.
+/// Returns the fingerprint in a line that [`line()`] made; `None` also for a line in a different version.
 pub fn fingerprint(line: &str) -> Option<u64> {
     let value: Value = serde_json::from_str(line).ok()?;
     value.get("version").filter(|version| **version == 1)?;
