@@ -31,7 +31,7 @@ impl Loc {
     /// let spilled = Loc::parts([(Loc::lane(v40, 7), 32), (Loc::register(s4), 32)]);
     /// assert_eq!(spilled.in_names(&module).to_string(), "parts((lane(v40, 7), 32), (register(s4), 32))");
     /// let pointed = Loc::memory(SpaceId::DEFAULT, Val::lane_index().mul(Val::constant(8)));
-    /// assert_eq!(pointed.in_names(&module).to_string(), "memory(default, mul(lane_index, 8))");
+    /// assert_eq!(pointed.in_names(&module).to_string(), "memory(global, mul(lane_index, 8))");
     /// # Ok::<(), eitri::Error>(())
     /// ```
     pub fn in_names<'a>(&'a self, module: &'a Module) -> impl Display + 'a {

@@ -41,7 +41,7 @@
 //! let context = Context::new(encoding, &target);
 //! let location = Evaluator::new().location(expr.bytes(), &machine, &context)?;
 //! assert_eq!(location.to_string(), "reg:1536+96");
-//! assert_eq!(spans(&location, 32)?.len(), 1);
+//! assert_eq!(spans(&location, 32, target.byte_order())?.len(), 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![doc = include_str!("decisions.md")]

@@ -11,7 +11,7 @@ use crate::error::Result;
 /// Cached states within entries from which rows can be computed, so that a row is found without all earlier rows.
 ///
 /// Only long entries have such states. A state is cached after the rows before it have been computed.
-/// So has a common entry with many rules.
+/// A common entry with many rules also has a state.
 #[derive(Debug, Default)]
 pub struct KnownRows<'o> {
     /// By section, and offset of the entry.
