@@ -111,12 +111,16 @@ impl Builder {
     /// # Ok::<(), eitri::Error>(())
     /// ```
     pub fn new(target: Target) -> Self {
-        let module = Module::new(target, Owner::next());
+        Self::over(Module::new(target, Owner::next()), Order::default())
+    }
+
+    /// Returns a builder for a module that has entities, in an order.
+    pub(super) fn over(module: Module, order: Order) -> Self {
         Self {
             module,
             interned: HashTable::new(),
             hasher: DefaultHashBuilder::default(),
-            order: Default::default(),
+            order,
             files: Default::default(),
             macro_units: Vec::new(),
             around: PrimaryMap::default(),

@@ -1,10 +1,8 @@
 //! Changes of finished modules: locations and frames.
 
-use hashbrown::{DefaultHashBuilder, HashMap, HashSet, HashTable};
-
 use super::builder::Builder;
 use super::order::Order;
-use crate::model::{FunctionId, Module, PrimaryMap, SecondaryMap, VariableId};
+use crate::model::{FunctionId, Module, VariableId};
 
 /// Returns a builder for a finished module whose locations and frames change. Entities cannot be added.
 pub(crate) fn resumed(mut module: Module) -> Builder {
@@ -21,22 +19,7 @@ pub(crate) fn resumed(mut module: Module) -> Builder {
     for (id, function) in &module.functions {
         order.keep_rows(id, function.rows.len());
     }
-    Builder {
-        module,
-        interned: HashTable::new(),
-        hasher: DefaultHashBuilder::default(),
-        order,
-        files: Default::default(),
-        macro_units: Vec::new(),
-        around: PrimaryMap::default(),
-        preprocessors: SecondaryMap::new(),
-        procedures: SecondaryMap::new(),
-        recent: Default::default(),
-        bounds: HashMap::new(),
-        slots: Vec::new(),
-        attributes: HashSet::new(),
-        wrong: None,
-    }
+    Builder::over(module, order)
 }
 
 /// Removes the locations of variables.

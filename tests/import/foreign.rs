@@ -10,7 +10,7 @@ use crate::common::tools::{Folder, Tool};
 use crate::common::with;
 
 /// Folders with committed objects.
-const FOLDERS: [&str; 5] = [
+pub const FOLDERS: [&str; 5] = [
     "examples/data",
     "tests/objects/amd",
     "tests/objects/llvm19",
@@ -68,6 +68,24 @@ pub struct Program {
     pub source: &'static str,
     pub compiler: Tool,
     pub arguments: &'static [&'static str],
+}
+
+impl Program {
+    /// Compiles the program in a folder. `None` if the compiler is not installed.
+    pub fn compiled(&self, folder: &Folder) -> Option<Vec<u8>> {
+        folder.file(self.name, self.source);
+        let all: Vec<&str> = self.arguments.iter().copied().chain(["-o", "out.o", self.name]).collect();
+        let ran = self.compiler.run_in(folder.path(), &all)?;
+        assert!(ran.succeeded, "{ran}");
+        Some(std::fs::read(folder.path().join("out.o")).expect("an object"))
+    }
+}
+
+/// The compiler and its arguments.
+impl std::fmt::Display for Program {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {:?}", self.compiler.name, self.arguments)
+    }
 }
 
 const GCC: Tool = Tool::new("gcc", "gcc");
@@ -198,17 +216,12 @@ pub const PROGRAMS: [Program; 13] = [
 /// Programs of five compilers.
 #[test]
 fn facts_of_compiled_programs_are_kept() {
-    for Program { name, source, compiler, arguments } in PROGRAMS {
-        let folder = Folder::new();
-        folder.file(name, source);
-        let all: Vec<&str> = arguments.iter().copied().chain(["-o", "out.o", name]).collect();
-        let Some(ran) = compiler.run_in(folder.path(), &all) else { continue };
-        assert!(ran.succeeded, "{ran}");
-        let bytes = std::fs::read(folder.path().join("out.o")).expect("an object");
+    for program in PROGRAMS {
+        let Some(bytes) = program.compiled(&Folder::new()) else { continue };
         let (imported, found) = differences(&bytes);
-        assert!(found.is_empty(), "{} {arguments:?}:\n{}", compiler.name, listed(&found));
+        assert!(found.is_empty(), "{program}:\n{}", listed(&found));
         // Nothing that the model has is refused.
         let is_unknown = |reason: &UnimportedReason| matches!(reason, UnimportedReason::Unreadable(_));
-        assert!(!imported.unimported.iter().any(|fact| is_unknown(&fact.reason)), "{name}");
+        assert!(!imported.unimported.iter().any(|fact| is_unknown(&fact.reason)), "{program}");
     }
 }

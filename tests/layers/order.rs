@@ -274,6 +274,7 @@ const REWRITE: &[&str] = &[
     // Fixes: code, claims about it, and what changes.
     "fix::change",
     "fix::code",
+    "fix::flow",
     "fix::lanes",
     "fix::waits",
     "fix::claims",

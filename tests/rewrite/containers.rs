@@ -85,7 +85,7 @@ fn bundler_reads_the_bundle() {
     let after = rewritten(&file("k06.hipfb"), "gfx1030").expect("a member is rewritten");
     let bundle = folder.file("new.hipfb", &after).display().to_string();
     let out = folder.path().join("out.hsaco").display().to_string();
-    let tool = Tool::new("clang-offload-bundler-19", "clang-19");
+    let tool = Tool::new("clang-offload-bundler-19", "clang-tools-19");
     let arguments = [
         "--type=o",
         "--unbundle",

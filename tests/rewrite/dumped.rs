@@ -8,7 +8,7 @@ use eitri::rewrite::Rewritten;
 
 use super::{objects, rewritten};
 use crate::common::tools::{Folder, Tool};
-use crate::import::foreign::{PROGRAMS, Program};
+use crate::import::foreign::PROGRAMS;
 
 const DWARFDUMP: Tool = Tool::new("llvm-dwarfdump-19", "llvm-19");
 
@@ -172,16 +172,10 @@ fn committed_objects_have_the_same_text() {
 #[test]
 fn compiled_programs_have_the_same_text() {
     // In C++, the tool names function types after children that the import lists.
-    for Program { name, source, compiler, arguments } in PROGRAMS.into_iter().filter(|one| one.name == "a.c")
-    {
+    for program in PROGRAMS.into_iter().filter(|program| program.name == "a.c") {
         let folder = Folder::new();
-        folder.file(name, source);
-        let all: Vec<&str> = arguments.iter().copied().chain(["-o", "out.o", name]).collect();
-        let Some(ran) = compiler.run_in(folder.path(), &all) else { continue };
-        assert!(ran.succeeded, "{ran}");
-        let bytes = std::fs::read(folder.path().join("out.o")).expect("an object");
+        let Some(bytes) = program.compiled(&folder) else { continue };
         let rewritten = rewritten(&bytes, |_| {}).expect("it is rewritten");
-        let name = format!("{} {arguments:?}", compiler.name);
-        let Some(_) = keeps_lines(&name, &folder, &bytes, &rewritten) else { return };
+        let Some(_) = keeps_lines(&program.to_string(), &folder, &bytes, &rewritten) else { return };
     }
 }

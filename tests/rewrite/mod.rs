@@ -55,19 +55,10 @@ fn listed(differences: &[String]) -> String {
     text
 }
 
-/// Folders with committed objects.
-const FOLDERS: [&str; 5] = [
-    "examples/data",
-    "tests/objects/amd",
-    "tests/objects/llvm19",
-    "tests/objects/llvm22",
-    "tests/objects/triton",
-];
-
 /// Returns the committed objects with debug information.
 fn objects() -> Vec<PathBuf> {
     let mut all = Vec::new();
-    for folder in FOLDERS {
+    for folder in crate::import::foreign::FOLDERS {
         let folder = Path::new(crate::common::ROOT).join(folder);
         for file in folder.read_dir().expect("a folder") {
             let file = file.expect("a file").path();

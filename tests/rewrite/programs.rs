@@ -6,7 +6,7 @@ use eitri::rewrite::RewriteOptions;
 
 use super::{keeps_facts, rewritten};
 use crate::common::tools::{Folder, Tool, skip};
-use crate::import::foreign::{PROGRAMS, Program};
+use crate::import::foreign::PROGRAMS;
 
 const GCC: Tool = Tool::new("gcc", "gcc");
 const CLANG: Tool = Tool::new("clang-19", "clang-19");
@@ -15,14 +15,9 @@ const GDB: Tool = Tool::new("gdb", "gdb");
 /// Objects of five compilers keep their facts.
 #[test]
 fn facts_of_compiled_programs_are_kept() {
-    for Program { name, source, compiler, arguments } in PROGRAMS {
-        let folder = Folder::new();
-        folder.file(name, source);
-        let all: Vec<&str> = arguments.iter().copied().chain(["-o", "out.o", name]).collect();
-        let Some(ran) = compiler.run_in(folder.path(), &all) else { continue };
-        assert!(ran.succeeded, "{ran}");
-        let bytes = std::fs::read(folder.path().join("out.o")).expect("an object");
-        keeps_facts(&format!("{} {arguments:?}", compiler.name), &bytes);
+    for program in PROGRAMS {
+        let Some(bytes) = program.compiled(&Folder::new()) else { continue };
+        keeps_facts(&program.to_string(), &bytes);
     }
 }
 

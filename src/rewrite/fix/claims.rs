@@ -11,7 +11,7 @@
 
 use core::ops::Range;
 
-use super::code::{Code, Instruction, Register, Waits, described, registers};
+use super::code::{Code, Instruction, Register, Waits, described, register_name};
 use super::lanes::Lanes;
 use super::waits::Pending;
 use crate::target::code::{Flow, RegisterKind, SourceOperand};
@@ -93,7 +93,7 @@ impl Facts {
                 to.ends.push(reason);
             }
             if let Some(&register) = pending {
-                let text = format!("the load of {} is not waited for", registers(register, 1));
+                let text = format!("the load of {} is not waited for", register_name(register));
                 if !to.ends.contains(&text) {
                     to.ends.push(text);
                 }
@@ -142,7 +142,7 @@ impl Facts {
             let previous = &self.code.instructions[before];
             let register = own.registers.iter().find(|register| previous.changes(**register))?;
             (!is_update(previous, *register))
-                .then(|| format!("{} changes {}", described(previous), registers(*register, 1)))
+                .then(|| format!("{} changes {}", described(previous), register_name(*register)))
         };
         let same = |before: usize| {
             let known = covered.at(before)?;
@@ -206,7 +206,7 @@ impl Facts {
         Some(format!(
             "{} sets {} for something else: the variable's range begins later, at {:#x}",
             described(instruction),
-            registers(register, 1),
+            register_name(register),
             own.pcs.start
         ))
     }

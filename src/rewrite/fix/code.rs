@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use crate::read::Object;
 use crate::target::code::{
-    DecodedInstruction, Destination, EXEC, Flow, InstructionSet, RegisterKind, SourceOperand, VCC,
+    DecodedInstruction, Destination, EXEC, Flow, InstructionSet, RegisterKind, SourceOperand,
 };
 use crate::target::is_preserved;
 
@@ -299,25 +299,10 @@ fn bytes<'o>(object: &'o Object<'_>, pcs: &Range<u64>) -> Option<&'o [u8]> {
 
 /// Describes an instruction: its address, name and destinations.
 pub(super) fn described(instruction: &Instruction) -> String {
-    let mut text = format!("{:#x}: {}", instruction.pc, instruction.decoded.name.unwrap_or("an instruction"));
-    for (index, write) in instruction.writes().iter().enumerate() {
-        text.push_str(if index == 0 { " " } else { ", " });
-        text.push_str(&registers((write.kind, write.first), write.count));
-    }
-    text
+    format!("{:#x}: {}", instruction.pc, instruction.decoded)
 }
 
-/// Returns the name of consecutive registers.
-pub(super) fn registers((kind, first): Register, count: u16) -> String {
-    let prefix = match kind {
-        RegisterKind::Scalar if first == EXEC => return "exec".into(),
-        RegisterKind::Scalar if first == VCC => return "vcc".into(),
-        RegisterKind::Scalar => "s",
-        RegisterKind::Vector => "v",
-        RegisterKind::Accumulator => "a",
-    };
-    match count {
-        1 => format!("{prefix}{first}"),
-        _ => format!("{prefix}[{first}:{}]", first + count - 1),
-    }
+/// Returns a register's name.
+pub(super) fn register_name((kind, number): Register) -> String {
+    Destination::new(kind, number..number + 1).to_string()
 }

@@ -8,6 +8,7 @@
 //! The instructions that take lanes out are divided into 64 classes, so that a set of them is a word.
 
 use super::code::{Code, Instruction};
+use super::flow::{FlowState, blocks, states};
 use crate::target::code::{EXEC, Flow, RegisterKind, SourceOperand};
 use crate::target::is_preserved;
 
@@ -237,7 +238,9 @@ impl Masks {
         }
         (change.stops, started)
     }
+}
 
+impl FlowState for Box<Masks> {
     fn join(&mut self, other: &Self) -> bool {
         let before = self.clone();
         for (own, other) in self.by_register.iter_mut().zip(&other.by_register) {
@@ -268,22 +271,9 @@ pub(super) struct Lanes {
 
 impl Lanes {
     pub(super) fn new(code: &Code) -> Self {
-        let count = code.instructions.len();
         let is_whole_wave = whole_wave(code);
         let class_numbers = class_numbers(code);
-        let is_leader = |index: usize| index == 0 || !code.is_straight(index);
-        let mut after: Vec<Vec<u32>> = vec![Vec::new(); count];
-        for index in (0..count).filter(|&index| is_leader(index)) {
-            code.before(index).for_each(|before| after[before].push(index as u32));
-        }
-        let mut at_start: Vec<Option<Box<Masks>>> = vec![None; count];
         let mut lanes = Self { stops: vec![Vec::new(); CLASSES], starts: Vec::new() };
-        if count == 0 {
-            return lanes;
-        }
-        // Before the first instruction no lane has stopped.
-        at_start[0] = Some(Box::new(Masks::new()));
-        let mut open = vec![0];
         let step = |masks: &mut Masks, index: usize| {
             if is_whole_wave[index] {
                 (false, 0)
@@ -291,45 +281,20 @@ impl Lanes {
                 masks.run(&code.instructions[index], class_numbers[index], code.is_wide)
             }
         };
-        while let Some(leader) = open.pop() {
-            crate::work::step();
-            let Some(mut masks) = at_start[leader].clone() else { continue };
-            let mut index = leader;
-            loop {
-                step(&mut masks, index);
-                for &next in &after[index] {
-                    let next = next as usize;
-                    let is_new = match &mut at_start[next] {
-                        Some(known) => known.join(&masks),
-                        unknown => {
-                            *unknown = Some(masks.clone());
-                            true
-                        }
-                    };
-                    if is_new {
-                        open.push(next);
-                    }
-                }
-                index += 1;
-                if index >= count || is_leader(index) {
-                    break;
-                }
-            }
-        }
-        for leader in (0..count).filter(|&index| is_leader(index)) {
-            let Some(mut masks) = at_start[leader].take() else { continue };
-            let mut index = leader;
-            loop {
+        let blocks = blocks(code);
+        // Before the first instruction no lane has stopped.
+        let states = states(code, &blocks, Box::new(Masks::new()), |masks, index| {
+            step(masks, index);
+        });
+        for (block, state) in blocks.into_iter().zip(states) {
+            let Some(mut masks) = state else { continue };
+            for index in block {
                 let (stops, starts) = step(&mut masks, index);
                 if stops {
                     lanes.stops[class_numbers[index] as usize % CLASSES].push(index as u32);
                 }
                 if starts != 0 {
                     lanes.starts.push((index as u32, starts));
-                }
-                index += 1;
-                if index >= count || is_leader(index) {
-                    break;
                 }
             }
         }

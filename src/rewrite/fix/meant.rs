@@ -5,10 +5,10 @@ use crate::eval::BaseType;
 use crate::import::{Context, EntryOffset, InitialStack, Procedure, References, location};
 use crate::lint::{LintFinding, MeantLocation};
 use crate::model::{Address, Loc, Module, Node, Stack, VariableId};
-use crate::op::{Decoder, Dialect, Encoding, Op, Reg};
+use crate::op::{Decoder, Dialect, Encoding, Op};
 use crate::target::Target;
 use crate::target::code::RegisterKind;
-use crate::target::{RegisterNames, SpaceId};
+use crate::target::{SpaceId, operand};
 
 use super::claims::Claim;
 use super::code::Register;
@@ -137,21 +137,4 @@ pub(super) fn claim(target: &Target, meant: &MeantLocation, pcs: core::ops::Rang
     let base = registers.iter().copied().find(|register| is_slot && is_frame(register));
     registers.retain(|register| Some(*register) != base);
     Some(Claim { pcs, expression: meant.expression.clone(), registers, base, slot })
-}
-
-/// Returns an AMD GPU register's kind and number in instructions.
-pub(super) fn operand(target: &Target, reg: Reg) -> Option<Register> {
-    let known = target
-        .register_ranges()
-        .iter()
-        .find(|registers| reg.0.wrapping_sub(registers.first().0) < registers.count())?;
-    let RegisterNames::Numbered { prefix, first } = known.names() else { return None };
-    let number = u16::try_from(first + (reg.0 - known.first().0)).ok()?;
-    let kind = match &**prefix {
-        "s" => RegisterKind::Scalar,
-        "v" => RegisterKind::Vector,
-        "a" => RegisterKind::Accumulator,
-        _ => return None,
-    };
-    Some((kind, number))
 }

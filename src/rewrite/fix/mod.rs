@@ -8,6 +8,7 @@
 mod change;
 mod claims;
 mod code;
+mod flow;
 mod frames;
 mod functions;
 mod lanes;

@@ -8,6 +8,7 @@ use core::ops::Range;
 use smallvec::SmallVec;
 
 use super::code::{Code, Instruction, Register, Waits};
+use super::flow::{FlowState, blocks, states};
 use crate::target::code::{Flow, SourceOperand};
 
 /// A counter of outstanding memory instructions.
@@ -121,7 +122,9 @@ impl State {
             issued.push(Issued { registers: registers.collect(), is_unordered });
         }
     }
+}
 
+impl FlowState for State {
     /// Adds the instructions that are outstanding on another path. Returns whether anything changed.
     fn join(&mut self, other: &Self) -> bool {
         let mut has_changed = false;
@@ -159,55 +162,22 @@ pub(super) struct Pending {
 impl Pending {
     /// Follows the loads in a function.
     pub(super) fn new(code: &Code, waits: Waits) -> Self {
-        let count = code.instructions.len();
-        let mut at_start: Vec<Option<State>> = vec![None; count];
-        let is_leader = |index: usize| index == 0 || !code.is_straight(index);
-        let mut after: Vec<Vec<u32>> = vec![Vec::new(); count];
-        for index in (0..count).filter(|&index| is_leader(index)) {
-            code.before(index).for_each(|before| after[before].push(index as u32));
-        }
-        // Each block's start is visited again when its state grows, which it does for a number of times that the
-        // counters limit.
-        let mut open = vec![0];
-        if count > 0 {
-            at_start[0] = Some(State::default());
-        }
-        while let Some(leader) = open.pop() {
-            crate::work::step();
-            let Some(mut state) = at_start[leader].clone() else { continue };
-            let mut index = leader;
-            loop {
-                state.run(waits, &code.instructions[index]);
-                for &next in &after[index] {
-                    let next = next as usize;
-                    let is_new = match &mut at_start[next] {
-                        Some(known) => known.join(&state),
-                        unknown => {
-                            *unknown = Some(state.clone());
-                            true
-                        }
-                    };
-                    if is_new {
-                        open.push(next);
-                    }
-                }
-                index += 1;
-                if index >= count || is_leader(index) {
-                    break;
-                }
-            }
-        }
+        let blocks = blocks(code);
+        // The counters limit how often a state grows.
+        let states = states(code, &blocks, State::default(), |state, index| {
+            state.run(waits, &code.instructions[index]);
+        });
         let mut pending = Self::default();
-        for leader in (0..count).filter(|&index| is_leader(index)) {
-            let mut state = at_start[leader].clone().unwrap_or_default();
+        for (block, state) in blocks.into_iter().zip(states) {
+            let mut state = state.unwrap_or_default();
             let mut since: Vec<(Register, u16, u64)> = Vec::new();
-            let mut index = leader;
-            loop {
-                let pc = code.instructions[index].pc;
+            let end = code.instructions[block.end - 1].end();
+            for instruction in &code.instructions[block] {
                 let out = outstanding(&state);
                 let (still, done): (Vec<_>, Vec<_>) = since
                     .into_iter()
                     .partition(|one| out.iter().any(|known| (known.0, known.1) == (one.0, one.1)));
+                let pc = instruction.pc;
                 pending.ranges.extend(done.into_iter().map(|(reg, count, from)| (reg, count, from..pc)));
                 since = still;
                 for (reg, count) in out {
@@ -215,14 +185,9 @@ impl Pending {
                         since.push((reg, count, pc));
                     }
                 }
-                state.run(waits, &code.instructions[index]);
-                let end = code.instructions[index].end();
-                index += 1;
-                if index >= count || is_leader(index) {
-                    pending.ranges.extend(since.drain(..).map(|(reg, count, from)| (reg, count, from..end)));
-                    break;
-                }
+                state.run(waits, instruction);
             }
+            pending.ranges.extend(since.into_iter().map(|(reg, count, from)| (reg, count, from..end)));
         }
         pending.ranges.sort_by_key(|range| (range.0, range.2.start));
         pending

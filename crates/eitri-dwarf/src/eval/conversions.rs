@@ -92,7 +92,7 @@ impl<'l, E: Endianity + Default> TryFrom<&'l SingleLocation> for Piece<EndianSli
                 (gimli::Location::Register { register: (*reg).try_into()? }, *offset)
             }
             Storage::Implicit(implicit) if implicit.is_big_number() => {
-                // As in a register, the offset counts from the least significant bit.
+                // The offset counts from the least significant bit, as it does in a register.
                 let bytes = implicit.bytes();
                 if implicit.size() != 8 * bytes.len() as u64 || bytes.len() > 8 {
                     return Err(unsupported(place));

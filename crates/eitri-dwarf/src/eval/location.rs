@@ -20,7 +20,7 @@ pub struct ImplicitBits {
     numbering: Numbering,
 }
 
-/// How a big-endian machine numbers known bits.
+/// Order in which a machine numbers known bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Numbering {
     /// In the order of the bytes, as bits in memory. All known bits of a little-endian machine.
@@ -804,11 +804,11 @@ impl Composite {
 /// Consecutive bits of an object at a location, such as a composite's part.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Slice {
-    /// How many of the object's bits come before them.
+    /// Number of the object's bits before the slice.
     pub(super) skip: u128,
-    /// How many bits.
+    /// Number of bits in the slice.
     pub(super) bits: u128,
-    /// How many of the object's bits come after them.
+    /// Number of the object's bits after the slice.
     pub(super) after: u128,
 }
 

@@ -31,7 +31,8 @@ impl Entry<'_, '_> {
         None
     }
 
-    /// Returns the definition of the type that this entry is, or declares. `None` if the file has none.
+    /// Returns the definition of the type that this entry defines or declares. `None` if the file does not contain the
+    /// definition.
     ///
     /// * A type that is not a declaration is its own definition.
     /// * A declaration with `DW_AT_signature` is defined in the type unit with this signature; [`ty`](Self::ty),

@@ -4,10 +4,11 @@ use core::ops::Range;
 
 use super::code::{RegisterKind, VCC};
 use super::{
-    Clobbered, ElfIdentity, Per, Registers, Relocations, Scaling, Space, SpaceId, Target, TargetBuilder,
-    UnspecifiedRegisters, near,
+    Clobbered, ElfIdentity, Per, RegisterNames, Registers, Relocations, Scaling, Space, SpaceId, Target,
+    TargetBuilder, UnspecifiedRegisters, near,
 };
 use crate::error::Result;
+use crate::op::Reg;
 
 /// Number of lanes in a wave.
 ///
@@ -194,6 +195,21 @@ pub fn is_preserved(kind: RegisterKind, number: u16) -> bool {
         RegisterKind::Vector => (40..256).contains(&number) && number % 16 >= 8,
         RegisterKind::Accumulator => number >= 32,
     }
+}
+
+/// Returns a DWARF register's kind and number in instructions of an AMD GPU. `None` for other registers.
+pub fn operand(target: &Target, reg: Reg) -> Option<(RegisterKind, u16)> {
+    let mut ranges = target.register_ranges().iter();
+    let registers = ranges.find(|registers| registers.contains(reg))?;
+    let RegisterNames::Numbered { prefix, first } = registers.names() else { return None };
+    let number = u16::try_from(first + (reg.0 - registers.first().0)).ok()?;
+    let kind = match &**prefix {
+        "s" => RegisterKind::Scalar,
+        "v" => RegisterKind::Vector,
+        "a" => RegisterKind::Accumulator,
+        _ => return None,
+    };
+    Some((kind, number))
 }
 
 /// Adds the registers that a call overwrites. Each range has a first DWARF number, and the register numbers.

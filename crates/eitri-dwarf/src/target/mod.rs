@@ -32,9 +32,9 @@ mod register;
 mod space;
 mod spirv;
 
-#[doc(hidden)]
-pub use amdgpu::is_preserved;
 pub use amdgpu::{Gfx, Wave};
+#[doc(hidden)]
+pub use amdgpu::{is_preserved, operand};
 pub use builder::TargetBuilder;
 #[doc(hidden)]
 pub use cpu::with_extensions;
@@ -100,7 +100,7 @@ pub struct CallFrames {
     pub data_alignment: i8,
     /// Whether the ABI uses `.eh_frame`, which the loader maps with the program.
     pub has_eh_frame: bool,
-    /// What debuggers take a register without a rule to be.
+    /// How debuggers treat a register without a rule.
     pub unspecified_registers: UnspecifiedRegisters,
 }
 

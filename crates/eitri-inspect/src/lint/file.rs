@@ -20,7 +20,7 @@ pub use eitri_dwarf::read::{
     threads,
 };
 use eitri_dwarf::target::code::{InstructionSet, RegisterKind};
-use eitri_dwarf::target::{RegisterNames, Target, Wave, with_extensions};
+use eitri_dwarf::target::{Target, Wave, operand, with_extensions};
 
 /// Architecture, which decides some findings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -219,19 +219,7 @@ impl<'r, 'o> Facts<'r, 'o> {
     /// Returns an AMD GPU register's kind and number.
     pub(super) fn operand(&self, reg: Reg) -> Option<(RegisterKind, u16)> {
         let target = self.target.as_ref().filter(|_| self.architecture == Architecture::Amd)?;
-        let known = target
-            .register_ranges()
-            .iter()
-            .find(|registers| reg.0.wrapping_sub(registers.first().0) < registers.count())?;
-        let RegisterNames::Numbered { prefix, first } = known.names() else { return None };
-        let number = u16::try_from(first + (reg.0 - known.first().0)).ok()?;
-        let kind = match &**prefix {
-            "s" => RegisterKind::Scalar,
-            "v" => RegisterKind::Vector,
-            "a" => RegisterKind::Accumulator,
-            _ => return None,
-        };
-        Some((kind, number))
+        operand(target, reg)
     }
 
     /// Returns the DWARF number of an AMD GPU's scalar register.

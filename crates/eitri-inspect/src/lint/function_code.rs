@@ -3,12 +3,11 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fmt::Write as _;
 use std::ops::Range;
 use std::rc::Rc;
 
 use eitri_dwarf::target::code::{
-    DecodedInstruction, EXEC, Flow, InstructionSet, RegisterKind, SourceOperand, VCC,
+    DecodedInstruction, EXEC, Flow, InstructionSet, RegisterKind, SourceOperand,
 };
 use eitri_dwarf::target::is_preserved;
 
@@ -618,22 +617,5 @@ pub(super) fn unknown(pc: u64) -> String {
 
 /// Describes an instruction: its pc, name and destinations.
 pub(super) fn described((pc, instruction): &PcInstruction) -> String {
-    let mut text = format!("{pc:#x}: {}", instruction.name.unwrap_or("an instruction"));
-    for (index, write) in instruction.writes().into_iter().flatten().enumerate() {
-        text.push_str(if index == 0 { " " } else { ", " });
-        let prefix = match write.kind {
-            RegisterKind::Scalar => "s",
-            RegisterKind::Vector => "v",
-            RegisterKind::Accumulator => "a",
-        };
-        let first = write.first;
-        let last = write.first + write.count.saturating_sub(1);
-        let _ = match (write.kind, first) {
-            (RegisterKind::Scalar, EXEC) => write!(text, "exec"),
-            (RegisterKind::Scalar, VCC) => write!(text, "vcc"),
-            _ if first == last => write!(text, "{prefix}{first}"),
-            _ => write!(text, "{prefix}[{first}:{last}]"),
-        };
-    }
-    text
+    format!("{pc:#x}: {instruction}")
 }

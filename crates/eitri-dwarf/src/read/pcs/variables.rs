@@ -70,8 +70,8 @@ pub enum CurrentLocation<'o> {
 }
 
 impl CurrentLocation<'_> {
-    /// Whether the variable has no location at the pc, so that a debugger prints "optimized out": it has none at all, its
-    /// list has none for the pc, or the expressions are empty. DWARF 5 sections 2.6.1.1.4 and 4.1.
+    /// Whether the variable has no location at the pc, so that a debugger prints "optimized out": there is no location attribute,
+    /// no list entry covers the pc, or the expressions are empty. DWARF 5 sections 2.6.1.1.4 and 4.1.
     pub fn is_undefined(&self) -> bool {
         match self {
             Self::Missing | Self::OutsideList | Self::Expression([]) => true,

@@ -1,5 +1,7 @@
 //! Instruction formats: length, opcode and operand fields.
 
+use core::fmt;
+
 use smallvec::SmallVec;
 
 use super::table::{Destinations, Format, Generation};
@@ -21,6 +23,17 @@ pub struct DecodedInstruction {
     pub source: Option<SourceOperand>,
     /// Second source operand of scalar and vector arithmetic; the offset of a scalar load in bytes.
     pub second: Option<SourceOperand>,
+}
+
+/// The name and the destinations: `global_load_dword v3`.
+impl fmt::Display for DecodedInstruction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name.unwrap_or("an instruction"))?;
+        for (index, write) in self.writes().into_iter().flatten().enumerate() {
+            write!(f, "{}{write}", if index == 0 { " " } else { ", " })?;
+        }
+        Ok(())
+    }
 }
 
 /// Source operand of an instruction.

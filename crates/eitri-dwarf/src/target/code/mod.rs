@@ -20,6 +20,9 @@ mod format;
 mod outline;
 mod table;
 
+use core::fmt;
+use core::ops::Range;
+
 use super::{Gfx, Wave};
 pub use format::{DecodedInstruction, SourceOperand};
 #[doc(hidden)]
@@ -57,9 +60,31 @@ pub struct Destination {
 }
 
 impl Destination {
+    /// Returns the registers with these numbers.
+    pub fn new(kind: RegisterKind, numbers: Range<u16>) -> Self {
+        Self { kind, first: numbers.start, count: numbers.end.saturating_sub(numbers.start) }
+    }
+
     /// Whether a register is among the destinations.
     pub fn contains(&self, kind: RegisterKind, number: u16) -> bool {
         self.kind == kind && number.wrapping_sub(self.first) < self.count
+    }
+}
+
+/// `v3`, `s[4:5]`, `vcc`, `exec`.
+impl fmt::Display for Destination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let prefix = match self.kind {
+            RegisterKind::Scalar if self.first == EXEC => return f.write_str("exec"),
+            RegisterKind::Scalar if self.first == VCC => return f.write_str("vcc"),
+            RegisterKind::Scalar => "s",
+            RegisterKind::Vector => "v",
+            RegisterKind::Accumulator => "a",
+        };
+        match self.count {
+            1 => write!(f, "{prefix}{}", self.first),
+            _ => write!(f, "{prefix}[{}:{}]", self.first, self.first + self.count.saturating_sub(1)),
+        }
     }
 }
 
