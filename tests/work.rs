@@ -191,6 +191,63 @@ fn lanes_of_inlined_calls() {
     });
 }
 
+/// A mask that moves with each instruction of its region: the region's procedure calls a list as long.
+#[test]
+fn masks_that_move() {
+    grows_as_the_number(40, |count| {
+        check_for(
+            &Consumer::rocgdb(),
+            &function(count, |m, f, _| {
+                let masks: Vec<_> =
+                    (0..count).map(|number| (4 * number..4 * number + 4, scalar(number))).collect();
+                m.lanes(f).unwrap().if_then(0..4 * count, 0, &masks).unwrap();
+            }),
+            |_| {},
+        );
+    });
+}
+
+/// Procedures that each call the procedure before: as they are, in a number, as a part, in a function with stack slots.
+#[test]
+fn chains_of_procedures() {
+    type Calls = fn(Loc) -> Loc;
+    let shapes: [Calls; 4] = [
+        |call| call,
+        |call| Loc::memory(SpaceId::DEFAULT, call.read(64)),
+        |call| Loc::parts([(call, 32), (Loc::memory(SpaceId::DEFAULT, Val::constant(8)), 32)]),
+        |call| Loc::parts([(Loc::register(Target::x86_64().register_named("rax").unwrap()), 32), (call, 32)]),
+    ];
+    for (number, calls) in shapes.into_iter().enumerate() {
+        eprintln!("shape {number}");
+        let described = |depth: u64| {
+            let mut m = Builder::new(Target::x86_64());
+            let unit = m.unit("a.c");
+            let long = m.base_type(unit, "long", BaseEncoding::Unsigned, 64).unwrap();
+            let f = m.function(unit, "f").unwrap().code("f", 16).id();
+            let base = Loc::memory(SpaceId::DEFAULT, Val::constant(0x1000));
+            let mut last = m.procedure(unit, &base).unwrap();
+            for number in 0..depth {
+                last = m.procedure(unit, &calls(Loc::call(last))).unwrap();
+                m.variable(f, &format!("x{number}"), long).unwrap().live(0..16, Loc::call(last)).unwrap();
+            }
+            (m.finish().unwrap(), ObjectCode::text(vec![0; 16]).with_function("f", 0, 16))
+        };
+        for consumer in [Consumer::dwarf5(), Consumer::llvm(), Consumer::rocgdb()] {
+            grows_as_the_number(40, |count| {
+                lower(&described(count).0, &consumer, Policy::Partial).unwrap();
+            });
+            // The evaluator follows 32 nested calls.
+            grows_as_the_number(3, |count| {
+                let (module, code) = described(count);
+                let written = lower(&module, &consumer, Policy::Partial).unwrap();
+                let object = new_object(module.target(), &code, &written.sections).unwrap();
+                let report = eitri::check(&module, &consumer, &written.omissions, &object).unwrap();
+                assert!(report.is_clean(), "{report}");
+            });
+        }
+    }
+}
+
 /// Functions in one another, each asked for at a pc.
 #[test]
 fn innermost_functions() {

@@ -1,6 +1,6 @@
 //! File with entries: an object, or a split unit's file.
 
-use core::cell::{OnceCell, RefCell};
+use core::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -8,13 +8,13 @@ use gimli::constants as dw;
 use hashbrown::HashMap;
 
 use super::lines::Rows;
-use super::machine::List;
-use super::referred::{Referred, referred};
+use super::list::{List, list_of};
+use super::referred::References;
 use super::report::CheckReport;
 use super::tree::{Described, Found};
 use crate::eval::DebugInfo;
 use crate::model::UnitId;
-use crate::read::{self, Dwarf, Entry, LineProgram, ResolvedValue, Unit};
+use crate::read::{Dwarf, Entry, LineProgram, Unit};
 
 /// A file's entries, with the lists and line programs that they refer to.
 pub(super) struct File<'a, 'o> {
@@ -27,9 +27,8 @@ pub(super) struct File<'a, 'o> {
     pub(super) programs: BTreeMap<u64, Rc<LineProgram<'o>>>,
     /// Rows from the line program that was compared last.
     pub(super) rows: RefCell<Rows>,
-    referred: OnceCell<Referred>,
-    /// Memory for a list's entries while it is read.
-    read: RefCell<Vec<read::ListEntry<'o>>>,
+    /// Entries that expressions refer to.
+    pub(super) references: References<'a, 'o>,
     /// Lane counts of the subprograms around scopes, by entry offset.
     pub(super) lanes: RefCell<HashMap<u64, Option<u64>>>,
 }
@@ -63,15 +62,9 @@ impl<'a, 'o> File<'a, 'o> {
             last_list: RefCell::default(),
             programs,
             rows: RefCell::default(),
-            referred: OnceCell::new(),
-            read: list.into(),
+            references: References::new(dwarf),
             lanes: RefCell::default(),
         }
-    }
-
-    /// Entries that expressions refer to.
-    pub(super) fn referred(&self) -> &Referred {
-        self.referred.get_or_init(|| referred(self.dwarf))
     }
 
     /// An entry's location list, if it has a list that can be read.
@@ -81,10 +74,7 @@ impl<'a, 'o> File<'a, 'o> {
         if let Some((_, list)) = last.as_ref().filter(|(offset, _)| *offset == entry.offset()) {
             return Some(Rc::clone(list));
         }
-        let mut entries = self.read.borrow_mut();
-        entries.clear();
-        self.dwarf.read_locations(entry.unit(), list_of(entry)?, &mut entries).ok()?;
-        let list = Rc::new(List::new(entries.iter().map(|&entry| entry.into()).collect()));
+        let list = Rc::new(List::of_entry(entry)?);
         *last = Some((entry.offset(), Rc::clone(&list)));
         Some(list)
     }
@@ -99,13 +89,5 @@ impl<'a, 'o> File<'a, 'o> {
     /// A unit's line program.
     pub(super) fn program(&self, unit: &Unit<'o>) -> Option<Rc<LineProgram<'o>>> {
         self.programs.get(&unit.stmt_list?).cloned()
-    }
-}
-
-/// Offset of an entry's location list, if it has a list.
-fn list_of(entry: Entry<'_, '_>) -> Option<u64> {
-    match entry.attr(dw::DW_AT_location)? {
-        ResolvedValue::LocList(offset) => Some(offset),
-        _ => None,
     }
 }

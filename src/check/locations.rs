@@ -11,7 +11,8 @@ use super::asked::Asked;
 use super::combining::combined_offsets;
 use super::dwarf5::{check_decodable, check_form};
 use super::expressions::{Difference, SIZES};
-use super::machine::{self, List};
+use super::list::List;
+use super::machine;
 use super::meanings::Meanings;
 use super::pairs::{Agreement, Pair, Reads, Setting};
 use super::places::{

@@ -3,59 +3,19 @@
 
 use super::asked::Asked;
 use super::numbers::ByteStorage;
-use super::ranges::Ranges;
+use super::referred::References;
 use super::witness::{self, Fill, Patch};
 use crate::eval::{
-    BaseType, DebugInfo, Location, LocationListEntry, Machine, ReferencedEntry, SingleLocation, Storage,
-    Unavailable,
+    BaseType, Body, DebugInfo, Location, Machine, ReferencedEntry, SingleLocation, Storage, Unavailable,
 };
 use crate::op::Reg;
 use crate::target::{SpaceId, Target};
 
-/// Location list.
-#[derive(Debug)]
-pub(super) struct List<'o> {
-    pub(super) entries: Vec<LocationListEntry<'o>>,
-    /// Bounds, for the entries that have bounds.
-    bounds: Ranges,
-    /// Indices of default entries, which have no bounds.
-    defaults: Vec<usize>,
-}
-
-impl<'o> List<'o> {
-    pub(super) fn new(entries: Vec<LocationListEntry<'o>>) -> Self {
-        let bounds = entries.iter().zip(0..).filter_map(|(entry, number)| Some((entry.bounds?, number)));
-        let bounds = Ranges::new(bounds.map(|((start, end), number)| (start..end, number)));
-        let defaults = (0..entries.len()).filter(|&number| entries[number].bounds.is_none()).collect();
-        Self { entries, bounds, defaults }
-    }
-
-    /// Returns the entries that apply at a pc (A.2.5.5): those whose bounds contain it; if there are none, the
-    /// default entries.
-    pub(super) fn applicable(
-        &self,
-        pc: u64,
-    ) -> impl ExactSizeIterator<Item = &LocationListEntry<'o>> + Clone {
-        let mut numbers = self.bounds.containing(pc);
-        if numbers.is_empty() {
-            numbers.extend_from_slice(&self.defaults);
-        }
-        numbers.into_iter().map(|number| {
-            crate::work::step();
-            &self.entries[number]
-        })
-    }
-
-    /// Returns all entries' bounds, in bytes from an address.
-    pub(super) fn bounds_from(&self, start: u64) -> impl Iterator<Item = u64> + Clone {
-        let bounds = self.entries.iter().filter_map(|entry| entry.bounds);
-        bounds.flat_map(move |(first, end)| [first.wrapping_sub(start), end.wrapping_sub(start)])
-    }
-}
-
 pub(super) struct Stopped<'a, 'o> {
     pub(super) target: &'a Target,
     pub(super) info: &'a DebugInfo<'a, 'o>,
+    /// Entries that expressions refer to.
+    pub(super) references: &'a References<'a, 'o>,
     pub(super) fill: Fill,
     pub(super) lane: Option<u32>,
     /// Lane count in the function's entry; 1 without the attribute.
@@ -154,8 +114,13 @@ impl Machine for Stopped<'_, '_> {
     }
 
     fn entry(&self, offset: u64) -> Option<ReferencedEntry<'_>> {
-        let entry = self.info.entry(offset)?;
+        let mut entry = self.info.entry(offset)?;
         self.asked.entries.borrow_mut().insert(offset);
+        if let (Body::EncodedList(_), Some(pc)) = (entry.body, self.pc)
+            && let Some(list) = self.references.list(offset)
+        {
+            entry.body = Body::List(list.part_at(pc));
+        }
         Some(entry)
     }
 }

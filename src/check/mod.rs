@@ -77,6 +77,7 @@ mod lanes;
 mod likely;
 mod line_header;
 mod lines;
+mod list;
 mod locations;
 mod lookup;
 mod machine;

@@ -63,7 +63,7 @@ pub(super) fn compare_other_types<'a, 'o>(compare: &mut Compare<'a, 'o>, unit: U
         let is_own = |entry: Entry<'_, '_>| {
             entry.tag() == dw::DW_TAG_base_type
                 && !entry.has(dw::DW_AT_location)
-                && compare.file.referred().contains_key(&entry.offset())
+                && compare.file.references.entries().contains_key(&entry.offset())
         };
         let is_known = compare.known.type_entries.contains(&entry.offset()) || is_own(entry);
         if !is_known && !is_for_expressions(compare, entry) {

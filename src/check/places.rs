@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::asked::Asked;
-use super::machine::{self};
+use super::machine;
 use super::meanings::Meanings;
 use super::witness::Stopped;
 use super::witnesses::Witness;
@@ -129,6 +129,7 @@ pub(super) fn whole_machine<'o, 's>(
     machine::Stopped {
         target,
         info: &meanings.file.info,
+        references: &meanings.file.references,
         fill: witness.fill,
         lane: (target.lanes() > 1).then_some(witness.lane),
         lanes: target.lanes().into(),

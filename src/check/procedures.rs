@@ -87,10 +87,10 @@ pub(super) fn compare_procedures<'a, 'o>(
     let mut units: Vec<_> =
         units.map(|(unit, root)| unit_procedures(meanings, unit, root, &has_callers)).collect();
     let file = meanings.file;
-    let none = Referred::new();
+    let none = BTreeMap::new();
     let has_entries = units.iter().any(|of_unit| !of_unit.entries.is_empty());
     // It decodes all expressions in a file.
-    let referred = if has_entries { file.referred() } else { &none };
+    let referred = if has_entries { file.references.entries() } else { &none };
     let mut called = Called::new(file.dwarf, referred);
     // Unreferenced procedures come first, so that the procedures that they call are not separate findings.
     for is_referred in [false, true] {
@@ -312,9 +312,10 @@ struct Called<'a, 'o> {
 }
 
 impl<'a, 'o> Called<'a, 'o> {
-    fn new(dwarf: &'a Dwarf<'o>, referred: &Referred) -> Self {
+    fn new(dwarf: &'a Dwarf<'o>, referred: &BTreeMap<u64, Referred<'o>>) -> Self {
         let mut called = Self { dwarf, all: BTreeSet::new() };
-        called.add(referred.iter().filter(|(_, is_root)| **is_root).map(|(&offset, _)| offset).collect());
+        let roots = referred.iter().filter(|(_, referred)| referred.is_root);
+        called.add(roots.map(|(&offset, _)| offset).collect());
         called
     }
 

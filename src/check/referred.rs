@@ -1,9 +1,11 @@
 //! Entries that a file's expressions refer to.
 
+use core::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use gimli::constants as dw;
 
+use super::list::List;
 use crate::op::{Decoder, Op};
 use crate::read::{Dwarf, Entry, ResolvedValue, Unit};
 
@@ -11,17 +13,45 @@ pub(super) fn is_procedure(entry: Entry<'_, '_>) -> bool {
     entry.tag() == dw::DW_TAG_dwarf_procedure
 }
 
-/// Offsets of the entries that expressions refer to, each with whether an entry other than a procedure does so.
-pub(super) type Referred = BTreeMap<u64, bool>;
+/// Entries that expressions refer to. They are looked for when the first expression asks, because that decodes all
+/// expressions of the file.
+pub(super) struct References<'a, 'o> {
+    dwarf: &'a Dwarf<'o>,
+    entries: OnceCell<BTreeMap<u64, Referred<'o>>>,
+}
 
-pub(super) fn referred(dwarf: &Dwarf<'_>) -> Referred {
-    let mut offsets = Referred::new();
-    for entry in dwarf.entries() {
-        for offset in refers_to(entry) {
-            *offsets.entry(offset).or_default() |= !is_procedure(entry);
-        }
+/// Entry that an expression refers to.
+#[derive(Default)]
+pub(super) struct Referred<'o> {
+    /// Whether an entry other than a procedure refers to it.
+    pub(super) is_root: bool,
+    /// Its location list, if it has a list that can be read. Each pc of a variable calls the same list.
+    list: OnceCell<Option<List<'o>>>,
+}
+
+impl<'a, 'o> References<'a, 'o> {
+    pub(super) fn new(dwarf: &'a Dwarf<'o>) -> Self {
+        Self { dwarf, entries: OnceCell::new() }
     }
-    offsets
+
+    /// Returns the entries by offset.
+    pub(super) fn entries(&self) -> &BTreeMap<u64, Referred<'o>> {
+        self.entries.get_or_init(|| {
+            let mut entries: BTreeMap<u64, Referred<'o>> = BTreeMap::new();
+            for entry in self.dwarf.entries() {
+                for offset in refers_to(entry) {
+                    entries.entry(offset).or_default().is_root |= !is_procedure(entry);
+                }
+            }
+            entries
+        })
+    }
+
+    /// Returns the location list of an entry that an expression refers to.
+    pub(super) fn list(&self, offset: u64) -> Option<&List<'o>> {
+        let list = &self.entries().get(&offset)?.list;
+        list.get_or_init(|| List::of_entry(self.dwarf.entry_at(offset)?)).as_ref()
+    }
 }
 
 /// Returns offsets: the entries that an entry's expressions refer to.

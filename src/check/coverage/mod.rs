@@ -16,9 +16,10 @@ mod entries;
 use entries::Entries;
 
 use super::asked::Asked;
-use super::machine::{self};
+use super::machine;
 use super::places::{Spans, merged, show, span_of};
 use super::reading::dialect;
+use super::referred::References;
 use super::report::{CheckFinding, FindingKind};
 use super::witness::{Fill, Stopped};
 use crate::consumer::Consumer;
@@ -119,7 +120,8 @@ pub fn coverage(module: &Module, consumer: &Consumer, bytes: &[u8]) -> Result<Pt
     let texts = texts.iter().map(|text| Text::read(text)).collect::<Result<Vec<_>>>()?;
     let positions = positions(&texts);
     let info = DebugInfo::new(&dwarf);
-    let compared = Compared { module, consumer, object: &object, info: &info };
+    let references = References::new(&dwarf);
+    let compared = Compared { module, consumer, object: &object, info: &info, references: &references };
     let entries = Entries::new(module, &dwarf);
     let findings = super::ptx::compare(module, &texts).findings;
     let mut coverage = PtxCoverage { findings, ..PtxCoverage::default() };
@@ -243,6 +245,7 @@ struct Compared<'c, 'o> {
     consumer: &'c Consumer,
     object: &'c Object<'o>,
     info: &'c DebugInfo<'c, 'c>,
+    references: &'c References<'c, 'c>,
 }
 
 impl<'c> Compared<'c, '_> {
@@ -345,6 +348,7 @@ impl<'c> Compared<'c, '_> {
         machine::Stopped {
             target: self.module.target(),
             info: self.info,
+            references: self.references,
             fill: Fill::ALL[0],
             lane: Some(LANE),
             lanes: self.module.target().lanes().into(),

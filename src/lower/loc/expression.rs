@@ -1,7 +1,6 @@
 //! Writer for one expression, from a location's tree.
 
-use hashbrown::HashSet;
-
+use super::called::Called;
 use super::fragments::Split;
 use super::linear::plus;
 use super::shared::{At, Shared};
@@ -38,6 +37,7 @@ pub(super) struct Context<'l, 'm> {
     pub(super) stack: Stack,
     /// Whether the expression is in call frame information.
     pub(super) is_call_frame: bool,
+    pub(super) called: &'l Called,
 }
 
 /// Entries that locations refer to.
@@ -121,35 +121,6 @@ const MAX_DEPTH: u32 = 16;
 /// Limit for an expression in which procedures are inlined, after which no procedure is: DWARF 4 has no longer
 /// expressions in lists.
 const MAX_INLINED_BYTES: usize = 0xffff;
-
-/// Procedures that a location calls, directly or not, each of which is visited once.
-#[derive(Default)]
-pub(super) struct Calls {
-    known: HashSet<ProcedureId>,
-    next: Vec<ProcedureId>,
-}
-
-impl Calls {
-    /// Adds the procedure that a node calls.
-    pub(super) fn add(&mut self, node: Node<'_>) {
-        if let Node::Call(procedure) = node
-            && self.known.insert(procedure)
-        {
-            self.next.push(procedure);
-        }
-    }
-
-    /// Returns a procedure that was not visited.
-    pub(super) fn next(&mut self) -> Option<ProcedureId> {
-        self.next.pop()
-    }
-}
-
-/// Returns whether `bits` bits can be read as whole bytes: either they are whole bytes, or the storage, which has `has`
-/// bits, covers the last byte.
-pub(super) fn has_bytes(has: Option<u64>, bits: u32) -> bool {
-    bits.is_multiple_of(8) || has.is_some_and(|has| has >= 8 * u64::from(bits.div_ceil(8)))
-}
 
 impl<'m> ExpressionWriter<'_, 'm> {
     /// Ends the expression.
@@ -261,18 +232,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
 
     /// Returns whether a procedure's location depends on its caller's stack frame.
     pub(super) fn has_stack_slot(&self, procedure: ProcedureId) -> bool {
-        let mut calls = Calls::default();
-        calls.add(Node::Call(procedure));
-        while let Some(procedure) = calls.next() {
-            let Some(procedure) = self.context.module.procedures.get(procedure) else { continue };
-            for node in self.context.module.nodes(procedure.loc) {
-                if matches!(node, Node::StackAddress(_)) {
-                    return true;
-                }
-                calls.add(node);
-            }
-        }
-        false
+        self.context.called.contents(self.context.module, procedure).has_stack_slot
     }
 
     /// Writer for an inlined procedure's tree.

@@ -195,3 +195,9 @@ impl Split<'_, '_> {
         }
     }
 }
+
+/// Returns whether `bits` bits can be read as whole bytes: either they are whole bytes, or the storage, which has `has`
+/// bits, covers the last byte.
+pub(super) fn has_bytes(has: Option<u64>, bits: u32) -> bool {
+    bits.is_multiple_of(8) || has.is_some_and(|has| has >= 8 * u64::from(bits.div_ceil(8)))
+}

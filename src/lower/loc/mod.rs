@@ -8,6 +8,7 @@
 //! [`expression`] writer. For a consumer that reads only some operations, [`operations`] then replaces the rest, or returns
 //! an error that becomes an omission. [`shared`] finds subexpressions that become procedures.
 
+mod called;
 mod constants;
 mod dwarf5;
 mod expression;
@@ -31,6 +32,7 @@ use crate::error::Result;
 use crate::model::{LocId, Module, Node, Nodes, Stack, Tree};
 use crate::op::{Encoder, Encoding};
 use crate::target::SpaceId;
+use called::Called;
 use dwarf5::Dwarf5;
 use expression::{Context, ExpressionWriter, Operands, malformed};
 use linear::Linear;
@@ -55,6 +57,7 @@ pub(super) struct Lowering<'m> {
     is_restricted: bool,
     /// Whether the expressions are in call frame information, which refers to no other section.
     is_call_frame: bool,
+    called: Called,
 }
 
 /// Kind of expression.
@@ -106,6 +109,7 @@ impl<'m> Lowering<'m> {
                 || consumer.attributes.variable_space.is_some()
                 || !consumer.expressions.has_registers_at_all_pcs,
             is_call_frame: false,
+            called: Called::default(),
         }
     }
 
@@ -280,6 +284,7 @@ impl<'m> Lowering<'m> {
             entries: sink.entries,
             stack: sink.stack,
             is_call_frame: self.is_call_frame,
+            called: &self.called,
         };
         ExpressionWriter {
             context,

@@ -1,14 +1,14 @@
 //! Locations as stack elements: each node has an operation, and the tree is written in its own order.
 
 use super::constants::{known_number, known_pieces};
-use super::expression::{Calls, ExpressionWriter, has_bytes, malformed, nameless};
-use super::fragments::{Fragment, Split};
+use super::expression::{ExpressionWriter, malformed, nameless};
+use super::fragments::{Fragment, Split, has_bytes};
 use super::linear::{go_on, piece};
 use super::numbers::{self, Read, deref, register_plus, thread_local};
 use super::shared::At;
 use crate::emit::info::{Pending, RefForm, Wanted};
 use crate::error::{Construct, Result};
-use crate::model::{Entity, Node, ProcedureId, Stack, Tree};
+use crate::model::{Entity, Node, ProcedureId, Stack};
 use crate::op::Reg;
 use crate::target::{ByteOrder, Scaling, SpaceId};
 
@@ -383,27 +383,5 @@ fn composite_operation(out: &mut ExpressionWriter<'_, '_>, at: At) -> Result<()>
 
 /// Returns whether a location's expression builds a composite from pieces.
 fn has_open_composite(out: &ExpressionWriter<'_, '_>, at: At) -> bool {
-    let mut calls = Calls::default();
-    if opens_composite(out, out.tree, at, &mut calls) {
-        return true;
-    }
-    while let Some(procedure) = calls.next() {
-        match out.procedure(procedure) {
-            Ok((tree, root)) if !opens_composite(out, &tree, root, &mut calls) => {}
-            _ => return true,
-        }
-    }
-    false
-}
-
-/// Returns whether a location builds a composite, apart from the procedures that it calls.
-fn opens_composite<'m>(out: &ExpressionWriter<'_, 'm>, tree: &Tree<'m>, root: At, calls: &mut Calls) -> bool {
-    (root + 1 - tree.subtree(root).count()..=root).any(|at| {
-        calls.add(tree.node(at));
-        match tree.node(at) {
-            Node::Parts(_) | Node::Overlay | Node::Expr(_) => true,
-            Node::Read(bits) => !has_bytes(out.bits_of(tree, tree.last(at)), bits),
-            _ => false,
-        }
-    })
+    out.context.called.with_calls(out.context.module, out.tree, at).has_composite
 }
