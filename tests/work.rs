@@ -217,34 +217,36 @@ fn chains_of_procedures() {
         |call| Loc::parts([(call, 32), (Loc::memory(SpaceId::DEFAULT, Val::constant(8)), 32)]),
         |call| Loc::parts([(Loc::register(Target::x86_64().register_named("rax").unwrap()), 32), (call, 32)]),
     ];
-    for (number, calls) in shapes.into_iter().enumerate() {
-        eprintln!("shape {number}");
-        let described = |depth: u64| {
-            let mut m = Builder::new(Target::x86_64());
-            let unit = m.unit("a.c");
-            let long = m.base_type(unit, "long", BaseEncoding::Unsigned, 64).unwrap();
-            let f = m.function(unit, "f").unwrap().code("f", 16).id();
-            let base = Loc::memory(SpaceId::DEFAULT, Val::constant(0x1000));
-            let mut last = m.procedure(unit, &base).unwrap();
-            for number in 0..depth {
-                last = m.procedure(unit, &calls(Loc::call(last))).unwrap();
-                m.variable(f, &format!("x{number}"), long).unwrap().live(0..16, Loc::call(last)).unwrap();
-            }
-            (m.finish().unwrap(), ObjectCode::text(vec![0; 16]).with_function("f", 0, 16))
-        };
-        for consumer in [Consumer::dwarf5(), Consumer::llvm(), Consumer::rocgdb()] {
-            grows_as_the_number(40, |count| {
-                lower(&described(count).0, &consumer, Policy::Partial).unwrap();
-            });
-            // The evaluator follows 32 nested calls.
-            grows_as_the_number(3, |count| {
-                let (module, code) = described(count);
-                let written = lower(&module, &consumer, Policy::Partial).unwrap();
-                let object = new_object(module.target(), &code, &written.sections).unwrap();
-                let report = eitri::check(&module, &consumer, &written.omissions, &object).unwrap();
-                assert!(report.is_clean(), "{report}");
-            });
+    let described = |calls: Calls, depth: u64| {
+        let mut m = Builder::new(Target::x86_64());
+        let unit = m.unit("a.c");
+        let long = m.base_type(unit, "long", BaseEncoding::Unsigned, 64).unwrap();
+        let f = m.function(unit, "f").unwrap().code("f", 16).id();
+        let base = Loc::memory(SpaceId::DEFAULT, Val::constant(0x1000));
+        let mut last = m.procedure(unit, &base).unwrap();
+        for number in 0..depth {
+            last = m.procedure(unit, &calls(Loc::call(last))).unwrap();
+            m.variable(f, &format!("x{number}"), long).unwrap().live(0..16, Loc::call(last)).unwrap();
         }
+        (m.finish().unwrap(), ObjectCode::text(vec![0; 16]).with_function("f", 0, 16))
+    };
+    let consumers = [Consumer::dwarf5(), Consumer::llvm(), Consumer::rocgdb()];
+    // Enough locations for a search for shared expressions in both.
+    grows_as_the_number(200, |count| {
+        for calls in shapes {
+            let (module, _) = described(calls, count);
+            consumers.iter().for_each(|consumer| drop(lower(&module, consumer, Policy::Partial).unwrap()));
+        }
+    });
+    // A variable's evaluation takes as long as its chain, and DWARF 5 expressions inline 16 procedures.
+    for (calls, consumer) in
+        shapes.into_iter().flat_map(|calls| consumers.iter().map(move |consumer| (calls, consumer)))
+    {
+        let (module, code) = described(calls, 15);
+        let written = lower(&module, consumer, Policy::Partial).unwrap();
+        let object = new_object(module.target(), &code, &written.sections).unwrap();
+        let report = eitri::check(&module, consumer, &written.omissions, &object).unwrap();
+        assert!(report.is_clean(), "{report}");
     }
 }
 
