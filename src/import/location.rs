@@ -9,9 +9,10 @@ use super::expression::InitialStack;
 use super::form::{self, ImportedExpressions};
 use super::importer::{Importer, Made, refused};
 use super::node::Key;
+use super::types;
 use super::unimported::UnimportedReason;
 use crate::error::{Error, ErrorKind};
-use crate::model::{Entity, ExprId, Loc, ProcedureId, Val};
+use crate::model::{Entity, ExprId, Loc, ProcedureId, TypeId, Val};
 use crate::op::{Decoded, Decoder, Encoding, Expr, Fixup, FixupKind, Op, Slot, uleb_len, write_uleb};
 use crate::read::{Entry, ResolvedValue};
 use crate::target::SpaceId;
@@ -270,6 +271,19 @@ impl<'d, 'o> Importer<'d, 'o> {
         Ok(procedure)
     }
 
+    /// Returns the current unit's base type at an entry, to which an expression can only refer in its unit. It is made if
+    /// all else refers to an equal type of another unit.
+    fn own_base_type(&mut self, key: Key) -> Option<TypeId> {
+        if !self.made.types.contains_key(&key) {
+            let entry = self.dwarf.entry_at(key)?;
+            let is_base = entry.tag() == dw::DW_TAG_base_type && self.is_of_unit(entry);
+            if is_base && self.known_type(entry).is_some() {
+                types::make(self, entry);
+            }
+        }
+        self.made.types.get(&key).copied()
+    }
+
     /// Appends an operation that refers to a base type, by its offset in the unit.
     fn typed(
         &mut self,
@@ -280,7 +294,7 @@ impl<'d, 'o> Importer<'d, 'o> {
         to: &mut Copied,
     ) -> Made<()> {
         let key = entry.unit().offset.wrapping_add(offset);
-        let ty = self.made.types.get(&key).copied().ok_or(UnimportedReason::MissingReference)?;
+        let ty = self.own_base_type(key).ok_or(UnimportedReason::MissingReference)?;
         let end = crate::op::read_uleb(whole, before).map_or(before, |(_, end)| end);
         let at = (to.bytes.len() + before) as u32;
         to.bytes.extend_from_slice(&whole[..before]);

@@ -21,7 +21,11 @@ pub(super) fn want<'d, 'o>(importer: &mut Importer<'d, 'o>, class: Class, entry:
         crate::work::step();
         match step {
             Step::Into(class, entry) => {
+                let entry = importer.representative(entry);
                 let Some(node) = node(class, entry) else { continue };
+                if importer.is_shared(class, entry) {
+                    continue;
+                }
                 // A node that was seen is finished, refused, or open in a cycle.
                 if !importer.made.seen.insert(node) || !importer.take_room(entry) {
                     continue;

@@ -42,7 +42,8 @@ use crate::consumer::{Consumer, Policy};
 use crate::emit::elf::{AttachOptions, Existing, UndefinedSymbols, attach_with};
 use crate::error::{Error, ErrorKind, Result};
 use crate::import::{
-    ImportOptions, ImportedCode, ImportedDwarf, UnimportedFact, UnimportedReason, import_read,
+    DifferentTypes, ImportOptions, ImportedCode, ImportedDwarf, ImportedTypes, UnimportedFact,
+    UnimportedReason, import_read,
 };
 use crate::lint::{LintOptions, lint};
 use crate::lower::lower;
@@ -70,6 +71,10 @@ pub struct Rewritten {
     pub unimported: Vec<UnimportedFact>,
     /// Changes that the options demand.
     pub changes: Vec<RewriteChange>,
+    /// Number of types that were merged with an equal type of the same or another unit, if types are merged.
+    pub merged_types: usize,
+    /// Types with one name that differ, and are therefore not merged, if types are merged.
+    pub different_types: Vec<DifferentTypes>,
     /// Sizes of the debug sections, by name.
     pub sizes: Vec<DebugSectionSizes>,
 }
@@ -123,7 +128,7 @@ pub fn rewrite(bytes: &[u8], options: &RewriteOptions<'_>) -> Result<Rewritten> 
     let how = How { target: &target, consumer: &consumer, options };
     let first = written(bytes, &object, &dwarf, dialect, &how)?;
     first.check(&how)?;
-    let Written { object: mut new, omissions, unimported, fixed, .. } = first;
+    let Written { object: mut new, omissions, unimported, fixed, merged, different, .. } = first;
     let is_removed = |fact: &UnimportedFact| {
         options.gc && matches!(fact.reason, UnimportedReason::DiscardedCode | UnimportedReason::OnlyDiscarded)
     };
@@ -134,7 +139,16 @@ pub fn rewrite(bytes: &[u8], options: &RewriteOptions<'_>) -> Result<Rewritten> 
     let settled = RewriteOptions { fix: false, ..options.clone() };
     settle(&mut new, &How { options: &settled, ..how })?;
     let sizes = sizes::sizes(&object, &Object::read_for(&new, &target)?);
-    Ok(Rewritten { object: new, consumer, omissions, unimported, changes, sizes })
+    Ok(Rewritten {
+        object: new,
+        consumer,
+        omissions,
+        unimported,
+        changes,
+        merged_types: merged,
+        different_types: different,
+        sizes,
+    })
 }
 
 /// What all steps of a rewrite have.
@@ -151,6 +165,8 @@ struct Written {
     omissions: Vec<Omission>,
     unimported: Vec<UnimportedFact>,
     fixed: Vec<FixChange>,
+    merged: usize,
+    different: Vec<DifferentTypes>,
 }
 
 /// Imports an object's debug information, and writes it into the object.
@@ -167,10 +183,11 @@ fn written(
         expressions: expressions::form(target, dialect, consumer, options.expressions),
         code: if options.gc { ImportedCode::InObject } else { ImportedCode::All },
         threads: options.threads,
+        types: types(consumer, options),
         ..ImportOptions::default()
     };
     let imported = import_read(object, target.clone(), dwarf, &import)?;
-    let ImportedDwarf { mut module, unimported, entries, .. } = imported;
+    let ImportedDwarf { mut module, unimported, entries, merged, different } = imported;
     let unimported = lost(unimported)?;
     let mut fixed = Vec::new();
     // Lint reads the current dialect.
@@ -192,7 +209,7 @@ fn written(
         ..AttachOptions::default()
     };
     let object = attach_with(bytes, target, &lowered.sections, &attach)?;
-    Ok(Written { object, module, omissions: lowered.omissions, unimported, fixed })
+    Ok(Written { object, module, omissions: lowered.omissions, unimported, fixed, merged, different })
 }
 
 impl Written {
@@ -278,7 +295,25 @@ fn consumer(
         consumer.tables.names = true;
         consumer.has_type_units = false;
     }
+    if options.dedupe {
+        if consumer.is_split {
+            let text = "the consumer reads split units, which cannot refer to types of other units; expected a \
+                consumer that reads units of the object";
+            return Err(unsupported(text));
+        }
+        // Units refer to each other's types instead.
+        consumer.has_type_units = false;
+    }
     Ok(consumer)
+}
+
+/// Returns how to import types that several units use.
+fn types(consumer: &Consumer, options: &RewriteOptions<'_>) -> ImportedTypes {
+    match options.dedupe {
+        _ if consumer.is_split || consumer.has_type_units => ImportedTypes::Copied,
+        true => ImportedTypes::Merged,
+        false => ImportedTypes::Shared,
+    }
 }
 
 /// Returns the facts that get lost. An unreadable fact is an error.
