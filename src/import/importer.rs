@@ -5,10 +5,12 @@
 //! unit. Therefore entities are known by the offset of their entry, for one unit at a time.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 
 use gimli::{DwAt, constants as dw};
 use hashbrown::{HashMap, HashSet};
 
+use super::completed::CompletedTypes;
 use super::discarded::Discarded;
 use super::entries::ImportedEntries;
 use super::equal::EqualTypes;
@@ -80,6 +82,8 @@ pub(super) struct Entities<'d, 'o> {
     pub placed: HashSet<VariableId>,
     /// Entries of a function's first instance with code, by the entries of its abstract instance.
     pub instances: HashMap<Key, Entry<'d, 'o>>,
+    /// Blocks of an abstract instance, by the entries of the same blocks in its instance that do not refer to them.
+    pub blocks: HashMap<Key, Entry<'d, 'o>>,
     /// Entries of calls in an abstract instance that the instance with code has, too.
     pub repeated: HashSet<Key>,
     /// Each parameter's previous parameter, for functions whose parameters were looked at.
@@ -134,6 +138,7 @@ pub(super) struct Importer<'d, 'o> {
     pub extras: HashSet<(Key, DwAt)>,
     /// Entities of all units so far, by their entries.
     pub entries: ImportedEntries,
+    pub completed: RefCell<CompletedTypes<'o>>,
     pub types: ImportedTypes,
     pub shared: Shared,
     /// Entries that are imported once for several equal entries.

@@ -9,10 +9,9 @@ use super::expression::InitialStack;
 use super::form::{self, ImportedExpressions};
 use super::importer::{Importer, Made, refused};
 use super::node::Key;
-use super::types;
 use super::unimported::UnimportedReason;
 use crate::error::{Error, ErrorKind};
-use crate::model::{Entity, ExprId, Loc, ProcedureId, TypeId, Val};
+use crate::model::{Entity, ExprId, Loc, ProcedureId, Val};
 use crate::op::{Decoded, Decoder, Encoding, Expr, Fixup, FixupKind, Op, Slot, uleb_len, write_uleb};
 use crate::read::{Entry, ResolvedValue};
 use crate::target::SpaceId;
@@ -269,19 +268,6 @@ impl<'d, 'o> Importer<'d, 'o> {
         self.import(entry);
         self.made.procedures.insert(key, Some(procedure));
         Ok(procedure)
-    }
-
-    /// Returns the current unit's base type at an entry, to which an expression can only refer in its unit. It is made if
-    /// all else refers to an equal type of another unit.
-    fn own_base_type(&mut self, key: Key) -> Option<TypeId> {
-        if !self.made.types.contains_key(&key) {
-            let entry = self.dwarf.entry_at(key)?;
-            let is_base = entry.tag() == dw::DW_TAG_base_type && self.is_of_unit(entry);
-            if is_base && self.known_type(entry).is_some() {
-                types::make(self, entry);
-            }
-        }
-        self.made.types.get(&key).copied()
     }
 
     /// Appends an operation that refers to a base type, by its offset in the unit.

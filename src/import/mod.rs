@@ -30,6 +30,7 @@
 //! contradicts other facts, is listed in [`ImportedDwarf::unimported`].
 
 mod calls;
+mod completed;
 mod discarded;
 mod entries;
 mod equal;
@@ -41,6 +42,7 @@ mod functions;
 mod importer;
 mod imports;
 mod instances;
+mod known;
 mod lines;
 mod live;
 mod location;
@@ -80,6 +82,7 @@ use crate::model::{Module, UnitId};
 use crate::op::Dialect;
 use crate::read::{Dwarf, Object, SplitFiles};
 use crate::target::Target;
+use completed::CompletedTypes;
 use discarded::Discarded;
 use equal::EqualTypes;
 use importer::{Entities, Importer};
@@ -212,6 +215,7 @@ fn import_files(
             owners: HashMap::new(),
             extras: HashSet::new(),
             entries: ImportedEntries::default(),
+            completed: CompletedTypes::new(file).into(),
             types: options.types,
             shared: Shared::default(),
             equal: if options.types == ImportedTypes::Merged {

@@ -23,7 +23,7 @@ pub(super) fn want<'d, 'o>(importer: &mut Importer<'d, 'o>, class: Class, entry:
             Step::Into(class, entry) => {
                 let entry = importer.representative(entry);
                 let Some(node) = node(class, entry) else { continue };
-                if importer.is_shared(class, entry) {
+                if importer.shared.has(class, entry.offset()) {
                     continue;
                 }
                 // A node that was seen is finished, refused, or open in a cycle.
@@ -69,7 +69,8 @@ fn add_needs<'d, 'o>(
         Class::Scope => {
             let completed =
                 refer(dw::DW_AT_abstract_origin).into_iter().chain(refer(dw::DW_AT_specification));
-            needs.extend(completed.map(|completed| (Class::Scope, completed)));
+            let block = importer.made.blocks.get(&entry.offset()).copied();
+            needs.extend(completed.chain(block).map(|completed| (Class::Scope, completed)));
         }
         Class::Variable => {
             let completed =

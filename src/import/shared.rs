@@ -2,12 +2,10 @@
 //!
 //! Units in files of their own, and type units, cannot refer to other units, so that a module for them has copies.
 
-use super::importer::Importer;
-use super::node::{Class, Key};
-use crate::model::{FunctionId, Module, ScopeId, ScopeKind, TypeId, VariableId};
-use crate::read::Entry;
-use gimli::constants as dw;
 use hashbrown::HashMap;
+
+use super::node::{Class, Key};
+use crate::model::{FunctionId, TypeId, VariableId};
 
 /// How types that several units use are imported.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -25,93 +23,21 @@ pub(crate) enum ImportedTypes {
 /// Entities of the units so far to which later units can refer, by their entries.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
-    types: HashMap<Key, TypeId>,
+    pub(super) types: HashMap<Key, TypeId>,
     /// Functions that types declare.
-    functions: HashMap<Key, FunctionId>,
+    pub(super) functions: HashMap<Key, FunctionId>,
     /// Static members, and parameters of the functions.
-    variables: HashMap<Key, VariableId>,
+    pub(super) variables: HashMap<Key, VariableId>,
 }
 
-impl<'d, 'o> Importer<'d, 'o> {
-    /// Returns the type that an entry became.
-    pub(super) fn known_type(&self, entry: Entry<'d, 'o>) -> Option<TypeId> {
-        let key = self.representative(entry).offset();
-        self.made.types.get(&key).or_else(|| self.shared.types.get(&key)).copied()
-    }
-
-    /// Returns the function that an entry became.
-    pub(super) fn known_function(&self, entry: Entry<'d, 'o>) -> Option<FunctionId> {
-        let key = self.representative(entry).offset();
-        self.made.functions.get(&key).or_else(|| self.shared.functions.get(&key)).copied()
-    }
-
-    /// Returns the variable that an entry became.
-    pub(super) fn known_variable(&self, entry: Entry<'d, 'o>) -> Option<VariableId> {
-        let key = self.representative(entry).offset();
-        self.made.variables.get(&key).or_else(|| self.shared.variables.get(&key)).copied()
-    }
-
-    /// Returns the entry that is imported instead of an entry: the first equal entry.
-    pub(super) fn representative(&self, entry: Entry<'d, 'o>) -> Entry<'d, 'o> {
-        if self.equal.is_empty() || !self.is_own(entry) {
-            return entry;
-        }
-        let first = self.equal.first(entry.index());
-        first.and_then(|first| self.dwarf.entry_with_index(first)).unwrap_or(entry)
-    }
-
+impl Shared {
     /// Whether an entry became an entity of an earlier unit.
-    pub(super) fn is_shared(&self, class: Class, entry: Entry<'d, 'o>) -> bool {
-        let key = entry.offset();
+    pub(super) fn has(&self, class: Class, key: Key) -> bool {
         match class {
-            Class::Type => self.shared.types.contains_key(&key),
-            Class::Scope => self.shared.functions.contains_key(&key),
-            Class::Variable => self.shared.variables.contains_key(&key),
+            Class::Type => self.types.contains_key(&key),
+            Class::Scope => self.functions.contains_key(&key),
+            Class::Variable => self.variables.contains_key(&key),
             Class::Other => false,
         }
     }
-
-    /// Lets later units refer to the current unit's types, and to what they declare. An entry of a later unit is imported
-    /// for that unit, too.
-    pub(super) fn share(&mut self) {
-        if self.types == ImportedTypes::Copied {
-            return;
-        }
-        let module = self.m.described();
-        let dwarf = self.dwarf;
-        let end = self.info.end;
-        let is_earlier = |key: Key| {
-            let kind = || dwarf.unit_at(key).map(|unit| unit.kind);
-            key < end || kind() != Some(dw::DW_UT_compile)
-        };
-        let Shared { types, functions, variables } = &mut self.shared;
-        let made = &self.made;
-        let is_type = |&(&key, &ty): &(&Key, &TypeId)| {
-            is_earlier(key) && module.function_of(module.ty(ty).scope()).is_none()
-        };
-        types.extend(made.types.iter().filter(is_type).map(|(&key, &ty)| (key, ty)));
-        let is_function = |&(&key, &function): &(&Key, &FunctionId)| {
-            is_earlier(key) && is_declared_by_type(module, module.function(function).scope)
-        };
-        functions.extend(made.functions.iter().filter(is_function).map(|(&key, &function)| (key, function)));
-        let is_variable = |&(&key, &variable): &(&Key, &VariableId)| {
-            let scope = module.variable(variable).scope;
-            let is_member = is_type_scope(module, scope) && module.function_of(scope).is_none();
-            is_earlier(key) && (is_member || is_declared_by_type(module, scope))
-        };
-        variables.extend(made.variables.iter().filter(is_variable).map(|(&key, &variable)| (key, variable)));
-    }
-}
-
-fn is_type_scope(module: &Module, scope: ScopeId) -> bool {
-    matches!(module.scope(scope).kind, ScopeKind::Type(_))
-}
-
-/// Whether a scope is that of a function that a type outside functions declares.
-fn is_declared_by_type(module: &Module, scope: ScopeId) -> bool {
-    let scope = module.scope(scope);
-    matches!(scope.kind, ScopeKind::Function(_))
-        && scope
-            .parent
-            .is_some_and(|around| is_type_scope(module, around) && module.function_of(around).is_none())
 }

@@ -49,7 +49,11 @@ pub(super) fn import<'d, 'o>(importer: &mut Importer<'d, 'o>, info: &'d Unit<'o>
     let only = importer.only;
     let selected = Selected::new(only, entries());
     for entry in entries().filter(|entry| selected.has(entry.index())) {
-        if importer.equal.first(entry.index()).is_some() {
+        if importer.representative(entry) != entry {
+            // What is imported instead belongs to the type.
+            if let Some(part) = importer.completed_part(entry) {
+                want(importer, class(part), part);
+            }
             importer.repeat_one(entry);
             continue;
         }

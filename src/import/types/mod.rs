@@ -17,8 +17,9 @@ pub(super) use templates::{Owner as TemplateOwner, template};
 use gimli::constants as dw;
 
 use super::importer::Importer;
+use super::node::Key;
 use super::unimported::UnimportedReason;
-use crate::model::{PointerKind, Qualifier};
+use crate::model::{PointerKind, Qualifier, TypeId};
 use crate::read::Entry;
 use describe::{describe, separate};
 
@@ -67,5 +68,20 @@ pub(in crate::import) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: En
                 importer.made.types.insert(entry.offset(), ty);
             }
         }
+    }
+}
+
+impl<'d, 'o> Importer<'d, 'o> {
+    /// Returns the current unit's base type at an entry, to which an expression can only refer in its unit. It is made if
+    /// all else refers to an equal type of another unit.
+    pub(super) fn own_base_type(&mut self, key: Key) -> Option<TypeId> {
+        if !self.made.types.contains_key(&key) {
+            let entry = self.dwarf.entry_at(key)?;
+            let is_base = entry.tag() == dw::DW_TAG_base_type && self.is_of_unit(entry);
+            if is_base && self.known_type(entry).is_some() {
+                make(self, entry);
+            }
+        }
+        self.made.types.get(&key).copied()
     }
 }
