@@ -1,22 +1,19 @@
 //! The importer's state: the file and unit that are imported, the entities that exist, and access to attributes.
 //!
-//! A unit of the model has all functions that it refers to, and unless types are [shared](ImportedTypes) all types. An entry
+//! A unit of the model has all functions that it refers to, and unless types are [shared](UnitTypes) all types. An entry
 //! that another unit refers to, as in type units, partial units and link-time optimization, is imported again for that
 //! unit. Therefore entities are known by the offset of their entry, for one unit at a time.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
 
 use gimli::{DwAt, constants as dw};
 use hashbrown::{HashMap, HashSet};
 
-use super::completed::CompletedTypes;
 use super::discarded::Discarded;
 use super::entries::ImportedEntries;
-use super::equal::EqualTypes;
 use super::form::ImportedExpressions;
 use super::node::{Key, Node};
-use super::shared::{ImportedTypes, Shared};
+use super::shared::UnitTypes;
 use super::sources::Sources;
 use super::symbols::Symbols;
 use super::taken::Taken;
@@ -138,11 +135,7 @@ pub(super) struct Importer<'d, 'o> {
     pub extras: HashSet<(Key, DwAt)>,
     /// Entities of all units so far, by their entries.
     pub entries: ImportedEntries,
-    pub completed: RefCell<CompletedTypes<'o>>,
-    pub types: ImportedTypes,
-    pub shared: Shared,
-    /// Entries that are imported once for several equal entries.
-    pub equal: EqualTypes,
+    pub types: UnitTypes<'o>,
 }
 
 impl<'d, 'o> Importer<'d, 'o> {

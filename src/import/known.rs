@@ -12,19 +12,19 @@ impl<'d, 'o> Importer<'d, 'o> {
     /// Returns the type that an entry became.
     pub(super) fn known_type(&self, entry: Entry<'d, 'o>) -> Option<TypeId> {
         let key = self.representative(entry).offset();
-        self.made.types.get(&key).or_else(|| self.shared.types.get(&key)).copied()
+        self.made.types.get(&key).or_else(|| self.types.shared.types.get(&key)).copied()
     }
 
     /// Returns the function that an entry became.
     pub(super) fn known_function(&self, entry: Entry<'d, 'o>) -> Option<FunctionId> {
         let key = self.representative(entry).offset();
-        self.made.functions.get(&key).or_else(|| self.shared.functions.get(&key)).copied()
+        self.made.functions.get(&key).or_else(|| self.types.shared.functions.get(&key)).copied()
     }
 
     /// Returns the variable that an entry became.
     pub(super) fn known_variable(&self, entry: Entry<'d, 'o>) -> Option<VariableId> {
         let key = self.representative(entry).offset();
-        self.made.variables.get(&key).or_else(|| self.shared.variables.get(&key)).copied()
+        self.made.variables.get(&key).or_else(|| self.types.shared.variables.get(&key)).copied()
     }
 
     /// Returns the entry that is imported instead of an entry: the part of a complete type instead of the part of a
@@ -34,22 +34,22 @@ impl<'d, 'o> Importer<'d, 'o> {
             return entry;
         }
         let entry = self.completed_part(entry).unwrap_or(entry);
-        if self.equal.is_empty() {
+        if self.types.equal.is_empty() {
             return entry;
         }
-        let first = self.equal.first(entry.index());
+        let first = self.types.equal.first(entry.index());
         first.and_then(|first| self.dwarf.entry_with_index(first)).unwrap_or(entry)
     }
 
     /// Returns the part of a complete type that a part of its declaration repeats.
     pub(super) fn completed_part(&self, entry: Entry<'d, 'o>) -> Option<Entry<'d, 'o>> {
-        self.completed.borrow_mut().repeated(entry)
+        self.types.completed.borrow_mut().repeated(entry)
     }
 
     /// Lets later units refer to the current unit's types, and to what they declare. An entry of a later unit is imported
     /// for that unit, too.
     pub(super) fn share(&mut self) {
-        if self.types == ImportedTypes::Copied {
+        if self.types.how == ImportedTypes::Copied {
             return;
         }
         let module = self.m.described();
@@ -59,7 +59,7 @@ impl<'d, 'o> Importer<'d, 'o> {
             let kind = || dwarf.unit_at(key).map(|unit| unit.kind);
             key < end || kind() != Some(dw::DW_UT_compile)
         };
-        let Shared { types, functions, variables } = &mut self.shared;
+        let Shared { types, functions, variables } = &mut self.types.shared;
         let made = &self.made;
         let is_type = |&(&key, &ty): &(&Key, &TypeId)| {
             is_earlier(key) && module.function_of(module.ty(ty).scope()).is_none()

@@ -280,7 +280,7 @@ impl<'d, 'o> Importer<'d, 'o> {
         to: &mut Copied,
     ) -> Made<()> {
         let key = entry.unit().offset.wrapping_add(offset);
-        let ty = self.own_base_type(key).ok_or(UnimportedReason::MissingReference)?;
+        let ty = self.made.types.get(&key).copied().ok_or(UnimportedReason::MissingReference)?;
         let end = crate::op::read_uleb(whole, before).map_or(before, |(_, end)| end);
         let at = (to.bytes.len() + before) as u32;
         to.bytes.extend_from_slice(&whole[..before]);

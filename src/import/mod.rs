@@ -82,11 +82,9 @@ use crate::model::{Module, UnitId};
 use crate::op::Dialect;
 use crate::read::{Dwarf, Object, SplitFiles};
 use crate::target::Target;
-use completed::CompletedTypes;
 use discarded::Discarded;
-use equal::EqualTypes;
 use importer::{Entities, Importer};
-use shared::Shared;
+use shared::UnitTypes;
 use sources::Sources;
 use symbols::Symbols;
 use taken::Taken;
@@ -215,19 +213,12 @@ fn import_files(
             owners: HashMap::new(),
             extras: HashSet::new(),
             entries: ImportedEntries::default(),
-            completed: CompletedTypes::new(file).into(),
-            types: options.types,
-            shared: Shared::default(),
-            equal: if options.types == ImportedTypes::Merged {
-                EqualTypes::new(file)
-            } else {
-                EqualTypes::default()
-            },
+            types: UnitTypes::new(file, options.types),
         };
         import_file(&mut importer, &split_units);
-        let Importer { m: builder, facts, entries: own, equal, .. } = importer;
-        merged += equal.count();
-        different.extend(equal.different);
+        let Importer { m: builder, facts, entries: own, types, .. } = importer;
+        merged += types.equal.count();
+        different.extend(types.equal.different);
         m = builder;
         if file.split_file().is_none() {
             entries = own;

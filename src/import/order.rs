@@ -23,7 +23,7 @@ pub(super) fn want<'d, 'o>(importer: &mut Importer<'d, 'o>, class: Class, entry:
             Step::Into(class, entry) => {
                 let entry = importer.representative(entry);
                 let Some(node) = node(class, entry) else { continue };
-                if importer.shared.has(class, entry.offset()) {
+                if importer.types.shared.has(class, entry.offset()) {
                     continue;
                 }
                 // A node that was seen is finished, refused, or open in a cycle.

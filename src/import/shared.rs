@@ -2,10 +2,15 @@
 //!
 //! Units in files of their own, and type units, cannot refer to other units, so that a module for them has copies.
 
+use std::cell::RefCell;
+
 use hashbrown::HashMap;
 
+use super::completed::CompletedTypes;
+use super::equal::EqualTypes;
 use super::node::{Class, Key};
 use crate::model::{FunctionId, TypeId, VariableId};
+use crate::read::Dwarf;
 
 /// How types that several units use are imported.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -39,5 +44,22 @@ impl Shared {
             Class::Variable => self.variables.contains_key(&key),
             Class::Other => false,
         }
+    }
+}
+
+/// The state of types that several units use.
+#[derive(Debug, Default)]
+pub(super) struct UnitTypes<'o> {
+    pub(super) how: ImportedTypes,
+    pub(super) shared: Shared,
+    /// Entries that are imported once for several equal entries.
+    pub(super) equal: EqualTypes,
+    pub(super) completed: RefCell<CompletedTypes<'o>>,
+}
+
+impl<'o> UnitTypes<'o> {
+    pub(super) fn new(dwarf: &Dwarf<'o>, how: ImportedTypes) -> Self {
+        let equal = if how == ImportedTypes::Merged { EqualTypes::new(dwarf) } else { EqualTypes::default() };
+        Self { how, shared: Shared::default(), equal, completed: CompletedTypes::new(dwarf).into() }
     }
 }

@@ -239,6 +239,12 @@ impl Module {
         self.units.owner()
     }
 
+    /// Whether entities of a unit can refer to a type of another unit, or to what such a type declares.
+    #[inline]
+    pub(crate) fn reaches(&self, from: UnitId, to: UnitId) -> bool {
+        from == to || self.reach == Reach::Module
+    }
+
     /// Error for an id that the module does not have.
     pub(crate) fn unknown(&self, id: impl EntityId) -> ErrorKind {
         self.unknown_in(id, "")

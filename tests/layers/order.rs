@@ -318,7 +318,6 @@ const IMPORT: &[&str] = &[
     "symbols",
     "discarded",
     "sources",
-    "shared",
     "completed",
     "equal::candidates",
     "equal::signature",
@@ -327,6 +326,7 @@ const IMPORT: &[&str] = &[
     "equal::names",
     "equal::kept",
     "equal",
+    "shared",
     "importer",
     "known",
     "files",
@@ -732,6 +732,6 @@ pub const SPREAD: &[(&str, usize)] = &[
     // Walks over all kinds of entities.
     ("dump::text::Dump", 7),
     ("import::expression::run::Run", 3),
-    ("import::importer::Importer", 13),
+    ("import::importer::Importer", 14),
     ("lint::places::Located", 4),
 ];

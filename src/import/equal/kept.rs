@@ -47,7 +47,11 @@ pub(super) fn representatives(
         }
         waiting.extend(candidates.containing(referred.index()));
     }
-    let mut stays = vec![false; classes.len()];
+    let is_base =
+        |number| candidates.entry(dwarf, number).is_some_and(|entry| entry.tag() == dw::DW_TAG_base_type);
+    // Expressions can only refer to base types of their unit.
+    let mut stays: Vec<bool> =
+        (0..classes.len() as u32).map(|number| can_stay(number) && is_base(number)).collect();
     while let Some(number) = waiting.pop() {
         crate::work::step();
         let copy = all.of_unit[number as usize];
@@ -56,8 +60,7 @@ pub(super) fn representatives(
         }
         all.references[copy as usize] += 1;
         let Some(entry) = candidates.entry(dwarf, copy) else { continue };
-        let is_base = entry.tag() == dw::DW_TAG_base_type;
-        if is_base || all.references[copy as usize] * SAVED > bytes(entry) {
+        if all.references[copy as usize] * SAVED > bytes(entry) {
             stays[copy as usize] = true;
             waiting.extend(graph.refers(copy).filter(|&to| unit_of(to) == unit_of(copy)));
         }

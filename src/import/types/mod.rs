@@ -17,14 +17,13 @@ pub(super) use templates::{Owner as TemplateOwner, template};
 use gimli::constants as dw;
 
 use super::importer::Importer;
-use super::node::Key;
 use super::unimported::UnimportedReason;
-use crate::model::{PointerKind, Qualifier, TypeId};
+use crate::model::{PointerKind, Qualifier};
 use crate::read::Entry;
 use describe::{describe, separate};
 
 /// Makes a type. The types that it needs exist, unless they are not imported.
-pub(in crate::import) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) {
+pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) {
     let made = match entry.tag() {
         dw::DW_TAG_structure_type | dw::DW_TAG_class_type | dw::DW_TAG_union_type => {
             return composite::make(importer, entry);
@@ -68,20 +67,5 @@ pub(in crate::import) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: En
                 importer.made.types.insert(entry.offset(), ty);
             }
         }
-    }
-}
-
-impl<'d, 'o> Importer<'d, 'o> {
-    /// Returns the current unit's base type at an entry, to which an expression can only refer in its unit. It is made if
-    /// all else refers to an equal type of another unit.
-    pub(super) fn own_base_type(&mut self, key: Key) -> Option<TypeId> {
-        if !self.made.types.contains_key(&key) {
-            let entry = self.dwarf.entry_at(key)?;
-            let is_base = entry.tag() == dw::DW_TAG_base_type && self.is_of_unit(entry);
-            if is_base && self.known_type(entry).is_some() {
-                make(self, entry);
-            }
-        }
-        self.made.types.get(&key).copied()
     }
 }
