@@ -8,7 +8,7 @@ use crate::emit::elf::{ObjectCode, new_object};
 use crate::emit::{RelocationTarget, Section};
 use crate::error::{Conflict, ErrorKind, Result};
 use crate::lower::lower;
-use crate::model::{Address, BaseEncoding, Imported, Loc, Module, Val};
+use crate::model::{BaseEncoding, Imported, Loc, Module, Val};
 use crate::target::{SpaceId, Target};
 
 /// A unit with a class, and a unit with definitions of what the class declares.
@@ -29,8 +29,7 @@ fn module() -> Result<Module> {
 
     let second = m.unit("b.cc");
     let all = m.symbol("count");
-    m.definition(second, count)?
-        .always(Loc::memory(SpaceId::DEFAULT, Val::address(Address::Symbol(all, 0))))?;
+    m.definition(second, count)?.always(Loc::memory(SpaceId::DEFAULT, Val::address(all, 0)))?;
     let run = m.function_definition(second, declared)?.code("run", 16).id();
     m.parameter(run, "this", pointer)?;
     m.parameter(run, "n", int)?;
