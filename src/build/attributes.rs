@@ -239,7 +239,9 @@ impl Builder {
         value: AttributeValue<'_>,
     ) -> Result<ExtraValue> {
         let module = &self.module;
-        let of_unit = |scope: Option<ScopeId>| scope.is_some_and(|scope| module.scopes[scope].unit == unit);
+        let of_unit = |scope: Option<ScopeId>| {
+            scope.is_some_and(|scope| module.reaches(unit, module.scopes[scope].unit))
+        };
         Ok(match value {
             AttributeValue::Flag => ExtraValue::Flag,
             AttributeValue::Unsigned(number) => ExtraValue::Unsigned(number),
@@ -263,7 +265,7 @@ impl Builder {
                 ExtraValue::Number(self.attribute_loc(unit, scope, name, &Loc::value(number))?)
             }
             AttributeValue::Type(id) => {
-                let is_there = module.types.get(id).is_some_and(|ty| ty.unit == unit);
+                let is_there = module.types.get(id).is_some_and(|ty| module.reaches(unit, ty.unit));
                 known(is_there, || module.unknown_in(id, " of this unit"))?;
                 ExtraValue::Type(id)
             }

@@ -11,7 +11,8 @@ use super::slots::Slot;
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{
     AttributeOwner, Entity, EntityId, ExprId, FileId, LineTableRow, Loc, LocId, Module, Owner, PrimaryMap,
-    ProcedureId, Recent, ScopeId, SecondaryMap, Small, StringId, Symbol, Type, TypeId, UnitId, VariableId,
+    ProcedureId, Reach, Recent, ScopeId, SecondaryMap, Small, StringId, Symbol, Type, TypeId, UnitId,
+    VariableId,
 };
 use crate::op::{Expr, FixupKind};
 use crate::target::Target;
@@ -112,6 +113,12 @@ impl Builder {
     /// ```
     pub fn new(target: Target) -> Self {
         Self::over(Module::new(target, Owner::next()), Order::default())
+    }
+
+    /// Lets entities refer to types of other units, and to the functions and variables that types declare.
+    #[cfg(feature = "import")]
+    pub(crate) fn refer_between_units(&mut self) {
+        self.module.reach = Reach::Module;
     }
 
     /// Returns a builder for a module that has entities, in an order.

@@ -129,7 +129,7 @@ impl CallBuilder<'_> {
     /// such a function needs a [declaration](Builder::function_declaration) in this unit.
     pub fn calls(&mut self, function: FunctionId) -> Result<&mut Self> {
         let scope = self.data().scope;
-        self.builder.same_unit_function(scope, function)?;
+        self.builder.reached_function(scope, function)?;
         self.data().callee = Some(function);
         Ok(self)
     }

@@ -133,6 +133,7 @@ impl Builder {
         } = self;
         let Module {
             target: _,
+            reach: _,
             strings: _,
             exprs,
             units,

@@ -76,7 +76,7 @@ impl Builder {
         declaration: FunctionId,
     ) -> Result<FunctionBuilder<'_>> {
         let parent = parent.scope(&self.module)?;
-        let declared = self.same_unit_function(parent, declaration)?;
+        let declared = self.reached_function(parent, declaration)?;
         if !declared.is_declaration {
             let what = format!(
                 "`{}` is a definition; expected a declaration to complete",
@@ -110,15 +110,16 @@ impl Builder {
         Ok(FunctionBuilder { builder: self, id: function })
     }
 
-    /// Returns the function, if it belongs to the scope's unit.
-    pub(super) fn same_unit_function(
+    /// Returns the function, if entities of the scope's unit can refer to it.
+    pub(super) fn reached_function(
         &self,
         scope: crate::model::ScopeId,
         function: FunctionId,
     ) -> Result<&Function> {
         let unit = self.module.scopes[scope].unit;
         let found_function = self.module.functions.get(function);
-        match found_function.filter(|found_function| self.module.scopes[found_function.scope].unit == unit) {
+        let unit_of = |function: &Function| self.module.scopes[function.scope].unit;
+        match found_function.filter(|function| self.module.reaches(unit, unit_of(function))) {
             Some(found_function) => Ok(found_function),
             None => {
                 let missing = self.module.unknown_in(function, " of this unit");
@@ -197,7 +198,8 @@ impl FunctionBuilder<'_> {
     pub fn returns(&mut self, ty: TypeId) -> Result<&mut Self> {
         let module = &self.builder.module;
         let scope = self.builder.module.functions[self.id].scope;
-        let is_there = module.types.get(ty).is_some_and(|ty| ty.unit == module.scopes[scope].unit);
+        let unit = module.scopes[scope].unit;
+        let is_there = module.types.get(ty).is_some_and(|ty| module.reaches(unit, ty.unit));
         known(is_there, || module.unknown_in(ty, " of this unit"))
             .map_err(|error| error.or_at(module.at_scope(scope)))?;
         self.data().returns = Some(ty);

@@ -111,7 +111,10 @@ fn imported(module: &Module, scope: ScopeId, what: Imported) -> Result<()> {
         Imported::Type(id) => module.types.get(id).map(|of| of.unit),
         Imported::Namespace(id) | Imported::AllOf(id) => module.scopes.get(id).map(|of| of.unit),
     };
-    known(unit == Some(module.scopes[scope].unit), || match what {
+    let is_namespace = matches!(what, Imported::Namespace(_) | Imported::AllOf(_));
+    let own = module.scopes[scope].unit;
+    let is_there = |unit| unit == own || !is_namespace && module.reaches(own, unit);
+    known(unit.is_some_and(is_there), || match what {
         Imported::Function(id) => module.unknown_in(id, " of this unit"),
         Imported::Variable(id) => module.unknown_in(id, " of this unit"),
         Imported::Type(id) => module.unknown_in(id, " of this unit"),

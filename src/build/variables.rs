@@ -284,7 +284,7 @@ impl Builder {
     ) -> Result<VariableBuilder<'_>> {
         let scope = scope.scope(&self.module)?;
         let unit = self.module.scopes[scope].unit;
-        if self.module.types.get(ty).is_none_or(|ty| ty.unit != unit) {
+        if self.module.types.get(ty).is_none_or(|ty| !self.module.reaches(unit, ty.unit)) {
             let at = self.module.at_scope(scope);
             let at = at.with(|at| at.variable = name.map(Into::into));
             return Err(crate::Error::new(self.module.unknown_in(ty, " of this unit")).or_at(at));

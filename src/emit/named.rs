@@ -68,6 +68,8 @@ pub(crate) struct Named {
     instances: Vec<(u32, Names)>,
     is: Option<EntryRef>,
     current: Names,
+    /// Names of the declaration in another unit that the current entry completes.
+    declaration: Option<Names>,
     /// Whether the entry's location contains an address.
     pub(crate) has_address: bool,
 }
@@ -101,7 +103,24 @@ impl Named {
     pub(crate) fn begin(&mut self, is: Option<EntryRef>) {
         self.is = is;
         self.current = Names::default();
+        self.declaration = None;
         self.has_address = false;
+    }
+
+    /// Records that the current entry completes a declaration in another unit: its names, whether other units can refer to
+    /// it, and the names of the scopes around it, the outermost first.
+    pub(crate) fn completes(
+        &mut self,
+        [name, linkage_name]: [Option<u32>; 2],
+        is_external: bool,
+        scopes: impl IntoIterator<Item = Option<u32>>,
+    ) {
+        let mut around = None;
+        for name in scopes {
+            self.entries.scopes.push(NamedScope { name, around });
+            around = Some(self.entries.scopes.len() as u32 - 1);
+        }
+        self.declaration = Some(Names { name, linkage_name, is_external, around, origin: None });
     }
 
     /// Records a string attribute in the current entry.
@@ -127,6 +146,14 @@ impl Named {
         let within = self.open.last().copied();
         self.current.is_external = has(dw::DW_AT_external);
         self.current.around = within.and_then(|within| within.scope);
+        if let Some(declaration) = self.declaration.take() {
+            let Names { name, linkage_name, is_external, around, .. } = declaration;
+            let current = &mut self.current;
+            current.name = current.name.or(name);
+            current.linkage_name = current.linkage_name.or(linkage_name);
+            current.is_external |= is_external;
+            current.around = around;
+        }
         let Names { name, linkage_name, is_external, around, origin } = self.current;
         if let Some(EntryRef(number)) = self.is {
             self.names.insert(number, self.current);

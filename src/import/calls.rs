@@ -58,7 +58,7 @@ pub(super) fn call<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
 fn callee<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, id: CallId, is_gnu: bool) {
     let name = if is_gnu { dw::DW_AT_abstract_origin } else { dw::DW_AT_call_origin };
     let Some(callee) = importer.refer(entry, name) else { return };
-    match importer.made.functions.get(&callee.offset()).copied() {
+    match importer.known_function(callee) {
         Some(function) => {
             let set = importer.m.describe_call(id).and_then(|mut call| call.calls(function).map(drop));
             importer.accept(entry, name, set);

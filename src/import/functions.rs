@@ -43,7 +43,7 @@ pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
     let Some(around) = importer.place(entry) else { return };
     let origin = importer.refer(entry, dw::DW_AT_abstract_origin);
     if let Some(origin) = origin {
-        let known = importer.made.functions.get(&origin.offset()).copied();
+        let known = importer.known_function(origin);
         let first = importer.made.instances.get(&origin.offset()).copied();
         match (known, importer.made.scopes.get(&origin.offset()).copied()) {
             (Some(function), Some(place)) if first == Some(entry) => {
@@ -78,8 +78,7 @@ fn new<'d, 'o>(
 ) -> Option<FunctionId> {
     let is_declaration = importer.flag(entry, dw::DW_AT_declaration);
     let specification = importer.refer(origin.unwrap_or(entry), dw::DW_AT_specification);
-    let declaration =
-        specification.and_then(|declared| importer.made.functions.get(&declared.offset()).copied());
+    let declaration = specification.and_then(|declared| importer.known_function(declared));
     if let Some(declaration) = declaration {
         match importer.m.function_definition(around.scope, declaration) {
             Ok(function) => return Some(function.id()),
@@ -199,7 +198,7 @@ fn inherited_type<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>,
     let declaration = entry.reference(dw::DW_AT_specification);
     let Some((declaration, ty)) = declaration.zip(entry.ty()) else { return };
     importer.want_type(declaration);
-    let known = importer.made.types.get(&ty.offset()).copied();
+    let known = importer.known_type(ty);
     if let (Some(ty), Ok(mut of)) = (known, importer.m.describe_function(function)) {
         // A type that is refused is listed with the declaration.
         drop(of.returns(ty).map(drop));

@@ -1,8 +1,8 @@
 //! The importer's state: the file and unit that are imported, the entities that exist, and access to attributes.
 //!
-//! A unit of the model has all types and functions that it refers to. An entry that another unit refers to, as in type
-//! units, partial units and link-time optimization, is imported again for that unit. Therefore entities are known by the
-//! offset of their entry, for one unit at a time.
+//! A unit of the model has all functions that it refers to, and unless types are [shared](UnitTypes) all types. An entry
+//! that another unit refers to, as in type units, partial units and link-time optimization, is imported again for that
+//! unit. Therefore entities are known by the offset of their entry, for one unit at a time.
 
 use std::borrow::Cow;
 
@@ -13,6 +13,7 @@ use super::discarded::Discarded;
 use super::entries::ImportedEntries;
 use super::form::ImportedExpressions;
 use super::node::{Key, Node};
+use super::shared::UnitTypes;
 use super::sources::Sources;
 use super::symbols::Symbols;
 use super::taken::Taken;
@@ -78,6 +79,8 @@ pub(super) struct Entities<'d, 'o> {
     pub placed: HashSet<VariableId>,
     /// Entries of a function's first instance with code, by the entries of its abstract instance.
     pub instances: HashMap<Key, Entry<'d, 'o>>,
+    /// Blocks of an abstract instance, by the entries of the same blocks in its instance that do not refer to them.
+    pub blocks: HashMap<Key, Entry<'d, 'o>>,
     /// Entries of calls in an abstract instance that the instance with code has, too.
     pub repeated: HashSet<Key>,
     /// Each parameter's previous parameter, for functions whose parameters were looked at.
@@ -132,6 +135,7 @@ pub(super) struct Importer<'d, 'o> {
     pub extras: HashSet<(Key, DwAt)>,
     /// Entities of all units so far, by their entries.
     pub entries: ImportedEntries,
+    pub types: UnitTypes<'o>,
 }
 
 impl<'d, 'o> Importer<'d, 'o> {
@@ -180,10 +184,15 @@ impl<'d, 'o> Importer<'d, 'o> {
     /// Marks an entry as imported, with all below it: what it says, other entries say.
     pub(super) fn repeat(&mut self, entry: Entry<'d, 'o>) {
         for entry in core::iter::once(entry).chain(entry.descendants()) {
-            self.import(entry);
-            if self.is_own(entry) {
-                (0..entry.names().len()).for_each(|index| self.taken.take_at(entry, index));
-            }
+            self.repeat_one(entry);
+        }
+    }
+
+    /// Marks an entry as imported with its attributes: what it says, another entry says.
+    pub(super) fn repeat_one(&mut self, entry: Entry<'d, 'o>) {
+        self.import(entry);
+        if self.is_own(entry) {
+            (0..entry.names().len()).for_each(|index| self.taken.take_at(entry, index));
         }
     }
 
@@ -323,7 +332,7 @@ impl<'d, 'o> Importer<'d, 'o> {
     /// not imported.
     pub(super) fn refer_to_type(&mut self, entry: Entry<'d, 'o>, name: DwAt) -> Option<TypeId> {
         let referred = self.refer(entry, name)?;
-        let ty = self.made.types.get(&referred.offset()).copied();
+        let ty = self.known_type(referred);
         if ty.is_none() {
             self.leave(entry, name, UnimportedReason::MissingReference);
         }

@@ -10,11 +10,9 @@ use crate::read::Entry;
 pub(super) fn import<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) {
     let Some(around) = importer.place(entry) else { return };
     let Some(referred) = importer.refer(entry, dw::DW_AT_import) else { return };
-    let key = referred.offset();
-    let made = &importer.made;
-    let namespace = made
-        .scopes
-        .get(&key)
+    let scopes = &importer.made.scopes;
+    let namespace = scopes
+        .get(&referred.offset())
         .map(|place| place.scope)
         .filter(|&scope| matches!(importer.m.described().scope(scope).kind, ScopeKind::Namespace { .. }));
     let is_module = entry.tag() == dw::DW_TAG_imported_module;
@@ -22,9 +20,9 @@ pub(super) fn import<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, '
         Some(scope) if is_module => Some(Imported::AllOf(scope)),
         Some(scope) => Some(Imported::Namespace(scope)),
         None => {
-            let function = made.functions.get(&key).map(|&id| Imported::Function(id));
-            let variable = made.variables.get(&key).map(|&id| Imported::Variable(id));
-            function.or(variable).or(made.types.get(&key).map(|&id| Imported::Type(id)))
+            let function = importer.known_function(referred).map(Imported::Function);
+            let variable = importer.known_variable(referred).map(Imported::Variable);
+            function.or(variable).or(importer.known_type(referred).map(Imported::Type))
         }
     };
     let Some(what) = what else {

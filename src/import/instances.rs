@@ -38,7 +38,13 @@ pub(super) fn find<'d, 'o: 'd>(
             match entry.tag() {
                 dw::DW_TAG_inlined_subroutine | dw::DW_TAG_subprogram => inlined = end(entry),
                 dw::DW_TAG_lexical_block => {
-                    if let Some(origin) = entry.reference(dw::DW_AT_abstract_origin) {
+                    let named = entry.reference(dw::DW_AT_abstract_origin);
+                    let unnamed = || {
+                        let block = block_of_variables(entry)?;
+                        importer.made.blocks.insert(entry.offset(), block);
+                        Some(block)
+                    };
+                    if let Some(origin) = named.or_else(unnamed) {
                         importer.made.instances.entry(origin.offset()).or_insert(entry);
                     }
                 }
@@ -46,6 +52,13 @@ pub(super) fn find<'d, 'o: 'd>(
             }
         }
     }
+}
+
+/// Returns the block of an abstract instance whose variables a block has, for a block that does not refer to it.
+fn block_of_variables<'d, 'o>(block: Entry<'d, 'o>) -> Option<Entry<'d, 'o>> {
+    let variable = block.children().find(|child| child.tag() == dw::DW_TAG_variable)?;
+    let around = variable.reference(dw::DW_AT_abstract_origin)?.parent()?;
+    (around.tag() == dw::DW_TAG_lexical_block && around != block).then_some(around)
 }
 
 /// Finds the calls in an abstract instance that its instance has, too: the same function at the same position. A writer

@@ -30,8 +30,10 @@
 //! contradicts other facts, is listed in [`ImportedDwarf::unimported`].
 
 mod calls;
+mod completed;
 mod discarded;
 mod entries;
+mod equal;
 mod expression;
 mod files;
 mod form;
@@ -40,6 +42,7 @@ mod functions;
 mod importer;
 mod imports;
 mod instances;
+mod known;
 mod lines;
 mod live;
 mod location;
@@ -48,6 +51,7 @@ mod node;
 mod order;
 mod rest;
 mod scopes;
+mod shared;
 mod sources;
 mod symbols;
 mod taken;
@@ -59,12 +63,14 @@ mod variables;
 
 pub use discarded::ImportedCode;
 pub use entries::ImportedEntries;
+pub use equal::DifferentTypes;
 #[doc(hidden)]
 pub use expression::{
     Context, EntryOffset, InitialStack, Procedure, References, Unresolved, Untyped, UntypedReason, location,
     value,
 };
 pub use form::ImportedExpressions;
+pub(crate) use shared::ImportedTypes;
 pub use unimported::{UnimportedFact, UnimportedReason};
 
 use gimli::constants as dw;
@@ -78,6 +84,7 @@ use crate::read::{Dwarf, Object, SplitFiles};
 use crate::target::Target;
 use discarded::Discarded;
 use importer::{Entities, Importer};
+use shared::UnitTypes;
 use sources::Sources;
 use symbols::Symbols;
 use taken::Taken;
@@ -102,6 +109,9 @@ pub struct ImportOptions<'a> {
     pub supplementary: Option<&'a [u8]>,
     /// Number of threads that read the object; 0 and 1 mean a single thread.
     pub threads: usize,
+    /// How types that several units use are imported. Only [`lower`](crate::lower::lower()) takes a module whose units refer
+    /// to each other's types.
+    pub(crate) types: ImportedTypes,
 }
 
 impl Default for ImportOptions<'_> {
@@ -116,6 +126,7 @@ impl Default for ImportOptions<'_> {
             split: SplitFiles::default(),
             supplementary: None,
             threads: 1,
+            types: ImportedTypes::Copied,
         }
     }
 }
@@ -130,6 +141,10 @@ pub struct ImportedDwarf {
     pub unimported: Vec<UnimportedFact>,
     /// Entities of the description, by the object's entries.
     pub entries: ImportedEntries,
+    /// Number of types that are not imported, because an equal type of the same or another unit is.
+    pub(crate) merged: usize,
+    /// Different types with one name.
+    pub(crate) different: Vec<DifferentTypes>,
 }
 
 /// Average number of copies of each entry, for further units, that an import may make. Without this limit, a small file
@@ -172,6 +187,10 @@ fn import_files(
     let mut m = Builder::new(target);
     let mut unimported = Vec::new();
     let mut entries = ImportedEntries::default();
+    if options.types != ImportedTypes::Copied {
+        m.refer_between_units();
+    }
+    let (mut merged, mut different) = (0, Vec::new());
     let split_units = SplitUnits::new(dwarf, split);
     for file in core::iter::once(dwarf).chain(split) {
         let Some(first) = file.units().first() else { continue };
@@ -194,9 +213,12 @@ fn import_files(
             owners: HashMap::new(),
             extras: HashSet::new(),
             entries: ImportedEntries::default(),
+            types: UnitTypes::new(file, options.types),
         };
         import_file(&mut importer, &split_units);
-        let Importer { m: builder, facts, entries: own, .. } = importer;
+        let Importer { m: builder, facts, entries: own, types, .. } = importer;
+        merged += types.equal.count();
+        different.extend(types.equal.different);
         m = builder;
         if file.split_file().is_none() {
             entries = own;
@@ -221,7 +243,7 @@ fn import_files(
         });
     }
     entries.sort();
-    Ok(ImportedDwarf { module: m.finish()?, unimported, entries })
+    Ok(ImportedDwarf { module: m.finish()?, unimported, entries, merged, different })
 }
 
 /// Units in files of their own, and their skeletons.

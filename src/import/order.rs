@@ -21,7 +21,11 @@ pub(super) fn want<'d, 'o>(importer: &mut Importer<'d, 'o>, class: Class, entry:
         crate::work::step();
         match step {
             Step::Into(class, entry) => {
+                let entry = importer.representative(entry);
                 let Some(node) = node(class, entry) else { continue };
+                if importer.types.shared.has(class, entry.offset()) {
+                    continue;
+                }
                 // A node that was seen is finished, refused, or open in a cycle.
                 if !importer.made.seen.insert(node) || !importer.take_room(entry) {
                     continue;
@@ -65,7 +69,8 @@ fn add_needs<'d, 'o>(
         Class::Scope => {
             let completed =
                 refer(dw::DW_AT_abstract_origin).into_iter().chain(refer(dw::DW_AT_specification));
-            needs.extend(completed.map(|completed| (Class::Scope, completed)));
+            let block = importer.made.blocks.get(&entry.offset()).copied();
+            needs.extend(completed.chain(block).map(|completed| (Class::Scope, completed)));
         }
         Class::Variable => {
             let completed =

@@ -73,11 +73,9 @@ impl<'d, 'o> Importer<'d, 'o> {
             ResolvedValue::Expr(bytes) => AttributeValue::Location(self.location(entry, bytes)?),
             ResolvedValue::Reference(_) | ResolvedValue::Signature(_) => {
                 let referred = entry.referred(value).ok_or(UnimportedReason::MissingReference)?;
-                let key = referred.offset();
-                let made = &self.made;
-                let ty = made.types.get(&key).map(|&id| AttributeValue::Type(id));
-                let function = made.functions.get(&key).map(|&id| AttributeValue::Function(id));
-                let variable = made.variables.get(&key).map(|&id| AttributeValue::Variable(id));
+                let ty = self.known_type(referred).map(AttributeValue::Type);
+                let function = self.known_function(referred).map(AttributeValue::Function);
+                let variable = self.known_variable(referred).map(AttributeValue::Variable);
                 ty.or(function).or(variable).ok_or(UnimportedReason::MissingReference)?
             }
             // A list or a section that only a reader of the vendor knows.

@@ -49,6 +49,14 @@ pub(super) fn import<'d, 'o>(importer: &mut Importer<'d, 'o>, info: &'d Unit<'o>
     let only = importer.only;
     let selected = Selected::new(only, entries());
     for entry in entries().filter(|entry| selected.has(entry.index())) {
+        if importer.representative(entry) != entry {
+            // What is imported instead belongs to the type.
+            if let Some(part) = importer.completed_part(entry) {
+                want(importer, class(part), part);
+            }
+            importer.repeat_one(entry);
+            continue;
+        }
         if !importer.discarded.keeps(entry) {
             continue;
         }
@@ -90,6 +98,7 @@ pub(super) fn import<'d, 'o>(importer: &mut Importer<'d, 'o>, info: &'d Unit<'o>
     importer.sums();
     let Entities { variables, functions, .. } = &importer.made;
     importer.entries.add(variables, functions);
+    importer.share();
 }
 
 /// The entries of a unit that are imported by themselves, and not only where other entries refer to them.

@@ -37,7 +37,7 @@ pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
 /// Returns the variable of an abstract instance, for its entry in the instance with code.
 fn known<'d, 'o>(importer: &Importer<'d, 'o>, entry: Entry<'d, 'o>, around: Place<'o>) -> Option<VariableId> {
     let origin = entry.reference(dw::DW_AT_abstract_origin)?;
-    let known = importer.made.variables.get(&origin.offset()).copied()?;
+    let known = importer.known_variable(origin)?;
     let module = importer.m.described();
     let function = module.function_of(module.variable(known).scope);
     (function.is_some() && function == around.function && !around.is_inlined).then_some(known)
@@ -50,7 +50,7 @@ fn new<'d, 'o>(
 ) -> Option<VariableId> {
     let origin = importer.refer(entry, dw::DW_AT_abstract_origin);
     if let Some(origin) = origin {
-        match importer.made.variables.get(&origin.offset()).copied() {
+        match importer.known_variable(origin) {
             Some(known) => match importer.m.inlined_variable(around.scope, known) {
                 Ok(variable) => return Some(variable.id()),
                 Err(error) => importer.leave(entry, dw::DW_AT_abstract_origin, refused(error)),
@@ -59,7 +59,7 @@ fn new<'d, 'o>(
         }
     }
     if let Some(declared) = importer.refer(entry, dw::DW_AT_specification) {
-        match importer.made.variables.get(&declared.offset()).copied() {
+        match importer.known_variable(declared) {
             Some(known) => match importer.m.definition(around.scope, known) {
                 Ok(variable) => return Some(variable.id()),
                 Err(error) => importer.leave(entry, dw::DW_AT_specification, refused(error)),
@@ -70,7 +70,7 @@ fn new<'d, 'o>(
     // Without the entry that it completes, a variable has the properties that it inherits.
     let name = entry.name().unwrap_or_default();
     importer.mark(entry, dw::DW_AT_name);
-    let inherited = entry.ty().and_then(|ty| importer.made.types.get(&ty.offset()).copied());
+    let inherited = entry.ty().and_then(|ty| importer.known_type(ty));
     let ty = match inherited {
         Some(ty) => {
             importer.mark(entry, dw::DW_AT_type);
@@ -233,8 +233,8 @@ impl<'d, 'o> Importer<'d, 'o> {
             return Err(UnimportedReason::ValueClass);
         }
         let referred = entry.referred(value);
-        let known = referred.and_then(|referred| self.made.variables.get(&referred.offset()));
-        known.copied().ok_or(UnimportedReason::MissingReference)
+        let known = referred.and_then(|referred| self.known_variable(referred));
+        known.ok_or(UnimportedReason::MissingReference)
     }
 
     /// Takes a constant with the bytes of its type, the lowest address first.

@@ -5,7 +5,6 @@ use super::entry::EntryWriter;
 use super::expressions::{Expression, Expressions};
 use super::open::Instance;
 use crate::emit::info::children;
-use crate::emit::named::EntryRef;
 use crate::error::{Construct, Error, Result};
 use crate::model::{Argument, AttributeOwner, CallId, LocId, Stack, VariableId};
 use crate::omission::{Property, Subject};
@@ -66,7 +65,7 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: CallId, instance: Option<&Ins
     }
     if let Some(callee) = call.callee {
         let attribute = call_attribute(gimli::DW_AT_call_origin, version);
-        out.info.reference(attribute, out.expressions.numbers.function(callee));
+        out.refer_to_function(attribute, callee);
     }
     expression(out, gimli::DW_AT_call_target, target);
     expression(out, gimli::DW_AT_call_target_clobbered, clobbered);
@@ -97,7 +96,7 @@ fn argument_entry(out: &mut EntryWriter<'_>, argument: &Argument, expressions: A
     out.detached_expression(gimli::DW_AT_location, expressions.location);
     if let Some(parameter) = argument.parameter {
         let attribute = call_attribute(gimli::DW_AT_call_parameter, version);
-        out.info.reference(attribute, parameter_entry(out, parameter));
+        refer_to_parameter(out, attribute, parameter);
     }
     expression(out, gimli::DW_AT_call_value, expressions.value);
     if let Some((location, value)) = expressions.data {
@@ -113,16 +112,16 @@ fn expression(out: &mut EntryWriter<'_>, at: gimli::DwAt, expression: Option<Exp
     }
 }
 
-/// Entry that describes a parameter. If there is an abstract instance, it is the entry there, because the other
+/// Writes a reference to a parameter. If there is an abstract instance, it is to the entry there, because the other
 /// instances only refer to that entry.
-fn parameter_entry(out: &EntryWriter<'_>, parameter: VariableId) -> EntryRef {
+fn refer_to_parameter(out: &mut EntryWriter<'_>, at: gimli::DwAt, parameter: VariableId) {
     let module = out.module;
-    let function = module.function_of(module.variables[parameter].scope);
-    if function.is_some_and(|function| module.functions[function].has_abstract()) {
-        out.expressions.numbers.origin(parameter)
-    } else {
-        out.expressions.numbers.variable(parameter)
-    }
+    let scope = module.variables[parameter].scope;
+    let function = module.function_of(scope);
+    let has_abstract = function.is_some_and(|function| module.functions[function].has_abstract());
+    out.refer(at, module.scopes[scope].unit, |numbers| {
+        if has_abstract { numbers.origin(parameter) } else { numbers.variable(parameter) }
+    });
 }
 
 /// Encodes an argument's expressions.

@@ -1,6 +1,7 @@
 //! Entry writer: the attributes that several kinds of entries share. DWARF 5 chapter 2.
 
 use super::constants;
+use super::entry_numbers::EntryNumbers;
 use super::expressions::{Expression, Expressions};
 use super::lists::{self, Base, Code};
 use super::section::symbol_name;
@@ -9,15 +10,22 @@ use crate::consumer::{Consumer, ReferenceForm};
 use crate::emit::RelocationTarget;
 use crate::emit::abbrev::Abbreviations;
 use crate::emit::addr::AddressKey;
-use crate::emit::info::{EntryStyle, Info, Pending};
+use crate::emit::info::{EntryStyle, Info, Pending, UnitEntry};
 use crate::emit::lists::{FinishedLists, Lists};
 use crate::emit::named::EntryRef;
 use crate::error::{Construct, Result};
 use crate::model::{
-    Accessibility, Address, AttributeOwner, ExtraAttribute, ExtraValue, FileId, Function, MemorySpace,
-    Module, ScopeId, SourceLine, StringId, Type, TypeId, UnitId, VariableId,
+    Accessibility, Address, AttributeOwner, ExtraAttribute, ExtraValue, FileId, Function, FunctionId,
+    MemorySpace, Module, Reach, ScopeId, ScopeKind, SourceLine, StringId, Type, TypeId, UnitId, VariableId,
 };
 use crate::omission::{Property, Subject};
+
+/// A declaration that an entry completes: DWARF 5 section 2.13.2.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Declaration {
+    Function(FunctionId),
+    Variable(VariableId),
+}
 
 /// Writer for a unit's entries.
 pub(super) struct EntryWriter<'u> {
@@ -110,15 +118,15 @@ impl<'u> EntryWriter<'u> {
         &mut self,
         name: Option<StringId>,
         linkage_name: Option<StringId>,
-        specification: Option<EntryRef>,
+        declaration: Option<Declaration>,
     ) {
         let is_first = self.consumer.entries.has_linkage_name_first;
         let linkage_at = constants::linkage_name(self.consumer.version);
         if let Some(name) = linkage_name.filter(|_| is_first) {
             self.text(linkage_at, name);
         }
-        match specification {
-            Some(declaration) => self.info.reference(gimli::DW_AT_specification, declaration),
+        match declaration {
+            Some(declaration) => self.complete(declaration),
             None => self.name(name),
         }
         if let Some(name) = linkage_name.filter(|_| !is_first) {
@@ -148,8 +156,83 @@ impl<'u> EntryWriter<'u> {
         // In its own type unit the type has an entry, to which a reference is shorter than a signature.
         match self.units.type_units.signature(ty) {
             Some(signature) if self.type_unit_of != Some(ty) => self.info.signature(at, signature),
+            _ if self.module.reach == Reach::Module => {
+                self.refer(at, self.module.types[ty].unit, |numbers| numbers.ty(ty));
+            }
             _ => self.info.reference(at, self.expressions.numbers.ty(ty)),
         }
+    }
+
+    /// Writes a reference to a function. The function can be one of another unit if a type declares it.
+    pub(super) fn refer_to_function(&mut self, at: gimli::DwAt, id: FunctionId) {
+        let unit = self.module.scopes[self.module.functions[id].scope].unit;
+        self.refer(at, unit, |numbers| numbers.function(id));
+    }
+
+    /// Writes a reference to a variable. The variable can be one of another unit if a type declares it.
+    pub(super) fn refer_to_variable(&mut self, at: gimli::DwAt, id: VariableId) {
+        let module = self.module;
+        let scope = module.variables[id].scope;
+        let function = module.function_of(scope);
+        let is_member = module.is_static_member(id);
+        // A function without code has its variables' entries in its abstract instance.
+        let is_first =
+            !is_member && function.is_some_and(|function| module.functions[function].address.is_none());
+        self.refer(at, module.scopes[scope].unit, |numbers| {
+            if is_first { numbers.origin(id) } else { numbers.variable(id) }
+        });
+    }
+
+    /// Writes a reference to an entry of any unit, by its number in the unit.
+    pub(super) fn refer(
+        &mut self,
+        at: gimli::DwAt,
+        unit: UnitId,
+        entry: impl FnOnce(&EntryNumbers<'_>) -> EntryRef,
+    ) {
+        if unit == self.unit() {
+            self.info.reference(at, entry(&self.expressions.numbers));
+        } else {
+            let entry = entry(&EntryNumbers::new(self.units, unit));
+            self.info.reference_elsewhere(at, UnitEntry { unit: unit.as_u32(), entry });
+        }
+    }
+
+    /// Writes the reference to a declaration.
+    fn complete(&mut self, declaration: Declaration) {
+        let at = gimli::DW_AT_specification;
+        let module = self.module;
+        let (scope, mut around, name, linkage_name, is_external) = match declaration {
+            Declaration::Function(id) => {
+                self.refer_to_function(at, id);
+                let function = &module.functions[id];
+                let around = module.scopes[function.scope].parent;
+                (function.scope, around, Some(function.name), function.linkage_name, function.is_external)
+            }
+            Declaration::Variable(id) => {
+                self.refer_to_variable(at, id);
+                let variable = &module.variables[id];
+                let around = Some(variable.scope);
+                (variable.scope, around, variable.name, variable.linkage_name, variable.is_external)
+            }
+        };
+        if module.scopes[scope].unit == self.unit() {
+            return;
+        }
+        // The names of other units' entries are not known from their references.
+        let Some(named) = &mut self.info.named else { return };
+        let number = |id: StringId| id.as_u32();
+        let mut scopes = Vec::new();
+        while let Some(scope) = around {
+            match &module.scopes[scope].kind {
+                ScopeKind::Namespace { name, .. } => scopes.push(name.map(number)),
+                ScopeKind::Type(ty) => scopes.extend(module.types[*ty].name().map(|name| Some(number(name)))),
+                _ => {}
+            }
+            around = module.scopes[scope].parent;
+        }
+        scopes.reverse();
+        named.completes([name.map(number), linkage_name.map(number)], is_external, scopes);
     }
 
     /// Writes an entity's attributes without a field.
@@ -206,11 +289,8 @@ impl<'u> EntryWriter<'u> {
                 }
             }
             ExtraValue::Type(id) => self.refer_to_type(name, id),
-            ExtraValue::Function(id) => self.info.reference(name, self.expressions.numbers.function(id)),
-            ExtraValue::Variable(id) => {
-                let entry = self.variable_entry(id);
-                self.info.reference(name, entry);
-            }
+            ExtraValue::Function(id) => self.refer_to_function(name, id),
+            ExtraValue::Variable(id) => self.refer_to_variable(name, id),
         }
         Ok(())
     }

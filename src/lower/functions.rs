@@ -1,7 +1,7 @@
 //! Function entries: DWARF 5 section 3.3.
 
 use super::constants::{call_attribute, inline};
-use super::entry::EntryWriter;
+use super::entry::{Declaration, EntryWriter};
 use super::expressions::{Expression, Expressions};
 use super::lanes::{self, LaneProcedures};
 use super::open::{Instance, Open, has_children, is_first};
@@ -127,8 +127,7 @@ pub(super) fn code(
 fn attributes(out: &mut EntryWriter<'_>, function: &Function) {
     let module = out.module;
     let declaration = function.specification.map(|id| &module.functions[id]);
-    let specification = function.specification.map(|id| out.expressions.numbers.function(id));
-    out.names(Some(function.name), function.linkage_name, specification);
+    out.names(Some(function.name), function.linkage_name, function.specification.map(Declaration::Function));
     out.declared_over(function.line, declaration.and_then(|declaration| declaration.line));
     if declaration.is_none() && module.units[module.scopes[function.scope].unit].has_prototypes() {
         out.info.flag(gimli::DW_AT_prototyped);

@@ -24,8 +24,8 @@ pub(super) fn write_import(
     out.declared(import.line);
     let attribute = gimli::DW_AT_import;
     match import.what {
-        Imported::Function(id) => out.info.reference(attribute, out.expressions.numbers.function(id)),
-        Imported::Variable(id) => out.info.reference(attribute, out.expressions.numbers.variable(id)),
+        Imported::Function(id) => out.refer_to_function(attribute, id),
+        Imported::Variable(id) => out.refer_to_variable(attribute, id),
         Imported::Type(id) => out.refer_to_type(attribute, id),
         Imported::Namespace(id) | Imported::AllOf(id) => {
             out.info.reference(attribute, out.expressions.numbers.scope(id));

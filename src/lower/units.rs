@@ -14,7 +14,9 @@ use crate::emit::format::Format;
 use crate::emit::line::file_number;
 use crate::emit::strings::StringIndices;
 use crate::error::{Conflict, Error, ErrorKind, Result};
-use crate::model::{CompileUnit, EntitySet, FileId, Module, ProcedureId, ScopeId, TypeId, TypeKind, UnitId};
+use crate::model::{
+    CompileUnit, EntitySet, FileId, Module, ProcedureId, Reach, ScopeId, TypeId, TypeKind, UnitId,
+};
 
 /// Lowering for a module's units one by one, on several threads if the user wants.
 ///
@@ -96,6 +98,9 @@ impl<'m> Units<'m> {
         }
         if consumer.has_line_directives && !module.target.has_lane_expressions() {
             return Err(invalid(Conflict::LineDirectives(module.target.name().into())));
+        }
+        if module.reach == Reach::Module && (consumer.is_split || consumer.has_type_units) {
+            return Err(invalid(Conflict::References));
         }
         if consumer.is_split {
             if consumer.version != 5 {

@@ -1,7 +1,7 @@
 //! Variable entries: DWARF 5 section 4.1.
 
 use super::constants;
-use super::entry::EntryWriter;
+use super::entry::{Declaration, EntryWriter};
 use super::loc::Facts;
 use super::open::{Instance, more_arguments};
 use crate::error::Result;
@@ -118,10 +118,9 @@ fn write_variable(out: &mut EntryWriter<'_>, id: VariableId, around: &Around<'_>
 /// Writes the attributes that do not depend on a location, except those that the declaration has.
 fn attributes(out: &mut EntryWriter<'_>, variable: &Variable) {
     let inherited = Inherited::new(out.module, variable.specification);
-    let specification = variable.specification.map(|id| out.expressions.numbers.variable(id));
-    out.names(variable.name, variable.linkage_name, specification);
+    out.names(variable.name, variable.linkage_name, variable.specification.map(Declaration::Variable));
     out.declared_over(variable.line, inherited.line);
-    if specification.is_none() {
+    if variable.specification.is_none() {
         out.type_of(Some(variable.ty));
     }
     differing_attributes(out, variable, &inherited);

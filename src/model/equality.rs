@@ -27,6 +27,8 @@ impl PartialEq for Module {
         let other = Canonical::of(other);
         let Module {
             target,
+            // A limit for the builder, and no fact.
+            reach: _,
             strings,
             exprs,
             units,

@@ -49,6 +49,7 @@ mod overlap;
 mod owner;
 mod pool;
 mod postfix;
+mod reach;
 mod recent;
 mod scopes;
 mod split;
@@ -89,6 +90,7 @@ pub use postfix::Nodes;
 #[cfg(feature = "json")]
 pub(crate) use postfix::Postfix;
 pub(crate) use postfix::Small;
+pub(crate) use reach::Reach;
 pub(crate) use recent::Recent;
 pub use scopes::{
     Address, CompileUnit, File, Procedure, Scope, ScopeKind, SourceLine, Variable, VariableKind,
@@ -122,6 +124,7 @@ use crate::target::Target;
 #[derive(Debug, Clone)]
 pub struct Module {
     pub(crate) target: Target,
+    pub(crate) reach: Reach,
     pub(crate) strings: Strings,
     pub(crate) exprs: IndexSet<(Expr, Vec<Entity>), DefaultHashBuilder>,
     pub(crate) units: PrimaryMap<UnitId, CompileUnit>,
@@ -210,6 +213,7 @@ impl Module {
     pub(crate) fn new(target: Target, owner: Owner) -> Self {
         Self {
             target,
+            reach: Reach::default(),
             strings: Default::default(),
             exprs: Default::default(),
             units: PrimaryMap::new(owner),
@@ -233,6 +237,12 @@ impl Module {
     /// The builder to which the ids belong.
     pub(crate) fn owner(&self) -> Owner {
         self.units.owner()
+    }
+
+    /// Whether entities of a unit can refer to a type of another unit, or to what such a type declares.
+    #[inline]
+    pub(crate) fn reaches(&self, from: UnitId, to: UnitId) -> bool {
+        from == to || self.reach == Reach::Module
     }
 
     /// Error for an id that the module does not have.

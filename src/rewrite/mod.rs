@@ -27,6 +27,8 @@ mod expressions;
 mod fitting;
 mod fix;
 mod options;
+#[cfg(test)]
+mod references;
 mod sizes;
 mod vendor;
 
@@ -37,12 +39,15 @@ pub use fix::{FixChange, meant_locations};
 pub use options::{RewriteOptions, RewrittenExpressions};
 pub use sizes::DebugSectionSizes;
 
+use gimli::constants as dw;
+
 use crate::check::{FindingKind, check};
 use crate::consumer::{Consumer, Policy};
 use crate::emit::elf::{AttachOptions, Existing, UndefinedSymbols, attach_with};
 use crate::error::{Error, ErrorKind, Result};
 use crate::import::{
-    ImportOptions, ImportedCode, ImportedDwarf, UnimportedFact, UnimportedReason, import_read,
+    DifferentTypes, ImportOptions, ImportedCode, ImportedDwarf, ImportedTypes, UnimportedFact,
+    UnimportedReason, import_read,
 };
 use crate::lint::{LintOptions, lint};
 use crate::lower::lower;
@@ -70,6 +75,10 @@ pub struct Rewritten {
     pub unimported: Vec<UnimportedFact>,
     /// Changes that the options demand.
     pub changes: Vec<RewriteChange>,
+    /// Number of types that were merged with an equal type of the same or another unit, if types are merged.
+    pub merged_types: usize,
+    /// Types with one name that differ, and are therefore not merged, if types are merged.
+    pub different_types: Vec<DifferentTypes>,
     /// Sizes of the debug sections, by name.
     pub sizes: Vec<DebugSectionSizes>,
 }
@@ -123,7 +132,7 @@ pub fn rewrite(bytes: &[u8], options: &RewriteOptions<'_>) -> Result<Rewritten> 
     let how = How { target: &target, consumer: &consumer, options };
     let first = written(bytes, &object, &dwarf, dialect, &how)?;
     first.check(&how)?;
-    let Written { object: mut new, omissions, unimported, fixed, .. } = first;
+    let Written { object: mut new, omissions, unimported, fixed, mut merged, mut different, .. } = first;
     let is_removed = |fact: &UnimportedFact| {
         options.gc && matches!(fact.reason, UnimportedReason::DiscardedCode | UnimportedReason::OnlyDiscarded)
     };
@@ -132,9 +141,21 @@ pub fn rewrite(bytes: &[u8], options: &RewriteOptions<'_>) -> Result<Rewritten> 
     let changes = removed.chain(fixed.into_iter().map(RewriteChange::Fixed)).collect();
     // Fixed locations stay as they are.
     let settled = RewriteOptions { fix: false, ..options.clone() };
-    settle(&mut new, &How { options: &settled, ..how })?;
+    let next = settle(&mut new, &How { options: &settled, ..how })?;
+    if options.dedupe && merged == 0 {
+        (merged, different) = next;
+    }
     let sizes = sizes::sizes(&object, &Object::read_for(&new, &target)?);
-    Ok(Rewritten { object: new, consumer, omissions, unimported, changes, sizes })
+    Ok(Rewritten {
+        object: new,
+        consumer,
+        omissions,
+        unimported,
+        changes,
+        merged_types: merged,
+        different_types: different,
+        sizes,
+    })
 }
 
 /// What all steps of a rewrite have.
@@ -151,6 +172,8 @@ struct Written {
     omissions: Vec<Omission>,
     unimported: Vec<UnimportedFact>,
     fixed: Vec<FixChange>,
+    merged: usize,
+    different: Vec<DifferentTypes>,
 }
 
 /// Imports an object's debug information, and writes it into the object.
@@ -167,10 +190,11 @@ fn written(
         expressions: expressions::form(target, dialect, consumer, options.expressions),
         code: if options.gc { ImportedCode::InObject } else { ImportedCode::All },
         threads: options.threads,
+        types: types(dwarf, consumer, options),
         ..ImportOptions::default()
     };
     let imported = import_read(object, target.clone(), dwarf, &import)?;
-    let ImportedDwarf { mut module, unimported, entries, .. } = imported;
+    let ImportedDwarf { mut module, unimported, entries, merged, different } = imported;
     let unimported = lost(unimported)?;
     let mut fixed = Vec::new();
     // Lint reads the current dialect.
@@ -192,7 +216,7 @@ fn written(
         ..AttachOptions::default()
     };
     let object = attach_with(bytes, target, &lowered.sections, &attach)?;
-    Ok(Written { object, module, omissions: lowered.omissions, unimported, fixed })
+    Ok(Written { object, module, omissions: lowered.omissions, unimported, fixed, merged, different })
 }
 
 impl Written {
@@ -213,23 +237,27 @@ const MOST_ORDERS: usize = 4;
 
 /// Rewrites a rewritten object until its bytes stay, so that a later rewrite changes nothing. An import makes an entity after
 /// those that it needs, so that its order depends on the order of entries, which usually stays after the second time.
-fn settle(object: &mut Vec<u8>, how: &How<'_>) -> Result<()> {
+///
+/// Returns the number of types that the first of these imports merged, and the types that it kept.
+fn settle(object: &mut Vec<u8>, how: &How<'_>) -> Result<(usize, Vec<DifferentTypes>)> {
+    let mut first = None;
     for _ in 0..MOST_ORDERS {
         let read_object = Object::read_for(object, how.target)?;
         let (dwarf, dialect) = read(&read_object, how.options.threads)?;
         if dwarf.units().is_empty() {
-            return Ok(());
+            break;
         }
-        let next = written(object, &read_object, &dwarf, dialect, how)?;
+        let mut next = written(object, &read_object, &dwarf, dialect, how)?;
+        first.get_or_insert_with(|| (next.merged, core::mem::take(&mut next.different)));
         // A fact that the model has can be read back.
         let is_same = next.object == *object;
         if is_same || !next.unimported.is_empty() {
-            return Ok(());
+            break;
         }
         next.check(how)?;
         *object = next.object;
     }
-    Ok(())
+    Ok(first.unwrap_or_default())
 }
 
 /// Reads an object's debug information in the dialect that its expressions have.
@@ -278,7 +306,29 @@ fn consumer(
         consumer.tables.names = true;
         consumer.has_type_units = false;
     }
+    if options.dedupe {
+        if consumer.is_split {
+            let text = "the consumer reads split units, which cannot refer to types of other units; expected a \
+                consumer that reads units of the object";
+            return Err(unsupported(text));
+        }
+        // Units refer to each other's types instead.
+        consumer.has_type_units = false;
+    }
     Ok(consumer)
+}
+
+/// Returns how to import types that several units use. A unit can add functions to a type of a type unit: each unit gets
+/// its types first, and the next rewrite merges them.
+fn types(dwarf: &Dwarf<'_>, consumer: &Consumer, options: &RewriteOptions<'_>) -> ImportedTypes {
+    let has_type_units = dwarf.units().iter().any(|unit| unit.kind == dw::DW_UT_type);
+    if has_type_units || consumer.is_split || consumer.has_type_units {
+        ImportedTypes::Copied
+    } else if options.dedupe {
+        ImportedTypes::Merged
+    } else {
+        ImportedTypes::Shared
+    }
 }
 
 /// Returns the facts that get lost. An unreadable fact is an error.

@@ -21,6 +21,11 @@ pub struct RewriteOptions<'a> {
     /// Whether entries, rows, frames and ranges of code that is not in a linked object are removed, with what only they refer
     /// to. They are listed among the [changes](super::Rewritten::changes).
     pub gc: bool,
+    /// Whether equal types of all units are described once, in the first unit, to which the others refer. Types are equal
+    /// if all that they say is equal, with the types that they refer to, their names, namespaces, source lines and the
+    /// unit's language. Different types with one name stay in their units, and are
+    /// [listed](super::Rewritten::different_types).
+    pub dedupe: bool,
     /// Contents of the [supplementary file](crate::read::Object::set_supplementary), whose facts move into the object.
     pub supplementary: Option<&'a [u8]>,
     /// Number of threads that read the object; 0 and 1 mean a single thread.
@@ -36,6 +41,7 @@ impl Default for RewriteOptions<'_> {
             fix: false,
             names: false,
             gc: false,
+            dedupe: false,
             supplementary: None,
             threads: 1,
         }

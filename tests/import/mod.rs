@@ -6,7 +6,7 @@
 
 pub mod compare;
 mod damaged;
-mod facts;
+pub mod facts;
 pub mod foreign;
 mod frames;
 mod random;

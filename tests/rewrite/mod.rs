@@ -5,11 +5,14 @@ mod command;
 mod containers;
 mod corpus;
 mod damaged;
+mod deduped;
 mod dumped;
 mod fixed;
 mod judged;
 mod loaded;
 mod programs;
+mod said;
+mod units;
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

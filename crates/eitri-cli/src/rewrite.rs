@@ -39,6 +39,9 @@ pub struct RewriteArguments {
     /// Remove entries, rows, frames and ranges of code that is not in the linked object, and what only they refer to.
     #[arg(long)]
     gc: bool,
+    /// Describe equal types of all units once. Different types with one name stay, and are listed.
+    #[arg(long)]
+    dedupe: bool,
     /// Target, such as `amdgpu-gfx1030-wave32`, or a `.json` file with a target. The default is the file's target.
     #[arg(long, value_name = "TARGET")]
     target: Option<String>,
@@ -118,6 +121,7 @@ impl RewriteArguments {
         options.fix = self.fix;
         options.names = self.names;
         options.gc = self.gc;
+        options.dedupe = self.dedupe;
         options.threads = threads();
 
         let outer = containers::file_name(&self.file);
@@ -164,6 +168,12 @@ fn text(name: &str, rewritten: &Rewritten) -> String {
         sizes.iter().map(|sizes| sizes.after).sum::<u64>(),
     ];
     put(format_args!("  {:24}{before:>12}{after:>12}", "all"));
+    if rewritten.merged_types > 0 {
+        put(format_args!("merged types: {}", rewritten.merged_types));
+    }
+    for different in &rewritten.different_types {
+        put(format_args!("{different}"));
+    }
     for change in changes {
         put(format_args!("{change}"));
         if let RewriteChange::Fixed(change) = change {
@@ -208,12 +218,18 @@ fn line(name: &str, rewritten: &Rewritten) -> String {
             "evidence": change.evidence,
         })
     });
+    let different = rewritten.different_types.iter().map(|different| {
+        let entries = different.entries.iter().map(|(unit, offset)| json!({"unit": unit, "offset": offset}));
+        json!({"name": different.name, "entries": entries.collect::<Vec<_>>()})
+    });
     let line = json!({
         "version": 1,
         "object": name,
         "consumer": rewritten.consumer.name,
         "dwarf": rewritten.consumer.version,
         "sections": sizes.collect::<Vec<_>>(),
+        "merged_types": rewritten.merged_types,
+        "different_types": different.collect::<Vec<_>>(),
         "fixed": fixed.collect::<Vec<_>>(),
         "changes": texts(rewritten.changes.iter().map(ToString::to_string).collect()),
         "unimported": unimported.collect::<Vec<_>>(),

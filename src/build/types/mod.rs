@@ -445,7 +445,7 @@ impl Builder {
     fn known_types(&self, unit: UnitId, types: impl IntoIterator<Item = TypeId>) -> Result<()> {
         known(self.module.units.is_valid(unit), || self.module.unknown(unit))?;
         for ty in types {
-            if self.module.types.get(ty).is_none_or(|ty| ty.unit != unit) {
+            if self.module.types.get(ty).is_none_or(|ty| !self.module.reaches(unit, ty.unit)) {
                 let error = Error::new(self.module.unknown_in(ty, " of this unit"));
                 self.known_unit(unit)?;
                 return Err(error.or_at(self.module.at_unit(unit)));

@@ -127,7 +127,10 @@ impl<'o> Found<'_, 'o> {
             }
             dw::DW_AT_decl_file | dw::DW_AT_call_file => {
                 let Some(value) = attributes.inherited(name) else { return Ok(Value::Absent) };
-                let program = attributes.entry.unit().stmt_list.and_then(|offset| self.programs.get(&offset));
+                // The number counts files in the unit of the entry that has it.
+                let inherited = if attributes.has(name) { None } else { attributes.entry.declared_file() };
+                let unit = inherited.map_or(attributes.entry, |(declaration, _)| declaration).unit();
+                let program = unit.stmt_list.and_then(|offset| self.programs.get(&offset));
                 // Compared by path, because file numbers are the writer's choice.
                 let file = value.unsigned().zip(program).and_then(|(file, program)| source(program, file));
                 file.map_or_else(|| Value::Other("a file that is not listed".into()), Value::File)

@@ -352,6 +352,18 @@ impl Info {
         }
     }
 
+    /// A reference to an entry of another unit, by its offset in the section: the only form that reaches it.
+    pub(crate) fn reference_elsewhere(&mut self, at: DwAt, entry: UnitEntry) {
+        if self.is_unknown(at) {
+            return;
+        }
+        self.abbreviations.attribute(at, gimli::DW_FORM_ref_addr);
+        let size = self.format.entry_bytes();
+        let form = RefForm::Section(size);
+        self.pending.push(Pending { at: self.bytes.len(), wanted: Wanted::Entry { entry, form } });
+        self.format.fixed(&mut self.bytes, 0, size);
+    }
+
     /// A reference to an earlier entry, in fewer bytes than a fixed form.
     fn udata_reference(&mut self, at: DwAt, offset: u64) {
         self.abbreviations.attribute(at, gimli::DW_FORM_ref_udata);

@@ -52,7 +52,7 @@ pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
 /// Returns the type of a type unit, for a declaration with its signature: DWARF 5 section 5.7.1.
 fn complete<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) -> Option<TypeId> {
     let completed = entry.reference(dw::DW_AT_signature)?;
-    let ty = importer.made.types.get(&completed.offset()).copied()?;
+    let ty = importer.known_type(completed)?;
     importer.mark_all(entry, &[dw::DW_AT_signature, dw::DW_AT_declaration]);
     if entry.name() == completed.name() {
         importer.mark(entry, dw::DW_AT_name);

@@ -149,7 +149,7 @@ pub(super) fn subroutine<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'
 /// Sets a type's properties that refer to variables or have expressions, when all entities exist.
 pub(in crate::import) fn described<'d, 'o>(importer: &mut Importer<'d, 'o>) {
     for entry in core::mem::take(&mut importer.made.described) {
-        let Some(&ty) = importer.made.types.get(&entry.offset()) else { continue };
+        let Some(ty) = importer.known_type(entry) else { continue };
         if entry.tag() == dw::DW_TAG_string_type {
             string_length(importer, entry, ty);
         }

@@ -49,6 +49,7 @@ texts! {
     LineDirectives(target: String) "the consumer reads PTX, which target {target} does not have; expected an NVIDIA target";
     SplitVersion(version: u16) "DWARF {version} has no split units; expected DWARF 5";
     SplitTypeUnits "split units cannot be combined with type units";
+    References "split units and type units cannot refer to types of other units";
     SplitStream "split units cannot be lowered as a stream, because one module names their files";
     DirectivesStream "line directives cannot be lowered as a stream, because one module numbers their files";
 }

@@ -1,0 +1,68 @@
+//! Declarations of a type that a type unit completes. A unit repeats the functions and static members of the type that it
+//! defines, because it cannot refer into a type unit: they are those of the complete type. DWARF 5 section 3.1.4.
+
+use gimli::{DwTag, constants as dw};
+use hashbrown::HashMap;
+
+use super::node::Key;
+use crate::read::{Dwarf, Entry, ResolvedValue};
+
+/// What tells the parts of a type apart: tag, name, linkage name and source line.
+type Part<'o> = (DwTag, Option<&'o [u8]>, Option<&'o [u8]>, Option<u64>);
+
+/// Parts of complete types, by the offset of the type.
+#[derive(Debug, Default)]
+pub(super) struct CompletedTypes<'o> {
+    /// Whether the file has type units.
+    has_any: bool,
+    /// `None` for a part that is there several times.
+    parts: HashMap<Key, HashMap<Part<'o>, Option<Key>>>,
+}
+
+impl<'o> CompletedTypes<'o> {
+    pub(super) fn new(dwarf: &Dwarf<'o>) -> Self {
+        let has_any = dwarf.units().iter().any(|unit| unit.kind == dw::DW_UT_type);
+        Self { has_any, parts: HashMap::new() }
+    }
+
+    /// Returns the entry that an entry of a declaration repeats: a part of the complete type, or a parameter of such a part.
+    pub(super) fn repeated<'d>(&mut self, entry: Entry<'d, 'o>) -> Option<Entry<'d, 'o>> {
+        if !self.has_any {
+            return None;
+        }
+        let part = self.part(entry);
+        part.or_else(|| {
+            let around = entry.parent()?;
+            let repeated = self.part(around)?;
+            let index = repeated.index() + (entry.index() - around.index());
+            let same = repeated.dwarf().entry_with_index(index)?;
+            (around.descendants().len() > 0 && same.tag() == entry.tag()).then_some(same)
+        })
+    }
+
+    /// Returns the part of the complete type that a part of a declaration repeats.
+    fn part<'d>(&mut self, entry: Entry<'d, 'o>) -> Option<Entry<'d, 'o>> {
+        let ty = entry.parent()?.reference(dw::DW_AT_signature)?;
+        let parts = self.parts.entry(ty.offset()).or_insert_with(|| {
+            let mut parts = HashMap::new();
+            for child in ty.children() {
+                parts.entry(key(child)).and_modify(|part| *part = None).or_insert(Some(child.offset()));
+            }
+            parts
+        });
+        let part = entry.dwarf().entry_at(parts.get(&key(entry)).copied().flatten()?)?;
+        // A declaration can be without parameters.
+        let inside = entry.descendants().len();
+        (inside == 0 || inside == part.descendants().len()).then_some(part)
+    }
+}
+
+/// Returns what tells a part apart.
+fn key<'o>(entry: Entry<'_, 'o>) -> Part<'o> {
+    let text = |name| match entry.attr(name) {
+        Some(ResolvedValue::String(text)) => Some(text.bytes()),
+        _ => None,
+    };
+    let linkage_name = text(dw::DW_AT_linkage_name).or_else(|| text(dw::DW_AT_MIPS_linkage_name));
+    (entry.tag(), text(dw::DW_AT_name), linkage_name, entry.number(dw::DW_AT_decl_line))
+}

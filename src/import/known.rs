@@ -1,0 +1,92 @@
+//! The entities that entries became, in the current unit or in an earlier unit.
+
+use gimli::constants as dw;
+
+use super::importer::Importer;
+use super::node::Key;
+use super::shared::{ImportedTypes, Shared};
+use crate::model::{FunctionId, Module, ScopeId, ScopeKind, TypeId, VariableId};
+use crate::read::Entry;
+
+impl<'d, 'o> Importer<'d, 'o> {
+    /// Returns the type that an entry became.
+    pub(super) fn known_type(&self, entry: Entry<'d, 'o>) -> Option<TypeId> {
+        let key = self.representative(entry).offset();
+        self.made.types.get(&key).or_else(|| self.types.shared.types.get(&key)).copied()
+    }
+
+    /// Returns the function that an entry became.
+    pub(super) fn known_function(&self, entry: Entry<'d, 'o>) -> Option<FunctionId> {
+        let key = self.representative(entry).offset();
+        self.made.functions.get(&key).or_else(|| self.types.shared.functions.get(&key)).copied()
+    }
+
+    /// Returns the variable that an entry became.
+    pub(super) fn known_variable(&self, entry: Entry<'d, 'o>) -> Option<VariableId> {
+        let key = self.representative(entry).offset();
+        self.made.variables.get(&key).or_else(|| self.types.shared.variables.get(&key)).copied()
+    }
+
+    /// Returns the entry that is imported instead of an entry: the part of a complete type instead of the part of a
+    /// declaration, and the first equal entry.
+    pub(super) fn representative(&self, entry: Entry<'d, 'o>) -> Entry<'d, 'o> {
+        if !self.is_own(entry) {
+            return entry;
+        }
+        let entry = self.completed_part(entry).unwrap_or(entry);
+        if self.types.equal.is_empty() {
+            return entry;
+        }
+        let first = self.types.equal.first(entry.index());
+        first.and_then(|first| self.dwarf.entry_with_index(first)).unwrap_or(entry)
+    }
+
+    /// Returns the part of a complete type that a part of its declaration repeats.
+    pub(super) fn completed_part(&self, entry: Entry<'d, 'o>) -> Option<Entry<'d, 'o>> {
+        self.types.completed.borrow_mut().repeated(entry)
+    }
+
+    /// Lets later units refer to the current unit's types, and to what they declare. An entry of a later unit is imported
+    /// for that unit, too.
+    pub(super) fn share(&mut self) {
+        if self.types.how == ImportedTypes::Copied {
+            return;
+        }
+        let module = self.m.described();
+        let dwarf = self.dwarf;
+        let end = self.info.end;
+        let is_earlier = |key: Key| {
+            let kind = || dwarf.unit_at(key).map(|unit| unit.kind);
+            key < end || kind() != Some(dw::DW_UT_compile)
+        };
+        let Shared { types, functions, variables } = &mut self.types.shared;
+        let made = &self.made;
+        let is_type = |&(&key, &ty): &(&Key, &TypeId)| {
+            is_earlier(key) && module.function_of(module.ty(ty).scope()).is_none()
+        };
+        types.extend(made.types.iter().filter(is_type).map(|(&key, &ty)| (key, ty)));
+        let is_function = |&(&key, &function): &(&Key, &FunctionId)| {
+            is_earlier(key) && is_declared_by_type(module, module.function(function).scope)
+        };
+        functions.extend(made.functions.iter().filter(is_function).map(|(&key, &function)| (key, function)));
+        let is_variable = |&(&key, &variable): &(&Key, &VariableId)| {
+            let scope = module.variable(variable).scope;
+            let is_member = is_type_scope(module, scope) && module.function_of(scope).is_none();
+            is_earlier(key) && (is_member || is_declared_by_type(module, scope))
+        };
+        variables.extend(made.variables.iter().filter(is_variable).map(|(&key, &variable)| (key, variable)));
+    }
+}
+
+fn is_type_scope(module: &Module, scope: ScopeId) -> bool {
+    matches!(module.scope(scope).kind, ScopeKind::Type(_))
+}
+
+/// Whether a scope is that of a function that a type outside functions declares.
+fn is_declared_by_type(module: &Module, scope: ScopeId) -> bool {
+    let scope = module.scope(scope);
+    matches!(scope.kind, ScopeKind::Function(_))
+        && scope
+            .parent
+            .is_some_and(|around| is_type_scope(module, around) && module.function_of(around).is_none())
+}

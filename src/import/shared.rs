@@ -1,0 +1,65 @@
+//! Types that several units use: each unit has them, or the first unit, to whose types the others refer.
+//!
+//! Units in files of their own, and type units, cannot refer to other units, so that a module for them has copies.
+
+use std::cell::RefCell;
+
+use hashbrown::HashMap;
+
+use super::completed::CompletedTypes;
+use super::equal::EqualTypes;
+use super::node::{Class, Key};
+use crate::model::{FunctionId, TypeId, VariableId};
+use crate::read::Dwarf;
+
+/// How types that several units use are imported.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum ImportedTypes {
+    /// For each unit that uses them.
+    #[default]
+    Copied,
+    /// Once for each entry: for the entry's unit, or for the first unit that uses the entry of a type unit or a partial
+    /// unit.
+    Shared,
+    /// Once for all equal entries.
+    Merged,
+}
+
+/// Entities of the units so far to which later units can refer, by their entries.
+#[derive(Debug, Default)]
+pub(super) struct Shared {
+    pub(super) types: HashMap<Key, TypeId>,
+    /// Functions that types declare.
+    pub(super) functions: HashMap<Key, FunctionId>,
+    /// Static members, and parameters of the functions.
+    pub(super) variables: HashMap<Key, VariableId>,
+}
+
+impl Shared {
+    /// Whether an entry became an entity of an earlier unit.
+    pub(super) fn has(&self, class: Class, key: Key) -> bool {
+        match class {
+            Class::Type => self.types.contains_key(&key),
+            Class::Scope => self.functions.contains_key(&key),
+            Class::Variable => self.variables.contains_key(&key),
+            Class::Other => false,
+        }
+    }
+}
+
+/// The state of types that several units use.
+#[derive(Debug, Default)]
+pub(super) struct UnitTypes<'o> {
+    pub(super) how: ImportedTypes,
+    pub(super) shared: Shared,
+    /// Entries that are imported once for several equal entries.
+    pub(super) equal: EqualTypes,
+    pub(super) completed: RefCell<CompletedTypes<'o>>,
+}
+
+impl<'o> UnitTypes<'o> {
+    pub(super) fn new(dwarf: &Dwarf<'o>, how: ImportedTypes) -> Self {
+        let equal = if how == ImportedTypes::Merged { EqualTypes::new(dwarf) } else { EqualTypes::default() };
+        Self { how, shared: Shared::default(), equal, completed: CompletedTypes::new(dwarf).into() }
+    }
+}
