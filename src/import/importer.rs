@@ -39,9 +39,9 @@ pub(super) struct Place<'o> {
     pub scope: ScopeId,
     /// Function with the code.
     pub function: Option<FunctionId>,
-    /// Address of the function's code, if it has code.
+    /// Address of the function's code, if it has code; of the first part.
     pub base: Option<u64>,
-    /// Size of the function's code in bytes.
+    /// Size of the function's code in bytes; with several parts, the end of the pcs.
     pub bytes: u64,
     /// Whether the scope is an inlined call, or in an inlined call.
     pub is_inlined: bool,
@@ -96,12 +96,14 @@ pub(super) struct Entities<'d, 'o> {
     pub described: Vec<Entry<'d, 'o>>,
 }
 
-/// A function's code, by its address.
+/// Part of a function's code, by its address.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Code {
     pub start: u64,
     pub end: u64,
     pub function: FunctionId,
+    /// The function's pc at the start.
+    pub pc: u64,
 }
 
 /// Imports the units of a file.
@@ -126,6 +128,8 @@ pub(super) struct Importer<'d, 'o> {
     pub sources: Sources<'o>,
     /// Code of all functions so far.
     pub code: Vec<Code>,
+    /// Parts of the functions whose code has several, sorted by their addresses.
+    pub parts: HashMap<FunctionId, Vec<Code>>,
     /// Entities and parts that can have attributes that no property encodes, by their entries.
     pub owners: HashMap<Key, AttributeOwner>,
     /// Attributes that no property encodes and that were added to an entity of a unit, by entry.

@@ -23,27 +23,29 @@ pub(super) fn list<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
         Ok(list) => list.unwrap_or_default(),
         Err(error) => return importer.leave(entry, name, UnimportedReason::Unreadable(error)),
     };
-    let Some(Place { base: Some(base), bytes, .. }) = importer.place(entry) else {
+    let Some(around @ Place { base: Some(_), bytes, .. }) = importer.place(entry) else {
         return importer.leave(entry, name, UnimportedReason::NoCode);
     };
-    let mut leave = |reason| importer.leave(entry, name, reason);
+    let whole = importer.whole(&around);
     let mut bounded: Vec<(Range<u64>, &ListEntry<'o>)> = Vec::with_capacity(list.len());
     for item in list.iter().filter(|item| !item.is_default()) {
-        let range = item.start.wrapping_sub(base)..item.end.wrapping_sub(base);
-        match item.start.cmp(&item.end) {
-            core::cmp::Ordering::Equal => leave(UnimportedReason::EmptyPcs),
-            core::cmp::Ordering::Greater => leave(UnimportedReason::ReversedPcs),
-            core::cmp::Ordering::Less if range.start >= bytes || range.end > bytes => {
-                leave(UnimportedReason::OtherCode);
+        let range = importer.pcs_of(&around, &(item.start..item.end));
+        let reason = match (item.start.cmp(&item.end), range) {
+            (core::cmp::Ordering::Equal, _) => UnimportedReason::EmptyPcs,
+            (core::cmp::Ordering::Greater, _) => UnimportedReason::ReversedPcs,
+            (core::cmp::Ordering::Less, None) => UnimportedReason::OtherCode,
+            (core::cmp::Ordering::Less, Some(range)) => {
+                bounded.push((range, item));
+                continue;
             }
-            core::cmp::Ordering::Less => bounded.push((range, item)),
-        }
+        };
+        importer.leave(entry, name, reason);
     }
     let default = list.iter().find(|item| item.is_default());
     let Some(pieces) = cut(&bounded, default.map(|_| 0..bytes)) else {
         return importer.leave(entry, name, UnimportedReason::TooManyLocations);
     };
-    for (range, indices) in pieces {
+    for (range, indices) in in_parts(pieces, &whole) {
         let exprs: Vec<&'o [u8]> = match &indices[..] {
             [] => default.into_iter().map(|item| item.expr).collect(),
             indices => indices.iter().map(|&index| bounded[index].1.expr).collect(),
@@ -101,6 +103,19 @@ fn defined<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, mut lo
         }
     }
     locs
+}
+
+/// Cuts pieces at the ends of the parts of a function's code: a default location has all pcs, and nothing is between the
+/// parts.
+fn in_parts(
+    pieces: Vec<(Range<u64>, Vec<usize>)>,
+    parts: &[Range<u64>],
+) -> impl Iterator<Item = (Range<u64>, Vec<usize>)> {
+    pieces.into_iter().flat_map(move |(pcs, indices)| {
+        let first = parts.partition_point(|part| part.end <= pcs.start);
+        let met = parts[first..].iter().take_while(|part| part.start < pcs.end).collect::<Vec<_>>();
+        met.into_iter().map(move |part| (pcs.start.max(part.start)..pcs.end.min(part.end), indices.clone()))
+    })
 }
 
 /// Cuts ranges at their starts and ends. Returns the pieces in order, each with the indices of the ranges that contain it;

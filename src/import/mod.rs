@@ -46,6 +46,7 @@ mod location;
 mod macros;
 mod node;
 mod order;
+mod parts;
 mod rest;
 mod scopes;
 mod sources;
@@ -191,6 +192,7 @@ fn import_files(
             made: Entities::default(),
             sources: Sources::default(),
             code: Vec::new(),
+            parts: HashMap::new(),
             owners: HashMap::new(),
             extras: HashSet::new(),
             entries: ImportedEntries::default(),

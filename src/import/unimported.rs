@@ -27,7 +27,7 @@ texts! {
     SecondInstance "another instance of the function has its code already";
     NoCode "it has pcs, and the function around it has no code";
     OtherCode "it has pcs outside the function around it";
-    SeveralRanges "the function's code has several ranges; the first range is imported";
+    SeveralRanges "the function's code has overlapping ranges, or too many; the ranges before it are imported";
     EmptyPcs "its pc range is empty";
     ReversedPcs "its pc range ends before it begins";
     DiscardedCode "its code is not in the object";

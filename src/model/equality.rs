@@ -7,11 +7,11 @@
 use core::ops::Range;
 
 use super::{
-    Accessibility, Address, Argument, Base, BaseOffset, CompositeType, Count, Defaulted, DescribedCalls,
-    Discriminant, Entity, ExprId, FileId, FrameRule, FunctionId, Imported, Lanes, Language, Lists, Live,
-    LocId, Macro, Mask, MemorySpace, Module, Node, Pool, Procedure, ProcedureId, RegionId, RegionKind,
-    ScopeId, ScopeKind, SourceLine, Stack, StringId, Strings, Symbol, TemplateArgument, TemplateParameter,
-    TypeId, UnitId, VariableId, VariableKind, Variant, VariantPart, Virtuality, WholeWave,
+    Accessibility, Address, Argument, Base, BaseOffset, CodePart, CompositeType, Count, Defaulted,
+    DescribedCalls, Discriminant, Entity, ExprId, FileId, FrameRule, FunctionId, Imported, Lanes, Language,
+    Lists, Live, LocId, Macro, Mask, MemorySpace, Module, Node, Pool, Procedure, ProcedureId, RegionId,
+    RegionKind, ScopeId, ScopeKind, SourceLine, Stack, StringId, Strings, Symbol, TemplateArgument,
+    TemplateParameter, TypeId, UnitId, VariableId, VariableKind, Variant, VariantPart, Virtuality, WholeWave,
 };
 use crate::model::lanes::FunctionLanes;
 use crate::model::loc::Loc;
@@ -235,6 +235,7 @@ fields! {
     VariantPart { discriminant, variants }
     Variant { members }
     Argument { location, value, data_location, data_value }
+    CodePart { address }
     Procedure { loc }
     Live { loc }
     Mask { loc }

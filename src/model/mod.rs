@@ -47,6 +47,7 @@ mod mistakes;
 mod nodes;
 mod overlap;
 mod owner;
+mod parts;
 mod pool;
 mod postfix;
 mod recent;
@@ -84,6 +85,7 @@ pub(crate) use nodes::{
     Form, Kind, Makes, Number, Operand, Row as NodeRow, Sort, Tag, count, keyed, keys, rows,
 };
 pub(crate) use owner::Owner;
+pub use parts::CodePart;
 pub(crate) use pool::Pool;
 pub use postfix::Nodes;
 #[cfg(feature = "json")]

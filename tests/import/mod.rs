@@ -9,6 +9,7 @@ mod damaged;
 mod facts;
 pub mod foreign;
 mod frames;
+mod parts;
 mod random;
 pub mod sections;
 

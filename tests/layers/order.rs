@@ -25,6 +25,7 @@ const BUILD: &[&str] = &[
     // Checks without a builder.
     "ids",
     "pcs",
+    "parts",
     "sealed",
     "blame",
     "slots",
@@ -323,6 +324,7 @@ const IMPORT: &[&str] = &[
     "instances",
     "typed",
     "location",
+    "parts",
     "scopes",
     // Entities.
     "types::describe",
