@@ -26,6 +26,7 @@
 //! # Ok::<(), eitri::Error>(())
 //! ```
 
+mod append;
 mod attributes;
 mod calls;
 mod denote;
