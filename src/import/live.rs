@@ -11,7 +11,7 @@ use gimli::constants as dw;
 use super::importer::{Importer, Place};
 use super::unimported::UnimportedReason;
 use crate::model::{Loc, Node, VariableId};
-use crate::read::{Entry, ListEntry};
+use crate::read::{Entry, ListEntry, ListKind, RawEntry, ResolvedValue};
 
 /// Average number of locations for each list entry, after the list is cut.
 const MOST_LOCATIONS: usize = 16;
@@ -26,6 +26,9 @@ pub(super) fn list<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
     let Some(around @ Place { base: Some(_), bytes, .. }) = importer.place(entry) else {
         return importer.leave(entry, name, UnimportedReason::NoCode);
     };
+    if has_views(entry) {
+        importer.list(entry, Some(name), UnimportedReason::LocationViews);
+    }
     let whole = importer.whole(&around);
     let mut bounded: Vec<(Range<u64>, &ListEntry<'o>)> = Vec::with_capacity(list.len());
     for item in list.iter().filter(|item| !item.is_default()) {
@@ -65,6 +68,20 @@ pub(super) fn list<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
         });
         importer.accept(entry, name, set);
     }
+}
+
+/// Whether a list says in which views of an address its ranges begin and end. GNU's `DW_LLE_GNU_view_pair` distinguishes the
+/// rows at one address; the model's ranges begin and end at addresses.
+fn has_views(entry: Entry<'_, '_>) -> bool {
+    let Some(ResolvedValue::LocList(offset)) = entry.attr(dw::DW_AT_location) else { return false };
+    // Views are entries of DWARF 5. An older list is followed by them, and `DW_AT_GNU_locviews` refers to them.
+    entry.unit().encoding.version >= 5
+        && entry.dwarf().raw_locations(entry.unit(), offset).is_ok_and(|list| {
+            let is_view = |raw: crate::Result<RawEntry<'_>>| {
+                raw.is_ok_and(|raw| matches!(raw.kind, ListKind::Views { .. }))
+            };
+            list.into_iter().any(is_view)
+        })
 }
 
 fn live(

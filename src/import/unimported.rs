@@ -55,6 +55,7 @@ texts! {
     AsVariable "a parameter in a block is imported as a variable";
     DeclarationLocation "a declaration has no location";
     SecondLocation "the variable has a location already";
+    LocationViews "numbers of views at an address are not imported";
     Misaligned "it is inside an instruction";
     CyclicType "the type contains itself; its members are not imported";
     AsUnspecified "its type is imported as an unspecified type";

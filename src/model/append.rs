@@ -174,7 +174,9 @@ impl Module {
 }
 
 fn by(range: &mut Range<u32>, by: usize) {
-    *range = range.start + by as u32..range.end + by as u32;
+    if range.start < range.end {
+        *range = range.start + by as u32..range.end + by as u32;
+    }
 }
 
 fn add<K: EntityId, V>(to: &mut PrimaryMap<K, V>, from: PrimaryMap<K, V>) {

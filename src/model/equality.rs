@@ -218,7 +218,7 @@ macro_rules! without_references { ($($type:ty)*) => { $(
     }
 )* } }
 without_references! {
-    bool u8 u32 u64 i64 [u8; 16] RegionKind Range<u32> Range<i64> Reg SpaceId &[u8] Language Stack FunctionLanes VariableKind Accessibility MemorySpace Virtuality Defaulted DescribedCalls
+    bool u8 u32 u64 i64 [u8; 16] RegionKind Range<i64> Reg SpaceId &[u8] Language Stack VariableKind Accessibility MemorySpace Virtuality Defaulted DescribedCalls
     UnspecifiedRegisters
 }
 
@@ -256,6 +256,16 @@ impl Store for LocId {
         *self = to.locs.push(&loc).unwrap_or(*self);
         if let Some(known) = &mut to.known {
             known.insert(old, *self);
+        }
+    }
+}
+
+/// A part of a list. Where an empty part begins says nothing.
+impl Store for Range<u32> {
+    #[inline]
+    fn store(&mut self, _: &mut Canonical<'_>) {
+        if self.start >= self.end {
+            *self = 0..0;
         }
     }
 }
@@ -300,6 +310,7 @@ fields! {
     Mask { loc }
     WholeWave { function, mask }
     FrameRule { function, loc }
+    FunctionLanes { regions, whole_waves }
 }
 
 impl Store for Lanes {

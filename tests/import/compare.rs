@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use eitri::gimli::constants as dw;
-use eitri::import::UnimportedFact;
+use eitri::import::{UnimportedFact, UnimportedReason};
 use eitri::read::Dwarf;
 
 use super::facts::{Fact, facts, is_type, name};
@@ -14,6 +14,9 @@ pub fn differences(before: &Dwarf<'_>, after: &Dwarf<'_>, unimported: &[Unimport
     let mut dropped = BTreeSet::new();
     for fact in unimported.iter().filter(|fact| fact.section == ".debug_info") {
         match fact.attribute {
+            // The other ranges are imported.
+            Some(_)
+                if matches!(fact.reason, UnimportedReason::EmptyPcs | UnimportedReason::LocationViews) => {}
             Some(attribute) => {
                 left.entry(fact.offset).or_default().extend(also(attribute));
             }
@@ -134,7 +137,9 @@ fn same_tag(one: &Fact, other: &Fact) -> bool {
 /// Whether an entry says nothing: an instance without location.
 fn is_trivial(fact: &Fact) -> bool {
     let is_instance = fact.attributes.contains_key("abstract_origin");
+    let is_call = fact.tag == dw::DW_TAG_GNU_call_site || fact.tag == dw::DW_TAG_GNU_call_site_parameter;
     is_instance
+        && !is_call
         && !fact.attributes.contains_key("location")
         && !fact.attributes.contains_key("const_value")
         && !fact.attributes.contains_key("pcs")

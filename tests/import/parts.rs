@@ -139,6 +139,7 @@ fn described() -> Module {
         .code("f", 0x40)
         .code_part(0x41..0x59, cold)
         .expect("a part")
+        .describes(DescribedCalls::All)
         .id();
     let live = |m: &mut Builder, name, pcs: [core::ops::Range<u64>; 2]| {
         let [hot, cold] = pcs;
@@ -151,7 +152,7 @@ fn described() -> Module {
     m.variable(block, "x", int).expect("a variable").live(0x42..0x44, Loc::register(rdi)).expect("a range");
     let cold = m.block(f, &[0x44..0x59]).expect("a block");
     m.variable(cold, "y", int).expect("a variable").always(Loc::register(rsi)).expect("a location");
-    m.inlined(f, other, &[0x44..0x48], SourceLine::new(file, 7)).expect("a call");
+    m.inlined(cold, other, &[0x44..0x48], SourceLine::new(file, 7)).expect("a call");
     // The last instruction of each part is a call.
     for pc in [0x40, 0x48, 0x59] {
         m.call(f).expect("a call").returns_to(pc).expect("a pc").calls(other).expect("a callee");
