@@ -12,6 +12,7 @@ use hashbrown::{HashMap, HashSet};
 use super::discarded::Discarded;
 use super::entries::ImportedEntries;
 use super::form::ImportedExpressions;
+use super::homes::Homes;
 use super::node::{Key, Node};
 use super::sources::Sources;
 use super::symbols::Symbols;
@@ -78,6 +79,8 @@ pub(super) struct Entities<'d, 'o> {
     pub placed: HashSet<VariableId>,
     /// Entries of a function's first instance with code, by the entries of its abstract instance.
     pub instances: HashMap<Key, Entry<'d, 'o>>,
+    /// Blocks of abstract instances, by the blocks that are their instances with code without referring to them.
+    pub unnamed: HashMap<Key, Entry<'d, 'o>>,
     /// Entries of calls in an abstract instance that the instance with code has, too.
     pub repeated: HashSet<Key>,
     /// Each parameter's previous parameter, for functions whose parameters were looked at.
@@ -130,6 +133,8 @@ pub(super) struct Importer<'d, 'o> {
     pub code: Vec<Code>,
     /// Parts of the functions whose code has several, sorted by their addresses.
     pub parts: HashMap<FunctionId, Vec<Code>>,
+    /// Homes of PTX registers.
+    pub homes: Homes<'o>,
     /// Entities and parts that can have attributes that no property encodes, by their entries.
     pub owners: HashMap<Key, AttributeOwner>,
     /// Attributes that no property encodes and that were added to an entity of a unit, by entry.

@@ -57,6 +57,11 @@ pub(super) fn list<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
         if locs.is_empty() {
             continue;
         }
+        if let [loc] = &locs[..]
+            && in_homes(importer, entry, variable, &range, loc)
+        {
+            continue;
+        }
         let set = live(importer, variable, range.clone(), &locs);
         // A location that does not fit the variable is kept as the file has it.
         let set = set.or_else(|error| {
@@ -68,6 +73,30 @@ pub(super) fn list<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
         });
         importer.accept(entry, name, set);
     }
+}
+
+/// Sets the location of a variable in PTX registers. Returns whether it is in such registers.
+pub(super) fn in_homes<'d, 'o>(
+    importer: &mut Importer<'d, 'o>,
+    entry: Entry<'d, 'o>,
+    variable: VariableId,
+    range: &Range<u64>,
+    loc: &Loc,
+) -> bool {
+    let Some(around) = importer.place(entry) else { return false };
+    let module = importer.m.described();
+    let bits = module.ty(module.variable(variable).ty).bits();
+    let Some(placed) = importer.homes_of(&around, range, loc, bits) else { return false };
+    for (pcs, loc) in placed {
+        match loc {
+            Ok(loc) => {
+                let set = live(importer, variable, pcs, &[loc]);
+                importer.accept(entry, dw::DW_AT_location, set);
+            }
+            Err(reason) => importer.list(entry, Some(dw::DW_AT_location), reason),
+        }
+    }
+    true
 }
 
 /// Whether a list says in which views of an address its ranges begin and end. GNU's `DW_LLE_GNU_view_pair` distinguishes the

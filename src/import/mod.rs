@@ -37,6 +37,7 @@ mod files;
 mod form;
 mod frames;
 mod functions;
+mod homes;
 mod importer;
 mod imports;
 mod instances;
@@ -47,6 +48,7 @@ mod macros;
 mod node;
 mod order;
 mod parts;
+mod ptx;
 mod rest;
 mod scopes;
 mod sources;
@@ -78,6 +80,7 @@ use crate::op::Dialect;
 use crate::read::{Dwarf, Object, SplitFiles};
 use crate::target::Target;
 use discarded::Discarded;
+use homes::Homes;
 use importer::{Entities, Importer};
 use sources::Sources;
 use symbols::Symbols;
@@ -193,10 +196,20 @@ fn import_files(
             sources: Sources::default(),
             code: Vec::new(),
             parts: HashMap::new(),
+            homes: Homes::default(),
             owners: HashMap::new(),
             extras: HashSet::new(),
             entries: ImportedEntries::default(),
         };
+        if file.split_file().is_none() {
+            match Homes::new(object) {
+                Ok(homes) => importer.homes = homes,
+                Err(error) => {
+                    let offset = error.at().offset.unwrap_or(0);
+                    importer.list_in(homes::MAP, offset, UnimportedReason::Unreadable(error));
+                }
+            }
+        }
         import_file(&mut importer, &split_units);
         let Importer { m: builder, facts, entries: own, .. } = importer;
         m = builder;
@@ -280,5 +293,6 @@ fn import_file<'d, 'o>(importer: &mut Importer<'d, 'o>, split: &SplitUnits<'d>) 
     if !cyclic.is_empty() {
         importer.list_in(".debug_info", 0, UnimportedReason::CyclicType);
     }
+    importer.other_homes();
     importer.rest();
 }

@@ -66,6 +66,8 @@ fn add_needs<'d, 'o>(
             let completed =
                 refer(dw::DW_AT_abstract_origin).into_iter().chain(refer(dw::DW_AT_specification));
             needs.extend(completed.map(|completed| (Class::Scope, completed)));
+            let unnamed = importer.made.unnamed.get(&entry.offset()).copied();
+            needs.extend(unnamed.map(|unnamed| (Class::Scope, unnamed)));
         }
         Class::Variable => {
             let completed =

@@ -48,6 +48,7 @@ fn namespace<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, arou
 /// Makes a block. A block of an abstract instance has the pcs of its instance with code.
 fn block<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, around: Place<'o>) {
     let origin = importer.refer(entry, dw::DW_AT_abstract_origin);
+    let origin = origin.or_else(|| importer.made.unnamed.get(&entry.offset()).copied());
     let known = origin.and_then(|origin| importer.made.scopes.get(&origin.offset()).copied());
     // An instance of a block of the same function is the block.
     if let Some(known) = known.filter(|known| known.function == around.function && !around.is_inlined) {

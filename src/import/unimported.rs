@@ -55,6 +55,9 @@ texts! {
     AsVariable "a parameter in a block is imported as a variable";
     DeclarationLocation "a declaration has no location";
     SecondLocation "the variable has a location already";
+    RegisterHome(home: String) "its PTX register is in {home}, which is no register that all debuggers read alike";
+    RegisterHomes(count: usize) "homes of PTX registers that are no variable's location: {count}";
+    RegisterTypes "types of PTX registers are not imported";
     LocationViews "numbers of views at an address are not imported";
     Misaligned "it is inside an instruction";
     CyclicType "the type contains itself; its members are not imported";

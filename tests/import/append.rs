@@ -87,6 +87,7 @@ fn random_descriptions_together_are_written_and_read() {
         let sums = core::array::from_fn(|index| counts(&one)[index] + counts(&other)[index]);
         assert_eq!(counts(&together), sums, "{seed}");
         let again = Module::from_json(together.to_json()).expect("the description is read");
+        pretty_assertions::assert_eq!(again.to_json(), together.to_json(), "{seed}");
         assert!(again == together, "{seed}");
         // Each unit has the entries that it has alone: only references to strings and other sections differ.
         let consumer = Consumer::dwarf5();

@@ -15,14 +15,20 @@ pub fn differences(before: &Dwarf<'_>, after: &Dwarf<'_>, unimported: &[Unimport
     for fact in unimported.iter().filter(|fact| fact.section == ".debug_info") {
         match fact.attribute {
             // The other ranges are imported.
-            Some(_)
-                if matches!(fact.reason, UnimportedReason::EmptyPcs | UnimportedReason::LocationViews) => {}
+            Some(_) if fact.reason == UnimportedReason::EmptyPcs => {}
+            Some(dw::DW_AT_location) if fact.reason == UnimportedReason::LocationViews => {}
             Some(attribute) => {
                 left.entry(fact.offset).or_default().extend(also(attribute));
             }
             None => drop(dropped.insert(fact.offset)),
         }
     }
+    // An entity after a part that is left has another position.
+    let moved: BTreeSet<u16> = unimported
+        .iter()
+        .filter(|fact| fact.attribute.is_none())
+        .filter_map(|fact| Some(fact.tag?.0))
+        .collect();
     let all = facts(before);
     let mut found: BTreeMap<String, Vec<Fact>> = BTreeMap::new();
     for fact in facts(after) {
@@ -59,6 +65,9 @@ pub fn differences(before: &Dwarf<'_>, after: &Dwarf<'_>, unimported: &[Unimport
                 !ignored.contains(name) && !is_of_origin
             });
             without_derived(one.tag, &mut attributes);
+            if moved.contains(&one.tag.0) {
+                attributes.remove("position");
+            }
             attributes
         };
         let expected = kept(fact);

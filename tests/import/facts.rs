@@ -355,27 +355,31 @@ fn attribute_text(entry: Entry<'_, '_>, name: DwAt, value: ResolvedValue<'_>) ->
 /// What an expression computes on a few machines: the same number can be written in several ways.
 fn number(entry: Entry<'_, '_>, value: ResolvedValue<'_>) -> String {
     let ResolvedValue::Expr(bytes) = value else { return value_text(entry, value) };
-    let target = Target::x86_64();
+    let gpu = Target::named("amdgpu-gfx1100-wave64").expect("a target");
     let info = DebugInfo::new(entry.dwarf());
     let unit = entry.unit();
-    let context = Context::new(unit.encoding, &target).with_unit(unit.offset);
     let frame_base = None;
     let mut text = String::new();
-    for seed in 2..5 {
-        let machine = Stopped {
-            target: &target,
-            seed,
-            lane: 0,
-            info: Some(&info),
-            frame_base,
-            unit: unit.offset,
-            encoding: unit.encoding,
-            symbols: None,
-        };
-        let number = Evaluator::new().value(bytes, &machine, &context).ok().and_then(|value| value.as_u64());
-        // Without a number, the expression itself is compared.
-        let Some(number) = number else { return expression(entry, bytes) };
-        write!(text, "{number:#x} ").expect("a string");
+    for target in [&Target::x86_64(), &gpu] {
+        let context = Context::new(unit.encoding, target).with_unit(unit.offset);
+        for seed in 2..5 {
+            let machine = Stopped {
+                target,
+                seed,
+                lane: 0,
+                info: Some(&info),
+                frame_base,
+                unit: unit.offset,
+                encoding: unit.encoding,
+                symbols: None,
+            };
+            let number =
+                Evaluator::new().value(bytes, &machine, &context).ok().and_then(|value| value.as_u64());
+            match number {
+                Some(number) => write!(text, "{number:#x} ").expect("a string"),
+                None => text += "none ",
+            }
+        }
     }
     text
 }

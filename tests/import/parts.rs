@@ -246,8 +246,8 @@ fn llvm_finds_what_is_in_a_cold_part() {
         std::fs::write(folder.path().join("out.o"), &object).expect("a file");
         let Some(ran) = DWARFDUMP.run_in(folder.path(), &["--verify", "out.o"]) else { return };
         assert!(ran.succeeded, "{ran}");
-        // pc 0x45 is 4 bytes after the cold part's start.
-        let Some(ran) = DWARFDUMP.run_in(folder.path(), &["--lookup=0x14", "out.o"]) else { return };
+        // pc 0x4a is 9 bytes after the cold part's start.
+        let Some(ran) = DWARFDUMP.run_in(folder.path(), &["--lookup=0x19", "out.o"]) else { return };
         for text in ["DW_AT_name\t(\"f\")", "DW_TAG_lexical_block", "line 9"] {
             assert!(ran.out.contains(text), "{text}: {ran}");
         }

@@ -317,6 +317,7 @@ const IMPORT: &[&str] = &[
     "node",
     // The importer, and what its files share.
     "symbols",
+    "homes",
     "discarded",
     "sources",
     "importer",
@@ -325,6 +326,7 @@ const IMPORT: &[&str] = &[
     "typed",
     "location",
     "parts",
+    "ptx",
     "scopes",
     // Entities.
     "types::describe",
