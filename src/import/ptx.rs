@@ -79,8 +79,9 @@ impl<'d, 'o> Importer<'d, 'o> {
         let mut offset = 0;
         for (function, index) in homes.functions.iter().zip(0..) {
             let is_used = |register: &[u8]| {
-                let reg =
-                    core::str::from_utf8(register).ok().and_then(|name| self.target.register_named(name));
+                let reg = core::str::from_utf8(register)
+                    .ok()
+                    .and_then(|name| self.target.register_named(name).ok());
                 reg.is_some_and(|reg| homes.used.contains(&(index, reg)))
             };
             let unused = function.homes().iter().filter(|home| !is_used(home.register)).count();
