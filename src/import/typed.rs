@@ -6,7 +6,7 @@ use super::expression::{self, Context, EntryOffset, InitialStack, Procedure, Ref
 use super::importer::{Importer, Made, Place};
 use super::unimported::UnimportedReason;
 use crate::eval::{BaseType, DebugInfo};
-use crate::model::{Address, Loc, Node, Stack, Val, VariableId};
+use crate::model::{Address, Loc, Node, Stack, Symbol, Val, VariableId};
 use crate::op::Encoding;
 use crate::read::{Entry, ResolvedValue};
 
@@ -42,6 +42,20 @@ impl<'a, 'o: 'a> References<'a> for Operands<'_, '_, 'o> {
             Some(name) => Some(Address::Symbol(m.symbol(name), address)),
             None => symbols.address(m, address).ok(),
         }
+    }
+
+    fn constant(&mut self, operand: usize, value: u64) -> Option<(Symbol, i64)> {
+        let field = self.expr.get(operand..)?;
+        let name = self.importer.symbols.undefined_at(field)?;
+        Some((self.importer.m.symbol(name), value as i64))
+    }
+
+    fn undefined(&mut self, operand: usize, address: u64) -> Option<(Symbol, i64)> {
+        let own = self.constant(operand, address);
+        own.or_else(|| {
+            let name = self.importer.symbols.undefined_at(self.indexed.take()?)?;
+            Some((self.importer.m.symbol(name), address as i64))
+        })
     }
 
     fn indexed(&mut self, index: u64) -> Option<u64> {

@@ -358,7 +358,12 @@ fn number(entry: Entry<'_, '_>, value: ResolvedValue<'_>) -> String {
     let gpu = Target::named("amdgpu-gfx1100-wave64").expect("a target");
     let info = DebugInfo::new(entry.dwarf());
     let unit = entry.unit();
-    let frame_base = None;
+    let function = std::iter::successors(Some(entry), |entry| entry.parent())
+        .find(|entry| entry.tag() == dw::DW_TAG_subprogram);
+    let frame_base = match function.and_then(|function| function.attr(dw::DW_AT_frame_base)) {
+        Some(ResolvedValue::Expr(base)) => Some(base),
+        _ => None,
+    };
     let mut text = String::new();
     for target in [&Target::x86_64(), &gpu] {
         let context = Context::new(unit.encoding, target).with_unit(unit.offset);

@@ -6,6 +6,7 @@
 
 mod append;
 pub mod compare;
+mod cubin;
 mod damaged;
 mod facts;
 pub mod foreign;

@@ -65,6 +65,11 @@ pub trait References<'a> {
         None
     }
 
+    /// Returns the undefined symbol, and bytes after it, that the address in an operand refers to, also by its index.
+    fn undefined(&mut self, operand: usize, address: u64) -> Option<(Symbol, i64)> {
+        self.constant(operand, address)
+    }
+
     /// Returns the variable whose entry is at an offset.
     fn variable(&mut self, entry: EntryOffset) -> Option<VariableId>;
 
