@@ -16,6 +16,8 @@ use crate::target::nvptx::class;
 
 pub(super) const MAP: &str = ".nv_debug_info_reg_sass";
 pub(super) const TYPES: &str = ".nv_debug_info_reg_type";
+/// Bytes of an instruction, on all processors from sm_70 on.
+pub(super) const INSTRUCTION: u64 = 16;
 /// Bits of a word.
 const WORD: u64 = 32;
 /// Average number of times that each home of a file is looked at, so that work is linear in the size of the file.

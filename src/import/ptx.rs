@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use super::form::ImportedExpressions;
-use super::homes::{Homes, MAP, TYPES, at_pc};
+use super::homes::{Homes, INSTRUCTION, MAP, TYPES, at_pc};
 use super::importer::{Importer, Place};
 use super::unimported::UnimportedReason;
 use crate::model::{Loc, Node};
@@ -37,7 +37,6 @@ impl<'d, 'o> Importer<'d, 'o> {
         if registers.is_empty() {
             return None;
         }
-        let step = u64::from(self.target.min_instruction_bytes());
         let Homes { functions, used, room, .. } = &mut self.homes;
         let function = &functions[index];
         let mut bounds = vec![pcs.start, pcs.end];
@@ -48,7 +47,7 @@ impl<'d, 'o> Importer<'d, 'o> {
                     return Some(vec![(pcs.clone(), Err(UnimportedReason::TooManyLocations))]);
                 };
                 *room = left;
-                let ends = [u64::from(home.start), u64::from(home.end) + step];
+                let ends = [u64::from(home.start), u64::from(home.end) + INSTRUCTION];
                 bounds.extend(ends.into_iter().filter(|pc| pcs.contains(pc)));
             }
         }

@@ -359,6 +359,14 @@ impl Module {
         slice(&self.lists.rows, &self.functions[id].rows)
     }
 
+    /// Returns a function's rows from the start of a part of its code up to and including the end: code can end with a row.
+    pub(crate) fn rows_in(&self, id: FunctionId, pcs: &Range<u64>) -> &[LineTableRow] {
+        let rows = self.rows(id);
+        let first = rows.partition_point(|row| row.pc < pcs.start);
+        let end = rows.partition_point(|row| row.pc <= pcs.end);
+        &rows[first..end]
+    }
+
     /// Returns a function's frame rules, sorted by pc and column; empty if the frame is not described.
     pub fn frame(&self, id: FunctionId) -> &[FrameRule] {
         slice(&self.lists.frame_rules, &self.functions[id].frame)

@@ -2,10 +2,7 @@
 
 use core::ops::Range;
 
-use super::Module;
 use super::functions::Function;
-use super::ids::FunctionId;
-use super::lines::LineTableRow;
 use super::scopes::Address;
 
 /// A contiguous part of a function's code.
@@ -64,15 +61,5 @@ impl Function {
     /// Whether a single part contains a range, which can be empty, such as the return pc of a call that ends a part.
     pub(crate) fn has_part_with(&self, pcs: &Range<u64>) -> bool {
         self.code_parts().any(|part| part.reaches(pcs.start) && part.reaches(pcs.end))
-    }
-}
-
-impl Module {
-    /// Returns a function's rows from the start of a part up to and including its end: code can end with a row.
-    pub(crate) fn rows_in(&self, function: FunctionId, pcs: &Range<u64>) -> &[LineTableRow] {
-        let rows = self.rows(function);
-        let first = rows.partition_point(|row| row.pc < pcs.start);
-        let end = rows.partition_point(|row| row.pc <= pcs.end);
-        &rows[first..end]
     }
 }

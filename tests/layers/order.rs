@@ -712,7 +712,7 @@ pub const SPREAD: &[(&str, usize)] = &[
     ("build::builder::Builder", 17),
     ("eval::evaluator::Evaluator", 3),
     ("eval::unwind::call_stack::CallStack", 3),
-    ("model::Module", 10),
+    ("model::Module", 11),
     ("read::dwarf::Dwarf", 5),
     ("spirv::binding::Binding", 3),
     ("target::Target", 4),
@@ -726,6 +726,6 @@ pub const SPREAD: &[(&str, usize)] = &[
     // Walks over all kinds of entities.
     ("dump::text::Dump", 7),
     ("import::expression::run::Run", 3),
-    ("import::importer::Importer", 13),
+    ("import::importer::Importer", 15),
     ("lint::places::Located", 4),
 ];

@@ -123,7 +123,7 @@ impl<'a> Typing<'a, '_> {
     /// Returns the address in the file as a symbol's, or as a constant in a space that the loader does not relocate.
     fn symbol(&mut self, address: u64, operand: usize, space: SpaceId) -> Result<TermId> {
         if !space.is_loaded() {
-            return match self.references.undefined(operand, address) {
+            return match self.references.constant(operand, address) {
                 Some((symbol, by)) => self.terms.node(Node::Address(symbol, by), &[]),
                 None => self.terms.number(address),
             };
