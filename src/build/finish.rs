@@ -6,7 +6,7 @@ use super::blame::{Blame, Wrong};
 use super::builder::Builder;
 use super::ids::{check_line, check_line_of, known_symbol};
 use super::variables::takes_parameters;
-use super::{attributes, frame, lanes, macros, slots};
+use super::{attributes, frame, lanes, macros, parts, slots};
 use crate::error::{Aligned, At, Error, ErrorKind, Quantity, Ranges, Result};
 use crate::model::{
     Address, Function, Lanes, Module, PrimaryMap, Scope, ScopeId, ScopeKind, SecondaryMap, TypeId, UnitId,
@@ -29,7 +29,7 @@ impl Builder {
     /// * [`ErrorKind::BadArgument`]: a parameter outside a function; a variable with locations by pc that also has a
     ///   location for all pcs, or is in no function; a declaration with code or a location; a body's line without a
     ///   file; a static member with a location in its class; a call without a pc; an MD5 sum for only some files in a
-    ///   unit; a function with rows that ends inside an instruction; an open file among the macros; a stack slot in a
+    ///   unit; a function with rows that ends inside an instruction; a range in several parts of a function; an open file among the macros; a stack slot in a
     ///   function without a known base; lane regions that overlap without nesting; an empty symbol name; a zero byte in
     ///   an argument to a call that returns no error; an attribute of a part that does not exist.
     ///
@@ -235,6 +235,7 @@ impl Builder {
         let module = &self.module;
         check_functions(module)?;
         check_calls(module)?;
+        parts::check(module)?;
         // Live ranges that were added in order are disjoint, which is the usual case.
         if !is_disjoint {
             check_live(module)?;
@@ -283,15 +284,18 @@ impl Builder {
 fn check_functions(module: &Module) -> Result<()> {
     for function in module.functions.values() {
         let context = || module.at_scope(function.scope);
-        if let Some(Address::Symbol(symbol, _)) = function.address {
-            // A symbol can come from another module, whose strings this module lacks.
-            known_symbol(module, symbol).map_err(|error| error.or_at(context()))?;
-        }
-        if let Some(Address::Constant(address)) = function.address
-            && address.checked_add(function.bytes).is_none()
-        {
-            let end = u128::from(address) + u128::from(function.bytes);
-            return Err(Error::limit(Quantity::CodeEnd, 0..=u64::MAX.into(), end).or_at(context()));
+        for part in function.code_parts() {
+            match part.address {
+                // A symbol can come from another module, whose strings this module lacks.
+                Address::Symbol(symbol, _) => {
+                    known_symbol(module, symbol).map_err(|error| error.or_at(context()))?;
+                }
+                Address::Constant(address) if address.checked_add(part.bytes()).is_none() => {
+                    let end = u128::from(address) + u128::from(part.bytes());
+                    return Err(Error::limit(Quantity::CodeEnd, 0..=u64::MAX.into(), end).or_at(context()));
+                }
+                Address::Constant(_) => {}
+            }
         }
         check_line(module, function.line, function.scope).map_err(|error| error.or_at(context()))?;
         let declared = function.specification.map(|declaration| &module.functions[declaration]);

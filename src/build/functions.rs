@@ -1,9 +1,12 @@
 //! Functions: DWARF 5 section 3.3.
 
+use core::ops::Range;
+
 use super::attributes::AttributeValue;
 use super::builder::Builder;
 use super::ids::known;
 use super::loc;
+use super::pcs;
 use super::properties::methods;
 use super::scopes::InScope;
 use super::types::Template;
@@ -12,7 +15,7 @@ use crate::error::ErrorKind;
 use crate::error::Result;
 use crate::model::entities::function_properties;
 use crate::model::{
-    Accessibility, Address, Defaulted, DescribedCalls, Function, FunctionId, Loc, LocId, ScopeKind,
+    Accessibility, Address, CodePart, Defaulted, DescribedCalls, Function, FunctionId, Loc, LocId, ScopeKind,
     SourceLine, Stack, StringId, Symbol, TypeId, VariableId, VariableKind, Virtuality,
 };
 use crate::op::Reg;
@@ -173,7 +176,59 @@ impl FunctionBuilder<'_> {
         let data = self.data();
         data.address = Some(address);
         data.bytes = bytes;
+        data.parts.clear();
         self
+    }
+
+    /// Adds a part of the code that is apart from the parts so far, such as blocks that are rarely executed and that a
+    /// compiler moves to another section. Call it after [`code`](Self::code), and before any use of the part's pcs.
+    ///
+    /// A part has pcs of its own, which count instructions as the other parts' pcs do. They begin after the end of the
+    /// code so far, which is a pc too: a call that ends a part returns to it. Each pc range in the function, other than
+    /// that of a frame rule, is in one part.
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{Address, BaseEncoding, Loc};
+    /// # use eitri::target::Target;
+    /// let mut m = Builder::new(Target::x86_64());
+    /// let unit = m.unit("a.c");
+    /// let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// let cold = Address::Symbol(m.symbol("f.cold"), 0);
+    /// // 24 bytes at `f.cold` are pcs 0x41..0x59.
+    /// let f = m.function(unit, "f")?.code("f", 0x40).code_part(0x41..0x59, cold)?.id();
+    /// let rdi = m.target().register_named("rdi").expect("a register").0;
+    /// m.parameter(f, "n", int)?
+    ///     .live(0x00..0x40, Loc::register(rdi))?
+    ///     .live(0x41..0x48, Loc::register(rdi))?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadArgument`] where the function has no code, or a part does not begin after the code so far;
+    /// [`ErrorKind::EmptyRange`]; [`ErrorKind::Misaligned`] where the part begins or ends inside an instruction.
+    pub fn code_part(&mut self, pcs: Range<u64>, address: Address) -> Result<&mut Self> {
+        let module = &mut self.builder.module;
+        let data = &module.functions[self.id];
+        let scope = data.scope;
+        let (first, bytes) = (data.address, data.bytes);
+        pcs::range(&module.target, pcs.end, &pcs)
+            .and_then(|()| pcs::instruction(&module.target, pcs.end))
+            .map_err(|error| error.or_at(module.at_scope(scope)))?;
+        let Some(first) = first.filter(|_| pcs.start > bytes) else {
+            let what = format!(
+                "a part of the code begins at pc {:#x}; expected code before it, and a pc after {bytes:#x}",
+                pcs.start
+            );
+            return Err(crate::Error::bad_argument(what).or_at(module.at_scope(scope)));
+        };
+        let data = &mut module.functions[self.id];
+        if data.parts.is_empty() {
+            data.parts.push(CodePart::new(first, 0..bytes));
+        }
+        data.bytes = pcs.end;
+        data.parts.push(CodePart::new(address, pcs));
+        Ok(self)
     }
 
     /// Adds a template parameter to a template instance. Parameters are in call order.

@@ -59,6 +59,7 @@ mod lanes;
 mod loc;
 mod macros;
 mod order;
+mod parts;
 mod pcs;
 mod properties;
 #[cfg(feature = "import")]

@@ -8,7 +8,7 @@ use super::comparison::Compare;
 use super::report::FindingKind;
 use super::tree::hex;
 use crate::error::{At, Count, Error, Result};
-use crate::model::{Address, FunctionId, Module, UnitId};
+use crate::model::{Address, CodePart, Function, FunctionId, Module, UnitId};
 use crate::read::{ElfSection, Entry, Object, ResolvedValue};
 
 /// Looks for every function's code in an object, before debug information is added to the object.
@@ -44,7 +44,12 @@ pub fn check_code(module: &Module, bytes: &[u8]) -> Result<()> {
 /// Returns an error unless the object has a function's code, or another object defines the function's symbol.
 pub(super) fn is_there(module: &Module, object: &Object<'_>, function: FunctionId) -> Result<()> {
     let data = module.function(function);
-    let Some(address) = data.address else { return Ok(()) };
+    data.code_parts().try_for_each(|part| is_part_there(module, object, data, &part))
+}
+
+fn is_part_there(module: &Module, object: &Object<'_>, data: &Function, part: &CodePart) -> Result<()> {
+    let CodePart { address, ref pcs, .. } = *part;
+    let bytes = pcs.end - pcs.start;
     let wrong = |section: Option<&ElfSection<'_>>, what: String| {
         let section = section.map(|section| section.name.clone().into_owned());
         Err(Error::bad_argument(what).or_at(module.at_scope(data.scope).with(|at| at.section = section)))
@@ -88,11 +93,10 @@ pub(super) fn is_there(module: &Module, object: &Object<'_>, function: FunctionI
         }
     };
     let Some(section) = section else { return Ok(()) };
-    let end = start.and_then(|start| start.checked_sub(section.address)?.checked_add(data.bytes));
+    let end = start.and_then(|start| start.checked_sub(section.address)?.checked_add(bytes));
     match end {
         Some(end) if end <= section.size => Ok(()),
         _ => {
-            let bytes = data.bytes;
             let has = section.size;
             let problem = format!(
                 "code of {bytes:#x} at {what} goes past the end of the section, which has {has:#x}",
@@ -140,11 +144,8 @@ pub(super) fn compare_code<'a, 'o>(compare: &mut Compare<'a, 'o>, id: UnitId, ro
         return;
     }
     let functions = &compare.described.index.functions[id];
-    let code = functions.iter().filter_map(|&function| {
-        let start = compare.described.address(function)?;
-        Some(start..start.wrapping_add(compare.described.module.function(function).bytes))
-    });
-    let expected: Vec<Range<u64>> = code.collect();
+    let parts = functions.iter().flat_map(|&function| compare.described.parts(function));
+    let expected: Vec<Range<u64>> = parts.map(|part| part.code()).collect();
     if !is_code_of(&actual, &expected) {
         compare.report.find(FindingKind::Code, at.clone(), hex(&expected), hex(&actual));
     }

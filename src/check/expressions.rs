@@ -4,6 +4,7 @@ use super::asked::Asked;
 use super::combining::combined_offsets;
 use super::describe::Describe;
 use super::dwarf5;
+use super::index::PlacedPart;
 use super::meanings::Meanings;
 use super::places::{
     encoded_span, fault_text, is_nowhere, list_bounds, machine_at, model_contents, show_spans,
@@ -50,13 +51,16 @@ pub(super) fn compare_function<'a, 'o>(
     ] {
         let Some(loc) = loc else { continue };
         if entry.has(name) || meanings.described.omitted.count(Subject::Function(id), property) == 0 {
-            let described = DescribedLocation { function: Some(id), pc: 0, loc, is_number: false };
-            compare_in_function(meanings, described, entry, name, &site);
+            let further = data.code_parts().skip(1).map(|part| part.pcs.start);
+            for pc in core::iter::once(0).chain(further) {
+                let described = DescribedLocation { function: Some(id), pc, loc, is_number: false };
+                compare_in_function(meanings, described, entry, name, &site);
+            }
         }
     }
 }
 
-/// Compares an attribute whose location holds at all pcs within a function.
+/// Compares an attribute whose location holds at all pcs within a part of a function.
 pub(super) fn compare_in_function<'a, 'o>(
     meanings: &mut Meanings<'_, 'a, 'o>,
     described: DescribedLocation,
@@ -64,10 +68,13 @@ pub(super) fn compare_in_function<'a, 'o>(
     attribute: gimli::DwAt,
     at: &At,
 ) {
-    let start = described.function.and_then(|function| meanings.described.address(function)).unwrap_or(0);
+    let parts = described.function.map(|function| meanings.described.parts(function));
+    let is_here = |part: &PlacedPart| part.pcs.contains(&described.pc);
+    let part = parts.into_iter().flatten().find(is_here);
     let size = described.function.map_or(1, |function| meanings.module.function(function).bytes);
+    let PlacedPart { start, pcs } = part.unwrap_or(PlacedPart { start: 0, pcs: 0..size });
     let asked = Asked::default();
-    let mut pcs = Pcs::only(described.pc, size);
+    let mut pcs = Pcs::only(described.pc, pcs);
     let mut unproven = None;
     while let Some(Tried { pc, .. }) = pcs.next() {
         match same_expression(meanings, DescribedLocation { pc, ..described }, entry, attribute, &asked) {
@@ -140,7 +147,8 @@ pub(super) fn same_expression<'a, 'o>(
             return Err((FindingKind::Evaluation, "an expression of DWARF 5".into(), problem));
         }
     }
-    let start = described.function.and_then(|function| meanings.described.address(function));
+    let address = |function| meanings.described.address_at(function, described.pc);
+    let start = described.function.and_then(address).map(|address| address.wrapping_sub(described.pc));
     // Each attribute starts without facts: what an earlier expression read does not matter.
     asked.clear();
     let mut unproven = None;

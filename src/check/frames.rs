@@ -7,6 +7,7 @@ use std::rc::Rc;
 use super::asked::Asked;
 use super::combining::does_combine;
 use super::expressions::report_unproven;
+use super::index::PlacedPart;
 use super::meanings::Meanings;
 use super::numbers::does_expression_combine;
 use super::places::{encoded_span, fault_text, model_contents, show_spans, whole_machine};
@@ -27,8 +28,8 @@ use crate::read::{CfaRule, Dwarf, Fde, FrameRow, FrameRows, FrameSection, Frames
 #[derive(Clone, Copy)]
 struct FrameEntry<'f, 'o> {
     function: FunctionId,
-    /// The function's address.
-    start: u64,
+    /// Part of the function's code.
+    part: &'f PlacedPart,
     frames: &'f Frames<'o>,
     entry: &'f Fde<'o>,
     /// The entry's rows.
@@ -163,21 +164,22 @@ fn frames_in<'o>(meanings: &mut Meanings<'_, '_, 'o>, frames: &Frames<'o>) {
     let mut fdes: Vec<_> = frames.fdes.iter().collect();
     fdes.sort_by_key(|fde| fde.start);
     // Several functions can have one address: aliases, and functions that a linker folds.
-    let mut by_start = BTreeMap::<u64, Vec<FunctionId>>::new();
+    let mut by_start = BTreeMap::<u64, Vec<(FunctionId, PlacedPart)>>::new();
     for (function, _) in module.functions() {
-        if let Some(start) = meanings.described.address(function) {
-            by_start.entry(start).or_default().push(function);
+        for part in meanings.described.parts(function) {
+            by_start.entry(part.code().start).or_default().push((function, part));
         }
     }
     // Module order, so that findings are in the module's order.
     for (function, _) in module.functions() {
         // A function without code has no frame.
-        let Some(start) = meanings.described.address(function) else { continue };
-        // The first function at an address compares all functions there.
-        let Some(functions) = by_start.remove(&start) else { continue };
-        let first = fdes.partition_point(|fde| fde.start < start);
-        let end = fdes.partition_point(|fde| fde.start <= start);
-        frames_from(meanings, start, functions, frames, fdes[first..end].to_vec());
+        for start in meanings.described.parts(function).iter().map(|part| part.code().start) {
+            // The first function at an address compares all functions there.
+            let Some(parts) = by_start.remove(&start) else { continue };
+            let first = fdes.partition_point(|fde| fde.start < start);
+            let end = fdes.partition_point(|fde| fde.start <= start);
+            frames_from(meanings, parts, frames, fdes[first..end].to_vec());
+        }
     }
     more_frames(meanings, frames, &fdes);
 }
@@ -186,8 +188,7 @@ fn frames_in<'o>(meanings: &mut Meanings<'_, '_, 'o>, frames: &Frames<'o>) {
 /// entries with the same size must be in module order.
 fn frames_from<'o>(
     meanings: &mut Meanings<'_, '_, 'o>,
-    start: u64,
-    functions: Vec<FunctionId>,
+    parts: Vec<(FunctionId, PlacedPart)>,
     frames: &Frames<'o>,
     mut found: Vec<&Fde<'o>>,
 ) {
@@ -197,19 +198,19 @@ fn frames_from<'o>(
             .at_scope(module.function(function).scope)
             .with(|at| at.section = Some(frames.section.name().into()))
     };
-    let is_encoded = |&function: &FunctionId| {
+    let is_encoded = |&&(function, _): &&(FunctionId, PlacedPart)| {
         module.has_frame(function, meanings.described.consumer.has_locations_on_the_stack())
             && meanings.described.omitted.count(Subject::Rule(function, Column::Cfa), Property::Rule) == 0
     };
-    let mut encoded: Vec<_> = functions.iter().copied().filter(is_encoded).collect();
+    let mut encoded: Vec<&(FunctionId, PlacedPart)> = parts.iter().filter(is_encoded).collect();
     // Entries have no name: the sizes decide which entry belongs to which function.
-    encoded.sort_by_key(|&function| module.function(function).bytes);
+    encoded.sort_by_key(|(_, part)| part.pcs.end - part.pcs.start);
     found.sort_by_key(|fde| fde.length);
     match (&encoded[..], &found[..]) {
         (encoded, found) if encoded.len() == found.len() => {
-            for (&function, &fde) in encoded.iter().zip(found) {
+            for (&&(function, ref part), &fde) in encoded.iter().zip(found) {
                 meanings.report.entries += 1;
-                let code = start..start.wrapping_add(module.function(function).bytes);
+                let code = part.code();
                 let covered = fde.start..fde.start.wrapping_add(fde.length);
                 if code != covered {
                     meanings.report.find(FindingKind::Code, site(function), hex(&[code]), hex(&[covered]));
@@ -219,22 +220,24 @@ fn frames_from<'o>(
                 let frames = &frames.only(fde);
                 let entry = &frames.fdes[0];
                 let rows = &KnownRows::default();
-                compare_frame(meanings, FrameEntry { function, start, frames, entry, rows });
+                compare_frame(meanings, FrameEntry { function, part, frames, entry, rows });
             }
         }
-        ([], _) => meanings.report.find(FindingKind::Extra, site(functions[0]), "no frame", "a frame"),
+        ([], _) => meanings.report.find(FindingKind::Extra, site(parts[0].0), "no frame", "a frame"),
         (encoded, []) => {
-            for &function in encoded {
-                meanings.report.find(FindingKind::MissingEntry, site(function), "a frame", "none");
+            for (function, _) in encoded {
+                meanings.report.find(FindingKind::MissingEntry, site(*function), "a frame", "none");
             }
         }
-        (&[function], _) => meanings.report.find(FindingKind::Frame, site(function), "one frame", "several"),
+        (&[&(function, _)], _) => {
+            meanings.report.find(FindingKind::Frame, site(function), "one frame", "several")
+        }
         (encoded, found) => {
             let expected = Count(encoded.len(), "frame");
             let count = found.len();
             meanings.report.find(
                 FindingKind::Frame,
-                site(encoded[0]),
+                site(encoded[0].0),
                 expected.to_string(),
                 count.to_string(),
             );
@@ -281,11 +284,11 @@ fn compare_common_entry(meanings: &mut Meanings<'_, '_, '_>, frames: &Frames<'_>
 /// entry that starts within a function is a second frame for the function.
 fn more_frames<'o>(meanings: &mut Meanings<'_, '_, 'o>, frames: &Frames<'o>, fdes: &[&Fde<'o>]) {
     let module = meanings.module;
-    let code = |(id, data): (FunctionId, &Function)| {
-        let start = meanings.described.address(id)?;
-        Some((start, (start.wrapping_add(data.bytes), id)))
+    let code = |(id, _): (FunctionId, &Function)| {
+        let code = meanings.described.parts(id).into_iter().map(|part| part.code());
+        code.map(move |code| (code.start, (code.end, id)))
     };
-    let functions: BTreeMap<u64, (u64, FunctionId)> = module.functions().filter_map(code).collect();
+    let functions: BTreeMap<u64, (u64, FunctionId)> = module.functions().flat_map(code).collect();
     let mut more = Vec::new();
     for fde in fdes.iter().filter(|fde| !functions.contains_key(&fde.start)) {
         let pcs = fde.start..fde.start.wrapping_add(fde.length);
@@ -322,7 +325,6 @@ fn more_frames<'o>(meanings: &mut Meanings<'_, '_, 'o>, frames: &Frames<'o>, fde
 /// Compares a frame, column by column, where the model's rules or the object's rows change.
 fn compare_frame<'o>(meanings: &mut Meanings<'_, '_, 'o>, frame: FrameEntry<'_, 'o>) {
     let module = meanings.module;
-    let size = module.function(frame.function).bytes;
     let mut columns =
         BTreeSet::from([Column::Cfa, Column::Register(module.target.call_frames().return_register)]);
     // An unwinder needs these columns even if neither side has a rule for them: the default rules must agree.
@@ -336,7 +338,7 @@ fn compare_frame<'o>(meanings: &mut Meanings<'_, '_, 'o>, frame: FrameEntry<'_, 
         columns.insert(rule.column);
     }
     let described = columns.clone();
-    if let Err(error) = changes.encoded(&mut frame.frames.rows(frame.entry), frame.start) {
+    if let Err(error) = changes.encoded(&mut frame.frames.rows(frame.entry), frame.part.start) {
         let site = module.at_scope(module.function(frame.function).scope);
         return meanings.report.unreadable(meanings.described.object, &error, site);
     }
@@ -358,7 +360,7 @@ fn compare_frame<'o>(meanings: &mut Meanings<'_, '_, 'o>, frame: FrameEntry<'_, 
     // Column by column: most columns change rarely, so that each has few witnesses.
     for &column in &columns {
         let mut obstacle = None;
-        for pc in witness::pcs(changes.pcs(column), size) {
+        for pc in witness::pcs_within(changes.pcs(column), &frame.part.pcs) {
             match compare_column(meanings, frame, pc, column, changes.combines) {
                 Ok(next) => obstacle = obstacle.or(next.map(|next| (next, pc))),
                 Err(finding) => {
@@ -410,7 +412,7 @@ fn compare_column<'o>(
     let mut is_proven = false;
     let lanes = witness::lanes(&meanings.module.target);
     let asked = Asked::default();
-    for witness in witnesses(&lanes, pc, Some(frame.start), &asked, || combines.then(Rc::default)) {
+    for witness in witnesses(&lanes, pc, Some(frame.part.start), &asked, || combines.then(Rc::default)) {
         let (expected, found) = match compare_column_at(meanings, frame, witness, column, &asked) {
             Ok(None) => {
                 meanings.report.locations += 1;

@@ -1,5 +1,9 @@
 //! What scopes and units contain, collected once because the model has only links to parents.
 
+use core::ops::Range;
+
+use smallvec::SmallVec;
+
 use super::groups::Groups;
 use super::ranges::Ranges;
 use crate::model::{
@@ -28,10 +32,13 @@ pub(super) struct Index {
 
 impl Index {
     pub(super) fn new(module: &Module, object: &Object<'_>) -> Self {
-        let code = module.functions().filter_map(|(_, function)| {
-            let start = address(module, object, function)?;
-            // A function without code overlaps nothing.
-            Some(start..start.saturating_add(function.bytes)).filter(|pcs| !pcs.is_empty())
+        let code = module.functions().flat_map(|(_, function)| {
+            let parts = function.code_parts().filter_map(|part| {
+                let start = place(module, object, part.address)?;
+                // A part without code overlaps nothing.
+                Some(start..start.saturating_add(part.pcs.end - part.pcs.start)).filter(|pcs| !pcs.is_empty())
+            });
+            parts.collect::<SmallVec<[_; 1]>>()
         });
         let mut index = Self {
             variables: Groups::new(module.variables().map(|(id, variable)| (variable.scope, id))),
@@ -78,4 +85,29 @@ pub(super) fn place(module: &Module, object: &Object<'_>, address: Address) -> O
             Some(object.symbol(module.symbol_name(symbol))?.address.wrapping_add(by))
         }
     }
+}
+
+/// Part of a function's code in an object.
+#[derive(Debug, Clone)]
+pub(super) struct PlacedPart {
+    /// Address of pc 0, if the function began as many bytes before the part as its pcs do.
+    pub(super) start: u64,
+    /// The part's pcs.
+    pub(super) pcs: Range<u64>,
+}
+
+impl PlacedPart {
+    /// Returns the addresses of the part.
+    pub(super) fn code(&self) -> Range<u64> {
+        self.start.wrapping_add(self.pcs.start)..self.start.wrapping_add(self.pcs.end)
+    }
+}
+
+/// Returns the parts of a function's code that have an address in an object.
+pub(super) fn parts(module: &Module, object: &Object<'_>, function: &Function) -> SmallVec<[PlacedPart; 1]> {
+    let placed = function.code_parts().filter_map(|part| {
+        let address = place(module, object, part.address)?;
+        Some(PlacedPart { start: address.wrapping_sub(part.pcs.start), pcs: part.pcs })
+    });
+    placed.collect()
 }

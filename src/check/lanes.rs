@@ -125,7 +125,7 @@ pub(super) fn compare_lanes<'a, 'o>(
         check_lane_ranges(meanings, code, &listed_bounds.collect::<Vec<_>>());
         let mut unproven = None;
         let asked = Asked::default();
-        let mut pcs = Pcs::new(bounds.iter().copied(), module.function(function).bytes);
+        let mut pcs = Pcs::new(bounds.iter().copied(), 0..module.function(function).bytes);
         while let Some(Tried { pc, .. }) = pcs.next() {
             if !is_here(&(pc..pc + 1)) {
                 continue;

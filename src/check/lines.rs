@@ -7,11 +7,12 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::describe::{Describe, Hex};
 use super::files::{Source, described, source};
+use super::index::PlacedPart;
 use super::report::{CheckReport, FindingKind};
 use super::tree::Described;
 use crate::consumer::Consumer;
 use crate::error::{At, Count, Result};
-use crate::model::{self, FunctionId, ScopeId, ScopeKind, UnitId};
+use crate::model::{self, FunctionId, LineTableRow, ScopeId, ScopeKind, UnitId};
 use crate::read::{Dwarf, LineProgram, LineRow, Unit};
 
 /// A line program's rows, with its sequences by start address. Each sequence ends with its end-of-sequence row.
@@ -66,22 +67,21 @@ impl Lines<'_, '_> {
         }
         let Rows { rows: found, sequences, .. } = &mut *known;
         for &id in &self.described.index.functions[id] {
-            let function = module.function(id);
-            let (rows, Some(start)) = (module.rows(id), self.described.address(id)) else { continue };
-            let Some(first) = rows.first() else { continue };
-            let sequence = sequences.get_mut(&start.wrapping_add(first.pc)).and_then(VecDeque::pop_front);
-            // An empty sequence makes the first described row the difference.
-            let sequence = &found[sequence.unwrap_or_default()];
-            self.sequence(id, program, sequence, start);
-            let end = sequence.last().filter(|row| row.end_sequence).map(|row| row.address);
-            if end != Some(start.wrapping_add(function.bytes)) {
-                let expected = format!("the end of the rows at {:#x}", start.wrapping_add(function.bytes));
-                self.report.find(
-                    FindingKind::Line,
-                    module.at_scope(function.scope),
-                    expected,
-                    end.map(Hex).describe(),
-                );
+            for part in self.described.parts(id) {
+                let PlacedPart { start, ref pcs } = part;
+                let rows = module.rows_in(id, pcs);
+                let Some(first) = rows.first() else { continue };
+                let sequence = sequences.get_mut(&start.wrapping_add(first.pc)).and_then(VecDeque::pop_front);
+                // An empty sequence makes the first described row the difference.
+                let sequence = &found[sequence.unwrap_or_default()];
+                self.sequence(id, rows, program, sequence, start);
+                let end = sequence.last().filter(|row| row.end_sequence).map(|row| row.address);
+                let expected = part.code().end;
+                if end != Some(expected) {
+                    let expected = format!("the end of the rows at {expected:#x}");
+                    let site = module.at_scope(module.function(id).scope);
+                    self.report.find(FindingKind::Line, site, expected, end.map(Hex).describe());
+                }
             }
         }
         if self.described.consumer.has_line_directives {
@@ -128,10 +128,11 @@ impl Lines<'_, '_> {
         }
     }
 
-    /// Compares a function's rows. The first difference is a finding, because an inserted row shifts all later rows.
+    /// Compares the rows of a part of a function's code. The first difference is a finding, because an inserted row shifts all later rows.
     fn sequence(
         &mut self,
         id: FunctionId,
+        rows: &[LineTableRow],
         program: Option<&LineProgram<'_>>,
         sequence: &[LineRow],
         start: u64,
@@ -140,7 +141,7 @@ impl Lines<'_, '_> {
         let consumer = self.described.consumer;
         let version = program.map_or(5, |program| program.version);
         let has_flags = !self.described.omitted.of_rows.contains(&id);
-        let rows = module.rows(id).iter().map(|row| expected(module, consumer, row, version));
+        let rows = rows.iter().map(|row| expected(module, consumer, row, version));
         let rows = rows.map(|row| if has_flags { row } else { row.without_flags() });
         let of_code = || sequence.iter().filter(|row| !row.end_sequence);
         let actual = of_code().map(|row| encoded_row(program, row, start));

@@ -2,6 +2,7 @@
 //! described and an encoded location is compared by itself and remembered, because most pairs recur; where that
 //! decides nothing, all locations at the pc are compared together.
 
+use core::ops::Range;
 use std::borrow::Cow;
 use std::rc::Rc;
 
@@ -11,6 +12,7 @@ use super::asked::Asked;
 use super::combining::combined_offsets;
 use super::dwarf5::{check_decodable, check_form};
 use super::expressions::{Difference, SIZES};
+use super::index::PlacedPart;
 use super::list::List;
 use super::machine;
 use super::meanings::Meanings;
@@ -118,8 +120,14 @@ pub(super) fn compare_location<'a, 'o>(
     function: Option<FunctionId>,
 ) {
     let module = meanings.module;
-    let start = function.map(|function| meanings.described.address(function).unwrap_or(0));
-    let size = function.map_or(1, |function| module.function(function).bytes);
+    let parts = function.map(|function| {
+        let mut parts = meanings.described.parts(function);
+        // Without an address in the object, pcs count from 0.
+        if parts.is_empty() {
+            parts.push(PlacedPart { start: 0, pcs: 0..module.function(function).bytes });
+        }
+        parts
+    });
     // A variable without a size is compared at the first size at which it has a meaning.
     let bits = module.ty(module.variable(id).ty).bits();
     let sizes = bits.as_ref().map_or(&SIZES[..], core::slice::from_ref);
@@ -130,53 +138,78 @@ pub(super) fn compare_location<'a, 'o>(
         Some(Encoded::List(list)) => Some(&**list),
         _ => None,
     };
-    if let (Some(start), Some(list)) = (start, list) {
-        report_bad_ranges(meanings, place, list, start, size);
+    if let (Some(parts), Some(list)) = (&parts, list) {
+        report_bad_ranges(meanings, place, list, parts);
     }
     if bits == Some(0) {
         // An object without bits matches every location that can be read.
         return check_decodable(meanings, place);
     }
-    let mut pcs = Pcs::new(all_bounds(meanings, id, start.zip(list)), size);
-    let lanes = lane_count(meanings, entry, start.is_some());
+    let lanes = lane_count(meanings, entry, function.is_some());
     let setting = pair_setting(meanings, place, lanes);
     let tried = witness::lanes(&module.target);
     let asked = Asked::default();
-    let located = Located { place, sizes, start, encoded, setting, lanes, tried, asked };
-    let has_omissions = meanings.described.omitted.of_variables.contains_key(&id);
+    let start = None;
+    let mut located = Located { place, sizes, start, encoded, setting, lanes, tried, asked };
     let mut unproven = None;
+    match parts {
+        None => compare_part(meanings, &located, 0..1, &mut unproven),
+        Some(parts) => {
+            for PlacedPart { start, pcs } in parts {
+                located.start = Some(start);
+                compare_part(meanings, &located, pcs, &mut unproven);
+            }
+        }
+    }
+    if let Some((why, pc)) = unproven {
+        let site = module.at_variable(id, function.map(|_| pc..pc + 1));
+        meanings.report.unproven.push(Unproven { variable: Some(id), at: site, what: None, why });
+    }
+}
+
+/// Compares a variable's location at every witness in a part of its function's code.
+fn compare_part<'a, 'o>(
+    meanings: &mut Meanings<'_, 'a, 'o>,
+    located: &Located<'_, 'a, 'o>,
+    code: Range<u64>,
+    unproven: &mut Option<(Obstacle, u64)>,
+) {
+    let id = located.place.id;
+    let start = located.start;
+    let list = match &located.encoded {
+        Some(Encoded::List(list)) => Some(&**list),
+        _ => None,
+    };
+    let mut pcs = Pcs::new(all_bounds(meanings, id, start.zip(list)), code);
+    let has_omissions = meanings.described.omitted.of_variables.contains_key(&id);
     // The result that holds until the next bound.
     let mut same = None;
     while let Some(Tried { pc, is_bound }) = pcs.next() {
         // Between two bounds the same ranges apply, so that a result that read no position still holds.
         if is_bound || has_omissions || same.is_some_and(|same: Agreement| same.reads.position) {
             same =
-                if omitted_count(meanings, id, pc) == 0 { one_by_one(meanings, &located, pc) } else { None };
+                if omitted_count(meanings, id, pc) == 0 { one_by_one(meanings, located, pc) } else { None };
         }
         match same {
             Some(same) => meanings.report.locations += u64::from(same.comparisons),
             None => {
                 located.asked.clear();
-                let result = as_a_whole(meanings, &located, pc, &located.asked);
+                let result = as_a_whole(meanings, located, pc, &located.asked);
                 meanings.report.locations += u64::from(result.comparisons);
                 if result.is_raw {
-                    unproven = Some((Obstacle::Raw, pc));
+                    *unproven = Some((Obstacle::Raw, pc));
                 } else if result.is_undescribed {
-                    unproven = unproven.or(Some((Obstacle::Undescribed, pc)));
+                    *unproven = unproven.or(Some((Obstacle::Undescribed, pc)));
                 }
                 let is_proven = result.comparisons > 0 || result.is_omitted || result.finding.is_some();
                 if result.is_outside && !is_proven {
-                    unproven = unproven.or(Some((Obstacle::OutOfBounds, pc)));
+                    *unproven = unproven.or(Some((Obstacle::OutOfBounds, pc)));
                 }
                 // One finding per variable and pc is enough.
                 meanings.report.findings.extend(result.finding.map(|finding| *finding));
             }
         }
         pcs.follow(&located.asked, |entry| list_bounds(meanings, entry, start.unwrap_or(0)));
-    }
-    if let Some((why, pc)) = unproven {
-        let site = module.at_variable(id, start.map(|_| pc..pc + 1));
-        meanings.report.unproven.push(Unproven { variable: Some(id), at: site, what: None, why });
     }
 }
 
@@ -351,17 +384,24 @@ fn report_bad_ranges<'a, 'o>(
     meanings: &mut Meanings<'_, 'a, 'o>,
     place: Place<'a, 'o>,
     list: &List<'o>,
-    start: u64,
-    size: u64,
+    parts: &[PlacedPart],
 ) {
-    // `end < start` catches ranges that wrap around.
-    let is_bad = |&(first, end): &(u64, u64)| {
-        first >= end || first < start || end.wrapping_sub(start) > size || end < start
+    let is_good = |&(first, end): &(u64, u64)| {
+        parts.iter().any(|part| {
+            // An end of a range before its start wraps around, and so does code at the last address.
+            let [from, to] = [first, end].map(|bound| bound.wrapping_sub(part.start));
+            part.pcs.start <= from && from < to && to <= part.pcs.end && first < end
+        })
     };
+    // A range is shown in the part in which it begins, or else in the first part.
+    let begins_in = |first: u64| parts.iter().find(|part| part.pcs.contains(&first.wrapping_sub(part.start)));
+    let is_bad = |bounds: &(u64, u64)| !is_good(bounds);
     for (first, end) in list.entries.iter().filter_map(|entry| entry.bounds).filter(is_bad) {
-        let text = format!("{:#x}..{:#x}", first.wrapping_sub(start), end.wrapping_sub(start));
+        let Some(PlacedPart { start, pcs }) = begins_in(first).or(parts.first()) else { continue };
+        let text = format!("{:#x}..{:#x}", first.wrapping_sub(*start), end.wrapping_sub(*start));
         let site = meanings.module.at_variable(place.id, None);
-        meanings.report.find(FindingKind::Range, site, format!("a range in 0x0..{size:#x}"), text);
+        let expected = format!("a range in {:#x}..{:#x}", pcs.start, pcs.end);
+        meanings.report.find(FindingKind::Range, site, expected, text);
     }
 }
 

@@ -56,9 +56,9 @@ pub(super) fn compare_addresses(tables: &mut Tables<'_, '_, '_>) {
     let by_unit = by_unit(&sets, |set| set.unit);
     for (&offset, &id) in &tables.known.units {
         let functions = &tables.described.index.functions[id];
-        let code = functions.iter().filter_map(|&function| {
-            let start = tables.described.address(function)?;
-            Some((start, tables.described.module.function(function).bytes)).filter(|&(_, bytes)| bytes > 0)
+        let parts = functions.iter().flat_map(|&function| tables.described.parts(function));
+        let code = parts.filter_map(|part| {
+            Some((part.code().start, part.pcs.end - part.pcs.start)).filter(|&(_, bytes)| bytes > 0)
         });
         let mut expected: Vec<(u64, u64)> = code.collect();
         expected.sort_unstable();

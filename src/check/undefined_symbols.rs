@@ -14,8 +14,10 @@ pub(super) fn sizes<'m>(module: &'m Module, object: &Object<'_>) -> Sizes<'m> {
         *size = bytes.max(*size);
     };
     for (_, function) in module.functions() {
-        if let Some(Address::Symbol(symbol, by)) = function.address {
-            reach(symbol, by.saturating_add(function.bytes));
+        for part in function.code_parts() {
+            if let Address::Symbol(symbol, by) = part.address {
+                reach(symbol, by.saturating_add(part.pcs.end - part.pcs.start));
+            }
         }
     }
     for (id, variable) in module.variables() {

@@ -27,6 +27,7 @@
 //! # Ok::<(), eitri::Error>(())
 //! ```
 
+use core::ops::Range;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::asked::Asked;
@@ -48,7 +49,12 @@ pub fn lanes(target: &Target) -> Vec<u32> {
 
 /// Returns the pcs to try in a function with `size` bytes, given range bounds.
 pub fn pcs(bounds: impl IntoIterator<Item = u64>, size: u64) -> Vec<u64> {
-    tried(bounds, size).into_iter().map(|tried| tried.pc).collect()
+    pcs_within(bounds, &(0..size))
+}
+
+/// Returns the pcs to try in a part of a function's code, given range bounds.
+pub(super) fn pcs_within(bounds: impl IntoIterator<Item = u64>, code: &Range<u64>) -> Vec<u64> {
+    tried(bounds, code).into_iter().map(|tried| tried.pc).collect()
 }
 
 /// Pc to try.
@@ -59,30 +65,31 @@ pub(super) struct Tried {
     pub(super) is_bound: bool,
 }
 
-fn tried(bounds: impl IntoIterator<Item = u64>, size: u64) -> Vec<Tried> {
-    let mut bounds: Vec<u64> = bounds.into_iter().filter(|&bound| bound <= size).collect();
+fn tried(bounds: impl IntoIterator<Item = u64>, code: &Range<u64>) -> Vec<Tried> {
+    let is_here = |bound: &u64| (code.start..=code.end).contains(bound);
+    let mut bounds: Vec<u64> = bounds.into_iter().filter(is_here).collect();
     if !bounds.is_sorted() {
         bounds.sort_unstable();
     }
     let mut points: Vec<Tried> = Vec::with_capacity(bounds.len() + 2);
     let mut add = |pc: Option<u64>, is_bound| {
-        let new = pc.filter(|&pc| pc < size && points.last().is_none_or(|last| last.pc < pc));
+        let new = pc.filter(|&pc| code.contains(&pc) && points.last().is_none_or(|last| last.pc < pc));
         points.extend(new.map(|pc| Tried { pc, is_bound }));
     };
-    add(Some(0), true);
+    add(Some(code.start), true);
     for bound in bounds {
         // The last pc of one range, and the first of the next.
         add(bound.checked_sub(1), false);
         add(Some(bound), true);
     }
-    add(size.checked_sub(1), false);
+    add(code.end.checked_sub(1), false);
     points
 }
 
 /// Pcs to try in a function: from the bounds known at the start, and from the location lists that belong to entries
 /// which an evaluation reads.
 pub(super) struct Pcs {
-    size: u64,
+    code: Range<u64>,
     all: Vec<Tried>,
     /// How many pcs were returned.
     next: usize,
@@ -93,18 +100,18 @@ pub(super) struct Pcs {
 }
 
 impl Pcs {
-    /// Pcs in a function with `size` bytes, given range bounds.
-    pub(super) fn new(bounds: impl IntoIterator<Item = u64>, size: u64) -> Self {
-        Self::from_tried(tried(bounds, size), size)
+    /// Pcs in a part of a function's code, given range bounds.
+    pub(super) fn new(bounds: impl IntoIterator<Item = u64>, code: Range<u64>) -> Self {
+        Self::from_tried(tried(bounds, &code), code)
     }
 
-    /// A single pc in a function with `size` bytes, for an attribute that is the same at all pcs.
-    pub(super) fn only(pc: u64, size: u64) -> Self {
-        Self::from_tried([Tried { pc, is_bound: true }].into(), size)
+    /// A single pc in a part of a function's code, for an attribute that is the same at all pcs.
+    pub(super) fn only(pc: u64, code: Range<u64>) -> Self {
+        Self::from_tried([Tried { pc, is_bound: true }].into(), code)
     }
 
-    fn from_tried(all: Vec<Tried>, size: u64) -> Self {
-        Self { size, all, next: 0, known: BTreeSet::new(), entries: BTreeSet::new() }
+    fn from_tried(all: Vec<Tried>, code: Range<u64>) -> Self {
+        Self { code, all, next: 0, known: BTreeSet::new(), entries: BTreeSet::new() }
     }
 
     /// Returns the next pc to try.
@@ -131,7 +138,7 @@ impl Pcs {
             if self.known.is_empty() {
                 self.known.extend(self.all.iter().map(|tried| tried.pc));
             }
-            let new = pcs(bounds(entry), self.size).into_iter().filter(|&pc| self.known.insert(pc));
+            let new = pcs_within(bounds(entry), &self.code).into_iter().filter(|&pc| self.known.insert(pc));
             self.all.extend(new.map(|pc| Tried { pc, is_bound: true }));
         }
     }

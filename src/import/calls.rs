@@ -3,6 +3,7 @@
 use gimli::{DwAt, constants as dw};
 
 use super::importer::{Importer, Place, refused};
+use super::parts::Border;
 use super::scopes::call_line;
 use super::unimported::UnimportedReason;
 use crate::model::{AttributeOwner, CallId};
@@ -177,30 +178,34 @@ impl<'d, 'o> Importer<'d, 'o> {
     /// Takes an address as a pc of the function around it, if an instruction can begin or end there. A return pc can be
     /// the function's end.
     fn instruction(&mut self, entry: Entry<'d, 'o>, name: DwAt, around: Place<'o>) -> Option<u64> {
-        let pc = self.pc(entry, name, around)?;
-        let last = if name == dw::DW_AT_call_pc { around.bytes.saturating_sub(1) } else { around.bytes };
+        let border = if name == dw::DW_AT_call_pc { Border::Start } else { Border::End };
+        let pc = self.pc(entry, name, around, border)?;
         let step = u64::from(self.m.target().min_instruction_bytes());
-        let reason = match pc {
-            pc if pc > last => UnimportedReason::OtherCode,
-            pc if !pc.is_multiple_of(step) && pc != around.bytes => UnimportedReason::Misaligned,
-            _ => return Some(pc),
-        };
-        self.leave(entry, name, reason);
+        if pc.is_multiple_of(step) || pc == around.bytes {
+            return Some(pc);
+        }
+        self.leave(entry, name, UnimportedReason::Misaligned);
         None
     }
 
     /// Takes an address as a pc of the function around it.
-    pub(super) fn pc(&mut self, entry: Entry<'d, 'o>, name: DwAt, around: Place<'o>) -> Option<u64> {
+    pub(super) fn pc(
+        &mut self,
+        entry: Entry<'d, 'o>,
+        name: DwAt,
+        around: Place<'o>,
+        border: Border,
+    ) -> Option<u64> {
         let address = self.take_as(entry, name, |value| match value {
             ResolvedValue::Address(address) => Some(address),
             _ => None,
         })?;
-        match around.base {
-            Some(base) => Some(address.wrapping_sub(base)),
-            None => {
-                self.leave(entry, name, UnimportedReason::NoCode);
-                None
-            }
+        let pc = self.pc_of(&around, address, border);
+        if pc.is_none() {
+            let has_code = around.base.is_some();
+            let reason = if has_code { UnimportedReason::OtherCode } else { UnimportedReason::NoCode };
+            self.leave(entry, name, reason);
         }
+        pc
     }
 }

@@ -3,12 +3,13 @@
 
 use core::ops::Range;
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::{DefaultHashBuilder, HashMap, HashSet};
+use indexmap::IndexMap;
 
 use super::expression::InitialStack;
 use super::importer::{Code, Importer, Made};
 use super::unimported::UnimportedReason;
-use crate::model::{self, Column, FunctionId, Loc, Val};
+use crate::model::{self, CodePart, Column, FunctionId, Loc, Val};
 use crate::op::{Encoding, Reg};
 use crate::read::{CfaRule, Fde, FrameRow, FrameSection, Frames, RegisterRule};
 use crate::target::{SpaceId, UnspecifiedRegisters};
@@ -24,6 +25,34 @@ enum Rule<'o> {
 /// A column's rule over half-open pcs, in bytes from the function start.
 type RuleByPc<'o> = (Range<u64>, Column, Rule<'o>);
 
+/// Rules for a function, or for a part of its code.
+struct PartialFrame<'o> {
+    /// Offset of the first entry in the section.
+    offset: u64,
+    encoding: Encoding,
+    rules: Vec<RuleByPc<'o>>,
+}
+
+impl PartialFrame<'_> {
+    /// Continues the rules at the end of a part up to the next part: a frame has rules at all pcs, also between parts.
+    fn join(&mut self, parts: &[CodePart]) {
+        let next: HashMap<u64, u64> =
+            parts.windows(2).map(|parts| (parts[0].pcs.end, parts[1].pcs.start)).collect();
+        self.rules.sort_by_key(|(pcs, column, _)| (*column, pcs.start));
+        let mut joined: Vec<RuleByPc<'_>> = Vec::with_capacity(self.rules.len());
+        for (mut pcs, column, rule) in self.rules.drain(..) {
+            pcs.end = next.get(&pcs.end).copied().unwrap_or(pcs.end);
+            match joined.last_mut() {
+                Some((last, known, same)) if *known == column && *same == rule && last.end == pcs.start => {
+                    last.end = pcs.end;
+                }
+                _ => joined.push((pcs, column, rule)),
+            }
+        }
+        self.rules = joined;
+    }
+}
+
 impl<'d, 'o> Importer<'d, 'o> {
     /// Imports the frames of the functions with code.
     pub(super) fn frames(&mut self) {
@@ -36,6 +65,8 @@ impl<'d, 'o> Importer<'d, 'o> {
                 let offset = error.at().offset.unwrap_or(0);
                 self.list_in(section.name(), offset, UnimportedReason::Unreadable(error.clone()));
             }
+            let mut in_parts: IndexMap<FunctionId, PartialFrame<'o>, DefaultHashBuilder> =
+                IndexMap::default();
             for fde in &frames.fdes {
                 // The code of a loaded file needs `.eh_frame` at run time: it is a fact of debug information only where
                 // `.debug_frame` has none.
@@ -45,8 +76,23 @@ impl<'d, 'o> Importer<'d, 'o> {
                 let mut has_function = false;
                 for body in functions {
                     has_function = true;
-                    if described.insert(body.function) {
-                        self.frame(&frames, fde, *body);
+                    if described.insert((body.function, body.pc)) {
+                        let Some(rules) = self.rules_of(&frames, fde, *body) else { continue };
+                        let encoding = frames.cie(fde).encoding;
+                        if self.parts.contains_key(&body.function) {
+                            let frame = in_parts.entry(body.function).or_insert_with(|| PartialFrame {
+                                offset: fde.offset,
+                                encoding,
+                                rules: Vec::new(),
+                            });
+                            frame.rules.extend(rules);
+                        } else {
+                            self.frame(
+                                section,
+                                body.function,
+                                PartialFrame { offset: fde.offset, encoding, rules },
+                            );
+                        }
                     } else if is_debug {
                         self.list_in(section.name(), fde.offset, UnimportedReason::SecondFrame);
                     }
@@ -60,11 +106,16 @@ impl<'d, 'o> Importer<'d, 'o> {
                     self.list_in(section.name(), fde.offset, reason);
                 }
             }
+            for (function, mut frame) in in_parts {
+                frame.join(&self.m.described().function(function).code_parts().collect::<Vec<_>>());
+                self.frame(section, function, frame);
+            }
         }
         self.code = code;
     }
 
-    fn frame(&mut self, frames: &Frames<'o>, fde: &Fde<'o>, body: Code) {
+    /// Returns the rules for a part of a function's code; `None` if the rows cannot be read.
+    fn rules_of(&mut self, frames: &Frames<'o>, fde: &Fde<'o>, body: Code) -> Option<Vec<RuleByPc<'o>>> {
         let section = frames.section.name();
         let cie = frames.cie(fde);
         let bytes = body.end - body.start;
@@ -80,13 +131,15 @@ impl<'d, 'o> Importer<'d, 'o> {
                 Ok(Some(row)) => row,
                 Ok(None) => break,
                 Err(error) => {
-                    return self.list_in(section, fde.offset, UnimportedReason::Unreadable(error));
+                    self.list_in(section, fde.offset, UnimportedReason::Unreadable(error));
+                    return None;
                 }
             };
             if row.args_size != 0 || row.is_return_signed {
                 self.list_in(section, fde.offset, UnimportedReason::FrameState);
             }
-            let pcs = row.start.saturating_sub(body.start)..row.end.saturating_sub(body.start).min(bytes);
+            let [start, end] = [row.start, row.end].map(|pc| pc.saturating_sub(body.start).min(bytes));
+            let pcs = body.pc + start..body.pc + end;
             if row.start >= row.end || pcs.is_empty() {
                 continue;
             }
@@ -100,17 +153,25 @@ impl<'d, 'o> Importer<'d, 'o> {
                 }
             }
         }
+        Some(rules)
+    }
+
+    /// Sets a function's frame.
+    fn frame(&mut self, section: FrameSection, function: FunctionId, frame: PartialFrame<'o>) {
+        let PartialFrame { offset, encoding, mut rules } = frame;
+        let section = section.name();
+        let bytes = self.m.described().function(function).bytes;
         let unspecified = self.unspecified(&mut rules, bytes);
         let from = self.m.frame_rule_count();
         for (pcs, column, rule) in rules {
-            if let Err(reason) = self.rule(body.function, cie.encoding, pcs, column, rule) {
-                self.list_in(section, fde.offset, reason);
+            if let Err(reason) = self.rule(function, encoding, pcs, column, rule) {
+                self.list_in(section, offset, reason);
             }
         }
-        let kept = self.m.keep_frame(body.function, from).and_then(|()| self.m.frame(body.function));
+        let kept = self.m.keep_frame(function, from).and_then(|()| self.m.frame(function));
         match kept {
             Ok(mut frame) => drop(frame.unspecified_registers(unspecified)),
-            Err(error) => self.list_in(section, fde.offset, UnimportedReason::Refused(error)),
+            Err(error) => self.list_in(section, offset, UnimportedReason::Refused(error)),
         }
     }
 

@@ -117,38 +117,13 @@ fn code_of<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, functi
             return none;
         }
     };
-    let count = ranges.len();
-    let Some(range) = ranges.into_iter().next() else {
+    if ranges.is_empty() {
         importer.leave_pcs(entry, UnimportedReason::EmptyPcs);
         return none;
-    };
-    if count > 1 {
-        importer.leave_pcs(entry, UnimportedReason::SeveralRanges);
     }
-    if range.start > range.end {
-        importer.leave_pcs(entry, UnimportedReason::ReversedPcs);
-        return none;
-    }
-    if !importer.dwarf.is_code(range.start) {
-        importer.leave_pcs(entry, UnimportedReason::DiscardedCode);
-        return none;
-    }
-    if importer.m.described().function(function).is_declaration {
-        importer.leave_pcs(entry, UnimportedReason::NoProperty);
-        return none;
-    }
-    let address = match importer.symbols.address(&mut importer.m, range.start) {
-        Ok(address) => address,
-        Err(reason) => {
-            importer.leave_pcs(entry, reason);
-            return none;
-        }
-    };
-    let bytes = range.end - range.start;
-    if let Ok(mut builder) = importer.m.describe_function(function) {
-        builder.address(address, bytes);
-    }
-    Place { base: Some(range.start), bytes, ..none }
+    let parts = importer.set_code(entry, function, ranges);
+    let bytes = importer.m.described().function(function).bytes;
+    Place { base: parts.first().map(|part| part.start), bytes, ..none }
 }
 
 /// Sets the properties of all functions that were made so far. Their types can add further functions.

@@ -12,6 +12,7 @@ use hashbrown::{HashMap, HashSet};
 use super::discarded::Discarded;
 use super::entries::ImportedEntries;
 use super::form::ImportedExpressions;
+use super::homes::Homes;
 use super::node::{Key, Node};
 use super::shared::UnitTypes;
 use super::sources::Sources;
@@ -40,9 +41,9 @@ pub(super) struct Place<'o> {
     pub scope: ScopeId,
     /// Function with the code.
     pub function: Option<FunctionId>,
-    /// Address of the function's code, if it has code.
+    /// Address of the function's code, if it has code; of the first part.
     pub base: Option<u64>,
-    /// Size of the function's code in bytes.
+    /// Size of the function's code in bytes; with several parts, the end of the pcs.
     pub bytes: u64,
     /// Whether the scope is an inlined call, or in an inlined call.
     pub is_inlined: bool,
@@ -79,8 +80,8 @@ pub(super) struct Entities<'d, 'o> {
     pub placed: HashSet<VariableId>,
     /// Entries of a function's first instance with code, by the entries of its abstract instance.
     pub instances: HashMap<Key, Entry<'d, 'o>>,
-    /// Blocks of an abstract instance, by the entries of the same blocks in its instance that do not refer to them.
-    pub blocks: HashMap<Key, Entry<'d, 'o>>,
+    /// Blocks of abstract instances, by the blocks that are their instances with code without referring to them.
+    pub unnamed: HashMap<Key, Entry<'d, 'o>>,
     /// Entries of calls in an abstract instance that the instance with code has, too.
     pub repeated: HashSet<Key>,
     /// Each parameter's previous parameter, for functions whose parameters were looked at.
@@ -99,12 +100,14 @@ pub(super) struct Entities<'d, 'o> {
     pub described: Vec<Entry<'d, 'o>>,
 }
 
-/// A function's code, by its address.
+/// Part of a function's code, by its address.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Code {
     pub start: u64,
     pub end: u64,
     pub function: FunctionId,
+    /// The function's pc at the start.
+    pub pc: u64,
 }
 
 /// Imports the units of a file.
@@ -129,6 +132,10 @@ pub(super) struct Importer<'d, 'o> {
     pub sources: Sources<'o>,
     /// Code of all functions so far.
     pub code: Vec<Code>,
+    /// Parts of the functions whose code has several, sorted by their addresses.
+    pub parts: HashMap<FunctionId, Vec<Code>>,
+    /// Homes of PTX registers.
+    pub homes: Homes<'o>,
     /// Entities and parts that can have attributes that no property encodes, by their entries.
     pub owners: HashMap<Key, AttributeOwner>,
     /// Attributes that no property encodes and that were added to an entity of a unit, by entry.

@@ -3,6 +3,7 @@
 use gimli::constants as dw;
 
 use super::importer::{Importer, refused};
+use super::parts::Border;
 use super::unimported::UnimportedReason;
 use crate::model::{AttributeOwner, Imported, ScopeKind};
 use crate::read::Entry;
@@ -77,7 +78,7 @@ pub(super) fn label<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o
         let set = importer.m.describe_label(id).and_then(|mut label| label.declared(line).map(drop));
         importer.accept(entry, dw::DW_AT_decl_line, set);
     }
-    if let Some(pc) = importer.pc(entry, dw::DW_AT_low_pc, around) {
+    if let Some(pc) = importer.pc(entry, dw::DW_AT_low_pc, around, Border::Start) {
         let set = importer.m.describe_label(id).and_then(|mut label| label.at(pc).map(drop));
         importer.accept(entry, dw::DW_AT_low_pc, set);
     }

@@ -27,6 +27,7 @@ pub(super) fn find<'d, 'o: 'd>(
     }
     for &function in &found {
         repeated_calls(importer, function);
+        unnamed_blocks(importer, function);
     }
     for function in found {
         // Index after the last entry of an inlined call.
@@ -38,13 +39,7 @@ pub(super) fn find<'d, 'o: 'd>(
             match entry.tag() {
                 dw::DW_TAG_inlined_subroutine | dw::DW_TAG_subprogram => inlined = end(entry),
                 dw::DW_TAG_lexical_block => {
-                    let named = entry.reference(dw::DW_AT_abstract_origin);
-                    let unnamed = || {
-                        let block = block_of_variables(entry)?;
-                        importer.made.blocks.insert(entry.offset(), block);
-                        Some(block)
-                    };
-                    if let Some(origin) = named.or_else(unnamed) {
+                    if let Some(origin) = entry.reference(dw::DW_AT_abstract_origin) {
                         importer.made.instances.entry(origin.offset()).or_insert(entry);
                     }
                 }
@@ -54,11 +49,60 @@ pub(super) fn find<'d, 'o: 'd>(
     }
 }
 
-/// Returns the block of an abstract instance whose variables a block has, for a block that does not refer to it.
-fn block_of_variables<'d, 'o>(block: Entry<'d, 'o>) -> Option<Entry<'d, 'o>> {
-    let variable = block.children().find(|child| child.tag() == dw::DW_TAG_variable)?;
-    let around = variable.reference(dw::DW_AT_abstract_origin)?.parent()?;
-    (around.tag() == dw::DW_TAG_lexical_block && around != block).then_some(around)
+/// Finds the blocks in an instance that are blocks of its abstract instance and do not refer to them: a writer can refer
+/// from variables only. They have the same order, or the block in which a variable's origin is.
+fn unnamed_blocks<'d, 'o>(importer: &mut Importer<'d, 'o>, instance: Entry<'d, 'o>) {
+    let Some(origin) = instance.reference(dw::DW_AT_abstract_origin) else { return };
+    if !importer.is_own(origin) {
+        return;
+    }
+    let mut pairs = Vec::from([(origin, instance)]);
+    while let Some((origin, instance)) = pairs.pop() {
+        let [known, new] = [origin, instance].map(blocks);
+        let named =
+            new.iter().filter_map(|block| Some((block.reference(dw::DW_AT_abstract_origin)?, *block)));
+        let named: Vec<_> = named.collect();
+        // Where some blocks are named, the blocks without a name are none of the abstract instance.
+        if !named.is_empty() {
+            pairs.extend(named.into_iter().filter(|(origin, _)| importer.is_own(*origin)));
+            continue;
+        }
+        let is_of = |block: Entry<'d, 'o>, known: Entry<'d, 'o>| {
+            origins(block).all(|variable| variable.parent() == Some(known))
+        };
+        let in_order = known.iter().copied().zip(new.iter().copied());
+        let matched: Vec<_> = if known.len() == new.len()
+            && in_order.clone().all(|(known, new)| is_of(new, known))
+        {
+            in_order.collect()
+        } else {
+            let around = new.iter().filter_map(|&block| Some((origins(block).next()?.parent()?, block)));
+            around.filter(|&(known, block)| known.parent() == Some(origin) && is_of(block, known)).collect()
+        };
+        for (known, block) in matched {
+            if known.tag() != dw::DW_TAG_lexical_block
+                || importer.made.instances.contains_key(&known.offset())
+            {
+                continue;
+            }
+            importer.made.instances.insert(known.offset(), block);
+            importer.made.unnamed.insert(block.offset(), known);
+            pairs.push((known, block));
+        }
+    }
+}
+
+/// Returns the blocks in a scope.
+fn blocks<'d, 'o>(scope: Entry<'d, 'o>) -> Vec<Entry<'d, 'o>> {
+    scope.children().filter(|child| child.tag() == dw::DW_TAG_lexical_block).collect()
+}
+
+/// Returns the variables of which a scope's variables are instances.
+fn origins<'d, 'o: 'd>(scope: Entry<'d, 'o>) -> impl Iterator<Item = Entry<'d, 'o>> {
+    let variables = scope
+        .children()
+        .filter(|child| matches!(child.tag(), dw::DW_TAG_variable | dw::DW_TAG_formal_parameter));
+    variables.filter_map(|variable| variable.reference(dw::DW_AT_abstract_origin))
 }
 
 /// Finds the calls in an abstract instance that its instance has, too: the same function at the same position. A writer

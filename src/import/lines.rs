@@ -1,7 +1,7 @@
 //! Line rows: DWARF 5 section 6.2. A row belongs to the function whose code it begins in; a row that began before a
 //! function's code also applies to the start of the code.
 
-use super::importer::{Code, Importer};
+use super::importer::{Code, Importer, Place};
 use super::unimported::UnimportedReason;
 use crate::model::{FunctionId, LineTableRow};
 use crate::read::LineRow;
@@ -36,7 +36,7 @@ impl<'d, 'o> Importer<'d, 'o> {
             match function_at(&code, row.address) {
                 Some(body) => {
                     is_outside = false;
-                    self.row(body.function, row, row.address - body.start, rows.offset());
+                    self.row(body.function, row, body.pc + (row.address - body.start), rows.offset());
                 }
                 None if !is_outside => {
                     is_outside = true;
@@ -56,7 +56,7 @@ impl<'d, 'o> Importer<'d, 'o> {
     fn cover(&mut self, code: &[Code], row: LineRow, next: u64) {
         let first = code.partition_point(|body| body.start <= row.address);
         for body in code[first..].iter().take_while(|body| body.start < next) {
-            self.row(body.function, row, 0, 0);
+            self.row(body.function, row, body.pc, 0);
         }
     }
 
@@ -89,14 +89,13 @@ impl<'d, 'o> Importer<'d, 'o> {
     /// The code of the current unit's functions, sorted.
     fn code(&self) -> Vec<Code> {
         let module = self.m.described();
-        let places = self.made.scopes.values().filter_map(|place| {
-            let (start, function) = (place.base?, place.function?);
-            let is_own = module.function(function).scope == place.scope;
-            Some(Code { start, end: start.checked_add(place.bytes)?, function }).filter(|_| is_own)
-        });
-        let mut code: Vec<Code> = places.collect();
+        let is_own = |place: &&Place<'_>| {
+            place.function.is_some_and(|function| module.function(function).scope == place.scope)
+        };
+        let places = self.made.scopes.values().filter(is_own);
+        let mut code: Vec<Code> = places.flat_map(|place| self.code_of(place)).collect();
         code.sort_by_key(|body| (body.start, body.end, body.function));
-        code.dedup_by_key(|body| body.function);
+        code.dedup_by_key(|body| (body.function, body.pc));
         code
     }
 }

@@ -11,7 +11,7 @@ use gimli::constants as dw;
 use super::importer::{Importer, Place};
 use super::unimported::UnimportedReason;
 use crate::model::{Loc, Node, VariableId};
-use crate::read::{Entry, ListEntry};
+use crate::read::{Entry, ListEntry, ListKind, RawEntry, ResolvedValue};
 
 /// Average number of locations for each list entry, after the list is cut.
 const MOST_LOCATIONS: usize = 16;
@@ -23,33 +23,43 @@ pub(super) fn list<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
         Ok(list) => list.unwrap_or_default(),
         Err(error) => return importer.leave(entry, name, UnimportedReason::Unreadable(error)),
     };
-    let Some(Place { base: Some(base), bytes, .. }) = importer.place(entry) else {
+    let Some(around @ Place { base: Some(_), bytes, .. }) = importer.place(entry) else {
         return importer.leave(entry, name, UnimportedReason::NoCode);
     };
-    let mut leave = |reason| importer.leave(entry, name, reason);
+    if has_views(entry) {
+        importer.list(entry, Some(name), UnimportedReason::LocationViews);
+    }
+    let whole = importer.whole(&around);
     let mut bounded: Vec<(Range<u64>, &ListEntry<'o>)> = Vec::with_capacity(list.len());
     for item in list.iter().filter(|item| !item.is_default()) {
-        let range = item.start.wrapping_sub(base)..item.end.wrapping_sub(base);
-        match item.start.cmp(&item.end) {
-            core::cmp::Ordering::Equal => leave(UnimportedReason::EmptyPcs),
-            core::cmp::Ordering::Greater => leave(UnimportedReason::ReversedPcs),
-            core::cmp::Ordering::Less if range.start >= bytes || range.end > bytes => {
-                leave(UnimportedReason::OtherCode);
+        let range = importer.pcs_of(&around, &(item.start..item.end));
+        let reason = match (item.start.cmp(&item.end), range) {
+            (core::cmp::Ordering::Equal, _) => UnimportedReason::EmptyPcs,
+            (core::cmp::Ordering::Greater, _) => UnimportedReason::ReversedPcs,
+            (core::cmp::Ordering::Less, None) => UnimportedReason::OtherCode,
+            (core::cmp::Ordering::Less, Some(range)) => {
+                bounded.push((range, item));
+                continue;
             }
-            core::cmp::Ordering::Less => bounded.push((range, item)),
-        }
+        };
+        importer.leave(entry, name, reason);
     }
     let default = list.iter().find(|item| item.is_default());
     let Some(pieces) = cut(&bounded, default.map(|_| 0..bytes)) else {
         return importer.leave(entry, name, UnimportedReason::TooManyLocations);
     };
-    for (range, indices) in pieces {
+    for (range, indices) in in_parts(pieces, &whole) {
         let exprs: Vec<&'o [u8]> = match &indices[..] {
             [] => default.into_iter().map(|item| item.expr).collect(),
             indices => indices.iter().map(|&index| bounded[index].1.expr).collect(),
         };
         let locs = locations(importer, entry, &exprs);
         if locs.is_empty() {
+            continue;
+        }
+        if let [loc] = &locs[..]
+            && in_homes(importer, entry, variable, &range, loc)
+        {
             continue;
         }
         let set = live(importer, variable, range.clone(), &locs);
@@ -63,6 +73,44 @@ pub(super) fn list<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
         });
         importer.accept(entry, name, set);
     }
+}
+
+/// Sets the location of a variable in PTX registers. Returns whether it is in such registers.
+pub(super) fn in_homes<'d, 'o>(
+    importer: &mut Importer<'d, 'o>,
+    entry: Entry<'d, 'o>,
+    variable: VariableId,
+    range: &Range<u64>,
+    loc: &Loc,
+) -> bool {
+    let Some(around) = importer.place(entry) else { return false };
+    let module = importer.m.described();
+    let bits = module.ty(module.variable(variable).ty).bits();
+    let Some(placed) = importer.homes_of(&around, range, loc, bits) else { return false };
+    for (pcs, loc) in placed {
+        match loc {
+            Ok(loc) => {
+                let set = live(importer, variable, pcs, &[loc]);
+                importer.accept(entry, dw::DW_AT_location, set);
+            }
+            Err(reason) => importer.list(entry, Some(dw::DW_AT_location), reason),
+        }
+    }
+    true
+}
+
+/// Whether a list says in which views of an address its ranges begin and end. GNU's `DW_LLE_GNU_view_pair` distinguishes the
+/// rows at one address; the model's ranges begin and end at addresses.
+fn has_views(entry: Entry<'_, '_>) -> bool {
+    let Some(ResolvedValue::LocList(offset)) = entry.attr(dw::DW_AT_location) else { return false };
+    // Views are entries of DWARF 5. An older list is followed by them, and `DW_AT_GNU_locviews` refers to them.
+    entry.unit().encoding.version >= 5
+        && entry.dwarf().raw_locations(entry.unit(), offset).is_ok_and(|list| {
+            let is_view = |raw: crate::Result<RawEntry<'_>>| {
+                raw.is_ok_and(|raw| matches!(raw.kind, ListKind::Views { .. }))
+            };
+            list.into_iter().any(is_view)
+        })
 }
 
 fn live(
@@ -101,6 +149,19 @@ fn defined<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, mut lo
         }
     }
     locs
+}
+
+/// Cuts pieces at the ends of the parts of a function's code: a default location has all pcs, and nothing is between the
+/// parts.
+fn in_parts(
+    pieces: Vec<(Range<u64>, Vec<usize>)>,
+    parts: &[Range<u64>],
+) -> impl Iterator<Item = (Range<u64>, Vec<usize>)> {
+    pieces.into_iter().flat_map(move |(pcs, indices)| {
+        let first = parts.partition_point(|part| part.end <= pcs.start);
+        let met = parts[first..].iter().take_while(|part| part.start < pcs.end).collect::<Vec<_>>();
+        met.into_iter().map(move |part| (pcs.start.max(part.start)..pcs.end.min(part.end), indices.clone()))
+    })
 }
 
 /// Cuts ranges at their starts and ends. Returns the pieces in order, each with the indices of the ranges that contain it;

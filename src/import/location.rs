@@ -163,6 +163,10 @@ impl<'d, 'o> Importer<'d, 'o> {
             | Op::ImplicitPointer { entry: key, .. } => {
                 return self.refer_to(key, whole, FixupKind::EntrySection, to, depth);
             }
+            // A number that is a symbol's address, such as one in local memory, has no relocation in a copy.
+            Op::ConstU { .. } | Op::ConstS { .. } if self.symbols.undefined_at(sub_bytes(1)).is_some() => {
+                return Err(UnimportedReason::UntypedExpression);
+            }
             Op::Constx { .. } => return Err(UnimportedReason::UntypedExpression),
             Op::GnuParameterRef { entry: offset } => {
                 let key = entry.unit().offset.wrapping_add(offset);

@@ -39,6 +39,7 @@ mod files;
 mod form;
 mod frames;
 mod functions;
+mod homes;
 mod importer;
 mod imports;
 mod instances;
@@ -49,6 +50,8 @@ mod location;
 mod macros;
 mod node;
 mod order;
+mod parts;
+mod ptx;
 mod rest;
 mod scopes;
 mod shared;
@@ -83,6 +86,7 @@ use crate::op::Dialect;
 use crate::read::{Dwarf, Object, SplitFiles};
 use crate::target::Target;
 use discarded::Discarded;
+use homes::Homes;
 use importer::{Entities, Importer};
 use shared::UnitTypes;
 use sources::Sources;
@@ -210,11 +214,22 @@ fn import_files(
             made: Entities::default(),
             sources: Sources::default(),
             code: Vec::new(),
+            parts: HashMap::new(),
+            homes: Homes::default(),
             owners: HashMap::new(),
             extras: HashSet::new(),
             entries: ImportedEntries::default(),
             types: UnitTypes::new(file, options.types),
         };
+        if file.split_file().is_none() {
+            match Homes::new(object) {
+                Ok(homes) => importer.homes = homes,
+                Err(error) => {
+                    let offset = error.at().offset.unwrap_or(0);
+                    importer.list_in(homes::MAP, offset, UnimportedReason::Unreadable(error));
+                }
+            }
+        }
         import_file(&mut importer, &split_units);
         let Importer { m: builder, facts, entries: own, types, .. } = importer;
         merged += types.equal.count();
@@ -300,5 +315,6 @@ fn import_file<'d, 'o>(importer: &mut Importer<'d, 'o>, split: &SplitUnits<'d>) 
     if !cyclic.is_empty() {
         importer.list_in(".debug_info", 0, UnimportedReason::CyclicType);
     }
+    importer.other_homes();
     importer.rest();
 }

@@ -69,8 +69,9 @@ fn add_needs<'d, 'o>(
         Class::Scope => {
             let completed =
                 refer(dw::DW_AT_abstract_origin).into_iter().chain(refer(dw::DW_AT_specification));
-            let block = importer.made.blocks.get(&entry.offset()).copied();
-            needs.extend(completed.chain(block).map(|completed| (Class::Scope, completed)));
+            needs.extend(completed.map(|completed| (Class::Scope, completed)));
+            let unnamed = importer.made.unnamed.get(&entry.offset()).copied();
+            needs.extend(unnamed.map(|unnamed| (Class::Scope, unnamed)));
         }
         Class::Variable => {
             let completed =

@@ -39,6 +39,9 @@ impl<'d, 'o> Importer<'d, 'o> {
         if LANE_PCS.contains(&name) {
             return self.leave(entry, name, UnimportedReason::LanePcs);
         }
+        if name == dw::DW_AT_GNU_locviews {
+            return self.leave(entry, name, UnimportedReason::LocationViews);
+        }
         let text = value.text();
         self.extras.insert((entry.offset(), name));
         let added = self.attribute_value(entry, value, text.as_deref()).and_then(|value| match value {

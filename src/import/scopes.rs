@@ -6,6 +6,7 @@ use gimli::constants as dw;
 
 use super::importer::{Importer, Place, refused};
 use super::node::{Class, PCS, class};
+use super::parts::Border;
 use super::unimported::UnimportedReason;
 use crate::model::{AttributeOwner, ScopeKind, SourceLine};
 use crate::read::Entry;
@@ -47,7 +48,7 @@ fn namespace<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, arou
 /// Makes a block. A block of an abstract instance has the pcs of its instance with code.
 fn block<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, around: Place<'o>) {
     let origin = importer.refer(entry, dw::DW_AT_abstract_origin);
-    let origin = origin.or_else(|| importer.made.blocks.get(&entry.offset()).copied());
+    let origin = origin.or_else(|| importer.made.unnamed.get(&entry.offset()).copied());
     let known = origin.and_then(|origin| importer.made.scopes.get(&origin.offset()).copied());
     // An instance of a block of the same function is the block.
     if let Some(known) = known.filter(|known| known.function == around.function && !around.is_inlined) {
@@ -178,23 +179,21 @@ impl<'d, 'o> Importer<'d, 'o> {
                 return Vec::new();
             }
         };
-        let Some(base) = around.base else {
+        if around.base.is_none() {
             self.leave_pcs(entry, UnimportedReason::NoCode);
             return Vec::new();
-        };
+        }
         let mut inside = Vec::with_capacity(ranges.len());
         // A scope with an empty list has no code, unlike a scope without a list.
         let mut reason = ranges.is_empty().then_some(UnimportedReason::EmptyPcs);
         for range in ranges {
-            let start = range.start.wrapping_sub(base);
-            let end = range.end.wrapping_sub(base);
             match range.start.cmp(&range.end) {
                 core::cmp::Ordering::Equal => reason = Some(UnimportedReason::EmptyPcs),
                 core::cmp::Ordering::Greater => reason = Some(UnimportedReason::ReversedPcs),
-                _ if start >= around.bytes || end > around.bytes => {
-                    reason = Some(UnimportedReason::OtherCode)
-                }
-                _ => inside.push(start..end),
+                core::cmp::Ordering::Less => match self.pcs_of(&around, &range) {
+                    Some(pcs) => inside.push(pcs),
+                    None => reason = Some(UnimportedReason::OtherCode),
+                },
             }
         }
         if let Some(reason) = reason {
@@ -218,12 +217,14 @@ impl<'d, 'o> Importer<'d, 'o> {
             crate::read::ResolvedValue::Address(address) => Some(address),
             value => value.unsigned().zip(base(entry)).map(|(offset, base)| base.wrapping_add(offset)),
         };
-        let (Some(address), Some(base)) = (address, around.base) else {
+        let (Some(address), Some(_)) = (address, around.base) else {
             let reason =
                 if around.base.is_none() { UnimportedReason::NoCode } else { UnimportedReason::ValueClass };
             return self.leave(entry, name, reason);
         };
-        let pc = address.wrapping_sub(base);
+        let Some(pc) = self.pc_of(&around, address, Border::Start) else {
+            return self.leave(entry, name, UnimportedReason::OtherCode);
+        };
         // The lowest pc is the default.
         let module = self.m.described();
         let lowest = match module.scope(scope).kind {

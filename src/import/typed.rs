@@ -1,13 +1,13 @@
 //! Expressions of the file as typed locations and numbers: what their operands refer to, and what they depend on.
 
-use gimli::constants as dw;
+use gimli::{DwOp, constants as dw};
 
 use super::expression::{self, Context, EntryOffset, InitialStack, Procedure, References};
 use super::importer::{Importer, Made, Place};
 use super::unimported::UnimportedReason;
 use crate::eval::{BaseType, DebugInfo};
-use crate::model::{Address, Loc, Node, Stack, Val, VariableId};
-use crate::op::Encoding;
+use crate::model::{Address, Loc, Node, Stack, Symbol, Val, VariableId};
+use crate::op::{Encoding, read_uleb};
 use crate::read::{Entry, ResolvedValue};
 
 /// Maximum number of entries from an entry to the scope around it.
@@ -18,8 +18,6 @@ struct Operands<'i, 'd, 'o> {
     importer: &'i mut Importer<'d, 'o>,
     entry: Option<Entry<'d, 'o>>,
     expr: &'o [u8],
-    /// The field of the address that was read last by its index.
-    indexed: Option<&'o [u8]>,
 }
 
 impl<'d, 'o> Operands<'_, 'd, 'o> {
@@ -30,23 +28,42 @@ impl<'d, 'o> Operands<'_, 'd, 'o> {
             EntryOffset::Section(offset) => Some(offset),
         }
     }
+
+    /// Returns the field that has the address of an operand: the operand, or the entry of the address table that it is the
+    /// index of.
+    fn field(&self, operand: usize) -> Option<&'o [u8]> {
+        let opcode = DwOp(*self.expr.get(operand.checked_sub(1)?)?);
+        match (opcode, self.entry) {
+            (
+                gimli::DW_OP_addrx
+                | gimli::DW_OP_constx
+                | gimli::DW_OP_GNU_addr_index
+                | gimli::DW_OP_GNU_const_index,
+                Some(entry),
+            ) => {
+                let (index, _) = read_uleb(self.expr, operand)?;
+                entry.dwarf().address_field(entry.unit(), index)
+            }
+            _ => self.expr.get(operand..),
+        }
+    }
 }
 
 impl<'a, 'o: 'a> References<'a> for Operands<'_, '_, 'o> {
     fn address(&mut self, operand: usize, address: u64) -> Option<Address> {
-        let Self { importer: Importer { symbols, m, .. }, indexed, .. } = self;
-        let field = self.expr.get(operand..);
-        let undefined = field.and_then(|field| symbols.undefined_at(field));
-        let undefined = undefined.or_else(|| symbols.undefined_at(indexed.take()?));
-        match undefined {
-            Some(name) => Some(Address::Symbol(m.symbol(name), address)),
-            None => symbols.address(m, address).ok(),
+        match self.constant(operand, address) {
+            Some((symbol, by)) => Some(Address::Symbol(symbol, by as u64)),
+            None => self.importer.symbols.address(&mut self.importer.m, address).ok(),
         }
+    }
+
+    fn constant(&mut self, operand: usize, value: u64) -> Option<(Symbol, i64)> {
+        let name = self.importer.symbols.undefined_at(self.field(operand)?)?;
+        Some((self.importer.m.symbol(name), value as i64))
     }
 
     fn indexed(&mut self, index: u64) -> Option<u64> {
         let entry = self.entry?;
-        self.indexed = entry.dwarf().address_field(entry.unit(), index);
         entry.dwarf().address(entry.unit(), index).ok()
     }
 
@@ -78,7 +95,7 @@ impl<'d, 'o> Importer<'d, 'o> {
         let module = self.m.described();
         let bits = variable.and_then(|variable| module.ty(module.variable(variable).ty).bits());
         let context = Context { bits, ..self.context(entry.unit().encoding, place, &target) };
-        let mut operands = Operands { importer: self, entry: Some(entry), expr, indexed: None };
+        let mut operands = Operands { importer: self, entry: Some(entry), expr };
         let loc = expression::location(&context, &mut operands, expr).ok()?;
         (self.has_stack(place) || !has_slot(&loc)).then_some(loc)
     }
@@ -88,7 +105,7 @@ impl<'d, 'o> Importer<'d, 'o> {
         let target = self.target.clone();
         let place = self.around(entry);
         let context = self.context(entry.unit().encoding, place, &target);
-        let mut operands = Operands { importer: self, entry: Some(entry), expr, indexed: None };
+        let mut operands = Operands { importer: self, entry: Some(entry), expr };
         let value = expression::value(&context, &mut operands, expr).map_err(UnimportedReason::Untyped)?;
         if self.has_stack(place) || !has_slot(&Loc::value(value.clone())) {
             Ok(value)
@@ -109,7 +126,7 @@ impl<'d, 'o> Importer<'d, 'o> {
         }
         let target = self.target.clone();
         let context = Context { initial, ..self.context(encoding, None, &target) };
-        let mut operands = Operands { importer: self, entry: None, expr, indexed: None };
+        let mut operands = Operands { importer: self, entry: None, expr };
         let loc = expression::location(&context, &mut operands, expr).ok()?;
         // The function's stack frame is not that of a variable: what is relative to it stays as the file has it.
         (!has_slot(&loc)).then_some(loc)
@@ -119,7 +136,7 @@ impl<'d, 'o> Importer<'d, 'o> {
     pub(super) fn typed_frame_value(&mut self, encoding: Encoding, expr: &'o [u8]) -> Made<Val> {
         let target = self.target.clone();
         let context = Context { initial: InitialStack::Cfa, ..self.context(encoding, None, &target) };
-        let mut operands = Operands { importer: self, entry: None, expr, indexed: None };
+        let mut operands = Operands { importer: self, entry: None, expr };
         expression::value(&context, &mut operands, expr).map_err(UnimportedReason::Untyped)
     }
 

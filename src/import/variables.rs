@@ -191,6 +191,10 @@ fn location<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, varia
     match value {
         ResolvedValue::Expr(bytes) => match importer.location(entry, bytes) {
             Ok(loc) => {
+                let pcs = 0..importer.place(entry).map_or(0, |around| around.bytes);
+                if super::live::in_homes(importer, entry, variable, &pcs, &loc) {
+                    return;
+                }
                 let set = always(importer, variable, loc);
                 // A location that does not fit the variable is kept as the file has it.
                 let set = set.or_else(|error| match importer.raw(entry, bytes) {

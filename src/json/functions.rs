@@ -18,8 +18,10 @@ use crate::model::{
 use crate::target::Scaling;
 
 objects! {
-    /// Code address: a symbol and an offset in bytes, or an address.
-    Code { bytes: Number } { symbol: Text<'a>, offset: Number, address: Number }
+    /// Code address: a symbol and an offset in bytes, or an address. `parts` are further parts of the code.
+    Code { bytes: Number } { symbol: Text<'a>, offset: Number, address: Number, parts: Vec<CodePart<'a>> }
+    /// A part of the code, with its first pc, and its address as for code.
+    CodePart { from: Number, bytes: Number } { symbol: Text<'a>, offset: Number, address: Number }
     /// A stack frame.
     Stack {} { base: Named<'a>, scaling: Word<Scaling>, at_zero: bool }
     Rows { function: Ref<'a>, rows: Later<'a, Elements<'a, Row<'a>>> } {}
@@ -73,26 +75,54 @@ impl<'a> Property<'a, FunctionId> for Code<'a> {
             (None, None, Some(Number(address))) => {
                 reader.builder.describe_function(id)?.address(Address::Constant(address), bytes);
             }
-            _ => {
-                return Err(Error::bad_argument(
-                    "code has an invalid combination of keys; expected `symbol` with an optional `offset`, or `address`",
-                ));
-            }
+            _ => return Err(Error::bad_argument(KEYS)),
+        }
+        for part in self.parts.unwrap_or_default() {
+            let CodePart { from: Number(from), bytes: Number(bytes), symbol, offset, address, .. } = part;
+            let address = match (symbol, offset, address) {
+                (Some(symbol), offset, None) => {
+                    let offset = offset.map_or(0, |Number(offset)| offset);
+                    Address::Symbol(reader.builder.symbol(&symbol), offset)
+                }
+                (None, None, Some(Number(address))) => Address::Constant(address),
+                _ => return Err(Error::bad_argument(KEYS)),
+            };
+            let pcs = from..from.saturating_add(bytes);
+            reader.builder.describe_function(id)?.code_part(pcs, address)?;
         }
         Ok(())
     }
 
     fn write(known: &'a Known<'a>, id: FunctionId) -> Option<Self> {
-        let function = known.module.function(id);
-        let mut json = Self::new(Number(function.bytes));
-        match function.address.as_ref()? {
-            Address::Symbol(symbol, offset) => {
-                json.symbol = Some(known.text(symbol.0));
-                json.offset = Some(*offset).filter(|&offset| offset != 0).map(Number);
-            }
-            Address::Constant(address) => json.address = Some(Number(*address)),
-        }
+        let mut parts = known.module.function(id).code_parts();
+        let first = parts.next()?;
+        let mut json = Self::new(Number(first.bytes()));
+        (json.symbol, json.offset, json.address) = address(known, first.address);
+        let further: Vec<_> = parts
+            .map(|part| {
+                let (symbol, offset, address) = address(known, part.address);
+                let new = CodePart::new(Number(part.pcs.start), Number(part.bytes()));
+                CodePart { symbol, offset, address, ..new }
+            })
+            .collect();
+        json.parts = Some(further).filter(|further| !further.is_empty());
         Some(json)
+    }
+}
+
+/// Problem with the keys of an address.
+const KEYS: &str =
+    "code has an invalid combination of keys; expected `symbol` with an optional `offset`, or `address`";
+
+/// Keys of an address: symbol, offset and number.
+type AddressKeys<'a> = (Option<Text<'a>>, Option<Number>, Option<Number>);
+
+fn address<'a>(known: &'a Known<'a>, address: Address) -> AddressKeys<'a> {
+    match address {
+        Address::Symbol(symbol, offset) => {
+            (Some(known.text(symbol.0)), Some(offset).filter(|&offset| offset != 0).map(Number), None)
+        }
+        Address::Constant(address) => (None, None, Some(Number(address))),
     }
 }
 

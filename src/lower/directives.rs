@@ -40,9 +40,9 @@ fn lines(units: &Units<'_>) -> Result<(Lines, Vec<Omission>)> {
     }
     for (id, function) in module.functions() {
         let rows = module.rows(id);
-        let Some(Address::Symbol(symbol, by)) = function.address.filter(|_| !rows.is_empty()) else {
+        if rows.is_empty() || !matches!(function.address, Some(Address::Symbol(..))) {
             continue;
-        };
+        }
         if rows.iter().any(has_flags) {
             let error =
                 units.consumer.inexpressible(Construct::RowFlags).or_at(module.at_scope(function.scope));
@@ -53,15 +53,18 @@ fn lines(units: &Units<'_>) -> Result<(Lines, Vec<Omission>)> {
         }
         let mut calls =
             Calls { module, scopes: inlined.get(&id).map_or(&[], Vec::as_slice), numbers: HashMap::new() };
-        let rows = rows.iter().map(|row| PtxLineRow {
-            // Directives count pcs from the symbol, rows count them from the function.
-            pc: row.pc.wrapping_add(by),
-            place: place(SourceLine { file: row.file, line: row.line, column: row.column }),
-            inlined: calls.innermost(row.pc).map(|scope| calls.number(scope, &mut lines.calls)),
-        });
-        let symbol = module.symbol_name(symbol).into();
-        let rows = rows.collect();
-        lines.functions.push(FunctionLines { symbol, rows });
+        for part in function.code_parts() {
+            let Address::Symbol(symbol, by) = part.address else { continue };
+            let rows = module.rows_in(id, &part.pcs).iter().map(|row| PtxLineRow {
+                // Directives count pcs from the symbol, rows count them from the function.
+                pc: (row.pc - part.pcs.start).wrapping_add(by),
+                place: place(SourceLine { file: row.file, line: row.line, column: row.column }),
+                inlined: calls.innermost(row.pc).map(|scope| calls.number(scope, &mut lines.calls)),
+            });
+            let rows = rows.collect();
+            let symbol = module.symbol_name(symbol).into();
+            lines.functions.push(FunctionLines { symbol, rows });
+        }
     }
     Ok((lines, omissions))
 }

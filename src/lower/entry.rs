@@ -428,11 +428,7 @@ impl<'u> EntryWriter<'u> {
 
     /// Writes an attribute whose value is the address that a pc has in a function's code.
     pub(super) fn pc(&mut self, at: gimli::DwAt, function: &Function, pc: u64) {
-        let address = function.address.map(|address| match address {
-            Address::Symbol(symbol, by) => Address::Symbol(symbol, by.wrapping_add(pc)),
-            Address::Constant(address) => Address::Constant(address.wrapping_add(pc)),
-        });
-        let code = self.expressions.code(address);
+        let code = self.expressions.code(function.address_at(pc));
         self.low_pc(at, code);
     }
 
@@ -447,13 +443,40 @@ impl<'u> EntryWriter<'u> {
     }
 
     /// Base address for a function's lists.
-    pub(super) fn base(&self, code: Code) -> Base {
-        if self.has_function_base { Base::Unit } else { Base::Address(code) }
+    pub(super) fn base(&self, function: &Function, code: Code) -> Base {
+        let in_parts = self.module.function_of(function.scope).filter(|_| function.is_in_parts());
+        if let Some(id) = in_parts {
+            Base::Parts(id)
+        } else if self.has_function_base {
+            Base::Unit
+        } else {
+            Base::Address(code)
+        }
     }
 
     /// Writes a range list for a function's pcs, and `DW_AT_ranges`.
     pub(super) fn ranges(&mut self, ranges: &[core::ops::Range<u64>], base: Base) {
-        let list = lists::ranges(&mut self.rnglists, ranges, base, self.module);
+        let list = match base {
+            Base::Parts(id) => {
+                let expressions = &mut self.expressions;
+                let function = &self.module.functions[id];
+                let codes = ranges
+                    .iter()
+                    .map(|pcs| (expressions.code(function.address_at(pcs.start)), pcs.end - pcs.start));
+                lists::functions(&mut self.rnglists, codes, self.module)
+            }
+            _ => lists::ranges(&mut self.rnglists, ranges, base, self.module),
+        };
+        self.list(gimli::DW_AT_ranges, list);
+    }
+
+    /// Writes the pc ranges of functions with code.
+    pub(super) fn code_parts(&mut self, functions: &[FunctionId]) {
+        let expressions = &mut self.expressions;
+        let module = self.module;
+        let parts = functions.iter().flat_map(|&id| module.functions[id].code_parts());
+        let codes = parts.map(|part| (expressions.code(Some(part.address)), part.bytes()));
+        let list = lists::functions(&mut self.rnglists, codes, module);
         self.list(gimli::DW_AT_ranges, list);
     }
 

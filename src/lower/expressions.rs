@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use super::entry_numbers::EntryNumbers;
-use super::lists::{ABSOLUTE, Base, Code, addresses, begin, end, patch_length};
+use super::lists::{ABSOLUTE, Base, Code, address_key, addresses, begin, end, patch_length};
 use super::loc::{Extent, Facts, Key, Lowering, References, Sink, append};
 use super::units::Units;
 use crate::consumer::{Consumer, Policy};
@@ -96,11 +96,7 @@ impl<'u> Expressions<'u> {
 
     /// Returns the start address of code, or address 0 if the code has none.
     pub(super) fn code(&mut self, address: Option<Address>) -> Code {
-        let key = match address {
-            Some(Address::Symbol(symbol, addend)) => AddressKey { symbol: Some(symbol.0.as_u32()), addend },
-            Some(Address::Constant(addend)) => AddressKey { symbol: None, addend },
-            None => ABSOLUTE.key,
-        };
+        let key = address_key(address);
         // Address indices begin with DWARF 5.
         let index = if self.format.version >= 5 { self.addresses.index(key) } else { 0 };
         Code { key, index }
@@ -241,22 +237,30 @@ impl<'u> Expressions<'u> {
         let is_one_from_0 = matches!(all, [one] if head(one).0.start == 0);
         // Entries that contain their start address need no base address.
         let own = match base {
-            Base::Address(code) if self.consumer.is_split && !self.consumer.lists.has_split_offsets => {
-                Some(code.key)
-            }
-            Base::Address(code) if is_five && is_one_from_0 => Some(code.key),
-            _ => None,
+            Base::Parts(_) => is_five || self.consumer.is_split,
+            Base::Address(_) if self.consumer.is_split && !self.consumer.lists.has_split_offsets => true,
+            Base::Address(_) => is_five && is_one_from_0,
+            Base::Unit => false,
         };
         // DWARF 2 lacks base address selection entries. A list needs one only in a unit whose base is 0.
         let is_absolute = !is_five && (self.consumer.lists.has_absolute_bounds || format.version == 2);
         let absolute = match base {
-            Base::Address(code) if is_absolute => Some(code),
-            _ => None,
+            Base::Parts(_) => !own,
+            Base::Address(_) => is_absolute,
+            Base::Unit => false,
+        };
+        // Address of a pc at which an entry begins.
+        let key_at = |pc: u32| match base {
+            Base::Parts(id) => address_key(module.functions[id].address_at(pc.into())),
+            Base::Address(Code { key: AddressKey { symbol, addend }, .. }) => {
+                AddressKey { symbol, addend: addend.wrapping_add(pc.into()) }
+            }
+            Base::Unit => ABSOLUTE.key,
         };
         let mut contents = match (absolute, own) {
-            (Some(_), _) => Contents::Pending,
-            (None, Some(_)) => Contents::Final,
-            (None, None) => begin(lists, base, gimli::DW_LLE_base_addressx.0, module),
+            (true, _) => Contents::Pending,
+            (false, true) => Contents::Final,
+            (false, false) => begin(lists, base, gimli::DW_LLE_base_addressx.0, module),
         };
         let first = lists.bytes.len();
         let first_pending = lists.pending.len();
@@ -266,14 +270,14 @@ impl<'u> Expressions<'u> {
             let known = known.filter(|_| is_five).and_then(|(loc, key)| self.lowering.memo.get(loc, key));
             let out = &mut self.loclists.bytes;
             let entry = out.len();
-            if let Some(AddressKey { symbol, addend }) = own {
-                let key = AddressKey { symbol, addend: addend.wrapping_add(pcs.start.into()) };
-                let numbers = [self.addresses.index(key), (pcs.end - pcs.start).into()];
+            if own {
+                let numbers = [self.addresses.index(key_at(pcs.start)), (pcs.end - pcs.start).into()];
                 write_ulebs(out, [gimli::DW_LLE_startx_length.0], numbers);
             } else if is_five {
                 write_ulebs(out, [gimli::DW_LLE_offset_pair.0], [pcs.start.into(), pcs.end.into()]);
-            } else if let Some(code) = absolute {
-                addresses(&mut self.loclists, code, pcs.start.into()..pcs.end.into(), module);
+            } else if absolute {
+                let code = Code { key: key_at(pcs.start), index: 0 };
+                addresses(&mut self.loclists, code, 0..(pcs.end - pcs.start).into(), module);
             } else {
                 format.fixed(out, pcs.start.into(), format.address_bytes);
                 format.fixed(out, pcs.end.into(), format.address_bytes);

@@ -47,10 +47,9 @@ impl FrameTables {
             first.program.append(&frames.program, frame.first.clone());
             first.stated = frame.stated;
             let function = &module.functions[frame.function];
-            let (symbol, address) = match function.address {
-                Some(Address::Symbol(symbol, addend)) => (Some(symbol.0.as_u32()), addend),
-                Some(Address::Constant(address)) => (None, address),
-                None => continue,
+            let (symbol, address) = match frame.part.address {
+                Address::Symbol(symbol, addend) => (Some(symbol.0.as_u32()), addend),
+                Address::Constant(address) => (None, address),
             };
             // An `.eh_frame` address is a distance, for which a linker needs a symbol.
             if symbol.is_none() && units.consumer.frames.eh_frame {
@@ -73,7 +72,8 @@ impl FrameTables {
             });
             for ((_, table), common) in self.tables.iter_mut().zip(common) {
                 let rest = (&frames.program, frame.rest.clone());
-                table.description(common, (symbol.map(names), address), function.bytes, rest, names);
+                let code = (symbol.map(names), address);
+                table.description(common, code, frame.part.bytes(), rest, names);
             }
         }
         Ok(())

@@ -60,7 +60,7 @@ pub(super) fn code(
     }
     let code = out.expressions.code(function.address);
     let instance = Instance {
-        base: out.base(code),
+        base: out.base(function, code),
         code,
         stack: function.stack,
         bytes: function.bytes,
@@ -82,7 +82,11 @@ pub(super) fn code(
             out.info.constant(gimli::DW_AT_inline, inline(function).0.into());
         }
     }
-    out.pcs(code, function.bytes);
+    if function.is_in_parts() {
+        out.code_parts(&[id]);
+    } else {
+        out.pcs(code, function.bytes);
+    }
     out.entry_pc(function.scope);
     if let (Some(convention), true, None) =
         (out.consumer.entries.kernel_convention, function.is_kernel, function.convention)

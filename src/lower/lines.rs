@@ -89,23 +89,24 @@ fn encode(units: &Units<'_>, unit: UnitId, functions: &[FunctionId], strings: St
     };
     for &id in functions {
         let function = &module.functions[id];
-        let rows = module.rows(id);
         // Row pcs count from the function's address, so rows without code have no meaning.
-        let Some(address) = function.address else { continue };
-        if rows.is_empty() {
-            continue;
-        }
-        match address {
-            Address::Symbol(symbol, by) => {
-                let name = module.symbol_name(symbol).to_owned().into();
-                program.begin_sequence(Some(RelocationTarget::Symbol(name)), by);
+        for part in function.code_parts() {
+            let rows = module.rows_in(id, &part.pcs);
+            if rows.is_empty() {
+                continue;
             }
-            Address::Constant(address) => program.begin_sequence(None, address),
+            match part.address {
+                Address::Symbol(symbol, by) => {
+                    let name = module.symbol_name(symbol).to_owned().into();
+                    program.begin_sequence(Some(RelocationTarget::Symbol(name)), by);
+                }
+                Address::Constant(address) => program.begin_sequence(None, address),
+            }
+            for row in rows {
+                program.row(row.pc - part.pcs.start, state(row));
+            }
+            program.end_sequence(part.bytes());
         }
-        for row in rows {
-            program.row(row.pc, state(row));
-        }
-        program.end_sequence(function.bytes);
     }
     program.finish();
     Ok(line)

@@ -6,7 +6,7 @@ use core::ops::Range;
 use super::section::symbol_name;
 use crate::emit::addr::AddressKey;
 use crate::emit::lists::{Contents, Lists};
-use crate::model::Module;
+use crate::model::{Address, FunctionId, Module};
 use crate::op::{uleb_len, write_uleb, write_ulebs};
 
 /// Start address of code.
@@ -27,6 +27,17 @@ pub(super) enum Base {
     Unit,
     /// Function address.
     Address(Code),
+    /// None: the function's code has several parts, so that each entry has an address.
+    Parts(FunctionId),
+}
+
+/// Returns the key of an address in an address table; address 0 without an address.
+pub(super) fn address_key(address: Option<Address>) -> AddressKey {
+    match address {
+        Some(Address::Symbol(symbol, addend)) => AddressKey { symbol: Some(symbol.0.as_u32()), addend },
+        Some(Address::Constant(addend)) => AddressKey { symbol: None, addend },
+        None => ABSOLUTE.key,
+    }
 }
 
 /// Writes a range list for a function's pcs.
@@ -40,7 +51,7 @@ pub(super) fn ranges(lists: &mut Lists, ranges: &[Range<u64>], base: Base, modul
     // A list with relocations is not final: equal bytes can stand for different addresses.
     let contents = match base {
         _ if is_five => begin(lists, base, gimli::DW_RLE_base_addressx.0, module),
-        Base::Unit => Contents::Final,
+        Base::Unit | Base::Parts(_) => Contents::Final,
         Base::Address(_) => Contents::Pending,
     };
     for range in ranges {
@@ -49,7 +60,7 @@ pub(super) fn ranges(lists: &mut Lists, ranges: &[Range<u64>], base: Base, modul
             _ if is_five => {
                 write_ulebs(out, [gimli::DW_RLE_offset_pair.0], [range.start, range.end]);
             }
-            Base::Unit => {
+            Base::Unit | Base::Parts(_) => {
                 format.fixed(out, range.start, format.address_bytes);
                 format.fixed(out, range.end, format.address_bytes);
             }

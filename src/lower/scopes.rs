@@ -8,10 +8,9 @@ use smallvec::SmallVec;
 use super::children::ScopeItem;
 use super::entry::EntryWriter;
 use super::lanes::{self, LaneProcedures};
-use super::lists::Code;
+use super::lists::{Code, address_key};
 use super::open::{Child, Instance, Open, has_children, has_scope_entry, has_type_entry};
 use super::{calls, functions, imports_and_labels, types, variables};
-use crate::emit::addr::AddressKey;
 use crate::emit::info::children;
 use crate::error::Result;
 use crate::model::{Module, ScopeId, ScopeKind, SourceLine};
@@ -153,8 +152,8 @@ fn code(out: &mut EntryWriter<'_>, id: ScopeId, instance: Option<&Instance>) {
         &[Range { start: 0, end }] => out.pcs(instance.code, end),
         // Before DWARF 5, which introduced address indices in lists, two addresses take less room than a list.
         &[Range { start, end }] if out.info.format.version < 5 => {
-            let key = instance.code.key;
-            let key = AddressKey { addend: key.addend.wrapping_add(start), ..key };
+            let function = out.module.function_of(id).map(|function| &out.module.functions[function]);
+            let key = address_key(function.and_then(|function| function.address_at(start)));
             out.pcs(Code { key, ..instance.code }, end - start);
         }
         ranges => out.ranges(ranges, instance.base),

@@ -47,7 +47,7 @@ pub(super) fn write_skeleton(out: &mut EntryWriter<'_>, has: &Contents) -> Resul
         out.info.offset(gimli::DW_AT_str_offsets_base, ".debug_str_offsets", base);
     }
     out.info.end_entry();
-    let rnglists = if has.code.len() > 1 { out.finish_rnglists()? } else { FinishedLists::default() };
+    let rnglists = if has.is_scattered { out.finish_rnglists()? } else { FinishedLists::default() };
     out.info.end_unit()?;
     let Info { bytes, relocations, elsewhere, abbreviations, strings, .. } =
         core::mem::replace(&mut out.info, split);

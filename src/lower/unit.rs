@@ -46,7 +46,8 @@ pub(super) fn write(
     out.expressions.loclists = Lists::new(format, lists, bytes);
     let has = Contents::new(units, id);
     // Not all readers apply the skeleton's base address to the split unit.
-    out.has_function_base = has.code.len() == 1 && !consumer.is_split && !consumer.lists.has_absolute_bounds;
+    out.has_function_base =
+        has.code.len() == 1 && !has.is_scattered && !consumer.is_split && !consumer.lists.has_absolute_bounds;
 
     if consumer.is_split {
         out.info.begin_unit(gimli::DW_UT_split_compile, Some(0));

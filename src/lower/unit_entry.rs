@@ -2,7 +2,7 @@
 
 use super::children::ScopeItem;
 use super::entry::EntryWriter;
-use super::lists::{self, ABSOLUTE};
+use super::lists::ABSOLUTE;
 use super::strings;
 use super::units::{Units, producer};
 use crate::emit::addr::addr_base;
@@ -23,6 +23,8 @@ pub(super) struct Contents {
     pub(super) functions: Vec<FunctionId>,
     /// Functions with code.
     pub(super) code: Vec<FunctionId>,
+    /// Whether the code has several functions, or parts of a function.
+    pub(super) is_scattered: bool,
     pub(super) loclists: bool,
     pub(super) lines: bool,
     pub(super) macros: bool,
@@ -37,6 +39,8 @@ impl Contents {
         let functions: Vec<FunctionId> = units.functions.ids(id).map(FunctionId::from_u32).collect();
         let has_code = |&id: &FunctionId| module.functions[id].address.is_some();
         let code: Vec<FunctionId> = functions.iter().copied().filter(has_code).collect();
+        let is_in_parts = code.iter().any(|&id| module.functions[id].is_in_parts());
+        let is_scattered = code.len() > 1 || is_in_parts;
         let variables = || units.variables.ids(id).map(|id| &module.variables[VariableId::from_u32(id)]);
         let types = || units.types.ids(id).map(|id| &module.types[TypeId::from_u32(id)]);
         let files = || units.files.ids(id).map(|id| &module.files[FileId::from_u32(id)]);
@@ -59,7 +63,10 @@ impl Contents {
                     ScopeKind::Namespace { .. } | ScopeKind::Block => scope.line.is_some(),
                     _ => false,
                 }),
-            ranges: code.len() > 1 && !consumer.is_split || scopes().any(|scope| !scope.ranges.is_empty()),
+            is_scattered,
+            ranges: is_scattered && !consumer.is_split
+                || is_in_parts
+                || scopes().any(|scope| !scope.ranges.is_empty()),
             // Conservative, because a location's addresses are known only after the location is encoded.
             addresses: !code.is_empty()
                 || types().any(|ty| !ty.locs().is_empty())
@@ -179,7 +186,7 @@ pub(super) fn code(out: &mut EntryWriter<'_>, has: &Contents) {
         _ if out.consumer.lists.has_absolute_bounds => {
             out.low_pc(gimli::DW_AT_low_pc, ABSOLUTE);
         }
-        [id] => {
+        [id] if !has.is_scattered => {
             let function = &module.functions[id];
             let code = out.expressions.code(function.address);
             out.pcs(code, function.bytes);
@@ -189,12 +196,7 @@ pub(super) fn code(out: &mut EntryWriter<'_>, has: &Contents) {
                 // Base address for the unit's lists.
                 out.low_pc(gimli::DW_AT_low_pc, ABSOLUTE);
             }
-            let expressions = &mut out.expressions;
-            let functions = &module.functions;
-            let codes =
-                has.code.iter().map(|&id| (expressions.code(functions[id].address), functions[id].bytes));
-            let list = lists::functions(&mut out.rnglists, codes, module);
-            out.list(gimli::DW_AT_ranges, list);
+            out.code_parts(&has.code);
         }
     }
 }

@@ -160,17 +160,36 @@ pub(super) fn of_owner(module: &Module, owner: AttributeOwner) -> &[ExtraAttribu
 
 impl Store for ExtraAttribute {
     fn store(&mut self, to: &mut Canonical<'_>) {
+        self.unit.store(to);
+        self.owner.store(to);
         match &mut self.value {
             ExtraValue::Text(text) => text.store(to),
             ExtraValue::Address(address) => address.store(to),
             ExtraValue::Location(loc) | ExtraValue::Number(loc) => loc.store(to),
-            ExtraValue::Flag
-            | ExtraValue::Unsigned(_)
-            | ExtraValue::Signed(_)
-            | ExtraValue::Bytes(_)
-            | ExtraValue::Type(_)
-            | ExtraValue::Function(_)
-            | ExtraValue::Variable(_) => {}
+            ExtraValue::Type(id) => id.store(to),
+            ExtraValue::Function(id) => id.store(to),
+            ExtraValue::Variable(id) => id.store(to),
+            ExtraValue::Flag | ExtraValue::Unsigned(_) | ExtraValue::Signed(_) | ExtraValue::Bytes(_) => {}
+        }
+    }
+}
+
+impl Store for AttributeOwner {
+    fn store(&mut self, to: &mut Canonical<'_>) {
+        match self {
+            Self::Unit(id) => id.store(to),
+            Self::Scope(id) => id.store(to),
+            Self::Import(id) => id.store(to),
+            Self::Label(id) => id.store(to),
+            Self::Type(id)
+            | Self::Base(id, _)
+            | Self::Member(id, _)
+            | Self::Enumerator(id, _)
+            | Self::Dimension(id, _)
+            | Self::TypeTemplate(id, _) => id.store(to),
+            Self::Function(id) | Self::FunctionTemplate(id, _) => id.store(to),
+            Self::Variable(id) => id.store(to),
+            Self::Call(id) | Self::Argument(id, _) => id.store(to),
         }
     }
 }

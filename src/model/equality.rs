@@ -3,15 +3,20 @@
 //! Each module is copied, with strings, expressions and locations stored in the order in which its entities reference
 //! them; then the copies are compared by id. If this module misses an entity's field, equal modules compare as
 //! different, never the reverse.
+//!
+//! [`append`](super::append) stores another module's entities in the same way, with ids after those of its own entities.
 
 use core::ops::Range;
 
+use hashbrown::HashMap;
+
 use super::{
-    Accessibility, Address, Argument, Base, BaseOffset, CompositeType, Count, Defaulted, DescribedCalls,
-    Discriminant, Entity, ExprId, FileId, FrameRule, FunctionId, Imported, Lanes, Language, Lists, Live,
-    LocId, Macro, Mask, MemorySpace, Module, Node, Pool, Procedure, ProcedureId, RegionId, RegionKind,
-    ScopeId, ScopeKind, SourceLine, Stack, StringId, Strings, Symbol, TemplateArgument, TemplateParameter,
-    TypeId, UnitId, VariableId, VariableKind, Variant, VariantPart, Virtuality, WholeWave,
+    Accessibility, Address, Argument, Base, BaseOffset, CallId, CodePart, CompositeType, Count, Defaulted,
+    DescribedCalls, Discriminant, Entity, EntityId, ExprId, FileId, FrameRule, FunctionId, ImportId,
+    Imported, LabelId, Lanes, Language, Lists, Live, LocId, Macro, Mask, MemorySpace, Module, Node, Owner,
+    Pool, Procedure, ProcedureId, RegionId, RegionKind, ScopeId, ScopeKind, SourceLine, Stack, StringId,
+    Strings, Symbol, TemplateArgument, TemplateParameter, TypeId, UnitId, VariableId, VariableKind, Variant,
+    VariantPart, VariantPartId, Virtuality, WholeWave,
 };
 use crate::model::lanes::FunctionLanes;
 use crate::model::loc::Loc;
@@ -89,45 +94,61 @@ impl PartialEq for Module {
 
 /// Pools in canonical order, filled from a module's references.
 pub(super) struct Canonical<'m> {
-    from: &'m Module,
-    strings: Strings,
-    exprs: indexmap::IndexSet<(Expr, Vec<Entity>), hashbrown::DefaultHashBuilder>,
-    locs: Pool,
+    pub(super) from: &'m Module,
+    pub(super) strings: Strings,
+    pub(super) exprs: indexmap::IndexSet<(Expr, Vec<Entity>), hashbrown::DefaultHashBuilder>,
+    pub(super) locs: Pool,
+    /// Distance by which the ids of entities move.
+    pub(super) moved: Moved,
+    /// Locations that are stored already. Without it each reference stores its location, so that the order does not depend on
+    /// which references share a location.
+    pub(super) known: Option<HashMap<LocId, LocId>>,
 }
 
 impl<'m> Canonical<'m> {
     fn of(from: &'m Module) -> Module {
-        let mut to =
-            Self { from, strings: Default::default(), exprs: Default::default(), locs: Pool::default() };
-        // The order of these calls is the canonical order: both sides use the same.
+        let mut to = Self {
+            from,
+            strings: Default::default(),
+            exprs: Default::default(),
+            locs: Pool::default(),
+            moved: Moved::default(),
+            known: None,
+        };
         let mut module = from.clone();
-        module.units.values_mut().for_each(|unit| unit.store(&mut to));
-        module.files.values_mut().for_each(|file| file.store(&mut to));
-        module.types.values_mut().for_each(|ty| ty.store(&mut to));
-        module.variant_parts.values_mut().for_each(|part| part.store(&mut to));
-        module.scopes.values_mut().for_each(|scope| scope.store(&mut to));
-        module.functions.values_mut().for_each(|function| function.store(&mut to));
-        module.variables.values_mut().for_each(|variable| variable.store(&mut to));
-        module.procedures.values_mut().for_each(|procedure| procedure.store(&mut to));
-        module.lists.live.iter_mut().for_each(|live| live.store(&mut to));
-        module.lanes.store(&mut to);
-        module.lists.frame_rules.iter_mut().for_each(|rule| rule.store(&mut to));
-        module.calls.values_mut().for_each(|call| call.store(&mut to));
-        module.lists.arguments.iter_mut().for_each(|argument| argument.store(&mut to));
-        module.imports.values_mut().for_each(|import| import.store(&mut to));
-        module.labels.values_mut().for_each(|label| label.store(&mut to));
-        module.lists.macros.iter_mut().for_each(|step| step.store(&mut to));
-        module.lists.attributes.iter_mut().for_each(|attribute| attribute.store(&mut to));
+        to.store(&mut module);
         Module { strings: to.strings, exprs: to.exprs, locs: to.locs, ..module }
+    }
+
+    /// Stores all references of a copy of the module.
+    pub(super) fn store(&mut self, module: &mut Module) {
+        let to = self;
+        // The order of these calls is the canonical order: both sides use the same.
+        module.units.values_mut().for_each(|unit| unit.store(to));
+        module.files.values_mut().for_each(|file| file.store(to));
+        module.types.values_mut().for_each(|ty| ty.store(to));
+        module.variant_parts.values_mut().for_each(|part| part.store(to));
+        module.scopes.values_mut().for_each(|scope| scope.store(to));
+        module.functions.values_mut().for_each(|function| function.store(to));
+        module.variables.values_mut().for_each(|variable| variable.store(to));
+        module.procedures.values_mut().for_each(|procedure| procedure.store(to));
+        module.lists.live.iter_mut().for_each(|live| live.store(to));
+        module.lanes.store(to);
+        module.lists.frame_rules.iter_mut().for_each(|rule| rule.store(to));
+        module.calls.values_mut().for_each(|call| call.store(to));
+        module.lists.arguments.iter_mut().for_each(|argument| argument.store(to));
+        module.imports.values_mut().for_each(|import| import.store(to));
+        module.labels.values_mut().for_each(|label| label.store(to));
+        module.lists.rows.iter_mut().for_each(|row| row.file.store(to));
+        module.lists.macros.iter_mut().for_each(|step| step.store(to));
+        module.lists.attributes.iter_mut().for_each(|attribute| attribute.store(to));
     }
 
     fn expr(&mut self, id: ExprId) -> ExprId {
         let (expr, entities) = self.from.expr(id);
         let entities = expr.fixups().iter().map(|fixup| {
             let mut entity = entities[fixup.slot.0 as usize];
-            if let Entity::Symbol(symbol, _) = &mut entity {
-                symbol.store(self);
-            }
+            entity.store(self);
             entity
         });
         let entities = entities.collect();
@@ -146,6 +167,37 @@ impl Store for StringId {
     fn store(&mut self, to: &mut Canonical<'_>) {
         *self = Self::from_u32(to.strings.add(to.from.string(*self)));
     }
+}
+
+/// Ids of entities, each with the field of [`Moved`] for its kind.
+macro_rules! ids { ($($id:ident $field:ident;)*) => {
+    /// Distances by which ids move, and the builder to which they belong then.
+    #[derive(Debug, Clone, Default)]
+    pub(super) struct Moved {
+        pub(super) owner: Owner,
+        $(pub(super) $field: usize,)*
+    }
+
+    $(impl Store for $id {
+        #[inline]
+        fn store(&mut self, to: &mut Canonical<'_>) {
+            *self = Self::new(self.index() + to.moved.$field, to.moved.owner);
+        }
+    })*
+} }
+ids! {
+    UnitId units;
+    FileId files;
+    TypeId types;
+    VariantPartId variant_parts;
+    ScopeId scopes;
+    FunctionId functions;
+    VariableId variables;
+    CallId calls;
+    ImportId imports;
+    LabelId labels;
+    ProcedureId procedures;
+    RegionId regions;
 }
 
 impl Store for Symbol {
@@ -168,8 +220,7 @@ macro_rules! without_references { ($($type:ty)*) => { $(
     }
 )* } }
 without_references! {
-    bool u8 u32 u64 i64 [u8; 16] UnitId RegionId RegionKind Imported Range<u32> Range<i64> Reg SpaceId &[u8] TypeId FileId FunctionId ScopeId VariableId ProcedureId
-    SourceLine Language Stack FunctionLanes VariableKind Accessibility MemorySpace Virtuality Defaulted DescribedCalls
+    bool u8 u32 u64 i64 [u8; 16] RegionKind Range<i64> Reg SpaceId &[u8] Language Stack VariableKind Accessibility MemorySpace Virtuality Defaulted DescribedCalls
     UnspecifiedRegisters
 }
 
@@ -193,7 +244,11 @@ for_each_node!(nodes);
 
 impl Store for LocId {
     fn store(&mut self, to: &mut Canonical<'_>) {
-        let from = to.from;
+        if let Some(&known) = to.known.as_ref().and_then(|known| known.get(self)) {
+            *self = known;
+            return;
+        }
+        let (from, old) = (to.from, *self);
         let nodes = from.nodes(*self).map(|mut node| {
             node.store(to);
             node
@@ -201,6 +256,19 @@ impl Store for LocId {
         let loc = Loc::of_nodes(nodes);
         // Cannot fail: the location fitted into the pool it came from.
         *self = to.locs.push(&loc).unwrap_or(*self);
+        if let Some(known) = &mut to.known {
+            known.insert(old, *self);
+        }
+    }
+}
+
+/// A part of a list. Where an empty part begins says nothing.
+impl Store for Range<u32> {
+    #[inline]
+    fn store(&mut self, _: &mut Canonical<'_>) {
+        if self.start >= self.end {
+            *self = 0..0;
+        }
     }
 }
 
@@ -231,25 +299,61 @@ macro_rules! fields { ($($type:ident { $($field:ident),* })*) => { $(
     }
 )* } }
 fields! {
-    CompositeType { name, templates, bases, members }
+    SourceLine { file }
+    CompositeType { name, scope, templates, bases, members, variant_parts }
     TemplateParameter { name, argument }
-    Base { offset }
-    VariantPart { discriminant, variants }
+    Base { ty, offset }
+    VariantPart { of, discriminant, variants }
     Variant { members }
-    Argument { location, value, data_location, data_value }
-    Procedure { loc }
-    Live { loc }
+    Argument { call, location, parameter, value, data_location, data_value }
+    CodePart { address }
+    Procedure { unit, loc }
+    Live { variable, loc }
     Mask { loc }
-    WholeWave { mask }
-    Lanes { masks, whole_waves }
-    FrameRule { loc }
+    WholeWave { function, mask }
+    FrameRule { function, loc }
+    FunctionLanes { regions, whole_waves }
+}
+
+impl Store for Lanes {
+    fn store(&mut self, to: &mut Canonical<'_>) {
+        self.regions.values_mut().for_each(|region| region.store(to));
+        self.masks.store(to);
+        self.whole_waves.store(to);
+        self.order.store(to);
+    }
+}
+
+impl Store for Entity {
+    fn store(&mut self, to: &mut Canonical<'_>) {
+        match self {
+            Self::Variable(id) => id.store(to),
+            Self::Type(id) => id.store(to),
+            Self::Procedure(id) => id.store(to),
+            Self::Symbol(symbol, _) => symbol.store(to),
+        }
+    }
+}
+
+impl Store for Imported {
+    fn store(&mut self, to: &mut Canonical<'_>) {
+        match self {
+            Self::Function(id) => id.store(to),
+            Self::Variable(id) => id.store(to),
+            Self::Type(id) => id.store(to),
+            Self::Namespace(id) | Self::AllOf(id) => id.store(to),
+        }
+    }
 }
 
 impl Store for TemplateArgument {
     fn store(&mut self, to: &mut Canonical<'_>) {
         match self {
-            Self::Type(_) => {}
-            Self::Value { value, .. } => value.store(to),
+            Self::Type(ty) => ty.store(to),
+            Self::Value { ty, value } => {
+                ty.store(to);
+                value.store(to);
+            }
             Self::Template(name) => name.store(to),
             Self::Pack(parameters) => parameters.store(to),
         }
@@ -258,8 +362,10 @@ impl Store for TemplateArgument {
 
 impl Store for Count {
     fn store(&mut self, to: &mut Canonical<'_>) {
-        if let Self::Value(loc) = self {
-            loc.store(to);
+        match self {
+            Self::Value(loc) => loc.store(to),
+            Self::Variable(id) => id.store(to),
+            Self::Unknown | Self::Fixed(_) => {}
         }
     }
 }
@@ -274,8 +380,9 @@ impl Store for BaseOffset {
 
 impl Store for Discriminant {
     fn store(&mut self, to: &mut Canonical<'_>) {
-        if let Self::Member(member) = self {
-            member.store(to);
+        match self {
+            Self::Member(member) => member.store(to),
+            Self::Type(ty) => ty.store(to),
         }
     }
 }
@@ -284,7 +391,13 @@ impl Store for ScopeKind {
     fn store(&mut self, to: &mut Canonical<'_>) {
         match self {
             Self::Namespace { name, .. } => name.store(to),
-            Self::Unit | Self::Function(_) | Self::Type(_) | Self::Block | Self::Inlined { .. } => {}
+            Self::Function(function) => function.store(to),
+            Self::Type(ty) => ty.store(to),
+            Self::Inlined { function, call } => {
+                function.store(to);
+                call.store(to);
+            }
+            Self::Unit | Self::Block => {}
         }
     }
 }
@@ -302,7 +415,8 @@ impl Store for Macro {
         match self {
             Self::Define { text, .. } => text.store(to),
             Self::Undefine { name, .. } => name.store(to),
-            Self::File { .. } | Self::EndFile => {}
+            Self::File { file, .. } => file.store(to),
+            Self::EndFile => {}
         }
     }
 }

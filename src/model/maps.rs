@@ -111,6 +111,10 @@ impl<K: EntityId, V> PrimaryMap<K, V> {
         Entities { entities: self.entities.iter(), owner: self.owner, ids: PhantomData }
     }
 
+    pub(crate) fn into_values(self) -> impl Iterator<Item = V> {
+        self.entities.into_iter().map(|(_, entity)| entity)
+    }
+
     pub(crate) fn shrink_to_fit(&mut self) {
         self.entities.shrink_to_fit();
     }

@@ -26,6 +26,7 @@
 //! # Ok::<(), eitri::Error>(())
 //! ```
 
+mod append;
 mod attributes;
 mod calls;
 mod denote;
@@ -47,6 +48,7 @@ mod mistakes;
 mod nodes;
 mod overlap;
 mod owner;
+mod parts;
 mod pool;
 mod postfix;
 mod reach;
@@ -85,6 +87,7 @@ pub(crate) use nodes::{
     Form, Kind, Makes, Number, Operand, Row as NodeRow, Sort, Tag, count, keyed, keys, rows,
 };
 pub(crate) use owner::Owner;
+pub use parts::CodePart;
 pub(crate) use pool::Pool;
 pub use postfix::Nodes;
 #[cfg(feature = "json")]
@@ -364,6 +367,14 @@ impl Module {
     /// Returns a function's line table, sorted by pc.
     pub fn rows(&self, id: FunctionId) -> &[LineTableRow] {
         slice(&self.lists.rows, &self.functions[id].rows)
+    }
+
+    /// Returns a function's rows from the start of a part of its code up to and including the end: code can end with a row.
+    pub(crate) fn rows_in(&self, id: FunctionId, pcs: &Range<u64>) -> &[LineTableRow] {
+        let rows = self.rows(id);
+        let first = rows.partition_point(|row| row.pc < pcs.start);
+        let end = rows.partition_point(|row| row.pc <= pcs.end);
+        &rows[first..end]
     }
 
     /// Returns a function's frame rules, sorted by pc and column; empty if the frame is not described.

@@ -152,6 +152,16 @@ pub enum Address {
     Constant(u64),
 }
 
+impl Address {
+    /// Returns the address after this number of bytes, modulo 2^64.
+    pub(crate) fn plus(self, bytes: u64) -> Self {
+        match self {
+            Self::Symbol(symbol, by) => Self::Symbol(symbol, by.wrapping_add(bytes)),
+            Self::Constant(address) => Self::Constant(address.wrapping_add(bytes)),
+        }
+    }
+}
+
 /// Variable kind.
 ///
 /// Exhaustive: a match names all variants.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use eitri::gimli::constants as dw;
-use eitri::import::UnimportedFact;
+use eitri::import::{UnimportedFact, UnimportedReason};
 use eitri::read::Dwarf;
 
 use super::facts::{Fact, facts, is_type, name};
@@ -14,12 +14,21 @@ pub fn differences(before: &Dwarf<'_>, after: &Dwarf<'_>, unimported: &[Unimport
     let mut dropped = BTreeSet::new();
     for fact in unimported.iter().filter(|fact| fact.section == ".debug_info") {
         match fact.attribute {
+            // The other ranges are imported.
+            Some(_) if fact.reason == UnimportedReason::EmptyPcs => {}
+            Some(dw::DW_AT_location) if fact.reason == UnimportedReason::LocationViews => {}
             Some(attribute) => {
                 left.entry(fact.offset).or_default().extend(also(attribute));
             }
             None => drop(dropped.insert(fact.offset)),
         }
     }
+    // An entity after a part that is left has another position.
+    let moved: BTreeSet<u16> = unimported
+        .iter()
+        .filter(|fact| fact.attribute.is_none())
+        .filter_map(|fact| Some(fact.tag?.0))
+        .collect();
     let all = facts(before);
     let mut found: BTreeMap<String, Vec<Fact>> = BTreeMap::new();
     for fact in facts(after) {
@@ -56,6 +65,9 @@ pub fn differences(before: &Dwarf<'_>, after: &Dwarf<'_>, unimported: &[Unimport
                 !ignored.contains(name) && !is_of_origin
             });
             without_derived(one.tag, &mut attributes);
+            if moved.contains(&one.tag.0) {
+                attributes.remove("position");
+            }
             attributes
         };
         let expected = kept(fact);
@@ -134,7 +146,9 @@ fn same_tag(one: &Fact, other: &Fact) -> bool {
 /// Whether an entry says nothing: an instance without location.
 fn is_trivial(fact: &Fact) -> bool {
     let is_instance = fact.attributes.contains_key("abstract_origin");
+    let is_call = fact.tag == dw::DW_TAG_GNU_call_site || fact.tag == dw::DW_TAG_GNU_call_site_parameter;
     is_instance
+        && !is_call
         && !fact.attributes.contains_key("location")
         && !fact.attributes.contains_key("const_value")
         && !fact.attributes.contains_key("pcs")

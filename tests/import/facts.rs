@@ -4,9 +4,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use eitri::eval::{Context, DebugInfo, Evaluator};
 use eitri::gimli::{DwAt, DwTag, constants as dw};
 use eitri::op::{Decoder, Encoding, Op};
 use eitri::read::{Dwarf, Entry, ResolvedValue};
+use eitri::target::Target;
+
+use crate::import_expressions::machine::Stopped;
 
 /// An entry's facts.
 #[derive(Debug, Clone)]
@@ -179,6 +183,7 @@ pub fn label(entry: Entry<'_, '_>) -> String {
             let name = linkage.or(name).unwrap_or_default();
             format!("{tag} {name} {}", line.unwrap_or(0))
         }
+        dw::DW_TAG_variant => format!("variant {}", position(entry)),
         kind if is_pointer(kind) || name.is_none() && is_type(kind) => type_text(Some(entry), 0),
         _ => match name.filter(|name| !name.is_empty()) {
             Some(name) => format!("{tag} {name}"),
@@ -186,6 +191,25 @@ pub fn label(entry: Entry<'_, '_>) -> String {
         },
     }
 }
+
+/// Number of an entry among those with its tag.
+fn position(entry: Entry<'_, '_>) -> usize {
+    let siblings = entry.parent().into_iter().flat_map(Entry::children);
+    siblings
+        .take_while(|other| other.offset() != entry.offset())
+        .filter(|other| other.tag() == entry.tag())
+        .count()
+}
+
+/// Parts of an entity whose order is a fact.
+const ORDERED: [DwTag; 6] = [
+    dw::DW_TAG_enumerator,
+    dw::DW_TAG_member,
+    dw::DW_TAG_inheritance,
+    dw::DW_TAG_subrange_type,
+    dw::DW_TAG_template_type_parameter,
+    dw::DW_TAG_template_value_parameter,
+];
 
 /// Returns the name of an entry to which an attribute refers: instances of one function have different linkage names.
 fn reference(entry: Entry<'_, '_>) -> String {
@@ -215,7 +239,10 @@ fn tag(tag: DwTag) -> String {
 fn pcs(entry: Entry<'_, '_>) -> String {
     let mut ranges = entry.ranges().unwrap_or_default();
     ranges.retain(|range| range.start < range.end);
-    ranges.sort_by_key(|range| range.start);
+    // The order of a function's parts and of the ranges in a block says nothing, except which is first.
+    if let Some((_, rest)) = ranges.split_first_mut() {
+        rest.sort_by_key(|range| range.start);
+    }
     format!("{ranges:x?}")
 }
 
@@ -283,7 +310,7 @@ fn attribute_text(entry: Entry<'_, '_>, name: DwAt, value: ResolvedValue<'_>) ->
         dw::DW_AT_inline => (value.unsigned()? >= 2).then(|| "declared".to_owned())?,
         dw::DW_AT_const_value | dw::DW_AT_discr_value => constant(entry, value),
         dw::DW_AT_location => locations(entry)?,
-        // A number has no raw form in the model: that it means the same is tested by itself.
+        // A number has no raw form in the model: it is compared by what it is on a few machines.
         dw::DW_AT_call_value
         | dw::DW_AT_call_data_value
         | dw::DW_AT_call_target
@@ -291,7 +318,7 @@ fn attribute_text(entry: Entry<'_, '_>, name: DwAt, value: ResolvedValue<'_>) ->
         | dw::DW_AT_GNU_call_site_value
         | dw::DW_AT_GNU_call_site_data_value
         | dw::DW_AT_GNU_call_site_target
-        | dw::DW_AT_GNU_call_site_target_clobbered => "a number".into(),
+        | dw::DW_AT_GNU_call_site_target_clobbered => number(entry, value),
         dw::DW_AT_upper_bound | dw::DW_AT_count => count(entry, name, value)?,
         dw::DW_AT_name if value.text().is_some_and(|text| text.is_empty()) => return None,
         dw::DW_AT_address_class if value.unsigned() == Some(0) => return None,
@@ -325,6 +352,43 @@ fn attribute_text(entry: Entry<'_, '_>, name: DwAt, value: ResolvedValue<'_>) ->
     })
 }
 
+/// What an expression computes on a few machines: the same number can be written in several ways.
+fn number(entry: Entry<'_, '_>, value: ResolvedValue<'_>) -> String {
+    let ResolvedValue::Expr(bytes) = value else { return value_text(entry, value) };
+    let gpu = Target::named("amdgpu-gfx1100-wave64").expect("a target");
+    let info = DebugInfo::new(entry.dwarf());
+    let unit = entry.unit();
+    let function = std::iter::successors(Some(entry), |entry| entry.parent())
+        .find(|entry| entry.tag() == dw::DW_TAG_subprogram);
+    let frame_base = match function.and_then(|function| function.attr(dw::DW_AT_frame_base)) {
+        Some(ResolvedValue::Expr(base)) => Some(base),
+        _ => None,
+    };
+    let mut text = String::new();
+    for target in [&Target::x86_64(), &gpu] {
+        let context = Context::new(unit.encoding, target).with_unit(unit.offset);
+        for seed in 2..5 {
+            let machine = Stopped {
+                target,
+                seed,
+                lane: 0,
+                info: Some(&info),
+                frame_base,
+                unit: unit.offset,
+                encoding: unit.encoding,
+                symbols: None,
+            };
+            let number =
+                Evaluator::new().value(bytes, &machine, &context).ok().and_then(|value| value.as_u64());
+            match number {
+                Some(number) => write!(text, "{number:#x} ").expect("a string"),
+                None => text += "none ",
+            }
+        }
+    }
+    text
+}
+
 /// Adds the facts that several attributes state together.
 fn derived(entry: Entry<'_, '_>, all: &mut BTreeMap<String, String>) {
     let pcs = pcs(entry);
@@ -336,6 +400,15 @@ fn derived(entry: Entry<'_, '_>, all: &mut BTreeMap<String, String>) {
         let file = entry.declared_file().map(|(of, number)| file(of, number));
         let column = inherited(dw::DW_AT_decl_column).unwrap_or(0);
         all.insert("declared".into(), format!("{}:{line}:{column}", file.unwrap_or_default()));
+    }
+    // Static members are variables.
+    let is_static = entry.has(dw::DW_AT_declaration) || entry.has(dw::DW_AT_external);
+    if ORDERED.contains(&entry.tag()) && !is_static {
+        let siblings = entry.parent().into_iter().flat_map(Entry::children);
+        let before = siblings.take_while(|other| other.offset() != entry.offset()).filter(|other| {
+            other.tag() == entry.tag() && !other.has(dw::DW_AT_declaration) && !other.has(dw::DW_AT_external)
+        });
+        all.insert("position".into(), before.count().to_string());
     }
     if let Some(number) = entry.number(dw::DW_AT_call_file) {
         let column = entry.number(dw::DW_AT_call_column).unwrap_or(0);
@@ -442,6 +515,10 @@ fn locations(entry: Entry<'_, '_>) -> Option<String> {
             }
             _ => parts.push(((!one.is_default()).then_some((one.start, one.end)), text)),
         }
+    }
+    // Ranges without pcs say nothing.
+    if parts.is_empty() {
+        return None;
     }
     let is_whole = parts.len() == 1 && parts[0].0.is_some() && parts[0].0 == whole;
     for (pcs, expression) in parts {

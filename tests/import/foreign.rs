@@ -225,3 +225,34 @@ fn facts_of_compiled_programs_are_kept() {
         assert!(!imported.unimported.iter().any(|fact| is_unknown(&fact.reason)), "{program}");
     }
 }
+
+/// gcc numbers the views at an address: it lists them before a location list, or, with `incompat5`, in the list, where
+/// `readelf` shows them.
+#[test]
+fn views_of_locations_are_listed() {
+    const SOURCE: &str = "extern int use(int);\nint f(int a) { int b = a + 1; b = use(b); int c = b * 2; return use(c) + b; }\n";
+    const READELF: Tool = Tool::new("readelf", "binutils");
+    for (views, attribute) in [
+        ("-gvariable-location-views", gimli::DW_AT_GNU_locviews),
+        ("-gvariable-location-views=incompat5", gimli::DW_AT_location),
+    ] {
+        let folder = Folder::new();
+        let arguments = &["-g", "-O2", "-c"];
+        let program = Program { name: "v.c", source: SOURCE, compiler: GCC, arguments };
+        folder.file(program.name, program.source);
+        let all: Vec<&str> = arguments.iter().copied().chain([views, "-o", "v.o", program.name]).collect();
+        let Some(ran) = GCC.run_in(folder.path(), &all) else { return };
+        assert!(ran.succeeded, "{ran}");
+        let Some(ran) = READELF.run_in(folder.path(), &["--debug-dump=loc", "v.o"]) else { return };
+        assert!(ran.out.contains("views"), "{ran}");
+        let bytes = std::fs::read(folder.path().join("v.o")).expect("an object");
+        let (imported, found) = differences(&bytes);
+        assert!(found.is_empty(), "{views}:\n{}", listed(&found));
+        let listed = imported.unimported.iter().filter(|fact| fact.reason == UnimportedReason::LocationViews);
+        let listed: Vec<_> = listed.map(|fact| fact.attribute).collect();
+        assert!(
+            listed.len() >= 2 && listed.iter().all(|name| *name == Some(attribute)),
+            "{views}: {listed:?}"
+        );
+    }
+}

@@ -4,12 +4,16 @@
 //! An object is imported, and the module is written into the object for the same version. The facts of both objects are
 //! compared entry by entry, and so are rows, frames and macros, except the facts that the import lists.
 
+mod append;
 pub mod compare;
+mod cubin;
 mod damaged;
 pub mod facts;
 pub mod foreign;
 mod frames;
+mod parts;
 mod random;
+mod sabotage;
 pub mod sections;
 
 use std::fmt::Write;

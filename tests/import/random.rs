@@ -1,16 +1,17 @@
 //! Random descriptions for every consumer and version: what is written for a description, and what is written for the import
 //! of that object, say the same.
 
-use eitri::consumer::{Consumer, Policy};
+use eitri::check::{CheckFinding, FindingKind};
+use eitri::consumer::{Consumer, Policy, Tables};
 use eitri::emit::elf::{ObjectCode, new_object};
-use eitri::import::{ImportOptions, ImportedExpressions, import};
-use eitri::lower::lower;
+use eitri::import::{ImportOptions, ImportedDwarf, ImportedExpressions, import};
+use eitri::lower::{Lowered, lower};
 use eitri::model::Module;
 use eitri::read::{Dwarf, Object};
 
 use super::{compare, listed};
 use crate::agreement::choices::Choices;
-use crate::agreement::{modules, targets};
+use crate::agreement::{Made, modules, targets};
 use crate::common::cases::cases;
 use crate::common::consumers::{consumers, named, varied};
 use crate::common::random::fixed_choices;
@@ -64,4 +65,87 @@ fn random_descriptions_say_the_same_after_an_import() {
     }
     assert!(compared * 2 > total, "{compared} of {total} objects are compared");
     assert!(all.is_empty(), "{} differences:\n{}", all.len(), listed(&all));
+}
+
+/// Consumers with all versions, and an import of their objects.
+fn each_import(
+    seeds: core::ops::Range<u64>,
+    size: usize,
+    mut each: impl FnMut(&str, &Made, &Consumer, &ImportedDwarf, &Lowered, &[u8]),
+) {
+    for seed in seeds {
+        let numbers = fixed_choices(seed, size);
+        let mut choices = Choices::new(&numbers);
+        let target = targets()[choices.below(7)].clone();
+        let made = modules::module(&mut choices, target);
+        for consumer in consumers() {
+            for version in 2..=5 {
+                let mut consumer = varied(&consumer, |count| choices.below(count));
+                consumer.version = version;
+                consumer.tables = Tables::default();
+                let written = lower(&made.module, &consumer, Policy::Partial).expect("it is written");
+                let bytes =
+                    new_object(made.module.target(), &made.code, &written.sections).expect("an object");
+                let options = with::<ImportOptions<'_>>(|options| {
+                    options.target = Some(made.module.target().clone());
+                    options.dialect = consumer.expressions.dialect;
+                });
+                let case = format!("{seed}, {}", named(&consumer));
+                let imported = import(&bytes, &options).unwrap_or_else(|error| panic!("{case}: {error}"));
+                each(&case, &made, &consumer, &imported, &written, &bytes);
+            }
+        }
+    }
+}
+
+/// Whether a difference is in the form only: the compilation directory is the directory of a file without one, so that one
+/// file has two names, and a procedure's location is a location without a call.
+fn is_equivalent(finding: &CheckFinding) -> bool {
+    let text = finding.to_string();
+    ["`/src/", "an entry of procedure", "no more files"]
+        .iter()
+        .any(|part| finding.expected.contains(part) || text.contains(part))
+}
+
+/// An import is the description itself, as far as the consumer reads it: what is written for the import is right for the
+/// description, entity by entity and location by location.
+#[test]
+fn import_of_a_random_description_is_its_projection() {
+    let mut wrong = Vec::new();
+    let (mut compared, mut total, mut complete) = (0, 0, 0);
+    let count = cases(12) as u64;
+    for (seeds, size) in [(0..count, 600), (1000..1000 + count / 3, 3000)] {
+        each_import(seeds, size, |case, made, consumer, imported, written, before| {
+            total += 1;
+            let again = lower(&imported.module, consumer, Policy::Partial).expect("it is written");
+            let after = new_object(made.module.target(), &made.code, &again.sections).expect("an object");
+            // What the object of the description lacks, and what the import lists.
+            let report = eitri::check(&made.module, consumer, &written.omissions, &after).expect("a report");
+            let own = eitri::check(&made.module, consumer, &written.omissions, before).expect("a report");
+            assert!(own.is_clean(), "{case}: {own}");
+            compared += report.locations;
+            let is_complete = imported.unimported.is_empty() && again.omissions.is_empty();
+            complete += usize::from(is_complete);
+            for finding in &report.findings {
+                // A location is right, or is left out and listed. Where nothing is listed, nothing is missing.
+                let is_wrong_place = finding.kind == FindingKind::Location && finding.found != "undefined";
+                if (is_wrong_place || is_complete) && !is_equivalent(finding) {
+                    wrong.push(format!("{case}: {finding}"));
+                }
+            }
+        });
+    }
+    println!("{total} objects, {complete} complete, {compared} locations, {} differences", wrong.len());
+    let mut kinds: std::collections::BTreeMap<String, (usize, String)> = Default::default();
+    for text in &wrong {
+        let kind = text.rsplit_once("): ").map_or(text.as_str(), |(_, text)| text);
+        let kind: String = kind.chars().filter(|char| !char.is_ascii_digit()).take(160).collect();
+        let kind = kind.rsplit_once("expected").map_or(&*kind, |(_, text)| text).to_owned();
+        let known = kinds.entry(kind).or_insert_with(|| (0, text.clone()));
+        known.0 += 1;
+    }
+    for (kind, (count, example)) in &kinds {
+        println!("{count} {kind} :: {example}");
+    }
+    assert!(wrong.is_empty(), "{} differences", wrong.len());
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use eitri::gimli::constants as dw;
-use eitri::import::UnimportedFact;
+use eitri::import::{UnimportedFact, UnimportedReason};
 use eitri::read::{Dwarf, FrameSection, LineProgram, LineRow, MacroAction, Macros, Unit};
 
 /// Half-open pc ranges of functions.
@@ -15,6 +15,7 @@ pub fn differences(before: &Dwarf<'_>, after: &Dwarf<'_>, unimported: &[Unimport
     let left: BTreeSet<(&str, u64)> = unimported.iter().map(|fact| (fact.section, fact.offset)).collect();
     for (old, new) in units(before).iter().zip(&units(after)) {
         rows(before, old, after, new, &left, &mut all);
+        files(before, old, after, new, unimported, &mut all);
         let [old, new] = [macros(before, old), macros(after, new)];
         if old != new && !unimported.iter().any(|fact| fact.section.starts_with(".debug_mac")) {
             all.push(format!("macros: {:?}", old.iter().zip(&new).find(|(old, new)| old != new)));
@@ -23,8 +24,9 @@ pub fn differences(before: &Dwarf<'_>, after: &Dwarf<'_>, unimported: &[Unimport
     // Frames belong to functions with code.
     let code: BTreeSet<u64> =
         units(after).iter().flat_map(|unit| code(after, unit)).map(|body| body.0).collect();
-    let is_refused = |fact: &&UnimportedFact| fact.section == ".debug_frame";
-    let refused: BTreeSet<u64> = unimported.iter().filter(is_refused).map(|fact| fact.offset).collect();
+    let is_refused = |fact: &&UnimportedFact| matches!(fact.section, ".debug_frame" | ".eh_frame");
+    let refused: BTreeSet<(&str, u64)> =
+        unimported.iter().filter(is_refused).map(|fact| (fact.section, fact.offset)).collect();
     let [old, new] =
         [(before, &refused), (after, &BTreeSet::new())].map(|(dwarf, left)| frames(dwarf, &code, left));
     for (start, rows) in &old {
@@ -40,10 +42,10 @@ fn units<'d, 'o>(dwarf: &'d Dwarf<'o>) -> Vec<&'d Unit<'o>> {
     dwarf.units().iter().filter(|unit| unit.kind == dw::DW_UT_compile).collect()
 }
 
-/// First range of each function with code.
+/// Ranges of the functions with code.
 fn code(dwarf: &Dwarf<'_>, unit: &Unit<'_>) -> Code {
     let functions = dwarf.entries_of(unit).filter(|entry| entry.tag() == dw::DW_TAG_subprogram);
-    let ranges = functions.filter_map(|entry| entry.ranges().ok()?.into_iter().next());
+    let ranges = functions.filter_map(|entry| entry.ranges().ok()).flatten();
     let mut code: Code =
         ranges.map(|range| (range.start, range.end)).filter(|(start, end)| start < end).collect();
     code.sort_unstable();
@@ -126,25 +128,66 @@ fn plain(path: &str) -> String {
     parts.join("/")
 }
 
-/// Rows of frames by the start of their code: each row begins at a pc, and equal neighbours are one row.
-fn frames(dwarf: &Dwarf<'_>, code: &BTreeSet<u64>, left: &BTreeSet<u64>) -> BTreeMap<u64, Vec<String>> {
-    let frames = dwarf.frames(FrameSection::Debug).expect("it is read");
+/// Rows of frames by the start of their code: each row begins at a pc, and equal neighbours are one row. Where a function
+/// has no frame in `.debug_frame`, and no other function has, `.eh_frame` describes it.
+fn frames(
+    dwarf: &Dwarf<'_>,
+    code: &BTreeSet<u64>,
+    left: &BTreeSet<(&str, u64)>,
+) -> BTreeMap<u64, Vec<String>> {
     let mut all = BTreeMap::new();
-    for fde in frames.fdes.iter().filter(|fde| code.contains(&fde.start) && !left.contains(&fde.offset)) {
-        let mut rows: Vec<(String, u64)> = Vec::new();
-        let mut next = frames.rows(fde);
-        while let Some(row) = next.next_row().expect("a row") {
-            let text = format!("{:?} {:?}", row.cfa, row.rules);
-            if row.start < row.end && rows.last().is_none_or(|(last, _)| *last != text) {
-                rows.push((text, row.start));
-            }
+    for section in [FrameSection::Debug, FrameSection::Eh] {
+        if !all.is_empty() {
+            break;
         }
-        let column = frames.cie(fde).return_register;
-        let text: Vec<String> =
-            rows.into_iter().map(|(text, start)| format!("{start:#x} {column:?} {text}")).collect();
-        all.entry(fde.start).or_insert(text);
+        let frames = dwarf.frames(section).expect("it is read");
+        let is_left = |offset| left.contains(&(section.name(), offset));
+        for fde in frames.fdes.iter().filter(|fde| code.contains(&fde.start) && !is_left(fde.offset)) {
+            let mut rows: Vec<(String, u64)> = Vec::new();
+            let mut next = frames.rows(fde);
+            while let Some(row) = next.next_row().expect("a row") {
+                let text = format!("{:?} {:?}", row.cfa, row.rules);
+                if row.start < row.end && rows.last().is_none_or(|(last, _)| *last != text) {
+                    rows.push((text, row.start));
+                }
+            }
+            let column = frames.cie(fde).return_register;
+            let text: Vec<String> =
+                rows.into_iter().map(|(text, start)| format!("{start:#x} {column:?} {text}")).collect();
+            all.entry(fde.start).or_insert(text);
+        }
     }
     all
+}
+
+/// Compares the sums and texts of the files that both line tables have.
+fn files(
+    before: &Dwarf<'_>,
+    old: &Unit<'_>,
+    after: &Dwarf<'_>,
+    new: &Unit<'_>,
+    unimported: &[UnimportedFact],
+    all: &mut Vec<String>,
+) {
+    if unimported.iter().any(|fact| matches!(fact.reason, UnimportedReason::PartialSums)) {
+        return;
+    }
+    let [known, found] = [(before, old), (after, new)].map(|(dwarf, unit)| {
+        let mut files = BTreeMap::new();
+        let Some(program) = dwarf.lines(unit).expect("it is read") else { return files };
+        for (number, file) in (0..).zip(&program.files) {
+            // Before DWARF 5, files are numbered from 1.
+            let number = if program.version < 5 { number + 1 } else { number };
+            let path = program.full_path(number, unit.comp_dir.as_deref()).unwrap_or_default();
+            files.insert(plain(&path), (file.md5, file.source.filter(|text| !text.is_empty())));
+        }
+        files
+    });
+    for (path, contents) in &known {
+        if found.get(path).is_some_and(|found| found != contents) {
+            all.push(format!("sum or text of file {path}"));
+        }
+    }
 }
 
 /// Macros in their order, with the files around them. Lists that a list imports are in their place.

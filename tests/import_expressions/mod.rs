@@ -3,7 +3,7 @@
 
 mod compare;
 mod corpus;
-mod machine;
+pub mod machine;
 mod producers;
 mod random;
 mod references;

@@ -25,6 +25,7 @@ const BUILD: &[&str] = &[
     // Checks without a builder.
     "ids",
     "pcs",
+    "parts",
     "sealed",
     "blame",
     "slots",
@@ -317,6 +318,7 @@ const IMPORT: &[&str] = &[
     "node",
     // The importer, and what its files share.
     "symbols",
+    "homes",
     "discarded",
     "sources",
     "completed",
@@ -334,6 +336,8 @@ const IMPORT: &[&str] = &[
     "instances",
     "typed",
     "location",
+    "parts",
+    "ptx",
     "scopes",
     // Entities.
     "types::describe",
@@ -720,7 +724,7 @@ pub const SPREAD: &[(&str, usize)] = &[
     ("build::builder::Builder", 17),
     ("eval::evaluator::Evaluator", 3),
     ("eval::unwind::call_stack::CallStack", 3),
-    ("model::Module", 10),
+    ("model::Module", 11),
     ("read::dwarf::Dwarf", 5),
     ("spirv::binding::Binding", 3),
     ("target::Target", 4),
@@ -734,6 +738,6 @@ pub const SPREAD: &[(&str, usize)] = &[
     // Walks over all kinds of entities.
     ("dump::text::Dump", 7),
     ("import::expression::run::Run", 3),
-    ("import::importer::Importer", 14),
+    ("import::importer::Importer", 15),
     ("lint::places::Located", 4),
 ];

@@ -6,20 +6,21 @@ use std::process::ExitCode;
 
 use clap::Args;
 use eitri::import::{ImportOptions, ImportedDwarf, import};
+use eitri::model::Module;
 use eitri::read::SplitFiles;
 
 use super::output::{say_line, write_files};
 use super::progress::Progress;
-use super::split::SplitArguments;
+use super::split::{SplitArguments, SplitFolder};
 use super::threads::threads;
 use super::{Failure, containers, exit_code, in_file, outcome, targets};
 
 /// Arguments for `import`.
 #[derive(Debug, Args)]
 pub struct ImportArguments {
-    /// Object file, or an archive or bundle with a chosen member; `-` is standard input.
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    /// Object files, or archives or bundles with a chosen member, for one description; `-` is standard input.
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
     /// Choose the member of an archive or bundle whose name contains this text.
     #[arg(long, value_name = "TEXT")]
     member: Option<String>,
@@ -44,10 +45,40 @@ pub struct ImportArguments {
 
 impl ImportArguments {
     pub fn run(&self) -> Result<ExitCode, Failure> {
-        let described = containers::single_described("import", &self.file, self.member.as_deref())?;
-        let name = Path::new(&described.name);
         let split = self.split.read()?;
-        let find = split.beside(&self.file);
+        let mut all: Option<(&Path, Module)> = None;
+        let mut is_complete = true;
+        for file in &self.files {
+            let imported = self.import(file, &split)?;
+            is_complete &= imported.unimported.is_empty();
+            self.list(file, &imported);
+            all = Some(match all {
+                None => (file, imported.module),
+                Some((first, mut module)) => {
+                    module.append(&imported.module).map_err(|error| {
+                        let files = format!("{} and {}", first.display(), file.display());
+                        in_file(Path::new(&files))(error)
+                    })?;
+                    (first, module)
+                }
+            });
+        }
+        if self.strict && !is_complete {
+            return Ok(exit_code(false));
+        }
+        let text = all.map(|(_, module)| module.to_json()).unwrap_or_default();
+        write_files(&[(&self.output, text.as_bytes())])?;
+        let mut failures = split.failures();
+        if failures.is_empty() {
+            failures = split.unused();
+        }
+        outcome(false, &failures)
+    }
+
+    /// Imports a file.
+    fn import(&self, file: &Path, split: &SplitFolder) -> Result<ImportedDwarf, Failure> {
+        let described = containers::single_described("import", file, self.member.as_deref())?;
+        let find = split.beside(file);
         let options = {
             let mut options = ImportOptions::default();
             options.target = self.target.as_deref().map(targets::named).transpose()?;
@@ -57,26 +88,16 @@ impl ImportArguments {
             options.threads = threads();
             options
         };
-        let progress = Progress::begin("import", &self.file);
-        let imported = import(&described.bytes, &options).map_err(in_file(name))?;
-        drop(progress);
-        self.list(&imported);
-        if self.strict && !imported.unimported.is_empty() {
-            return Ok(exit_code(false));
-        }
-        let text = imported.module.to_json();
-        write_files(&[(&self.output, text.as_bytes())])?;
-        let mut failures = split.failures();
-        if failures.is_empty() {
-            failures = split.unused();
-        }
-        outcome(false, &failures)
+        let _progress = Progress::begin("import", file);
+        import(&described.bytes, &options).map_err(in_file(Path::new(&described.name)))
     }
 
-    fn list(&self, imported: &ImportedDwarf) {
+    /// Lists what is not imported of a file. The file is named where there are several.
+    fn list(&self, file: &Path, imported: &ImportedDwarf) {
+        let name = if self.files.len() > 1 { format!("{}: ", file.display()) } else { String::new() };
         if !self.summary {
             for fact in &imported.unimported {
-                say_line(format_args!("not imported: {fact}"));
+                say_line(format_args!("not imported: {name}{fact}"));
             }
             return;
         }
@@ -85,7 +106,7 @@ impl ImportArguments {
             *counts.entry(fact.reason.name()).or_default() += 1;
         }
         for (reason, count) in counts {
-            say_line(format_args!("not imported: {count} {reason}"));
+            say_line(format_args!("not imported: {name}{count} {reason}"));
         }
     }
 }

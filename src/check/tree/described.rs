@@ -3,11 +3,12 @@
 use core::ops::Range;
 
 use gimli::{DwAt, DwTag, constants as dw};
+use smallvec::SmallVec;
 
 use super::calls;
 use super::tags::{accessibility, defaulted, inline, memory_space, variable_tag, virtuality};
 use super::value::{BASES, Entity, Value, called};
-use crate::check::index::{Index, address, place};
+use crate::check::index::{Index, PlacedPart, address, parts, place};
 use crate::check::{files::described, omitted::Omitted};
 use crate::consumer::Consumer;
 use crate::error::At;
@@ -138,6 +139,16 @@ impl<'a> Described<'a> {
     /// A function's code address in the object.
     pub(in crate::check) fn address(self, function: FunctionId) -> Option<u64> {
         address(self.module, self.object, self.module.function(function))
+    }
+
+    /// The parts of a function's code that have an address in the object.
+    pub(in crate::check) fn parts(self, function: FunctionId) -> SmallVec<[PlacedPart; 1]> {
+        parts(self.module, self.object, self.module.function(function))
+    }
+
+    /// Address of a pc in a function's code.
+    pub(in crate::check) fn address_at(self, function: FunctionId, pc: u64) -> Option<u64> {
+        place(self.module, self.object, self.module.function(function).address_at(pc)?)
     }
 
     /// Returns whether calls have GNU's entries, for a version before DWARF 5.
@@ -395,8 +406,9 @@ impl<'a> Described<'a> {
     }
 
     fn address_of(self, instance: Option<FunctionId>, pc: Option<u64>) -> Option<u64> {
-        let start = instance.and_then(|function| self.address(function)).unwrap_or(0);
-        pc.map(|pc| start.wrapping_add(pc))
+        let pc = pc?;
+        // Without an address in the object, pcs count from 0.
+        Some(instance.and_then(|function| self.address_at(function, pc)).unwrap_or(pc))
     }
 
     pub(super) fn declared(self, node: Node<'a>, line: Option<SourceLine>) -> Node<'a> {
@@ -491,8 +503,10 @@ impl<'a> Described<'a> {
             }
         };
         if let Some(function) = instance {
-            let base = self.address(function).unwrap_or(0);
-            let moved = |range: &Range<u64>| base.wrapping_add(range.start)..base.wrapping_add(range.end);
+            let moved = |range: &Range<u64>| {
+                let start = self.address_at(function, range.start).unwrap_or(range.start);
+                start..start.wrapping_add(range.end - range.start)
+            };
             let code = module.ranges(id).iter().map(moved).collect();
             node = node.with(dw::DW_AT_ranges, Some(Value::Code(code)));
             node = node.pc(dw::DW_AT_entry_pc, self.address_of(instance, scope.entry_pc));
@@ -530,8 +544,8 @@ impl<'a> Described<'a> {
         node = node.entry(dw::DW_AT_abstract_origin, has_abstract.then_some(Entity::Function(id)));
         // `code::is_there` reports a function without an address.
         node = match self.address(id) {
-            Some(start) => {
-                let code = Vec::from([start..start.wrapping_add(function.bytes)]);
+            Some(_) => {
+                let code = self.parts(id).iter().map(PlacedPart::code).collect();
                 node.with(dw::DW_AT_ranges, Some(Value::Code(code)))
             }
             None => node.elsewhere([dw::DW_AT_ranges]),

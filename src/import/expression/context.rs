@@ -59,7 +59,8 @@ pub trait References<'a> {
     /// Returns the address with an index in the unit's address table, for `addrx` and `constx`.
     fn indexed(&mut self, index: u64) -> Option<u64>;
 
-    /// Returns the symbol and the bytes from it, if a constant of fixed size in the expression has a relocation.
+    /// Returns the symbol and the bytes from it, if the operand of a constant or an address has a relocation for a symbol that
+    /// the file does not define. The operand can be the index of an address.
     fn constant(&mut self, operand: usize, value: u64) -> Option<(Symbol, i64)> {
         let _ = (operand, value);
         None

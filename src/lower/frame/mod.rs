@@ -14,7 +14,7 @@ use crate::emit::frame::{Exprs, FrameFormat, FrameSection, Keeps, Program, Rule}
 use crate::emit::info::Wanted;
 use crate::error::{Construct, Result};
 use crate::model::{
-    Column, FrameRule, FunctionId, LocId, Module, Node, Stack, Tree, UnitId, is_overwritten,
+    CodePart, Column, FrameRule, FunctionId, LocId, Module, Node, Stack, Tree, UnitId, is_overwritten,
     overwritten_registers,
 };
 use crate::omission::{Omission, Property, Subject};
@@ -36,6 +36,8 @@ pub(super) struct UnitFrames {
 #[derive(Debug)]
 pub(super) struct FunctionFrame {
     pub(super) function: FunctionId,
+    /// The part of the function's code.
+    pub(super) part: CodePart,
     pub(super) first: Range<usize>,
     pub(super) rest: Range<usize>,
     /// Rule that the common entry has for each register that a call overwrites.
@@ -87,6 +89,19 @@ pub(super) fn lower(units: &Units<'_>, unit: UnitId) -> Result<UnitFrames> {
         }
     }
     Ok(frames.out)
+}
+
+/// Returns the rules in a range, with pcs from its start. A rule can go past the range on both sides.
+fn rules_in(rules: &[LoweredRule], pcs: &Range<u64>) -> Vec<LoweredRule> {
+    let cut = |rule: &LoweredRule| {
+        let [start, end] =
+            [rule.start, rule.end].map(|pc| u64::from(pc).clamp(pcs.start, pcs.end) - pcs.start);
+        // The pcs of a rule fit 32 bits, and with them the distance between two of them.
+        (start < end).then_some(LoweredRule { start: start as u32, end: end as u32, ..*rule })
+    };
+    let mut cut: Vec<_> = rules.iter().filter_map(cut).collect();
+    cut.sort_by_key(|rule| (rule.start, rule.column));
+    cut
 }
 
 /// Lowers functions' frames, one after the other.
@@ -149,9 +164,17 @@ impl<'m> Frames<'m> {
             _ => Keeps::Nothing,
         };
         let form = Form { format: self.format, keeps, target: &module.target, stated };
-        let out = &mut self.out.program;
-        let (first, rest) = self.rows.write(&self.rules, function.bytes, form, &self.exprs, out);
-        self.out.frames.push(FunctionFrame { function: id, first, rest, stated });
+        for part in function.code_parts() {
+            let of_part;
+            let mut rules = &self.rules[..];
+            if function.is_in_parts() {
+                of_part = rules_in(rules, &part.pcs);
+                rules = &of_part;
+            }
+            let out = &mut self.out.program;
+            let (first, rest) = self.rows.write(rules, part.bytes(), form, &self.exprs, out);
+            self.out.frames.push(FunctionFrame { function: id, part, first, rest, stated });
+        }
         Ok(())
     }
 

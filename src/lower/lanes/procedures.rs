@@ -354,7 +354,7 @@ fn moving_mask(
     code: Code,
     masks: &[Mask],
 ) -> Result<Procedure> {
-    let base = out.base(code);
+    let base = out.base(function, code);
     let bits = u64::from(out.module.target.lanes());
     let mut why = None;
     let list = out.expressions.list_of(

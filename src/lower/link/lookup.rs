@@ -53,7 +53,7 @@ impl LookupTables {
         named: NamedEntries,
     ) {
         if self.wanted.aranges && !code.is_empty() {
-            let ranges = code.iter().map(|&id| address_range(units.module, id));
+            let ranges = code.iter().flat_map(|&id| address_ranges(units.module, id));
             let out = &mut self.aranges;
             aranges::write(units.format, unit.offset, ranges, &mut out.bytes, &mut out.relocations);
         }
@@ -122,18 +122,18 @@ impl LookupTables {
     }
 }
 
-/// A function's address range.
-fn address_range(module: &Module, id: FunctionId) -> AddressRange {
-    let function = &module.functions[id];
-    let (symbol, addend) = match function.address {
-        Some(Address::Symbol(symbol, addend)) => {
-            let name = module.symbol_name(symbol).to_owned().into();
-            (Some(RelocationTarget::Symbol(name)), addend)
-        }
-        Some(Address::Constant(address)) => (None, address),
-        None => (None, 0),
-    };
-    AddressRange { symbol, addend, bytes: function.bytes }
+/// A function's address ranges.
+fn address_ranges(module: &Module, id: FunctionId) -> impl Iterator<Item = AddressRange> + '_ {
+    module.functions[id].code_parts().map(|part| {
+        let (symbol, addend) = match part.address {
+            Address::Symbol(symbol, addend) => {
+                let name = module.symbol_name(symbol).to_owned().into();
+                (Some(RelocationTarget::Symbol(name)), addend)
+            }
+            Address::Constant(address) => (None, address),
+        };
+        AddressRange { symbol, addend, bytes: part.bytes() }
+    })
 }
 
 /// Public entries with these kinds, by offset, each with its qualified name.

@@ -200,23 +200,34 @@ tags! {
 impl Store for TypeKind {
     fn store(&mut self, to: &mut Canonical<'_>) {
         match self {
-            Self::Base { name, .. } | Self::Typedef { name, .. } | Self::Unspecified { name } => {
-                name.store(to)
-            }
+            Self::Base { name, .. } | Self::Unspecified { name } => name.store(to),
             Self::String { name } => name.store(to),
             Self::Composite(composite) => composite.store(to),
-            Self::Array { dimensions, .. } => dimensions.store(to),
-            Self::Enum { name, enumerators, .. } => {
+            Self::Array { of, dimensions, .. } => {
+                of.store(to);
+                dimensions.store(to);
+            }
+            Self::Enum { name, of, enumerators, .. } => {
                 name.store(to);
+                of.store(to);
                 enumerators.store(to);
             }
-            Self::Pointer { .. }
-            | Self::MemberPointer { .. }
-            | Self::Vector { .. }
-            | Self::Matrix { .. }
-            | Self::CooperativeMatrix { .. }
-            | Self::Qualified { .. }
-            | Self::Subroutine { .. } => {}
+            Self::Typedef { name, of } => {
+                name.store(to);
+                of.store(to);
+            }
+            Self::Pointer { to: of, .. } | Self::Qualified { of, .. } => of.store(to),
+            Self::MemberPointer { class, to: of } => {
+                class.store(to);
+                of.store(to);
+            }
+            Self::Vector { of, .. } | Self::Matrix { of, .. } | Self::CooperativeMatrix { of, .. } => {
+                of.store(to);
+            }
+            Self::Subroutine { returns, parameters } => {
+                returns.store(to);
+                parameters.store(to);
+            }
         }
     }
 }
