@@ -27,6 +27,7 @@
 //! ```
 
 mod attributes;
+mod call_mistakes;
 mod calls;
 mod denote;
 pub(crate) mod entities;
@@ -41,6 +42,7 @@ mod language;
 mod lines;
 mod live;
 mod loc;
+mod location_mistakes;
 mod macros;
 mod maps;
 mod mistakes;
@@ -50,6 +52,7 @@ mod owner;
 mod pool;
 mod postfix;
 mod recent;
+mod scope_mistakes;
 mod scopes;
 mod split;
 mod strings;

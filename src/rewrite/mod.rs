@@ -47,7 +47,7 @@ use crate::import::{
 use crate::lint::{LintOptions, lint};
 use crate::lower::lower;
 use crate::model::Module;
-use crate::omission::Omission;
+use crate::omission::{Omission, Property};
 use crate::op::Dialect;
 use crate::read::{Dwarf, Object};
 use crate::target::Target;
@@ -123,7 +123,10 @@ pub fn rewrite(bytes: &[u8], options: &RewriteOptions<'_>) -> Result<Rewritten> 
     let how = How { target: &target, consumer: &consumer, options };
     let first = written(bytes, &object, &dwarf, dialect, &how)?;
     first.check(&how)?;
-    let Written { object: mut new, omissions, unimported, fixed, .. } = first;
+    let Written { object: mut new, mut omissions, unimported, fixed, .. } = first;
+    if has_loaded_frames(&object) {
+        omissions.retain(|omission| omission.property != Property::CallFrames);
+    }
     let is_removed = |fact: &UnimportedFact| {
         options.gc && matches!(fact.reason, UnimportedReason::DiscardedCode | UnimportedReason::OnlyDiscarded)
     };
@@ -270,15 +273,19 @@ fn consumer(
     if consumer.has_line_directives {
         return Err(unsupported("the consumer reads PTX; expected a consumer that reads objects"));
     }
-    // Frames in `.eh_frame` are loaded, and stay.
-    let has = |name| object.section(name).is_some_and(|section| section.size > 0);
-    consumer.frames.debug_frame &= has(".debug_frame") || !has(".eh_frame");
+    consumer.frames.debug_frame &= !has_loaded_frames(object);
     consumer.frames.eh_frame = false;
     if options.names {
         consumer.tables.names = true;
         consumer.has_type_units = false;
     }
     Ok(consumer)
+}
+
+/// Whether an object's only frames are in `.eh_frame`: they are loaded, and stay.
+fn has_loaded_frames(object: &Object<'_>) -> bool {
+    let has = |name| object.section(name).is_some_and(|section| section.size > 0);
+    has(".eh_frame") && !has(".debug_frame")
 }
 
 /// Returns the facts that get lost. An unreadable fact is an error.

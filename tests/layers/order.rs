@@ -474,6 +474,7 @@ const LINT: &[&str] = &[
     "details",
     "inlined",
     "finding",
+    "text",
     "collect",
     // Facts of the object.
     "function_code",
@@ -491,6 +492,7 @@ const LINT: &[&str] = &[
     "stale",
     "entries",
     "functions",
+    "rows",
     // Findings about a location of a variable, by topic.
     "places",
     "meant_operations",

@@ -1,0 +1,119 @@
+//! Detects rows, variables and scopes that are valid, but that a compiler rarely means.
+
+use core::ops::Range;
+
+use hashbrown::HashMap;
+
+use super::Module;
+use super::ids::ScopeId;
+use super::scopes::ScopeKind;
+use super::warnings::{Warned, Warning};
+
+/// Returns all warnings of this file, sorted by kind, function and pc.
+pub(super) fn warnings(module: &Module) -> Vec<Warning> {
+    let kinds: [fn(&Module) -> Vec<Warning>; 3] = [late_rows, duplicate_variables, overlapping_scopes];
+    kinds.into_iter().flat_map(|find| find(module)).collect()
+}
+
+/// Returns a warning for each function whose first row is after its start.
+fn late_rows(module: &Module) -> Vec<Warning> {
+    let mut found = Vec::new();
+    for (id, function) in &module.functions {
+        let Some(first) = module.rows(id).first().filter(|row| row.pc > 0 && function.address.is_some())
+        else {
+            continue;
+        };
+        let what = "no row has the line of these pcs; expected a row at 0x0, with line 0 for code without a source line";
+        found.push(Warning::of_function(module, Warned::LateRow(id), id, Some(0..first.pc), what.into()));
+    }
+    found
+}
+
+/// Returns a warning for each variable that its scope has already: with the same name, type and declaration, or as an
+/// instance of the same variable.
+fn duplicate_variables(module: &Module) -> Vec<Warning> {
+    let mut known = HashMap::new();
+    let mut found = Vec::new();
+    for (id, variable) in &module.variables {
+        if variable.name.is_none() && variable.origin.is_none() {
+            continue;
+        }
+        let key = (
+            (variable.scope, variable.name, variable.origin, variable.ty),
+            (variable.line, variable.linkage_name, variable.is_declaration, variable.specification),
+        );
+        let first = *known.entry(key).or_insert(id);
+        if first != id {
+            let what =
+                "variable is in its scope twice; expected one variable with a live range for each location";
+            let warned = Warned::DuplicateVariable(first, id);
+            let warning = Warning { warned, at: module.at_variable(id, None), what: what.into() };
+            found.push((module.function_of(variable.scope), warning));
+        }
+    }
+    found.sort_by_key(|&(function, _)| function);
+    found.into_iter().map(|(_, warning)| warning).collect()
+}
+
+/// A pc range of a scope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Code {
+    /// The scope around it.
+    around: ScopeId,
+    start: u64,
+    end: u64,
+    scope: ScopeId,
+}
+
+/// Returns a warning for each block or inlined call with pcs that a scope beside it also has, so that two scopes are the
+/// innermost at one pc.
+fn overlapping_scopes(module: &Module) -> Vec<Warning> {
+    let mut code = Vec::new();
+    for (scope, data) in &module.scopes {
+        if let (ScopeKind::Block | ScopeKind::Inlined { .. }, Some(around)) = (&data.kind, data.parent) {
+            let ranges = module.ranges(scope).iter();
+            code.extend(ranges.map(|pcs| Code { around, start: pcs.start, end: pcs.end, scope }));
+        }
+    }
+    code.sort_unstable();
+    let mut found: HashMap<ScopeId, (ScopeId, Range<u64>)> = HashMap::new();
+    // The range that ends last among those of the scopes in one scope so far.
+    let mut last: Option<Code> = None;
+    for range in code {
+        match last {
+            Some(before) if before.around == range.around && range.start < before.end => {
+                if before.scope != range.scope {
+                    let pcs = range.start..range.end.min(before.end);
+                    let [first, second] = [before.scope.min(range.scope), before.scope.max(range.scope)];
+                    found.entry(second).or_insert((first, pcs));
+                }
+                if range.end > before.end {
+                    last = Some(range);
+                }
+            }
+            _ => last = Some(range),
+        }
+    }
+    let mut found: Vec<_> = found.into_iter().collect();
+    found.sort_by_key(|(second, (_, pcs))| (module.function_of(*second), pcs.start, *second));
+    let warning = |(second, (first, pcs))| {
+        let what = format!(
+            "{} shares code with {} in the same scope; expected code of one of them, or a scope in the other",
+            kind(module, second),
+            kind(module, first)
+        );
+        let at = module.at_scope(second).with(|at| at.pcs = Some(pcs));
+        Warning { warned: Warned::OverlappingScopes(first, second), at, what }
+    };
+    found.into_iter().map(warning).collect()
+}
+
+/// Returns a scope's kind, for a message.
+fn kind(module: &Module, scope: ScopeId) -> String {
+    match module.scopes[scope].kind {
+        ScopeKind::Inlined { function, .. } => {
+            format!("inlined call of `{}`", module.string(module.functions[function].name))
+        }
+        _ => "block".into(),
+    }
+}
