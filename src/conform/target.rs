@@ -151,6 +151,18 @@ impl Architecture for VectorTarget {
         self.hardware.as_dyn().largest_address_bits()
     }
 
+    fn machine(&self) -> Option<(u16, String)> {
+        self.hardware.as_dyn().machine()
+    }
+
+    fn lanes(&self) -> Option<u32> {
+        self.hardware.as_dyn().lanes()
+    }
+
+    fn unknown_register(&self, reg: Reg) -> String {
+        self.hardware.as_dyn().unknown_register(reg)
+    }
+
     fn register_named(&self, name: &str) -> Result<Reg, String> {
         match &self.hardware {
             Hardware::Given(given) => named(&given.names.registers, "register", name),

@@ -49,7 +49,7 @@ use crate::lower::lower;
 use crate::model::Module;
 use crate::omission::{Omission, Property};
 use crate::op::Dialect;
-use crate::read::{Dwarf, Object};
+use crate::read::{Dwarf, Object, ReadOptions};
 use crate::target::Target;
 
 /// NVIDIA's ELF machine.
@@ -237,14 +237,17 @@ fn settle(object: &mut Vec<u8>, how: &How<'_>) -> Result<()> {
 
 /// Reads an object's debug information in the dialect that its expressions have.
 fn read<'o>(object: &'o Object<'_>, threads: usize) -> Result<(Dwarf<'o>, Dialect)> {
-    let dwarf = Dwarf::read_readable(object, Dialect::Llvm, threads)?;
+    let dwarf = Dwarf::read_with(object, &ReadOptions::new().threads(threads).readable())?;
     if let Some(error) = dwarf.errors().first() {
         return Err(error.clone());
     }
     if !vendor::has_legacy_operations(object, &dwarf) {
         return Ok((dwarf, Dialect::Llvm));
     }
-    Ok((Dwarf::read_readable(object, Dialect::Legacy, threads)?, Dialect::Legacy))
+    Ok((
+        Dwarf::read_with(object, &ReadOptions::new().dialect(Dialect::Legacy).threads(threads).readable())?,
+        Dialect::Legacy,
+    ))
 }
 
 /// Refuses objects whose facts would get lost.

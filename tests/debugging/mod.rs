@@ -9,6 +9,7 @@ use crate::common::tools::{Folder, Tool};
 mod blocks;
 mod elements;
 mod members;
+mod mismatched;
 mod missing;
 mod split;
 mod stack;

@@ -696,6 +696,7 @@ const TRACK: &[&str] = &[
     // Comparison of a description with the code.
     "report",
     "finding",
+    "described_regions",
     "history",
     "check",
     "",

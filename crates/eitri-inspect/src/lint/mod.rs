@@ -79,14 +79,14 @@ pub use text::{Colors, LintGroup, LintText, LintTotals, acts_on_terminal, escape
 pub(crate) use verdict::{Asked, Expr};
 
 use eitri_dwarf::error::Result;
-use eitri_dwarf::op::Dialect;
+use eitri_dwarf::read::ReadOptions;
 #[doc(hidden)]
 pub use eitri_dwarf::read::{Dwarf, Object, SplitFiles, Unit, unknown_function};
 
 /// Diagnoses an object file's debug information.
 ///
 /// # Errors
-/// The errors of [`Object::read`] and [`Dwarf::read_readable`], and errors from the finder in [`LintOptions::split`]. Other
+/// The errors of [`Object::read`] and [`Dwarf::read_with`], and errors from the finder in [`LintOptions::split`]. Other
 /// parts that cannot be read are findings.
 ///
 /// # Example
@@ -134,7 +134,7 @@ fn diagnose(
     take: &mut dyn FnMut(LintFinding),
 ) -> Result<LintReport> {
     let object = Object::read_with(bytes, options.supplementary, None)?;
-    let dwarf = Dwarf::read_readable(&object, Dialect::Llvm, options.threads)?;
+    let dwarf = Dwarf::read_with(&object, &ReadOptions::new().threads(options.threads).readable())?;
     let facts = Facts::new(&object, &dwarf, options.threads)?;
     options.split.with(&object, &dwarf, |split| units(&facts, &dwarf, split, options, take))
 }
