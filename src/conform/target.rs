@@ -151,8 +151,12 @@ impl Architecture for VectorTarget {
         self.hardware.as_dyn().largest_address_bits()
     }
 
-    fn machine(&self) -> Option<(u16, String)> {
-        self.hardware.as_dyn().machine()
+    fn elf_machine(&self) -> Option<u16> {
+        self.hardware.as_dyn().elf_machine()
+    }
+
+    fn name(&self) -> String {
+        self.hardware.as_dyn().name()
     }
 
     fn lanes(&self) -> Option<u32> {

@@ -1,5 +1,6 @@
 //! Detects rows, variables and scopes that are valid, but that a compiler rarely means.
 
+use core::cmp::Reverse;
 use core::ops::Range;
 
 use hashbrown::HashMap;
@@ -56,7 +57,7 @@ fn duplicate_variables(module: &Module) -> Vec<Warning> {
 }
 
 /// A pc range of a scope.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy)]
 struct Code {
     /// The scope around it.
     around: ScopeId,
@@ -65,8 +66,9 @@ struct Code {
     scope: ScopeId,
 }
 
-/// Returns a warning for each block or inlined call with pcs that a scope beside it also has, so that two scopes are the
-/// innermost at one pc.
+/// Returns a warning for each block or inlined call with a pc range that begins or ends within a range of a scope beside it:
+/// neither scope is in the other, so that two scopes are the innermost at one pc. A range within a range is as good as nested:
+/// debuggers take the smaller range.
 fn overlapping_scopes(module: &Module) -> Vec<Warning> {
     let mut code = Vec::new();
     for (scope, data) in &module.scopes {
@@ -75,24 +77,20 @@ fn overlapping_scopes(module: &Module) -> Vec<Warning> {
             code.extend(ranges.map(|pcs| Code { around, start: pcs.start, end: pcs.end, scope }));
         }
     }
-    code.sort_unstable();
+    // A range comes after those that contain it.
+    code.sort_unstable_by_key(|range| (range.around, range.start, Reverse(range.end), range.scope));
     let mut found: HashMap<ScopeId, (ScopeId, Range<u64>)> = HashMap::new();
-    // The range that ends last among those of the scopes in one scope so far.
-    let mut last: Option<Code> = None;
+    // Ranges that contain the current range, the innermost last.
+    let mut around: Vec<Code> = Vec::new();
     for range in code {
-        match last {
-            Some(before) if before.around == range.around && range.start < before.end => {
-                if before.scope != range.scope {
-                    let pcs = range.start..range.end.min(before.end);
-                    let [first, second] = [before.scope.min(range.scope), before.scope.max(range.scope)];
-                    found.entry(second).or_insert((first, pcs));
-                }
-                if range.end > before.end {
-                    last = Some(range);
-                }
-            }
-            _ => last = Some(range),
+        let is_over = |before: &Code| before.around != range.around || before.end <= range.start;
+        while around.pop_if(|before| is_over(before)).is_some() {}
+        let crossed = around.last().filter(|before| before.start < range.start && before.end < range.end);
+        if let Some(before) = crossed.filter(|before| before.scope != range.scope) {
+            let [first, second] = [before.scope.min(range.scope), before.scope.max(range.scope)];
+            found.entry(second).or_insert((first, range.start..before.end));
         }
+        around.push(range);
     }
     let mut found: Vec<_> = found.into_iter().collect();
     found.sort_by_key(|(second, (_, pcs))| (module.function_of(*second), pcs.start, *second));

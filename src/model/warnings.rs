@@ -63,7 +63,7 @@ pub enum WarningKind {
     LateRow,
     /// A scope has two variables with one name, type and declaration, or two instances of one variable.
     DuplicateVariable,
-    /// Two blocks or inlined calls in one scope have common code.
+    /// Pc ranges of two blocks or inlined calls in one scope overlap, and neither contains the other.
     OverlappingScopes,
 }
 
@@ -305,7 +305,8 @@ impl Module {
     /// * [`WarningKind::LateRow`]: a function without rows has none at its start either, and causes no warning.
     /// * [`WarningKind::DuplicateVariable`]: variables with different linkage names, and a declaration beside its definition,
     ///   are different.
-    /// * [`WarningKind::OverlappingScopes`]: one warning for each scope after the first.
+    /// * [`WarningKind::OverlappingScopes`]: one warning for each scope after the first. A range within a range of a scope beside
+    ///   it is as good as nested, because debuggers take the smaller range.
     ///
     /// Two variables may share bits if their types are equal apart from qualifiers and typedefs, one type contains the
     /// other, one type is a union, one variable belongs to a function that is inlined into the other variable's

@@ -190,7 +190,8 @@ fn frames_are_unwound_by_the_frames_of_the_object() {
         "v5": lanes(5), "v7": lanes(7), "v10": lanes(10), "v2": lanes(2),
         "s30": "04180000", "s31": "00000000", "s32": "10000000", "s33": "00000000",
     });
-    let stop = serde_json::json!({"machine": {"pc": "0x1718", "lane": 9, "registers": registers}});
+    let stop =
+        serde_json::json!({"machine": {"pc": "0x1718", "lane": 9, "lanes": 32, "registers": registers}});
     let stop = folder.file("stop.json", stop.to_string());
     let eval = |arguments: &[&str]| run(&[&["eval", object, "--machine", &stop], arguments].concat());
 
@@ -204,7 +205,7 @@ fn frames_are_unwound_by_the_frames_of_the_object() {
     let other = eval(&["--frame", "1", "--var", "s"]);
     assert!(other.code == 2 && other.errors.contains("0x1803"), "{}", other.errors);
     // The innermost frame's pc, from the argument.
-    let without = serde_json::json!({"machine": {"lane": 9, "registers": registers}});
+    let without = serde_json::json!({"machine": {"lane": 9, "lanes": 32, "registers": registers}});
     let without = folder.file("without.json", without.to_string());
     let arguments = ["eval", object, "--machine", &without, "--frame", "1", "--var", "a"];
     let given = run(&[&arguments[..], &["--pc", "leaf+0x18"]].concat());
@@ -221,7 +222,7 @@ fn frames_are_unwound_by_the_frames_of_the_object() {
     assert!(beyond.code == 2 && beyond.errors.contains(problem), "{}", beyond.errors);
     // The machine's own callers count.
     let callers = serde_json::json!([{"pc": "0x1803", "registers": {"v5": "reg:v10"}}]);
-    let known = serde_json::json!({"machine": {"pc": "0x1718", "lane": 9, "registers": registers, "callers": callers}});
+    let known = serde_json::json!({"machine": {"pc": "0x1718", "lane": 9, "lanes": 32, "registers": registers, "callers": callers}});
     let known = folder.file("callers.json", known.to_string());
     let ran = run(&["eval", object, "--machine", &known, "--frame", "1", "--var", "a"]);
     assert_eq!(ran.text(), "location reg:v10+288, bytes 09 00 0a 00\n", "{}", ran.errors);

@@ -8,6 +8,7 @@ use crate::common::tools::{Folder, Tool};
 
 mod blocks;
 mod elements;
+mod enumerators;
 mod members;
 mod mismatched;
 mod missing;

@@ -283,13 +283,13 @@ const MISTAKES: &[Mistake] = mistakes! {
         a.m.block(a.f, &[0..16])?;
         a.m.block(a.f, &[32..40, 12..24])?
     }, r#"{"block": {"in": "f", "pcs": [[0, 16]], "id": "b"}}, {"block": {"in": "f", "pcs": [[32, 40], [12, 24]], "id": "c"}}"#;
-    "inlined call that shares code with a block beside it", gpu, "block(f, 0x0..0x10), inlined(f, inner, 0x4..0x8)", |a| {
+    "inlined call that shares code with a block beside it", gpu, "block(f, 0x8..0x10), inlined(f, inner, 0x4..0xc)", |a| {
         let line = line(a)?;
         let inner = a.m.function(a.unit, "inner")?.id();
-        a.m.block(a.f, &[0..16])?;
-        a.m.inlined(a.f, inner, &[4..8], line)?
-    }, r#"{"function": {"in": "a.cl", "name": "inner"}}, {"block": {"in": "f", "pcs": [[0, 16]], "id": "b"}},
-        {"inlined": {"in": "f", "function": "inner", "pcs": [[4, 8]], "call": ["a.cl", 1], "id": "c"}}"#;
+        a.m.block(a.f, &[8..16])?;
+        a.m.inlined(a.f, inner, &[4..12], line)?
+    }, r#"{"function": {"in": "a.cl", "name": "inner"}}, {"block": {"in": "f", "pcs": [[8, 16]], "id": "b"}},
+        {"inlined": {"in": "f", "function": "inner", "pcs": [[4, 12]], "call": ["a.cl", 1], "id": "c"}}"#;
     "calls that return to one pc", gpu, "call(f).at(0x10).returns_to(0x14), call(block 0x8..0x20).returns_to(0x14)", |a| {
         a.m.describe_function(a.f)?.describes(DescribedCalls::All);
         let block = a.m.block(a.f, &[8..32])?;
@@ -598,7 +598,9 @@ fn neighbours_of_mistakes_are_accepted() -> Result<()> {
             a.m.block(a.f, &[8..16, 32..40])?;
             a.m.block(a.f, &[])?;
             a.m.block(outer, &[0..8, 16..24])?;
-            a.m.block(outer, &[24..32]).map(drop)
+            a.m.block(outer, &[24..32])?;
+            // A range within the range of a block beside it.
+            a.m.block(outer, &[16..20]).map(drop)
         }),
         (
             "calls one after the other, of a declaration, with arguments in halves, lanes and memory",
@@ -648,7 +650,7 @@ fn neighbours_of_mistakes_are_accepted() -> Result<()> {
             )?;
             a.m.function_declaration(a.unit, "g")?;
             a.m.function(a.unit, "inner")?;
-            a.m.variable(a.f, "n", a.int)?.live(0..64, Loc::cfa().offset(-8)).map(drop)
+            a.m.variable(a.f, "n", a.int)?.live(0..64, Loc::cfa().offset(-16)).map(drop)
         }),
     ];
     for (what, target, describe) in accepted {

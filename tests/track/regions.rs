@@ -77,7 +77,7 @@ fn regions_are_compared_with_the_code() {
     assert_eq!(
         differences(&|lanes| lanes.if_else(FIRST, SECOND, 0x08, 0x28, &two).map(drop)),
         [format!(
-            "{function}, region1 (else, 0x1c..0x28), pc 0x20..0x28: mask is in s7; expected s6, by the code"
+            "{function}, region1 (else, 0x1c..0x28), pc 0x20..0x28: mask is in register(s7); expected register(s6), by the code"
         )]
     );
     // The ends of the `if` are swapped.

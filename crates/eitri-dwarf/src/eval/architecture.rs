@@ -61,10 +61,14 @@ pub trait Architecture {
         self.register_bits(reg)
     }
 
-    /// Returns the architecture's ELF machine (`e_machine`), which a file's debug information must have, and its name. `None` if
-    /// it can be any.
-    fn machine(&self) -> Option<(u16, String)> {
+    /// Returns the ELF machine (`e_machine`) that a file's debug information must have. `None` if it can be any.
+    fn elf_machine(&self) -> Option<u16> {
         None
+    }
+
+    /// Returns the name, for messages.
+    fn name(&self) -> String {
+        "unnamed".into()
     }
 
     /// Returns the number of lanes in a wave, which a file's debug information must have where it gives one. `None` if it can
@@ -142,9 +146,12 @@ impl Architecture for Target {
         }
     }
 
-    fn machine(&self) -> Option<(u16, String)> {
-        let number = self.elf().machine;
-        (number > 0).then(|| (number, self.name().to_owned()))
+    fn elf_machine(&self) -> Option<u16> {
+        Some(self.elf().machine).filter(|&machine| machine > 0)
+    }
+
+    fn name(&self) -> String {
+        Target::name(self).to_owned()
     }
 
     fn lanes(&self) -> Option<u32> {

@@ -77,11 +77,13 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
         if entry.unit().offset == unit { base_type(entry) } else { None }
     }
 
-    /// Implements [`Machine::variable_type`].
+    /// Implements [`Machine::variable_type`]: a base type, a pointer's address, or the numbers of an enumeration, whose names
+    /// [`Entry::enumerator`](read::Entry::enumerator) returns.
     pub fn variable_type(&self, offset: u64) -> Option<BaseType> {
         let ty = self.dwarf.entry_at(offset)?.ty()?.unqualified()?;
         match ty.tag() {
             dw::DW_TAG_base_type => base_type(ty),
+            dw::DW_TAG_enumeration_type => enumeration(ty),
             dw::DW_TAG_pointer_type | dw::DW_TAG_reference_type | dw::DW_TAG_rvalue_reference_type => {
                 Some(BaseType::new(TypeEncoding::Address, u32::try_from(ty.size_bits()?).ok()?))
             }
@@ -208,10 +210,10 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
                 .map(|is_big| if is_big { "big-endian" } else { "little-endian" });
             return Err(error(format!("the machine is {machine}; expected {file}, as the file is")));
         }
-        if let Some((number, name)) = target.machine()
+        if let Some(number) = target.elf_machine()
             && ![0, number].contains(&sections.machine)
         {
-            let file = sections.machine;
+            let (name, file) = (target.name(), sections.machine);
             return Err(error(format!(
                 "the target is {name}, whose ELF machine is {number}; expected {file}, as in the file"
             )));
@@ -225,10 +227,10 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
                 "the target's addresses have {target} bits; expected {file}, as in the file"
             )));
         }
-        let described = machine.pc(frame).and_then(|pc| self.lanes(pc));
-        match (target.lanes(), described) {
-            (Some(target), Some(file)) if u64::from(target) != file => Err(error(format!(
-                "the target's waves have {target} lanes; expected {file}, as in the file's function"
+        let Some(lanes) = target.lanes() else { return Ok(()) };
+        match machine.pc(frame).and_then(|pc| self.lanes(pc)) {
+            Some(file) if u64::from(lanes) != file => Err(error(format!(
+                "the target's waves have {lanes} lanes; expected {file}, as in the file's function"
             ))),
             _ => Ok(()),
         }
@@ -358,6 +360,22 @@ fn base_type(entry: read::Entry<'_, '_>) -> Option<BaseType> {
     let bits = u32::try_from(entry.size_bits()?).ok()?;
     let elements = entry.number(DW_AT_LLVM_VECTOR_SIZE).map_or(Some(1), |count| u32::try_from(count).ok())?;
     (elements > 0).then_some(BaseType { encoding, bits, elements })
+}
+
+/// Returns the numbers of an enumeration: those of its underlying type, in its size. Without an underlying type, as before
+/// DWARF 3, they have a sign if an enumerator is negative.
+fn enumeration(ty: read::Entry<'_, '_>) -> Option<BaseType> {
+    let ty = ty.definition()?;
+    let underlying = ty.ty().and_then(read::Entry::unqualified).and_then(base_type);
+    let is_negative = |enumerator: read::Entry<'_, '_>| {
+        matches!(enumerator.attr(dw::DW_AT_const_value), Some(ResolvedValue::Signed(..0)))
+    };
+    let encoding = match underlying {
+        Some(underlying) => underlying.encoding,
+        None if ty.children().any(is_negative) => TypeEncoding::Signed,
+        None => TypeEncoding::Unsigned,
+    };
+    Some(BaseType::new(encoding, u32::try_from(ty.size_bits()?).ok()?))
 }
 
 /// Returns a number constant's bytes: as many as its type has, or else its form.

@@ -4,11 +4,10 @@ use core::ops::Range;
 
 use super::code::{RegisterKind, VCC};
 use super::{
-    Clobbered, ElfIdentity, Per, RegisterNames, Registers, Relocations, Scaling, Space, SpaceId, Target,
+    Clobbered, ElfIdentity, Per, Reg, RegisterNames, Registers, Relocations, Scaling, Space, SpaceId, Target,
     TargetBuilder, UnspecifiedRegisters, near,
 };
 use crate::error::Result;
-use crate::op::Reg;
 
 /// Number of lanes in a wave.
 ///
