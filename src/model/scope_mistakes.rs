@@ -96,7 +96,7 @@ fn overlapping_scopes(module: &Module) -> Vec<Warning> {
     found.sort_by_key(|(second, (_, pcs))| (module.function_of(*second), pcs.start, *second));
     let warning = |(second, (first, pcs))| {
         let what = format!(
-            "{} shares code with {} in the same scope; expected code of one of them, or a scope in the other",
+            "{} shares code with {} in the same scope; expected separate code, or one scope in the other",
             kind(module, second),
             kind(module, first)
         );
@@ -110,8 +110,8 @@ fn overlapping_scopes(module: &Module) -> Vec<Warning> {
 fn kind(module: &Module, scope: ScopeId) -> String {
     match module.scopes[scope].kind {
         ScopeKind::Inlined { function, .. } => {
-            format!("inlined call of `{}`", module.string(module.functions[function].name))
+            format!("an inlined call of `{}`", module.string(module.functions[function].name))
         }
-        _ => "block".into(),
+        _ => "a block".into(),
     }
 }

@@ -102,12 +102,12 @@ fn regions_are_compared_with_the_code() {
     // A region without a mask in the code.
     let more = |lanes: &mut LanesBuilder<'_>| {
         lanes.if_else(FIRST, SECOND, 0x08, 0x28, &s6())?;
-        lanes.if_then(0x10..0x18, 0x0c, &[(0x10..0x18, Loc::register(s(8)))]).map(drop)
+        lanes.if_then(0x2c..0x30, 0x28, &[(0x2c..0x30, Loc::register(s(8)))]).map(drop)
     };
     let found = differences(&more);
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(
-        found[0].contains("region2 (then, 0x10..0x18), pc 0x10..0x18: the code has no region"),
+        found[0].contains("region2 (then, 0x2c..0x30), pc 0x2c..0x30: the code has no region"),
         "{found:?}"
     );
     assert_eq!(differences(&|_| Ok(())).len(), 2, "both sides are missing");
