@@ -18,7 +18,6 @@ use std::collections::BTreeMap;
 use count::{SECTIONS, Size, Sizes};
 use eitri::emit::{RelocationTarget, Section};
 use eitri::lower::{Consumer, Policy, lower};
-use eitri::op::{Dialect, DraftCodes};
 use eitri::read::{Dwarf, Object, ReadOptions, Sections};
 use facts::Facts;
 use programs::Program;
