@@ -18,8 +18,7 @@ use std::collections::BTreeMap;
 use count::{SECTIONS, Size, Sizes};
 use eitri::emit::{RelocationTarget, Section};
 use eitri::lower::{Consumer, Policy, lower};
-use eitri::op::{Dialect, DraftCodes};
-use eitri::read::{Dwarf, Object, Sections};
+use eitri::read::{Dwarf, Object, ReadOptions, Sections};
 use facts::Facts;
 use programs::Program;
 
@@ -115,7 +114,7 @@ fn read_back(object: &Object<'_>, mut sections: Vec<Section>) -> eitri::Result<F
     sections.debug_rnglists = of(".debug_rnglists");
     sections.debug_line = of(".debug_line");
     sections.debug_line_str = of(".debug_line_str");
-    Facts::read(&Dwarf::from_sections(sections, Dialect::Llvm, DraftCodes::NONE)?)
+    Facts::read(&Dwarf::from_sections(sections, &ReadOptions::new())?)
 }
 
 fn print(all: &[Measured]) {

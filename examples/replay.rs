@@ -20,8 +20,8 @@ use std::error::Error;
 use std::io::{BufRead, BufReader, BufWriter, Write};
 
 use eitri::eval::DebugInfo;
-use eitri::op::{Dialect, DraftCodes};
-use eitri::read::{Dwarf, Object};
+use eitri::op::Dialect;
+use eitri::read::{Dwarf, Object, ReadOptions};
 use eitri::target::Target;
 use machine::{EXEC, Trace};
 use serde_json::{Value, json};
@@ -85,7 +85,7 @@ fn steps(
 fn replay(object: &str, trace: &str, dialect: Dialect) -> Result<(), Box<dyn Error>> {
     let bytes = std::fs::read(object)?;
     let object = Object::read(&bytes)?;
-    let dwarf = Dwarf::read_as(&object, dialect, DraftCodes::NONE)?;
+    let dwarf = Dwarf::read_with(&object, &ReadOptions::new().dialect(dialect))?;
     let info = DebugInfo::new(&dwarf);
     let target = Target::named(TARGET)?;
     let all = variables(&dwarf);

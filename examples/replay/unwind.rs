@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::error::Error;
 
 use eitri::eval::{CallStack, DebugInfo, Frame, read_bits};
-use eitri::op::{Dialect, DraftCodes, Reg};
-use eitri::read::{Dwarf, FrameSection, Frames, Object};
+use eitri::op::Reg;
+use eitri::read::{Dwarf, FrameSection, Frames, Object, ReadOptions};
 use eitri::target::Target;
 
 use super::machine::{EXEC, Trace, Wave, World};
@@ -64,7 +64,7 @@ impl Facts<'_> {
 pub fn unwind(object: &str, trace: &str) -> Result<(), Box<dyn Error>> {
     let bytes = std::fs::read(object)?;
     let object = Object::read(&bytes)?;
-    let dwarf = Dwarf::read_as(&object, Dialect::Llvm, DraftCodes::NONE)?;
+    let dwarf = Dwarf::read_with(&object, &ReadOptions::new())?;
     let facts = Facts {
         info: DebugInfo::new(&dwarf),
         frames: [dwarf.frames(FrameSection::Debug)?],

@@ -9,7 +9,7 @@ use super::slots::Slot;
 use crate::error::Result;
 use crate::model::entities::call_properties;
 use crate::model::{
-    Argument, Call, CallId, FunctionId, Loc, LocId, ScopeId, ScopeKind, SourceLine, Val, VariableId,
+    Argument, Call, CallId, FunctionId, Loc, LocId, Node, ScopeId, ScopeKind, SourceLine, Val, VariableId,
     VariableKind,
 };
 
@@ -169,10 +169,18 @@ impl CallBuilder<'_> {
     /// Adds an argument, by its location on entry to the callee: a register, or memory.
     ///
     /// # Errors
-    /// Same errors as [`VariableBuilder::live`](super::VariableBuilder::live) for the location.
+    /// Same errors as [`VariableBuilder::live`](super::VariableBuilder::live) for the location;
+    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) for a location without storage, such as a
+    /// [value](Loc::value): the callee finds an argument in storage, and its value is set by
+    /// [`value`](ArgumentBuilder::value).
     pub fn argument(&mut self, location: &Loc) -> Result<ArgumentBuilder<'_>> {
         let scope = self.data().scope;
+        let is_stored = has_storage(location);
         let location = place(self.builder, scope, location, "the argument")?;
+        if !is_stored {
+            let what = "argument is in no storage; expected the register or memory in which the callee finds it on entry";
+            return Err(crate::Error::bad_argument(what).or_at(self.builder.module.at_scope(scope)));
+        }
         let index = self.builder.module.lists.arguments.len();
         self.builder.module.lists.arguments.push(Argument {
             call: self.id,
@@ -279,6 +287,24 @@ impl ArgumentBuilder<'_> {
     fn data(&mut self) -> &mut Argument {
         &mut self.builder.module.lists.arguments[self.index]
     }
+}
+
+/// Returns whether a location can have storage: a number, a constant, a pointer to a variable and an undefined location
+/// have none.
+fn has_storage(loc: &Loc) -> bool {
+    // Operands come before their node: parts with storage make a location with storage.
+    let mut has_part = false;
+    let mut has_storage = true;
+    for node in loc.nodes() {
+        match node {
+            Node::Implicit(_) | Node::Value | Node::PointerTo(..) | Node::Undefined => has_storage = false,
+            Node::Offset(_) | Node::BitOffset(_) => {}
+            Node::Part(_) => has_part |= has_storage,
+            Node::Parts(_) => has_storage = core::mem::take(&mut has_part),
+            _ => has_storage = true,
+        }
+    }
+    has_storage
 }
 
 fn place(builder: &mut Builder, scope: ScopeId, loc: &Loc, what: &str) -> Result<LocId> {

@@ -183,7 +183,7 @@ impl LanesBuilder<'_> {
         let inlined = self.inlined_calls();
         let mut made: Vec<(Range<u64>, RegionId)> = Vec::new();
         let mut ids = Vec::new();
-        for Piece { pcs, kind, waits_at, saved, mask } in pieces {
+        for RegionPiece { pcs, kind, waits_at, saved, mask } in pieces {
             // The pieces are sorted: an enclosing piece precedes the pieces in it.
             while made.last().is_some_and(|(last, _)| last.end <= pcs.start) {
                 made.pop();
@@ -212,13 +212,13 @@ impl LanesBuilder<'_> {
 }
 
 /// A region, or a piece of it.
-struct Piece {
-    pcs: Range<u64>,
+pub(crate) struct RegionPiece {
+    pub(crate) pcs: Range<u64>,
     /// Pc of the instruction that saves its mask.
     saved: u64,
     kind: RegionKind,
-    waits_at: u64,
-    mask: usize,
+    pub(crate) waits_at: u64,
+    pub(crate) mask: usize,
 }
 
 /// The instructions that save and restore a mask.
@@ -239,12 +239,19 @@ impl ControlFlow {
         Ok((order, known.into_iter().map(|known| (known.saved, known.restored)).collect()))
     }
 
-    fn pieces(&self, target: &Target, size: u64) -> Result<Vec<Piece>> {
+    /// Returns a mask's locations, each with its pcs.
+    #[cfg(feature = "track")]
+    pub(crate) fn places(&self, mask: usize) -> &[(Range<u64>, Loc)] {
+        &self.masks[mask]
+    }
+
+    /// Returns the regions, sorted by pc, an enclosing region before those in it.
+    pub(crate) fn pieces(&self, target: &Target, size: u64) -> Result<Vec<RegionPiece>> {
         self.check(target, size)?;
         let order = self.reverse_postorder()?;
         let known = self.known()?;
         let mut stretches = self.stretches(&order)?;
-        let mut pieces: Vec<(Piece, usize)> = Vec::new();
+        let mut pieces: Vec<(RegionPiece, usize)> = Vec::new();
         // Stretches with equal open masks, by pc. Adjacent stretches' open masks are joined.
         let mut sorted = core::mem::take(&mut stretches.all);
         sorted.sort_by_key(|(pcs, _)| pcs.start);
@@ -275,7 +282,7 @@ impl ControlFlow {
                 last.push(pieces.len());
                 // Code can reach a mask only after its save, which `stretches` has checked.
                 let saved = known[mask].saved.as_ref().map_or(pcs.start, |saved| saved.start);
-                pieces.push((Piece { pcs: pcs.clone(), saved, kind, waits_at, mask }, level));
+                pieces.push((RegionPiece { pcs: pcs.clone(), saved, kind, waits_at, mask }, level));
             }
             last_end = pcs.end;
         }

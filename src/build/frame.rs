@@ -34,9 +34,10 @@ impl Builder {
     /// [`finish`](Self::finish) rejects a frame with gaps. A [kernel](super::FunctionBuilder::kernel) has both without a
     /// description, as by [`entry_function`](FrameBuilder::entry_function), on targets with private memory. Any other
     /// register without a rule is as the caller left it if the calling convention preserves it, and undefined if not (see
-    /// [`FrameRule`]). On CPUs the stack pointer without a rule is the canonical frame address
-    /// ([`Target::cfa_register`](crate::target::Target::cfa_register)). AMDGPU has no such register: while a function has
-    /// moved s32, its frame needs a rule for s32.
+    /// [`FrameRule`]). On x86-64, AArch64 and RISC-V the stack pointer without a rule is the canonical frame address
+    /// ([`Target::cfa_register`](crate::target::Target::cfa_register): rsp, sp and x2). s390x and GPUs have no such
+    /// register: while a function on AMDGPU has moved s32, its frame needs a rule for s32. `eitri targets TARGET` prints the
+    /// register, and the [unit](crate::target::Target::scaling) of stack and frame pointers.
     ///
     /// ```
     /// use eitri::build::Builder;

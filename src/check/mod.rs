@@ -122,7 +122,7 @@ use crate::consumer::Consumer;
 use crate::error::Result;
 use crate::model::Module;
 use crate::omission::Omission;
-use crate::read::{Dwarf, Object, Placing};
+use crate::read::{Dwarf, Object, Placing, ReadOptions};
 
 /// Compares an object with the module that it was written from.
 ///
@@ -179,7 +179,10 @@ pub fn check(
     // A field without its relocation is right by accident if its value is 0. The object is therefore compared as if it were
     // linked after other objects.
     let object = Object::read_placed(bytes, Placing::Linked(&sizes), Some(module.target()))?;
-    let dwarf = match Dwarf::read_as(&object, dialect, consumer.expressions.draft) {
+    let dwarf = match Dwarf::read_with(
+        &object,
+        &ReadOptions::new().dialect(dialect).draft(consumer.expressions.draft),
+    ) {
         Ok(dwarf) => dwarf,
         Err(error) => return Ok(unreadable(&object, &error, omissions)),
     };

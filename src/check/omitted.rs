@@ -126,6 +126,7 @@ fn is_unencodable(module: &Module, subject: Subject, property: Property) -> bool
         | Property::Kind
         | Property::Size
         | Property::BodyLine
+        | Property::CallFrames
         | Property::DescribedCalls => true,
         Property::Frame | Property::StaticLink => match subject {
             Subject::Function(id) => module.function(id).address.is_none(),

@@ -7,12 +7,15 @@ use crate::error::{Error, Result};
 use crate::model::Module;
 use crate::omission::Omission;
 use crate::op::Dialect;
-use crate::read::{Dwarf, Object, Sizes};
+use crate::read::{Dwarf, Object, ReadOptions, Sizes};
 
 /// Reads an object without placing its sections, and returns the symbol sizes for [`Placing::Linked`].
 pub(super) fn read_unlinked<'m>(module: &'m Module, consumer: &Consumer, bytes: &[u8]) -> Result<Sizes<'m>> {
     let object = Object::read_for(bytes, module.target())?;
-    Dwarf::read_as(&object, dialect(consumer), consumer.expressions.draft)?;
+    Dwarf::read_with(
+        &object,
+        &ReadOptions::new().dialect(dialect(consumer)).draft(consumer.expressions.draft),
+    )?;
     Ok(undefined_symbols::sizes(module, &object))
 }
 

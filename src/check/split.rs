@@ -22,7 +22,7 @@ use crate::consumer::Consumer;
 use crate::error::{At, Result};
 use crate::model::Module;
 use crate::omission::Omission;
-use crate::read::{Dwarf, Object, Placing};
+use crate::read::{Dwarf, Object, Placing, ReadOptions};
 
 /// Compares an object, `main`, and its split units' files with the module that they were written from, for a consumer
 /// that [splits units](Consumer::is_split). Beyond what [`check`](super::check) compares, each split unit must match
@@ -73,7 +73,10 @@ pub fn check_split(
     let dialect = dialect(consumer);
     let sizes = read_unlinked(module, consumer, main)?;
     let object = Object::read_placed(main, Placing::Linked(&sizes), Some(module.target()))?;
-    let skeletons = match Dwarf::read_as(&object, dialect, consumer.expressions.draft) {
+    let skeletons = match Dwarf::read_with(
+        &object,
+        &ReadOptions::new().dialect(dialect).draft(consumer.expressions.draft),
+    ) {
         Ok(dwarf) => dwarf,
         Err(error) => return Ok(unreadable(&object, &error, omissions)),
     };
@@ -83,7 +86,8 @@ pub fn check_split(
     let mut files = Vec::new();
     for file in &objects {
         // Without the skeletons, for the unit's name if reading with them fails.
-        let alone = Dwarf::read_as(file, dialect, consumer.expressions.draft)?;
+        let alone =
+            Dwarf::read_with(file, &ReadOptions::new().dialect(dialect).draft(consumer.expressions.draft))?;
         match Dwarf::read_split(&skeletons, file) {
             Ok(dwarf) => files.push(dwarf),
             Err(error) => {

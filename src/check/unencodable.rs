@@ -42,7 +42,10 @@ pub(super) fn report_unencodable(compare: &mut Compare<'_, '_>) {
     }
     for (id, function) in module.functions() {
         let has_code = function.address.is_some();
+        let has_frames = consumer.frames.debug_frame || consumer.frames.eh_frame;
+        let has_frame = has_code && module.has_frame(id, consumer.has_locations_on_the_stack());
         let properties = [
+            (has_frame && !has_frames, Property::CallFrames),
             (function.body_line != 0, Property::BodyLine),
             (function.frame_base.is_some() && !has_code, Property::Frame),
             (function.static_link.is_some() && !has_code, Property::StaticLink),

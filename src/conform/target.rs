@@ -151,6 +151,22 @@ impl Architecture for VectorTarget {
         self.hardware.as_dyn().largest_address_bits()
     }
 
+    fn elf_machine(&self) -> Option<u16> {
+        self.hardware.as_dyn().elf_machine()
+    }
+
+    fn name(&self) -> String {
+        self.hardware.as_dyn().name()
+    }
+
+    fn lanes(&self) -> Option<u32> {
+        self.hardware.as_dyn().lanes()
+    }
+
+    fn unknown_register(&self, reg: Reg) -> String {
+        self.hardware.as_dyn().unknown_register(reg)
+    }
+
     fn register_named(&self, name: &str) -> Result<Reg, String> {
         match &self.hardware {
             Hardware::Given(given) => named(&given.names.registers, "register", name),

@@ -190,7 +190,7 @@ impl ListForm {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FrameForm {
-    /// Whether `.debug_frame` is emitted.
+    /// Whether `.debug_frame` is emitted. Without it and without `.eh_frame`, described frames are omissions.
     pub debug_frame: bool,
     /// Whether `.eh_frame`, which is loaded with the program and also used by exceptions, is emitted on targets whose
     /// ABI has it.

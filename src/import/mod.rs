@@ -83,7 +83,7 @@ use crate::build::Builder;
 use crate::error::{ErrorKind, Result};
 use crate::model::{Module, UnitId};
 use crate::op::Dialect;
-use crate::read::{Dwarf, Object, SplitFiles};
+use crate::read::{Dwarf, Object, ReadOptions, SplitFiles};
 use crate::target::Target;
 use discarded::Discarded;
 use homes::Homes;
@@ -158,11 +158,14 @@ const MOST_COPIES: usize = 8;
 /// Builds the model that an object's debug information describes.
 ///
 /// # Errors
-/// The errors of [`Object::read`] and [`Dwarf::read_readable`], and errors from the finder in [`ImportOptions::split`];
+/// The errors of [`Object::read`] and [`Dwarf::read_with`], and errors from the finder in [`ImportOptions::split`];
 /// [`Unsupported`](ErrorKind::Unsupported) where the object's target is unknown.
 pub fn import(bytes: &[u8], options: &ImportOptions<'_>) -> Result<ImportedDwarf> {
     let object = Object::read_with(bytes, options.supplementary, options.target.as_ref())?;
-    let dwarf = Dwarf::read_readable(&object, options.dialect, options.threads)?;
+    let dwarf = Dwarf::read_with(
+        &object,
+        &ReadOptions::new().dialect(options.dialect).threads(options.threads).readable(),
+    )?;
     let target = options.target.clone().or_else(|| object.target(None)).ok_or_else(|| {
         ErrorKind::Unsupported("the target of the object is unknown: expected a target in the options".into())
     })?;

@@ -15,8 +15,8 @@ use crate::emit::lists::{FinishedLists, Lists};
 use crate::emit::named::EntryRef;
 use crate::error::{Construct, Result};
 use crate::model::{
-    Accessibility, Address, AttributeOwner, ExtraAttribute, ExtraValue, FileId, Function, FunctionId,
-    MemorySpace, Module, Reach, ScopeId, ScopeKind, SourceLine, StringId, Type, TypeId, UnitId, VariableId,
+    Accessibility, AttributeOwner, ExtraAttribute, ExtraValue, FileId, Function, FunctionId, MemorySpace,
+    Module, Reach, ScopeId, ScopeKind, SourceLine, StringId, Type, TypeId, UnitId, VariableId,
 };
 use crate::omission::{Property, Subject};
 

@@ -91,7 +91,11 @@ impl Unencodable<'_, '_> {
         let function = &self.units.module.functions[id];
         // The frame base, the static link and the described calls belong to the entry with the code.
         let has_code = function.address.is_some();
+        let consumer = self.units.consumer;
+        let has_frames = consumer.frames.debug_frame || consumer.frames.eh_frame;
+        let has_frame = has_code && self.units.module.has_frame(id, consumer.has_locations_on_the_stack());
         let properties = [
+            (has_frame && !has_frames, Property::CallFrames, Construct::CallFrames),
             (function.body_line != 0, Property::BodyLine, Construct::BodyLine),
             (!has_code && function.frame_base.is_some(), Property::Frame, Construct::FrameOfNoCode),
             (

@@ -28,6 +28,7 @@
 
 mod append;
 mod attributes;
+mod call_mistakes;
 mod calls;
 mod denote;
 pub(crate) mod entities;
@@ -42,6 +43,7 @@ mod language;
 mod lines;
 mod live;
 mod loc;
+mod location_mistakes;
 mod macros;
 mod maps;
 mod mistakes;
@@ -53,6 +55,7 @@ mod pool;
 mod postfix;
 mod reach;
 mod recent;
+mod scope_mistakes;
 mod scopes;
 mod split;
 mod strings;
@@ -427,6 +430,36 @@ impl Module {
     /// A variable.
     pub fn variable(&self, id: VariableId) -> &Variable {
         &self.variables[id]
+    }
+
+    /// Returns the first variable, parameter or constant with a name in a function: also in its blocks, and as an instance in
+    /// its inlined calls. `None` if the function has none. The time is linear in the number of variables.
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc, SourceLine};
+    /// # use eitri::target::Target;
+    /// # let gpu = Target::named("amdgpu-gfx1030-wave32")?;
+    /// # let s4 = gpu.sgpr(4)?;
+    /// let mut m = Builder::new(gpu);
+    /// let unit = m.unit("a.cl");
+    /// let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// let line = SourceLine::new(m.primary_file(unit)?, 7);
+    /// let inner = m.function(unit, "inner")?.id();
+    /// let i = m.variable(inner, "i", int)?.id();
+    /// let f = m.function(unit, "f")?.code("f", 0x40).id();
+    /// let call = m.inlined(f, inner, &[0..0x10], line)?;
+    /// let inlined = m.inlined_variable(call, i)?.always(Loc::register(s4))?.id();
+    ///
+    /// let module = m.finish()?;
+    /// assert_eq!(module.variable_named(inner, "i"), Some(i));
+    /// assert_eq!(module.variable_named(f, "i"), Some(inlined));
+    /// assert_eq!(module.variable_named(f, "n"), None);
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
+    pub fn variable_named(&self, function: FunctionId, name: &str) -> Option<VariableId> {
+        let mut variables = self.variables.iter().filter(|(id, _)| self.name_of(*id) == Some(name));
+        variables.find(|(_, variable)| self.function_of(variable.scope) == Some(function)).map(|(id, _)| id)
     }
 
     /// Returns a variable's live ranges, sorted by pc. Empty if the variable has one location everywhere, or none.

@@ -3,9 +3,10 @@
 //! Warnings are computed on request, because most modules have been examined before they are emitted.
 
 use core::fmt;
+use core::ops::Range;
 
-use super::ids::{FunctionId, RegionId, TypeId, VariableId};
-use super::{Function, Module, frame_mistakes, mistakes, overlap};
+use super::ids::{CallId, FunctionId, RegionId, ScopeId, TypeId, VariableId};
+use super::{Module, call_mistakes, frame_mistakes, location_mistakes, mistakes, overlap, scope_mistakes};
 use crate::error::At;
 use crate::op::Reg;
 
@@ -16,7 +17,8 @@ pub enum WarningKind {
     /// A variable shares bits with another variable, or with a caller's saved register, at one pc; or two of a caller's
     /// registers share bits.
     SharedBits,
-    /// A function has no [rules](super::FrameRule) for its frame.
+    /// A function has no [rules](super::FrameRule) for its frame. On a target with `.eh_frame`: although another function
+    /// has rules, or a variable is relative to the [canonical frame address](super::Loc::cfa).
     NoFrame,
     /// A PTX register has more bits than its variable, or no instruction can set the register before the pc range
     /// starts: [`check_ptx`](crate::check::check_ptx).
@@ -43,15 +45,31 @@ pub enum WarningKind {
     CalledKernel,
     /// A function has calls, and does not state which of its calls are described.
     UndescribedCalls,
+    /// Two calls of a function have one return pc, or one pc.
+    DuplicateCall,
+    /// Two arguments of a call are in the same register or lane.
+    DuplicateArgument,
+    /// A call calls a function that has no code, and is not declared.
+    CalleeWithoutCode,
     /// A variable has a stack slot outside its function's frame.
     SlotOutsideFrame,
     /// A variable is in parts of storage of which one begins at or after the variable's end.
     LargerThanType,
+    /// A number is in the low 32 bits of each of several larger registers.
+    HalfRegisters,
+    /// A variable outside functions is always in a register.
+    GlobalInRegister,
+    /// A function's first row is after its start.
+    LateRow,
+    /// A scope has two variables with one name, type and declaration, or two instances of one variable.
+    DuplicateVariable,
+    /// Pc ranges of two blocks or inlined calls in one scope overlap, and neither contains the other.
+    OverlappingScopes,
 }
 
 impl WarningKind {
     /// Every kind.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 24] = [
         Self::SharedBits,
         Self::NoFrame,
         Self::DoubtfulRegister,
@@ -66,8 +84,16 @@ impl WarningKind {
         Self::UnsavedBase,
         Self::CalledKernel,
         Self::UndescribedCalls,
+        Self::DuplicateCall,
+        Self::DuplicateArgument,
+        Self::CalleeWithoutCode,
         Self::SlotOutsideFrame,
         Self::LargerThanType,
+        Self::HalfRegisters,
+        Self::GlobalInRegister,
+        Self::LateRow,
+        Self::DuplicateVariable,
+        Self::OverlappingScopes,
     ];
 
     /// The name that allows the kind, such as `shared-bits`.
@@ -87,8 +113,16 @@ impl WarningKind {
             Self::UnsavedBase => "unsaved-base",
             Self::CalledKernel => "called-kernel",
             Self::UndescribedCalls => "undescribed-calls",
+            Self::DuplicateCall => "duplicate-call",
+            Self::DuplicateArgument => "duplicate-argument",
+            Self::CalleeWithoutCode => "callee-without-code",
             Self::SlotOutsideFrame => "slot-outside-frame",
             Self::LargerThanType => "larger-than-type",
+            Self::HalfRegisters => "half-registers",
+            Self::GlobalInRegister => "global-in-register",
+            Self::LateRow => "late-row",
+            Self::DuplicateVariable => "duplicate-variable",
+            Self::OverlappingScopes => "overlapping-scopes",
         }
     }
 
@@ -147,6 +181,22 @@ pub enum Warned {
     Slot(VariableId),
     /// A variable: [`WarningKind::LargerThanType`].
     Larger(VariableId),
+    /// A call, and the call that repeats its return pc or pc: [`WarningKind::DuplicateCall`].
+    DuplicateCall(CallId, CallId),
+    /// A call: [`WarningKind::DuplicateArgument`].
+    DuplicateArgument(CallId),
+    /// The called function: [`WarningKind::CalleeWithoutCode`].
+    CalleeWithoutCode(FunctionId),
+    /// A variable: [`WarningKind::HalfRegisters`].
+    HalfRegisters(VariableId),
+    /// A variable outside functions: [`WarningKind::GlobalInRegister`].
+    GlobalInRegister(VariableId),
+    /// A function: [`WarningKind::LateRow`].
+    LateRow(FunctionId),
+    /// A variable, and the variable that repeats it: [`WarningKind::DuplicateVariable`].
+    DuplicateVariable(VariableId, VariableId),
+    /// Two scopes with common code: [`WarningKind::OverlappingScopes`].
+    OverlappingScopes(ScopeId, ScopeId),
 }
 
 /// A warning about a description.
@@ -165,6 +215,18 @@ pub struct Warning {
 }
 
 impl Warning {
+    /// Returns a warning about a function.
+    pub(super) fn of_function(
+        module: &Module,
+        warned: Warned,
+        function: FunctionId,
+        pcs: Option<Range<u64>>,
+        what: String,
+    ) -> Self {
+        let at = module.at_scope(module.functions[function].scope).with(|at| at.pcs = pcs);
+        Self { warned, at, what }
+    }
+
     /// The kind.
     pub fn kind(&self) -> WarningKind {
         match self.warned {
@@ -185,6 +247,14 @@ impl Warning {
             Warned::UndescribedCalls(_) => WarningKind::UndescribedCalls,
             Warned::Slot(_) => WarningKind::SlotOutsideFrame,
             Warned::Larger(_) => WarningKind::LargerThanType,
+            Warned::DuplicateCall(..) => WarningKind::DuplicateCall,
+            Warned::DuplicateArgument(_) => WarningKind::DuplicateArgument,
+            Warned::CalleeWithoutCode(_) => WarningKind::CalleeWithoutCode,
+            Warned::HalfRegisters(_) => WarningKind::HalfRegisters,
+            Warned::GlobalInRegister(_) => WarningKind::GlobalInRegister,
+            Warned::LateRow(_) => WarningKind::LateRow,
+            Warned::DuplicateVariable(..) => WarningKind::DuplicateVariable,
+            Warned::OverlappingScopes(..) => WarningKind::OverlappingScopes,
         }
     }
 }
@@ -202,8 +272,9 @@ impl Module {
     ///   caller's registers, occupy the same bits in a register, in a stack slot, or in memory at an offset from the
     ///   canonical frame address, at one pc. The return address may share the bits of the registers that contain it on
     ///   entry. Each pair is listed once, and up to 16 neighbours of a location are compared.
-    /// * [`WarningKind::NoFrame`]: a function has code without rules for its frame, and the target's ABI has no
-    ///   `.eh_frame` either.
+    /// * [`WarningKind::NoFrame`]: a function has code without rules for its frame. On a target whose ABI has `.eh_frame`, a
+    ///   compiler can write all frames itself, so that only a function beside functions with rules, or with a variable
+    ///   relative to the canonical frame address, causes the warning.
     /// * [`WarningKind::OutsideScope`]: one warning for each variable, at its first such range.
     /// * [`WarningKind::SideOrder`]: an `else` region that was added directly after its `then` region, and begins at a
     ///   lower pc; or lanes that wait after the `if` while the first side runs, or before its end while the second runs.
@@ -225,6 +296,18 @@ impl Module {
     ///   becomes part of the frame's address, is no longer part of it, or is at another distance from the frame than on
     ///   entry, while the register counts as unchanged.
     ///
+    /// * [`WarningKind::DuplicateCall`]: compilers that merge equal code can describe a call for each of its sources.
+    /// * [`WarningKind::DuplicateArgument`]: one warning for each call, for registers and lanes from their first bit on.
+    /// * [`WarningKind::CalleeWithoutCode`]: one warning for each called function, at its first call.
+    /// * [`WarningKind::HalfRegisters`]: one warning for each variable with a number type. Members of a structure, and parts of
+    ///   a complex number, can be in registers of any size.
+    /// * [`WarningKind::GlobalInRegister`]: C compilers have global variables in registers as an extension.
+    /// * [`WarningKind::LateRow`]: a function without rows has none at its start either, and causes no warning.
+    /// * [`WarningKind::DuplicateVariable`]: variables with different linkage names, and a declaration beside its definition,
+    ///   are different.
+    /// * [`WarningKind::OverlappingScopes`]: one warning for each scope after the first. A range within a range of a scope beside
+    ///   it is as good as nested, because debuggers take the smaller range.
+    ///
     /// Two variables may share bits if their types are equal apart from qualifiers and typedefs, one type contains the
     /// other, one type is a union, one variable belongs to a function that is inlined into the other variable's
     /// function or inlined call, or both are instances of one variable. A description does not show conversions that
@@ -232,20 +315,12 @@ impl Module {
     /// stopped program's contents are not compared.
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = overlap::warnings(self);
-        let has_none = |function: &Function| {
-            function.address.is_some() && function.bytes > 0 && function.frame.is_empty()
-        };
-        if !self.target.call_frames().has_eh_frame {
-            let without = self.functions.iter().filter(|(_, function)| has_none(function));
-            warnings.extend(without.map(|(id, function)| Warning {
-                warned: Warned::Function(id),
-                at: self.at_scope(function.scope),
-                what:
-                    "function has code without frame rules; expected rules, which lead to its caller".into(),
-            }));
-        }
+        warnings.extend(frame_mistakes::missing_frames(self));
         warnings.extend(mistakes::warnings(self));
         warnings.extend(frame_mistakes::warnings(self));
+        warnings.extend(call_mistakes::warnings(self));
+        warnings.extend(location_mistakes::warnings(self));
+        warnings.extend(scope_mistakes::warnings(self));
         warnings
     }
 }

@@ -61,6 +61,7 @@ properties! {
     Target "target";
     ClobberedTarget "target after the call";
     Frame "frame";
+    CallFrames "call frame information";
     StaticLink "static link";
     DataLocation "data location";
     Allocated "allocation";

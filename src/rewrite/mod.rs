@@ -52,9 +52,9 @@ use crate::import::{
 use crate::lint::{LintOptions, lint};
 use crate::lower::lower;
 use crate::model::Module;
-use crate::omission::Omission;
+use crate::omission::{Omission, Property};
 use crate::op::Dialect;
-use crate::read::{Dwarf, Object};
+use crate::read::{Dwarf, Object, ReadOptions};
 use crate::target::Target;
 
 /// NVIDIA's ELF machine.
@@ -132,7 +132,10 @@ pub fn rewrite(bytes: &[u8], options: &RewriteOptions<'_>) -> Result<Rewritten> 
     let how = How { target: &target, consumer: &consumer, options };
     let first = written(bytes, &object, &dwarf, dialect, &how)?;
     first.check(&how)?;
-    let Written { object: mut new, omissions, unimported, fixed, mut merged, mut different, .. } = first;
+    let Written { object: mut new, mut omissions, unimported, fixed, mut merged, mut different, .. } = first;
+    if has_loaded_frames(&object) {
+        omissions.retain(|omission| omission.property != Property::CallFrames);
+    }
     let is_removed = |fact: &UnimportedFact| {
         options.gc && matches!(fact.reason, UnimportedReason::DiscardedCode | UnimportedReason::OnlyDiscarded)
     };
@@ -262,14 +265,17 @@ fn settle(object: &mut Vec<u8>, how: &How<'_>) -> Result<(usize, Vec<DifferentTy
 
 /// Reads an object's debug information in the dialect that its expressions have.
 fn read<'o>(object: &'o Object<'_>, threads: usize) -> Result<(Dwarf<'o>, Dialect)> {
-    let dwarf = Dwarf::read_readable(object, Dialect::Llvm, threads)?;
+    let dwarf = Dwarf::read_with(object, &ReadOptions::new().threads(threads).readable())?;
     if let Some(error) = dwarf.errors().first() {
         return Err(error.clone());
     }
     if !vendor::has_legacy_operations(object, &dwarf) {
         return Ok((dwarf, Dialect::Llvm));
     }
-    Ok((Dwarf::read_readable(object, Dialect::Legacy, threads)?, Dialect::Legacy))
+    Ok((
+        Dwarf::read_with(object, &ReadOptions::new().dialect(Dialect::Legacy).threads(threads).readable())?,
+        Dialect::Legacy,
+    ))
 }
 
 /// Refuses objects whose facts would get lost.
@@ -298,9 +304,7 @@ fn consumer(
     if consumer.has_line_directives {
         return Err(unsupported("the consumer reads PTX; expected a consumer that reads objects"));
     }
-    // Frames in `.eh_frame` are loaded, and stay.
-    let has = |name| object.section(name).is_some_and(|section| section.size > 0);
-    consumer.frames.debug_frame &= has(".debug_frame") || !has(".eh_frame");
+    consumer.frames.debug_frame &= !has_loaded_frames(object);
     consumer.frames.eh_frame = false;
     if options.names {
         consumer.tables.names = true;
@@ -329,6 +333,12 @@ fn types(dwarf: &Dwarf<'_>, consumer: &Consumer, options: &RewriteOptions<'_>) -
     } else {
         ImportedTypes::Shared
     }
+}
+
+/// Whether an object's only frames are in `.eh_frame`: they are loaded, and stay.
+fn has_loaded_frames(object: &Object<'_>) -> bool {
+    let has = |name| object.section(name).is_some_and(|section| section.size > 0);
+    has(".eh_frame") && !has(".debug_frame")
 }
 
 /// Returns the facts that get lost. An unreadable fact is an error.

@@ -8,6 +8,7 @@ use core::ops::Range;
 
 use hashbrown::{HashMap, HashSet};
 
+use super::described_regions;
 use super::extent::{self, constant_text};
 use super::facts::Instructed;
 use super::history::{Bits, History, Paths};
@@ -156,7 +157,8 @@ impl Swept {
 }
 
 impl Tracked<'_> {
-    /// Checks the locations that a module gives to this code's variables.
+    /// Checks the locations that a module gives to this code's variables; and, if their function describes its lanes, its
+    /// regions by the code's writes of EXEC: pcs, masks, and the pcs at which lanes wait.
     ///
     /// # Panics
     /// If the module lacks one of these variables.
@@ -208,6 +210,7 @@ impl Tracked<'_> {
         for (index, variable) in self.code.named() {
             checker.variable(index, variable);
         }
+        checker.report.regions = described_regions::differences(self, module);
         checker.report
     }
 

@@ -1,8 +1,8 @@
-//! Converts stale claims to findings of a check.
+//! Converts stale claims and wrong regions to findings of a check.
 
 use core::ops::Range;
 
-use super::report::Stale;
+use super::report::{RegionDifference, Stale};
 use crate::check::{CheckFinding, FindingKind};
 
 impl From<&Stale> for CheckFinding {
@@ -16,6 +16,20 @@ impl From<&Stale> for CheckFinding {
             expected: format!("the variable in {}", stale.place),
             found: stale.history(),
             trace: stale.path.iter().map(block).collect(),
+        }
+    }
+}
+
+impl From<&RegionDifference> for CheckFinding {
+    /// Returns a [`FindingKind::Stale`] finding.
+    fn from(difference: &RegionDifference) -> Self {
+        Self {
+            kind: FindingKind::Stale,
+            at: difference.at.clone(),
+            lane: None,
+            expected: "the regions of the code".into(),
+            found: difference.what.clone(),
+            trace: Vec::new(),
         }
     }
 }

@@ -75,10 +75,11 @@
 //! The steps, in order: `code` records the statements; `division` cuts storage, values and variables at all bits where a
 //! statement cuts one of them; `nodes`, `regions` and `graph` build the graphs; `lower` converts statements to operations on parts;
 //! `skips` and `origins` add the effects of skips; `ssa` names contents; `ranges` collects the pcs; `tracked` converts them
-//! to locations. `check`, `history` and `report` compare a description with the result.
+//! to locations. `check`, `described_regions`, `history` and `report` compare a description with the result.
 
 mod check;
 mod code;
+mod described_regions;
 mod division;
 mod extent;
 mod facts;
@@ -103,5 +104,5 @@ mod tracked;
 pub use code::{CodeEffects, InstructionEffects};
 pub use facts::ValueId;
 pub use place::{Place, Places};
-pub use report::{Missed, Stale, TrackReport, Unchecked};
+pub use report::{Missed, RegionDifference, Stale, TrackReport, Unchecked};
 pub use tracked::{Keep, Tracked, UnprovenAssignment};

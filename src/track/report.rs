@@ -4,7 +4,7 @@ use core::fmt;
 use core::ops::Range;
 
 use crate::error::At;
-use crate::model::VariableId;
+use crate::model::{RegionId, VariableId};
 
 /// Result of a check against code. Claims and places are counted by variable part and instruction pc.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -14,6 +14,8 @@ pub struct TrackReport {
     pub stale: Vec<Stale>,
     /// Proven places that the description does not claim.
     pub missed: Vec<Missed>,
+    /// Differences of the described regions from those of the code, if the function describes its lanes.
+    pub regions: Vec<RegionDifference>,
     /// Locations that cannot be checked.
     pub unchecked: Vec<Unchecked>,
     /// Number of claims.
@@ -69,6 +71,18 @@ pub struct Missed {
     pub place: String,
 }
 
+/// A difference of a described region from the code: of its pcs, of the pc at which its lanes wait, or of its mask.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RegionDifference {
+    /// The described region; `None` for a region that the description lacks.
+    pub region: Option<RegionId>,
+    /// Unit, function, region and pcs.
+    pub at: At,
+    /// The difference.
+    pub what: String,
+}
+
 /// A location that cannot be checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -84,9 +98,9 @@ pub struct Unchecked {
 }
 
 impl TrackReport {
-    /// Whether no claim is stale.
+    /// Whether no claim is stale, and the regions are those of the code.
     pub fn is_sound(&self) -> bool {
-        self.stale.is_empty()
+        self.stale.is_empty() && self.regions.is_empty()
     }
 }
 
@@ -122,6 +136,12 @@ impl fmt::Display for Stale {
     }
 }
 
+impl fmt::Display for RegionDifference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "region: {}: {}", self.at, self.what)
+    }
+}
+
 impl fmt::Display for Unchecked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "unchecked: {}: {}", self.at, self.why)
@@ -131,6 +151,7 @@ impl fmt::Display for Unchecked {
 impl fmt::Display for TrackReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.stale.iter().try_for_each(|stale| writeln!(f, "{stale}"))?;
+        self.regions.iter().try_for_each(|difference| writeln!(f, "{difference}"))?;
         self.unchecked.iter().try_for_each(|unchecked| writeln!(f, "{unchecked}"))?;
         let Self { claimed, right, recoverable, unchecked, .. } = self;
         let unchecked = unchecked.len();

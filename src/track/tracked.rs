@@ -13,7 +13,7 @@ use super::ranges::{PlaceRange, Ranges};
 use super::skips;
 use super::ssa::{Graph, Ssa};
 use crate::build::Builder;
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Loc, VariableId};
 
 /// Selects which of the simultaneous locations are described.
@@ -161,12 +161,19 @@ impl<'c> Tracked<'c> {
     /// Adds the locations as live ranges of their variables.
     ///
     /// # Errors
-    /// The errors of [`VariableBuilder::live`](crate::build::VariableBuilder::live).
+    /// [`ErrorKind::DoesNotFit`] where the code assigns more bits than a variable's type has; the errors of
+    /// [`VariableBuilder::live`](crate::build::VariableBuilder::live).
     pub fn describe(&self, builder: &mut Builder, keep: Keep) -> Result<()> {
         for (index, variable) in self.code.named() {
             let module = builder.described();
             let ty = module.variables.get(variable).map(|data| data.ty);
             let bits = ty.and_then(|ty| module.types[ty].bits).unwrap_or(0);
+            let assigned = u64::from(self.code.variables[index]);
+            if bits > 0 && assigned > bits {
+                let kind =
+                    ErrorKind::DoesNotFit { what: "the assigned value".into(), needs: assigned, has: bits };
+                return Err(Error::from(kind).or_at(module.at_variable(variable, None)));
+            }
             for (pcs, locs) in self.ranges(index, bits, keep) {
                 builder.describe_variable(variable)?.live_in(pcs, &locs)?;
             }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::{Folder, common, run, run_with, text};
+use eitri::lint::{LintOptions, lint};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -517,4 +518,37 @@ fn files_of_split_units_are_read() {
     folder.file("out.dwo", "no object");
     let broken = run(&["stats", &object]);
     assert!(broken.code == 2 && broken.errors.contains("out.dwo`: not an ELF file"), "{}", broken.errors);
+}
+
+/// The report of the library is the text of the command without the names of objects: a finding is its group, and a report
+/// all groups and the numbers.
+#[test]
+fn library_displays_what_the_command_prints() {
+    for object in &OBJECTS[..4] {
+        let printed = run(&["lint", object]).text();
+        let path = super::root(object);
+        let bytes = std::fs::read(&path).expect("an object");
+        let report = lint(&bytes, &LintOptions::default()).expect("it is read");
+        let plain = printed.replace(&format!("{object}: "), "");
+        assert!(plain.len() < printed.len() && report.findings.len() > 2, "{object}");
+        assert_eq!(format!("{report}\n"), plain, "{object}");
+        // The lines of a finding are among those of the report, in order.
+        for finding in report.findings.iter().filter(|finding| report.count(finding.code) == 1) {
+            let text = finding.to_string();
+            assert!(!text.ends_with('\n'), "{text}");
+            let mut lines = plain.lines();
+            assert!(text.lines().all(|line| lines.any(|printed| printed == line)), "{text}\n{plain}");
+        }
+    }
+}
+
+/// A name in a file cannot act on a terminal that the report is printed to.
+#[test]
+fn displayed_names_are_escaped() {
+    let bytes = std::fs::read(super::root(OBJECT)).expect("an object");
+    let mut report = lint(&bytes, &LintOptions::default()).expect("it is read");
+    report.findings[0].variable = Some("\u{1b}[2Jx\n".into());
+    let text = report.findings[0].to_string();
+    assert!(text.contains("\\u{1b}[2Jx\\n"), "{text}");
+    assert!(!report.to_string().contains('\u{1b}'), "{report}");
 }

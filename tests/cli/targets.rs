@@ -52,3 +52,27 @@ fn a_target_of_a_description_is_enough() {
         assert!(listed.text().contains(line), "{}", listed.text());
     }
 }
+
+/// The ABIs of AMD's GPUs before gfx11 have buffer scratch, whose addresses are those of the wave; flat scratch has addresses
+/// of a lane (LLVM, "User Guide for AMDGPU Backend", "Private Segment"). The ABI of s390x has the canonical frame address
+/// 160 bytes above the stack pointer, and no rule for it.
+#[test]
+fn conventions_of_frames_are_listed() {
+    let wave = "  stack and frame pointers count the bytes of all lanes in the wave\n";
+    let lane = "  stack and frame pointers count the bytes of one lane\n";
+    let pointer = "  rsp without a rule is the canonical frame address\n";
+    for (target, line) in [
+        ("amdgpu-gfx1030-wave32", wave),
+        ("amdgpu-gfx1100-wave32", lane),
+        ("x86_64", pointer),
+        ("s390x", ""),
+        ("nvptx-sm_90", ""),
+    ] {
+        let listed = run(&["targets", target]);
+        assert_eq!((listed.code, &*listed.errors), (0, ""));
+        let text = listed.text();
+        let frames = text.split_once("frames\n").map_or("", |(_, after)| after);
+        let end = frames.find("address spaces").unwrap_or(frames.len());
+        assert_eq!(&frames[..end], line, "{target}");
+    }
+}

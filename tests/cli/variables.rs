@@ -164,3 +164,66 @@ fn location_that_cannot_be_read_is_named_with_its_place() {
     assert_eq!((ran.code, ran.errors.as_str()), (2, why.as_str()));
     assert!(folder.0.join("page.html").exists());
 }
+
+/// A wave in `leaf` of AMD's own compiler: `mid` called it at 0x1800, and `calls` called `mid` at 0x1998 (`llvm-objdump-19 -d
+/// --mcpu=gfx1100`); v7 has the return address of `mid` in lanes 0 and 1. By `llvm-dwarfdump-19`, `a` of `mid` is in v5
+/// at the call, `base` of `calls` in v10, and `gid` of `calls` in v2, which `leaf` overwrites. Lane 9 begins at bit 288.
+#[test]
+fn frames_are_unwound_by_the_frames_of_the_object() {
+    let folder = Folder::new("frames");
+    let object = super::root("tests/objects/amd/k06_calls.gfx1100.O2.hsaco");
+    let object = object.to_str().expect("a path");
+    let lanes = |number: u32| {
+        let lane = |lane| {
+            if (number, lane) == (7, 0) {
+                0x199c
+            } else if number == 7 {
+                0
+            } else {
+                number << 16 | lane
+            }
+        };
+        let bytes = (0..32).flat_map(|number| lane(number).to_le_bytes());
+        bytes.map(|byte| format!("{byte:02x}")).collect::<String>()
+    };
+    let registers = serde_json::json!({
+        "v5": lanes(5), "v7": lanes(7), "v10": lanes(10), "v2": lanes(2),
+        "s30": "04180000", "s31": "00000000", "s32": "10000000", "s33": "00000000",
+    });
+    let stop =
+        serde_json::json!({"machine": {"pc": "0x1718", "lane": 9, "lanes": 32, "registers": registers}});
+    let stop = folder.file("stop.json", stop.to_string());
+    let eval = |arguments: &[&str]| run(&[&["eval", object, "--machine", &stop], arguments].concat());
+
+    let a = eval(&["--frame", "1", "--var", "a"]);
+    assert_eq!((a.text().as_str(), a.code), ("location reg:v5+288, bytes 09 00 05 00\n", 0), "{}", a.errors);
+    let base = eval(&["--frame", "2", "--var", "base"]);
+    assert_eq!(base.text(), "location reg:v10+288, bytes 09 00 0a 00\n", "{}", base.errors);
+    let explained = run(&["explain", object, "--machine", &stop, "--frame", "2", "--var", "base"]);
+    assert!(explained.text().ends_with(&base.text()), "{}", explained.text());
+    // The variables of the frame, not those of `leaf`.
+    let other = eval(&["--frame", "1", "--var", "s"]);
+    assert!(other.code == 2 && other.errors.contains("0x1803"), "{}", other.errors);
+    // The innermost frame's pc, from the argument.
+    let without = serde_json::json!({"machine": {"lane": 9, "lanes": 32, "registers": registers}});
+    let without = folder.file("without.json", without.to_string());
+    let arguments = ["eval", object, "--machine", &without, "--frame", "1", "--var", "a"];
+    let given = run(&[&arguments[..], &["--pc", "leaf+0x18"]].concat());
+    assert_eq!(given.text(), a.text(), "{}", given.errors);
+    let ran = run(&arguments);
+    assert!(
+        ran.code == 2 && ran.errors.contains("frame 1 of the machine cannot be unwound"),
+        "{}",
+        ran.errors
+    );
+
+    let beyond = eval(&["--frame", "3", "--var", "base"]);
+    let problem = "the machine has no frame 3: frame 2 has no caller";
+    assert!(beyond.code == 2 && beyond.errors.contains(problem), "{}", beyond.errors);
+    // The machine's own callers count.
+    let callers = serde_json::json!([{"pc": "0x1803", "registers": {"v5": "reg:v10"}}]);
+    let known = serde_json::json!({"machine": {"pc": "0x1718", "lane": 9, "lanes": 32, "registers": registers, "callers": callers}});
+    let known = folder.file("callers.json", known.to_string());
+    let ran = run(&["eval", object, "--machine", &known, "--frame", "1", "--var", "a"]);
+    assert_eq!(ran.text(), "location reg:v10+288, bytes 09 00 0a 00\n", "{}", ran.errors);
+}

@@ -5,7 +5,7 @@ use eitri::eval::{
 };
 use eitri::gimli::constants as dw;
 use eitri::op::{Dialect, Encoding, Reg, text};
-use eitri::read::{Dwarf, FrameSection, Object};
+use eitri::read::{Dwarf, FrameSection, Object, ReadOptions};
 use eitri::target::{SpaceId, Target};
 
 use super::{CC, GDB, compile};
@@ -94,7 +94,7 @@ fn location_list_that_cannot_be_read_is_not_optimized_out() {
     };
     bytes[offset + 12..offset + size].fill(0xee);
     let object = Object::read(&bytes).expect("an object");
-    let dwarf = Dwarf::read_readable(&object, Dialect::Llvm, 1).expect("debug information");
+    let dwarf = Dwarf::read_with(&object, &ReadOptions::new().readable()).expect("debug information");
     let with_list = dwarf.entries().find(|entry| {
         entry.tag() == dw::DW_TAG_formal_parameter && entry.locations(dw::DW_AT_location).is_err()
     });

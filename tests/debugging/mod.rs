@@ -8,7 +8,9 @@ use crate::common::tools::{Folder, Tool};
 
 mod blocks;
 mod elements;
+mod enumerators;
 mod members;
+mod mismatched;
 mod missing;
 mod split;
 mod stack;

@@ -7,7 +7,7 @@ use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::import::{ImportOptions, ImportedDwarf, ImportedExpressions, import};
 use eitri::lower::{Lowered, lower};
 use eitri::model::Module;
-use eitri::read::{Dwarf, Object};
+use eitri::read::{Dwarf, Object, ReadOptions};
 
 use super::{compare, listed};
 use crate::agreement::choices::Choices;
@@ -56,7 +56,11 @@ fn random_descriptions_say_the_same_after_an_import() {
             let [before, after] = [&before, &after].map(|bytes| Object::read(bytes).expect("it is read"));
             let dialect = consumer.expressions.dialect;
             let [before, after] = [&before, &after].map(|object| {
-                Dwarf::read_as(object, dialect, consumer.expressions.draft).expect("it is read")
+                Dwarf::read_with(
+                    object,
+                    &ReadOptions::new().dialect(dialect).draft(consumer.expressions.draft),
+                )
+                .expect("it is read")
             });
             let differences = compare::differences(&before, &after, &imported.unimported);
             let case = format!("{seed}, {}: ", named(&consumer));

@@ -8,7 +8,7 @@ use eitri::eval::DebugInfo;
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, Module, VariableId};
 use eitri::op::text;
-use eitri::read::{Dwarf, Object};
+use eitri::read::{Dwarf, Object, ReadOptions};
 use eitri::target::Target;
 use gimli::constants as dw;
 
@@ -84,7 +84,7 @@ fn read_back(
 ) -> Result<(), String> {
     let object = Object::read(bytes).map_err(|e| e.to_string())?;
     let dialect = consumer.expressions.dialect;
-    let dwarf = Dwarf::read_as(&object, dialect, eitri::op::DraftCodes::NONE).map_err(|e| e.to_string())?;
+    let dwarf = Dwarf::read_with(&object, &ReadOptions::new().dialect(dialect)).map_err(|e| e.to_string())?;
     let info = DebugInfo::new(&dwarf);
     let named = |name: &str| dwarf.entries().find(|entry| entry.name().as_deref() == Some(name));
     let Some(entry) = named("x") else { return Err("no entry of x".into()) };

@@ -2,8 +2,7 @@
 
 use eitri::dump::{Standing, lane_chart, lanes};
 use eitri::eval::{DebugInfo, Machine, Snapshot};
-use eitri::op::DraftCodes;
-use eitri::read::{Dwarf, Object};
+use eitri::read::{Dwarf, Object, ReadOptions};
 
 use super::diverge::{OBJECTS, by_source, mixed, wave};
 use super::gfx1030;
@@ -13,7 +12,7 @@ use super::golden::check_golden;
 fn the_chart_has_each_lane_where_its_path_through_the_source_has_it() {
     for (index, attached) in OBJECTS.iter().enumerate() {
         let object = Object::read(&attached.object).expect("an object");
-        let dwarf = Dwarf::read_as(&object, attached.dialect, DraftCodes::NONE).expect("DWARF");
+        let dwarf = Dwarf::read_with(&object, &ReadOptions::new().dialect(attached.dialect)).expect("DWARF");
         let start = object.symbol_address("diverge").expect("the kernel");
         let stops = mixed();
         let waves: Vec<Snapshot> = stops.iter().map(|&stop| wave(start, stop)).collect();

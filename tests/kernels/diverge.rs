@@ -10,8 +10,7 @@ use eitri::build::Builder;
 use eitri::eval::{CallStack, DebugInfo, Snapshot};
 use eitri::lower::Consumer;
 use eitri::model::{Loc, Module, SourceLine};
-use eitri::op::DraftCodes;
-use eitri::read::{Dwarf, FrameSection, Object};
+use eitri::read::{Dwarf, FrameSection, Object, ReadOptions};
 
 use super::{Attached, Line, attached, gfx1030, rows};
 use crate::common::with;
@@ -102,7 +101,7 @@ pub fn wave(start: u64, Stop { pc, exec, s }: Stop) -> Snapshot {
 fn stand(attached: &Attached, stop: Stop) -> Vec<Option<u64>> {
     let gpu = gfx1030();
     let object = Object::read(&attached.object).expect("an object");
-    let dwarf = Dwarf::read_as(&object, attached.dialect, DraftCodes::NONE).expect("DWARF");
+    let dwarf = Dwarf::read_with(&object, &ReadOptions::new().dialect(attached.dialect)).expect("DWARF");
     let frames = [dwarf.frames(FrameSection::Debug).expect("frames")];
     let info = DebugInfo::new(&dwarf);
     let start = object.symbol_address("diverge").expect("the kernel");

@@ -8,8 +8,7 @@
 use std::collections::BTreeSet;
 
 use eitri::eval::{CallStack, Snapshot};
-use eitri::op::DraftCodes;
-use eitri::read::{Dwarf, FrameSection, Object};
+use eitri::read::{Dwarf, FrameSection, Object, ReadOptions};
 use eitri::target::SpaceId;
 
 use super::stopped::{find, put, split, wave};
@@ -32,7 +31,7 @@ struct Call<'t> {
 pub fn follow(attached: &Attached, text: &'static str, kept: &[&str]) {
     let gpu = gfx1030();
     let object = Object::read(&attached.object).expect("an object");
-    let dwarf = Dwarf::read_as(&object, attached.dialect, DraftCodes::NONE).expect("DWARF");
+    let dwarf = Dwarf::read_with(&object, &ReadOptions::new().dialect(attached.dialect)).expect("DWARF");
     let frames = [dwarf.frames(FrameSection::Debug).expect("frames")];
     let number = |text: &str| u64::from_str_radix(text, 16).expect("a number");
     let value = |text: &str| match text.split_once('+') {

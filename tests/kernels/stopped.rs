@@ -2,8 +2,7 @@
 
 use eitri::dump::{Standing, lanes};
 use eitri::eval::{CallStack, DebugInfo, Frame, Snapshot, read_bits, spans};
-use eitri::op::DraftCodes;
-use eitri::read::{Dwarf, FrameSection, Object};
+use eitri::read::{Dwarf, FrameSection, Object, ReadOptions};
 use eitri::target::{ByteOrder, SpaceId, Target};
 
 use super::{Attached, gfx1030};
@@ -107,7 +106,7 @@ pub fn find(frame: &Frame<'_, '_, '_>, wave: &Snapshot, gpu: &Target, name: &str
 pub fn check(attached: &Attached, case: &Case) {
     let gpu = gfx1030();
     let object = Object::read(&attached.object).expect("an object");
-    let dwarf = Dwarf::read_as(&object, attached.dialect, DraftCodes::NONE).expect("DWARF");
+    let dwarf = Dwarf::read_with(&object, &ReadOptions::new().dialect(attached.dialect)).expect("DWARF");
     let frames = [dwarf.frames(FrameSection::Debug).expect("frames")];
     let info = DebugInfo::new(&dwarf);
     let address = |(name, pc): Pc| object.symbol_address(name).expect("a function") + pc;

@@ -6,7 +6,7 @@ use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{Address, FunctionId, Loc, Module, RegionKind, SourceLine};
 use eitri::omission::Subject;
-use eitri::read::{Dwarf, Object};
+use eitri::read::{Dwarf, Object, ReadOptions};
 use eitri::target::{Gfx, Target, Wave};
 use gimli::DwAt;
 
@@ -226,8 +226,11 @@ fn attributes_have_the_numbers_of_the_consumer() {
     ] {
         let (left_out, bytes) = object(&module, &consumer);
         let object = Object::read(&bytes).expect("an object");
-        let dwarf =
-            Dwarf::read_as(&object, consumer.expressions.dialect, consumer.expressions.draft).expect("DWARF");
+        let dwarf = Dwarf::read_with(
+            &object,
+            &ReadOptions::new().dialect(consumer.expressions.dialect).draft(consumer.expressions.draft),
+        )
+        .expect("DWARF");
         let with = |number: Option<u16>| {
             let has =
                 |entry: &eitri::read::Entry<'_, '_>| number.is_some_and(|at| entry.attr(DwAt(at)).is_some());

@@ -10,7 +10,7 @@ use eitri::eval::{
 };
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::op::Reg;
-use eitri::read::{Dwarf, Entry, Object};
+use eitri::read::{Dwarf, Entry, Object, ReadOptions};
 use eitri::target::{ByteOrder, Gfx, SpaceId, Target, Wave as Size};
 use gimli::DwAt;
 
@@ -254,8 +254,11 @@ fn run(seeds: std::ops::Range<u64>, size: Size, consumer: &Consumer) -> Counts {
     }
     let object = new_object(&target, &text, &written.sections).expect("an object");
     let object = Object::read(&object).expect("an object");
-    let dwarf =
-        Dwarf::read_as(&object, consumer.expressions.dialect, consumer.expressions.draft).expect("DWARF");
+    let dwarf = Dwarf::read_with(
+        &object,
+        &ReadOptions::new().dialect(consumer.expressions.dialect).draft(consumer.expressions.draft),
+    )
+    .expect("DWARF");
     let info = DebugInfo::new(&dwarf);
     let all = u64::MAX >> (64 - lanes);
     let mut reader = Reader { info: &info, target: &target, evaluator: Evaluator::new(), lanes: all };

@@ -490,6 +490,7 @@ const LINT: &[&str] = &[
     "details",
     "inlined",
     "finding",
+    "text",
     "collect",
     // Facts of the object.
     "function_code",
@@ -507,6 +508,7 @@ const LINT: &[&str] = &[
     "stale",
     "entries",
     "functions",
+    "rows",
     // Findings about a location of a variable, by topic.
     "places",
     "meant_operations",
@@ -710,6 +712,7 @@ const TRACK: &[&str] = &[
     // Comparison of a description with the code.
     "report",
     "finding",
+    "described_regions",
     "history",
     "check",
     "",

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use eitri::lint::{LintCode, LintOptions, lint};
+use eitri::read::{Dwarf, Object};
 
 /// Codes that the classifier counts.
 const COUNTED: [LintCode; 15] = [
@@ -78,4 +79,34 @@ fn findings_are_those_of_the_classifier() {
         }
     }
     assert!(wrong.is_empty(), "{} differ\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Files of a folder and of the folders in it.
+fn files(folder: &Path, all: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() { files(&path, all) } else { all.push(path) }
+    }
+}
+
+/// Compilers take the address of a row from the instruction.
+#[test]
+fn rows_of_compilers_begin_at_instructions() {
+    let mut all = Vec::new();
+    folders().iter().for_each(|folder| files(folder, &mut all));
+    let (mut rows, mut inside) = (0, Vec::new());
+    for file in all {
+        let bytes = std::fs::read(&file).expect("a file");
+        let Ok(object) = Object::read(&bytes) else { continue };
+        if object.gfx().is_none() {
+            continue;
+        }
+        let Ok(report) = lint(&bytes, &LintOptions::default()) else { continue };
+        inside.extend(report.findings.into_iter().filter(|one| one.code == LintCode::RowInsideInstruction));
+        let Ok(dwarf) = Dwarf::read(&object) else { continue };
+        let programs = dwarf.units().iter().filter_map(|unit| dwarf.lines(unit).ok().flatten());
+        rows += programs.map(|program| program.rows().filter(Result::is_ok).count()).sum::<usize>();
+    }
+    assert!(rows > 1000, "{rows} rows");
+    assert!(inside.is_empty(), "{inside:#?}");
 }

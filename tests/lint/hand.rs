@@ -5,7 +5,7 @@ use eitri::emit::Section;
 use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::lint::{LintCode, LintOptions, LintReport, lint};
 use eitri::op::write_uleb;
-use eitri::read::{Dwarf, FrameSection, Object};
+use eitri::read::{Dwarf, FrameSection, Object, ReadOptions};
 use eitri::report::{ReportOptions, report};
 use eitri::stats::{StatsOptions, stats};
 use eitri::target::Target;
@@ -261,7 +261,7 @@ fn zeros_between_units_are_a_single_error() {
     let info = [&units[..], &[0; 4096], &units].concat();
     let object = object(&[(".debug_abbrev", abbreviations()), (".debug_info", info)]);
     let object = Object::read(&object).expect("an object");
-    let dwarf = Dwarf::read_readable(&object, eitri::op::Dialect::Llvm, 1).expect("units");
+    let dwarf = Dwarf::read_with(&object, &ReadOptions::new().readable()).expect("units");
     assert_eq!((dwarf.units().len(), dwarf.errors().len()), (2, 1), "{:?}", dwarf.errors());
 }
 
@@ -280,7 +280,7 @@ fn frames_without_units_are_read_around_an_unknown_relocation() {
     let [record] = records[..] else { panic!("{records:?}") };
     object[record + 8] = 99;
     let object = Object::read(&object).expect("an object");
-    let dwarf = Dwarf::read_readable(&object, eitri::op::Dialect::Llvm, 1).expect("no units");
+    let dwarf = Dwarf::read_with(&object, &ReadOptions::new().readable()).expect("no units");
     let frames = dwarf.readable_frames(FrameSection::Eh);
     assert_eq!((frames.fdes.len(), frames.errors.len()), (1, 1), "{:?}", frames.errors);
     assert!(!dwarf.errors().is_empty());

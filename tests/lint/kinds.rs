@@ -192,6 +192,26 @@ fn object_by_hand(all: &[HandWritten<'_>]) -> Vec<u8> {
     new_object(module.target(), &code, &sections).unwrap()
 }
 
+/// A function of 0x20 bytes for gfx1030 with `s_nop 0`, and `s_load_dwordx2 s[4:5], s[0:1], 0x8` at 4, and rows at 0, 4 and
+/// another pc.
+fn row_at(pc: u64) -> Vec<u8> {
+    let target = Target::named(AMD).expect("a target");
+    let mut m = Builder::new(target.clone());
+    let unit = m.unit("a.cl");
+    let file = m.primary_file(unit).unwrap();
+    let f = m.function(unit, "f").unwrap().code("f", 0x20).kernel().id();
+    for (pc, line) in [(0, 1), (4, 2), (pc, 3)] {
+        m.row(f, LineTableRow::new(pc, file, line)).unwrap();
+    }
+    let module = m.finish().unwrap();
+    let sections = lower(&module, &Consumer::llvm(), Policy::Strict).unwrap().sections;
+    let mut code = [[0, 0, 0x80, 0xbf], [0x00, 0x01, 0x04, 0xf4], [0x08, 0, 0, 0xfa]].concat();
+    code.extend([0, 0, 0x80, 0xbf].repeat(4));
+    // s_endpgm
+    code.extend([0, 0, 0x81, 0xbf]);
+    new_object(&target, &Text::text(code).with_function("f", 0, 0x20), &sections).unwrap()
+}
+
 /// Call frame information whose rows begin at 0 and at two other offsets in the function.
 fn rows_of_frame(offsets: [u64; 2]) -> Vec<u8> {
     // DW_CFA_def_cfa, rsp, 8; DW_CFA_offset, rip, 1.
@@ -452,6 +472,8 @@ fn pair(code: LintCode) -> Pair {
         LintCode::ListWithoutBase => Pair::of(based, false, true),
         LintCode::ReversedRow => Pair::of(rows_of_frame, [8, 4], [4, 8]),
         LintCode::RowBeyondCode => Pair::of(rows_of_frame, [8, 0x21], [8, 0x20]),
+        // `s_load_dwordx2 s[4:5], s[0:1], 0x8` has 8 bytes, and is at 4.
+        LintCode::RowInsideInstruction => Pair::of(row_at, 8, 12),
         LintCode::WrongKind => Pair::of(
             |base| object_of_base("x86_64", "call_frame_cfa", base),
             "breg6 0; stack_value",

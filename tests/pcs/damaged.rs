@@ -5,8 +5,7 @@ use eitri::emit::Section;
 use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, LineTableRow, Loc, Module, SourceLine};
-use eitri::op::Dialect;
-use eitri::read::{CurrentLocation, Dwarf, Object, ScopeVariables};
+use eitri::read::{CurrentLocation, Dwarf, Object, ReadOptions, ScopeVariables};
 use eitri::target::Target;
 use pretty_assertions::assert_eq;
 
@@ -138,7 +137,7 @@ fn damaged_range_hides_no_other_range_and_no_other_scope() {
     // DW_RLE_offset_pair from 0xc to 0x10.
     let bytes = object(|sections| damage(sections, ".debug_rnglists", &[4, 0xc, 0x10]));
     let object = Object::read(&bytes).unwrap();
-    let dwarf = Dwarf::read_readable(&object, Dialect::Llvm, 1).unwrap();
+    let dwarf = Dwarf::read_with(&object, &ReadOptions::new().readable()).unwrap();
     let start = dwarf.address_in("f", 0).unwrap();
     let at = |pc: u64| dwarf.variables_at(start + pc);
     assert_eq!(names(&at(4)), of(&[("x", false), ("x", true)]));

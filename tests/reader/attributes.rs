@@ -1,8 +1,7 @@
 //! A module with attributes of every kind, written by `gimli`.
 
 use crate::common::with;
-use eitri::op::{Dialect, DraftCodes};
-use eitri::read::{Dwarf, Sections};
+use eitri::read::{Dwarf, ReadOptions, Sections};
 use gimli::write::{Address, AttributeValue, EndianVec, Expression, LineString, Location, Range, Writer};
 use gimli::{Format, LineEncoding, RunTimeEndian, SectionId, constants as dw};
 
@@ -306,5 +305,5 @@ pub fn sections_of(form: Form, written: &gimli::write::Sections<Out>) -> Section
 }
 
 pub fn read<'o>(sections: Sections<'o>) -> Dwarf<'o> {
-    Dwarf::from_sections(sections, Dialect::Llvm, DraftCodes::NONE).unwrap()
+    Dwarf::from_sections(sections, &ReadOptions::new()).unwrap()
 }

@@ -1,10 +1,10 @@
 //! Damaged input gives an error or facts, never a panic, in reasonable time.
 
 use eitri::dump::{DumpOptions, dump};
-use eitri::op::{Dialect, DraftCodes, Encoding};
+use eitri::op::{Dialect, Encoding};
 use eitri::read::{
-    Dwarf, ElfSection, FrameSection, LineProgram, ListFormat, ListKind, Object, RawList, ResolvedValue,
-    Sections,
+    Dwarf, ElfSection, FrameSection, LineProgram, ListFormat, ListKind, Object, RawList, ReadOptions,
+    ResolvedValue, Sections,
 };
 use gimli::Format;
 use proptest::prelude::*;
@@ -251,7 +251,7 @@ fn use_tables(style: &Bytes, elf: &Object<'_>, tables: &[Vec<u8>], verbose: bool
         sections.debug_abbrev = &tables[8];
         sections.debug_str = b"\0one\0";
     });
-    let dwarf = Dwarf::from_sections(sections, Dialect::Llvm, DraftCodes::NONE).ok()?;
+    let dwarf = Dwarf::from_sections(sections, &ReadOptions::new()).ok()?;
     ask(&dwarf);
     Some(dump(elf, &dwarf, None, {
         let mut options = DumpOptions::default();
@@ -358,7 +358,7 @@ fn every_prefix_of_a_section_is_read_or_refused() {
                 if !shorten(&mut sections, end) {
                     break;
                 }
-                if let Ok(dwarf) = Dwarf::from_sections(sections, Dialect::Llvm, DraftCodes::NONE) {
+                if let Ok(dwarf) = Dwarf::from_sections(sections, &ReadOptions::new()) {
                     ask(&dwarf);
                 }
             }
@@ -439,7 +439,7 @@ fn kinds_by_index_find_their_addresses() {
         sections.debug_addr = &addr;
         sections.debug_loclists = &lists;
     });
-    let dwarf = Dwarf::from_sections(sections, Dialect::Llvm, DraftCodes::NONE).unwrap();
+    let dwarf = Dwarf::from_sections(sections, &ReadOptions::new()).unwrap();
     let unit = &dwarf.units()[0];
     assert_eq!((unit.bases.addr, dwarf.address(unit, 2).unwrap()), (Some(8), 0x3000));
     let mut list = dwarf.locations(unit, 0).unwrap();
@@ -467,7 +467,7 @@ fn list_index_past_the_table_is_refused_with_the_number_of_offsets() {
         sections.debug_info = &info;
         sections.debug_loclists = &lists;
     });
-    let error = Dwarf::from_sections(sections, Dialect::Llvm, DraftCodes::NONE).unwrap_err();
+    let error = Dwarf::from_sections(sections, &ReadOptions::new()).unwrap_err();
     let expected = "list index 2 is out of range for a table with 2 offsets";
     assert!(error.to_string().contains(expected), "{error}");
     assert_eq!(error.at().section.as_deref(), Some(".debug_loclists"));
@@ -497,7 +497,7 @@ fn counts_without_contents_take_no_time() {
         sections.debug_abbrev = &abbrev;
         sections.debug_info = &info;
     });
-    let error = Dwarf::from_sections(sections, Dialect::Llvm, DraftCodes::NONE).unwrap_err();
+    let error = Dwarf::from_sections(sections, &ReadOptions::new()).unwrap_err();
     assert!(error.to_string().contains("too many attributes for the size of the sections"), "{error}");
 }
 
@@ -522,7 +522,7 @@ fn depth_is_no_danger() {
         sections.debug_abbrev = &abbrev;
         sections.debug_info = &info;
     });
-    let dwarf = Dwarf::from_sections(sections, Dialect::Llvm, DraftCodes::NONE).unwrap();
+    let dwarf = Dwarf::from_sections(sections, &ReadOptions::new()).unwrap();
     assert_eq!(dwarf.entries().map(|entry| entry.depth()).max(), Some(999));
     let bytes = object(FORM());
     let text = dump(&Object::read(&bytes).unwrap(), &dwarf, None, DumpOptions::default());

@@ -1,7 +1,6 @@
 //! Tables that end with a zero byte are refused without it.
 
-use eitri::op::{Dialect, DraftCodes};
-use eitri::read::{Dwarf, NameIndex, Object, Sections};
+use eitri::read::{Dwarf, NameIndex, Object, ReadOptions, Sections};
 
 use crate::common::with;
 use crate::reader::bytes::Bytes;
@@ -37,7 +36,7 @@ fn overlapping(count: u32) -> eitri::Result<usize> {
         sections.debug_abbrev = &debug_abbrev;
         sections.debug_info = &debug_info;
     });
-    Ok(Dwarf::from_sections(sections, Dialect::Llvm, DraftCodes::NONE)?.units().len())
+    Ok(Dwarf::from_sections(sections, &ReadOptions::new())?.units().len())
 }
 
 /// A unit of DWARF 5 with one entry, which uses abbreviation 1.
@@ -48,7 +47,7 @@ fn units(debug_abbrev: &[u8]) -> eitri::Result<usize> {
         sections.debug_abbrev = debug_abbrev;
         sections.debug_info = &UNIT;
     });
-    Dwarf::from_sections(sections, Dialect::Llvm, DraftCodes::NONE).map(|dwarf| dwarf.units().len())
+    Dwarf::from_sections(sections, &ReadOptions::new()).map(|dwarf| dwarf.units().len())
 }
 
 /// The abbreviations of a unit end with an entry whose code is 0: DWARF 5 section 7.5.3.

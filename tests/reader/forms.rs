@@ -1,7 +1,7 @@
 //! Values that a form alone does not determine, encoded by hand.
 
-use eitri::op::{Dialect, DraftCodes, Encoding, Reg};
-use eitri::read::{CfaRule, Dwarf, FrameSection, Frames, ResolvedValue, Sections};
+use eitri::op::{Dialect, Encoding, Reg};
+use eitri::read::{CfaRule, Dwarf, FrameSection, Frames, ReadOptions, ResolvedValue, Sections};
 use gimli::constants as dw;
 
 use crate::common::with;
@@ -41,7 +41,7 @@ fn read<'o>([info, abbreviations]: &'o [Bytes; 2], addresses: &'o Bytes) -> Dwar
         sections.debug_abbrev = &abbreviations.bytes;
         sections.debug_addr = &addresses.bytes;
     });
-    Dwarf::from_sections(sections, Dialect::Llvm, DraftCodes::NONE).expect("it is read")
+    Dwarf::from_sections(sections, &ReadOptions::new()).expect("it is read")
 }
 
 /// A block is an expression where the attribute has no class of blocks, in every version: Go and Free Pascal write blocks

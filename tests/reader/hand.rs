@@ -1,11 +1,11 @@
 //! Sections encoded by hand from the specification, for forms that available tools do not write.
 
 use eitri::error::ErrorKind;
-use eitri::op::{Dialect, DraftCodes, Encoding, Reg};
+use eitri::op::{Dialect, Encoding, Reg};
 use eitri::read::{
     AddressRange, AddressRanges, CallFrameInstruction, CfaRule, Dwarf, FrameSection, Frames, ListFormat,
     ListKind, MacroAction, Macros, NameIndex, NameParent, NameUnit, PublicNames, PublicSection, RawList,
-    RegisterRule, Sections, name_hash,
+    ReadOptions, RegisterRule, Sections, name_hash,
 };
 use gimli::constants as dw;
 use pretty_assertions::assert_eq;
@@ -589,7 +589,7 @@ fn types_are_found_by_signature() {
                 sections.debug_info = &info.bytes;
                 sections.debug_types = &debug_types.bytes;
             });
-            let dwarf = Dwarf::from_sections(sections, Dialect::Llvm, DraftCodes::NONE).unwrap();
+            let dwarf = Dwarf::from_sections(sections, &ReadOptions::new()).unwrap();
             let variables: Vec<_> =
                 dwarf.entries().filter(|entry| entry.tag() == dw::DW_TAG_variable).collect();
             let ty = variables[0].ty().unwrap();

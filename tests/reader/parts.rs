@@ -10,7 +10,7 @@ use eitri::lint::{LintCode, LintOptions, lint};
 use eitri::lower::lower;
 use eitri::model::{BaseEncoding, LineTableRow, Loc, Module, SourceLine, Val};
 use eitri::op::{Dialect, Encoding, Expr};
-use eitri::read::{Dwarf, Entry, FrameSection, Frames, Object, ResolvedValue, Sections};
+use eitri::read::{Dwarf, Entry, FrameSection, Frames, Object, ReadOptions, ResolvedValue, Sections};
 use eitri::report::readable_report;
 use eitri::stats::{Build, readable_variable_lines, stats, variable_lines};
 use eitri::target::{SpaceId, Target};
@@ -81,7 +81,7 @@ fn a_unit_that_cannot_be_read_hides_no_other() {
                 sections.debug_info = &info.bytes;
                 sections.debug_abbrev = &abbreviations.bytes;
             });
-            let strict = Dwarf::from_sections(sections, Dialect::Llvm, eitri::op::DraftCodes::NONE);
+            let strict = Dwarf::from_sections(sections, &ReadOptions::new());
             assert_eq!(strict.is_err(), is_broken, "version {version}, code {code}");
         }
     }
@@ -490,7 +490,7 @@ fn unit_after_unreadable_length_is_not_guessed() {
         let start = bytes.windows(info.bytes.len()).position(|window| window == info.bytes).unwrap();
         bytes[start + 13] = stored;
         let object = Object::read(&bytes).unwrap();
-        let dwarf = Dwarf::read_readable(&object, Dialect::Llvm, 1).unwrap();
+        let dwarf = Dwarf::read_with(&object, &ReadOptions::new().readable()).unwrap();
         let units: Vec<_> = dwarf.units().iter().map(|unit| unit.offset).collect();
         assert_eq!(units, [0], "{stored}");
         let errors: Vec<_> =

@@ -7,7 +7,7 @@ use eitri::error::ErrorKind;
 use eitri::eval::{Body, Context, DebugInfo, Evaluator, Snapshot, WithDebugInfo};
 use eitri::lint::{self, lint};
 use eitri::op::Dialect;
-use eitri::read::{Companions, Dwarf, Object, ResolvedValue, Unit};
+use eitri::read::{Companions, Dwarf, Object, ReadOptions, ResolvedValue, Unit};
 use eitri::report::readable_report;
 use eitri::stats::stats;
 use eitri::target::Target;
@@ -210,7 +210,7 @@ fn reference_outside_supplementary_file_is_an_error_of_its_attribute() {
             let bytes = style.main(far, far, far as u32, &[style.link(&ID)]);
             let object = Object::read_with(&bytes, Some(&other), None).unwrap();
             assert!(matches!(Dwarf::read(&object).unwrap_err().kind(), ErrorKind::Malformed(_)));
-            let dwarf = Dwarf::read_readable(&object, Dialect::Llvm, 1).unwrap();
+            let dwarf = Dwarf::read_with(&object, &ReadOptions::new().readable()).unwrap();
             let [error] = dwarf.errors() else { panic!("{:?}", dwarf.errors()) };
             assert!(error.to_string().starts_with("supplementary file `common.dbg`, "), "{error}");
             let variable = dwarf.entries().last().unwrap();
@@ -251,7 +251,7 @@ fn damaged_supplementary_file_loses_no_unit_of_the_object() {
                 let mut other = good.clone();
                 other[at] ^= change;
                 let object = Object::read_with(&bytes, Some(&other), None).unwrap();
-                let dwarf = Dwarf::read_readable(&object, Dialect::Llvm, 1).unwrap();
+                let dwarf = Dwarf::read_with(&object, &ReadOptions::new().readable()).unwrap();
                 assert_eq!((dwarf.units().len(), dwarf.entries().len()), (1, 3));
                 let _ = dwarf.variable_named("limit", None);
                 let mut out = Vec::new();
@@ -285,7 +285,7 @@ fn file_that_is_its_own_supplementary_file_ends() {
     let bytes = style.main(11, 11, 0, &[style.link(&ID), style.own_link()]);
     let object = Object::read_with(&bytes, Some(&bytes), None).unwrap();
     assert!(object.errors().is_empty() && object.supplementary().unwrap().supplementary().is_none());
-    let dwarf = Dwarf::read_readable(&object, Dialect::Llvm, 1).unwrap();
+    let dwarf = Dwarf::read_with(&object, &ReadOptions::new().readable()).unwrap();
     let variable = dwarf.entries().last().unwrap();
     assert_eq!(variable.ty().map(|ty| ty.tag()), Some(dw::DW_TAG_compile_unit));
     assert!(dwarf.variable_named("v", None).is_err());

@@ -6,7 +6,7 @@ use eitri::emit::Section;
 use eitri::lower::Consumer;
 use eitri::model::Module;
 use eitri::op::{Decoder, Encoding, Op};
-use eitri::read::{CfaRule, Dwarf, FrameSection, Object, RegisterRule};
+use eitri::read::{CfaRule, Dwarf, FrameSection, Object, ReadOptions, RegisterRule};
 
 use crate::sabotage::patched::is_found;
 use crate::sabotage::patches::Patches;
@@ -25,7 +25,11 @@ pub struct Operation {
 pub fn operations(truth: &Module, consumer: &Consumer, all: &[Section]) -> Vec<Operation> {
     let bytes = object(truth, all);
     let object = Object::read(&bytes).unwrap();
-    let dwarf = Dwarf::read_as(&object, consumer.expressions.dialect, consumer.expressions.draft).unwrap();
+    let dwarf = Dwarf::read_with(
+        &object,
+        &ReadOptions::new().dialect(consumer.expressions.dialect).draft(consumer.expressions.draft),
+    )
+    .unwrap();
     // Expressions are slices of the sections.
     let place = |expr: &[u8]| {
         let at = expr.as_ptr() as usize;

@@ -7,6 +7,7 @@ use eitri::error::ErrorKind;
 use eitri::lower::{Lowered, lower};
 use eitri::model::Module;
 use eitri::omission::Property;
+use eitri::op::Dialect;
 use eitri::schema::Schema;
 use serde_json::{Value, json};
 
@@ -401,6 +402,40 @@ fn cooperative_matrix_is_omitted_or_refused_by_every_consumer() {
         assert_eq!(fault(&consumer, with, without), None, "{name}, version {version}");
         let partial = lower(with, &consumer, Policy::Partial).expect("a policy without errors");
         assert!(partial.omissions.iter().any(|left| left.property == Property::Kind), "{name}, {version}");
+    }
+}
+
+/// A frame is in a section, or an omission: NVIDIA's assembler makes the frames of PTX.
+#[test]
+fn frames_without_a_section_are_omitted() {
+    // PTX has no register with the return address.
+    let frames = [r#", [0, 16, "pc", "undefined"]"#, ""].map(|caller| {
+        format!(
+            r#"{{"frame": {{"function": "f", "rules": [[0, 16, "cfa", {{"memory": [0, 64]}}]{caller}]}}}}"#
+        )
+    });
+    let other = r#"{"namespace": {"in": "a.cl", "name": "o"}}"#;
+    let modules = [0, 1].map(|target: usize| {
+        let [with, without] = [format!("{other}, {}", frames[target]), other.to_owned()];
+        (module(TARGETS[target], "", &with), module(TARGETS[target], "", &without))
+    });
+    for (target, mut consumer) in all() {
+        consumer.frames.debug_frame = false;
+        let (with, without) = &modules[target];
+        let Consumer { name, version, .. } = &consumer;
+        assert_eq!(fault(&consumer, with, without), None, "{name}, version {version}");
+        let partial = lower(with, &consumer, Policy::Partial).expect("a policy without errors");
+        let frames: Vec<_> =
+            partial.omissions.iter().filter(|left| left.property == Property::CallFrames).collect();
+        assert_eq!(frames.len(), 1, "{name}, {version}");
+        assert!(frames[0].to_string().starts_with("unit `a.cl`, function `f`: "), "{}", frames[0]);
+        // The frame that a kernel has without rules is in the memory of an address space that some readers lack.
+        let kernel = r#"{"describe_function": {"function": "f", "kernel": true}}"#;
+        let kernel = module(TARGETS[target], "", kernel);
+        let partial = lower(&kernel, &consumer, Policy::Partial).expect("a policy without errors");
+        let is_omitted = partial.omissions.iter().any(|left| left.property == Property::CallFrames);
+        let is_expressible = consumer.expressions.dialect != Dialect::Dwarf5;
+        assert_eq!(is_omitted, is_expressible, "{name}, {version}");
     }
 }
 

@@ -10,7 +10,7 @@ use eitri::eval::{Context, Evaluator, Snapshot, read_bits};
 use eitri::lower::{Consumer, Lowered, Policy, lower};
 use eitri::model::{BaseEncoding, Loc, Module, RegionKind, TypeId, Val};
 use eitri::op::{Encoding, Expr, Reg};
-use eitri::read::{Dwarf, Object};
+use eitri::read::{Dwarf, Object, ReadOptions};
 use eitri::target::{SpaceId, Target};
 
 use crate::strict::{Start, gpu, start};
@@ -172,7 +172,7 @@ fn object(module: &Module) -> Result<(Vec<u8>, Lowered)> {
 fn defined(object: &[u8]) -> Result<Vec<u8>> {
     let object = Object::read(object)?;
     let dialect = Consumer::rocgdb().expressions.dialect;
-    let dwarf = Dwarf::read_as(&object, dialect, eitri::op::DraftCodes::NONE)?;
+    let dwarf = Dwarf::read_with(&object, &ReadOptions::new().dialect(dialect))?;
     let x = dwarf.entries().find(|entry| entry.name().as_deref() == Some("x")).expect("the variable");
     let bits = x.ty().and_then(|ty| ty.size_bits()).expect("a size");
     let list = x.locations(eitri::gimli::DW_AT_location)?.expect("a list");

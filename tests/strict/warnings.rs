@@ -343,13 +343,15 @@ fn warnings_are_found_in_n_log_n() {
     a.m.describe_function(a.f).expect("a function").code("f", 4 * MANY).kernel();
     for index in 0..MANY {
         let pcs = 4 * index..4 * index + 4;
-        let mut x = a.m.variable(a.f, "x", if index % 2 == 0 { a.int } else { float }).expect("a variable");
+        let mut x =
+            a.m.variable(a.f, &format!("x{index}"), if index % 2 == 0 { a.int } else { float })
+                .expect("a variable");
         x.live(pcs, Loc::register(s(4))).expect("a place");
     }
     for index in 0..MANY {
-        let mut x = a.m.variable(a.f, "y", a.int).expect("a variable");
+        let mut x = a.m.variable(a.f, &format!("y{index}"), a.int).expect("a variable");
         x.live(4 * index..4 * MANY, Loc::per_lane(v(3))).expect("a place");
-        let mut x = a.m.variable(a.f, "z", float).expect("a variable");
+        let mut x = a.m.variable(a.f, &format!("z{index}"), float).expect("a variable");
         x.live(0..4 * MANY - 4 * index, Loc::stack_slot(4 * index as i64)).expect("a place");
     }
     let module = a.m.finish().expect("a module");

@@ -10,6 +10,7 @@ mod misdescribed;
 mod program;
 mod random;
 mod refused;
+mod regions;
 mod running;
 mod sabotage;
 mod simulate;

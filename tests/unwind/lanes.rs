@@ -2,8 +2,8 @@
 //! simulated wave, which records EXEC at each call.
 
 use eitri::eval::{CallStack, Class, DebugInfo, Snapshot};
-use eitri::op::{Dialect, DraftCodes};
-use eitri::read::{Dwarf, Sections};
+use eitri::op::Dialect;
+use eitri::read::{Dwarf, ReadOptions, Sections};
 use pretty_assertions::assert_eq;
 
 use crate::common::with;
@@ -39,7 +39,7 @@ fn read<'a>(abbrev: &'a Bytes, info: &'a Bytes, dialect: Dialect) -> Dwarf<'a> {
         sections.debug_info = &info.bytes;
         sections.address_bytes = 8;
     });
-    Dwarf::from_sections(sections, dialect, DraftCodes::NONE).expect("it is read")
+    Dwarf::from_sections(sections, &ReadOptions::new().dialect(dialect)).expect("it is read")
 }
 
 /// `.debug_abbrev` and `.debug_info`: a DWARF 5 unit with four subprograms.

@@ -82,6 +82,9 @@ impl CheckArguments {
         }
         let reports = track_all(&module, &all).map_err(in_file(description))?;
         report.findings.extend(reports.iter().flat_map(|report| report.stale.iter().map(CheckFinding::from)));
+        report
+            .findings
+            .extend(reports.iter().flat_map(|report| report.regions.iter().map(CheckFinding::from)));
         drop(progress);
         if *code {
             print(Form::Text, &totals(&reports))?;

@@ -51,8 +51,10 @@ pub struct EmitArguments {
     /// `then`; `shared-code`, functions with common code; `no-code`, functions of 0 bytes, and kernels without code;
     /// `type-size`, numbers of unusual sizes; `overlapping-members`; `swapped-words`, a return address in the wrong order;
     /// `unscaled-frame`, a frame at a register with bytes of one lane; `unsaved-base`, a moved frame register without a
-    /// rule; `called-kernel`; `undescribed-calls`, calls without `describes_calls`;
-    /// `slot-outside-frame`; `larger-than-type`, parts after the variable's end. Can be repeated.
+    /// rule; `called-kernel`; `undescribed-calls`, calls without `describes_calls`; `duplicate-call`;
+    /// `duplicate-argument`; `callee-without-code`; `slot-outside-frame`; `larger-than-type`, parts after the variable's
+    /// end; `half-registers`, numbers in 32 bits of larger registers; `global-in-register`; `late-row`, pcs before the first
+    /// row; `duplicate-variable`; `overlapping-scopes`. Can be repeated.
     #[arg(long, value_name = "KIND", value_parser = WarningKind::ALL.map(WarningKind::name))]
     allow: Vec<String>,
     /// Remove the object's debug sections first.
@@ -152,7 +154,7 @@ impl EmitArguments {
     /// Prints the warnings that are not allowed.
     fn warn(&self, consumer: &Consumer, warnings: impl Iterator<Item = Warning>) {
         // Without a section for them, frames come from somewhere else: for PTX, from ptxas.
-        let has_frames = consumer.frames.debug_frame;
+        let has_frames = consumer.frames.debug_frame || consumer.frames.eh_frame;
         for warning in warnings {
             let kind = warning.kind();
             let is_of_object = has_frames || kind != WarningKind::NoFrame;

@@ -9,13 +9,14 @@ use eitri::Consumer;
 use eitri::conform::{Found, Read, VectorMachine, VectorTarget, location};
 use eitri::dump::{figure, steps};
 use eitri::eval::{
-    self, Body, Context, CurrentObject, DebugInfo, Element, Evaluator, Fault, InLane, PtxRegisters, Snapshot,
-    Value, WithDebugInfo,
+    self, Architecture, Body, CallStack, Context, CurrentObject, DebugInfo, Element, Evaluator, Fault,
+    InLane, PtxRegisters, Snapshot, Value, WithDebugInfo,
 };
 use eitri::op::{Dialect, DraftCodes, Encoding, OperationName, text};
 use eitri::read::nvidia::RegisterMap;
 use eitri::read::{
-    CurrentLocation, Dwarf, Object, ScopeVariable, SplitFiles, address_in, variable_named, variables_named,
+    CurrentLocation, Dwarf, FrameSection, Frames, Object, ReadOptions, ScopeVariable, SplitFiles, address_in,
+    variable_named, variables_named,
 };
 use eitri::target::Space;
 use eitri::{Result, target};
@@ -130,14 +131,19 @@ fn ask<T>(
     let described = containers::single_described(command, file, question.member.as_deref())?;
     let target = question.target.as_deref().map(targets::named).transpose()?;
     let object = described.read(target.as_ref()).map_err(in_file(file))?;
-    let dwarf = Dwarf::read_readable(&object, dialect(question)?, 1).map_err(in_file(file))?;
+    let dwarf = Dwarf::read_with(&object, &ReadOptions::new().dialect(dialect(question)?).readable())
+        .map_err(in_file(file))?;
     with_split(question, &object, &dwarf, |files| {
-        let own = DebugInfo::new(files[0]);
-        let (machine, target) = stopped(question, files, own.target(&object))?;
-        let pc = eval::Machine::pc(&machine.snapshot, machine.frame);
+        let infos: Vec<_> = files.iter().map(|dwarf| DebugInfo::new(dwarf)).collect();
+        let (machine, target) = stopped(question, files, infos[0].target(&object))?;
+        let sections =
+            [FrameSection::Debug, FrameSection::Eh].map(|section| files[0].frames_of_code(section));
+        let stack = unwound(&machine, &infos, &sections, &target)?;
+        let inner: &dyn eval::Machine = stack.as_ref().map_or(&machine.snapshot, |stack| stack);
+        let pc = inner.pc(machine.frame);
         let mut answers = Vec::new();
         for variable in variables_named(files, name, pc).map_err(in_file(file))? {
-            answers.push(ask_variable(question, &variable, &object, (&machine, &target), evaluate)?);
+            answers.push(ask_variable(question, &variable, &object, (&machine, inner, &target), evaluate)?);
         }
         let first = answers.swap_remove(0);
         if answers.iter().any(|other| !is_equal(&first, other)) {
@@ -145,6 +151,34 @@ fn ask<T>(
         }
         Ok(first)
     })
+}
+
+/// Returns the call stack by the object's call frame information, if the machine does not have the frame.
+fn unwound<'a, 'o>(
+    machine: &'a VectorMachine,
+    infos: &'a [DebugInfo<'a, 'o>],
+    sections: &'a [Frames<'o>],
+    target: &'a VectorTarget,
+) -> Result<Option<CallStack<'a, 'o>>, Failure> {
+    let frame = machine.frame;
+    if frame as usize <= machine.snapshot.callers.len() {
+        return Ok(None);
+    }
+    // The target by its name has a calling convention.
+    let architecture: &dyn Architecture = target.built_in().map_or(target, |built_in| built_in);
+    let stack = CallStack::new(&machine.snapshot, sections, architecture);
+    let stack = infos.iter().fold(stack, CallStack::with_debug_info);
+    for number in 0..=frame {
+        let known = stack.frame(number).map_err(|fault| {
+            Failure::line(format_args!("frame {frame} of the machine cannot be unwound: {fault}"))
+        })?;
+        if let (None, Some(last)) = (known, number.checked_sub(1)) {
+            return Err(Failure::line(format_args!(
+                "the machine has no frame {frame}: frame {last} has no caller"
+            )));
+        }
+    }
+    Ok(Some(stack))
 }
 
 /// Calls a function with an object's units, and its split units in each file.
@@ -190,22 +224,23 @@ fn missing(dwarf: &Dwarf<'_>, split: &[Dwarf<'_>]) -> String {
     }
 }
 
-/// Evaluates a variable on a stopped machine.
+/// Evaluates a variable on a stopped machine, which knows the frames.
 fn ask_variable<T>(
     question: &Question,
     variable: &ScopeVariable<'_, '_>,
     object: &Object<'_>,
-    (machine, target): (&VectorMachine, &VectorTarget),
+    (machine, stopped, target): (&VectorMachine, &dyn eval::Machine, &VectorTarget),
     evaluate: &dyn Fn(&Stop<'_>) -> T,
 ) -> Result<T, Failure> {
     let file = Path::new(&question.subject);
-    let pc = eval::Machine::pc(&machine.snapshot, machine.frame);
+    let pc = stopped.pc(machine.frame);
     // If the location has an error, this is why there is no location.
     if let (CurrentLocation::Unreadable, Some(error)) = (&variable.location, &variable.problem) {
         return Err(in_file(file)(error.clone()));
     }
     let ScopeVariable { entry, located, .. } = *variable;
     let info = DebugInfo::new(located.dwarf());
+    info.check_machine(stopped, target, machine.frame).map_err(Failure::line)?;
     let unit = located.unit();
     let context = machine
         .context(unit.encoding, target)
@@ -218,13 +253,13 @@ fn ask_variable<T>(
     let through = match target.built_in().filter(|target| target.has_lane_expressions() && !object.is_ptx()) {
         Some(built_in) => {
             let offset = mapped.map_or(0, |(_, offset)| offset);
-            Some(PtxRegisters::new(&machine.snapshot, built_in, mapped.map(|(function, _)| function), offset))
+            Some(PtxRegisters::new(stopped, built_in, mapped.map(|(function, _)| function), offset))
         }
         None => None,
     };
     let inner: &dyn eval::Machine = match &through {
         Some(through) => through,
-        None => &machine.snapshot,
+        None => stopped,
     };
     let whole = WithDebugInfo::new(&info, inner, context);
     let class = entry.number(eitri::gimli::DW_AT_address_class).filter(|_| object.is_cubin());
@@ -354,14 +389,14 @@ fn stopped(
     }
     machine.frame = question.frame.unwrap_or(machine.frame);
     if pc.is_some() {
-        match (machine.frame as usize).checked_sub(1) {
-            None => snapshot.pc = pc,
-            Some(caller) => match snapshot.callers.get_mut(caller) {
-                Some(caller) => caller.pc = pc,
-                None => {
-                    return Err(Failure::line(format_args!("the machine has no frame {}", machine.frame)));
-                }
-            },
+        let caller = (machine.frame as usize).checked_sub(1).map(|caller| snapshot.callers.get_mut(caller));
+        match caller {
+            Some(Some(caller)) => caller.pc = pc,
+            // An object's frames are unwound from the innermost.
+            Some(None) if files.is_empty() => {
+                return Err(Failure::line(format_args!("the machine has no frame {}", machine.frame)));
+            }
+            Some(None) | None => snapshot.pc = pc,
         }
     }
     Ok((machine, target))

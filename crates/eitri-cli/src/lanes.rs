@@ -4,8 +4,7 @@ use std::path::Path;
 
 use eitri::dump::{self, Lanes};
 use eitri::eval::{DebugInfo, Machine};
-use eitri::op::DraftCodes;
-use eitri::read::{Dwarf, Object};
+use eitri::read::{Dwarf, Object, ReadOptions};
 
 use super::evaluate::{dialect, stops, with_split};
 use super::question::Question;
@@ -16,7 +15,8 @@ pub fn positions(question: &Question, function: Option<&str>) -> Result<Lanes, F
     let file = Path::new(&question.subject);
     let described = containers::single_described("explain", file, question.member.as_deref())?;
     let object = described.read(None).map_err(in_file(file))?;
-    let dwarf = Dwarf::read_as(&object, dialect(question)?, DraftCodes::NONE).map_err(in_file(file))?;
+    let dwarf =
+        Dwarf::read_with(&object, &ReadOptions::new().dialect(dialect(question)?)).map_err(in_file(file))?;
     with_split(question, &object, &dwarf, |files| positions_in(question, function, &object, files))
 }
 

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 use eitri::emit::elf::write_file;
 
-use super::color::{COLORS, Paint, acts_on_terminal, escaped, has_colors, paint};
+use super::color::{COLORS, acts_on_terminal, escaped, has_colors, paint_error};
 use super::{Failure, hints};
 
 /// Form of a printed text, which decides what characters that a terminal can act on are escaped. Names in an object
@@ -124,7 +124,7 @@ pub fn print_findings(report: &impl Display) -> eitri::Result<()> {
         let kind = line.split_once(": ").filter(|_| !line.starts_with(char::is_numeric));
         match kind {
             Some((kind, rest)) => {
-                printer.put(&paint(&io::stdout(), Paint::Error, kind));
+                printer.put(&paint_error(&io::stdout(), kind));
                 printer.put(": ");
                 printer.put(rest);
             }
@@ -138,7 +138,7 @@ pub fn print_findings(report: &impl Display) -> eitri::Result<()> {
 /// Prints lines on standard error, after a coloured word, if there is one. A closed standard error is not an error for
 /// the command.
 pub fn say(word: Option<&str>, text: impl Display) {
-    let word = word.map_or_else(String::new, |word| paint(&io::stderr(), Paint::Error, word) + " ");
+    let word = word.map_or_else(String::new, |word| paint_error(&io::stderr(), word) + " ");
     let text = text.to_string();
     let _ = writeln!(io::stderr(), "{word}{}", Form::Text.clean(&text));
 }

@@ -27,7 +27,7 @@ pub struct Question {
     #[command(flatten)]
     pub split: SplitArguments,
     /// The frame's program location, instead of the machine's: an address, or a function in the file and an offset in
-    /// bytes (`scale+0x8`).
+    /// bytes (`scale+0x8`). If --frame is unwound, the innermost frame's program location.
     #[arg(long, value_name = "ADDRESS")]
     pub pc: Option<Pc>,
     /// Stopped machine: a JSON file with the object `machine` in the conformance format, and the object `target` if no
@@ -44,7 +44,8 @@ pub struct Question {
     /// Encoding for vendor operations.
     #[arg(long, value_enum, default_value_t = Dialect::Llvm)]
     pub dialect: Dialect,
-    /// Frame, instead of the machine's; 0 is the innermost.
+    /// Frame, instead of the machine's; 0 is the innermost. With --var, a frame that the machine's `callers` do not have is
+    /// unwound by the object's call frame information.
     #[arg(long, value_name = "N")]
     pub frame: Option<u32>,
     /// Current lane, instead of the machine's; `eval` also takes `all` lanes. The default number of lanes is the

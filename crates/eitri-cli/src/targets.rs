@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use eitri::json::read_target;
-use eitri::target::{Per, Register, RegisterNames, Target};
+use eitri::target::{Per, Register, RegisterNames, Scaling, SpaceId, Target};
 
 use crate::output::{Form, print};
 use crate::{Failure, in_file, input};
@@ -109,6 +109,7 @@ fn description(target: &Target) -> String {
             let _ = writeln!(text, "  {names:<10} {:<10} {bits}", "packed");
         }
     }
+    text += &frames(target);
     text += "address spaces, their DWARF numbers and the bits of their addresses\n";
     for space in target.spaces() {
         let per = match space.per {
@@ -119,4 +120,18 @@ fn description(target: &Target) -> String {
         let _ = writeln!(text, "  {:<12} {:<3} {}{per}", space.name, space.id.0, space.address_bits);
     }
     text
+}
+
+/// The conventions that frames depend on; empty if there are none.
+fn frames(target: &Target) -> String {
+    let stack_pointer = target.cfa_register().and_then(|reg| target.register(reg));
+    let cfa = stack_pointer
+        .map(|register| format!("  {} without a rule is the canonical frame address\n", register.name()));
+    // Without private memory, nothing is scaled.
+    let scaling = target.space(SpaceId::PRIVATE_WAVE).map(|_| match target.scaling() {
+        Scaling::Lane => "  stack and frame pointers count the bytes of one lane\n".into(),
+        Scaling::Wave => "  stack and frame pointers count the bytes of all lanes in the wave\n".into(),
+    });
+    let lines: String = cfa.into_iter().chain(scaling).collect();
+    if lines.is_empty() { lines } else { format!("frames\n{lines}") }
 }

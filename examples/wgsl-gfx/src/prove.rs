@@ -12,7 +12,7 @@ use eitri::eval::{
 };
 use eitri::gimli;
 use eitri::op::{Encoding, Reg};
-use eitri::read::{Dwarf, FrameSection, Frames, ListEntry, Object};
+use eitri::read::{Dwarf, FrameSection, Frames, ListEntry, Object, ReadOptions};
 use eitri::target::{ByteOrder, SpaceId, Target};
 use naga::{GlobalVariable, Handle};
 
@@ -143,7 +143,7 @@ pub(crate) fn with_debug_info<T>(
     let text = |error: eitri::Error| error.to_string();
     let object = Object::read(&compiled.object).map_err(text)?;
     let dialect = compiled.debug.consumer.expressions.dialect;
-    let dwarf = Dwarf::read_as(&object, dialect, eitri::op::DraftCodes::NONE).map_err(text)?;
+    let dwarf = Dwarf::read_with(&object, &ReadOptions::new().dialect(dialect)).map_err(text)?;
     run(&DebugInfo::new(&dwarf))
 }
 

@@ -28,7 +28,7 @@ use crate::eval::{self, Context, DebugInfo, Evaluator, PtxRegisters, SpaceLayout
 use crate::model::{FunctionId, LocId, Module, Node, VariableId};
 use crate::ptx::Text;
 use crate::read::nvidia::{INSTRUCTION_BYTES, MappedFunction, PtxText, RegisterMap, ptx_lines};
-use crate::read::{Dwarf, ElfSymbol, Entry, Object};
+use crate::read::{Dwarf, ElfSymbol, Entry, Object, ReadOptions};
 
 /// A cubin's coverage of the described variables.
 #[derive(Debug, Clone, Default)]
@@ -114,7 +114,10 @@ impl fmt::Display for PtxCoverage {
 /// object without its PTX, or without a described function.
 pub fn coverage(module: &Module, consumer: &Consumer, bytes: &[u8]) -> Result<PtxCoverage> {
     let object = Object::read_for(bytes, module.target())?;
-    let dwarf = Dwarf::read_as(&object, dialect(consumer), consumer.expressions.draft)?;
+    let dwarf = Dwarf::read_with(
+        &object,
+        &ReadOptions::new().dialect(dialect(consumer)).draft(consumer.expressions.draft),
+    )?;
     let map = RegisterMap::read(&object)?;
     let texts = texts(&object, bytes.len())?;
     let texts = texts.iter().map(|text| Text::read(text)).collect::<Result<Vec<_>>>()?;

@@ -47,7 +47,7 @@ use out::Out;
 use crate::error::Result;
 use crate::eval::{DebugInfo, Location};
 use crate::op::Dialect;
-use crate::read::{Dwarf, Object};
+use crate::read::{Dwarf, Object, ReadOptions};
 use crate::target::Target;
 
 /// Returns a location as text for a person: `v3 + 20 bytes`, `memory 0x7000`. With a target, registers and address spaces have
@@ -132,7 +132,7 @@ fn print_into(
     dialect: Dialect,
     options: DumpOptions,
 ) -> Result<()> {
-    let dwarf = Dwarf::read_readable(object, dialect, 1)?;
+    let dwarf = Dwarf::read_with(object, &ReadOptions::new().dialect(dialect).readable())?;
     let own_target = |dwarf: &Dwarf<'_>| match target {
         None => DebugInfo::new(dwarf).target(object),
         Some(target) => Some(target.clone()),
@@ -140,7 +140,7 @@ fn print_into(
     if let Some(dwo) = dwo {
         let header_target = object.target(None);
         let dwo = Object::read_with(dwo, None, target.or(header_target.as_ref()))?;
-        let split = Dwarf::read_readable_split(&dwarf, &dwo)?;
+        let split = Dwarf::read_split_with(&dwarf, &dwo, &ReadOptions::new().readable())?;
         let target = own_target(&split);
         let target = target.as_ref();
         text::addresses(out, object);
@@ -148,7 +148,7 @@ fn print_into(
         return whole([&dwarf, &split]);
     }
     // A file can contain both the skeletons and the split units.
-    let split = Dwarf::read_readable_split(&dwarf, object)?;
+    let split = Dwarf::read_split_with(&dwarf, object, &ReadOptions::new().readable())?;
     let target = own_target(&dwarf).or_else(|| own_target(&split));
     let target = target.as_ref();
     text::print(out, object, &dwarf, target, options);

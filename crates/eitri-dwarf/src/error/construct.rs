@@ -84,6 +84,7 @@ texts! {
     DeepProcedures "procedure calls this deep";
 
     // Frames.
+    CallFrames "call frame information";
     CallFrameOperation(name: &'static str) "operation `{name}` in call frame information";
     CallerRegister(register: String) "the caller's value of register {register}";
     UnsavedRegister "a caller's register that is not saved in memory";

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::op::Reg;
-use crate::target::{Per, SpaceId, Target, UnspecifiedRegisters};
+use crate::target::{Per, SpaceId, Target, UnspecifiedRegisters, Wave};
 
 /// An address space's properties.
 ///
@@ -59,6 +59,28 @@ pub trait Architecture {
     /// all registers.
     fn preserved_bits(&self, reg: Reg) -> Option<u32> {
         self.register_bits(reg)
+    }
+
+    /// Returns the ELF machine (`e_machine`) that a file's debug information must have. `None` if it can be any.
+    fn elf_machine(&self) -> Option<u16> {
+        None
+    }
+
+    /// Returns the name, for messages.
+    fn name(&self) -> String {
+        "unnamed".into()
+    }
+
+    /// Returns the number of lanes in a wave, which a file's debug information must have where it gives one. `None` if it can
+    /// be any.
+    fn lanes(&self) -> Option<u32> {
+        None
+    }
+
+    /// Returns what is wrong with a number that is no register's.
+    fn unknown_register(&self, reg: Reg) -> String {
+        let _ = reg;
+        "the target has no register of this number".into()
     }
 
     /// Returns the register with a name.
@@ -121,6 +143,31 @@ impl Architecture for Target {
         match self.call_frames().unspecified_registers {
             UnspecifiedRegisters::ByConvention => Target::preserved_bits(self, reg),
             UnspecifiedRegisters::SameValue => self.register_bits(reg),
+        }
+    }
+
+    fn elf_machine(&self) -> Option<u16> {
+        Some(self.elf().machine).filter(|&machine| machine > 0)
+    }
+
+    fn name(&self) -> String {
+        Target::name(self).to_owned()
+    }
+
+    fn lanes(&self) -> Option<u32> {
+        self.gfx().map(|_| Target::lanes(self))
+    }
+
+    fn unknown_register(&self, reg: Reg) -> String {
+        let own = Target::lanes(self);
+        let other = if own == Wave::W64.lanes() { Wave::W32 } else { Wave::W64 };
+        let name = |gfx| Some(Target::amdgpu(gfx, other).ok()?.register(reg)?.name().to_string());
+        match self.gfx().and_then(name) {
+            Some(name) => format!(
+                "the target has no register of this number with {own} lanes in a wave; with {} lanes, {name}",
+                other.lanes()
+            ),
+            None => "the target has no register of this number".into(),
         }
     }
 

@@ -22,7 +22,7 @@ use crate::attributes::{
 };
 use crate::op::{Dialect, Encoding};
 use crate::read::{self, Dwarf, Object, ResolvedValue, Unit};
-use crate::target::{Target, Wave};
+use crate::target::{SpaceId, Target, Wave};
 
 /// `DW_AT_LLVM_lane_pc`: LLVM's number, and the number in the AMDGPU extension and AMD's debugger. Other attributes
 /// with the second number are not expressions.
@@ -77,11 +77,13 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
         if entry.unit().offset == unit { base_type(entry) } else { None }
     }
 
-    /// Implements [`Machine::variable_type`].
+    /// Implements [`Machine::variable_type`]: a base type, a pointer's address, or the numbers of an enumeration, whose names
+    /// [`Entry::enumerator`](read::Entry::enumerator) returns.
     pub fn variable_type(&self, offset: u64) -> Option<BaseType> {
         let ty = self.dwarf.entry_at(offset)?.ty()?.unqualified()?;
         match ty.tag() {
             dw::DW_TAG_base_type => base_type(ty),
+            dw::DW_TAG_enumeration_type => enumeration(ty),
             dw::DW_TAG_pointer_type | dw::DW_TAG_reference_type | dw::DW_TAG_rvalue_reference_type => {
                 Some(BaseType::new(TypeEncoding::Address, u32::try_from(ty.size_bits()?).ok()?))
             }
@@ -165,11 +167,7 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
         debug_assert!(self.own_entry(entry).is_some(), "the entry is in another file");
         let located = entry.inherited_from(dw::DW_AT_location).map_or(entry, |(located, _)| located);
         let unit = located.unit();
-        if machine.is_big_endian() != unit.encoding.big_endian {
-            let [machine, file] = [machine.is_big_endian(), unit.encoding.big_endian]
-                .map(|is_big| if is_big { "big-endian" } else { "little-endian" });
-            return Err(error(format!("the machine is {machine}; expected {file}, as the file is")));
-        }
+        self.check_machine(machine, context.target, context.frame)?;
         let context = Context { unit: unit.offset, encoding: unit.encoding, ..*context };
         match self.body(located) {
             Body::Nothing if entry.has(dw::DW_AT_declaration) => {
@@ -177,6 +175,64 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
             }
             Body::Unreadable => Err(unreadable(located)),
             body => evaluator.variable_location(body, machine, &context),
+        }
+    }
+
+    /// Compares a stopped program with the file: byte order, address size, processor, and the number of lanes in a wave of a
+    /// frame's function. [`variable_location`](Self::variable_location) does this itself. An [`Evaluator`] does not, so that a
+    /// debugger that uses it checks once.
+    ///
+    /// # Errors
+    /// An evaluation error that names both values.
+    ///
+    /// ```
+    /// # use eitri_dwarf::eval::{DebugInfo, Snapshot};
+    /// # use eitri_dwarf::read::{Dwarf, Object};
+    /// # use eitri_dwarf::target::Target;
+    /// # let object = Object::read(include_bytes!("../../data/squares.o"))?;
+    /// # let dwarf = Dwarf::read(&object)?;
+    /// let fault = DebugInfo::new(&dwarf).check_machine(&Snapshot::default(), &Target::aarch64(), 0).unwrap_err();
+    /// assert_eq!(
+    ///     fault.to_string(),
+    ///     "evaluation error: the target is aarch64, whose ELF machine is 183; expected 62, as in the file"
+    /// );
+    /// # Ok::<(), eitri_dwarf::Error>(())
+    /// ```
+    pub fn check_machine(
+        &self,
+        machine: &dyn Machine,
+        target: &dyn Architecture,
+        frame: u32,
+    ) -> Result<(), Fault> {
+        let sections = self.dwarf.sections();
+        if machine.is_big_endian() != sections.big_endian {
+            let [machine, file] = [machine.is_big_endian(), sections.big_endian]
+                .map(|is_big| if is_big { "big-endian" } else { "little-endian" });
+            return Err(error(format!("the machine is {machine}; expected {file}, as the file is")));
+        }
+        if let Some(number) = target.elf_machine()
+            && ![0, number].contains(&sections.machine)
+        {
+            let (name, file) = (target.name(), sections.machine);
+            return Err(error(format!(
+                "the target is {name}, whose ELF machine is {number}; expected {file}, as in the file"
+            )));
+        }
+        let address_bits = target.space(SpaceId::DEFAULT).map(|space| space.address_bits);
+        let unit_bits = self.dwarf.units().first().map(|unit| u32::from(unit.encoding.address_bytes) * 8);
+        if let (Some(target), Some(file)) = (address_bits, unit_bits)
+            && target != file
+        {
+            return Err(error(format!(
+                "the target's addresses have {target} bits; expected {file}, as in the file"
+            )));
+        }
+        let Some(lanes) = target.lanes() else { return Ok(()) };
+        match machine.pc(frame).and_then(|pc| self.lanes(pc)) {
+            Some(file) if u64::from(lanes) != file => Err(error(format!(
+                "the target's waves have {lanes} lanes; expected {file}, as in the file's function"
+            ))),
+            _ => Ok(()),
         }
     }
 
@@ -304,6 +360,22 @@ fn base_type(entry: read::Entry<'_, '_>) -> Option<BaseType> {
     let bits = u32::try_from(entry.size_bits()?).ok()?;
     let elements = entry.number(DW_AT_LLVM_VECTOR_SIZE).map_or(Some(1), |count| u32::try_from(count).ok())?;
     (elements > 0).then_some(BaseType { encoding, bits, elements })
+}
+
+/// Returns the numbers of an enumeration: those of its underlying type, in its size. Without an underlying type, as before
+/// DWARF 3, they have a sign if an enumerator is negative.
+fn enumeration(ty: read::Entry<'_, '_>) -> Option<BaseType> {
+    let ty = ty.definition()?;
+    let underlying = ty.ty().and_then(read::Entry::unqualified).and_then(base_type);
+    let is_negative = |enumerator: read::Entry<'_, '_>| {
+        matches!(enumerator.attr(dw::DW_AT_const_value), Some(ResolvedValue::Signed(..0)))
+    };
+    let encoding = match underlying {
+        Some(underlying) => underlying.encoding,
+        None if ty.children().any(is_negative) => TypeEncoding::Signed,
+        None => TypeEncoding::Unsigned,
+    };
+    Some(BaseType::new(encoding, u32::try_from(ty.size_bits()?).ok()?))
 }
 
 /// Returns a number constant's bytes: as many as its type has, or else its form.

@@ -11,6 +11,7 @@ use super::entry::{Entries, Entry};
 use super::frame::{FrameSection, Frames};
 use super::line::LineProgram;
 use super::lists::{Addressed, List, ListEntry, ListFormat, RawList};
+use super::options::ReadOptions;
 use super::pcs::functions::Functions;
 use super::pcs::sequences::Sequences;
 use super::sections::{Base, Sections};
@@ -18,7 +19,7 @@ use super::unit::Unit;
 use super::units::Reader;
 use super::value::Strings;
 use crate::error::{At, Error, ErrorKind, Result};
-use crate::op::{Dialect, DraftCodes, Encoding};
+use crate::op::Encoding;
 
 /// Units and entries of `.debug_info`, with access to the other sections.
 ///
@@ -31,9 +32,9 @@ use crate::op::{Dialect, DraftCodes, Encoding};
 ///
 /// | task | methods |
 /// |---|---|
-/// | read a file | [`read`](Self::read), [`read_on`](Self::read_on), [`read_as`](Self::read_as), [`from_sections`](Self::from_sections) |
-/// | read a damaged file | [`read_readable`](Self::read_readable), [`errors`](Self::errors) |
-/// | read split units | [`read_split`](Self::read_split), [`read_readable_split`](Self::read_readable_split), [`SplitFiles`](super::SplitFiles) |
+/// | read a file | [`read`](Self::read), [`read_with`](Self::read_with), [`from_sections`](Self::from_sections) |
+/// | read a damaged file | [`ReadOptions::readable`], [`errors`](Self::errors) |
+/// | read split units | [`read_split`](Self::read_split), [`read_split_with`](Self::read_split_with), [`SplitFiles`](super::SplitFiles) |
 /// | what is at a pc | [`scopes_at`](Self::scopes_at), [`variables_at`](Self::variables_at), [`line_at`](Self::line_at), [`functions_at`](Self::functions_at), [`variable_named`](Self::variable_named) |
 /// | units and entries | [`units`](Self::units), [`root`](Self::root), [`entries`](Self::entries), [`entries_of`](Self::entries_of), [`entry_at`](Self::entry_at), [`unit_at`](Self::unit_at), [`type_of_signature`](Self::type_of_signature) |
 /// | lists | [`locations`](Self::locations), [`ranges`](Self::ranges), [`raw_locations`](Self::raw_locations), [`raw_ranges`](Self::raw_ranges), [`location_bytes`](Self::location_bytes) |
@@ -123,49 +124,20 @@ impl<'o> Dwarf<'o> {
     /// # Ok::<(), eitri_dwarf::Error>(())
     /// ```
     pub fn read(object: &'o Object<'_>) -> Result<Self> {
-        Self::read_as(object, Dialect::Llvm, DraftCodes::NONE)
+        Self::read_with(object, &ReadOptions::new())
     }
 
-    /// Reads an object in a given dialect. `draft` has operation numbers for the DWARF 6 draft.
+    /// Reads an object as [`read`](Self::read) does, in another dialect, on several threads, or the parts of it that can be
+    /// read.
     ///
     /// # Errors
-    /// The errors that [`read`](Self::read) returns.
-    pub fn read_as(object: &'o Object<'_>, dialect: Dialect, draft: DraftCodes) -> Result<Self> {
-        let main = Sections::of(object);
-        let split = Sections::of_split(object);
-        if main.debug_info.is_empty() && !split.debug_info.is_empty() {
-            refuse_package(object)?;
-            return Reader::new(split, dialect, draft).with_parts(object).read();
-        }
-        Reader::new(main, dialect, draft).with_parts(object).read()
-    }
-
-    /// Reads an object as [`read`](Self::read) does, on up to `threads` threads; on the current thread if this is 0 or 1,
-    /// if the object has fewer units, and if it has type units in `.debug_types`. The result and the error do not depend
-    /// on the number.
-    ///
-    /// # Errors
-    /// The errors that [`read`](Self::read) returns.
-    pub fn read_on(object: &'o Object<'_>, threads: usize) -> Result<Self> {
-        let sections = Sections::of(object);
-        let split = Sections::of_split(object);
-        if threads < 2 || sections.debug_info.is_empty() && !split.debug_info.is_empty() {
-            return Self::read(object);
-        }
-        Reader::new(sections, Dialect::Llvm, DraftCodes::NONE).with_parts(object).read_on(threads)
-    }
-
-    /// Reads the parts of an object that can be read. [`errors`](Self::errors) has the errors for units that are left
-    /// out, and for attributes, whose value is [`ResolvedValue::Unreadable`](super::ResolvedValue::Unreadable).
-    ///
-    /// # Errors
+    /// The errors that [`read`](Self::read) returns. With [`readable`](ReadOptions::readable) only
     /// [`Unsupported`](ErrorKind::Unsupported) for a package, in which an index divides every section among the units.
     ///
     /// # Example
     ///
     /// ```
-    /// # use eitri_dwarf::op::Dialect;
-    /// # use eitri_dwarf::read::{Dwarf, Object, ResolvedValue};
+    /// # use eitri_dwarf::read::{Dwarf, Object, ReadOptions, ResolvedValue};
     /// # use gimli::{DW_AT_decl_line, DW_AT_name};
     /// # let mut bytes = include_bytes!("../../data/squares.o").to_vec();
     /// // The name of `count` gets the index 99 of a string, of which there are 12. `.debug_info`
@@ -174,7 +146,7 @@ impl<'o> Dwarf<'o> {
     /// let object = Object::read(&bytes)?;
     /// assert!(Dwarf::read(&object).is_err());
     ///
-    /// let dwarf = Dwarf::read_readable(&object, Dialect::Llvm, 1)?;
+    /// let dwarf = Dwarf::read_with(&object, &ReadOptions::new().readable())?;
     /// let count = dwarf.entry_at(0x5d).expect("the entry of `count`");
     /// assert_eq!(count.attr(DW_AT_name), Some(ResolvedValue::Unreadable));
     /// println!("{}", count.problem(DW_AT_name).expect("the reason"));
@@ -182,26 +154,26 @@ impl<'o> Dwarf<'o> {
     /// assert_eq!((dwarf.errors().len(), count.number(DW_AT_decl_line)), (1, Some(6)));
     /// # Ok::<(), eitri_dwarf::Error>(())
     /// ```
-    pub fn read_readable(object: &'o Object<'_>, dialect: Dialect, threads: usize) -> Result<Self> {
-        let read = match (dialect, threads) {
-            (Dialect::Llvm, 2..) => Self::read_on(object, threads),
-            _ => Self::read_as(object, dialect, DraftCodes::NONE),
-        };
-        if read.is_ok() {
-            return read;
-        }
+    pub fn read_with(object: &'o Object<'_>, options: &ReadOptions) -> Result<Self> {
+        let &ReadOptions { dialect, draft, threads, is_readable_only } = options;
         let (main, split) = (Sections::of(object), Sections::of_split(object));
-        let sections = if main.debug_info.is_empty() && !split.debug_info.is_empty() {
+        let is_split = main.debug_info.is_empty() && !split.debug_info.is_empty();
+        if is_split {
             refuse_package(object)?;
-            split
-        } else {
-            main
-        };
-        Reader::new(sections, dialect, DraftCodes::NONE).around_errors().with_parts(object).read()
+        }
+        let reader = || Reader::new(if is_split { split } else { main }, dialect, draft).with_parts(object);
+        let read = if threads < 2 || is_split { reader().read() } else { reader().read_on(threads) };
+        match read {
+            Err(_) if is_readable_only => {
+                let sections = if is_split { split } else { main };
+                Reader::new(sections, dialect, draft).around_errors().with_parts(object).read()
+            }
+            read => read,
+        }
     }
 
     /// Returns the errors of the units and attributes that were left out, in file order; at most 4096. Only
-    /// [`read_readable`](Self::read_readable) and [`read_readable_split`](Self::read_readable_split) leave parts out.
+    /// [`ReadOptions::readable`] leaves parts out.
     pub fn errors(&self) -> &[Error] {
         &self.errors
     }
@@ -232,21 +204,20 @@ impl<'o> Dwarf<'o> {
     /// # }
     /// ```
     pub fn read_split(main: &Dwarf<'o>, dwo: &'o Object<'_>) -> Result<Self> {
-        refuse_package(dwo)?;
-        Self::read_split_sections(main, Sections::of_split(dwo))
+        Self::read_split_with(main, dwo, &ReadOptions::new())
     }
 
-    /// Reads what can be read of split units, as [`read_readable`](Self::read_readable) does.
+    /// Reads split units as [`read_split`](Self::read_split) does, or the parts of them that can be read. Dialect and numbers
+    /// are those of `main`, and one thread reads.
     ///
     /// # Errors
-    /// [`Unsupported`](ErrorKind::Unsupported) for a package.
-    pub fn read_readable_split(main: &Dwarf<'o>, dwo: &'o Object<'_>) -> Result<Self> {
+    /// The errors that [`read_with`](Self::read_with) returns.
+    pub fn read_split_with(main: &Dwarf<'o>, dwo: &'o Object<'_>, options: &ReadOptions) -> Result<Self> {
         refuse_package(dwo)?;
-        Self::read_readable_sections(main, Sections::of_split(dwo))
-    }
-
-    /// Reads split units from their sections.
-    fn read_split_sections(main: &Dwarf<'o>, sections: Sections<'o>) -> Result<Self> {
+        let sections = Sections::of_split(dwo);
+        if options.is_readable_only {
+            return Self::read_readable_sections(main, sections);
+        }
         let Encoding { dialect, draft, .. } = main.encoding;
         Reader::new(sections, dialect, draft).with_main(main).read()
     }
@@ -260,15 +231,17 @@ impl<'o> Dwarf<'o> {
     /// Reads the split units of an object without the file with their skeletons.
     pub(super) fn read_split_alone(dwo: &'o Object<'_>) -> Result<Self> {
         refuse_package(dwo)?;
-        Self::from_sections(Sections::of_split(dwo), Dialect::Llvm, DraftCodes::NONE)
+        Self::from_sections(Sections::of_split(dwo), &ReadOptions::new())
     }
 
-    /// Reads sections that are not in an object.
+    /// Reads sections that are not in an object, on the current thread.
     ///
     /// # Errors
-    /// The errors that [`read`](Self::read) returns.
-    pub fn from_sections(sections: Sections<'o>, dialect: Dialect, draft: DraftCodes) -> Result<Self> {
-        Reader::new(sections, dialect, draft).read()
+    /// The errors that [`read_with`](Self::read_with) returns.
+    pub fn from_sections(sections: Sections<'o>, options: &ReadOptions) -> Result<Self> {
+        let &ReadOptions { dialect, draft, is_readable_only, .. } = options;
+        let reader = Reader::new(sections, dialect, draft);
+        if is_readable_only { reader.around_errors().read() } else { reader.read() }
     }
 
     /// Returns the file's name, if it is a split-unit file whose skeletons are in a different file.

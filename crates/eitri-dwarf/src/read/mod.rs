@@ -62,6 +62,7 @@ mod lists;
 mod macros;
 mod names;
 pub mod nvidia;
+mod options;
 mod package;
 mod pcs;
 mod ptx;
@@ -100,6 +101,7 @@ pub use macros::{MacroAction, MacroEntries, MacroEntry, Macros};
 pub use names::{
     IndexedName, NameAbbreviation, NameEntries, NameEntry, NameIndex, NameParent, NameUnit, name_hash,
 };
+pub use options::ReadOptions;
 pub use pcs::{
     CodeLine, CodeScope, CodeScopes, CurrentLocation, EntryPosition, ScopeVariable, ScopeVariables,
 };

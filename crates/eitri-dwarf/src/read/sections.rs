@@ -25,6 +25,8 @@ macro_rules! sections { ($($field:ident $name:literal $dwo:literal;)*) => {
         pub is_split: bool,
         /// Address size in bytes, for sections that do not encode it. 0 if unknown, which means 8.
         pub address_bytes: u8,
+        /// The object's ELF machine (`e_machine`); 0 if unknown.
+        pub machine: u16,
         /// Address at which `.eh_frame` is loaded.
         pub eh_frame_address: u64,
         /// Addresses of the sections with code, sorted by their start. Empty if there is none, or it is unknown.
@@ -42,6 +44,7 @@ macro_rules! sections { ($($field:ident $name:literal $dwo:literal;)*) => {
                 big_endian: object.is_big_endian(),
                 is_split: false,
                 address_bytes: object.address_bytes(),
+                machine: object.machine(),
                 eh_frame_address: object.section_address(".eh_frame").unwrap_or(0),
                 code: object.code(),
                 unreadable: object.unreadable_fields(),
@@ -59,6 +62,7 @@ macro_rules! sections { ($($field:ident $name:literal $dwo:literal;)*) => {
                 big_endian: object.is_big_endian(),
                 is_split: true,
                 address_bytes: object.address_bytes(),
+                machine: object.machine(),
                 eh_frame_address: 0,
                 code: &[],
                 unreadable: object.unreadable_fields(),

@@ -108,6 +108,35 @@ impl Entry<'_, '_> {
         self.size_bits_in(MOST_STEPS)
     }
 
+    /// Returns the enumerator with a value, after removing qualifiers and typedefs of this enumeration; for a declaration, that
+    /// of its [`definition`](Self::definition). The value has the enumeration's [size](Self::size_bits): more bits, such as
+    /// those of an extended sign, are not compared. The first of several equal enumerators is returned, as in gdb.
+    ///
+    /// ```
+    /// # fn name(variable: eitri_dwarf::read::Entry<'_, '_>, bytes: [u8; 4]) -> Option<String> {
+    /// // The bytes of a variable, as `read_bits` returns them.
+    /// let value = u64::from(u32::from_le_bytes(bytes));
+    /// Some(variable.ty()?.enumerator(value)?.name()?.into_owned())
+    /// # }
+    /// ```
+    pub fn enumerator(self, value: u64) -> Option<Self> {
+        let ty = self.unqualified()?.definition()?;
+        if ty.tag() != dw::DW_TAG_enumeration_type {
+            return None;
+        }
+        let unused = u32::try_from(64u64.saturating_sub(ty.size_bits().unwrap_or(64))).ok()?;
+        let is_value = |enumerator: &Self| {
+            let constant = match enumerator.attr(dw::DW_AT_const_value) {
+                Some(ResolvedValue::Unsigned(value)) => value,
+                Some(ResolvedValue::Signed(value)) => value as u64,
+                _ => return false,
+            };
+            enumerator.tag() == dw::DW_TAG_enumerator
+                && (constant ^ value).checked_shl(unused).unwrap_or(0) == 0
+        };
+        ty.children().find(is_value)
+    }
+
     fn size_bits_in(self, steps: usize) -> Option<u64> {
         let ty = self.unqualified()?;
         if let Some(bits) = ty.number(dw::DW_AT_bit_size) {

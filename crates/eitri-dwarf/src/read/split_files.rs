@@ -7,7 +7,7 @@ use hashbrown::HashSet;
 
 use super::errors::MOST;
 use super::package::Package;
-use super::{Dwarf, Object};
+use super::{Dwarf, Object, ReadOptions};
 use crate::error::{At, Error, ErrorKind, Result};
 
 /// Skeleton unit whose split unit is in a file.
@@ -109,7 +109,7 @@ impl<'a> SplitFiles<'a> {
                         with this file beside it";
             return Err(Error::new(ErrorKind::Unsupported(text.into())).in_section(".debug_info.dwo"));
         }
-        let mut own = Dwarf::read_readable_split(dwarf, object)?;
+        let mut own = Dwarf::read_split_with(dwarf, object, &ReadOptions::new().readable())?;
         let mut known: HashSet<u64> = ids(&own).collect();
         let contents = self.contents(dwarf, &known)?;
         let mut failures = Vec::new();
@@ -211,7 +211,9 @@ impl<'a> SplitFiles<'a> {
 
 /// Reads the split units in a file; in a package, each unit whose id is not known yet.
 fn read<'o>(main: &Dwarf<'o>, file: &'o Object<'_>, known: &HashSet<u64>) -> Result<Vec<Result<Dwarf<'o>>>> {
-    let Some(package) = Package::read(file)? else { return Ok(vec![Dwarf::read_readable_split(main, file)]) };
+    let Some(package) = Package::read(file)? else {
+        return Ok(vec![Dwarf::read_split_with(main, file, &ReadOptions::new().readable())]);
+    };
     let skeletons = main.units().iter().filter(|unit| unit.is_skeleton());
     let ids = skeletons.filter_map(|unit| unit.dwo_id).filter(|id| !known.contains(id));
     let units = ids.filter_map(|id| package.unit(id).transpose());

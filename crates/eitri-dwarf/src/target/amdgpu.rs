@@ -3,9 +3,8 @@
 use core::ops::Range;
 
 use super::code::{RegisterKind, VCC};
-use super::register::Reg;
 use super::{
-    Clobbered, ElfIdentity, Per, RegisterNames, Registers, Relocations, Scaling, Space, SpaceId, Target,
+    Clobbered, ElfIdentity, Per, Reg, RegisterNames, Registers, Relocations, Scaling, Space, SpaceId, Target,
     TargetBuilder, UnspecifiedRegisters, near,
 };
 use crate::error::Result;

@@ -416,6 +416,14 @@ codes! {
         "Rows in address order; a new sequence for code at lower addresses.";
         "DWARF 5 section 6.2.5 and section 6.4.2.1 (set_loc)."
     }
+    RowInsideInstruction "row-inside-instruction" Error {
+        "a line table row begins inside an instruction";
+        "A row's address is that of an instruction. A debugger that sets a breakpoint at the row overwrites the middle of an \
+         instruction, which then does something else, and the breakpoint is never hit.";
+        "A generated object: rows counted in instructions of 4 bytes, where an instruction has 8.";
+        "A row at the start of the instruction.";
+        "DWARF 5 section 6.2.1 and section 6.2.2 (address)."
+    }
     RowBeyondCode "row-beyond-code" Warning {
         "a call frame row begins past the end of its entry";
         "No pc has the row: an advance is too large, or counts in units other than the code alignment factor.";

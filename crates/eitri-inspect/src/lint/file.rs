@@ -63,8 +63,8 @@ pub(crate) struct File<'r, 'o> {
     pub(super) info: DebugInfo<'r, 'r>,
     /// Code ranges from all functions, sorted and joined.
     extents: OnceLock<Vec<Range<u64>>>,
-    /// Start addresses and entries of all functions, sorted.
-    starts: OnceLock<Vec<(u64, u64)>>,
+    /// Start addresses, entries and end addresses of all functions, sorted.
+    starts: OnceLock<Vec<(u64, u64, u64)>>,
     lines: OnceLock<LinePrograms>,
 }
 
@@ -200,7 +200,7 @@ impl<'r, 'o> Facts<'r, 'o> {
         ranges.any(|range| range.contains(&address))
     }
 
-    fn bytes_at(&self, range: &Range<u64>) -> &'r [u8] {
+    pub(super) fn bytes_at(&self, range: &Range<u64>) -> &'r [u8] {
         let sections = self.object.sections().iter().filter(|section| section.is_code());
         for section in sections {
             let (Some(from), Some(to)) =
@@ -267,21 +267,32 @@ impl<'r, 'o> File<'r, 'o> {
 
     /// Returns the first function entry whose code begins at an address, as an offset.
     pub(super) fn first_entry(&self, start: u64) -> Option<u64> {
-        let starts = self.starts.get_or_init(|| {
+        let starts = self.starts();
+        let first = starts.get(starts.partition_point(|function| function.0 < start))?;
+        (first.0 == start).then_some(first.1)
+    }
+
+    /// Returns the code, from its start, of the function that begins last at or before an address and contains it.
+    pub(super) fn function_around(&self, address: u64) -> Option<Range<u64>> {
+        let starts = self.starts();
+        let &(start, _, end) = starts[..starts.partition_point(|function| function.0 <= address)].last()?;
+        (address < end && self.is_code(start)).then_some(start..end)
+    }
+
+    fn starts(&self) -> &[(u64, u64, u64)] {
+        self.starts.get_or_init(|| {
             let functions = self.dwarf.entries().filter(|entry| entry.tag() == dw::DW_TAG_subprogram);
             let mut lists = RangeLists::default();
             // The walk over the functions reports what cannot be read.
             let with_code = |entry: Entry<'_, '_>| {
                 let ranges = lists.ranges(entry).ok()?;
                 let first = ranges.first()?;
-                (first.start < first.end).then_some((first.start, entry.offset()))
+                (first.start < first.end).then_some((first.start, entry.offset(), first.end))
             };
             let mut starts: Vec<_> = functions.filter_map(with_code).collect();
             starts.sort_unstable();
             starts
-        });
-        let first = starts.get(starts.partition_point(|function| function.0 < start))?;
-        (first.0 == start).then_some(first.1)
+        })
     }
 
     /// Whether an address is in the code of any described function.

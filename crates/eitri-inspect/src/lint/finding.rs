@@ -93,9 +93,27 @@ impl LintReport {
 
     /// Replaces the findings in each topic by the first, with their count.
     pub fn fold(&mut self) {
+        let mut folded = self.counts_by_topic().into_iter();
+        self.findings.retain_mut(|finding| match folded.next() {
+            Some(Some(count)) => {
+                finding.count = count;
+                true
+            }
+            _ => false,
+        });
+    }
+
+    /// Returns the first finding of each topic, with the number of findings in the topic.
+    pub(super) fn by_topic(&self) -> impl Iterator<Item = (&LintFinding, usize)> {
+        let counts = self.counts_by_topic();
+        self.findings.iter().zip(counts).filter_map(|(finding, count)| Some((finding, count?)))
+    }
+
+    /// Returns the number of findings in its topic for each first finding of a topic, and `None` for the others.
+    fn counts_by_topic(&self) -> Vec<Option<usize>> {
         let mut topics = Recurring::default();
         let mut counts = Vec::new();
-        let mut are_new = Vec::with_capacity(self.findings.len());
+        let mut numbers = Vec::with_capacity(self.findings.len());
         for finding in &self.findings {
             let (number, is_new) = topics.add(finding.topic());
             if is_new {
@@ -103,18 +121,9 @@ impl LintReport {
             } else {
                 counts[number] += finding.count
             }
-            are_new.push(is_new);
+            numbers.push(is_new.then_some(number));
         }
-        drop(topics);
-        let mut are_new = are_new.into_iter();
-        let mut counts = counts.into_iter();
-        self.findings.retain_mut(|finding| {
-            let is_new = are_new.next().unwrap_or(false);
-            if is_new {
-                finding.count = counts.next().unwrap_or(0);
-            }
-            is_new
-        });
+        numbers.into_iter().map(|number| Some(counts[number?])).collect()
     }
 
     /// Appends the report on later units.

@@ -12,7 +12,7 @@
 //! * the location of a variable: `places` calls `memory`, `registers` and `type_size`; for all entries of the variable
 //!   together, `lists` and `recoverable`; the location that was meant, `meant` and `meant_operations`;
 //! * other expressions: `contexts`; frame bases and call frame information: `bases`, `cies`;
-//! * functions: `functions`; other entries: `entries`; relocated fields: `stale`; missing files and parts: `skeletons`.
+//! * functions: `functions`; other entries: `entries`; rows of line tables: `rows`; relocated fields: `stale`; missing files and parts: `skeletons`.
 //!
 //! `shape` computes what an expression means, `witness` evaluates it, and `function_code` has the instructions that set a
 //! register. `visitor` calls these files for each entry in the walk, and `diagnoser` for each expression.
@@ -56,9 +56,11 @@ mod options;
 mod places;
 mod recoverable;
 mod registers;
+mod rows;
 pub(crate) mod shape;
 mod skeletons;
 mod stale;
+mod text;
 mod type_size;
 mod verdict;
 mod visitor;
@@ -72,17 +74,19 @@ pub use finding::{Expression, LintFinding, LintReport, Topic};
 pub use inlined::InlinedCalls;
 pub use meant::{Meant, MeantLocation};
 pub use options::LintOptions;
+#[doc(hidden)]
+pub use text::{Colors, LintGroup, LintText, LintTotals, acts_on_terminal, escaped};
 pub(crate) use verdict::{Asked, Expr};
 
 use eitri_dwarf::error::Result;
-use eitri_dwarf::op::Dialect;
+use eitri_dwarf::read::ReadOptions;
 #[doc(hidden)]
 pub use eitri_dwarf::read::{Dwarf, Object, SplitFiles, Unit, unknown_function};
 
 /// Diagnoses an object file's debug information.
 ///
 /// # Errors
-/// The errors of [`Object::read`] and [`Dwarf::read_readable`], and errors from the finder in [`LintOptions::split`]. Other
+/// The errors of [`Object::read`] and [`Dwarf::read_with`], and errors from the finder in [`LintOptions::split`]. Other
 /// parts that cannot be read are findings.
 ///
 /// # Example
@@ -130,7 +134,7 @@ fn diagnose(
     take: &mut dyn FnMut(LintFinding),
 ) -> Result<LintReport> {
     let object = Object::read_with(bytes, options.supplementary, None)?;
-    let dwarf = Dwarf::read_readable(&object, Dialect::Llvm, options.threads)?;
+    let dwarf = Dwarf::read_with(&object, &ReadOptions::new().threads(options.threads).readable())?;
     let facts = Facts::new(&object, &dwarf, options.threads)?;
     options.split.with(&object, &dwarf, |split| units(&facts, &dwarf, split, options, take))
 }

@@ -19,6 +19,7 @@ use super::functions::FrameVerdicts;
 use super::inlined::InlinedCalls;
 use super::options::LintOptions;
 use super::places::Diagnosed;
+use super::rows::RowInstructions;
 use super::verdict::{Asked, Codes, Expr};
 use super::{functions, lists, recoverable};
 use crate::ranges::{LONG_LIST, RangeLists};
@@ -273,8 +274,8 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
         }
     }
 
-    /// Adds the finding about the first row in the unit's line table that goes back. If several units share a table,
-    /// the first unit has the finding; a split unit uses its skeleton's table.
+    /// Adds the findings about the first row in the unit's line table that goes back, and about the first row inside an
+    /// instruction. If several units share a table, the first unit has the findings; a split unit uses its skeleton's table.
     fn lines(&mut self, dwarf: &'r Dwarf<'r>) -> Result<()> {
         let Diagnoser { file, unit, .. } = self.diagnoser;
         if unit.is_split() || !file.has_own_lines(unit) {
@@ -284,11 +285,23 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
         let mut rows = program.rows();
         // The sequence's last address, and whether its code is in the file.
         let mut last = None;
+        let mut instructions = RowInstructions::default();
+        let mut is_inside = false;
         while let Some(row) = rows.next_row()? {
             eitri_dwarf::work::step();
             let address = row.address;
             let ends = row.end_sequence;
             let (before, is_live) = last.unwrap_or_else(|| (address, dwarf.is_code(address)));
+            if is_live
+                && !is_inside
+                && let Some(instruction) = instructions.around(file, address)
+            {
+                is_inside = true;
+                let details = Details::new(format!("a row at {address:#x}")).evidence([instruction]);
+                let place = (dwarf.sections().name(".debug_line"), rows.offset());
+                let diagnosed = Diagnosed::new(LintCode::RowInsideInstruction, details);
+                self.add(diagnosed, None, None, place, |_, _| {});
+            }
             if address < before && is_live {
                 let details = Details::new(format!("a row at {address:#x} after one at {before:#x}"));
                 let place = (dwarf.sections().name(".debug_line"), rows.offset());

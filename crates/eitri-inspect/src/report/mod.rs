@@ -28,8 +28,7 @@ mod types;
 use crate::lint;
 use crate::stats;
 use eitri_dwarf::error::{Error, Result};
-use eitri_dwarf::op::Dialect;
-use eitri_dwarf::read::{Dwarf, Object};
+use eitri_dwarf::read::{Dwarf, Object, ReadOptions};
 
 pub use options::{ReportOptions, SourceReader};
 
@@ -73,7 +72,7 @@ pub fn report(bytes: &[u8], options: &ReportOptions<'_>) -> Result<String> {
 /// read.
 ///
 /// # Errors
-/// The errors of [`Object::read`] and [`Dwarf::read_readable`], and errors from the finder in [`ReportOptions::split`];
+/// The errors of [`Object::read`] and [`Dwarf::read_with`], and errors from the finder in [`ReportOptions::split`];
 /// [`Malformed`](eitri_dwarf::error::ErrorKind::Malformed) if no instruction in [`ReportOptions::disassembly`] belongs to a
 /// function in the object.
 pub fn readable_report(bytes: &[u8], options: &ReportOptions<'_>) -> Result<(String, Vec<Error>)> {
@@ -102,7 +101,7 @@ pub fn readable_report(bytes: &[u8], options: &ReportOptions<'_>) -> Result<(Str
 /// record, whose records have a fixed number of words.
 fn tables(bytes: &[u8], options: &ReportOptions<'_>) -> Result<(Strings, Vec<Vec<u32>>, Vec<Error>)> {
     let object = Object::read_with(bytes, options.supplementary, None)?;
-    let dwarf = Dwarf::read_readable(&object, Dialect::Llvm, 1)?;
+    let dwarf = Dwarf::read_with(&object, &ReadOptions::new().readable())?;
     let facts = lint::Facts::new(&object, &dwarf, 1)?;
     options.split.with(&object, &dwarf, |split| {
         let mut findings = Vec::new();

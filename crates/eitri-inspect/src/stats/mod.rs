@@ -52,14 +52,13 @@ use self::part::{Resolved, UnitCounts};
 use crate::lint;
 use crate::walk::LinePrograms;
 use eitri_dwarf::error::Result;
-use eitri_dwarf::op::Dialect;
 use eitri_dwarf::read::threads::{self, Units};
-use eitri_dwarf::read::{Dwarf, Object, Unit};
+use eitri_dwarf::read::{Dwarf, Object, ReadOptions, Unit};
 
 /// Measures an object file's debug information. [`Statistics::unreadable`] lists the errors in unreadable parts.
 ///
 /// # Errors
-/// The errors of [`Object::read`] and [`Dwarf::read_readable`], and errors from the finder in [`StatsOptions::split`].
+/// The errors of [`Object::read`] and [`Dwarf::read_with`], and errors from the finder in [`StatsOptions::split`].
 ///
 /// # Example
 ///
@@ -78,7 +77,7 @@ use eitri_dwarf::read::{Dwarf, Object, Unit};
 /// ```
 pub fn stats(bytes: &[u8], options: &StatsOptions<'_>) -> Result<Statistics> {
     let object = Object::read_with(bytes, options.supplementary, None)?;
-    let dwarf = Dwarf::read_readable(&object, Dialect::Llvm, options.threads)?;
+    let dwarf = Dwarf::read_with(&object, &ReadOptions::new().threads(options.threads).readable())?;
     let facts = options.sound.then(|| lint::Facts::new(&object, &dwarf, options.threads)).transpose()?;
     let measure = |split: &[Dwarf<'_>]| measure(&object, facts.as_ref(), &dwarf, split, options);
     let mut statistics = options.split.with(&object, &dwarf, measure)?;

@@ -14,8 +14,7 @@ use super::lines;
 use super::statistics::distinct;
 use crate::ranges::{LONG_LIST, RangeLists};
 use eitri_dwarf::error::{At, Error, Result};
-use eitri_dwarf::op::Dialect;
-use eitri_dwarf::read::{Dwarf, Entry, Object, OtherUnits, ResolvedValue, SplitFiles, Unit};
+use eitri_dwarf::read::{Dwarf, Entry, Object, OtherUnits, ReadOptions, ResolvedValue, SplitFiles, Unit};
 
 /// A file, by number, and a line.
 type Line = (u32, u64);
@@ -125,7 +124,7 @@ pub struct ReadableLines {
 /// parts. Variables in a unit whose line program cannot be read are left out.
 ///
 /// # Errors
-/// The errors of [`Object::read`] and [`Dwarf::read_readable`], and errors from the finder in [`Build::split`].
+/// The errors of [`Object::read`] and [`Dwarf::read_with`], and errors from the finder in [`Build::split`].
 pub fn readable_variable_lines(
     build: Build<'_>,
     base: Option<Build<'_>>,
@@ -245,7 +244,7 @@ fn instances(
     unreadable: &mut Vec<Error>,
 ) -> Result<Vec<Instance>> {
     let object = Object::read_with(build.bytes, build.supplementary, None)?;
-    let dwarf = Dwarf::read_readable(&object, Dialect::Llvm, 1)?;
+    let dwarf = Dwarf::read_with(&object, &ReadOptions::new().readable())?;
     let mut rows = Vec::new();
     build.split.with(&object, &dwarf, |split| {
         for dwarf in std::iter::once(&dwarf).chain(split) {

@@ -22,7 +22,7 @@ impl Run<'_, '_> {
 
     pub(super) fn register_bits(&self, reg: Reg) -> Result<u32, Fault> {
         let bits = self.target.register_bits(reg);
-        bits.ok_or_else(|| ill_formed("the target has no register of this number").about(reg))
+        bits.ok_or_else(|| ill_formed(self.target.unknown_register(reg)).about(reg))
     }
 
     pub(super) fn saved(&self, reg: Reg, frame: u32) -> Result<Location, Fault> {

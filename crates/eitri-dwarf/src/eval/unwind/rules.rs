@@ -169,7 +169,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
     }
 
     fn no_register(&self, reg: Reg) -> Box<UnwindFault> {
-        let fault = ill_formed("the target has no register of this number").about(reg);
+        let fault = ill_formed(self.target.unknown_register(reg)).about(reg);
         match self.level(0) {
             Ok(Some(level)) => level.fault(Some(FrameColumn::Register(reg)), fault),
             _ => Box::new(UnwindFault { why: Cause::Fault(fault), ..*self.unknown(0) }),
