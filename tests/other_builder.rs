@@ -260,6 +260,7 @@ const CALLS: &[(&str, &str, Call)] = calls! {
     FrameBuilder::saved: |m, a, b| m.frame(a.function)?.saved(0..4, scalar(), Loc::global_symbol(b.symbol)).map(drop);
     FrameBuilder::saved_to_scratch: |m, a, b| m.frame(a.function)?.saved_to_scratch(0..4, vector(), 0, Some(b.number())).map(drop);
     FunctionBuilder::address: |m, a, b| finished(m, |m| m.describe_function(a.function).map(|mut it| { it.address(Address::Symbol(b.symbol, 0), 0x40); }));
+    FunctionBuilder::code_part: |m, a, b| finished(m, |m| m.describe_function(a.function)?.code_part(0x1000..0x1004, Address::Symbol(b.symbol, 0)).map(drop));
     FunctionBuilder::declared: |m, a, b| finished(m, |m| m.describe_function(a.function).map(|mut it| { it.declared(b.line()); }));
     FunctionBuilder::frame_base: |m, a, b| m.describe_function(a.function)?.frame_base(&Loc::global_symbol(b.symbol)).map(drop);
     FunctionBuilder::object_pointer: |m, a, b| m.describe_function(a.callee)?.object_pointer(b.parameter).map(drop);

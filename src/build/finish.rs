@@ -29,9 +29,10 @@ impl Builder {
     /// * [`ErrorKind::BadArgument`]: a parameter outside a function; a variable with locations by pc that also has a
     ///   location for all pcs, or is in no function; a declaration with code or a location; a body's line without a
     ///   file; a static member with a location in its class; a call without a pc; an MD5 sum for only some files in a
-    ///   unit; a function with rows that ends inside an instruction; a range in several parts of a function; an open file among the macros; a stack slot in a
-    ///   function without a known base; lane regions that overlap without nesting; an empty symbol name; a zero byte in
-    ///   an argument to a call that returns no error; an attribute of a part that does not exist.
+    ///   unit; a function with rows that ends inside an instruction; a range in several parts of a function; an open file
+    ///   among the macros; a stack slot in a function without a known base; lane regions that overlap without nesting; an
+    ///   empty symbol name; a zero byte in an argument to a call that returns no error; an attribute of a part that does
+    ///   not exist.
     ///
     /// # Example
     ///

@@ -171,7 +171,7 @@ impl FunctionBuilder<'_> {
         self.address(Address::Symbol(symbol, offset), bytes)
     }
 
-    /// Sets the function's code at any kind of address.
+    /// Sets the function's code at any kind of address, and removes the parts that [`code_part`](Self::code_part) added.
     pub fn address(&mut self, address: Address, bytes: u64) -> &mut Self {
         let data = self.data();
         data.address = Some(address);

@@ -76,7 +76,7 @@ fn in_part(
     }
     let Range { start, end } = *pcs;
     let what = if start == end {
-        format!("pc {start:#x} is between two parts of the code")
+        format!("pc {start:#x} is outside the parts of the code; expected a pc in a part")
     } else {
         format!("pcs {start:#x}..{end:#x} are in several parts of the code; expected pcs of one part")
     };

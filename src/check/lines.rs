@@ -128,7 +128,8 @@ impl Lines<'_, '_> {
         }
     }
 
-    /// Compares the rows of a part of a function's code. The first difference is a finding, because an inserted row shifts all later rows.
+    /// Compares the rows of a part of a function's code. The first difference is a finding, because an inserted row
+    /// shifts all later rows.
     fn sequence(
         &mut self,
         id: FunctionId,

@@ -126,6 +126,8 @@ pub(super) fn report_types_outside(compare: &mut Compare<'_, '_>) {
     let module = compare.described.module;
     let mut stays: BTreeSet<TypeId> =
         module.types().map(|(id, _)| id).filter(|&id| !can_be_alone(compare, id)).collect();
+    // A signature does not cover attributes without a field.
+    stays.extend(module.lists.attributes.iter().filter_map(|attribute| attribute.owner.ty()));
     add_users(compare, &mut stays);
     let is_own =
         |offset| compare.file.dwarf.unit_at(offset).is_some_and(|unit| unit.type_offset == Some(offset));

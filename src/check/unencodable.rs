@@ -2,7 +2,8 @@
 
 use super::comparison::Compare;
 use super::report::FindingKind;
-use crate::model::TypeKind;
+use super::tree::Described;
+use crate::model::{FunctionId, TypeKind};
 use crate::omission::{Property, Subject};
 use crate::target::SpaceId;
 
@@ -52,12 +53,36 @@ pub(super) fn report_unencodable(compare: &mut Compare<'_, '_>) {
             (function.calls.is_some() && !has_code, Property::DescribedCalls),
         ];
         require_omissions(compare, Subject::Function(id), &properties);
+        report_lanes(compare, id);
     }
     report_taken(compare);
     if !has_memory {
         for (id, variable) in module.variables() {
             let properties = [(variable.memory_space.is_some(), Property::MemorySpace)];
             require_omissions(compare, Subject::Variable(id), &properties);
+        }
+    }
+}
+
+/// Requires the omission of lanes for which the consumer has no attribute. An inlined call has the lanes of its function.
+fn report_lanes(compare: &mut Compare<'_, '_>, id: FunctionId) {
+    let Described { module, consumer, omitted, .. } = compare.described;
+    let function = module.function(id);
+    if !function.lanes.is_described {
+        return;
+    }
+    let scope = Subject::Scope(function.scope);
+    if consumer.attributes.lane_pc.is_none() {
+        require_omissions(compare, scope, &[(true, Property::Lanes)]);
+    } else if consumer.attributes.active_lane.is_none() {
+        let ranges = omitted.of_active_lanes.get(&function.scope);
+        for whole_wave in module.whole_waves(id) {
+            let pcs = whole_wave.mask.pcs();
+            if !ranges.is_some_and(|ranges| ranges.meet(&pcs)) {
+                let site = scope.at(module).with(|at| at.pcs = Some(pcs));
+                let expected = format!("an omission of the {}", Property::Lanes);
+                compare.report.find(FindingKind::Attribute, site, expected, "none");
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Declarations of a type that a type unit completes. A unit repeats the functions and static members of the type that it
 //! defines, because it cannot refer into a type unit: they are those of the complete type. DWARF 5 section 3.1.4.
 
-use gimli::{DwTag, constants as dw};
+use gimli::{DwAt, DwTag, constants as dw};
 use hashbrown::HashMap;
 
 use super::node::Key;
@@ -65,4 +65,45 @@ fn key<'o>(entry: Entry<'_, 'o>) -> Part<'o> {
     };
     let linkage_name = text(dw::DW_AT_linkage_name).or_else(|| text(dw::DW_AT_MIPS_linkage_name));
     (entry.tag(), text(dw::DW_AT_name), linkage_name, entry.number(dw::DW_AT_decl_line))
+}
+
+/// Limit for unnamed types in types that are compared.
+const MOST_NESTED: usize = 64;
+
+/// Returns whether the part of a complete type has an attribute of a part of its declaration. Positions in a unit differ in
+/// the number of the file, and a declaration says that it is one.
+pub(super) fn says<'o>(
+    part: Entry<'_, 'o>,
+    entry: Entry<'_, 'o>,
+    name: DwAt,
+    value: ResolvedValue<'o>,
+) -> bool {
+    if matches!(name, dw::DW_AT_declaration | dw::DW_AT_sibling | dw::DW_AT_decl_file) {
+        return true;
+    }
+    let Some(complete) = part.attr(name) else { return value == ResolvedValue::Flag(false) };
+    match (entry.referred(value), part.referred(complete)) {
+        (Some(referred), Some(complete)) => are_alike(referred, complete),
+        (None, None) => value == complete,
+        _ => false,
+    }
+}
+
+/// Returns whether two entries have equal tags and names, or, without names, types that do.
+fn are_alike<'d, 'o>(mut left: Entry<'d, 'o>, mut right: Entry<'d, 'o>) -> bool {
+    for _ in 0..MOST_NESTED {
+        if left.tag() != right.tag() {
+            return false;
+        }
+        let [left_name, right_name] = [left.name(), right.name()];
+        if left_name.is_some() || right_name.is_some() {
+            return left_name == right_name;
+        }
+        match [left, right].map(|entry| entry.reference(dw::DW_AT_type)) {
+            [Some(left_type), Some(right_type)] => (left, right) = (left_type, right_type),
+            [None, None] => return true,
+            _ => return false,
+        }
+    }
+    false
 }

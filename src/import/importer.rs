@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use gimli::{DwAt, constants as dw};
 use hashbrown::{HashMap, HashSet};
 
+use super::completed;
 use super::discarded::Discarded;
 use super::entries::ImportedEntries;
 use super::form::ImportedExpressions;
@@ -110,6 +111,15 @@ pub(super) struct Code {
     pub pc: u64,
 }
 
+/// Attributes that no property encodes.
+#[derive(Default)]
+pub(super) struct Extras {
+    /// Entities and parts that can have such attributes, by their entries.
+    pub owners: HashMap<Key, AttributeOwner>,
+    /// Attributes that were added to an entity of a unit, by entry.
+    pub added: HashSet<(Key, DwAt)>,
+}
+
 /// Imports the units of a file.
 pub(super) struct Importer<'d, 'o> {
     pub m: Builder,
@@ -136,10 +146,7 @@ pub(super) struct Importer<'d, 'o> {
     pub parts: HashMap<FunctionId, Vec<Code>>,
     /// Homes of PTX registers.
     pub homes: Homes<'o>,
-    /// Entities and parts that can have attributes that no property encodes, by their entries.
-    pub owners: HashMap<Key, AttributeOwner>,
-    /// Attributes that no property encodes and that were added to an entity of a unit, by entry.
-    pub extras: HashSet<(Key, DwAt)>,
+    pub extras: Extras,
     /// Entities of all units so far, by their entries.
     pub entries: ImportedEntries,
     pub types: UnitTypes<'o>,
@@ -191,15 +198,20 @@ impl<'d, 'o> Importer<'d, 'o> {
     /// Marks an entry as imported, with all below it: what it says, other entries say.
     pub(super) fn repeat(&mut self, entry: Entry<'d, 'o>) {
         for entry in core::iter::once(entry).chain(entry.descendants()) {
-            self.repeat_one(entry);
+            self.repeat_part(entry, None);
         }
     }
 
-    /// Marks an entry as imported with its attributes: what it says, another entry says.
-    pub(super) fn repeat_one(&mut self, entry: Entry<'d, 'o>) {
+    /// Marks an entry as imported, with the attributes that the part of a complete type has, too; all if there is no part.
+    pub(super) fn repeat_part(&mut self, entry: Entry<'d, 'o>, part: Option<Entry<'d, 'o>>) {
         self.import(entry);
-        if self.is_own(entry) {
-            (0..entry.names().len()).for_each(|index| self.taken.take_at(entry, index));
+        if !self.is_own(entry) {
+            return;
+        }
+        for (index, attribute) in entry.attributes().enumerate() {
+            if part.is_none_or(|part| completed::says(part, entry, attribute.name, attribute.value)) {
+                self.taken.take_at(entry, index);
+            }
         }
     }
 
@@ -207,7 +219,7 @@ impl<'d, 'o> Importer<'d, 'o> {
     pub(super) fn own(&mut self, entry: Entry<'d, 'o>, owner: impl Into<AttributeOwner>) {
         self.import(entry);
         if entry.names().any(crate::attributes::is_extra) {
-            self.owners.entry(entry.offset()).or_insert(owner.into());
+            self.extras.owners.entry(entry.offset()).or_insert(owner.into());
         }
     }
 

@@ -1,7 +1,7 @@
 //! Instances of functions: an abstract instance, and the instance that is one function with it.
 
 use gimli::constants as dw;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::importer::Importer;
 use super::node::PCS;
@@ -57,8 +57,9 @@ fn unnamed_blocks<'d, 'o>(importer: &mut Importer<'d, 'o>, instance: Entry<'d, '
         return;
     }
     let mut pairs = Vec::from([(origin, instance)]);
+    let mut visited = HashSet::new();
     while let Some((origin, instance)) = pairs.pop() {
-        let [known, new] = [origin, instance].map(blocks);
+        let new = blocks(instance);
         let named =
             new.iter().filter_map(|block| Some((block.reference(dw::DW_AT_abstract_origin)?, *block)));
         let named: Vec<_> = named.collect();
@@ -67,6 +68,11 @@ fn unnamed_blocks<'d, 'o>(importer: &mut Importer<'d, 'o>, instance: Entry<'d, '
             pairs.extend(named.into_iter().filter(|(origin, _)| importer.is_own(*origin)));
             continue;
         }
+        // The first instance of a block is one block with it.
+        if !visited.insert(origin.offset()) {
+            continue;
+        }
+        let known = blocks(origin);
         let is_of = |block: Entry<'d, 'o>, known: Entry<'d, 'o>| {
             origins(block).all(|variable| variable.parent() == Some(known))
         };

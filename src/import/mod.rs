@@ -87,7 +87,7 @@ use crate::read::{Dwarf, Object, ReadOptions, SplitFiles};
 use crate::target::Target;
 use discarded::Discarded;
 use homes::Homes;
-use importer::{Entities, Importer};
+use importer::{Entities, Extras, Importer};
 use shared::UnitTypes;
 use sources::Sources;
 use symbols::Symbols;
@@ -219,8 +219,7 @@ fn import_files(
             code: Vec::new(),
             parts: HashMap::new(),
             homes: Homes::default(),
-            owners: HashMap::new(),
-            extras: HashSet::new(),
+            extras: Extras::default(),
             entries: ImportedEntries::default(),
             types: UnitTypes::new(file, options.types),
         };

@@ -20,8 +20,7 @@ pub(super) enum Border {
 }
 
 impl<'d, 'o> Importer<'d, 'o> {
-    /// Sets a function's code, and returns its parts in the order of their pcs. A range that contradicts the ranges before
-    /// it is listed, with the ranges after it.
+    /// Sets a function's code, and returns its parts in the order of their pcs. Ranges that cannot be parts are listed.
     pub(super) fn set_code(
         &mut self,
         entry: Entry<'d, 'o>,
@@ -29,15 +28,31 @@ impl<'d, 'o> Importer<'d, 'o> {
         ranges: Vec<Range<u64>>,
     ) -> Vec<Code> {
         let mut parts: Vec<Code> = Vec::new();
-        for range in adjoined(ranges) {
+        let mut problem = None;
+        let ranges = adjoined(ranges);
+        let has_code = ranges.iter().any(|range| range.start < range.end);
+        for range in ranges {
+            // An empty range has no effect beside others: DWARF 5 section 2.17.3.
+            if has_code && range.start == range.end {
+                problem.get_or_insert(UnimportedReason::EmptyPcs);
+                continue;
+            }
             let added = match self.part_address(&parts, function, &range) {
                 Ok(address) => self.add_part(&mut parts, function, &range, address),
                 Err(reason) => Err(reason),
             };
-            if let Err(reason) = added {
-                self.leave_pcs(entry, reason);
-                break;
+            // A part that is discarded or empty hides no other problem.
+            if let Err(reason) = added
+                && matches!(
+                    problem,
+                    None | Some(UnimportedReason::DiscardedCode | UnimportedReason::EmptyPcs)
+                )
+            {
+                problem = Some(reason);
             }
+        }
+        if let Some(reason) = problem {
+            self.leave_pcs(entry, reason);
         }
         if parts.len() > 1 {
             let mut sorted = parts.clone();
@@ -83,15 +98,13 @@ impl<'d, 'o> Importer<'d, 'o> {
         if parts.is_empty() {
             builder.address(address, end - start);
         } else {
-            // An empty part contains no pc.
-            if start == end {
-                return Err(UnimportedReason::EmptyPcs);
-            }
             // The end of the part before is a pc too, so that the part begins at the next instruction.
             let step = u64::from(self.target.min_instruction_bytes());
             let last = parts.last().map_or(0, |last| last.pc + (last.end - last.start));
-            pc = last.next_multiple_of(step) + step;
-            let pcs = pc..pc.saturating_add(end - start);
+            let next = last.checked_next_multiple_of(step).and_then(|last| last.checked_add(step));
+            let pcs = next.and_then(|next| Some(next..next.checked_add(end - start)?));
+            let pcs = pcs.ok_or(UnimportedReason::SeveralRanges)?;
+            pc = pcs.start;
             builder.code_part(pcs, address).map_err(refused)?;
         }
         parts.push(Code { start, end, function, pc });

@@ -20,13 +20,13 @@ const LANE_PCS: [DwAt; 3] = [
 impl<'d, 'o> Importer<'d, 'o> {
     /// Adds the attributes that no property encodes to the current unit's entities. They can refer to entities of the unit.
     pub(super) fn extra_attributes(&mut self) {
-        let mut owners: Vec<_> = core::mem::take(&mut self.owners).into_iter().collect();
+        let mut owners: Vec<_> = core::mem::take(&mut self.extras.owners).into_iter().collect();
         owners.sort_unstable_by_key(|&(key, _)| key);
         for (key, owner) in owners {
             let Some(entry) = self.dwarf.entry_at(key) else { continue };
             for (index, name) in entry.names().enumerate() {
                 // An entry of another unit can be imported for several units.
-                let is_left = !self.taken.has(entry, index) || self.extras.contains(&(key, name));
+                let is_left = !self.taken.has(entry, index) || self.extras.added.contains(&(key, name));
                 if is_left && attributes::is_extra(name) {
                     self.extra_attribute(entry, owner, name);
                 }
@@ -43,7 +43,7 @@ impl<'d, 'o> Importer<'d, 'o> {
             return self.leave(entry, name, UnimportedReason::LocationViews);
         }
         let text = value.text();
-        self.extras.insert((entry.offset(), name));
+        self.extras.added.insert((entry.offset(), name));
         let added = self.attribute_value(entry, value, text.as_deref()).and_then(|value| match value {
             Some(value) => self.m.attribute(owner, name, value).map(drop).map_err(refused),
             None => Ok(()),

@@ -27,7 +27,7 @@ texts! {
     SecondInstance "another instance of the function has its code already";
     NoCode "it has pcs, and the function around it has no code";
     OtherCode "it has pcs outside the function around it";
-    SeveralRanges "the function's code has overlapping ranges, or too many; the ranges before it are imported";
+    SeveralRanges "the function's code has overlapping ranges or more than 256; expected at most 256 separate ranges";
     EmptyPcs "its pc range is empty";
     ReversedPcs "its pc range ends before it begins";
     DiscardedCode "its code is not in the object";
@@ -55,7 +55,7 @@ texts! {
     AsVariable "a parameter in a block is imported as a variable";
     DeclarationLocation "a declaration has no location";
     SecondLocation "the variable has a location already";
-    RegisterHome(home: String) "its PTX register is in {home}, which is no register that all debuggers read alike";
+    RegisterHome(home: String) "its PTX register is in {home}; expected a general register";
     RegisterHomes(count: usize) "homes of PTX registers that are no variable's location: {count}";
     RegisterTypes "types of PTX registers are not imported";
     LocationViews "numbers of views at an address are not imported";

@@ -51,10 +51,11 @@ pub(super) fn import<'d, 'o>(importer: &mut Importer<'d, 'o>, info: &'d Unit<'o>
     for entry in entries().filter(|entry| selected.has(entry.index())) {
         if importer.representative(entry) != entry {
             // What is imported instead belongs to the type.
-            if let Some(part) = importer.completed_part(entry) {
+            let part = importer.completed_part(entry);
+            if let Some(part) = part {
                 want(importer, class(part), part);
             }
-            importer.repeat_one(entry);
+            importer.repeat_part(entry, part);
             continue;
         }
         if !importer.discarded.keeps(entry) {

@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use super::equality::{Canonical, Moved};
 use super::maps::PrimaryMap;
-use super::{EntityId, Module, ScopeId, VariableId};
+use super::{EntityId, Module, Reach, ScopeId, VariableId};
 use crate::error::{Error, ErrorKind, Result};
 
 impl Module {
@@ -56,6 +56,9 @@ impl Module {
         to.store(&mut new);
         let Canonical { strings, exprs, locs, moved, .. } = to;
         (self.strings, self.exprs, self.locs) = (strings, exprs, locs);
+        if other.reach == Reach::Module {
+            self.reach = Reach::Module;
+        }
         self.move_lists(&mut new);
         self.take(new, &moved);
         Ok(())
@@ -100,7 +103,7 @@ impl Module {
                 module.locs.word_count(),
             ]
         };
-        let is_too_large = |(one, other): (usize, usize)| one + other >= (u32::MAX >> 1) as usize;
+        let is_too_large = |(left, right): (usize, usize)| left + right >= (u32::MAX >> 1) as usize;
         if sizes(self).into_iter().zip(sizes(other)).any(is_too_large) {
             return Err(
                 ErrorKind::TooLarge("description has more than 2 Gi entities of a kind".into()).into()
@@ -120,17 +123,17 @@ impl Module {
             own.ranges.len(),
             own.macros.len(),
         ];
-        new.units.values_mut().for_each(|unit| by(&mut unit.macros, macros));
-        new.scopes.values_mut().for_each(|scope| by(&mut scope.ranges, ranges));
+        new.units.values_mut().for_each(|unit| shift(&mut unit.macros, macros));
+        new.scopes.values_mut().for_each(|scope| shift(&mut scope.ranges, ranges));
         for function in new.functions.values_mut() {
-            by(&mut function.frame, frame_rules);
-            by(&mut function.rows, rows);
-            by(&mut function.lanes.regions, self.lanes.order.len());
-            by(&mut function.lanes.whole_waves, self.lanes.whole_waves.len());
+            shift(&mut function.frame, frame_rules);
+            shift(&mut function.rows, rows);
+            shift(&mut function.lanes.regions, self.lanes.order.len());
+            shift(&mut function.lanes.whole_waves, self.lanes.whole_waves.len());
         }
-        new.variables.values_mut().for_each(|variable| by(&mut variable.live, live));
-        new.calls.values_mut().for_each(|call| by(&mut call.arguments, arguments));
-        new.lanes.regions.values_mut().for_each(|region| by(&mut region.masks, self.lanes.masks.len()));
+        new.variables.values_mut().for_each(|variable| shift(&mut variable.live, live));
+        new.calls.values_mut().for_each(|call| shift(&mut call.arguments, arguments));
+        new.lanes.regions.values_mut().for_each(|region| shift(&mut region.masks, self.lanes.masks.len()));
         new.lists.frame_columns.iter_mut().for_each(|index| *index += frame_rules as u32);
     }
 
@@ -173,9 +176,9 @@ impl Module {
     }
 }
 
-fn by(range: &mut Range<u32>, by: usize) {
+fn shift(range: &mut Range<u32>, distance: usize) {
     if range.start < range.end {
-        *range = range.start + by as u32..range.end + by as u32;
+        *range = range.start + distance as u32..range.end + distance as u32;
     }
 }
 

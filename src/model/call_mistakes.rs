@@ -126,12 +126,12 @@ fn duplicate_arguments(module: &Module) -> Vec<Warning> {
         });
         let Some((first, second, register)) = shared else { continue };
         let name = |reg: Reg| Column::Register(reg).name(&module.target);
-        let place = match register {
+        let location = match register {
             Passed::Register(reg) | Passed::PerLane(reg) => name(reg),
             Passed::Lane(reg, lane) => format!("lane {lane} of {}", name(reg)),
         };
         let what = format!(
-            "arguments {first} and {second} of a call, counted from 0, are both in {place}; expected a register for each"
+            "arguments {first} and {second} of a call, counted from 0, are both in {location}; expected a register for each"
         );
         let warned = Warned::DuplicateArgument(id);
         found.push((

@@ -37,7 +37,8 @@ impl CodePart {
 }
 
 impl Function {
-    /// Returns the contiguous parts of the code, with ascending pcs; no part without code.
+    /// Returns the contiguous parts of the code, with ascending pcs; no part for a function without
+    /// code.
     pub fn code_parts(&self) -> impl Iterator<Item = CodePart> + '_ {
         let whole = self.address.filter(|_| self.parts.is_empty());
         let whole = whole.map(|address| CodePart::new(address, 0..self.bytes));

@@ -16,16 +16,20 @@ pub(super) fn warnings(module: &Module) -> Vec<Warning> {
     kinds.into_iter().flat_map(|find| find(module)).collect()
 }
 
-/// Returns a warning for each function whose first row is after its start.
+/// Returns a warning for each part of a function's code whose first row is after the part's start.
 fn late_rows(module: &Module) -> Vec<Warning> {
     let mut found = Vec::new();
     for (id, function) in &module.functions {
-        let Some(first) = module.rows(id).first().filter(|row| row.pc > 0 && function.address.is_some())
-        else {
-            continue;
-        };
-        let what = "no row has the line of these pcs; expected a row at 0x0, with line 0 for code without a source line";
-        found.push(Warning::of_function(module, Warned::LateRow(id), id, Some(0..first.pc), what.into()));
+        for part in function.code_parts() {
+            let start = part.pcs.start;
+            let Some(first) = module.rows_in(id, &part.pcs).first().filter(|row| row.pc > start) else {
+                continue;
+            };
+            let what = format!(
+                "no row has the line of these pcs; expected a row at {start:#x}, with line 0 for code without a source line"
+            );
+            found.push(Warning::of_function(module, Warned::LateRow(id), id, Some(start..first.pc), what));
+        }
     }
     found
 }

@@ -96,7 +96,9 @@ impl Rewritten {
 /// * The errors of [`Object::read`] and [`Dwarf::read`], with section and offset: an object whose debug information is
 ///   malformed is not rewritten.
 /// * [`Unsupported`](ErrorKind::Unsupported) for an object without debug information or with an unknown target, for
-///   skeleton units, whose facts are in other files, for NVIDIA's cubins, and for a consumer that reads PTX.
+///   skeleton units, whose facts are in other files, for NVIDIA's cubins, for a consumer that reads PTX, for
+///   [`dedupe`](RewriteOptions::dedupe) with a consumer of split units, and where the rewritten object does not say what the
+///   description says.
 /// * [`InvalidConsumer`](ErrorKind::InvalidConsumer) as for [`lower`](crate::lower::lower()), and the errors of
 ///   [`attach_with`].
 ///
@@ -251,10 +253,13 @@ fn settle(object: &mut Vec<u8>, how: &How<'_>) -> Result<(usize, Vec<DifferentTy
             break;
         }
         let mut next = written(object, &read_object, &dwarf, dialect, how)?;
-        first.get_or_insert_with(|| (next.merged, core::mem::take(&mut next.different)));
         // A fact that the model has can be read back.
         let is_same = next.object == *object;
-        if is_same || !next.unimported.is_empty() {
+        if !is_same && !next.unimported.is_empty() {
+            break;
+        }
+        first.get_or_insert_with(|| (next.merged, core::mem::take(&mut next.different)));
+        if is_same {
             break;
         }
         next.check(how)?;

@@ -24,7 +24,8 @@ pub struct RewriteOptions<'a> {
     /// Whether equal types of all units are described once, in the first unit, to which the others refer. Types are equal
     /// if all that they say is equal, with the types that they refer to, their names, namespaces, source lines and the
     /// unit's language. Different types with one name stay in their units, and are
-    /// [listed](super::Rewritten::different_types).
+    /// [listed](super::Rewritten::different_types); so do base types, and copies that are smaller than a reference. Type
+    /// units become types of the units that use them. Refused for a consumer of split units.
     pub dedupe: bool,
     /// Contents of the [supplementary file](crate::read::Object::set_supplementary), whose facts move into the object.
     pub supplementary: Option<&'a [u8]>,

@@ -20,7 +20,7 @@ pub(super) fn differences(tracked: &Tracked<'_>, module: &Module) -> Vec<RegionD
     let mut compare = Compare { module, function, found: Vec::new() };
     // The graph was checked when the code was tracked; a mask can still be without its end.
     match code.flow.pieces(&code.target, module.function(function).bytes) {
-        Ok(pieces) => compare.all(&pieces, |mask| code.flow.places(mask), hull(&code.flow.blocks)),
+        Ok(pieces) => compare.compare(&pieces, |mask| code.flow.places(mask), hull(&code.flow.blocks)),
         Err(error) => {
             let pcs = error.at().pcs.clone();
             compare.find(None, pcs, format!("the code has no regions to compare with: {}", error.kind()));
@@ -42,7 +42,7 @@ struct Compare<'m> {
 }
 
 impl Compare<'_> {
-    fn all<'f>(
+    fn compare<'f>(
         &mut self,
         pieces: &[RegionPiece],
         places: impl Fn(usize) -> &'f [(Range<u64>, Loc)],
@@ -70,7 +70,7 @@ impl Compare<'_> {
             let Some(id) = same else {
                 let waits_at = piece.waits_at;
                 let what = format!(
-                    "the code has a region whose lanes wait at {waits_at:#x}; expected a region with these pcs"
+                    "description has no region with these pcs; expected a region whose lanes wait at {waits_at:#x}"
                 );
                 self.find(None, Some(piece.pcs.clone()), what);
                 continue;

@@ -265,15 +265,14 @@ fn wrong_part_is_a_finding() {
     let object = new_object(module.target(), &code(), &written.sections).expect("an object");
     let text = module.to_json();
     let edits = [
-        (r#""from":65,"bytes":24"#, r#""from":65,"bytes":23"#),
+        (r#""from":65,"bytes":24"#, r#""from":65,"bytes":25"#),
         (r#""from":65,"bytes":24,"symbol":"f.cold""#, r#""from":65,"bytes":24,"symbol":"f""#),
     ];
     let text: String = text.split_whitespace().collect();
     for (from, to) in edits {
         assert!(text.contains(from), "{text}");
         let wrong = text.replacen(from, to, 1);
-        // A shorter part no longer contains the ranges up to its end.
-        let Ok(wrong) = Module::from_json(wrong) else { continue };
+        let wrong = Module::from_json(wrong).expect("a description");
         let report = eitri::check(&wrong, &consumer, &[], &object).expect("a report");
         assert!(!report.is_clean(), "{to}");
     }
@@ -307,4 +306,42 @@ fn ranges_in_several_parts_are_refused() {
     let error = function.code_part(0x50..0x58, cold).expect_err("the end of the part before").to_string();
     assert!(error.contains("expected code before it, and a pc after 0x50"), "{error}");
     assert!(function.code_part(0x60..0x60, cold).is_err());
+}
+
+/// A range that is empty (DWARF 5 section 2.17.3) or of discarded code hides no range after it.
+#[test]
+fn ranges_after_empty_and_discarded_ranges_are_kept() {
+    let folder = Folder::new();
+    folder.file("a.c", SOURCE);
+    let Some(ran) = GCC.run_in(folder.path(), &["-g", "-gdwarf-5", "-O2", "-S", "-o", "a.s", "a.c"]) else {
+        return;
+    };
+    assert!(ran.succeeded, "{ran}");
+    let text = std::fs::read_to_string(folder.path().join("a.s")).expect("a file");
+    let parts = |inserted: &str| {
+        // Each list begins with a label.
+        let lines = text.lines().map(|line| {
+            let is_list = line.starts_with(".LLRL") && line.ends_with(':');
+            if is_list { format!("{line}\n{inserted}\n") } else { format!("{line}\n") }
+        });
+        folder.file("b.s", lines.collect::<String>());
+        let ran = GCC.run_in(folder.path(), &["-c", "-o", "b.o", "b.s"]).expect("it was there");
+        assert!(ran.succeeded, "{ran}");
+        let bytes = std::fs::read(folder.path().join("b.o")).expect("an object");
+        let imported = import(&bytes, &ImportOptions::default()).expect("the object is imported");
+        let functions = imported.module.functions().map(|(_, function)| {
+            let parts = function.code_parts().map(|part| part.pcs.clone());
+            (imported.module.string(function.name).to_owned(), parts.collect::<Vec<_>>())
+        });
+        (functions.collect::<Vec<_>>(), imported.unimported)
+    };
+    let (expected, _) = parts("");
+    assert!(expected.iter().any(|(_, parts)| parts.len() > 1), "{expected:?}");
+    // `DW_RLE_start_length`.
+    for (address, length, reason) in [(".Ltext0", 0, "EmptyPcs"), ("-1", 4, "DiscardedCode")] {
+        let (found, unimported) = parts(&format!("\t.byte 7\n\t.quad {address}\n\t.uleb128 {length}"));
+        assert_eq!(found, expected, "{address}");
+        let is_listed = unimported.iter().any(|fact| format!("{:?}", fact.reason).contains(reason));
+        assert!(is_listed, "{unimported:?}");
+    }
 }

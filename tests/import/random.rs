@@ -111,7 +111,7 @@ fn is_equivalent(finding: &CheckFinding) -> bool {
         .any(|part| finding.expected.contains(part) || text.contains(part))
 }
 
-/// An import is the description itself, as far as the consumer reads it: what is written for the import is right for the
+/// An import is the description itself, in the parts that the consumer reads: what is written for the import is right for the
 /// description, entity by entity and location by location.
 #[test]
 fn import_of_a_random_description_is_its_projection() {

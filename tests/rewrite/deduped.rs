@@ -216,7 +216,7 @@ fn types_of_cpp_units_are_merged_by_name_and_structure() {
         let merged = merged(&name, &before, &plain);
         assert!(merged.merged_types > 5, "{name}: {}", merged.merged_types);
         assert_eq!(definitions(&merged.object, "In"), 1, "{name}");
-        // A namespace without a name is another one in each unit.
+        // A namespace without a name is a different namespace in each unit.
         assert_eq!(definitions(&merged.object, "Anon"), 2, "{name}");
     }
 }
@@ -372,5 +372,36 @@ fn committed_objects_are_merged() {
         let plain = rewritten(&bytes, |_| {}).expect("it is rewritten");
         let merged = merge(&name, &bytes);
         assert_same(&name, &plain.object, &merged.object);
+    }
+}
+
+/// Types that are declared at the same line of different files are different types. gcc writes the number of a file that
+/// all declarations have into the abbreviation (`DW_FORM_implicit_const`), where it is signed.
+#[test]
+fn types_of_different_files_are_kept() {
+    let folder = Folder::new();
+    for (name, unit) in [("x", "a"), ("y", "b")] {
+        std::fs::create_dir(folder.path().join(name)).expect("a folder");
+        folder.file(
+            &format!("{name}/e.h"),
+            "struct wide { int first; int second; int third; int fourth; int fifth; };\n",
+        );
+        folder.file(
+            &format!("{name}/{unit}.c"),
+            format!("#include \"e.h\"\nint {unit}(struct wide *p) {{ return p->first + p->fifth; }}\n"),
+        );
+        let (source, object) = (format!("{name}/{unit}.c"), format!("{unit}.o"));
+        let Some(ran) = GCC.run_in(folder.path(), &["-g", "-gdwarf-5", "-c", "-o", &object, &source]) else {
+            return;
+        };
+        assert!(ran.succeeded, "{ran}");
+    }
+    let Some(ran) = LD.run_in(folder.path(), &["-r", "-o", "ab.o", "a.o", "b.o"]) else { return };
+    assert!(ran.succeeded, "{ran}");
+    let before = std::fs::read(folder.path().join("ab.o")).expect("an object");
+    folder.file("merged.o", merge("two files", &before).object);
+    let Some(ran) = DWARFDUMP.run_in(folder.path(), &["--debug-info", "merged.o"]) else { return };
+    for file in ["x/e.h", "y/e.h"] {
+        assert!(ran.out.contains(&format!("{file}\")")), "no {file}: {ran}");
     }
 }

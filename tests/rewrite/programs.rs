@@ -21,6 +21,24 @@ fn facts_of_compiled_programs_are_kept() {
     }
 }
 
+/// A type with an attribute without a field, as g++ names the structure of `mbstate_t` for the linker, stays in its unit
+/// with the types that contain it.
+#[test]
+fn types_with_other_attributes_stay_beside_type_units() {
+    let folder = Folder::new();
+    folder.file("a.cc", "#include <stdio.h>\nint main() { fpos_t p; return fgetpos(stdin, &p); }\n");
+    let arguments = ["-g", "-O0", "-fdebug-types-section", "-c", "-o", "a.o", "a.cc"];
+    let Some(ran) = Tool::new("g++", "g++").run_in(folder.path(), &arguments) else { return };
+    assert!(ran.succeeded, "{ran}");
+    let bytes = std::fs::read(folder.path().join("a.o")).expect("an object");
+    folder.file("new.o", rewritten(&bytes, |_| {}).expect("it is rewritten").object);
+    let dwarfdump = Tool::new("llvm-dwarfdump-19", "llvm-19");
+    let Some(ran) = dwarfdump.run_in(folder.path(), &["--debug-info", "new.o"]) else { return };
+    for line in ["DW_AT_linkage_name\t(\"11__mbstate_t\")", "DW_AT_name\t(\"_G_fpos_t\")"] {
+        assert!(ran.out.contains(line), "no {line}: {ran}");
+    }
+}
+
 const SOURCE: &str = r#"#include <stdio.h>
 #include <stdlib.h>
 enum color { RED, GREEN = 5, BLUE };

@@ -96,7 +96,7 @@ fn regions_are_compared_with_the_code() {
     assert_eq!(
         differences(&|lanes| lanes.if_then(FIRST, 0x08, &s6()).map(drop)),
         [format!(
-            "{function}, pc 0x1c..0x28: the code has a region whose lanes wait at 0x28; expected a region with these pcs"
+            "{function}, pc 0x1c..0x28: description has no region with these pcs; expected a region whose lanes wait at 0x28"
         )]
     );
     // A region without a mask in the code.

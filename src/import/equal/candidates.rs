@@ -17,7 +17,7 @@ pub(super) struct Candidate {
     pub(super) end: u32,
     /// Index of its unit.
     pub(super) unit: u32,
-    /// Number of the namespaces around it; `None` in a namespace without a name, which is another one in each unit.
+    /// Number of the namespaces around it; `None` in a namespace without a name, which is a different namespace in each unit.
     pub(super) around: Option<u32>,
 }
 

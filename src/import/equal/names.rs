@@ -17,13 +17,14 @@ use crate::read::{Dwarf, Entry, ResolvedValue};
 pub struct DifferentTypes {
     /// The name, or the name of an enumerator.
     pub name: String,
-    /// One entry of each type: the name of its unit, and its offset in the section in bytes.
+    /// The first type, and each type that differs from it: the name of its unit, and the offset of its entry in the section in
+    /// bytes. In an object with type units, offsets are those after the types of type units were added to the units.
     pub entries: Vec<(String, u64)>,
 }
 
 impl fmt::Display for DifferentTypes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "types named `{}` differ:", self.name)?;
+        write!(f, "definitions of `{}` differ:", self.name)?;
         for (index, (unit, offset)) in self.entries.iter().enumerate() {
             let separator = if index == 0 { "" } else { "," };
             write!(f, "{separator} {offset:#x} in `{unit}`")?;
@@ -32,8 +33,8 @@ impl fmt::Display for DifferentTypes {
     }
 }
 
-/// What a name can be the name of, without the names of others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// Kinds of names. Names of different kinds do not clash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Kind {
     /// A structure, class, union or enumeration.
     Tagged,
@@ -45,7 +46,7 @@ enum Kind {
 /// The namespaces around a name, the language, the kind and the name.
 type Key<'o> = (u32, Option<u64>, Kind, &'o [u8]);
 
-/// Steps for each type that a comparison of names may take. What takes longer counts as different.
+/// Steps for each entry that a comparison of names may take. What takes longer counts as different.
 const MOST_STEPS: usize = 16;
 
 /// Finds the classes of types whose names have different types, and lists them.
@@ -71,12 +72,13 @@ pub(super) fn different<'d, 'o>(
         candidates,
         signatures,
         alike: HashSet::new(),
-        room: MOST_STEPS * candidates.all.len(),
+        room: MOST_STEPS * dwarf.entries().len(),
     };
     let mut kept = HashSet::new();
     let mut different = Vec::new();
     let mut several: Vec<_> = names.into_iter().filter(|(_, types)| types.len() > 1).collect();
-    several.sort_unstable_by(|(_, one), (_, other)| one.cmp(other));
+    several
+        .sort_unstable_by(|(left_key, left), (right_key, right)| (left, left_key).cmp(&(right, right_key)));
     for ((.., kind, name), types) in several {
         let Some((&first, rest)) = types.split_first() else { continue };
         let mut unlike = vec![first];
@@ -151,9 +153,15 @@ impl Likeness<'_, '_, '_> {
             if one == other || self.alike.contains(&(one, other)) || !new.insert((one, other)) {
                 continue;
             }
-            crate::work::step();
-            let Some(room) = self.room.checked_sub(1) else { return false };
-            self.room = room;
+            // A signature has all that is in a type.
+            for number in [one, other] {
+                let candidate = self.candidates.all[number as usize];
+                for _ in candidate.start..candidate.end {
+                    crate::work::step();
+                    let Some(room) = self.room.checked_sub(1) else { return false };
+                    self.room = room;
+                }
+            }
             let [left, right] = &mut signatures;
             let is_written = self.signatures.write(one, Wanted::Shape, left).is_ok()
                 && self.signatures.write(other, Wanted::Shape, right).is_ok();

@@ -8,7 +8,7 @@ use crate::op::{Decoder, Op};
 use crate::read::{Dwarf, Entry, LineProgram, ResolvedValue};
 
 /// Where a type is declared.
-pub(super) const DECLARED: [DwAt; 3] = [dw::DW_AT_decl_file, dw::DW_AT_decl_line, dw::DW_AT_decl_column];
+const DECLARED: [DwAt; 3] = [dw::DW_AT_decl_file, dw::DW_AT_decl_line, dw::DW_AT_decl_column];
 
 /// Attributes that a type in a signature has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,11 +88,18 @@ impl<'d, 'o> Signatures<'d, 'o> {
         value: ResolvedValue<'o>,
         to: &mut Signature,
     ) -> Result<(), OwnOfUnit> {
+        if name == dw::DW_AT_decl_file {
+            // `DW_FORM_implicit_const` has signed numbers.
+            let number = match value {
+                ResolvedValue::Unsigned(number) => Some(number),
+                ResolvedValue::Signed(number) => u64::try_from(number).ok(),
+                _ => None,
+            };
+            let file = number.and_then(|number| self.file(entry, number)).ok_or(OwnOfUnit)?;
+            to.tagged(11, &file.to_le_bytes());
+            return Ok(());
+        }
         match value {
-            ResolvedValue::Unsigned(number) if name == dw::DW_AT_decl_file => {
-                let file = self.file(entry, number).ok_or(OwnOfUnit)?;
-                to.tagged(11, &file.to_le_bytes());
-            }
             ResolvedValue::Unsigned(number) => to.tagged(1, &number.to_le_bytes()),
             ResolvedValue::Signed(number @ 0..) => to.tagged(1, &number.to_le_bytes()),
             ResolvedValue::Signed(number) => to.tagged(2, &number.to_le_bytes()),

@@ -18,6 +18,7 @@ const MACHINE_CODE: &[&str] = &[
     "Builder::row",
     "Builder::entry_pc",
     "FunctionBuilder::code",
+    "FunctionBuilder::code_part",
     "FunctionBuilder::address",
     "FunctionBuilder::stack_base",
     "FunctionBuilder::stack_at_zero",

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::error::Count;
 use crate::op::Reg;
 use crate::target::{Per, SpaceId, Target, UnspecifiedRegisters, Wave};
 
@@ -164,8 +165,9 @@ impl Architecture for Target {
         let name = |gfx| Some(Target::amdgpu(gfx, other).ok()?.register(reg)?.name().to_string());
         match self.gfx().and_then(name) {
             Some(name) => format!(
-                "the target has no register of this number with {own} lanes in a wave; with {} lanes, {name}",
-                other.lanes()
+                "the target has no register of this number with {} in a wave; with {}, {name}",
+                Count(own, "lane"),
+                Count(other.lanes(), "lane")
             ),
             None => "the target has no register of this number".into(),
         }

@@ -20,6 +20,7 @@ use crate::attributes::{
     DW_AT_LLVM_ACTIVE_LANE_AMD, DW_AT_LLVM_LANE_PC, DW_AT_LLVM_LANE_PC_AMD, DW_AT_LLVM_LANES,
     DW_AT_LLVM_LANES_AMD, DW_AT_LLVM_VECTOR_SIZE,
 };
+use crate::error::Count;
 use crate::op::{Dialect, Encoding};
 use crate::read::{self, Dwarf, Object, ResolvedValue, Unit};
 use crate::target::{SpaceId, Target, Wave};
@@ -224,13 +225,15 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
             && target != file
         {
             return Err(error(format!(
-                "the target's addresses have {target} bits; expected {file}, as in the file"
+                "the target's addresses have {}; expected {file}, as in the file",
+                Count(target, "bit")
             )));
         }
         let Some(lanes) = target.lanes() else { return Ok(()) };
         match machine.pc(frame).and_then(|pc| self.lanes(pc)) {
             Some(file) if u64::from(lanes) != file => Err(error(format!(
-                "the target's waves have {lanes} lanes; expected {file}, as in the file's function"
+                "the target's waves have {}; expected {file}, as in the file's function",
+                Count(lanes, "lane")
             ))),
             _ => Ok(()),
         }

@@ -12,7 +12,8 @@
 //! * the location of a variable: `places` calls `memory`, `registers` and `type_size`; for all entries of the variable
 //!   together, `lists` and `recoverable`; the location that was meant, `meant` and `meant_operations`;
 //! * other expressions: `contexts`; frame bases and call frame information: `bases`, `cies`;
-//! * functions: `functions`; other entries: `entries`; rows of line tables: `rows`; relocated fields: `stale`; missing files and parts: `skeletons`.
+//! * functions: `functions`; other entries: `entries`; rows of line tables: `rows`; relocated fields: `stale`; missing
+//!   files and parts: `skeletons`.
 //!
 //! `shape` computes what an expression means, `witness` evaluates it, and `function_code` has the instructions that set a
 //! register. `visitor` calls these files for each entry in the walk, and `diagnoser` for each expression.
