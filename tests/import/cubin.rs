@@ -66,7 +66,6 @@ fn homes_of_other_classes_are_listed() {
         assert!(!text.contains("\"%r"), "{name}: a PTX register is left");
         let is_other = |reason: &UnimportedReason| matches!(reason, UnimportedReason::RegisterHome(_));
         let others = typed.unimported.iter().filter(|fact| is_other(&fact.reason)).count();
-        eprintln!("{name}: {others}");
         assert!(others > 0, "{name}");
     }
 }

@@ -256,7 +256,7 @@ fn llvm_finds_what_is_in_a_cold_part() {
     }
 }
 
-/// A wrong address of a part, and ranges in a part, are findings.
+/// A wrong address of a part is a finding.
 #[test]
 fn wrong_part_is_a_finding() {
     let consumer = Consumer::dwarf5();
@@ -264,18 +264,13 @@ fn wrong_part_is_a_finding() {
     let written = lower(&module, &consumer, Policy::Strict).expect("sections");
     let object = new_object(module.target(), &code(), &written.sections).expect("an object");
     let text = module.to_json();
-    let edits = [
-        (r#""from":65,"bytes":24"#, r#""from":65,"bytes":25"#),
-        (r#""from":65,"bytes":24,"symbol":"f.cold""#, r#""from":65,"bytes":24,"symbol":"f""#),
-    ];
     let text: String = text.split_whitespace().collect();
-    for (from, to) in edits {
-        assert!(text.contains(from), "{text}");
-        let wrong = text.replacen(from, to, 1);
-        let wrong = Module::from_json(wrong).expect("a description");
-        let report = eitri::check(&wrong, &consumer, &[], &object).expect("a report");
-        assert!(!report.is_clean(), "{to}");
-    }
+    let from = r#""from":65,"bytes":24,"symbol":"f.cold""#;
+    assert!(text.contains(from), "{text}");
+    let wrong = text.replacen(from, r#""from":65,"bytes":24,"symbol":"f""#, 1);
+    let wrong = Module::from_json(wrong).expect("a description");
+    let report = eitri::check(&wrong, &consumer, &[], &object).expect("a report");
+    assert!(!report.is_clean(), "{report}");
 }
 
 #[test]
@@ -299,7 +294,7 @@ fn ranges_in_several_parts_are_refused() {
     assert!(refused(m).contains("pcs 0x20..0x4a are in several parts of the code"));
     let (mut m, f) = new();
     m.call(f).expect("a call").returns_to(0x44).expect("a pc");
-    assert!(refused(m).contains("pc 0x44 is between two parts of the code"));
+    assert!(refused(m).contains("pc 0x44 is outside the parts of the code"));
     let (mut m, f) = new();
     let cold = Address::Symbol(m.symbol("f.cold"), 0);
     let mut function = m.describe_function(f).expect("a function");
