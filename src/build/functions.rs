@@ -176,7 +176,7 @@ impl FunctionBuilder<'_> {
         let data = self.data();
         data.address = Some(address);
         data.bytes = bytes;
-        data.parts.clear();
+        data.parts = None;
         self
     }
 
@@ -223,11 +223,12 @@ impl FunctionBuilder<'_> {
             return Err(crate::Error::bad_argument(what).or_at(module.at_scope(scope)));
         };
         let data = &mut module.functions[self.id];
-        if data.parts.is_empty() {
-            data.parts.push(CodePart::new(first, 0..bytes));
+        let parts = &mut data.parts.get_or_insert_default().list;
+        if parts.is_empty() {
+            parts.push(CodePart::new(first, 0..bytes));
         }
         data.bytes = pcs.end;
-        data.parts.push(CodePart::new(address, pcs));
+        parts.push(CodePart::new(address, pcs));
         Ok(self)
     }
 

@@ -11,12 +11,12 @@ use core::ops::Range;
 use hashbrown::HashMap;
 
 use super::{
-    Accessibility, Address, Argument, Base, BaseOffset, CallId, CodePart, CompositeType, Count, Defaulted,
-    DescribedCalls, Discriminant, Entity, EntityId, ExprId, FileId, FrameRule, FunctionId, ImportId,
-    Imported, LabelId, Lanes, Language, Lists, Live, LocId, Macro, Mask, MemorySpace, Module, Node, Owner,
-    Pool, Procedure, ProcedureId, RegionId, RegionKind, ScopeId, ScopeKind, SourceLine, Stack, StringId,
-    Strings, Symbol, TemplateArgument, TemplateParameter, TypeId, UnitId, VariableId, VariableKind, Variant,
-    VariantPart, VariantPartId, Virtuality, WholeWave,
+    Accessibility, Address, Argument, Base, BaseOffset, CallId, CodePart, CodeParts, CompositeType, Count,
+    Defaulted, DescribedCalls, Discriminant, Entity, EntityId, ExprId, FileId, FrameRule, FunctionId,
+    ImportId, Imported, LabelId, Lanes, Language, Lists, Live, LocId, Macro, Mask, MemorySpace, Module, Node,
+    Owner, Pool, Procedure, ProcedureId, RegionId, RegionKind, ScopeId, ScopeKind, SourceLine, Stack,
+    StringId, Strings, Symbol, TemplateArgument, TemplateParameter, TypeId, UnitId, VariableId, VariableKind,
+    Variant, VariantPart, VariantPartId, Virtuality, WholeWave,
 };
 use crate::model::lanes::FunctionLanes;
 use crate::model::loc::Loc;
@@ -278,6 +278,12 @@ impl<T: Store> Store for Option<T> {
     }
 }
 
+impl<T: Store> Store for Box<T> {
+    fn store(&mut self, to: &mut Canonical<'_>) {
+        (**self).store(to);
+    }
+}
+
 impl<T: Store> Store for Vec<T> {
     fn store(&mut self, to: &mut Canonical<'_>) {
         self.iter_mut().for_each(|inner| inner.store(to));
@@ -307,6 +313,7 @@ fields! {
     Variant { members }
     Argument { call, location, parameter, value, data_location, data_value }
     CodePart { address }
+    CodeParts { list }
     Procedure { unit, loc }
     Live { variable, loc }
     Mask { loc }

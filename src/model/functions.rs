@@ -6,7 +6,7 @@ use super::entities::{entity, function_properties, member};
 use super::frame::Stack;
 use super::ids::{FunctionId, ScopeId, StringId};
 use super::lanes::FunctionLanes;
-use super::parts::CodePart;
+use super::parts::CodeParts;
 use super::scopes::Address;
 use super::types::{Accessibility, TemplateParameter};
 use crate::op::Reg;
@@ -27,8 +27,8 @@ function_properties! { entity (pub)
         pub address: Option<Address>,
         /// End of the pcs: the code size in bytes, unless the code has several [parts](Self::code_parts).
         pub bytes: u64,
-        /// All parts of code that has several; otherwise empty.
-        pub(crate) parts: Vec<CodePart>,
+        /// All parts of code that has several.
+        pub(crate) parts: Option<Box<CodeParts>>,
         /// Whether its stack frame begins at private memory's address 0 although it is not a kernel.
         pub is_stack_at_zero: bool,
         /// Whether it is declared here and defined elsewhere.

@@ -91,6 +91,7 @@ pub(crate) use nodes::{
 };
 pub(crate) use owner::Owner;
 pub use parts::CodePart;
+pub(crate) use parts::CodeParts;
 pub(crate) use pool::Pool;
 pub use postfix::Nodes;
 #[cfg(feature = "json")]

@@ -15,6 +15,12 @@ pub struct CodePart {
     pub pcs: Range<u64>,
 }
 
+/// All parts of code that has several. Few functions have any, so that a function holds a pointer.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct CodeParts {
+    pub(crate) list: Vec<CodePart>,
+}
+
 impl CodePart {
     pub(crate) fn new(address: Address, pcs: Range<u64>) -> Self {
         Self { address, pcs }
@@ -40,20 +46,25 @@ impl Function {
     /// Returns the contiguous parts of the code, with ascending pcs; no part for a function without
     /// code.
     pub fn code_parts(&self) -> impl Iterator<Item = CodePart> + '_ {
-        let whole = self.address.filter(|_| self.parts.is_empty());
+        let whole = self.address.filter(|_| !self.is_in_parts());
         let whole = whole.map(|address| CodePart::new(address, 0..self.bytes));
-        whole.into_iter().chain(self.parts.iter().cloned())
+        whole.into_iter().chain(self.several_parts().iter().cloned())
     }
 
     /// Whether the code has several parts.
     pub(crate) fn is_in_parts(&self) -> bool {
-        !self.parts.is_empty()
+        self.parts.is_some()
+    }
+
+    /// Returns the parts if there are several.
+    fn several_parts(&self) -> &[CodePart] {
+        self.parts.as_ref().map_or(&[], |parts| &parts.list)
     }
 
     /// Returns the address of a pc in the code, or at the end of a part. Between two parts and after the code, pcs count
     /// from the part before.
     pub(crate) fn address_at(&self, pc: u64) -> Option<Address> {
-        match self.parts.iter().rfind(|part| part.pcs.start <= pc) {
+        match self.several_parts().iter().rfind(|part| part.pcs.start <= pc) {
             Some(part) => Some(part.address_at(pc)),
             None => self.address.map(|address| address.plus(pc)),
         }
