@@ -197,7 +197,7 @@ impl FunctionBuilder<'_> {
     /// let cold = Address::Symbol(m.symbol("f.cold"), 0);
     /// // 24 bytes at `f.cold` are pcs 0x41..0x59.
     /// let f = m.function(unit, "f")?.code("f", 0x40).code_part(0x41..0x59, cold)?.id();
-    /// let rdi = m.target().register_named("rdi").expect("a register").0;
+    /// let rdi = m.target().register_named("rdi")?;
     /// m.parameter(f, "n", int)?
     ///     .live(0x00..0x40, Loc::register(rdi))?
     ///     .live(0x41..0x48, Loc::register(rdi))?;
