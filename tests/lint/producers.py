@@ -16,6 +16,7 @@ EITRI, FOLDER = sys.argv[1:3]
 EXPECTED = {
     "llvm.o": {"no-cfa": 1, "no-lane-pc": 1, "register-as-memory": 3, "recoverable-unlocated": 4},
     "triton.hsaco": {
+        "constant-for-computed": 1,
         "no-lane": 3,
         "no-lane-pc": 1,
         "zero-size-type": 2,
