@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use super::node::Key;
 use crate::read::{Dwarf, Entry, ResolvedValue};
 
-/// What tells the parts of a type apart: tag, name, linkage name and source line.
+/// Identity of a type's part: tag, name, linkage name and source line.
 type Part<'o> = (DwTag, Option<&'o [u8]>, Option<&'o [u8]>, Option<u64>);
 
 /// Parts of complete types, by the offset of the type.

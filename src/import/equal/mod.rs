@@ -32,7 +32,7 @@ pub(super) struct EqualTypes {
     pub(super) different: Vec<DifferentTypes>,
 }
 
-/// A type instead of which an equal type is imported. Their entries have the same order.
+/// A type that is not imported, because an equal type is. The entries of both have the same order.
 #[derive(Debug, Clone, Copy)]
 struct Duplicate {
     /// Index of the type's entry.

@@ -1,8 +1,8 @@
-//! How debug information is read.
+//! Options for reading debug information.
 
 use crate::op::{Dialect, DraftCodes};
 
-/// How [`Dwarf::read_with`](super::Dwarf::read_with) reads debug information.
+/// Options of [`Dwarf::read_with`](super::Dwarf::read_with).
 ///
 /// ```
 /// # use eitri_dwarf::op::Dialect;

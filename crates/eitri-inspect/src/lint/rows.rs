@@ -13,7 +13,7 @@ pub(super) struct RowInstructions<'r> {
     functions: HashMap<u64, Decoding<'r>>,
 }
 
-/// How far a function is decoded.
+/// A function that is decoded up to an instruction.
 #[derive(Debug)]
 struct Decoding<'r> {
     start: u64,

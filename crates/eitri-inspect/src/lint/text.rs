@@ -99,7 +99,7 @@ fn is_same(one: &Option<Arc<str>>, other: &Option<Arc<str>>) -> bool {
     }
 }
 
-/// What the text has beside the findings.
+/// Options of the text.
 #[doc(hidden)]
 pub struct LintText<'s> {
     /// Name of the object, which begins each heading.
@@ -120,7 +120,7 @@ impl LintText<'_> {
     /// Writes a group: a heading, and the findings by code.
     ///
     /// # Errors
-    /// The errors of `out`; a string has none.
+    /// The errors of `out`; writing to a string does not fail.
     #[doc(hidden)]
     pub fn group(&mut self, out: &mut dyn Write, group: &LintGroup<'_>) -> fmt::Result {
         let object = self.object.map_or_else(String::new, |object| format!("{object}: "));
@@ -191,7 +191,7 @@ impl LintText<'_> {
     }
 }
 
-/// Numbers of findings by code, and of what was examined, for one or several objects.
+/// Counts for one or several objects: findings by code, functions and location entries.
 #[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct LintTotals {
@@ -214,7 +214,7 @@ impl LintTotals {
     /// Writes a line for each code, and the sums.
     ///
     /// # Errors
-    /// The errors of `out`; a string has none.
+    /// The errors of `out`; writing to a string does not fail.
     #[doc(hidden)]
     pub fn write(&self, out: &mut dyn Write, colors: &Colors) -> fmt::Result {
         for (code, (level, count)) in &self.counts {
