@@ -64,7 +64,7 @@ fn three_times_the_text_is_enough() {
         println!("{ratio:.2} bytes for each of text");
         assert!(ratio < limit, "{ratio:.2} bytes for each of text");
     }
-    // A large description of functions alone is refused before it takes more than that, by an estimate.
+    // A large description of functions alone is refused before it takes much more than that, by an estimate.
     let large = text(64 << 20, true);
     let ratio = peak(&large, |text| {
         let error = Module::from_json(text).expect_err("so many functions");

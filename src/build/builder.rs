@@ -316,8 +316,6 @@ impl Builder {
     pub(crate) fn bytes_soon(&self, more: usize) -> usize {
         /// Entry bytes in a name table.
         const NAME: usize = 48;
-        /// Bytes of a string apart from its text: its end, and its number in a hash table.
-        const STRING: usize = 16;
         let memory = |count: usize, bytes: usize| match count {
             0 => 0,
             _ => (count + more).next_power_of_two() * bytes,
@@ -333,7 +331,6 @@ impl Builder {
             + memory(module.lists.rows.len(), size_of::<LineTableRow>())
             + memory(module.lists.frame_rules.len(), size_of::<crate::model::FrameRule>())
             + memory(module.locs.bytes(), 1)
-            + memory(module.strings.len(), STRING)
     }
 
     /// Checks a location as [`check_in`](loc::check_in) does. Returns whether it depends on the start of the function's

@@ -17,7 +17,7 @@ use crate::common::consumers::{consumers, named, varied};
 use crate::common::random::fixed_choices;
 use crate::common::with;
 
-fn written(module: &Module, code: &ObjectCode, consumer: &Consumer) -> eitri::Result<Vec<u8>> {
+pub fn written(module: &Module, code: &ObjectCode, consumer: &Consumer) -> eitri::Result<Vec<u8>> {
     let written = lower(module, consumer, Policy::Partial)?;
     new_object(module.target(), code, &written.sections)
 }

@@ -16,6 +16,7 @@ use crate::common::consumers::{consumers, named, varied};
 use crate::common::random::fixed_choices;
 use crate::common::tools::{Folder, Tool, skip};
 use crate::import::facts::is_type;
+use crate::import::random::written;
 
 const GCC: Tool = Tool::new("gcc", "gcc");
 const GXX: Tool = Tool::new("g++", "g++");
@@ -336,10 +337,7 @@ fn random_descriptions_say_the_same_after_merging() {
         let made = modules::module(&mut choices, target);
         for consumer in consumers {
             let name = format!("{seed}, {}", named(&consumer));
-            let written = eitri::lower::lower(&made.module, &consumer, eitri::consumer::Policy::Partial);
-            let written = written.expect("the description is written");
-            let before = eitri::emit::elf::new_object(made.module.target(), &made.code, &written.sections);
-            let before = before.expect("the object is written");
+            let before = written(&made.module, &made.code, &consumer).expect("the description is written");
             let rewritten = |bytes: &[u8], dedupe| {
                 rewritten(bytes, |options| {
                     options.target = Some(made.module.target().clone());
