@@ -4,7 +4,7 @@
 use gimli::{DwAt, DwTag, constants as dw};
 use hashbrown::HashMap;
 
-use super::node::Key;
+use super::node::{Class, Key, class};
 use crate::read::{Dwarf, Entry, ResolvedValue};
 
 /// Identity of a type's part: tag, name, linkage name and source line.
@@ -67,9 +67,6 @@ fn key<'o>(entry: Entry<'_, 'o>) -> Part<'o> {
     (entry.tag(), text(dw::DW_AT_name), linkage_name, entry.number(dw::DW_AT_decl_line))
 }
 
-/// Limit for unnamed types in types that are compared.
-const MOST_NESTED: usize = 64;
-
 /// Returns whether the part of a complete type has an attribute of a part of its declaration. Positions in a unit differ in
 /// the number of the file, and a declaration says that it is one.
 pub(super) fn says<'o>(
@@ -89,21 +86,11 @@ pub(super) fn says<'o>(
     }
 }
 
-/// Returns whether two entries have equal tags and names, or, without names, types that do.
-fn are_alike<'d, 'o>(mut left: Entry<'d, 'o>, mut right: Entry<'d, 'o>) -> bool {
-    for _ in 0..MOST_NESTED {
-        if left.tag() != right.tag() {
-            return false;
-        }
-        let [left_name, right_name] = [left.name(), right.name()];
-        if left_name.is_some() || right_name.is_some() {
-            return left_name == right_name;
-        }
-        match [left, right].map(|entry| entry.reference(dw::DW_AT_type)) {
-            [Some(left_type), Some(right_type)] => (left, right) = (left_type, right_type),
-            [None, None] => return true,
-            _ => return false,
-        }
-    }
-    false
+/// Returns whether two entries have equal tags and names. Types without a name are spelled as in a source.
+fn are_alike<'o>(left: Entry<'_, 'o>, right: Entry<'_, 'o>) -> bool {
+    let are_named_alike = match class(left) {
+        Class::Type => left.type_name() == right.type_name(),
+        _ => left.name() == right.name(),
+    };
+    left.tag() == right.tag() && are_named_alike
 }

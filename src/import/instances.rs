@@ -100,7 +100,8 @@ fn unnamed_blocks<'d, 'o>(importer: &mut Importer<'d, 'o>, instance: Entry<'d, '
 
 /// Returns the blocks in a scope.
 fn blocks<'d, 'o>(scope: Entry<'d, 'o>) -> Vec<Entry<'d, 'o>> {
-    scope.children().filter(|child| child.tag() == dw::DW_TAG_lexical_block).collect()
+    let children = scope.children().inspect(|_| crate::work::step());
+    children.filter(|child| child.tag() == dw::DW_TAG_lexical_block).collect()
 }
 
 /// Returns the variables of which a scope's variables are instances.

@@ -12,7 +12,8 @@ pub mod facts;
 pub mod foreign;
 mod frames;
 mod parts;
-mod random;
+pub mod random;
+mod repeated;
 mod sabotage;
 pub mod sections;
 

@@ -153,15 +153,19 @@ impl Likeness<'_, '_, '_> {
             if one == other || self.alike.contains(&(one, other)) || !new.insert((one, other)) {
                 continue;
             }
-            // A signature has all that is in a type.
-            for number in [one, other] {
+            let [size, other_size] = [one, other].map(|number| {
                 let candidate = self.candidates.all[number as usize];
-                for _ in candidate.start..candidate.end {
-                    crate::work::step();
-                    let Some(room) = self.room.checked_sub(1) else { return false };
-                    self.room = room;
-                }
+                candidate.end - candidate.start
+            });
+            if size != other_size {
+                return false;
             }
+            // A signature has all entries of a type.
+            for _ in 0..size {
+                crate::work::step();
+            }
+            let Some(room) = self.room.checked_sub(size as usize) else { return false };
+            self.room = room;
             let [left, right] = &mut signatures;
             let is_written = self.signatures.write(one, Wanted::Shape, left).is_ok()
                 && self.signatures.write(other, Wanted::Shape, right).is_ok();
