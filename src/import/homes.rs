@@ -52,7 +52,8 @@ impl<'o> Homes<'o> {
     }
 }
 
-/// Returns a location at a pc, with homes instead of PTX registers; `None` if a register has no home there, or two.
+/// Returns a location at a pc, with homes instead of PTX registers, which are sorted; `None` if a register has no home
+/// there, or two.
 pub(super) fn at_pc(
     function: &MappedFunction<'_>,
     registers: &[(Reg, String)],
@@ -70,10 +71,11 @@ pub(super) fn at_pc(
                 continue;
             }
         };
-        let Some((_, name)) = registers.iter().find(|(known, _)| *known == reg) else {
+        let Ok(index) = registers.binary_search_by_key(&reg, |(known, _)| *known) else {
             new.push(*node);
             continue;
         };
+        let name = &registers[index].1;
         // Bits that are used of the register, where that is known.
         let used = match nodes.get(at + 1) {
             None => bits,

@@ -25,7 +25,7 @@ impl<'d, 'o> Importer<'d, 'o> {
             return None;
         }
         let index = around.base.and_then(|base| self.homes.by_address.get(&base).copied())?;
-        let registers: Vec<(Reg, String)> = loc
+        let mut registers: Vec<(Reg, String)> = loc
             .nodes()
             .filter_map(|node| match node {
                 Node::PerLane(reg) | Node::Register(reg) => Some(reg),
@@ -37,6 +37,8 @@ impl<'d, 'o> Importer<'d, 'o> {
         if registers.is_empty() {
             return None;
         }
+        registers.sort_unstable();
+        registers.dedup();
         let Homes { functions, used, room, .. } = &mut self.homes;
         let function = &functions[index];
         let mut bounds = vec![pcs.start, pcs.end];
@@ -53,8 +55,8 @@ impl<'d, 'o> Importer<'d, 'o> {
         }
         bounds.sort_unstable();
         bounds.dedup();
-        // Each piece looks at the homes again.
-        let looks = bounds.len().saturating_mul(bounds.len());
+        // Each piece looks at the homes of each node again.
+        let looks = bounds.len().saturating_mul(bounds.len().max(loc.nodes().count()));
         let Some(left) = room.checked_sub(looks) else {
             return Some(vec![(pcs.clone(), Err(UnimportedReason::TooManyLocations))]);
         };

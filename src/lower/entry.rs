@@ -295,19 +295,6 @@ impl<'u> EntryWriter<'u> {
         Ok(())
     }
 
-    /// Entry to which an attribute of another entry refers for a variable. A function without code has its variables'
-    /// entries in its abstract instance.
-    pub(super) fn variable_entry(&self, id: VariableId) -> EntryRef {
-        let module = self.module;
-        let function = module.function_of(module.variables[id].scope);
-        let is_member = module.is_static_member(id);
-        if is_member || function.is_none_or(|function| module.functions[function].address.is_some()) {
-            self.expressions.numbers.variable(id)
-        } else {
-            self.expressions.numbers.origin(id)
-        }
-    }
-
     /// Writes the attributes that every type can have.
     ///
     /// # Errors
@@ -465,7 +452,8 @@ impl<'u> EntryWriter<'u> {
                     .map(|pcs| (expressions.code(function.address_at(pcs.start)), pcs.end - pcs.start));
                 lists::functions(&mut self.rnglists, codes, self.module)
             }
-            _ => lists::ranges(&mut self.rnglists, ranges, base, self.module),
+            Base::Address(code) => lists::ranges(&mut self.rnglists, ranges, Some(code), self.module),
+            Base::Unit => lists::ranges(&mut self.rnglists, ranges, None, self.module),
         };
         self.list(gimli::DW_AT_ranges, list);
     }

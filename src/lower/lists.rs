@@ -40,31 +40,39 @@ pub(super) fn address_key(address: Option<Address>) -> AddressKey {
     }
 }
 
-/// Writes a range list for a function's pcs.
+/// Writes a range list for a function's pcs, relative to the unit's base or to the function's address.
 ///
 /// Before DWARF 5, ranges that are not relative to the unit's base are address pairs, because lldb 19 ignores base
 /// address selection entries in `.debug_ranges`.
-pub(super) fn ranges(lists: &mut Lists, ranges: &[Range<u64>], base: Base, module: &Module) -> u64 {
+pub(super) fn ranges(
+    lists: &mut Lists,
+    ranges: &[Range<u64>],
+    function: Option<Code>,
+    module: &Module,
+) -> u64 {
     let format = lists.format;
     let start = lists.bytes.len();
     let is_five = format.version >= 5;
     // A list with relocations is not final: equal bytes can stand for different addresses.
-    let contents = match base {
-        _ if is_five => begin(lists, base, gimli::DW_RLE_base_addressx.0, module),
-        Base::Unit | Base::Parts(_) => Contents::Final,
-        Base::Address(_) => Contents::Pending,
+    let contents = match function {
+        _ if is_five => {
+            let base = function.map_or(Base::Unit, Base::Address);
+            begin(lists, base, gimli::DW_RLE_base_addressx.0, module)
+        }
+        None => Contents::Final,
+        Some(_) => Contents::Pending,
     };
     for range in ranges {
         let out = &mut lists.bytes;
-        match base {
+        match function {
             _ if is_five => {
                 write_ulebs(out, [gimli::DW_RLE_offset_pair.0], [range.start, range.end]);
             }
-            Base::Unit | Base::Parts(_) => {
+            None => {
                 format.fixed(out, range.start, format.address_bytes);
                 format.fixed(out, range.end, format.address_bytes);
             }
-            Base::Address(code) => addresses(lists, code, range.clone(), module),
+            Some(code) => addresses(lists, code, range.clone(), module),
         }
     }
     end(lists, gimli::DW_RLE_end_of_list.0);

@@ -63,8 +63,7 @@ fn write_dimension(
         Count::Unknown => {}
         Count::Fixed(count) => out.info.unsigned(gimli::DW_AT_count, count),
         Count::Variable(variable) => {
-            let entry = out.variable_entry(variable);
-            out.info.reference(gimli::DW_AT_count, entry);
+            out.refer_to_variable(gimli::DW_AT_count, variable);
         }
         Count::Value(number) => {
             if out.expressions.number_of(Subject::Type(array), Property::Count, number)? {
