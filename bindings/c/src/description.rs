@@ -81,7 +81,9 @@ pub unsafe extern "C" fn eitri_description_add(
             Some(list) => list,
             None if added.starts_with('{') => added,
             None => {
-                return Err(Failure::argument("`statements` is neither a JSON object nor a list of JSON objects"));
+                return Err(Failure::argument(
+                    "`statements` is neither a JSON object nor a list of JSON objects",
+                ));
             }
         };
         let mut description = description.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -143,7 +143,10 @@ fn kind(error: &eitri::Error) -> String {
 ///
 /// # Safety
 /// `error` is NULL or can be written to.
-pub(crate) unsafe fn run(error: *mut *mut eitri_error, body: impl FnOnce() -> Result<(), Failure>) -> eitri_result {
+pub(crate) unsafe fn run(
+    error: *mut *mut eitri_error,
+    body: impl FnOnce() -> Result<(), Failure>,
+) -> eitri_result {
     let failure = match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => None,
         Ok(Err(failure)) => Some(eitri_error::new(failure)),
@@ -180,10 +183,7 @@ pub extern "C" fn eitri_error_kind(error: *const eitri_error) -> *const c_char {
 /// # Safety
 /// `place` is NULL or can be written to.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn eitri_error_where(
-    error: *const eitri_error,
-    place: *mut eitri_error_place,
-) -> bool {
+pub unsafe extern "C" fn eitri_error_where(error: *const eitri_error, place: *mut eitri_error_place) -> bool {
     // SAFETY: of the caller.
     let place = unsafe { crate::input::place(place, "place") };
     let (Ok(error), Ok(place)) = (handle::get(error, "error"), place) else { return false };

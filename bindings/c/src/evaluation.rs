@@ -99,7 +99,7 @@ impl Machine for Callbacks<'_> {
         let context = self.machine.context;
         self.result("read_register", || {
             // SAFETY: the caller's callback takes the context.
-            unsafe { callback(context, reg.0.into(), frame, at, into.as_mut_ptr(), into.len()) }
+            unsafe { callback(context, reg.0, frame, at, into.as_mut_ptr(), into.len()) }
         })
     }
 
@@ -173,7 +173,11 @@ pub unsafe extern "C" fn eitri_assemble(
     let body = || {
         // SAFETY: of the caller.
         let (expression, name, consumer) = unsafe {
-            (text(expression, "expression")?, text(target_name, "target")?, optional_text(consumer, "consumer")?)
+            (
+                text(expression, "expression")?,
+                text(target_name, "target")?,
+                optional_text(consumer, "consumer")?,
+            )
         };
         let target = target(name)?;
         let encoding = encoding(&target, consumer)?;

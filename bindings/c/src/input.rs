@@ -22,7 +22,9 @@ pub unsafe fn array<'a, T>(data: *const T, count: usize, name: &str) -> Result<&
         )));
     }
     if count.checked_mul(size_of::<T>()).is_none_or(|bytes| bytes > isize::MAX as usize) {
-        return Err(Failure::argument(format!("the size of `{name}` is {count}; expected less than the memory")));
+        return Err(Failure::argument(format!(
+            "the size of `{name}` is {count}; expected less than the memory"
+        )));
     }
     // SAFETY: of the caller; and the size is in range.
     Ok(unsafe { std::slice::from_raw_parts(data, count) })

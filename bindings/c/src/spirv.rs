@@ -6,9 +6,7 @@ use eitri::spirv::{self, Binding, Mode};
 
 use crate::buffer::{eitri_buffer, put};
 use crate::error::{Failure, eitri_error, eitri_result, run};
-use crate::finding::{
-    Callback, Finding, eitri_finding_callback, eitri_level, eitri_message_callback,
-};
+use crate::finding::{Callback, Finding, eitri_finding_callback, eitri_level, eitri_message_callback};
 use crate::input::{array, optional_text};
 use crate::options::EITRI_ALL;
 
@@ -83,10 +81,7 @@ pub unsafe extern "C" fn eitri_spirv_check(
         let words = unsafe { array(words, count, "words") }?;
         let callback = Callback::new("finding", finding, context);
         let report = spirv::validate(&spirv::read(words)?);
-        let levels = [
-            (&report.findings, eitri_level::EITRI_WRONG),
-            (&report.notes, eitri_level::EITRI_NOTE),
-        ];
+        let levels = [(&report.findings, eitri_level::EITRI_WRONG), (&report.notes, eitri_level::EITRI_NOTE)];
         for (findings, level) in levels {
             for finding in findings {
                 // SAFETY: of the caller.

@@ -10,8 +10,17 @@ fn header_is_up_to_date() {
     let mut sources = cbindgen::Builder::new().with_config(config);
     // In the order of the header.
     for module in [
-        "lib", "error", "buffer", "finding", "options", "description", "object", "diagnosis", "rewriting",
-        "evaluation", "spirv",
+        "lib",
+        "error",
+        "buffer",
+        "finding",
+        "options",
+        "description",
+        "object",
+        "diagnosis",
+        "rewriting",
+        "evaluation",
+        "spirv",
     ] {
         sources = sources.with_src(folder.join(format!("src/{module}.rs")));
     }

@@ -111,8 +111,8 @@ fn an_object_is_repaired() {
         let Some(()) = compiled(compiler, "examples/repair.cpp", &[], &program) else { continue };
         // LLVM 22 writes a register where its lane is meant.
         let object = format!("{FOLDER}/../../tests/objects/llvm22/k01_saxpy.gfx1030.O2.hsaco");
-        let said =
-            succeed(Command::new(&program).arg(object).arg(folder.path().join("fixed.o"))).expect("was compiled");
+        let said = succeed(Command::new(&program).arg(object).arg(folder.path().join("fixed.o")))
+            .expect("was compiled");
         let last = said.lines().last().expect("a line");
         let (before, after) = last.split_once(" errors before, ").expect("counts");
         assert_ne!(before, "0", "{said}");
