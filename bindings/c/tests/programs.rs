@@ -174,3 +174,24 @@ fn the_program_in_the_documentation_runs() {
         assert_eq!(succeed(&mut Command::new(&program)).expect("was compiled"), "0 findings\n");
     }
 }
+
+/// A CMake project finds the library by its package file.
+#[test]
+fn cmake_finds_the_library() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let project = format!(
+        "cmake_minimum_required(VERSION 3.18)\nproject(user C)\nfind_package(eitri CONFIG REQUIRED)\n\
+         add_executable(evaluate {FOLDER}/examples/evaluate.c)\ntarget_link_libraries(evaluate eitri::eitri)\n"
+    );
+    std::fs::write(folder.path().join("CMakeLists.txt"), project).expect("is written");
+    let build = folder.path().join("build");
+    let mut configure = Command::new("cmake");
+    configure.arg("-S").arg(folder.path()).arg("-B").arg(&build);
+    configure.arg(format!("-Deitri_DIR={FOLDER}")).arg(format!("-DEITRI_LIBRARY_DIR={}", libraries().display()));
+    if succeed(&mut configure).is_none() {
+        return;
+    }
+    succeed(Command::new("cmake").arg("--build").arg(&build)).expect("is there");
+    let said = succeed(&mut Command::new(build.join("evaluate"))).expect("was compiled");
+    assert_eq!(said, "location reg:v3+160, bytes 50 00 00 00\n");
+}
