@@ -1,12 +1,71 @@
 //! GitHub workflow commands.
 
-use eitri::lint::{Level, LintFinding};
+use std::collections::BTreeSet;
+
+use eitri::lint::{Level, LintCode, LintFinding};
 
 use super::text;
 use crate::color::escaped;
 
+/// Maximum number of errors, of warnings, and of notices that GitHub shows for a step (actions/toolkit,
+/// docs/problem-matchers.md). It shows 50 for a job.
+const MOST: usize = 10;
+
+/// Workflow commands that GitHub shows.
+#[derive(Debug, Default)]
+pub struct Annotations {
+    levels: [Annotated; Level::ALL.len()],
+}
+
+/// Findings with one level.
+#[derive(Debug, Default)]
+struct Annotated {
+    count: usize,
+    /// Codes and expression shapes so far.
+    kinds: BTreeSet<(LintCode, Option<String>)>,
+    /// Lines for the first finding of each kind, and for further findings.
+    firsts: Vec<String>,
+    others: Vec<String>,
+}
+
+impl Annotations {
+    /// Adds a finding in an object.
+    pub fn add(&mut self, object: &str, finding: &LintFinding) {
+        let level = &mut self.levels[finding.level as usize];
+        level.count += 1;
+        if level.firsts.len() == MOST {
+            return;
+        }
+        let is_first = level.kinds.insert((finding.code, finding.shape()));
+        let lines = if is_first { &mut level.firsts } else { &mut level.others };
+        if lines.len() < MOST {
+            lines.push(line(object, finding));
+        }
+    }
+
+    /// Returns the lines, errors first. Before other findings, there is one of each code and shape. A last line counts
+    /// the findings that are left out.
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        let mut left_out = Vec::new();
+        for (level, annotated) in Level::ALL.iter().zip(&self.levels).rev() {
+            annotated.firsts.iter().chain(&annotated.others).take(MOST).for_each(|line| out += line);
+            if let Some(count) = annotated.count.checked_sub(MOST).filter(|count| *count > 0) {
+                left_out.push(format!("{count} of {} {}s", annotated.count, level.name()));
+            }
+        }
+        if !left_out.is_empty() {
+            out += &format!(
+                "not printed: {}: GitHub shows {MOST} of each level for a step; --format sarif has all findings\n",
+                left_out.join(", ")
+            );
+        }
+        out
+    }
+}
+
 /// Returns the line for a finding in an object.
-pub fn line(object: &str, finding: &LintFinding) -> String {
+fn line(object: &str, finding: &LintFinding) -> String {
     let command = match finding.level {
         Level::Error => "error",
         Level::Warning => "warning",
