@@ -484,6 +484,8 @@ const LOWER: &[&str] = &[
 
 const LINT: &[&str] = &[
     "options",
+    "path",
+    "fingerprint",
     // A finding, and the report that has it.
     "codes",
     "meant",
@@ -526,6 +528,7 @@ const LINT: &[&str] = &[
 
 const STATS: &[&str] = &[
     // Results.
+    "format",
     "coverage",
     "lines",
     "lists",

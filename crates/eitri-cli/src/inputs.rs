@@ -51,7 +51,11 @@ pub fn files(arguments: &[PathBuf]) -> (Vec<PathBuf>, Vec<Failure>) {
         }
         let folder = argument.display();
         for (name, (count, kind)) in others {
-            say_line(format_args!("note: {folder}: {}, {name}, left out: {}", Count(count, "file"), kind.advice));
+            say_line(format_args!(
+                "note: {folder}: {}, {name}, left out: {}",
+                Count(count, "file"),
+                kind.advice
+            ));
         }
         if files.len() == count {
             failures.push(Failure::line(format_args!("{folder}: the folder contains no object file")));
@@ -62,7 +66,8 @@ pub fn files(arguments: &[PathBuf]) -> (Vec<PathBuf>, Vec<Failure>) {
 
 /// Returns the files whose paths, relative to a folder, match a pattern: `*` matches in a name, `**` across folders.
 pub fn matching(folder: &Path, pattern: &str) -> Result<Vec<PathBuf>, String> {
-    let glob = GlobBuilder::new(pattern).literal_separator(true).build().map_err(|error| error.to_string())?;
+    let glob =
+        GlobBuilder::new(pattern).literal_separator(true).build().map_err(|error| error.to_string())?;
     let matcher = glob.compile_matcher();
     // Only folders that the start of the pattern names are read.
     let fixed: PathBuf = Path::new(pattern)
@@ -76,12 +81,17 @@ pub fn matching(folder: &Path, pattern: &str) -> Result<Vec<PathBuf>, String> {
         let below = path.strip_prefix(root).ok()?;
         Some(fixed.join(below))
     };
-    Ok(found.filter_map(|path| relative(&path)).filter(|path| matcher.is_match(path)).map(|path| folder.join(path)).collect())
+    Ok(found
+        .filter_map(|path| relative(&path))
+        .filter(|path| matcher.is_match(path))
+        .map(|path| folder.join(path))
+        .collect())
 }
 
 /// Walks over a folder in the order of names. Links to folders are not followed, because they can form a circle.
 fn walk(folder: &Path) -> impl Iterator<Item = walkdir::Result<DirEntry>> {
-    let is_hidden = |entry: &DirEntry| entry.depth() > 0 && entry.file_name().as_encoded_bytes().starts_with(b".");
+    let is_hidden =
+        |entry: &DirEntry| entry.depth() > 0 && entry.file_name().as_encoded_bytes().starts_with(b".");
     WalkDir::new(folder).sort_by_file_name().into_iter().filter_entry(move |entry| !is_hidden(entry))
 }
 

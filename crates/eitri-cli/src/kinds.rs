@@ -35,16 +35,19 @@ const BY_START: &[Row] = &[
     (&[b"\xca\xfe\xba\xbe", b"\xca\xfe\xba\xbf"], Kind { name: "a universal Mach-O file", advice: MACH_O }),
     (&[b"MZ"], Kind { name: "a PE file (COFF)", advice: COFF }),
     (&[b"Microsoft C/C++ MSF 7.00"], Kind { name: "a program database (PDB)", advice: COFF }),
-    (
-        &[b"\0asm"],
-        Kind { name: "a WebAssembly module", advice: MACH_O },
-    ),
+    (&[b"\0asm"], Kind { name: "a WebAssembly module", advice: MACH_O }),
     (
         &[b"DXBC"],
-        Kind { name: "a DXIL container", advice: "no command reads it: `dxc -spirv` makes a SPIR-V module, which `eitri check` takes" },
+        Kind {
+            name: "a DXIL container",
+            advice: "no command reads it: `dxc -spirv` makes a SPIR-V module, which `eitri check` takes",
+        },
     ),
     (&[b"MTLB"], Kind { name: "a Metal library", advice: MACH_O }),
-    (&[b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ"], Kind { name: "a compressed file", advice: "decompress it first" }),
+    (
+        &[b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ"],
+        Kind { name: "a compressed file", advice: "decompress it first" },
+    ),
 ];
 
 const DESCRIPTION: Kind = Kind {
@@ -72,7 +75,8 @@ impl Kind {
 /// Whether a COFF object begins with the bytes: a machine, sections, and no optional header, which only a linked file
 /// has; or the header of an object with many sections. (PE format, sections "COFF File Header" and `/bigobj`.)
 fn is_coff(bytes: &[u8]) -> bool {
-    let half = |offset: usize| bytes.get(offset..offset + 2).map(|half| u16::from_le_bytes([half[0], half[1]]));
+    let half =
+        |offset: usize| bytes.get(offset..offset + 2).map(|half| u16::from_le_bytes([half[0], half[1]]));
     let is_machine = |machine: Option<u16>| matches!(machine, Some(0x14c | 0x8664 | 0x1c4 | 0xaa64));
     let is_big = half(0) == Some(0) && half(2) == Some(0xffff) && is_machine(half(6));
     let is_plain = is_machine(half(0)) && half(2).is_some_and(|sections| sections > 0) && half(16) == Some(0);
@@ -83,5 +87,8 @@ fn is_coff(bytes: &[u8]) -> bool {
 pub fn refused(file: &Path, name: &str, bytes: &[u8]) -> Option<Failure> {
     let kind = Kind::of(bytes)?;
     let name = if name.is_empty() { file_name(file) } else { name.to_owned() };
-    Some(Failure::line(format_args!("{name}: this is {}; expected an object file", kind.name)).and(kind.advice))
+    Some(
+        Failure::line(format_args!("{name}: this is {}; expected an object file", kind.name))
+            .and(kind.advice),
+    )
 }

@@ -40,7 +40,11 @@ impl Progress {
         if !io::stderr().is_terminal() {
             return Self(None);
         }
-        let template = if files > 1 { "{prefix} {pos}/{len} {elapsed} {wide_msg}" } else { "{prefix} {elapsed} {wide_msg}" };
+        let template = if files > 1 {
+            "{prefix} {pos}/{len} {elapsed} {wide_msg}"
+        } else {
+            "{prefix} {elapsed} {wide_msg}"
+        };
         let bar = ProgressBar::with_draw_target(Some(files as u64), ProgressDrawTarget::hidden())
             .with_prefix(command.to_owned())
             .with_style(ProgressStyle::with_template(template).expect("the template is valid"));

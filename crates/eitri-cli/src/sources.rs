@@ -65,7 +65,8 @@ impl<'s> SourceLines<'s> {
     /// object. Lines count from 1.
     pub fn line(&mut self, shown: &str, named: &str, line: u64) -> Option<&str> {
         let lines = self.files.entry_ref(shown).or_insert_with(|| {
-            let text = [shown, named].into_iter().find_map(|name| self.source.text_beside(self.object, name))?;
+            let text =
+                [shown, named].into_iter().find_map(|name| self.source.text_beside(self.object, name))?;
             Some(text.lines().map(String::from).collect())
         });
         let index = usize::try_from(line.checked_sub(1)?).ok()?;

@@ -326,6 +326,7 @@ fn object(name: &str, found: &Statistics, below: Option<f64>) -> Value {
     let numbers = found.numbers().into_iter().map(|(name, number)| (name, Value::from(number)));
     let mut object: Map<_, _> = numbers.collect();
     object.insert("file".into(), name.into());
+    object.insert("format".into(), found.format.into());
     object.insert("below".into(), below.is_some().into());
     let groups = [("variables", &found.variables), ("params", &found.params), ("local_vars", &found.locals)];
     for (name, group) in groups {

@@ -151,9 +151,8 @@ impl Baseline {
 
     /// Returns the same as a JSON object on a line.
     pub fn line(&self) -> String {
-        let line = |(key, count): (&Key, &usize)| {
-            json!(Line { key: key.clone(), count: *count, version: VERSION })
-        };
+        let line =
+            |(key, count): (&Key, &usize)| json!(Line { key: key.clone(), count: *count, version: VERSION });
         let gone: Vec<Value> = self.known.iter().map(line).collect();
         let file = self.file.display().to_string();
         let object = json!({

@@ -72,8 +72,7 @@ impl Config {
             });
             Failure::line(format_args!("{}{line}: {problem}", file_name(file)))
         };
-        let Document { lint } =
-            toml::from_str(text).map_err(|error| fail(error.span(), error.message()))?;
+        let Document { lint } = toml::from_str(text).map_err(|error| fail(error.span(), error.message()))?;
         let mut actions = Actions::default();
         for (word, action) in &lint.levels {
             let chosen =
@@ -81,7 +80,8 @@ impl Config {
             let action =
                 Action::parse(action.get_ref()).map_err(|problem| fail(Some(action.span()), &problem))?;
             if let Some(code) = actions.add(&chosen, action) {
-                let problem = format!("`{}` and another pattern give `{}` two levels", word.get_ref(), code.name());
+                let problem =
+                    format!("`{}` and another pattern give `{}` two levels", word.get_ref(), code.name());
                 return Err(fail(Some(word.span()), &problem));
             }
         }

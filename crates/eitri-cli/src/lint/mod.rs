@@ -212,8 +212,8 @@ impl LintArguments {
                 options
             };
             let mut is_reported = |finding: &mut LintFinding| {
-                let is = settings.keeps(finding)
-                    && baseline.as_mut().is_none_or(|baseline| baseline.add(finding));
+                let is =
+                    settings.keeps(finding) && baseline.as_mut().is_none_or(|baseline| baseline.add(finding));
                 worst = worst.max(is.then_some(finding.level));
                 is
             };
@@ -346,7 +346,9 @@ impl LintArguments {
             Output::None => {
                 print(if self.format == Format::Json { Form::Json } else { Form::Text }, &last)?;
                 if !failures.is_empty() {
-                    return Err(Failure("the baseline is not written, because not all files can be read".into()));
+                    return Err(Failure(
+                        "the baseline is not written, because not all files can be read".into(),
+                    ));
                 }
                 baseline.map(Baseline::update).transpose()?;
             }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use eitri::lint::LintFinding;
+use eitri::lint::path::{is_absolute, plain};
 
 /// How source files are named.
 #[derive(Debug)]
@@ -32,15 +33,16 @@ impl Paths {
         self.here.as_deref()
     }
 
-    /// Returns the name of a file that a unit in a folder declares: joined with the folder if it is relative, without
-    /// `.` and `..`, mapped, and relative to the current folder if it is below.
-    pub fn name(&self, file: &str, folder: Option<&str>) -> String {
-        let whole = match folder.filter(|folder| !folder.is_empty() && !is_absolute(file)) {
-            Some(folder) => plain(&format!("{folder}/{file}")),
-            None => plain(file),
-        };
+    /// Returns the name of the file that a finding declares, mapped, and relative to the current folder if it is below;
+    /// empty if the file has no name.
+    pub fn name(&self, finding: &LintFinding) -> String {
+        finding.declared_path().map_or_else(String::new, |path| self.shown(&path))
+    }
+
+    /// Returns a path mapped, and relative to the current folder if it is below.
+    fn shown(&self, whole: &str) -> String {
         let mapped = self.map.iter().rev().find_map(|(from, to)| {
-            let rest = below(&whole, from.trim_end_matches('/'))?;
+            let rest = below(whole, from.trim_end_matches('/'))?;
             let to = to.trim_end_matches('/');
             Some(match (to, rest) {
                 ("" | ".", rest) => rest.to_owned(),
@@ -48,50 +50,26 @@ impl Paths {
                 (to, rest) => format!("{to}/{rest}"),
             })
         });
-        let whole = mapped.map_or(whole, |mapped| plain(&mapped));
+        let whole = mapped.as_deref().map_or(whole.into(), plain);
         match self.here.as_deref().and_then(|here| below(&whole, here)) {
             Some(rest) if !rest.is_empty() => rest.to_owned(),
-            _ => whole,
+            _ => whole.into_owned(),
         }
     }
 
     /// Gives the file that a finding declares its name.
     pub fn rename(&self, finding: &mut LintFinding) {
-        if let Some((file, _)) = finding.declared.as_mut().filter(|declared| !declared.0.is_empty()) {
-            *file = self.name(file, finding.folder.as_deref()).into();
+        let name = self.name(finding);
+        if let Some((file, _)) = &mut finding.declared {
+            *file = name.into();
         }
     }
-}
-
-/// Whether a path is absolute, on Unix or on Windows.
-pub fn is_absolute(path: &str) -> bool {
-    path.starts_with(['/', '\\']) || path.as_bytes().get(1) == Some(&b':')
 }
 
 /// Returns the rest of a path below a folder: whole names are compared.
 fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
     let rest = path.strip_prefix(folder)?;
     if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
-}
-
-/// Returns a path without `.` and, after a name, `..`.
-fn plain(path: &str) -> String {
-    // Most paths are plain.
-    if !path.contains("/.") && !path.contains("//") && !path.starts_with("./") {
-        return path.to_owned();
-    }
-    let mut names: Vec<&str> = Vec::new();
-    for name in path.split('/') {
-        match name {
-            "" | "." => {}
-            ".." if names.last().is_some_and(|last| *last != "..") => drop(names.pop()),
-            // Nothing is above the root.
-            ".." if path.starts_with('/') => {}
-            name => names.push(name),
-        }
-    }
-    let start = if path.starts_with('/') { "/" } else { "" };
-    format!("{start}{}", names.join("/"))
 }
 
 /// Returns the URI reference of a path, and whether it is relative to the current folder.
@@ -109,9 +87,9 @@ pub fn uri(path: &str) -> (String, bool) {
         path.replace('\\', "/")
     };
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
-    let encoded = path.bytes().map(|byte| {
-        if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }
-    });
+    let encoded = path
+        .bytes()
+        .map(|byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") });
     (format!("{start}{}", encoded.collect::<String>()), is_relative)
 }
 
@@ -120,28 +98,26 @@ mod tests {
     use super::{Paths, uri};
 
     #[test]
-    fn names_are_joined_mapped_and_relative() {
+    fn names_are_mapped_and_relative() {
         let map = [("/build/src", "."), ("/build", "b"), ("/usr/include", "/sysroot/include"), ("/a=b", "c")];
         let map: Vec<_> = map.map(|(from, to)| (from.to_owned(), to.to_owned())).to_vec();
         let paths = Paths { map: Vec::new(), here: Some("/home/me/project".into()) };
         let mapped = Paths { map: map.into_iter().rev().collect(), here: Some("/home/me/project".into()) };
         let rows = [
-            ("k.cl", Some("/home/me/project/kernels"), "kernels/k.cl", "kernels/k.cl"),
-            ("../src/./k.cl", Some("/build/obj"), "/build/src/k.cl", "k.cl"),
-            ("/build/x.h", Some("/else"), "/build/x.h", "b/x.h"),
+            ("/home/me/project/kernels/k.cl", "kernels/k.cl", "kernels/k.cl"),
+            ("/build/src/k.cl", "/build/src/k.cl", "k.cl"),
+            ("/build/x.h", "/build/x.h", "b/x.h"),
             // Whole names are compared.
-            ("/builder/x.h", None, "/builder/x.h", "/builder/x.h"),
-            ("/usr/include/stdio.h", None, "/usr/include/stdio.h", "/sysroot/include/stdio.h"),
-            ("k.cl", None, "k.cl", "k.cl"),
-            ("k.cl", Some(""), "k.cl", "k.cl"),
-            ("../k.cl", None, "../k.cl", "../k.cl"),
-            ("/../../k.cl", None, "/k.cl", "/k.cl"),
-            ("C:\\src\\k.hlsl", Some("D:\\obj"), "C:\\src\\k.hlsl", "C:\\src\\k.hlsl"),
-            ("/a=b/k.cl", None, "/a=b/k.cl", "c/k.cl"),
+            ("/builder/x.h", "/builder/x.h", "/builder/x.h"),
+            ("/home/me/projects/k.cl", "/home/me/projects/k.cl", "/home/me/projects/k.cl"),
+            ("/usr/include/stdio.h", "/usr/include/stdio.h", "/sysroot/include/stdio.h"),
+            ("k.cl", "k.cl", "k.cl"),
+            ("C:\\src\\k.hlsl", "C:\\src\\k.hlsl", "C:\\src\\k.hlsl"),
+            ("/a=b/k.cl", "/a=b/k.cl", "c/k.cl"),
         ];
-        for (file, folder, plain, other) in rows {
-            assert_eq!(paths.name(file, folder), plain, "{file} in {folder:?}");
-            assert_eq!(mapped.name(file, folder), other, "{file} in {folder:?}");
+        for (file, plain, other) in rows {
+            assert_eq!(paths.shown(file), plain, "{file}");
+            assert_eq!(mapped.shown(file), other, "{file}");
         }
     }
 

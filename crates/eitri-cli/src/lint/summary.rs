@@ -63,8 +63,10 @@ impl Summary {
         for ((level, code, shape), group) in &self.groups {
             codes.entry((*level, *code)).or_default().push((shape.as_deref(), group));
         }
-        let mut codes: Vec<_> = codes.into_iter().map(|((level, code), groups)| (level, code, groups)).collect();
-        let sum = |groups: &[(Option<&str>, &Group)]| groups.iter().map(|(_, group)| group.findings).sum::<usize>();
+        let mut codes: Vec<_> =
+            codes.into_iter().map(|((level, code), groups)| (level, code, groups)).collect();
+        let sum =
+            |groups: &[(Option<&str>, &Group)]| groups.iter().map(|(_, group)| group.findings).sum::<usize>();
         codes.sort_by_key(|(level, code, groups)| (Reverse(*level), Reverse(sum(groups)), *code));
         for (_, _, groups) in &mut codes {
             groups.sort_by_key(|(shape, group)| (Reverse(group.findings), *shape));
@@ -130,8 +132,8 @@ fn example(object: &str, finding: &LintFinding, paths: &Paths) -> String {
     if let Some(function) = &finding.function {
         let _ = write!(text, " in `{function}`");
     }
-    if let Some((file, line)) = finding.declared.as_ref().filter(|declared| !declared.0.is_empty()) {
-        let _ = write!(text, ", {}:{line}", paths.name(file, finding.folder.as_deref()));
+    if let Some((_, line)) = finding.declared.as_ref().filter(|declared| !declared.0.is_empty()) {
+        let _ = write!(text, ", {}:{line}", paths.name(finding));
     }
     if let Some(pcs) = &finding.pcs {
         let _ = write!(text, ", [{:#x}, {:#x})", pcs.start, pcs.end);

@@ -97,7 +97,7 @@ pub fn print(all: Vec<Checked>, printing: &Printing<'_>) -> eitri::Result<()> {
             move |out: &mut String, group: &LintGroup<'_>| {
                 let mut declared = |finding: &LintFinding| {
                     let Some((file, line)) = &finding.declared else { return (String::new(), None) };
-                    let shown = paths.name(file, finding.folder.as_deref());
+                    let shown = paths.name(finding);
                     let text = sources.line(&shown, file, *line).map(String::from);
                     (shown, text)
                 };

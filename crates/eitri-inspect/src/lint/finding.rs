@@ -9,6 +9,7 @@ use super::details::Details;
 use super::fingerprint;
 use super::inlined::InlinedCalls;
 use super::meant::Meant;
+use super::path;
 use eitri_dwarf::error::Error;
 #[doc(hidden)]
 pub use eitri_dwarf::read::Recurring;
@@ -42,8 +43,7 @@ pub struct LintFinding {
     pub inlined: InlinedCalls,
     /// Name of the variable or parameter.
     pub variable: Option<String>,
-    /// File and line where the variable is declared, or else the function. A relative file name is relative to
-    /// [`folder`](Self::folder).
+    /// File, as the line table names it, and line where the variable is declared, or else the function.
     pub declared: Option<(Arc<str>, u64)>,
     /// Folder in which the unit was compiled: `DW_AT_comp_dir`.
     pub folder: Option<Arc<str>>,
@@ -203,6 +203,17 @@ impl LintFinding {
     pub fn unit_file(&self) -> &str {
         let unit = self.unit.as_deref().unwrap_or_default();
         unit.rsplit(['/', '\\']).next().unwrap_or_default()
+    }
+
+    /// Returns the path of the file with the declaration: joined with the [folder](Self::folder) if it is relative, without
+    /// `.` and `..`. `None` if the file has no name.
+    pub fn declared_path(&self) -> Option<Cow<'_, str>> {
+        let file = self.declared.as_ref().map(|declared| &*declared.0).filter(|file| !file.is_empty())?;
+        let folder = self.folder.as_deref().filter(|folder| !folder.is_empty() && !path::is_absolute(file));
+        Some(match folder {
+            Some(folder) => path::plain(&format!("{folder}/{file}")).into_owned().into(),
+            None => path::plain(file),
+        })
     }
 
     /// Returns a number that identifies the finding in another build of the same source, also after changes elsewhere in

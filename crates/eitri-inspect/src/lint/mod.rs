@@ -55,6 +55,8 @@ mod meant;
 mod meant_operations;
 mod memory;
 mod options;
+#[doc(hidden)]
+pub mod path;
 mod places;
 mod recoverable;
 mod registers;

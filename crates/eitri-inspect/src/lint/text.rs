@@ -259,8 +259,8 @@ impl fmt::Display for LintReport {
 
 /// Writes groups, each with an empty line after it.
 fn write(out: &mut dyn Write, groups: &[LintGroup<'_>]) -> fmt::Result {
-    let declared = |finding: &LintFinding| finding.declared.as_ref().map(|(file, _)| file.to_string());
-    let mut source = |finding: &LintFinding| (declared(finding).unwrap_or_default(), None);
+    let mut source =
+        |finding: &LintFinding| (finding.declared_path().map_or_else(String::new, Cow::into_owned), None);
     let mut text = LintText { object: None, colors: PLAIN, source: &mut source };
     for group in groups {
         text.group(out, group)?;
