@@ -86,7 +86,8 @@ fn registers_with_one_rule_are_an_item() {
     assert!(instructions > 20, "{instructions}");
     // Verbose output has an item for each run of instructions, and the rows have one item each.
     let verbose = run(&["dump", "-v", object]).text();
-    let lines: Vec<&str> = verbose.lines().filter_map(|line| line.strip_prefix("  DW_CFA_undefined ")).collect();
+    let lines: Vec<&str> =
+        verbose.lines().filter_map(|line| line.strip_prefix("  DW_CFA_undefined ")).collect();
     let count = |line: &&str| members(line.split(' ').next().unwrap_or_default()).len();
     assert_eq!(lines.iter().map(count).sum::<usize>(), instructions);
     assert!(lines.len() < instructions / 4, "{lines:?}");

@@ -296,7 +296,9 @@ fn formats_have_the_names_of_llvm() {
     let cubin = "tests/objects/triton/add.sm_90.cubin";
     let objects = [O2, cubin, "examples/data/saxpy.o", "tests/objects/llvm19/k02_reduce.gfx1030.O2.o"];
     for object in objects {
-        let Some(ran) = PEER.run(&["--statistics", &super::root(object).display().to_string()]) else { return };
+        let Some(ran) = PEER.run(&["--statistics", &super::root(object).display().to_string()]) else {
+            return;
+        };
         let peer: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
         let own: serde_json::Value =
             serde_json::from_str(&run(&["stats", object, "--format", "json"]).text()).expect("JSON");

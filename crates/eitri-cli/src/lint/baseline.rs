@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use eitri::emit::elf::write_file;
+use eitri::error::Count;
 use eitri::lint::LintFinding;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -140,7 +141,7 @@ impl Baseline {
         let name = escaped(&self.file.display().to_string()).into_owned();
         let mut text = format!("baseline {name}: {} new, {} stayed, {gone} gone\n", self.new, self.stayed);
         for (key, count) in self.known.iter().take(MOST) {
-            let count = if *count > 1 { format!(", {count} findings") } else { String::new() };
+            let count = if *count > 1 { format!(", {}", Count(*count, "finding")) } else { String::new() };
             let _ = writeln!(text, "  gone: {}{count}", key.text());
         }
         if let Some(more) = self.known.len().checked_sub(MOST).filter(|more| *more > 0) {

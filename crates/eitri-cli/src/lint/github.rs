@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use eitri::error::Count;
 use eitri::lint::{Level, LintCode, LintFinding};
 
 use super::text;
@@ -51,7 +52,7 @@ impl Annotations {
         for (level, annotated) in Level::ALL.iter().zip(&self.levels).rev() {
             annotated.firsts.iter().chain(&annotated.others).take(MOST).for_each(|line| out += line);
             if let Some(count) = annotated.count.checked_sub(MOST).filter(|count| *count > 0) {
-                left_out.push(format!("{count} of {} {}s", annotated.count, level.name()));
+                left_out.push(format!("{count} of {}", Count(annotated.count, level.name())));
             }
         }
         if !left_out.is_empty() {

@@ -128,7 +128,12 @@ class Timeline {
       .map((id) => document.getElementById(id));
     this.choose = choose;
     this.root.addEventListener("scroll", () => this.later());
-    new ResizeObserver(() => { this.fit(); this.later(); }).observe(this.root);
+    new ResizeObserver(() => {
+      this.fit();
+      // What is selected stays in view.
+      if (this.shown && this.variable != null) this.reveal(this.variable, this.pc);
+      else this.later();
+    }).observe(this.root);
   }
 
   show(shown) {
