@@ -59,7 +59,8 @@ fn groups_count_all_findings_with_a_code_and_shape() {
             (key, (number("count"), number("objects") as usize))
         })
         .collect();
-    let expected = expected.into_iter().map(|(key, (count, files))| (key, (count, files.len()))).collect();
+    let expected: BTreeMap<_, _> =
+        expected.into_iter().map(|(key, (count, files))| (key, (count, files.len()))).collect();
     assert_eq!(counted, expected);
     // Errors first, then the most frequent code.
     let levels: Vec<_> = groups.iter().map(|group| word(&group["level"])).collect();

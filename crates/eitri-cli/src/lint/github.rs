@@ -22,11 +22,11 @@ pub struct Annotations {
 #[derive(Debug, Default)]
 struct Annotated {
     count: usize,
+    codes: BTreeSet<LintCode>,
     /// Codes and expression shapes so far.
     kinds: BTreeSet<(LintCode, Option<String>)>,
-    /// Lines for the first finding of each kind, and for further findings.
-    firsts: Vec<String>,
-    others: Vec<String>,
+    /// Lines for the first finding with each code, then with each shape, and for further findings.
+    lines: [Vec<String>; 3],
 }
 
 impl Annotations {
@@ -34,23 +34,25 @@ impl Annotations {
     pub fn add(&mut self, object: &str, finding: &LintFinding) {
         let level = &mut self.levels[finding.level as usize];
         level.count += 1;
-        if level.firsts.len() == MOST {
+        if level.lines[0].len() == MOST {
             return;
         }
-        let is_first = level.kinds.insert((finding.code, finding.shape()));
-        let lines = if is_first { &mut level.firsts } else { &mut level.others };
+        let is_new_code = level.codes.insert(finding.code);
+        let is_new_kind = level.kinds.insert((finding.code, finding.shape()));
+        let rank = if is_new_code { 0 } else { 1 + usize::from(!is_new_kind) };
+        let lines = &mut level.lines[rank];
         if lines.len() < MOST {
             lines.push(line(object, finding));
         }
     }
 
-    /// Returns the lines, errors first. Before other findings, there is one of each code and shape. A last line counts
-    /// the findings that are left out.
+    /// Returns the lines, errors first. Before other findings, there is one with each code, and then one with each shape. A
+    /// last line counts the findings that are left out.
     pub fn text(&self) -> String {
         let mut out = String::new();
         let mut left_out = Vec::new();
         for (level, annotated) in Level::ALL.iter().zip(&self.levels).rev() {
-            annotated.firsts.iter().chain(&annotated.others).take(MOST).for_each(|line| out += line);
+            annotated.lines.iter().flatten().take(MOST).for_each(|line| out += line);
             if let Some(count) = annotated.count.checked_sub(MOST).filter(|count| *count > 0) {
                 left_out.push(format!("{count} of {}", Count(annotated.count, level.name())));
             }
