@@ -5,12 +5,12 @@ use pretty_assertions::assert_eq;
 
 const PEER: Tool = Tool::new("llvm-dwarfdump-19", "llvm-19");
 
-/// Objects of several producers: LLVM, Triton, and an object that is not linked.
+/// Objects of several producers: LLVM, Triton, and a compiler for x86-64.
 const OBJECTS: [&str; 4] = [
     "tests/objects/llvm19/k06_calls.gfx1100.O0.hsaco",
     "tests/objects/llvm19/k02_reduce.gfx1030.O2.o",
     "tests/objects/triton/scan_limit.sm_90.cubin",
-    "examples/data/saxpy.o",
+    "crates/eitri-inspect/data/squares.o",
 ];
 
 /// Abbreviations as lines: code, tag and children; then names and forms.
@@ -76,11 +76,11 @@ fn members(item: &str) -> Vec<String> {
     all
 }
 
-/// Call frame information of LLVM 19 for a called function: a call overwrites most registers. llvm-dwarfdump prints an
+/// Call frame information of AMD's LLVM for a called function: a call overwrites most registers. llvm-dwarfdump prints an
 /// instruction for each.
 #[test]
 fn registers_with_one_rule_are_an_item() {
-    let object = "tests/objects/llvm19/k06_calls.gfx1100.O0.hsaco";
+    let object = "tests/objects/amd/k14_spill.gfx1100.O2.hsaco";
     let Some(peer) = PEER.run(&["--debug-frame", &root(object).display().to_string()]) else { return };
     let instructions = peer.clean().matches("DW_CFA_undefined:").count();
     assert!(instructions > 20, "{instructions}");

@@ -247,10 +247,10 @@ fn the_source_line_is_shown() {
     };
     let out = lint(&folder.0);
     for line in [4, 5, 6] {
-        assert!(out.contains(&format!("\n      k01_saxpy.cl:{line} | text {line}\n")), "{out}");
+        assert!(out.contains(&format!("\n      /src/k01_saxpy.cl:{line} | text {line}\n")), "{out}");
     }
     let without = lint(&super::root(""));
-    assert!(without.contains("\n      k01_saxpy.cl:4\n"), "{without}");
+    assert!(without.contains("\n      /src/k01_saxpy.cl:4\n"), "{without}");
 }
 
 /// The object with another name of the source, of the same length.
@@ -289,9 +289,10 @@ fn sources_are_files_of_the_folders() {
     // A file outside, a link to it, and the folder that is named.
     folder.file("secret.cl", &lines);
     std::os::unix::fs::symlink(folder.path("secret.cl"), folder.path("here/linked_to.cl")).expect("a link");
-    assert!(lint(b"../secret.cl", &[]).contains("../secret.cl:4\n"));
+    // The folder of the compilation is `/src`.
+    assert!(lint(b"../secret.cl", &[]).contains(" /secret.cl:4\n"));
     assert!(lint(b"linked_to.cl", &[]).contains("linked_to.cl:4\n"));
-    assert!(lint(b"../secret.cl", &["--source", ".."]).contains("../secret.cl:4 | text 4\n"));
+    assert!(lint(b"../secret.cl", &["--source", ".."]).contains(" /secret.cl:4 | text 4\n"));
     assert!(lint(b"/etc//passwd", &[]).contains("passwd:4\n"));
     // No reader of a pipe waits for a writer.
     folder.pipe("here/a__pipe__.cl");
@@ -313,7 +314,7 @@ fn properties_of_workflow_commands_are_escaped() {
     let object = folder.file("a%b,c:d.hsaco", renamed(b"%,:\n::a%0A.c"));
     let out = run(&["lint", &object, "--format", "github"]).text();
     let line = out.lines().find(|line| line.contains("title=register-as-memory")).expect("a finding");
-    let start = "::error file=%25%2C%3A%0A%3A%3Aa%250A.c,line=4,title=register-as-memory::";
+    let start = "::error file=/src/%25%2C%3A%0A%3A%3Aa%250A.c,line=4,title=register-as-memory::";
     let message = line.strip_prefix(start).unwrap_or_else(|| panic!("{line}"));
     // The name of the object is in the message.
     assert!(

@@ -126,6 +126,7 @@ impl Summary {
 /// Returns a finding on a line: object, names, declaration, expression.
 fn example(object: &str, finding: &LintFinding, paths: &Paths) -> String {
     let mut text = format!("{object}:");
+    let start = text.len();
     if let Some(variable) = &finding.variable {
         let _ = write!(text, " `{variable}`");
     }
@@ -138,13 +139,8 @@ fn example(object: &str, finding: &LintFinding, paths: &Paths) -> String {
     if let Some(pcs) = &finding.pcs {
         let _ = write!(text, ", [{:#x}, {:#x})", pcs.start, pcs.end);
     }
-    match &finding.expression {
-        Some(expression) => {
-            let _ = write!(text, ": {}", expression.text);
-        }
-        None => {
-            let _ = write!(text, " {}", finding.written);
-        }
-    }
+    let separator = if text.len() > start { ": " } else { " " };
+    text.push_str(separator);
+    text.push_str(finding.expression.as_ref().map_or(&finding.written, |expression| &expression.text));
     text
 }
