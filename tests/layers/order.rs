@@ -743,7 +743,7 @@ pub const SPREAD: &[(&str, usize)] = &[
     ("import::expression::run::Run", 3),
     ("model::denote::Denote", 3),
     // Walks over all kinds of entities.
-    ("dump::text::Dump", 7),
+    ("dump::text::Dump", 8),
     ("import::expression::run::Run", 3),
     ("import::importer::Importer", 16),
     ("lint::places::Located", 4),
