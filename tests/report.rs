@@ -352,3 +352,47 @@ fn findings_are_at_their_own_variables() {
     let with = report(&split, &with::<ReportOptions>(|options| options.split = SplitFiles::new(&find)));
     assert_eq!(with.expect("a page"), report(&whole, &ReportOptions::default()).expect("a page"));
 }
+
+/// A narrow screen: functions, timeline and details are below each other, the timeline has the width, and at least two
+/// variables are seen beside the pcs.
+#[test]
+fn narrow_page_has_the_timeline() {
+    const OBJDUMP: Tool = Tool::new("llvm-objdump-19", "llvm-19");
+    let name = "llvm19/k04_diverge.gfx1100.O2.hsaco";
+    let path = Path::new(crate::common::ROOT).join("tests/objects").join(name);
+    let Some(disassembly) = OBJDUMP.run(&["-d".as_ref(), path.as_os_str()]) else { return };
+    let disassembly = disassembly.clean();
+    let options = with::<ReportOptions>(|options| options.disassembly = Some(&disassembly));
+    let page = report(&object(name), &options).expect("a page");
+    let Some(found) = asked(&page, "#f=0", "narrow") else { return };
+    let sizes = |part: &str| -> Vec<i64> {
+        let numbers = found[part].as_array().expect("numbers");
+        numbers.iter().map(|number| number.as_i64().expect("a number")).collect()
+    };
+    for part in ["functions", "timeline", "details"] {
+        let [x, width, height] = sizes(part)[..] else { panic!("three numbers: {found}") };
+        assert!(x == 0 && width == 400 && height >= 48, "{part}: {found}");
+    }
+    assert!(sizes("timeline")[2] > 250, "{found}");
+    assert!(found["scroll"].as_i64() <= Some(400) && found["columns"].as_i64() >= Some(2), "{found}");
+    // Instructions have room on a wide screen only.
+    assert_eq!((found["wide"].as_i64(), found["instructions"].as_i64()), (Some(1), Some(0)), "{found}");
+}
+
+/// A link to a variable without a pc selects its first location; a link with a pc, the location there.
+#[test]
+fn link_to_a_variable_selects_a_location() {
+    let page = made_page("f");
+    let rows = [
+        ("#f=0&v=0", "0 to 0x", 1),
+        ("#f=0&v=0&pc=0x10014", "regx v4", 1),
+        ("#f=0&v=0&pc=0x90000", "No location at", 0),
+    ];
+    for (hash, details, selected) in rows {
+        let Some(found) = asked(&page, hash, "link") else { return };
+        let text = found["details"].as_str().expect("a text");
+        assert!(text.contains(details), "{hash}: {found}");
+        assert_eq!(found["selected"].as_i64(), Some(selected), "{hash}: {found}");
+        assert_eq!(text.contains("No location"), selected == 0, "{hash}: {found}");
+    }
+}

@@ -22,6 +22,7 @@ struct Line<'f> {
     offset: u64,
     pcs: Option<(String, String)>,
     section: &'f str,
+    shape: Option<String>,
     split: Option<&'f str>,
     unit: Option<&'f str>,
     variable: Option<&'f str>,
@@ -44,7 +45,7 @@ struct Fault<'f> {
 }
 
 /// Version of the format, which changes whenever the keys change.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 /// Returns a finding's schema: a key for each field in [`Line`], with its description.
 pub(crate) fn finding_schema(to: &mut Schemas) -> Value {
@@ -73,7 +74,7 @@ pub(crate) fn finding_schema(to: &mut Schemas) -> Value {
         (
             "fingerprint",
             schema::string("^[0-9a-f]{16}$"),
-            "64 bits: the same in a build with other addresses.",
+            "64 bits: the same in another build of the source.",
         ),
         ("function", maybe(&text), "Name of the function."),
         ("inlined", texts, "Names of inlined functions around the variable, the outermost first."),
@@ -82,6 +83,7 @@ pub(crate) fn finding_schema(to: &mut Schemas) -> Value {
         ("offset", number, "Offset in the section, in bytes."),
         ("pcs", maybe(&pcs), "Start and end; the end is exclusive."),
         ("section", text.clone(), "Section of the mistake."),
+        ("shape", maybe(&text), "Operations of the expression without their operands."),
         ("split", maybe(&text), "Name of the file of split units that has the unit."),
         ("unit", maybe(&text), "Name of the compilation unit."),
         ("variable", maybe(&text), "Name of the variable or parameter."),
@@ -114,6 +116,7 @@ pub fn write_finding(finding: &LintFinding, file: &str) -> String {
         offset: finding.offset,
         pcs: finding.pcs.as_ref().map(|pcs| (hexadecimal(pcs.start), hexadecimal(pcs.end))),
         section: &finding.section,
+        shape: finding.shape(),
         split: finding.split.as_deref(),
         unit: finding.unit.as_deref(),
         variable: finding.variable.as_deref(),

@@ -288,3 +288,20 @@ fn members_of_containers_are_printed() {
     }
     assert_eq!(run(&["dump", BUNDLE, "--member", "gfx11"]).code, 2);
 }
+
+/// llvm-dwarfdump's statistics name the format.
+#[test]
+fn formats_have_the_names_of_llvm() {
+    const PEER: Tool = Tool::new("llvm-dwarfdump-19", "llvm-19");
+    let cubin = "tests/objects/triton/add.sm_90.cubin";
+    let objects = [O2, cubin, "examples/data/saxpy.o", "tests/objects/llvm19/k02_reduce.gfx1030.O2.o"];
+    for object in objects {
+        let Some(ran) = PEER.run(&["--statistics", &super::root(object).display().to_string()]) else {
+            return;
+        };
+        let peer: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
+        let own: serde_json::Value =
+            serde_json::from_str(&run(&["stats", object, "--format", "json"]).text()).expect("JSON");
+        assert!(peer["format"].is_string() && own["format"] == peer["format"], "{object}: {}", own["format"]);
+    }
+}

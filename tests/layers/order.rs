@@ -485,6 +485,8 @@ const LOWER: &[&str] = &[
 
 const LINT: &[&str] = &[
     "options",
+    "path",
+    "fingerprint",
     // A finding, and the report that has it.
     "codes",
     "meant",
@@ -527,6 +529,7 @@ const LINT: &[&str] = &[
 
 const STATS: &[&str] = &[
     // Results.
+    "format",
     "coverage",
     "lines",
     "lists",
@@ -741,7 +744,7 @@ pub const SPREAD: &[(&str, usize)] = &[
     ("import::expression::run::Run", 3),
     ("model::denote::Denote", 3),
     // Walks over all kinds of entities.
-    ("dump::text::Dump", 7),
+    ("dump::text::Dump", 8),
     ("import::expression::run::Run", 3),
     ("import::importer::Importer", 16),
     ("lint::places::Located", 4),

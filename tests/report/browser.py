@@ -219,6 +219,31 @@ def looks(browser):
     return found
 
 
+def narrow(browser):
+    """The layout of a page with 400 pixels: the sizes of the parts, and how many columns of variables are seen."""
+    found = {"wide": browser.value("document.querySelectorAll('#corner .instruction').length")}
+    browser.call("Emulation.setDeviceMetricsOverride", width=400, height=900, deviceScaleFactor=1, mobile=False)
+    browser.settle()
+    browser.settle()
+    for part in ["functions", "timeline", "details", "gutter"]:
+        found[part] = browser.value(f"""(() => {{ const box = document.getElementById('{part}').getBoundingClientRect();
+            return [box.x, box.width, box.height].map(Math.round); }})()""")
+    found["instructions"] = browser.value("document.querySelectorAll('#corner .instruction').length")
+    found["scroll"] = browser.value("document.documentElement.scrollWidth")
+    found["columns"] = browser.value("""(() => {
+        const right = document.getElementById('timeline').getBoundingClientRect().right;
+        const left = document.getElementById('gutter').getBoundingClientRect().right;
+        return [...document.querySelectorAll('#head .variable')].map((one) => one.getBoundingClientRect())
+            .filter((one) => one.left >= left - 1 && one.right <= right + 1).length; })()""")
+    return found
+
+
+def link(browser):
+    """What a link to a variable selects."""
+    return {"details": text(browser, "#details"), "hash": browser.value("location.hash"),
+            "selected": browser.value("document.querySelectorAll('.block[aria-selected=true]').length")}
+
+
 def scroll(browser):
     """Number of drawn elements, and milliseconds of a step of two frames, while all of it is scrolled in sixty steps; and
     the size of the table of entries, which is the fourth, before compression."""
@@ -256,7 +281,7 @@ def others(browser):
 
 
 QUESTIONS = {"tour": tour, "column": column, "lanes": lanes, "search": search, "homes": homes, "looks": looks, "scroll": scroll,
-             "others": others, "picture": lambda _: {}}
+             "others": others, "narrow": narrow, "link": link, "picture": lambda _: {}}
 
 
 def main():

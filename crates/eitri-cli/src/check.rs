@@ -49,14 +49,14 @@ impl CheckArguments {
         let Some(object) = &self.object else { return self.module() };
         let Self { description, partial, code, .. } = &self;
         let text = input(description)?;
-        let bytes = containers::single("check", object, self.member.as_deref())?.1;
-        let progress = Progress::begin("check", object);
-        if hints::is_elf(&text) && hints::is_json(&bytes) {
+        if hints::is_elf(&text) && object.as_os_str() != "-" && hints::is_json(&input(object)?) {
             let first = object.display();
             let second = description.display();
             return Err(not_described(description)
                 .and(&format!("the description comes first: eitri check {first} {second}")));
         }
+        let bytes = containers::single("check", object, self.member.as_deref())?.1;
+        let progress = Progress::begin("check", object);
         let (mut module, all) = if *code {
             track::CodeEffects::from_json(&text).map_err(in_file(description))?
         } else {

@@ -33,11 +33,13 @@ impl ConformArguments {
         let read = |path: &PathBuf| VectorFile::from_json(input(path)?).map_err(in_file(path));
         let read = files.iter().map(read).collect::<Result<Vec<_>, Failure>>()?;
         let mut report = ConformReport::default();
+        let progress = Progress::several("conform", files.len());
         for (path, file) in files.iter().zip(&read) {
-            let _progress = Progress::begin("conform", path);
+            progress.file(path);
             let name = (files.len() > 1).then(|| path.display().to_string());
             file.run(&only, name.as_deref(), &mut report);
         }
+        drop(progress);
         if json || format == Format::Json {
             print(Form::Json, &report.to_json())?;
         } else {

@@ -9,7 +9,7 @@ use super::companions::{Described, described};
 use super::contents::Contents;
 use super::output::say_line;
 use super::progress::Progress;
-use super::{Failure, in_file};
+use super::{Failure, in_file, kinds};
 
 /// An object in a file.
 pub struct Inside {
@@ -22,10 +22,10 @@ pub struct Inside {
 /// Maximum nesting depth of containers.
 const DEEPEST: u32 = 4;
 
-/// Uses each object in several files, and returns the failures. After a failure the next object is used. `begin` shows
-/// the progress for a file; `read` gets the file's path, and an object in the file.
+/// Uses each object in several files, and returns the failures. After a failure the next object is used. `progress` shows
+/// the file; `read` gets the file's path, and an object in the file.
 pub fn each<T>(
-    begin: impl Fn(&Path) -> Progress,
+    progress: &Progress,
     files: &[PathBuf],
     member: Option<&str>,
     mut read: impl FnMut(&Path, &Described) -> eitri::Result<T>,
@@ -33,7 +33,7 @@ pub fn each<T>(
 ) -> Vec<Failure> {
     let mut failures = Vec::new();
     for file in files {
-        let _progress = begin(file);
+        progress.file(file);
         match objects(file, member) {
             Ok((objects, unread)) => {
                 for object in objects {
@@ -150,6 +150,9 @@ impl Found {
     /// Adds a part, and the parts in it.
     fn expand(&mut self, file: &Path, name: String, bytes: Contents, depth: u32) {
         let Some((members, errors)) = (depth > 0).then(|| readable_members(&bytes)).flatten() else {
+            if let Some(failure) = kinds::refused(file, &name, &bytes) {
+                return self.unread.push((name, failure));
+            }
             return self.all.push(Inside { name, bytes });
         };
         for error in errors {

@@ -18,7 +18,7 @@ use super::described::describe;
 use super::modules;
 use super::output::{say_line, write_files};
 use super::split::file_name;
-use super::{Failure, containers, hints, in_file, input};
+use super::{Failure, containers, hints, in_file, input, kinds};
 
 /// Arguments for `emit`.
 #[derive(Debug, Args)]
@@ -141,6 +141,9 @@ impl EmitArguments {
             Some(member) => containers::single("emit", file, Some(member))?.1,
             None => Contents::read(file)?,
         };
+        if let Some(failure) = kinds::refused(file, "", &bytes) {
+            return Err(failure);
+        }
         check_code(module, &bytes).map_err(in_file(file))?;
         let how = {
             let mut options = AttachOptions::default();

@@ -16,6 +16,8 @@ mod evaluate;
 mod explain;
 mod hints;
 mod import;
+mod inputs;
+mod kinds;
 mod lane_groups;
 mod lanes;
 mod lint;

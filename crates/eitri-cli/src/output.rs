@@ -11,6 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use eitri::emit::elf::write_file;
 
 use super::color::{COLORS, acts_on_terminal, escaped, has_colors, paint_error};
+use super::progress::beside;
 use super::{Failure, hints};
 
 /// Form of a printed text, which decides what characters that a terminal can act on are escaped. Names in an object
@@ -140,7 +141,9 @@ pub fn print_findings(report: &impl Display) -> eitri::Result<()> {
 pub fn say(word: Option<&str>, text: impl Display) {
     let word = word.map_or_else(String::new, |word| paint_error(&io::stderr(), word) + " ");
     let text = text.to_string();
-    let _ = writeln!(io::stderr(), "{word}{}", Form::Text.clean(&text));
+    beside(|| {
+        let _ = writeln!(io::stderr(), "{word}{}", Form::Text.clean(&text));
+    });
 }
 
 /// Prints a line on standard error: a line break in a name does not end it.

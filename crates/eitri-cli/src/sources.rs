@@ -61,10 +61,12 @@ impl<'s> SourceLines<'s> {
         Self { source, object, files: HashMap::new() }
     }
 
-    /// Returns a source file's line, if the file is there. Lines count from 1.
-    pub fn line(&mut self, file: &str, line: u64) -> Option<&str> {
-        let lines = self.files.entry_ref(file).or_insert_with(|| {
-            let text = self.source.text_beside(self.object, file)?;
+    /// Returns a source file's line, if the file is there under the name that is shown, or else under the name in the
+    /// object. Lines count from 1.
+    pub fn line(&mut self, shown: &str, named: &str, line: u64) -> Option<&str> {
+        let lines = self.files.entry_ref(shown).or_insert_with(|| {
+            let text =
+                [shown, named].into_iter().find_map(|name| self.source.text_beside(self.object, name))?;
             Some(text.lines().map(String::from).collect())
         });
         let index = usize::try_from(line.checked_sub(1)?).ok()?;

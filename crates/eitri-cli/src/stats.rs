@@ -17,12 +17,13 @@ use super::output::{Form, Printer};
 use super::progress::Progress;
 use super::split::{SplitArguments, SplitOf};
 use super::threads::threads;
-use super::{Failure, containers, in_file, parts};
+use super::{Failure, containers, in_file, inputs, parts};
 
 /// Arguments for `stats`.
 #[derive(Debug, Args)]
 pub struct StatsArguments {
-    /// Object files, archives, offload bundles, and host objects with bundles in them; `-` is standard input.
+    /// Object files, archives, offload bundles, and host objects with bundles in them; a folder stands for those in it,
+    /// and `-` for standard input.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Read only members of archives and bundles whose name contains this text.
@@ -78,9 +79,10 @@ impl StatsArguments {
             options
         };
         let of_base = split.beside(self.against.as_deref().unwrap_or(Path::new("-")));
-        let begin = |file: &Path| Progress::begin("stats", file);
+        let (files, mut failures) = inputs::files(&self.files);
+        let progress = Progress::several("stats", files.len());
         let mut out = Printer::new(if self.format == Format::Json { Form::Json } else { Form::Text });
-        let mut failures = if self.lines {
+        failures.extend(if self.lines {
             let mut unreadable = Vec::new();
             let mut is_base_known = false;
             let base_name = base.as_ref().map_or_else(PathBuf::new, |base| PathBuf::from(&base.name));
@@ -106,7 +108,7 @@ impl StatsArguments {
                     Format::Text => out.put(&line_text(&name, &found, base.is_some())),
                 }
             };
-            let mut failures = containers::each(begin, &self.files, member, read, take);
+            let mut failures = containers::each(&progress, &files, member, read, take);
             failures.append(&mut unreadable);
             failures
         } else {
@@ -164,12 +166,13 @@ impl StatsArguments {
                     }
                 }
             };
-            let mut failures = containers::each(begin, &self.files, member, read, take);
+            let mut failures = containers::each(&progress, &files, member, read, take);
             failures.append(&mut unreadable);
             // The process releases it when it ends.
             std::mem::forget(last);
             failures
-        };
+        });
+        drop(progress);
         failures.extend(split.failures());
         if failures.is_empty() {
             failures = split.unused();
@@ -323,6 +326,7 @@ fn object(name: &str, found: &Statistics, below: Option<f64>) -> Value {
     let numbers = found.numbers().into_iter().map(|(name, number)| (name, Value::from(number)));
     let mut object: Map<_, _> = numbers.collect();
     object.insert("file".into(), name.into());
+    object.insert("format".into(), found.format.into());
     object.insert("below".into(), below.is_some().into());
     let groups = [("variables", &found.variables), ("params", &found.params), ("local_vars", &found.locals)];
     for (name, group) in groups {

@@ -1,35 +1,53 @@
 //! `lint`: which findings are reported, formats and the exit code.
 
+mod baseline;
+mod choice;
+mod config;
+mod fail;
 mod github;
 mod json;
+mod paths;
 mod sarif;
+mod settings;
 mod stream;
+mod summary;
 mod text;
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use eitri::error::ErrorKind;
-use eitri::lint::{Level, LintCode, LintFinding, LintOptions, LintReport, lint, lint_each};
+use eitri::lint::{
+    Level, LintCode, LintFinding, LintOptions, LintReport, LintTotals, NameMatch, lint, lint_each,
+};
 use eitri::read::SplitFiles;
 
+use self::baseline::Baseline;
+use self::choice::{Choices, Chosen, Functions, Names};
+use self::fail::FailOn;
+use self::settings::Settings;
 use self::stream::Stream;
+use self::summary::Summary;
+use self::text::Printing;
 use super::companions::Described;
-use super::output::{Form, print};
+use super::output::{Form, Printer, print, say_line};
 use super::progress::Progress;
 use super::sources::SourceArguments;
 use super::split::SplitArguments;
 use super::threads::threads;
-use super::{Failure, containers, input};
+use super::{Failure, containers};
+
+/// Findings that `--require` makes errors.
+const REQUIRED: Chosen = Chosen::Code(LintCode::NoDebugInfo);
 
 /// Arguments for `lint`.
 #[derive(Debug, Args)]
 pub struct LintArguments {
-    /// Object files, archives, offload bundles, and host objects with bundles in them; `-` is standard input.
-    #[arg(required_unless_present_any = ["codes", "explain"], value_name = "FILE")]
+    /// Object files, archives, offload bundles, and host objects with bundles in them; a folder stands for those in it,
+    /// and `-` for standard input. The default is `paths` in the configuration.
+    #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     /// List the finding codes with their levels.
     #[arg(long)]
@@ -37,18 +55,30 @@ pub struct LintArguments {
     /// Explain a code: the mistake, an example, the correct information, and the specification that decides it.
     #[arg(long, value_name = "CODE", value_parser = codes(), hide_possible_values = true)]
     explain: Option<LintCode>,
-    /// Make findings with a code, or at a level, errors. Can be repeated.
-    #[arg(long, value_name = "CODE|LEVEL", value_parser = chosen(), hide_possible_values = true)]
-    deny: Vec<Chosen>,
-    /// Make findings with a code, or at a level, warnings. Can be repeated.
-    #[arg(long, value_name = "CODE|LEVEL", value_parser = chosen(), hide_possible_values = true)]
-    warn: Vec<Chosen>,
-    /// Omit findings with a code, or at a level. Can be repeated.
-    #[arg(long, value_name = "CODE|LEVEL", value_parser = chosen(), hide_possible_values = true)]
-    allow: Vec<Chosen>,
-    /// Omit findings that an earlier output from `--format json` has.
+    /// Configuration file. The default is `eitri.toml` in the current folder, or in the nearest folder above. Arguments
+    /// take precedence over the file.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Make findings with a code, or at a level, errors: a list separated by commas, in which `*` and `?` match parts of
+    /// codes. Can be repeated.
+    #[arg(long, value_name = "CODE|LEVEL", value_parser = Choices::parse)]
+    deny: Vec<Choices>,
+    /// Make findings with a code, or at a level, warnings: a list as for --deny. Can be repeated.
+    #[arg(long, value_name = "CODE|LEVEL", value_parser = Choices::parse)]
+    warn: Vec<Choices>,
+    /// Omit findings with a code, or at a level: a list as for --deny. Can be repeated.
+    #[arg(long, value_name = "CODE|LEVEL", value_parser = Choices::parse)]
+    allow: Vec<Choices>,
+    /// Make objects without debug information errors.
+    #[arg(long)]
+    require: bool,
+    /// Omit the findings in a file, and say which are new, which stayed, and which are gone. The file is from
+    /// --update-baseline or from an earlier output with `--format json`.
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
+    /// Write the findings to the baseline instead of printing them.
+    #[arg(long, conflicts_with_all = ["only", "member", "max", "summary"])]
+    update_baseline: bool,
     /// Read only members of archives and bundles whose name, such as `a.hipfb(hipv4-amdgcn-amd-amdhsa--gfx900)`,
     /// contains this text.
     #[arg(long, value_name = "TEXT")]
@@ -57,16 +87,24 @@ pub struct LintArguments {
     split: SplitArguments,
     #[command(flatten)]
     source: SourceArguments,
-    /// Report only findings in this function. Can be repeated.
-    #[arg(long, value_name = "FUNCTION")]
-    only: Vec<String>,
+    /// Replace the start A of source files' paths by B. Whole folder names are compared, after relative names were
+    /// joined with the folder of the compilation. Can be repeated; the last match counts.
+    #[arg(long, value_name = "A=B", value_parser = paths::mapping)]
+    prefix_map: Vec<(String, String)>,
+    /// Report only findings in these functions: a list separated by commas, in which `*` and `?` match parts of names.
+    /// Can be repeated.
+    #[arg(long, value_name = "FUNCTION", value_parser = Names::parse)]
+    only: Vec<Names>,
     /// Print at most this number of findings for each file, errors first, then warnings, then notes. All findings are
     /// counted.
     #[arg(long, value_name = "N")]
     max: Option<usize>,
-    /// Least finding level for which the exit code is 1.
-    #[arg(long, value_name = "LEVEL", default_value = "error", value_parser = levels())]
-    fail_on: Level,
+    /// Print the number of findings with each code and expression shape, with an example, instead of the findings.
+    #[arg(long, conflicts_with = "max")]
+    summary: bool,
+    /// Least finding level for which the exit code is 1: error, warning, note, or never. [default: error]
+    #[arg(long, value_name = "LEVEL", value_parser = fail_levels(), hide_possible_values = true)]
+    fail_on: Option<FailOn>,
     /// Output format. `text` is for people and can change.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -80,15 +118,8 @@ enum Format {
     Json,
     /// SARIF 2.1.0.
     Sarif,
-    /// GitHub workflow commands.
+    /// GitHub workflow commands, at most as many as GitHub shows.
     Github,
-}
-
-/// Findings that an argument chooses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Chosen {
-    Code(LintCode),
-    Level(Level),
 }
 
 /// Parses a name in the list.
@@ -100,18 +131,12 @@ fn named<T: Clone + Send + Sync + 'static>(all: Vec<(&'static str, T)>) -> impl 
     })
 }
 
-fn levels() -> impl TypedValueParser<Value = Level> {
-    named(Level::ALL.map(|level| (level.name(), level)).to_vec())
+fn fail_levels() -> impl TypedValueParser<Value = FailOn> {
+    named(FailOn::ALL.to_vec())
 }
 
 fn codes() -> impl TypedValueParser<Value = LintCode> {
     named(LintCode::ALL.iter().map(|code| (code.name(), *code)).collect())
-}
-
-fn chosen() -> impl TypedValueParser<Value = Chosen> {
-    let levels = Level::ALL.into_iter().map(|level| (level.name(), Chosen::Level(level)));
-    let codes = LintCode::ALL.iter().map(|code| (code.name(), Chosen::Code(*code)));
-    named(levels.chain(codes).collect())
 }
 
 /// Findings in a file that are reported as text.
@@ -124,6 +149,18 @@ struct Checked {
     shown: usize,
 }
 
+/// What is done with findings.
+enum Output {
+    /// Text for people, printed at the end.
+    Text(Vec<Checked>),
+    /// A format for programs.
+    Stream(Stream),
+    /// Groups of findings, with the counts of objects.
+    Summary(Summary, LintTotals),
+    /// Nothing: the baseline has the findings.
+    None,
+}
+
 impl LintArguments {
     /// Prints the findings. Returns whether a finding reaches the level in `--fail-on`, and the files that cannot be
     /// read.
@@ -132,24 +169,37 @@ impl LintArguments {
             print(Form::Text, &self.explain.map_or_else(text::codes, text::page))?;
             return Ok((false, Vec::new()));
         }
-        let mut known = self.baseline()?;
+        if self.summary && !matches!(self.format, Format::Text | Format::Json) {
+            return Err(Failure("--summary has the formats text and json".into()));
+        }
+        let settings = Settings::read(self)?;
+        let mut baseline = settings.baseline(self.update_baseline)?;
+        let has_baseline = baseline.is_some();
         let threads = threads();
+        let mut output = match Stream::begin(self.format, &settings.paths, has_baseline) {
+            _ if self.update_baseline => Output::None,
+            _ if self.summary => Output::Summary(Summary::default(), LintTotals::default()),
+            Some(stream) => Output::Stream(stream),
+            None => Output::Text(Vec::new()),
+        };
         // Text shows a topic's first finding; a baseline and a limit count each finding.
-        let fold = self.format == Format::Text && self.baseline.is_none() && self.max.is_none();
+        let fold = matches!(output, Output::Text(_)) && !has_baseline && self.max.is_none();
+        let functions = Functions::new(&self.only);
+        let is_match = |wanted: &str, name: &str| functions.is_match(wanted, name);
         let options = {
             let mut options = LintOptions::default();
-            options.only = self.only.clone();
+            options.only.clone_from(&functions.names);
+            options.matches = NameMatch::new(&is_match);
             options.threads = threads;
             options.fold = fold;
             options
         };
         let split = self.split.read()?;
-        let mut objects = Vec::new();
         let mut unknown = Vec::new();
         let mut named = Vec::new();
-        let mut stream = Stream::begin(self.format);
         let most = self.max.unwrap_or(usize::MAX);
         let mut worst = None;
+        let mut unreadable = Vec::new();
         let read = |file: &Path, object: &Described| {
             let name = &object.name;
             let bytes = &object.bytes;
@@ -162,60 +212,80 @@ impl LintArguments {
                 options
             };
             let mut is_reported = |finding: &mut LintFinding| {
-                let is = self.keeps(finding) && !is_known(&mut known, finding);
+                let is =
+                    settings.keeps(finding) && baseline.as_mut().is_none_or(|baseline| baseline.add(finding));
                 worst = worst.max(is.then_some(finding.level));
                 is
             };
-            let report = if fold {
+            let mut findings = Vec::new();
+            let mut report = if fold {
                 let mut report = lint(bytes, &options)?;
                 report.findings.retain_mut(is_reported);
+                findings = std::mem::take(&mut report.findings);
                 report
             } else {
+                if let Output::Summary(summary, _) = &mut output {
+                    summary.begin();
+                }
                 // The first findings at each level, with a limit.
                 let mut firsts: [Vec<LintFinding>; Level::ALL.len()] = Default::default();
-                let mut findings = Vec::new();
                 let report = lint_each(bytes, &options, &mut |mut finding| {
                     if !is_reported(&mut finding) {
                         return;
                     }
-                    match &mut stream {
-                        Some(stream) if self.max.is_none() => stream.finding(name, &finding),
-                        Some(_) => {
+                    match &mut output {
+                        Output::Stream(stream) => {
+                            settings.paths.rename(&mut finding);
                             let of_level = &mut firsts[finding.level as usize];
-                            if of_level.len() < most {
+                            if self.max.is_none() {
+                                stream.finding(name, &finding);
+                            } else if of_level.len() < most {
                                 of_level.push(finding);
                             }
                         }
-                        None => findings.push(finding),
+                        Output::Summary(summary, totals) => {
+                            summary.add(name, &finding);
+                            totals.add_finding(&finding);
+                        }
+                        Output::Text(_) => findings.push(finding),
+                        Output::None => {}
                     }
                 });
-                if let Some(stream) = &mut stream {
+                if let Output::Stream(stream) = &mut output {
                     let firsts = firsts.iter().rev().flatten();
                     firsts.take(most).for_each(|finding| stream.finding(name, finding));
-                } else if self.max.is_some() {
+                }
+                if self.max.is_some() {
                     findings.sort_by_key(|finding| Reverse(finding.level));
                 }
-                let mut report = report?;
-                report.findings = findings;
-                report
+                report?
             };
-            Ok((file.to_owned(), report))
-        };
-        let member = self.member.as_deref();
-        let begin = |file: &Path| match self.format {
-            Format::Text => Progress::begin("lint", file),
-            _ => Progress::beside_output("lint", file),
-        };
-        let mut unreadable = Vec::new();
-        let mut failures = containers::each(begin, &self.files, member, read, |name, (file, mut report)| {
-            unreadable.extend(report.unreadable.drain(..).map(|error| super::in_file(&file)(error)));
+            unreadable.extend(report.unreadable.drain(..).map(|error| super::in_file(file)(error)));
             unknown.append(&mut report.unknown);
             named.append(&mut report.named);
-            let shown = most.min(report.findings.len());
-            objects.push(Checked { file, name, report, shown });
-        });
+            match &mut output {
+                Output::Text(objects) => {
+                    let shown = most.min(findings.len());
+                    report.findings = findings;
+                    objects.push(Checked { file: file.to_owned(), name: name.clone(), report, shown });
+                }
+                Output::Summary(_, totals) => totals.add(&report),
+                Output::Stream(_) | Output::None => {}
+            }
+            Ok(())
+        };
+        let (files, mut failures) = settings.files()?;
+        let progress = match self.format {
+            Format::Json | Format::Sarif if std::io::IsTerminal::is_terminal(&std::io::stdout()) => {
+                Progress::hidden()
+            }
+            _ => Progress::several("lint", files.len()),
+        };
+        let member = self.member.as_deref();
+        failures.extend(containers::each(&progress, &files, member, read, |_, ()| {}));
+        drop(progress);
         // A function that no file has is a wrong argument.
-        for name in self.only.iter().filter(|name| !named.contains(name)) {
+        for name in functions.names.iter().filter(|name| !named.contains(name)) {
             let is_of = |error: &&eitri::Error| match error.kind() {
                 ErrorKind::UnknownName { name: unknown, .. } => unknown == name,
                 _ => false,
@@ -229,57 +299,60 @@ impl LintArguments {
         if failures.is_empty() {
             failures = split.unused();
         }
-        let fails = worst.is_some_and(|worst| worst >= self.fail_on);
-        match stream {
-            Some(stream) => stream.end()?,
-            None => text::print(objects, fold, &self.source)?,
+        if let Some(baseline) = baseline.as_mut().filter(|_| !self.only.is_empty() || member.is_some()) {
+            baseline.keep_all();
         }
+        self.end(output, &settings, baseline.as_ref(), &failures)?;
+        let fails = !self.update_baseline && settings.fail_on.fails(worst);
         Ok((fails, failures))
     }
 
-    /// Sets a finding's level. Returns whether it is reported.
-    fn keeps(&self, finding: &mut LintFinding) -> bool {
-        let code = Chosen::Code(finding.code);
-        let own = Chosen::Level(finding.level);
-        for chosen in [code, own] {
-            if self.allow.contains(&chosen) {
-                return false;
+    /// Prints what is printed at the end, and writes the baseline, unless a file cannot be read.
+    fn end(
+        &self,
+        output: Output,
+        settings: &Settings,
+        baseline: Option<&Baseline>,
+        failures: &[Failure],
+    ) -> Result<(), Failure> {
+        let last = baseline.map_or_else(String::new, |baseline| match self.format {
+            Format::Json => baseline.line(),
+            _ => baseline.text(),
+        });
+        match output {
+            Output::Stream(stream) if self.format == Format::Sarif => {
+                stream.end("")?;
+                last.lines().for_each(say_line);
             }
-            if self.deny.contains(&chosen) {
-                finding.level = Level::Error;
-                return true;
+            Output::Stream(stream) => stream.end(&last)?,
+            Output::Text(objects) => {
+                let is_folded = baseline.is_none() && self.max.is_none();
+                let (source, paths) = (&self.source, &settings.paths);
+                text::print(objects, &Printing { is_folded, source, paths, last: &last })?;
             }
-            if self.warn.contains(&chosen) {
-                finding.level = Level::Warning;
-                return true;
+            Output::Summary(summary, totals) if self.format == Format::Text => {
+                let mut printer = Printer::new(Form::Painted);
+                printer.put(&summary.text(&settings.paths));
+                text::put_totals(&mut printer, &totals);
+                printer.put(&last);
+                printer.finish()?;
+            }
+            Output::Summary(summary, _) => {
+                let mut printer = Printer::new(Form::Json);
+                printer.put(&summary.lines(&settings.paths));
+                printer.put(&last);
+                printer.finish()?;
+            }
+            Output::None => {
+                print(if self.format == Format::Json { Form::Json } else { Form::Text }, &last)?;
+                if !failures.is_empty() {
+                    return Err(Failure(
+                        "the baseline is not written, because not all files can be read".into(),
+                    ));
+                }
+                baseline.map(Baseline::update).transpose()?;
             }
         }
-        true
+        Ok(())
     }
-
-    /// Returns the fingerprints in an earlier output, with their numbers.
-    fn baseline(&self) -> Result<HashMap<u64, usize>, Failure> {
-        let mut known = HashMap::new();
-        let Some(file) = &self.baseline else { return Ok(known) };
-        let bytes = input(file)?;
-        for (index, line) in String::from_utf8_lossy(&bytes).lines().enumerate() {
-            let fingerprint = json::fingerprint(line).ok_or_else(|| {
-                let number = index + 1;
-                let name = file.display();
-                Failure::line(format_args!("{name}, line {number}: not a finding from `--format json`"))
-            })?;
-            *known.entry(fingerprint).or_default() += 1;
-        }
-        Ok(known)
-    }
-}
-
-/// Whether the baseline has the finding; it is then removed from the baseline.
-fn is_known(known: &mut HashMap<u64, usize>, finding: &LintFinding) -> bool {
-    if known.is_empty() {
-        return false;
-    }
-    let Some(count) = known.get_mut(&finding.fingerprint()).filter(|count| **count > 0) else { return false };
-    *count -= 1;
-    true
 }

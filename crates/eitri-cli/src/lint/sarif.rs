@@ -3,6 +3,7 @@
 use eitri::lint::{Level, LintCode, LintFinding};
 use serde_json::{Value, json};
 
+use super::paths::uri;
 use super::text;
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json";
@@ -10,27 +11,42 @@ const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/
 /// Position at which results go in a log without results.
 const RESULTS: &str = "\"results\": []";
 
-/// Returns the log before the results, and after them.
-pub fn frame() -> (String, String) {
+/// Name of the folder to which relative URIs belong.
+const BASE: &str = "SRCROOT";
+
+/// Returns the log before the results, and after them. Relative URIs belong to the folder `here`.
+pub fn frame(here: Option<&str>) -> (String, String) {
     let rules: Vec<Value> = LintCode::ALL.iter().map(|code| rule(*code)).collect();
     let driver = json!({
         "name": "eitri",
         "version": env!("CARGO_PKG_VERSION"),
         "rules": rules,
     });
-    let log = json!({
-        "$schema": SCHEMA,
-        "version": "2.1.0",
-        "runs": [{"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": []}],
+    let mut base = json!({"description": {"text": "the folder in which the command ran"}});
+    if let Some(here) = here {
+        // Relative URIs are resolved against a URI that ends with a slash.
+        base["uri"] = json!(format!("{}/", uri(here).0.trim_end_matches('/')));
+    }
+    let run = json!({
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "originalUriBaseIds": {BASE: base},
+        "results": [],
     });
+    let log = json!({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]});
     let log = format!("{log:#}\n");
     let (before, after) = log.split_once(RESULTS).expect("the log has a list of results");
     (format!("{before}\"results\": ["), format!("]{after}"))
 }
 
 /// Returns a result with the indentation that it has in the log.
-pub fn line(object: &str, finding: &LintFinding) -> String {
-    let result = format!("{:#}", result(object, finding));
+pub fn line(object: &str, finding: &LintFinding, has_baseline: bool) -> String {
+    let mut result = result(object, finding);
+    if has_baseline {
+        // Known findings are left out.
+        result["baselineState"] = json!("new");
+    }
+    let result = format!("{result:#}");
     format!("\n{INDENT}{}", result.replace('\n', &format!("\n{INDENT}")))
 }
 
@@ -57,9 +73,9 @@ fn rule(code: LintCode) -> Value {
 
 fn result(object: &str, finding: &LintFinding) -> Value {
     let index = LintCode::ALL.iter().position(|code| *code == finding.code);
-    let mut physical = json!({"artifactLocation": {"uri": uri(object)}});
+    let mut physical = json!({"artifactLocation": artifact(object)});
     if let Some((file, line)) = finding.declared.as_ref().filter(|declared| !declared.0.is_empty()) {
-        physical = json!({"artifactLocation": {"uri": uri(file)}});
+        physical = json!({"artifactLocation": artifact(file)});
         if *line > 0 {
             physical["region"] = json!({"startLine": line});
         }
@@ -80,15 +96,15 @@ fn result(object: &str, finding: &LintFinding) -> Value {
         "level": level(finding.level),
         "message": {"text": text::message(finding)},
         "locations": [location],
-        "partialFingerprints": {"eitri/v1": format!("{:016x}", finding.fingerprint())},
+        "partialFingerprints": {"eitri/v2": format!("{:016x}", finding.fingerprint())},
         "properties": properties,
     })
 }
 
-/// Percent-encodes what a URI reference cannot have.
-fn uri(path: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
-    path.bytes()
-        .map(|byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
-        .collect()
+/// Returns a file's location: a URI, relative to the folder in which the command ran if the path is.
+fn artifact(path: &str) -> Value {
+    match uri(path) {
+        (uri, true) => json!({"uri": uri, "uriBaseId": BASE}),
+        (uri, false) => json!({"uri": uri}),
+    }
 }

@@ -7,6 +7,8 @@ use eitri::error::Count;
 use eitri::lint::{LintCode, LintFinding, LintGroup, LintText, LintTotals};
 
 use super::Checked;
+use super::paths::Paths;
+use super::summary::{MANY, Summary};
 use crate::color::{colors, escaped};
 use crate::output::{Form, Printer};
 use crate::parts;
@@ -57,28 +59,49 @@ pub fn message(finding: &LintFinding) -> String {
     text
 }
 
-/// Prints the findings in files. `is_folded` is set if each finding stands for its whole topic.
-pub fn print(all: Vec<Checked>, is_folded: bool, source: &SourceArguments) -> eitri::Result<()> {
+/// How findings are printed.
+pub struct Printing<'p> {
+    /// Whether each finding stands for its whole topic.
+    pub is_folded: bool,
+    pub source: &'p SourceArguments,
+    pub paths: &'p Paths,
+    /// Text at the end: what a baseline says.
+    pub last: &'p str,
+}
+
+/// Prints the findings in files.
+pub fn print(all: Vec<Checked>, printing: &Printing<'_>) -> eitri::Result<()> {
+    let Printing { is_folded, source, paths, last } = *printing;
     let colors = colors(&stdout());
     let mut printer = Printer::new(Form::Painted);
     let mut totals = LintTotals::default();
+    let mut summary = Summary::default();
+    let mut count = 0;
     let is_any = !all.is_empty();
     for mut object in all {
         totals.add(&object.report);
+        summary.begin();
+        object.report.findings.iter().for_each(|finding| summary.add(&object.name, finding));
         let hidden = object.report.findings.len() - object.shown;
         object.report.findings.truncate(object.shown);
         if !is_folded {
             object.report.fold();
         }
         let findings = &object.report.findings;
+        count += findings.len();
         let groups = LintGroup::groups(findings.iter().map(|finding| (finding, finding.count)));
         // A finding has at least two lines.
         let begin = || {
             let mut sources = SourceLines::new(source, &object.file);
             let name = &object.name;
             move |out: &mut String, group: &LintGroup<'_>| {
-                let mut line = |file: &str, line| sources.line(file, line).map(String::from);
-                let mut text = LintText { object: Some(name), colors, source: &mut line };
+                let mut declared = |finding: &LintFinding| {
+                    let Some((file, line)) = &finding.declared else { return (String::new(), None) };
+                    let shown = paths.name(finding);
+                    let text = sources.line(&shown, file, *line).map(String::from);
+                    (shown, text)
+                };
+                let mut text = LintText { object: Some(name), colors, source: &mut declared };
                 // Writing to a string does not fail.
                 let _ = text.group(out, group);
                 out.push('\n');
@@ -92,12 +115,20 @@ pub fn print(all: Vec<Checked>, is_folded: bool, source: &SourceArguments) -> ei
         // The process releases the findings when it ends.
         std::mem::forget(object);
     }
-    // Files that cannot be read have failures instead of counts.
-    if !is_any {
-        return printer.finish();
+    if count > MANY {
+        printer.put(&format!("{}\n", summary.text(paths)));
     }
-    let mut out = String::new();
-    let _ = totals.write(&mut out, &colors);
-    printer.put(&format!("{out}\n"));
+    // Files that cannot be read have failures instead of counts.
+    if is_any {
+        put_totals(&mut printer, &totals);
+    }
+    printer.put(last);
     printer.finish()
+}
+
+/// Prints the number of findings with each code, and the sums.
+pub fn put_totals(printer: &mut Printer, totals: &LintTotals) {
+    let mut out = String::new();
+    let _ = totals.write(&mut out, &colors(&stdout()));
+    printer.put(&format!("{out}\n"));
 }

@@ -44,6 +44,16 @@ fn changes<'o>(
     (changed, removed)
 }
 
+/// Returns opcode, register and offset of an instruction that has a register as its only operand.
+fn unvalued(instruction: &FrameInstruction<'_>) -> Option<(u8, Reg, u64)> {
+    match instruction.instruction {
+        CallFrameInstruction::Undefined { register } | CallFrameInstruction::SameValue { register } => {
+            Some((instruction.opcode, register, instruction.offset))
+        }
+        _ => None,
+    }
+}
+
 impl<'d> Dump<'_, 'd, '_> {
     pub(super) fn frames(&mut self) -> fmt::Result {
         let dwarf = self.dwarf;
@@ -94,10 +104,7 @@ impl<'d> Dump<'_, 'd, '_> {
         }
         self.at(cie.offset)?;
         self.out.push('\n');
-        for instruction in frames.initial_instructions(cie) {
-            self.instruction(cie.encoding, instruction)?;
-        }
-        Ok(())
+        self.instructions(cie.encoding, frames.initial_instructions(cie))
     }
 
     fn fde(&mut self, frames: &Frames<'d>, fde: &Fde<'d>) -> fmt::Result {
@@ -119,9 +126,7 @@ impl<'d> Dump<'_, 'd, '_> {
         }
         self.out.push('\n');
         if self.verbose {
-            for instruction in frames.instructions(fde) {
-                self.instruction(cie.encoding, instruction)?;
-            }
+            self.instructions(cie.encoding, frames.instructions(fde))?;
         }
         let mut rows = frames.rows(fde);
         // Nearly all registers in a cubin have rules, which rarely change.
@@ -190,6 +195,24 @@ impl<'d> Dump<'_, 'd, '_> {
             && is_known(next)
     }
 
+    /// Prints registers, separated by commas: runs of registers with consecutive numbers by their ends.
+    fn registers(&mut self, registers: &[Reg]) -> fmt::Result {
+        let mut rest = registers;
+        while let Some(&first) = rest.first() {
+            let more = rest.windows(2).take_while(|pair| self.joins(pair[0], pair[1])).count();
+            if rest.len() < registers.len() {
+                self.out.push(',');
+            }
+            self.register(first)?;
+            if more > 0 {
+                self.out.push('-');
+                self.register(rest[more])?;
+            }
+            rest = &rest[more + 1..];
+        }
+        Ok(())
+    }
+
     /// Prints a row, and the registers whose rules ended before it; with `like`, the rules that are not printed are those
     /// of the row at that pc.
     fn frame_row(
@@ -215,19 +238,36 @@ impl<'d> Dump<'_, 'd, '_> {
             }
             CfaRule::Expression(expr) => self.frame_expression(encoding, expr)?,
         }
-        let mut rules = row.rules.iter().peekable();
-        while let Some(&(register, rule)) = rules.next() {
+        let mut listed: [bool; 2] = Default::default();
+        let mut next = 0;
+        for (index, &(_, rule)) in row.rules.iter().enumerate() {
+            if index < next {
+                continue;
+            }
+            // All registers without a value in the caller are one item, and so are all registers that keep theirs.
+            let kind = match rule {
+                RegisterRule::Undefined => Some(0),
+                RegisterRule::SameValue => Some(1),
+                _ => None,
+            };
+            if kind.is_some_and(|kind| std::mem::replace(&mut listed[kind], true)) {
+                continue;
+            }
             self.out.push(' ');
-            self.register(register)?;
-            let mut last = register;
-            while let Some((next, _)) = rules.next_if(|(next, same)| *same == rule && self.joins(last, *next))
-            {
-                last = *next;
-            }
-            if last != register {
-                self.out.push('-');
-                self.register(last)?;
-            }
+            let rest = &row.rules[index..];
+            let same = match kind {
+                Some(_) => rest.iter().filter(|(_, other)| *other == rule).map(|rule| rule.0).collect(),
+                None => {
+                    let is_joined = |(this, that): &(Reg, RegisterRule<'_>),
+                                     next: &(Reg, RegisterRule<'_>)| {
+                        that == &next.1 && self.joins(*this, next.0)
+                    };
+                    let run = rest.chunk_by(is_joined).next().unwrap_or_default();
+                    next = index + run.len();
+                    run.iter().map(|rule| rule.0).collect::<Vec<_>>()
+                }
+            };
+            self.registers(&same)?;
             self.out.push('=');
             match rule {
                 RegisterRule::Undefined => self.out.push_str("undefined"),
@@ -243,9 +283,9 @@ impl<'d> Dump<'_, 'd, '_> {
                 RegisterRule::ValExpression(expr) => self.frame_expression(encoding, expr)?,
             }
         }
-        for register in removed {
+        if !removed.is_empty() {
             self.out.push(' ');
-            self.register(*register)?;
+            self.registers(removed)?;
             self.out.push_str("=unset");
         }
         if row.args_size != 0 {
@@ -269,6 +309,36 @@ impl<'d> Dump<'_, 'd, '_> {
             Some(known) => write!(self.out, " in {}", known.name),
             None => write!(self.out, " in space {space}"),
         }
+    }
+
+    /// Prints instructions. Neighbours that say the same about different registers, without other operands, are one item
+    /// with the offset of the first instruction.
+    fn instructions<'i>(
+        &mut self,
+        encoding: Encoding,
+        instructions: impl Iterator<Item = crate::error::Result<FrameInstruction<'i>>>,
+    ) -> fmt::Result {
+        let mut instructions = instructions.peekable();
+        while let Some(next) = instructions.next() {
+            let Some((opcode, register, offset)) = next.as_ref().ok().and_then(unvalued) else {
+                self.instruction(encoding, next)?;
+                continue;
+            };
+            let mut registers = vec![register];
+            let same = |next: &crate::error::Result<FrameInstruction<'i>>| {
+                next.as_ref().ok().and_then(unvalued).filter(|next| next.0 == opcode)
+            };
+            while let Some((_, register, _)) = instructions.peek().and_then(same) {
+                registers.push(register);
+                instructions.next();
+            }
+            let name = cfi::row(opcode).map_or("DW_CFA", |row| row.name);
+            write!(self.out, "  {name} ")?;
+            self.registers(&registers)?;
+            self.at(offset)?;
+            self.out.push('\n');
+        }
+        Ok(())
     }
 
     fn instruction(

@@ -18,6 +18,7 @@
 //! # }
 //! ```
 
+mod abbreviations;
 mod descriptions;
 mod figure;
 mod frames;

@@ -44,7 +44,7 @@ use crate::target::{SpaceId, Target};
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct DumpOptions {
-    /// Prints, in addition, section offsets, forms, abbreviation codes, hashes, index tables, and the encoding of
+    /// Prints, in addition, section offsets, forms, abbreviation codes and tables, hashes, index tables, and the encoding of
     /// entries in lists, line programs and frames. Such a text changes with every inserted or removed byte.
     pub verbose: bool,
 }
@@ -98,6 +98,7 @@ pub(super) fn print(
         program: None,
         procedures: Vec::new(),
         printed,
+        tables: BTreeSet::new(),
         lists: BTreeMap::new(),
         macro_lists: BTreeSet::new(),
         commons: BTreeMap::new(),
@@ -149,6 +150,9 @@ pub(super) struct Dump<'a, 'd, 'w> {
     procedures: Vec<u64>,
     /// Offsets of printed line programs, which several units can share.
     pub(super) printed: BTreeSet<u64>,
+    /// Abbreviation tables that were printed: the section of their units, because a supplementary file has other tables,
+    /// and the offset.
+    pub(super) tables: BTreeSet<(&'static str, u64)>,
     /// Long lists that were printed, with the offset of the entry where the list was printed.
     pub(super) lists: BTreeMap<ListKey, u64>,
     /// Macro lists that were printed: whether a list is in the supplementary file, and its offset.
@@ -241,6 +245,7 @@ impl<'a, 'd> Dump<'a, 'd, '_> {
             self.entry(unit, entry, around.len())?;
             around.push(entry);
         }
+        self.abbreviations(unit)?;
         self.macros(unit)?;
         // A split unit's line program is in the other file; type units share their file's line program.
         let is_elsewhere = unit.has_skeleton && unit.signature.is_none();

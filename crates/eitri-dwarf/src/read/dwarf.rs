@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use gimli::constants as dw;
 
 use super::Object;
+use super::abbrev::{self, Abbreviation};
 use super::definitions::Definitions;
 use super::entry::{Entries, Entry};
 use super::frame::{FrameSection, Frames};
@@ -411,6 +412,22 @@ impl<'o> Dwarf<'o> {
     fn unit_number(&self, offset: u64) -> Option<usize> {
         let number = self.units.partition_point(|unit| unit.offset <= offset).checked_sub(1)?;
         (offset < self.units[number].end).then_some(number)
+    }
+
+    /// Returns the offset of a unit's abbreviation table in `.debug_abbrev`. Units can share a table.
+    pub fn abbreviations_offset(&self, unit: &Unit<'_>) -> u64 {
+        unit.contents.table_offset
+    }
+
+    /// Returns a unit's abbreviations, in the order of the table. DWARF 5 section 7.5.3.
+    ///
+    /// # Errors
+    /// [`Truncated`](crate::error::ErrorKind::Truncated) or [`Malformed`](crate::error::ErrorKind::Malformed), with the
+    /// offset.
+    pub fn abbreviations(&self, unit: &Unit<'_>) -> Result<Vec<Abbreviation>> {
+        let sections = self.file_at(unit.offset).sections;
+        let from = sections.cursor(".debug_abbrev", sections.debug_abbrev);
+        abbrev::read_table(from.at(unit.contents.table_offset, "the abbreviations")?)
     }
 
     /// Returns the section that contains an offset, `.debug_info` or `.debug_types` in this file or in the

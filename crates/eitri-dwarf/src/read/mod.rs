@@ -85,6 +85,7 @@ mod units;
 mod unreadable;
 mod value;
 
+pub use abbrev::Abbreviation;
 pub use aranges::{AddressRange, AddressRanges};
 pub use cfi::{CallFrameInstruction, CallFrameInstructions, FrameInstruction};
 pub use companions::Companions;

@@ -79,6 +79,8 @@ pub struct Contents<'o> {
     pub(super) forms: gimli::Encoding,
     /// Index of the unit's abbreviation table.
     pub(super) table: u32,
+    /// Offset of the table in its section.
+    pub(super) table_offset: u64,
     /// Entries, by index.
     pub(super) entries: Range<u32>,
     /// Unit offset in its section.
@@ -148,6 +150,7 @@ pub(super) fn new_unit<'o>(
             bytes,
             forms: header.encoding(),
             table: 0,
+            table_offset: header.debug_abbrev_offset().0 as u64,
             entries: 0..0,
             start: 0,
             unreadable: &[],

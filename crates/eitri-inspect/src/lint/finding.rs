@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use super::codes::{Level, LintCode};
 use super::details::Details;
+use super::fingerprint;
 use super::inlined::InlinedCalls;
 use super::meant::Meant;
+use super::path;
 use eitri_dwarf::error::Error;
 #[doc(hidden)]
 pub use eitri_dwarf::read::Recurring;
@@ -41,8 +43,10 @@ pub struct LintFinding {
     pub inlined: InlinedCalls,
     /// Name of the variable or parameter.
     pub variable: Option<String>,
-    /// File and line where the variable is declared, or else the function.
+    /// File, as the line table names it, and line where the variable is declared, or else the function.
     pub declared: Option<(Arc<str>, u64)>,
+    /// Folder in which the unit was compiled: `DW_AT_comp_dir`.
+    pub folder: Option<Arc<str>>,
     /// Pcs that the finding is about: those of the location, or those of the code.
     pub pcs: Option<Range<u64>>,
     /// Section that contains the mistake.
@@ -166,6 +170,7 @@ impl LintFinding {
             inlined: InlinedCalls::default(),
             variable: None,
             declared: None,
+            folder: None,
             pcs: None,
             section: section.into(),
             offset,
@@ -187,46 +192,43 @@ impl LintFinding {
         }
     }
 
-    /// Returns a number that identifies the finding in another build of the same source: it depends on names, code and
-    /// expression, but not on addresses or offsets.
+    /// Returns the expression's shape: its operations without operands, separated by `; `. Register numbers that are part
+    /// of an opcode and sizes of constants are left out (`breg7 8` is `breg`, `const2u 300` is `const`), and a nested
+    /// expression is in parentheses. `None` if the finding has no expression.
+    pub fn shape(&self) -> Option<String> {
+        self.expression.as_ref().map(|expression| fingerprint::shape(&expression.text))
+    }
+
+    /// Returns the unit's file name without folders, which differ between machines; empty if the unit has no name.
+    pub fn unit_file(&self) -> &str {
+        let unit = self.unit.as_deref().unwrap_or_default();
+        unit.rsplit(['/', '\\']).next().unwrap_or_default()
+    }
+
+    /// Returns the path of the file with the declaration: joined with the [folder](Self::folder) if it is relative, without
+    /// `.` and `..`. `None` if the file has no name.
+    pub fn declared_path(&self) -> Option<Cow<'_, str>> {
+        let file = self.declared.as_ref().map(|declared| &*declared.0).filter(|file| !file.is_empty())?;
+        let folder = self.folder.as_deref().filter(|folder| !folder.is_empty() && !path::is_absolute(file));
+        Some(match folder {
+            Some(folder) => path::plain(&format!("{folder}/{file}")).into_owned().into(),
+            None => path::plain(file),
+        })
+    }
+
+    /// Returns a number that identifies the finding in another build of the same source, also after changes elsewhere in
+    /// the source: it depends on the code, the [unit's file name](Self::unit_file), the names of functions and variable,
+    /// and the expression's [shape](Self::shape), but not on registers, addresses, offsets, lines or folders.
     pub fn fingerprint(&self) -> u64 {
-        let expression = self.expression.as_ref().map(|expression| &*expression.text).unwrap_or_default();
-        let parts = [
-            Cow::Borrowed(self.code.name()),
-            self.unit.as_deref().unwrap_or_default().into(),
-            self.function.as_deref().unwrap_or_default().into(),
-            self.inlined.names().join("/").into(),
-            self.variable.as_deref().unwrap_or_default().into(),
-            without_addresses(expression),
-        ];
-        // FNV-1a, with a byte that no name has between the parts.
-        let bytes = parts.iter().flat_map(|part| part.bytes().chain([0xff]));
-        bytes
-            .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+        let shape = self.shape().unwrap_or_default();
+        let inlined = self.inlined.names().join("/");
+        fingerprint::hash(&[
+            self.code.name(),
+            self.unit_file(),
+            self.function.as_deref().unwrap_or_default(),
+            &inlined,
+            self.variable.as_deref().unwrap_or_default(),
+            &shape,
+        ])
     }
-}
-
-/// Operations whose first operand is an address, or an address index.
-const OF_ADDRESSES: [&str; 5] = ["addr", "addrx", "constx", "GNU_addr_index", "GNU_const_index"];
-
-/// Returns an expression's text without addresses and entry offsets, because these change when code moves and when
-/// other entries grow.
-fn without_addresses(text: &str) -> Cow<'_, str> {
-    let is_of_address = |word: &str| OF_ADDRESSES.contains(&word.trim_start_matches('('));
-    let words = || text.split_inclusive(' ');
-    if !text.contains('@') && !words().any(|word| is_of_address(word.trim_end())) {
-        return text.into();
-    }
-    let mut out = String::with_capacity(text.len());
-    let mut is_address = false;
-    for word in words() {
-        // Punctuation after the operand separates operations.
-        if is_address || word.starts_with('@') {
-            out.push_str(word.trim_start_matches(|char: char| char.is_ascii_alphanumeric() || char == '@'))
-        } else {
-            out.push_str(word)
-        }
-        is_address = is_of_address(word.trim_end());
-    }
-    out.into()
 }

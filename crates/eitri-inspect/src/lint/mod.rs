@@ -45,6 +45,7 @@ mod diagnoser;
 mod entries;
 mod file;
 mod finding;
+mod fingerprint;
 mod function_code;
 mod functions;
 mod inlined;
@@ -54,6 +55,8 @@ mod meant;
 mod meant_operations;
 mod memory;
 mod options;
+#[doc(hidden)]
+pub mod path;
 mod places;
 mod recoverable;
 mod registers;
@@ -74,7 +77,7 @@ pub(crate) use file::{Facts, File};
 pub use finding::{Expression, LintFinding, LintReport, Topic};
 pub use inlined::InlinedCalls;
 pub use meant::{Meant, MeantLocation};
-pub use options::LintOptions;
+pub use options::{LintOptions, NameMatch};
 #[doc(hidden)]
 pub use text::{Colors, LintGroup, LintText, LintTotals, acts_on_terminal, escaped};
 pub(crate) use verdict::{Asked, Expr};

@@ -106,8 +106,8 @@ pub struct LintText<'s> {
     pub object: Option<&'s str>,
     /// Colours.
     pub colors: Colors,
-    /// Returns a line in a source file, if it is there.
-    pub source: &'s mut dyn FnMut(&str, u64) -> Option<String>,
+    /// Returns the name of the file that a finding declares, and the line in it, if the file is there.
+    pub source: &'s mut dyn FnMut(&LintFinding) -> (String, Option<String>),
 }
 
 impl fmt::Debug for LintText<'_> {
@@ -161,9 +161,10 @@ impl LintText<'_> {
             write!(out, " in {}", escaped(file))?;
         }
         out.write_char('\n')?;
-        if let Some((file, line)) = &finding.declared {
-            write!(out, "      {}:{line}", escaped(file))?;
-            if let Some(text) = (self.source)(file, *line) {
+        if let Some((_, line)) = &finding.declared {
+            let (file, text) = (self.source)(finding);
+            write!(out, "      {}:{line}", escaped(&file))?;
+            if let Some(text) = text {
                 write!(out, " | {}", escaped(&text.trim().replace('\t', " ")))?;
             }
             out.write_char('\n')?;
@@ -206,9 +207,13 @@ impl LintTotals {
     pub fn add(&mut self, report: &LintReport) {
         self.functions += report.functions;
         self.entries += report.entries;
-        for finding in &report.findings {
-            self.counts.entry(finding.code).or_insert((finding.level, 0)).1 += finding.count;
-        }
+        report.findings.iter().for_each(|finding| self.add_finding(finding));
+    }
+
+    /// Counts a finding, with all findings that it stands for.
+    #[doc(hidden)]
+    pub fn add_finding(&mut self, finding: &LintFinding) {
+        self.counts.entry(finding.code).or_insert((finding.level, 0)).1 += finding.count;
     }
 
     /// Writes a line for each code, and the sums.
@@ -254,7 +259,9 @@ impl fmt::Display for LintReport {
 
 /// Writes groups, each with an empty line after it.
 fn write(out: &mut dyn Write, groups: &[LintGroup<'_>]) -> fmt::Result {
-    let mut text = LintText { object: None, colors: PLAIN, source: &mut |_, _| None };
+    let mut source =
+        |finding: &LintFinding| (finding.declared_path().map_or_else(String::new, Cow::into_owned), None);
+    let mut text = LintText { object: None, colors: PLAIN, source: &mut source };
     for group in groups {
         text.group(out, group)?;
         out.write_char('\n')?;

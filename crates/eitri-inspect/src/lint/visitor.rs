@@ -17,7 +17,7 @@ use super::file::File;
 use super::finding::{Expression, LintFinding, LintReport};
 use super::functions::FrameVerdicts;
 use super::inlined::InlinedCalls;
-use super::options::LintOptions;
+use super::options::{LintOptions, NameMatch};
 use super::places::Diagnosed;
 use super::rows::RowInstructions;
 use super::verdict::{Asked, Codes, Expr};
@@ -64,6 +64,8 @@ type Scope<'r> = crate::walk::Scope<Rc<Around<'r>>, Own<'r>>;
 
 struct Visitor<'a, 'r, 'o> {
     only: &'a [String],
+    /// Whether a name in `only` means a function's name.
+    matches: NameMatch<'a>,
     collected: &'a mut Collected<'r>,
     diagnoser: Diagnoser<'a, 'r, 'o>,
     id: FunctionId,
@@ -73,6 +75,8 @@ struct Visitor<'a, 'r, 'o> {
     /// Unit name and file name, as findings give them.
     unit: Option<Arc<str>>,
     split: Option<Arc<str>>,
+    /// Folder in which the unit was compiled.
+    folder: Option<Arc<str>>,
     files: OnceCell<Vec<Arc<str>>>,
     others: &'a OtherUnits<'r>,
     scopes: Scopes<Rc<Around<'r>>, Own<'r>>,
@@ -112,7 +116,7 @@ pub(super) fn folded(file: &File<'_, '_>, options: &LintOptions<'_>) -> LintRepo
     }
     let diagnosed = |(): &mut (), units: Units<'_>| {
         let mut part = Collected::new(Wanted::Topics);
-        diagnose(file, units.range.start, units, &options.only, &firsts, &mut part);
+        diagnose(file, units.range.start, units, options, &firsts, &mut part);
         part
     };
     let (_, parts) = threads::share(dwarf.units(), options.threads, |_| (), diagnosed);
@@ -122,7 +126,7 @@ pub(super) fn folded(file: &File<'_, '_>, options: &LintOptions<'_>) -> LintRepo
     let units = collected.deferred();
     let counts = std::mem::take(&mut collected.report);
     for unit in units {
-        diagnose(file, unit, [unit], &options.only, &Firsts::new(), &mut collected);
+        diagnose(file, unit, [unit], options, &Firsts::new(), &mut collected);
     }
     collected.report = counts;
     collected.finish()
@@ -138,7 +142,7 @@ pub(super) fn each(
     for pieces in threads::chunks(file.dwarf.units(), PIECE).chunks(options.threads.max(1)) {
         let diagnosed = |units: Range<usize>| {
             let mut collected = Collected::new(Wanted::All);
-            diagnose(file, units.start, units, &options.only, &Firsts::new(), &mut collected);
+            diagnose(file, units.start, units, options, &Firsts::new(), &mut collected);
             collected.finish()
         };
         for mut part in threads::each(pieces, diagnosed) {
@@ -154,7 +158,7 @@ fn diagnose<'r>(
     file: &File<'r, '_>,
     start: usize,
     units: impl IntoIterator<Item = usize>,
-    only: &[String],
+    options: &LintOptions<'_>,
     firsts: &Firsts<'r>,
     collected: &mut Collected<'r>,
 ) {
@@ -166,7 +170,8 @@ fn diagnose<'r>(
         let unit = &file.dwarf.units()[index];
         let id = collected.function((unit.name.as_deref(), None));
         let mut visitor = Visitor {
-            only,
+            only: &options.only,
+            matches: options.matches,
             collected,
             diagnoser: Diagnoser::new(file, unit),
             id,
@@ -174,6 +179,7 @@ fn diagnose<'r>(
             first: firsts.get(&unit.name.as_deref()).filter(|first| first.0 < start),
             unit: unit.name.as_deref().map(Arc::from),
             split: file.dwarf.split_file().map(Arc::from),
+            folder: unit.comp_dir.as_deref().map(Arc::from),
             files: OnceCell::new(),
             others: &others,
             scopes: Scopes::default(),
@@ -341,8 +347,10 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
     fn is_named(&mut self, entry: Entry<'r, 'r>, name: Option<&[u8]>) -> bool {
         let linkage = entry.inherited(dw::DW_AT_linkage_name).and_then(|name| name.text());
         let name = name.map(String::from_utf8_lossy);
-        let is_named =
-            |wanted: &&String| [name.as_deref(), linkage.as_deref()].contains(&Some(wanted.as_str()));
+        let is_named = |wanted: &&String| {
+            let mut names = [name.as_deref(), linkage.as_deref()].into_iter().flatten();
+            names.any(|name| self.matches.is_match(wanted, name))
+        };
         let Some(named) = self.only.iter().find(is_named) else { return false };
         let known = &mut self.collected.report.named;
         if !known.contains(named) {
@@ -680,6 +688,7 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
         LintFinding {
             unit: self.unit.clone(),
             split: self.split.clone(),
+            folder: self.folder.clone(),
             function: around.and_then(text),
             inlined: self.inlined(around),
             variable: variable.and_then(names),

@@ -95,7 +95,8 @@ function open(f, rest = {}) {
 }
 
 function select({ v = null, e = null, pc = null }) {
-  if (v !== null && e === null && pc !== null) e = entryAt(v, pc);
+  // Without a pc, as in a link to a variable, the first location is meant.
+  if (v !== null && e === null) e = pc !== null ? entryAt(v, pc) : nearest(v, 0);
   if (e !== null) pc = pc ?? data.entries.get(e, "start");
   Object.assign(state, { v, e, pc });
   Object.assign(timeline, { variable: v, entry: e, pc, lane: state.lane });

@@ -128,19 +128,32 @@ class Timeline {
       .map((id) => document.getElementById(id));
     this.choose = choose;
     this.root.addEventListener("scroll", () => this.later());
-    new ResizeObserver(() => this.later()).observe(this.root);
+    new ResizeObserver(() => {
+      this.fit();
+      // What is selected stays in view.
+      if (this.shown && this.variable != null) this.reveal(this.variable, this.pc);
+      else this.later();
+    }).observe(this.root);
   }
 
   show(shown) {
     this.shown = shown;
-    this.gutterWidth = (shown.hasText ? 340 : 150) + shown.depth * CALL;
+    this.fit();
+    this.root.scrollTo(0, 0);
+    this.draw();
+  }
+
+  // Fits the margin to the width: a narrow timeline shows no instructions, so that variables have room.
+  fit() {
+    const { shown } = this;
+    if (!shown) return;
+    this.hasText = shown.hasText && this.root.clientWidth >= 560;
+    this.gutterWidth = (this.hasText ? 340 : this.root.clientWidth >= 560 ? 150 : 116) + shown.depth * CALL;
     const height = px(shown.rows.length * ROW), width = px(shown.columns.length * COLUMN);
     this.root.style.gridTemplate = `${px(HEAD)} ${height} / ${px(this.gutterWidth)} ${width}`;
     this.root.setAttribute("aria-rowcount", shown.columns.length);
-    const names = ["pc", ...(shown.hasText ? ["instruction"] : []), "line"];
+    const names = ["pc", ...(this.hasText ? ["instruction"] : []), "line"];
     this.corner.replaceChildren(...names.map((name) => el("span", { class: name }, name)));
-    this.root.scrollTo(0, 0);
-    this.draw();
   }
 
   later() {
@@ -226,7 +239,7 @@ class Timeline {
   }
 
   margin(top, bottom) {
-    const { data, rows, f, hasText, calls, instructions } = this.shown, all = [];
+    const { data, rows, f, calls, instructions } = this.shown, { hasText } = this, all = [];
     let last = top > 0 ? this.shown.lineAt(rows[top - 1]) : null;
     const texts = new Map();
     for (let index = instructions[0]; index < instructions[1]; index++) {

@@ -19,6 +19,7 @@ mod attributes;
 mod compare;
 mod coverage;
 mod expressions;
+mod format;
 mod forms;
 mod lines;
 mod lists;
@@ -81,6 +82,7 @@ pub fn stats(bytes: &[u8], options: &StatsOptions<'_>) -> Result<Statistics> {
     let facts = options.sound.then(|| lint::Facts::new(&object, &dwarf, options.threads)).transpose()?;
     let measure = |split: &[Dwarf<'_>]| measure(&object, facts.as_ref(), &dwarf, split, options);
     let mut statistics = options.split.with(&object, &dwarf, measure)?;
+    statistics.format = format::name(&object);
     for section in object.sections() {
         if section.is_code() {
             statistics.code = statistics.code.saturating_add(section.size);

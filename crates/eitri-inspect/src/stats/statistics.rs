@@ -35,6 +35,8 @@ impl Default for StatsOptions<'_> {
 /// A file's measurements.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Statistics {
+    /// Name of the object's format, as LLVM's tools print it: `elf64-amdgpu`.
+    pub format: &'static str,
     /// All variables, parameters and constant members.
     pub variables: Group,
     /// Parameters.

@@ -1,0 +1,141 @@
+//! `lint --baseline`: what is new, what stayed, what is gone.
+
+use super::{Folder, run, text, tools::Tool};
+use pretty_assertions::assert_eq;
+use serde_json::Value;
+
+const OBJECT: &str = "tests/objects/llvm19/k01_saxpy.gfx1030.O2.hsaco";
+const OTHER: &str = "tests/objects/llvm19/k04_diverge.gfx1100.O2.hsaco";
+
+/// Number of findings, each counted.
+fn count(objects: &[&str]) -> usize {
+    let all: Vec<&str> = ["lint", "--format", "json"].iter().chain(objects).copied().collect();
+    run(&all).text().lines().count()
+}
+
+#[test]
+fn new_stayed_and_gone_findings_are_told_apart() {
+    let folder = Folder::new("baseline-states");
+    let file = folder.path("known.json");
+    let written = run(&["lint", OBJECT, "--baseline", &file, "--update-baseline"]);
+    let known = count(&[OBJECT]);
+    let expected = format!("baseline {file}: {known} new, 0 stayed, 0 gone\n");
+    assert_eq!((written.code, written.errors.as_str(), written.text()), (0, "", expected));
+    // Each line has what survives another build, and a number.
+    let lines: Vec<Value> =
+        text(&file).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(lines.iter().map(|line| line["count"].as_u64().expect("a number")).sum::<u64>(), known as u64);
+    for line in &lines {
+        let keys: Vec<_> = line.as_object().expect("an object").keys().map(String::as_str).collect();
+        assert_eq!(keys, ["code", "count", "function", "inlined", "shape", "unit", "variable", "version"]);
+    }
+    // The same object: nothing is new, and the exit code is that of no finding.
+    let same = run(&["lint", OBJECT, "--baseline", &file]);
+    assert!(
+        same.text().ends_with(&format!("baseline {file}: 0 new, {known} stayed, 0 gone\n")),
+        "{}",
+        same.text()
+    );
+    assert_eq!(same.code, 0);
+    // Another object: all are new, and the known findings are gone, with their names.
+    let other = run(&["lint", OTHER, "--baseline", &file]);
+    let new = count(&[OTHER]);
+    let state = format!("baseline {file}: {new} new, 0 stayed, {known} gone\n");
+    let said = other.text();
+    assert!(other.code == 1 && said.contains(&state), "{said}");
+    assert!(
+        said.contains("\n  gone: register-as-memory: `")
+            && said.contains(" in `saxpy` (k01_saxpy.cl): bregx; "),
+        "{said}"
+    );
+    // JSON has the same in its last line; its lines are a baseline again.
+    let json = run(&["lint", OTHER, "--baseline", &file, "--format", "json"]).text();
+    let last: Value = serde_json::from_str(json.lines().last().expect("a line")).expect("JSON");
+    let number = |key: &str| last[key].as_u64().expect("a number") as usize;
+    assert_eq!((number("new"), number("stayed")), (new, 0));
+    let gone = last["gone"].as_array().expect("a list");
+    assert_eq!(gone.iter().map(|line| line["count"].as_u64().expect("a number")).sum::<u64>(), known as u64);
+    let again = folder.file("again.json", &json);
+    let ran = run(&["lint", OTHER, "--baseline", &again]);
+    assert_eq!(ran.code, 0, "{}", ran.text());
+    // An update takes what is there now, and nothing else.
+    assert_eq!(run(&["lint", OTHER, "--baseline", &file, "--update-baseline"]).code, 0);
+    assert!(!text(&file).contains("saxpy"));
+    // With chosen functions, the findings in other functions are not gone.
+    let some = run(&["lint", OTHER, OBJECT, "--only", "saxpy", "--baseline", &file]);
+    assert!(some.text().contains(" 0 gone\n"), "{}", some.text());
+}
+
+#[test]
+fn baseline_is_only_replaced_as_a_whole() {
+    let folder = Folder::new("baseline-whole");
+    let missing = folder.path("none.json");
+    let ran = run(&["lint", OBJECT, "--baseline", &missing]);
+    assert!(ran.code == 2 && ran.errors.ends_with("--update-baseline writes it\n"), "{}", ran.errors);
+    let ran = run(&["lint", OBJECT, "--update-baseline"]);
+    assert!(ran.code == 2 && ran.errors.contains("expected --baseline"), "{}", ran.errors);
+    // A file that cannot be read would leave findings out.
+    let old = folder.file("old.json", "");
+    let ran = run(&["lint", OBJECT, "Cargo.toml", "--baseline", &old, "--update-baseline"]);
+    assert!(ran.code == 2 && ran.errors.contains("the baseline is not written"), "{}", ran.errors);
+    assert_eq!(text(&old), "");
+    for choice in [&["--only", "saxpy"][..], &["--member", "x"], &["--max", "1"]] {
+        let ran = run(&[&["lint", OBJECT, "--baseline", &old, "--update-baseline"], choice].concat());
+        assert_eq!(ran.code, 2, "{choice:?}");
+    }
+    // SARIF: the results are new; standard error has the numbers.
+    let ran = run(&["lint", OBJECT, "--baseline", &old, "--format", "sarif"]);
+    assert!(ran.errors.contains(" new, 0 stayed, 0 gone"), "{}", ran.errors);
+    let log: Value = serde_json::from_slice(&ran.out).expect("JSON");
+    let results = log["runs"][0]["results"].as_array().expect("results");
+    assert!(!results.is_empty() && results.iter().all(|result| result["baselineState"] == "new"));
+}
+
+/// A kernel, and the same kernel after lines, another kernel, and a statement that needs registers were added. Clang 19
+/// chooses other registers and addresses, and makes the same mistakes about the first kernel.
+#[test]
+fn baseline_survives_moved_lines_and_another_build() {
+    const KERNEL: &str = "__kernel void scale(__global float *x, int n) {\n\
+        int i = get_global_id(0);\n\
+        float old = x[i];\n\
+        if (i < n) {\n\
+            float next = old * 2.0f;\n\
+            x[i] = next + (float)i;\n\
+        }\n\
+        }\n";
+    let before = "\n\n\n__kernel void first(__global int *y, __global int *z) {\n\
+        int j = get_local_id(0);\n\
+        y[j] += z[j + 7];\n\
+        }\n";
+    let folder = Folder::new("baseline-moved");
+    let compile = |name: &str, source: String| {
+        std::fs::create_dir_all(folder.path(name)).expect("a folder");
+        let source = folder.file(&format!("{name}/k.cl"), source);
+        let object = folder.path(&format!("{name}/k.o"));
+        let target = ["-target", "amdgcn-amd-amdhsa", "-mcpu=gfx1030", "-x", "cl", "-cl-std=CL2.0"];
+        let rest =
+            ["-Xclang", "-finclude-default-header", "-O2", "-g", "-nogpulib", "-c", &source, "-o", &object];
+        let ran = Tool::new("clang-19", "clang-19").run(&[&target[..], &rest].concat())?;
+        assert!(ran.succeeded, "{ran}");
+        Some(object)
+    };
+    let Some(old) = compile("old", KERNEL.into()) else { return };
+    let new = compile("new", format!("{before}{KERNEL}")).expect("the compiler is there");
+    let file = folder.path("known.json");
+    assert_eq!(run(&["lint", &old, "--baseline", &file, "--update-baseline"]).code, 0);
+    assert!(text(&file).contains("\"function\":\"scale\""), "{}", text(&file));
+    let ran = run(&["lint", &new, "--baseline", &file, "--format", "json"]).text();
+    let lines: Vec<Value> = ran.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let (last, new_findings) = lines.split_last().expect("a line");
+    assert_eq!(last["gone"], serde_json::json!([]), "{last}");
+    assert!(last["stayed"].as_u64() > Some(0), "{last}");
+    let functions: Vec<_> = new_findings.iter().map(|finding| finding["function"].as_str()).collect();
+    assert!(functions.iter().all(|function| *function != Some("scale")), "{ran}");
+    // The addresses and lines are others: the builds differ in what a baseline does not compare.
+    let declared = |object: &str| {
+        let out = run(&["lint", object, "--only", "scale", "--format", "json"]).text();
+        let first: Value = serde_json::from_str(out.lines().next().expect("a finding")).expect("JSON");
+        first["declared"]["line"].as_u64()
+    };
+    assert_ne!(declared(&old), declared(&new));
+}

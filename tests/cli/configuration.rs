@@ -1,0 +1,171 @@
+//! `eitri.toml`, folders, lists and patterns.
+
+use std::path::Path;
+
+use super::{Folder, eitri, ran, root, run};
+use pretty_assertions::assert_eq;
+use serde_json::Value;
+
+const OBJECT: &str = "tests/objects/llvm19/k01_saxpy.gfx1030.O2.hsaco";
+
+/// Runs `lint` in a folder.
+fn lint_in(folder: impl AsRef<Path>, arguments: &[&str]) -> super::Ran {
+    ran(eitri().current_dir(folder).arg("lint").args(arguments).output().expect("the command runs"))
+}
+
+/// Codes with levels in the output with `--format json`.
+fn found(out: &super::Ran) -> Vec<(String, String)> {
+    let lines = out.text();
+    let lines = lines.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let word = |finding: &Value, key: &str| finding[key].as_str().expect("a word").to_owned();
+    lines.map(|finding| (word(&finding, "code"), word(&finding, "level"))).collect()
+}
+
+fn has(found: &[(String, String)], code: &str, level: &str) -> bool {
+    found.iter().any(|finding| finding.0 == code && finding.1 == level)
+}
+
+#[test]
+fn configuration_has_levels_paths_and_baseline() {
+    let folder = Folder::new("config");
+    std::fs::create_dir_all(folder.path("build/deep")).expect("folders");
+    std::fs::copy(root(OBJECT), folder.path("build/deep/a.hsaco")).expect("a copy");
+    folder.file(
+        "eitri.toml",
+        "[lint]\npaths = [\"build\"]\n[lint.levels]\nregister-as-memory = \"warning\"\n\
+        \"no-*\" = \"allow\"\nno-cfa = \"error\"\n",
+    );
+    let ran = lint_in(&folder.0, &["--format", "json"]);
+    let all = found(&ran);
+    // A code precedes a pattern.
+    assert!(has(&all, "register-as-memory", "warning") && has(&all, "no-cfa", "error"), "{all:?}");
+    assert!(all.iter().all(|finding| finding.0 == "no-cfa" || !finding.0.starts_with("no-")), "{all:?}");
+    assert!(ran.text().contains("\"file\":\"build/deep/a.hsaco\""), "{}", ran.text());
+    // From a folder below, the nearest file above counts, and its paths are relative to it.
+    let below = lint_in(folder.path("build/deep"), &["--format", "json"]);
+    assert_eq!((found(&below), below.errors.as_str()), (all.clone(), ""));
+    // The command line precedes the file.
+    let own = found(&lint_in(&folder.0, &["--format", "json", "--deny", "no-lane-pc", "--allow", "no-cfa"]));
+    assert!(has(&own, "no-lane-pc", "error") && own.iter().all(|finding| finding.0 != "no-cfa"), "{own:?}");
+    // A file that is named, and a baseline relative to it.
+    folder.file(
+        "build/other.toml",
+        "[lint]\npaths = [\"deep/*.hsaco\"]\nbaseline = \"known.json\"\nfail-on = \"never\"\n",
+    );
+    let ran = lint_in(&folder.0, &["--config", "build/other.toml", "--update-baseline"]);
+    assert_eq!((ran.code, ran.errors.as_str()), (0, ""));
+    assert!(Path::new(&folder.path("build/known.json")).is_file());
+    let ran = lint_in(&folder.0, &["--config", "build/other.toml", "--format", "json"]);
+    assert_eq!((ran.code, ran.text().lines().count()), (0, 1), "{}", ran.text());
+    // Arguments instead of the paths; `fail-on` of the file.
+    let object = root(OBJECT).display().to_string();
+    folder.file("fail.toml", "[lint]\nfail-on = \"never\"\n");
+    let codes = [&[][..], &["--fail-on", "error"]]
+        .map(|more| lint_in(&folder.0, &[&[&*object, "--config", "fail.toml"], more].concat()).code);
+    assert_eq!(codes, [0, 1]);
+}
+
+#[test]
+fn wrong_configuration_is_an_error_with_its_line() {
+    let folder = Folder::new("config-wrong");
+    let rows = [
+        ("[lint]\npath = []\n", "line 2: unknown field `path`"),
+        ("\n[lnt]\n", "line 2: unknown field `lnt`"),
+        ("[lint]\nrequire = 1\n", "line 2: invalid type"),
+        ("[lint]\nfail-on = \"worst\"\n", "line 2: `worst`: expected error, warning, note or never"),
+        (
+            "[lint.levels]\nno-cfa = \"error\"\nno-lanes = \"error\"\n",
+            "line 3: no code or level has the name `no-lanes`",
+        ),
+        ("[lint.levels]\nno-cfa = \"deny\"\n", "line 2: `deny`: expected allow, note, warning or error"),
+        ("[lint.levels]\n\"no-*\" = \"note\"\n\"*-cfa\" = \"error\"\n", "give `no-cfa` two levels"),
+        ("[lint.levels]\n\"zz*\" = \"note\"\n", "line 2: no code matches `zz*`"),
+        ("[lint]\npaths = [\"none/*.o\"]\n", "line 2: no file matches `none/*.o`"),
+        ("[lint\n", "line 1: "),
+    ];
+    for (config, expected) in rows {
+        folder.file("eitri.toml", config);
+        let ran = lint_in(&folder.0, &["a.o"]);
+        let start = ran.errors.starts_with("eitri: eitri.toml, ");
+        assert!(ran.code == 2 && start && ran.errors.contains(expected), "{config}: {}", ran.errors);
+    }
+    let ran = run(&["lint", "--config", "/none/eitri.toml", OBJECT]);
+    assert!(ran.code == 2 && ran.errors.contains("/none/eitri.toml"), "{}", ran.errors);
+}
+
+#[test]
+fn folder_stands_for_the_objects_in_it() {
+    let folder = Folder::new("folders");
+    std::fs::create_dir_all(folder.path("in/.git")).expect("folders");
+    std::fs::create_dir_all(folder.path("empty")).expect("a folder");
+    let copy = |from: &str, to: &str| {
+        std::fs::copy(root(from), folder.path(to)).expect("a copy");
+    };
+    copy(OBJECT, "in/b.hsaco");
+    copy(OBJECT, "in/.git/hidden.hsaco");
+    copy("tests/objects/containers/k01_k06.a", "in/a.a");
+    folder.file("in/notes.txt", "text");
+    folder.file("in/k.spv", [3, 2, 0x23, 7, 0, 0, 1, 0]);
+    let names = |ran: &super::Ran| {
+        let mut names: Vec<String> = ran
+            .text()
+            .lines()
+            .map(|line| {
+                let line: Value = serde_json::from_str(line).expect("JSON");
+                line["file"].as_str().expect("a name").to_owned()
+            })
+            .collect();
+        names.dedup();
+        names
+    };
+    let path = folder.path("in");
+    let ran = run(&["lint", &path, "--format", "json"]);
+    let members =
+        ["k01_saxpy.gfx900.O2.hsaco", "k06_calls.gfx900.O2.o"].map(|name| format!("{path}/a.a({name})"));
+    let mut expected = members.to_vec();
+    expected.push(format!("{path}/b.hsaco"));
+    assert_eq!(names(&ran), expected);
+    assert!(ran.errors.contains("1 file, a SPIR-V module, left out: `eitri check`"), "{}", ran.errors);
+    assert_eq!(names(&run(&["stats", &path, "--format", "json"])), expected);
+    let ran = run(&["lint", &folder.path("empty")]);
+    assert!(ran.code == 2 && ran.errors.contains("the folder contains no object file"), "{}", ran.errors);
+}
+
+#[test]
+fn lists_and_patterns_choose_functions_and_codes() {
+    let all = found(&run(&["lint", OBJECT, "--format", "json"]));
+    let chosen =
+        |arguments: &[&str]| found(&run(&[&["lint", OBJECT, "--format", "json"], arguments].concat()));
+    assert_eq!(chosen(&["--only", "none*,sax*"]), chosen(&["--only", "saxpy"]));
+    let without = chosen(&["--allow", "register-as-memory,no-*"]);
+    assert!(!without.is_empty() && without.len() < all.len(), "{without:?}");
+    assert!(without.iter().all(|finding| finding.0 != "register-as-memory" && !finding.0.starts_with("no-")));
+    // A code precedes a pattern.
+    let own = chosen(&["--allow", "no-*", "--deny", "no-lane-pc"]);
+    assert!(has(&own, "no-lane-pc", "error") && !own.iter().any(|finding| finding.0 == "no-cfa"), "{own:?}");
+    let wrong = run(&["lint", OBJECT, "--allow", "zz*"]);
+    assert!(wrong.code == 2 && wrong.errors.contains("no code matches `zz*`"), "{}", wrong.errors);
+    let wrong = run(&["lint", OBJECT, "--only", "zz*"]);
+    assert!(wrong.code == 2 && wrong.errors.contains("`zz*`"), "{}", wrong.errors);
+    // `never` is a level of `--fail-on` alone.
+    assert_eq!(run(&["lint", OBJECT, "--fail-on", "never"]).code, 0);
+    assert_eq!(run(&["lint", OBJECT, "--deny", "never"]).code, 2);
+}
+
+/// Code without debug information: a warning, and an error with `--require`.
+#[test]
+fn objects_without_debug_information_can_be_errors() {
+    let object = "examples/data/scale_code.o";
+    let codes = |arguments: &[&str]| {
+        let ran = run(&[&["lint", object, "--format", "json"], arguments].concat());
+        (found(&ran), ran.code)
+    };
+    let level = |level: &str| vec![("no-debug-info".to_owned(), level.to_owned())];
+    assert_eq!(codes(&[]), (level("warning"), 0));
+    assert_eq!(codes(&["--require"]), (level("error"), 1));
+    assert_eq!(codes(&["--require", "--allow", "no-debug-info"]), (Vec::new(), 0));
+    let folder = Folder::new("require");
+    let config = folder.file("c.toml", "[lint]\nrequire = true\n");
+    assert_eq!(codes(&["--config", &config]), (level("error"), 1));
+    assert_eq!(codes(&["--config", &config, "--warn", "no-debug-info"]), (level("warning"), 0));
+}
