@@ -1,0 +1,108 @@
+"""The extension module: the library's functions on bytes and JSON text."""
+
+from typing import Any, TypeAlias
+
+from ._errors import Error
+from ._input import Consumer
+
+_Files: TypeAlias = list[tuple[str, bytes]]
+_Answer: TypeAlias = tuple[str, str, str | None]
+
+def emit(
+    description: bytes,
+    reader: Consumer,
+    code: tuple[bytes, list[tuple[str, int, int]]] | None,
+    name: str,
+    partial: bool,
+    method: str | None,
+) -> tuple[bytes, str, _Files]: ...
+def attach(
+    description: bytes,
+    object: bytes,
+    reader: Consumer,
+    name: str,
+    partial: bool,
+    replace: bool,
+    method: str | None,
+) -> tuple[bytes, str, _Files]: ...
+def check(
+    description: bytes,
+    object: bytes,
+    reader: Consumer,
+    split: _Files,
+    partial: bool,
+    code: bool,
+    allow_extra: bool,
+) -> tuple[str, str]: ...
+def locate(description: bytes, is_single: bool) -> tuple[str, list[str]]: ...
+def import_(
+    object: bytes,
+    only: list[str],
+    target_json: str | None,
+    split: _Files,
+    supplementary: bytes | None,
+    threads_wanted: int | None,
+) -> tuple[str, str]: ...
+def rewrite(
+    object: bytes,
+    consumer: str | None,
+    target_json: str | None,
+    fix: bool,
+    names: bool,
+    gc: bool,
+    dedupe: bool,
+    supplementary: bytes | None,
+    threads_wanted: int | None,
+) -> tuple[bytes, str]: ...
+def lint(
+    object: bytes,
+    name: str,
+    only: list[str],
+    split: _Files,
+    supplementary: bytes | None,
+    threads_wanted: int | None,
+    fold: bool,
+) -> tuple[str, list[Error], int, int]: ...
+def stats(
+    object: bytes,
+    sound: bool,
+    variables: bool,
+    split: _Files,
+    supplementary: bytes | None,
+    threads_wanted: int | None,
+) -> tuple[str, list[Error]]: ...
+def report(
+    object: bytes,
+    name: str,
+    disassembly: str | None,
+    sources: list[tuple[str, str]],
+    split: _Files,
+    supplementary: bytes | None,
+) -> tuple[str, list[Error]]: ...
+def dump(
+    contents: bytes,
+    target_json: str | None,
+    dialect_name: str,
+    is_verbose: bool,
+    split: bytes | None,
+    supplementary: bytes | None,
+) -> str: ...
+def members(contents: bytes) -> list[tuple[str, bytes | None]] | None: ...
+def answers(question: dict[str, Any], all_lanes: bool) -> list[_Answer]: ...
+def steps(question: dict[str, Any]) -> tuple[_Answer, str, str]: ...
+def conform(vectors: bytes, only: str) -> tuple[str, str, bool]: ...
+def lint_codes() -> list[tuple[str, str, list[str]]]: ...
+def targets() -> list[str]: ...
+def consumers() -> list[str]: ...
+def schema(name: str) -> str: ...
+def spirv_attach(
+    module: bytes, description: bytes, reader: str | None, partial: bool
+) -> tuple[bytes, list[str]]: ...
+def spirv_generate(
+    module: bytes,
+    reader: str | None,
+    source: tuple[str | None, str | None, int | None],
+    replace: bool,
+) -> tuple[bytes, list[str]]: ...
+def spirv_check(module: bytes) -> tuple[str, str]: ...
+def spirv_strip(module: bytes, unused: bool) -> bytes: ...
