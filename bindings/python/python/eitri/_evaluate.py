@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
@@ -67,8 +68,8 @@ def _question(
         "text": None, "bytecode": None, "object": None, "variable": variable, "function": None, "pc": None,
         "machine": None, "is_file": False, "reader": None,
         "split": _input.split(split), "supplementary": _input.optional(supplementary, "supplementary"),
-        "target": _input.target(target), "consumer": consumer, "dialect": dialect, "frame": frame, "lane": lane,
-        "read": read, "kind": kind, "initial": [str(element) for element in initial],
+        "target": _input.target(target), "consumer": consumer, "dialect": dialect,
+        "frame": _number("frame", frame, 32), "lane": _number("lane", lane), "read": _number("read", read), "kind": kind, "initial": [str(element) for element in initial],
     }
     if variable is not None:
         question["object"] = subject.data if isinstance(subject, Emitted) else _input.read(subject, "object")
@@ -81,11 +82,11 @@ def _question(
     if isinstance(pc, str):
         function, plus, offset = pc.rpartition("+")
         question["function"] = function if plus else pc
-        question["pc"] = int(offset, 0) if plus else 0
+        question["pc"] = _number("pc", int(offset, 0)) if plus else 0
         if variable is None:
             raise ValueError(f"pc is {pc!r}, and there is no object; expected an address, or the argument `variable`")
     else:
-        question["pc"] = pc
+        question["pc"] = _number("pc", pc)
     if isinstance(machine, (str, os.PathLike)):
         question["machine"] = _input.read(machine).decode()
         question["is_file"] = True
@@ -100,6 +101,13 @@ def _question(
         state = getattr(machine, "state", None)
         question["machine"] = None if state is None else _input.to_json(state)
     return question
+
+
+def _number(name: str, value: int | None, bits: int = 64) -> int | None:
+    """An argument that is a number of some bits."""
+    if value is not None and not 0 <= operator.index(value) < 1 << bits:
+        raise OverflowError(f"{name} is {value}; expected 0 to 2**{bits} - 1")
+    return value
 
 
 def _evaluation(answer: tuple[str, str, str | None]) -> Evaluation:
