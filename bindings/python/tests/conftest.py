@@ -49,7 +49,7 @@ def diverge(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A kernel for gfx1030 that clang optimised: its locations of values in registers are memory at addresses there."""
     file = tmp_path_factory.mktemp("compiled") / "k04_diverge.o"
     flags = "-x cl -cl-std=CL2.0 -target amdgcn-amd-amdhsa -mcpu=gfx1030 -nogpulib -O2 -g -Xclang -finclude-default-header"
-    run = [program("clang-19"), *flags.split(), "-c", DATA / "k04_diverge.cl", "-o", file]
+    run: list[str | Path] = [program("clang-19"), *flags.split(), "-c", DATA / "k04_diverge.cl", "-o", file]
     subprocess.run(run, check=True)
     return file
 

@@ -106,7 +106,7 @@ def test_output_equals_that_of_the_command(scale: eitri.Description, tmp_path: P
     description.write_text(scale.to_json())
     code = ROOT / "examples" / "data" / "scale_code.o"
     out = tmp_path / "out.o"
-    run = [command(), "emit", ROOT / "examples" / "scale.json", "--object", code, "-o", out]
+    run: list[str | Path] = [command(), "emit", ROOT / "examples" / "scale.json", "--object", code, "-o", out]
     subprocess.run(run, check=True)
     attached = eitri.attach(ROOT / "examples" / "scale.json", code)
     assert attached.data == out.read_bytes()

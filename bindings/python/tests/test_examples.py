@@ -34,7 +34,7 @@ def run(*arguments: str | Path, **environment: str) -> str:
 def test_compiler_writes_the_instructions_that_it_describes(tmp_path: Path) -> None:
     out = tmp_path / "tiny.o"
     assert run("rdna3_compiler.py", out).startswith("0 findings")
-    objdump = [program("llvm-objdump-19"), "-d", "--mcpu=gfx1100", "--no-leading-addr", "--no-show-raw-insn", out]
+    objdump: list[str | Path] = [program("llvm-objdump-19"), "-d", "--mcpu=gfx1100", "--no-leading-addr", "--no-show-raw-insn", out]
     text = subprocess.run(objdump, capture_output=True, text=True, check=True).stdout
     found = [line.split("//")[0].strip() for line in text.splitlines() if line.startswith("\t")]
     assert found[:15] == [

@@ -34,7 +34,7 @@ def test_findings_are_those_of_the_command(name: str, diverge: Path) -> None:
 
 
 def test_finding_has_a_field_for_each_key_of_the_schema() -> None:
-    keys = set(eitri.schema("finding")["properties"])  # type: ignore[call-overload]
+    keys = set(eitri.schema("finding")["properties"])
     # The version is that of the JSON; the characters at fault are a key of the expression.
     assert set(eitri.Finding.__slots__) == keys - {"version"} | {"fault"}
 
@@ -127,7 +127,7 @@ def test_fix_keeps_the_code(tmp_path: Path, diverge: Path) -> None:
 
 def test_rewrite_is_that_of_the_command(tmp_path: Path, diverge: Path) -> None:
     out = tmp_path / "out.o"
-    run = [command(), "rewrite", diverge, "--fix", "--for", "rocgdb", "-o", out]
+    run: list[str | Path] = [command(), "rewrite", diverge, "--fix", "--for", "rocgdb", "-o", out]
     subprocess.run(run, capture_output=True, check=True)
     assert eitri.rewrite(diverge, fix=True, consumer="rocgdb").data == out.read_bytes()
 
@@ -148,7 +148,7 @@ def test_threads_give_the_same_findings() -> None:
 def test_codes_have_pages() -> None:
     codes = {code.name: code for code in eitri.lint_codes()}
     assert codes["register-as-memory"].level == "error" and codes["register-as-memory"].why
-    assert set(codes) == set(eitri.schema("finding")["properties"]["code"]["enum"])  # type: ignore[index]
+    assert set(codes) == set(eitri.schema("finding")["properties"]["code"]["enum"])
 
 
 def test_vectors_pass() -> None:

@@ -5,6 +5,31 @@ from typing import Any, TypeAlias
 from ._errors import Error
 from ._input import Consumer
 
+__all__ = [
+    "answers",
+    "attach",
+    "check",
+    "conform",
+    "consumers",
+    "dump",
+    "emit",
+    "import_",
+    "lint",
+    "lint_codes",
+    "locate",
+    "members",
+    "report",
+    "rewrite",
+    "schema",
+    "spirv_attach",
+    "spirv_check",
+    "spirv_generate",
+    "spirv_strip",
+    "stats",
+    "steps",
+    "targets",
+]
+
 _Files: TypeAlias = list[tuple[str, bytes]]
 _Answer: TypeAlias = tuple[str, str, str | None]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from . import _eitri, _input
 from ._description import Description
@@ -328,9 +328,9 @@ def consumers() -> list[str]:
     return _eitri.consumers()
 
 
-def schema(name: Literal["description", "machine", "vectors", "finding"]) -> dict[str, object]:
+def schema(name: Literal["description", "machine", "vectors", "finding"]) -> dict[str, Any]:
     """The JSON Schema of a format."""
-    document: dict[str, object] = json.loads(_eitri.schema(name))
+    document: dict[str, Any] = json.loads(_eitri.schema(name))
     return document
 
 
