@@ -1,9 +1,9 @@
 //! Descriptions: written, compared with objects, derived from code, and imported.
 
-use eitri::check::{CheckFinding, CheckReport, FindingKind, Obstacle, Unproven, check_code, check_ptx, check_split, coverage};
-use eitri::emit::elf::{
-    AttachOptions, Compression, Existing, ObjectCode, attach_with, new_object_with,
+use eitri::check::{
+    CheckFinding, CheckReport, FindingKind, Obstacle, Unproven, check_code, check_ptx, check_split, coverage,
 };
+use eitri::emit::elf::{AttachOptions, Compression, Existing, ObjectCode, attach_with, new_object_with};
 use eitri::emit::ptx;
 use eitri::import::{ImportOptions, UnimportedFact};
 use eitri::json::locate as locate_code;
@@ -17,14 +17,40 @@ use pyo3::types::PyBytes;
 use serde_json::{Value, json};
 
 use crate::error::{Failure, fields};
-use crate::options::{Reader, Split, bad_argument, policy, target};
-use crate::threads::threads;
+use crate::options::{Reader, Reading, Split, bad_argument, policy, target};
 
 /// An output with its lists, each as JSON, and the files of its split units.
 type Written<'py> = (Bound<'py, PyBytes>, String, Vec<(String, Bound<'py, PyBytes>)>);
 
 /// Functions of a new object: symbol, and offset and size in bytes.
 type Functions = Vec<(String, u64, u64)>;
+
+/// How a description is written.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Writing {
+    /// The output's file name, after which files of split units are named.
+    name: String,
+    /// Whether what the consumer's format cannot express is omitted.
+    partial: bool,
+    /// Whether the object's debug sections are removed first.
+    replace: bool,
+    /// Method by which debug sections are compressed.
+    compress: Option<String>,
+}
+
+/// How a description is compared.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Comparing {
+    split: Vec<(String, PyBackedBytes)>,
+    /// Whether parts that the consumer cannot express may be missing.
+    partial: bool,
+    /// Whether the statements about code are compared too.
+    code: bool,
+    /// Whether the object may have more than the description.
+    allow_extra: bool,
+}
 
 /// A description, written for a consumer.
 struct Output {
@@ -65,15 +91,14 @@ impl Output {
 fn lowered(
     description: &[u8],
     reader: &Reader,
-    name: &str,
-    partial: bool,
+    writing: &Writing,
 ) -> eitri::Result<(Module, Consumer, Lowered)> {
     let mut module = Module::from_json(description)?;
     let consumer = reader.consumer(module.target())?;
     if consumer.is_split {
-        module.name_split_units(name)?;
+        module.name_split_units(&writing.name)?;
     }
-    let lowered = lower(&module, &consumer, policy(partial))?;
+    let lowered = lower(&module, &consumer, policy(writing.partial))?;
     Ok((module, consumer, lowered))
 }
 
@@ -95,12 +120,10 @@ pub fn emit<'py>(
     description: PyBackedBytes,
     reader: Reader,
     code: Option<(PyBackedBytes, Functions)>,
-    name: &str,
-    partial: bool,
-    method: Option<&str>,
+    writing: Writing,
 ) -> PyResult<Written<'py>> {
     let emitted = py.detach(|| -> Result<Output, Failure> {
-        let (module, consumer, lowered) = lowered(&description, &reader, name, partial)?;
+        let (module, consumer, lowered) = lowered(&description, &reader, &writing)?;
         if consumer.has_line_directives {
             let problem = "the consumer reads PTX, and there is no PTX text; expected `attach` with the text";
             return Err(bad_argument(problem).into());
@@ -114,7 +137,12 @@ pub fn emit<'py>(
             }
             None => ObjectCode::elsewhere(&lowered.sections),
         };
-        let bytes = new_object_with(module.target(), &code, &lowered.sections, compression(method)?)?;
+        let bytes = new_object_with(
+            module.target(),
+            &code,
+            &lowered.sections,
+            compression(writing.compress.as_deref())?,
+        )?;
         Ok(Output::new(&module, &consumer, &lowered, bytes, Vec::new())?)
     });
     Ok(emitted?.into_python(py))
@@ -127,19 +155,16 @@ pub fn attach<'py>(
     description: PyBackedBytes,
     object: PyBackedBytes,
     reader: Reader,
-    name: &str,
-    partial: bool,
-    replace: bool,
-    method: Option<&str>,
+    writing: Writing,
 ) -> PyResult<Written<'py>> {
     let attached = py.detach(|| -> Result<Output, Failure> {
-        let (module, consumer, lowered) = lowered(&description, &reader, name, partial)?;
-        let existing = if replace { Existing::Replace } else { Existing::Refuse };
+        let (module, consumer, lowered) = lowered(&description, &reader, &writing)?;
+        let existing = if writing.replace { Existing::Replace } else { Existing::Refuse };
         if !consumer.has_line_directives {
             check_code(&module, &object)?;
             let mut options = AttachOptions::default();
             options.existing = existing;
-            options.compression = compression(method)?;
+            options.compression = compression(writing.compress.as_deref())?;
             let bytes = attach_with(&object, module.target(), &lowered.sections, &options)?;
             return Ok(Output::new(&module, &consumer, &lowered, bytes, Vec::new())?);
         }
@@ -166,13 +191,10 @@ pub fn check(
     description: PyBackedBytes,
     object: PyBackedBytes,
     reader: Reader,
-    split: Vec<(String, PyBackedBytes)>,
-    partial: bool,
-    code: bool,
-    allow_extra: bool,
+    comparing: Comparing,
 ) -> PyResult<(String, String)> {
     let compared = py.detach(|| -> Result<_, Failure> {
-        let (mut module, effects) = if code {
+        let (mut module, effects) = if comparing.code {
             CodeEffects::from_json(&description)?
         } else {
             (Module::from_json(&description)?, Vec::new())
@@ -188,14 +210,14 @@ pub fn check(
             module.set_split_names(split_names(&object)?)?;
         }
         // Parts that the consumer cannot express may be missing.
-        let omissions = lower(&module, &consumer, policy(partial))?.omissions;
+        let omissions = lower(&module, &consumer, policy(comparing.partial))?.omissions;
         let mut report = if consumer.is_split {
-            let files: Vec<&[u8]> = split.iter().map(|(_, bytes)| &bytes[..]).collect();
+            let files: Vec<&[u8]> = comparing.split.iter().map(|(_, bytes)| &bytes[..]).collect();
             check_split(&module, &consumer, &omissions, &object, &files)?
         } else {
             eitri::check(&module, &consumer, &omissions, &object)?
         };
-        if allow_extra {
+        if comparing.allow_extra {
             report = report.without(FindingKind::Extra);
         }
         for effects in &effects {
@@ -273,18 +295,16 @@ pub fn import_(
     object: PyBackedBytes,
     only: Vec<String>,
     target_json: Option<PyBackedStr>,
-    split: Vec<(String, PyBackedBytes)>,
-    supplementary: Option<PyBackedBytes>,
-    threads_wanted: Option<usize>,
+    reading: Reading,
 ) -> PyResult<(String, String)> {
     let imported = py.detach(|| -> Result<_, Failure> {
-        let find = Split(&split);
+        let find = Split(&reading.split);
         let mut options = ImportOptions::default();
         options.target = target(target_json.as_ref())?;
         options.only = only;
         options.split = SplitFiles::new(&find);
-        options.supplementary = supplementary.as_deref();
-        options.threads = threads(threads_wanted);
+        options.supplementary = reading.supplementary.as_deref();
+        options.threads = reading.threads();
         let imported = eitri::import::import(&object, &options)?;
         let facts: Vec<_> = imported.unimported.iter().map(unimported).collect();
         Ok((imported.module.to_json(), Value::from(facts).to_string()))

@@ -425,7 +425,11 @@ fn provisional_codes() -> DraftCodes {
 }
 
 /// Returns the initial stack.
-fn initial(question: &Question, machine: &VectorMachine, target: &VectorTarget) -> eitri::Result<Vec<Element>> {
+fn initial(
+    question: &Question,
+    machine: &VectorMachine,
+    target: &VectorTarget,
+) -> eitri::Result<Vec<Element>> {
     if question.initial.is_empty() {
         return Ok(machine.initial.clone());
     }

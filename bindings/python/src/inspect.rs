@@ -12,8 +12,7 @@ use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::PyBytes;
 
 use crate::error::{Failure, exception};
-use crate::options::{Split, dialect, target};
-use crate::threads::threads;
+use crate::options::{Reading, Split, dialect, target};
 
 /// Findings as a list in JSON; the errors of parts that cannot be read; the numbers of functions and location entries.
 type Findings<'py> = (String, Vec<Bound<'py, PyAny>>, usize, usize);
@@ -25,18 +24,16 @@ pub fn lint<'py>(
     object: PyBackedBytes,
     name: &str,
     only: Vec<String>,
-    split: Vec<(String, PyBackedBytes)>,
-    supplementary: Option<PyBackedBytes>,
-    threads_wanted: Option<usize>,
     fold: bool,
+    reading: Reading,
 ) -> PyResult<Findings<'py>> {
     let (json, mut report) = py.detach(|| -> Result<(String, LintReport), Failure> {
-        let find = Split(&split);
+        let find = Split(&reading.split);
         let mut options = LintOptions::default();
         options.only = only;
         options.split = SplitFiles::new(&find);
-        options.supplementary = supplementary.as_deref();
-        options.threads = threads(threads_wanted);
+        options.supplementary = reading.supplementary.as_deref();
+        options.threads = reading.threads();
         options.fold = fold;
         let mut json = String::from("[");
         let mut put = |finding: &LintFinding| {
@@ -69,14 +66,14 @@ pub fn report<'py>(
     name: &str,
     disassembly: Option<&str>,
     sources: Vec<(String, String)>,
-    split: Vec<(String, PyBackedBytes)>,
-    supplementary: Option<PyBackedBytes>,
+    reading: Reading,
 ) -> PyResult<(String, Vec<Bound<'py, PyAny>>)> {
     let (page, unreadable) = py.detach(|| -> Result<_, Failure> {
-        let find = Split(&split);
+        let find = Split(&reading.split);
         // A source is given by its path's end.
         let source = |path: &str| {
-            let is_end = |end: &str| path.strip_suffix(end).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
+            let is_end =
+                |end: &str| path.strip_suffix(end).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
             sources.iter().find(|(end, _)| is_end(end)).map(|(_, text)| text.clone())
         };
         let mut options = ReportOptions::default();
@@ -84,7 +81,7 @@ pub fn report<'py>(
         options.disassembly = disassembly;
         options.source = Some(&source);
         options.split = SplitFiles::new(&find);
-        options.supplementary = supplementary.as_deref();
+        options.supplementary = reading.supplementary.as_deref();
         Ok(readable_report(&object, &options)?)
     })?;
     let unreadable = unreadable.iter().map(|error| exception(py, error));

@@ -4,10 +4,9 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use eitri::conform::VectorTarget;
-use eitri::eval::{
-    Architecture, CallValue, Location, Machine, ReferencedEntry, Snapshot, Unavailable,
-};
+use eitri::error::Count;
 use eitri::eval::BaseType;
+use eitri::eval::{Architecture, CallValue, Location, Machine, ReferencedEntry, Snapshot, Unavailable};
 use eitri::op::{Encoding, Reg};
 use eitri::target::SpaceId;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -65,8 +64,8 @@ impl<'a> PythonMachine<'a> {
             let bits = self.target.register_bits(reg);
             match (&bytes, bits) {
                 (Some(bytes), Some(bits)) if bytes.len() as u64 > u64::from(bits.div_ceil(8)) => {
-                    let count = bytes.len();
-                    let problem = format!("read_register returned {count} bytes for {name}, which has {bits} bits");
+                    let (count, size) = (Count(bytes.len(), "byte"), Count(bits, "bit"));
+                    let problem = format!("read_register returned {count} for {name}, which has {size}");
                     Err(PyValueError::new_err(problem))
                 }
                 _ => Ok(bytes),
@@ -81,9 +80,9 @@ impl<'a> PythonMachine<'a> {
             let bytes = contents(reader.call_method1("read_memory", (&name, address, size, lane))?)?;
             match &bytes {
                 Some(bytes) if bytes.len() != size => {
-                    let count = bytes.len();
+                    let count = Count(bytes.len(), "byte");
                     Err(PyValueError::new_err(format!(
-                        "read_memory returned {count} bytes at {address:#x} of {name}; expected {size}, or None"
+                        "read_memory returned {count} at {address:#x} of {name}; expected {size}, or None"
                     )))
                 }
                 _ => Ok(bytes),

@@ -11,6 +11,8 @@ use eitri::{Error, Result};
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 
+use crate::threads::threads;
+
 /// NVIDIA's ELF machine.
 const EM_CUDA: u16 = 190;
 
@@ -60,8 +62,29 @@ pub fn dialect(name: &str) -> Result<Dialect> {
         "legacy" => Dialect::Legacy,
         "dwarf5" => Dialect::Dwarf5,
         "dwarf6" => Dialect::Dwarf6,
-        _ => return Err(bad_argument(format!("dialect is `{name}`; expected llvm, legacy, dwarf5 or dwarf6"))),
+        _ => {
+            return Err(bad_argument(format!(
+                "dialect is `{name}`; expected llvm, legacy, dwarf5 or dwarf6"
+            )));
+        }
     })
+}
+
+/// How an object is read: the files that belong to it, and the number of threads. `None` stands for as many threads as
+/// the system runs.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Reading {
+    pub split: Vec<(String, PyBackedBytes)>,
+    pub supplementary: Option<PyBackedBytes>,
+    threads: Option<usize>,
+}
+
+impl Reading {
+    /// Returns the number of threads.
+    pub fn threads(&self) -> usize {
+        threads(self.threads)
+    }
 }
 
 /// Files of split units, by name.

@@ -11,33 +11,38 @@ use serde_json::{Value, json};
 
 use crate::describe::unimported;
 use crate::error::{self, Failure};
-use crate::options::target;
-use crate::threads::threads;
+use crate::options::{Reading, target};
+
+/// How an object is rewritten.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Rewriting {
+    consumer: Option<String>,
+    target: Option<PyBackedStr>,
+    fix: bool,
+    names: bool,
+    gc: bool,
+    dedupe: bool,
+}
 
 /// Rewrites an object. Returns the object, and what changed as JSON.
 #[pyfunction]
 pub fn rewrite<'py>(
     py: Python<'py>,
     object: PyBackedBytes,
-    consumer: Option<&str>,
-    target_json: Option<PyBackedStr>,
-    fix: bool,
-    names: bool,
-    gc: bool,
-    dedupe: bool,
-    supplementary: Option<PyBackedBytes>,
-    threads_wanted: Option<usize>,
+    rewriting: Rewriting,
+    reading: Reading,
 ) -> PyResult<(Bound<'py, PyBytes>, String)> {
     let (bytes, facts) = py.detach(|| -> Result<_, Failure> {
         let mut options = RewriteOptions::default();
-        options.target = target(target_json.as_ref())?;
-        options.consumer = consumer.map(Consumer::named).transpose()?;
-        options.fix = fix;
-        options.names = names;
-        options.gc = gc;
-        options.dedupe = dedupe;
-        options.supplementary = supplementary.as_deref();
-        options.threads = threads(threads_wanted);
+        options.target = target(rewriting.target.as_ref())?;
+        options.consumer = rewriting.consumer.as_deref().map(Consumer::named).transpose()?;
+        options.fix = rewriting.fix;
+        options.names = rewriting.names;
+        options.gc = rewriting.gc;
+        options.dedupe = rewriting.dedupe;
+        options.supplementary = reading.supplementary.as_deref();
+        options.threads = reading.threads();
         let rewritten = eitri::rewrite::rewrite(&object, &options)?;
         let facts = facts(&rewritten).to_string();
         Ok((rewritten.object, facts))

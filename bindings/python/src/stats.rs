@@ -1,14 +1,15 @@
 //! The part of the code in which variables have a location.
 
 use eitri::read::SplitFiles;
-use eitri::stats::{Coverage, FunctionCoverage, Group, Statistics, StatsOptions, UnitCoverage, VariableCoverage};
+use eitri::stats::{
+    Coverage, FunctionCoverage, Group, Statistics, StatsOptions, UnitCoverage, VariableCoverage,
+};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use serde_json::{Map, Value, json};
 
 use crate::error::{Failure, exception};
-use crate::options::Split;
-use crate::threads::threads;
+use crate::options::{Reading, Split};
 
 /// Measures an object. Returns the numbers as JSON, and the errors of parts that cannot be read.
 #[pyfunction]
@@ -17,18 +18,16 @@ pub fn stats<'py>(
     object: PyBackedBytes,
     sound: bool,
     variables: bool,
-    split: Vec<(String, PyBackedBytes)>,
-    supplementary: Option<PyBackedBytes>,
-    threads_wanted: Option<usize>,
+    reading: Reading,
 ) -> PyResult<(String, Vec<Bound<'py, PyAny>>)> {
     let (numbers, unreadable) = py.detach(|| -> Result<_, Failure> {
-        let find = Split(&split);
+        let find = Split(&reading.split);
         let mut options = StatsOptions::default();
         options.sound = sound;
         options.variables = variables;
         options.split = SplitFiles::new(&find);
-        options.supplementary = supplementary.as_deref();
-        options.threads = threads(threads_wanted);
+        options.supplementary = reading.supplementary.as_deref();
+        options.threads = reading.threads();
         let mut found = eitri::stats::stats(&object, &options)?;
         let unreadable = std::mem::take(&mut found.unreadable);
         Ok((numbers(&found).to_string(), unreadable))

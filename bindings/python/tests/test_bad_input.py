@@ -167,6 +167,9 @@ def test_numbers_out_of_range_are_errors() -> None:
             eitri.evaluate("lit1", target="x86_64", **argument)  # type: ignore[arg-type]
     with pytest.raises(eitri.Error):
         eitri.evaluate("lit1", target="x86_64", read=1 << 63, machine={}, kind="location")
+    for threads in (0, -1, 1 << 70):
+        with pytest.raises(ValueError, match="expected at least 1"):
+            eitri.lint(SQUARES, threads=threads)
     d = eitri.Description("x86_64")
     d.function(d.unit("a.c"), "f", code={"symbol": "f", "bytes": 1 << 70})
     with pytest.raises(eitri.Error):

@@ -37,72 +37,31 @@ def emit(
     description: bytes,
     reader: Consumer,
     code: tuple[bytes, list[tuple[str, int, int]]] | None,
-    name: str,
-    partial: bool,
-    method: str | None,
+    writing: dict[str, Any],
 ) -> tuple[bytes, str, _Files]: ...
 def attach(
-    description: bytes,
-    object: bytes,
-    reader: Consumer,
-    name: str,
-    partial: bool,
-    replace: bool,
-    method: str | None,
+    description: bytes, object: bytes, reader: Consumer, writing: dict[str, Any]
 ) -> tuple[bytes, str, _Files]: ...
 def check(
-    description: bytes,
-    object: bytes,
-    reader: Consumer,
-    split: _Files,
-    partial: bool,
-    code: bool,
-    allow_extra: bool,
+    description: bytes, object: bytes, reader: Consumer, comparing: dict[str, Any]
 ) -> tuple[str, str]: ...
 def locate(description: bytes, is_single: bool) -> tuple[str, list[str]]: ...
 def import_(
-    object: bytes,
-    only: list[str],
-    target_json: str | None,
-    split: _Files,
-    supplementary: bytes | None,
-    threads_wanted: int | None,
+    object: bytes, only: list[str], target_json: str | None, reading: dict[str, Any]
 ) -> tuple[str, str]: ...
-def rewrite(
-    object: bytes,
-    consumer: str | None,
-    target_json: str | None,
-    fix: bool,
-    names: bool,
-    gc: bool,
-    dedupe: bool,
-    supplementary: bytes | None,
-    threads_wanted: int | None,
-) -> tuple[bytes, str]: ...
+def rewrite(object: bytes, rewriting: dict[str, Any], reading: dict[str, Any]) -> tuple[bytes, str]: ...
 def lint(
-    object: bytes,
-    name: str,
-    only: list[str],
-    split: _Files,
-    supplementary: bytes | None,
-    threads_wanted: int | None,
-    fold: bool,
+    object: bytes, name: str, only: list[str], fold: bool, reading: dict[str, Any]
 ) -> tuple[str, list[Error], int, int]: ...
 def stats(
-    object: bytes,
-    sound: bool,
-    variables: bool,
-    split: _Files,
-    supplementary: bytes | None,
-    threads_wanted: int | None,
+    object: bytes, sound: bool, variables: bool, reading: dict[str, Any]
 ) -> tuple[str, list[Error]]: ...
 def report(
     object: bytes,
     name: str,
     disassembly: str | None,
     sources: list[tuple[str, str]],
-    split: _Files,
-    supplementary: bytes | None,
+    reading: dict[str, Any],
 ) -> tuple[str, list[Error]]: ...
 def dump(
     contents: bytes,

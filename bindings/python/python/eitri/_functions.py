@@ -58,7 +58,8 @@ def emit(
             text += contents
         laid = (bytes(text), functions)
     reader = _input.consumer(consumer)
-    return _emitted(*_eitri.emit(_input.description(description), reader, laid, name, partial, compress))
+    writing = {"name": name, "partial": partial, "replace": False, "compress": compress}
+    return _emitted(*_eitri.emit(_input.description(description), reader, laid, writing))
 
 
 def attach(
@@ -82,7 +83,8 @@ def attach(
     contents = _input.read(object, "object")
     reader = _input.consumer(consumer)
     described = _input.description(description)
-    return _emitted(*_eitri.attach(described, contents, reader, name, partial, replace, compress))
+    writing = {"name": name, "partial": partial, "replace": replace, "compress": compress}
+    return _emitted(*_eitri.attach(described, contents, reader, writing))
 
 
 def check(
@@ -106,9 +108,9 @@ def check(
     if isinstance(object, Emitted):
         split = {**object.split, **(split or {})}
         object = object.data
+    comparing = {"split": _input.split(split), "partial": partial, "code": code, "allow_extra": allow_extra}
     facts, text = _eitri.check(
-        _input.description(description), _input.read(object, "object"), _input.consumer(consumer),
-        _input.split(split), partial, code, allow_extra,
+        _input.description(description), _input.read(object, "object"), _input.consumer(consumer), comparing,
     )
     found = json.loads(facts)
     findings = [difference(one) for one in found.pop("findings")]
@@ -145,8 +147,8 @@ def import_(
     threads: Number of threads; all that the system has by default.
     """
     text, facts = _eitri.import_(
-        _input.read(object, "object"), _names(only, "only"), _input.target(target), _input.split(split),
-        _input.optional(supplementary, "supplementary"), threads,
+        _input.read(object, "object"), _names(only, "only"), _input.target(target),
+        _input.reading(split, supplementary, threads),
     )
     return Imported(Description.from_json(text), [Unimported(**fact) for fact in json.loads(facts)])
 
@@ -174,9 +176,11 @@ def rewrite(
     supplementary: The supplementary file, whose facts move into the object.
     threads: Number of threads; all that the system has by default.
     """
+    rewriting = {
+        "consumer": consumer, "target": _input.target(target), "fix": fix, "names": names, "gc": gc, "dedupe": dedupe,
+    }
     data, facts = _eitri.rewrite(
-        _input.read(object, "object"), consumer, _input.target(target), fix, names, gc, dedupe,
-        _input.optional(supplementary, "supplementary"), threads,
+        _input.read(object, "object"), rewriting, _input.reading(None, supplementary, threads),
     )
     return rewritten(data, json.loads(facts))
 
@@ -199,8 +203,8 @@ def lint(
     first: Report only the first finding about each variable with a code, as the command's text does.
     """
     found, unreadable, functions, entries = _eitri.lint(
-        _input.read(object, "object"), _input.name_of(object), _names(only, "only"), _input.split(split),
-        _input.optional(supplementary, "supplementary"), threads, first,
+        _input.read(object, "object"), _input.name_of(object), _names(only, "only"), first,
+        _input.reading(split, supplementary, threads),
     )
     return LintReport([finding(keys) for keys in json.loads(found)], unreadable, functions, entries)
 
@@ -223,8 +227,7 @@ def stats(
     threads: Number of threads; all that the system has by default.
     """
     found, unreadable = _eitri.stats(
-        _input.read(object, "object"), sound, variables, _input.split(split),
-        _input.optional(supplementary, "supplementary"), threads,
+        _input.read(object, "object"), sound, variables, _input.reading(split, supplementary, threads),
     )
     return statistics(json.loads(found), unreadable)
 
@@ -248,8 +251,8 @@ def report(
     """
     title = _input.name_of(object) if name is None else name
     page, unreadable = _eitri.report(
-        _input.read(object, "object"), title, disassembly, list((sources or {}).items()), _input.split(split),
-        _input.optional(supplementary, "supplementary"),
+        _input.read(object, "object"), title, disassembly, list((sources or {}).items()),
+        _input.reading(split, supplementary),
     )
     return Report(page, unreadable)
 

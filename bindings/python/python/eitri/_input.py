@@ -87,6 +87,13 @@ def split(files: Split) -> list[tuple[str, bytes]]:
     return [(name, read(data, f"split[{name!r}]")) for name, data in (files or {}).items()]
 
 
+def reading(files: Split, supplementary: Data | None, threads: int | None = None) -> dict[str, Any]:
+    """How an object is read."""
+    if threads is not None and not 1 <= threads < 1 << 32:
+        raise ValueError(f"threads is {threads}; expected at least 1")
+    return {"split": split(files), "supplementary": optional(supplementary, "supplementary"), "threads": threads}
+
+
 def target(given: TargetLike | None) -> str | None:
     """A target as JSON."""
     return None if given is None else to_json(given)
