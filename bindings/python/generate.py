@@ -54,7 +54,7 @@ def type_name(definition: str) -> str:
 
 
 def is_choice(schema: Schema) -> bool:
-    """Whether an object has exactly one of several keys."""
+    """Whether an object is a choice: it has a single key."""
     return bool(schema.get("maxProperties") == 1)
 
 

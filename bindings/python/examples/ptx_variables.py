@@ -3,7 +3,7 @@
     python ptx_variables.py OUT.ptx
 
 The text is `examples/data/cuda_kernel.ptx`, which an optimizing compiler could write. Positions are numbers of
-instructions: a variable is in a register from the instruction after the one that writes it.
+instructions: a variable is in a register from the position after the instruction that writes it.
 """
 
 from __future__ import annotations

@@ -62,9 +62,9 @@ def compile_kernel(name: str) -> bytes:
 
 def located(object: bytes, *, parameters: bool) -> tuple[int, int]:
     """The number of variables with a sound location, and the number of all."""
-    variables = [one for function in eitri.stats(object).functions for one in function.variables]
-    chosen = [one for one in variables if one.is_parameter == parameters]
-    return sum(one.coverage.sound > 0 for one in chosen), len(chosen)
+    variables = [variable for function in eitri.stats(object).functions for variable in function.variables]
+    chosen = [variable for variable in variables if variable.is_parameter == parameters]
+    return sum(variable.coverage.sound > 0 for variable in chosen), len(chosen)
 
 
 def summary(object: bytes) -> str:

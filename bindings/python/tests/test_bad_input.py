@@ -267,7 +267,7 @@ def test_threads_work_at_a_time() -> None:
     for thread in threads:
         thread.join()
     assert len(results) == 48
-    assert all(one == expected for one in results if isinstance(one, eitri.LintReport))
+    assert all(item == expected for item in results if isinstance(item, eitri.LintReport))
 
 
 def test_lock_is_released_while_the_library_works() -> None:
@@ -307,6 +307,7 @@ def _lint_in_child(queue: Any) -> None:
     queue.put(len(eitri.lint(DATA / "k06_calls.o")))
 
 
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_forked_process_has_no_threads_and_works() -> None:
     expected = len(eitri.lint(DATA / "k06_calls.o"))
     context = multiprocessing.get_context("fork")

@@ -79,7 +79,7 @@ def test_seeded_fault_is_found(scale: eitri.Description) -> None:
     report = eitri.check(other, object)
     assert not report and not report.is_clean
     finding = report.findings[0]
-    assert {(one.kind, one.at.function, one.at.variable) for one in report.findings} == {("Location", "scale", "n")}
+    assert {(item.kind, item.at.function, item.at.variable) for item in report.findings} == {("Location", "scale", "n")}
     assert finding.at.pcs is not None and 0x0C in finding.at.pcs
     assert str(finding) in str(report)
 
@@ -151,13 +151,13 @@ def test_import_gives_what_was_described(scale: eitri.Description) -> None:
     imported = eitri.import_(object.data, target="amdgpu-gfx1030-wave32")
     assert imported.unimported == []
     assert eitri.check(imported.description, object)
-    names = [one["variable"]["name"] for one in imported.description.statements if "variable" in one]
+    names = [item["variable"]["name"] for item in imported.description.statements if "variable" in item]
     assert names == ["x", "n"]
 
 
 def test_import_takes_a_function_by_name() -> None:
     description = eitri.import_(DATA / "squares.o", only=["squares"]).description
-    functions = [one["function"]["name"] for one in description.statements if "function" in one]
+    functions = [item["function"]["name"] for item in description.statements if "function" in item]
     assert "squares" in functions
 
 

@@ -82,14 +82,14 @@ def test_faults_have_their_fields() -> None:
 def test_all_lanes_are_evaluated() -> None:
     found = eitri.evaluate_lanes(PER_LANE, machine=Wave(), target=TARGET, read=32)
     assert len(found) == 32
-    for lane, one in enumerate(found):
-        assert isinstance(one, eitri.Evaluation)
-        assert one.bytes == (100 + lane).to_bytes(4, "little")
+    for lane, item in enumerate(found):
+        assert isinstance(item, eitri.Evaluation)
+        assert item.bytes == (100 + lane).to_bytes(4, "little")
 
 
 def test_lanes_without_a_result_have_their_error() -> None:
     found = eitri.evaluate_lanes(PER_LANE, machine={"lanes": 32}, target=TARGET, read=32)
-    assert len(found) == 32 and all(isinstance(one, eitri.EvaluationError) for one in found)
+    assert len(found) == 32 and all(isinstance(item, eitri.EvaluationError) for item in found)
 
 
 def test_variable_is_evaluated_in_its_object(scale: eitri.Description) -> None:

@@ -48,7 +48,7 @@ def test_compiler_writes_the_instructions_that_it_describes(tmp_path: Path) -> N
     # Each lane has three times its number, as the source says.
     state = {"registers": {"v43": "".join((3 * lane).to_bytes(4, "little").hex() for lane in range(32))}, "lanes": 32}
     lanes = eitri.evaluate_lanes(out, "x", machine=state, pc="scale+0x18", target="amdgpu-gfx1100-wave32")
-    assert [one.bytes for one in lanes if isinstance(one, eitri.Evaluation)] == [
+    assert [item.bytes for item in lanes if isinstance(item, eitri.Evaluation)] == [
         (3 * lane).to_bytes(4, "little") for lane in range(32)
     ]
 

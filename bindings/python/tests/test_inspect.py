@@ -24,11 +24,11 @@ def test_findings_are_those_of_the_command(name: str, diverge: Path) -> None:
     file = diverge if name == "compiled" else DATA / name
     expected = findings_of_command(file)
     report = eitri.lint(file)
-    assert [(one.code, one.variable, one.offset, one.fingerprint) for one in report] == [
-        (one["code"], one["variable"], one["offset"], one["fingerprint"]) for one in expected
+    assert [(item.code, item.variable, item.offset, item.fingerprint) for item in report] == [
+        (item["code"], item["variable"], item["offset"], item["fingerprint"]) for item in expected
     ]
-    for one, keys in zip(report, expected, strict=True):
-        assert (one.level, one.function, one.unit, one.written, one.meant) == (
+    for item, keys in zip(report, expected, strict=True):
+        assert (item.level, item.function, item.unit, item.written, item.meant) == (
             keys["level"], keys["function"], keys["unit"], keys["written"], keys["meant"],
         )
 
@@ -42,7 +42,7 @@ def test_finding_has_a_field_for_each_key_of_the_schema() -> None:
 def test_finding_has_its_evidence(diverge: Path) -> None:
     # LLVM's location of a value in a register is memory at the address in the register: see README.
     report = eitri.lint(diverge)
-    finding = next(one for one in report if one.code == "register-as-memory")
+    finding = next(item for item in report if item.code == "register-as-memory")
     assert finding.level == "error" and finding.variable is not None
     assert finding.expression is not None and finding.fault is not None
     assert "bregx" in finding.expression[finding.fault.start : finding.fault.stop]
@@ -53,9 +53,9 @@ def test_finding_has_its_evidence(diverge: Path) -> None:
 
 def test_first_findings_are_a_part_of_all(diverge: Path) -> None:
     every, first = eitri.lint(diverge), eitri.lint(diverge, first=True)
-    topics = {(one.code, one.unit, one.function, one.variable) for one in every}
+    topics = {(item.code, item.unit, item.function, item.variable) for item in every}
     assert len(first) <= len(every)
-    assert {(one.code, one.unit, one.function, one.variable) for one in first} == topics
+    assert {(item.code, item.unit, item.function, item.variable) for item in first} == topics
 
 
 def test_function_without_findings_is_named(diverge: Path) -> None:
@@ -106,7 +106,7 @@ def test_fix_removes_the_errors(diverge: Path) -> None:
     after = eitri.lint(fixed.data)
     assert before.count("register-as-memory") > 0 and after.count("register-as-memory") == 0
     assert after.errors == []
-    fix = next(one for one in fixed.fixes if one.code == "register-as-memory")
+    fix = next(item for item in fixed.fixes if item.code == "register-as-memory")
     assert fix.before is not None and "xderef" in fix.before
     assert all("xderef" not in text for _, text in fix.after)
     assert fix.pcs is not None and fix.evidence
@@ -153,7 +153,7 @@ def test_codes_have_pages() -> None:
 
 def test_vectors_pass() -> None:
     report = eitri.conform(GOLDENS / "conformance" / "05-stack-operations.json")
-    assert report and report.outcomes and {one["outcome"] for one in report.outcomes} == {"passed"}
+    assert report and report.outcomes and {item["outcome"] for item in report.outcomes} == {"passed"}
     vector = {
         "name": "wrong", "doc": "lit1", "spec": "DWARF 5, 2.5.1.1", "dialect": "dwarf5", "expr": "31", "result": "value",
         "expect": {"value": "0x2"},

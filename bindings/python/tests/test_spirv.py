@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import eitri
-from conftest import DATA, program
+from conftest import DATA, ROOT, program
 from eitri import spirv
 
 MODULE = DATA / "saxpy.spv"
@@ -68,3 +68,18 @@ def test_options_of_generation_need_no_description() -> None:
         spirv.attach(MODULE, d, path="a.cl")
     with pytest.raises(eitri.Error):
         spirv.attach(MODULE, d, reader="nobody")  # type: ignore[arg-type]
+
+
+def test_description_with_ids_is_attached() -> None:
+    page = (ROOT / "docs" / "description.md").read_text()
+    example = page.split("# SPIR-V modules\n")[1].split("```json\n")[1].split("```")[0]
+    description = eitri.Description.from_json(example)
+    assert description.spirv is not None
+    module = ROOT / "tests" / "spirv" / "kernels" / "saxpy.O2.spv"
+    attached = spirv.attach(module, description, partial=True)
+    assert spirv.check(attached.data)
+    assert '"xi"' in eitri.dump(attached.data)
+    # What the set for shaders cannot express is an error, unless it is omitted.
+    with pytest.raises(eitri.Error, match="omitted: "):
+        spirv.attach(module, description, reader="vulkan")
+    assert spirv.attach(module, description, reader="vulkan", partial=True).omissions

@@ -151,21 +151,21 @@ def pcs(bounds: list[int] | None) -> range | None:
     return None if bounds is None else range(*bounds)
 
 
-def at(fields: dict[str, Any]) -> At:
+def location(fields: dict[str, Any]) -> At:
     """The location with these fields."""
     return At(**{**fields, "pcs": pcs(fields.get("pcs")), "block": pcs(fields.get("block"))})
 
 
 def error(message: str, kind: str, fields: str) -> Error:
     """The exception for an error. The extension module calls this function."""
-    return Error(message, kind, at(json.loads(fields)))
+    return Error(message, kind, location(json.loads(fields)))
 
 
 def fault(message: str, fields: str) -> EvaluationError:
     """The exception for an evaluation's error. The extension module calls this function."""
-    found = json.loads(fields)
-    place = At(operation=found.pop("operation"), offset=found.pop("offset"))
-    return EvaluationError(message, found.pop("kind"), place, **found)
+    keys = json.loads(fields)
+    place = At(operation=keys.pop("operation"), offset=keys.pop("offset"))
+    return EvaluationError(message, keys.pop("kind"), place, **keys)
 
 
 for exception in (Error, EvaluationError):

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 from . import _eitri, _input
 from ._description import Description
-from ._errors import at
+from ._errors import location
 from ._input import Consumer, Data, DescriptionLike, Split, TargetLike
 from ._results import (
     CheckReport, ConformReport, Emitted, Imported, LintReport, Located, Member, Report, Rewritten, Statistics,
@@ -25,9 +25,9 @@ _ALIGNMENT = 256
 
 
 def _emitted(data: bytes, facts: str, split: list[tuple[str, bytes]]) -> Emitted:
-    found = json.loads(facts)
-    warnings = [Warning(**warning) for warning in found["warnings"]]
-    return Emitted(data, found["consumer"], found["omissions"], warnings, dict(split))
+    keys = json.loads(facts)
+    warnings = [Warning(**warning) for warning in keys["warnings"]]
+    return Emitted(data, keys["consumer"], keys["omissions"], warnings, dict(split))
 
 
 def emit(
@@ -112,16 +112,18 @@ def check(
     facts, text = _eitri.check(
         _input.description(description), _input.read(object, "object"), _input.consumer(consumer), comparing,
     )
-    found = json.loads(facts)
-    findings = [difference(one) for one in found.pop("findings")]
-    unproven = [Unproven(one["what"], one["reason"], at(one["at"])) for one in found.pop("unproven")]
-    return CheckReport(findings=findings, unproven=unproven, text=text, **found)
+    keys = json.loads(facts)
+    findings = [difference(finding) for finding in keys.pop("findings")]
+    unproven = [
+        Unproven(place["what"], place["reason"], location(place["at"])) for place in keys.pop("unproven")
+    ]
+    return CheckReport(findings=findings, unproven=unproven, text=text, **keys)
 
 
 def locate(description: DescriptionLike, *, keep: Literal["all", "one"] = "all") -> Located:
     """Derives locations from a description's statements about code.
 
-    keep: Keep all locations at a pc, or the one that lasts longest.
+    keep: Keep all locations at a pc, or the location that lasts longest.
     """
     if keep not in ("all", "one"):
         raise ValueError(f"keep is {keep!r}; expected 'all' or 'one'")
@@ -168,7 +170,7 @@ def rewrite(
     """Writes an object's debug information again, for the same or another debugger. Code and loaded bytes stay.
 
     fix: Write what `lint` proves wrong as it was meant, as far as the code proves it; remove it otherwise.
-    consumer: The debugger; by default one that reads what the producer wrote.
+    consumer: The debugger; by default a debugger that reads what the producer wrote.
     target: The target, where the object does not state it.
     names: Add DWARF 5's name index.
     gc: Remove what belongs to code that is not in the linked object.
@@ -202,11 +204,11 @@ def lint(
     threads: Number of threads; all that the system has by default.
     first: Report only the first finding about each variable with a code, as the command's text does.
     """
-    found, unreadable, functions, entries = _eitri.lint(
+    findings, unreadable, functions, entries = _eitri.lint(
         _input.read(object, "object"), _input.name_of(object), _names(only, "only"), first,
         _input.reading(split, supplementary, threads),
     )
-    return LintReport([finding(keys) for keys in json.loads(found)], unreadable, functions, entries)
+    return LintReport([finding(keys) for keys in json.loads(findings)], unreadable, functions, entries)
 
 
 def stats(
@@ -226,10 +228,10 @@ def stats(
     supplementary: The supplementary file.
     threads: Number of threads; all that the system has by default.
     """
-    found, unreadable = _eitri.stats(
+    numbers, unreadable = _eitri.stats(
         _input.read(object, "object"), sound, variables, _input.reading(split, supplementary, threads),
     )
-    return statistics(json.loads(found), unreadable)
+    return statistics(json.loads(numbers), unreadable)
 
 
 def report(
@@ -283,8 +285,8 @@ def dump(
 
 def members(data: Data) -> list[Member] | None:
     """The members of an archive, an offload bundle or a host object; `None` for other contents."""
-    found = _eitri.members(_input.read(data))
-    return None if found is None else [Member(*member) for member in found]
+    contents = _eitri.members(_input.read(data))
+    return None if contents is None else [Member(*member) for member in contents]
 
 
 def conform(vectors: Data | Mapping[str, object], *, only: str = "") -> ConformReport:

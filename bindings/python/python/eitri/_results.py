@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ._description import Description
-from ._errors import At, Error, EvaluationError, at, pcs
+from ._errors import At, Error, EvaluationError, location, pcs
 
 __all__ = [
     "CheckReport", "ConformReport", "Coverage", "Difference", "Emitted", "Evaluation", "Explanation", "Finding", "Fix",
@@ -222,20 +222,20 @@ class LintReport(Sequence[Finding]):
     def count(self, value: Any) -> int:
         """The number of findings with a code or at a level; or that equal a finding."""
         if isinstance(value, str):
-            return sum(value in (found.code, found.level) for found in self.findings)
+            return sum(value in (finding.code, finding.level) for finding in self.findings)
         return self.findings.count(value)
 
     def counts(self) -> dict[str, int]:
         """The number of findings with each code."""
         counts: dict[str, int] = {}
-        for found in self.findings:
-            counts[found.code] = counts.get(found.code, 0) + 1
+        for finding in self.findings:
+            counts[finding.code] = counts.get(finding.code, 0) + 1
         return counts
 
     @property
     def errors(self) -> list[Finding]:
         """Findings at the level `error`."""
-        return [found for found in self.findings if found.level == "error"]
+        return [finding for finding in self.findings if finding.level == "error"]
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.findings))
@@ -322,12 +322,12 @@ class Statistics:
     """Errors of parts that cannot be read."""
 
 
-def statistics(found: dict[str, Any], unreadable: list[Error]) -> Statistics:
+def statistics(keys: dict[str, Any], unreadable: list[Error]) -> Statistics:
     """The statistics from the library's numbers."""
     return Statistics(
-        Coverage(*found["coverage"]),
-        Coverage(*found["parameters"]),
-        Coverage(*found["locals"]),
+        Coverage(*keys["coverage"]),
+        Coverage(*keys["parameters"]),
+        Coverage(*keys["locals"]),
         [
             FunctionCoverage(
                 function["name"], function["linkage_name"], function["unit"], Coverage(*function["coverage"]),
@@ -336,10 +336,10 @@ def statistics(found: dict[str, Any], unreadable: list[Error]) -> Statistics:
                     for variable in function["variables"]
                 ],
             )
-            for function in found["functions"]
+            for function in keys["functions"]
         ],
-        [UnitCoverage(unit["name"], Coverage(*unit["coverage"])) for unit in found["units"]],
-        found["code"], found["sections"], found["numbers"], unreadable,
+        [UnitCoverage(unit["name"], Coverage(*unit["coverage"])) for unit in keys["units"]],
+        keys["code"], keys["sections"], keys["numbers"], unreadable,
     )
 
 
@@ -459,7 +459,7 @@ class Rewritten:
         return self.data
 
 
-def rewritten(data: bytes, found: dict[str, Any]) -> Rewritten:
+def rewritten(data: bytes, keys: dict[str, Any]) -> Rewritten:
     """The result from the library's facts."""
     fixes = [
         Fix(**{
@@ -467,12 +467,12 @@ def rewritten(data: bytes, found: dict[str, Any]) -> Rewritten:
             "pcs": pcs(fix["pcs"]),
             "after": [(pcs(part["pcs"]), part["location"]) for part in fix["after"]],
         })
-        for fix in found.pop("fixes")
+        for fix in keys.pop("fixes")
     ]
-    removed = [Unimported(**fact) for fact in found.pop("removed")]
-    unimported = [Unimported(**fact) for fact in found.pop("unimported")]
-    sections = {size["name"]: (size["before"], size["after"]) for size in found.pop("sections")}
-    return Rewritten(data, fixes=fixes, removed=removed, unimported=unimported, sections=sections, **found)
+    removed = [Unimported(**fact) for fact in keys.pop("removed")]
+    unimported = [Unimported(**fact) for fact in keys.pop("unimported")]
+    sections = {size["name"]: (size["before"], size["after"]) for size in keys.pop("sections")}
+    return Rewritten(data, fixes=fixes, removed=removed, unimported=unimported, sections=sections, **keys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -558,6 +558,6 @@ class Member:
     """Contents; `None` if they are compressed in a way that cannot be read, or are in another file."""
 
 
-def difference(found: dict[str, Any]) -> Difference:
+def difference(keys: dict[str, Any]) -> Difference:
     """The difference from the library's facts."""
-    return Difference(**{**found, "at": at(found["at"])})
+    return Difference(**{**keys, "at": location(keys["at"])})
