@@ -28,7 +28,8 @@
 //!   other expressions. They evaluate at `witnesses` on a `machine`; `numbers` chooses contents, `variety` decides how
 //!   many a result of few bits needs, and `meanings` is the state that they share. `places` has the bits of a variable from
 //!   both sides in one form.
-//! * `name_index` and `lookup` compare lookup tables, which `headers` and `tables` help to read.
+//! * `name_index` and `lookup` compare lookup tables, which `headers` and `tables` help to read; `entry_offsets` has the
+//!   references that a linker would make wrong.
 //! * `likely` names the consumer or the function for an object that was written for something else.
 //! * `omitted` has the omissions by entity, and `unencodable` the properties that must be among them.
 //!
@@ -64,6 +65,7 @@ mod comparison;
 mod coverage;
 mod describe;
 mod dwarf5;
+mod entry_offsets;
 mod expressions;
 mod extra;
 mod file;
@@ -122,7 +124,7 @@ use crate::consumer::Consumer;
 use crate::error::Result;
 use crate::model::Module;
 use crate::omission::Omission;
-use crate::read::{Dwarf, Object, Placing, ReadOptions};
+use crate::read::{Dwarf, INFO_BEHIND, Object, Placing, ReadOptions};
 
 /// Compares an object with the module that it was written from.
 ///
@@ -200,6 +202,11 @@ pub fn check(
     }
     let behind = Object::read_placed(bytes, Placing::InfoBehind, Some(module.target()))?;
     lookup::units_are_relocated(&mut report, &object, &behind);
+    if object.is_relocatable()
+        && let Ok(behind) = Dwarf::read_with(&behind, &ReadOptions::new().dialect(dialect).readable())
+    {
+        entry_offsets::are_relocated(&mut report, &behind, INFO_BEHIND);
+    }
     likely::name_likely(&mut report, module, consumer, &dwarf);
     Ok(report)
 }

@@ -12,6 +12,7 @@ use super::{
 use crate::error::{ErrorKind, Named, Result};
 use crate::near::nearest;
 use crate::op::Dialect;
+use crate::target::Target;
 
 /// AMD's debuggers read one instruction that names a space, and keep the space for later instructions.
 const ROCGDB_FRAMES: FrameForm =
@@ -233,5 +234,17 @@ impl Consumer {
                 );
             }
         })
+    }
+
+    /// Returns the consumer that a target's objects are written for unless another is chosen: `cuda-gdb` on NVIDIA's
+    /// targets, and `llvm` on all other targets.
+    ///
+    /// ```
+    /// use eitri::{Consumer, target::Target};
+    ///
+    /// assert_eq!(Consumer::for_target(&Target::x86_64()), Consumer::llvm());
+    /// ```
+    pub fn for_target(target: &Target) -> Self {
+        if target.elf().machine == object::elf::EM_CUDA.0 { Self::cuda_gdb() } else { Self::llvm() }
     }
 }

@@ -66,6 +66,7 @@ const CHECK: &[&str] = &[
     "undefined_symbols",
     "reading",
     "likely",
+    "entry_offsets",
     "groups",
     "ranges",
     "index",

@@ -13,9 +13,6 @@ use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 
 use crate::threads::threads;
 
-/// NVIDIA's ELF machine.
-const EM_CUDA: u16 = 190;
-
 /// Consumer that reads an object: the fields of `eitri.Consumer`.
 #[derive(Debug, FromPyObject)]
 pub struct Reader {
@@ -31,8 +28,10 @@ pub struct Reader {
 impl Reader {
     /// Returns the consumer for a target.
     pub fn consumer(&self, target: &Target) -> Result<Consumer> {
-        let default = if target.elf().machine == EM_CUDA { "cuda-gdb" } else { "llvm" };
-        let mut consumer = Consumer::named(self.name.as_deref().unwrap_or(default))?;
+        let mut consumer = match &self.name {
+            Some(name) => Consumer::named(name)?,
+            None => Consumer::for_target(target),
+        };
         if self.dwarf64 {
             consumer.format = eitri::gimli::Format::Dwarf64;
         }

@@ -199,9 +199,6 @@ impl Command {
     }
 }
 
-/// NVIDIA's ELF machine.
-const EM_CUDA: u16 = 190;
-
 /// Consumer that reads the object.
 #[derive(Debug, Args)]
 pub struct Reader {
@@ -232,8 +229,10 @@ pub struct Reader {
 impl Reader {
     /// Returns the object's consumer for a target.
     pub fn consumer(&self, target: &Target) -> eitri::Result<Consumer> {
-        let default = if target.elf().machine == EM_CUDA { "cuda-gdb" } else { "llvm" };
-        let mut consumer = Consumer::named(self.name.as_deref().unwrap_or(default))?;
+        let mut consumer = match &self.name {
+            Some(name) => Consumer::named(name)?,
+            None => Consumer::for_target(target),
+        };
         if self.dwarf64 {
             consumer.format = eitri::gimli::Format::Dwarf64;
         }

@@ -203,6 +203,57 @@ fn changed_relocations_are_found() {
     assert!(count > 700, "{count}");
 }
 
+/// References by an offset in `.debug_info` instead of one in the unit: a linker that puts the unit elsewhere makes them
+/// wrong. In the object the unit is the first, so that the numbers are equal.
+#[test]
+fn offsets_that_linkers_do_not_change_are_found() {
+    // DW_OP_call4 and DW_OP_call_ref; DW_FORM_ref4 and DW_FORM_ref_addr.
+    let changes = [(".debug_info", 0x99, 0x9a), (".debug_abbrev", 0x13, 0x10)];
+    let specimen = kinds::relocatable();
+    let original = &specimen.files[0];
+    let mut counts = [0; 2];
+    for (section, range) in regions(original) {
+        for ((changed, old, new), count) in changes.iter().zip(&mut counts) {
+            if section != *changed {
+                continue;
+            }
+            for at in range.clone().filter(|&at| original[at] == *old) {
+                let mut file = original.clone();
+                file[at] = *new;
+                let is_clean = specimen.check(&[file]).is_ok_and(|report| report.is_clean());
+                assert!(!is_clean, "{section}: {old:#x} at {:#x}", at - range.start);
+                *count += 1;
+            }
+        }
+    }
+    assert!(counts.iter().all(|&count| count > 0), "{counts:?}");
+}
+
+/// Indices after the end of the unit's own table of addresses, where another unit has the same address.
+#[test]
+fn indices_in_the_table_of_another_unit_are_found() {
+    let specimen = kinds::split_units();
+    let number = specimen.files.len() - 1;
+    let (_, range) = regions(&specimen.files[number])
+        .into_iter()
+        .find(|(section, _)| section == ".debug_info.dwo")
+        .expect("the split unit's section");
+    // DW_OP_addrx with one byte.
+    let operands: Vec<usize> = range.clone().filter(|&at| specimen.files[number][at - 1] == 0xa1).collect();
+    assert!(!operands.is_empty());
+    for at in operands {
+        for index in 0..=u8::MAX {
+            let mut files = specimen.files.clone();
+            if files[number][at] == index {
+                continue;
+            }
+            files[number][at] = index;
+            let is_clean = specimen.check(&files).is_ok_and(|report| report.is_clean());
+            assert!(!is_clean, "index {index} at {:#x}", at - range.start);
+        }
+    }
+}
+
 #[test]
 fn linked() {
     if let Some(specimen) = kinds::linked() {

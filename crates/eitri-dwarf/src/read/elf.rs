@@ -59,8 +59,9 @@ pub enum Placing<'s> {
     InfoBehind,
 }
 
-/// Number of bytes by which [`Placing::InfoBehind`] moves references to `.debug_info`.
-pub const INFO_BEHIND: u64 = 0x1000;
+/// Number of bytes by which [`Placing::InfoBehind`] moves references to `.debug_info`: more than the section has, and few
+/// enough for fields of four bytes.
+pub const INFO_BEHIND: u64 = 0x4000_0000;
 
 /// Minimum distance in bytes between assigned addresses of undefined symbols, and their alignment.
 const BETWEEN: u64 = 0x100;

@@ -211,8 +211,27 @@ impl Base {
             None => return Err(no_base(index, item)),
         };
         let offset = index.checked_mul(bytes.into()).and_then(|distance| distance.checked_add(base));
+        if let (Some(offset), Some(end)) = (offset, self.end(table))
+            && offset >= end
+        {
+            return Err(no_element(table, base, index, item));
+        }
         let number = offset.and_then(|offset| table.uint_at(usize::try_from(offset).ok()?, bytes));
         number.ok_or_else(|| no_number(table, offset.unwrap_or(u64::MAX), bytes, item))
+    }
+
+    /// Returns the end of the unit's own table, from DWARF 5 on, where tables have headers: 7.26 and 7.27. `None` without
+    /// a header before the base, where the end is the section's.
+    fn end(self, table: Cursor<'_>) -> Option<u64> {
+        let base = self.offset.filter(|_| self.encoding.version >= 5)?;
+        let header = str_offsets_header(self.encoding);
+        let start = usize::try_from(base.checked_sub(header)?).ok()?;
+        let length_bytes = self.encoding.offset_bytes;
+        // After 0xffffffff, if the length has eight bytes.
+        let start = if length_bytes == 8 { start + 4 } else { start };
+        let length = table.uint_at(start, length_bytes)?;
+        let contents = start + usize::from(length_bytes);
+        (table.uint_at(contents, 2)? == 5).then(|| length.saturating_add(contents as u64))
     }
 
     /// Returns address `index` in an address table.
@@ -225,6 +244,11 @@ impl Base {
 fn no_number(table: Cursor<'_>, offset: u64, bytes: u8, item: &str) -> Error {
     let rest = table.at(offset, item);
     rest.map_or_else(|error| error, |rest| rest.no_number(offset as usize, bytes, item))
+}
+
+fn no_element(table: Cursor<'_>, base: u64, index: u64, item: &str) -> Error {
+    let text = format!("{item} {index}: the unit's table at {base:#x} ends before it");
+    table.error(ErrorKind::Malformed(text), base)
 }
 
 fn no_base(index: u64, item: &str) -> Error {

@@ -1,0 +1,315 @@
+//! Modules written as sections, as an object, and into an object; and compared with an object.
+
+use std::ffi::{CString, c_char, c_int, c_void};
+
+use eitri::check::{check_code, check_ptx};
+use eitri::emit::elf::{AttachOptions, Existing, ObjectCode, attach_with, new_object_with};
+use eitri::emit::ptx::{self, PtxAttachOptions};
+use eitri::emit::{RelocationTarget, Section};
+use eitri::error::ErrorKind;
+use eitri::lower::{Consumer, Lowered, lower};
+
+use crate::buffer::{eitri_buffer, put};
+use crate::description::eitri_module;
+use crate::error::{Failure, eitri_error, eitri_result, run};
+use crate::finding::{Callback, eitri_finding_callback};
+use crate::handle;
+use crate::input::{array, c_text, place};
+use crate::options::{EITRI_REPLACE, Options, eitri_options};
+
+/// Whose address or offset a relocation stores.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum eitri_relocation_kind {
+    /// The start of another debug section: the section with this name in the same group, or else in no group.
+    EITRI_SECTION = 0,
+    /// A symbol of the code or data.
+    EITRI_SYMBOL = 1,
+    /// The distance from the field to a symbol.
+    EITRI_DISTANCE = 2,
+}
+
+/// A field that the linker computes.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct eitri_relocation {
+    /// Offset of the field from the start of the section, in bytes. The field is 0.
+    pub offset: u64,
+    /// Number of bytes to add, modulo 2^64.
+    pub addend: u64,
+    /// Name of the section or symbol.
+    pub name: *const c_char,
+    /// Kind of the target.
+    pub kind: eitri_relocation_kind,
+    /// Size of the field in bytes: 4 or 8.
+    pub size: u8,
+}
+
+/// A debug section.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct eitri_section {
+    /// Name, with the leading dot.
+    pub name: *const c_char,
+    /// Contents.
+    pub data: *const u8,
+    /// Number of bytes.
+    pub size: usize,
+    /// Relocations, with ascending offsets.
+    pub relocations: *const eitri_relocation,
+    /// Number of relocations.
+    pub relocation_count: usize,
+    /// Whether the section consists of strings that end with a NUL, and that a linker may merge.
+    pub is_strings: bool,
+    /// Whether the section is in the group `group`, of which a linker keeps one.
+    pub has_group: bool,
+    /// Signature of the type unit in the section's group.
+    pub group: u64,
+}
+
+/// A callback that gets a section.
+pub type eitri_section_callback =
+    Option<unsafe extern "C" fn(context: *mut c_void, section: *const eitri_section) -> c_int>;
+
+/// Counts of a comparison.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct eitri_check_counts {
+    /// Differences. 0 if the object says what the module says.
+    pub findings: u64,
+    /// Parts that cannot be compared, such as raw expressions.
+    pub unproven: u64,
+    /// Compared debugging information entries.
+    pub entries: u64,
+    /// Compared locations.
+    pub locations: u64,
+    /// Compared rows of line tables.
+    pub rows: u64,
+}
+
+/// Writes a module for a consumer, and passes what the consumer's format cannot express to the callback.
+///
+/// # Safety
+/// The options' callbacks take their context.
+unsafe fn lowered(module: &eitri_module, options: &Options<'_>) -> Result<(Lowered, Consumer), Failure> {
+    let consumer = options.consumer(module.0.target())?;
+    let lowered = lower(&module.0, &consumer, options.policy())?;
+    for omission in &lowered.omissions {
+        // SAFETY: of the caller.
+        unsafe { options.omitted.message(omission.to_string()) }?;
+    }
+    Ok((lowered, consumer))
+}
+
+/// Writes a module's debug sections, for an object that the caller writes, and passes each to a callback.
+///
+/// # Safety
+/// `options` is NULL or points to options; `section` takes `context`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn eitri_emit_sections(
+    module: *const eitri_module,
+    options: *const eitri_options,
+    section: eitri_section_callback,
+    context: *mut c_void,
+    error: *mut *mut eitri_error,
+) -> eitri_result {
+    let body = || {
+        let module = handle::get(module, "module")?;
+        // SAFETY: of the caller.
+        let options = unsafe { Options::writing(options) }?;
+        let callback = section.ok_or_else(|| Failure::argument("`section` is NULL; expected a callback"))?;
+        // SAFETY: of the caller.
+        let (lowered, _) = unsafe { lowered(&module, &options) }?;
+        for section in &lowered.sections {
+            // SAFETY: of the caller.
+            match with_section(section, |section| unsafe { callback(context, section) }) {
+                0 => {}
+                number => return Err(Failure::Callback("section", number)),
+            }
+        }
+        Ok(())
+    };
+    // SAFETY: of the caller.
+    unsafe { run(error, body) }
+}
+
+/// Calls a function with a section as C has it.
+fn with_section(section: &Section, call: impl FnOnce(*const eitri_section) -> c_int) -> c_int {
+    let names: Vec<CString> = section
+        .relocations
+        .iter()
+        .map(|relocation| match &relocation.target {
+            RelocationTarget::Section(name) => c_text(*name),
+            RelocationTarget::Symbol(name) => c_text(&**name),
+            RelocationTarget::Distance(name) => c_text(&**name),
+        })
+        .collect();
+    let relocations: Vec<eitri_relocation> = section
+        .relocations
+        .iter()
+        .zip(&names)
+        .map(|(relocation, name)| eitri_relocation {
+            offset: relocation.offset,
+            addend: relocation.addend,
+            name: name.as_ptr(),
+            kind: match relocation.target {
+                RelocationTarget::Section(_) => eitri_relocation_kind::EITRI_SECTION,
+                RelocationTarget::Symbol(_) => eitri_relocation_kind::EITRI_SYMBOL,
+                RelocationTarget::Distance(_) => eitri_relocation_kind::EITRI_DISTANCE,
+            },
+            size: relocation.bytes,
+        })
+        .collect();
+    let name = c_text(section.name);
+    let passed = eitri_section {
+        name: name.as_ptr(),
+        data: section.bytes.as_ptr(),
+        size: section.bytes.len(),
+        relocations: relocations.as_ptr(),
+        relocation_count: relocations.len(),
+        is_strings: section.is_strings,
+        has_group: section.group.is_some(),
+        group: section.group.unwrap_or_default(),
+    };
+    call(&raw const passed)
+}
+
+/// Writes a module as a new relocatable ELF object that has only debug sections, with undefined symbols for the code, into
+/// a new buffer.
+///
+/// # Safety
+/// `options` is NULL or points to options; `object` can be written to.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn eitri_emit(
+    module: *const eitri_module,
+    options: *const eitri_options,
+    object: *mut *mut eitri_buffer,
+    error: *mut *mut eitri_error,
+) -> eitri_result {
+    let body = || {
+        let module = handle::get(module, "module")?;
+        // SAFETY: of the caller.
+        let options = unsafe { Options::writing(options) }?;
+        let make = || {
+            // SAFETY: of the caller.
+            let (lowered, consumer) = unsafe { lowered(&module, &options) }?;
+            if consumer.has_line_directives {
+                let problem = "the consumer reads PTX, to which eitri_attach adds debug information";
+                return Err(eitri::Error::from(ErrorKind::BadArgument(problem.into())).into());
+            }
+            let code = ObjectCode::elsewhere(&lowered.sections);
+            let object =
+                new_object_with(module.0.target(), &code, &lowered.sections, options.compression()?)?;
+            Ok(object.into())
+        };
+        // SAFETY: of the caller.
+        unsafe { put(object, "object", make) }
+    };
+    // SAFETY: of the caller.
+    unsafe { run(error, body) }
+}
+
+/// Adds a module's debug information to an ELF object with the code, relocatable or linked; for "cuda-gdb", to a PTX text.
+/// The result is a new buffer.
+///
+/// # Safety
+/// `code` points to `size` bytes; `options` is NULL or points to options; `object` can be written to.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn eitri_attach(
+    module: *const eitri_module,
+    code: *const c_char,
+    size: usize,
+    options: *const eitri_options,
+    object: *mut *mut eitri_buffer,
+    error: *mut *mut eitri_error,
+) -> eitri_result {
+    let body = || {
+        let module = handle::get(module, "module")?;
+        // SAFETY: of the caller.
+        let code: &[u8] = unsafe { array(code.cast(), size, "code") }?;
+        // SAFETY: of the caller.
+        let options = unsafe { Options::writing(options) }?;
+        let existing = if options.has(EITRI_REPLACE) { Existing::Replace } else { Existing::Refuse };
+        let make = || {
+            // SAFETY: of the caller.
+            let (lowered, consumer) = unsafe { lowered(&module, &options) }?;
+            if consumer.has_line_directives {
+                return Ok(attached_ptx(&module, &lowered, code, existing)?.into());
+            }
+            check_code(&module.0, code)?;
+            let mut how = AttachOptions::default();
+            how.existing = existing;
+            how.compression = options.compression()?;
+            Ok(attach_with(code, module.0.target(), &lowered.sections, &how)?.into())
+        };
+        // SAFETY: of the caller.
+        unsafe { put(object, "object", make) }
+    };
+    // SAFETY: of the caller.
+    unsafe { run(error, body) }
+}
+
+/// Adds debug information to a PTX text.
+fn attached_ptx(
+    module: &eitri_module,
+    lowered: &Lowered,
+    code: &[u8],
+    existing: Existing,
+) -> eitri::Result<String> {
+    let bad = |problem: String| eitri::Error::from(ErrorKind::BadArgument(problem));
+    let text = str::from_utf8(code).ok().filter(|text| ptx::is_ptx(text.as_bytes()));
+    let text = text.ok_or_else(|| bad("the consumer reads PTX, and `code` is not PTX".into()))?;
+    if let Some(finding) = check_ptx(&module.0, text)?.findings.first() {
+        return Err(bad(finding.to_string()));
+    }
+    let mut how = PtxAttachOptions::default();
+    how.existing = existing;
+    how.lines = lowered.lines.as_ref();
+    ptx::attach(text, module.0.target(), &lowered.sections, &how)
+}
+
+/// Compares an object, or a PTX text, with the module that was written into it: entries, rows, frames, and locations by
+/// evaluation. Each difference is passed to a callback. Differences are no error: `counts` has their number.
+///
+/// # Safety
+/// `object` points to `size` bytes; `options` is NULL or points to the options with which the object was written; `finding`
+/// takes `context`; `counts` can be written to.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn eitri_check(
+    module: *const eitri_module,
+    object: *const c_char,
+    size: usize,
+    options: *const eitri_options,
+    finding: eitri_finding_callback,
+    context: *mut c_void,
+    counts: *mut eitri_check_counts,
+    error: *mut *mut eitri_error,
+) -> eitri_result {
+    let body = || {
+        let module = handle::get(module, "module")?;
+        // SAFETY: of the caller.
+        let object: &[u8] = unsafe { array(object.cast(), size, "object") }?;
+        // SAFETY: of the caller.
+        let options = unsafe { Options::writing(options) }?;
+        // SAFETY: of the caller.
+        let counts = unsafe { place(counts, "counts") }?;
+        let consumer = options.consumer(module.0.target())?;
+        let omissions = lower(&module.0, &consumer, options.policy())?.omissions;
+        let report = eitri::check(&module.0, &consumer, &omissions, object)?;
+        let callback = Callback::new("finding", finding, context);
+        for finding in &report.findings {
+            // SAFETY: of the caller.
+            unsafe { callback.finding(finding.into()) }?;
+        }
+        counts.write(eitri_check_counts {
+            findings: report.findings.len() as u64,
+            unproven: report.unproven.len() as u64,
+            entries: report.entries,
+            locations: report.locations,
+            rows: report.rows,
+        });
+        Ok(())
+    };
+    // SAFETY: of the caller.
+    unsafe { run(error, body) }
+}
