@@ -18,6 +18,7 @@ macro_rules! pages { ($($name:ident $page:literal $($picture:literal)?;)*) => { 
         "[debuggers]: crate::guide::debuggers\n",
         "[limits]: crate::guide::limits\n",
         "[speed]: crate::guide::speed\n",
+        "[python]: crate::guide::python\n",
         "[description]: crate::json\n",
         "[conformance]: crate::conform\n",
         "[picture]: #picture\n\n",
@@ -40,6 +41,7 @@ pages! {
     ptx "../docs/ptx.md";
     consumers "../docs/consumers.md";
     debuggers "../docs/debuggers.md" "../docs/parts.svg";
+    python "../docs/python.md";
     limits "../docs/limits.md";
     speed "../docs/speed.md";
 }

@@ -1,0 +1,92 @@
+"""The extension module: the library's functions on bytes and JSON text."""
+
+from typing import Any, TypeAlias
+
+from ._errors import Error
+from ._input import Consumer
+
+__all__ = [
+    "answers",
+    "attach",
+    "check",
+    "conform",
+    "consumers",
+    "dump",
+    "emit",
+    "import_",
+    "lint",
+    "lint_codes",
+    "locate",
+    "members",
+    "report",
+    "rewrite",
+    "schema",
+    "spirv_attach",
+    "spirv_check",
+    "spirv_generate",
+    "spirv_strip",
+    "stats",
+    "steps",
+    "targets",
+]
+
+_Files: TypeAlias = list[tuple[str, bytes]]
+_Answer: TypeAlias = tuple[str, str, str | None]
+
+def emit(
+    description: bytes,
+    reader: Consumer,
+    code: tuple[bytes, list[tuple[str, int, int]]] | None,
+    writing: dict[str, Any],
+) -> tuple[bytes, str, _Files]: ...
+def attach(
+    description: bytes, object: bytes, reader: Consumer, writing: dict[str, Any]
+) -> tuple[bytes, str, _Files]: ...
+def check(
+    description: bytes, object: bytes, reader: Consumer, comparing: dict[str, Any]
+) -> tuple[str, str]: ...
+def locate(description: bytes, is_single: bool) -> tuple[str, list[str]]: ...
+def import_(
+    object: bytes, only: list[str], target_json: str | None, reading: dict[str, Any]
+) -> tuple[str, str]: ...
+def rewrite(object: bytes, rewriting: dict[str, Any], reading: dict[str, Any]) -> tuple[bytes, str]: ...
+def lint(
+    object: bytes, name: str, only: list[str], fold: bool, reading: dict[str, Any]
+) -> tuple[str, list[Error], int, int]: ...
+def stats(
+    object: bytes, sound: bool, variables: bool, reading: dict[str, Any]
+) -> tuple[str, list[Error]]: ...
+def report(
+    object: bytes,
+    name: str,
+    disassembly: str | None,
+    sources: list[tuple[str, str]],
+    reading: dict[str, Any],
+) -> tuple[str, list[Error]]: ...
+def dump(
+    contents: bytes,
+    target_json: str | None,
+    dialect_name: str,
+    is_verbose: bool,
+    split: bytes | None,
+    supplementary: bytes | None,
+) -> str: ...
+def members(contents: bytes) -> list[tuple[str, bytes | None]] | None: ...
+def answers(question: dict[str, Any], all_lanes: bool) -> list[_Answer]: ...
+def steps(question: dict[str, Any]) -> tuple[_Answer, str, str]: ...
+def conform(vectors: bytes, only: str) -> tuple[str, str, bool]: ...
+def lint_codes() -> list[tuple[str, str, list[str]]]: ...
+def targets() -> list[str]: ...
+def consumers() -> list[str]: ...
+def schema(name: str) -> str: ...
+def spirv_attach(
+    module: bytes, description: bytes, reader: str | None, partial: bool
+) -> tuple[bytes, list[str]]: ...
+def spirv_generate(
+    module: bytes,
+    reader: str | None,
+    source: tuple[str | None, str | None, int | None],
+    replace: bool,
+) -> tuple[bytes, list[str]]: ...
+def spirv_check(module: bytes) -> tuple[str, str]: ...
+def spirv_strip(module: bytes, unused: bool) -> bytes: ...

@@ -1,0 +1,129 @@
+"""What functions take: contents, files, descriptions, targets and consumers."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from . import types
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+    from ._description import Description
+
+__all__ = ["Consumer", "Data", "DescriptionLike", "TargetLike"]
+
+Path: TypeAlias = "str | os.PathLike[str]"
+Data: TypeAlias = "bytes | bytearray | memoryview | Buffer | Path"
+"""Contents, or the name of the file with the contents."""
+TargetLike: TypeAlias = "str | types.TargetFacts | Mapping[str, Any]"
+"""A built-in target's name, such as `amdgpu-gfx1100-wave32`, or the facts of a target."""
+DescriptionLike: TypeAlias = "Description | Mapping[str, Any] | Data"
+"""A description: an object, the same as dictionaries and lists, JSON text as bytes, or the name of a file."""
+Split: TypeAlias = "Mapping[str, Data] | None"
+"""Files of split units, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Consumer:
+    """The debugger that reads an object, and options of its format."""
+
+    name: str | None = None
+    """Name in `eitri.consumers()`. `None` stands for `cuda-gdb` on NVIDIA's targets, and `llvm` on all other targets."""
+    dwarf64: bool = False
+    """Use the 64-bit DWARF format."""
+    names: bool = False
+    """Add DWARF 5's name index (`.debug_names`)."""
+    pubnames: bool = False
+    """Add the name tables from before DWARF 5."""
+    aranges: bool = False
+    """Add the address range table."""
+    type_units: bool = False
+    """Put named structures and enumerations into type units."""
+    split: bool = False
+    """Split DWARF 5 units: the parts without relocations are in files of their own."""
+
+
+def consumer(given: str | Consumer | None) -> Consumer:
+    """The consumer that an argument names."""
+    if given is None or isinstance(given, str):
+        return Consumer(given)
+    if isinstance(given, Consumer):
+        return given
+    raise TypeError(f"consumer is {type(given).__name__}; expected a name, a Consumer, or None")
+
+
+def read(data: Data, what: str = "data") -> bytes:
+    """The contents as bytes, which nobody can change while the library reads them."""
+    if isinstance(data, bytes):
+        return data
+    if isinstance(data, (str, os.PathLike)):
+        with open(data, "rb") as file:
+            return file.read()
+    try:
+        view = memoryview(data)
+    except TypeError:
+        kind = type(data).__name__
+        raise TypeError(f"{what} is {kind}; expected bytes, a buffer, or a file name") from None
+    return view.tobytes()
+
+
+def optional(data: Data | None, what: str) -> bytes | None:
+    """The contents, if there are any."""
+    return None if data is None else read(data, what)
+
+
+def name_of(data: Data) -> str:
+    """The name of contents, for messages."""
+    return os.fspath(data) if isinstance(data, (str, os.PathLike)) else "<bytes>"
+
+
+def split(files: Split) -> list[tuple[str, bytes]]:
+    """The files of split units."""
+    return [(name, read(data, f"split[{name!r}]")) for name, data in (files or {}).items()]
+
+
+def reading(files: Split, supplementary: Data | None, threads: int | None = None) -> dict[str, Any]:
+    """How an object is read."""
+    if threads is not None and not 1 <= threads < 1 << 32:
+        raise ValueError(f"threads is {threads}; expected at least 1")
+    return {"split": split(files), "supplementary": optional(supplementary, "supplementary"), "threads": threads}
+
+
+def target(given: TargetLike | None) -> str | None:
+    """A target as JSON."""
+    return None if given is None else to_json(given)
+
+
+def description(given: DescriptionLike) -> bytes:
+    """A description as JSON text."""
+    from ._description import Description
+
+    if isinstance(given, Description):
+        return given.to_json().encode()
+    if isinstance(given, Mapping):
+        return to_json(given).encode()
+    return read(given, "description")
+
+
+def to_json(value: object) -> str:
+    """JSON text. Bytes are hexadecimal digits there."""
+    return json.dumps(value, default=_converted, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def _converted(value: object) -> object:
+    """A value that JSON lacks."""
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return bytes(value).hex()
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, range) and value.step == 1:
+        return [value.start, value.stop]
+    try:
+        return list(value)  # type: ignore[call-overload]
+    except TypeError:
+        raise TypeError(f"{type(value).__name__} in a description; expected text, numbers, bytes, lists or dictionaries") from None

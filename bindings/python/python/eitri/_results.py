@@ -1,0 +1,563 @@
+"""What functions return."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ._description import Description
+from ._errors import At, Error, EvaluationError, location, pcs
+
+__all__ = [
+    "CheckReport", "ConformReport", "Coverage", "Difference", "Emitted", "Evaluation", "Explanation", "Finding", "Fix",
+    "FunctionCoverage", "Imported", "LintReport", "Located", "Member", "Report", "Rewritten", "Statistics",
+    "Unimported", "UnitCoverage", "Unproven", "VariableCoverage", "Warning",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Warning:
+    """A valid description that can be a mistake."""
+
+    kind: str
+    """Kind, such as `shared-bits`."""
+    message: str
+    """Text with the location."""
+
+    def __str__(self) -> str:
+        return self.message
+
+
+@dataclass(frozen=True, slots=True)
+class Emitted:
+    """An output: an object, or PTX."""
+
+    data: bytes = field(repr=False)
+    """Contents."""
+    consumer: str
+    """Name of the consumer."""
+    omissions: Sequence[str]
+    """Properties that the consumer's format cannot express: none, unless `partial` was given."""
+    warnings: Sequence[Warning]
+    """Valid statements that can be mistakes."""
+    split: Mapping[str, bytes] = field(repr=False)
+    """Files of split units, by name."""
+
+    def __bytes__(self) -> bytes:
+        return self.data
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A difference between a description and an object."""
+
+    kind: str
+    """Kind, which is that of `eitri::check::FindingKind` in Rust: `Location`, `MissingEntry`."""
+    message: str
+    """Text with the location and both properties."""
+    expected: str
+    """Property in the description."""
+    found: str
+    """Property in the object."""
+    lane: int | None
+    """Lane, if the difference depends on it."""
+    trace: Sequence[str]
+    """The evaluation, operation by operation."""
+    at: At
+    """Location in the program."""
+
+    def __str__(self) -> str:
+        return self.message
+
+
+@dataclass(frozen=True, slots=True)
+class Unproven:
+    """A location that could not be compared."""
+
+    what: str | None
+    """Attribute or entry with the location, unless it is a variable's."""
+    reason: str
+    """`raw`, `out-of-bounds`, `undescribed` or `depth`."""
+    at: At
+    """Location in the program."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """A comparison of a description with an object. True if there is no difference."""
+
+    findings: Sequence[Difference]
+    """Differences."""
+    is_clean: bool
+    """Whether there is no difference."""
+    unproven: Sequence[Unproven]
+    """Locations that could not be compared."""
+    omitted: int
+    """Number of properties that the consumer cannot express."""
+    locations: int
+    """Number of compared locations."""
+    entries: int
+    """Number of compared entries."""
+    rows: int
+    """Number of compared line rows."""
+    names: int
+    """Number of names that were looked up in tables."""
+    macros: int
+    """Number of compared macro directives."""
+    text: str = field(repr=False)
+    """The report as text."""
+
+    def __bool__(self) -> bool:
+        return self.is_clean
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A mistake in debug information, with its evidence."""
+
+    code: str
+    """Kind of mistake: `lint_codes()` explains each."""
+    declared: tuple[str, int] | None
+    """File and line where the variable is declared, or else the function."""
+    evidence: Sequence[str]
+    """Facts in the file that prove the finding."""
+    expression: str | None
+    """The operations."""
+    fault: range | None
+    """Characters of the expression that are at fault."""
+    file: str
+    """Name of the object."""
+    fingerprint: str
+    """Hexadecimal number that is the same in a build with other addresses."""
+    function: str | None
+    """Function name."""
+    inlined: Sequence[str]
+    """Inlined functions around the variable, the outermost first."""
+    level: str
+    """`error`, `warning` or `note`."""
+    meant: str | None
+    """Intended meaning, where it can be inferred."""
+    offset: int
+    """Offset of the mistake in the section, in bytes."""
+    pcs: range | None
+    """Pcs that the finding is about."""
+    section: str
+    """Section that contains the mistake."""
+    split: str | None
+    """Name of the file of split units that has the unit."""
+    unit: str | None
+    """Name of the compilation unit."""
+    variable: str | None
+    """Name of the variable or parameter."""
+    written: str
+    """What the information says as written."""
+
+    def __str__(self) -> str:
+        subject = ": ".join(filter(None, [self.function, self.variable]))
+        bounds = f" [{self.pcs.start:#x}, {self.pcs.stop:#x})" if self.pcs else ""
+        meant = f"; meant: {self.meant}" if self.meant else ""
+        return f"{self.level}[{self.code}]: {subject}{bounds}: written: {self.written}{meant}"
+
+
+def finding(keys: dict[str, Any]) -> Finding:
+    """The finding with the keys of the schema."""
+    declared = keys["declared"]
+    expression = keys["expression"]
+    bounds = keys["pcs"]
+    return Finding(
+        keys["code"],
+        (declared["file"], declared["line"]) if declared else None,
+        keys["evidence"],
+        expression["text"] if expression else None,
+        _characters(expression) if expression else None,
+        keys["file"],
+        keys["fingerprint"],
+        keys["function"],
+        keys["inlined"],
+        keys["level"],
+        keys["meant"],
+        keys["offset"],
+        range(int(bounds[0], 16), int(bounds[1], 16)) if bounds else None,
+        keys["section"],
+        keys["split"],
+        keys["unit"],
+        keys["variable"],
+        keys["written"],
+    )
+
+
+def _characters(expression: dict[str, Any]) -> range:
+    """The characters of an expression that are at fault. The schema counts bytes."""
+    text: str = expression["text"]
+    start, end = expression["fault"]
+    if text.isascii():
+        return range(start, end)
+    encoded = text.encode()
+    return range(len(encoded[:start].decode(errors="ignore")), len(encoded[:end].decode(errors="ignore")))
+
+
+@dataclass(frozen=True, slots=True)
+class LintReport(Sequence[Finding]):
+    """Findings about an object, in its order."""
+
+    findings: list[Finding]
+    """The findings."""
+    unreadable: Sequence[Error]
+    """Errors of parts that cannot be read. Each is also a finding."""
+    functions: int
+    """Number of functions with code."""
+    entries: int
+    """Number of location entries for variables."""
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.findings[index]
+
+    def __len__(self) -> int:
+        return len(self.findings)
+
+    def count(self, value: Any) -> int:
+        """The number of findings with a code or at a level; or that equal a finding."""
+        if isinstance(value, str):
+            return sum(value in (finding.code, finding.level) for finding in self.findings)
+        return self.findings.count(value)
+
+    def counts(self) -> dict[str, int]:
+        """The number of findings with each code."""
+        counts: dict[str, int] = {}
+        for finding in self.findings:
+            counts[finding.code] = counts.get(finding.code, 0) + 1
+        return counts
+
+    @property
+    def errors(self) -> list[Finding]:
+        """Findings at the level `error`."""
+        return [finding for finding in self.findings if finding.level == "error"]
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.findings))
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """The part of the code in which variables have a location, in bytes."""
+
+    scope: int
+    """Bytes of code in which the variables are in scope."""
+    located: int
+    """Bytes in which the variables have a location."""
+    entry_values: int
+    """Bytes in which the location is a value on entry to the function."""
+    sound: int
+    """Bytes in which the variables have a location without an error that `lint` finds."""
+
+    @property
+    def percent(self) -> float | None:
+        """The sound part in percent; `None` without a variable in scope."""
+        return 100 * self.sound / self.scope if self.scope else None
+
+
+@dataclass(frozen=True, slots=True)
+class VariableCoverage:
+    """A variable of a function."""
+
+    name: str | None
+    """Variable name."""
+    is_parameter: bool
+    """Whether it is a parameter."""
+    coverage: Coverage
+    """The part of its scope in which it has a location."""
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCoverage:
+    """A function."""
+
+    name: str | None
+    """Function name."""
+    linkage_name: str
+    """Linkage name, or else the name."""
+    unit: str | None
+    """Name of the compilation unit."""
+    coverage: Coverage
+    """Sum over the variables."""
+    variables: Sequence[VariableCoverage]
+    """The variables."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnitCoverage:
+    """A compilation unit."""
+
+    name: str | None
+    """Unit name."""
+    coverage: Coverage
+    """Sum over the variables."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """How much of an object a debugger can see."""
+
+    coverage: Coverage
+    """Sum over all variables."""
+    parameters: Coverage
+    """Sum over the parameters."""
+    locals: Coverage
+    """Sum over all other variables."""
+    functions: Sequence[FunctionCoverage]
+    """The functions."""
+    units: Sequence[UnitCoverage]
+    """The compilation units."""
+    code: int
+    """Bytes of code."""
+    sections: Mapping[str, int]
+    """Sizes of the debug sections in bytes, by name."""
+    numbers: Mapping[str, int]
+    """What `llvm-dwarfdump --statistics` prints, under the same names."""
+    unreadable: Sequence[Error]
+    """Errors of parts that cannot be read."""
+
+
+def statistics(keys: dict[str, Any], unreadable: list[Error]) -> Statistics:
+    """The statistics from the library's numbers."""
+    return Statistics(
+        Coverage(*keys["coverage"]),
+        Coverage(*keys["parameters"]),
+        Coverage(*keys["locals"]),
+        [
+            FunctionCoverage(
+                function["name"], function["linkage_name"], function["unit"], Coverage(*function["coverage"]),
+                [
+                    VariableCoverage(variable["name"], variable["is_parameter"], Coverage(*variable["coverage"]))
+                    for variable in function["variables"]
+                ],
+            )
+            for function in keys["functions"]
+        ],
+        [UnitCoverage(unit["name"], Coverage(*unit["coverage"])) for unit in keys["units"]],
+        keys["code"], keys["sections"], keys["numbers"], unreadable,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A page about an object. A notebook shows it."""
+
+    html: str = field(repr=False)
+    """The page, an HTML file without references to other files."""
+    unreadable: Sequence[Error] = ()
+    """Errors of parts that cannot be read."""
+
+    def __str__(self) -> str:
+        return self.html
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        # The page has a style of its own, so that it needs a frame.
+        return f'<iframe srcdoc="{escape(self.html)}" style="width: 100%; height: 40em; border: 0"></iframe>'
+
+
+@dataclass(frozen=True, slots=True)
+class Unimported:
+    """A fact that a description lacks."""
+
+    section: str
+    """Section of the fact."""
+    offset: int
+    """Offset in the section, in bytes."""
+    reason: str
+    """Why it is not imported."""
+    unit: str | None
+    """Name of the compilation unit."""
+    message: str
+    """Text with all of these."""
+
+    def __str__(self) -> str:
+        return self.message
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """An object's debug information as a description."""
+
+    description: Description
+    """The description."""
+    unimported: Sequence[Unimported]
+    """Facts that the description lacks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A description with derived locations."""
+
+    description: Description
+    """The description."""
+    unproven: Sequence[str]
+    """Assigned values that some path of a lane does not define, as text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A change of a location that `lint` proves wrong."""
+
+    code: str
+    """Kind of mistake."""
+    message: str
+    """The change as text."""
+    unit: str | None
+    """Name of the compilation unit."""
+    function: str | None
+    """Function name."""
+    variable: str | None
+    """Name of the variable or parameter."""
+    pcs: range | None
+    """Pcs of the location before."""
+    before: str | None
+    """The location before."""
+    after: Sequence[tuple[range | None, str]]
+    """The locations after, each with its pcs."""
+    evidence: Sequence[str]
+    """Facts in the file that prove the change."""
+
+    def __str__(self) -> str:
+        return self.message
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """An object with its debug information written again."""
+
+    data: bytes = field(repr=False)
+    """The object."""
+    consumer: str
+    """Name of the consumer."""
+    dwarf: int
+    """DWARF version."""
+    is_complete: bool
+    """Whether the object has all facts of the original, apart from the changes."""
+    fixes: Sequence[Fix]
+    """Locations that were wrong."""
+    removed: Sequence[Unimported]
+    """Facts of code that is not in the object."""
+    unimported: Sequence[Unimported]
+    """Facts of the original that the object no longer has."""
+    omissions: Sequence[str]
+    """Properties that the consumer cannot express."""
+    sections: Mapping[str, tuple[int, int]]
+    """Sizes of the debug sections in bytes before and after, by name."""
+    merged_types: int
+    """Number of types that were merged with an equal type."""
+    different_types: Sequence[str]
+    """Types with one name that differ."""
+
+    def __bytes__(self) -> bytes:
+        return self.data
+
+
+def rewritten(data: bytes, keys: dict[str, Any]) -> Rewritten:
+    """The result from the library's facts."""
+    fixes = [
+        Fix(**{
+            **fix,
+            "pcs": pcs(fix["pcs"]),
+            "after": [(pcs(part["pcs"]), part["location"]) for part in fix["after"]],
+        })
+        for fix in keys.pop("fixes")
+    ]
+    removed = [Unimported(**fact) for fact in keys.pop("removed")]
+    unimported = [Unimported(**fact) for fact in keys.pop("unimported")]
+    sections = {size["name"]: (size["before"], size["after"]) for size in keys.pop("sections")}
+    return Rewritten(data, fixes=fixes, removed=removed, unimported=unimported, sections=sections, **keys)
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """A location or a value."""
+
+    text: str
+    """The result in the notation of conformance vectors: `location reg:v3+160, bytes 05 45 85 c5`."""
+    answer: Mapping[str, Any]
+    """The same with the keys of `expect` in conformance vectors."""
+
+    @property
+    def location(self) -> str | None:
+        """The location."""
+        return self.answer.get("location")
+
+    @property
+    def bytes(self) -> bytes | None:
+        """The bytes that were read at the location; `None` also if some bits are undefined."""
+        text = self.answer.get("bytes")
+        try:
+            return None if text is None else bytes.fromhex(text)
+        except ValueError:
+            return None
+
+    @property
+    def value(self) -> int | None:
+        """The number, if the result is a number."""
+        value = self.answer.get("value")
+        return None if value is None else int(str(value), 0)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """An evaluation with its steps. A notebook shows the picture."""
+
+    steps: str = field(repr=False)
+    """The steps as a table."""
+    text: str
+    """The result in the notation of conformance vectors."""
+    answer: Mapping[str, Any]
+    """The same with the keys of `expect` in conformance vectors."""
+    fault: EvaluationError | None
+    """Why there is no result."""
+    svg: str = field(repr=False)
+    """The picture: a panel for each step, with the stack and the storages."""
+
+    def __str__(self) -> str:
+        return f"{self.steps}{self.text}"
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+
+@dataclass(frozen=True, slots=True)
+class ConformReport:
+    """Results of conformance vectors. True if all passed."""
+
+    outcomes: Sequence[Mapping[str, Any]]
+    """For each vector its name, the outcome, and what was found."""
+    is_clean: bool
+    """Whether all passed."""
+    text: str = field(repr=False)
+    """The report as text."""
+
+    def __bool__(self) -> bool:
+        return self.is_clean
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A member of a container."""
+
+    name: str
+    """Name."""
+    data: bytes | None = field(repr=False)
+    """Contents; `None` if they are compressed in a way that cannot be read, or are in another file."""
+
+
+def difference(keys: dict[str, Any]) -> Difference:
+    """The difference from the library's facts."""
+    return Difference(**{**keys, "at": location(keys["at"])})

@@ -1,0 +1,101 @@
+//! Arguments that several functions have.
+
+use std::borrow::Cow;
+
+use eitri::error::ErrorKind;
+use eitri::lower::{Consumer, Policy};
+use eitri::op::Dialect;
+use eitri::read::{FindSplit, Skeleton};
+use eitri::target::Target;
+use eitri::{Error, Result};
+use pyo3::prelude::*;
+use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
+
+use crate::threads::threads;
+
+/// Consumer that reads an object: the fields of `eitri.Consumer`.
+#[derive(Debug, FromPyObject)]
+pub struct Reader {
+    name: Option<String>,
+    dwarf64: bool,
+    names: bool,
+    pubnames: bool,
+    aranges: bool,
+    type_units: bool,
+    split: bool,
+}
+
+impl Reader {
+    /// Returns the consumer for a target.
+    pub fn consumer(&self, target: &Target) -> Result<Consumer> {
+        let mut consumer = match &self.name {
+            Some(name) => Consumer::named(name)?,
+            None => Consumer::for_target(target),
+        };
+        if self.dwarf64 {
+            consumer.format = eitri::gimli::Format::Dwarf64;
+        }
+        consumer.tables.names |= self.names;
+        consumer.tables.pubs |= self.pubnames;
+        consumer.tables.aranges |= self.aranges;
+        consumer.has_type_units |= self.type_units;
+        consumer.is_split |= self.split;
+        Ok(consumer)
+    }
+}
+
+/// Returns the policy for information that the consumer's format cannot express.
+pub fn policy(partial: bool) -> Policy {
+    if partial { Policy::Partial } else { Policy::Strict }
+}
+
+/// Reads a target: JSON, or nothing.
+pub fn target(json: Option<&PyBackedStr>) -> Result<Option<Target>> {
+    json.map(|json| eitri::json::read_target(json.as_bytes())).transpose()
+}
+
+/// Returns the encoding of vendors' operations with a name.
+pub fn dialect(name: &str) -> Result<Dialect> {
+    Ok(match name {
+        "llvm" => Dialect::Llvm,
+        "legacy" => Dialect::Legacy,
+        "dwarf5" => Dialect::Dwarf5,
+        "dwarf6" => Dialect::Dwarf6,
+        _ => {
+            return Err(bad_argument(format!(
+                "dialect is `{name}`; expected llvm, legacy, dwarf5 or dwarf6"
+            )));
+        }
+    })
+}
+
+/// How an object is read: the files that belong to it, and the number of threads. `None` stands for as many threads as
+/// the system runs.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Reading {
+    pub split: Vec<(String, PyBackedBytes)>,
+    pub supplementary: Option<PyBackedBytes>,
+    threads: Option<usize>,
+}
+
+impl Reading {
+    /// Returns the number of threads.
+    pub fn threads(&self) -> usize {
+        threads(self.threads)
+    }
+}
+
+/// Files of split units, by name.
+pub struct Split<'a>(pub &'a [(String, PyBackedBytes)]);
+
+impl FindSplit for Split<'_> {
+    fn find(&self, _: &[Skeleton<'_>]) -> Result<Vec<(String, Cow<'_, [u8]>)>> {
+        Ok(self.0.iter().map(|(name, bytes)| (name.clone(), Cow::Borrowed(&bytes[..]))).collect())
+    }
+}
+
+/// Returns an error about an argument.
+pub fn bad_argument(problem: impl Into<String>) -> Error {
+    ErrorKind::BadArgument(problem.into()).into()
+}

@@ -1,0 +1,172 @@
+"""Descriptions: made, written, compared, imported, derived."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import eitri
+from conftest import DATA, ROOT, command, program
+from eitri import location, value
+
+
+def test_statements_are_those_of_the_format(scale: eitri.Description) -> None:
+    # The objects are those that docs/description.md shows.
+    assert scale.statements[:3] == [
+        {"unit": {"name": "scale.cl"}},
+        {"base_type": {"unit": "scale.cl", "name": "int", "encoding": "signed", "bits": 32}},
+        {"function": {"in": "scale.cl", "name": "scale", "code": {"symbol": "scale", "bytes": 40}, "kernel": True}},
+    ]
+    assert scale.statements[4]["variable"]["live"] == [[0, 12, {"register": "s4"}], [12, 40, {"lane": ["v40", 7]}]]
+
+
+def test_nodes_are_those_of_the_format() -> None:
+    assert location.CFA == "cfa"
+    assert location.stack_slot(16) == {"stack_slot": 16}
+    assert value.add(value.register("s4"), 4) == {"add": [{"register": "s4"}, 4]}
+    assert value.and_(value.LANE_INDEX, "0xffff") == {"and": ["lane_index", "0xffff"]}
+
+
+def test_names_refer_to_units_types_and_functions(scale: eitri.Description) -> None:
+    d = eitri.Description("x86_64")
+    assert d.unit("a.c") == "a.c"
+    assert d.unit("b.c", id="second") == "second"
+    assert d.typedef("a.c", "t") == "t"
+
+
+def test_ids_are_made_for_entities_without_a_name(scale: eitri.Description) -> None:
+    pointer = scale.pointer("scale.cl", to="int")
+    x = scale.variable("scale", "p", pointer, live=[[0, 8, location.over(["s4", "s5"])]])
+    assert pointer != x
+    # The library finds both by what the methods returned.
+    scale.describe_variable(x, artificial=True)
+    assert eitri.check(scale, eitri.emit(scale, code={"scale": bytes(40)}))
+
+
+def test_emitted_object_is_read_by_llvm(scale: eitri.Description, tmp_path: Path) -> None:
+    dwarfdump = program("llvm-dwarfdump-19")
+    file = tmp_path / "scale.o"
+    # LLVM 19 does not know the operations of the AMDGPU extension, so that it reads DWARF 5 alone.
+    file.write_bytes(eitri.emit(scale, code={"scale": bytes(40)}, consumer="dwarf5", partial=True).data)
+    text = subprocess.run([dwarfdump, "--verify", file], capture_output=True, text=True, check=True).stdout
+    assert "No errors." in text
+    text = subprocess.run([dwarfdump, "--name=n", file], capture_output=True, text=True, check=True).stdout
+    assert 'DW_AT_name\t("n")' in text
+    assert "[0x0000000000000000, 0x000000000000000c): DW_OP_regx SGPR4" in text
+    # Lane 7 begins at bit 224, 0xe0, of v40, whose DWARF number is 1536 + 40 in a 32-lane wave.
+    assert "[0x000000000000000c, 0x0000000000000028): DW_OP_regx 0x628, DW_OP_bit_piece 0x20 0xe0" in text
+
+
+def test_functions_begin_at_multiples_of_256() -> None:
+    d = eitri.Description("amdgpu-gfx1030-wave32")
+    unit = d.unit("two.cl")
+    for name, size in (("first", 260), ("second", 8)):
+        d.function(unit, name, code={"symbol": name, "bytes": size}, kernel=True)
+    object = eitri.emit(d, code={"first": bytes(260), "second": b"\x00\x00\x81\xbf" * 2})
+    assert eitri.check(d, object)
+    text = eitri.dump(object)
+    # 0x10000 is the assumed address of the section; 260 bytes end in the second block of 256.
+    assert "DW_AT_low_pc: 0x10000\n" in text and "DW_AT_low_pc: 0x10200\n" in text
+
+
+def test_seeded_fault_is_found(scale: eitri.Description) -> None:
+    object = eitri.emit(scale, code={"scale": bytes(40)})
+    other = eitri.Description.from_json(scale.to_json())
+    other.statements[-1]["variable"]["live"][1][2] = location.lane("v40", 8)
+    report = eitri.check(other, object)
+    assert not report and not report.is_clean
+    finding = report.findings[0]
+    assert {(item.kind, item.at.function, item.at.variable) for item in report.findings} == {("Location", "scale", "n")}
+    assert finding.at.pcs is not None and 0x0C in finding.at.pcs
+    assert str(finding) in str(report)
+
+
+@pytest.mark.parametrize("name", ["llvm", "rocgdb", "rocgdb-legacy", "dwarf5"])
+def test_output_agrees_for_consumers(scale: eitri.Description, name: str) -> None:
+    assert name in eitri.consumers()
+    object = eitri.emit(scale, code={"scale": bytes(40)}, consumer=name, partial=True)
+    assert eitri.check(scale, object, consumer=name, partial=True)
+
+
+def test_split_units_are_files(scale: eitri.Description) -> None:
+    consumer = eitri.Consumer("dwarf5", split=True)
+    object = eitri.emit(scale, code={"scale": bytes(40)}, consumer=consumer, name="scale.o", partial=True)
+    assert list(object.split) == ["scale.dwo"]
+    assert object.split["scale.dwo"].startswith(b"\x7fELF")
+    assert eitri.check(scale, object, consumer=consumer, partial=True)
+    # Without the file, nothing can be compared.
+    assert not eitri.check(scale, object.data, consumer=consumer, split={"scale.dwo": object.data}, partial=True)
+
+
+def test_output_equals_that_of_the_command(scale: eitri.Description, tmp_path: Path) -> None:
+    description = tmp_path / "scale.json"
+    description.write_text(scale.to_json())
+    code = ROOT / "examples" / "data" / "scale_code.o"
+    out = tmp_path / "out.o"
+    run: list[str | Path] = [command(), "emit", ROOT / "examples" / "scale.json", "--object", code, "-o", out]
+    subprocess.run(run, check=True)
+    attached = eitri.attach(ROOT / "examples" / "scale.json", code)
+    assert attached.data == out.read_bytes()
+
+
+def test_ptx_is_attached_to() -> None:
+    d = eitri.Description("nvptx-sm_90")
+    d.unit("k.cu")
+    with pytest.raises(eitri.Error, match="there is no PTX text"):
+        eitri.emit(d)
+    with pytest.raises(eitri.Error, match="expected PTX text"):
+        eitri.attach(d, b"\x7fELF")
+
+
+def test_description_survives_json(scale: eitri.Description) -> None:
+    again = eitri.Description.from_json(scale.to_json())
+    assert again == scale and again.to_dict() == scale.to_dict()
+    assert eitri.Description.from_json(scale.to_json().encode()) == scale
+    assert repr(scale) == "<eitri.Description for amdgpu-gfx1030-wave32: 5 statements>"
+
+
+def test_dictionary_is_a_description(scale: eitri.Description) -> None:
+    document = json.loads(scale.to_json())
+    assert eitri.emit(document, code={"scale": bytes(40)}).data == eitri.emit(scale, code={"scale": bytes(40)}).data
+
+
+def test_bytes_are_digits_in_json() -> None:
+    d = eitri.Description("x86_64")
+    unit = d.unit("a.c")
+    int32 = d.base_type(unit, "int", "signed", 32)
+    d.add("variable", {"in": unit, "name": "x", "type": int32, "const_value": b"\x01\x02\x03\x04"})
+    assert '"const_value":"01020304"' in d.to_json()
+    # The lowest byte is first.
+    assert f"DW_AT_const_value: {0x04030201}" in eitri.dump(eitri.emit(d))
+
+
+def test_import_gives_what_was_described(scale: eitri.Description) -> None:
+    object = eitri.emit(scale, code={"scale": bytes(40)})
+    # A relocatable object does not state the size of a wave.
+    with pytest.raises(eitri.Error, match="target of the object is unknown"):
+        eitri.import_(object.data)
+    imported = eitri.import_(object.data, target="amdgpu-gfx1030-wave32")
+    assert imported.unimported == []
+    assert eitri.check(imported.description, object)
+    names = [item["variable"]["name"] for item in imported.description.statements if "variable" in item]
+    assert names == ["x", "n"]
+
+
+def test_import_takes_a_function_by_name() -> None:
+    description = eitri.import_(DATA / "squares.o", only=["squares"]).description
+    functions = [item["function"]["name"] for item in description.statements if "function" in item]
+    assert "squares" in functions
+
+
+def test_locations_follow_from_code() -> None:
+    d = eitri.Description("amdgpu-gfx1030-wave32")
+    unit = d.unit("a.cl")
+    int32 = d.base_type(unit, "int", "signed", 32)
+    f = d.function(unit, "f", code={"symbol": "f", "bytes": 12}, kernel=True)
+    with pytest.raises(eitri.Error, match="no statement `code`"):
+        eitri.locate(d)
+    n = d.parameter(f, "n", int32)
+    assert n.startswith("#")
