@@ -187,7 +187,9 @@ fn cmake_finds_the_library() {
     let build = folder.path().join("build");
     let mut configure = Command::new("cmake");
     configure.arg("-S").arg(folder.path()).arg("-B").arg(&build);
-    configure.arg(format!("-Deitri_DIR={FOLDER}")).arg(format!("-DEITRI_LIBRARY_DIR={}", libraries().display()));
+    configure
+        .arg(format!("-Deitri_DIR={FOLDER}"))
+        .arg(format!("-DEITRI_LIBRARY_DIR={}", libraries().display()));
     if succeed(&mut configure).is_none() {
         return;
     }
