@@ -283,6 +283,7 @@ const REWRITE: &[&str] = &[
     "fix::functions",
     "fix::meant",
     "fix::variables",
+    "fix::states",
     "fix::frames",
     "fix",
     "change",
