@@ -329,6 +329,7 @@ const IMPORT: &[&str] = &[
     "equal::graph",
     "equal::names",
     "equal::kept",
+    "equal::copied",
     "equal",
     "shared",
     "importer",

@@ -12,6 +12,7 @@ mod judged;
 mod loaded;
 mod programs;
 mod said;
+mod type_units;
 mod units;
 
 use std::fmt::Write;
