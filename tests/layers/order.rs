@@ -353,6 +353,8 @@ const IMPORT: &[&str] = &[
     "types",
     "functions",
     "live",
+    "lanes::layers",
+    "lanes",
     "variables",
     "order",
     "imports",
