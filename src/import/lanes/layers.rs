@@ -7,9 +7,10 @@
 //! | lanes that run | the wave's pc; `extend`; EXEC, or the mask of whole-wave code; `select_bit_piece` |
 
 use gimli::constants as dw;
+use hashbrown::HashMap;
 
+use super::super::importer::{Importer, Place};
 use super::super::node::Key;
-use super::Lanes;
 use crate::op::{Decoder, Op};
 use crate::read::{Entry, ResolvedValue};
 
@@ -17,6 +18,16 @@ use crate::read::{Entry, ResolvedValue};
 const MOST_OPERATIONS: usize = 512;
 /// Maximum depth of procedures.
 const MOST_DEPTH: usize = 64;
+
+/// A function whose lane pcs are read.
+pub(super) struct Lanes<'i, 'd, 'o> {
+    pub(super) importer: &'i mut Importer<'d, 'o>,
+    /// The function's entry.
+    pub(super) entry: Entry<'d, 'o>,
+    pub(super) place: Place<'o>,
+    /// Procedures that regions stand for.
+    pub(super) procedures: HashMap<Key, Entry<'d, 'o>>,
+}
 
 /// Where a layer comes from, and what it says: layers with one origin are those of one region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

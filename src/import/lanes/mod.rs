@@ -19,7 +19,7 @@ use crate::attributes::{DW_AT_LLVM_ACTIVE_LANE_AMD, DW_AT_LLVM_LANE_PC, DW_AT_LL
 use crate::model::{Loc, Node, RegionId, RegionKind, ScopeId, Val};
 use crate::op::{Decoder, Op};
 use crate::read::{Entry, ResolvedValue};
-use layers::Waiting;
+use layers::{Lanes, Waiting};
 
 /// Lane pcs by LLVM's number and by AMD's.
 const LANE_PC: [DwAt; 2] = [DW_AT_LLVM_LANE_PC, DW_AT_LLVM_LANE_PC_AMD];
@@ -63,15 +63,6 @@ pub(super) fn import<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, '
 
 fn lane_pc(entry: Entry<'_, '_>) -> Option<DwAt> {
     LANE_PC.into_iter().find(|name| entry.has(*name))
-}
-
-struct Lanes<'i, 'd, 'o> {
-    importer: &'i mut Importer<'d, 'o>,
-    /// The function's entry.
-    entry: Entry<'d, 'o>,
-    place: Place<'o>,
-    /// Procedures that regions stand for.
-    procedures: HashMap<Key, Entry<'d, 'o>>,
 }
 
 impl<'d, 'o> Lanes<'_, 'd, 'o> {
