@@ -86,6 +86,35 @@ impl Builder {
     }
 }
 
+/// How much of a module's lane pcs there is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LaneCounts {
+    regions: usize,
+    masks: usize,
+    whole_waves: usize,
+}
+
+impl Builder {
+    /// Returns how much of the lane pcs there is.
+    pub(crate) fn lane_counts(&self) -> LaneCounts {
+        let lanes = &self.module.lanes;
+        LaneCounts {
+            regions: lanes.regions.len(),
+            masks: lanes.masks.len(),
+            whole_waves: lanes.whole_waves.len(),
+        }
+    }
+
+    /// Removes the lane pcs of the last function that has some, whose description is not complete.
+    pub(crate) fn remove_lanes(&mut self, function: FunctionId, before: LaneCounts) {
+        let lanes = &mut self.module.lanes;
+        lanes.regions.truncate(before.regions);
+        lanes.masks.truncate(before.masks);
+        lanes.whole_waves.truncate(before.whole_waves);
+        self.module.functions[function].lanes.is_described = false;
+    }
+}
+
 impl LanesBuilder<'_> {
     /// Puts the regions that follow into this region.
     ///
@@ -271,23 +300,33 @@ impl LanesBuilder<'_> {
             let what = format!("region is outside its parent region {:#x}..{:#x}", around.start, around.end);
             return Err(Error::bad_argument(what).or_at(context(module, &pcs)));
         }
+        // A rejected region leaves no masks, so that the caller can go on after the error.
         let first = module.lanes.masks.len();
         for (range, place) in masks {
             let module = &self.builder.module;
-            pcs::bounds(&module.target, size, range).map_err(|error| error.or_at(context(module, range)))?;
+            if let Err(error) = pcs::bounds(&module.target, size, range) {
+                let error = error.or_at(context(module, range));
+                self.builder.module.lanes.masks.truncate(first);
+                return Err(error);
+            }
             // A saved mask's locations may extend beyond this region; only the common pcs matter.
             let range = range.start.max(pcs.start)..range.end.min(pcs.end);
             if range.start < range.end {
                 let mask = self.mask(&range, place);
-                let mask = mask.map_err(|error| error.or_at(context(&self.builder.module, &range)))?;
-                self.builder.module.lanes.masks.push(mask);
+                match mask {
+                    Ok(mask) => self.builder.module.lanes.masks.push(mask),
+                    Err(error) => {
+                        let error = error.or_at(context(&self.builder.module, &range));
+                        self.builder.module.lanes.masks.truncate(first);
+                        return Err(error);
+                    }
+                }
             }
         }
         let module = &mut self.builder.module;
         let masks = &mut module.lanes.masks[first..];
         masks.sort_by_key(|mask| mask.start);
         if let Err((pc, error)) = each_pc(masks, &pcs) {
-            // A rejected region leaves no masks, so that the caller can go on after the error.
             module.lanes.masks.truncate(first);
             return Err(error.or_at(context(module, &(pc..pc + 1))));
         }

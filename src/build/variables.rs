@@ -11,8 +11,8 @@ use super::slots::Slot;
 use crate::error::{ErrorKind, Result};
 use crate::model::entities::variable_properties;
 use crate::model::{
-    Accessibility, Live, Loc, LocId, MemorySpace, Node, ScopeId, ScopeKind, Small, SourceLine, StringId,
-    TypeId, UnitId, Variable, VariableId, VariableKind,
+    Accessibility, Live, Loc, LocId, MemorySpace, Module, Node, ScopeId, ScopeKind, Small, SourceLine,
+    StringId, TypeId, UnitId, Variable, VariableId, VariableKind,
 };
 
 /// Describes a variable. Made by [`Builder::variable`] and related methods.
@@ -147,6 +147,12 @@ impl Builder {
         ty: TypeId,
         value: &[u8],
     ) -> Result<VariableId> {
+        let scope = scope.scope(&self.module)?;
+        // A refused value leaves no constant, so that the caller can go on after the error.
+        if let Err(kind) = fits(&self.module, ty, value) {
+            let at = self.module.at_scope(scope).with(|at| at.variable = Some(name.into()));
+            return Err(crate::Error::new(kind).or_at(at));
+        }
         let mut constant = self.new_variable(scope, Some(name), ty, VariableKind::Constant, None)?;
         Ok(constant.const_value(value)?.id())
     }
@@ -166,7 +172,7 @@ impl Builder {
     }
 
     /// Adds a named constant, whose value is given later.
-    #[cfg(feature = "import")]
+    #[cfg(any(feature = "import", feature = "json"))]
     pub(crate) fn named_constant(
         &mut self,
         scope: impl InScope,
@@ -361,13 +367,7 @@ impl VariableBuilder<'_> {
     /// location for all pcs, or a constant value.
     pub fn const_value(&mut self, value: &[u8]) -> Result<&mut Self> {
         let ty = self.data().ty;
-        // A value has whole bytes, even if its type has not.
-        let has = self.builder.module.types[ty].bits.map(|bits| bits.next_multiple_of(8));
-        let needs = 8 * value.len() as u64;
-        if let Some(has) = has.filter(|&has| has < needs) {
-            let what = "the value".into();
-            return Err(self.error(ErrorKind::DoesNotFit { what, needs, has }.into(), None));
-        }
+        fits(&self.builder.module, ty, value).map_err(|kind| self.error(kind.into(), None))?;
         self.has_no_location()?;
         let (loc, _) = self.place(&Loc::implicit(value), None)?;
         let data = self.data();
@@ -602,4 +602,15 @@ impl VariableBuilder<'_> {
 /// Whether a scope can have parameters.
 pub(super) fn takes_parameters(kind: &ScopeKind) -> bool {
     matches!(kind, ScopeKind::Function(_) | ScopeKind::Inlined { .. })
+}
+
+/// Refuses a constant that is larger than its type.
+fn fits(module: &Module, ty: TypeId, value: &[u8]) -> core::result::Result<(), ErrorKind> {
+    // A value has whole bytes, even if its type has not.
+    let bits = module.types.get(ty).and_then(|ty| ty.bits).map(|bits| bits.next_multiple_of(8));
+    let needs = 8 * value.len() as u64;
+    match bits.filter(|&has| has < needs) {
+        Some(has) => Err(ErrorKind::DoesNotFit { what: "the value".into(), needs, has }),
+        None => Ok(()),
+    }
 }

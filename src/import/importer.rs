@@ -118,6 +118,8 @@ pub(super) struct Extras {
     pub owners: HashMap<Key, AttributeOwner>,
     /// Attributes that were added to an entity of a unit, by entry.
     pub added: HashSet<(Key, DwAt)>,
+    /// Number of functions whose lane pcs the builder refused.
+    pub refused_lanes: usize,
 }
 
 /// Imports the units of a file.

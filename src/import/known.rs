@@ -27,18 +27,41 @@ impl<'d, 'o> Importer<'d, 'o> {
         self.made.variables.get(&key).or_else(|| self.types.shared.variables.get(&key)).copied()
     }
 
-    /// Returns the entry that is imported instead of an entry: the part of a complete type instead of the part of a
-    /// declaration, and the first equal entry.
+    /// Returns the entry that is imported for the current unit instead of an entry: the part of a complete type instead of
+    /// the part of a declaration, and the first equal entry.
     pub(super) fn representative(&self, entry: Entry<'d, 'o>) -> Entry<'d, 'o> {
         if !self.is_own(entry) {
             return entry;
         }
         let entry = self.completed_part(entry).unwrap_or(entry);
+        if let Some(first) = self.types.copied.first(entry.index(), self.info.offset) {
+            return self.dwarf.entry_with_index(first).unwrap_or(entry);
+        }
         if self.types.equal.is_empty() {
             return entry;
         }
         let first = self.types.equal.first(entry.index());
         first.and_then(|first| self.dwarf.entry_with_index(first)).unwrap_or(entry)
+    }
+
+    /// Marks an entry of a type unit as imported, with the type around it, if an equal entry is imported for the current unit
+    /// instead.
+    pub(super) fn repeat_copy(&mut self, entry: Entry<'d, 'o>) {
+        if !self.is_own(entry) {
+            return;
+        }
+        let Some(first) = self.types.copied.first(entry.index(), self.info.offset) else { return };
+        let dwarf = self.dwarf;
+        let copy = self.types.copied.entries(entry.index());
+        let start = copy.as_ref().map_or(entry.index(), |copy| copy.start);
+        if !self.types.repeated.insert(start) {
+            return;
+        }
+        match copy.and_then(|copy| dwarf.entry_with_index(copy.start)) {
+            Some(ty) => self.repeat(ty),
+            // Equal namespaces can be in different lines.
+            None => self.repeat_part(entry, dwarf.entry_with_index(first)),
+        }
     }
 
     /// Returns the part of a complete type that a part of its declaration repeats.

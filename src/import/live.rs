@@ -57,9 +57,7 @@ pub(super) fn list<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
         if locs.is_empty() {
             continue;
         }
-        if let [loc] = &locs[..]
-            && in_homes(importer, entry, variable, &range, loc)
-        {
+        if in_homes(importer, entry, variable, &range, &locs) {
             continue;
         }
         let set = live(importer, variable, range.clone(), &locs);
@@ -75,22 +73,22 @@ pub(super) fn list<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
     }
 }
 
-/// Sets the location of a variable in PTX registers. Returns whether it is in such registers.
+/// Sets the locations of a variable in PTX registers. Returns whether it is in such registers.
 pub(super) fn in_homes<'d, 'o>(
     importer: &mut Importer<'d, 'o>,
     entry: Entry<'d, 'o>,
     variable: VariableId,
     range: &Range<u64>,
-    loc: &Loc,
+    locs: &[Loc],
 ) -> bool {
     let Some(around) = importer.place(entry) else { return false };
     let module = importer.m.described();
     let bits = module.ty(module.variable(variable).ty).bits();
-    let Some(placed) = importer.homes_of(&around, range, loc, bits) else { return false };
-    for (pcs, loc) in placed {
-        match loc {
-            Ok(loc) => {
-                let set = live(importer, variable, pcs, &[loc]);
+    let Some(placed) = importer.homes_of(&around, range, locs, bits) else { return false };
+    for (pcs, locs) in placed {
+        match locs {
+            Ok(locs) => {
+                let set = live(importer, variable, pcs, &locs);
                 importer.accept(entry, dw::DW_AT_location, set);
             }
             Err(reason) => importer.list(entry, Some(dw::DW_AT_location), reason),
@@ -126,7 +124,7 @@ fn live(
 fn locations<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, exprs: &[&'o [u8]]) -> Vec<Loc> {
     let mut locs = Vec::with_capacity(exprs.len());
     for expr in exprs {
-        match importer.location(entry, expr) {
+        match importer.location_at_pcs(entry, expr) {
             Ok(loc) => locs.push(loc),
             Err(reason) => importer.leave(entry, dw::DW_AT_location, reason),
         }

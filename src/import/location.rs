@@ -22,8 +22,14 @@ const MOST_NESTED: u32 = 64;
 const TYPE_BYTES: u8 = 3;
 
 impl<'d, 'o> Importer<'d, 'o> {
-    /// Returns the location that an attribute's expression computes.
+    /// Returns the location that an attribute's expression computes. It has no PTX registers that have homes.
     pub(super) fn location(&mut self, entry: Entry<'d, 'o>, bytes: &'o [u8]) -> Made<Loc> {
+        let loc = self.location_at_pcs(entry, bytes)?;
+        self.without_ptx_registers(loc)
+    }
+
+    /// Returns the location that an attribute's expression computes at some pcs.
+    pub(super) fn location_at_pcs(&mut self, entry: Entry<'d, 'o>, bytes: &'o [u8]) -> Made<Loc> {
         // An empty expression is the location of a variable that does not exist: DWARF 5 section 2.6.1.1.4.
         if bytes.is_empty() {
             return Ok(Loc::undefined());
@@ -84,7 +90,8 @@ impl<'d, 'o> Importer<'d, 'o> {
 
     /// Returns the number that an attribute's expression computes.
     pub(super) fn value(&mut self, entry: Entry<'d, 'o>, bytes: &'o [u8]) -> Made<Val> {
-        self.typed_value(entry, bytes)
+        let value = self.typed_value(entry, bytes)?;
+        self.without_ptx_registers(Loc::value(value.clone())).map(|_| value)
     }
 
     /// Returns a raw expression with the operations of an attribute's expression.
@@ -179,7 +186,9 @@ impl<'d, 'o> Importer<'d, 'o> {
             Op::DerefType { ty, .. } | Op::XderefType { ty, .. } => {
                 return self.typed(entry, ty, whole, 2, to);
             }
-            Op::RegvalType { reg, ty } => return self.typed(entry, ty, whole, 1 + uleb_len(reg.0), to),
+            Op::RegvalType { reg, ty } => {
+                return self.typed(entry, ty, whole, 1 + uleb_len(reg.0), to);
+            }
             Op::EntryValue { expr } if depth > 0 && has_references(expr, to.encoding) => {
                 let mut inner = Copied { encoding: to.encoding, ..Copied::default() };
                 inner.entities = core::mem::take(&mut to.entities);

@@ -44,6 +44,7 @@ mod importer;
 mod imports;
 mod instances;
 mod known;
+mod lanes;
 mod lines;
 mod live;
 mod location;

@@ -21,6 +21,7 @@ pub(super) fn want<'d, 'o>(importer: &mut Importer<'d, 'o>, class: Class, entry:
         crate::work::step();
         match step {
             Step::Into(class, entry) => {
+                importer.repeat_copy(importer.completed_part(entry).unwrap_or(entry));
                 let entry = importer.representative(entry);
                 let Some(node) = node(class, entry) else { continue };
                 if importer.types.shared.has(class, entry.offset()) {

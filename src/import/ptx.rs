@@ -4,41 +4,43 @@ use core::ops::Range;
 
 use super::form::ImportedExpressions;
 use super::homes::{Homes, INSTRUCTION, MAP, TYPES, at_pc};
-use super::importer::{Importer, Place};
+use super::importer::{Importer, Made, Place};
 use super::unimported::UnimportedReason;
 use crate::model::{Loc, Node};
-use crate::op::Reg;
+use crate::op::{Decoder, Op, Reg};
 
-/// A location at some pcs, or the reason why it is not imported.
-type Placed = (Range<u64>, core::result::Result<Loc, UnimportedReason>);
+/// Simultaneous locations at some pcs, or the reason why a location is not imported.
+type Placed = (Range<u64>, core::result::Result<Vec<Loc>, UnimportedReason>);
 
 impl<'d, 'o> Importer<'d, 'o> {
-    /// Returns what a variable's location is at the pcs of a range, where it is in PTX registers; `None` if it is in none.
+    /// Returns what a variable's locations are at the pcs of a range, where it is in PTX registers; `None` if it is in none.
     pub(super) fn homes_of(
         &mut self,
         around: &Place<'o>,
         pcs: &Range<u64>,
-        loc: &Loc,
+        locs: &[Loc],
         bits: Option<u64>,
     ) -> Option<Vec<Placed>> {
-        if self.homes.functions.is_empty() || self.expressions != ImportedExpressions::Typed {
+        if !self.has_homes() {
             return None;
         }
-        let index = around.base.and_then(|base| self.homes.by_address.get(&base).copied())?;
-        let mut registers: Vec<(Reg, String)> = loc
-            .nodes()
-            .filter_map(|node| match node {
-                Node::PerLane(reg) | Node::Register(reg) => Some(reg),
-                _ => None,
-            })
-            .filter_map(|reg| self.target.register(reg).filter(|register| register.is_packed()))
-            .map(|register| (register.reg, register.name().to_string()))
-            .collect();
-        if registers.is_empty() {
-            return None;
+        let mut registers = Vec::new();
+        for loc in locs {
+            registers.extend(self.ptx_registers(loc));
         }
         registers.sort_unstable();
         registers.dedup();
+        let (first, _) = registers.first()?;
+        // What else reads a register has no home to read.
+        let has_homes = |node: &Node<'_>| matches!(node, Node::PerLane(_) | Node::Register(_));
+        let is_replaced = |node: Node<'_>| has_homes(&node) || self.registers_in(node).is_empty();
+        if !locs.iter().all(|loc| loc.nodes().all(is_replaced)) {
+            return Some(vec![(pcs.clone(), Err(self.ptx_register(*first)))]);
+        }
+        let names = || registers.iter().map(|(_, name)| &**name).collect::<Vec<_>>().join(", ");
+        let nowhere = |names| vec![(pcs.clone(), Err(UnimportedReason::NoRegisterHome(names)))];
+        let index = around.base.and_then(|base| self.homes.by_address.get(&base).copied());
+        let Some(index) = index else { return Some(nowhere(names())) };
         let Homes { functions, used, room, .. } = &mut self.homes;
         let function = &functions[index];
         let mut bounds = vec![pcs.start, pcs.end];
@@ -56,22 +58,88 @@ impl<'d, 'o> Importer<'d, 'o> {
         bounds.sort_unstable();
         bounds.dedup();
         // Each piece looks at the homes of each node again.
-        let looks = bounds.len().saturating_mul(bounds.len().max(loc.nodes().count()));
+        let nodes: usize = locs.iter().map(|loc| loc.nodes().count()).sum();
+        let looks = bounds.len().saturating_mul(bounds.len().max(nodes));
         let Some(left) = room.checked_sub(looks) else {
             return Some(vec![(pcs.clone(), Err(UnimportedReason::TooManyLocations))]);
         };
         *room = left;
         let mut placed: Vec<Placed> = Vec::new();
         for bound in bounds.windows(2) {
-            let Some(result) = at_pc(function, &registers, loc, bits, bound[0]) else { continue };
+            let at_bound = locs.iter().filter_map(|loc| at_pc(function, &registers, loc, bits, bound[0]));
+            let result: core::result::Result<Vec<Loc>, UnimportedReason> = at_bound.collect();
             match (placed.last_mut(), &result) {
-                (Some((last, Ok(known))), Ok(loc)) if last.end == bound[0] && known == loc => {
+                (_, Ok(locs)) if locs.is_empty() => {}
+                (Some((last, Ok(known))), Ok(locs)) if last.end == bound[0] && known == locs => {
                     last.end = bound[1]
                 }
                 _ => placed.push((bound[0]..bound[1], result)),
             }
         }
-        Some(placed)
+        Some(if placed.is_empty() { nowhere(names()) } else { placed })
+    }
+
+    /// Refuses a location with PTX registers that is not a variable's at known pcs: it has no homes.
+    pub(super) fn without_ptx_registers(&self, loc: Loc) -> Made<Loc> {
+        if !self.has_homes() {
+            return Ok(loc);
+        }
+        match self.ptx_registers(&loc).first() {
+            Some((reg, _)) => Err(self.ptx_register(*reg)),
+            None => Ok(loc),
+        }
+    }
+
+    /// Whether homes are imported instead of PTX registers.
+    fn has_homes(&self) -> bool {
+        !self.homes.functions.is_empty() && self.expressions == ImportedExpressions::Typed
+    }
+
+    fn ptx_register(&self, reg: Reg) -> UnimportedReason {
+        let name = self.target.register(reg).map_or_else(String::new, |register| register.name().to_string());
+        UnimportedReason::PtxRegister(name)
+    }
+
+    /// Returns the PTX registers in a location, with their names.
+    fn ptx_registers(&self, loc: &Loc) -> Vec<(Reg, String)> {
+        loc.nodes()
+            .flat_map(|node| self.registers_in(node))
+            .filter_map(|reg| Some((reg, self.target.register(reg)?.name().to_string())))
+            .collect()
+    }
+
+    /// Returns the PTX registers in a node.
+    fn registers_in(&self, node: Node<'_>) -> Vec<Reg> {
+        let mut registers = match node {
+            Node::PerLane(reg)
+            | Node::Register(reg)
+            | Node::Lane(reg, _)
+            | Node::ReadRegister(reg)
+            | Node::EntryRegister(reg) => vec![reg],
+            Node::Expr(expr) => {
+                let mut registers = Vec::new();
+                let encoding = self.info.encoding;
+                let mut open = vec![self.m.described().expr(expr).0.bytes()];
+                while let Some(bytes) = open.pop() {
+                    for decoded in Decoder::new(bytes, encoding).map_while(Result::ok) {
+                        match decoded.op {
+                            Op::RegX { reg }
+                            | Op::BregX { reg, .. }
+                            | Op::RegvalType { reg, .. }
+                            | Op::CallFrameEntryReg { reg }
+                            | Op::AspaceBregX { reg, .. } => registers.push(reg),
+                            Op::EntryValue { expr } => open.push(expr),
+                            _ => {}
+                        }
+                    }
+                }
+                registers
+            }
+            _ => Vec::new(),
+        };
+        let is_packed = |reg: &Reg| self.target.register(*reg).is_some_and(|register| register.is_packed());
+        registers.retain(is_packed);
+        registers
     }
 
     /// Lists the homes that are no variable's location, and the types of registers.

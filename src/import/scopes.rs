@@ -161,7 +161,9 @@ impl<'d, 'o> Importer<'d, 'o> {
             return Some(self.root());
         }
         match class(parent) {
-            Class::Type | Class::Scope => self.made.scopes.get(&parent.offset()).copied(),
+            Class::Type | Class::Scope => {
+                self.made.scopes.get(&self.representative(parent).offset()).copied()
+            }
             Class::Variable | Class::Other => None,
         }
     }

@@ -4,10 +4,10 @@
 
 use std::cell::RefCell;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::completed::CompletedTypes;
-use super::equal::EqualTypes;
+use super::equal::{CopiedTypes, EqualTypes};
 use super::node::{Class, Key};
 use crate::model::{FunctionId, TypeId, VariableId};
 use crate::read::Dwarf;
@@ -54,12 +54,25 @@ pub(super) struct UnitTypes<'o> {
     pub(super) shared: Shared,
     /// Entries that are imported once for several equal entries.
     pub(super) equal: EqualTypes,
+    /// Entries of type units that are imported once for each unit.
+    pub(super) copied: CopiedTypes,
+    /// Indices of the types and namespaces in type units that are not imported for a unit, because equal ones are.
+    pub(super) repeated: HashSet<usize>,
     pub(super) completed: RefCell<CompletedTypes<'o>>,
 }
 
 impl<'o> UnitTypes<'o> {
     pub(super) fn new(dwarf: &Dwarf<'o>, how: ImportedTypes) -> Self {
         let equal = if how == ImportedTypes::Merged { EqualTypes::new(dwarf) } else { EqualTypes::default() };
-        Self { how, shared: Shared::default(), equal, completed: CompletedTypes::new(dwarf).into() }
+        let copied =
+            if how == ImportedTypes::Copied { CopiedTypes::new(dwarf) } else { CopiedTypes::default() };
+        Self {
+            how,
+            shared: Shared::default(),
+            equal,
+            copied,
+            repeated: HashSet::new(),
+            completed: CompletedTypes::new(dwarf).into(),
+        }
     }
 }

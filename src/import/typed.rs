@@ -89,11 +89,22 @@ impl<'a, 'o: 'a> References<'a> for Operands<'_, '_, 'o> {
 impl<'d, 'o> Importer<'d, 'o> {
     /// Returns the typed location of an attribute's expression, if it has one that the function's description allows.
     pub(super) fn typed_location(&mut self, entry: Entry<'d, 'o>, expr: &'o [u8]) -> Option<Loc> {
-        let target = self.target.clone();
         let place = self.around(entry);
         let variable = self.made.variables.get(&entry.offset()).copied();
         let module = self.m.described();
         let bits = variable.and_then(|variable| module.ty(module.variable(variable).ty).bits());
+        self.typed_location_in(entry, place, bits, expr)
+    }
+
+    /// Returns the typed location of an expression in an entry, of an object with a size in bits.
+    pub(super) fn typed_location_in(
+        &mut self,
+        entry: Entry<'d, 'o>,
+        place: Option<Place<'o>>,
+        bits: Option<u64>,
+        expr: &'o [u8],
+    ) -> Option<Loc> {
+        let target = self.target.clone();
         let context = Context { bits, ..self.context(entry.unit().encoding, place, &target) };
         let mut operands = Operands { importer: self, entry: Some(entry), expr };
         let loc = expression::location(&context, &mut operands, expr).ok()?;
@@ -102,8 +113,18 @@ impl<'d, 'o> Importer<'d, 'o> {
 
     /// Returns the typed number of an attribute's expression.
     pub(super) fn typed_value(&mut self, entry: Entry<'d, 'o>, expr: &'o [u8]) -> Made<Val> {
-        let target = self.target.clone();
         let place = self.around(entry);
+        self.typed_value_in(entry, place, expr)
+    }
+
+    /// Returns the typed number of an expression in an entry.
+    pub(super) fn typed_value_in(
+        &mut self,
+        entry: Entry<'d, 'o>,
+        place: Option<Place<'o>>,
+        expr: &'o [u8],
+    ) -> Made<Val> {
+        let target = self.target.clone();
         let context = self.context(entry.unit().encoding, place, &target);
         let mut operands = Operands { importer: self, entry: Some(entry), expr };
         let value = expression::value(&context, &mut operands, expr).map_err(UnimportedReason::Untyped)?;

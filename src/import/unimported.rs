@@ -50,12 +50,14 @@ texts! {
     NoSplitUnit "its split unit is not read";
     UnitKind "such a unit is not imported";
     Unprototyped "the function has no prototype; the model derives one from the language";
-    LanePcs "lane pcs and active lanes are not imported as regions";
+    LanePcs "it has a form that is not that of regions and whole-wave code";
     AsNamespace "a module is imported as a namespace";
     AsVariable "a parameter in a block is imported as a variable";
     DeclarationLocation "a declaration has no location";
     SecondLocation "the variable has a location already";
     RegisterHome(home: String) "its PTX register is in {home}; expected a general register";
+    NoRegisterHome(registers: String) "its PTX registers have no homes at its pcs: {registers}";
+    PtxRegister(register: String) "it has the PTX register {register}, without pcs at which the register has a home";
     RegisterHomes(count: usize) "homes of PTX registers that are no variable's location: {count}";
     RegisterTypes "types of PTX registers are not imported";
     LocationViews "numbers of views at an address are not imported";

@@ -7,7 +7,7 @@ use super::importer::{Entities, Importer};
 use super::node::{Class, class};
 use super::order::{copy, want};
 use super::unimported::UnimportedReason;
-use super::{calls, functions, imports, instances, types, variables};
+use super::{calls, functions, imports, instances, lanes, types, variables};
 use crate::model::{AttributeOwner, Language};
 use crate::read::{Entry, Unit};
 
@@ -86,7 +86,10 @@ pub(super) fn import<'d, 'o>(importer: &mut Importer<'d, 'o>, info: &'d Unit<'o>
         }
         match entry.tag() {
             dw::DW_TAG_subprogram if !is_kept => {}
-            dw::DW_TAG_subprogram => functions::located(importer, entry),
+            dw::DW_TAG_subprogram => {
+                functions::located(importer, entry);
+                lanes::import(importer, entry);
+            }
             dw::DW_TAG_imported_declaration | dw::DW_TAG_imported_module => imports::import(importer, entry),
             dw::DW_TAG_imported_unit => imports::unit(importer, entry),
             dw::DW_TAG_label => imports::label(importer, entry),

@@ -189,10 +189,10 @@ fn location<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, varia
     }
     importer.made.placed.insert(variable);
     match value {
-        ResolvedValue::Expr(bytes) => match importer.location(entry, bytes) {
+        ResolvedValue::Expr(bytes) => match importer.location_at_pcs(entry, bytes) {
             Ok(loc) => {
                 let pcs = 0..importer.place(entry).map_or(0, |around| around.bytes);
-                if super::live::in_homes(importer, entry, variable, &pcs, &loc) {
+                if super::live::in_homes(importer, entry, variable, &pcs, core::slice::from_ref(&loc)) {
                     return;
                 }
                 let set = always(importer, variable, loc);

@@ -193,7 +193,10 @@ impl<'m> Known<'m> {
         if let ScopeKind::Type(ty) = self.module.scope(id).kind {
             return self.type_ref(ty);
         }
-        self.scope_name(id).unwrap_or_else(|| Text(id.to_string().replacen("scope", "scope#", 1).into()))
+        self.scope_name(id).unwrap_or_else(|| match self.module.scope(id).kind {
+            ScopeKind::Unit => Text(format!("unit#{}", self.module.scope(id).unit.as_u32()).into()),
+            _ => Text(id.to_string().replacen("scope", "scope#", 1).into()),
+        })
     }
 
     /// Returns the scope's id in the description.

@@ -21,7 +21,7 @@ variable_properties! {
     facts VariableFacts of |known, id: VariableId| known.module.variable(id), set VariableId: [by describe_variable],
     object Variable { r#in: Ref<'a>, name: Text<'a>, r#type: Ref<'a> } { declaration: bool, id: Text<'a> }
     object Parameter { r#in: Ref<'a>, name: Text<'a>, r#type: Ref<'a> } { id: Text<'a> }
-    object Constant { r#in: Ref<'a>, name: Text<'a>, r#type: Ref<'a>, value: Bytes } { id: Text<'a> }
+    object Constant { r#in: Ref<'a>, name: Text<'a>, r#type: Ref<'a> } { value: Bytes, id: Text<'a> }
     object InlinedVariable { r#in: Ref<'a>, origin: Ref<'a> } { id: Text<'a> }
     object Definition { r#in: Ref<'a>, member: Ref<'a> } { id: Text<'a> }
     object DescribeVariable { variable: Ref<'a> } {}
@@ -58,7 +58,10 @@ impl<'a> Constant<'a> {
     pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
         let (scope, unit) = reader.scope_and_unit(&self.r#in)?;
         let ty = reader.ty(unit, &self.r#type)?;
-        let constant = reader.builder.constant(scope, &self.name, ty, &self.value.0)?;
+        let constant = match &self.value {
+            Some(value) => reader.builder.constant(scope, &self.name, ty, &value.0)?,
+            None => reader.builder.named_constant(scope, &self.name, ty)?.id(),
+        };
         reader.names.variables.add(constant, self.id.as_ref(), None)?;
         self.facts().describe(reader, constant, unit)
     }

@@ -8,7 +8,7 @@ use super::types::{
     Qualified, StringType, Structure, Subroutine, Typedef, Union, UnspecifiedType, Vector,
 };
 use super::units::{Block, Inlined, InlinedBlock, Namespace, pairs};
-use super::values::{Bytes, Integer, Number, Text};
+use super::values::{Integer, Number, Text};
 use super::variables::{Constant, Definition, InlinedVariable, Parameter, Variable, VariableFacts};
 use super::words::Word;
 use crate::model::{
@@ -88,13 +88,9 @@ pub(super) fn variable<'m>(
     let ty = known.type_ref(variable.ty);
     match variable.kind {
         VariableKind::Constant => {
-            // The statement requires a value: a constant with a location gets zeros here.
-            let value = facts.const_value.take().unwrap_or_else(|| {
-                let bits = known.module.ty(variable.ty).value_bits().unwrap_or(0);
-                Bytes(vec![0; bits.div_ceil(8) as usize])
-            });
-            let json = Constant::new(within, name, ty, value).with(facts);
-            Statement::Constant(Constant { id: name_id, ..json })
+            let value = facts.const_value.take();
+            let json = Constant::new(within, name, ty).with(facts);
+            Statement::Constant(Constant { value, id: name_id, ..json })
         }
         VariableKind::Parameter => {
             let json = Parameter::new(within, name, ty).with(facts);

@@ -86,6 +86,14 @@ impl<K: EntityId, V> PrimaryMap<K, V> {
         self.id(key)
     }
 
+    /// Removes the entities after the first `count`. Their ids are given again.
+    pub(crate) fn truncate(&mut self, count: usize) {
+        if count < self.len() {
+            let entities = core::mem::take(&mut self.entities);
+            self.entities.extend(entities.into_iter().take(count).map(|(_, entity)| entity));
+        }
+    }
+
     pub(crate) fn clear(&mut self) {
         self.entities.clear();
     }

@@ -17,6 +17,7 @@ use crate::target::Target;
 /// | lane pcs or active lanes by AMD's numbers | [`Consumer::rocgdb`] |
 /// | code for another GPU | [`Consumer::llvm`] |
 /// | several versions | the latest of them, because an older version lacks forms of facts |
+/// | operations of a later version, as gcc's `DW_OP_stack_value` in DWARF 2 and 3 | that version |
 /// | a unit in the 64-bit format | the 64-bit format |
 /// | type units | type units, except beside `.debug_names` |
 /// | `.debug_names`, `.debug_pubnames`, `.debug_aranges` | the same tables |
@@ -35,6 +36,7 @@ pub fn fitting(object: &Object<'_>, dwarf: &Dwarf<'_>, target: &Target) -> Consu
     };
     consumer.expressions.shared_from_bytes = None;
     let latest = units.iter().map(|unit| unit.encoding.version).max();
+    let latest = latest.map(|version| version.max(vendor::latest_operation(dwarf, version)));
     consumer.version = latest.map_or(consumer.version, |version| version.clamp(2, 5));
     if units.iter().any(|unit| unit.encoding.offset_bytes == 8) {
         consumer.format = Format::Dwarf64;

@@ -11,6 +11,8 @@ use crate::read::{Dwarf, Object, ResolvedValue};
 const EM_AMDGPU: u16 = 224;
 /// Operations with one byte in AMD's older dialect. 0xe9 is `DW_OP_LLVM_user` in the newer dialect.
 const LEGACY: core::ops::RangeInclusive<u8> = 0xe1..=0xec;
+/// The latest version of DWARF.
+const LATEST: u16 = 5;
 /// Attributes that only AMD's debuggers read.
 const AMD: [DwAt; 2] = [DW_AT_LLVM_LANE_PC_AMD, DW_AT_LLVM_ACTIVE_LANE_AMD];
 
@@ -19,19 +21,39 @@ pub(super) fn has_legacy_operations(object: &Object<'_>, dwarf: &Dwarf<'_>) -> b
     if object.machine() != EM_AMDGPU {
         return false;
     }
+    any_expression(dwarf, |expr, encoding| is_legacy(expr, encoding))
+}
+
+/// Whether a condition is true of an expression in an entry or a location list.
+fn any_expression(dwarf: &Dwarf<'_>, mut is: impl FnMut(&[u8], Encoding) -> bool) -> bool {
     let mut list = Vec::new();
     dwarf.entries().any(|entry| {
         let encoding = entry.unit().encoding;
         entry.attributes().any(|attribute| match attribute.value {
-            ResolvedValue::Expr(expr) => is_legacy(expr, encoding),
+            ResolvedValue::Expr(expr) => is(expr, encoding),
             ResolvedValue::LocList(offset) => {
                 list.clear();
                 dwarf.read_locations(entry.unit(), offset, &mut list).is_ok()
-                    && list.iter().any(|item| is_legacy(item.expr, encoding))
+                    && list.iter().any(|item| is(item.expr, encoding))
             }
             _ => false,
         })
     })
+}
+
+/// Returns the latest version that introduced an operation of an expression. GNU's codes are in all versions.
+pub(super) fn latest_operation(dwarf: &Dwarf<'_>, known: u16) -> u16 {
+    let mut latest = known;
+    any_expression(dwarf, |expr, encoding| {
+        for decoded in Decoder::new(expr, encoding).map_while(Result::ok) {
+            let row = decoded.op.row();
+            if row.since <= LATEST && row.std.get() == Some(decoded.spelling.code()) {
+                latest = latest.max(row.since);
+            }
+        }
+        latest >= LATEST
+    });
+    latest
 }
 
 fn is_legacy(expr: &[u8], encoding: Encoding) -> bool {

@@ -4,7 +4,7 @@ use eitri::build::Builder;
 use eitri::consumer::{Consumer, Policy};
 use eitri::import::{ImportOptions, import};
 use eitri::lower::lower;
-use eitri::model::Module;
+use eitri::model::{BaseEncoding, Module, SourceLine};
 use eitri::target::Target;
 
 use crate::agreement::choices::Choices;
@@ -88,6 +88,7 @@ fn random_descriptions_together_are_written_and_read() {
         assert_eq!(counts(&together), sums, "{seed}");
         let again = Module::from_json(together.to_json()).expect("the description is read");
         pretty_assertions::assert_eq!(again.to_json(), together.to_json(), "{seed}");
+        assert!(again == together, "{seed}");
         // Each unit has the entries that it has alone: only references to strings and other sections differ.
         let consumer = Consumer::dwarf5();
         let size = |module: &Module| {
@@ -114,4 +115,42 @@ fn descriptions_of_two_targets_are_refused() {
     let error = one.append(&m.finish().expect("a module")).expect_err("another target").to_string();
     assert!(error.contains("`amdgpu-gfx1030-wave32`") && error.contains("`x86_64`"), "{error}");
     assert_eq!(one.units().count(), 0);
+}
+
+/// Units, functions and files of one name keep their names, and references in the file have ids: what one unit has does not
+/// go to the other.
+#[test]
+fn units_of_one_name_are_told_apart_in_the_file() {
+    let module = |bits: u64, variable: &str| {
+        let mut m = Builder::new(Target::x86_64());
+        let unit = m.unit("a.c");
+        let file = m.file(unit, "a.h", None).expect("a file");
+        let int = m.base_type(unit, "int", BaseEncoding::Signed, bits).expect("a type");
+        let f = m.function(unit, "f").expect("a function").code("f", 16).returns(int).expect("a type").id();
+        let line = SourceLine::new(file, 3);
+        m.variable(f, variable, int).expect("a variable").declared(line);
+        m.finish().expect("a module")
+    };
+    let mut together = module(32, "first");
+    together.append(&module(64, "second")).expect("one target");
+    let text = together.to_json();
+    let again = Module::from_json(&text).expect("the description is read");
+    assert!(again == together, "{text}");
+    let sizes: Vec<_> = again
+        .variables()
+        .map(|(id, variable)| {
+            let unit = again.scope(variable.scope).unit;
+            let name = variable.name.map(|name| again.string(name).to_owned());
+            (name.expect("a name"), unit, again.ty(again.variable(id).ty).bits())
+        })
+        .collect();
+    let [(first, one, left), (second, other, right)] = &sizes[..] else { panic!("{sizes:?}") };
+    assert!(one != other && again.string(again.unit(*one).name) == again.string(again.unit(*other).name));
+    assert_eq!((&**first, left, &**second, right), ("first", &Some(32), "second", &Some(64)), "{text}");
+    // Each reference to a unit is an id.
+    let all: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let statements = all["describe"].as_array().expect("statements");
+    let units: Vec<_> = statements.iter().filter_map(|one| one["unit"]["id"].as_str()).collect();
+    assert_eq!(units, ["unit#0", "unit#1"], "{text}");
+    assert!(!text.contains("\"in\":\"a.c\""), "{text}");
 }

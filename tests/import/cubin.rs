@@ -2,11 +2,14 @@
 
 use std::path::Path;
 
+use eitri::build::Builder;
 use eitri::import::{ImportOptions, ImportedDwarf, ImportedExpressions, UnimportedReason, import};
+use eitri::model::{BaseEncoding, Loc, Module, Val};
+use eitri::target::{Sm, Target};
 use serde_json::{Value, json};
 
-use crate::common::tools::Tool;
-use crate::common::with;
+use crate::common::tools::{Folder, Tool};
+use crate::common::{cubin, with};
 
 const CUOBJDUMP: Tool = Tool::new("cuobjdump", "nvidia-cuda-cuobjdump of PyPI");
 
@@ -68,4 +71,42 @@ fn homes_of_other_classes_are_listed() {
         let others = typed.unimported.iter().filter(|fact| is_other(&fact.reason)).count();
         assert!(others > 0, "{name}");
     }
+}
+
+/// A description of the kernel of `cubin::TEXT`: `first` is at the address in %rd2, `gone` in a register that no instruction
+/// reads after it is set, and `target` is the call's address in a PTX register.
+fn in_memory() -> Module {
+    let gpu = Target::nvptx(Sm::named("sm_80").expect("a processor"));
+    let mut m = Builder::new(gpu.clone());
+    let unit = m.unit("k.cu");
+    let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).expect("a type");
+    let kernel = m.function(unit, "k").expect("a function").code("k", 10).kernel().id();
+    let register = |name: &str| gpu.register_named(name).expect("a register");
+    let address: Val = Loc::per_lane(register("%rd2")).read(64);
+    let global = gpu.space_named("global").expect("a space").id;
+    let first = Loc::memory(global, address.plus(4));
+    m.variable(kernel, "first", int).expect("a variable").live(2..8, first).expect("a location");
+    let gone = Loc::per_lane(register("%r7"));
+    m.variable(kernel, "gone", int).expect("a variable").live(3..6, gone).expect("a location");
+    m.finish().expect("a module")
+}
+
+/// An address that is read from a PTX register is read from the register's homes, and a register without a home is listed:
+/// `cuobjdump` prints the homes of %rd2, and none of %r7.
+#[test]
+fn address_in_a_ptx_register_is_read_from_its_homes() {
+    let Some(bytes) = cubin::assembled(&in_memory(), "sm_80") else { return };
+    let folder = Folder::new();
+    let path = folder.file("k.cubin", &bytes);
+    if let Some(ran) = CUOBJDUMP.run(&["-elf".as_ref(), path.as_os_str()]) {
+        assert!(ran.out.contains("(reg: %rd2) 0x500") && !ran.out.contains("(reg: %r7)"), "{ran}");
+    }
+    let imported = import(&bytes, &ImportOptions::default()).expect("the cubin is imported");
+    let text = live(&imported, "first").to_string();
+    assert!(!text.contains('%') && text.contains("{\"per_lane\":\"R"), "{text}");
+    let reasons: Vec<String> = imported.unimported.iter().map(ToString::to_string).collect();
+    let listed =
+        reasons.iter().filter(|reason| reason.contains("PTX registers have no homes at its pcs: %r7"));
+    assert_eq!(listed.count(), 1, "{reasons:#?}");
+    assert!(!imported.module.to_json().contains("\"%r"), "a PTX register is left");
 }

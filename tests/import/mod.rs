@@ -11,6 +11,7 @@ mod damaged;
 pub mod facts;
 pub mod foreign;
 mod frames;
+mod lanes;
 mod parts;
 pub mod random;
 mod repeated;

@@ -1,5 +1,6 @@
 //! How many expressions of each producer are typed, and why the rest is not. The table is in `docs/import.md`.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use eitri::read::Object;
@@ -8,17 +9,58 @@ use super::corpus::{Counts, count};
 use crate::common::ROOT;
 use crate::common::tools::{Folder, Tool};
 
-/// Programs that are compiled: name, compiler, extension, source.
-const PROGRAMS: [(&str, &[Tool], &str, &str); 4] = [
-    ("gcc", &[Tool::new("gcc", "gcc"), Tool::new("g++", "g++")], "c", include_str!("program.c")),
-    (
-        "clang",
-        &[Tool::new("clang-19", "clang-19"), Tool::new("clang++-19", "clang-19")],
-        "c",
-        include_str!("program.c"),
-    ),
-    ("rustc", &[Tool::new("rustc", "rustc")], "rs", include_str!("program.rs")),
-    ("gfortran", &[Tool::new("gfortran", "gfortran")], "f90", include_str!("program.f90")),
+/// A program, and the arguments that make an object `program` of it in several ways.
+struct Program {
+    producer: &'static str,
+    compiler: Tool,
+    name: &'static str,
+    source: &'static str,
+    ways: &'static [&'static [&'static str]],
+}
+
+const C: &str = include_str!("program.c");
+const CPP: &str = include_str!("program.cpp");
+const LEVELS: &[&[&str]] = &[&["-g", "-O0", "-o", "program"], &["-g", "-O2", "-o", "program"]];
+
+#[rustfmt::skip]
+const PROGRAMS: [Program; 8] = [
+    Program { producer: "gcc", compiler: Tool::new("gcc", "gcc"), name: "program.c", source: C, ways: LEVELS },
+    Program { producer: "gcc", compiler: Tool::new("g++", "g++"), name: "program.cpp", source: CPP, ways: LEVELS },
+    Program { producer: "clang", compiler: Tool::new("clang-19", "clang-19"), name: "program.c", source: C, ways: LEVELS },
+    Program { producer: "clang", compiler: Tool::new("clang++-19", "clang-19"), name: "program.cpp", source: CPP, ways: LEVELS },
+    Program {
+        producer: "rustc",
+        compiler: Tool::new("rustc", "rustc"),
+        name: "program.rs",
+        source: include_str!("program.rs"),
+        ways: &[&["-g", "-Copt-level=0", "-o", "program"], &["-g", "-Copt-level=2", "-o", "program"]],
+    },
+    Program {
+        producer: "gfortran",
+        compiler: Tool::new("gfortran", "gfortran"),
+        name: "program.f90",
+        source: include_str!("program.f90"),
+        ways: LEVELS,
+    },
+    Program {
+        producer: "go",
+        compiler: Tool::new("go", "golang-go"),
+        name: "program.go",
+        source: include_str!("program.go"),
+        ways: &[&["build", "-gcflags=-N -l", "-o", "program"], &["build", "-o", "program"]],
+    },
+    // `-lineinfo` writes no entries.
+    Program {
+        producer: "nvcc",
+        compiler: Tool::new("nvcc", "nvidia-cuda-nvcc of PyPI"),
+        name: "program.cu",
+        source: include_str!("program.cu"),
+        ways: &[
+            &["-std=c++17", "-G", "-arch=sm_80", "-cubin", "-o", "program"],
+            &["-std=c++17", "-G", "-arch=sm_90", "-cubin", "-o", "program"],
+            &["-std=c++17", "-lineinfo", "-arch=sm_90", "-cubin", "-o", "program"],
+        ],
+    },
 ];
 
 /// Objects of the committed corpus, by folder.
@@ -70,24 +112,18 @@ fn expressions_of_committed_objects_are_typed_and_mean_the_same() {
 
 #[test]
 fn expressions_of_compiled_programs_are_typed_and_mean_the_same() {
-    let folder = Folder::new();
-    for (name, compilers, extension, source) in PROGRAMS {
-        let sources = [
-            folder.file(&format!("program.{extension}"), source),
-            folder.file("program.cpp", include_str!("program.cpp")),
-        ];
-        let mut counts = Counts::default();
-        for (compiler, file) in compilers.iter().zip(&sources) {
-            for level in [0, 2] {
-                let level =
-                    if name == "rustc" { format!("-Copt-level={level}") } else { format!("-O{level}") };
-                let arguments =
-                    ["-g".as_ref(), level.as_ref(), file.as_os_str(), "-o".as_ref(), "program".as_ref()];
-                let Some(ran) = compiler.run_in(folder.path(), &arguments) else { return };
-                assert!(ran.succeeded, "{ran}");
-                add(&folder.path().join("program"), &mut counts);
-            }
+    let mut counts: BTreeMap<&str, Counts> = BTreeMap::new();
+    for Program { producer, compiler, name, source, ways } in &PROGRAMS {
+        let folder = Folder::new();
+        folder.file(name, source);
+        for way in *ways {
+            let arguments: Vec<&str> = way.iter().copied().chain([*name]).collect();
+            let Some(ran) = compiler.run_in(folder.path(), &arguments) else { break };
+            assert!(ran.succeeded, "{ran}");
+            add(&folder.path().join("program"), counts.entry(producer).or_default());
         }
-        checked(name, counts);
+    }
+    for (producer, counts) in counts {
+        checked(producer, counts);
     }
 }

@@ -1,6 +1,7 @@
 //! The promise: a rewritten object says what the original says, or lists what it leaves out. Its code and all loaded bytes
 //! are identical.
 
+mod arrays;
 mod command;
 mod containers;
 mod corpus;
@@ -12,6 +13,7 @@ mod judged;
 mod loaded;
 mod programs;
 mod said;
+mod type_units;
 mod units;
 
 use std::fmt::Write;

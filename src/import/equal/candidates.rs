@@ -31,6 +31,19 @@ impl Candidate {
 #[derive(Debug, Default)]
 pub(super) struct Candidates {
     pub(super) all: Vec<Candidate>,
+    /// The namespaces with a name, in the order of their entries.
+    pub(super) namespaces: Vec<NamedNamespace>,
+}
+
+/// An entry of a namespace.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct NamedNamespace {
+    /// Index of the entry.
+    pub(super) index: u32,
+    /// Index of its unit.
+    pub(super) unit: u32,
+    /// Number, which equal namespaces of all units have.
+    pub(super) number: u32,
 }
 
 /// A namespace: the number of the namespaces around it, its tag, its name, and whether it is inline.
@@ -39,6 +52,7 @@ type Namespace<'o> = (u32, u16, &'o [u8], bool);
 impl Candidates {
     pub(super) fn new(dwarf: &Dwarf<'_>) -> Self {
         let mut all = Vec::new();
+        let mut namespaces_with_names = Vec::new();
         // Number 0 is the unit itself.
         let mut namespaces: HashMap<Namespace<'_>, u32> = HashMap::new();
         for (unit, info) in (0..).zip(dwarf.units()) {
@@ -64,12 +78,15 @@ impl Candidates {
                     let number = around.zip(name).map(|(around, name)| {
                         *namespaces.entry((around, entry.tag().0, name, is_inline)).or_insert(next)
                     });
+                    let index = entry.index() as u32;
+                    namespaces_with_names.extend(number.map(|number| NamedNamespace { index, unit, number }));
                     open.push((entry.children(), number));
                 }
             }
         }
         all.sort_unstable_by_key(|candidate: &Candidate| candidate.start);
-        Self { all }
+        namespaces_with_names.sort_unstable_by_key(|namespace: &NamedNamespace| namespace.index);
+        Self { all, namespaces: namespaces_with_names }
     }
 
     /// Returns the number of the candidate that contains an entry.

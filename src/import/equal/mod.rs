@@ -11,12 +11,14 @@
 //! * [small copies](kept) that take less room than references to another unit.
 
 mod candidates;
+mod copied;
 mod graph;
 mod kept;
 mod names;
 mod partition;
 mod signature;
 
+pub(super) use copied::CopiedTypes;
 pub use names::DifferentTypes;
 
 use crate::read::Dwarf;

@@ -34,6 +34,8 @@ pub(super) struct Signatures<'d, 'o> {
     /// Numbers of source files, by unit and number in the unit.
     files: HashMap<(u64, u64), u32>,
     paths: HashMap<(String, Option<[u8; 16]>), u32>,
+    /// Compilation directories, by the offset of the line program: a type unit has none of its own.
+    folders: HashMap<u64, &'d str>,
 }
 
 /// A type that says something that is only right in its unit.
@@ -41,7 +43,16 @@ pub(super) struct OwnOfUnit;
 
 impl<'d, 'o> Signatures<'d, 'o> {
     pub(super) fn new(dwarf: &'d Dwarf<'o>, candidates: &'d Candidates) -> Self {
-        Self { dwarf, candidates, programs: HashMap::new(), files: HashMap::new(), paths: HashMap::new() }
+        let folder = |unit: &'d crate::read::Unit<'o>| Some((unit.stmt_list?, unit.comp_dir.as_deref()?));
+        let folders = dwarf.units().iter().filter_map(folder).collect();
+        Self {
+            dwarf,
+            candidates,
+            programs: HashMap::new(),
+            files: HashMap::new(),
+            paths: HashMap::new(),
+            folders,
+        }
     }
 
     /// Writes a candidate's signature.
@@ -124,6 +135,13 @@ impl<'d, 'o> Signatures<'d, 'o> {
             return Ok(());
         }
         let number = self.candidates.containing(to_entry.index()).ok_or(OwnOfUnit)?;
+        // A declaration with a signature stands for the type of the type unit.
+        let is_declaration = self.candidates.all[number as usize].start as usize == to_entry.index();
+        let completed = to_entry.reference(dw::DW_AT_signature).filter(|_| is_declaration);
+        let number_and_entry = completed
+            .filter(|ty| core::ptr::eq(ty.dwarf(), self.dwarf))
+            .and_then(|ty| Some((self.candidates.containing(ty.index())?, ty)));
+        let (number, to_entry) = number_and_entry.unwrap_or((number, to_entry));
         let inside = to_entry.index() as u64 - u64::from(self.candidates.all[number as usize].start);
         if number == own {
             to.bytes.push(9);
@@ -144,7 +162,8 @@ impl<'d, 'o> Signatures<'d, 'o> {
         let dwarf = self.dwarf;
         let read = || dwarf.lines(unit).ok().flatten();
         let program = self.programs.entry(unit.offset).or_insert_with(read).as_ref()?;
-        let path = program.full_path(number, unit.comp_dir.as_deref())?;
+        let of_program = || self.folders.get(&unit.stmt_list?).copied();
+        let path = program.full_path(number, unit.comp_dir.as_deref().or_else(of_program))?;
         let key = (path, program.file(number).and_then(|file| file.md5));
         let next = self.paths.len() as u32;
         let file = *self.paths.entry(key).or_insert(next);

@@ -3,7 +3,8 @@
 //! 1. `meant` turns lint's meaning of a location into a location of the model.
 //! 2. `code`, `lanes` and `waits` read the function's instructions: the order in which a wave and its lanes run them, and
 //!    the loads that are not waited for. `claims` cuts a location's pcs where an instruction contradicts it.
-//! 3. `functions` has the code of each function. `variables` replaces the locations of variables, `frames` adds call frames; `change` lists what is different.
+//! 3. `functions` has the code of each function. `variables` replaces the locations of variables; `frames` adds call frames,
+//!    which follow from the states before instructions that `states` finds. `change` lists what is different.
 
 mod change;
 mod claims;
@@ -13,6 +14,7 @@ mod frames;
 mod functions;
 mod lanes;
 mod meant;
+mod states;
 mod variables;
 mod waits;
 

@@ -1,0 +1,76 @@
+//! Objects with type units: what several type units have is imported once for each unit.
+
+use std::path::Path;
+
+use super::units::{CPP, c_files};
+use super::{loaded, rewritten};
+use crate::common::tools::{Folder, Tool};
+
+const DWARFDUMP: Tool = Tool::new("llvm-dwarfdump-19", "llvm-19");
+const GDB: Tool = Tool::new("gdb", "gdb");
+
+/// Compilers with the files and the objects that are linked.
+fn programs() -> Vec<(Tool, &'static [(&'static str, &'static str)], Vec<&'static str>)> {
+    let c: &'static [(&str, &str)] = Box::leak(c_files().into_boxed_slice());
+    [("gcc", "gcc", c), ("clang-19", "clang-19", c), ("g++", "g++", &CPP), ("clang++-19", "clang-19", &CPP)]
+        .into_iter()
+        .map(|(name, package, files)| {
+            let sources = files.iter().map(|(name, _)| *name).filter(|name| !name.ends_with(".h"));
+            (Tool::new(name, package), files, sources.collect())
+        })
+        .collect()
+}
+
+/// What gdb prints of the types of the C program.
+fn types(folder: &Path, program: &str) -> Option<String> {
+    let names = ["struct node", "node_t", "struct outer", "enum color", "struct even", "struct odd"];
+    let commands = names.iter().flat_map(|name| ["-ex".to_owned(), format!("ptype/o {name}")]);
+    let start = ["-nx", "-batch"].map(String::from);
+    let arguments: Vec<String> = start.into_iter().chain(commands).chain([program.to_owned()]).collect();
+    let ran = GDB.run_in(folder, &arguments)?;
+    Some(ran.out + &ran.errors)
+}
+
+/// A second rewrite makes nothing larger, nor does the first, and gdb prints equal types of C.
+#[test]
+fn types_of_type_units_are_not_repeated() {
+    for (compiler, files, sources) in programs() {
+        for (version, level) in
+            ["-gdwarf-4", "-gdwarf-5"].into_iter().flat_map(|it| [(it, "-O0"), (it, "-O2")])
+        {
+            let folder = Folder::new();
+            for (name, source) in files {
+                folder.file(name, source);
+            }
+            let mut arguments = vec![version, level, "-fdebug-types-section", "-o", "before"];
+            arguments.extend(&sources);
+            let Some(ran) = compiler.run_in(folder.path(), &arguments) else { continue };
+            assert!(ran.succeeded, "{ran}");
+            let case = format!("{} {version} {level}", compiler.name);
+            let bytes = std::fs::read(folder.path().join("before")).expect("a program");
+            let first = rewritten(&bytes, |_| {}).unwrap_or_else(|error| panic!("{case}: {error}"));
+            loaded::are_equal(&case, &bytes, &first.object);
+            let second = rewritten(&first.object, |_| {}).unwrap_or_else(|error| panic!("{case}: {error}"));
+            // The order of entries can change once more.
+            let is_settled = second.sizes.iter().all(|size| size.before == size.after);
+            assert!(is_settled, "{case}: a second rewrite changes sizes: {:#?}", second.sizes);
+            // A unit also has types that only type units use.
+            let before: u64 = first.sizes.iter().map(|size| size.before).sum();
+            let after: u64 = first.sizes.iter().map(|size| size.after).sum();
+            assert!(
+                after <= before + before / 100,
+                "{case}: {before}, then {after} bytes: {:#?}",
+                first.sizes
+            );
+            folder.file("after", &first.object);
+            let Some(ran) = DWARFDUMP.run_in(folder.path(), &["--verify", "after"]) else { continue };
+            assert!(!ran.out.contains("error: ") || compiler.name.starts_with('g'), "{case}: {ran}");
+            if sources[0].ends_with(".c") {
+                let Some(expected) = types(folder.path(), "before") else { continue };
+                let Some(printed) = types(folder.path(), "after") else { continue };
+                assert!(expected.contains("struct node *next;"), "{case}: {expected}");
+                pretty_assertions::assert_eq!(printed, expected, "{case}");
+            }
+        }
+    }
+}
