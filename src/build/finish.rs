@@ -9,7 +9,7 @@ use super::variables::takes_parameters;
 use super::{attributes, frame, lanes, macros, parts, slots};
 use crate::error::{Aligned, At, Error, ErrorKind, Quantity, Ranges, Result};
 use crate::model::{
-    Address, Function, Lanes, Module, PrimaryMap, Scope, ScopeId, ScopeKind, SecondaryMap, TypeId, UnitId,
+    Address, EntryOrder, Function, Lanes, Module, PrimaryMap, Scope, ScopeId, ScopeKind, SecondaryMap, TypeId, UnitId,
     Variable, VariableId, VariableKind,
 };
 
@@ -152,6 +152,7 @@ impl Builder {
             locs,
             lanes,
             lists,
+            entry_order,
         } = module;
         if interned.capacity() > LARGE {
             *interned = HashTable::new();
@@ -187,6 +188,7 @@ impl Builder {
         locs.clear();
         *lanes = Lanes::new(units.owner());
         lists.clear();
+        *entry_order = EntryOrder::default();
     }
 
     /// Frees memory that the finished module does not need.

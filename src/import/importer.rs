@@ -15,6 +15,7 @@ use super::entries::ImportedEntries;
 use super::form::ImportedExpressions;
 use super::homes::Homes;
 use super::node::{Key, Node};
+use super::recurring::RecurringLocations;
 use super::shared::UnitTypes;
 use super::sources::Sources;
 use super::symbols::Symbols;
@@ -23,7 +24,7 @@ use super::unimported::{UnimportedFact, UnimportedReason};
 use crate::build::Builder;
 use crate::error::Error;
 use crate::model::{
-    AttributeOwner, FunctionId, ProcedureId, ScopeId, SourceLine, TypeId, UnitId, VariableId,
+    AttributeOwner, EntryPositions, FunctionId, ProcedureId, ScopeId, SourceLine, TypeId, UnitId, VariableId,
 };
 use crate::read::{Dwarf, Entry, ResolvedValue, Unit};
 use crate::target::Target;
@@ -149,10 +150,24 @@ pub(super) struct Importer<'d, 'o> {
     pub extras: Extras,
     /// Entities of all units so far, by their entries.
     pub entries: ImportedEntries,
+    /// Positions of the entities of all units so far.
+    pub positions: EntryPositions,
     pub types: UnitTypes<'o>,
+    pub recurring: RecurringLocations<'o>,
+    /// Whether an expression asked for more than its setting, since this was reset.
+    pub has_asked: bool,
 }
 
 impl<'d, 'o> Importer<'d, 'o> {
+    /// Keeps which entries the current unit's entities were made of.
+    pub(super) fn keep_entries(&mut self) {
+        let Entities { types, scopes, variables, functions, .. } = &self.made;
+        self.entries.add(variables, functions);
+        types.iter().for_each(|(&key, &ty)| self.positions.add_type(ty, key));
+        scopes.iter().for_each(|(&key, place)| self.positions.add_scope(place.scope, key));
+        variables.iter().for_each(|(&key, &variable)| self.positions.add_variable(variable, key));
+    }
+
     /// Whether entities of the unit are not complete.
     pub(super) fn has_more(&self) -> bool {
         let Entities { composites, bodies, copied, .. } = &self.made;

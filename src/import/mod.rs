@@ -52,6 +52,7 @@ mod node;
 mod order;
 mod parts;
 mod ptx;
+mod recurring;
 mod rest;
 mod scopes;
 mod shared;
@@ -81,13 +82,14 @@ use hashbrown::{HashMap, HashSet};
 
 use crate::build::Builder;
 use crate::error::{ErrorKind, Result};
-use crate::model::{Module, UnitId};
+use crate::model::{EntryPositions, Module, UnitId};
 use crate::op::Dialect;
 use crate::read::{Dwarf, Object, ReadOptions, SplitFiles};
 use crate::target::Target;
 use discarded::Discarded;
 use homes::Homes;
 use importer::{Entities, Extras, Importer};
+use recurring::RecurringLocations;
 use shared::UnitTypes;
 use sources::Sources;
 use symbols::Symbols;
@@ -198,6 +200,7 @@ fn import_files(
         m.refer_between_units();
     }
     let (mut merged, mut different) = (0, Vec::new());
+    let mut positions = EntryPositions::default();
     let split_units = SplitUnits::new(dwarf, split);
     for file in core::iter::once(dwarf).chain(split) {
         let Some(first) = file.units().first() else { continue };
@@ -221,7 +224,10 @@ fn import_files(
             homes: Homes::default(),
             extras: Extras::default(),
             entries: ImportedEntries::default(),
+            positions,
             types: UnitTypes::new(file, options.types),
+            recurring: RecurringLocations::default(),
+            has_asked: false,
         };
         if file.split_file().is_none() {
             match Homes::new(object) {
@@ -233,7 +239,8 @@ fn import_files(
             }
         }
         import_file(&mut importer, &split_units);
-        let Importer { m: builder, facts, entries: own, types, .. } = importer;
+        let Importer { m: builder, facts, entries: own, types, positions: known, .. } = importer;
+        positions = known;
         merged += types.equal.count();
         different.extend(types.equal.different);
         m = builder;
@@ -260,7 +267,9 @@ fn import_files(
         });
     }
     entries.sort();
-    Ok(ImportedDwarf { module: m.finish()?, unimported, entries, merged, different })
+    let mut module = m.finish()?;
+    module.order_entries(&positions);
+    Ok(ImportedDwarf { module, unimported, entries, merged, different })
 }
 
 /// Units in files of their own, and their skeletons.
