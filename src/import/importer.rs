@@ -159,15 +159,6 @@ pub(super) struct Importer<'d, 'o> {
 }
 
 impl<'d, 'o> Importer<'d, 'o> {
-    /// Keeps which entries the current unit's entities were made of.
-    pub(super) fn keep_entries(&mut self) {
-        let Entities { types, scopes, variables, functions, .. } = &self.made;
-        self.entries.add(variables, functions);
-        types.iter().for_each(|(&key, &ty)| self.positions.add_type(ty, key));
-        scopes.iter().for_each(|(&key, place)| self.positions.add_scope(place.scope, key));
-        variables.iter().for_each(|(&key, &variable)| self.positions.add_variable(variable, key));
-    }
-
     /// Whether entities of the unit are not complete.
     pub(super) fn has_more(&self) -> bool {
         let Entities { composites, bodies, copied, .. } = &self.made;

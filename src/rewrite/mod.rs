@@ -132,7 +132,10 @@ pub fn rewrite(bytes: &[u8], options: &RewriteOptions<'_>) -> Result<Rewritten> 
     })?;
     let consumer = consumer(&object, &dwarf, &target, options)?;
     let how = How { target: &target, consumer: &consumer, options };
+    let has_type_units = has_type_units(&dwarf);
     let first = written(bytes, &object, &dwarf, dialect, &how)?;
+    // The comparison reads the new object, and needs memory for it.
+    drop(dwarf);
     first.check(&how)?;
     let Written { object: mut new, mut omissions, unimported, fixed, mut merged, mut different, .. } = first;
     if has_loaded_frames(&object) {
@@ -144,7 +147,7 @@ pub fn rewrite(bytes: &[u8], options: &RewriteOptions<'_>) -> Result<Rewritten> 
     let (removed, unimported): (Vec<_>, Vec<_>) = unimported.into_iter().partition(is_removed);
     let removed = removed.into_iter().map(RewriteChange::Removed);
     let changes = removed.chain(fixed.into_iter().map(RewriteChange::Fixed)).collect();
-    if options.dedupe && has_type_units(&dwarf) {
+    if options.dedupe && has_type_units {
         // Fixed locations stay as they are.
         let options = &RewriteOptions { fix: false, ..options.clone() };
         if let Some(next) = merged_again(&new, &How { options, ..how })? {
@@ -214,6 +217,7 @@ fn written(
         let findings = lint(bytes, &lints)?.findings;
         fixed = fix::fix(&mut module, fix::Source { object, dwarf, entries: &entries }, &findings)?;
     }
+    drop(entries);
     let lowered = lower(&module, consumer, Policy::Partial)?;
     let attach = AttachOptions {
         existing: Existing::Replace,

@@ -330,6 +330,7 @@ const IMPORT: &[&str] = &[
     "equal::kept",
     "equal",
     "shared",
+    "recurring",
     "importer",
     "known",
     "files",

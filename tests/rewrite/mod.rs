@@ -10,6 +10,7 @@ mod dumped;
 mod fixed;
 mod judged;
 mod loaded;
+mod order;
 mod programs;
 mod said;
 mod units;
