@@ -25,7 +25,7 @@ use super::report::{CheckFinding, FindingKind, Obstacle, Unproven};
 use super::witness::{self, Fill, Pcs, Tried};
 use super::witnesses::{Witness, witnesses};
 use crate::eval::{self, Context};
-use crate::model::{FunctionId, LocId, Module, Node, NoMeaning, VariableId};
+use crate::model::{FunctionId, LocId, Module, NoMeaning, Node, VariableId};
 use crate::read::{Entry, ResolvedValue};
 use crate::target::ByteOrder;
 

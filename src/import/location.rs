@@ -157,7 +157,8 @@ impl<'d, 'o> Importer<'d, 'o> {
         depth: u32,
     ) -> Made<()> {
         let sub_bytes = |fixed: usize| &whole[fixed..];
-        let can_be_symbol = matches!(op, Op::ConstU { .. } | Op::ConstS { .. }) && self.symbols.has_undefined();
+        let can_be_symbol =
+            matches!(op, Op::ConstU { .. } | Op::ConstS { .. }) && self.symbols.has_undefined();
         self.has_asked |= can_be_symbol || refers(op);
         match op {
             Op::Addr { address } => return self.address(address, sub_bytes(1), to),

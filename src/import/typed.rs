@@ -119,8 +119,7 @@ impl<'d, 'o> Importer<'d, 'o> {
         let target = self.target.clone();
         let &Setting { encoding, bits, stack, has_stack, frame_base } = setting;
         let initial = InitialStack::Empty;
-        let context =
-            Context { target: &target, encoding, bits, stack, frame_base, space: None, initial };
+        let context = Context { target: &target, encoding, bits, stack, frame_base, space: None, initial };
         let mut operands = Operands { importer: self, entry: Some(entry), expr };
         let loc = expression::location(&context, &mut operands, expr).ok()?;
         (has_stack || !has_slot(&loc)).then_some(loc)

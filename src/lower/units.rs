@@ -15,8 +15,8 @@ use crate::emit::line::file_number;
 use crate::emit::strings::StringIndices;
 use crate::error::{Conflict, Error, ErrorKind, Result};
 use crate::model::{
-    CompileUnit, EntitySet, FileId, FunctionId, Module, ProcedureId, Reach, ScopeId, TypeId, TypeKind, UnitId,
-    VariantPartId,
+    CompileUnit, EntitySet, FileId, FunctionId, Module, ProcedureId, Reach, ScopeId, TypeId, TypeKind,
+    UnitId, VariantPartId,
 };
 
 /// Lowering for a module's units one by one, on several threads if the user wants.

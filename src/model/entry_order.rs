@@ -15,7 +15,7 @@ pub(crate) struct EntryOrder {
 }
 
 /// Positions of entities among the entries that they were made of, by the entities' numbers. An entity without a position is
-/// behind the others.
+/// last.
 #[derive(Debug, Default)]
 pub(crate) struct EntryPositions {
     types: Vec<u64>,
@@ -72,11 +72,11 @@ impl Module {
             if let ScopeKind::Function(function) = self.scopes[ScopeId::from_u32(scope)].kind {
                 order.functions.push(function.as_u32());
             }
-            order.types.extend_from_slice(types.of(scope));
-            order.variables.extend_from_slice(variables.of(scope));
-            open.extend(scopes.of(scope).iter().rev());
+            order.types.extend_from_slice(types.ids_in(scope));
+            order.variables.extend_from_slice(variables.ids_in(scope));
+            open.extend(scopes.ids_in(scope).iter().rev());
             let own = |&ty: &u32| self.types[TypeId::from_u32(ty)].own_scope();
-            open.extend(types.of(scope).iter().rev().filter_map(own).map(ScopeId::as_u32));
+            open.extend(types.ids_in(scope).iter().rev().filter_map(own).map(ScopeId::as_u32));
         }
         // Every entity is in a scope of a unit.
         debug_assert_eq!(
@@ -91,11 +91,11 @@ impl Module {
         if self.is_in_order_of_ids() && other.is_in_order_of_ids() {
             return;
         }
-        let (order, of_other) = (&mut self.entry_order, &other.entry_order);
-        join(&mut order.types, &self.types, &of_other.types, &other.types);
-        join(&mut order.variables, &self.variables, &of_other.variables, &other.variables);
-        join(&mut order.scopes, &self.scopes, &of_other.scopes, &other.scopes);
-        join(&mut order.functions, &self.functions, &of_other.functions, &other.functions);
+        let (order, added) = (&mut self.entry_order, &other.entry_order);
+        join(&mut order.types, &self.types, &added.types, &other.types);
+        join(&mut order.variables, &self.variables, &added.variables, &other.variables);
+        join(&mut order.scopes, &self.scopes, &added.scopes, &other.scopes);
+        join(&mut order.functions, &self.functions, &added.functions, &other.functions);
     }
 
     /// The types, in the order of the output.
@@ -124,7 +124,7 @@ impl Module {
     }
 }
 
-/// Returns the numbers of a kind's entities. What was added later is behind the entities that have an order.
+/// Returns the numbers of a kind's entities. What was added later follows the entities that have an order.
 fn numbers<'m, K: EntityId, V>(
     order: &'m [u32],
     entities: &PrimaryMap<K, V>,
@@ -137,11 +137,11 @@ fn join<K: EntityId, V>(
     own: &mut Vec<u32>,
     entities: &PrimaryMap<K, V>,
     other: &[u32],
-    of_other: &PrimaryMap<K, V>,
+    added: &PrimaryMap<K, V>,
 ) {
     own.extend(own.len() as u32..entities.len() as u32);
     let count = entities.len() as u32;
-    own.extend(numbers(other, of_other).map(|id| id + count));
+    own.extend(numbers(other, added).map(|id| id + count));
 }
 
 /// Entities by the scope that they are in.
@@ -180,7 +180,7 @@ impl Grouped {
         Self { starts, ids }
     }
 
-    fn of(&self, scope: u32) -> &[u32] {
+    fn ids_in(&self, scope: u32) -> &[u32] {
         let scope = scope as usize;
         &self.ids[self.starts[scope] as usize..self.starts[scope + 1] as usize]
     }
