@@ -12,10 +12,9 @@ use hashbrown::{HashMap, HashSet};
 use super::completed;
 use super::discarded::Discarded;
 use super::entries::ImportedEntries;
-use super::form::ImportedExpressions;
 use super::homes::Homes;
 use super::node::{Key, Node};
-use super::recurring::RecurringLocations;
+use super::recurring::Expressions;
 use super::shared::UnitTypes;
 use super::sources::Sources;
 use super::symbols::Symbols;
@@ -24,7 +23,7 @@ use super::unimported::{UnimportedFact, UnimportedReason};
 use crate::build::Builder;
 use crate::error::Error;
 use crate::model::{
-    AttributeOwner, EntryPositions, FunctionId, ProcedureId, ScopeId, SourceLine, TypeId, UnitId, VariableId,
+    AttributeOwner, FunctionId, ProcedureId, ScopeId, SourceLine, TypeId, UnitId, VariableId,
 };
 use crate::read::{Dwarf, Entry, ResolvedValue, Unit};
 use crate::target::Target;
@@ -125,7 +124,7 @@ pub(super) struct Extras {
 pub(super) struct Importer<'d, 'o> {
     pub m: Builder,
     pub target: Target,
-    pub expressions: ImportedExpressions,
+    pub expressions: Expressions<'o>,
     pub symbols: &'d Symbols<'o>,
     /// Names of the functions to import; all if it is empty.
     pub only: &'d [String],
@@ -150,12 +149,7 @@ pub(super) struct Importer<'d, 'o> {
     pub extras: Extras,
     /// Entities of all units so far, by their entries.
     pub entries: ImportedEntries,
-    /// Positions of the entities of all units so far.
-    pub positions: EntryPositions,
     pub types: UnitTypes<'o>,
-    pub recurring: RecurringLocations<'o>,
-    /// Whether an expression asked for more than its setting, since this was reset.
-    pub has_asked: bool,
 }
 
 impl<'d, 'o> Importer<'d, 'o> {

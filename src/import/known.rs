@@ -50,9 +50,9 @@ impl<'d, 'o> Importer<'d, 'o> {
     pub(super) fn keep_entries(&mut self) {
         let Entities { types, scopes, variables, functions, .. } = &self.made;
         self.entries.add(variables, functions);
-        types.iter().for_each(|(&key, &ty)| self.positions.add_type(ty, key));
-        scopes.iter().for_each(|(&key, place)| self.positions.add_scope(place.scope, key));
-        variables.iter().for_each(|(&key, &variable)| self.positions.add_variable(variable, key));
+        types.iter().for_each(|(&key, &ty)| self.entries.positions.add_type(ty, key));
+        scopes.iter().for_each(|(&key, place)| self.entries.positions.add_scope(place.scope, key));
+        variables.iter().for_each(|(&key, &variable)| self.entries.positions.add_variable(variable, key));
     }
 
     /// Lets later units refer to the current unit's types, and to what they declare. An entry of a later unit is imported

@@ -32,10 +32,10 @@ impl<'d, 'o> Importer<'d, 'o> {
             return Ok(loc);
         }
         let setting = self.setting(entry);
-        if let Some(known) = self.recurring.get(bytes, &setting) {
+        if let Some(known) = self.expressions.get(bytes, &setting) {
             return Ok(known.clone());
         }
-        self.has_asked = false;
+        self.expressions.has_asked = false;
         let typed = if self.prefers_nodes(entry.unit().encoding, bytes) {
             self.typed_location(entry, &setting, bytes)
         } else {
@@ -45,15 +45,15 @@ impl<'d, 'o> Importer<'d, 'o> {
             Some(loc) => loc,
             None => Loc::expr(self.raw(entry, bytes)?),
         };
-        if !self.has_asked {
-            self.recurring.add(bytes, setting, loc.clone());
+        if !self.expressions.has_asked {
+            self.expressions.add(bytes, setting, loc.clone());
         }
         Ok(loc)
     }
 
     /// Whether an expression becomes nodes, if nodes have its meaning.
     pub(super) fn prefers_nodes(&self, encoding: Encoding, bytes: &[u8]) -> bool {
-        match self.expressions {
+        match self.expressions.form {
             ImportedExpressions::Typed => true,
             ImportedExpressions::Raw => false,
             ImportedExpressions::RawIn(reader) => !form::is_read_in(bytes, encoding, reader),
@@ -159,7 +159,7 @@ impl<'d, 'o> Importer<'d, 'o> {
         let sub_bytes = |fixed: usize| &whole[fixed..];
         let can_be_symbol =
             matches!(op, Op::ConstU { .. } | Op::ConstS { .. }) && self.symbols.has_undefined();
-        self.has_asked |= can_be_symbol || refers(op);
+        self.expressions.has_asked |= can_be_symbol || refers(op);
         match op {
             Op::Addr { address } => return self.address(address, sub_bytes(1), to),
             Op::Addrx { index } => {

@@ -89,7 +89,7 @@ use crate::target::Target;
 use discarded::Discarded;
 use homes::Homes;
 use importer::{Entities, Extras, Importer};
-use recurring::RecurringLocations;
+use recurring::Expressions;
 use shared::UnitTypes;
 use sources::Sources;
 use symbols::Symbols;
@@ -209,7 +209,7 @@ fn import_files(
             symbols: &symbols,
             only: &options.only,
             discarded: Discarded::new(file, &symbols, options.code),
-            expressions: options.expressions,
+            expressions: Expressions::new(options.expressions),
             target: m_target.clone(),
             room: file.entries().len().saturating_mul(MOST_COPIES),
             facts: Vec::new(),
@@ -223,11 +223,8 @@ fn import_files(
             parts: HashMap::new(),
             homes: Homes::default(),
             extras: Extras::default(),
-            entries: ImportedEntries::default(),
-            positions,
+            entries: ImportedEntries::after(positions),
             types: UnitTypes::new(file, options.types),
-            recurring: RecurringLocations::default(),
-            has_asked: false,
         };
         if file.split_file().is_none() {
             match Homes::new(object) {
@@ -239,8 +236,8 @@ fn import_files(
             }
         }
         import_file(&mut importer, &split_units);
-        let Importer { m: builder, facts, entries: own, types, positions: known, .. } = importer;
-        positions = known;
+        let Importer { m: builder, facts, entries: mut own, types, .. } = importer;
+        positions = core::mem::take(&mut own.positions);
         merged += types.equal.count();
         different.extend(types.equal.different);
         m = builder;

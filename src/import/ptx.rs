@@ -21,7 +21,7 @@ impl<'d, 'o> Importer<'d, 'o> {
         loc: &Loc,
         bits: Option<u64>,
     ) -> Option<Vec<Placed>> {
-        if self.homes.functions.is_empty() || self.expressions != ImportedExpressions::Typed {
+        if self.homes.functions.is_empty() || self.expressions.form != ImportedExpressions::Typed {
             return None;
         }
         let index = around.base.and_then(|base| self.homes.by_address.get(&base).copied())?;

@@ -5,6 +5,7 @@ use core::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
+use super::form::ImportedExpressions;
 use crate::model::{Loc, Stack};
 use crate::op::Encoding;
 
@@ -21,9 +22,12 @@ pub(super) struct Setting<'o> {
     pub(super) frame_base: Option<&'o [u8]>,
 }
 
-/// The locations of expressions that refer to nothing in the file.
-#[derive(Debug, Default)]
-pub(super) struct RecurringLocations<'o> {
+/// How expressions are imported, and the locations of those that refer to nothing in the file.
+#[derive(Debug)]
+pub(super) struct Expressions<'o> {
+    pub(super) form: ImportedExpressions,
+    /// Whether an expression asked for more than its setting, since this was reset.
+    pub(super) has_asked: bool,
     known: HashTable<(u64, &'o [u8], Setting<'o>, Loc)>,
     hasher: DefaultHashBuilder,
 }
@@ -31,7 +35,11 @@ pub(super) struct RecurringLocations<'o> {
 /// Maximum number of locations, which limits memory. The table is then cleared and fills again.
 const MOST: usize = 7 << 10;
 
-impl<'o> RecurringLocations<'o> {
+impl<'o> Expressions<'o> {
+    pub(super) fn new(form: ImportedExpressions) -> Self {
+        Self { form, has_asked: false, known: HashTable::new(), hasher: DefaultHashBuilder::default() }
+    }
+
     /// Returns the location of an expression, if it is known.
     pub(super) fn get(&self, expr: &[u8], setting: &Setting<'o>) -> Option<&Loc> {
         let hash = self.hash(expr, setting);

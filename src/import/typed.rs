@@ -52,7 +52,7 @@ impl<'d, 'o> Operands<'_, 'd, 'o> {
 
 impl<'a, 'o: 'a> References<'a> for Operands<'_, '_, 'o> {
     fn address(&mut self, operand: usize, address: u64) -> Option<Address> {
-        self.importer.has_asked = true;
+        self.importer.expressions.has_asked = true;
         match self.constant(operand, address) {
             Some((symbol, by)) => Some(Address::Symbol(symbol, by as u64)),
             None => self.importer.symbols.address(&mut self.importer.m, address).ok(),
@@ -60,25 +60,25 @@ impl<'a, 'o: 'a> References<'a> for Operands<'_, '_, 'o> {
     }
 
     fn constant(&mut self, operand: usize, value: u64) -> Option<(Symbol, i64)> {
-        self.importer.has_asked = true;
+        self.importer.expressions.has_asked = true;
         let name = self.importer.symbols.undefined_at(self.field(operand)?)?;
         Some((self.importer.m.symbol(name), value as i64))
     }
 
     fn indexed(&mut self, index: u64) -> Option<u64> {
-        self.importer.has_asked = true;
+        self.importer.expressions.has_asked = true;
         let entry = self.entry?;
         entry.dwarf().address(entry.unit(), index).ok()
     }
 
     fn variable(&mut self, entry: EntryOffset) -> Option<VariableId> {
-        self.importer.has_asked = true;
+        self.importer.expressions.has_asked = true;
         let key = self.key(entry)?;
         self.importer.made.variables.get(&key).copied()
     }
 
     fn procedure(&mut self, entry: EntryOffset) -> Option<Procedure<'a>> {
-        self.importer.has_asked = true;
+        self.importer.expressions.has_asked = true;
         let key = self.key(entry)?;
         let entry = self.importer.dwarf.entry_at(key)?;
         let Some(ResolvedValue::Expr(expr)) = entry.attr(dw::DW_AT_location) else { return None };
@@ -87,7 +87,7 @@ impl<'a, 'o: 'a> References<'a> for Operands<'_, '_, 'o> {
     }
 
     fn base_type(&mut self, entry: u64) -> Option<BaseType> {
-        self.importer.has_asked = true;
+        self.importer.expressions.has_asked = true;
         let own = self.entry?;
         DebugInfo::new(own.dwarf()).base_type(own.unit().offset, entry)
     }

@@ -16,7 +16,7 @@ pub(crate) struct EntryOrder {
 
 /// Positions of entities among the entries that they were made of, by the entities' numbers. An entity without a position is
 /// last.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct EntryPositions {
     types: Vec<u64>,
     variables: Vec<u64>,

@@ -729,7 +729,7 @@ pub const SPREAD: &[(&str, usize)] = &[
     ("build::builder::Builder", 17),
     ("eval::evaluator::Evaluator", 3),
     ("eval::unwind::call_stack::CallStack", 3),
-    ("model::Module", 11),
+    ("model::Module", 12),
     ("read::dwarf::Dwarf", 5),
     ("spirv::binding::Binding", 3),
     ("target::Target", 4),
