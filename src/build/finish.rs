@@ -9,8 +9,8 @@ use super::variables::takes_parameters;
 use super::{attributes, frame, lanes, macros, parts, slots};
 use crate::error::{Aligned, At, Error, ErrorKind, Quantity, Ranges, Result};
 use crate::model::{
-    Address, Function, Lanes, Module, PrimaryMap, Scope, ScopeId, ScopeKind, SecondaryMap, TypeId, UnitId,
-    Variable, VariableId, VariableKind,
+    Address, EntryOrder, Function, Lanes, Module, PrimaryMap, Scope, ScopeId, ScopeKind, SecondaryMap,
+    TypeId, UnitId, Variable, VariableId, VariableKind,
 };
 
 /// Variable count from which a module is large: it is handed over without unused memory, which is not kept. Nor is a
@@ -152,6 +152,7 @@ impl Builder {
             locs,
             lanes,
             lists,
+            entry_order,
         } = module;
         if interned.capacity() > LARGE {
             *interned = HashTable::new();
@@ -187,6 +188,7 @@ impl Builder {
         locs.clear();
         *lanes = Lanes::new(units.owner());
         lists.clear();
+        *entry_order = EntryOrder::default();
     }
 
     /// Frees memory that the finished module does not need.

@@ -12,7 +12,7 @@ use crate::model::{
 };
 use crate::read::Object;
 
-/// What each scope and unit in a module contains, in module order.
+/// What each scope and unit in a module contains, in the order of the output.
 pub(super) struct Index {
     pub(super) variables: Groups<ScopeId, VariableId>,
     pub(super) scopes: Groups<ScopeId, ScopeId>,
@@ -41,8 +41,10 @@ impl Index {
             parts.collect::<SmallVec<[_; 1]>>()
         });
         let mut index = Self {
-            variables: Groups::new(module.variables().map(|(id, variable)| (variable.scope, id))),
-            scopes: Groups::new(module.scopes().filter_map(|(id, scope)| Some((scope.parent?, id)))),
+            variables: Groups::new(module.variables_in_order().map(|id| (module.variable(id).scope, id))),
+            scopes: Groups::new(
+                module.scopes_in_order().filter_map(|id| Some((module.scope(id).parent?, id))),
+            ),
             imports: Groups::new(module.imports().map(|(id, import)| (import.scope, id))),
             labels: Groups::new(module.labels().map(|(id, label)| (label.scope, id))),
             calls: Groups::new(module.calls().map(|(id, call)| (call.scope, id))),
@@ -58,10 +60,11 @@ impl Index {
                 index.inlined[function] = true;
             }
         }
-        for (id, function) in module.functions() {
-            index.functions[module.scope(function.scope).unit].push(id);
+        for id in module.functions_in_order() {
+            index.functions[module.scope(module.function(id).scope).unit].push(id);
         }
-        for (id, ty) in module.types() {
+        for id in module.types_in_order() {
+            let ty = module.ty(id);
             index.types[ty.unit()].push(id);
             index.has_types[ty.scope()] = true;
         }

@@ -25,7 +25,7 @@ use super::report::{CheckFinding, FindingKind, Obstacle, Unproven};
 use super::witness::{self, Fill, Pcs, Tried};
 use super::witnesses::{Witness, witnesses};
 use crate::eval::{self, Context};
-use crate::model::{FunctionId, LocId, NoMeaning, VariableId};
+use crate::model::{FunctionId, LocId, Module, NoMeaning, Node, VariableId};
 use crate::read::{Entry, ResolvedValue};
 use crate::target::ByteOrder;
 
@@ -185,6 +185,11 @@ fn compare_part<'a, 'o>(
     // The result that holds until the next bound.
     let mut same = None;
     while let Some(Tried { pc, is_bound }) = pcs.next() {
+        if are_raw(meanings.module, described_locations(meanings, id, pc)) {
+            same = None;
+            *unproven = Some((Obstacle::Raw, pc));
+            continue;
+        }
         // Between two bounds the same ranges apply, so that a result that read no position still holds.
         if is_bound || has_omissions || same.is_some_and(|same: Agreement| same.reads.position) {
             same =
@@ -211,6 +216,12 @@ fn compare_part<'a, 'o>(
         }
         pcs.follow(&located.asked, |entry| list_bounds(meanings, entry, start.unwrap_or(0)));
     }
+}
+
+/// Whether all locations at a pc are raw expressions, which have no meaning to compare.
+fn are_raw(module: &Module, locs: impl Iterator<Item = LocId>) -> bool {
+    let mut locs = locs.peekable();
+    locs.peek().is_some() && locs.all(|loc| matches!(module.nodes(loc).last(), Some(Node::Expr(_))))
 }
 
 /// Bounds of a variable's ranges, and of the list at an address.

@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use crate::model::{FunctionId, VariableId};
+use crate::model::{EntryPositions, FunctionId, VariableId};
 
 /// Variables and functions of the module, by the offsets of their entries in `.debug_info`, in bytes. Entries of split
 /// files are not included.
@@ -14,9 +14,16 @@ pub struct ImportedEntries {
     /// Sorted by offset.
     variables: Vec<(u64, VariableId)>,
     functions: Vec<(u64, FunctionId)>,
+    /// Positions of the entities of all units so far.
+    pub(super) positions: EntryPositions,
 }
 
 impl ImportedEntries {
+    /// Returns no entries, with the positions of the entities of other files.
+    pub(super) fn after(positions: EntryPositions) -> Self {
+        Self { positions, ..Self::default() }
+    }
+
     /// Adds the entities of a unit.
     pub(super) fn add(&mut self, variables: &HashMap<u64, VariableId>, functions: &HashMap<u64, FunctionId>) {
         self.variables.extend(variables.iter().map(|(key, variable)| (*key, *variable)));

@@ -12,9 +12,9 @@ use hashbrown::{HashMap, HashSet};
 use super::completed;
 use super::discarded::Discarded;
 use super::entries::ImportedEntries;
-use super::form::ImportedExpressions;
 use super::homes::Homes;
 use super::node::{Key, Node};
+use super::recurring::Expressions;
 use super::shared::UnitTypes;
 use super::sources::Sources;
 use super::symbols::Symbols;
@@ -126,7 +126,7 @@ pub(super) struct Extras {
 pub(super) struct Importer<'d, 'o> {
     pub m: Builder,
     pub target: Target,
-    pub expressions: ImportedExpressions,
+    pub expressions: Expressions<'o>,
     pub symbols: &'d Symbols<'o>,
     /// Names of the functions to import; all if it is empty.
     pub only: &'d [String],

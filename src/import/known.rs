@@ -2,7 +2,7 @@
 
 use gimli::constants as dw;
 
-use super::importer::Importer;
+use super::importer::{Entities, Importer};
 use super::node::Key;
 use super::shared::{ImportedTypes, Shared};
 use crate::model::{FunctionId, Module, ScopeId, ScopeKind, TypeId, VariableId};
@@ -67,6 +67,15 @@ impl<'d, 'o> Importer<'d, 'o> {
     /// Returns the part of a complete type that a part of its declaration repeats.
     pub(super) fn completed_part(&self, entry: Entry<'d, 'o>) -> Option<Entry<'d, 'o>> {
         self.types.completed.borrow_mut().repeated(entry)
+    }
+
+    /// Keeps which entries the current unit's entities were made of.
+    pub(super) fn keep_entries(&mut self) {
+        let Entities { types, scopes, variables, functions, .. } = &self.made;
+        self.entries.add(variables, functions);
+        types.iter().for_each(|(&key, &ty)| self.entries.positions.add_type(ty, key));
+        scopes.iter().for_each(|(&key, place)| self.entries.positions.add_scope(place.scope, key));
+        variables.iter().for_each(|(&key, &variable)| self.entries.positions.add_variable(variable, key));
     }
 
     /// Lets later units refer to the current unit's types, and to what they declare. An entry of a later unit is imported

@@ -60,12 +60,12 @@ pub(super) fn list<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
         if in_homes(importer, entry, variable, &range, &locs) {
             continue;
         }
-        let set = live(importer, variable, range.clone(), &locs);
+        let set = live(importer, variable, range.clone(), &whole, &locs);
         // A location that does not fit the variable is kept as the file has it.
         let set = set.or_else(|error| {
             let raw = exprs.iter().filter(|expr| !expr.is_empty()).map(|expr| importer.raw(entry, expr));
             match raw.map(|expr| expr.map(Loc::expr)).collect::<Result<Vec<_>, _>>() {
-                Ok(raw) if !raw.is_empty() => live(importer, variable, range, &raw),
+                Ok(raw) if !raw.is_empty() => live(importer, variable, range, &whole, &raw),
                 _ => Err(error),
             }
         });
@@ -88,7 +88,7 @@ pub(super) fn in_homes<'d, 'o>(
     for (pcs, locs) in placed {
         match locs {
             Ok(locs) => {
-                let set = live(importer, variable, pcs, &locs);
+                let set = live(importer, variable, pcs, &[], &locs);
                 importer.accept(entry, dw::DW_AT_location, set);
             }
             Err(reason) => importer.list(entry, Some(dw::DW_AT_location), reason),
@@ -111,13 +111,19 @@ fn has_views(entry: Entry<'_, '_>) -> bool {
         })
 }
 
+/// Sets the locations in a range. A single location in the whole code, which is in `whole`, is the location at all pcs, as
+/// an attribute without a list has it.
 fn live(
     importer: &mut Importer<'_, '_>,
     variable: VariableId,
     range: Range<u64>,
+    whole: &[Range<u64>],
     locs: &[Loc],
 ) -> crate::Result<()> {
-    importer.m.describe_variable(variable).and_then(|mut entity| entity.live_in(range, locs).map(drop))
+    importer.m.describe_variable(variable).and_then(|mut entity| match locs {
+        [loc] if *whole == [range.clone()] => entity.always(loc.clone()).map(drop),
+        _ => entity.live_in(range, locs).map(drop),
+    })
 }
 
 /// Returns the locations of list entries for one range, without those that are not imported.

@@ -37,17 +37,29 @@ impl<'d, 'o> Importer<'d, 'o> {
         if let Some(loc) = self.at_symbol(entry, bytes) {
             return Ok(loc);
         }
-        if self.prefers_nodes(entry.unit().encoding, bytes)
-            && let Some(loc) = self.typed_location(entry, bytes)
-        {
-            return Ok(loc);
+        let setting = self.setting(entry);
+        if let Some(known) = self.expressions.get(bytes, &setting) {
+            return Ok(known.clone());
         }
-        self.raw(entry, bytes).map(Loc::expr)
+        self.expressions.has_asked = false;
+        let typed = if self.prefers_nodes(entry.unit().encoding, bytes) {
+            self.typed_location(entry, &setting, bytes)
+        } else {
+            None
+        };
+        let loc = match typed {
+            Some(loc) => loc,
+            None => Loc::expr(self.raw(entry, bytes)?),
+        };
+        if !self.expressions.has_asked {
+            self.expressions.add(bytes, setting, loc.clone());
+        }
+        Ok(loc)
     }
 
     /// Whether an expression becomes nodes, if nodes have its meaning.
     pub(super) fn prefers_nodes(&self, encoding: Encoding, bytes: &[u8]) -> bool {
-        match self.expressions {
+        match self.expressions.form {
             ImportedExpressions::Typed => true,
             ImportedExpressions::Raw => false,
             ImportedExpressions::RawIn(reader) => !form::is_read_in(bytes, encoding, reader),
@@ -152,6 +164,9 @@ impl<'d, 'o> Importer<'d, 'o> {
         depth: u32,
     ) -> Made<()> {
         let sub_bytes = |fixed: usize| &whole[fixed..];
+        let can_be_symbol =
+            matches!(op, Op::ConstU { .. } | Op::ConstS { .. }) && self.symbols.has_undefined();
+        self.expressions.has_asked |= can_be_symbol || refers(op);
         match op {
             Op::Addr { address } => return self.address(address, sub_bytes(1), to),
             Op::Addrx { index } => {
@@ -331,6 +346,24 @@ impl Copied {
         if let Some(field) = self.bytes.get_mut(offset as usize..offset as usize + size) {
             field.fill(0);
         }
+    }
+}
+
+/// Whether an operation refers to something in the file: an address or another entry.
+fn refers(op: Op<'_>) -> bool {
+    match op {
+        Op::Addr { .. }
+        | Op::Addrx { .. }
+        | Op::Constx { .. }
+        | Op::Call2 { .. }
+        | Op::Call4 { .. }
+        | Op::CallRef { .. }
+        | Op::GnuVariableValue { .. }
+        | Op::GnuParameterRef { .. }
+        | Op::ImplicitPointer { .. } => true,
+        Op::Convert { ty } | Op::Reinterpret { ty } => ty != 0,
+        Op::ConstType { .. } | Op::DerefType { .. } | Op::XderefType { .. } | Op::RegvalType { .. } => true,
+        _ => false,
     }
 }
 

@@ -53,6 +53,7 @@ mod node;
 mod order;
 mod parts;
 mod ptx;
+mod recurring;
 mod rest;
 mod scopes;
 mod shared;
@@ -82,13 +83,14 @@ use hashbrown::{HashMap, HashSet};
 
 use crate::build::Builder;
 use crate::error::{ErrorKind, Result};
-use crate::model::{Module, UnitId};
+use crate::model::{EntryPositions, Module, UnitId};
 use crate::op::Dialect;
 use crate::read::{Dwarf, Object, ReadOptions, SplitFiles};
 use crate::target::Target;
 use discarded::Discarded;
 use homes::Homes;
 use importer::{Entities, Extras, Importer};
+use recurring::Expressions;
 use shared::UnitTypes;
 use sources::Sources;
 use symbols::Symbols;
@@ -199,6 +201,7 @@ fn import_files(
         m.refer_between_units();
     }
     let (mut merged, mut different) = (0, Vec::new());
+    let mut positions = EntryPositions::default();
     let split_units = SplitUnits::new(dwarf, split);
     for file in core::iter::once(dwarf).chain(split) {
         let Some(first) = file.units().first() else { continue };
@@ -207,7 +210,7 @@ fn import_files(
             symbols: &symbols,
             only: &options.only,
             discarded: Discarded::new(file, &symbols, options.code),
-            expressions: options.expressions,
+            expressions: Expressions::new(options.expressions),
             target: m_target.clone(),
             room: file.entries().len().saturating_mul(MOST_COPIES),
             facts: Vec::new(),
@@ -221,7 +224,7 @@ fn import_files(
             parts: HashMap::new(),
             homes: Homes::default(),
             extras: Extras::default(),
-            entries: ImportedEntries::default(),
+            entries: ImportedEntries::after(positions),
             types: UnitTypes::new(file, options.types),
         };
         if file.split_file().is_none() {
@@ -234,7 +237,8 @@ fn import_files(
             }
         }
         import_file(&mut importer, &split_units);
-        let Importer { m: builder, facts, entries: own, types, .. } = importer;
+        let Importer { m: builder, facts, entries: mut own, types, .. } = importer;
+        positions = core::mem::take(&mut own.positions);
         merged += types.equal.count();
         different.extend(types.equal.different);
         m = builder;
@@ -261,7 +265,9 @@ fn import_files(
         });
     }
     entries.sort();
-    Ok(ImportedDwarf { module: m.finish()?, unimported, entries, merged, different })
+    let mut module = m.finish()?;
+    module.order_entries(&positions);
+    Ok(ImportedDwarf { module, unimported, entries, merged, different })
 }
 
 /// Units in files of their own, and their skeletons.

@@ -92,7 +92,7 @@ impl<'d, 'o> Importer<'d, 'o> {
 
     /// Whether homes are imported instead of PTX registers.
     fn has_homes(&self) -> bool {
-        !self.homes.functions.is_empty() && self.expressions == ImportedExpressions::Typed
+        !self.homes.functions.is_empty() && self.expressions.form == ImportedExpressions::Typed
     }
 
     fn ptx_register(&self, reg: Reg) -> UnimportedReason {

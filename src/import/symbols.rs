@@ -64,6 +64,11 @@ impl<'o> Symbols<'o> {
         self.undefined.get(&field.as_ptr().addr()).copied()
     }
 
+    /// Whether a field can have the address of an undefined symbol.
+    pub(super) fn has_undefined(&self) -> bool {
+        !self.undefined.is_empty()
+    }
+
     /// Whether addresses in expressions are final, so that they need no symbol.
     pub(super) fn are_fixed(&self) -> bool {
         self.is_linked

@@ -4,6 +4,7 @@ use gimli::{DwOp, constants as dw};
 
 use super::expression::{self, Context, EntryOffset, InitialStack, Procedure, References};
 use super::importer::{Importer, Made, Place};
+use super::recurring::Setting;
 use super::unimported::UnimportedReason;
 use crate::eval::{BaseType, DebugInfo};
 use crate::model::{Address, Loc, Node, Stack, Symbol, Val, VariableId};
@@ -51,6 +52,7 @@ impl<'d, 'o> Operands<'_, 'd, 'o> {
 
 impl<'a, 'o: 'a> References<'a> for Operands<'_, '_, 'o> {
     fn address(&mut self, operand: usize, address: u64) -> Option<Address> {
+        self.importer.expressions.has_asked = true;
         match self.constant(operand, address) {
             Some((symbol, by)) => Some(Address::Symbol(symbol, by as u64)),
             None => self.importer.symbols.address(&mut self.importer.m, address).ok(),
@@ -58,21 +60,25 @@ impl<'a, 'o: 'a> References<'a> for Operands<'_, '_, 'o> {
     }
 
     fn constant(&mut self, operand: usize, value: u64) -> Option<(Symbol, i64)> {
+        self.importer.expressions.has_asked = true;
         let name = self.importer.symbols.undefined_at(self.field(operand)?)?;
         Some((self.importer.m.symbol(name), value as i64))
     }
 
     fn indexed(&mut self, index: u64) -> Option<u64> {
+        self.importer.expressions.has_asked = true;
         let entry = self.entry?;
         entry.dwarf().address(entry.unit(), index).ok()
     }
 
     fn variable(&mut self, entry: EntryOffset) -> Option<VariableId> {
+        self.importer.expressions.has_asked = true;
         let key = self.key(entry)?;
         self.importer.made.variables.get(&key).copied()
     }
 
     fn procedure(&mut self, entry: EntryOffset) -> Option<Procedure<'a>> {
+        self.importer.expressions.has_asked = true;
         let key = self.key(entry)?;
         let entry = self.importer.dwarf.entry_at(key)?;
         let Some(ResolvedValue::Expr(expr)) = entry.attr(dw::DW_AT_location) else { return None };
@@ -81,34 +87,52 @@ impl<'a, 'o: 'a> References<'a> for Operands<'_, '_, 'o> {
     }
 
     fn base_type(&mut self, entry: u64) -> Option<BaseType> {
+        self.importer.expressions.has_asked = true;
         let own = self.entry?;
         DebugInfo::new(own.dwarf()).base_type(own.unit().offset, entry)
     }
 }
 
 impl<'d, 'o> Importer<'d, 'o> {
-    /// Returns the typed location of an attribute's expression, if it has one that the function's description allows.
-    pub(super) fn typed_location(&mut self, entry: Entry<'d, 'o>, expr: &'o [u8]) -> Option<Loc> {
-        let place = self.around(entry);
+    /// Returns what the location of an attribute's expression depends on that refers to nothing in the file.
+    pub(super) fn setting(&self, entry: Entry<'d, 'o>) -> Setting<'o> {
         let variable = self.made.variables.get(&entry.offset()).copied();
         let module = self.m.described();
         let bits = variable.and_then(|variable| module.ty(module.variable(variable).ty).bits());
-        self.typed_location_in(entry, place, bits, expr)
+        self.setting_in(entry, self.around(entry), bits)
     }
 
-    /// Returns the typed location of an expression in an entry, of an object with a size in bits.
-    pub(super) fn typed_location_in(
-        &mut self,
+    /// Returns what the location of an object with a size in bits depends on that refers to nothing in the file.
+    pub(super) fn setting_in(
+        &self,
         entry: Entry<'d, 'o>,
         place: Option<Place<'o>>,
         bits: Option<u64>,
+    ) -> Setting<'o> {
+        let Context { encoding, stack, .. } = self.context(entry.unit().encoding, place, &self.target);
+        Setting {
+            encoding,
+            bits,
+            stack,
+            has_stack: self.has_stack(place),
+            frame_base: place.and_then(|place| place.frame_base),
+        }
+    }
+
+    /// Returns the typed location of an attribute's expression, if it has one that the function's description allows.
+    pub(super) fn typed_location(
+        &mut self,
+        entry: Entry<'d, 'o>,
+        setting: &Setting<'o>,
         expr: &'o [u8],
     ) -> Option<Loc> {
         let target = self.target.clone();
-        let context = Context { bits, ..self.context(entry.unit().encoding, place, &target) };
+        let &Setting { encoding, bits, stack, has_stack, frame_base } = setting;
+        let initial = InitialStack::Empty;
+        let context = Context { target: &target, encoding, bits, stack, frame_base, space: None, initial };
         let mut operands = Operands { importer: self, entry: Some(entry), expr };
         let loc = expression::location(&context, &mut operands, expr).ok()?;
-        (self.has_stack(place) || !has_slot(&loc)).then_some(loc)
+        (has_stack || !has_slot(&loc)).then_some(loc)
     }
 
     /// Returns the typed number of an attribute's expression.

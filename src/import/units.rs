@@ -100,8 +100,7 @@ pub(super) fn import<'d, 'o>(importer: &mut Importer<'d, 'o>, info: &'d Unit<'o>
     importer.rows();
     importer.macros();
     importer.sums();
-    let Entities { variables, functions, .. } = &importer.made;
-    importer.entries.add(variables, functions);
+    importer.keep_entries();
     importer.share();
 }
 

@@ -6,32 +6,39 @@ use crate::model::UnitId;
 pub(super) struct ByUnit {
     /// Index of each unit's first entity, and the total at the end.
     pub(super) starts: Vec<u32>,
-    /// Entity ids sorted by unit, and each entity's index within its unit. `None` if each unit's entities are
+    /// Entity ids sorted by unit, and each entity's index within its unit. `None` if ids ascend, and each unit's entities are
     /// consecutive, as in most modules, because both then follow from `starts`.
     pub(super) mixed: Option<(Vec<u32>, Vec<u32>)>,
 }
 
 impl ByUnit {
-    /// Groups entities by unit. `units` yields each entity's unit, in the order of ids.
-    pub(super) fn new(count: usize, units: impl ExactSizeIterator<Item = UnitId> + Clone) -> Self {
-        if count == 1 {
-            return Self { starts: vec![0, units.len() as u32], mixed: None };
-        }
+    /// Groups entities by unit. `ids` yields all ids of a kind, in the module's order.
+    pub(super) fn new(
+        count: usize,
+        ids: impl Iterator<Item = u32> + Clone,
+        unit_of: impl Fn(u32) -> UnitId,
+    ) -> Self {
         let mut counts = vec![0; count];
         let mut is_mixed = false;
         let mut last = 0;
-        for unit in units.clone() {
-            let unit = unit.as_u32() as usize;
+        for (index, id) in (0..).zip(ids.clone()) {
+            let unit = unit_of(id).as_u32() as usize;
             counts[unit] += 1;
-            // Ids ascend, so a unit number that falls means that a unit's entities are interleaved with another unit's.
-            is_mixed |= unit < last;
+            // A unit number that falls means that a unit's entities are interleaved with another unit's.
+            is_mixed |= id != index || unit < last;
             last = unit;
         }
-        Self::counted(counts, is_mixed, units)
+        Self::counted(counts, is_mixed, ids, unit_of)
     }
 
-    /// Groups entities by unit, given each unit's entity count. `is_mixed`: a unit's entities are not consecutive.
-    pub(super) fn counted(counts: Vec<u32>, is_mixed: bool, units: impl Iterator<Item = UnitId>) -> Self {
+    /// Groups entities by unit, given each unit's entity count. `is_mixed`: ids do not ascend, or a unit's entities are not
+    /// consecutive.
+    pub(super) fn counted(
+        counts: Vec<u32>,
+        is_mixed: bool,
+        ids: impl Iterator<Item = u32>,
+        unit_of: impl Fn(u32) -> UnitId,
+    ) -> Self {
         let count = counts.len();
         // Counting sort: the counts become start indices, and the last element becomes the total.
         let mut starts = counts;
@@ -42,15 +49,15 @@ impl ByUnit {
         }
         let mixed = is_mixed.then(|| {
             let mut next = starts.clone();
-            let mut ids = vec![0; starts[count] as usize];
-            let mut places = Vec::with_capacity(ids.len());
-            for (id, unit) in units.enumerate() {
-                let unit = unit.as_u32() as usize;
-                ids[next[unit] as usize] = id as u32;
-                places.push(next[unit] - starts[unit]);
+            let mut sorted = vec![0; starts[count] as usize];
+            let mut places = vec![0; sorted.len()];
+            for id in ids {
+                let unit = unit_of(id).as_u32() as usize;
+                sorted[next[unit] as usize] = id;
+                places[id as usize] = next[unit] - starts[unit];
                 next[unit] += 1;
             }
-            (ids, places)
+            (sorted, places)
         });
         Self { starts, mixed }
     }

@@ -37,30 +37,35 @@ impl Children {
             next_type: vec![NONE; module.types.len()],
         };
         // Entities are pushed to the front in reverse, which leaves each list in the model's order.
-        for (id, ty) in module.types.iter().rev() {
-            let first = &mut children.first_type[ty.scope.as_u32() as usize];
+        for id in module.types_in_order().rev() {
+            let first = &mut children.first_type[module.types[id].scope.as_u32() as usize];
             children.next_type[id.as_u32() as usize] = core::mem::replace(first, id.as_u32());
         }
         let mut counts = vec![0; module.units.len()];
         let mut lists = vec![ListCount::default(); module.units.len()];
         let mut is_mixed = false;
         let mut last = usize::MAX;
-        for (id, variable) in module.variables.iter().rev() {
+        let mut expected = module.variables.len() as u32;
+        for id in module.variables_in_order().rev() {
+            let variable = &module.variables[id];
             let first = &mut children.first_variable[variable.scope.as_u32() as usize];
             children.next_variable[id.as_u32() as usize] = core::mem::replace(first, id.as_u32());
             let unit = module.scopes[variable.scope].unit.as_u32() as usize;
             counts[unit] += 1;
+            expected -= 1;
             // In reverse order unit numbers fall, unless a unit's entities are interleaved with another unit's.
-            is_mixed |= unit > last;
+            is_mixed |= unit > last || id.as_u32() != expected;
             last = unit;
             let entries = variable.live.len();
             // An upper bound, because equal lists are merged later and a single location needs no list.
             lists[unit].lists += usize::from(entries > 0);
             lists[unit].entries += entries;
         }
-        let units = module.variables.values().map(|variable| module.scopes[variable.scope].unit);
-        let variables = ByUnit::counted(counts, is_mixed, units);
-        for (id, scope) in module.scopes.iter().rev() {
+        let unit_of = |id| module.scopes[module.variables[VariableId::from_u32(id)].scope].unit;
+        let ids = module.variables_in_order().map(VariableId::as_u32);
+        let variables = ByUnit::counted(counts, is_mixed, ids, unit_of);
+        for id in module.scopes_in_order().rev() {
+            let scope = &module.scopes[id];
             // A type's entry writes the type's own scope, so the scope is no child here.
             let Some(parent) = scope.parent.filter(|_| !matches!(scope.kind, ScopeKind::Type(_))) else {
                 continue;

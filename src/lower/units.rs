@@ -15,7 +15,8 @@ use crate::emit::line::file_number;
 use crate::emit::strings::StringIndices;
 use crate::error::{Conflict, Error, ErrorKind, Result};
 use crate::model::{
-    CompileUnit, EntitySet, FileId, Module, ProcedureId, Reach, ScopeId, TypeId, TypeKind, UnitId,
+    CompileUnit, EntitySet, FileId, FunctionId, Module, ProcedureId, Reach, ScopeId, TypeId, TypeKind,
+    UnitId, VariantPartId,
 };
 
 /// Lowering for a module's units one by one, on several threads if the user wants.
@@ -135,20 +136,29 @@ impl<'m> Units<'m> {
             scratch: Mutex::default(),
             variables,
             lists,
-            types: ByUnit::new(count, module.types.values().map(|ty| ty.unit)),
-            functions: ByUnit::new(count, module.functions.values().map(|function| unit_of(function.scope))),
-            procedures: ByUnit::new(count, module.procedures.values().map(|procedure| procedure.unit)),
+            types: ByUnit::new(count, module.types_in_order().map(TypeId::as_u32), |id| {
+                module.types[TypeId::from_u32(id)].unit
+            }),
+            functions: ByUnit::new(count, module.functions_in_order().map(FunctionId::as_u32), |id| {
+                unit_of(module.functions[FunctionId::from_u32(id)].scope)
+            }),
+            procedures: ByUnit::new(count, 0..module.procedures.len() as u32, |id| {
+                module.procedures[ProcedureId::from_u32(id)].unit
+            }),
             inlined_procedures: if module.procedures.is_empty() || consumer.has_locations_on_the_stack() {
                 EntitySet::new()
             } else {
                 module.called_procedures()
             },
-            variant_parts: ByUnit::new(
-                count,
-                module.variant_parts.values().map(|part| module.types[part.of].unit),
-            ),
-            scopes: ByUnit::new(count, module.scopes.values().map(|scope| scope.unit)),
-            files: ByUnit::new(count, module.files.values().map(|file| file.unit)),
+            variant_parts: ByUnit::new(count, 0..module.variant_parts.len() as u32, |id| {
+                module.types[module.variant_parts[VariantPartId::from_u32(id)].of].unit
+            }),
+            scopes: ByUnit::new(count, module.scopes_in_order().map(ScopeId::as_u32), |id| {
+                unit_of(ScopeId::from_u32(id))
+            }),
+            files: ByUnit::new(count, 0..module.files.len() as u32, |id| {
+                module.files[FileId::from_u32(id)].unit
+            }),
             split_names: if consumer.is_split { module.split_names() } else { Vec::new() },
             producers: module.units.values().filter_map(|unit| producer(module, unit)).collect(),
         })

@@ -59,6 +59,7 @@ impl Module {
         if other.reach == Reach::Module {
             self.reach = Reach::Module;
         }
+        self.append_order(other);
         self.move_lists(&mut new);
         self.take(new, &moved);
         Ok(())

@@ -52,6 +52,8 @@ impl PartialEq for Module {
             calls,
             imports,
             labels,
+            // An order of the output, and no fact.
+            entry_order: _,
         } = &one;
         let Lists {
             // Follows from the variables.

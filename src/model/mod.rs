@@ -32,6 +32,7 @@ mod call_mistakes;
 mod calls;
 mod denote;
 pub(crate) mod entities;
+mod entry_order;
 mod equality;
 mod frame;
 mod frame_mistakes;
@@ -67,6 +68,7 @@ mod warnings;
 pub use attributes::{AttributeOwner, ExtraAttribute, ExtraValue};
 pub use calls::{Argument, Call};
 pub use denote::{DescribedStorage, MachineContents, NoMeaning, StorageSpan};
+pub(crate) use entry_order::{EntryOrder, EntryPositions};
 pub use frame::{Column, FrameRule, Stack};
 pub(crate) use frame::{is_overwritten, overwritten_registers};
 pub use functions::{Defaulted, DescribedCalls, Function, MemberFunction, Virtuality};
@@ -150,6 +152,7 @@ pub struct Module {
     pub(crate) locs: Pool,
     pub(crate) lanes: Lanes,
     pub(crate) lists: Lists,
+    pub(crate) entry_order: EntryOrder,
 }
 
 /// Lists of all entities, in which each entity has a range.
@@ -238,6 +241,7 @@ impl Module {
             locs: Pool::default(),
             lanes: Lanes::new(owner),
             lists: Default::default(),
+            entry_order: EntryOrder::default(),
         }
     }
 

@@ -132,7 +132,10 @@ pub fn rewrite(bytes: &[u8], options: &RewriteOptions<'_>) -> Result<Rewritten> 
     })?;
     let consumer = consumer(&object, &dwarf, &target, options)?;
     let how = How { target: &target, consumer: &consumer, options };
+    let has_type_units = has_type_units(&dwarf);
     let first = written(bytes, &object, &dwarf, dialect, &how)?;
+    // The comparison reads the new object, and needs memory for it.
+    drop(dwarf);
     first.check(&how)?;
     let Written { object: mut new, mut omissions, unimported, fixed, mut merged, mut different, .. } = first;
     if has_loaded_frames(&object) {
@@ -144,11 +147,12 @@ pub fn rewrite(bytes: &[u8], options: &RewriteOptions<'_>) -> Result<Rewritten> 
     let (removed, unimported): (Vec<_>, Vec<_>) = unimported.into_iter().partition(is_removed);
     let removed = removed.into_iter().map(RewriteChange::Removed);
     let changes = removed.chain(fixed.into_iter().map(RewriteChange::Fixed)).collect();
-    // Fixed locations stay as they are.
-    let settled = RewriteOptions { fix: false, ..options.clone() };
-    let next = settle(&mut new, &How { options: &settled, ..how })?;
-    if options.dedupe && merged == 0 {
-        (merged, different) = next;
+    if options.dedupe && has_type_units {
+        // Fixed locations stay as they are.
+        let options = &RewriteOptions { fix: false, ..options.clone() };
+        if let Some(next) = merged_again(&new, &How { options, ..how })? {
+            (new, merged, different) = (next.object, next.merged, next.different);
+        }
     }
     let sizes = sizes::sizes(&object, &Object::read_for(&new, &target)?);
     Ok(Rewritten {
@@ -213,6 +217,7 @@ fn written(
         let findings = lint(bytes, &lints)?.findings;
         fixed = fix::fix(&mut module, fix::Source { object, dwarf, entries: &entries }, &findings)?;
     }
+    drop(entries);
     let lowered = lower(&module, consumer, Policy::Partial)?;
     let attach = AttachOptions {
         existing: Existing::Replace,
@@ -237,35 +242,20 @@ impl Written {
     }
 }
 
-/// Maximum number of times that an object is written to find the order of entries that stays.
-const MOST_ORDERS: usize = 4;
-
-/// Rewrites a rewritten object until its bytes stay, so that a later rewrite changes nothing. An import makes an entity after
-/// those that it needs, so that its order depends on the order of entries, which usually stays after the second time.
-///
-/// Returns the number of types that the first of these imports merged, and the types that it kept.
-fn settle(object: &mut Vec<u8>, how: &How<'_>) -> Result<(usize, Vec<DifferentTypes>)> {
-    let mut first = None;
-    for _ in 0..MOST_ORDERS {
-        let read_object = Object::read_for(object, how.target)?;
-        let (dwarf, dialect) = read(&read_object, how.options.threads)?;
-        if dwarf.units().is_empty() {
-            break;
-        }
-        let mut next = written(object, &read_object, &dwarf, dialect, how)?;
-        // A fact that the model has can be read back.
-        let is_same = next.object == *object;
-        if !is_same && !next.unimported.is_empty() {
-            break;
-        }
-        first.get_or_insert_with(|| (next.merged, core::mem::take(&mut next.different)));
-        if is_same {
-            break;
-        }
-        next.check(how)?;
-        *object = next.object;
+/// Merges the types of a rewritten object whose original has type units. `None` if it has no units, or not all of its
+/// facts can be read back.
+fn merged_again(object: &[u8], how: &How<'_>) -> Result<Option<Written>> {
+    let read_object = Object::read_for(object, how.target)?;
+    let (dwarf, dialect) = read(&read_object, how.options.threads)?;
+    if dwarf.units().is_empty() {
+        return Ok(None);
     }
-    Ok(first.unwrap_or_default())
+    let next = written(object, &read_object, &dwarf, dialect, how)?;
+    if !next.unimported.is_empty() {
+        return Ok(None);
+    }
+    next.check(how)?;
+    Ok(Some(next))
 }
 
 /// Reads an object's debug information in the dialect that its expressions have.
@@ -328,16 +318,19 @@ fn consumer(
 }
 
 /// Returns how to import types that several units use. A unit can add functions to a type of a type unit: each unit gets
-/// its types first, and the next rewrite merges them.
+/// its types first, and they are merged when they are written.
 fn types(dwarf: &Dwarf<'_>, consumer: &Consumer, options: &RewriteOptions<'_>) -> ImportedTypes {
-    let has_type_units = dwarf.units().iter().any(|unit| unit.kind == dw::DW_UT_type);
-    if has_type_units || consumer.is_split || consumer.has_type_units {
+    if has_type_units(dwarf) || consumer.is_split || consumer.has_type_units {
         ImportedTypes::Copied
     } else if options.dedupe {
         ImportedTypes::Merged
     } else {
         ImportedTypes::Shared
     }
+}
+
+fn has_type_units(dwarf: &Dwarf<'_>) -> bool {
+    dwarf.units().iter().any(|unit| unit.kind == dw::DW_UT_type)
 }
 
 /// Whether an object's only frames are in `.eh_frame`: they are loaded, and stay.

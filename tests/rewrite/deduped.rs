@@ -18,10 +18,10 @@ use crate::common::tools::{Folder, Tool, skip};
 use crate::import::facts::is_type;
 use crate::import::random::written;
 
-const GCC: Tool = Tool::new("gcc", "gcc");
-const GXX: Tool = Tool::new("g++", "g++");
-const CLANG: Tool = Tool::new("clang-19", "clang-19");
-const CLANGXX: Tool = Tool::new("clang++-19", "clang-19");
+pub(super) const GCC: Tool = Tool::new("gcc", "gcc");
+pub(super) const GXX: Tool = Tool::new("g++", "g++");
+pub(super) const CLANG: Tool = Tool::new("clang-19", "clang-19");
+pub(super) const CLANGXX: Tool = Tool::new("clang++-19", "clang-19");
 const RUSTC: Tool = Tool::new("rustc", "rustc");
 const LD: Tool = Tool::new("ld", "binutils");
 const DWZ: Tool = Tool::new("dwz", "dwz");
@@ -76,7 +76,12 @@ fn definitions(bytes: &[u8], name: &str) -> usize {
 }
 
 /// Compiles and links the units in a folder; `None` if a tool is missing.
-fn linked(folder: &Folder, compiler: Tool, arguments: &[&str], files: &[(&str, &str)]) -> Option<Vec<u8>> {
+pub(super) fn linked(
+    folder: &Folder,
+    compiler: Tool,
+    arguments: &[&str],
+    files: &[(&str, &str)],
+) -> Option<Vec<u8>> {
     for (name, source) in files {
         folder.file(name, source);
     }
@@ -186,13 +191,8 @@ fn debuggers_print_the_types_of_the_unit() {
             let Some(lldb) = LLDB.run_in(folder.path(), &[&all[..], &["./program"]].concat()) else { return };
             // Numbers of processes and addresses differ.
             let lines = lldb.out.lines().filter(|line| !line.contains("Process") && !line.contains("0x0000"));
-            // An import orders the variables of an array's bounds before others.
-            let sorted = |text: &str| {
-                let mut lines: Vec<String> = text.lines().map(String::from).collect();
-                lines.sort();
-                lines
-            };
-            printed.push((sorted(&gdb.out), gdb.errors, lines.map(String::from).collect::<Vec<_>>()));
+            let lldb = lines.map(String::from).collect::<Vec<_>>();
+            printed.push((gdb.out.lines().map(String::from).collect::<Vec<_>>(), gdb.errors, lldb));
         }
         pretty_assertions::assert_eq!(printed[0].0, printed[1].0, "{}", compiler.name);
         pretty_assertions::assert_eq!(printed[0].1, printed[1].1, "{}", compiler.name);
@@ -328,7 +328,7 @@ fn partial_units_of_dwz_are_imported_once() {
 /// Random descriptions: merging keeps what they say.
 #[test]
 fn random_descriptions_say_the_same_after_merging() {
-    let (mut count, mut settled) = (0, 0);
+    let (mut count, mut changed) = (0, Vec::new());
     for seed in 0..cases(40) as u64 {
         let numbers = fixed_choices(seed, 600);
         let mut choices = Choices::new(&numbers);
@@ -349,16 +349,16 @@ fn random_descriptions_say_the_same_after_merging() {
             let merged = rewritten(&before, true).unwrap_or_else(|error| panic!("{name}: {error}"));
             assert_same(&name, &plain.object, &merged.object);
             count += 1;
-            // An object in which the order of entries does not settle is another matter.
-            let again = rewritten(&plain.object, false).unwrap_or_else(|error| panic!("{name}: {error}"));
-            if again.object == plain.object {
-                let again = rewritten(&merged.object, true).unwrap_or_else(|error| panic!("{name}: {error}"));
-                assert!(again.object == merged.object, "{name}: {:#?}", again.sizes);
-                settled += 1;
+            for (what, dedupe, object) in [("plain", false, &plain.object), ("merged", true, &merged.object)]
+            {
+                let again = rewritten(object, dedupe).unwrap_or_else(|error| panic!("{name}: {error}"));
+                changed.extend((again.object != *object).then(|| format!("{name}, {what}")));
             }
         }
     }
-    assert!(count > 40 && settled * 2 > count, "{settled} of {count} objects");
+    assert!(count > 40, "{count} objects");
+    // Some descriptions for GPUs change once more: docs/rewrite.md.
+    assert!(changed.len() * 10 < count, "{} of {count} objects change again: {changed:#?}", changed.len());
 }
 
 /// Committed objects of GPU compilers have one unit each: merging does no harm.

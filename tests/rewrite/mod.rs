@@ -11,6 +11,7 @@ mod dumped;
 mod fixed;
 mod judged;
 mod loaded;
+mod order;
 mod programs;
 mod said;
 mod type_units;

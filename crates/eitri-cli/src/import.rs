@@ -9,7 +9,7 @@ use eitri::import::{ImportOptions, ImportedDwarf, import};
 use eitri::model::Module;
 use eitri::read::SplitFiles;
 
-use super::output::{say_line, write_files};
+use super::output::{say_line, say_lines, write_files};
 use super::progress::Progress;
 use super::split::{SplitArguments, SplitFolder};
 use super::threads::threads;
@@ -96,9 +96,8 @@ impl ImportArguments {
     fn list(&self, file: &Path, imported: &ImportedDwarf) {
         let name = if self.files.len() > 1 { format!("{}: ", file.display()) } else { String::new() };
         if !self.summary {
-            for fact in &imported.unimported {
-                say_line(format_args!("not imported: {name}{fact}"));
-            }
+            let facts = imported.unimported.iter();
+            say_lines(facts.map(|fact| format!("not imported: {name}{fact}")));
             return;
         }
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();

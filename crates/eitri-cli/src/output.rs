@@ -151,6 +151,15 @@ pub fn say_line(text: impl Display) {
     say(None, escaped(&text.to_string()));
 }
 
+/// Prints lines on standard error, of which there can be as many as a file has entries.
+pub fn say_lines(lines: impl IntoIterator<Item = impl Display>) {
+    let mut out = BufWriter::new(io::stderr());
+    for line in lines {
+        let _ = writeln!(out, "{}", Form::Text.clean(&escaped(&line.to_string())));
+    }
+    let _ = out.flush();
+}
+
 /// Files that were read.
 static INPUTS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 

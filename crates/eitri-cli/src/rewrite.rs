@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::companions::{may_have_debug_information, supplementary_file};
 use super::contents::Contents;
-use super::output::{Form, print, say_line, write_files};
+use super::output::{Form, print, say_lines, write_files};
 use super::progress::Progress;
 use super::threads::threads;
 use super::{Failure, containers, exit_code, in_file, targets};
@@ -102,7 +102,7 @@ impl RewriteArguments {
         if self.report.is_none() && self.output.as_deref() != Some(Path::new("-")) {
             print(if self.format == Format::Json { Form::Json } else { Form::Text }, &report)?;
         } else {
-            objects.iter().flat_map(|(_, rewritten)| lost(rewritten)).for_each(say_line);
+            say_lines(objects.iter().flat_map(|(_, rewritten)| lost(rewritten)));
         }
         Ok(exit_code(is_written))
     }
@@ -137,8 +137,8 @@ impl RewriteArguments {
             let supplementary = supplementary_file(&self.file, name, bytes);
             let mut options = options.clone();
             options.supplementary = supplementary.as_deref();
-            let rewritten = rewrite(bytes, &options)?;
-            let object = rewritten.object.clone();
+            let mut rewritten = rewrite(bytes, &options)?;
+            let object = std::mem::take(&mut rewritten.object);
             all.push((name.to_owned(), rewritten));
             Ok(Some(object))
         });

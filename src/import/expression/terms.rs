@@ -1,5 +1,6 @@
 //! Terms: nodes with their operands, each stored once.
 
+use hashbrown::DefaultHashBuilder;
 use indexmap::IndexMap;
 use smallvec::SmallVec;
 
@@ -52,12 +53,12 @@ const MAX_TERMS: usize = 1 << 16;
 #[derive(Debug)]
 pub(super) struct Terms<'a> {
     pub(super) target: &'a Target,
-    all: IndexMap<Term<'a>, Measure>,
+    all: IndexMap<Term<'a>, Measure, DefaultHashBuilder>,
 }
 
 impl<'a> Terms<'a> {
     pub(super) fn new(target: &'a Target) -> Self {
-        Self { target, all: IndexMap::new() }
+        Self { target, all: IndexMap::default() }
     }
 
     /// Returns the term of a node with operands.

@@ -11,8 +11,7 @@ use core::ops::Range;
 use gimli::{DwAt, constants as dw};
 use hashbrown::HashMap;
 
-use super::importer::{Importer, Place};
-use super::node::Key;
+use super::importer::Importer;
 use super::parts::Border;
 use super::unimported::UnimportedReason;
 use crate::attributes::{DW_AT_LLVM_ACTIVE_LANE_AMD, DW_AT_LLVM_LANE_PC, DW_AT_LLVM_LANE_PC_AMD};
@@ -226,7 +225,8 @@ impl<'d, 'o> Lanes<'_, 'd, 'o> {
     /// Returns the location of a mask.
     fn storage(&mut self, expr: &'o [u8]) -> Option<Loc> {
         let bits = self.importer.target.lanes().into();
-        let typed = self.importer.typed_location_in(self.entry, Some(self.place), Some(bits), expr);
+        let setting = self.importer.setting_in(self.entry, Some(self.place), Some(bits));
+        let typed = self.importer.typed_location(self.entry, &setting, expr);
         typed.or_else(|| self.importer.raw(self.entry, expr).ok().map(Loc::expr))
     }
 
