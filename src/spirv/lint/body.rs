@@ -38,9 +38,11 @@ struct Body {
     declares: HashMap<(Id, Option<Id>, Vec<Id>, Fragment), (Id, usize)>,
     /// Storage whose lifetime has ended in this block, with the word of the end.
     dead: HashMap<Id, usize>,
-    /// Instructions in a scope, and in no scope; the first of these with a line, and their number.
+    /// Instructions in a scope, and in no scope, and the latter without ends of blocks; the first instruction with a line
+    /// and in no scope, and their number.
     scoped: usize,
     bare: usize,
+    bare_work: usize,
     lined: Option<(usize, usize)>,
 }
 
@@ -60,9 +62,13 @@ pub(super) fn body<'a>(context: &mut Context<'_, 'a>, values: &mut Values<'a>, f
         dead: HashMap::new(),
         scoped: 0,
         bare: 0,
+        bare_work: 0,
         lined: None,
     };
     let facts = context.facts;
+    if body.description.is_none() {
+        body.assumed = assumed(context, function);
+    }
     for instruction in facts.layout().words().between(function.at.clone()) {
         match facts.fact(instruction) {
             Some(fact) => body.debug(context, values, &fact),
@@ -70,6 +76,29 @@ pub(super) fn body<'a>(context: &mut Context<'_, 'a>, values: &mut Values<'a>, f
         }
     }
     body.finish(context, function);
+}
+
+/// The function of the first scope in the code, if it has no code elsewhere.
+fn assumed(context: &Context<'_, '_>, function: &FunctionLayout) -> Option<Id> {
+    let facts = context.facts;
+    let code = facts.layout().words().between(function.at.clone());
+    let mut scopes = code.filter_map(|instruction| facts.fact(instruction));
+    scopes.find_map(|fact| {
+        let scope = fact.id(Field::Scope).filter(|_| fact.name() == Some(InstructionName::Scope))?;
+        let home = home(context, (scope, fact.id(Field::Inlined)))?;
+        (context.definitions.code(home).is_none_or(|code| code == function.id)).then_some(home)
+    })
+}
+
+/// The function that contains the code with a scope: for inlined code, the function around the outermost call.
+fn home(context: &Context<'_, '_>, (scope, call): InForce) -> Option<Id> {
+    match call {
+        None => context.scopes.function(scope),
+        Some(call) => {
+            let call = context.facts.get(context.scopes.outermost(call)?)?;
+            context.function_of(&call)
+        }
+    }
 }
 
 impl Body {
@@ -87,6 +116,8 @@ impl Body {
             Some(InstructionName::NoScope) => {
                 self.in_force = None;
                 self.is_explicit = true;
+                // LLVM's translator writes no OpNoLine for code without a location: the line before is left over.
+                self.has_line = false;
             }
             Some(InstructionName::Line) => {
                 self.has_line = context.facts.number(fact, Field::LineStart) != Some(0);
@@ -122,6 +153,7 @@ impl Body {
                     self.scoped += 1;
                 } else {
                     self.bare += 1;
+                    self.bare_work += usize::from(!op::is_terminator(opcode));
                     if self.has_line {
                         let (first, count) = self.lined.unwrap_or((instruction.at, 0));
                         self.lined = Some((first, count + 1));
@@ -155,15 +187,8 @@ impl Body {
 
     /// Compares a scope with the function.
     fn scope(&mut self, context: &mut Context<'_, '_>, fact: &Fact<'_>, (scope, call): InForce) {
-        let facts = context.facts;
-        let outermost = call.map(|call| context.scopes.outermost(call).and_then(|call| facts.get(call)));
-        let home = match &outermost {
-            None => context.scopes.function(scope),
-            Some(Some(call)) => context.function_of(call),
-            // A cycle of calls, or no call: `check` reports it.
-            Some(None) => return,
-        };
-        let Some(home) = home else {
+        let Some(home) = home(context, (scope, call)) else {
+            // `check` reports a cycle of calls, and operands that are no scopes and calls.
             if context.scopes.is_scope(scope) && call.is_none() {
                 let subject = self.subject(context, None);
                 let this = context.describe(scope);
@@ -173,9 +198,6 @@ impl Body {
             }
             return;
         };
-        if self.own().is_none() && context.definitions.code(home).is_none_or(|code| code == self.code) {
-            self.assumed = Some(home);
-        }
         if self.own() == Some(home) {
             return;
         }
@@ -187,12 +209,13 @@ impl Body {
             None => format!("OpFunction {} has no description", self.code),
         });
         evidence.extend(context.definitions.code(home).map(|code| format!("{other} is OpFunction {code}")));
-        let (code, written) = match outermost.flatten() {
+        let (code, written) = match call.and_then(|call| context.scopes.outermost(call)) {
             Some(call) => {
-                let call = context.describe(call.result);
+                let call = context.describe(call);
                 let written = format!("the chain of calls of {this} ends with {call} in {other}");
                 (LintCode::InlinedElsewhere, written)
             }
+            None if scope == home => (LintCode::ForeignScope, format!("the scope of the code is {this}")),
             None => (LintCode::ForeignScope, format!("the scope of the code is {this}, in {other}")),
         };
         context.find(code, fact.at, &subject, written, evidence);
@@ -284,9 +307,10 @@ impl Body {
             return;
         }
         let this = context.describe(variable.result);
-        let written = match first == storage {
-            true => format!("{this} is declared in {storage} again"),
-            false => format!("{this} is declared in {first}, and in {storage}"),
+        let written = if first == storage {
+            format!("{this} is declared in {storage} again")
+        } else {
+            format!("{this} is declared in {first}, and in {storage}")
         };
         let evidence = vec![format!("the first DebugDeclare is at word {word}"), place(fact)];
         context.find(LintCode::DeclaredTwice, fact.at, subject, written, evidence);
@@ -297,8 +321,9 @@ impl Body {
         let subject = self.subject(context, None);
         let counts = Count(self.bare + self.scoped, "instruction");
         let lined = match self.lined {
-            Some((first, count)) => Some((first, format!("{count} of {counts} have a line and no scope"))),
-            None if self.description.is_some() && self.scoped == 0 && self.bare > 0 && !self.is_explicit => {
+            Some((first, count)) => Some((first, format!("{count} of {counts} with a line and without a scope"))),
+            // Nothing is lost in a function that only returns.
+            None if self.description.is_some() && self.scoped == 0 && self.bare_work > 0 && !self.is_explicit => {
                 Some((function.at.start, format!("none of {counts} has a scope")))
             }
             None => None,

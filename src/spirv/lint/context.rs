@@ -11,7 +11,7 @@ use crate::spirv::opcodes as op;
 use crate::spirv::operand::Field;
 use crate::spirv::read::{Fact, Facts};
 use crate::spirv::table::InstructionName;
-use crate::spirv::words::{Id, Instruction};
+use crate::spirv::words::{HEADER, Id, Instruction, string_bytes};
 
 /// Number of bytes in a word.
 const WORD: usize = 4;
@@ -22,7 +22,7 @@ pub(super) struct Context<'f, 'a> {
     pub scopes: Scopes,
     pub definitions: Definitions<'a>,
     pub report: LintReport,
-    /// Texts of strings and names of functions. Many findings share them.
+    /// Texts of strings and names of functions, which the `OpName` of an `OpFunction` supplies first. Many findings share them.
     texts: HashMap<Id, Arc<str>>,
 }
 
@@ -40,7 +40,18 @@ impl<'f, 'a> Context<'f, 'a> {
     pub fn new(facts: &'f Facts<'a>) -> Self {
         let scopes = Scopes::new(facts, |function| name(facts, function));
         let definitions = Definitions::new(facts);
-        Self { facts, scopes, definitions, report: LintReport::default(), texts: HashMap::new() }
+        let mut texts: HashMap<Id, Arc<str>> = HashMap::new();
+        let starts = facts.layout().functions();
+        let before = facts.layout().words().between(HEADER..facts.layout().globals_end());
+        for name in before.filter(|it| it.opcode() == op::NAME) {
+            let Some((&id, text)) = name.operands().split_first() else { continue };
+            let start = facts.layout().definition(Id(id)).map(|function| function.at);
+            let is_function = starts.binary_search_by_key(&start, |function| Some(function.at.start)).is_ok();
+            if let Some(text) = string_bytes(text, usize::MAX).filter(|text| is_function && !text.is_empty()) {
+                texts.insert(Id(id), String::from_utf8_lossy(&text).into());
+            }
+        }
+        Self { facts, scopes, definitions, report: LintReport::default(), texts }
     }
 
     /// Adds a finding at an instruction.

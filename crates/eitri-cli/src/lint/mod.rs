@@ -15,6 +15,7 @@ use clap::{Args, ValueEnum};
 use eitri::error::ErrorKind;
 use eitri::lint::{Level, LintCode, LintFinding, LintOptions, LintReport, lint, lint_each};
 use eitri::read::SplitFiles;
+use eitri::spirv::{self, is_module};
 
 use self::stream::Stream;
 use super::companions::Described;
@@ -28,7 +29,8 @@ use super::{Failure, containers, input};
 /// Arguments for `lint`.
 #[derive(Debug, Args)]
 pub struct LintArguments {
-    /// Object files, archives, offload bundles, and host objects with bundles in them; `-` is standard input.
+    /// Object files, archives, offload bundles, host objects with bundles in them, and SPIR-V modules; `-` is standard
+    /// input.
     #[arg(required_unless_present_any = ["codes", "explain"], value_name = "FILE")]
     files: Vec<PathBuf>,
     /// List the finding codes with their levels.
@@ -167,14 +169,14 @@ impl LintArguments {
                 is
             };
             let report = if fold {
-                let mut report = lint(bytes, &options)?;
+                let mut report = diagnosed(bytes, &options)?;
                 report.findings.retain_mut(is_reported);
                 report
             } else {
                 // The first findings at each level, with a limit.
                 let mut firsts: [Vec<LintFinding>; Level::ALL.len()] = Default::default();
                 let mut findings = Vec::new();
-                let report = lint_each(bytes, &options, &mut |mut finding| {
+                let report = diagnose_each(bytes, &options, &mut |mut finding| {
                     if !is_reported(&mut finding) {
                         return;
                     }
@@ -272,6 +274,28 @@ impl LintArguments {
         }
         Ok(known)
     }
+}
+
+/// Diagnoses an object, or a SPIR-V module.
+fn diagnosed(bytes: &[u8], options: &LintOptions<'_>) -> eitri::Result<LintReport> {
+    if is_module(bytes) {
+        return spirv::lint(&spirv::from_bytes(bytes)?, options);
+    }
+    lint(bytes, options)
+}
+
+/// Diagnoses an object, or a SPIR-V module, and passes each finding to a function.
+fn diagnose_each(
+    bytes: &[u8],
+    options: &LintOptions<'_>,
+    take: &mut dyn FnMut(LintFinding),
+) -> eitri::Result<LintReport> {
+    if !is_module(bytes) {
+        return lint_each(bytes, options, take);
+    }
+    let mut report = spirv::lint(&spirv::from_bytes(bytes)?, options)?;
+    report.findings.drain(..).for_each(take);
+    Ok(report)
 }
 
 /// Whether the baseline has the finding; it is then removed from the baseline.
