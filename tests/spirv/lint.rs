@@ -8,8 +8,10 @@ use eitri::spirv::{HEADER, Mode, Set, attach, from_bytes, lint, read, validate};
 
 use crate::common::assemble::assemble;
 use crate::common::cases::{Random, cases};
+use crate::common::check_golden;
 use crate::common::random::{fixed_choices, targets};
 use crate::common::spirv::described;
+use crate::spirv::producers::MODULES;
 
 const SHADER: &str = include_str!("lint/shader.spvasm");
 const OPENCL: &str = include_str!("lint/opencl.spvasm");
@@ -65,24 +67,57 @@ const SHADER_FAULTS: &[Fault] = &[
     (LintCode::ValueSizeDiffers, &[("%v3 = OpTypeVector %f32 3", "%v3 = OpTypeVector %f32 2")]),
     // Bits 32 to 64 of 32 bits, and of a structure with the size 32.
     (LintCode::FragmentBeyondType, &[("DebugValue %gx %c1 %ex", "DebugValue %gx %c1 %e_high")]),
-    (LintCode::MemberBeyondType, &[("DebugTypeMember %n_y %flt %src %c1 %c1 %c32 %c32", "DebugTypeMember %n_y %flt %src %c1 %c1 %c64 %c32")]),
-    (LintCode::ForeignScope, &[("%s1 = OpExtInst %void %d DebugScope %df", "%s1 = OpExtInst %void %d DebugScope %dg")]),
+    (
+        LintCode::MemberBeyondType,
+        &[(
+            "DebugTypeMember %n_y %flt %src %c1 %c1 %c32 %c32",
+            "DebugTypeMember %n_y %flt %src %c1 %c1 %c64 %c32",
+        )],
+    ),
+    (
+        LintCode::ForeignScope,
+        &[("%s1 = OpExtInst %void %d DebugScope %df", "%s1 = OpExtInst %void %d DebugScope %dg")],
+    ),
     (LintCode::ForeignScope, &[("DebugScope %dg %call", "DebugScope %dg")]),
-    (LintCode::ForeignScope, &[("%s1 = OpExtInst %void %d DebugScope %df", "%s1 = OpExtInst %void %d DebugScope %cu")]),
+    (
+        LintCode::ForeignScope,
+        &[("%s1 = OpExtInst %void %d DebugScope %df", "%s1 = OpExtInst %void %d DebugScope %cu")],
+    ),
     (LintCode::ForeignVariable, &[("DebugDeclare %y %o_y", "DebugDeclare %gx %o_x")]),
     (LintCode::ForeignVariable, &[("DebugValue %gx %c1 %ex", "DebugValue %x %c1 %ex")]),
     (LintCode::NoScope, &[("%s5 = OpExtInst %void %d DebugScope %b1\n", "")]),
-    (LintCode::NoScope, &[("%s6 = OpExtInst %void %d DebugScope %dg\n", ""), ("%l3 = OpExtInst %void %d DebugLine %src %c2 %c2 %c1 %c1\n", "")]),
-    (LintCode::NoScope, &[("%s6 = OpExtInst %void %d DebugScope %dg", "%s6 = OpExtInst %void %d DebugNoScope")]),
+    (
+        LintCode::NoScope,
+        &[
+            ("%s6 = OpExtInst %void %d DebugScope %dg\n", ""),
+            ("%l3 = OpExtInst %void %d DebugLine %src %c2 %c2 %c1 %c1\n", ""),
+        ],
+    ),
+    (
+        LintCode::NoScope,
+        &[("%s6 = OpExtInst %void %d DebugScope %dg", "%s6 = OpExtInst %void %d DebugNoScope")],
+    ),
     (LintCode::DeclaredTwice, &[("DebugDeclare %v %o_v %ex", "DebugDeclare %x %o_z %ex")]),
     (LintCode::EqualArguments, &[("%src %c1 %c1 %df %c0 %c2", "%src %c1 %c1 %df %c0 %c1")]),
     (LintCode::LineOutsideSource, &[("DebugLine %src %c2 %c2 %c1 %c1", "DebugLine %src %c4 %c4 %c1 %c1")]),
     (LintCode::LineOutsideSource, &[("DebugLexicalBlock %src %c1 %c3", "DebugLexicalBlock %src %c1 %c9")]),
     (LintCode::InlinedElsewhere, &[("DebugInlinedAt %c1 %b2", "DebugInlinedAt %c1 %dg")]),
-    (LintCode::InlinedElsewhere, &[("DebugScope %dh %inner", "DebugScope %dh %alone"), ("%ex = ", "%alone = OpExtInst %void %d DebugInlinedAt %c2 %dg\n%ex = ")]),
-    (LintCode::CodeDescribedTwice, &[("%s6 = ", "%again = OpExtInst %void %d DebugFunctionDefinition %dh %g\n%s6 = ")]),
+    (
+        LintCode::InlinedElsewhere,
+        &[
+            ("DebugScope %dh %inner", "DebugScope %dh %alone"),
+            ("%ex = ", "%alone = OpExtInst %void %d DebugInlinedAt %c2 %dg\n%ex = "),
+        ],
+    ),
+    (
+        LintCode::CodeDescribedTwice,
+        &[("%s6 = ", "%again = OpExtInst %void %d DebugFunctionDefinition %dh %g\n%s6 = ")],
+    ),
     (LintCode::DefinitionMissing, &[("%def_g = OpExtInst %void %d DebugFunctionDefinition %dg %g\n", "")]),
-    (LintCode::VariableNotVisible, &[("%s5 = OpExtInst %void %d DebugScope %b1", "%s5 = OpExtInst %void %d DebugScope %b2")]),
+    (
+        LintCode::VariableNotVisible,
+        &[("%s5 = OpExtInst %void %d DebugScope %b1", "%s5 = OpExtInst %void %d DebugScope %b2")],
+    ),
     (LintCode::VectorAsStructure, &[("DebugLocalVariable %n_y %dvec", "DebugLocalVariable %n_y %three")]),
 ];
 
@@ -94,7 +129,10 @@ const OPENCL_FAULTS: &[Fault] = &[
     (LintCode::FragmentBeyondType, &[("DebugOperation 9 32 32", "DebugOperation 9 64 32")]),
     (LintCode::FragmentBeyondType, &[("DebugOperation 9 32 32", "DebugOperation 9 4294967295 4294967295")]),
     (LintCode::MemberBeyondType, &[("%dst %c32 %c32 0", "%dst %c64 %c32 0")]),
-    (LintCode::ForeignScope, &[("%s1 = OpExtInst %void %d DebugScope %df", "%s1 = OpExtInst %void %d DebugScope %dg")]),
+    (
+        LintCode::ForeignScope,
+        &[("%s1 = OpExtInst %void %d DebugScope %df", "%s1 = OpExtInst %void %d DebugScope %dg")],
+    ),
     (LintCode::ForeignVariable, &[("DebugDeclare %y %o_y", "DebugDeclare %gx %o_x")]),
     (LintCode::NoScope, &[("%s5 = OpExtInst %void %d DebugScope %dg\n", "")]),
     (LintCode::NoScope, &[("OpStore %o_x %c64", "OpLine %file 1 1\nOpStore %o_x %c64")]),
@@ -104,7 +142,10 @@ const OPENCL_FAULTS: &[Fault] = &[
     (LintCode::InlinedElsewhere, &[("DebugInlinedAt 1 %b2", "DebugInlinedAt 1 %dg")]),
     (LintCode::CodeDescribedTwice, &[("8 2 %g", "8 2 %f")]),
     (LintCode::DefinitionMissing, &[("8 2 %g", "8 2 %none")]),
-    (LintCode::VariableNotVisible, &[("%s2 = OpExtInst %void %d DebugScope %b1", "%s2 = OpExtInst %void %d DebugScope %b2")]),
+    (
+        LintCode::VariableNotVisible,
+        &[("%s2 = OpExtInst %void %d DebugScope %b1", "%s2 = OpExtInst %void %d DebugScope %b2")],
+    ),
     (LintCode::DeadStorage, &[("OpReturn", "%late = OpExtInst %void %d DebugValue %y %o_y %read\nOpReturn")]),
 ];
 
@@ -136,17 +177,29 @@ fn neighbours_of_faults_have_no_findings() {
         // The same declaration in two calls: each call has a variable of its own.
         &[("DebugValue %gx %c1 %ex", "DebugDeclare %gx %o_z %ex")],
         // Two parts of a variable.
-        &[("DebugDeclare %s %o_s %ex", "DebugDeclare %s %o_x %e_low\n%more = OpExtInst %void %d DebugDeclare %s %o_y %e_high")],
+        &[(
+            "DebugDeclare %s %o_s %ex",
+            "DebugDeclare %s %o_x %e_low\n%more = OpExtInst %void %d DebugDeclare %s %o_y %e_high",
+        )],
         // Line 0 is no line, and code without a line has no scope.
         &[("DebugLine %src %c2 %c2 %c1 %c1", "DebugLine %src %c0 %c0 %c0 %c0")],
-        &[("OpStore %o_x %c4\n", "%quiet = OpExtInst %void %d DebugNoScope\n%still = OpExtInst %void %d DebugNoLine\nOpStore %o_x %c4\n")],
+        &[(
+            "OpStore %o_x %c4\n",
+            "%quiet = OpExtInst %void %d DebugNoScope\n%still = OpExtInst %void %d DebugNoLine\nOpStore %o_x %c4\n",
+        )],
         // A value before its block, and in a block inside it.
         &[("%s5 = OpExtInst %void %d DebugScope %b1", "%s5 = OpExtInst %void %d DebugScope %df")],
-        &[("%src %c1 %c3 %df", "%src %c1 %c3 %b1"), ("%s5 = OpExtInst %void %d DebugScope %b1", "%s5 = OpExtInst %void %d DebugScope %b2")],
+        &[
+            ("%src %c1 %c3 %df", "%src %c1 %c3 %b1"),
+            ("%s5 = OpExtInst %void %d DebugScope %b1", "%s5 = OpExtInst %void %d DebugScope %b2"),
+        ],
         // No size is known.
         &[("%cu %e %c64 %c0 %m1 %m2", "%cu %e %c0 %c0 %m1 %m2")],
         // An undefined value has no bits.
-        &[("%true = ", "%undef = OpUndef %u16\n%true = "), ("DebugValue %gx %c1 %ex", "DebugValue %gx %undef %ex")],
+        &[
+            ("%true = ", "%undef = OpUndef %u16\n%true = "),
+            ("DebugValue %gx %c1 %ex", "DebugValue %gx %undef %ex"),
+        ],
     ];
     for edits in shader {
         let findings = edited(SHADER, edits);
@@ -154,9 +207,15 @@ fn neighbours_of_faults_have_no_findings() {
     }
     let opencl: &[&[(&str, &str)]] = &[
         // The lifetime begins again.
-        &[("OpReturn", "OpLifetimeStart %o_y 4\n%late = OpExtInst %void %d DebugValue %y %o_y %read\nOpReturn")],
+        &[(
+            "OpReturn",
+            "OpLifetimeStart %o_y 4\n%late = OpExtInst %void %d DebugValue %y %o_y %read\nOpReturn",
+        )],
         // A line that is left over from the code before.
-        &[("%s4 = OpExtInst %void %d DebugNoScope", "OpLine %file 2 1\n%s4 = OpExtInst %void %d DebugNoScope")],
+        &[(
+            "%s4 = OpExtInst %void %d DebugNoScope",
+            "OpLine %file 2 1\n%s4 = OpExtInst %void %d DebugNoScope",
+        )],
     ];
     for edits in opencl {
         let findings = edited(OPENCL, edits).into_iter().filter(|it| it.code != LintCode::NoScope);
@@ -211,6 +270,25 @@ fn module_without_debug_instructions_is_a_finding() {
     assert_eq!(codes(&report(&words).findings), [LintCode::NoDebugInfo].into());
 }
 
+/// Findings in modules of other producers, which were compared with the text of `spirv-dis`.
+#[test]
+fn findings_of_producers_are_listed() {
+    let mut text = String::new();
+    for (name, bytes) in MODULES {
+        let report = report(&from_bytes(bytes).expect("is a module"));
+        text += &format!("{name}: {} functions, {} entries\n", report.functions, report.entries);
+        for finding in &report.findings {
+            let at = finding.offset / 4;
+            let function = finding.function.as_deref().unwrap_or("-");
+            let variable = finding.variable.as_deref().unwrap_or("-");
+            text +=
+                &format!("  {} word {at} {function} {variable}: {}\n", finding.code.name(), finding.written);
+            text.extend(finding.evidence.iter().map(|fact| format!("    {fact}\n")));
+        }
+    }
+    check_golden("spirv/lint.txt", &text);
+}
+
 /// What the encoder writes for random descriptions: its scopes, calls, definitions, indexes and fragments are right. Which
 /// value a random variable has is not.
 #[test]
@@ -231,7 +309,8 @@ fn random_descriptions_have_no_findings_about_structure() {
             let attached = attach(&described.words, &described.module, &described.binding, &mode);
             let mut report = report(&attached.expect("every call was right").words);
             report.findings.retain(|finding| !by_description.contains(&finding.code));
-            wrong.extend(report.findings.first().map(|finding| format!("{seed}, {}: {finding}", mode.name())));
+            wrong
+                .extend(report.findings.first().map(|finding| format!("{seed}, {}: {finding}", mode.name())));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

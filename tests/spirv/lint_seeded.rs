@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use eitri::lint::{LintCode, LintOptions};
-use eitri::spirv::{Fact, Facts, Field, Id, InstructionName, Instruction, from_bytes, lint, read};
+use eitri::spirv::{Fact, Facts, Field, Id, Instruction, InstructionName, from_bytes, lint, read};
 
 use crate::common::cases::{Random, cases};
 
@@ -123,7 +123,8 @@ impl<'a> Seeds<'a> {
         match code {
             LintCode::IndexOutsideType => {
                 let values = self.all(InstructionName::Value);
-                let fact = self.any(values.into_iter().filter(|it| it.ids(Field::Index).next().is_some()).collect())?;
+                let fact = self
+                    .any(values.into_iter().filter(|it| it.ids(Field::Index).next().is_some()).collect())?;
                 self.with(&fact, Field::Index, self.constant(4096).or(self.constant(100))?)
             }
             LintCode::ValueTypeDiffers => {
@@ -135,7 +136,8 @@ impl<'a> Seeds<'a> {
                 let function = layout.function_at(fact.at)?.at.clone();
                 let others = (1..self.words[3]).filter_map(|id| layout.definition(Id(id)));
                 let others = others.filter(|it| it.opcode() == 59 && function.contains(&it.at));
-                let other = others.filter(|it| self.contents(*it).is_some_and(|other| other != kind)).last()?;
+                let other =
+                    others.filter(|it| self.contents(*it).is_some_and(|other| other != kind)).last()?;
                 self.with(&fact, Field::Variable, other.result()?.0)
             }
             LintCode::MemberBeyondType => {
@@ -165,7 +167,9 @@ impl<'a> Seeds<'a> {
                 let own = self.facts.named(&fact, Field::LocalVariable)?;
                 let own = self.function(own.id(Field::Scope)?)?;
                 let all = self.all(InstructionName::LocalVariable);
-                let others = all.into_iter().filter(|it| it.id(Field::Scope).and_then(|it| self.function(it)) != Some(own));
+                let others = all
+                    .into_iter()
+                    .filter(|it| it.id(Field::Scope).and_then(|it| self.function(it)) != Some(own));
                 let other = self.any(others.collect())?;
                 self.with(&fact, Field::LocalVariable, other.result.0)
             }
@@ -194,11 +198,13 @@ impl<'a> Seeds<'a> {
                 let arguments: Vec<_> = all.iter().filter(numbered).copied().collect();
                 let fact = self.any(arguments.clone())?;
                 let scope = fact.id(Field::Scope);
-                let other = arguments.iter().find(|it| it.id(Field::Scope) == scope && it.result != fact.result)?;
+                let other =
+                    arguments.iter().find(|it| it.id(Field::Scope) == scope && it.result != fact.result)?;
                 self.with(&fact, Field::ArgNumber, other.operand(Field::ArgNumber)?.word)
             }
             LintCode::LineOutsideSource => {
-                let all = [self.all(InstructionName::LocalVariable), self.all(InstructionName::Line)].concat();
+                let all =
+                    [self.all(InstructionName::LocalVariable), self.all(InstructionName::Line)].concat();
                 let fact = self.any(all)?;
                 // A text, and not a checksum.
                 let source = self.facts.named(&fact, Field::Source)?;
@@ -206,13 +212,15 @@ impl<'a> Seeds<'a> {
                 if !text.contains('\n') {
                     return None;
                 }
-                let field = if fact.name() == Some(InstructionName::Line) { Field::LineEnd } else { Field::Line };
+                let field =
+                    if fact.name() == Some(InstructionName::Line) { Field::LineEnd } else { Field::Line };
                 let number = self.number(&fact, field, text.lines().count() as u64 + 2)?;
                 self.with(&fact, field, number)
             }
             LintCode::InlinedElsewhere => {
                 let calls = self.all(InstructionName::InlinedAt);
-                let fact = self.any(calls.into_iter().filter(|it| it.operand(Field::Inlined).is_none()).collect())?;
+                let fact =
+                    self.any(calls.into_iter().filter(|it| it.operand(Field::Inlined).is_none()).collect())?;
                 // The call is used.
                 let scopes = self.all(InstructionName::Scope);
                 scopes.iter().find(|scope| scope.id(Field::Inlined) == Some(fact.result))?;
@@ -246,12 +254,15 @@ impl<'a> Seeds<'a> {
                 let scope = fact.id(Field::Scope)?;
                 let variables = self.all(InstructionName::LocalVariable);
                 // A value follows the scope, and its variable is in the block.
-                let next = self.facts.iter().find(|it| {
-                    it.at > fact.at && it.name() != Some(InstructionName::Line)
-                })?;
+                let next = self
+                    .facts
+                    .iter()
+                    .find(|it| it.at > fact.at && it.name() != Some(InstructionName::Line))?;
                 let variable = next.id(Field::LocalVariable)?;
                 let variable = variables.iter().find(|it| it.result == variable)?;
-                if variable.id(Field::Scope) != Some(scope) || self.name(Some(scope)) != Some(InstructionName::LexicalBlock) {
+                if variable.id(Field::Scope) != Some(scope)
+                    || self.name(Some(scope)) != Some(InstructionName::LexicalBlock)
+                {
                     return None;
                 }
                 let around = self.facts.get(scope)?.id(Field::Scope)?;
@@ -288,7 +299,8 @@ fn faults_in_foreign_modules_are_found() {
     let mut missed = Vec::new();
     for (name, bytes) in MODULES {
         let words = from_bytes(bytes).expect("is a module");
-        let count = |words: &[u32], code| lint(words, &LintOptions::default()).expect("is a module").count(code);
+        let count =
+            |words: &[u32], code| lint(words, &LintOptions::default()).expect("is a module").count(code);
         let facts = read(&words).expect("is a module");
         let mut seeds = Seeds { words: &words, facts, numbers: Random(5) };
         for code in KINDS {

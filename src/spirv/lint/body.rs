@@ -321,9 +321,15 @@ impl Body {
         let subject = self.subject(context, None);
         let counts = Count(self.bare + self.scoped, "instruction");
         let lined = match self.lined {
-            Some((first, count)) => Some((first, format!("{count} of {counts} with a line and without a scope"))),
+            Some((first, count)) => {
+                Some((first, format!("{count} of {counts} with a line and without a scope")))
+            }
             // Nothing is lost in a function that only returns.
-            None if self.description.is_some() && self.scoped == 0 && self.bare_work > 0 && !self.is_explicit => {
+            None if self.description.is_some()
+                && self.scoped == 0
+                && self.bare_work > 0
+                && !self.is_explicit =>
+            {
                 Some((function.at.start, format!("none of {counts} has a scope")))
             }
             None => None,

@@ -42,7 +42,9 @@ pub(super) fn difference<'a>(
         if visited > MOST_PAIRS {
             return None;
         }
-        let (Some(value), Some(debug)) = (unwrapped(facts, value), plain(facts, debug)) else { continue };
+        let (Some(value), Some(debug)) = (facts.layout().definition(value), plain(facts, debug)) else {
+            continue;
+        };
         let is_scalar = is_scalar(value);
         let different = || Some(Difference::Kind(value, debug));
         let element = |field| facts.named(&debug, field);
@@ -94,7 +96,8 @@ pub(super) fn difference<'a>(
                     if let [described] = counts(facts, &debug)[..] {
                         let count = value.operands().get(1).and_then(|&id| facts.layout().constant(Id(id)));
                         let count = count.and_then(|count| count.value);
-                        let is_short = count.zip(described).is_some_and(|(count, described)| count < described);
+                        let is_short =
+                            count.zip(described).is_some_and(|(count, described)| count < described);
                         if let (true, Some(value), Some(debug)) =
                             (is_short, value_bits(facts, value.result()?), bits(facts, debug))
                         {
@@ -141,28 +144,33 @@ pub(super) fn difference<'a>(
     None
 }
 
-/// The type's definition, without structures around a single member.
-fn unwrapped<'a>(facts: &Facts<'a>, ty: Id) -> Option<Instruction<'a>> {
-    facts.layout().definition(ty)
-}
-
+/// Whether a type is a number or a boolean.
 fn is_scalar(ty: Instruction<'_>) -> bool {
     matches!(ty.opcode(), op::TYPE_INT | op::TYPE_FLOAT | op::TYPE_BOOL)
 }
 
 /// Compares a value's type with a basic type that is a number.
-fn basic<'a>(facts: &Facts<'a>, value: Instruction<'a>, debug: Fact<'a>, encoding: u64) -> Option<Difference<'a>> {
+fn basic<'a>(
+    facts: &Facts<'a>,
+    value: Instruction<'a>,
+    debug: Fact<'a>,
+    encoding: u64,
+) -> Option<Difference<'a>> {
     let different = Some(Difference::Kind(value, debug));
     match (value.opcode(), encoding) {
-        (op::TYPE_BOOL, BOOLEAN) => None,
         // Booleans in memory are integers with a size that the compiler chooses.
-        (op::TYPE_INT, BOOLEAN) => None,
-        (op::TYPE_FLOAT, FLOAT) | (op::TYPE_INT, BOOLEAN..) if encoding != FLOAT || value.opcode() == op::TYPE_FLOAT => {
-            size(facts, value, debug)
-        }
-        (op::TYPE_INT | op::TYPE_FLOAT | op::TYPE_BOOL | op::TYPE_VECTOR | op::TYPE_MATRIX | op::TYPE_ARRAY, _) => {
-            different
-        }
+        (op::TYPE_BOOL | op::TYPE_INT, BOOLEAN) => None,
+        (op::TYPE_FLOAT, FLOAT) => size(facts, value, debug),
+        (op::TYPE_INT, encoding) if encoding != FLOAT => size(facts, value, debug),
+        (
+            op::TYPE_INT
+            | op::TYPE_FLOAT
+            | op::TYPE_BOOL
+            | op::TYPE_VECTOR
+            | op::TYPE_MATRIX
+            | op::TYPE_ARRAY,
+            _,
+        ) => different,
         // The number of an address has the size of a pointer; a smaller number is what the pointer points to.
         (op::TYPE_POINTER, _) if bits(facts, debug).is_some_and(|bits| bits < 64) => different,
         (op::TYPE_STRUCT, _) if members(value).len() > 1 => different,

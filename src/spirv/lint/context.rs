@@ -22,6 +22,8 @@ pub(super) struct Context<'f, 'a> {
     pub scopes: Scopes,
     pub definitions: Definitions<'a>,
     pub report: LintReport,
+    /// Source of the first compilation unit.
+    first_source: Option<Fact<'a>>,
     /// Texts of strings and names of functions, which the `OpName` of an `OpFunction` supplies first. Many findings share them.
     texts: HashMap<Id, Arc<str>>,
 }
@@ -47,11 +49,14 @@ impl<'f, 'a> Context<'f, 'a> {
             let Some((&id, text)) = name.operands().split_first() else { continue };
             let start = facts.layout().definition(Id(id)).map(|function| function.at);
             let is_function = starts.binary_search_by_key(&start, |function| Some(function.at.start)).is_ok();
-            if let Some(text) = string_bytes(text, usize::MAX).filter(|text| is_function && !text.is_empty()) {
+            if let Some(text) = string_bytes(text, usize::MAX).filter(|text| is_function && !text.is_empty())
+            {
                 texts.insert(Id(id), String::from_utf8_lossy(&text).into());
             }
         }
-        Self { facts, scopes, definitions, report: LintReport::default(), texts }
+        let first_unit = facts.iter().find(|fact| fact.name() == Some(InstructionName::CompilationUnit));
+        let first_source = first_unit.and_then(|unit| facts.named(&unit, Field::Source));
+        Self { facts, scopes, definitions, report: LintReport::default(), first_source, texts }
     }
 
     /// Adds a finding at an instruction.
@@ -85,16 +90,9 @@ impl<'f, 'a> Context<'f, 'a> {
         Some((file, self.facts.number(fact, Field::Line).unwrap_or(0)))
     }
 
-    /// Name of the compilation unit: the file of its source. A module with one unit needs no search.
+    /// Name of the unit: the file of the instruction's source, or else of the first unit's source.
     fn unit(&mut self, fact: Option<Fact<'a>>) -> Option<Arc<str>> {
-        let facts = self.facts;
-        let source = match fact.and_then(|fact| facts.named(&fact, Field::Source)) {
-            Some(source) => source,
-            None => {
-                let unit = facts.iter().find(|fact| fact.name() == Some(InstructionName::CompilationUnit))?;
-                facts.named(&unit, Field::Source)?
-            }
-        };
+        let source = fact.and_then(|fact| self.facts.named(&fact, Field::Source)).or(self.first_source)?;
         Some(self.text(source.id(Field::File)?))
     }
 

@@ -43,8 +43,7 @@ fn is_scope(name: Option<InstructionName>) -> bool {
 
 impl Scopes {
     pub fn new(facts: &Facts<'_>, name: impl Fn(Id) -> String) -> Self {
-        let mut scopes =
-            Self { functions: HashMap::new(), numbers: HashMap::new(), calls: HashMap::new() };
+        let mut scopes = Self { functions: HashMap::new(), numbers: HashMap::new(), calls: HashMap::new() };
         let mut children: HashMap<Id, Vec<Id>> = HashMap::new();
         let mut roots = Vec::new();
         for fact in facts.iter().filter(|fact| is_scope(fact.name())) {
@@ -121,16 +120,16 @@ impl Scopes {
         while let Some(call) = next.take_if(|call| !self.calls.contains_key(&call.result)) {
             path.push(call);
             self.calls.insert(call.result, Call { outermost: None, around: InlinedCalls::default() });
-            next = facts.named(&call, Field::Inlined).filter(|it| it.name() == Some(InstructionName::InlinedAt));
+            next =
+                facts.named(&call, Field::Inlined).filter(|it| it.name() == Some(InstructionName::InlinedAt));
         }
         // `next` is the call at which an earlier search, or a cycle, begins.
         let mut outer = next.map(|outer| outer.result);
         while let Some(call) = path.pop() {
-            let (outermost, around) = match outer.and_then(|outer| Some((outer, self.calls.get(&outer)?))) {
+            let (outermost, around) = match outer.and_then(|outer| self.calls.get(&outer)) {
                 None => (Some(call.result), InlinedCalls::default()),
-                Some((outer, Call { outermost, around })) => {
-                    let scope = facts.get(outer).and_then(|_| call.id(Field::Scope));
-                    let function = scope.and_then(|scope| self.function(scope));
+                Some(Call { outermost, around }) => {
+                    let function = call.id(Field::Scope).and_then(|scope| self.function(scope));
                     (*outermost, around.clone().with(&function.map(&name).unwrap_or_default()))
                 }
             };

@@ -24,7 +24,13 @@ pub(super) fn rules(context: &mut Context<'_, '_>) {
         let Some(fact) = facts.fact(facts.layout().words().at(word)) else { continue };
         let subject = subject(context, fact.result, word);
         let name = fact.name().map_or("", |name| name.text_in(fact.set));
-        context.find(code, word, &subject, finding.what, vec![format!("{name} {} at word {word}", fact.result)]);
+        context.find(
+            code,
+            word,
+            &subject,
+            finding.what,
+            vec![format!("{name} {} at word {word}", fact.result)],
+        );
     }
 }
 

@@ -79,7 +79,9 @@ impl<'a> Values<'a> {
             return;
         }
         let Some(described) = facts.named(variable, Field::Type) else { return };
-        let Some(described) = part(facts, &mut self.members, described, fact.ids(Field::Index)) else { return };
+        let Some(described) = part(facts, &mut self.members, described, fact.ids(Field::Index)) else {
+            return;
+        };
         let is_undefined = facts.layout().definition(id).is_some_and(|it| it.opcode() == op::UNDEF);
         // The variable's storage is memory at the pointer. glslang declares a parameter that is no pointer.
         let ty = if is_declare { pointee(facts, ty).or(not_pointer(facts, ty)) } else { Some(ty) };
@@ -88,7 +90,8 @@ impl<'a> Values<'a> {
             Form::Deref => ty.and_then(|ty| pointee(facts, ty)),
             Form::Other => None,
         };
-        let evidence = vec![place(fact), format!("the value is {}", context.describe(id))];
+        let evidence =
+            |context: &Context<'_, '_>| vec![place(fact), format!("the value is {}", context.describe(id))];
         let total = bits(facts, described);
         if let Some((offset, size)) = shape.fragment {
             let end = u64::from(offset) + u64::from(size);
@@ -98,18 +101,19 @@ impl<'a> Values<'a> {
                     "a fragment has bits {offset} up to {end} of a variable with {}, {this}",
                     Count(total, "bit")
                 );
+                let evidence = evidence(context);
                 context.find(LintCode::FragmentBeyondType, fact.at, subject, written, evidence);
             } else if let Some(value) = ty.filter(|_| !is_undefined).and_then(|ty| value_bits(facts, ty))
                 && value != u64::from(size)
             {
-                let written =
-                    format!("a value with {} for a fragment with {size}", Count(value, "bit"));
+                let written = format!("a value with {} for a fragment with {size}", Count(value, "bit"));
+                let evidence = evidence(context);
                 context.find(LintCode::ValueSizeDiffers, fact.at, subject, written, evidence);
             }
             return;
         }
         if let Some(ty) = ty.filter(|_| !is_undefined) {
-            self.report(context, fact.at, subject, ty, described, evidence);
+            self.report(context, fact.at, subject, (ty, described), evidence);
         }
     }
 
@@ -119,7 +123,9 @@ impl<'a> Values<'a> {
         for fact in facts.iter().filter(|fact| fact.name() == Some(InstructionName::GlobalVariable)) {
             context.report.entries += 1;
             let variable = fact.id(Field::Variable).and_then(|id| facts.layout().definition(id));
-            let (Some(variable), Some(described)) = (variable, facts.named(&fact, Field::Type)) else { continue };
+            let (Some(variable), Some(described)) = (variable, facts.named(&fact, Field::Type)) else {
+                continue;
+            };
             let ty = variable.result_type().and_then(|ty| match variable.opcode() {
                 op::VARIABLE => pointee(facts, ty),
                 opcode if op::is_constant(opcode) => Some(ty),
@@ -127,8 +133,10 @@ impl<'a> Values<'a> {
             });
             let Some((ty, id)) = ty.zip(variable.result()) else { continue };
             let subject = Subject { variable: Some(fact.result), ..Subject::default() };
-            let evidence = vec![place(&fact), format!("the value is {}", context.describe(id))];
-            self.report(context, fact.at, &subject, ty, described, evidence);
+            let evidence = |context: &Context<'_, '_>| {
+                vec![place(&fact), format!("the value is {}", context.describe(id))]
+            };
+            self.report(context, fact.at, &subject, (ty, described), evidence);
         }
     }
 
@@ -137,9 +145,8 @@ impl<'a> Values<'a> {
         context: &mut Context<'_, 'a>,
         at: usize,
         subject: &Subject,
-        ty: Id,
-        described: Fact<'a>,
-        evidence: Vec<String>,
+        (ty, described): (Id, Fact<'a>),
+        evidence: impl Fn(&Context<'_, '_>) -> Vec<String>,
     ) {
         let Some(difference) = difference(context.facts, &mut self.members, ty, described) else { return };
         let text = |ty: crate::spirv::words::Instruction<'_>| op::name(ty.opcode()).unwrap_or("a type");
@@ -157,6 +164,7 @@ impl<'a> Values<'a> {
                 (LintCode::VectorAsStructure, format!("{} is described as {debug}", text(value)))
             }
         };
+        let evidence = evidence(context);
         context.find(code, at, subject, written, evidence);
     }
 }
