@@ -147,7 +147,7 @@ impl<'a> Seeds<'a> {
                 let types = self.all(InstructionName::TypeComposite);
                 let ty = types.iter().find(|ty| ty.ids(Field::Member).any(|member| member == fact.result))?;
                 let size = self.facts.number(ty, Field::Size).filter(|&size| size > 0)?;
-                self.with(&fact, Field::Offset, self.constant(size)?)
+                self.with(&fact, Field::Offset, self.constant(size + 1)?)
             }
             LintCode::FragmentBeyondType => {
                 let operations = self.all(InstructionName::Operation);
@@ -206,10 +206,10 @@ impl<'a> Seeds<'a> {
                 let all =
                     [self.all(InstructionName::LocalVariable), self.all(InstructionName::Line)].concat();
                 let fact = self.any(all)?;
-                // A text, and not a checksum.
+                // A text whose lines are those of the compiler, and not a checksum.
                 let source = self.facts.named(&fact, Field::Source)?;
                 let text = self.facts.text(&source, Field::Text)?;
-                if !text.contains('\n') {
+                if !text.contains('\n') || text.contains("#line") {
                     return None;
                 }
                 let field =
