@@ -73,14 +73,19 @@ impl<'a> Seeds<'a> {
         if fact.operand(field)?.is_literal(fact.set) {
             return u32::try_from(least).ok();
         }
-        self.constant(least)
+        self.constant(fact, least)
     }
 
-    fn constant(&self, least: u64) -> Option<u32> {
+    /// A constant before an instruction, with at least this value.
+    fn constant(&self, fact: &Fact<'_>, least: u64) -> Option<u32> {
         let layout = self.facts.layout();
         let ids = 1..self.words[3];
         ids.into_iter().find(|&id| {
-            let constant = layout.constant(Id(id)).filter(|it| it.integer_bits == Some(32) && it.is_plain);
+            let is_before = layout.definition(Id(id)).is_some_and(|it| it.at < fact.at);
+            let constant = layout
+                .constant(Id(id))
+                .filter(|_| is_before)
+                .filter(|it| it.integer_bits == Some(32) && it.is_plain);
             constant.and_then(|it| it.value).is_some_and(|value| (least..1 << 31).contains(&value))
         })
     }
@@ -125,7 +130,7 @@ impl<'a> Seeds<'a> {
                 let values = self.all(InstructionName::Value);
                 let fact = self
                     .any(values.into_iter().filter(|it| it.ids(Field::Index).next().is_some()).collect())?;
-                self.with(&fact, Field::Index, self.constant(4096).or(self.constant(100))?)
+                self.with(&fact, Field::Index, self.constant(&fact, 4096).or(self.constant(&fact, 100))?)
             }
             LintCode::ValueTypeDiffers => {
                 let declares = self.all(InstructionName::Declare);
@@ -147,7 +152,7 @@ impl<'a> Seeds<'a> {
                 let types = self.all(InstructionName::TypeComposite);
                 let ty = types.iter().find(|ty| ty.ids(Field::Member).any(|member| member == fact.result))?;
                 let size = self.facts.number(ty, Field::Size).filter(|&size| size > 0)?;
-                self.with(&fact, Field::Offset, self.constant(size + 1)?)
+                self.with(&fact, Field::Offset, self.constant(&fact, size + 1)?)
             }
             LintCode::FragmentBeyondType => {
                 let operations = self.all(InstructionName::Operation);

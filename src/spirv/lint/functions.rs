@@ -30,9 +30,9 @@ pub(super) fn arguments(context: &mut Context<'_, '_>) {
     let mut known: HashMap<(Id, u64), Id> = HashMap::new();
     for fact in facts.iter().filter(|fact| fact.name() == Some(InstructionName::LocalVariable)) {
         let function = context.function_of(&fact);
-        let (Some(function), Some(number)) = (function, facts.number(&fact, Field::ArgNumber)) else {
-            continue;
-        };
+        let (Some(function), Some(operand)) = (function, fact.operand(Field::ArgNumber)) else { continue };
+        // Intel's translator writes literals in sets that have constants here.
+        let number = facts.number(&fact, Field::ArgNumber).unwrap_or(u64::from(operand.word));
         let first = *known.entry((function, number)).or_insert(fact.result);
         if first != fact.result {
             let subject =
