@@ -299,8 +299,8 @@ fn random_descriptions_have_no_findings_about_structure() {
         LintCode::VectorAsStructure,
         LintCode::VariableNotVisible,
         LintCode::ForeignVariable,
-        LintCode::ForeignScope,
-        LintCode::MemberBeyondType,
+        // A variable can be bound to two instructions, and declared twice.
+        LintCode::DeclaredTwice,
         // A description can have a line where it has no scope.
         LintCode::NoScope,
     ];

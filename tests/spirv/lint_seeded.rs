@@ -79,8 +79,8 @@ impl<'a> Seeds<'a> {
     /// A constant before an instruction, with at least this value.
     fn constant(&self, fact: &Fact<'_>, least: u64) -> Option<u32> {
         let layout = self.facts.layout();
-        let ids = 1..self.words[3];
-        ids.into_iter().find(|&id| {
+        let mut ids = 1..self.words[3];
+        ids.find(|&id| {
             let is_before = layout.definition(Id(id)).is_some_and(|it| it.at < fact.at);
             let constant = layout
                 .constant(Id(id))

@@ -67,10 +67,12 @@ pub(super) fn difference<'a>(
                 }
                 _ => {}
             },
-            InstructionName::TypePointer => match value.opcode() {
-                op::TYPE_FLOAT | op::TYPE_BOOL | op::TYPE_VECTOR | op::TYPE_MATRIX => return different(),
-                _ => {}
-            },
+            InstructionName::TypePointer => {
+                let opcode = value.opcode();
+                if matches!(opcode, op::TYPE_FLOAT | op::TYPE_BOOL | op::TYPE_VECTOR | op::TYPE_MATRIX) {
+                    return different();
+                }
+            }
             InstructionName::TypeVector => match (value.opcode(), value.operands()) {
                 (op::TYPE_VECTOR, &[value_element, count, ..]) => {
                     let described = facts.number(&debug, Field::ComponentCount);

@@ -92,7 +92,7 @@ pub(super) fn value_bits(facts: &Facts<'_>, ty: Id) -> Option<u64> {
 }
 
 /// The type of an instruction's result.
-pub(super) fn type_of<'a>(facts: &Facts<'a>, id: Id) -> Option<Id> {
+pub(super) fn type_of(facts: &Facts<'_>, id: Id) -> Option<Id> {
     facts.layout().definition(id)?.result_type()
 }
 
