@@ -73,11 +73,11 @@ fn spirv_module_is_diagnosed_like_an_object() {
     assert_eq!(run(&["lint", "--allow", "foreign-variable", MODULE]).code, 0);
     assert_eq!(run(&["lint", "--only", "main", MODULE]).code, 1);
     assert_eq!(run(&["lint", "--only", "mian", MODULE]).code, 2);
-    let folder = Folder::new();
-    let damaged = folder.path().join("damaged.spv");
+    let folder = Folder::new("lint-spirv");
+    let damaged = folder.path("damaged.spv");
     let bytes = std::fs::read(PathBuf::from(common::ROOT).join(MODULE)).expect("a module");
     std::fs::write(&damaged, &bytes[..bytes.len() - 8]).expect("a file");
-    let ran = run(&["lint", damaged.to_str().expect("a path")]);
+    let ran = run(&["lint", &damaged]);
     assert!(ran.code == 2 && ran.errors.contains("damaged.spv"), "{}", ran.errors);
 }
 
