@@ -5,7 +5,7 @@
 //! functions, variables and lines to ids and positions in its module with a [`Binding`], and [attaches](attach()) the
 //! result: the module gets debug instructions, and no other word changes. [`import`] goes the other way,
 //! [`check`](check()) compares both, [`describe()`] generates a description from the module's own names and types, and
-//! [`strip`](strip()) removes all debug instructions.
+//! [`strip`](strip()) removes all debug instructions. `lint` diagnoses valid modules whose debug instructions mislead a debugger.
 //!
 //! The invariant: what a set cannot express is listed as an omission, and an import lists what it drops. Nothing is
 //! guessed. Limits: specialization constants have no known value, and instructions from sets that describe graphs are
@@ -59,6 +59,8 @@ mod grammar;
 mod languages;
 mod layout;
 mod lines;
+#[cfg(feature = "lint")]
+mod lint;
 mod provider;
 mod provider_rules;
 
@@ -102,6 +104,8 @@ pub use describe::{DescribedModule, ModuleSource, describe};
 pub use evaluate::{Evaluated, Initial, evaluate};
 pub use import::{ImportedModule, import};
 pub use layout::{Constant, FunctionLayout, ModuleLayout};
+#[cfg(feature = "lint")]
+pub use lint::lint;
 pub use mode::Mode;
 pub use names::Enumeration;
 pub use operand::{Field, SpecificationSection};

@@ -226,6 +226,8 @@ opcodes! {
     BRANCH "OpBranch";
     BRANCH_CONDITIONAL "OpBranchConditional";
     SWITCH "OpSwitch";
+    LIFETIME_START "OpLifetimeStart";
+    LIFETIME_STOP "OpLifetimeStop";
     NO_LINE "OpNoLine";
     MODULE_PROCESSED "OpModuleProcessed";
     TYPE_UNTYPED_POINTER "OpTypeUntypedPointerKHR";

@@ -57,6 +57,32 @@ fn findings_are_chosen_by_code_and_by_level() {
     assert_eq!(findings(&["--max", "2", OBJECT]).len(), 2);
 }
 
+/// A module of SPIR-V between objects: in each format, with the choices of findings, and damaged.
+#[test]
+fn spirv_module_is_diagnosed_like_an_object() {
+    const MODULE: &str = "tests/spirv/foreign/glslang.opt.spv";
+    let found = findings(&[OBJECT, MODULE]);
+    let of_module: Vec<_> = found.iter().filter(|finding| finding["file"] == MODULE).collect();
+    let [finding] = &of_module[..] else { panic!("{of_module:?}") };
+    // `DebugValue` of a variable of `width` in code whose scope is `main`, at word 1287.
+    let expected = ["foreign-variable", "main", "range", "module"].map(|text| json!(text));
+    assert_eq!(["code", "function", "variable", "section"].map(|key| finding[key].clone()), expected);
+    assert_eq!(finding["offset"], 4 * 1287);
+    for format in ["text", "sarif", "github"] {
+        let ran = run(&["lint", "--format", format, MODULE]);
+        assert!(ran.code == 1 && ran.text().contains("foreign-variable"), "{}", ran.text());
+    }
+    assert_eq!(run(&["lint", "--allow", "foreign-variable", MODULE]).code, 0);
+    assert_eq!(run(&["lint", "--only", "main", MODULE]).code, 1);
+    assert_eq!(run(&["lint", "--only", "mian", MODULE]).code, 2);
+    let folder = Folder::new("lint-spirv");
+    let damaged = folder.path("damaged.spv");
+    let bytes = std::fs::read(PathBuf::from(common::ROOT).join(MODULE)).expect("a module");
+    std::fs::write(&damaged, &bytes[..bytes.len() - 8]).expect("a file");
+    let ran = run(&["lint", &damaged]);
+    assert!(ran.code == 2 && ran.errors.contains("damaged.spv"), "{}", ran.errors);
+}
+
 #[test]
 fn the_exit_code_depends_on_the_level() {
     assert_eq!(run(&["lint", OBJECT]).code, 1);

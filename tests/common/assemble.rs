@@ -56,6 +56,8 @@ const INSTRUCTIONS: &[(&str, u16, bool, bool)] = &[
     ("OpLabel", 248, false, true),
     ("OpBranch", 249, false, false),
     ("OpBranchConditional", 250, false, false),
+    ("OpLifetimeStart", 256, false, false),
+    ("OpLifetimeStop", 257, false, false),
     ("OpReturn", 253, false, false),
     ("OpReturnValue", 254, false, false),
     ("OpExtInstWithForwardRefsKHR", 4433, true, true),

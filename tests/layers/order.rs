@@ -18,6 +18,7 @@ pub const ORDER: &[(&str, &[&str])] = &[
     ("stats", STATS),
     ("spirv::describe", SPIRV_DESCRIBE),
     ("spirv::validate", SPIRV_VALIDATE),
+    ("spirv::lint", SPIRV_LINT),
     ("track", TRACK),
 ];
 
@@ -694,6 +695,23 @@ const SPIRV_VALIDATE: &[&str] = &[
     "expressions",
     "indexes",
     "lines",
+    "",
+];
+
+const SPIRV_LINT: &[&str] = &[
+    // What the findings are about.
+    "scopes",
+    "definitions",
+    "sizes",
+    "context",
+    // Findings about instructions before the functions.
+    "functions",
+    "composites",
+    "validated",
+    // Findings about variables, and about code.
+    "compare",
+    "values",
+    "body",
     "",
 ];
 

@@ -86,6 +86,8 @@ pub const ROOMS: &[(&str, &str)] = &[
         spirv::opcodes spirv::table spirv::words"),
     // Reading back, and comparing.
     ("spirv::expression", "error spirv::operand spirv::operations spirv::provider spirv::read spirv::table spirv::words"),
+    ("spirv::lint", "error lint near spirv::layout spirv::names spirv::opcodes spirv::operand spirv::provider \
+        spirv::read spirv::table spirv::validate spirv::words"),
     ("spirv::evaluate", "error eval op spirv::names spirv::operations spirv::provider target"),
     ("spirv::import", "spirv::floats build error model omission spirv::binding spirv::provider spirv::provider_rules spirv::languages spirv::layout \
         spirv::names spirv::opcodes spirv::operand spirv::read spirv::table spirv::words target"),
@@ -95,5 +97,5 @@ pub const ROOMS: &[(&str, &str)] = &[
     // Pages, and the command.
     ("guide", ""),
     ("bin", "check conform consumer dump emit error eval import json lint lower model omission op read report rewrite schema spirv::binding \
-        spirv::check spirv::describe spirv::mode spirv::words stats target track"),
+        spirv::check spirv::describe spirv::lint spirv::mode spirv::words stats target track"),
 ];

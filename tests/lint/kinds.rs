@@ -490,7 +490,9 @@ fn codes(object: &[u8]) -> Vec<LintCode> {
 
 #[test]
 fn each_kind_is_found_and_its_neighbour_is_not() {
-    for &code in LintCode::ALL {
+    // The later codes are those of SPIR-V modules, which `spirv::lint` tests.
+    let codes_of_objects = LintCode::ALL.iter().filter(|code| **code < LintCode::IndexOutsideType);
+    for &code in codes_of_objects {
         let Pair { with, without } = pair(code);
         let with = codes(&with);
         let without = codes(&without);

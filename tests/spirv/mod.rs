@@ -16,6 +16,8 @@ mod import;
 mod kernels;
 mod later;
 mod lavapipe;
+mod lint;
+mod lint_seeded;
 mod listing;
 mod matrices;
 mod metadata;

@@ -13,7 +13,7 @@ macro_rules! modules { ($($name:literal),* $(,)?) => {
     [$(($name, include_bytes!(concat!("foreign/", $name, ".spv")) as &[u8])),*]
 } }
 
-const MODULES: [(&str, &[u8]); 30] = modules![
+pub(super) const MODULES: [(&str, &[u8]); 30] = modules![
     "glslang",
     "glslang.opt",
     "glslang.later.opt",

@@ -101,10 +101,10 @@ pub enum Command {
     /// too, and so are the extensions for debug instructions.
     #[command(after_help = "Example: eitri strip debug.spv -o shader.spv")]
     Strip(StripArguments),
-    /// Check object files' debug information, without a description.
+    /// Check the debug information of object files and SPIR-V modules, without a description.
     ///
     /// Each finding is printed with its evidence: the instruction that set a register, the symbol that is missing, the
-    /// rows of a frame. Objects for AMD GPUs, NVIDIA GPUs and CPUs are accepted, from any producer.
+    /// rows of a frame. Objects for AMD GPUs, NVIDIA GPUs and CPUs are accepted, and SPIR-V modules, from any producer.
     #[command(after_help = "Example: eitri lint kernel.hsaco\n\
                             Example: eitri lint *.hsaco --format sarif --fail-on warning\n\
                             Example: eitri lint --explain register-as-memory")]

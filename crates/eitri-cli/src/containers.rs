@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use eitri::read::containers::readable_members;
+use eitri::spirv::is_module;
 
 use super::color::escaped;
 use super::companions::{Described, described};
@@ -19,6 +20,15 @@ pub struct Inside {
     pub bytes: Contents,
 }
 
+/// What a command reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reads {
+    /// Objects only.
+    Objects,
+    /// Objects and SPIR-V modules.
+    Modules,
+}
+
 /// Maximum nesting depth of containers.
 const DEEPEST: u32 = 4;
 
@@ -26,7 +36,7 @@ const DEEPEST: u32 = 4;
 /// the file; `read` gets the file's path, and an object in the file.
 pub fn each<T>(
     progress: &Progress,
-    files: &[PathBuf],
+    (files, reads): (&[PathBuf], Reads),
     member: Option<&str>,
     mut read: impl FnMut(&Path, &Described) -> eitri::Result<T>,
     mut take: impl FnMut(String, T),
@@ -34,7 +44,7 @@ pub fn each<T>(
     let mut failures = Vec::new();
     for file in files {
         progress.file(file);
-        match objects(file, member) {
+        match objects(file, member, reads) {
             Ok((objects, unread)) => {
                 for object in objects {
                     let object = described(file, object);
@@ -54,7 +64,7 @@ pub fn each<T>(
 /// Returns the name and contents of the only object in a file.
 pub fn single(command: &str, file: &Path, member: Option<&str>) -> Result<(String, Contents), Failure> {
     let _progress = Progress::begin(command, file);
-    let (mut all, unread) = objects(file, member)?;
+    let (mut all, unread) = objects(file, member, Reads::Objects)?;
     let names =
         |objects: &[Inside]| listed(&objects.iter().map(|object| object.name.as_str()).collect::<Vec<_>>());
     if let Some(first) = unread.into_iter().next() {
@@ -96,8 +106,8 @@ type Objects = (Vec<Inside>, Vec<Failure>);
 
 /// Returns the objects in a file whose names contain a text: the file itself if it is not a container. A host object is
 /// an object too.
-fn objects(file: &Path, member: Option<&str>) -> Result<Objects, Failure> {
-    inside(file, Contents::read(file)?, member)
+fn objects(file: &Path, member: Option<&str>, reads: Reads) -> Result<Objects, Failure> {
+    found(file, Contents::read(file)?, member, reads)
 }
 
 /// Returns a file's name for messages.
@@ -107,10 +117,14 @@ pub fn file_name(file: &Path) -> String {
 
 /// Returns the objects in a file with these contents.
 pub fn inside(file: &Path, bytes: Contents, member: Option<&str>) -> Result<Objects, Failure> {
+    found(file, bytes, member, Reads::Objects)
+}
+
+fn found(file: &Path, bytes: Contents, member: Option<&str>, reads: Reads) -> Result<Objects, Failure> {
     let name = file_name(file);
-    let mut parts = Found::default();
+    let mut parts = Found { reads, all: Vec::new(), compressed: Vec::new(), unread: Vec::new() };
     parts.expand(file, name, bytes, DEEPEST);
-    let Found { mut all, mut compressed, mut unread } = parts;
+    let Found { mut all, mut compressed, mut unread, .. } = parts;
     if let Some(member) = member {
         // A host object's name is a part of its members' names, so the whole name chooses it.
         let unread_names = unread.iter().map(|part| &part.0);
@@ -137,8 +151,8 @@ pub fn inside(file: &Path, bytes: Contents, member: Option<&str>) -> Result<Obje
 }
 
 /// Parts of a file.
-#[derive(Default)]
 struct Found {
+    reads: Reads,
     all: Vec<Inside>,
     /// Names of compressed members.
     compressed: Vec<String>,
@@ -150,7 +164,8 @@ impl Found {
     /// Adds a part, and the parts in it.
     fn expand(&mut self, file: &Path, name: String, bytes: Contents, depth: u32) {
         let Some((members, errors)) = (depth > 0).then(|| readable_members(&bytes)).flatten() else {
-            if let Some(failure) = kinds::refused(file, &name, &bytes) {
+            let is_read = self.reads == Reads::Modules && is_module(&bytes);
+            if let Some(failure) = kinds::refused(file, &name, &bytes).filter(|_| !is_read) {
                 return self.unread.push((name, failure));
             }
             return self.all.push(Inside { name, bytes });

@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::color::escaped;
 use super::companions::Described;
+use super::containers::Reads;
 use super::output::{Form, Printer};
 use super::progress::Progress;
 use super::split::{SplitArguments, SplitOf};
@@ -108,7 +109,7 @@ impl StatsArguments {
                     Format::Text => out.put(&line_text(&name, &found, base.is_some())),
                 }
             };
-            let mut failures = containers::each(&progress, &files, member, read, take);
+            let mut failures = containers::each(&progress, (&files, Reads::Objects), member, read, take);
             failures.append(&mut unreadable);
             failures
         } else {
@@ -166,7 +167,7 @@ impl StatsArguments {
                     }
                 }
             };
-            let mut failures = containers::each(&progress, &files, member, read, take);
+            let mut failures = containers::each(&progress, (&files, Reads::Objects), member, read, take);
             failures.append(&mut unreadable);
             // The process releases it when it ends.
             std::mem::forget(last);

@@ -11,7 +11,7 @@ use crate::spirv::table::InstructionName;
 use crate::spirv::words::Id;
 
 /// The sources' texts.
-pub(super) struct Lines {
+pub(in crate::spirv) struct Lines {
     /// Sources with a text.
     sources: HashMap<Id, Text>,
     /// Line ends in each of a text's strings.
@@ -58,7 +58,7 @@ fn is_directive(line: &[u8]) -> bool {
 }
 
 impl Lines {
-    pub(super) fn new(facts: &Facts<'_>) -> Self {
+    pub(in crate::spirv) fn new(facts: &Facts<'_>) -> Self {
         let mut lines = Self { sources: HashMap::new(), strings: HashMap::new(), broken: Vec::new() };
         let mut last = None;
         // A text's strings follow each other; any other instruction ends the text.
@@ -109,7 +109,7 @@ impl Lines {
     }
 
     /// Number of lines in the source's text; `None` if there is no text.
-    fn count(&self, source: Id) -> Option<u64> {
+    pub(in crate::spirv) fn count(&self, source: Id) -> Option<u64> {
         let text = self.sources.get(&source)?;
         (text.bytes > 0).then_some(text.ends as u64 + 1)
     }

@@ -20,6 +20,7 @@ mod places;
 mod report;
 mod rule;
 
+pub(super) use lines::Lines;
 pub use report::{ValidationFinding, ValidationReport};
 pub use rule::ValidationRule;
 

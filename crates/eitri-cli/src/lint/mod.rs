@@ -23,6 +23,7 @@ use eitri::lint::{
     Level, LintCode, LintFinding, LintOptions, LintReport, LintTotals, NameMatch, lint, lint_each,
 };
 use eitri::read::SplitFiles;
+use eitri::spirv::{self, is_module};
 
 use self::baseline::Baseline;
 use self::choice::{Choices, Chosen, Functions, Names};
@@ -32,6 +33,7 @@ use self::stream::Stream;
 use self::summary::Summary;
 use self::text::Printing;
 use super::companions::Described;
+use super::containers::Reads;
 use super::output::{Form, Printer, print, say_line};
 use super::progress::Progress;
 use super::sources::SourceArguments;
@@ -45,8 +47,8 @@ const REQUIRED: Chosen = Chosen::Code(LintCode::NoDebugInfo);
 /// Arguments for `lint`.
 #[derive(Debug, Args)]
 pub struct LintArguments {
-    /// Object files, archives, offload bundles, and host objects with bundles in them; a folder stands for those in it,
-    /// and `-` for standard input. The default is `paths` in the configuration.
+    /// Object files, archives, offload bundles, host objects with bundles in them, and SPIR-V modules; a folder stands for
+    /// those in it, and `-` for standard input. The default is `paths` in the configuration.
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     /// List the finding codes with their levels.
@@ -219,7 +221,7 @@ impl LintArguments {
             };
             let mut findings = Vec::new();
             let mut report = if fold {
-                let mut report = lint(bytes, &options)?;
+                let mut report = diagnosed(bytes, &options)?;
                 report.findings.retain_mut(is_reported);
                 findings = std::mem::take(&mut report.findings);
                 report
@@ -229,7 +231,7 @@ impl LintArguments {
                 }
                 // The first findings at each level, with a limit.
                 let mut firsts: [Vec<LintFinding>; Level::ALL.len()] = Default::default();
-                let report = lint_each(bytes, &options, &mut |mut finding| {
+                let report = diagnose_each(bytes, &options, &mut |mut finding| {
                     if !is_reported(&mut finding) {
                         return;
                     }
@@ -282,7 +284,7 @@ impl LintArguments {
             _ => Progress::several("lint", files.len()),
         };
         let member = self.member.as_deref();
-        failures.extend(containers::each(&progress, &files, member, read, |_, ()| {}));
+        failures.extend(containers::each(&progress, (&files, Reads::Modules), member, read, |_, ()| {}));
         drop(progress);
         // A function that no file has is a wrong argument.
         for name in functions.names.iter().filter(|name| !named.contains(name)) {
@@ -355,4 +357,26 @@ impl LintArguments {
         }
         Ok(())
     }
+}
+
+/// Diagnoses an object, or a SPIR-V module.
+fn diagnosed(bytes: &[u8], options: &LintOptions<'_>) -> eitri::Result<LintReport> {
+    if is_module(bytes) {
+        return spirv::lint(&spirv::from_bytes(bytes)?, options);
+    }
+    lint(bytes, options)
+}
+
+/// Diagnoses an object, or a SPIR-V module, and passes each finding to a function.
+fn diagnose_each(
+    bytes: &[u8],
+    options: &LintOptions<'_>,
+    take: &mut dyn FnMut(LintFinding),
+) -> eitri::Result<LintReport> {
+    if !is_module(bytes) {
+        return lint_each(bytes, options, take);
+    }
+    let mut report = spirv::lint(&spirv::from_bytes(bytes)?, options)?;
+    report.findings.drain(..).for_each(take);
+    Ok(report)
 }

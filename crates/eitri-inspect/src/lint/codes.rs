@@ -389,7 +389,7 @@ codes! {
         "nvcc -G and nvlink: a template that is instantiated in two objects: nvlink keeps the code from one object, and the \
          entries from both.";
         "One entry for the code; low and high pc removed from the other entry, or set to 0.";
-        "DWARF 5 section 3.3.3."
+        "DWARF 5 section 3.3.3; NonSemantic.Shader.DebugInfo.100, DebugFunctionDefinition."
     }
     CallTargetOverwritten "call-target-overwritten" Error {
         "a call target in the register that the call sets to the return address";
@@ -430,5 +430,133 @@ codes! {
         "A generated object: `DW_CFA_advance_loc` by 63 bytes in a 32-byte entry.";
         "Rows in the entry's address range.";
         "DWARF 5 section 6.4.1."
+    }
+    IndexOutsideType "index-outside-type" Error {
+        "an index selects no part of the variable's type";
+        "The indexes of a `DebugDeclare` or `DebugValue` select a part of the variable, as in an `OpAccessChain`. This index \
+         is not below the number of parts, or the type has no parts at this depth, so that a debugger drops the value or \
+         shows it in another part.";
+        "A generated module: `DebugValue` with the index 3 for a variable with a vector of 3 elements.";
+        "Indexes that select a member, an element or a column of the variable's type.";
+        "OpenCL.DebugInfo.100 section 4.8; NonSemantic.Shader.DebugInfo.100, DebugDeclare and DebugValue."
+    }
+    ValueTypeDiffers "value-type-differs" Warning {
+        "a variable and its storage or value have different types";
+        "A debugger reads the bits of the storage or value with the variable's debug type: the bits of a floating-point \
+         number as an integer, or a pointer as the number that it points to.";
+        "A generated module: an `int` of 32 bits, declared in an `OpVariable` with a 32-bit floating-point number.";
+        "Storage or a value with the variable's type; for a pointer to the value, an expression with `Deref`.";
+        "OpenCL.DebugInfo.100 section 4.8; NonSemantic.Shader.DebugInfo.100, DebugDeclare and DebugValue."
+    }
+    ValueSizeDiffers "value-size-differs" Warning {
+        "a variable, or the part of it that is meant, and its storage or value have different sizes";
+        "A debugger takes the missing bits from somewhere else, or drops the bits that are too many.";
+        "A generated module: a 16-bit integer as the value of a 32-bit variable.";
+        "Storage or a value with the variable's size, or a `Fragment` with the bits that the value has.";
+        "OpenCL.DebugInfo.100 section 3.6 and section 4.8; NonSemantic.Shader.DebugInfo.100, DebugDeclare and DebugValue."
+    }
+    FragmentBeyondType "fragment-beyond-type" Error {
+        "a fragment outside the variable";
+        "`Fragment` names bits of the source variable. These bits are past the end of the variable's type, so that a debugger \
+         drops the value.";
+        "A generated module: `Fragment 32 32` for a variable with 32 bits.";
+        "An offset and a size inside the variable's type, in bits.";
+        "OpenCL.DebugInfo.100 section 3.6 (Fragment)."
+    }
+    MemberBeyondType "member-beyond-type" Warning {
+        "a member ends after the type that contains it";
+        "The member's offset and size exceed the size of the composite type. A debugger reads the member from memory after \
+         the variable, and copies or compares too few bytes of the variable.";
+        "A generated module: a member with 32 bits at bit 64 of a structure with 64 bits.";
+        "The size that covers all members.";
+        "OpenCL.DebugInfo.100 section 4.3 (DebugTypeComposite, DebugTypeMember)."
+    }
+    ForeignScope "foreign-scope" Error {
+        "code in one function has a scope in another function";
+        "A `DebugScope` without an inlined call names a scope in another function than the `DebugFunction` of the code. A \
+         debugger shows the other function as the place where the program stopped, and its variables.";
+        "A generated module: `DebugScope` with the block of another function.";
+        "A scope in the function that the code belongs to, or the `DebugInlinedAt` of the call.";
+        "OpenCL.DebugInfo.100 section 4.7 (DebugScope, DebugInlinedAt)."
+    }
+    ForeignVariable "foreign-variable" Error {
+        "a variable is declared or has a value in code of another function";
+        "The variable's scope is in another function than the scope of the code. A debugger that looks the scopes of a pc up \
+         never shows the variable, and another debugger shows it in a function that does not have it.";
+        "A generated module: `DebugDeclare` of another function's variable, with no `DebugScope` with an inlined call.";
+        "A variable of the function in scope; for inlined code, a `DebugScope` with the inlined function and the call.";
+        "OpenCL.DebugInfo.100 section 4.7 and section 4.8."
+    }
+    NoScope "no-scope" Warning {
+        "code with lines, or a variable, is in no scope";
+        "A `DebugScope` ends with its block. Without a scope in force, a debugger does not know the function and the block that \
+         the code or the variable belongs to: it shows a line without variables.";
+        "Slang 2026.14: a `DebugScope` in the first block of a function only, and lines in all blocks.";
+        "A `DebugScope` at the start of each block; `DebugNoScope` and no line for code that the compiler added.";
+        "OpenCL.DebugInfo.100 section 4.7 (DebugScope)."
+    }
+    DeclaredTwice "declared-twice" Warning {
+        "a variable is declared twice";
+        "A `DebugDeclare` states where a variable is for its whole life. With two, a debugger shows the variable twice, or \
+         takes either.";
+        "A generated module: two `DebugDeclare` instructions for one `DebugLocalVariable`.";
+        "One `DebugDeclare`, or `DebugValue` from the instruction on at which the variable moves.";
+        "OpenCL.DebugInfo.100 section 4.8 (DebugDeclare)."
+    }
+    EqualArguments "equal-arguments" Warning {
+        "two parameters of a function have the same argument number";
+        "A debugger orders parameters by their numbers. It drops one of the two, or shows a call with the wrong arguments.";
+        "A generated module: two `DebugLocalVariable` instructions of a function with the argument number 1.";
+        "The position of each parameter; no number for other local variables.";
+        "OpenCL.DebugInfo.100 section 4.8 (DebugLocalVariable)."
+    }
+    LineOutsideSource "line-outside-source" Warning {
+        "a line or column outside the source's text";
+        "The module contains the text of the source, and the text does not have the line or column. A debugger shows another \
+         line, or none.";
+        "A generated module: line 40 of a text with 12 lines.";
+        "A line and a column of the text, or 0 where they are unknown.";
+        "OpenCL.DebugInfo.100 section 4.2 (DebugSource); NonSemantic.Shader.DebugInfo.100, DebugLine."
+    }
+    InlinedElsewhere "inlined-elsewhere" Error {
+        "a chain of inlined calls ends in another function";
+        "The last `DebugInlinedAt` of a chain is a call in the function that contains the code. Here its scope is in another \
+         function, so that a debugger shows a call stack that never existed.";
+        "A generated module: a `DebugInlinedAt` whose scope is the inlined function itself.";
+        "The scope of the call in the function that contains the code.";
+        "OpenCL.DebugInfo.100 section 4.7 (DebugInlinedAt)."
+    }
+    DefinitionMissing "definition-missing" Warning {
+        "nothing connects a function's code with its description";
+        "Scopes in the code name a `DebugFunction`, but no `DebugFunctionDefinition` (in `OpenCL.DebugInfo.100`: no `Function` \
+         operand) names the `OpFunction`. A debugger finds no name, no line and no parameters for the code, and breakpoints on \
+         the function are lost.";
+        "A generated module: a function without `DebugFunctionDefinition` in its first block.";
+        "`DebugFunctionDefinition` in the first block; in `OpenCL.DebugInfo.100`, the function's id in the `DebugFunction`.";
+        "NonSemantic.Shader.DebugInfo.100, DebugFunctionDefinition; OpenCL.DebugInfo.100 section 4.6."
+    }
+    VariableNotVisible "variable-not-visible" Warning {
+        "a variable is declared or has a value where it is out of scope";
+        "The scope of the code does not contain the variable's block, and is not inside it. The variable is dead there, so that \
+         a debugger never shows the value, or shows it later in a block where it is stale.";
+        "A generated module: the value of a loop's variable in the block of another loop.";
+        "The value in the variable's block, or in a scope around it.";
+        "OpenCL.DebugInfo.100 section 4.7 and section 4.8."
+    }
+    DeadStorage "dead-storage" Error {
+        "a variable is in storage whose lifetime has ended";
+        "An `OpLifetimeStop` ends the storage before the debug instruction. Its contents are undefined there, and other \
+         variables can have the same memory.";
+        "A generated module: `DebugDeclare` of an `OpVariable` after its `OpLifetimeStop`.";
+        "The debug instruction before the end of the lifetime; afterwards, a `DebugValue` with an `OpUndef`.";
+        "SPIR-V section 3.52.8 (OpLifetimeStop); OpenCL.DebugInfo.100 section 4.8."
+    }
+    VectorAsStructure "vector-as-structure" Note {
+        "a vector is described as a structure with a member for each element";
+        "The code has a vector, and its debug type a structure. A debugger shows members, and evaluates no swizzles or vector \
+         operations; indexes select members.";
+        "A generated module: a vector with 3 elements, described as a structure with the members x, y and z.";
+        "`DebugTypeVector` with the element type and the number of elements.";
+        "OpenCL.DebugInfo.100 section 4.3 (DebugTypeVector)."
     }
 }

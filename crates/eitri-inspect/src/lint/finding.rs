@@ -183,6 +183,13 @@ impl LintFinding {
         }
     }
 
+    /// Returns a finding about a byte in a file without sections, such as a SPIR-V module, and about no unit, function or
+    /// variable.
+    #[doc(hidden)]
+    pub fn of_module(code: LintCode, offset: u64, written: String, evidence: Vec<String>) -> Self {
+        Self::new(code, "module", offset, Details::new(written).evidence(evidence))
+    }
+
     /// Returns what the finding is about.
     pub fn topic(&self) -> Topic<'_> {
         let unit = self.unit.as_deref();

@@ -15,7 +15,8 @@ struct Call {
 
 impl InlinedCalls {
     /// Returns these calls with a further call inside the innermost.
-    pub(super) fn with(self, name: &str) -> Self {
+    #[doc(hidden)]
+    pub fn with(self, name: &str) -> Self {
         Self(Some(Arc::new(Call { name: name.into(), around: self })))
     }
 

@@ -1,0 +1,207 @@
+//! Compares the type of a value with the debug type of the variable that has the value.
+
+use super::sizes::{Members, bits, counts, members, plain, value_bits};
+use crate::spirv::opcodes as op;
+use crate::spirv::operand::Field;
+use crate::spirv::read::{Fact, Facts};
+use crate::spirv::table::InstructionName;
+use crate::spirv::words::{Id, Instruction};
+
+/// A difference between a value's type and a debug type.
+pub(super) enum Difference<'a> {
+    /// Kinds of types: the type of the value, and the debug type.
+    Kind(Instruction<'a>, Fact<'a>),
+    /// Sizes in bits: of the value, and of the debug type.
+    Size(u64, u64),
+    /// A vector whose debug type is a structure.
+    Vector(Instruction<'a>, Fact<'a>),
+}
+
+/// Limit for the pairs of types that one comparison visits. A structure with more members is compared in part, so that a
+/// module with many values is compared in linear time.
+const MOST_PAIRS: usize = 64;
+
+/// Encodings of basic types, section 3.3.
+const ADDRESS: u64 = 1;
+const BOOLEAN: u64 = 2;
+const FLOAT: u64 = 3;
+const LAST: u64 = 7;
+
+/// The first difference between a value's type and a debug type; `None` if a debugger reads the value as it is, or if
+/// that is unknown.
+pub(super) fn difference<'a>(
+    facts: &Facts<'a>,
+    parts: &mut Members<'a>,
+    value: Id,
+    debug: Fact<'a>,
+) -> Option<Difference<'a>> {
+    let mut pending = vec![(value, debug)];
+    let mut visited = 0;
+    while let Some((value, debug)) = pending.pop() {
+        visited += 1;
+        if visited > MOST_PAIRS {
+            return None;
+        }
+        let (Some(value), Some(debug)) = (facts.layout().definition(value), plain(facts, debug)) else {
+            continue;
+        };
+        let is_scalar = is_scalar(value);
+        let different = || Some(Difference::Kind(value, debug));
+        let element = |field| facts.named(&debug, field);
+        match debug.name()? {
+            InstructionName::TypeBasic => match facts.number(&debug, Field::Encoding) {
+                Some(encoding @ BOOLEAN..=LAST) => {
+                    if let Some(difference) = basic(facts, value, debug, encoding) {
+                        return Some(difference);
+                    }
+                }
+                Some(ADDRESS) if value.opcode() == op::TYPE_FLOAT => return different(),
+                _ => {}
+            },
+            InstructionName::TypeEnum => match value.opcode() {
+                op::TYPE_FLOAT | op::TYPE_VECTOR | op::TYPE_MATRIX => return different(),
+                op::TYPE_INT => {
+                    if let Some(difference) = size(facts, value, debug) {
+                        return Some(difference);
+                    }
+                }
+                _ => {}
+            },
+            InstructionName::TypePointer => {
+                let opcode = value.opcode();
+                if matches!(opcode, op::TYPE_FLOAT | op::TYPE_BOOL | op::TYPE_VECTOR | op::TYPE_MATRIX) {
+                    return different();
+                }
+            }
+            InstructionName::TypeVector => match (value.opcode(), value.operands()) {
+                (op::TYPE_VECTOR, &[value_element, count, ..]) => {
+                    let described = facts.number(&debug, Field::ComponentCount);
+                    // A vector with 3 elements has the size of 4 elements in OpenCL C.
+                    let is_padded = described == Some(3) && count == 4;
+                    if described.is_some_and(|described| described != u64::from(count)) && !is_padded {
+                        let difference = bits(facts, debug).zip(value_bits(facts, value.result()?));
+                        return difference.map(|(debug, value)| Difference::Size(value, debug));
+                    }
+                    pending.extend(element(Field::BaseType).map(|element| (Id(value_element), element)));
+                }
+                (op::TYPE_BOOL, _) => return different(),
+                _ if is_scalar => {
+                    if let Some(difference) = too_short(facts, value, debug) {
+                        return Some(difference);
+                    }
+                }
+                _ => {}
+            },
+            InstructionName::TypeMatrix if is_scalar => return different(),
+            InstructionName::TypeArray => match (value.opcode(), value.operands()) {
+                (op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY, &[value_element, ..]) => {
+                    if let [described] = counts(facts, &debug)[..] {
+                        let count = value.operands().get(1).and_then(|&id| facts.layout().constant(Id(id)));
+                        let count = count.and_then(|count| count.value);
+                        let is_short =
+                            count.zip(described).is_some_and(|(count, described)| count < described);
+                        if let (true, Some(value), Some(debug)) =
+                            (is_short, value_bits(facts, value.result()?), bits(facts, debug))
+                        {
+                            return Some(Difference::Size(value, debug));
+                        }
+                        pending.extend(element(Field::BaseType).map(|element| (Id(value_element), element)));
+                    }
+                }
+                _ if is_scalar || value.opcode() == op::TYPE_VECTOR => {
+                    if let Some(difference) = too_short(facts, value, debug) {
+                        return Some(difference);
+                    }
+                }
+                _ => {}
+            },
+            InstructionName::TypeComposite => match (value.opcode(), value.operands()) {
+                (op::TYPE_VECTOR, &[_, count, ..]) => {
+                    if is_expanded(facts, parts, debug, count) {
+                        return Some(Difference::Vector(value, debug));
+                    }
+                }
+                (op::TYPE_STRUCT, operands) => {
+                    let described = parts.of_composite(facts, &debug);
+                    // Compilers add padding, and leave out members without bits: then members are unknown.
+                    if described.len() == operands.len() && is_structure(facts, &debug) {
+                        let pairs = operands.iter().zip(described).rev();
+                        let pairs = pairs.filter_map(|(&value, member)| {
+                            Some((Id(value), facts.named(member, Field::Type)?))
+                        });
+                        let room = MOST_PAIRS.saturating_sub(pending.len());
+                        pending.extend(pairs.take(room));
+                    }
+                }
+                _ if is_scalar => {
+                    if let Some(difference) = too_short(facts, value, debug) {
+                        return Some(difference);
+                    }
+                }
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Whether a type is a number or a boolean.
+fn is_scalar(ty: Instruction<'_>) -> bool {
+    matches!(ty.opcode(), op::TYPE_INT | op::TYPE_FLOAT | op::TYPE_BOOL)
+}
+
+/// Compares a value's type with a basic type that is a number.
+fn basic<'a>(
+    facts: &Facts<'a>,
+    value: Instruction<'a>,
+    debug: Fact<'a>,
+    encoding: u64,
+) -> Option<Difference<'a>> {
+    let different = Some(Difference::Kind(value, debug));
+    match (value.opcode(), encoding) {
+        // Booleans in memory are integers with a size that the compiler chooses.
+        (op::TYPE_BOOL | op::TYPE_INT, BOOLEAN) => None,
+        (op::TYPE_FLOAT, FLOAT) => size(facts, value, debug),
+        (op::TYPE_INT, encoding) if encoding != FLOAT => size(facts, value, debug),
+        (
+            op::TYPE_INT
+            | op::TYPE_FLOAT
+            | op::TYPE_BOOL
+            | op::TYPE_VECTOR
+            | op::TYPE_MATRIX
+            | op::TYPE_ARRAY,
+            _,
+        ) => different,
+        // The number of an address has the size of a pointer; a smaller number is what the pointer points to.
+        (op::TYPE_POINTER, _) if bits(facts, debug).is_some_and(|bits| bits < 64) => different,
+        (op::TYPE_STRUCT, _) if members(value).len() > 1 => different,
+        _ => None,
+    }
+}
+
+/// Compares the sizes of two scalars.
+fn size<'a>(facts: &Facts<'a>, value: Instruction<'a>, debug: Fact<'a>) -> Option<Difference<'a>> {
+    let (value, debug) = (value_bits(facts, value.result()?)?, bits(facts, debug)?);
+    (value != debug).then_some(Difference::Size(value, debug))
+}
+
+/// Compares the size of a scalar with a type that has parts, whose padding is unknown.
+fn too_short<'a>(facts: &Facts<'a>, value: Instruction<'a>, debug: Fact<'a>) -> Option<Difference<'a>> {
+    size(facts, value, debug).filter(|it| matches!(it, Difference::Size(value, debug) if value < debug))
+}
+
+/// Whether a composite type is a structure or a class, whose members follow each other.
+fn is_structure(facts: &Facts<'_>, ty: &Fact<'_>) -> bool {
+    matches!(facts.number(ty, Field::Tag), Some(0 | 1))
+}
+
+/// Whether the type is a structure with a number for each of a vector's elements.
+fn is_expanded<'a>(facts: &Facts<'a>, parts: &mut Members<'a>, ty: Fact<'a>, count: u32) -> bool {
+    let is_number = |member: &Fact<'a>| {
+        let ty = facts.named(member, Field::Type).and_then(|ty| plain(facts, ty));
+        ty.is_some_and(|ty| ty.name() == Some(InstructionName::TypeBasic))
+    };
+    let members = parts.of_composite(facts, &ty);
+    members.len() == count as usize && members.iter().all(is_number) && is_structure(facts, &ty)
+}

@@ -1,0 +1,349 @@
+//! Findings about the debug instructions of valid modules: each code in a module with one fault, and nothing in the module
+//! without it.
+
+use std::collections::BTreeSet;
+
+use eitri::lint::{LintCode, LintFinding, LintOptions, LintReport};
+use eitri::spirv::{HEADER, Mode, Set, attach, from_bytes, lint, read, validate};
+
+use crate::common::assemble::assemble;
+use crate::common::cases::{Random, cases};
+use crate::common::check_golden;
+use crate::common::random::{fixed_choices, targets};
+use crate::common::spirv::described;
+use crate::spirv::producers::MODULES;
+
+const SHADER: &str = include_str!("lint/shader.spvasm");
+const OPENCL: &str = include_str!("lint/opencl.spvasm");
+
+fn report(words: &[u32]) -> LintReport {
+    lint(words, &LintOptions::default()).expect("is a module")
+}
+
+fn codes(findings: &[LintFinding]) -> BTreeSet<LintCode> {
+    findings.iter().map(|finding| finding.code).collect()
+}
+
+/// The findings in a module after edits: each edit replaces a text that the module contains.
+fn edited(module: &str, edits: &[(&str, &str)]) -> Vec<LintFinding> {
+    let edit = |text: String, (find, replace): &(&str, &str)| {
+        assert!(text.contains(find), "{find}");
+        text.replacen(find, replace, 1)
+    };
+    let text = edits.iter().fold(module.to_owned(), edit);
+    report(&assemble(&text).words).findings
+}
+
+#[test]
+fn correct_modules_have_no_findings() {
+    for module in [SHADER, OPENCL] {
+        let words = assemble(module).words;
+        assert_eq!(validate(&read(&words).expect("reads")).findings, []);
+        let report = report(&words);
+        assert_eq!(report.findings, [], "{report}");
+        assert_eq!(report.functions, 2);
+        assert!(report.entries > 5);
+    }
+}
+
+/// A code, and an edit of the module that makes the fault.
+type Fault = (LintCode, &'static [(&'static str, &'static str)]);
+
+/// Faults in `NonSemantic.Shader.DebugInfo.100`.
+const SHADER_FAULTS: &[Fault] = &[
+    // A vector with 3 elements has no element 3, and an element has no parts.
+    (LintCode::IndexOutsideType, &[("DebugValue %v %one %ex %c2", "DebugValue %v %one %ex %c3")]),
+    (LintCode::IndexOutsideType, &[("DebugValue %s %one %ex %c1", "DebugValue %s %one %ex %c1 %c0")]),
+    (LintCode::ValueTypeDiffers, &[("DebugDeclare %x %o_x", "DebugDeclare %x %o_y")]),
+    (LintCode::ValueTypeDiffers, &[("DebugValue %gx %c1", "DebugValue %gx %one")]),
+    // Member 0 is an integer.
+    (LintCode::ValueTypeDiffers, &[("DebugValue %s %one %ex %c1", "DebugValue %s %one %ex %c0")]),
+    (LintCode::ValueTypeDiffers, &[("%st = OpTypeStruct %u32 %f32", "%st = OpTypeStruct %f32 %f32")]),
+    // The value of an `int` is the pointer to it.
+    (LintCode::ValueTypeDiffers, &[("DebugValue %z %o_z %read", "DebugValue %z %o_z %ex")]),
+    (LintCode::ValueTypeDiffers, &[("DebugValue %z %o_z %read", "DebugValue %z %o_y %read")]),
+    (LintCode::ValueSizeDiffers, &[("DebugValue %gx %c1", "DebugValue %gx %short")]),
+    (LintCode::ValueSizeDiffers, &[("DebugValue %s %c1 %e_low", "DebugValue %s %short %e_low")]),
+    (LintCode::ValueSizeDiffers, &[("%v3 = OpTypeVector %f32 3", "%v3 = OpTypeVector %f32 2")]),
+    // Bits 32 to 64 of 32 bits, and of a structure with the size 32.
+    (LintCode::FragmentBeyondType, &[("DebugValue %gx %c1 %ex", "DebugValue %gx %c1 %e_high")]),
+    (
+        LintCode::MemberBeyondType,
+        &[(
+            "DebugTypeMember %n_y %flt %src %c1 %c1 %c32 %c32",
+            "DebugTypeMember %n_y %flt %src %c1 %c1 %c64 %c32",
+        )],
+    ),
+    (
+        LintCode::ForeignScope,
+        &[("%s1 = OpExtInst %void %d DebugScope %df", "%s1 = OpExtInst %void %d DebugScope %dg")],
+    ),
+    (LintCode::ForeignScope, &[("DebugScope %dg %call", "DebugScope %dg")]),
+    (
+        LintCode::ForeignScope,
+        &[("%s1 = OpExtInst %void %d DebugScope %df", "%s1 = OpExtInst %void %d DebugScope %cu")],
+    ),
+    (LintCode::ForeignVariable, &[("DebugDeclare %y %o_y", "DebugDeclare %gx %o_x")]),
+    (LintCode::ForeignVariable, &[("DebugValue %gx %c1 %ex", "DebugValue %x %c1 %ex")]),
+    (LintCode::NoScope, &[("%s5 = OpExtInst %void %d DebugScope %b1\n", "")]),
+    (
+        LintCode::NoScope,
+        &[
+            ("%s6 = OpExtInst %void %d DebugScope %dg\n", ""),
+            ("%l3 = OpExtInst %void %d DebugLine %src %c2 %c2 %c1 %c1\n", ""),
+        ],
+    ),
+    (
+        LintCode::NoScope,
+        &[("%s6 = OpExtInst %void %d DebugScope %dg", "%s6 = OpExtInst %void %d DebugNoScope")],
+    ),
+    (LintCode::DeclaredTwice, &[("DebugDeclare %v %o_v %ex", "DebugDeclare %x %o_z %ex")]),
+    (LintCode::EqualArguments, &[("%src %c1 %c1 %df %c0 %c2", "%src %c1 %c1 %df %c0 %c1")]),
+    (LintCode::LineOutsideSource, &[("DebugLine %src %c2 %c2 %c1 %c1", "DebugLine %src %c4 %c4 %c1 %c1")]),
+    (LintCode::LineOutsideSource, &[("DebugLexicalBlock %src %c1 %c3", "DebugLexicalBlock %src %c1 %c9")]),
+    (LintCode::InlinedElsewhere, &[("DebugInlinedAt %c1 %b2", "DebugInlinedAt %c1 %dg")]),
+    (
+        LintCode::InlinedElsewhere,
+        &[
+            ("DebugScope %dh %inner", "DebugScope %dh %alone"),
+            ("%ex = ", "%alone = OpExtInst %void %d DebugInlinedAt %c2 %dg\n%ex = "),
+        ],
+    ),
+    (
+        LintCode::CodeDescribedTwice,
+        &[("%s6 = ", "%again = OpExtInst %void %d DebugFunctionDefinition %dh %g\n%s6 = ")],
+    ),
+    (LintCode::DefinitionMissing, &[("%def_g = OpExtInst %void %d DebugFunctionDefinition %dg %g\n", "")]),
+    (
+        LintCode::VariableNotVisible,
+        &[("%s5 = OpExtInst %void %d DebugScope %b1", "%s5 = OpExtInst %void %d DebugScope %b2")],
+    ),
+    (LintCode::VectorAsStructure, &[("DebugLocalVariable %n_y %dvec", "DebugLocalVariable %n_y %three")]),
+];
+
+/// Faults in `OpenCL.DebugInfo.100`.
+const OPENCL_FAULTS: &[Fault] = &[
+    (LintCode::IndexOutsideType, &[("DebugValue %s %c32 %ex %c0", "DebugValue %s %c32 %ex %c32")]),
+    (LintCode::ValueTypeDiffers, &[("DebugDeclare %x %o_x", "DebugDeclare %x %o_y")]),
+    (LintCode::ValueSizeDiffers, &[("DebugValue %gx %c32", "DebugValue %gx %short")]),
+    (LintCode::FragmentBeyondType, &[("DebugOperation 9 32 32", "DebugOperation 9 64 32")]),
+    (LintCode::FragmentBeyondType, &[("DebugOperation 9 32 32", "DebugOperation 9 4294967295 4294967295")]),
+    (LintCode::MemberBeyondType, &[("%dst %c32 %c32 0", "%dst %c64 %c32 0")]),
+    (
+        LintCode::ForeignScope,
+        &[("%s1 = OpExtInst %void %d DebugScope %df", "%s1 = OpExtInst %void %d DebugScope %dg")],
+    ),
+    (LintCode::ForeignVariable, &[("DebugDeclare %y %o_y", "DebugDeclare %gx %o_x")]),
+    (LintCode::NoScope, &[("%s5 = OpExtInst %void %d DebugScope %dg\n", "")]),
+    (LintCode::NoScope, &[("OpStore %o_x %c64", "OpLine %file 1 1\nOpStore %o_x %c64")]),
+    (LintCode::DeclaredTwice, &[("DebugDeclare %y %o_y %ex", "DebugDeclare %x %o_x %ex")]),
+    (LintCode::EqualArguments, &[("%src 1 1 %df 0 2", "%src 1 1 %df 0 1")]),
+    (LintCode::LineOutsideSource, &[("OpLine %file 2 1", "OpLine %file 3 1")]),
+    (LintCode::InlinedElsewhere, &[("DebugInlinedAt 1 %b2", "DebugInlinedAt 1 %dg")]),
+    (LintCode::CodeDescribedTwice, &[("8 2 %g", "8 2 %f")]),
+    (LintCode::DefinitionMissing, &[("8 2 %g", "8 2 %none")]),
+    (
+        LintCode::VariableNotVisible,
+        &[("%s2 = OpExtInst %void %d DebugScope %b1", "%s2 = OpExtInst %void %d DebugScope %b2")],
+    ),
+    (LintCode::DeadStorage, &[("OpReturn", "%late = OpExtInst %void %d DebugValue %y %o_y %read\nOpReturn")]),
+];
+
+#[test]
+fn each_fault_has_its_code() {
+    for (module, faults) in [(SHADER, SHADER_FAULTS), (OPENCL, OPENCL_FAULTS)] {
+        for (code, edits) in faults {
+            let findings = edited(module, edits);
+            let finding = findings.iter().find(|finding| finding.code == *code);
+            let finding = finding.unwrap_or_else(|| panic!("{code:?}, {edits:?}: {:?}", codes(&findings)));
+            assert!(!finding.evidence.is_empty(), "{finding}");
+            assert!(finding.offset % 4 == 0 && finding.offset >= 4 * HEADER as u64, "{finding}");
+            assert!(finding.unit.is_some(), "{finding}");
+        }
+    }
+    let tried: BTreeSet<_> = SHADER_FAULTS.iter().chain(OPENCL_FAULTS).map(|fault| fault.0).collect();
+    let modules = LintCode::ALL.iter().filter(|code| **code >= LintCode::IndexOutsideType);
+    for code in modules {
+        assert!(tried.contains(code), "{} has no example", code.name());
+    }
+}
+
+/// Edits after which the modules are still right.
+#[test]
+fn neighbours_of_faults_have_no_findings() {
+    let shader: &[&[(&str, &str)]] = &[
+        // A member of a structure, by its index and by its bits.
+        &[("DebugValue %s %one %ex %c1", "DebugValue %s %c1 %ex %c0")],
+        // The same declaration in two calls: each call has a variable of its own.
+        &[("DebugValue %gx %c1 %ex", "DebugDeclare %gx %o_z %ex")],
+        // Two parts of a variable.
+        &[(
+            "DebugDeclare %s %o_s %ex",
+            "DebugDeclare %s %o_x %e_low\n%more = OpExtInst %void %d DebugDeclare %s %o_y %e_high",
+        )],
+        // Line 0 is no line, and code without a line has no scope.
+        &[("DebugLine %src %c2 %c2 %c1 %c1", "DebugLine %src %c0 %c0 %c0 %c0")],
+        &[(
+            "OpStore %o_x %c4\n",
+            "%quiet = OpExtInst %void %d DebugNoScope\n%still = OpExtInst %void %d DebugNoLine\nOpStore %o_x %c4\n",
+        )],
+        // A value before its block, and in a block inside it.
+        &[("%s5 = OpExtInst %void %d DebugScope %b1", "%s5 = OpExtInst %void %d DebugScope %df")],
+        &[
+            ("%src %c1 %c3 %df", "%src %c1 %c3 %b1"),
+            ("%s5 = OpExtInst %void %d DebugScope %b1", "%s5 = OpExtInst %void %d DebugScope %b2"),
+        ],
+        // No size is known.
+        &[("%cu %e %c64 %c0 %m1 %m2", "%cu %e %c0 %c0 %m1 %m2")],
+        // An undefined value has no bits.
+        &[
+            ("%true = ", "%undef = OpUndef %u16\n%true = "),
+            ("DebugValue %gx %c1 %ex", "DebugValue %gx %undef %ex"),
+        ],
+    ];
+    for edits in shader {
+        let findings = edited(SHADER, edits);
+        assert_eq!(findings, [], "{edits:?}");
+    }
+    let opencl: &[&[(&str, &str)]] = &[
+        // The lifetime begins again.
+        &[(
+            "OpReturn",
+            "OpLifetimeStart %o_y 4\n%late = OpExtInst %void %d DebugValue %y %o_y %read\nOpReturn",
+        )],
+        // A line that is left over from the code before.
+        &[(
+            "%s4 = OpExtInst %void %d DebugNoScope",
+            "OpLine %file 2 1\n%s4 = OpExtInst %void %d DebugNoScope",
+        )],
+    ];
+    for edits in opencl {
+        let findings = edited(OPENCL, edits).into_iter().filter(|it| it.code != LintCode::NoScope);
+        assert_eq!(findings.collect::<Vec<_>>(), [], "{edits:?}");
+    }
+}
+
+#[test]
+fn reported_modules_have_their_findings() {
+    let found = |text: &str| report(&assemble(text).words).findings;
+    // A declaration of another function's variable, without a scope.
+    let findings = found(include_str!("lint/declare_in_other_function.spvasm"));
+    assert_eq!(codes(&findings), [LintCode::ForeignVariable].into(), "{findings:?}");
+    // The bits of a float as an integer.
+    let findings = found(include_str!("lint/type_differs.spvasm"));
+    let [differs, ..] = &findings[..] else { panic!("{findings:?}") };
+    assert!(findings.iter().any(|finding| finding.code == LintCode::ValueTypeDiffers), "{differs}");
+}
+
+/// A fault in a function does not hide the faults in another function.
+#[test]
+fn faults_in_two_functions_are_both_reported() {
+    let both = [
+        ("%s1 = OpExtInst %void %d DebugScope %df", "%s1 = OpExtInst %void %d DebugScope %dg"),
+        ("%s6 = OpExtInst %void %d DebugScope %dg", "%s6 = OpExtInst %void %d DebugScope %df"),
+    ];
+    let findings = edited(SHADER, &both);
+    let foreign = findings.iter().filter(|finding| finding.code == LintCode::ForeignScope);
+    let functions: Vec<_> = foreign.filter_map(|finding| finding.function.as_deref()).collect();
+    assert_eq!(functions, ["f", "g"]);
+}
+
+#[test]
+fn chosen_functions_have_their_findings_alone() {
+    let both = [
+        ("%s1 = OpExtInst %void %d DebugScope %df", "%s1 = OpExtInst %void %d DebugScope %dg"),
+        ("%s6 = OpExtInst %void %d DebugScope %dg", "%s6 = OpExtInst %void %d DebugScope %df"),
+    ];
+    let text = both.iter().fold(SHADER.to_owned(), |text, (find, replace)| text.replacen(find, replace, 1));
+    let mut options = LintOptions::default();
+    options.only = vec!["g".into(), "missing".into()];
+    let report = lint(&assemble(&text).words, &options).expect("is a module");
+    assert!(!report.findings.is_empty());
+    assert!(report.findings.iter().all(|finding| finding.function.as_deref() == Some("g")));
+    assert_eq!(report.named, ["g"]);
+    assert_eq!(report.unknown.len(), 1);
+}
+
+#[test]
+fn module_without_debug_instructions_is_a_finding() {
+    let words = from_bytes(include_bytes!("kernels/saxpy.O2.spv")).expect("is a module");
+    assert_eq!(codes(&report(&words).findings), [LintCode::NoDebugInfo].into());
+}
+
+/// Findings in modules of other producers, which were compared with the text of `spirv-dis`.
+#[test]
+fn findings_of_producers_are_listed() {
+    let mut text = String::new();
+    for (name, bytes) in MODULES {
+        let report = report(&from_bytes(bytes).expect("is a module"));
+        text += &format!("{name}: {} functions, {} entries\n", report.functions, report.entries);
+        for finding in &report.findings {
+            let at = finding.offset / 4;
+            let function = finding.function.as_deref().unwrap_or("-");
+            let variable = finding.variable.as_deref().unwrap_or("-");
+            text +=
+                &format!("  {} word {at} {function} {variable}: {}\n", finding.code.name(), finding.written);
+            text.extend(finding.evidence.iter().map(|fact| format!("    {fact}\n")));
+        }
+    }
+    check_golden("spirv/lint.txt", &text);
+}
+
+/// What the encoder writes for random descriptions: its scopes, calls, definitions, indexes and fragments are right. Which
+/// value a random variable has is not.
+#[test]
+fn random_descriptions_have_no_findings_about_structure() {
+    let by_description = [
+        LintCode::ValueTypeDiffers,
+        LintCode::ValueSizeDiffers,
+        LintCode::VectorAsStructure,
+        LintCode::VariableNotVisible,
+        LintCode::ForeignVariable,
+        // A variable can be bound to two instructions, and declared twice.
+        LintCode::DeclaredTwice,
+        // A description can have a line where it has no scope.
+        LintCode::NoScope,
+    ];
+    let mut wrong = Vec::new();
+    for (seed, target) in (0..cases(24) as u64).zip(targets().iter().cycle()) {
+        let described = described(&fixed_choices(seed, 400), target);
+        for mode in [Mode::exact(Set::OpenCl), Mode::exact(Set::Shader), Mode::opencl(), Mode::vulkan()] {
+            let attached = attach(&described.words, &described.module, &described.binding, &mode);
+            let mut report = report(&attached.expect("every call was right").words);
+            report.findings.retain(|finding| !by_description.contains(&finding.code));
+            wrong
+                .extend(report.findings.first().map(|finding| format!("{seed}, {}: {finding}", mode.name())));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Modules with any damage are diagnosed without a panic.
+#[test]
+fn damaged_modules_are_diagnosed() {
+    let mut numbers = Random(11);
+    let foreign: [&[u8]; 3] = [
+        include_bytes!("foreign/slang.sort.spv"),
+        include_bytes!("foreign/intel.200.O0.spv"),
+        include_bytes!("foreign/llvm15.O2.spv"),
+    ];
+    let modules = foreign.map(|bytes| from_bytes(bytes).expect("is a module"));
+    let modules = modules.into_iter().chain([assemble(SHADER).words, assemble(OPENCL).words]);
+    let mut read = 0;
+    for words in modules {
+        for _ in 0..cases(400) {
+            let mut damaged = words.clone();
+            for _ in 0..1 + numbers.below(3) {
+                let at = numbers.below(damaged.len());
+                damaged[at] = match numbers.below(4) {
+                    0 => damaged[at].wrapping_add(1),
+                    1 => damaged[numbers.below(words.len())],
+                    2 => numbers.below(words[3] as usize) as u32,
+                    _ => numbers.next() as u32,
+                };
+            }
+            read += usize::from(lint(&damaged, &LintOptions::default()).is_ok());
+        }
+    }
+    assert!(read > 100, "{read}");
+}
