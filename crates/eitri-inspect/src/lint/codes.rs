@@ -431,4 +431,15 @@ codes! {
         "Rows in the entry's address range.";
         "DWARF 5 section 6.4.1."
     }
+    LanesNotWritten "lanes-not-written" Warning {
+        "a location goes on after lanes are switched on in which its register was not written";
+        "An instruction writes a vector register only in the lanes that are on in `exec`. The location begins there, and goes \
+         on after an instruction that switches other lanes on, in which the register has an older result. In these lanes a \
+         debugger shows that result.";
+        "AMD's compiler (ROCm 10.0), a loop with a branch at -O2 for gfx1100: `x >> 1` is in v5 from 0x17fc to 0x1834. \
+         `v_lshrrev_b32 v5` at 0x17f8 runs in the lanes of `else`. `s_or_b32 exec_lo` at 0x1800 switches the lanes of `then` \
+         on, in which v5 has `3 * x + 1`.";
+        "A range that ends where lanes are switched on that do not have the value.";
+        "DWARF 5 section 2.6 (a location is valid at the pcs of its range); proposal of SIMT lanes, DW_OP_push_lane."
+    }
 }

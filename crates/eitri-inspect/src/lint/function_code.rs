@@ -149,6 +149,11 @@ impl<'r> FunctionCode<'r> {
 
     fn target(&self, offset: u32) -> Option<u64> {
         let (pc, instruction) = self.instruction(offset)?;
+        self.target_after(pc, &instruction)
+    }
+
+    /// Returns where a branch at a pc goes.
+    pub(super) fn target_after(&self, pc: u64, instruction: &DecodedInstruction) -> Option<u64> {
         let Some(SourceOperand::Constant(words)) = instruction.source else { return None };
         Some(pc.wrapping_add_signed(4 + 4 * words))
     }
@@ -583,6 +588,12 @@ impl<'r> FunctionCode<'r> {
             next += u64::from(size);
         }
         Setter::Instruction((pc, instruction))
+    }
+
+    /// Whether an instruction within some pcs writes `exec`.
+    pub(super) fn can_switch_lanes_on(&self, pcs: &Range<u64>) -> bool {
+        let first = self.exec.partition_point(|offset| self.pc(*offset) < pcs.start);
+        self.exec.get(first).is_some_and(|offset| self.pc(*offset) < pcs.end)
     }
 
     /// Returns the last instruction that leaves the function.
