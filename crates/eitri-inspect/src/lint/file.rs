@@ -87,12 +87,20 @@ pub(super) struct Function<'r, 'o> {
     pub(super) is_live: bool,
     code: OnceCell<FunctionCode<'r>>,
     lanes: OnceCell<Option<LaneFlow>>,
+    waiting_lanes: OnceCell<Option<LaneFlow>>,
 }
 
 impl<'r, 'o> Function<'r, 'o> {
     pub(super) fn new(file: &File<'_, '_>, entry: Entry<'r, 'o>, ranges: &CodeRanges) -> Option<Self> {
         let is_live = file.is_code(ranges.first()?.start);
-        Some(Self { entry, ranges: ranges.clone(), is_live, code: OnceCell::new(), lanes: OnceCell::new() })
+        Some(Self {
+            entry,
+            ranges: ranges.clone(),
+            is_live,
+            code: OnceCell::new(),
+            lanes: OnceCell::new(),
+            waiting_lanes: OnceCell::new(),
+        })
     }
 
     pub(super) fn start(&self) -> u64 {
@@ -111,6 +119,12 @@ impl<'r, 'o> Function<'r, 'o> {
     pub(super) fn lanes(&self, file: &File<'r, '_>) -> Option<&LaneFlow> {
         let lanes = file.target.as_ref()?.lanes();
         self.lanes.get_or_init(|| LaneFlow::new(self.code(file), lanes, Bit::On)).as_ref()
+    }
+
+    /// Returns the control flow of a lane that waits at the function's start; `None` if it is not known.
+    pub(super) fn waiting_lanes(&self, file: &File<'r, '_>) -> Option<&LaneFlow> {
+        let lanes = file.target.as_ref()?.lanes();
+        self.waiting_lanes.get_or_init(|| LaneFlow::new(self.code(file), lanes, Bit::Off)).as_ref()
     }
 }
 

@@ -10,6 +10,7 @@ use super::bases;
 use super::codes::LintCode;
 use super::details::Details;
 use super::file::{Architecture, File, Function};
+use super::frame_code;
 use super::function_code::described;
 use super::shape::Shape;
 use crate::walk::LANE_PC;
@@ -233,6 +234,9 @@ fn frame<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, known: &mut Frame
                 .evidence([format!("{} has no rules", entry())])
                 .evidence(leaves())
         });
+    }
+    if file.architecture == Architecture::Amd {
+        frame_code::findings(file, function, (frames, fde), add);
     }
     // Without a rule, a CPU's return register keeps its value; on x86-64 the column is not a register.
     let needs_rule = file.object.machine() == 62;

@@ -150,6 +150,28 @@ impl LaneFlow {
         Some(())
     }
 
+    /// Returns the instructions at which the lane is off, each with an instruction that has switched it off, by index.
+    pub(super) fn off(&self) -> Vec<(usize, usize)> {
+        let mut causes: Vec<Option<usize>> = vec![None; self.nodes.len()];
+        let mut is_known = vec![false; self.nodes.len()];
+        let mut open = std::collections::VecDeque::from([0]);
+        while let Some(number) = open.pop_front() {
+            eitri_dwarf::work::step();
+            let node: &Node = &self.nodes[number];
+            for next in node.next.iter().map(|next| *next as usize) {
+                if std::mem::replace(&mut is_known[next], true) {
+                    continue;
+                }
+                if self.nodes[next].exec == Bit::Off {
+                    causes[next] = causes[number].filter(|_| node.exec == Bit::Off).or(Some(node.instruction));
+                }
+                open.push_back(next);
+            }
+        }
+        let off = self.nodes.iter().zip(causes);
+        off.filter_map(|(node, cause)| Some((node.instruction, cause?))).collect()
+    }
+
     /// Returns the index of the instruction at a pc.
     pub(super) fn index(&self, pc: u64) -> Option<usize> {
         self.instructions.binary_search_by_key(&pc, |instruction| instruction.0).ok()

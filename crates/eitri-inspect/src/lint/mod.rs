@@ -45,6 +45,8 @@ mod diagnoser;
 mod entries;
 mod file;
 mod finding;
+mod frame_code;
+mod frame_rules;
 mod function_code;
 mod functions;
 mod inlined;
