@@ -38,14 +38,10 @@ pub(super) fn findings<'r>(
     }
     let instructions: Vec<_> = code.instructions().map(|(_, instruction)| instruction).collect();
     let frame = Frame { file, function, rules, instructions };
-    for (code, written, evidence) in [
-        frame.outliving(),
-        frame.without_rule(),
-        frame.saved_in_part(),
-        frame.entry_exec(),
-    ]
-    .into_iter()
-    .flatten()
+    for (code, written, evidence) in
+        [frame.outliving(), frame.without_rule(), frame.saved_in_part(), frame.entry_exec()]
+            .into_iter()
+            .flatten()
     {
         add(code, place, &|| Details::new(written.as_str()).evidence(evidence.iter().cloned()));
     }
@@ -84,7 +80,8 @@ fn overwrites(instruction: &DecodedInstruction, read: Read) -> bool {
 
 /// Whether an instruction gives a register back what was saved.
 fn restores(instruction: &DecodedInstruction) -> bool {
-    let starts = ["scratch_load", "buffer_load", "v_readlane", "v_accvgpr_read", "v_accvgpr_write", "v_accvgpr_mov"];
+    let starts =
+        ["scratch_load", "buffer_load", "v_readlane", "v_accvgpr_read", "v_accvgpr_write", "v_accvgpr_mov"];
     instruction.name.is_some_and(|name| starts.iter().any(|start| name.starts_with(start)))
 }
 
@@ -153,11 +150,12 @@ impl<'r> Frame<'_, 'r, '_> {
             }
             if evidence.len() < MOST_FACTS {
                 let element = read.lane.map_or_else(String::new, |lane| format!(", lane {lane}"));
-                evidence.push(format!("{} overwrites {}{element}", described(instruction), name(read.register)));
                 evidence.push(format!(
-                    "the rule for {subject} reads it until {:#x}",
-                    run.pcs.end
+                    "{} overwrites {}{element}",
+                    described(instruction),
+                    name(read.register)
                 ));
+                evidence.push(format!("the rule for {subject} reads it until {:#x}", run.pcs.end));
             }
             subjects.push(subject);
         }
@@ -253,7 +251,8 @@ impl<'r> Frame<'_, 'r, '_> {
                 continue;
             }
             if subjects.len() < MOST_FACTS {
-                evidence.push(format!("{} stores {subject}, but {lanes}", described(&self.instructions[store])));
+                evidence
+                    .push(format!("{} stores {subject}, but {lanes}", described(&self.instructions[store])));
             }
             subjects.push(subject);
         }

@@ -175,14 +175,12 @@ impl<'r> FrameRules<'r> {
             }));
             return;
         }
-        meaning.is_whole_memory =
-            matches!(&shape.parts[..], [part] if matches!(part.place, LocationShape::Memory { .. }))
-                && matches!(site, Site::Rule);
+        meaning.is_whole_memory = matches!(&shape.parts[..], [part] if matches!(part.place, LocationShape::Memory { .. }))
+            && matches!(site, Site::Rule);
         for decoded in Decoder::new(expr, self.encoding).map_while(Result::ok) {
             match decoded.op {
                 Op::CallFrameEntryReg { reg } => {
-                    meaning.reads_entry_exec |=
-                        register(file, reg) == Some((RegisterKind::Scalar, EXEC));
+                    meaning.reads_entry_exec |= register(file, reg) == Some((RegisterKind::Scalar, EXEC));
                 }
                 // Elements that the function has not saved are still in the register itself.
                 Op::RegX { reg } | Op::BregX { reg, .. } if Some(reg) != column => {

@@ -87,13 +87,7 @@ impl LaneFlow {
     }
 
     /// Adds the nodes.
-    fn follow(
-        &mut self,
-        masks: &Masks,
-        successors: &[Successors],
-        live: &[u64],
-        exec: Bit,
-    ) -> Option<()> {
+    fn follow(&mut self, masks: &Masks, successors: &[Successors], live: &[u64], exec: Bit) -> Option<()> {
         if self.instructions.is_empty() {
             return None;
         }
@@ -130,11 +124,7 @@ impl LaneFlow {
                             if self.nodes.len() >= most {
                                 return None;
                             }
-                            self.nodes.push(Node {
-                                instruction: to,
-                                exec: key.1[0],
-                                next: SmallVec::new(),
-                            });
+                            self.nodes.push(Node { instruction: to, exec: key.1[0], next: SmallVec::new() });
                             known.insert(key.clone(), node);
                             open.push((node, key.1));
                             node
@@ -163,7 +153,8 @@ impl LaneFlow {
                     continue;
                 }
                 if self.nodes[next].exec == Bit::Off {
-                    causes[next] = causes[number].filter(|_| node.exec == Bit::Off).or(Some(node.instruction));
+                    causes[next] =
+                        causes[number].filter(|_| node.exec == Bit::Off).or(Some(node.instruction));
                 }
                 open.push_back(next);
             }

@@ -269,8 +269,9 @@ impl Masks {
                 Some("mov") if write.first == EXEC && first == Bit::Ones && exec == Bit::On => Bit::On,
                 Some("mov") => first,
                 Some("not") => first.not(),
-                Some(stem) => Operation::named(stem)
-                    .map_or(Bit::Unknown, |operation| operation.apply(first, second)),
+                Some(stem) => {
+                    Operation::named(stem).map_or(Bit::Unknown, |operation| operation.apply(first, second))
+                }
                 None => Bit::Unknown,
             };
             for write in writes.iter().filter(|write| write.kind == RegisterKind::Scalar) {

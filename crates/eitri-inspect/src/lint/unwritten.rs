@@ -141,7 +141,10 @@ impl<'q> Query<'q> {
             .map(|(_, shape)| vector_registers(file, shape).any(|number| number == register))
             .collect();
         for ((pcs, shape), is_here) in entries.iter().zip(&is_here) {
-            if matches!(&shape.parts[..], [] | [super::shape::PartShape { place: LocationShape::Nothing, .. }]) {
+            if matches!(
+                &shape.parts[..],
+                [] | [super::shape::PartShape { place: LocationShape::Nothing, .. }]
+            ) {
                 continue;
             }
             let first = instructions.partition_point(|instruction| instruction.0 < pcs.start);
@@ -187,8 +190,7 @@ impl<'q> Query<'q> {
     fn run(&self) -> Option<Lanes> {
         let flow = self.flow;
         let mut lanes = Lanes::default();
-        let first =
-            Contents { writer: None, is_said: false, is_elsewhere: false, switch: None };
+        let first = Contents { writer: None, is_said: false, is_elsewhere: false, switch: None };
         let first = self.enter(0, None, first, &mut lanes);
         let mut known: HashSet<(u32, Contents)> = HashSet::from_iter([(0, first)]);
         let mut open = vec![(0, first)];
@@ -224,7 +226,8 @@ impl<'q> Query<'q> {
         if !self.writes[index] || is_off && !is_element {
             return contents;
         }
-        let copies = ["v_mov", "v_dual", "v_cndmask", "v_accvgpr", "v_swap", "v_permlane", "scratch_", "buffer_"];
+        let copies =
+            ["v_mov", "v_dual", "v_cndmask", "v_accvgpr", "v_swap", "v_permlane", "scratch_", "buffer_"];
         let can_copy = is_element || copies.iter().any(|start| name.starts_with(start));
         let is_said = can_copy || node.exec != Bit::On;
         Contents { writer: Some(index), is_said, is_elsewhere: false, switch: None }
@@ -252,7 +255,8 @@ impl<'q> Query<'q> {
             Some(switch) if !contents.is_said => {
                 let Contents { writer, is_elsewhere, .. } = contents;
                 let old = lanes.old.entry(index).or_default();
-                let is_new = |old: &Old| (old.writer, old.switch, old.is_elsewhere) != (writer, switch, is_elsewhere);
+                let is_new =
+                    |old: &Old| (old.writer, old.switch, old.is_elsewhere) != (writer, switch, is_elsewhere);
                 if old.iter().all(is_new) {
                     old.push(Old { writer, switch, is_elsewhere });
                 }
@@ -298,12 +302,17 @@ impl<'q> Query<'q> {
             "in these lanes the variable was elsewhere since".into()
         };
         let evidence = [
-            format!("{} sets {register} in the lanes that are active before {:#x}", described(&instructions[writer]), instructions[old.switch].0),
+            format!(
+                "{} sets {register} in the lanes that are active before {:#x}",
+                described(&instructions[writer]),
+                instructions[old.switch].0
+            ),
             format!("{} switches other lanes on", described(&instructions[old.switch])),
             set,
             why,
         ];
-        let details = Details::new(format!("{register} in all active lanes from {pc:#x} on")).evidence(evidence);
+        let details =
+            Details::new(format!("{register} in all active lanes from {pc:#x} on")).evidence(evidence);
         Some((pc..pcs.end, Diagnosed::new(LintCode::LanesNotWritten, details)))
     }
 }

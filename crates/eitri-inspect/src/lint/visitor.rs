@@ -625,7 +625,8 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
             return true;
         }
         let known: Vec<_> = with_pcs.iter().map(|entry| self.diagnoser.expression(entry.expr)).collect();
-        let located = with_pcs.iter().zip(&known).map(|(entry, known)| (entry.start..entry.end, &known.shape));
+        let located =
+            with_pcs.iter().zip(&known).map(|(entry, known)| (entry.start..entry.end, &known.shape));
         let located: Vec<_> = located.collect();
         let findings = unwritten::findings(self.diagnoser.file, function, &located);
         let is_clean = findings.is_empty();

@@ -173,11 +173,13 @@ impl InstructionSet {
                 _ => source(fields.sources[0]),
             },
             second: fields.offset.map(SourceOperand::Constant).or_else(|| source(fields.sources[1])),
-            stored: fields.data.filter(|_| row.is_some_and(|row| row.name.contains("_store_"))).map(|number| {
-                let is_accumulator = fields.is_accumulator;
-                let kind = if is_accumulator { RegisterKind::Accumulator } else { RegisterKind::Vector };
-                (kind, number as u16)
-            }),
+            stored: fields.data.filter(|_| row.is_some_and(|row| row.name.contains("_store_"))).map(
+                |number| {
+                    let is_accumulator = fields.is_accumulator;
+                    let kind = if is_accumulator { RegisterKind::Accumulator } else { RegisterKind::Vector };
+                    (kind, number as u16)
+                },
+            ),
         })
     }
 
