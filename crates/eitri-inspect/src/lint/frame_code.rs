@@ -64,14 +64,16 @@ fn end((pc, instruction): &PcInstruction) -> u64 {
 }
 
 /// Whether an instruction writes what a rule reads.
-fn overwrites(instruction: &DecodedInstruction, read: Read) -> bool {
+fn overwrites(instruction: &DecodedInstruction, read: &Read) -> bool {
     let (kind, number) = read.register;
     if !instruction.writes().into_iter().flatten().any(|write| write.contains(kind, number)) {
         return false;
     }
     let is_element = instruction.name.is_some_and(|name| name.starts_with("v_writelane"));
-    match (read.lane, instruction.second) {
-        (Some(lane), Some(SourceOperand::Constant(element))) if is_element => element as u64 == lane,
+    match (&read.lanes, instruction.second) {
+        (Some(lanes), Some(SourceOperand::Constant(element))) if is_element => {
+            lanes.contains(&(element as u64))
+        }
         // The element's number is in a register.
         (Some(_), _) if is_element => false,
         _ => true,
@@ -139,9 +141,9 @@ impl<'r> Frame<'_, 'r, '_> {
                 let within = writers.take_while(|instruction| end(instruction) < run.pcs.end);
                 let mut overwriting = within.filter(|(_, instruction)| {
                     eitri_dwarf::work::step();
-                    overwrites(instruction, *read) && !self.saves(column, instruction)
+                    overwrites(instruction, read) && !self.saves(column, instruction)
                 });
-                Some((*read, overwriting.next()?))
+                Some((read.clone(), overwriting.next()?))
             });
             let Some((read, instruction)) = overwritten else { continue };
             let subject = self.column_name(column);
@@ -149,7 +151,11 @@ impl<'r> Frame<'_, 'r, '_> {
                 continue;
             }
             if evidence.len() < MOST_FACTS {
-                let element = read.lane.map_or_else(String::new, |lane| format!(", lane {lane}"));
+                let element = match read.lanes {
+                    Some(lanes) if lanes.end - lanes.start == 1 => format!(", lane {}", lanes.start),
+                    Some(lanes) => format!(", lanes {} to {}", lanes.start, lanes.end.saturating_sub(1)),
+                    None => String::new(),
+                };
                 evidence.push(format!(
                     "{} overwrites {}{element}",
                     described(instruction),

@@ -29,11 +29,11 @@ pub(super) struct Run<'r> {
 }
 
 /// A register that a rule reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Read {
     pub(super) register: Register,
     /// The elements of a vector register that are read; `None` for all.
-    pub(super) lane: Option<u64>,
+    pub(super) lanes: Option<Range<u64>>,
 }
 
 /// What a rule says.
@@ -127,13 +127,16 @@ impl<'r> FrameRules<'r> {
     /// Returns what a rule of a column says.
     pub(super) fn meaning(&self, file: &File<'_, '_>, column: Option<Reg>, rule: Rule<'r>) -> Meaning {
         let mut meaning = Meaning::default();
-        let whole = |reg: Reg| Some(Read { register: register(file, reg)?, lane: None });
+        let whole = |reg: Reg| Some(Read { register: register(file, reg)?, lanes: None });
         match rule {
             Rule::Cfa(CfaRule::Register { register: reg, .. }) => meaning.reads.extend(whole(reg)),
             Rule::Cfa(CfaRule::Expression(expr)) => {
                 self.expression(file, column, (expr, Site::FrameAddress), &mut meaning)
             }
-            Rule::Register(RegisterRule::Register(reg)) => meaning.reads.extend(whole(reg)),
+            Rule::Register(RegisterRule::Register(reg)) => {
+                let lanes = column.and_then(|column| elements(file, 0, register_bits(file, column)?));
+                meaning.reads.extend(whole(reg).map(|read| in_elements(read, lanes)));
+            }
             Rule::Register(RegisterRule::Offset(_)) => meaning.is_whole_memory = true,
             Rule::Register(RegisterRule::Expression(expr)) => {
                 self.expression(file, column, (expr, Site::Rule), &mut meaning)
@@ -154,25 +157,23 @@ impl<'r> FrameRules<'r> {
         meaning: &mut Meaning,
     ) {
         let shape = shape::analyze(&[site.operations(), expr].concat(), self.encoding, &|_| None);
+        let bits = column.and_then(|column| register_bits(file, column));
         let selected = |part: &shape::PartShape| match part.place {
             LocationShape::Register(reg, selected) => {
-                let lane = match selected {
-                    Selected::Nothing => None,
-                    Selected::Bits(offset) => Some(offset / 32),
-                    Selected::Piece(offset, 32) => Some(offset / 32),
+                let (offset, bits) = match selected {
+                    Selected::Nothing => (0, part.bits.or(bits)?),
+                    Selected::Bits(offset) => (offset, part.bits.or(bits)?),
+                    Selected::Piece(offset, bits) => (offset, bits),
                     _ => return None,
                 };
-                Some(Read { register: register(file, reg)?, lane })
+                let read = Read { register: register(file, reg)?, lanes: None };
+                Some(in_elements(read, elements(file, offset, bits)))
             }
             _ => None,
         };
         let parts: Option<Vec<_>> = shape.parts.iter().map(selected).collect();
         if let Some(parts) = parts.filter(|parts| !parts.is_empty()) {
-            // A scalar register has a single element.
-            meaning.reads.extend(parts.into_iter().map(|read| match read.register.0 {
-                RegisterKind::Scalar => Read { lane: None, ..read },
-                _ => read,
-            }));
+            meaning.reads.extend(parts);
             return;
         }
         meaning.is_whole_memory = matches!(&shape.parts[..], [part] if matches!(part.place, LocationShape::Memory { .. }))
@@ -184,13 +185,30 @@ impl<'r> FrameRules<'r> {
                 }
                 // Elements that the function has not saved are still in the register itself.
                 Op::RegX { reg } | Op::BregX { reg, .. } if Some(reg) != column => {
-                    let read = register(file, reg).map(|register| Read { register, lane: None });
+                    let read = register(file, reg).map(|register| Read { register, lanes: None });
                     meaning.reads.extend(read);
                 }
                 _ => {}
             }
         }
     }
+}
+
+fn register_bits(file: &File<'_, '_>, reg: Reg) -> Option<u64> {
+    Some(file.target.as_ref()?.register(reg)?.bits.into())
+}
+
+/// Returns the elements of a vector register that some bits are in; `None` for all elements.
+fn elements(file: &File<'_, '_>, offset: u64, bits: u64) -> Option<Range<u64>> {
+    let lanes = u64::from(file.target.as_ref()?.lanes());
+    let elements = offset / 32..offset.saturating_add(bits).div_ceil(32);
+    (elements != (0..lanes)).then_some(elements)
+}
+
+/// Returns what is read in some elements. A scalar register has a single one.
+fn in_elements(read: Read, lanes: Option<Range<u64>>) -> Read {
+    let is_scalar = read.register.0 == RegisterKind::Scalar;
+    Read { lanes: lanes.filter(|_| !is_scalar), ..read }
 }
 
 /// Adds a row's rule to the runs of a column.

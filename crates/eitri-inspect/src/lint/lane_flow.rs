@@ -4,6 +4,10 @@
 //! branch on scalar conditions chooses a path; a branch on `exec` or `vcc` that is empty does not go against the lane's bit.
 //! Bits that no later instruction reads are left out, so that equal states join.
 
+use std::cell::Cell;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
 use hashbrown::HashMap;
 use smallvec::SmallVec;
 
@@ -12,6 +16,8 @@ use super::lane_masks::{Bit, Bits, Masks};
 
 /// Limit on the states at an instruction, on average.
 const MOST_STATES: usize = 48;
+/// Limit on the steps of all questions, for each state.
+const MOST_STEPS: usize = 64;
 /// Limit on the passes that find which masks are read later.
 const MOST_PASSES: usize = 64;
 
@@ -33,6 +39,11 @@ pub(super) struct LaneFlow {
     pub(super) nodes: Vec<Node>,
     /// Whether the instruction with this index begins a path: a branch goes to it, or none falls through to it.
     pub(super) begins: Vec<bool>,
+    /// Where a lane that is off at an instruction is on again first: the smallest index such that a path to it has no
+    /// instruction behind it.
+    resumes: Vec<Option<usize>>,
+    /// Steps that questions can still take.
+    steps: Cell<usize>,
 }
 
 /// Where an instruction continues.
@@ -75,8 +86,11 @@ impl LaneFlow {
             successors.push(Successors { next, target });
         }
         let live = live(&masks, &instructions, &successors)?;
-        let mut flow = Self { instructions, nodes: Vec::new(), begins };
+        let mut flow =
+            Self { instructions, nodes: Vec::new(), begins, resumes: Vec::new(), steps: Cell::new(0) };
         flow.follow(&masks, &successors, &live, exec)?;
+        flow.resumes = flow.resuming();
+        flow.steps = Cell::new(flow.nodes.len().saturating_mul(MOST_STEPS));
         // Code that nothing leads to is entered by a jump through registers.
         let mut is_reached = vec![false; flow.instructions.len()];
         flow.nodes.iter().for_each(|node| is_reached[node.instruction] = true);
@@ -144,7 +158,7 @@ impl LaneFlow {
     pub(super) fn off(&self) -> Vec<(usize, usize)> {
         let mut causes: Vec<Option<usize>> = vec![None; self.nodes.len()];
         let mut is_known = vec![false; self.nodes.len()];
-        let mut open = std::collections::VecDeque::from([0]);
+        let mut open = VecDeque::from([0]);
         while let Some(number) = open.pop_front() {
             eitri_dwarf::work::step();
             let node: &Node = &self.nodes[number];
@@ -161,6 +175,50 @@ impl LaneFlow {
         }
         let off = self.nodes.iter().zip(causes);
         off.filter_map(|(node, cause)| Some((node.instruction, cause?))).collect()
+    }
+
+    /// Takes some steps for a question. Returns whether there were as many left.
+    pub(super) fn take(&self, steps: usize) -> bool {
+        eitri_dwarf::work::step();
+        let left = self.steps.get();
+        self.steps.set(left.saturating_sub(steps));
+        left >= steps
+    }
+
+    /// Whether a lane that is off at an instruction can be on again before another one, on a path between the two.
+    pub(super) fn can_resume(&self, index: usize, end: usize) -> bool {
+        self.resumes[index].is_some_and(|resumes| resumes < end)
+    }
+
+    /// Returns [`resumes`](Self::resumes), from the instructions at which lanes are switched on back to those before.
+    fn resuming(&self) -> Vec<Option<usize>> {
+        let mut before: Vec<SmallVec<[u32; 2]>> = vec![SmallVec::new(); self.nodes.len()];
+        let mut open = BinaryHeap::new();
+        for (number, node) in self.nodes.iter().enumerate().filter(|(_, node)| node.exec == Bit::Off) {
+            for &next in &node.next {
+                let after = &self.nodes[next as usize];
+                if after.exec == Bit::On {
+                    open.push(Reverse((after.instruction.max(node.instruction), number)));
+                } else if after.exec == Bit::Off {
+                    before[next as usize].push(number as u32);
+                }
+            }
+        }
+        let mut is_known = vec![false; self.nodes.len()];
+        let mut resumes: Vec<Option<usize>> = vec![None; self.instructions.len()];
+        while let Some(Reverse((index, number))) = open.pop() {
+            eitri_dwarf::work::step();
+            if std::mem::replace(&mut is_known[number], true) {
+                continue;
+            }
+            let first = &mut resumes[self.nodes[number].instruction];
+            *first = Some(first.map_or(index, |first| first.min(index)));
+            for &earlier in &before[number] {
+                let instruction = self.nodes[earlier as usize].instruction;
+                open.push(Reverse((index.max(instruction), earlier as usize)));
+            }
+        }
+        resumes
     }
 
     /// Returns the index of the instruction at a pc.

@@ -31,9 +31,6 @@ pub(super) type Located<'l> = (Range<u64>, &'l Shape);
 /// A finding: the entry's index, and the pcs that it is about.
 pub(super) type Unwritten = (usize, Range<u64>, Diagnosed);
 
-/// Limit on the steps for a variable's register, for each state of a lane.
-const MOST_STEPS: usize = 16;
-
 /// What a variable's locations say at an instruction about a register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Said {
@@ -72,21 +69,30 @@ pub(super) fn findings<'r>(
 ) -> Vec<Unwritten> {
     let mut findings = Vec::new();
     let code = function.code(file);
-    let mut registers: Vec<u16> = Vec::new();
-    for (pcs, shape) in entries {
-        if code.can_switch_lanes_on(pcs) {
-            registers.extend(vector_registers(file, shape));
-        }
-    }
-    registers.sort_unstable();
-    registers.dedup();
-    if registers.is_empty() {
+    let can_switch = |(pcs, shape): &&Located<'_>| {
+        code.can_switch_lanes_on(pcs) && vector_registers(file, shape).next().is_some()
+    };
+    if !entries.iter().any(|entry| can_switch(&entry)) {
         return findings;
     }
     let Some(flow) = function.lanes(file) else { return findings };
+    // A lane that is off where the range begins is on within it.
+    let resumes = |pcs: &Range<u64>| {
+        let start = flow.index(pcs.start).filter(|_| pcs.start < pcs.end)?;
+        let end = flow.instructions.partition_point(|instruction| instruction.0 < pcs.end);
+        flow.can_resume(start, end).then_some(())
+    };
+    let resuming = entries.iter().filter(|(pcs, _)| resumes(pcs).is_some());
+    let mut registers: Vec<u16> = resuming.flat_map(|(_, shape)| vector_registers(file, shape)).collect();
+    registers.sort_unstable();
+    registers.dedup();
     for register in registers {
+        if !flow.take(flow.instructions.len().saturating_add(entries.len())) {
+            break;
+        }
         let query = Query::new(file, flow, entries, register);
-        let begun: Vec<_> = (0..entries.len()).filter_map(|entry| query.writer(entry)).collect();
+        let with_lanes = (0..entries.len()).filter(|entry| resumes(&entries[*entry].0).is_some());
+        let begun: Vec<_> = with_lanes.filter_map(|entry| query.writer(entry)).collect();
         if begun.is_empty() {
             continue;
         }
@@ -194,18 +200,16 @@ impl<'q> Query<'q> {
         let first = self.enter(0, None, first, &mut lanes);
         let mut known: HashSet<(u32, Contents)> = HashSet::from_iter([(0, first)]);
         let mut open = vec![(0, first)];
-        let most = flow.nodes.len().saturating_mul(MOST_STEPS);
         while let Some((node, contents)) = open.pop() {
-            eitri_dwarf::work::step();
+            if !flow.take(1) {
+                return None;
+            }
             let after = self.after(node, contents);
             for &next in &flow.nodes[node as usize].next {
                 let entered = self.enter(next, Some(node), after, &mut lanes);
                 if known.insert((next, entered)) {
                     open.push((next, entered));
                 }
-            }
-            if known.len() > most {
-                return None;
             }
         }
         Some(lanes)
