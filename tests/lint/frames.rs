@@ -237,7 +237,7 @@ fn function_described_by_hand_has_no_finding() {
             .saved_in_lane(0x024..0x304, s33, v47, 16)?
             .saved(0x304..0x318, s33, Loc::register(s0))?
             // s33 is what s32 was.
-            .saved(0x028..0x2fc, s32, Loc::value(Val::register(s33)))?
+            .saved(0x00c..0x318, s32, Loc::value(Val::register(s33)))?
             // All lanes run, in the prologue and in the epilogue; lanes that leave the loop are in s54.
             .saved(0x010..0x01c, exec, Loc::register(s1))?
             .saved(0x1c0..0x230, exec, Loc::value(Val::register(exec).or(Val::register(s54))))?

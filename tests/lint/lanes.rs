@@ -3,10 +3,15 @@
 
 use std::path::Path;
 
+use eitri::build::Builder;
+use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::lint::{Level, LintCode, LintFinding, LintOptions, lint};
+use eitri::lower::{Consumer, Policy, lower};
+use eitri::model::{BaseEncoding, Loc};
 use eitri::op::{Dialect, Encoding, text};
 use eitri::read::{Dwarf, Object};
 use eitri::rewrite::{RewriteOptions, rewrite};
+use eitri::target::Target;
 
 use super::made::{AMD, object_with};
 
@@ -14,7 +19,7 @@ use super::made::{AMD, object_with};
 const ELEMENT: &str = "regx v3; push_lane; lit4; mul; offset";
 
 fn bytes(expression: &str) -> Vec<u8> {
-    let target = eitri::target::Target::named(AMD).expect("a target");
+    let target = Target::named(AMD).expect("a target");
     let expression = text::parse(expression, Encoding::new(8, Dialect::Llvm), Some(&target));
     expression.expect("an expression").bytes().to_vec()
 }
@@ -168,4 +173,80 @@ fn fix_ends_the_location_where_lanes_are_switched_on() {
         half.expect("half_").locations(gimli::constants::DW_AT_location).expect("a list").expect("a list");
     let list: Vec<_> = list.iter().map(|entry| (entry.start, entry.end)).collect();
     assert_eq!(list, [(0x17c8, 0x17fc), (0x17fc, 0x1804)]);
+}
+
+/// Variables with ranges of addresses and vector registers.
+type Described = [(&'static str, Vec<(u64, u64, u16)>)];
+
+/// Describes the function at 0x1700 of one of AMD's objects for gfx1100 by hand.
+fn described(kernel: &str, size: u64, variables: &Described) -> Vec<u8> {
+    let object = file(&format!("tests/objects/amd/{kernel}.gfx1100.O2.hsaco"));
+    let read = Object::read(&object).expect("an object");
+    let text = read.sections().iter().find(|section| section.name == ".text").expect("code");
+    let start = (0x1700 - text.address) as usize;
+    let code = text.data[start..start + size as usize].to_vec();
+    let target = Target::named("amdgpu-gfx1100-wave32").expect("a target");
+    let mut m = Builder::new(target.clone());
+    let unit = m.unit("kernel.cl");
+    let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).expect("a type");
+    let function = m.function(unit, "f").expect("a function").code("f", size).kernel().id();
+    for (name, ranges) in variables {
+        let mut variable = m.variable(function, *name, int).expect("a variable");
+        for (start, end, number) in ranges {
+            let register = Loc::per_lane(target.vgpr(*number).expect("a register"));
+            variable.live(start - 0x1700..end - 0x1700, register).expect("a range");
+        }
+    }
+    let module = m.finish().expect("a module");
+    let written = lower(&module, &Consumer::rocgdb(), Policy::Strict).expect("it is lowered");
+    let code = ObjectCode::text(code).with_function("f", 0, size);
+    new_object(&target, &code, &written.sections).expect("an object")
+}
+
+/// `k01`: lanes are switched off once, and stay off.
+fn saxpy() -> Vec<(&'static str, Vec<(u64, u64, u16)>)> {
+    vec![
+        ("i", vec![(0x172c, 0x175c, 2)]),
+        ("xi", vec![(0x178c, 0x179c, 2)]),
+        ("yi", vec![(0x178c, 0x1790, 3)]),
+        ("r", vec![(0x1790, 0x179c, 3)]),
+    ]
+}
+
+/// `k04`: each side of a branch has its ranges, and a join those of both sides. `r_end` is where the range of `r` ends that
+/// begins at 0x1888, and `d_end` where that of `d` ends.
+fn diverge(r_end: u64, d_end: u64) -> Vec<(&'static str, Vec<(u64, u64, u16)>)> {
+    let r = [
+        (0x1804, 0x1808),
+        (0x180c, 0x1814),
+        (0x1838, 0x1840),
+        (0x1888, r_end),
+        (0x18ac, 0x18b4),
+        (0x18dc, 0x1910),
+    ];
+    vec![
+        ("i", vec![(0x172c, 0x18fc, 2)]),
+        ("v", vec![(0x1778, 0x178c, 1), (0x1840, 0x184c, 1)]),
+        ("r", r.into_iter().map(|(start, end)| (start, end, 0)).collect()),
+        ("d", vec![(0x178c, d_end, 1)]),
+        ("e", vec![(0x17fc, 0x1804, 0)]),
+        ("a", vec![(0x184c, 0x186c, 1), (0x18b4, 0x18c8, 1)]),
+        ("b", vec![(0x186c, 0x18b4, 1)]),
+        ("c", vec![(0x18bc, 0x18dc, 0)]),
+    ]
+}
+
+#[test]
+fn kernels_described_by_hand_have_none() {
+    assert_eq!(found(&described("k01_saxpy", 0x9c, &saxpy())), []);
+    assert_eq!(found(&described("k04_diverge", 0x210, &diverge(0x188c, 0x1840))), []);
+}
+
+#[test]
+fn ranges_of_a_hand_that_are_too_long_are_found() {
+    let found = |r_end, d_end| found(&described("k04_diverge", 0x210, &diverge(r_end, d_end)));
+    let at = |pc: u64| pc - 0x1700;
+    assert_eq!(found(0x1890, 0x1840), [("r".into(), at(0x188c), at(0x1890))]);
+    // The lanes of `else` have `v`.
+    assert_eq!(found(0x188c, 0x1844), [("d".into(), at(0x1840), at(0x1844))]);
 }

@@ -178,18 +178,23 @@ impl<'r> FrameRules<'r> {
         }
         meaning.is_whole_memory = matches!(&shape.parts[..], [part] if matches!(part.place, LocationShape::Memory { .. }))
             && matches!(site, Site::Rule);
+        let mut registers: Vec<Reg> = Vec::new();
         for decoded in Decoder::new(expr, self.encoding).map_while(Result::ok) {
             match decoded.op {
                 Op::CallFrameEntryReg { reg } => {
                     meaning.reads_entry_exec |= register(file, reg) == Some((RegisterKind::Scalar, EXEC));
                 }
-                // Elements that the function has not saved are still in the register itself.
-                Op::RegX { reg } | Op::BregX { reg, .. } if Some(reg) != column => {
-                    let read = register(file, reg).map(|register| Read { register, lanes: None });
-                    meaning.reads.extend(read);
-                }
+                Op::RegX { reg } | Op::BregX { reg, .. } => registers.push(reg),
                 _ => {}
             }
+        }
+        registers.dedup();
+        // Numbers computed from several registers can change together, and elements that the function has not saved are
+        // still in the register itself.
+        if let [reg] = registers[..]
+            && Some(reg) != column
+        {
+            meaning.reads.extend(register(file, reg).map(|register| Read { register, lanes: None }));
         }
     }
 }
