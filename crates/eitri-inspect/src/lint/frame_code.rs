@@ -26,7 +26,7 @@ pub(super) fn findings<'r>(
     add: Add<'_>,
 ) {
     let code = function.code(file);
-    if !code.is_whole() || fde.start != function.start() || file.kernel(function.start()).is_some() {
+    if fde.start != function.start() || file.kernel(function.start()).is_some() {
         return;
     }
     let Some(rules) = FrameRules::new(frames, fde) else { return };
@@ -36,7 +36,7 @@ pub(super) fn findings<'r>(
     if returns.is_none_or(|column| column.1.iter().any(is_root)) {
         return;
     }
-    let instructions: Vec<_> = code.instructions().map(|(_, instruction)| instruction).collect();
+    let Some(instructions) = code.decoded() else { return };
     let frame = Frame { file, function, rules, instructions };
     for (code, written, evidence) in
         [frame.outliving(), frame.without_rule(), frame.saved_in_part(), frame.entry_exec()]

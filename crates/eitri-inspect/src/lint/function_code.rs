@@ -90,6 +90,8 @@ fn writer(kind: RegisterKind, number: u16, offset: u32) -> u64 {
 const MOST: usize = 1 << 25;
 /// Limit on instructions that are searched for a copy from `exec`.
 const MOST_SAVES: usize = 64;
+/// Limit on the bytes of a function whose instructions are decoded all at a time.
+const MOST_DECODED: u32 = 1 << 19;
 /// Bytes of code that are decoded again to find a writer or a use.
 const NEAR: u64 = 1 << 10;
 /// Limit on the chain of definitions that is followed.
@@ -172,6 +174,12 @@ impl<'r> FunctionCode<'r> {
             next += u32::from(instruction.1.bytes);
             Some((offset, instruction))
         })
+    }
+
+    /// Returns all instructions of the function; `None` if it is not decoded as a whole, or too large.
+    pub(super) fn decoded(&self) -> Option<Vec<PcInstruction>> {
+        let is_known = self.is_whole && self.size <= MOST_DECODED;
+        is_known.then(|| self.instructions().map(|(_, instruction)| instruction).collect())
     }
 
     fn all_writers(&self) -> &Writers {

@@ -57,10 +57,7 @@ impl LaneFlow {
     /// Follows a lane with a bit in `exec` through a function. `None` if an instruction is not known, the function is not
     /// decoded as a whole, a jump goes to an unknown pc, or the states are too many.
     pub(super) fn new(code: &FunctionCode<'_>, lanes: u32, exec: Bit) -> Option<Self> {
-        if !code.is_whole() {
-            return None;
-        }
-        let instructions: Vec<_> = code.instructions().map(|(_, instruction)| instruction).collect();
+        let instructions = code.decoded()?;
         let masks =
             Masks::new(if lanes == 64 { 2 } else { 1 }, instructions.iter().map(|(_, decoded)| decoded))?;
         let index = |pc: u64| instructions.binary_search_by_key(&pc, |instruction| instruction.0).ok();
