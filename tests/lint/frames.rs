@@ -172,12 +172,10 @@ fn clause_of_stores_with_a_single_rule_is_found() {
     assert_eq!(
         found(&file(K15)),
         [
-            "leaf saved-without-rule: no rule for vcc, which a debugger takes as unchanged",
-            "mid rule-outlives-save: rules for pc, s33, s34, s35, s36, s37, s38, s39 and 8 more from registers that \
-             were overwritten",
-            "mid saved-without-rule: no rule for v40, v41, v42, v43, v44, v45, s30, s31 and 3 more, which a debugger \
-             takes as unchanged",
-            "mid entry-exec-unknown: rules for v46 by exec at the entry, which is not known",
+            "leaf saved-without-rule: no rule for 1 changed register: `vcc`",
+            "mid rule-outlives-save: 16 rules from overwritten registers: `pc, s33, s34, s35, s36, s37, s38, s39, …`",
+            "mid saved-without-rule: no rule for 11 changed registers: `v40, v41, v42, v43, v44, v45, s30, s31, …`",
+            "mid entry-exec-unknown: 1 rule by exec at the entry, which is not known: `v46`",
         ]
     );
 }

@@ -11,6 +11,7 @@ use super::function_code::{PcInstruction, described};
 use super::functions::Add;
 use super::lane_flow::LaneFlow;
 use super::lane_masks::Bit;
+use eitri_dwarf::error::Count;
 use eitri_dwarf::op::Reg;
 use eitri_dwarf::read::{Fde, Frames, RegisterRule};
 use eitri_dwarf::target::code::{DecodedInstruction, EXEC, RegisterKind, SourceOperand, VCC};
@@ -165,7 +166,8 @@ impl<'r> Frame<'_, 'r, '_> {
             }
             subjects.push(subject);
         }
-        let written = format!("rules for {} from registers that were overwritten", listed(&subjects)?);
+        let written =
+            format!("{} from overwritten registers: {}", Count(subjects.len(), "rule"), listed(&subjects)?);
         Some((LintCode::RuleOutlivesSave, written, evidence))
     }
 
@@ -233,7 +235,8 @@ impl<'r> Frame<'_, 'r, '_> {
             }
             subjects.push(name(register));
         }
-        let written = format!("no rule for {}, which a debugger takes as unchanged", listed(&subjects)?);
+        let written =
+            format!("no rule for {}: {}", Count(subjects.len(), "changed register"), listed(&subjects)?);
         Some((LintCode::SavedWithoutRule, written, evidence))
     }
 
@@ -262,7 +265,11 @@ impl<'r> Frame<'_, 'r, '_> {
             }
             subjects.push(subject);
         }
-        let written = format!("all lanes of {} in memory", listed(&subjects)?);
+        let written = format!(
+            "{} in memory as a whole: {}",
+            Count(subjects.len(), "vector register"),
+            listed(&subjects)?
+        );
         Some((LintCode::SavedInPart, written, evidence))
     }
 
@@ -323,20 +330,18 @@ impl<'r> Frame<'_, 'r, '_> {
             }
             subjects.push(subject);
         }
-        let written = format!("rules for {} by exec at the entry, which is not known", listed(&subjects)?);
+        let written = format!(
+            "{} by exec at the entry, which is not known: {}",
+            Count(subjects.len(), "rule"),
+            listed(&subjects)?
+        );
         Some((LintCode::EntryExecUnknown, written, evidence))
     }
 }
 
 /// Lists the first subjects; `None` without any.
 fn listed(subjects: &[String]) -> Option<String> {
-    let (last, before) = subjects.split_last()?;
-    Some(match before {
-        [] => last.clone(),
-        _ if subjects.len() > MOST_FACTS => {
-            let more = subjects.len() - MOST_FACTS;
-            format!("{} and {more} more", subjects[..MOST_FACTS].join(", "))
-        }
-        _ => format!("{} and {last}", before.join(", ")),
-    })
+    let first = &subjects[..subjects.len().min(MOST_FACTS)];
+    let more = if subjects.len() > MOST_FACTS { ", …" } else { "" };
+    (!first.is_empty()).then(|| format!("`{}{more}`", first.join(", ")))
 }
