@@ -4,11 +4,10 @@
 use hashbrown::{HashMap, HashSet};
 
 use super::codes::LintCode;
-use super::details::Details;
+use super::details::{Add, Details};
 use super::file::{File, Function};
 use super::frame_rules::{FrameRules, Read, Register, Rule, Run, name, register};
 use super::function_code::{PcInstruction, described};
-use super::functions::Add;
 use super::lane_flow::LaneFlow;
 use super::lane_masks::Bit;
 use eitri_dwarf::error::Count;

@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 
 use super::bases;
 use super::codes::LintCode;
-use super::details::Details;
+use super::details::{Add, Details};
 use super::file::{Architecture, File, Function};
 use super::frame_code;
 use super::function_code::described;
@@ -16,9 +16,6 @@ use super::shape::Shape;
 use crate::walk::LANE_PC;
 use eitri_dwarf::error::Count;
 use eitri_dwarf::read::{CfaRule, Entry, Fde, Frames, OtherUnits, RegisterRule, ResolvedValue};
-
-/// Takes a finding about a function: code, section with offset, and texts.
-pub(super) type Add<'a> = &'a mut dyn FnMut(LintCode, Option<(&'static str, u64)>, &dyn Fn() -> Details);
 
 /// Diagnoses a function with its frame base. `frames` keeps the verdicts on call frame information.
 pub(super) fn findings<'r>(
