@@ -244,16 +244,26 @@ impl<'r> Frame<'_, 'r, '_> {
     fn saved_in_part(&self) -> Found {
         let mut subjects = Vec::new();
         let mut evidence = Vec::new();
+        let mut saves: HashMap<Register, Vec<usize>> = HashMap::new();
+        for (index, (_, instruction)) in self.instructions.iter().enumerate() {
+            if let Some((kind, first)) = instruction.stored {
+                for number in first..first.saturating_add(stored_count(instruction)) {
+                    saves.entry((kind, number)).or_default().push(index);
+                }
+            }
+        }
+        let mut missing: HashMap<usize, Option<&'static str>> = HashMap::new();
         for (column, run) in self.runs() {
             let Some(vector) = column.and_then(|reg| register(self.file, reg)) else { continue };
             let is_memory = || self.rules.meaning(self.file, column, run.rule).is_whole_memory;
             if vector.0 != RegisterKind::Vector || !is_memory() {
                 continue;
             }
-            let before = self.instructions.partition_point(|instruction| instruction.0 < run.pcs.start);
-            let store = self.instructions[..before].iter().rposition(|(_, saved)| stores(saved, vector));
-            let Some(store) = store else { continue };
-            let Some(lanes) = self.missing(store) else { continue };
+            let Some(saves) = saves.get(&vector) else { continue };
+            let before = saves.partition_point(|save| self.instructions[*save].0 < run.pcs.start);
+            let Some(&store) = saves[..before].last() else { continue };
+            let lanes = *missing.entry(store).or_insert_with(|| self.missing(store));
+            let Some(lanes) = lanes else { continue };
             let subject = name(vector);
             if subjects.contains(&subject) {
                 continue;
