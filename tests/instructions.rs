@@ -426,3 +426,30 @@ fn opcodes_are_those_of_the_disassembler() {
 const LITERAL: u32 = 0x0102_0304;
 /// `s_nop 0`
 const NOP: u32 = 0xbf80_0000;
+
+/// `llvm-mc-19 -show-encoding`: stores to scratch, by generation, and a load.
+#[test]
+fn stores_to_scratch_have_the_first_register_of_their_data() {
+    let vector = |number| Some((RegisterKind::Vector, number));
+    let accumulator = Some((RegisterKind::Accumulator, 32));
+    for (gfx, wave, words, stored) in [
+        // buffer_store_dword v40, off, s[0:3], s32 offset:4; then buffer_load_dword
+        ("gfx900", Wave::W64, [0xe070_0004, 0x2000_2800, 0], vector(40)),
+        ("gfx900", Wave::W64, [0xe050_0004, 0x2000_2800, 0], None),
+        ("gfx1030", Wave::W32, [0xe070_0004, 0x2000_2800, 0], vector(40)),
+        // buffer_store_b32 v40, off, s[0:3], s32 offset:4
+        ("gfx1100", Wave::W32, [0xe068_0004, 0x2000_2800, 0], vector(40)),
+        ("gfx1200", Wave::W32, [0xc406_8020, 0x0080_0028, 0x400], vector(40)),
+        // scratch_store_dword off, a32, s33 offset:124; scratch_store_dwordx4 off, v[40:43], s33 offset:188
+        ("gfx942", Wave::W64, [0xdc70_407c, 0x00a1_2000, 0], accumulator),
+        ("gfx942", Wave::W64, [0xdc7c_40bc, 0x0021_2800, 0], vector(40)),
+        // scratch_store_b32 off, v47, s33 offset:28; scratch_store_b32 off, v40, s33 offset:24
+        ("gfx1100", Wave::W32, [0xdc69_001c, 0x0021_2f00, 0], vector(47)),
+        ("gfx1200", Wave::W32, [0xed06_8021, 0x1400_0000, 0x1800], vector(40)),
+    ] {
+        let bytes = words.map(u32::to_le_bytes).concat();
+        let set = InstructionSet::of(Gfx::named(gfx).expect("a processor"), wave).expect("instructions");
+        let instruction = set.decode(&bytes).expect("an instruction");
+        assert_eq!(instruction.stored, stored, "{gfx} {instruction}");
+    }
+}

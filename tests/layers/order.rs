@@ -503,6 +503,8 @@ const LINT: &[&str] = &[
     "collect",
     // Facts of the object.
     "function_code",
+    "lane_masks",
+    "lane_flow",
     "kernels",
     "file",
     // What an expression computes.
@@ -516,6 +518,8 @@ const LINT: &[&str] = &[
     "skeletons",
     "stale",
     "entries",
+    "frame_rules",
+    "frame_code",
     "functions",
     "rows",
     // Findings about a location of a variable, by topic.
@@ -526,6 +530,7 @@ const LINT: &[&str] = &[
     "type_size",
     "lists",
     "recoverable",
+    "unwritten",
     // Verdicts on recurring expressions, and the visit to each unit.
     "verdict",
     "diagnoser",

@@ -19,6 +19,7 @@ use gimli::{DwAt, DwTag};
 use super::bases::object_of_base;
 use super::made::{AMD, EXPRESSIONS, object, object_of_ranges, object_with, replaced_everywhere};
 use super::mutations::clean;
+use super::{frames, lanes};
 
 /// Objects with a kind of finding, and without it.
 struct Pair {
@@ -474,6 +475,18 @@ fn pair(code: LintCode) -> Pair {
         LintCode::RowBeyondCode => Pair::of(rows_of_frame, [8, 0x21], [8, 0x20]),
         // `s_load_dwordx2 s[4:5], s[0:1], 0x8` has 8 bytes, and is at 4.
         LintCode::RowInsideInstruction => Pair::of(row_at, 8, 12),
+        // `s_andn2_saveexec_b32 s5, s5`, and `s_nop 0`.
+        LintCode::LanesNotWritten => Pair::of(|flip| lanes::switched(flip, 0x20), 0xbe85_3f05, 0xbf80_0000),
+        // v40, which has the return address, is read back at 0x58.
+        LintCode::RuleOutlivesSave => Pair::of(|end| frames::own(|own| own.return_end = end), 0x6c, 0x4c),
+        LintCode::SavedWithoutRule => {
+            Pair::of(|has| frames::own(|own| own.has_stack_pointer = has), false, true)
+        }
+        LintCode::SavedInPart => Pair::of(|has| frames::own(|own| own.has_mask = has), false, true),
+        // `s_and_b32 exec_lo, exec_lo, vcc_lo`, and `v_add_f32 v0, v0, v41`.
+        LintCode::EntryExecUnknown => {
+            Pair::of(|word| frames::own(|own| own.after_call = word), 0x877e_6a7e, 0x0600_5300)
+        }
         LintCode::WrongKind => Pair::of(
             |base| object_of_base("x86_64", "call_frame_cfa", base),
             "breg6 0; stack_value",

@@ -1,4 +1,4 @@
-"""Compiles a kernel with the newest LLVM (llvmlite) and the newest Triton, and lints it.
+"""Compiles a kernel with the newest LLVM (llvmlite), AMD's newest compiler and the newest Triton, and lints it.
 
 Usage: producers.py EITRI FOLDER. Prints the codes that `eitri lint` finds with their numbers, and fails where they are
 not those below: a release that changes them is to be looked at.
@@ -9,11 +9,15 @@ import linecache
 import os
 import subprocess
 import sys
+from importlib import metadata
+
+import amd
 
 EITRI, FOLDER = sys.argv[1:3]
 
-# Findings of LLVM 22.1 (llvmlite 0.50) and Triton 3.9.
+# Findings of LLVM 22.1 (llvmlite 0.50), AMD's compiler (ROCm 10.0) and Triton 3.9.
 EXPECTED = {
+    "amd.o": {"saved-without-rule": 1, "no-lane-pc": 2, "lanes-not-written": 1},
     "llvm.o": {"no-cfa": 1, "no-lane-pc": 1, "register-as-memory": 3, "recoverable-unlocated": 4},
     "triton.hsaco": {
         "constant-for-computed": 1,
@@ -24,6 +28,28 @@ EXPECTED = {
         "ambiguous-attribute": 1,
     },
 }
+
+# A function that changes vcc, and a branch whose result is set on both sides.
+SPLIT = """
+__attribute__((noinline)) float leaf(float x, int k) {
+  float s = x;
+  for (int j = 0; j < k; j++) s = s * 1.5f + (float)j;
+  return s;
+}
+kernel void split(global const int *in, global int *out, int threshold) {
+  int i = __builtin_amdgcn_workitem_id_x();
+  int v = in[i];
+  int r;
+  if (v > threshold) {
+    int a = v * 3;
+    r = out[a & 63] + 1;
+  } else {
+    int d = threshold - v;
+    r = d * d;
+  }
+  out[i] = r;
+}
+"""
 
 KERNEL = """
 import triton
@@ -58,6 +84,14 @@ def llvm(file):
     return ".".join(map(str, binding.llvm_version_info))
 
 
+def rocm(file):
+    source = os.path.join(FOLDER, "split.cl")
+    with open(source, "w") as out:
+        out.write(SPLIT)
+    amd.compile_source(source, file, "gfx1100", FOLDER)
+    return metadata.version("rocm-bindings-compiler")
+
+
 def triton(file):
     os.environ["LLVM_EXTRACT_DI_LOCAL_VARIABLES"] = "1"
     os.environ["TRITON_CACHE_DIR"] = os.path.join(FOLDER, "cache")
@@ -77,7 +111,7 @@ def triton(file):
 
 def main():
     differs = False
-    for name, producer in [("llvm.o", llvm), ("triton.hsaco", triton)]:
+    for name, producer in [("llvm.o", llvm), ("amd.o", rocm), ("triton.hsaco", triton)]:
         file = os.path.join(FOLDER, name)
         version = producer(file)
         ran = subprocess.run([EITRI, "lint", "--format", "json", file], capture_output=True, text=True)

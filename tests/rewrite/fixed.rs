@@ -43,8 +43,16 @@ fn changes(rewritten: &Rewritten, variable: &str) -> Vec<String> {
     changes.map(ToString::to_string).collect()
 }
 
+/// Codes about frames that are described: a fix leaves these as they are.
+const FRAMES: [LintCode; 4] = [
+    LintCode::RuleOutlivesSave,
+    LintCode::SavedWithoutRule,
+    LintCode::SavedInPart,
+    LintCode::EntryExecUnknown,
+];
+
 /// After a fix, lint finds no error and no vector register without a lane, a second fix changes nothing, and the code is
-/// the same.
+/// the same. The frames of AMD's compiler stay, and all others are those that the fix has written.
 #[test]
 fn fixed_objects_have_no_errors_and_stay() {
     let mut count = 0;
@@ -55,8 +63,13 @@ fn fixed_objects_have_no_errors_and_stay() {
         let first = first.unwrap_or_else(|error| panic!("{name}: {error}"));
         loaded::are_equal(&name, &bytes, &first.object);
         let report = lint(&first.object, &LintOptions::default()).expect("it is read");
+        let is_from_amd = file.parent().is_some_and(|folder| folder.ends_with("amd"));
         for finding in &report.findings {
-            let is_wrong = finding.level == Level::Error || finding.code == LintCode::NoLane;
+            if is_from_amd && FRAMES.contains(&finding.code) {
+                continue;
+            }
+            let is_wrong = finding.level == Level::Error
+                || matches!(finding.code, LintCode::NoLane | LintCode::LanesNotWritten);
             assert!(!is_wrong, "{name}: {finding:#?}");
         }
         let second = rewritten(&first.object, |options| options.fix = true);
@@ -68,21 +81,29 @@ fn fixed_objects_have_no_errors_and_stay() {
     assert!(count > 70, "{count} objects");
 }
 
-/// AMD's compiler writes locations on the stack, which are right: a fix only adds the parameters that have no location.
+/// AMD's compiler writes locations on the stack, which are right, except for lanes in which their register was not written:
+/// a fix ends these, and adds the parameters that have no location.
 #[test]
 fn locations_of_amd_objects_stay() {
     let mut count = 0;
+    let mut ends = 0;
     for file in objects().into_iter().filter(|file| file.parent().is_some_and(|at| at.ends_with("amd"))) {
         let bytes = std::fs::read(&file).expect("a file");
         let after = fixed(&bytes);
         for change in &after.changes {
             let RewriteChange::Fixed(change) = change else { panic!("{}: {change}", file.display()) };
+            if change.code == LintCode::LanesNotWritten {
+                ends += 1;
+                continue;
+            }
             assert_eq!(change.code, LintCode::RecoverableUnlocated, "{}: {change}", file.display());
             assert!(change.before.is_none(), "{}: {change}", file.display());
         }
         count += 1;
     }
     assert!(count > 50, "{count} objects");
+    // Three variables of two kernels, for three processors.
+    assert_eq!(ends, 9);
 }
 
 /// By hand, from the disassembly:

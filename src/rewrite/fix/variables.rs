@@ -359,5 +359,6 @@ fn is_location(code: LintCode) -> bool {
             | Code::IllFormed
             | Code::ContradictingOverlap
             | Code::WrongKind
+            | Code::LanesNotWritten
     )
 }

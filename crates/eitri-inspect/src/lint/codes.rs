@@ -559,4 +559,50 @@ codes! {
         "`DebugTypeVector` with the element type and the number of elements.";
         "OpenCL.DebugInfo.100 section 4.3 (DebugTypeVector)."
     }
+    LanesNotWritten "lanes-not-written" Warning {
+        "a location goes on after lanes are switched on in which its register was not written";
+        "An instruction writes a vector register only in the lanes that are on in `exec`. The location begins there, and goes \
+         on after an instruction that switches other lanes on, in which the register has an older result. In these lanes a \
+         debugger shows that result.";
+        "AMD's compiler (ROCm 10.0), a loop with a branch at -O2 for gfx1100: `x >> 1` is in v5 from 0x17fc to 0x1834. \
+         `v_lshrrev_b32 v5` at 0x17f8 runs in the lanes of `else`. `s_or_b32 exec_lo` at 0x1800 switches the lanes of `then` \
+         on, in which v5 has `3 * x + 1`.";
+        "A range that ends where lanes are switched on that do not have the value.";
+        "DWARF 5 section 2.6 (a location is valid at the pcs of its range); proposal of SIMT lanes, DW_OP_push_lane."
+    }
+    RuleOutlivesSave "rule-outlives-save" Error {
+        "a frame rule reads a register after an instruction has overwritten it";
+        "A rule says where the caller's register, or the canonical frame address, is at the rule's pcs. An instruction \
+         within these pcs overwrites the register in which it is, and a debugger takes the new contents for the saved ones.";
+        "AMD's compiler (ROCm 10.0) at -O2: the return address is in lanes 0 and 1 of v40 until the function's end; \
+         `scratch_load_b32 v40` in the epilogue gives v40 back to the caller before.";
+        "A row at the instruction that reads the saved value back, with the rule for the register that has it from there on.";
+        "DWARF 5 section 6.4.1 (a row's rules are valid at the row's pcs)."
+    }
+    SavedWithoutRule "saved-without-rule" Error {
+        "a register that the function changes, without a rule";
+        "On AMD GPUs, a debugger takes a register without a rule as unchanged. The function has changed it, so that the \
+         callee's contents are shown as the caller's, although they may be saved.";
+        "AMD's compiler (ROCm 10.0), seven vector registers that are stored in a clause, of which the last has a rule; \
+         s32, vcc, and s[30:31] after a call.";
+        "The rule with the saved register, from the store on; `undefined` for a register that is not saved.";
+        "DWARF 5 section 6.4.1 (rules of registers); docs/frames.md (registers without a rule)."
+    }
+    SavedInPart "saved-in-part" Error {
+        "a vector register that is saved in some lanes, and that is said to be in memory whole";
+        "A store writes the lanes that are on in `exec`. The rule says that all lanes are in memory, so that a debugger reads \
+         memory for the others that was never written.";
+        "AMD's compiler (ROCm 10.0) at -O2: `scratch_store_b32 v7` after `s_xor_saveexec_b32 s0, -1` stores the lanes that \
+         are off at the entry, and the rule is `cfa+0`.";
+        "The lanes in memory selected by the mask: `regx v7; ...; select_bit_piece`; the others in the register, or undefined.";
+        "DWARF 5 section 6.4.1 (offset(N)); locations on the stack, DW_OP_select_bit_piece."
+    }
+    EntryExecUnknown "entry-exec-unknown" Error {
+        "a frame rule selects lanes by `exec` at the function's entry, which no rule gives";
+        "`call_frame_entry_reg exec` is the caller's `exec`. Without a rule for it, a debugger takes the current one, and the \
+         function has switched lanes off since, whose registers are then read from the wrong place.";
+        "AMD's compiler (ROCm 10.0) at -O2: `v46` is selected by `call_frame_entry_reg exec` in a loop that lanes have left.";
+        "A rule for `exec` with the scalar register that has the mask, or the mask's register in the expression.";
+        "Locations on the stack, DW_OP_call_frame_entry_reg; DWARF 5 section 6.4.1."
+    }
 }

@@ -1,6 +1,10 @@
 //! The texts in a finding.
 
+use super::codes::LintCode;
 use super::meant::{Meaning, Meant};
+
+/// Takes a finding about a function: code, section with offset, and texts.
+pub(super) type Add<'a> = &'a mut dyn FnMut(LintCode, Option<(&'static str, u64)>, &dyn Fn() -> Details);
 
 /// Meaning as written, intended meaning, and evidence.
 #[derive(Debug, Default, Clone)]

@@ -8,6 +8,8 @@ use gimli::constants as dw;
 
 use super::function_code::FunctionCode;
 use super::kernels::{self, Kernel};
+use super::lane_flow::LaneFlow;
+use super::lane_masks::Bit;
 use crate::ranges::{CodeRanges, RangeLists};
 use crate::walk::LinePrograms;
 use eitri_dwarf::error::Result;
@@ -84,12 +86,21 @@ pub(super) struct Function<'r, 'o> {
     /// Whether its code is in the file: a linker moves discarded functions to 0 or 1.
     pub(super) is_live: bool,
     code: OnceCell<FunctionCode<'r>>,
+    lanes: OnceCell<Option<LaneFlow>>,
+    waiting_lanes: OnceCell<Option<LaneFlow>>,
 }
 
 impl<'r, 'o> Function<'r, 'o> {
     pub(super) fn new(file: &File<'_, '_>, entry: Entry<'r, 'o>, ranges: &CodeRanges) -> Option<Self> {
         let is_live = file.is_code(ranges.first()?.start);
-        Some(Self { entry, ranges: ranges.clone(), is_live, code: OnceCell::new() })
+        Some(Self {
+            entry,
+            ranges: ranges.clone(),
+            is_live,
+            code: OnceCell::new(),
+            lanes: OnceCell::new(),
+            waiting_lanes: OnceCell::new(),
+        })
     }
 
     pub(super) fn start(&self) -> u64 {
@@ -102,6 +113,18 @@ impl<'r, 'o> Function<'r, 'o> {
             let bytes = self.ranges.first().map_or(&[][..], |range| file.bytes_at(range));
             FunctionCode::scan(file.set, &self.ranges, bytes)
         })
+    }
+
+    /// Returns the control flow of a lane that is active at the function's start; `None` if it is not known.
+    pub(super) fn lanes(&self, file: &File<'r, '_>) -> Option<&LaneFlow> {
+        let lanes = file.target.as_ref()?.lanes();
+        self.lanes.get_or_init(|| LaneFlow::new(self.code(file), lanes, Bit::On)).as_ref()
+    }
+
+    /// Returns the control flow of a lane that waits at the function's start; `None` if it is not known.
+    pub(super) fn waiting_lanes(&self, file: &File<'r, '_>) -> Option<&LaneFlow> {
+        let lanes = file.target.as_ref()?.lanes();
+        self.waiting_lanes.get_or_init(|| LaneFlow::new(self.code(file), lanes, Bit::Off)).as_ref()
     }
 }
 

@@ -90,6 +90,8 @@ fn writer(kind: RegisterKind, number: u16, offset: u32) -> u64 {
 const MOST: usize = 1 << 25;
 /// Limit on instructions that are searched for a copy from `exec`.
 const MOST_SAVES: usize = 64;
+/// Limit on the bytes of a function whose instructions are decoded all at a time.
+const MOST_DECODED: u32 = 1 << 19;
 /// Bytes of code that are decoded again to find a writer or a use.
 const NEAR: u64 = 1 << 10;
 /// Limit on the chain of definitions that is followed.
@@ -149,6 +151,11 @@ impl<'r> FunctionCode<'r> {
 
     fn target(&self, offset: u32) -> Option<u64> {
         let (pc, instruction) = self.instruction(offset)?;
+        self.target_after(pc, &instruction)
+    }
+
+    /// Returns where a branch at a pc goes.
+    pub(super) fn target_after(&self, pc: u64, instruction: &DecodedInstruction) -> Option<u64> {
         let Some(SourceOperand::Constant(words)) = instruction.source else { return None };
         Some(pc.wrapping_add_signed(4 + 4 * words))
     }
@@ -167,6 +174,12 @@ impl<'r> FunctionCode<'r> {
             next += u32::from(instruction.1.bytes);
             Some((offset, instruction))
         })
+    }
+
+    /// Returns all instructions of the function; `None` if it is not decoded as a whole, or too large.
+    pub(super) fn decoded(&self) -> Option<Vec<PcInstruction>> {
+        let is_known = self.is_whole && self.size <= MOST_DECODED;
+        is_known.then(|| self.instructions().map(|(_, instruction)| instruction).collect())
     }
 
     fn all_writers(&self) -> &Writers {
@@ -583,6 +596,12 @@ impl<'r> FunctionCode<'r> {
             next += u64::from(size);
         }
         Setter::Instruction((pc, instruction))
+    }
+
+    /// Whether an instruction within some pcs writes `exec`.
+    pub(super) fn can_switch_lanes_on(&self, pcs: &Range<u64>) -> bool {
+        let first = self.exec.partition_point(|offset| self.pc(*offset) < pcs.start);
+        self.exec.get(first).is_some_and(|offset| self.pc(*offset) < pcs.end)
     }
 
     /// Returns the last instruction that leaves the function.

@@ -8,16 +8,14 @@ use hashbrown::HashMap;
 
 use super::bases;
 use super::codes::LintCode;
-use super::details::Details;
+use super::details::{Add, Details};
 use super::file::{Architecture, File, Function};
+use super::frame_code;
 use super::function_code::described;
 use super::shape::Shape;
 use crate::walk::LANE_PC;
 use eitri_dwarf::error::Count;
 use eitri_dwarf::read::{CfaRule, Entry, Fde, Frames, OtherUnits, RegisterRule, ResolvedValue};
-
-/// Takes a finding about a function: code, section with offset, and texts.
-pub(super) type Add<'a> = &'a mut dyn FnMut(LintCode, Option<(&'static str, u64)>, &dyn Fn() -> Details);
 
 /// Diagnoses a function with its frame base. `frames` keeps the verdicts on call frame information.
 pub(super) fn findings<'r>(
@@ -233,6 +231,9 @@ fn frame<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, known: &mut Frame
                 .evidence([format!("{} has no rules", entry())])
                 .evidence(leaves())
         });
+    }
+    if file.architecture == Architecture::Amd {
+        frame_code::findings(file, function, (frames, fde), add);
     }
     // Without a rule, a CPU's return register keeps its value; on x86-64 the column is not a register.
     let needs_rule = file.object.machine() == 62;

@@ -10,13 +10,14 @@
 //! `codes` is the table of codes. A code is found in the file for its subject:
 //!
 //! * the location of a variable: `places` calls `memory`, `registers` and `type_size`; for all entries of the variable
-//!   together, `lists` and `recoverable`; the location that was meant, `meant` and `meant_operations`;
+//!   together, `lists`, `recoverable` and `unwritten`; the location that was meant, `meant` and `meant_operations`;
 //! * other expressions: `contexts`; frame bases and call frame information: `bases`, `cies`;
-//! * functions: `functions`; other entries: `entries`; rows of line tables: `rows`; relocated fields: `stale`; missing
-//!   files and parts: `skeletons`.
+//! * functions: `functions`, and `frame_code` for their frames; other entries: `entries`; rows of line tables: `rows`;
+//!   relocated fields: `stale`; missing files and parts: `skeletons`.
 //!
 //! `shape` computes what an expression means, `witness` evaluates it, and `function_code` has the instructions that set a
-//! register. `visitor` calls these files for each entry in the walk, and `diagnoser` for each expression.
+//! register. `lane_flow` follows a lane through them, by `lane_masks`; `frame_rules` has the rules of a frame. `visitor`
+//! calls these files for each entry in the walk, and `diagnoser` for each expression.
 //!
 //! ```
 //! use eitri_inspect::lint::{LintCode, LintOptions, lint};
@@ -46,10 +47,14 @@ mod entries;
 mod file;
 mod finding;
 mod fingerprint;
+mod frame_code;
+mod frame_rules;
 mod function_code;
 mod functions;
 mod inlined;
 mod kernels;
+mod lane_flow;
+mod lane_masks;
 mod lists;
 mod meant;
 mod meant_operations;
@@ -66,6 +71,7 @@ mod skeletons;
 mod stale;
 mod text;
 mod type_size;
+mod unwritten;
 mod verdict;
 mod visitor;
 pub(crate) mod witness;

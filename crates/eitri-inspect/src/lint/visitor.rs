@@ -13,7 +13,7 @@ use super::collect::{Collected, FunctionId, Wanted};
 use super::details::Details;
 use super::diagnoser::{Diagnoser, Framed, Variable};
 use super::entries::{self, EntryFindings, OwnAttributes, type_name};
-use super::file::File;
+use super::file::{Architecture, File, Function};
 use super::finding::{Expression, LintFinding, LintReport};
 use super::functions::FrameVerdicts;
 use super::inlined::InlinedCalls;
@@ -21,7 +21,7 @@ use super::options::{LintOptions, NameMatch};
 use super::places::Diagnosed;
 use super::rows::RowInstructions;
 use super::verdict::{Asked, Codes, Expr};
-use super::{functions, lists, recoverable};
+use super::{functions, lists, recoverable, unwritten};
 use crate::ranges::{LONG_LIST, RangeLists};
 use crate::walk::{
     Inside, ListKey, Scopes, Visit, has_children, list_section, position, read_locations, walk,
@@ -612,6 +612,45 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
             if pcs.is_some() && list.len() > 1 {
                 last = Some((list_entry, known));
             }
+        }
+        let is_amd = file.architecture == Architecture::Amd;
+        if let Some(function) = function.filter(|function| is_amd && function.is_live) {
+            is_clean &= self.lanes(function, (variable, list), name, around);
+        }
+        is_clean
+    }
+
+    /// Adds the findings about lanes in which a location's register was not written. Returns whether there are none.
+    fn lanes(
+        &mut self,
+        function: &Function<'r, '_>,
+        (variable, list): (&Variable<'_, 'r>, &[ListEntry<'r>]),
+        name: Option<StringId>,
+        around: Option<&Around<'r>>,
+    ) -> bool {
+        let with_pcs: Vec<_> = list.iter().filter(|entry| !entry.is_default()).collect();
+        if with_pcs.is_empty() {
+            return true;
+        }
+        let known: Vec<_> = with_pcs.iter().map(|entry| self.diagnoser.expression(entry.expr)).collect();
+        let located =
+            with_pcs.iter().zip(&known).map(|(entry, known)| (entry.start..entry.end, &known.shape));
+        let located: Vec<_> = located.collect();
+        let findings = unwritten::findings(self.diagnoser.file, function, &located);
+        let is_clean = findings.is_empty();
+        for (index, pcs, diagnosed) in findings {
+            if !self.wants(diagnosed.code, name, around) {
+                continue;
+            }
+            if around.is_some_and(|around| around.is_deferred) {
+                self.collected.defer(self.index);
+                continue;
+            }
+            let entry = with_pcs[index];
+            let place = position(variable.entry, list, entry);
+            let expression = Some(self.expression(entry.expr, &(0..entry.expr.len())));
+            let finding = self.finding(diagnosed, Some(variable.entry), around, place);
+            self.collected.add(LintFinding { pcs: Some(pcs), expression, ..finding });
         }
         is_clean
     }

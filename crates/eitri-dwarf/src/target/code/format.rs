@@ -23,6 +23,8 @@ pub struct DecodedInstruction {
     pub source: Option<SourceOperand>,
     /// Second source operand of scalar and vector arithmetic; the offset of a scalar load in bytes.
     pub second: Option<SourceOperand>,
+    /// First of the registers that a store to scratch, or through a buffer, writes to memory.
+    pub stored: Option<(RegisterKind, u16)>,
 }
 
 /// The name and the destinations: `global_load_dword v3`.
@@ -89,6 +91,8 @@ pub(super) struct Fields {
     /// Whether the opcode alone does not determine the destination.
     pub(super) is_unknown: bool,
     pub(super) scratch_address: Option<u16>,
+    /// Register with the data of a memory instruction, if it is a store.
+    data: Option<u32>,
     pub(super) sources: [Option<u32>; 2],
     /// Offset of a scalar load in bytes.
     offset: Option<i64>,
@@ -111,6 +115,7 @@ impl Fields {
             is_accumulator: false,
             is_unknown: false,
             scratch_address: None,
+            data: None,
             sources: [None; 2],
             offset: None,
             literal: 1,
@@ -168,6 +173,13 @@ impl InstructionSet {
                 _ => source(fields.sources[0]),
             },
             second: fields.offset.map(SourceOperand::Constant).or_else(|| source(fields.sources[1])),
+            stored: fields.data.filter(|_| row.is_some_and(|row| row.name.contains("_store_"))).map(
+                |number| {
+                    let is_accumulator = fields.is_accumulator;
+                    let kind = if is_accumulator { RegisterKind::Accumulator } else { RegisterKind::Vector };
+                    (kind, number as u16)
+                },
+            ),
         })
     }
 
@@ -245,6 +257,7 @@ impl InstructionSet {
             scratch_address: None,
             source: None,
             second: None,
+            stored: None,
         }))
     }
 
@@ -429,6 +442,8 @@ impl InstructionSet {
         let is_to_lds = !self.has_scratch_address_bit && words.field(13, 1) != 0;
         fields.is_unknown = self.generation < Generation::Gfx11 && is_to_lds && format != Format::Flat;
         fields.scratch_address = self.flat_address(words, second);
+        let data = if self.generation == Generation::Gfx12 { second >> 23 } else { second >> 8 };
+        fields.data = (format == Format::Scratch).then_some(data & 0xff);
         fields
     }
 
@@ -499,6 +514,7 @@ impl InstructionSet {
         fields.is_unknown = has_status || generation < Generation::Gfx11 && words.field(16, 1) != 0;
         fields.is_accumulator = self.has_unified_registers && second >> 23 & 1 != 0;
         fields.scratch_address = self.buffer_address(words, second);
+        fields.data = Some(fields.destination);
         fields
     }
 }

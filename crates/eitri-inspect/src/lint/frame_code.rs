@@ -1,0 +1,356 @@
+//! Findings about frames that the function's instructions contradict: what a rule reads is overwritten, a register changes
+//! without a rule, or lanes are not saved.
+
+use hashbrown::{HashMap, HashSet};
+
+use super::codes::LintCode;
+use super::details::{Add, Details};
+use super::file::{File, Function};
+use super::frame_rules::{FrameRules, Read, Register, Rule, Run, name, register};
+use super::function_code::{PcInstruction, described};
+use super::lane_flow::LaneFlow;
+use super::lane_masks::Bit;
+use eitri_dwarf::error::Count;
+use eitri_dwarf::op::Reg;
+use eitri_dwarf::read::{Fde, Frames, RegisterRule};
+use eitri_dwarf::target::code::{DecodedInstruction, EXEC, RegisterKind, SourceOperand, VCC};
+
+/// Limit on the registers in a finding's evidence.
+const MOST_FACTS: usize = 8;
+
+/// Diagnoses the frame of a function that has a caller.
+pub(super) fn findings<'r>(
+    file: &File<'r, '_>,
+    function: &Function<'r, '_>,
+    (frames, fde): (&Frames<'r>, &Fde<'r>),
+    add: Add<'_>,
+) {
+    let code = function.code(file);
+    if fde.start != function.start() || file.kernel(function.start()).is_some() {
+        return;
+    }
+    let Some(rules) = FrameRules::new(frames, fde) else { return };
+    let place = Some((frames.section.name(), fde.offset));
+    let returns = rules.columns.iter().find(|column| column.0 == rules.return_register);
+    let is_root = |run: &Run<'_>| run.rule == Rule::Register(RegisterRule::Undefined);
+    if returns.is_none_or(|column| column.1.iter().any(is_root)) {
+        return;
+    }
+    let Some(instructions) = code.decoded() else { return };
+    let frame = Frame { file, function, rules, instructions };
+    for (code, written, evidence) in
+        [frame.outliving(), frame.without_rule(), frame.saved_in_part(), frame.entry_exec()]
+            .into_iter()
+            .flatten()
+    {
+        add(code, place, &|| Details::new(written.as_str()).evidence(evidence.iter().cloned()));
+    }
+}
+
+/// Code, meaning as written, and evidence.
+type Found = Option<(LintCode, String, Vec<String>)>;
+
+/// A function's rules and instructions.
+struct Frame<'f, 'r, 'o> {
+    file: &'f File<'r, 'o>,
+    function: &'f Function<'r, 'o>,
+    rules: FrameRules<'r>,
+    instructions: Vec<PcInstruction>,
+}
+
+/// Returns the pc after an instruction.
+fn end((pc, instruction): &PcInstruction) -> u64 {
+    pc + u64::from(instruction.bytes)
+}
+
+/// Whether an instruction writes what a rule reads.
+fn overwrites(instruction: &DecodedInstruction, read: &Read) -> bool {
+    let (kind, number) = read.register;
+    if !instruction.writes().into_iter().flatten().any(|write| write.contains(kind, number)) {
+        return false;
+    }
+    let is_element = instruction.name.is_some_and(|name| name.starts_with("v_writelane"));
+    match (&read.lanes, instruction.second) {
+        (Some(lanes), Some(SourceOperand::Constant(element))) if is_element => {
+            lanes.contains(&(element as u64))
+        }
+        // The element's number is in a register.
+        (Some(_), _) if is_element => false,
+        _ => true,
+    }
+}
+
+/// Whether an instruction gives a register back what was saved.
+fn restores(instruction: &DecodedInstruction) -> bool {
+    let starts =
+        ["scratch_load", "buffer_load", "v_readlane", "v_accvgpr_read", "v_accvgpr_write", "v_accvgpr_mov"];
+    instruction.name.is_some_and(|name| starts.iter().any(|start| name.starts_with(start)))
+}
+
+/// Returns the number of registers that a store writes, by its name.
+fn stored_count(instruction: &DecodedInstruction) -> u16 {
+    let name = instruction.name.unwrap_or_default();
+    let ends = [("b128", 4), ("x4", 4), ("b96", 3), ("x3", 3), ("b64", 2), ("x2", 2)];
+    ends.iter().find(|end| name.ends_with(end.0)).map_or(1, |end| end.1)
+}
+
+/// Whether an instruction stores a register to memory.
+fn stores(instruction: &DecodedInstruction, (kind, number): Register) -> bool {
+    instruction.stored.is_some_and(|(stored, first)| {
+        stored == kind && (first..first.saturating_add(stored_count(instruction))).contains(&number)
+    })
+}
+
+impl<'r> Frame<'_, 'r, '_> {
+    /// Returns the name of a column; `None` is the canonical frame address.
+    fn column_name(&self, column: Option<Reg>) -> String {
+        column.map_or_else(|| "the canonical frame address".into(), |reg| self.file.name(reg))
+    }
+
+    /// Returns each run of rules, with its column.
+    fn runs(&self) -> impl Iterator<Item = (Option<Reg>, &Run<'r>)> {
+        let columns = self.rules.columns.iter();
+        let columns = columns.flat_map(|(reg, runs)| runs.iter().map(|run| (Some(*reg), run)));
+        self.rules.cfa.iter().map(|run| (None, run)).chain(columns)
+    }
+
+    /// Returns the instructions by the register that they write.
+    fn writers(&self) -> HashMap<Register, Vec<usize>> {
+        let mut writers: HashMap<Register, Vec<usize>> = HashMap::new();
+        for (index, (_, instruction)) in self.instructions.iter().enumerate() {
+            for write in instruction.writes().into_iter().flatten() {
+                for number in write.first..write.first.saturating_add(write.count) {
+                    writers.entry((write.kind, number)).or_default().push(index);
+                }
+            }
+        }
+        writers
+    }
+
+    /// Returns the finding about rules that go on after an instruction has overwritten what they read.
+    fn outliving(&self) -> Found {
+        let writers = self.writers();
+        let mut subjects = Vec::new();
+        let mut evidence = Vec::new();
+        for (column, run) in self.runs() {
+            let meaning = self.rules.meaning(self.file, column, run.rule);
+            let overwritten = meaning.reads.iter().find_map(|read| {
+                let writers = writers.get(&read.register)?;
+                let first = writers.partition_point(|index| self.instructions[*index].0 < run.pcs.start);
+                let writers = writers[first..].iter().map(|index| &self.instructions[*index]);
+                let within = writers.take_while(|instruction| end(instruction) < run.pcs.end);
+                let mut overwriting = within.filter(|(_, instruction)| {
+                    eitri_dwarf::work::step();
+                    overwrites(instruction, read) && !self.saves(column, instruction)
+                });
+                Some((read.clone(), overwriting.next()?))
+            });
+            let Some((read, instruction)) = overwritten else { continue };
+            let subject = self.column_name(column);
+            if subjects.contains(&subject) {
+                continue;
+            }
+            if evidence.len() < MOST_FACTS {
+                let element = match read.lanes {
+                    Some(lanes) if lanes.end - lanes.start == 1 => format!(", lane {}", lanes.start),
+                    Some(lanes) => format!(", lanes {} to {}", lanes.start, lanes.end.saturating_sub(1)),
+                    None => String::new(),
+                };
+                evidence.push(format!(
+                    "{} overwrites {}{element}",
+                    described(instruction),
+                    name(read.register)
+                ));
+                evidence.push(format!("the rule for {subject} reads it until {:#x}", run.pcs.end));
+            }
+            subjects.push(subject);
+        }
+        let written =
+            format!("{} from overwritten registers: {}", Count(subjects.len(), "rule"), listed(&subjects)?);
+        Some((LintCode::RuleOutlivesSave, written, evidence))
+    }
+
+    /// Whether an instruction saves the register of a column.
+    fn saves(&self, column: Option<Reg>, instruction: &DecodedInstruction) -> bool {
+        let Some(column) = column else { return false };
+        let Some(SourceOperand::Register(kind, number)) = instruction.source else { return false };
+        if column == self.rules.return_register {
+            return kind == RegisterKind::Scalar && matches!(number, 30 | 31);
+        }
+        register(self.file, column) == Some((kind, number))
+    }
+
+    /// Returns the finding about registers that change without a rule.
+    fn without_rule(&self) -> Found {
+        let mut columns: HashMap<Register, Vec<usize>> = HashMap::new();
+        for (number, (reg, _)) in self.rules.columns.iter().enumerate() {
+            if let Some(register) = register(self.file, *reg) {
+                columns.entry(register).or_default().push(number);
+            }
+        }
+        let mut seen: HashSet<Register> = HashSet::new();
+        let mut changed: Vec<(Register, usize)> = Vec::new();
+        for (index, instruction) in self.instructions.iter().enumerate() {
+            if restores(&instruction.1) {
+                continue;
+            }
+            for write in instruction.1.writes().into_iter().flatten() {
+                for number in write.first..write.first.saturating_add(write.count) {
+                    let register = (write.kind, number);
+                    // `vcc_hi` belongs to `vcc`; then come `m0`, the null register and `exec`.
+                    let is_special = write.kind == RegisterKind::Scalar && number > VCC;
+                    if !is_special && seen.insert(register) {
+                        changed.push((register, index));
+                    }
+                }
+            }
+        }
+        let mut subjects = Vec::new();
+        let mut evidence = Vec::new();
+        let saves: Vec<_> = self.instructions.iter().filter(|(_, saved)| saved.stored.is_some()).collect();
+        let saved = |register: Register, pc: u64| {
+            let before = saves.partition_point(|saved| saved.0 < pc);
+            saves[..before].iter().rev().find(|(_, saved)| stores(saved, register))
+        };
+        // A register that is saved has what the caller needs.
+        changed.sort_unstable_by_key(|(register, index)| {
+            (saved(*register, self.instructions[*index].0).is_none(), *register)
+        });
+        for (register, index) in changed {
+            let instruction = &self.instructions[index];
+            let pc = end(instruction);
+            let rule_at = |number: &usize| self.rules.column(*number, pc);
+            let rules = columns.get(&register).into_iter().flatten().filter_map(rule_at);
+            let has_rule = rules.into_iter().any(|rule| rule != RegisterRule::SameValue);
+            // The end of the code is no pc.
+            let is_last = index + 1 == self.instructions.len();
+            if has_rule || is_last {
+                continue;
+            }
+            if subjects.len() < MOST_FACTS {
+                let saved = saved(register, instruction.0);
+                evidence.extend(saved.map(|saved| format!("{} saves {}", described(saved), name(register))));
+                evidence.push(format!("{} changes {}", described(instruction), name(register)));
+            }
+            subjects.push(name(register));
+        }
+        let written =
+            format!("no rule for {}: {}", Count(subjects.len(), "changed register"), listed(&subjects)?);
+        Some((LintCode::SavedWithoutRule, written, evidence))
+    }
+
+    /// Returns the finding about vector registers of which not all lanes were stored, and that are said to be in memory
+    /// whole.
+    fn saved_in_part(&self) -> Found {
+        let mut subjects = Vec::new();
+        let mut evidence = Vec::new();
+        let mut saves: HashMap<Register, Vec<usize>> = HashMap::new();
+        for (index, (_, instruction)) in self.instructions.iter().enumerate() {
+            if let Some((kind, first)) = instruction.stored {
+                for number in first..first.saturating_add(stored_count(instruction)) {
+                    saves.entry((kind, number)).or_default().push(index);
+                }
+            }
+        }
+        let mut missing: HashMap<usize, Option<&'static str>> = HashMap::new();
+        for (column, run) in self.runs() {
+            let Some(vector) = column.and_then(|reg| register(self.file, reg)) else { continue };
+            let is_memory = || self.rules.meaning(self.file, column, run.rule).is_whole_memory;
+            if vector.0 != RegisterKind::Vector || !is_memory() {
+                continue;
+            }
+            let Some(saves) = saves.get(&vector) else { continue };
+            let before = saves.partition_point(|save| self.instructions[*save].0 < run.pcs.start);
+            let Some(&store) = saves[..before].last() else { continue };
+            let lanes = *missing.entry(store).or_insert_with(|| self.missing(store));
+            let Some(lanes) = lanes else { continue };
+            let subject = name(vector);
+            if subjects.contains(&subject) {
+                continue;
+            }
+            if subjects.len() < MOST_FACTS {
+                evidence
+                    .push(format!("{} stores {subject}, but {lanes}", described(&self.instructions[store])));
+            }
+            subjects.push(subject);
+        }
+        let written = format!(
+            "{} in memory as a whole: {}",
+            Count(subjects.len(), "vector register"),
+            listed(&subjects)?
+        );
+        Some((LintCode::SavedInPart, written, evidence))
+    }
+
+    /// Returns which lanes an instruction runs without; `None` if it is not known, or all lanes run.
+    fn missing(&self, index: usize) -> Option<&'static str> {
+        let lacks = |flow: Option<&LaneFlow>| {
+            let flow = flow?;
+            let mut nodes = flow.nodes.iter().filter(|node| node.instruction == index).peekable();
+            nodes.peek()?;
+            Some(nodes.all(|node| node.exec == Bit::Off))
+        };
+        if lacks(self.function.lanes(self.file)) == Some(true) {
+            return Some("not in the lanes that are on at the function's entry");
+        }
+        (lacks(self.function.waiting_lanes(self.file)) == Some(true))
+            .then_some("not in the lanes that are off at the function's entry")
+    }
+
+    /// Returns the finding about rules that read `exec` at the entry, which no rule gives.
+    fn entry_exec(&self) -> Found {
+        let exec: Vec<_> = (0..self.rules.columns.len())
+            .filter(|number| {
+                register(self.file, self.rules.columns[*number].0) == Some((RegisterKind::Scalar, EXEC))
+            })
+            .collect();
+        let mut off: Option<Vec<(usize, usize)>> = None;
+        let mut subjects = Vec::new();
+        let mut evidence = Vec::new();
+        for (column, run) in self.runs() {
+            if !self.rules.meaning(self.file, column, run.rule).reads_entry_exec {
+                continue;
+            }
+            let off = match &mut off {
+                Some(off) => off,
+                unknown => {
+                    let mut off = self.function.lanes(self.file)?.off();
+                    off.sort_unstable();
+                    off.dedup_by_key(|off| off.0);
+                    unknown.insert(off)
+                }
+            };
+            let has_rule = |pc: u64| {
+                let rules = exec.iter().filter_map(|number| self.rules.column(*number, pc));
+                rules.into_iter().any(|rule| rule != RegisterRule::SameValue)
+            };
+            let pc = |index: usize| self.instructions[index].0;
+            let start = off.partition_point(|off| pc(off.0) < run.pcs.start);
+            let within = off[start..].iter().take_while(|off| pc(off.0) < run.pcs.end);
+            let Some(&(index, cause)) = within.into_iter().find(|off| !has_rule(pc(off.0))) else { continue };
+            let subject = self.column_name(column);
+            if subjects.contains(&subject) {
+                continue;
+            }
+            if evidence.is_empty() {
+                let cause = described(&self.instructions[cause]);
+                evidence.push(format!("{cause} switches lanes off, which are off at {:#x}", pc(index)));
+                evidence.push(format!("no rule for exec at {:#x}", pc(index)));
+            }
+            subjects.push(subject);
+        }
+        let written = format!(
+            "{} by exec at the entry, which is not known: {}",
+            Count(subjects.len(), "rule"),
+            listed(&subjects)?
+        );
+        Some((LintCode::EntryExecUnknown, written, evidence))
+    }
+}
+
+/// Lists the first subjects; `None` without any.
+fn listed(subjects: &[String]) -> Option<String> {
+    let first = &subjects[..subjects.len().min(MOST_FACTS)];
+    let more = if subjects.len() > MOST_FACTS { ", …" } else { "" };
+    (!first.is_empty()).then(|| format!("`{}{more}`", first.join(", ")))
+}
