@@ -71,6 +71,7 @@ mod files;
 mod frames;
 mod groups;
 mod headers;
+mod homes;
 mod index;
 mod known;
 mod lanes;

@@ -55,6 +55,9 @@ pub struct LoweredUnit {
     pub(super) rnglists: FinishedLists,
     pub(super) line: Part,
     pub(super) macros: Part,
+    /// Map of PTX registers, and their types.
+    pub(super) register_map: Part,
+    pub(super) register_types: Part,
     /// Functions that have code.
     pub(super) code: Vec<FunctionId>,
     pub(super) frames: UnitFrames,

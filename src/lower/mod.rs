@@ -49,6 +49,7 @@ mod expressions;
 mod frame;
 mod frame_table;
 mod functions;
+mod homes;
 mod imports_and_labels;
 mod lanes;
 mod lines;
@@ -185,6 +186,7 @@ pub fn lower_loc(
         addresses: &mut Addresses::default(),
         pending: &mut Vec::new(),
         facts: &mut loc::Facts::default(),
+        homes: None,
     };
     let entries = &loc::NoEntries;
     let extent = loc::Extent::AllPcs;

@@ -77,6 +77,7 @@ pub(super) fn write(
         Part::default()
     };
     let strings = info.strings.finish();
+    let [register_map, register_types] = expressions.homes.finish(module);
     // The measured entry size predicts the room that the next unit's lists need.
     let bytes = loclists.bytes.len().saturating_sub(LIST_BYTES * lists);
     *scratch = Scratch {
@@ -95,6 +96,8 @@ pub(super) fn write(
         rnglists,
         line,
         macros,
+        register_map,
+        register_types,
         code: has.code,
         named: info.named.map(|named| named.finish()).unwrap_or_default(),
         type_units: Vec::new(),

@@ -15,6 +15,7 @@ mod bytes;
 mod code;
 mod compress;
 mod contents;
+mod cubin;
 mod file;
 mod image;
 mod linked;
@@ -185,9 +186,18 @@ pub fn attach_with(
     let mut image = Image::parse(object)?;
     image.check_target(target)?;
     if how.existing == Existing::Replace {
-        remove::debug_sections(&mut image)?;
+        if image.is_cubin() {
+            cubin::empty_debug_sections(&mut image);
+        } else {
+            remove::debug_sections(&mut image)?;
+        }
     }
-    if image.is_linked() {
+    if image.is_cubin() {
+        if how.compression != Compression::None {
+            return Err(image::unsupported("NVIDIA's tools read no compressed sections; expected no compression"));
+        }
+        cubin::add(&mut image, sections)?;
+    } else if image.is_linked() {
         linked::add(&mut image, sections)?;
     } else {
         relocatable::add(&mut image, target, sections, how.undefined)?;

@@ -164,7 +164,7 @@ impl RawSymbol<'_> {
 }
 
 /// How many symbols a table has, including the null symbol.
-fn symbol_count(image: &Image<'_>, table: usize) -> Result<u32> {
+pub(super) fn symbol_count(image: &Image<'_>, table: usize) -> Result<u32> {
     let section = &image.sections[table];
     let bytes = section.contents.len();
     let malformed = |what: String| Error::malformed(what).in_section(&section.display_name());

@@ -10,6 +10,7 @@ use super::loc::{Extent, Facts, Lowering, NoEntries, References, Sink};
 use super::units::Units;
 use crate::consumer::{AspaceCfa, Consumer, FrameForm, Policy};
 use crate::emit::addr::Addresses;
+use crate::emit::format::Format;
 use crate::emit::frame::{Exprs, FrameFormat, FrameSection, Keeps, Program, Rule};
 use crate::emit::info::Wanted;
 use crate::error::{Construct, Result};
@@ -19,6 +20,7 @@ use crate::model::{
 };
 use crate::omission::{Omission, Property, Subject};
 use crate::op::Reg;
+use crate::target::nvptx::class;
 use crate::target::{SpaceId, Target, UnspecifiedRegisters};
 use rows::{Form, LoweredRule, Rows};
 
@@ -48,11 +50,18 @@ pub(super) struct FunctionFrame {
 pub(super) fn format(units: &Units<'_>) -> FrameFormat {
     let target = &units.module.target;
     let frames = target.call_frames();
+    let wanted = units.consumer.frames.format;
+    let offset_bytes = wanted.map_or(units.format.offset_bytes, gimli::Format::word_size);
     FrameFormat {
-        format: units.format,
+        format: Format { offset_bytes, ..units.format },
         code_alignment: target.min_instruction_bytes(),
         data_alignment: frames.data_alignment,
         return_register: frames.return_register,
+        plain_base: if units.consumer.expressions.has_register_map {
+            u64::from(class::R) << 24
+        } else {
+            0
+        },
         augmentation: units.consumer.frames.augmentation,
     }
 }
@@ -289,6 +298,7 @@ impl<'m> Frames<'m> {
             addresses: &mut Addresses::default(),
             pending: &mut pending,
             facts: &mut Facts::default(),
+            homes: None,
         };
         let extent = Extent::AllPcs;
         let mut sink = Sink { out: &mut program.bytes, references, entries: &NoEntries, stack, extent };

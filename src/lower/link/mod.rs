@@ -35,6 +35,8 @@ pub(super) struct Linker {
     abbreviations: AbbreviationTables,
     lookup: LookupTables,
     frames: FrameTables,
+    register_map: SectionContents,
+    register_types: SectionContents,
     /// Each unit's offset in `.debug_info`.
     starts: Vec<u64>,
     of_module: LastModule,
@@ -66,6 +68,8 @@ impl Linker {
             abbreviations: AbbreviationTables::default(),
             lookup: LookupTables::new(units.consumer.tables),
             frames: FrameTables::new(units),
+            register_map: SectionContents::default(),
+            register_types: SectionContents::default(),
             starts: Vec::new(),
             of_module: LastModule::default(),
             type_units: IndexMap::default(),
@@ -109,6 +113,8 @@ impl Linker {
             macros: macros_start,
             str_offsets: indices,
         };
+        self.register_map.append(unit.register_map, progress);
+        self.register_types.append(unit.register_types, progress);
         // The unit header's relocation is the first.
         let table = self.abbreviations.share(unit.abbreviations);
         self.abbreviations.refer(info.relocations.get(first_info), table);
@@ -227,6 +233,8 @@ impl Linker {
             whole(".debug_aranges", self.lookup.aranges),
             whole(".debug_pubnames", self.lookup.pubnames),
             whole(".debug_pubtypes", self.lookup.pubtypes),
+            whole(".nv_debug_info_reg_sass", self.register_map),
+            whole(".nv_debug_info_reg_type", self.register_types),
         ]);
         sections.extend(self.frames.sections());
         // Tables that the consumer does not want, or that have no contents, leave empty sections.
