@@ -296,7 +296,7 @@ impl FrameTable {
 
     /// Appends a common information entry and returns its offset.
     pub(crate) fn common(&mut self, instructions: &Program, names: Names<'_>) -> u64 {
-        let FrameFormat { format, code_alignment, data_alignment, return_register, augmentation } =
+        let FrameFormat { format, code_alignment, data_alignment, return_register, augmentation, .. } =
             self.common;
         let is_eh = self.section == FrameSection::Eh;
         let version = self.common.version(self.section);

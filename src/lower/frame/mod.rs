@@ -195,7 +195,15 @@ impl<'m> Frames<'m> {
             let register = self.format.return_register;
             return Err(self.consumer.inexpressible(Construct::ReturnRegister(register.0)));
         }
-        if let Some((space, reg, offset)) = self.memory_at_register(loc)
+        let memory = self.memory_at_register(loc);
+        // NVIDIA's frames are in the thread's memory, and name its part of a register.
+        if let Some((SpaceId::PRIVATE_LANE, reg, offset)) = memory
+            && self.consumer.expressions.has_register_map
+            && (offset >= 0 || self.format.is_factored(offset))
+        {
+            return Ok(Rule::CfaRegister { reg, offset, space: SpaceId::DEFAULT.0 });
+        }
+        if let Some((space, reg, offset)) = memory
             && let Some(width) = self.module.target.space(space)
             && self.module.target.register(reg).is_some_and(|register| match space {
                 SpaceId::DEFAULT => register.bits == width.address_bits,
@@ -376,6 +384,10 @@ fn offset(tree: &Tree<'_>, mut at: usize) -> (usize, Option<i64>) {
 fn register_plus(tree: &Tree<'_>, at: usize) -> Option<(Reg, i64)> {
     match tree.node(at) {
         Node::ReadRegister(reg) => Some((reg, 0)),
+        Node::Read(32) => match tree.node(tree.last(at)) {
+            Node::PerLane(reg) => Some((reg, 0)),
+            _ => None,
+        },
         Node::Plus(by) => {
             let (reg, first) = register_plus(tree, tree.last(at))?;
             Some((reg, first.checked_add(by)?))
