@@ -184,6 +184,17 @@ fn spans_in_variable_space<'a, 'o>(
     spans
 }
 
+/// Replaces memory by the thread's memory, for a consumer whose frames do not name their space.
+pub(super) fn frame_spans(meanings: &Meanings<'_, '_, '_>, mut spans: Spans, witness: Witness) -> Spans {
+    if meanings.described.consumer.expressions.has_register_map {
+        let space = meanings.module.target.space(SpaceId::PRIVATE_LANE);
+        for place in spans.iter_mut().flat_map(|span| &mut span.places) {
+            in_variable_space(place, space, witness.lane);
+        }
+    }
+    spans
+}
+
 /// Returns the space for a variable's memory locations, if its entry names a known space.
 fn variable_space<'a, 'o>(meanings: &Meanings<'_, 'a, 'o>, entry: Entry<'a, 'o>) -> Option<&'a Space> {
     let class = entry.number(meanings.described.consumer.attributes.variable_space?)?;
