@@ -79,7 +79,27 @@ pub(super) fn register_from(out: &mut ExpressionWriter<'_, '_>, fragment: Fragme
 fn home(out: &ExpressionWriter<'_, '_>, word: Fragment, has_spills: bool) -> Option<Home> {
     let mut fragments = Vec::new();
     out.split().split(word, &mut fragments)?;
-    let &[Fragment { at, from, bits, .. }] = &fragments[..] else { return None };
+    match fragments[..] {
+        [fragment] => storage(out, fragment, has_spills),
+        // A predicate is a number of one bit.
+        [predicate, rest] if predicate.bits == 1 && is_zero(out, rest.at) => {
+            storage(out, predicate, has_spills).filter(|home| matches!(home.class, class::P | class::UP))
+        }
+        _ => None,
+    }
+}
+
+/// Whether all bits of a location are known to be 0.
+fn is_zero(out: &ExpressionWriter<'_, '_>, at: At) -> bool {
+    match out.tree.node(at) {
+        Node::Implicit(bytes) => bytes.iter().all(|byte| *byte == 0),
+        _ => false,
+    }
+}
+
+/// Returns the storage of a fragment.
+fn storage(out: &ExpressionWriter<'_, '_>, fragment: Fragment, has_spills: bool) -> Option<Home> {
+    let Fragment { at, from, bits, .. } = fragment;
     let node = out.tree.node(at);
     match node {
         Node::PerLane(reg) | Node::Register(reg) => {
