@@ -55,6 +55,8 @@ pub struct LoweredUnit {
     pub(super) rnglists: FinishedLists,
     pub(super) line: Part,
     pub(super) macros: Part,
+    /// Names of inlined functions, for the line table.
+    pub(super) inlined_names: Part,
     /// Map of PTX registers, and their types.
     pub(super) register_map: Part,
     pub(super) register_types: Part,

@@ -51,6 +51,7 @@ mod frame_table;
 mod functions;
 mod homes;
 mod imports_and_labels;
+mod inlined_rows;
 mod lanes;
 mod lines;
 mod link;

@@ -56,10 +56,10 @@ pub(super) fn write(
     }
     unit_entry::write(&mut out, &has)?;
     let has_shared = children(&mut out, recurring)?;
-    let line = if has.lines && !consumer.has_line_directives {
+    let (line, inlined_names) = if has.lines && !consumer.has_line_directives {
         lines::program(units, id, &has.functions)?
     } else {
-        Part::default()
+        Default::default()
     };
     let macros =
         if has.macros { macros::program(units, id, has.lines.then_some(0)) } else { Part::default() };
@@ -96,6 +96,7 @@ pub(super) fn write(
         rnglists,
         line,
         macros,
+        inlined_names: Part { bytes: inlined_names, ..Part::default() },
         register_map,
         register_types,
         code: has.code,

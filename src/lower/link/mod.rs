@@ -91,7 +91,7 @@ impl Linker {
         let done = self.starts.len();
         let left = (self.of_module.first + units.module.units.len()).saturating_sub(done + 1);
         let progress = Progress { done, left };
-        let PerSection { info, loclists, rnglists, addr, line, macros, str_offsets } = &mut self.parts;
+        let PerSection { info, loclists, rnglists, addr, line, macros, str_offsets, inlined } = &mut self.parts;
         let indices = str_offsets.bytes.len() as u64;
         // A skeleton's strings are in the split file, except those that it refers to by index.
         if self.format.version >= 5 && !(unit.split.is_some() && unit.strings.is_empty()) {
@@ -103,6 +103,7 @@ impl Linker {
         let (rnglists_start, _) = rnglists.append(lists(unit.rnglists), progress);
         let (addr_start, _) = addr.append(unit.addresses, progress);
         let (line_start, first_line) = line.append(unit.line, progress);
+        let (inlined_start, _) = inlined.append(unit.inlined_names, progress);
         let (macros_start, first_macro) = macros.append(unit.macros, progress);
         let bases = PerSection {
             info: start,
@@ -112,6 +113,7 @@ impl Linker {
             line: line_start,
             macros: macros_start,
             str_offsets: indices,
+            inlined: inlined_start,
         };
         self.register_map.append(unit.register_map, progress);
         self.register_types.append(unit.register_types, progress);
@@ -226,6 +228,8 @@ impl Linker {
             whole(".debug_addr", self.parts.addr),
             whole(".debug_str_offsets", self.parts.str_offsets),
             strings(".debug_str", self.strings.strings),
+            // A consumer with these names has no other strings outside entries.
+            whole(".debug_str", self.parts.inlined),
             whole(".debug_line", self.parts.line),
             strings(".debug_line_str", self.strings.line_strings),
             whole(name(".debug_macro", ".debug_macinfo"), self.parts.macros),
