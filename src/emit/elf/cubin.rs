@@ -18,6 +18,7 @@ use object::write::elf::{Rel, SectionHeader, Sym};
 use object::{Endian, elf};
 
 use super::bytes::u16_at;
+use super::compress::Compression;
 use super::image::{Image, ImageSection, unsupported};
 use super::symbols::{Lookup, SYMBOL_SIZE, defined, symbol_count};
 use crate::emit::added::{Added, fits};
@@ -100,6 +101,15 @@ pub(super) fn add(image: &mut Image<'_>, sections: &[Section]) -> Result<()> {
     }
     symbols.write(image, symtab);
     Ok(())
+}
+
+/// Refuses compression.
+pub(super) fn refuse_compression(compression: Compression) -> Result<()> {
+    match compression {
+        Compression::None => Ok(()),
+        #[cfg(feature = "compress")]
+        _ => Err(unsupported("NVIDIA's tools read no compressed sections; expected no compression")),
+    }
 }
 
 /// Empties all debug sections, with their relocations and their copies for the finalizer. The sections stay, because

@@ -19,6 +19,7 @@ mod cubin;
 mod file;
 mod image;
 mod linked;
+mod new_cubin;
 mod relocatable;
 mod remove;
 mod renumber;
@@ -193,9 +194,7 @@ pub fn attach_with(
         }
     }
     if image.is_cubin() {
-        if how.compression != Compression::None {
-            return Err(image::unsupported("NVIDIA's tools read no compressed sections; expected no compression"));
-        }
+        cubin::refuse_compression(how.compression)?;
         cubin::add(&mut image, sections)?;
     } else if image.is_linked() {
         linked::add(&mut image, sections)?;
