@@ -38,6 +38,7 @@ pages! {
     report "../docs/report.md" "../docs/report.svg";
     spirv "../docs/spirv.md";
     ptx "../docs/ptx.md";
+    nvidia "../docs/nvidia.md";
     consumers "../docs/consumers.md";
     debuggers "../docs/debuggers.md" "../docs/parts.svg";
     limits "../docs/limits.md";

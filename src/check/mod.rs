@@ -71,6 +71,7 @@ mod files;
 mod frames;
 mod groups;
 mod headers;
+mod home_spans;
 mod homes;
 mod index;
 mod known;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::asked::Asked;
-use super::homes::in_homes;
+use super::home_spans::in_homes;
 use super::machine;
 use super::meanings::Meanings;
 use super::witness::Stopped;

@@ -89,6 +89,7 @@ const CHECK: &[&str] = &[
     "witnesses",
     "list",
     "referred",
+    "homes",
     "machine",
     // State of a comparison.
     "file",
@@ -100,6 +101,7 @@ const CHECK: &[&str] = &[
     "extra",
     // Meaning of locations.
     "combining",
+    "home_spans",
     "places",
     "dwarf5",
     "expressions",
@@ -136,6 +138,7 @@ const EMIT: &[&str] = &[
     // Bytes of sections.
     "format",
     "section",
+    "attribute_limit",
     "gimli",
     "addr",
     "strings",
@@ -148,6 +151,7 @@ const EMIT: &[&str] = &[
     "macros",
     "aranges",
     "pubs",
+    "register_map",
     "names::hash",
     "names",
     "frame",
@@ -160,6 +164,8 @@ const EMIT: &[&str] = &[
     "added",
     "elf::file",
     "elf::bytes",
+    "elf::existing",
+    "elf::line_files",
     "elf::image",
     "elf::compress",
     "elf::contents",
@@ -169,6 +175,8 @@ const EMIT: &[&str] = &[
     "elf::write",
     "elf::relocatable",
     "elf::linked",
+    "elf::cubin",
+    "elf::new_cubin",
     "elf::code",
     "elf",
     "object",
@@ -416,6 +424,9 @@ const JSON: &[&str] = &[
 ];
 
 const LOWER: &[&str] = &[
+    // Parts of sections, and registers of NVIDIA's map, which expressions name.
+    "section",
+    "homes",
     // Expressions of locations.
     "loc::fragments",
     "loc::memo",
@@ -424,6 +435,7 @@ const LOWER: &[&str] = &[
     "loc::operations",
     "loc::linear",
     "loc::expression",
+    "loc::mapped",
     "loc::constants",
     "loc::numbers",
     "loc::on_stack",
@@ -431,7 +443,6 @@ const LOWER: &[&str] = &[
     "loc",
     // Facts of the module that all units share.
     "constants",
-    "section",
     "lists",
     "by_unit",
     "children",
@@ -441,6 +452,7 @@ const LOWER: &[&str] = &[
     "unencodable",
     "strings",
     // Tables without entries.
+    "inlined_rows",
     "lines",
     "macros",
     "frame::rows",

@@ -8,8 +8,9 @@ use object::write::elf::{Encoder, Rel, SectionHeader, Sym};
 
 use super::compress::{Compression, compress};
 use super::cubin::{self, refuse_compression};
+use super::existing::Existing;
 use super::image::{Image, ImageSection, string_table_header};
-use super::new_cubin;
+use super::new_cubin::{self, CodePart};
 use super::relocatable::{self, UndefinedSymbols, relocation_header};
 use super::symbols::{CodeSymbol, CodeSymbolKind, SHN_AMDGPU_LDS, SymbolBinding, SymbolLocation, Visibility};
 use crate::emit::section::Section;
@@ -188,8 +189,9 @@ pub fn new_object_with(
     let symtab = 1 + code.sections.len() + relocated;
     let strtab = symtab + 1;
     let mut image = Image::new(target, strtab)?;
+    let parts: Vec<CodePart<'_>> = code_parts(code).collect();
     if image.is_cubin() {
-        new_cubin::check(image.sm(), code)?;
+        new_cubin::check(image.sm(), &parts, &code.symbols)?;
     }
     let encoder = image.encoder();
     let mut names = HashSet::new();
@@ -219,14 +221,20 @@ pub fn new_object_with(
     image.add(ImageSection::new(b".symtab", header, table))?;
     image.add(ImageSection::new(b".strtab", string_table_header(), strings))?;
     if image.is_cubin() {
-        new_cubin::complete(&mut image, symtab, code, &symbols)?;
+        new_cubin::complete(&mut image, symtab, &parts, &symbols)?;
         refuse_compression(compression)?;
-        cubin::add(&mut image, sections)?;
+        cubin::add(&mut image, sections, Existing::Refuse)?;
         return image.write();
     }
     relocatable::add(&mut image, target, sections, UndefinedSymbols::Allow)?;
     compress(&mut image, compression)?;
     image.write()
+}
+
+/// Sections with machine code.
+fn code_parts(code: &ObjectCode) -> impl Iterator<Item = CodePart<'_>> {
+    let sections = code.sections.iter().zip(1..).filter(|(section, _)| section.kind == CodeContents::Code);
+    sections.map(|(section, index)| CodePart { name: &section.name, index, size: section.bytes.len() as u64 })
 }
 
 fn check_name(name: &str) -> Result<()> {

@@ -19,7 +19,9 @@ use object::{Endian, elf};
 
 use super::bytes::u16_at;
 use super::compress::Compression;
+use super::existing::Existing;
 use super::image::{Image, ImageSection, unsupported};
+use super::line_files;
 use super::symbols::{Lookup, SYMBOL_SIZE, defined, symbol_count};
 use crate::emit::added::{Added, fits};
 use crate::emit::attribute_limit::refuse_many_attributes;
@@ -34,9 +36,12 @@ const ADDENDS_ONLY: u32 = 90;
 const MERCURY: u32 = 100;
 /// Copies of sections for the finalizer, with pcs in another encoding of the code.
 const MERCURY_PREFIX: &[u8] = b".nv.merc";
+const LINES: &str = ".debug_line";
+/// Names of inlined functions, to which line tables refer.
+const NAMES: &str = ".debug_str";
 
 /// Adds debug sections to a cubin.
-pub(super) fn add(image: &mut Image<'_>, sections: &[Section]) -> Result<()> {
+pub(super) fn add(image: &mut Image<'_>, sections: &[Section], existing: Existing) -> Result<()> {
     let processor = image.sm();
     if !image.is_linked() && processor >= MERCURY {
         return Err(unsupported(format!(
@@ -46,7 +51,13 @@ pub(super) fn add(image: &mut Image<'_>, sections: &[Section]) -> Result<()> {
         )));
     }
     let is_there = |image: &Image<'_>, name: &str| image.sections.iter().any(|it| it.is_filled(name));
-    let added = Added::check(|name| is_there(image, name), sections)?;
+    // Sections that stay instead of added ones.
+    let is_kept = |name: &str| existing == Existing::KeepLines && matches!(name, LINES | NAMES);
+    let added = Added::check(|name| is_there(image, name) && !is_kept(name), sections)?;
+    let lines = image.sections.iter().position(|section| existing == Existing::KeepLines && section.is_filled(LINES));
+    if let (Some(lines), Some(section)) = (lines, sections.iter().find(|section| section.name == LINES)) {
+        line_files::compare(image.order, &image.sections[lines].contents, &section.bytes)?;
+    }
     for section in sections {
         refuse(section).map_err(|error| error.in_section(section.name))?;
         refuse_many_attributes(section)?;
@@ -55,15 +66,22 @@ pub(super) fn add(image: &mut Image<'_>, sections: &[Section]) -> Result<()> {
         .find(elf::SHT_SYMTAB)
         .ok_or_else(|| unsupported("cubin has no symbol table; expected one for the relocations"))?;
     let lookup = [Lookup::new(image, symtab)?];
-    let fields = sections.iter().map(|section| Fields::new(image, &lookup, section));
+    let fields = sections.iter().map(|section| Fields::new(image, &lookup, section, lines.is_some()));
     let fields = fields.collect::<Result<Vec<_>>>()?;
     // Sections exist before their symbols and their relocations, which contain their indices.
     let mut indices = Vec::with_capacity(sections.len());
     for (section, fields) in sections.iter().zip(&fields) {
+        if let Some(lines) = lines.filter(|_| is_kept(section.name)) {
+            indices.push(lines);
+            continue;
+        }
         indices.push(image.put(section.name.as_bytes(), debug_header(), fields.bytes.clone())?);
     }
     let mut symbols = SectionSymbols::new(image, symtab)?;
     for ((section, fields), &index) in sections.iter().zip(fields).zip(&indices) {
+        if lines.is_some() && is_kept(section.name) {
+            continue;
+        }
         let mut tables = [Vec::new(), Vec::new()];
         let encoder = image.encoder();
         for relocation in fields.relocations {
@@ -114,9 +132,16 @@ pub(super) fn refuse_compression(compression: Compression) -> Result<()> {
 
 /// Empties all debug sections, with their relocations and their copies for the finalizer. The sections stay, because
 /// others are known by index.
-pub(super) fn empty_debug_sections(image: &mut Image<'_>) {
+pub(super) fn empty_debug_sections(image: &mut Image<'_>, existing: Existing) {
+    let is_line = |name: &[u8]| {
+        matches!(name, b".debug_line" | b".debug_str" | b".nv_debug_line_sass")
+            || name.starts_with(b".nv_debug_ptx_txt")
+    };
     let is_debug = |section: &ImageSection<'_>| {
         let name = section.name.strip_prefix(MERCURY_PREFIX).unwrap_or(&section.name);
+        if existing == Existing::KeepLines && is_line(name) {
+            return false;
+        }
         (name.starts_with(b".debug_") || name.starts_with(b".nv_debug_")) && !section.is_loaded()
     };
     let are_debug: Vec<bool> = image.sections.iter().map(is_debug).collect();
@@ -175,9 +200,18 @@ struct Fields {
 }
 
 impl Fields {
-    fn new(image: &Image<'_>, lookup: &[Lookup<'_>], section: &Section) -> Result<Self> {
+    /// Fills in the fields. With `keeps_lines`, entries refer to the only program of the existing line table.
+    fn new(
+        image: &Image<'_>,
+        lookup: &[Lookup<'_>],
+        section: &Section,
+        keeps_lines: bool,
+    ) -> Result<Self> {
         let mut fields = Self { bytes: section.bytes.clone(), relocations: Vec::new() };
         for relocation in &section.relocations {
+            let is_line = matches!(relocation.target, RelocationTarget::Section(LINES));
+            let addend = if keeps_lines && is_line { 0 } else { relocation.addend };
+            let relocation = &Relocation { addend, ..relocation.clone() };
             fields
                 .add(image, lookup, relocation)
                 .map_err(|error| error.in_section(section.name).at_offset(relocation.offset))?;

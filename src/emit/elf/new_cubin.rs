@@ -2,13 +2,12 @@
 //! nvdisasm, cuobjdump and nvlink 13.5 need.
 
 use object::elf;
+use object::write::elf::SectionHeader;
 
 use super::bytes::set_u32;
-use super::code::{CodeContents, ObjectCode};
 use super::image::{Image, ImageSection, unsupported};
 use super::symbols::{CodeSymbol, CodeSymbolKind, SYMBOL_SIZE, SymbolLocation};
 use crate::error::{Error, Result};
-use object::write::elf::SectionHeader;
 
 /// The processor for which the sections are known.
 const PROCESSOR: u32 = 80;
@@ -21,11 +20,21 @@ const REGISTERS: u32 = 255;
 /// `SHF` bit in the note's flags, as ptxas writes it.
 const NOTE_FLAGS: u64 = 0x100_0000;
 
+/// A code section.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CodePart<'c> {
+    pub(super) name: &'c str,
+    /// Index in the object.
+    pub(super) index: u32,
+    /// Size in bytes.
+    pub(super) size: u64,
+}
+
 /// Refuses code that a new cubin cannot have.
 ///
 /// # Errors
 /// The processor's objects need sections whose contents are unknown; a code section has not exactly one function.
-pub(super) fn check(processor: u32, code: &ObjectCode) -> Result<()> {
+pub(super) fn check(processor: u32, code: &[CodePart<'_>], symbols: &[CodeSymbol]) -> Result<()> {
     if processor != PROCESSOR {
         let reason = match processor {
             100.. => "nvlink needs its code in the encoding of sections `.nv.capmerc`, which NVIDIA does not document",
@@ -34,17 +43,12 @@ pub(super) fn check(processor: u32, code: &ObjectCode) -> Result<()> {
         };
         return Err(unsupported(format!("new cubin for sm_{processor}: {reason}; expected sm_{PROCESSOR}")));
     }
-    for (section, index) in code.sections.iter().zip(1u32..) {
-        if section.kind == CodeContents::Code {
-            function(&code.symbols, index, section.bytes.len() as u64)
-                .map_err(|error| error.in_section(&section.name))?;
-        }
-    }
-    Ok(())
+    code.iter().try_for_each(|part| function(symbols, part).map(|_| ()))
 }
 
 /// Returns the function that is a section's code.
-fn function(symbols: &[CodeSymbol], index: u32, size: u64) -> Result<&CodeSymbol> {
+fn function<'s>(symbols: &'s [CodeSymbol], part: &CodePart<'_>) -> Result<&'s CodeSymbol> {
+    let CodePart { index, size, .. } = *part;
     let place = SymbolLocation::Section { index, offset: 0 };
     let is_whole = |symbol: &&CodeSymbol| {
         symbol.kind == CodeSymbolKind::Function && symbol.place == place && symbol.size == size
@@ -56,7 +60,8 @@ fn function(symbols: &[CodeSymbol], index: u32, size: u64) -> Result<&CodeSymbol
         (Some(function), 1) => Ok(function),
         _ => Err(Error::bad_argument(
             "code section of a cubin needs one function that is all of it, and no other symbol",
-        )),
+        )
+        .in_section(part.name)),
     }
 }
 
@@ -65,14 +70,14 @@ fn function(symbols: &[CodeSymbol], index: u32, size: u64) -> Result<&CodeSymbol
 pub(super) fn complete(
     image: &mut Image<'_>,
     symtab: usize,
-    code: &ObjectCode,
+    code: &[CodePart<'_>],
     symbols: &[CodeSymbol],
 ) -> Result<()> {
-    for (section, index) in code.sections.iter().zip(1u32..).filter(|(it, _)| it.kind == CodeContents::Code) {
-        let function = function(symbols, index, section.bytes.len() as u64)?;
+    for part in code {
+        let function = function(symbols, part)?;
         let number = symbols.iter().position(|symbol| symbol.name == function.name).unwrap_or(0) + 1;
         image.sections[symtab].contents.to_mut()[number * SYMBOL_SIZE + 5] = ENTRY;
-        let section = &mut image.sections[index as usize];
+        let section = &mut image.sections[part.index as usize];
         section.name = format!(".text.{}", function.name).into_bytes().into();
         section.header.sh_link = symtab as u32;
         section.header.sh_info = REGISTERS << 24 | number as u32;
