@@ -81,19 +81,16 @@ fn describe(target: &Target) -> eitri::Result<Module> {
     let float = m.base_type(unit, "float", BaseEncoding::Float, 32)?;
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
     let pointer = m.pointer_into(unit, Some(float), SpaceId::DEFAULT)?;
-    let kernel = m
-        .function(unit, "norms")?
-        .code("norms", size)
-        .kernel()
-        .declared(SourceLine::new(file, 2))
-        .id();
+    let kernel =
+        m.function(unit, "norms")?.code("norms", size).kernel().declared(SourceLine::new(file, 2)).id();
     for &(pc, line) in LINES {
         m.row(kernel, LineTableRow::new(pc, file, line))?;
     }
 
     // Parameters are in constant memory from 0x160 on: `c[0x0][0x160]`.
     let parameter = target.space_named("param")?.id;
-    for (name, ty, address) in [("out", pointer, 0x160), ("in", pointer, 0x168), ("n", int, 0x170), ("pitch", int, 0x174)]
+    for (name, ty, address) in
+        [("out", pointer, 0x160), ("in", pointer, 0x168), ("n", int, 0x170), ("pitch", int, 0x174)]
     {
         m.parameter(kernel, name, ty)?.always(Loc::memory(parameter, Val::constant(address)))?;
     }

@@ -10,7 +10,7 @@ use super::expressions::report_unproven;
 use super::index::PlacedPart;
 use super::meanings::Meanings;
 use super::numbers::does_expression_combine;
-use super::places::{frame_spans, encoded_span, fault_text, model_contents, show_spans, whole_machine};
+use super::places::{encoded_span, fault_text, frame_spans, model_contents, show_spans, whole_machine};
 use super::report::{CheckFinding, FindingKind, Obstacle};
 use super::tables::in_section;
 use super::tree::hex;

@@ -222,7 +222,13 @@ impl<'u> Expressions<'u> {
 
     /// Returns one location for each pc range: the first that is expressible, or else the first, whose error then
     /// becomes the omission.
-    fn first_locations(&mut self, variable: VariableId, all: &[Live], bits: Option<u64>, stack: Stack) -> Vec<Live> {
+    fn first_locations(
+        &mut self,
+        variable: VariableId,
+        all: &[Live],
+        bits: Option<u64>,
+        stack: Stack,
+    ) -> Vec<Live> {
         let facts = &mut Facts::default();
         let mut first = Vec::new();
         for same in all.chunk_by(|a, b| (a.start, a.end) == (b.start, b.end)) {

@@ -11,9 +11,9 @@ use hashbrown::{DefaultHashBuilder, HashMap};
 use indexmap::IndexSet;
 
 use super::section::Part;
-use crate::error::{Construct, Result};
 use crate::consumer::Consumer;
-use crate::emit::register_map::{RegisterMap, MappedWord};
+use crate::emit::register_map::{MappedWord, RegisterMap};
+use crate::error::{Construct, Result};
 use crate::model::{Address, FunctionId, Module};
 use crate::op::Reg;
 
@@ -100,7 +100,14 @@ impl Homes {
                     last.insert(*index, words.len());
                     let name = name(self.numbers[*index]);
                     for (word, home) in [Some(low), high].into_iter().flatten().enumerate() {
-                        words.push(MappedWord { word: word as u32, name: name.clone(), home, start, end, ty });
+                        words.push(MappedWord {
+                            word: word as u32,
+                            name: name.clone(),
+                            home,
+                            start,
+                            end,
+                            ty,
+                        });
                     }
                 }
                 map.function(module.symbol_name(symbol), &words);

@@ -99,8 +99,7 @@ impl<'m> InlinedRows<'m> {
 
     /// Innermost call at a pc. Enclosing calls come first, so that the last match is the innermost.
     fn innermost(&self, function: FunctionId, pc: u64) -> Option<ScopeId> {
-        let has_pc =
-            |scope: &&ScopeId| self.module.ranges(**scope).iter().any(|range| range.contains(&pc));
+        let has_pc = |scope: &&ScopeId| self.module.ranges(**scope).iter().any(|range| range.contains(&pc));
         self.calls.get(&function)?.iter().rev().find(has_pc).copied()
     }
 

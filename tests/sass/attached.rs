@@ -26,7 +26,8 @@ fn linked_cubins_of_all_processors_are_printed_by_the_tools() {
         assert!(report.is_clean() && report.locations > 100, "{processor}: {report}");
         let Some([code, entries]) = printed(&attached.bytes) else { return };
         assert_eq!(source_lines(&code), LINES, "{processor}");
-        for text in ["DW_OP_regx: %e0", "DW_OP_bregx: %e0 0xc", "DW_AT_address_class", "(DW_OP_constu: 352)"] {
+        for text in ["DW_OP_regx: %e0", "DW_OP_bregx: %e0 0xc", "DW_AT_address_class", "(DW_OP_constu: 352)"]
+        {
             assert!(entries.contains(text), "{processor}: {text}: {entries}");
         }
     }
@@ -37,7 +38,10 @@ fn kept(before: &[u8], after: &[u8]) {
     let [old, new] = [before, after].map(|bytes| Object::read(bytes).expect("a cubin"));
     assert!(new.sections().len() > old.sections().len());
     for (old, new) in old.sections().iter().zip(new.sections()) {
-        assert_eq!((&old.name, old.size * u64::from(old.is_loaded())), (&new.name, new.size * u64::from(new.is_loaded())));
+        assert_eq!(
+            (&old.name, old.size * u64::from(old.is_loaded())),
+            (&new.name, new.size * u64::from(new.is_loaded()))
+        );
         if old.is_loaded() {
             assert!(old.data == new.data, "{}", old.name);
         }
@@ -79,8 +83,11 @@ fn each_kind_of_storage_has_its_home_in_the_map() {
     let map = RegisterMap::read(&object).expect("a map");
     let [function] = &map.functions[..] else { panic!("{map:?}") };
     assert_eq!(function.name(), "norms");
-    let homes: Vec<_> =
-        function.homes().iter().map(|it| (it.word, it.home, u64::from(it.start), u64::from(it.end))).collect();
+    let homes: Vec<_> = function
+        .homes()
+        .iter()
+        .map(|it| (it.word, it.home, u64::from(it.start), u64::from(it.end)))
+        .collect();
     let size = symbol_named(OPTIMIZED, "norms").expect("the kernel").size;
     for home in [
         (0, Home(0x0500_0002), 0x10, 0x30),

@@ -2,16 +2,16 @@
 
 use eitri::check::FindingKind;
 use eitri::read::Object;
+use object::{Object as _, ObjectSection};
 
 use super::attached::attached_example;
 use super::*;
 
 /// A section's position in the file.
 fn position(bytes: &[u8], name: &str) -> usize {
-    let object = Object::read(bytes).expect("a cubin");
-    let data = &object.section(name).expect("a section").data;
-    let start = bytes.windows(data.len()).rposition(|window| window == &data[..]);
-    start.expect("the section in the file")
+    let file = object::File::parse(bytes).expect("an ELF file");
+    let section = file.section_by_name(name).expect("a section");
+    section.file_range().expect("contents").0 as usize
 }
 
 /// Each field of each home in the map, changed to another number.
@@ -24,7 +24,9 @@ fn changed_homes_are_found() {
     for index in 0..6 {
         let name = entry + 4;
         let home = name + "%e0\0".len();
-        for (field, change) in [("home", home), ("first pc", home + 4), ("last pc", home + 8), ("name", name + 2)] {
+        for (field, change) in
+            [("home", home), ("first pc", home + 4), ("last pc", home + 8), ("name", name + 2)]
+        {
             let mut bytes = attached.bytes.clone();
             // Another register, half or slot; another instruction; another name.
             bytes[change] = match field {
@@ -34,9 +36,10 @@ fn changed_homes_are_found() {
                 _ => bytes[change] ^ 2,
             };
             let report = attached.check(&bytes);
-            let is_found = report.findings.iter().any(|finding| {
-                matches!(finding.kind, FindingKind::Location | FindingKind::Evaluation)
-            });
+            let is_found = report
+                .findings
+                .iter()
+                .any(|finding| matches!(finding.kind, FindingKind::Location | FindingKind::Evaluation));
             assert!(is_found, "{field} of home {index}: {report}");
         }
         entry = home + 12;

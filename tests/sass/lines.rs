@@ -20,8 +20,7 @@ fn with_lines(processor: &str) -> Option<Vec<u8>> {
     let source = folder.file("k.ptx", text);
     let cubin = folder.path().join("k.cubin");
     let arch = format!("-arch={processor}");
-    let words =
-        [arch.as_ref(), "-lineinfo".as_ref(), source.as_os_str(), "-o".as_ref(), cubin.as_os_str()];
+    let words = [arch.as_ref(), "-lineinfo".as_ref(), source.as_os_str(), "-o".as_ref(), cubin.as_os_str()];
     PTXAS.run(&words)?.clean();
     Some(std::fs::read(&cubin).expect("a cubin"))
 }

@@ -27,8 +27,14 @@ fn nvlink_moves_the_offsets_of_two_objects() {
         }
         let linked = folder.path().join("linked.cubin");
         let arch = format!("-arch={processor}");
-        let words =
-            [arch.as_ref(), "-g".as_ref(), paths[0].as_os_str(), paths[1].as_os_str(), "-o".as_ref(), linked.as_os_str()];
+        let words = [
+            arch.as_ref(),
+            "-g".as_ref(),
+            paths[0].as_os_str(),
+            paths[1].as_os_str(),
+            "-o".as_ref(),
+            linked.as_os_str(),
+        ];
         let Some(ran) = NVLINK.run(&words) else { return };
         ran.clean();
         let bytes = std::fs::read(&linked).expect("a cubin");
@@ -43,9 +49,9 @@ fn nvlink_moves_the_offsets_of_two_objects() {
             ("DW_AT_location", format!("{lists:#x}")),
             ("Offset in .debug_str:", format!("{names}")),
         ] {
-            let is_there = entries.lines().any(|line| {
-                line.trim().strip_prefix(what).is_some_and(|rest| rest.trim() == offset)
-            });
+            let is_there = entries
+                .lines()
+                .any(|line| line.trim().strip_prefix(what).is_some_and(|rest| rest.trim() == offset));
             assert!(is_there, "{processor}: {what} {offset}: {entries}");
         }
         // A reader of the linked file finds each kernel's variables at its own lists.

@@ -26,7 +26,8 @@ fn new_cubins_are_printed_and_linked() {
         let report = Attached { module, written, bytes: Vec::new() }.check(&bytes);
         assert!(report.is_clean(), "{report}");
         let path = folder.file(&format!("{name}.o"), &bytes);
-        let Some(ran) = NVDISASM.run(&["-gi".as_ref(), "-g".as_ref(), "-c".as_ref(), path.as_os_str()]) else {
+        let Some(ran) = NVDISASM.run(&["-gi".as_ref(), "-g".as_ref(), "-c".as_ref(), path.as_os_str()])
+        else {
             return;
         };
         assert_eq!(source_lines(&ran.clean()).len(), 5);

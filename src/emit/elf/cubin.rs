@@ -37,6 +37,7 @@ const MERCURY: u32 = 100;
 /// Copies of sections for the finalizer, with pcs in another encoding of the code.
 const MERCURY_PREFIX: &[u8] = b".nv.merc";
 const LINES: &str = ".debug_line";
+const FRAMES: &str = ".debug_frame";
 /// Names of inlined functions, to which line tables refer.
 const NAMES: &str = ".debug_str";
 
@@ -54,7 +55,8 @@ pub(super) fn add(image: &mut Image<'_>, sections: &[Section], existing: Existin
     // Sections that stay instead of added ones.
     let is_kept = |name: &str| existing == Existing::KeepLines && matches!(name, LINES | NAMES);
     let added = Added::check(|name| is_there(image, name) && !is_kept(name), sections)?;
-    let lines = image.sections.iter().position(|section| existing == Existing::KeepLines && section.is_filled(LINES));
+    let lines =
+        image.sections.iter().position(|section| existing == Existing::KeepLines && section.is_filled(LINES));
     if let (Some(lines), Some(section)) = (lines, sections.iter().find(|section| section.name == LINES)) {
         line_files::compare(image.order, &image.sections[lines].contents, &section.bytes)?;
     }
@@ -106,7 +108,9 @@ pub(super) fn add(image: &mut Image<'_>, sections: &[Section], existing: Existin
             };
             encoder.relocation(&mut tables[usize::from(has_addend)], has_addend, &rel);
         }
-        for (table, has_addend) in tables.into_iter().zip([false, true]).filter(|(table, _)| !table.is_empty()) {
+        for (table, has_addend) in
+            tables.into_iter().zip([false, true]).filter(|(table, _)| !table.is_empty())
+        {
             let prefix: &[u8] = if has_addend { b".rela" } else { b".rel" };
             let header = SectionHeader {
                 sh_link: symtab as u32,
@@ -132,14 +136,19 @@ pub(super) fn refuse_compression(compression: Compression) -> Result<()> {
 
 /// Empties all debug sections, with their relocations and their copies for the finalizer. The sections stay, because
 /// others are known by index.
-pub(super) fn empty_debug_sections(image: &mut Image<'_>, existing: Existing) {
+///
+/// Frames stay unless others are added: ptxas writes them without `-g`, too.
+pub(super) fn empty_debug_sections(image: &mut Image<'_>, existing: Existing, sections: &[Section]) {
+    let has_frames = sections.iter().any(|section| section.name == FRAMES);
     let is_line = |name: &[u8]| {
         matches!(name, b".debug_line" | b".debug_str" | b".nv_debug_line_sass")
             || name.starts_with(b".nv_debug_ptx_txt")
     };
     let is_debug = |section: &ImageSection<'_>| {
         let name = section.name.strip_prefix(MERCURY_PREFIX).unwrap_or(&section.name);
-        if existing == Existing::KeepLines && is_line(name) {
+        let is_kept =
+            existing == Existing::KeepLines && is_line(name) || !has_frames && name == FRAMES.as_bytes();
+        if is_kept {
             return false;
         }
         (name.starts_with(b".debug_") || name.starts_with(b".nv_debug_")) && !section.is_loaded()
@@ -201,12 +210,7 @@ struct Fields {
 
 impl Fields {
     /// Fills in the fields. With `keeps_lines`, entries refer to the only program of the existing line table.
-    fn new(
-        image: &Image<'_>,
-        lookup: &[Lookup<'_>],
-        section: &Section,
-        keeps_lines: bool,
-    ) -> Result<Self> {
+    fn new(image: &Image<'_>, lookup: &[Lookup<'_>], section: &Section, keeps_lines: bool) -> Result<Self> {
         let mut fields = Self { bytes: section.bytes.clone(), relocations: Vec::new() };
         for relocation in &section.relocations {
             let is_line = matches!(relocation.target, RelocationTarget::Section(LINES));
@@ -219,12 +223,7 @@ impl Fields {
         Ok(fields)
     }
 
-    fn add(
-        &mut self,
-        image: &Image<'_>,
-        lookup: &[Lookup<'_>],
-        relocation: &Relocation,
-    ) -> Result<()> {
+    fn add(&mut self, image: &Image<'_>, lookup: &[Lookup<'_>], relocation: &Relocation) -> Result<()> {
         let &Relocation { offset, bytes, ref target, addend } = relocation;
         const R_CUDA_32: u32 = 1;
         const R_CUDA_64: u32 = 2;
@@ -249,7 +248,7 @@ impl Fields {
         }
         // An FDE's first address follows the offset of its CIE, and its size follows the address.
         let is_after_cie = self.relocations.last().is_some_and(|last| {
-            matches!(last.base, Base::Section(".debug_frame")) && last.offset + u64::from(bytes) == offset
+            matches!(last.base, Base::Section(FRAMES)) && last.offset + u64::from(bytes) == offset
         });
         self.relocations.push(Relocated { offset, base, kind, addend });
         let size = offset + u64::from(bytes);

@@ -12,6 +12,9 @@ pub enum Existing {
     ///
     /// `.debug_frame` is removed even without a new one; `.eh_frame` is loaded and stays. Sections and symbols after a
     /// removed one get smaller indices. A remaining reference to a removed section or symbol is an error.
+    ///
+    /// In a cubin, sections `.nv_debug_*` are replaced, too. A replaced section without a new one stays, empty, because
+    /// indices must not change, and `.debug_frame`, which ptxas writes without `-g`, stays as it is.
     Replace,
     /// In a cubin, line tables stay, with the PTX text and the names to which they refer; all other debug sections are
     /// replaced. Added entries refer to the existing line table, which must have one program, and the files of the added

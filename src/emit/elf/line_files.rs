@@ -91,7 +91,11 @@ fn files(order: Endianness, program: &[u8]) -> Result<Vec<SourceFile<'_>>> {
         }
         let directory = usize::try_from(numbers[0]).ok().and_then(|index| directories.get(index));
         let directory = directory.ok_or_else(|| {
-            Error::malformed(format!("file {} is in directory {}, which is not listed", files.len() + 1, numbers[0]))
+            Error::malformed(format!(
+                "file {} is in directory {}, which is not listed",
+                files.len() + 1,
+                numbers[0]
+            ))
         })?;
         files.push((*directory, name));
     }

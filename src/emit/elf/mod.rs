@@ -177,11 +177,13 @@ pub fn attach_with(
     match how.existing {
         Existing::Refuse => {}
         Existing::Replace | Existing::KeepLines if image.is_cubin() => {
-            cubin::empty_debug_sections(&mut image, how.existing);
+            cubin::empty_debug_sections(&mut image, how.existing, sections);
         }
         Existing::Replace => remove::debug_sections(&mut image)?,
         Existing::KeepLines => {
-            return Err(image::unsupported("line tables are kept in cubins only; expected `Existing::Replace`"));
+            return Err(image::unsupported(
+                "line tables are kept in cubins only; expected `Existing::Replace`",
+            ));
         }
     }
     if image.is_cubin() {

@@ -37,7 +37,9 @@ pub(super) struct CodePart<'c> {
 pub(super) fn check(processor: u32, code: &[CodePart<'_>], symbols: &[CodeSymbol]) -> Result<()> {
     if processor != PROCESSOR {
         let reason = match processor {
-            100.. => "nvlink needs its code in the encoding of sections `.nv.capmerc`, which NVIDIA does not document",
+            100.. => {
+                "nvlink needs its code in the encoding of sections `.nv.capmerc`, which NVIDIA does not document"
+            }
             90.. => "it needs a section `.nv.compat`, which NVIDIA does not document",
             _ => "its least contents were not compared with NVIDIA's tools",
         };

@@ -50,7 +50,11 @@ impl Image<'_> {
     /// Encodes the file.
     pub fn write(mut self) -> Result<Vec<u8>> {
         self.add_names()?;
-        let mut out = if self.keeps_bytes() && !self.input.is_empty() { self.input[..self.kept_end()].to_vec() } else { vec![0; HEADER] };
+        let mut out = if self.keeps_bytes() && !self.input.is_empty() {
+            self.input[..self.kept_end()].to_vec()
+        } else {
+            vec![0; HEADER]
+        };
         // Existing contents stay in their order, before new ones. The name table is last, so that a later call can cut
         // it off before it appends.
         let mut order: Vec<usize> = (1..self.sections.len()).collect();

@@ -57,11 +57,7 @@ pub(super) fn format(units: &Units<'_>) -> FrameFormat {
         code_alignment: target.min_instruction_bytes(),
         data_alignment: frames.data_alignment,
         return_register: frames.return_register,
-        plain_base: if units.consumer.expressions.has_register_map {
-            u64::from(class::R) << 24
-        } else {
-            0
-        },
+        plain_base: if units.consumer.expressions.has_register_map { u64::from(class::R) << 24 } else { 0 },
         augmentation: units.consumer.frames.augmentation,
     }
 }

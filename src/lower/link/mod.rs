@@ -91,7 +91,8 @@ impl Linker {
         let done = self.starts.len();
         let left = (self.of_module.first + units.module.units.len()).saturating_sub(done + 1);
         let progress = Progress { done, left };
-        let PerSection { info, loclists, rnglists, addr, line, macros, str_offsets, inlined } = &mut self.parts;
+        let PerSection { info, loclists, rnglists, addr, line, macros, str_offsets, inlined } =
+            &mut self.parts;
         let indices = str_offsets.bytes.len() as u64;
         // A skeleton's strings are in the split file, except those that it refers to by index.
         if self.format.version >= 5 && !(unit.split.is_some() && unit.strings.is_empty()) {

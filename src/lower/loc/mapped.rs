@@ -110,7 +110,9 @@ fn storage(out: &ExpressionWriter<'_, '_>, fragment: Fragment, has_spills: bool)
             }
             let (kind, number) = class_of(reg)?;
             match (kind, from, bits) {
-                (class::R, 0, _) | (class::UR, 0, _) | (class::CC, 0, _) => Some(Home { class: kind, number }),
+                (class::R, 0, _) | (class::UR, 0, _) | (class::CC, 0, _) => {
+                    Some(Home { class: kind, number })
+                }
                 (class::P | class::UP, 0, 1..=8) => Some(Home { class: kind, number }),
                 (class::R, 16, ..=16) => Some(Home { class: class::R_HALF, number: 2 * number + 1 }),
                 (class::UR, 16, ..=16) => Some(Home { class: class::UR_HALF, number: 2 * number + 1 }),
