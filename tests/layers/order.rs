@@ -175,6 +175,7 @@ const EMIT: &[&str] = &[
     "elf::write",
     "elf::relocatable",
     "elf::linked",
+    "elf::ptx_lines",
     "elf::cubin",
     "elf::new_cubin",
     "elf::code",

@@ -1,6 +1,6 @@
 //! A cubin with lines alone gets variables and keeps its lines.
 
-use eitri::emit::elf::attach;
+use eitri::emit::elf::{PtxLines, attach, ptx_lines};
 use pretty_assertions::assert_eq;
 
 use super::*;
@@ -66,5 +66,42 @@ fn kept_lines_are_those_of_the_added_entries() {
 
         let error = attach_with(&cubin, &target, &sections("l.cu"), &keeping).unwrap_err();
         assert!(error.to_string().contains("`l.cu`") && error.to_string().contains("`k.cu`"), "{error}");
+    }
+}
+
+#[test]
+fn ptx_lines_are_printed_for_the_code() {
+    for processor in ["sm_80", "sm_90", "sm_120"] {
+        let Some(cubin) = compiled(processor, "k", Output::Linked) else { return };
+        let size = symbol_named(&cubin, "k").expect("the kernel").size;
+        let rows = [(0, 9), (0x20, 11), (0x40, 12)];
+        let sections =
+            ptx_lines(TEXT, &[PtxLines { symbol: "k", bytes: size, rows: &rows }]).expect("sections");
+        let bytes = attach(&cubin, &target(processor), &sections).expect("a cubin");
+        let folder = Folder::new();
+        let path = folder.file("a.cubin", &bytes);
+        let words = ["-gp".as_ref(), "-g".as_ref(), "-c".as_ref(), path.as_os_str()];
+        let Some(ran) = NVDISASM.run(&words) else { return };
+        let code = ran.clean();
+        let found: Vec<&str> =
+            code.lines().filter_map(|line| line.trim().strip_prefix("//## File ")).collect();
+        assert_eq!(found.len(), 3, "{processor}: {code}");
+        for (line, (_, number)) in found.iter().zip(rows) {
+            assert!(line.ends_with(&format!("line {number}")), "{line}");
+        }
+        // Another reader of the two sections.
+        let object = eitri::read::Object::read(&bytes).expect("a cubin");
+        let text = eitri::read::nvidia::PtxText::read(&object);
+        assert_eq!(text.line(9).as_deref(), TEXT.lines().nth(8));
+        let programs: Vec<_> =
+            eitri::read::nvidia::ptx_lines(&object).map(|it| it.expect("a program")).collect();
+        let [program] = &programs[..] else { panic!("{programs:?}") };
+        let lines: Vec<u64> = program
+            .rows()
+            .map(|row| row.expect("a row"))
+            .filter(|row| !row.end_sequence)
+            .map(|row| row.line)
+            .collect();
+        assert_eq!(lines, [9, 11, 12]);
     }
 }

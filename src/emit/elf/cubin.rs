@@ -22,6 +22,7 @@ use super::compress::Compression;
 use super::existing::Existing;
 use super::image::{Image, ImageSection, unsupported};
 use super::line_files;
+use super::ptx_lines;
 use super::symbols::{Lookup, SYMBOL_SIZE, defined, symbol_count};
 use crate::emit::added::{Added, fits};
 use crate::emit::attribute_limit::refuse_many_attributes;
@@ -61,7 +62,7 @@ pub(super) fn add(image: &mut Image<'_>, sections: &[Section], existing: Existin
         line_files::compare(image.order, &image.sections[lines].contents, &section.bytes)?;
     }
     for section in sections {
-        refuse(section).map_err(|error| error.in_section(section.name))?;
+        refuse(image, section).map_err(|error| error.in_section(section.name))?;
         refuse_many_attributes(section)?;
     }
     let symtab = image
@@ -170,7 +171,12 @@ pub(super) fn empty_debug_sections(image: &mut Image<'_>, existing: Existing, se
 }
 
 /// Refuses a section that a cubin cannot have.
-fn refuse(section: &Section) -> Result<()> {
+fn refuse(image: &Image<'_>, section: &Section) -> Result<()> {
+    if section.name == ptx_lines::TEXT && !image.is_linked() {
+        return Err(unsupported(
+            "relocatable cubins have PTX texts in sections whose names depend on the text; expected a linked cubin",
+        ));
+    }
     if section.group.is_some() {
         return Err(unsupported("cubins have no section groups; expected no type units"));
     }

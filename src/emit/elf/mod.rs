@@ -22,6 +22,7 @@ mod image;
 mod line_files;
 mod linked;
 mod new_cubin;
+mod ptx_lines;
 mod relocatable;
 mod remove;
 mod renumber;
@@ -33,6 +34,7 @@ pub use compress::Compression;
 pub use contents::replace_contents;
 pub use existing::Existing;
 pub use file::write_file;
+pub use ptx_lines::{PtxLines, ptx_lines};
 pub use symbols::{
     CodeSymbol, CodeSymbolKind, SymbolBinding, SymbolLocation, Visibility, contents, symbol_named, symbols,
 };
