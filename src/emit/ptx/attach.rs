@@ -14,7 +14,7 @@ use super::text::{decimal, line_start};
 use crate::emit::attribute_limit::refuse_many_attributes;
 use crate::emit::elf::Existing;
 use crate::emit::section::Section;
-use crate::error::{Count, Error, ErrorKind, Feature, Identity, Present, Result};
+use crate::error::{Error, ErrorKind, Feature, Identity, Present, Result};
 use crate::ptx::{Function, LABEL, Text};
 use crate::target::Target;
 
