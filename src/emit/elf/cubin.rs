@@ -4,8 +4,8 @@
 //!
 //! * Linked files have relocations too: nvdisasm finds the function of line rows by the relocation of their address, and
 //!   each function begins at address 0. A field contains its value as well, because other readers apply no relocation.
-//! * Sections and symbols keep their indices: code sections, `.nv.info` and the file's flags contain them in places that
-//!   only NVIDIA documents. New ones are therefore appended, section symbols too, although they are local.
+//! * Sections and symbols keep their indices: code sections, `.nv.info` and the file's flags contain them, some in ways
+//!   that NVIDIA does not document. New ones are therefore appended, section symbols too, although they are local.
 //!
 //! ```text
 //! .symtab before   null  locals  globals

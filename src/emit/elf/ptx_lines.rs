@@ -3,7 +3,7 @@
 use crate::emit::format::Format;
 use crate::emit::line::{LineProgram, LineState, Names, Survey};
 use crate::emit::section::{RelocationTarget, Section};
-use crate::error::{Error, Result};
+use crate::error::{Count, Error, Result};
 
 /// PTX lines of a function's machine code.
 ///
@@ -97,7 +97,10 @@ fn check(function: &PtxLines<'_>, count: usize) -> Result<()> {
     for &(pc, line) in function.rows {
         let symbol = function.symbol;
         if line == 0 || line as usize > count {
-            let what = format!("row at {pc:#x} in `{symbol}` is line {line}; the PTX text has {count}");
+            let what = format!(
+                "row at {pc:#x} in `{symbol}` is line {line}; the PTX text has {count}",
+                count = Count(count, "line")
+            );
             return Err(Error::bad_argument(what));
         }
         if pc < last || pc >= function.bytes {
