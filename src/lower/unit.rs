@@ -3,7 +3,7 @@
 use super::children::ListCount;
 use super::entry::{EntryWriter, LIST_BYTES};
 use super::lanes::LaneProcedures;
-use super::lowered::LoweredUnit;
+use super::lowered::{LoweredUnit, NvidiaParts};
 use super::open::Open;
 use super::register_types::unsigned_sizes;
 use super::section::{Part, symbol_name};
@@ -78,6 +78,8 @@ pub(super) fn write(
     };
     let strings = info.strings.finish();
     let [register_map, register_types] = expressions.homes.finish(module);
+    let inlined_names = Part { bytes: inlined_names, ..Part::default() };
+    let nvidia = NvidiaParts { inlined_names, register_map, register_types };
     // The measured entry size predicts the room that the next unit's lists need.
     let bytes = loclists.bytes.len().saturating_sub(LIST_BYTES * lists);
     *scratch = Scratch {
@@ -96,9 +98,7 @@ pub(super) fn write(
         rnglists,
         line,
         macros,
-        inlined_names: Part { bytes: inlined_names, ..Part::default() },
-        register_map,
-        register_types,
+        nvidia,
         code: has.code,
         named: info.named.map(|named| named.finish()).unwrap_or_default(),
         type_units: Vec::new(),

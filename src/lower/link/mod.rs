@@ -104,7 +104,7 @@ impl Linker {
         let (rnglists_start, _) = rnglists.append(lists(unit.rnglists), progress);
         let (addr_start, _) = addr.append(unit.addresses, progress);
         let (line_start, first_line) = line.append(unit.line, progress);
-        let (inlined_start, _) = inlined.append(unit.inlined_names, progress);
+        let (inlined_start, _) = inlined.append(unit.nvidia.inlined_names, progress);
         let (macros_start, first_macro) = macros.append(unit.macros, progress);
         let bases = PerSection {
             info: start,
@@ -116,8 +116,8 @@ impl Linker {
             str_offsets: indices,
             inlined: inlined_start,
         };
-        self.register_map.append(unit.register_map, progress);
-        self.register_types.append(unit.register_types, progress);
+        self.register_map.append(unit.nvidia.register_map, progress);
+        self.register_types.append(unit.nvidia.register_types, progress);
         // The unit header's relocation is the first.
         let table = self.abbreviations.share(unit.abbreviations);
         self.abbreviations.refer(info.relocations.get(first_info), table);
