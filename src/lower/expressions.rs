@@ -214,9 +214,9 @@ impl<'u> Expressions<'u> {
             && lives.windows(2).any(|two| pcs(&two[0]) == pcs(&two[1]));
         if is_one_of_several {
             let first = self.first_locations(variable, lives, bits, stack);
-            self.list_of(&first, head, Some(variable), stack, base, encode, omit)
+            self.list_of(&first, head, (Some(variable), stack, base), encode, omit)
         } else {
-            self.list_of(lives, head, Some(variable), stack, base, encode, omit)
+            self.list_of(lives, head, (Some(variable), stack, base), encode, omit)
         }
     }
 
@@ -257,16 +257,14 @@ impl<'u> Expressions<'u> {
         Some(Mapped { function, pcs, has_spills: module.live(variable).iter().any(is_elsewhere) })
     }
 
-    /// Appends a location list of a variable, or of something else. `head` returns an entry's range, and its location if the expression may be known;
-    /// `encode` appends the expression, and `omit` handles an error from `encode`. Returns the list's index and facts
+    /// Appends a location list of a variable, or of something else. `head` returns an entry's range, and its location
+    /// if the expression may be known; `encode` appends the expression, and `omit` handles an error from `encode`. Returns the list's index and facts
     /// about its locations, or `None` if every entry was omitted.
     pub(super) fn list_of<T>(
         &mut self,
         all: &[T],
         head: impl Fn(&T) -> (Range<u32>, Option<(LocId, Key)>),
-        variable: Option<VariableId>,
-        stack: Stack,
-        base: Base,
+        (variable, stack, base): (Option<VariableId>, Stack, Base),
         encode: impl Fn(&mut Lowering<'u>, &T, &mut Sink<'_>) -> Result<()>,
         mut omit: impl FnMut(&mut Self, &T, Error) -> Result<()>,
     ) -> Result<Option<(u64, Facts)>> {

@@ -235,7 +235,7 @@ impl Fields {
         const R_CUDA_64: u32 = 2;
         let kind = if bytes == 4 { R_CUDA_32 } else { R_CUDA_64 };
         let (base, value) = match target {
-            RelocationTarget::Section(name) => (Base::Section(*name), 0),
+            RelocationTarget::Section(name) => (Base::Section(name), 0),
             RelocationTarget::Symbol(name) => {
                 let (index, symbol) = defined(lookup, name)?;
                 (Base::Symbol(index), symbol.value)

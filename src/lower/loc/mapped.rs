@@ -139,7 +139,7 @@ fn class_of(reg: Reg) -> Option<(u8, u32)> {
     const GENERAL: u64 = 0xff;
     match reg.0 {
         0..=GENERAL => Some((class::R, reg.0 as u32)),
-        number @ 0x100_0000..=0xff_ffff_ff => Some(((number >> 24) as u8, number as u32 & 0xff_ffff)),
+        number @ 0x100_0000..=0xffff_ffff => Some(((number >> 24) as u8, number as u32 & 0xff_ffff)),
         _ => None,
     }
 }
