@@ -5,7 +5,6 @@ use eitri::read::Object;
 use object::{Object as _, ObjectSection};
 
 use super::attached::attached_example;
-use super::*;
 
 /// A section's position in the file.
 fn position(bytes: &[u8], name: &str) -> usize {
