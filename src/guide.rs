@@ -39,6 +39,7 @@ pages! {
     report "../docs/report.md" "../docs/report.svg";
     spirv "../docs/spirv.md";
     ptx "../docs/ptx.md";
+    nvidia "../docs/nvidia.md";
     consumers "../docs/consumers.md";
     debuggers "../docs/debuggers.md" "../docs/parts.svg";
     python "../docs/python.md";

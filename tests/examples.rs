@@ -86,6 +86,7 @@ fn objects_of_examples_say_what_was_reviewed() {
         ("attach", "uspill.debug.o"),
         ("own_dwarf", "own_dwarf.o"),
         ("cuda_kernel", "cuda_kernel.debug.ptx"),
+        ("sass_kernel", "sass_kernel.debug.cubin"),
         ("spirv_kernel", "saxpy.debug.o"),
         (ALLOCATED, "sum.o"),
     ];
@@ -96,7 +97,7 @@ fn objects_of_examples_say_what_was_reviewed() {
         let (_, files) = run(name, 3);
         let target = match name {
             "cpu" => "x86_64",
-            "cuda_kernel" => "nvptx-sm_80",
+            "cuda_kernel" | "sass_kernel" => "nvptx-sm_80",
             _ => "amdgpu-gfx1030-wave32",
         };
         let target = eitri::target::Target::named(target).expect("a target");

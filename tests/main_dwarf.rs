@@ -27,6 +27,7 @@ mod properties;
 mod reader;
 mod rewrite;
 mod sabotage;
+mod sass;
 mod scale;
 mod scopes;
 mod sharing;

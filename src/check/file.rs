@@ -7,6 +7,7 @@ use std::rc::Rc;
 use gimli::constants as dw;
 use hashbrown::HashMap;
 
+use super::homes::Homes;
 use super::lines::Rows;
 use super::list::{List, list_of};
 use super::referred::References;
@@ -31,12 +32,14 @@ pub(super) struct File<'a, 'o> {
     pub(super) references: References<'a, 'o>,
     /// Lane counts of the subprograms around scopes, by entry offset.
     pub(super) lanes: RefCell<HashMap<u64, Option<u64>>>,
+    /// Homes of PTX registers.
+    pub(super) homes: Homes<'a>,
 }
 
 impl<'a, 'o> File<'a, 'o> {
     /// Reads line programs and all location lists, so that a list that cannot be read is reported even if nothing
     /// compares it.
-    pub(super) fn new(described: Described<'_>, dwarf: &'a Dwarf<'o>, report: &mut CheckReport) -> Self {
+    pub(super) fn new(described: Described<'a>, dwarf: &'a Dwarf<'o>, report: &mut CheckReport) -> Self {
         let mut programs = BTreeMap::new();
         for unit in dwarf.units() {
             let Some(offset) = unit.stmt_list.filter(|offset| !programs.contains_key(offset)) else {
@@ -56,8 +59,13 @@ impl<'a, 'o> File<'a, 'o> {
                 report.unreadable(described.object, &error, entry.place());
             }
         }
+        let homes = Homes::new(described.object).unwrap_or_else(|error| {
+            report.unreadable(described.object, &error, error.at().clone());
+            Homes::default()
+        });
         Self {
             dwarf,
+            homes,
             info: DebugInfo::new(dwarf),
             last_list: RefCell::default(),
             programs,

@@ -10,7 +10,7 @@ use super::expressions::report_unproven;
 use super::index::PlacedPart;
 use super::meanings::Meanings;
 use super::numbers::does_expression_combine;
-use super::places::{encoded_span, fault_text, model_contents, show_spans, whole_machine};
+use super::places::{encoded_span, fault_text, frame_spans, model_contents, show_spans, whole_machine};
 use super::report::{CheckFinding, FindingKind, Obstacle};
 use super::tables::in_section;
 use super::tree::hex;
@@ -255,7 +255,9 @@ fn compare_common_entry(meanings: &mut Meanings<'_, '_, '_>, frames: &Frames<'_>
         let text = |value: &dyn Display| format!("{what} {value}");
         meanings.report.find(FindingKind::Attribute, site.clone(), text(expected), text(found));
     };
-    if cie.return_register != described.return_register {
+    // A register can have a second number in frames.
+    let return_register = target.register(cie.return_register).map(|register| register.reg);
+    if return_register.unwrap_or(cie.return_register) != described.return_register {
         find("return address register", &described.return_register.0, &cie.return_register.0);
     }
     if cie.code_alignment != u64::from(target.min_instruction_bytes()) {
@@ -479,7 +481,9 @@ fn compare_column_at<'o>(
     };
     let order = module.target.byte_order();
     let actual = match actual {
-        Ok(actual) => eval::spans(&actual, bits.into(), order).map_err(|fault| fault_text(meanings, &fault)),
+        Ok(actual) => eval::spans(&actual, bits.into(), order)
+            .map(|spans| frame_spans(meanings, spans, witness))
+            .map_err(|fault| fault_text(meanings, &fault)),
         Err(fault) => Err(fault.to_string()),
     };
     let expected = match expected {

@@ -78,7 +78,10 @@ fn likely_consumers(
     let version = dwarf.units().first()?.encoding.version;
     let named = |name: &&str| {
         Consumer::named(name).is_ok_and(|other| {
-            other.version == version && other.attributes.lanes.is_none() && !other.has_line_directives
+            other.version == version
+                && other.attributes.lanes.is_none()
+                && !other.has_line_directives
+                && !other.expressions.has_register_map
         })
     };
     let likely: Vec<_> = Consumer::NAMES.into_iter().filter(named).collect();

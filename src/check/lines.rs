@@ -146,7 +146,7 @@ impl Lines<'_, '_> {
         let rows = rows.map(|row| if has_flags { row } else { row.without_flags() });
         let of_code = || sequence.iter().filter(|row| !row.end_sequence);
         let actual = of_code().map(|row| encoded_row(program, row, start));
-        let (rows, actual) = if consumer.has_line_directives {
+        let (rows, actual) = if consumer.has_line_directives || consumer.has_inlined_rows {
             let scopes = inlined_scopes(self.described, id);
             let rows = rows.map(|row| Row { inlined: described_calls(module, &scopes, row.pc), ..row });
             let calls = of_code().map(|row| found_calls(program, sequence, row));

@@ -334,7 +334,7 @@ fn compare_pair<'a, 'o>(
             (Some((_, Err(_))), Err(_)) => {}
             (Some((bits, Ok(spans))), Ok(found)) => {
                 let place = Place { bits, ..located.place };
-                is_at_location(meanings, found, &spans, place, witness).then_some(())?;
+                is_at_location(meanings, found, &spans, place, witness, &located.asked).then_some(())?;
             }
         }
         comparisons += 1;

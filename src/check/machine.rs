@@ -2,11 +2,13 @@
 //! debug information.
 
 use super::asked::Asked;
+use super::homes::Homes;
 use super::numbers::ByteStorage;
 use super::referred::References;
 use super::witness::{self, Fill, Patch};
 use crate::eval::{
-    BaseType, Body, DebugInfo, Location, Machine, ReferencedEntry, SingleLocation, Storage, Unavailable,
+    BaseType, Body, DebugInfo, Location, Machine, PtxRegisters, ReferencedEntry, SingleLocation, Storage,
+    Unavailable,
 };
 use crate::op::Reg;
 use crate::target::{SpaceId, Target};
@@ -25,10 +27,20 @@ pub(super) struct Stopped<'a, 'o> {
     pub(super) load_bias: u64,
     pub(super) asked: &'a Asked,
     pub(super) patch: Option<&'a Patch>,
+    /// Homes of PTX registers; `None` for a machine with PTX registers of its own.
+    pub(super) homes: Option<&'a Homes<'a>>,
 }
 
 impl Machine for Stopped<'_, '_> {
     fn register(&self, reg: Reg, frame: u32, at: u32, into: &mut [u8]) -> Result<(), Unavailable> {
+        if frame == 0
+            && let Some(homes) = self.homes
+            && self.target.register(reg).is_some_and(|register| register.is_packed())
+        {
+            self.asked.position.set(true);
+            let (function, pc) = self.pc.and_then(|pc| homes.at(pc)).ok_or(Unavailable)?;
+            return PtxRegisters::new(self, self.target, Some(function), pc).register(reg, frame, at, into);
+        }
         let storage = match frame {
             0 => ByteStorage::Register(reg),
             // Frame 1 is the caller: its registers have the values on entry.

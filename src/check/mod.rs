@@ -73,6 +73,8 @@ mod files;
 mod frames;
 mod groups;
 mod headers;
+mod home_spans;
+mod homes;
 mod index;
 mod known;
 mod lanes;

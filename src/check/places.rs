@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::asked::Asked;
+use super::home_spans::in_homes;
 use super::machine;
 use super::meanings::Meanings;
 use super::witness::Stopped;
@@ -137,6 +138,7 @@ pub(super) fn whole_machine<'o, 's>(
         load_bias: meanings.load_bias,
         asked,
         patch: None,
+        homes: Some(&meanings.file.homes).filter(|homes| !homes.is_empty()),
     }
 }
 
@@ -160,7 +162,10 @@ pub(super) fn encoded_spans<'a, 'o>(
 ) -> Result<Spans, Option<eval::Fault>> {
     let located =
         evaluate_location(meanings, &mut meanings.evaluator.borrow_mut(), place, witness, asked, trace);
-    located.map(|spans| spans_in_variable_space(meanings, spans, place.entry, witness))
+    let machine = whole_machine(meanings, witness, asked);
+    located.map(|spans| {
+        in_homes(spans_in_variable_space(meanings, spans, place.entry, witness), &machine, asked)
+    })
 }
 
 /// Replaces memory by memory in the variable's space, for a consumer with an attribute for it.
@@ -179,6 +184,17 @@ fn spans_in_variable_space<'a, 'o>(
     spans
 }
 
+/// Replaces memory by the thread's memory, for a consumer whose frames do not name their space.
+pub(super) fn frame_spans(meanings: &Meanings<'_, '_, '_>, mut spans: Spans, witness: Witness) -> Spans {
+    if meanings.described.consumer.expressions.has_register_map {
+        let space = meanings.module.target.space(SpaceId::PRIVATE_LANE);
+        for place in spans.iter_mut().flat_map(|span| &mut span.places) {
+            in_variable_space(place, space, witness.lane);
+        }
+    }
+    spans
+}
+
 /// Returns the space for a variable's memory locations, if its entry names a known space.
 fn variable_space<'a, 'o>(meanings: &Meanings<'_, 'a, 'o>, entry: Entry<'a, 'o>) -> Option<&'a Space> {
     let class = entry.number(meanings.described.consumer.attributes.variable_space?)?;
@@ -192,12 +208,15 @@ pub(super) fn is_at_location<'a, 'o>(
     expected: &[StorageSpan],
     Place { entry, bits, .. }: Place<'a, 'o>,
     witness: Witness,
+    asked: &Asked,
 ) -> bool {
     let order = meanings.module.target.byte_order();
     if meanings.described.consumer.attributes.variable_space.is_some() || order == ByteOrder::Big {
         let expected: Spans = expected.iter().map(|span| encoded_span(meanings, span)).collect();
+        let machine = whole_machine(meanings, witness, asked);
         return eval::spans(found, bits.into(), order).is_ok_and(|actual| {
-            eval::are_equal(&expected, &spans_in_variable_space(meanings, actual, entry, witness), order)
+            let actual = spans_in_variable_space(meanings, actual, entry, witness);
+            eval::are_equal(&expected, &in_homes(actual, &machine, asked), order)
         });
     }
     let target = &meanings.module.target;

@@ -11,7 +11,7 @@
 //! consumer.tables.names = true;
 //! ```
 
-use gimli::{DwAt, DwLang, DwTag};
+use gimli::{DwAt, DwLang, DwTag, Format};
 
 #[doc(inline)]
 pub use crate::attributes::{
@@ -34,6 +34,10 @@ pub struct ExpressionForm {
     /// bound. If this is not set, only locations at pcs read registers, because the reader can fail where a register
     /// has no value.
     pub has_registers_at_all_pcs: bool,
+    /// Whether the object has NVIDIA's map of PTX registers to the processor's. A location that the number of one general
+    /// register cannot say, such as a pair of registers, a uniform register or a spill slot, is then a PTX register with a
+    /// generated name, `%e0`, whose words have the location in the map.
+    pub has_register_map: bool,
     /// Minimum size in bytes of an expression that is emitted once per unit as a procedure, which its uses call; `None`
     /// for a consumer without calls, such as lldb 19. Ignored for DWARF 2, which has no calls.
     pub shared_from_bytes: Option<u32>,
@@ -46,6 +50,7 @@ impl ExpressionForm {
         draft: DraftCodes::NONE,
         operations: Operations::All,
         has_registers_at_all_pcs: true,
+        has_register_map: false,
         shared_from_bytes: None,
     };
 }
@@ -202,6 +207,10 @@ pub struct FrameForm {
     pub def_cfa_resets_space: bool,
     /// Augmentation string in `.debug_frame`.
     pub augmentation: &'static str,
+    /// DWARF format of `.debug_frame`; `None` for the format of the entries.
+    pub format: Option<Format>,
+    /// Whether each function has a common entry of its own, as ptxas writes them.
+    pub are_separate: bool,
 }
 
 /// Instructions that name a frame's address space.
@@ -224,6 +233,8 @@ impl FrameForm {
         aspace_cfa: AspaceCfa::None,
         def_cfa_resets_space: true,
         augmentation: "",
+        format: None,
+        are_separate: false,
     };
 }
 

@@ -32,6 +32,7 @@ use crate::target::{SpaceId, Target};
 /// | [`rocgdb_legacy`](Self::rocgdb_legacy) | its older versions | one byte, `e1` to `ec` | `DW_AT_address_class` | – | 0x3e0a | 0x3e0b | 0x3e08 |
 /// | [`dwarf5`](Self::dwarf5) | gdb, lldb, anything standard | DWARF 5's | `DW_AT_address_class` | – | – | – | – |
 /// | [`cuda_gdb`](Self::cuda_gdb) | NVIDIA's debugger, through PTX | some in DWARF 2 | `DW_AT_address_class` | – | – | – | – |
+/// | [`cuda_gdb_sass`](Self::cuda_gdb_sass) | NVIDIA's debugger, through a cubin | the same | `DW_AT_address_class` | – | – | – | – |
 ///
 /// Each is a value: start from one and change a field.
 ///
@@ -62,6 +63,9 @@ pub struct Consumer {
     /// Whether the line table consists of assembler directives, [`Lowered::lines`](crate::lower::Lowered::lines), with
     /// file numbers for the module as a whole.
     pub has_line_directives: bool,
+    /// Whether line rows state the call of which their code is an inlined part, with NVIDIA's operations and with the
+    /// functions' names in `.debug_str`. For versions 2 and 3.
+    pub has_inlined_rows: bool,
     /// Call frame information form.
     pub frames: FrameForm,
     /// Lookup tables.

@@ -162,6 +162,7 @@ impl Consumer {
             entries: EntryForm::STANDARD,
             lists: ListForm::STANDARD,
             has_line_directives: false,
+            has_inlined_rows: false,
             frames: FrameForm::STANDARD,
             tables: Tables::default(),
             has_type_units: false,
@@ -193,9 +194,43 @@ impl Consumer {
         }
     }
 
+    /// NVIDIA's debugger, through a cubin: the machine code SASS with its line table, frames and register map. Pcs are
+    /// bytes, and registers are the processor's.
+    ///
+    /// ```
+    /// # use eitri::Consumer;
+    /// // The entries are those that the debugger reads from PTX.
+    /// let [ptx, sass] = [Consumer::cuda_gdb(), Consumer::cuda_gdb_sass()];
+    /// assert_eq!(ptx.entries, sass.entries);
+    /// assert!(ptx.has_line_directives && !sass.has_line_directives);
+    /// ```
+    pub fn cuda_gdb_sass() -> Self {
+        let ptx = Self::cuda_gdb();
+        Self {
+            name: "CUDA-GDB (SASS)",
+            // nvlink and nvdisasm read line tables of version 3, and frames of this version in the 64-bit format.
+            version: 3,
+            expressions: ExpressionForm { has_register_map: true, ..ptx.expressions },
+            has_line_directives: false,
+            has_inlined_rows: true,
+            frames: FrameForm { format: Some(Format::Dwarf64), are_separate: true, ..FrameForm::STANDARD },
+            tables: Tables { pubs: true, ..Tables::default() },
+            ..ptx
+        }
+    }
+
     /// Names that [`named`](Self::named) takes.
-    pub const NAMES: [&str; 8] =
-        ["llvm", "rocgdb", "rocgdb-legacy", "cuda-gdb", "dwarf2", "dwarf3", "dwarf4", "dwarf5"];
+    pub const NAMES: [&str; 9] = [
+        "llvm",
+        "rocgdb",
+        "rocgdb-legacy",
+        "cuda-gdb",
+        "cuda-gdb-sass",
+        "dwarf2",
+        "dwarf3",
+        "dwarf4",
+        "dwarf5",
+    ];
 
     /// Returns the consumer with a name in [`NAMES`](Self::NAMES): `dwarf2` to `dwarf5` are readers of that version of
     /// the standard.
@@ -220,6 +255,7 @@ impl Consumer {
             "rocgdb" => Self::rocgdb(),
             "rocgdb-legacy" => Self::rocgdb_legacy(),
             "cuda-gdb" => Self::cuda_gdb(),
+            "cuda-gdb-sass" => Self::cuda_gdb_sass(),
             "dwarf2" => dwarf("DWARF 2", 2),
             "dwarf3" => dwarf("DWARF 3", 3),
             "dwarf4" => dwarf("DWARF 4", 4),

@@ -66,6 +66,8 @@ pub(crate) struct FrameFormat {
     pub(crate) code_alignment: u8,
     pub(crate) data_alignment: i8,
     pub(crate) return_register: Reg,
+    /// Added to registers below 256, whose numbers NVIDIA's frames give with their class.
+    pub(crate) plain_base: u64,
     pub(crate) augmentation: &'static str,
 }
 
@@ -109,9 +111,18 @@ impl FrameFormat {
         out.push(code::RESTORE_STATE);
     }
 
+    /// Number of a register in the entries.
+    fn number(&self, reg: Reg) -> Reg {
+        match reg.0 {
+            0..=0xff => Reg(reg.0 + self.plain_base),
+            _ => reg,
+        }
+    }
+
     /// Appends a register's rule. `first` is the register's rule in the common information entry.
     pub(crate) fn rule(&self, reg: Reg, rule: Rule, first: Rule, exprs: &Exprs, out: &mut Program) {
         let bytes = &mut out.bytes;
+        let reg = self.number(reg);
         if rule == first {
             return with_low(code::RESTORE, code::RESTORE_EXTENDED, reg, bytes);
         }
@@ -141,7 +152,7 @@ impl FrameFormat {
             },
             Rule::Register(from) => {
                 with(code::REGISTER, bytes);
-                write_uleb(bytes, from.0);
+                write_uleb(bytes, self.number(from).0);
             }
             Rule::Expression(expr) => {
                 with(code::EXPRESSION, bytes);
@@ -176,7 +187,7 @@ impl FrameFormat {
                 return self.cfa_offset(offset, bytes);
             }
             if by == offset {
-                return write_byte_uleb(bytes, code::DEF_CFA_REGISTER, reg.0);
+                return write_byte_uleb(bytes, code::DEF_CFA_REGISTER, self.number(reg).0);
             }
         }
         let is_encoded = space != 0 || keeps == Keeps::Space;
@@ -186,7 +197,7 @@ impl FrameFormat {
             (true, false) => code::LLVM_DEF_ASPACE_CFA,
             (true, true) => code::LLVM_DEF_ASPACE_CFA_SF,
         };
-        write_byte_uleb(bytes, opcode, reg.0);
+        write_byte_uleb(bytes, opcode, self.number(reg).0);
         self.cfa_offset(offset, bytes);
         if is_encoded {
             write_uleb(bytes, space.into());
@@ -285,7 +296,7 @@ impl FrameTable {
 
     /// Appends a common information entry and returns its offset.
     pub(crate) fn common(&mut self, instructions: &Program, names: Names<'_>) -> u64 {
-        let FrameFormat { format, code_alignment, data_alignment, return_register, augmentation } =
+        let FrameFormat { format, code_alignment, data_alignment, return_register, augmentation, .. } =
             self.common;
         let is_eh = self.section == FrameSection::Eh;
         let version = self.common.version(self.section);
@@ -305,7 +316,7 @@ impl FrameTable {
         write_sleb(out, data_alignment.into());
         match version {
             1 => out.push(return_register.0 as u8),
-            _ => write_uleb(out, return_register.0),
+            _ => write_uleb(out, self.common.number(return_register).0),
         }
         if is_eh {
             out.extend_from_slice(&[1, RELATIVE4]);

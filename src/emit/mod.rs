@@ -35,6 +35,7 @@ pub(crate) mod abbrev;
 mod added;
 pub(crate) mod addr;
 pub(crate) mod aranges;
+mod attribute_limit;
 pub mod elf;
 pub(crate) mod format;
 pub(crate) mod frame;
@@ -49,6 +50,7 @@ pub(crate) mod names;
 pub mod object;
 pub mod ptx;
 pub(crate) mod pubs;
+pub(crate) mod register_map;
 #[cfg(test)]
 mod sample;
 mod section;

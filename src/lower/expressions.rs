@@ -3,6 +3,7 @@
 use core::ops::Range;
 
 use super::entry_numbers::EntryNumbers;
+use super::homes::Homes;
 use super::lists::{ABSOLUTE, Base, Code, address_key, addresses, begin, end, patch_length};
 use super::loc::{Extent, Facts, Key, Lowering, References, Sink, append};
 use super::units::Units;
@@ -12,12 +13,20 @@ use crate::emit::format::Format;
 use crate::emit::info::Pending;
 use crate::emit::lists::{Contents, Lists};
 use crate::error::{Construct, Error, Result};
-use crate::model::{Address, Live, LocId, Module, Stack, UnitId, VariableId};
+use crate::model::{Address, FunctionId, Live, LocId, Module, Node, Stack, UnitId, VariableId};
 use crate::omission::{Omission, Property, Subject};
 use crate::op::write_ulebs;
 
 /// Separate expression, with references relative to its start.
 pub(super) type Expression = (Vec<u8>, Vec<Pending>);
+
+/// Pcs at which registers of the map are used.
+struct Mapped {
+    function: FunctionId,
+    pcs: Range<u64>,
+    /// Whether local memory is a spill slot.
+    has_spills: bool,
+}
 
 /// Encoder for a unit's expressions and location lists.
 pub(super) struct Expressions<'u> {
@@ -33,6 +42,8 @@ pub(super) struct Expressions<'u> {
     /// Expression encoded last, with references relative to its start.
     pub(super) last: Expression,
     pub(super) omissions: Vec<Omission>,
+    /// Registers of the map, for a consumer that has the map.
+    pub(super) homes: Homes,
 }
 
 impl<'u> Expressions<'u> {
@@ -48,6 +59,7 @@ impl<'u> Expressions<'u> {
             loclists: Lists::empty(units.format),
             last: Default::default(),
             omissions: Vec::new(),
+            homes: Homes::default(),
         }
     }
 
@@ -57,12 +69,13 @@ impl<'u> Expressions<'u> {
         stack: Stack,
         write: impl FnOnce(&mut Lowering<'u>, &mut Sink<'_>) -> Result<()>,
     ) -> Result<()> {
-        self.encode_within(Extent::AllPcs, stack, &mut Facts::default(), write)
+        self.encode_within(Extent::AllPcs, None, stack, &mut Facts::default(), write)
     }
 
     fn encode_within(
         &mut self,
         extent: Extent,
+        mapped: Option<Mapped>,
         stack: Stack,
         facts: &mut Facts,
         write: impl FnOnce(&mut Lowering<'u>, &mut Sink<'_>) -> Result<()>,
@@ -70,8 +83,15 @@ impl<'u> Expressions<'u> {
         let (out, pending) = &mut self.last;
         out.clear();
         pending.clear();
-        let references = References { addresses: &mut self.addresses, pending, facts };
-        write(&mut self.lowering, &mut Sink { out, references, entries: &self.numbers, stack, extent })
+        let uses = self.homes.count();
+        let homes = mapped.map(|mapped| self.homes.at(mapped.function, mapped.pcs, mapped.has_spills));
+        let references = References { addresses: &mut self.addresses, pending, facts, homes };
+        let sink = &mut Sink { out, references, entries: &self.numbers, stack, extent };
+        let written = write(&mut self.lowering, sink);
+        if written.is_err() {
+            self.homes.truncate(uses);
+        }
+        written
     }
 
     /// Encodes an expression to be used later.
@@ -114,7 +134,8 @@ impl<'u> Expressions<'u> {
         let extent = if pcs.is_some() { Extent::SomePcs } else { Extent::AllPcs };
         let mut facts = Facts::default();
         let lower = |lowering: &mut Lowering<'u>, sink: &mut Sink<'_>| lowering.lower(loc, bits, sink);
-        match self.encode_within(extent, stack, &mut facts, lower) {
+        let mapped = pcs.clone().and_then(|pcs| self.mapped(variable, pcs));
+        match self.encode_within(extent, mapped, stack, &mut facts, lower) {
             Ok(()) => Ok(Some(facts)),
             Err(error) => {
                 let subject = Subject::Variable(variable);
@@ -192,38 +213,58 @@ impl<'u> Expressions<'u> {
         let is_one_of_several = self.consumer.attributes.variable_space.is_some()
             && lives.windows(2).any(|two| pcs(&two[0]) == pcs(&two[1]));
         if is_one_of_several {
-            let first = self.first_locations(lives, bits, stack);
-            self.list_of(&first, head, stack, base, encode, omit)
+            let first = self.first_locations(variable, lives, bits, stack);
+            self.list_of(&first, head, (Some(variable), stack, base), encode, omit)
         } else {
-            self.list_of(lives, head, stack, base, encode, omit)
+            self.list_of(lives, head, (Some(variable), stack, base), encode, omit)
         }
     }
 
     /// Returns one location for each pc range: the first that is expressible, or else the first, whose error then
     /// becomes the omission.
-    fn first_locations(&mut self, all: &[Live], bits: Option<u64>, stack: Stack) -> Vec<Live> {
+    fn first_locations(
+        &mut self,
+        variable: VariableId,
+        all: &[Live],
+        bits: Option<u64>,
+        stack: Stack,
+    ) -> Vec<Live> {
         let facts = &mut Facts::default();
         let mut first = Vec::new();
         for same in all.chunk_by(|a, b| (a.start, a.end) == (b.start, b.end)) {
             let is_expressible = |live: &&Live| {
                 let lower =
                     |lowering: &mut Lowering<'u>, sink: &mut Sink<'_>| lowering.lower(live.loc, bits, sink);
-                self.encode_within(Extent::SomePcs, stack, facts, lower).is_ok()
+                let uses = self.homes.count();
+                let mapped = self.mapped(variable, live.pcs());
+                let is_expressible = self.encode_within(Extent::SomePcs, mapped, stack, facts, lower).is_ok();
+                self.homes.truncate(uses);
+                is_expressible
             };
             first.extend(same.iter().find(is_expressible).or(same.first()).cloned());
         }
         first
     }
 
-    /// Appends a location list. `head` returns an entry's range, and its location if the expression may be known;
-    /// `encode` appends the expression, and `omit` handles an error from `encode`. Returns the list's index and facts
+    /// Returns where the registers of a variable's location are mapped, for a consumer with a map.
+    fn mapped(&self, variable: VariableId, pcs: Range<u64>) -> Option<Mapped> {
+        if !self.consumer.expressions.has_register_map {
+            return None;
+        }
+        let module = self.module;
+        let function = module.function_of(module.variables[variable].scope)?;
+        let is_elsewhere = |live: &Live| !module.nodes(live.loc).any(|node| matches!(node, Node::Memory(_)));
+        Some(Mapped { function, pcs, has_spills: module.live(variable).iter().any(is_elsewhere) })
+    }
+
+    /// Appends a location list of a variable, or of something else. `head` returns an entry's range, and its location
+    /// if the expression may be known; `encode` appends the expression, and `omit` handles an error from `encode`. Returns the list's index and facts
     /// about its locations, or `None` if every entry was omitted.
     pub(super) fn list_of<T>(
         &mut self,
         all: &[T],
         head: impl Fn(&T) -> (Range<u32>, Option<(LocId, Key)>),
-        stack: Stack,
-        base: Base,
+        (variable, stack, base): (Option<VariableId>, Stack, Base),
         encode: impl Fn(&mut Lowering<'u>, &T, &mut Sink<'_>) -> Result<()>,
         mut omit: impl FnMut(&mut Self, &T, Error) -> Result<()>,
     ) -> Result<Option<(u64, Facts)>> {
@@ -262,6 +303,8 @@ impl<'u> Expressions<'u> {
             (false, true) => Contents::Final,
             (false, false) => begin(lists, base, gimli::DW_LLE_base_addressx.0, module),
         };
+        let mapped = variable.and_then(|variable| self.mapped(variable, 0..0));
+        let lists = &mut self.loclists;
         let first = lists.bytes.len();
         let first_pending = lists.pending.len();
         for one in all {
@@ -299,11 +342,16 @@ impl<'u> Expressions<'u> {
             }
             let pending = &mut self.loclists.pending;
             let first_pending = pending.len();
-            let references = References { addresses: &mut self.addresses, pending, facts };
+            let uses = self.homes.count();
+            let homes = mapped.as_ref().map(|&Mapped { function, has_spills, .. }| {
+                self.homes.at(function, pcs.start.into()..pcs.end.into(), has_spills)
+            });
+            let references = References { addresses: &mut self.addresses, pending, facts, homes };
             let extent = Extent::SomePcs;
             let mut sink = Sink { out, references, entries: &self.numbers, stack, extent };
             if let Err(error) = encode(&mut self.lowering, one, &mut sink) {
                 self.loclists.truncate(entry);
+                self.homes.truncate(uses);
                 omit(self, one, error)?;
                 continue;
             }
@@ -316,6 +364,7 @@ impl<'u> Expressions<'u> {
                 if u16::try_from(bytes).is_err() {
                     let error = self.consumer.inexpressible(Construct::LongLocation(bytes));
                     self.loclists.truncate(entry);
+                    self.homes.truncate(uses);
                     *facts = facts_before;
                     omit(self, one, error)?;
                     continue;

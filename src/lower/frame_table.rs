@@ -57,7 +57,7 @@ impl FrameTables {
                 return Err(units.consumer.inexpressible(what).or_at(module.at_scope(function.scope)));
             }
             // Most functions begin with the same rows, so a few common entries serve all functions.
-            let known = self.common.get(&first).copied();
+            let known = self.common.get(&first).copied().filter(|_| !units.consumer.frames.are_separate);
             let common = known.unwrap_or_else(|| {
                 let mut program = first.program.clone();
                 if let Some(rule) = first.stated {

@@ -1,5 +1,6 @@
 //! Line table lowering.
 
+use super::inlined_rows::{InlinedRows, Sequence};
 use super::section::Part;
 use super::units::Units;
 use crate::emit::RelocationTarget;
@@ -8,13 +9,14 @@ use crate::error::Result;
 use crate::model::{Address, FileId, FunctionId, LineTableRow, StringId, UnitId};
 
 /// Encodes a unit's line program.
-pub(super) fn program(units: &Units<'_>, unit: UnitId, functions: &[FunctionId]) -> Result<Part> {
+/// Returns it with the names of inlined functions, to which its header refers for a consumer with such rows.
+pub(super) fn program(units: &Units<'_>, unit: UnitId, functions: &[FunctionId]) -> Result<(Part, Vec<u8>)> {
     encode(units, unit, functions, Strings::Shared)
 }
 
 /// Encodes a unit's files as a line program without rows.
 pub(super) fn files(units: &Units<'_>, unit: UnitId) -> Result<Part> {
-    encode(units, unit, &[], Strings::Alone)
+    encode(units, unit, &[], Strings::Alone).map(|(files, _)| files)
 }
 
 /// Storage for a line program's strings.
@@ -26,7 +28,12 @@ enum Strings {
     Alone,
 }
 
-fn encode(units: &Units<'_>, unit: UnitId, functions: &[FunctionId], strings: Strings) -> Result<Part> {
+fn encode(
+    units: &Units<'_>,
+    unit: UnitId,
+    functions: &[FunctionId],
+    strings: Strings,
+) -> Result<(Part, Vec<u8>)> {
     let module = units.module;
     let format = units.format;
     let min_instruction_bytes = module.target.min_instruction_bytes();
@@ -65,7 +72,12 @@ fn encode(units: &Units<'_>, unit: UnitId, functions: &[FunctionId], strings: St
     }
     // Addends are string numbers plus 1 until the units are joined; 0 is the empty string.
     let mut offset = |text: &str| module.strings.number(text).map_or(0, |number| u64::from(number) + 1);
-    let names = Names { offset: &mut offset, are_shared: units.has_others && strings == Strings::Shared };
+    let mut inlined = InlinedRows::new(units, unit);
+    let names = Names {
+        offset: &mut offset,
+        are_shared: units.has_others && strings == Strings::Shared,
+        has_inlined: inlined.has_names(),
+    };
     let mut line = Part::default();
     line.bytes.reserve(survey.approximate_bytes(functions.len()));
     let mut program = LineProgram::begin(
@@ -102,12 +114,24 @@ fn encode(units: &Units<'_>, unit: UnitId, functions: &[FunctionId], strings: St
                 }
                 Address::Constant(address) => program.begin_sequence(None, address),
             }
-            for row in rows {
-                program.row(row.pc - part.pcs.start, state(row));
+            if inlined.has_names() {
+                let mut sequence = Sequence::default();
+                for row in rows {
+                    for (place, call) in inlined.rows(id, row, &mut sequence) {
+                        let file = units.file_number(unit, place.file);
+                        let state = LineState { file, line: place.line, column: place.column, ..state(row) };
+                        program.inlined(call);
+                        program.row(row.pc - part.pcs.start, state);
+                    }
+                }
+            } else {
+                for row in rows {
+                    program.row(row.pc - part.pcs.start, state(row));
+                }
             }
             program.end_sequence(part.bytes());
         }
     }
     program.finish();
-    Ok(line)
+    Ok((line, inlined.names))
 }

@@ -55,6 +55,7 @@ pub struct LoweredUnit {
     pub(super) rnglists: FinishedLists,
     pub(super) line: Part,
     pub(super) macros: Part,
+    pub(super) nvidia: NvidiaParts,
     /// Functions that have code.
     pub(super) code: Vec<FunctionId>,
     pub(super) frames: UnitFrames,
@@ -75,6 +76,16 @@ impl LoweredUnit {
     pub(super) fn bytes(&self) -> usize {
         self.info.bytes.len() + self.loclists.bytes.len()
     }
+}
+
+/// Parts in sections that only NVIDIA's readers have.
+#[derive(Debug)]
+pub(super) struct NvidiaParts {
+    /// Names of inlined functions, for the line table.
+    pub(super) inlined_names: Part,
+    /// Map of PTX registers, and their types.
+    pub(super) register_map: Part,
+    pub(super) register_types: Part,
 }
 
 /// Encoded type unit.

@@ -49,7 +49,9 @@ mod expressions;
 mod frame;
 mod frame_table;
 mod functions;
+mod homes;
 mod imports_and_labels;
+mod inlined_rows;
 mod lanes;
 mod lines;
 mod link;
@@ -185,6 +187,7 @@ pub fn lower_loc(
         addresses: &mut Addresses::default(),
         pending: &mut Vec::new(),
         facts: &mut loc::Facts::default(),
+        homes: None,
     };
     let entries = &loc::NoEntries;
     let extent = loc::Extent::AllPcs;

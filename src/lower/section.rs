@@ -64,6 +64,8 @@ pub(super) struct PerSection<T> {
     pub(super) line: T,
     pub(super) macros: T,
     pub(super) str_offsets: T,
+    /// Names of inlined functions in line tables.
+    pub(super) inlined: T,
 }
 
 /// Returns a section that does not consist of strings, and is always kept.

@@ -3,7 +3,7 @@
 use super::children::ListCount;
 use super::entry::{EntryWriter, LIST_BYTES};
 use super::lanes::LaneProcedures;
-use super::lowered::LoweredUnit;
+use super::lowered::{LoweredUnit, NvidiaParts};
 use super::open::Open;
 use super::register_types::unsigned_sizes;
 use super::section::{Part, symbol_name};
@@ -56,10 +56,10 @@ pub(super) fn write(
     }
     unit_entry::write(&mut out, &has)?;
     let has_shared = children(&mut out, recurring)?;
-    let line = if has.lines && !consumer.has_line_directives {
+    let (line, inlined_names) = if has.lines && !consumer.has_line_directives {
         lines::program(units, id, &has.functions)?
     } else {
-        Part::default()
+        Default::default()
     };
     let macros =
         if has.macros { macros::program(units, id, has.lines.then_some(0)) } else { Part::default() };
@@ -77,6 +77,9 @@ pub(super) fn write(
         Part::default()
     };
     let strings = info.strings.finish();
+    let [register_map, register_types] = expressions.homes.finish(module);
+    let inlined_names = Part { bytes: inlined_names, ..Part::default() };
+    let nvidia = NvidiaParts { inlined_names, register_map, register_types };
     // The measured entry size predicts the room that the next unit's lists need.
     let bytes = loclists.bytes.len().saturating_sub(LIST_BYTES * lists);
     *scratch = Scratch {
@@ -95,6 +98,7 @@ pub(super) fn write(
         rnglists,
         line,
         macros,
+        nvidia,
         code: has.code,
         named: info.named.map(|named| named.finish()).unwrap_or_default(),
         type_units: Vec::new(),

@@ -77,7 +77,8 @@ impl<'m> Units<'m> {
     ///
     /// # Errors
     /// [`ErrorKind::InvalidConsumer`] for a DWARF version other than 2 to 5, for `.debug_names` before DWARF 5, for
-    /// `.eh_frame` on a target without it, for line directives on a target without PTX, for type units before DWARF 4 or with `.debug_names`, and for split units in
+    /// `.eh_frame` on a target without it, for line directives on a target without PTX, for rows of inlined calls beside
+    /// other strings, for type units before DWARF 4 or with `.debug_names`, and for split units in
     /// a version other than DWARF 5 or with type units.
     pub fn new(module: &'m Module, consumer: &'m Consumer, policy: Policy) -> Result<Self> {
         if !(2..=5).contains(&consumer.version) {
@@ -99,6 +100,9 @@ impl<'m> Units<'m> {
         }
         if consumer.has_line_directives && !module.target.has_lane_expressions() {
             return Err(invalid(Conflict::LineDirectives(module.target.name().into())));
+        }
+        if consumer.has_inlined_rows && (consumer.version > 4 || !consumer.entries.has_inline_strings) {
+            return Err(invalid(Conflict::InlinedRows));
         }
         if module.reach == Reach::Module && (consumer.is_split || consumer.has_type_units) {
             return Err(invalid(Conflict::References));

@@ -91,6 +91,7 @@ const CHECK: &[&str] = &[
     "witnesses",
     "list",
     "referred",
+    "homes",
     "machine",
     // State of a comparison.
     "file",
@@ -102,6 +103,7 @@ const CHECK: &[&str] = &[
     "extra",
     // Meaning of locations.
     "combining",
+    "home_spans",
     "places",
     "dwarf5",
     "expressions",
@@ -138,6 +140,7 @@ const EMIT: &[&str] = &[
     // Bytes of sections.
     "format",
     "section",
+    "attribute_limit",
     "gimli",
     "addr",
     "strings",
@@ -150,6 +153,7 @@ const EMIT: &[&str] = &[
     "macros",
     "aranges",
     "pubs",
+    "register_map",
     "names::hash",
     "names",
     "frame",
@@ -162,6 +166,8 @@ const EMIT: &[&str] = &[
     "added",
     "elf::file",
     "elf::bytes",
+    "elf::existing",
+    "elf::line_files",
     "elf::image",
     "elf::compress",
     "elf::contents",
@@ -171,6 +177,9 @@ const EMIT: &[&str] = &[
     "elf::write",
     "elf::relocatable",
     "elf::linked",
+    "elf::ptx_lines",
+    "elf::cubin",
+    "elf::new_cubin",
     "elf::code",
     "elf",
     "object",
@@ -423,6 +432,9 @@ const JSON: &[&str] = &[
 ];
 
 const LOWER: &[&str] = &[
+    // Parts of sections, and registers of NVIDIA's map, which expressions name.
+    "section",
+    "homes",
     // Expressions of locations.
     "loc::fragments",
     "loc::memo",
@@ -431,6 +443,7 @@ const LOWER: &[&str] = &[
     "loc::operations",
     "loc::linear",
     "loc::expression",
+    "loc::mapped",
     "loc::constants",
     "loc::numbers",
     "loc::on_stack",
@@ -438,7 +451,6 @@ const LOWER: &[&str] = &[
     "loc",
     // Facts of the module that all units share.
     "constants",
-    "section",
     "lists",
     "by_unit",
     "children",
@@ -448,6 +460,7 @@ const LOWER: &[&str] = &[
     "unencodable",
     "strings",
     // Tables without entries.
+    "inlined_rows",
     "lines",
     "macros",
     "frame::rows",

@@ -16,6 +16,8 @@ pub(super) fn rule(module: &Module, column: Column, nodes: Nodes<'_>) -> Result<
         // A rule is evaluated without a current lane, an object or a unit, so that A.6.4.2 excludes the operations that
         // need one.
         let operation = match node {
+            // An expression that belongs to one thread has the thread's lane.
+            Node::PerLane(_) if module.target.has_lane_expressions() => continue,
             Node::PerLane(_) | Node::LaneIndex => "push_lane",
             Node::PointerTo(..) => "implicit_pointer",
             Node::PassedValue(_) => "parameter_ref",

@@ -359,6 +359,7 @@ impl<'c> Compared<'c, '_> {
             load_bias: 0,
             asked,
             patch: None,
+            homes: None,
         }
     }
 

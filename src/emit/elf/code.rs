@@ -7,7 +7,10 @@ use object::elf;
 use object::write::elf::{Encoder, Rel, SectionHeader, Sym};
 
 use super::compress::{Compression, compress};
+use super::cubin::{self, refuse_compression};
+use super::existing::Existing;
 use super::image::{Image, ImageSection, string_table_header};
+use super::new_cubin::{self, CodePart};
 use super::relocatable::{self, UndefinedSymbols, relocation_header};
 use super::symbols::{CodeSymbol, CodeSymbolKind, SHN_AMDGPU_LDS, SymbolBinding, SymbolLocation, Visibility};
 use crate::emit::section::Section;
@@ -130,10 +133,15 @@ impl ObjectCode {
 /// The sections are in this order: code, code relocations, `.symtab`, `.strtab`, and then each debug section, followed
 /// by its relocations. The same input gives the same bytes.
 ///
+/// For NVIDIA's sm_80, the object is what nvdisasm, cuobjdump and nvlink need of a cubin: each code section is one function,
+/// the section's name becomes `.text.` and the function's name, and a note names the processor. The host cannot pass
+/// parameters to it.
+///
 /// # Errors
 /// * A name is empty or contains a zero byte, or two sections or two symbols have the same name.
 /// * A symbol or a relocation is outside its section, or an alignment is not a power of two.
 /// * A relocation refers to a symbol that is neither in `symbols` nor in `externals`.
+/// * The target is NVIDIA's, but not sm_80, or a code section is not exactly one function.
 /// * The errors of [`attach`](super::attach) for debug sections and their relocations.
 ///
 /// # Example
@@ -181,6 +189,10 @@ pub fn new_object_with(
     let symtab = 1 + code.sections.len() + relocated;
     let strtab = symtab + 1;
     let mut image = Image::new(target, strtab)?;
+    let parts: Vec<CodePart<'_>> = code_parts(code).collect();
+    if image.is_cubin() {
+        new_cubin::check(image.sm(), &parts, &code.symbols)?;
+    }
     let encoder = image.encoder();
     let mut names = HashSet::new();
     for section in &code.sections {
@@ -208,9 +220,21 @@ pub fn new_object_with(
     let header = encoder.symtab_section_header(strtab as u32, locals as u32 + 1);
     image.add(ImageSection::new(b".symtab", header, table))?;
     image.add(ImageSection::new(b".strtab", string_table_header(), strings))?;
+    if image.is_cubin() {
+        new_cubin::complete(&mut image, symtab, &parts, &symbols)?;
+        refuse_compression(compression)?;
+        cubin::add(&mut image, sections, Existing::Refuse)?;
+        return image.write();
+    }
     relocatable::add(&mut image, target, sections, UndefinedSymbols::Allow)?;
     compress(&mut image, compression)?;
     image.write()
+}
+
+/// Sections with machine code.
+fn code_parts(code: &ObjectCode) -> impl Iterator<Item = CodePart<'_>> {
+    let sections = code.sections.iter().zip(1..).filter(|(section, _)| section.kind == CodeContents::Code);
+    sections.map(|(section, index)| CodePart { name: &section.name, index, size: section.bytes.len() as u64 })
 }
 
 fn check_name(name: &str) -> Result<()> {

@@ -87,6 +87,11 @@ impl<'a> ImageSection<'a> {
         !matches!(self.header.sh_type, elf::SHT_NULL | elf::SHT_NOBITS)
     }
 
+    /// Whether the section has this name, and contents.
+    pub fn is_filled(&self, name: &str) -> bool {
+        *self.name == *name.as_bytes() && !self.contents.is_empty()
+    }
+
     /// Whether the section is in memory when the program runs.
     pub fn is_loaded(&self) -> bool {
         self.header.sh_flags.0 & elf::SHF_ALLOC.0 != 0
@@ -249,7 +254,7 @@ impl<'a> Image<'a> {
                 is_in_place: has_contents,
             });
         }
-        if !self.is_linked() {
+        if !self.keeps_bytes() {
             self.check_overlap()?;
         }
         self.names = names.into();
@@ -318,6 +323,14 @@ impl<'a> Image<'a> {
         if self.machine() == elf::EM_AMDGPU && processor != expected {
             return Err(wrong_target(target, [expected, processor].map(Identity::Processor)));
         }
+        if self.is_cubin() {
+            let expected = identity.flags >> 8 & PROCESSOR;
+            let processor = self.sm();
+            if processor != expected {
+                let name = |number: u32| Identity::Name(format!("sm_{number}"));
+                return Err(wrong_target(target, [expected, processor].map(name)));
+            }
+        }
         Ok(())
     }
 
@@ -337,6 +350,25 @@ impl<'a> Image<'a> {
     /// Whether the object is linked, so that its addresses are final.
     pub fn is_linked(&self) -> bool {
         self.file_type() != elf::ET_REL
+    }
+
+    /// Whether the file is NVIDIA's.
+    pub fn is_cubin(&self) -> bool {
+        self.machine() == elf::EM_CUDA
+    }
+
+    /// Number of NVIDIA's processor, such as 80.
+    pub fn sm(&self) -> u32 {
+        const OS_ABI: u8 = 0x41;
+        let flags = self.u32(48);
+        // `EI_OSABI`. Before ABI version 8, the number is in the low byte.
+        if self.header[7] == OS_ABI { flags >> 8 & 0xff } else { flags & 0xff }
+    }
+
+    /// Whether the file's bytes stay, and changed contents are appended: in a linked file, because segments contain
+    /// them; in a cubin, because sections for the finalizer can share bytes with other sections.
+    pub fn keeps_bytes(&self) -> bool {
+        self.is_linked() || self.is_cubin()
     }
 
     pub fn u16(&self, offset: usize) -> u16 {
@@ -360,6 +392,18 @@ impl<'a> Image<'a> {
     pub fn has_section(&self) -> impl Fn(&str) -> bool {
         let names: HashSet<&[u8]> = self.sections.iter().map(|section| &*section.name).collect();
         move |name| names.contains(name.as_bytes())
+    }
+
+    /// Sets a section's header and contents, or adds the section. Returns its index.
+    pub fn put(&mut self, name: &[u8], header: SectionHeader, contents: Vec<u8>) -> Result<usize> {
+        let Some(index) = self.sections.iter().position(|section| *section.name == *name) else {
+            return self.add(ImageSection::new(name.to_vec(), header, contents));
+        };
+        let section = &mut self.sections[index];
+        let sh_name = section.header.sh_name;
+        section.header = SectionHeader { sh_name, ..header };
+        section.replace(contents);
+        Ok(index)
     }
 
     /// Adds a section and returns its index.

@@ -15,9 +15,14 @@ mod bytes;
 mod code;
 mod compress;
 mod contents;
+mod cubin;
+mod existing;
 mod file;
 mod image;
+mod line_files;
 mod linked;
+mod new_cubin;
+mod ptx_lines;
 mod relocatable;
 mod remove;
 mod renumber;
@@ -27,7 +32,9 @@ mod write;
 pub use code::{CodeContents, CodeRelocation, CodeSection, ObjectCode, new_object, new_object_with};
 pub use compress::Compression;
 pub use contents::replace_contents;
+pub use existing::Existing;
 pub use file::write_file;
+pub use ptx_lines::{PtxLines, ptx_lines};
 pub use symbols::{
     CodeSymbol, CodeSymbolKind, SymbolBinding, SymbolLocation, Visibility, contents, symbol_named, symbols,
 };
@@ -37,21 +44,6 @@ use crate::error::Result;
 use crate::target::Target;
 use image::Image;
 pub use relocatable::UndefinedSymbols;
-
-/// How debug sections in the existing object are treated.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Existing {
-    /// Existing debug sections stay, and an added section of the same name is an error.
-    #[default]
-    Refuse,
-    /// All debug sections are removed before others are added: sections `.debug_*`, `.zdebug_*` and `.gdb_index` that
-    /// are not loaded, their relocations, their symbols, and groups without other members.
-    ///
-    /// `.debug_frame` is removed even without a new one; `.eh_frame` is loaded and stays. Sections and symbols after a
-    /// removed one get smaller indices. A remaining reference to a removed section or symbol is an error.
-    Replace,
-}
 
 /// Options for [`attach_with`]. The default is what [`attach`] does.
 ///
@@ -184,10 +176,22 @@ pub fn attach_with(
 ) -> Result<Vec<u8>> {
     let mut image = Image::parse(object)?;
     image.check_target(target)?;
-    if how.existing == Existing::Replace {
-        remove::debug_sections(&mut image)?;
+    match how.existing {
+        Existing::Refuse => {}
+        Existing::Replace | Existing::KeepLines if image.is_cubin() => {
+            cubin::empty_debug_sections(&mut image, how.existing, sections);
+        }
+        Existing::Replace => remove::debug_sections(&mut image)?,
+        Existing::KeepLines => {
+            return Err(image::unsupported(
+                "line tables are kept in cubins only; expected `Existing::Replace`",
+            ));
+        }
     }
-    if image.is_linked() {
+    if image.is_cubin() {
+        cubin::refuse_compression(how.compression)?;
+        cubin::add(&mut image, sections, how.existing)?;
+    } else if image.is_linked() {
         linked::add(&mut image, sections)?;
     } else {
         relocatable::add(&mut image, target, sections, how.undefined)?;

@@ -38,7 +38,7 @@ pub struct CodeSymbol {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SymbolLocation {
-    /// In a section of a relocatable object.
+    /// In a section of a relocatable object, or of a cubin.
     Section {
         /// Section index, counted from 1: 0 is the null section.
         index: u32,
@@ -135,7 +135,8 @@ impl RawSymbol<'_> {
             }
             index if index == elf::SHN_ABS.0 => SymbolLocation::Address(self.value),
             index if index >= elf::SHN_LORESERVE => SymbolLocation::Other { index, value: self.value },
-            _ if image.is_linked() => SymbolLocation::Address(self.value),
+            // Functions of a linked cubin are each at address 0.
+            _ if image.is_linked() && !image.is_cubin() => SymbolLocation::Address(self.value),
             index => SymbolLocation::Section { index: index.into(), offset: self.value },
         };
         CodeSymbol {
@@ -164,7 +165,7 @@ impl RawSymbol<'_> {
 }
 
 /// How many symbols a table has, including the null symbol.
-fn symbol_count(image: &Image<'_>, table: usize) -> Result<u32> {
+pub(super) fn symbol_count(image: &Image<'_>, table: usize) -> Result<u32> {
     let section = &image.sections[table];
     let bytes = section.contents.len();
     let malformed = |what: String| Error::malformed(what).in_section(&section.display_name());

@@ -50,7 +50,11 @@ impl Image<'_> {
     /// Encodes the file.
     pub fn write(mut self) -> Result<Vec<u8>> {
         self.add_names()?;
-        let mut out = if self.is_linked() { self.input[..self.kept_end()].to_vec() } else { vec![0; HEADER] };
+        let mut out = if self.keeps_bytes() && !self.input.is_empty() {
+            self.input[..self.kept_end()].to_vec()
+        } else {
+            vec![0; HEADER]
+        };
         // Existing contents stay in their order, before new ones. The name table is last, so that a later call can cut
         // it off before it appends.
         let mut order: Vec<usize> = (1..self.sections.len()).collect();
@@ -58,10 +62,10 @@ impl Image<'_> {
             section if section.is_in_place => (section.header.sh_offset, false),
             _ => (u64::MAX, index == self.names),
         });
-        let is_linked = self.is_linked();
+        let keeps_bytes = self.keeps_bytes();
         for index in order {
             let section = &mut self.sections[index];
-            if section.has_contents() && !(is_linked && section.is_in_place) {
+            if section.has_contents() && !(keeps_bytes && section.is_in_place) {
                 pad(&mut out, section.header.sh_addralign.clamp(1, MAX_FILE_ALIGN));
                 section.header.sh_offset = out.len() as u64;
                 section.header.sh_size = section.contents.len() as u64;

@@ -21,6 +21,8 @@ pub(crate) struct Names<'n> {
     pub(crate) offset: &'n mut dyn FnMut(&str) -> u64,
     /// Whether other units may have the same names, so that sharing them can save space.
     pub(crate) are_shared: bool,
+    /// Whether the header refers to names of inlined functions in `.debug_str`, as NVIDIA's headers do. Before DWARF 5.
+    pub(crate) has_inlined: bool,
 }
 
 /// A header, while it is being appended.
@@ -59,6 +61,15 @@ impl Header<'_, '_> {
             self.files(files);
         } else {
             self.old_tables(directories, files)?;
+            if self.names.has_inlined {
+                self.relocations.push(Relocation {
+                    offset: self.out.len() as u64,
+                    bytes: format.offset_bytes,
+                    target: RelocationTarget::Section(".debug_str"),
+                    addend: 0,
+                });
+                format.offset(self.out, 0);
+            }
         }
         let length = (self.out.len() - start) as u64;
         format.patch(self.out, start - usize::from(format.offset_bytes), length, format.offset_bytes);

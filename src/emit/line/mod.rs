@@ -20,5 +20,5 @@ pub(super) mod tests;
 
 pub(crate) use header::Names;
 pub(crate) use program::LineProgram;
-pub(crate) use rows::{LineFile, LineState, file_number};
+pub(crate) use rows::{InlinedRow, LineFile, LineState, file_number};
 pub(crate) use shape::Survey;

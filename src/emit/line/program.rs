@@ -3,7 +3,7 @@
 use gimli::constants as dw;
 
 use super::header::{Header, Names};
-use super::rows::{LineFile, LineState};
+use super::rows::{InlinedRow, LineFile, LineState};
 use super::shape::{Shape, instructions};
 use crate::emit::format::Format;
 use crate::emit::section::{Relocation, RelocationTarget};
@@ -22,6 +22,7 @@ pub(crate) struct LineProgram<'s> {
     shape: Shape,
     pc: u64,
     state: LineState,
+    inlined: InlinedRow,
 }
 
 impl<'s> LineProgram<'s> {
@@ -56,6 +57,7 @@ impl<'s> LineProgram<'s> {
             shape,
             pc: 0,
             state: LineState::INITIAL,
+            inlined: InlinedRow::default(),
         })
     }
 
@@ -64,6 +66,7 @@ impl<'s> LineProgram<'s> {
     pub(crate) fn begin_sequence(&mut self, symbol: Option<RelocationTarget>, addend: u64) {
         self.pc = 0;
         self.state = LineState::INITIAL;
+        self.inlined = InlinedRow::default();
         let bytes = self.format.address_bytes;
         self.out.extend_from_slice(&[0, 1 + bytes, dw::DW_LNE_set_address.0]);
         let field = if let Some(target) = symbol {
@@ -74,6 +77,22 @@ impl<'s> LineProgram<'s> {
             addend
         };
         self.format.fixed(self.out, field, bytes);
+    }
+
+    /// Sets the inlined call that contains the next rows.
+    pub(crate) fn inlined(&mut self, row: Option<InlinedRow>) {
+        // The extended opcode for the call's row and the function's name; row 0 is no call.
+        const INLINED: u8 = 0x90;
+        let row = row.unwrap_or_default();
+        if row == self.inlined {
+            return;
+        }
+        self.inlined = row;
+        let size = 1 + uleb_len(row.call) + uleb_len(row.function);
+        self.out.push(0);
+        write_uleb(self.out, size as u64);
+        write_byte_uleb(self.out, INLINED, row.call);
+        write_uleb(self.out, row.function);
     }
 
     /// Appends a row. Pcs do not descend.

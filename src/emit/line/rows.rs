@@ -28,6 +28,15 @@ pub(crate) struct LineState {
     pub(crate) is_epilogue_begin: bool,
 }
 
+/// NVIDIA's registers of a row in an inlined call.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct InlinedRow {
+    /// Number of the row that contains the call, from 1 on in the sequence.
+    pub(crate) call: u64,
+    /// Offset of the inlined function's name, from the names to which the header refers.
+    pub(crate) function: u64,
+}
+
 impl LineState {
     /// The state machine at the start of a sequence: DWARF 5 section 6.2.2.
     pub(super) const INITIAL: Self = Self {

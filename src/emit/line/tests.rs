@@ -49,7 +49,7 @@ fn write(
         strings.push(0);
         offset
     };
-    let names = Names { offset: &mut offset, are_shared };
+    let names = Names { offset: &mut offset, are_shared, has_inlined: false };
     let mut program =
         LineProgram::begin(&mut bytes, &mut relocations, format, step, shape, names, directories, files)
             .expect("files have names");
@@ -175,7 +175,7 @@ fn a_file_without_a_name_ends_an_old_table() {
     let format = Format { version: 4, ..Format::SMALL };
     let mut out = Vec::new();
     let mut relocations = Vec::new();
-    let names = Names { offset: &mut |_| 0, are_shared: false };
+    let names = Names { offset: &mut |_| 0, are_shared: false, has_inlined: false };
     let error = LineProgram::begin(&mut out, &mut relocations, format, 1, LLVM, names, &[""], &[file("")])
         .unwrap_err();
     assert_eq!(error.to_string(), "file has no name; expected a name in a line table before DWARF 5");
@@ -398,7 +398,7 @@ fn others_read_the_same_rows() {
             strings.push(0);
             offset
         };
-        let names = Names { offset: &mut offset, are_shared: false };
+        let names = Names { offset: &mut offset, are_shared: false, has_inlined: false };
         let header = LineFile { directory: 1, source: Some("int here;"), ..file("b.h") };
         let mut program = LineProgram::begin(
             &mut out,

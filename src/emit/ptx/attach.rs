@@ -11,9 +11,10 @@ use super::labels::{Labels, position, unknown};
 use super::lines::{FunctionLines, Lines, PtxLineRow, SourcePlace};
 use super::sections::{Writer, length};
 use super::text::{decimal, line_start};
+use crate::emit::attribute_limit::refuse_many_attributes;
 use crate::emit::elf::Existing;
 use crate::emit::section::Section;
-use crate::error::{Count, Error, ErrorKind, Feature, Identity, Present, Result};
+use crate::error::{Error, ErrorKind, Feature, Identity, Present, Result};
 use crate::ptx::{Function, LABEL, Text};
 use crate::target::Target;
 
@@ -157,54 +158,6 @@ pub fn attach(
 }
 
 const DEBUG_STR: &str = ".debug_str";
-
-/// How many attributes ptxas and cuobjdump read in one entry.
-const MOST_ATTRIBUTES: usize = 256;
-
-/// Refuses abbreviations with more attributes than NVIDIA's tools read: DWARF 2 section 7.5.3. An abbreviation contains
-/// no values, because `DW_FORM_implicit_const` came later.
-fn refuse_many_attributes(section: &Section) -> Result<()> {
-    if section.name != ".debug_abbrev" {
-        return Ok(());
-    }
-    let bytes = &section.bytes[..];
-    let mut position = 0;
-    let mut number = || {
-        let mut number = 0u64;
-        for shift in (0..64).step_by(7) {
-            let byte = *bytes.get(position)?;
-            position += 1;
-            number |= u64::from(byte & 0x7f) << shift;
-            if byte & 0x80 == 0 {
-                break;
-            }
-        }
-        Some(number)
-    };
-    while let Some(code) = number() {
-        // A table ends with code 0; the next table can follow.
-        if code == 0 {
-            continue;
-        }
-        // The tag, and the byte that says whether there are children.
-        let _ = number();
-        let _ = number();
-        let mut count = 0;
-        while let (Some(attribute), Some(form)) = (number(), number())
-            && (attribute, form) != (0, 0)
-        {
-            count += 1;
-        }
-        if count > MOST_ATTRIBUTES {
-            let count = Count(count, "attribute");
-            let what = format!(
-                "abbreviation {code} has {count}; expected at most {MOST_ATTRIBUTES}, because NVIDIA's tools read no more"
-            );
-            return Err(Error::bad_argument(what).in_section(section.name));
-        }
-    }
-    Ok(())
-}
 
 fn refuse_existing(text: &Text<'_>) -> Result<()> {
     let has_rows = !text.stray.is_empty() || text.functions.iter().any(|function| !function.locs.is_empty());

@@ -10,6 +10,7 @@ use super::loc::{Extent, Facts, Lowering, NoEntries, References, Sink};
 use super::units::Units;
 use crate::consumer::{AspaceCfa, Consumer, FrameForm, Policy};
 use crate::emit::addr::Addresses;
+use crate::emit::format::Format;
 use crate::emit::frame::{Exprs, FrameFormat, FrameSection, Keeps, Program, Rule};
 use crate::emit::info::Wanted;
 use crate::error::{Construct, Result};
@@ -19,6 +20,7 @@ use crate::model::{
 };
 use crate::omission::{Omission, Property, Subject};
 use crate::op::Reg;
+use crate::target::nvptx::class;
 use crate::target::{SpaceId, Target, UnspecifiedRegisters};
 use rows::{Form, LoweredRule, Rows};
 
@@ -48,11 +50,14 @@ pub(super) struct FunctionFrame {
 pub(super) fn format(units: &Units<'_>) -> FrameFormat {
     let target = &units.module.target;
     let frames = target.call_frames();
+    let wanted = units.consumer.frames.format;
+    let offset_bytes = wanted.map_or(units.format.offset_bytes, gimli::Format::word_size);
     FrameFormat {
-        format: units.format,
+        format: Format { offset_bytes, ..units.format },
         code_alignment: target.min_instruction_bytes(),
         data_alignment: frames.data_alignment,
         return_register: frames.return_register,
+        plain_base: if units.consumer.expressions.has_register_map { u64::from(class::R) << 24 } else { 0 },
         augmentation: units.consumer.frames.augmentation,
     }
 }
@@ -186,7 +191,15 @@ impl<'m> Frames<'m> {
             let register = self.format.return_register;
             return Err(self.consumer.inexpressible(Construct::ReturnRegister(register.0)));
         }
-        if let Some((space, reg, offset)) = self.memory_at_register(loc)
+        let memory = self.memory_at_register(loc);
+        // NVIDIA's frames are in the thread's memory, and name its part of a register.
+        if let Some((SpaceId::PRIVATE_LANE, reg, offset)) = memory
+            && self.consumer.expressions.has_register_map
+            && (offset >= 0 || self.format.is_factored(offset))
+        {
+            return Ok(Rule::CfaRegister { reg, offset, space: SpaceId::DEFAULT.0 });
+        }
+        if let Some((space, reg, offset)) = memory
             && let Some(width) = self.module.target.space(space)
             && self.module.target.register(reg).is_some_and(|register| match space {
                 SpaceId::DEFAULT => register.bits == width.address_bits,
@@ -289,6 +302,7 @@ impl<'m> Frames<'m> {
             addresses: &mut Addresses::default(),
             pending: &mut pending,
             facts: &mut Facts::default(),
+            homes: None,
         };
         let extent = Extent::AllPcs;
         let mut sink = Sink { out: &mut program.bytes, references, entries: &NoEntries, stack, extent };
@@ -366,6 +380,10 @@ fn offset(tree: &Tree<'_>, mut at: usize) -> (usize, Option<i64>) {
 fn register_plus(tree: &Tree<'_>, at: usize) -> Option<(Reg, i64)> {
     match tree.node(at) {
         Node::ReadRegister(reg) => Some((reg, 0)),
+        Node::Read(32) => match tree.node(tree.last(at)) {
+            Node::PerLane(reg) => Some((reg, 0)),
+            _ => None,
+        },
         Node::Plus(by) => {
             let (reg, first) = register_plus(tree, tree.last(at))?;
             Some((reg, first.checked_add(by)?))

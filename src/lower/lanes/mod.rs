@@ -219,6 +219,6 @@ fn lane_expression<T>(
         let error = named(unit.consumer, error);
         unit.omit(Subject::Scope(scope), Property::Lanes, Some(piece_of(one).pcs()), error)
     };
-    let list = out.expressions.list_of(entries, head, stack, instance.base, encode, omit)?;
+    let list = out.expressions.list_of(entries, head, (None, stack, instance.base), encode, omit)?;
     Ok(list.map(|(list, _)| Lanes::List(list)))
 }

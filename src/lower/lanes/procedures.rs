@@ -360,8 +360,7 @@ fn moving_mask(
     let list = out.expressions.list_of(
         masks,
         |mask| (mask.start..mask.end, None),
-        function.stack,
-        base,
+        (None, function.stack, base),
         |lowering, mask, sink| lowering.lower(mask.loc, Some(bits), sink),
         |_, _, error| {
             if is_inexpressible(&error) {

@@ -35,6 +35,8 @@ pub(super) struct Linker {
     abbreviations: AbbreviationTables,
     lookup: LookupTables,
     frames: FrameTables,
+    register_map: SectionContents,
+    register_types: SectionContents,
     /// Each unit's offset in `.debug_info`.
     starts: Vec<u64>,
     of_module: LastModule,
@@ -66,6 +68,8 @@ impl Linker {
             abbreviations: AbbreviationTables::default(),
             lookup: LookupTables::new(units.consumer.tables),
             frames: FrameTables::new(units),
+            register_map: SectionContents::default(),
+            register_types: SectionContents::default(),
             starts: Vec::new(),
             of_module: LastModule::default(),
             type_units: IndexMap::default(),
@@ -87,7 +91,8 @@ impl Linker {
         let done = self.starts.len();
         let left = (self.of_module.first + units.module.units.len()).saturating_sub(done + 1);
         let progress = Progress { done, left };
-        let PerSection { info, loclists, rnglists, addr, line, macros, str_offsets } = &mut self.parts;
+        let PerSection { info, loclists, rnglists, addr, line, macros, str_offsets, inlined } =
+            &mut self.parts;
         let indices = str_offsets.bytes.len() as u64;
         // A skeleton's strings are in the split file, except those that it refers to by index.
         if self.format.version >= 5 && !(unit.split.is_some() && unit.strings.is_empty()) {
@@ -99,6 +104,7 @@ impl Linker {
         let (rnglists_start, _) = rnglists.append(lists(unit.rnglists), progress);
         let (addr_start, _) = addr.append(unit.addresses, progress);
         let (line_start, first_line) = line.append(unit.line, progress);
+        let (inlined_start, _) = inlined.append(unit.nvidia.inlined_names, progress);
         let (macros_start, first_macro) = macros.append(unit.macros, progress);
         let bases = PerSection {
             info: start,
@@ -108,7 +114,10 @@ impl Linker {
             line: line_start,
             macros: macros_start,
             str_offsets: indices,
+            inlined: inlined_start,
         };
+        self.register_map.append(unit.nvidia.register_map, progress);
+        self.register_types.append(unit.nvidia.register_types, progress);
         // The unit header's relocation is the first.
         let table = self.abbreviations.share(unit.abbreviations);
         self.abbreviations.refer(info.relocations.get(first_info), table);
@@ -220,6 +229,8 @@ impl Linker {
             whole(".debug_addr", self.parts.addr),
             whole(".debug_str_offsets", self.parts.str_offsets),
             strings(".debug_str", self.strings.strings),
+            // A consumer with these names has no other strings outside entries.
+            whole(".debug_str", self.parts.inlined),
             whole(".debug_line", self.parts.line),
             strings(".debug_line_str", self.strings.line_strings),
             whole(name(".debug_macro", ".debug_macinfo"), self.parts.macros),
@@ -227,6 +238,8 @@ impl Linker {
             whole(".debug_aranges", self.lookup.aranges),
             whole(".debug_pubnames", self.lookup.pubnames),
             whole(".debug_pubtypes", self.lookup.pubtypes),
+            whole(".nv_debug_info_reg_sass", self.register_map),
+            whole(".nv_debug_info_reg_type", self.register_types),
         ]);
         sections.extend(self.frames.sections());
         // Tables that the consumer does not want, or that have no contents, leave empty sections.

@@ -68,6 +68,7 @@ impl StringSections {
             let RelocationTarget::Section(name) = relocation.target else { continue };
             let number = relocation.addend as u32;
             relocation.addend = match name {
+                ".debug_str" if units.consumer.has_inlined_rows => relocation.addend + bases.inlined,
                 ".debug_str" => self.strings.offset(number, || text(units, number)),
                 // Number 0 is the empty string.
                 ".debug_line_str" => {

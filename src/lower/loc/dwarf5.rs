@@ -4,6 +4,7 @@
 use super::constants::{known_pieces, number};
 use super::expression::{ExpressionWriter, malformed};
 use super::fragments::{Fragment, MAX_FRAGMENTS};
+use super::mapped;
 use super::numbers::{self, Read, deref, read_register, thread_local};
 use super::shared::At;
 use crate::error::{Construct, Result};
@@ -70,6 +71,12 @@ pub(super) fn write(out: &mut ExpressionWriter<'_, '_>, root: At, bits: Option<u
         && bits == Some(0)
     {
         return out.expr(id);
+    }
+    if let Some(bits) = bits
+        && let Some(reg) = mapped::register(out, root, bits)?
+    {
+        out.encoder.regx(reg);
+        return Ok(());
     }
     write_from(out, Fragment { at: root, from: 0, bits: 0, flip: 0 }, bits)
 }
@@ -206,8 +213,13 @@ fn is_simple(out: &ExpressionWriter<'_, '_>, at: At, from: i64) -> bool {
 }
 
 /// Writes a part's location. Returns the part's first bit within it.
-fn simple_part(out: &mut ExpressionWriter<'_, '_>, Fragment { at, from, .. }: Fragment) -> Result<u64> {
+fn simple_part(out: &mut ExpressionWriter<'_, '_>, fragment: Fragment) -> Result<u64> {
+    let Fragment { at, from, .. } = fragment;
     let consumer = out.context.consumer;
+    if let Some(reg) = mapped::register_from(out, fragment)? {
+        out.encoder.regx(reg);
+        return Ok(0);
+    }
     let not_before =
         |from: i64| u64::try_from(from).map_err(|_| consumer.inexpressible(Construct::NegativeOffset));
     match out.tree.node(at) {
@@ -396,9 +408,14 @@ fn is_of_lanes(out: &ExpressionWriter<'_, '_>, space: SpaceId) -> bool {
 /// Writes a number that contains the part. Returns the part's first bit, and how many bits may be set.
 fn read_fragment(
     out: &mut ExpressionWriter<'_, '_>,
-    Fragment { at, from, bits, .. }: Fragment,
+    fragment: Fragment,
     space: SpaceId,
 ) -> Result<(u64, u64)> {
+    let Fragment { at, from, bits, .. } = fragment;
+    if let Some(reg) = mapped::register_from(out, fragment)? {
+        out.encoder.bregx(reg, 0);
+        return Ok((0, bits));
+    }
     match out.tree.node(at) {
         Node::Register(reg) if out.register(reg)?.bits <= 64 => {
             read_register(out, reg)?;

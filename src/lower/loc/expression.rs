@@ -8,6 +8,7 @@ use crate::consumer::Consumer;
 use crate::emit::addr::{AddressKey, Addresses};
 use crate::emit::info::{Pending, RefForm, UnitEntry, Wanted};
 use crate::error::{Construct, Error, ErrorKind, Result};
+use crate::lower::homes::HomesAt;
 use crate::model::{Entity, Module, Node, ProcedureId, Stack, Symbol, Tree, VariableId};
 use crate::op::{Decoded, Decoder, Encoder, FixupKind, Op, Reg};
 use crate::target::{Register, SpaceId};
@@ -87,11 +88,14 @@ pub(in crate::lower) struct References<'l> {
     /// Expression fields that are filled in later, at their positions in the output.
     pub(in crate::lower) pending: &'l mut Vec<Pending>,
     pub(in crate::lower) facts: &'l mut Facts,
+    /// Registers of the map at the expression's pcs, for a consumer that has the map.
+    pub(in crate::lower) homes: Option<HomesAt<'l>>,
 }
 
 impl References<'_> {
     pub(super) fn reborrow(&mut self) -> References<'_> {
-        References { addresses: self.addresses, pending: self.pending, facts: self.facts }
+        let homes = self.homes.as_mut().map(HomesAt::reborrow);
+        References { addresses: self.addresses, pending: self.pending, facts: self.facts, homes }
     }
 }
 

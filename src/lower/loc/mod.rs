@@ -14,6 +14,7 @@ mod dwarf5;
 mod expression;
 mod fragments;
 mod linear;
+mod mapped;
 mod memo;
 mod numbers;
 mod on_stack;

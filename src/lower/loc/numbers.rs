@@ -2,6 +2,7 @@
 
 use super::expression::{ExpressionWriter, malformed};
 use super::linear::{self, arithmetic};
+use super::mapped;
 use super::shared::At;
 use crate::error::{Construct, Result};
 use crate::model::Node;
@@ -59,6 +60,12 @@ pub(super) fn val_plus<R: Read>(
             out.encoder.bregx(reg, by);
         }
         Node::Read(bits) if let Some(reg) = whole_lane(out, out.tree.last(at), bits) => {
+            out.encoder.bregx(reg, by);
+        }
+        Node::Read(bits)
+            if bits == out.address_bits()
+                && let Some(reg) = mapped::register(out, out.tree.last(at), bits.into())? =>
+        {
             out.encoder.bregx(reg, by);
         }
         _ => {

@@ -151,6 +151,7 @@ fn written(stack: Stack, write: impl FnOnce(&mut Sink<'_>) -> crate::Result<()>)
         addresses: &mut Addresses::default(),
         pending: &mut Vec::new(),
         facts: &mut Facts::default(),
+        homes: None,
     };
     let extent = Extent::AllPcs;
     write(&mut Sink { out: &mut out, references, entries: &NoEntries, stack, extent })

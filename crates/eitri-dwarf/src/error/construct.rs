@@ -49,6 +49,9 @@ texts! {
     CurrentLane "the current lane";
     RegisterValue(register: String) "the contents of register {register}";
     RegisterAtAllPcs(register: String) "the contents of register {register} at all pcs";
+    MappedPcs(start: u64, end: u64)
+        "a register in the register map at {start:#x}..{end:#x}: expected multiples of 16 in a function with a symbol";
+    MappedNames "more registers than the register map has names for";
     RegisterPart(register: String) "a number in a part of register {register}";
     Memory(space: Option<String>)
         "memory in {}", space.as_ref().map_or_else(|| "a space".into(), |space| format!("space {space}"));

@@ -46,6 +46,7 @@ texts! {
     TypeUnits(version: u16) "DWARF {version} has no type units; expected DWARF 4 or 5";
     NamesOfTypeUnits "`.debug_names` cannot refer to type units in an object, because a linker may drop them";
     EhFrame(target: String) "the ABI of {target} has no `.eh_frame`";
+    InlinedRows "the line table has the names of inlined functions in `.debug_str`; expected strings in the entries, and DWARF 2 to 4";
     LineDirectives(target: String) "the consumer reads PTX, which target {target} does not have; expected an NVIDIA target";
     SplitVersion(version: u16) "DWARF {version} has no split units; expected DWARF 5";
     SplitTypeUnits "split units cannot be combined with type units";

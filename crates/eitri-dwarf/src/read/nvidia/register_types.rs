@@ -9,9 +9,9 @@ const SECTION: &str = ".nv_debug_info_reg_type";
 const WHAT: &str = "the types of registers";
 
 /// Types by number, as ptxas writes them for a register of each type.
-const NAMES: [&str; 18] = [
+const NAMES: [&str; 19] = [
     "b8", "b16", "b32", "b64", "u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64", "f16", "f16x2", "f32",
-    "f64", "pred", "b128",
+    "f64", "pred", "b128", "s128",
 ];
 
 /// Types of each function's PTX registers.
