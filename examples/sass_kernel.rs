@@ -66,7 +66,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let cubin = elf::attach_with(CUBIN, &target, &written.sections, &how)?;
     let path = folder.join("sass_kernel.debug.cubin");
     elf::write_file(&path, &cubin)?;
-    println!("{} bytes, {} of them of ptxas", cubin.len(), CUBIN.len());
+    println!("{}: {} bytes, {} of them ptxas's", path.display(), cubin.len(), CUBIN.len());
     let report = check(&module, &consumer, &written.omissions, &cubin)?;
     println!("{report}");
     if report.is_clean() { Ok(()) } else { Err("the cubin does not mean what was described".into()) }

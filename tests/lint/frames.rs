@@ -147,22 +147,22 @@ fn each_mistake_is_found_with_its_instructions() {
     assert_eq!(code, LintCode::RuleOutlivesSave);
     assert_eq!(
         facts,
-        ["0x58: buffer_load_dword v40 overwrites v40, lane 0", "the rule for pc reads it until 0x6c"]
+        ["0x10058: buffer_load_dword v40 overwrites v40, lane 0", "the rule for pc reads it until 0x1006c"]
     );
     let (code, facts) = evidence(&|own| own.has_stack_pointer = false);
     assert_eq!(code, LintCode::SavedWithoutRule);
-    assert_eq!(facts, ["0x28: s_addk_i32 s32 changes s32"]);
+    assert_eq!(facts, ["0x10028: s_addk_i32 s32 changes s32"]);
     let (code, facts) = evidence(&|own| own.has_mask = false);
     assert_eq!(code, LintCode::SavedInPart);
     assert_eq!(
         facts,
-        ["0x10: buffer_store_dword stores v41, but not in the lanes that are off at the function's entry"]
+        ["0x10010: buffer_store_dword stores v41, but not in the lanes that are off at the function's entry"]
     );
     let (code, facts) = evidence(&|own| own.after_call = 0x877e_6a7e);
     assert_eq!(code, LintCode::EntryExecUnknown);
     assert_eq!(
         facts,
-        ["0x34: s_and_b32 exec switches lanes off, which are off at 0x38", "no rule for exec at 0x38"]
+        ["0x10034: s_and_b32 exec switches lanes off, which are off at 0x10038", "no rule for exec at 0x10038"]
     );
 }
 

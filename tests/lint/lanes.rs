@@ -15,6 +15,9 @@ use eitri::target::Target;
 
 use super::made::{AMD, object_with};
 
+/// Where the code of an object that is not linked is assumed to be.
+const START: u64 = 0x1_0000;
+
 /// The element of v3 in the current lane.
 const ELEMENT: &str = "regx v3; push_lane; lit4; mul; offset";
 
@@ -76,7 +79,7 @@ const FLIP: u32 = 0xbe85_3f05;
 
 #[test]
 fn other_side_of_a_branch_has_the_older_result() {
-    assert_eq!(found(&switched(FLIP, 0x20)), [("x".into(), 0x14, 0x20)]);
+    assert_eq!(found(&switched(FLIP, 0x20)), [("x".into(), START + 0x14, START + 0x20)]);
     // The range ends where the other lanes run.
     assert_eq!(found(&switched(FLIP, 0x14)), []);
     // The lanes of `v_lshlrev_b32` run, too, and nothing says where the variable is in the other lanes.
@@ -87,7 +90,7 @@ fn other_side_of_a_branch_has_the_older_result() {
 fn location_elsewhere_in_the_other_lanes_is_proof() {
     let elsewhere = "regx v1; push_lane; lit4; mul; offset";
     let before = |start| [(start, 0x0c, elsewhere), (0x10, 0x20, ELEMENT)];
-    assert_eq!(found(&located(OR, 0x3406_0282, &before(4))), [("x".into(), 0x14, 0x20)]);
+    assert_eq!(found(&located(OR, 0x3406_0282, &before(4))), [("x".into(), START + 0x14, START + 0x20)]);
     // The variable was in v3 in all lanes.
     let same = [(4, 0x0c, ELEMENT), (0x10, 0x20, ELEMENT)];
     assert_eq!(found(&located(OR, 0x3406_0282, &same)), []);
@@ -110,14 +113,14 @@ fn evidence_names_the_write_and_the_switch() {
     let findings = findings(&switched(FLIP, 0x20));
     let [finding] = &findings[..] else { panic!("{findings:?}") };
     assert_eq!(finding.level, Level::Warning);
-    assert_eq!(finding.written, "v3 in all active lanes from 0x14 on");
+    assert_eq!(finding.written, "v3 in all active lanes from 0x10014 on");
     assert_eq!(
         finding.evidence,
         [
-            "0xc: v_lshlrev_b32 v3 sets v3 in the lanes that are active before 0x10",
-            "0x10: s_andn2_saveexec_b32 s5, exec switches other lanes on",
-            "0x0: v_and_b32 v3 set v3 in these lanes last",
-            "at 0x14 no active lane has what 0xc wrote",
+            "0x1000c: v_lshlrev_b32 v3 sets v3 in the lanes that are active before 0x10010",
+            "0x10010: s_andn2_saveexec_b32 s5, exec switches other lanes on",
+            "0x10000: v_and_b32 v3 set v3 in these lanes last",
+            "at 0x10014 no active lane has what 0x1000c wrote",
         ]
     );
 }
@@ -245,7 +248,7 @@ fn kernels_described_by_hand_have_none() {
 #[test]
 fn ranges_of_a_hand_that_are_too_long_are_found() {
     let found = |r_end, d_end| found(&described("k04_diverge", 0x210, &diverge(r_end, d_end)));
-    let at = |pc: u64| pc - 0x1700;
+    let at = |pc: u64| START + pc - 0x1700;
     assert_eq!(found(0x1890, 0x1840), [("r".into(), at(0x188c), at(0x1890))]);
     // The lanes of `else` have `v`.
     assert_eq!(found(0x188c, 0x1844), [("d".into(), at(0x1840), at(0x1844))]);
