@@ -226,6 +226,8 @@ fn written(
         ..AttachOptions::default()
     };
     let object = attach_with(bytes, target, &lowered.sections, &attach)?;
+    // What the replaced sections leave between the others is closed when they are replaced again, as the next rewrite would.
+    let object = attach_with(&object, target, &lowered.sections, &attach)?;
     Ok(Written { object, module, omissions: lowered.omissions, unimported, fixed, merged, different })
 }
 

@@ -124,9 +124,12 @@ fn folder_stands_for_the_objects_in_it() {
         ["k01_saxpy.gfx900.O2.hsaco", "k06_calls.gfx900.O2.o"].map(|name| format!("{path}/a.a({name})"));
     let mut expected = members.to_vec();
     expected.push(format!("{path}/b.hsaco"));
+    // The module is found, but these are not all of its words.
     assert_eq!(names(&ran), expected);
-    assert!(ran.errors.contains("1 file, a SPIR-V module, left out: `eitri check`"), "{}", ran.errors);
-    assert_eq!(names(&run(&["stats", &path, "--format", "json"])), expected);
+    assert!(ran.errors.contains("k.spv: word 1: the words end inside the header"), "{}", ran.errors);
+    let ran = run(&["stats", &path, "--format", "json"]);
+    assert_eq!(names(&ran), expected);
+    assert!(ran.errors.contains("1 file, a SPIR-V module, left out: `eitri lint`"), "{}", ran.errors);
     let ran = run(&["lint", &folder.path("empty")]);
     assert!(ran.code == 2 && ran.errors.contains("the folder contains no object file"), "{}", ran.errors);
 }

@@ -9,8 +9,8 @@ fn rows() -> Vec<(&'static str, Vec<u8>, &'static str, &'static str)> {
     let word = |word: u32| word.to_le_bytes().to_vec();
     let swapped = |word: u32| word.to_be_bytes().to_vec();
     vec![
-        ("a.spv", word(0x0723_0203), "a SPIR-V module", "`eitri check`"),
-        ("b.spv", swapped(0x0723_0203), "a SPIR-V module", "`eitri check`"),
+        ("a.spv", word(0x0723_0203), "a SPIR-V module", "`eitri lint`"),
+        ("b.spv", swapped(0x0723_0203), "a SPIR-V module", "`eitri lint`"),
         ("a.bc", b"BC\xc0\xde".to_vec(), "LLVM bitcode", "llc -filetype=obj"),
         ("b.bc", word(0x0b17_c0de), "LLVM bitcode", "llc -filetype=obj"),
         ("a.ll", b"; ModuleID = 'a.c'\n".to_vec(), "LLVM assembly", "llc -filetype=obj"),
@@ -42,6 +42,10 @@ fn each_command_says_what_a_file_is() {
             &["eval", "--var", "x", "--pc", "0", &file],
         ];
         for command in commands {
+            // `lint` takes modules.
+            if command[0] == "lint" && kind == "a SPIR-V module" {
+                continue;
+            }
             let ran = run(command);
             let says = ran.errors.contains(&format!("{name}: this is {kind}; expected an object file"));
             assert!(ran.code == 2 && says && ran.errors.contains(advice), "{command:?}: {}", ran.errors);

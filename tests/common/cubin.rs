@@ -3,7 +3,8 @@
 #![allow(dead_code, reason = "each test uses a part")]
 
 use eitri::build::Builder;
-use eitri::emit::ptx;
+use eitri::emit::elf::{ObjectCode, new_object};
+use eitri::emit::{Section, ptx};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, LineTableRow, Loc, Module, SourceLine};
 use eitri::target::{Sm, Target};
@@ -81,4 +82,17 @@ pub fn assembled(module: &Module, processor: &str) -> Option<Vec<u8>> {
     let paths = [&source, &cubin].map(|path| path.to_str().expect("a path"));
     PTXAS.run(&[&arch, "-g", paths[0], "-o", paths[1]])?.clean();
     Some(std::fs::read(&cubin).expect("the cubin"))
+}
+
+/// An object with a processor's identity in ELF and what is typed. A new cubin has further sections, and only for sm_80.
+pub fn typed(processor: &str, code: &ObjectCode, sections: &[Section]) -> Vec<u8> {
+    let mut identity = Target::named(processor).expect("a target").elf();
+    let machine = identity.machine;
+    identity.machine = 0xfeed;
+    let mut target = Target::builder("typed", 1);
+    target.elf(identity);
+    let mut bytes = new_object(&target.build().expect("a target"), code, sections).expect("an object");
+    // e_machine.
+    bytes[18..20].copy_from_slice(&machine.to_le_bytes());
+    bytes
 }

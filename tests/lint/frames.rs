@@ -162,7 +162,10 @@ fn each_mistake_is_found_with_its_instructions() {
     assert_eq!(code, LintCode::EntryExecUnknown);
     assert_eq!(
         facts,
-        ["0x10034: s_and_b32 exec switches lanes off, which are off at 0x10038", "no rule for exec at 0x10038"]
+        [
+            "0x10034: s_and_b32 exec switches lanes off, which are off at 0x10038",
+            "no rule for exec at 0x10038"
+        ]
     );
 }
 

@@ -4,12 +4,12 @@
 use eitri::dump::{DumpOptions, print, print_to};
 use eitri::emit::elf::{
     CodeContents, CodeSection, CodeSymbol, CodeSymbolKind, ObjectCode, SymbolBinding, SymbolLocation,
-    Visibility, new_object,
+    Visibility,
 };
 use eitri::emit::{Relocation, RelocationTarget, Section};
 use eitri::op::Dialect;
-use eitri::target::Target;
 
+use crate::common::cubin::typed;
 use crate::reader::bytes::Bytes;
 use crate::reader::common::check_golden;
 use crate::reader::tools::{Folder, Tool};
@@ -289,8 +289,7 @@ fn cubin() -> Vec<u8> {
         section(".debug_str", &strings, Vec::new()),
         frames(),
     ];
-    let target = Target::named("nvptx-sm_80").expect("a target");
-    new_object(&target, &code, &sections).expect("an object")
+    typed("nvptx-sm_80", &code, &sections)
 }
 
 /// `tests/damaged_cubin.rs` damages the committed file where there is no ptxas.

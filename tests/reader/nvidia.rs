@@ -1,10 +1,11 @@
 //! Sections that only NVIDIA's tools write, typed by hand.
 
-use eitri::emit::elf::{CodeContents, CodeSection, ObjectCode, new_object};
+use eitri::emit::elf::{CodeContents, CodeSection, ObjectCode};
 use eitri::read::Object;
 use eitri::read::nvidia::{Home, PtxText, RegisterMap, RegisterTypes};
-use eitri::target::Target;
 use pretty_assertions::assert_eq;
+
+use crate::common::cubin::typed;
 
 const MAP: &str = ".nv_debug_info_reg_sass";
 const TYPES: &str = ".nv_debug_info_reg_type";
@@ -15,7 +16,7 @@ fn cubin(name: &str, bytes: Vec<u8>) -> Vec<u8> {
     let mut code = ObjectCode::text(vec![0; 64]).with_function("k", 16, 48);
     code.sections[0].name = ".text.k".into();
     code.sections.push(CodeSection::new(name, CodeContents::Note, bytes, 1));
-    new_object(&Target::named("nvptx-sm_90").unwrap(), &code, &[]).unwrap()
+    typed("nvptx-sm_90", &code, &[])
 }
 
 fn entry(word: u32, register: &str, home: u32, start: u32, end: u32) -> Vec<u8> {
@@ -141,7 +142,7 @@ fn the_processor_is_in_the_flags_of_either_abi() {
 fn names_of_symbols_are_any_bytes() {
     let mut code = ObjectCode::text(vec![0; 64]).with_function("k", 16, 48).with_function("junk", 0, 16);
     code.sections.push(CodeSection::new(MAP, CodeContents::Note, map("k", 0, &[]), 1));
-    let mut bytes = new_object(&Target::named("nvptx-sm_90").unwrap(), &code, &[]).unwrap();
+    let mut bytes = typed("nvptx-sm_90", &code, &[]);
     let at = bytes.windows(5).position(|name| name == b"junk\0").unwrap();
     bytes[at..at + 4].copy_from_slice(&[0xff, 0xfe, 0x80, 0x01]);
     let object = Object::read(&bytes).unwrap();
@@ -178,7 +179,7 @@ fn lines_name_functions_and_prologues() {
     let mut code = ObjectCode::text(vec![0; 64]).with_function("k", 16, 48);
     code.sections.push(CodeSection::new(".debug_line", CodeContents::Note, lines, 1));
     code.sections.push(CodeSection::new(".debug_str", CodeContents::Note, b"\0outer\0in\0".to_vec(), 1));
-    let bytes = new_object(&Target::named("nvptx-sm_90").unwrap(), &code, &[]).unwrap();
+    let bytes = typed("nvptx-sm_90", &code, &[]);
     let text = eitri::dump::print(&bytes, None).unwrap();
     let rows: Vec<_> = text.lines().filter_map(|line| line.trim().strip_prefix("0x")).collect();
     let expected = [

@@ -6,10 +6,12 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use eitri::error::Count;
+use eitri::spirv::is_module;
 use globset::GlobBuilder;
 use walkdir::{DirEntry, WalkDir};
 
 use super::Failure;
+use super::containers::Reads;
 use super::kinds::Kind;
 use super::output::say_line;
 
@@ -21,9 +23,9 @@ const OBJECTS: [&[u8]; 6] =
     [b"\x7fELF", b"!<arch>\n", b"!<thin>\n", b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB", &[0x50, 0xed, 0x55, 0xba]];
 
 /// Returns the files that arguments name, and failures. A folder stands for the objects, archives and bundles in it and in
-/// its folders, in the order of their names; hidden files and split-unit files, which are read with their objects, are left
+/// its folders, and for the SPIR-V modules if the command reads them, in the order of their names; hidden files and split-unit files, which are read with their objects, are left
 /// out. Lines on standard error count the files of other known kinds.
-pub fn files(arguments: &[PathBuf]) -> (Vec<PathBuf>, Vec<Failure>) {
+pub fn files(arguments: &[PathBuf], reads: Reads) -> (Vec<PathBuf>, Vec<Failure>) {
     let mut files = Vec::new();
     let mut failures = Vec::new();
     for argument in arguments {
@@ -36,7 +38,10 @@ pub fn files(arguments: &[PathBuf]) -> (Vec<PathBuf>, Vec<Failure>) {
         for entry in walk(argument) {
             match entry {
                 Ok(entry) if is_file(&entry) => match start(entry.path()) {
-                    start if OBJECTS.iter().any(|object| start.starts_with(object)) => {
+                    start
+                        if OBJECTS.iter().any(|object| start.starts_with(object))
+                            || reads == Reads::Modules && is_module(&start) =>
+                    {
                         files.push(entry.into_path());
                     }
                     start => {

@@ -17,8 +17,7 @@ pub struct Kind {
 /// Kind with the first bytes of its files.
 type Row = (&'static [&'static [u8]], Kind);
 
-const SPIRV: &str =
-    "`eitri lint` diagnoses its debug instructions, `eitri check` validates them, and `eitri dump` prints them";
+const SPIRV: &str = "`eitri lint` diagnoses its debug instructions, `eitri check` validates them, and `eitri dump` prints them";
 const BITCODE: &str = "no command reads it: `llc -filetype=obj` makes an object file";
 const MACH_O: &str = "no command reads it: only ELF objects, and containers of ELF objects, are read";
 const COFF: &str = MACH_O;

@@ -80,7 +80,7 @@ impl StatsArguments {
             options
         };
         let of_base = split.beside(self.against.as_deref().unwrap_or(Path::new("-")));
-        let (files, mut failures) = inputs::files(&self.files);
+        let (files, mut failures) = inputs::files(&self.files, Reads::Objects);
         let progress = Progress::several("stats", files.len());
         let mut out = Printer::new(if self.format == Format::Json { Form::Json } else { Form::Text });
         failures.extend(if self.lines {

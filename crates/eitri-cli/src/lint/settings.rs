@@ -9,7 +9,7 @@ use super::choice::{Action, Actions, Choices};
 use super::config::Config;
 use super::fail::FailOn;
 use super::paths::Paths;
-use super::{LintArguments, REQUIRED};
+use super::{LintArguments, REQUIRED, Reads};
 use crate::{Failure, inputs};
 
 /// Settings for one run.
@@ -60,7 +60,7 @@ impl Settings {
             let problem = "no file is given: expected FILE, or `paths` in the table `lint` of eitri.toml";
             return Err(Failure(problem.into()));
         }
-        Ok(inputs::files(&self.files))
+        Ok(inputs::files(&self.files, Reads::Modules))
     }
 
     /// Reads the baseline, if there is one.
