@@ -105,7 +105,6 @@ fn add_needs<'d, 'o>(
                     }
                 }
             }
-            needs.extend(refer(dw::DW_AT_string_length).map(|length| (class(length), length)));
         }
         Class::Other => {}
     }

@@ -91,7 +91,7 @@ fn discarded_function_is_not_a_scope() {
         assert!(!ran.text().contains("dead"), "{}", ran.text());
         let page = data(&run(&["report", &program, "-o", "-"]).text());
         let has = |name: &[u8]| page.windows(name.len()).any(|bytes| bytes == name);
-        assert!(has(b"\"work\"") && !has(b"\"dead\""), "the page has the discarded function");
+        assert!(has(b"\0work\0") && !has(b"\0dead\0"), "the page has the discarded function");
     }
 }
 

@@ -21,13 +21,13 @@ pub struct Own {
     pub has_stack_pointer: bool,
     /// Whether v41, which is stored in the active lanes, is selected by a mask.
     pub has_mask: bool,
-    /// Instruction at 0x34.
-    pub after_call: u32,
+    /// Instruction at 0x2c.
+    pub before_call: u32,
 }
 
 /// Returns an object with a function for gfx1030, and its frame, which a change can make wrong.
 pub fn own(change: impl Fn(&mut Own)) -> Vec<u8> {
-    let mut own = Own { return_end: 0x4c, has_stack_pointer: true, has_mask: true, after_call: 0x0600_5300 };
+    let mut own = Own { return_end: 0x4c, has_stack_pointer: true, has_mask: true, before_call: 0x7e52_0300 };
     change(&mut own);
     let code = [
         0xbe84_3dc1, // 00  s_or_saveexec_b32 s4, -1
@@ -40,12 +40,12 @@ pub fn own(change: impl Fn(&mut Own)) -> Vec<u8> {
         0x0001_001e,
         0xd761_0028, // 20  v_writelane_b32 v40, s31, 1
         0x0001_021f,
-        0xb7a0_0100,    // 28  s_addk_i32 s32, 0x100
-        0x7e52_0300,    // 2c  v_mov_b32 v41, v0
-        0xbb1e_0010,    // 30  s_call_b64 s[30:31], 0x74
-        own.after_call, // 34  v_add_f32 v0, v0, v41
-        0xb7a0_ff00,    // 38  s_addk_i32 s32, -0x100
-        0xd760_001f,    // 3c  v_readlane_b32 s31, v40, 1
+        0xb7a0_0100,     // 28  s_addk_i32 s32, 0x100
+        own.before_call, // 2c  v_mov_b32 v41, v0
+        0xbb1e_0010,     // 30  s_call_b64 s[30:31], 0x74
+        0x0600_5300,     // 34  v_add_f32 v0, v0, v41
+        0xb7a0_ff00,     // 38  s_addk_i32 s32, -0x100
+        0xd760_001f,     // 3c  v_readlane_b32 s31, v40, 1
         0x0001_0328,
         0xd760_001e, // 44  v_readlane_b32 s30, v40, 0
         0x0001_0128,
@@ -158,13 +158,15 @@ fn each_mistake_is_found_with_its_instructions() {
         facts,
         ["0x10010: buffer_store_dword stores v41, but not in the lanes that are off at the function's entry"]
     );
-    let (code, facts) = evidence(&|own| own.after_call = 0x877e_6a7e);
+    // `s_and_b32 exec_lo, exec_lo, 1`.
+    // `s_and_b32 exec_lo, exec_lo, 0`.
+    let (code, facts) = evidence(&|own| own.before_call = 0x877e_807e);
     assert_eq!(code, LintCode::EntryExecUnknown);
     assert_eq!(
         facts,
         [
-            "0x10034: s_and_b32 exec switches lanes off, which are off at 0x10038",
-            "no rule for exec at 0x10038"
+            "0x1002c: s_and_b32 exec switches lanes off, which are off at 0x10030",
+            "no rule for exec at 0x10030"
         ]
     );
 }

@@ -483,9 +483,9 @@ fn pair(code: LintCode) -> Pair {
             Pair::of(|has| frames::own(|own| own.has_stack_pointer = has), false, true)
         }
         LintCode::SavedInPart => Pair::of(|has| frames::own(|own| own.has_mask = has), false, true),
-        // `s_and_b32 exec_lo, exec_lo, vcc_lo`, and `v_add_f32 v0, v0, v41`.
+        // `s_and_b32 exec_lo, exec_lo, 0`, and `v_mov_b32 v41, v0`.
         LintCode::EntryExecUnknown => {
-            Pair::of(|word| frames::own(|own| own.after_call = word), 0x877e_6a7e, 0x0600_5300)
+            Pair::of(|word| frames::own(|own| own.before_call = word), 0x877e_807e, 0x7e52_0300)
         }
         LintCode::WrongKind => Pair::of(
             |base| object_of_base("x86_64", "call_frame_cfa", base),
