@@ -21,7 +21,7 @@ pub(super) fn has_legacy_operations(object: &Object<'_>, dwarf: &Dwarf<'_>) -> b
     if object.machine() != EM_AMDGPU {
         return false;
     }
-    any_expression(dwarf, |expr, encoding| is_legacy(expr, encoding))
+    any_expression(dwarf, is_legacy)
 }
 
 /// Whether a condition is true of an expression in an entry or a location list.

@@ -171,7 +171,7 @@ fn fix_ends_the_location_where_lanes_are_switched_on() {
     assert_eq!(found(&fixed), []);
     let read = Object::read(&fixed).expect("an object");
     let dwarf = Dwarf::read(&read).expect("debug information");
-    let half = dwarf.entries().find(|entry| entry.name().is_some_and(|name| name.to_string() == "half_"));
+    let half = dwarf.entries().find(|entry| entry.name().is_some_and(|name| name == "half_"));
     let list =
         half.expect("half_").locations(gimli::constants::DW_AT_location).expect("a list").expect("a list");
     let list: Vec<_> = list.iter().map(|entry| (entry.start, entry.end)).collect();
@@ -179,10 +179,10 @@ fn fix_ends_the_location_where_lanes_are_switched_on() {
 }
 
 /// Variables with ranges of addresses and vector registers.
-type Described = [(&'static str, Vec<(u64, u64, u16)>)];
+type Described = (&'static str, Vec<(u64, u64, u16)>);
 
 /// Describes the function at 0x1700 of one of AMD's objects for gfx1100 by hand.
-fn described(kernel: &str, size: u64, variables: &Described) -> Vec<u8> {
+fn described(kernel: &str, size: u64, variables: &[Described]) -> Vec<u8> {
     let object = file(&format!("tests/objects/amd/{kernel}.gfx1100.O2.hsaco"));
     let read = Object::read(&object).expect("an object");
     let text = read.sections().iter().find(|section| section.name == ".text").expect("code");
@@ -194,7 +194,7 @@ fn described(kernel: &str, size: u64, variables: &Described) -> Vec<u8> {
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).expect("a type");
     let function = m.function(unit, "f").expect("a function").code("f", size).kernel().id();
     for (name, ranges) in variables {
-        let mut variable = m.variable(function, *name, int).expect("a variable");
+        let mut variable = m.variable(function, name, int).expect("a variable");
         for (start, end, number) in ranges {
             let register = Loc::per_lane(target.vgpr(*number).expect("a register"));
             variable.live(start - 0x1700..end - 0x1700, register).expect("a range");
@@ -207,7 +207,7 @@ fn described(kernel: &str, size: u64, variables: &Described) -> Vec<u8> {
 }
 
 /// `k01`: lanes are switched off once, and stay off.
-fn saxpy() -> Vec<(&'static str, Vec<(u64, u64, u16)>)> {
+fn saxpy() -> Vec<Described> {
     vec![
         ("i", vec![(0x172c, 0x175c, 2)]),
         ("xi", vec![(0x178c, 0x179c, 2)]),
@@ -218,7 +218,7 @@ fn saxpy() -> Vec<(&'static str, Vec<(u64, u64, u16)>)> {
 
 /// `k04`: each side of a branch has its ranges, and a join those of both sides. `r_end` is where the range of `r` ends that
 /// begins at 0x1888, and `d_end` where that of `d` ends.
-fn diverge(r_end: u64, d_end: u64) -> Vec<(&'static str, Vec<(u64, u64, u16)>)> {
+fn diverge(r_end: u64, d_end: u64) -> Vec<Described> {
     let r = [
         (0x1804, 0x1808),
         (0x180c, 0x1814),

@@ -9,8 +9,11 @@ use crate::common::tools::{Folder, Tool};
 const DWARFDUMP: Tool = Tool::new("llvm-dwarfdump-19", "llvm-19");
 const GDB: Tool = Tool::new("gdb", "gdb");
 
+/// Names and contents of files.
+type Files = &'static [(&'static str, &'static str)];
+
 /// Compilers with the files and the objects that are linked.
-fn programs() -> Vec<(Tool, &'static [(&'static str, &'static str)], Vec<&'static str>)> {
+fn programs() -> Vec<(Tool, Files, Vec<&'static str>)> {
     let c: &'static [(&str, &str)] = Box::leak(c_files().into_boxed_slice());
     [("gcc", "gcc", c), ("clang-19", "clang-19", c), ("g++", "g++", &CPP), ("clang++-19", "clang-19", &CPP)]
         .into_iter()

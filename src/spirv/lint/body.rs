@@ -20,6 +20,9 @@ type InForce = (Id, Option<Id>);
 /// Fragment of a declaration: offset and size in bits.
 type Fragment = Option<(u32, u32)>;
 
+/// A variable with the inlined call of its scope, and the part of it: the indexes and the fragment.
+type Declared = (Id, Option<Id>, Vec<Id>, Fragment);
+
 /// A position in a function.
 struct Body {
     code: Id,
@@ -35,7 +38,7 @@ struct Body {
     /// Scopes and variables that were compared. Producers repeat a scope in each block.
     scopes: HashSet<InForce>,
     variables: HashSet<(Id, Option<InForce>)>,
-    declares: HashMap<(Id, Option<Id>, Vec<Id>, Fragment), (Id, usize)>,
+    declares: HashMap<Declared, (Id, usize)>,
     /// Storage whose lifetime has ended in this block, with the word of the end.
     dead: HashMap<Id, usize>,
     /// Instructions in a scope, and in no scope, and the latter without ends of blocks; the first instruction with a line

@@ -116,10 +116,8 @@ pub(super) fn difference<'a>(
                 _ => {}
             },
             InstructionName::TypeComposite => match (value.opcode(), value.operands()) {
-                (op::TYPE_VECTOR, &[_, count, ..]) => {
-                    if is_expanded(facts, parts, debug, count) {
-                        return Some(Difference::Vector(value, debug));
-                    }
+                (op::TYPE_VECTOR, &[_, count, ..]) if is_expanded(facts, parts, debug, count) => {
+                    return Some(Difference::Vector(value, debug));
                 }
                 (op::TYPE_STRUCT, operands) => {
                     let described = parts.of_composite(facts, &debug);

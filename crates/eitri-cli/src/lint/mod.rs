@@ -156,7 +156,7 @@ enum Output {
     /// Text for people, printed at the end.
     Text(Vec<Checked>),
     /// A format for programs.
-    Stream(Stream),
+    Stream(Box<Stream>),
     /// Groups of findings, with the counts of objects.
     Summary(Summary, LintTotals),
     /// Nothing: the baseline has the findings.
@@ -181,7 +181,7 @@ impl LintArguments {
         let mut output = match Stream::begin(self.format, &settings.paths, has_baseline) {
             _ if self.update_baseline => Output::None,
             _ if self.summary => Output::Summary(Summary::default(), LintTotals::default()),
-            Some(stream) => Output::Stream(stream),
+            Some(stream) => Output::Stream(Box::new(stream)),
             None => Output::Text(Vec::new()),
         };
         // Text shows a topic's first finding; a baseline and a limit count each finding.

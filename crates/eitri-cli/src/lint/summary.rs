@@ -35,6 +35,9 @@ struct Group {
     example: (String, LintFinding),
 }
 
+/// Groups with a code, with their shapes.
+type Shapes<'s> = Vec<(Option<&'s str>, &'s Group)>;
+
 impl Summary {
     /// Begins an object.
     pub fn begin(&mut self) {
@@ -58,8 +61,8 @@ impl Summary {
     }
 
     /// Returns the codes, the heaviest and then the most frequent first, with their groups, the most frequent first.
-    fn sorted(&self) -> Vec<(Level, LintCode, Vec<(Option<&str>, &Group)>)> {
-        let mut codes: HashMap<(Level, LintCode), Vec<(Option<&str>, &Group)>> = HashMap::new();
+    fn sorted(&self) -> Vec<(Level, LintCode, Shapes<'_>)> {
+        let mut codes: HashMap<(Level, LintCode), Shapes<'_>> = HashMap::new();
         for ((level, code, shape), group) in &self.groups {
             codes.entry((*level, *code)).or_default().push((shape.as_deref(), group));
         }

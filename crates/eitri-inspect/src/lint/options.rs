@@ -4,10 +4,13 @@ use std::fmt;
 
 use eitri_dwarf::read::SplitFiles;
 
+/// Whether a wanted name means a function's name.
+type IsMatch<'a> = dyn Fn(&str, &str) -> bool + Sync + 'a;
+
 /// Comparison of a name in [`LintOptions::only`] with a function's name. The default is equality; a caller whose names are
 /// patterns passes a function.
 #[derive(Clone, Copy, Default)]
-pub struct NameMatch<'a>(Option<&'a (dyn Fn(&str, &str) -> bool + Sync)>);
+pub struct NameMatch<'a>(Option<&'a IsMatch<'a>>);
 
 impl<'a> NameMatch<'a> {
     /// Compares with a function, which gets the name in `only` and the name or linkage name of a function.
