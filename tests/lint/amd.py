@@ -11,6 +11,7 @@ import glob
 import os
 import re
 import subprocess
+import sys
 
 BINARY = {"plus": "Add", "minus": "Sub", "mul": "Mul", "div": "Div", "and": "And", "or": "Or", "xor": "Xor",
           "shl": "Shl", "shr": "LShr", "shra": "AShr", "mod": "Mod"}
@@ -84,7 +85,7 @@ def convert(text):
 
 
 def library(folder):
-    """Loads the library from the packages in a folder."""
+    """Loads the library from the packages that Python finds. Stubs for it are built in a folder."""
     with open(os.path.join(folder, "stubs.map"), "w") as out:
         out.write("AMDROCM_SYSDEPS_1.0 { global: *; };")
     for name, text in STUBS.items():
@@ -94,7 +95,8 @@ def library(folder):
         subprocess.run(["gcc", "-shared", "-fPIC", "-w", f"-Wl,--version-script={folder}/stubs.map",
                         f"-Wl,-soname,{os.path.basename(built)}", source, "-o", built], check=True)
         ctypes.CDLL(built, mode=ctypes.RTLD_GLOBAL)
-    [path] = glob.glob(os.path.join(folder, "rocm", "bindings", "**", "libLLVM.so*"), recursive=True)[:1]
+    places = (os.path.join(place, "rocm", "bindings", "**", "libLLVM.so*") for place in sys.path)
+    [path] = [path for place in places for path in glob.glob(place, recursive=True)][:1]
     return ctypes.CDLL(path)
 
 
