@@ -147,6 +147,8 @@ class Finding:
     """Pcs that the finding is about."""
     section: str
     """Section that contains the mistake."""
+    shape: str | None
+    """The operations without most of their operands, by which similar findings are grouped."""
     split: str | None
     """Name of the file of split units that has the unit."""
     unit: str | None
@@ -183,6 +185,7 @@ def finding(keys: dict[str, Any]) -> Finding:
         keys["offset"],
         range(int(bounds[0], 16), int(bounds[1], 16)) if bounds else None,
         keys["section"],
+        keys["shape"],
         keys["split"],
         keys["unit"],
         keys["variable"],

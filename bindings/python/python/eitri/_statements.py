@@ -246,7 +246,6 @@ class Statements:
         in_: str,
         name: str,
         type: str,
-        value: types.HexBytes,
         *,
         accessibility: Literal["public", "protected", "private"] | None = None,
         always: types.Location | None = None,
@@ -258,6 +257,7 @@ class Statements:
         linkage_name: str | None = None,
         live: Sequence[Sequence[types.Number | types.Location | Sequence[types.Location]]] | None = None,
         memory_space: Literal["global", "constant", "group", "private"] | None = None,
+        value: types.HexBytes | None = None,
     ) -> str:
         """Adds the statement `constant`. Returns what later statements refer to it by.
 
@@ -275,7 +275,6 @@ class Statements:
             "in": in_,
             "name": name,
             "type": type,
-            "value": value,
             "accessibility": accessibility,
             "always": always,
             "artificial": artificial,
@@ -286,6 +285,7 @@ class Statements:
             "linkage_name": linkage_name,
             "live": live,
             "memory_space": memory_space,
+            "value": value,
         }, None)
 
     def cooperative_matrix(

@@ -370,7 +370,7 @@ Constant = TypedDict(
         "memory_space": 'NotRequired[Literal["global", "constant", "group", "private"]]',
         "name": 'str',
         "type": 'str',
-        "value": 'HexBytes',
+        "value": 'NotRequired[HexBytes]',
     },
 )
 """An object."""
