@@ -33,8 +33,6 @@ use crate::error::{Error, ErrorKind, Result};
 const R_CUDA_UNUSED_CLEAR64: u32 = 0x49;
 /// Processors from this number on have relocations with addends only.
 const ADDENDS_ONLY: u32 = 90;
-/// Processors from this number on have sections `.nv.merc.*`, from which nvlink takes an object's debug information.
-const MERCURY: u32 = 100;
 /// Copies of sections for the finalizer, with pcs in another encoding of the code.
 const MERCURY_PREFIX: &[u8] = b".nv.merc";
 const LINES: &str = ".debug_line";
@@ -45,16 +43,8 @@ const NAMES: &str = ".debug_str";
 /// Adds debug sections to a cubin.
 pub(super) fn add(image: &mut Image<'_>, sections: &[Section], existing: Existing) -> Result<()> {
     let processor = image.sm();
-    if !image.is_linked() && processor >= MERCURY {
-        return Err(unsupported(format!(
-            "relocatable cubin for sm_{processor}: nvlink takes its debug information from sections `.nv.merc.*`, whose \
-             pcs count an encoding of the code that NVIDIA does not document; expected a linked cubin, or a relocatable \
-             one for sm_90 or earlier"
-        )));
-    }
     let is_there = |image: &Image<'_>, name: &str| image.sections.iter().any(|it| it.is_filled(name));
-    // Sections that stay instead of added ones.
-    let is_kept = |name: &str| existing == Existing::KeepLines && matches!(name, LINES | NAMES);
+    let is_kept = |name: &str| is_kept(existing, name);
     let added = Added::check(|name| is_there(image, name) && !is_kept(name), sections)?;
     let lines =
         image.sections.iter().position(|section| existing == Existing::KeepLines && section.is_filled(LINES));
@@ -126,6 +116,11 @@ pub(super) fn add(image: &mut Image<'_>, sections: &[Section], existing: Existin
     Ok(())
 }
 
+/// Whether an existing section stays instead of an added one.
+pub(super) fn is_kept(existing: Existing, name: &str) -> bool {
+    existing == Existing::KeepLines && matches!(name, LINES | NAMES)
+}
+
 /// Refuses compression.
 pub(super) fn refuse_compression(compression: Compression) -> Result<()> {
     match compression {
@@ -187,7 +182,7 @@ fn refuse(image: &Image<'_>, section: &Section) -> Result<()> {
 }
 
 /// Section header as ptxas writes it: string sections have no flags either.
-fn debug_header() -> SectionHeader {
+pub(super) fn debug_header() -> SectionHeader {
     SectionHeader { sh_type: elf::SHT_PROGBITS, sh_addralign: 1, ..SectionHeader::default() }
 }
 
@@ -266,7 +261,7 @@ impl Fields {
 }
 
 /// Section symbols of a relocatable cubin: the known ones, and new ones at the end of the table.
-struct SectionSymbols {
+pub(super) struct SectionSymbols {
     /// Symbol of each section with one.
     known: HashMap<u32, u32>,
     count: u32,
@@ -275,7 +270,7 @@ struct SectionSymbols {
 }
 
 impl SectionSymbols {
-    fn new(image: &Image<'_>, symtab: usize) -> Result<Self> {
+    pub fn new(image: &Image<'_>, symtab: usize) -> Result<Self> {
         let count = symbol_count(image, symtab)?;
         let section = &image.sections[symtab];
         let mut known = HashMap::new();
@@ -297,7 +292,7 @@ impl SectionSymbols {
     }
 
     /// Returns the symbol of a section.
-    fn get(&mut self, image: &Image<'_>, section: u32) -> Result<u32> {
+    pub fn get(&mut self, image: &Image<'_>, section: u32) -> Result<u32> {
         if let Some(&symbol) = self.known.get(&section) {
             return Ok(symbol);
         }
@@ -323,7 +318,7 @@ impl SectionSymbols {
     }
 
     /// Appends the new symbols to the table.
-    fn write(self, image: &mut Image<'_>, symtab: usize) {
+    pub fn write(self, image: &mut Image<'_>, symtab: usize) {
         if self.table.is_empty() {
             return;
         }
