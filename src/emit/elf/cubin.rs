@@ -12,6 +12,7 @@
 //! .symtab after    null  locals  globals  sections
 //! ```
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use object::write::elf::{Rel, SectionHeader, Sym};
@@ -52,7 +53,7 @@ pub(super) fn add(image: &mut Image<'_>, sections: &[Section], existing: Existin
         line_files::compare(image.order, &image.sections[lines].contents, &section.bytes)?;
     }
     for section in sections {
-        refuse(image, section).map_err(|error| error.in_section(section.name))?;
+        refuse(image, section, sections).map_err(|error| error.in_section(section.name))?;
         refuse_many_attributes(section)?;
     }
     let symtab = image
@@ -68,7 +69,7 @@ pub(super) fn add(image: &mut Image<'_>, sections: &[Section], existing: Existin
             indices.push(lines);
             continue;
         }
-        indices.push(image.put(section.name.as_bytes(), debug_header(), fields.bytes.clone())?);
+        indices.push(image.put(section_name(sections, section).as_bytes(), debug_header(), fields.bytes.clone())?);
     }
     let mut symbols = SectionSymbols::new(image, symtab)?;
     for ((section, fields), &index) in sections.iter().zip(fields).zip(&indices) {
@@ -114,6 +115,12 @@ pub(super) fn add(image: &mut Image<'_>, sections: &[Section], existing: Existin
     }
     symbols.write(image, symtab);
     Ok(())
+}
+
+/// Returns the name that an added section gets: that of a PTX text can depend on the text.
+pub(super) fn section_name<'s>(all: &[Section], section: &'s Section) -> Cow<'s, str> {
+    let named = (section.name == ptx_lines::TEXT).then(|| ptx_lines::named_text(all)).flatten();
+    named.map_or(Cow::Borrowed(section.name), Cow::Owned)
 }
 
 /// Whether an existing section stays instead of an added one.
@@ -166,10 +173,11 @@ pub(super) fn empty_debug_sections(image: &mut Image<'_>, existing: Existing, se
 }
 
 /// Refuses a section that a cubin cannot have.
-fn refuse(image: &Image<'_>, section: &Section) -> Result<()> {
-    if section.name == ptx_lines::TEXT && !image.is_linked() {
+fn refuse(image: &Image<'_>, section: &Section, all: &[Section]) -> Result<()> {
+    if section.name == ptx_lines::TEXT && !image.is_linked() && ptx_lines::named_text(all).is_none() {
         return Err(unsupported(
-            "relocatable cubins have PTX texts in sections whose names depend on the text; expected a linked cubin",
+            "relocatable cubins have PTX texts in sections whose names depend on the text; expected a linked cubin, or \
+             lines that name the section, as `relocatable_ptx_lines` returns",
         ));
     }
     if section.group.is_some() {

@@ -57,18 +57,24 @@ pub(super) fn programs(section: &[u8]) -> Result<Vec<LineProgram<'_>>> {
 
 fn program(section: &[u8], start: usize) -> Result<LineProgram<'_>> {
     let cut = || Error::from(ErrorKind::Truncated("a line program".into()));
-    let field = |offset: usize, size: usize| section.get(start + offset..start + offset + size).ok_or_else(cut);
-    let u32_at = |offset| Ok::<_, Error>(u32::from_le_bytes(field(offset, 4)?.try_into().map_err(|_| cut())?));
-    let end = (start + 4).checked_add(u32_at(0)? as usize).filter(|end| *end <= section.len()).ok_or_else(cut)?;
+    let field =
+        |offset: usize, size: usize| section.get(start + offset..start + offset + size).ok_or_else(cut);
+    let u32_at =
+        |offset| Ok::<_, Error>(u32::from_le_bytes(field(offset, 4)?.try_into().map_err(|_| cut())?));
+    let end =
+        (start + 4).checked_add(u32_at(0)? as usize).filter(|end| *end <= section.len()).ok_or_else(cut)?;
     let version = u16::from_le_bytes(field(4, 2)?.try_into().map_err(|_| cut())?);
     if !matches!(version, 2 | 3) {
         let what = format!("line table of version {version}; expected 2 or 3");
         return Err(ErrorKind::Unsupported(what).into());
     }
-    let first = (start + 10).checked_add(u32_at(6)? as usize).filter(|first| *first <= end).ok_or_else(cut)?;
+    let first =
+        (start + 10).checked_add(u32_at(6)? as usize).filter(|first| *first <= end).ok_or_else(cut)?;
     let &[min_instruction, _, line_base, line_range, opcode_base] = field(10, 5)? else { return Err(cut()) };
     if line_range == 0 || opcode_base == 0 {
-        let what = format!("line range is {line_range}, and the first special opcode {opcode_base}; expected others than 0");
+        let what = format!(
+            "line range is {line_range}, and the first special opcode {opcode_base}; expected others than 0"
+        );
         return Err(Error::malformed(what));
     }
     Ok(LineProgram {
@@ -115,7 +121,8 @@ impl LineProgram<'_> {
                     (1, _) => (LineOp::End, end),
                     (2, 9) => (LineOp::Address { field: first + 1 }, end),
                     (2, size) => {
-                        let what = format!("address in a line program has {}; expected 8", Count(size - 1, "byte"));
+                        let what =
+                            format!("address in a line program has {}; expected 8", Count(size - 1, "byte"));
                         return Err(Error::malformed(what));
                     }
                     _ => (LineOp::Other, end),

@@ -9,7 +9,7 @@
 use object::elf;
 use object::write::elf::{Rel, SectionHeader};
 
-use super::cubin::{SectionSymbols, debug_header, is_kept};
+use super::cubin::{SectionSymbols, debug_header, is_kept, section_name};
 use super::existing::Existing;
 use super::image::{Image, unsupported};
 use super::mercury_pcs::{MercuryPcs, SYMBOLS};
@@ -56,7 +56,9 @@ pub(super) fn add(
         return Ok(());
     }
     let symtab = image.find(SYMBOLS).ok_or_else(|| {
-        unsupported("relocatable cubin has no `.nv.merc.symtab`; expected one, from which nvlink reads symbols")
+        unsupported(
+            "relocatable cubin has no `.nv.merc.symtab`; expected one, from which nvlink reads symbols",
+        )
     })?;
     // Entries refer to the only program of the existing line table.
     let keeps_lines = how == Existing::KeepLines && image.sections.iter().any(|it| it.is_filled(LINES));
@@ -81,7 +83,8 @@ pub(super) fn add(
     let mut indices = Vec::with_capacity(copies.len());
     for (section, _) in &copies {
         let header = SectionHeader { sh_flags: FLAGS, ..debug_header() };
-        indices.push(image.put(&name("", section.name), header, Vec::new())?);
+        let section = section_name(sections, section);
+        indices.push(image.put(&name("", &section), header, Vec::new())?);
     }
     let mut symbols = SectionSymbols::new(image, symtab)?;
     for (((section, _), &index), known) in copies.iter().zip(&indices).zip(known) {
@@ -158,7 +161,9 @@ pub(super) fn add(
 fn existing(image: &Image<'_>, name: &[u8]) -> Result<usize> {
     image.sections.iter().position(|section| *section.name == *name).ok_or_else(|| {
         let name = String::from_utf8_lossy(name);
-        unsupported(format!("relocatable cubin has no `{name}`; expected the copy of the line table that is kept"))
+        unsupported(format!(
+            "relocatable cubin has no `{name}`; expected the copy of the line table that is kept"
+        ))
     })
 }
 

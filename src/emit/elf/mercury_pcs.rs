@@ -102,7 +102,9 @@ impl MercuryPcs {
 
     fn function(&self, name: &str) -> Result<&FunctionPcs> {
         self.functions.get(name.as_bytes()).ok_or_else(|| {
-            unsupported(format!("function `{name}` has no Mercury code; expected its symbol in `.nv.merc.symtab`"))
+            unsupported(format!(
+                "function `{name}` has no Mercury code; expected its symbol in `.nv.merc.symtab`"
+            ))
         })
     }
 
@@ -159,6 +161,16 @@ struct Sequence {
 }
 
 impl Sequence {
+    /// Appends a row. Of several at a pc, the last one counts.
+    fn push(&mut self, pc: u64, line: (u64, i64), is_end: bool) {
+        if self.pcs.last() == Some(&pc) && !is_end {
+            self.pcs.pop();
+            self.lines.pop();
+        }
+        self.pcs.push(pc);
+        self.lines.push(line);
+    }
+
     /// Whether two sequences are those of the same function, in two encodings.
     fn is_like(&self, other: &Self) -> bool {
         self.function == other.function && self.lines == other.lines
@@ -206,9 +218,7 @@ fn sequences(image: &Image<'_>, name: &str, symtab: usize) -> Option<Vec<Sequenc
                 line = line.wrapping_add(by);
             }
             if is_end || matches!(operation, LineOp::Row { .. }) {
-                let sequence = sequence.as_mut()?;
-                sequence.pcs.push(pc);
-                sequence.lines.push((file, line));
+                sequence.as_mut()?.push(pc, (file, line), is_end);
             }
             if is_end {
                 sequences.extend(sequence.take());

@@ -111,18 +111,24 @@ fn lines(section: &Section, pcs: &MercuryPcs) -> Result<(Section, Moved)> {
             if let LineOp::Address { field } = operation {
                 let function = copy.function(field).map_err(place)?;
                 if function.1 != 0 {
-                    let what = format!("line sequence begins at pc {:#x}; expected the function's start", function.1);
+                    let what = format!(
+                        "line sequence begins at pc {:#x}; expected the function's start",
+                        function.1
+                    );
                     return Err(place(Error::bad_argument(what)));
                 }
                 (sequence, written) = (Some(function), 0);
             }
-            if let (LineOp::Advance(by) | LineOp::Row { advance: by, .. }, Some((_, pc))) = (operation, &mut sequence) {
+            if let (LineOp::Advance(by) | LineOp::Row { advance: by, .. }, Some((_, pc))) =
+                (operation, &mut sequence)
+            {
                 *pc = pc.wrapping_add(by);
             }
             if matches!(operation, LineOp::Row { .. } | LineOp::End) {
                 let (function, pc) = sequence.ok_or_else(|| place(Error::malformed("row has no address")))?;
                 let mercury = pcs.start(function, pc).map_err(place)?;
-                let by = mercury.checked_sub(written).ok_or_else(|| place(Error::malformed("rows go back")))?;
+                let by =
+                    mercury.checked_sub(written).ok_or_else(|| place(Error::malformed("rows go back")))?;
                 if by != 0 {
                     copy.bytes.push(2);
                     write_uleb(&mut copy.bytes, by / program.min_instruction().max(1));
@@ -227,12 +233,18 @@ fn code_alignment(bytes: &[u8], entry: &Entry) -> Result<u64> {
     // Version 4 has sizes of addresses and of segments after the augmentation.
     let sizes = if version >= 4 { 2 } else { 0 };
     let augmentation = rest.iter().position(|byte| *byte == 0).ok_or_else(cut)?;
-    let (factor, _) = read_uleb(rest.get(augmentation + 1 + sizes..).unwrap_or_default(), 0).ok_or_else(cut)?;
+    let (factor, _) =
+        read_uleb(rest.get(augmentation + 1 + sizes..).unwrap_or_default(), 0).ok_or_else(cut)?;
     Ok(factor.max(1))
 }
 
 /// Writes a function's entry up to its last instruction.
-fn description(copy: &mut Copy<'_>, entry: &Entry, factors: &BTreeMap<u64, u64>, pcs: &MercuryPcs) -> Result<()> {
+fn description(
+    copy: &mut Copy<'_>,
+    entry: &Entry,
+    factors: &BTreeMap<u64, u64>,
+    pcs: &MercuryPcs,
+) -> Result<()> {
     const ADDRESS: usize = 8;
     let bytes = &copy.section.bytes;
     let address = entry.id + entry.offset_bytes;
@@ -244,18 +256,21 @@ fn description(copy: &mut Copy<'_>, entry: &Entry, factors: &BTreeMap<u64, u64>,
     let (function, pc) = copy.function(address)?;
     let pointer = copy.relocation(entry.id).map(|it| it.addend);
     let factor = pointer.and_then(|pointer| factors.get(&pointer).copied());
-    let factor = factor.ok_or_else(|| Error::malformed("common entry is not before its frame description entry"))?;
+    let factor =
+        factor.ok_or_else(|| Error::malformed("common entry is not before its frame description entry"))?;
     copy.keep(entry.id - if entry.offset_bytes == 8 { 12 } else { 4 }..address);
     let at = copy.bytes.len() as u64;
     let start = pcs.start(function, pc)?;
-    let relocation = copy.relocation(address).map(|it| Relocation { offset: at, addend: start, ..it.clone() });
+    let relocation =
+        copy.relocation(address).map(|it| Relocation { offset: at, addend: start, ..it.clone() });
     copy.relocations.extend(relocation);
     copy.bytes.extend_from_slice(&[0; ADDRESS]);
     let end = pcs.start(function, pc.wrapping_add(length))?;
     copy.bytes.extend_from_slice(&end.wrapping_sub(start).to_le_bytes());
     let (mut at, mut sass, mut written) = (first, pc, start);
     while at < entry.end {
-        let (advance, next) = instruction(bytes, at, entry.end).map_err(|error| error.at_offset(at as u64))?;
+        let (advance, next) =
+            instruction(bytes, at, entry.end).map_err(|error| error.at_offset(at as u64))?;
         match advance {
             None => copy.keep(at..next),
             Some(steps) => {
@@ -319,7 +334,8 @@ fn map(bytes: &[u8], pcs: &MercuryPcs) -> Result<Vec<u8>> {
     /// Size of an instruction in bytes.
     const INSTRUCTION: u64 = 16;
     let mut out = bytes.to_vec();
-    let cut = |at: usize| Error::from(ErrorKind::Truncated("the map of registers".into())).at_offset(at as u64);
+    let cut =
+        |at: usize| Error::from(ErrorKind::Truncated("the map of registers".into())).at_offset(at as u64);
     let text = |at: usize| {
         let rest = bytes.get(at..).ok_or_else(|| cut(at))?;
         let size = rest.iter().position(|byte| *byte == 0).ok_or_else(|| cut(at))?;
@@ -346,7 +362,10 @@ fn map(bytes: &[u8], pcs: &MercuryPcs) -> Result<Vec<u8>> {
             let last = pcs.last(&function, last + INSTRUCTION).map_err(place)?;
             for (field, pc) in [(home + 4, start), (home + 8, last)] {
                 let pc = u32::try_from(pc).map_err(|_| {
-                    Error::from(ErrorKind::TooLarge(format!("function exceeds {}", Count(1u64 << 32, "byte"))))
+                    Error::from(ErrorKind::TooLarge(format!(
+                        "function exceeds {}",
+                        Count(1u64 << 32, "byte")
+                    )))
                 })?;
                 out[field..field + 4].copy_from_slice(&pc.to_le_bytes());
             }

@@ -38,7 +38,7 @@ pub use compress::Compression;
 pub use contents::replace_contents;
 pub use existing::Existing;
 pub use file::write_file;
-pub use ptx_lines::{PtxLines, ptx_lines};
+pub use ptx_lines::{PtxLines, ptx_lines, relocatable_ptx_lines};
 pub use symbols::{
     CodeSymbol, CodeSymbolKind, SymbolBinding, SymbolLocation, Visibility, contents, symbol_named, symbols,
 };

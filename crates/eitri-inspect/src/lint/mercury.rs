@@ -8,9 +8,10 @@
 use std::collections::HashMap;
 
 use eitri_dwarf::error::{Count, Error, Result};
-use eitri_dwarf::read::nvidia::{MercuryCode, RegisterMap, RegisterTypes};
+use eitri_dwarf::read::nvidia::{Home, MercuryCode, RegisterMap, RegisterTypes};
 use eitri_dwarf::read::{
-    CallFrameInstruction, Dwarf, Fde, FrameSection, Frames, ListFormat, ListKind, Object, RawList, ReadOptions,
+    CallFrameInstruction, Dwarf, ElfSymbolKind, Entry, Fde, FrameSection, Frames, ListFormat, ListKind,
+    Object, RawList, ReadOptions,
 };
 
 use super::codes::LintCode;
@@ -121,14 +122,18 @@ impl Compared {
         only.sort_unstable();
         for (name, bytes) in only {
             let written = format!("{} in the copy", Count(*bytes, "byte"));
-            self.add(name, Some(Difference::new(0, written, format!("nothing, as {name} is missing or empty"))));
+            self.add(
+                name,
+                Some(Difference::new(0, written, format!("nothing, as {name} is missing or empty"))),
+            );
         }
         // A linked file without copies is complete: its own sections are what a debugger reads.
         if both.object.is_relocatable() {
             let mut only: Vec<_> = own.iter().filter(|(name, _)| !copied.contains_key(*name)).collect();
             only.sort_unstable();
             for (name, bytes) in only {
-                let meant = format!("the {} of {name}, which nvlink drops without a copy", Count(*bytes, "byte"));
+                let meant =
+                    format!("the {} of {name}, which nvlink drops without a copy", Count(*bytes, "byte"));
                 self.add(name, Some(Difference::new(0, "no copy", meant)));
             }
         }
@@ -140,7 +145,9 @@ fn in_copy(error: &Error) -> Error {
     let at = error.at().clone();
     match at.section.as_deref().filter(|name| !name.starts_with(PREFIX)) {
         // The first name that an error gets is kept.
-        Some(name) => Error::new(error.kind().clone()).in_section(&format!("{PREFIX}{name}")).or_at(at.clone()),
+        Some(name) => {
+            Error::new(error.kind().clone()).in_section(&format!("{PREFIX}{name}")).or_at(at.clone())
+        }
         None => error.clone(),
     }
 }
@@ -193,12 +200,12 @@ fn entries(both: Both<'_, '_>, own: &Dwarf<'_>, copy: &Dwarf<'_>) -> Option<Diff
         let difference = |written: String, meant: String| {
             Some(Difference::new(copy.place(other.offset()).1, written, meant))
         };
-        let at = |entry: eitri_dwarf::read::Entry<'_, '_>| format!("{} at depth {}", entry.tag(), entry.depth());
+        let at = |entry: Entry<'_, '_>| format!("{} at depth {}", entry.tag(), entry.depth());
         if (one.tag(), one.depth()) != (other.tag(), other.depth()) {
             return difference(at(other), at(one));
         }
         if one.attributes().len() != other.attributes().len() {
-            let count = |entry: eitri_dwarf::read::Entry<'_, '_>| {
+            let count = |entry: Entry<'_, '_>| {
                 format!("{} with {}", entry.tag(), Count(entry.attributes().len(), "attribute"))
             };
             return difference(count(other), count(one));
@@ -221,7 +228,9 @@ fn lists(both: Both<'_, '_>, own: &Dwarf<'_>, copy: &Dwarf<'_>) -> Result<Option
     let mut offset = 0;
     while offset < size {
         let start = offset;
-        let Ok(mut one) = RawList::new(own.sections(), ListFormat::Loc, encoding, start) else { return Ok(Some(Difference::new(start, "a list", "no list"))) };
+        let Ok(mut one) = RawList::new(own.sections(), ListFormat::Loc, encoding, start) else {
+            return Ok(Some(Difference::new(start, "a list", "no list")));
+        };
         for entry in RawList::new(copy.sections(), ListFormat::Loc, encoding, start)? {
             let entry = entry?;
             let Some(Ok(original)) = one.next() else {
@@ -317,10 +326,17 @@ fn registers(both: Both<'_, '_>) -> Result<Option<Difference>> {
         let mut words = Vec::new();
         // By index, because a search by name for each function would take quadratic time.
         for (index, function) in map.functions.iter().enumerate() {
-            let types = types.functions.get(index).filter(|it| it.0 == function.name).map_or(&[][..], |it| it.1);
+            let types =
+                types.functions.get(index).filter(|it| it.0 == function.name).map_or(&[][..], |it| it.1);
             for (home, number) in function.homes().iter().zip(0..) {
                 let name = |bytes| String::from_utf8_lossy(bytes).into_owned();
-                words.push((name(function.name), name(home.register), home.word, home.home.0, types.get(number).copied()));
+                words.push((
+                    name(function.name),
+                    name(home.register),
+                    home.word,
+                    home.home.0,
+                    types.get(number).copied(),
+                ));
             }
         }
         words.sort_unstable();
@@ -332,7 +348,7 @@ fn registers(both: Both<'_, '_>) -> Result<Option<Difference>> {
         words.get(same).map_or_else(
             || "no further word".into(),
             |(function, register, word, home, ty)| {
-                let home = eitri_dwarf::read::nvidia::Home(*home);
+                let home = Home(*home);
                 let ty = ty.map_or_else(|| "without a type".into(), |ty| format!("of type {ty}"));
                 format!("{register} word {word} in {home}, {ty}, in `{function}`")
             },
@@ -343,12 +359,12 @@ fn registers(both: Both<'_, '_>) -> Result<Option<Difference>> {
 
 /// Describes a pc as far as it does not depend on the encoding of the code.
 pub(super) fn pc_text(object: &Object<'_>, pc: u64) -> String {
-    if let Some(symbol) = object.symbol_at(pc) {
+    let function = |pc| object.symbol_at(pc).filter(|symbol| symbol.kind == ElfSymbolKind::Func);
+    if let Some(symbol) = function(pc) {
         let at = if symbol.address == pc { "the start of" } else { "a pc in" };
         return format!("{at} `{}`", symbol.name);
     }
-    let end = pc.checked_sub(1).and_then(|last| object.symbol_at(last));
-    match end {
+    match pc.checked_sub(1).and_then(function) {
         Some(symbol) => format!("the end of `{}`", symbol.name),
         None => "no function".into(),
     }

@@ -2,7 +2,7 @@
 
 use eitri_dwarf::error::{Count, Result};
 use eitri_dwarf::read::nvidia::{lines, ptx_lines};
-use eitri_dwarf::read::{LineProgram, LineRow, Object, ResolvedValue};
+use eitri_dwarf::read::{LineProgram, LineRow, LineRows, Object, ResolvedValue};
 
 use super::mercury::{Both, Difference, pc_text};
 
@@ -18,9 +18,12 @@ pub(super) fn rows(both: Both<'_, '_>, name: &str) -> Result<Option<Difference>>
             Some(Ok(original)) => original,
             // The original's error is reported where it is read.
             Some(Err(_)) => return Ok(None),
-            None => return Ok(Some(Difference::new(program.offset, "a line program", "no further line program"))),
+            None => {
+                return Ok(Some(Difference::new(program.offset, "a line program", "no further line program")));
+            }
         };
-        let difference = header(&original, &program).map_or_else(|| row(both, &original, &program), |it| Ok(Some(it)));
+        let difference =
+            header(&original, &program).map_or_else(|| row(both, &original, &program), |it| Ok(Some(it)));
         if let Some(difference) = difference? {
             return Ok(Some(difference));
         }
@@ -57,20 +60,67 @@ fn header(own: &LineProgram<'_>, copied: &LineProgram<'_>) -> Option<Difference>
 }
 
 fn row(both: Both<'_, '_>, own: &LineProgram<'_>, copied: &LineProgram<'_>) -> Result<Option<Difference>> {
-    let (mut expected, mut actual) = (own.rows(), copied.rows());
+    let (mut expected, mut actual) = (Lasting::new(own)?, Lasting::new(copied)?);
     loop {
-        let offset = actual.offset();
-        let written = actual.next_row()?.map(|row| text(both.copies, copied, row));
-        let Ok(meant) = expected.next_row() else { return Ok(None) };
-        let meant = meant.map(|row| text(both.object, own, row));
-        if written != meant {
-            let text = |row: Option<String>| row.unwrap_or_else(|| "no further row".into());
-            return Ok(Some(Difference::new(offset, text(written), text(meant))));
-        }
-        if written.is_none() {
-            return Ok(None);
+        let offset = actual.rows.offset();
+        let written = actual.next()?;
+        let Ok(meant) = expected.next() else { return Ok(None) };
+        let is_same = match (&written, &meant) {
+            (Some(written), Some(meant)) => is_like(both, (copied, written), (own, meant)),
+            (None, None) => return Ok(None),
+            _ => false,
+        };
+        if !is_same {
+            let text = |object, program, row: Option<LineRow>| {
+                row.map_or_else(|| "no further row".into(), |row| text(object, program, &row))
+            };
+            let written = text(both.copies, copied, written);
+            return Ok(Some(Difference::new(offset, written, text(both.object, own, meant))));
         }
     }
+}
+
+/// Rows of which each is the last at its address: a debugger shows that line. Instructions that are single ones in one
+/// encoding alone have several rows there.
+struct Lasting<'p, 'o> {
+    rows: LineRows<'p, 'o>,
+    next: Option<LineRow>,
+}
+
+impl<'p, 'o> Lasting<'p, 'o> {
+    fn new(program: &'p LineProgram<'o>) -> Result<Self> {
+        let mut rows = program.rows();
+        let next = rows.next_row()?.copied();
+        Ok(Self { rows, next })
+    }
+
+    fn next(&mut self) -> Result<Option<LineRow>> {
+        while let Some(row) = self.next {
+            self.next = self.rows.next_row()?.copied();
+            let is_last = |next: LineRow| next.address != row.address || next.end_sequence;
+            if row.end_sequence || self.next.is_none_or(is_last) {
+                return Ok(Some(row));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Whether two rows say the same, but for the pc.
+fn is_like(
+    both: Both<'_, '_>,
+    (copied, written): (&LineProgram<'_>, &LineRow),
+    (own, meant): (&LineProgram<'_>, &LineRow),
+) -> bool {
+    if written.end_sequence || meant.end_sequence {
+        let ends = written.end_sequence && meant.end_sequence;
+        return ends && pc_text(both.copies, written.address) == pc_text(both.object, meant.address);
+    }
+    let name = |program: &LineProgram<'_>, row: &LineRow| {
+        row.inlined.map(|inlined| program.inlined_name(inlined).unwrap_or_default().into_owned())
+    };
+    (written.line, written.file, written.column) == (meant.line, meant.file, meant.column)
+        && name(copied, written) == name(own, meant)
 }
 
 /// Describes a row without its pc.

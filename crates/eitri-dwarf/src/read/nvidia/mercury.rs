@@ -40,9 +40,8 @@ impl<'o> MercuryCode<'o> {
         let sections = copies.sections().iter().enumerate().filter(move |(_, it)| is_code(&it.name));
         sections.filter(|_| copies.is_mercury()).map(|(index, section)| {
             let function = section.name.strip_prefix(CODE).unwrap_or_default();
-            read(index, function, &section.data).map_err(|error| {
-                error.in_section(&format!(".nv.capmerc{}", section.name)).at_offset(0)
-            })
+            read(index, function, &section.data)
+                .map_err(|error| error.in_section(&format!(".nv.capmerc{}", section.name)).at_offset(0))
         })
     }
 
