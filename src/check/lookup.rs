@@ -195,7 +195,8 @@ fn is_public(entry: Entry<'_, '_>, class: Class) -> bool {
 
 /// Linkage name of a function or an instance of one.
 fn linkage_name(entry: Entry<'_, '_>) -> Option<String> {
-    let is_code = matches!(entry.tag(), dw::DW_TAG_subprogram | dw::DW_TAG_inlined_subroutine | dw::DW_TAG_label);
+    let is_code =
+        matches!(entry.tag(), dw::DW_TAG_subprogram | dw::DW_TAG_inlined_subroutine | dw::DW_TAG_label);
     let names = [dw::DW_AT_linkage_name, dw::DW_AT_MIPS_linkage_name].into_iter().filter(|_| is_code);
     names.filter_map(|name| entry.inherited(name)?.text()).next().map(Into::into)
 }

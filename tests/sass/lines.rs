@@ -173,7 +173,8 @@ fn vendor_attributes_are_printed_by_name() {
     for (number, offset) in [(0, 0x20), (1, 0x24), (2, 0x28)] {
         // `breg1 offset`.
         let expression = [0x71, offset];
-        m.attribute(array, gimli::DwAt(BASE.0 + number), AttributeValue::Bytes(&expression)).expect("an attribute");
+        m.attribute(array, gimli::DwAt(BASE.0 + number), AttributeValue::Bytes(&expression))
+            .expect("an attribute");
     }
     let module = m.finish().expect("a module");
     let written = lower(&module, &Consumer::cuda_gdb_sass(), Policy::Strict).expect("sections");
@@ -197,7 +198,7 @@ fn public_names_are_linkage_names() {
     let mut m = Builder::new(target);
     let unit = m.unit("k.cu");
     let space = m.namespace(unit, "outer").expect("a namespace");
-    m.function(space, "f").expect("a function").linkage_name("_ZN5outer1fEv").expect("a name").external().code("k", 64);
+    m.function(space, "f").expect("a function").linkage_name("_ZN5outer1fEv").external().code("k", 64);
     m.function(unit, "g").expect("a function").external().code("g", 64);
     let module = m.finish().expect("a module");
     let names = |consumer: &Consumer| {

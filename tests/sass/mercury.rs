@@ -190,6 +190,12 @@ fn attached_copies_agree() {
     let pcs: BTreeMap<_, _> = rows(&sass, "k").into_iter().zip(rows(&mercury, "k")).collect();
     let expected = [(pcs[&0x40], pcs[&0x60], vec![0x90, 4]), (pcs[&0x60], 0x110, vec![0x90, 5])];
     assert_eq!(bounds(&dwarf, start, "moving"), expected);
+    // A variable in one register has NVIDIA's class of registers, and one with a list has none.
+    let class = |name: &str| {
+        let mut entries = dwarf.entries().filter(|entry| entry.name().as_deref() == Some(name));
+        entries.next().expect("a variable").number(dw::DW_AT_address_class)
+    };
+    assert_eq!(["uniform", "moving", "argument"].map(class), [Some(2), None, Some(7)]);
     let map = RegisterMap::read(&copies).expect("a map");
     let uniform = map.functions[0].homes().iter().find(|it| it.home == Home(0x0b00_0004)).expect("a home");
     // Up to the exit, the last instruction.

@@ -69,7 +69,11 @@ pub(super) fn add(image: &mut Image<'_>, sections: &[Section], existing: Existin
             indices.push(lines);
             continue;
         }
-        indices.push(image.put(section_name(sections, section).as_bytes(), debug_header(), fields.bytes.clone())?);
+        indices.push(image.put(
+            section_name(sections, section).as_bytes(),
+            debug_header(),
+            fields.bytes.clone(),
+        )?);
     }
     let mut symbols = SectionSymbols::new(image, symtab)?;
     for ((section, fields), &index) in sections.iter().zip(fields).zip(&indices) {

@@ -137,7 +137,12 @@ fn address_ranges(module: &Module, id: FunctionId) -> impl Iterator<Item = Addre
 }
 
 /// Public entries with these kinds, by offset, each with its linkage name, if that is wanted, or its qualified name.
-fn public(units: &Units<'_>, named: &NamedEntries, kinds: [NamedKind; 2], wanted: Tables) -> Vec<(u64, String)> {
+fn public(
+    units: &Units<'_>,
+    named: &NamedEntries,
+    kinds: [NamedKind; 2],
+    wanted: Tables,
+) -> Vec<(u64, String)> {
     let is_public = |entry: &NamedEntry| {
         entry.is_global && (entry.is_external || entry.kind == NamedKind::Type) && kinds.contains(&entry.kind)
     };
@@ -145,7 +150,7 @@ fn public(units: &Units<'_>, named: &NamedEntries, kinds: [NamedKind; 2], wanted
     let mut entries = Vec::new();
     for entry in named.all.iter().filter(|entry| is_public(entry)) {
         if let Some(name) = entry.linkage_name.filter(|_| wanted.has_public_linkage_names) {
-            entries.push((entry.offset.into(), text(units, name).to_owned()));
+            entries.push((entry.offset.into(), text(units, name).into_owned()));
             continue;
         }
         let around = |around: Option<u32>| around.map(|around| &named.scopes[around as usize]);

@@ -19,7 +19,11 @@ pub(super) fn rows(both: Both<'_, '_>, name: &str) -> Result<Option<Difference>>
             // The original's error is reported where it is read.
             Some(Err(_)) => return Ok(None),
             None => {
-                return Ok(Some(Difference::new(program.offset, "a line program", "no further line program")));
+                return Ok(Some(Difference::new(
+                    program.offset,
+                    "a line program",
+                    "no further line program",
+                )));
             }
         };
         let difference =
