@@ -215,8 +215,7 @@ fn pcs_without_rows_are_refused_in_words() {
         let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
         let kernel = m.function(unit, "k")?.code("k", size).kernel().id();
         let register = target.register_named("R4")?;
-        let variable = m.variable(kernel, "x", int)?;
-        variable.live(pcs, Loc::per_lane(register))?;
+        m.variable(kernel, "x", int)?.live(pcs, Loc::per_lane(register))?;
         let written = lower(&m.finish()?, &Consumer::cuda_gdb_sass(), Policy::Strict)?;
         attach_with(object, &target, &written.sections, &replacing())
     };

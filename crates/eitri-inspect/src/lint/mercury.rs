@@ -10,40 +10,21 @@ use std::collections::HashMap;
 use eitri_dwarf::error::{Count, Error, Result};
 use eitri_dwarf::read::nvidia::{Home, MercuryCode, RegisterMap, RegisterTypes};
 use eitri_dwarf::read::{
-    CallFrameInstruction, Dwarf, ElfSymbolKind, Entry, Fde, FrameSection, Frames, ListFormat, ListKind,
-    Object, RawList, ReadOptions,
+    CallFrameInstruction, Dwarf, Entry, Fde, FrameSection, Frames, ListFormat, ListKind, Object, RawList,
+    ReadOptions,
 };
 
 use super::codes::LintCode;
 use super::details::Details;
 use super::finding::LintFinding;
 use super::mercury_rows::rows;
+use super::mercury_values::{Both, Difference, is_same, pc_text};
 
 /// Prefix of a copy's name.
 const PREFIX: &str = ".nv.merc";
 /// Sections whose contents are equal in both, with relocations applied.
 const EQUAL: [&str; 5] =
     [".debug_abbrev", ".debug_str", ".debug_macinfo", ".debug_pubnames", ".debug_pubtypes"];
-
-/// First difference in a section: offset in the copy, and what is there in both.
-pub(super) struct Difference {
-    pub(super) offset: u64,
-    pub(super) written: String,
-    pub(super) meant: String,
-}
-
-impl Difference {
-    pub(super) fn new(offset: u64, written: impl ToString, meant: impl ToString) -> Self {
-        Self { offset, written: written.to_string(), meant: meant.to_string() }
-    }
-}
-
-/// The file's sections, and the copies.
-#[derive(Clone, Copy)]
-pub(super) struct Both<'r, 'o> {
-    pub(super) object: &'r Object<'o>,
-    pub(super) copies: &'r Object<'o>,
-}
 
 /// Findings, and the errors of copies that cannot be read.
 #[derive(Default)]
@@ -211,7 +192,7 @@ fn entries(both: Both<'_, '_>, own: &Dwarf<'_>, copy: &Dwarf<'_>) -> Option<Diff
             return difference(count(other), count(one));
         }
         for (one, other) in one.attributes().zip(other.attributes()) {
-            if one.name != other.name || !super::mercury_rows::is_same(both, one.value, other.value) {
+            if one.name != other.name || !is_same(both, one.value, other.value) {
                 let text = |it: eitri_dwarf::read::Attribute<'_>| format!("{} {:?}", it.name, it.value);
                 return difference(text(other), text(one));
             }
@@ -355,17 +336,4 @@ fn registers(both: Both<'_, '_>) -> Result<Option<Difference>> {
         )
     };
     Ok((own != copied).then(|| Difference::new(0, text(&copied), text(&own))))
-}
-
-/// Describes a pc as far as it does not depend on the encoding of the code.
-pub(super) fn pc_text(object: &Object<'_>, pc: u64) -> String {
-    let function = |pc| object.symbol_at(pc).filter(|symbol| symbol.kind == ElfSymbolKind::Func);
-    if let Some(symbol) = function(pc) {
-        let at = if symbol.address == pc { "the start of" } else { "a pc in" };
-        return format!("{at} `{}`", symbol.name);
-    }
-    match pc.checked_sub(1).and_then(function) {
-        Some(symbol) => format!("the end of `{}`", symbol.name),
-        None => "no function".into(),
-    }
 }

@@ -1,13 +1,10 @@
-//! Rows of line tables, and values of attributes, in Mercury copies.
+//! Rows of line tables in Mercury copies.
 
 use eitri_dwarf::error::{Count, Result};
 use eitri_dwarf::read::nvidia::{lines, ptx_lines};
-use eitri_dwarf::read::{LineProgram, LineRow, LineRows, Object, ResolvedValue};
+use eitri_dwarf::read::{LineProgram, LineRow, LineRows, Object};
 
-use super::mercury::{Both, Difference, pc_text};
-
-/// `DW_OP_addr`.
-const ADDR: u8 = 0x03;
+use super::mercury_values::{Both, Difference, pc_text};
 
 /// Compares the rows of a line table in order: file, line, and inlined function, and whether a sequence ends.
 pub(super) fn rows(both: Both<'_, '_>, name: &str) -> Result<Option<Difference>> {
@@ -137,20 +134,4 @@ fn text(object: &Object<'_>, program: &LineProgram<'_>, row: &LineRow) -> String
         format!(", `{name}` inlined at row {}", inlined.call)
     });
     format!("line {} in file {}, column {}{inlined}", row.line, row.file, row.column)
-}
-
-/// Whether two values of an attribute say the same. Errors are reported where the values are read.
-pub(super) fn is_same(both: Both<'_, '_>, own: ResolvedValue<'_>, copied: ResolvedValue<'_>) -> bool {
-    use ResolvedValue::{Address, Expr, LineProgram, Unreadable};
-    match (own, copied) {
-        (Address(own), Address(copied)) => pc_text(both.object, own) == pc_text(both.copies, copied),
-        (Expr([ADDR, own @ ..]), Expr([ADDR, copied @ ..])) => {
-            // The address is that of data, which the reader assigns in both.
-            own.len() == copied.len() && own.get(8..) == copied.get(8..)
-        }
-        // nvlink makes the copies of line tables again, with other sizes.
-        (LineProgram(_), LineProgram(_)) => true,
-        (Unreadable, _) | (_, Unreadable) => true,
-        (own, copied) => own == copied,
-    }
 }
