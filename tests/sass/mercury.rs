@@ -131,7 +131,7 @@ fn linked_objects_have_what_was_attached() {
             let pcs = translated(original, &reference, name);
             let start = object.symbol_address(name).expect("a function");
             let size = object.symbol(name).expect("a function").size;
-            let expected = [(pcs[&0x40], pcs[&0x60], vec![0x90, 4]), (pcs[&0x60], size, vec![0x90, 5])];
+            let expected = [(pcs[&0x40], pcs[&0x60], vec![0x54]), (pcs[&0x60], size, vec![0x55])];
             assert_eq!(bounds(&dwarf, start, "moving"), expected, "{processor} {name}");
             let function = map.function_at(start).expect("a function");
             // The pair ends with the instruction at 0x80, a single one of 16 bytes.
@@ -188,7 +188,7 @@ fn attached_copies_agree() {
     let sass = Object::read(OBJECT).expect("a cubin");
     let mercury = Object::read_mercury(OBJECT).expect("a cubin").expect("copies");
     let pcs: BTreeMap<_, _> = rows(&sass, "k").into_iter().zip(rows(&mercury, "k")).collect();
-    let expected = [(pcs[&0x40], pcs[&0x60], vec![0x90, 4]), (pcs[&0x60], 0x110, vec![0x90, 5])];
+    let expected = [(pcs[&0x40], pcs[&0x60], vec![0x54]), (pcs[&0x60], 0x110, vec![0x55])];
     assert_eq!(bounds(&dwarf, start, "moving"), expected);
     // A variable in one register has NVIDIA's class of registers, and one with a list has none.
     let class = |name: &str| {
@@ -275,7 +275,7 @@ fn contradicting_copies_are_findings() {
         (".nv.merc.debug_abbrev", position(&bytes, ".nv.merc.debug_abbrev").start + 1),
         (".nv.merc.debug_str", find(".nv.merc.debug_str", b"helper")),
         (".nv.merc.debug_line", find(".nv.merc.debug_line", b"k.cu")),
-        (".nv.merc.debug_loc", find(".nv.merc.debug_loc", &[2, 0, 0x90, 5]) + 3),
+        (".nv.merc.debug_loc", find(".nv.merc.debug_loc", &[1, 0, 0x55]) + 2),
         (".nv.merc.debug_frame", find(".nv.merc.debug_frame", &rule) + 1),
         // A home, and a type.
         (
