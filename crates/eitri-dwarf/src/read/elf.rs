@@ -74,13 +74,15 @@ enum Layer {
     Originals,
     /// Mercury copies of them.
     Mercury,
+    /// Those that a PTX text contains.
+    Ptx,
 }
 
 impl Layer {
     /// Prefix of the names in the file.
     fn prefix(self) -> &'static str {
         match self {
-            Self::Originals => "",
+            Self::Originals | Self::Ptx => "",
             Self::Mercury => mercury::PREFIX,
         }
     }
@@ -108,8 +110,7 @@ pub struct Object<'d> {
     undefined: Vec<Undefined>,
     stale: Option<StaleFields>,
     mercury_copies: Vec<MercuryCopy>,
-    is_mercury: bool,
-    is_ptx: bool,
+    layer: Layer,
     supplementary: Option<Box<Object<'d>>>,
     /// Sorted by section and offset.
     unreadable: Vec<UnreadableField>,
@@ -437,8 +438,7 @@ impl<'d> Object<'d> {
             undefined,
             stale,
             mercury_copies,
-            is_mercury: layer == Layer::Mercury,
-            is_ptx: false,
+            layer,
             supplementary: None,
             unreadable,
             errors,
@@ -531,8 +531,7 @@ impl<'d> Object<'d> {
             undefined: Vec::new(),
             stale: None,
             mercury_copies: Vec::new(),
-            is_mercury: false,
-            is_ptx: true,
+            layer: Layer::Ptx,
             supplementary: None,
             unreadable: Vec::new(),
             errors: Vec::new(),
@@ -542,7 +541,7 @@ impl<'d> Object<'d> {
     /// Whether the object is a PTX text, whose pcs count instructions. [`Object::read`] creates an object from a text's
     /// debug sections and line directives, as ptxas does.
     pub fn is_ptx(&self) -> bool {
-        self.is_ptx
+        self.layer == Layer::Ptx
     }
 
     /// Returns `e_machine`.
@@ -701,7 +700,7 @@ impl<'d> Object<'d> {
 
     /// Whether the sections are the [Mercury copies](Self::read_mercury).
     pub fn is_mercury(&self) -> bool {
-        self.is_mercury
+        self.layer == Layer::Mercury
     }
 
     /// Returns a cubin's processor, from its flags. `None` for other machines and unknown processors.
