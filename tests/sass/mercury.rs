@@ -420,3 +420,32 @@ fn mutants_are_read_judged_and_described_or_refused() {
     }
     assert!(counts.iter().all(|count| *count > cases(400) as u64 / 40), "{counts:?}");
 }
+
+/// The command keeps lines, and prints the copies.
+#[test]
+fn command_keeps_lines_and_prints_copies() {
+    let folder = Folder::new();
+    let object = folder.file("k.o", OBJECT);
+    let size = symbol_named(OBJECT, "k").expect("the kernel").size;
+    let module = moving(&target("sm_120"), "k", size).expect("a module");
+    let description = folder.file("d.json", module.to_json());
+    let out = folder.path().join("out.o");
+    let eitri = |words: &[&std::ffi::OsStr]| {
+        let ran = std::process::Command::new(env!("CARGO_BIN_EXE_eitri")).args(words).output();
+        let ran = ran.expect("the command runs");
+        let [output, errors] = [ran.stdout, ran.stderr].map(|it| String::from_utf8_lossy(&it).into_owned());
+        (ran.status.success(), output, errors)
+    };
+    let words = ["emit", "--for", "cuda-gdb-sass", "--keep-lines", "--object"].map(std::ffi::OsStr::new);
+    let paths = [object.as_os_str(), description.as_os_str(), "-o".as_ref(), out.as_os_str()];
+    let (succeeded, _, errors) = eitri(&[&words[..], &paths[..]].concat());
+    assert!(succeeded, "{errors}");
+    let attached = attach_to(OBJECT, "sm_120", "k", Existing::KeepLines).expect("a cubin");
+    assert!(std::fs::read(&out).expect("a file") == attached);
+    let (succeeded, printed, errors) = eitri(&["dump".as_ref(), "--mercury".as_ref(), out.as_os_str()]);
+    assert!(succeeded && printed.contains("272 bytes of Mercury code"), "{printed}{errors}");
+    // A file without copies.
+    let other = folder.file("other.cubin", OPTIMIZED);
+    let (succeeded, _, errors) = eitri(&["dump".as_ref(), "--mercury".as_ref(), other.as_os_str()]);
+    assert!(!succeeded && errors.contains(".nv.merc"), "{errors}");
+}

@@ -121,6 +121,9 @@ impl EmitArguments {
 
     /// Returns the PTX text with the debug information, and warnings about registers in the text.
     fn ptx(&self, module: &Module, written: &Lowered) -> Result<(Vec<u8>, Vec<Warning>), Failure> {
+        if self.keep_lines {
+            return Err(Failure("--keep-lines is for cubins: this is a PTX text".into()));
+        }
         let object = self.object.as_deref();
         let text = ptx_text(object)?;
         let how = {
