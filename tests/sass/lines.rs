@@ -1,6 +1,7 @@
 //! A cubin with lines alone gets variables and keeps its lines.
 
 use eitri::build::AttributeValue;
+use eitri::check::FindingKind;
 use eitri::emit::elf::{PtxLines, attach, ptx_lines, relocatable_ptx_lines};
 use pretty_assertions::assert_eq;
 
@@ -218,4 +219,21 @@ fn public_names_are_linkage_names() {
     assert_eq!(names(&consumer), ["_ZN5outer1fEv", "g"]);
     consumer.tables.has_public_linkage_names = false;
     assert_eq!(names(&consumer), ["outer::f", "g"]);
+    // `check` compares the table with the description.
+    let Some(cubin) = compiled("sm_80", "k", Output::Linked) else { return };
+    let target = self::target("sm_80");
+    let mut m = Builder::new(target.clone());
+    let unit = m.unit("k.cu");
+    let size = symbol_named(&cubin, "k").expect("the kernel").size;
+    m.function(unit, "kernel").expect("a function").linkage_name("k").code("k", size).kernel();
+    let module = m.finish().expect("a module");
+    let findings = |consumer: &Consumer| {
+        let written = lower(&module, &Consumer::cuda_gdb_sass(), Policy::Strict).expect("sections");
+        let bytes = attach_with(&cubin, &target, &written.sections, &replacing()).expect("a cubin");
+        let report = check(&module, consumer, &written.omissions, &bytes).expect("a report");
+        // The frames of ptxas stay, which are not described.
+        report.findings.iter().filter(|it| it.kind == FindingKind::Table).count()
+    };
+    // The name that is there, and the name that is expected, or neither.
+    assert_eq!([findings(&Consumer::cuda_gdb_sass()), findings(&consumer)], [0, 2]);
 }
