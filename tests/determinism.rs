@@ -193,7 +193,7 @@ fn modules_of_several_builders_in_any_order() -> Result<()> {
     let of_one = [described(0)?, described(1)?, described(2)?];
     let apart = [module_of(0)?, module_of(1)?, module_of(2)?];
     let mut consumer = Consumer::llvm();
-    consumer.tables = Tables { names: true, pubs: false, aranges: true };
+    consumer.tables = Tables { names: true, pubs: false, aranges: true, ..Tables::default() };
     let written = |modules: &[&Module]| -> Result<Vec<Section>> {
         let mut stream = Stream::new(&consumer, Policy::Partial);
         modules.iter().try_for_each(|module| stream.push(module).map(drop))?;

@@ -143,7 +143,7 @@ pub fn module(target: Target) -> eitri::Result<Module> {
 fn consumer(version: u16, format: Format) -> Consumer {
     let mut consumer = Consumer::dwarf5();
     (consumer.version, consumer.format) = (version, format);
-    consumer.tables = Tables { names: version >= 5, pubs: version < 5, aranges: true };
+    consumer.tables = Tables { names: version >= 5, pubs: version < 5, aranges: true, ..Tables::default() };
     consumer
 }
 

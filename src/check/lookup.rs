@@ -160,7 +160,11 @@ fn compare_public_names<'a, 'o>(
         let class = class(tables, entry).filter(|&class| class != Class::Namespace && is_here(class));
         class.is_some_and(|class| is_public(entry, class))
     });
-    let mut expected: Vec<_> = public.map(|entry| (entry.offset() - unit.offset, qualified(entry))).collect();
+    let by_linkage_name = tables.described.consumer.tables.has_public_linkage_names;
+    let listed = |entry: Entry<'_, '_>| {
+        linkage_name(entry).filter(|_| by_linkage_name).unwrap_or_else(|| qualified(entry))
+    };
+    let mut expected: Vec<_> = public.map(|entry| (entry.offset() - unit.offset, listed(entry))).collect();
     tables.report.names += expected.len() as u64;
     let mut actual = Vec::new();
     for name in sets.into_iter().flat_map(PublicNames::names) {
@@ -187,6 +191,14 @@ fn is_public(entry: Entry<'_, '_>, class: Class) -> bool {
     let is_inside = std::iter::successors(entry.parent(), |around| around.parent())
         .any(|around| around.tag() == dw::DW_TAG_subprogram);
     !is_inside && (is_external || class == Class::Type)
+}
+
+/// Linkage name of a function or an instance of one.
+fn linkage_name(entry: Entry<'_, '_>) -> Option<String> {
+    let is_code =
+        matches!(entry.tag(), dw::DW_TAG_subprogram | dw::DW_TAG_inlined_subroutine | dw::DW_TAG_label);
+    let names = [dw::DW_AT_linkage_name, dw::DW_AT_MIPS_linkage_name].into_iter().filter(|_| is_code);
+    names.filter_map(|name| entry.inherited(name)?.text()).next().map(Into::into)
 }
 
 /// Name qualified by the enclosing namespaces and types; a definition is qualified by those around its declaration.

@@ -247,6 +247,9 @@ pub struct Tables {
     pub names: bool,
     /// `.debug_pubnames` and `.debug_pubtypes`, for any version. DWARF 5 replaced them by `.debug_names`.
     pub pubs: bool,
+    /// Whether a function with a linkage name is in `.debug_pubnames` under that name alone, as nvlink lists names, instead
+    /// of the name that namespaces qualify.
+    pub has_public_linkage_names: bool,
     /// `.debug_aranges`.
     pub aranges: bool,
 }

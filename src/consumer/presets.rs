@@ -214,7 +214,7 @@ impl Consumer {
             has_line_directives: false,
             has_inlined_rows: true,
             frames: FrameForm { format: Some(Format::Dwarf64), are_separate: true, ..FrameForm::STANDARD },
-            tables: Tables { pubs: true, ..Tables::default() },
+            tables: Tables { pubs: true, has_public_linkage_names: true, ..Tables::default() },
             ..ptx
         }
     }

@@ -9,6 +9,7 @@ use crate::model::{
     Accessibility, MemorySpace, Module, ScopeId, ScopeKind, SourceLine, Stack, StringId, Variable,
     VariableId, VariableKind,
 };
+use crate::op::read_uleb;
 
 /// The scope around variables, with the facts on which their entries depend.
 struct Around<'i> {
@@ -85,6 +86,13 @@ fn write_variable(out: &mut EntryWriter<'_>, id: VariableId, around: &Around<'_>
     let has_place = !is_abstract || module.is_placed_without_code(id);
     let (place, facts) =
         if has_place { place(out, id, variable, around)? } else { (Place::None, Facts::default()) };
+    // NVIDIA's class of registers. ptxas writes it for a variable with one location; a list has it nowhere.
+    const REGISTER: u64 = 2;
+    let is_register = out.consumer.expressions.has_register_map
+        && matches!(place, Place::Expression)
+        && is_register(&out.expressions.last.0);
+    let space: Option<u64> = facts.space.map(|space| module.target.address_class(space).into());
+    let class = space.or_else(|| is_register.then_some(REGISTER));
     out.info.begin_entry(tag, gimli::DW_CHILDREN_no, Some(is));
     match origin {
         Some(origin) => {
@@ -104,8 +112,8 @@ fn write_variable(out: &mut EntryWriter<'_>, id: VariableId, around: &Around<'_>
     if let Some(named) = &mut out.info.named {
         named.has_address = facts.has_address;
     }
-    if let (Some(attribute), Some(space)) = (out.consumer.attributes.variable_space, facts.space) {
-        out.info.unsigned(attribute, module.target.address_class(space).into());
+    if let (Some(attribute), Some(class)) = (out.consumer.attributes.variable_space, class) {
+        out.info.unsigned(attribute, class);
     }
     // A function's abstract instance has its variables' attributes; an inlined call's variable has its own.
     if origin != Some(id) {
@@ -243,6 +251,15 @@ fn place<'u>(
     }
     let facts = out.expressions.location(id, loc, pcs, bits, stack)?;
     Ok(facts.map_or(none, |facts| (Place::Expression, facts)))
+}
+
+/// Whether an expression is a register alone: `reg0` to `reg31`, or `regx`.
+fn is_register(expression: &[u8]) -> bool {
+    match expression {
+        [0x50..=0x6f] => true,
+        [0x90, number @ ..] => read_uleb(number, 0).is_some_and(|(_, end)| end == number.len()),
+        _ => false,
+    }
 }
 
 /// A variable's location, as the variable's entry states it.

@@ -17,7 +17,7 @@ use crate::agreement::{config, modules, targets};
 fn consumer(version: u16, format: Format) -> Consumer {
     let mut consumer = Consumer::dwarf5();
     (consumer.version, consumer.format) = (version, format);
-    consumer.tables = Tables { names: version >= 5, pubs: version < 5, aranges: true };
+    consumer.tables = Tables { names: version >= 5, pubs: version < 5, aranges: true, ..Tables::default() };
     consumer
 }
 

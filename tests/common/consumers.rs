@@ -44,7 +44,7 @@ pub fn varied(consumer: &Consumer, mut below: impl FnMut(usize) -> usize) -> Con
     let is_five = consumer.version == 5;
     let names = has_names && is_five;
     let pubs = has_names && !is_five;
-    consumer.tables = Tables { names, pubs, aranges: below(3) == 2 };
+    consumer.tables = Tables { names, pubs, aranges: below(3) == 2, ..Tables::default() };
     for (at, forms) in FORMS {
         if below(3) == 2 {
             consumer.forms.push((*at, forms[below(forms.len())]));

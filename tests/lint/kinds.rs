@@ -462,6 +462,16 @@ fn pair(code: LintCode) -> Pair {
             };
             Pair::of(make, [0x90, 3, 0, 0, 0, 0, 0, 0], [0; 8])
         }
+        LintCode::MercuryDiffers => {
+            // The file's name in the copy of the line table, which is not the first one.
+            let make = |name: &[u8; 4]| {
+                let mut bytes = include_bytes!("../objects/mercury.o").to_vec();
+                let names = bytes.windows(5).rposition(|window| window == b"k.cu\0").expect("the name");
+                bytes[names..names + 4].copy_from_slice(name);
+                bytes
+            };
+            Pair::of(make, b"j.cu", b"k.cu")
+        }
         LintCode::NoDebugInfo => {
             let target = Target::named(AMD).expect("a target");
             let code = Text::text([0, 0, 0x80, 0xbf].repeat(8)).with_function("f", 0, 0x20);

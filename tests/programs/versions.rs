@@ -70,7 +70,8 @@ fn tables_are_verified_by_others() {
     {
         let mut consumer = Consumer::dwarf5();
         (consumer.version, consumer.format) = (version, format);
-        consumer.tables = Tables { names: version >= 5, pubs: version < 5, aranges: true };
+        consumer.tables =
+            Tables { names: version >= 5, pubs: version < 5, aranges: true, ..Tables::default() };
         let module = module(options()).expect("the module");
         let written = lower(&module, &consumer, Policy::Partial).expect("sections");
         let object = eitri::emit::elf::new_object(module.target(), &code(options()), &written.sections);

@@ -162,7 +162,8 @@ fn damaged_part_of_a_unit_changes_nothing_about_other_units() {
     for version in [4, 5] {
         let mut consumer = Consumer::dwarf5();
         consumer.version = version;
-        consumer.tables = Tables { names: version >= 5, pubs: version < 5, aranges: true };
+        consumer.tables =
+            Tables { names: version >= 5, pubs: version < 5, aranges: true, ..Tables::default() };
         let sections = lower(&module, &consumer, Policy::Strict).unwrap().sections;
         let object = |sections: &[Section]| new_object(module.target(), &code, sections).unwrap();
         let good = object(&sections);
@@ -293,7 +294,8 @@ fn relocation_that_cannot_be_applied_is_an_error_of_what_reads_its_field() {
     for version in [4, 5] {
         let mut consumer = Consumer::dwarf5();
         consumer.version = version;
-        consumer.tables = Tables { names: version >= 5, pubs: version < 5, aranges: true };
+        consumer.tables =
+            Tables { names: version >= 5, pubs: version < 5, aranges: true, ..Tables::default() };
         let sections = lower(&module, &consumer, Policy::Strict).unwrap().sections;
         let good = new_object(module.target(), &code, &sections).unwrap();
         let printed = |bytes: &[u8]| {
@@ -400,7 +402,8 @@ fn damaged_table_changes_nothing_that_is_printed_outside_the_table() {
     for version in [4, 5] {
         let mut consumer = Consumer::dwarf5();
         consumer.version = version;
-        consumer.tables = Tables { names: version >= 5, pubs: version < 5, aranges: true };
+        consumer.tables =
+            Tables { names: version >= 5, pubs: version < 5, aranges: true, ..Tables::default() };
         let sections = lower(&module, &consumer, Policy::Strict).unwrap().sections;
         let names = [".debug_names", ".debug_pubnames", ".debug_pubtypes", ".debug_aranges"];
         let printed = |sections: &[Section]| {

@@ -87,7 +87,7 @@ const TRUTH: Macros = Macros {
 fn consumer(version: u16) -> Consumer {
     let mut consumer = Consumer::dwarf5();
     consumer.version = version;
-    consumer.tables = Tables { names: version >= 5, pubs: version < 5, aranges: true };
+    consumer.tables = Tables { names: version >= 5, pubs: version < 5, aranges: true, ..Tables::default() };
     consumer.forms = vec![(dw::DW_AT_name, dw::DW_FORM_strp)];
     consumer
 }

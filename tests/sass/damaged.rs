@@ -15,28 +15,7 @@ fn mutants_are_refused_or_stay_readable() {
     for case in 0..cases(1000) {
         // A cubin without debug information in turn with one that has it.
         let mut bytes = if case % 2 == 0 { OPTIMIZED.to_vec() } else { example.bytes.clone() };
-        for _ in 0..=random.below(3) {
-            match random.below(8) {
-                0 => bytes.truncate(random.below(bytes.len() + 1)),
-                // Headers and tables take a small part of the file.
-                1..=4 if bytes.len() > 64 => {
-                    let table = u64::from_le_bytes(bytes[40..48].try_into().expect("8 bytes")) as usize;
-                    let at = if random.below(4) == 0 {
-                        random.below(64)
-                    } else {
-                        table.saturating_add(random.below(1600))
-                    };
-                    if let Some(byte) = bytes.get_mut(at) {
-                        *byte = random.below(256) as u8;
-                    }
-                }
-                _ if !bytes.is_empty() => {
-                    let at = random.below(bytes.len());
-                    bytes[at] ^= 1 << random.below(8);
-                }
-                _ => {}
-            }
-        }
+        damage(&mut bytes, &mut random);
         let how = if case % 4 < 2 { replacing() } else { AttachOptions::new() };
         match attach_with(&bytes, &target, &example.written.sections, &how) {
             Ok(out) => {
@@ -89,5 +68,31 @@ fn malformed_tables_are_located() {
 impl Attached {
     fn check_any(&self, bytes: &[u8]) -> Option<CheckReport> {
         check(&self.module, &Consumer::cuda_gdb_sass(), &self.written.omissions, bytes).ok()
+    }
+}
+
+/// Damages a file in up to three places.
+pub fn damage(bytes: &mut Vec<u8>, random: &mut Random) {
+    for _ in 0..=random.below(3) {
+        match random.below(8) {
+            0 => bytes.truncate(random.below(bytes.len() + 1)),
+            // Headers and tables take a small part of the file.
+            1..=4 if bytes.len() > 64 => {
+                let table = u64::from_le_bytes(bytes[40..48].try_into().expect("8 bytes")) as usize;
+                let at = if random.below(4) == 0 {
+                    random.below(64)
+                } else {
+                    table.saturating_add(random.below(1600))
+                };
+                if let Some(byte) = bytes.get_mut(at) {
+                    *byte = random.below(256) as u8;
+                }
+            }
+            _ if !bytes.is_empty() => {
+                let at = random.below(bytes.len());
+                bytes[at] ^= 1 << random.below(8);
+            }
+            _ => {}
+        }
     }
 }

@@ -70,16 +70,3 @@ fn printed_object(bytes: &[u8]) -> Option<()> {
     CUOBJDUMP.run(&["-sass".as_ref(), path.as_os_str()])?.clean();
     Some(())
 }
-
-#[test]
-fn relocatable_cubins_with_mercury_sections_are_refused() {
-    for processor in ["sm_100", "sm_120"] {
-        let Some(object) = compiled(processor, "k", Output::Relocatable) else { return };
-        let target = target(processor);
-        let size = symbol_named(&object, "k").expect("the kernel").size;
-        let module = described(&target, "k", size).expect("a module");
-        let written = lower(&module, &Consumer::cuda_gdb_sass(), Policy::Strict).expect("sections");
-        let error = attach_with(&object, &target, &written.sections, &replacing()).unwrap_err().to_string();
-        assert!(error.contains(processor) && error.contains(".nv.merc"), "{error}");
-    }
-}

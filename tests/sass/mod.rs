@@ -6,6 +6,7 @@ mod changed;
 mod damaged;
 mod lines;
 mod linked;
+mod mercury;
 mod new;
 
 use eitri::build::Builder;

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use clap::Args;
 use eitri::dump::{DumpOptions, print_object_to};
 use eitri::error::ErrorKind;
+use eitri::read::Object;
 use eitri::spirv;
 
 use super::arguments::Dialect;
@@ -33,6 +34,10 @@ pub struct DumpArguments {
     /// lines in the object file.
     #[arg(long, value_name = "DWO")]
     split: Option<PathBuf>,
+    /// Print the Mercury copies in a cubin for sm_100 or later: the sections `.nv.merc.*`, from which nvlink and the driver
+    /// make the debug sections of the code that they finalize. Their pcs count bytes of Mercury code.
+    #[arg(long, conflicts_with = "split")]
+    mercury: bool,
     /// Target whose register names are printed, such as `amdgpu-gfx1030-wave32`, or a `.json` file with a target: a
     /// description, or the value of its key `target`. The default is the file's target.
     #[arg(long, value_name = "TARGET")]
@@ -44,7 +49,7 @@ pub struct DumpArguments {
 
 impl DumpArguments {
     pub fn run(self) -> Result<ExitCode, Failure> {
-        let Self { file, member, verbose, split, target, dialect } = self;
+        let Self { file, member, verbose, split, mercury, target, dialect } = self;
         let target = target.as_deref().map(targets::named).transpose()?;
         let target = target.as_ref();
         let dialect = dialect.into();
@@ -56,8 +61,9 @@ impl DumpArguments {
         let _progress = Progress::beside_output("dump", &file);
         let bytes = Contents::read(&file)?;
         if spirv::is_module(&bytes) {
-            if split.is_some() || target.is_some() {
-                return Err(Failure("--split and --target are for object files: this is a module".into()));
+            if split.is_some() || target.is_some() || mercury {
+                let problem = "--split, --target and --mercury are for object files: this is a module";
+                return Err(Failure(problem.into()));
             }
             let words = spirv::from_bytes(&bytes).map_err(in_file(&file))?;
             let facts = spirv::read(&words).map_err(in_file(&file))?;
@@ -86,7 +92,8 @@ impl DumpArguments {
             if !is_one {
                 out.put(&format!("{}:\n", escaped(name)));
             }
-            let printed = object.read(target).and_then(|object| {
+            let read = if mercury { copies(&object.bytes) } else { object.read(target) };
+            let printed = read.and_then(|object| {
                 print_object_to(&mut out, &object, dwo.as_deref(), target, dialect, options)
             });
             match printed {
@@ -102,4 +109,12 @@ impl DumpArguments {
         out.finish()?;
         outcome(false, &failures)
     }
+}
+
+/// Reads the Mercury copies in a cubin.
+fn copies(bytes: &[u8]) -> eitri::Result<Object<'_>> {
+    Object::read_mercury(bytes)?.ok_or_else(|| {
+        let problem = "the object has no sections `.nv.merc.*`; expected a cubin for sm_100 or later";
+        ErrorKind::BadArgument(problem.into()).into()
+    })
 }

@@ -35,7 +35,7 @@ pub struct EmitArguments {
     member: Option<String>,
     /// SPIR-V module without debug instructions, to which the description's instructions are added: its key `spirv` has
     /// the ids and positions.
-    #[arg(long, value_name = "MODULE", conflicts_with_all = ["object", "replace"])]
+    #[arg(long, value_name = "MODULE", conflicts_with_all = ["object", "replace", "keep_lines"])]
     spirv: Option<PathBuf>,
     /// Reader for the SPIR-V module. The default is `vulkan` for a shader, otherwise `opencl`.
     #[arg(long, value_name = "READER", requires = "spirv", value_parser = eitri::spirv::Mode::NAMES)]
@@ -60,6 +60,10 @@ pub struct EmitArguments {
     /// Remove the object's debug sections first.
     #[arg(long, requires = "object")]
     replace: bool,
+    /// Keep the line tables of a cubin, such as those of `nvcc -lineinfo`, with the PTX text, and remove its other debug
+    /// sections first. The description's files must be those of the line table.
+    #[arg(long, requires = "object", conflicts_with = "replace")]
+    keep_lines: bool,
     #[command(flatten)]
     compression: Compression,
     /// Output file; `-` is standard output.
@@ -108,11 +112,18 @@ impl EmitArguments {
     }
 
     fn existing(&self) -> Existing {
-        if self.replace { Existing::Replace } else { Existing::Refuse }
+        match (self.replace, self.keep_lines) {
+            (true, _) => Existing::Replace,
+            (_, true) => Existing::KeepLines,
+            _ => Existing::Refuse,
+        }
     }
 
     /// Returns the PTX text with the debug information, and warnings about registers in the text.
     fn ptx(&self, module: &Module, written: &Lowered) -> Result<(Vec<u8>, Vec<Warning>), Failure> {
+        if self.keep_lines {
+            return Err(Failure("--keep-lines is for cubins: this is a PTX text".into()));
+        }
         let object = self.object.as_deref();
         let text = ptx_text(object)?;
         let how = {

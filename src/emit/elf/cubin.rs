@@ -12,6 +12,7 @@
 //! .symtab after    null  locals  globals  sections
 //! ```
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use object::write::elf::{Rel, SectionHeader, Sym};
@@ -33,8 +34,6 @@ use crate::error::{Error, ErrorKind, Result};
 const R_CUDA_UNUSED_CLEAR64: u32 = 0x49;
 /// Processors from this number on have relocations with addends only.
 const ADDENDS_ONLY: u32 = 90;
-/// Processors from this number on have sections `.nv.merc.*`, from which nvlink takes an object's debug information.
-const MERCURY: u32 = 100;
 /// Copies of sections for the finalizer, with pcs in another encoding of the code.
 const MERCURY_PREFIX: &[u8] = b".nv.merc";
 const LINES: &str = ".debug_line";
@@ -45,16 +44,8 @@ const NAMES: &str = ".debug_str";
 /// Adds debug sections to a cubin.
 pub(super) fn add(image: &mut Image<'_>, sections: &[Section], existing: Existing) -> Result<()> {
     let processor = image.sm();
-    if !image.is_linked() && processor >= MERCURY {
-        return Err(unsupported(format!(
-            "relocatable cubin for sm_{processor}: nvlink takes its debug information from sections `.nv.merc.*`, whose \
-             pcs count an encoding of the code that NVIDIA does not document; expected a linked cubin, or a relocatable \
-             one for sm_90 or earlier"
-        )));
-    }
     let is_there = |image: &Image<'_>, name: &str| image.sections.iter().any(|it| it.is_filled(name));
-    // Sections that stay instead of added ones.
-    let is_kept = |name: &str| existing == Existing::KeepLines && matches!(name, LINES | NAMES);
+    let is_kept = |name: &str| is_kept(existing, name);
     let added = Added::check(|name| is_there(image, name) && !is_kept(name), sections)?;
     let lines =
         image.sections.iter().position(|section| existing == Existing::KeepLines && section.is_filled(LINES));
@@ -62,7 +53,7 @@ pub(super) fn add(image: &mut Image<'_>, sections: &[Section], existing: Existin
         line_files::compare(image.order, &image.sections[lines].contents, &section.bytes)?;
     }
     for section in sections {
-        refuse(image, section).map_err(|error| error.in_section(section.name))?;
+        refuse(image, section, sections).map_err(|error| error.in_section(section.name))?;
         refuse_many_attributes(section)?;
     }
     let symtab = image
@@ -78,7 +69,11 @@ pub(super) fn add(image: &mut Image<'_>, sections: &[Section], existing: Existin
             indices.push(lines);
             continue;
         }
-        indices.push(image.put(section.name.as_bytes(), debug_header(), fields.bytes.clone())?);
+        indices.push(image.put(
+            section_name(sections, section).as_bytes(),
+            debug_header(),
+            fields.bytes.clone(),
+        )?);
     }
     let mut symbols = SectionSymbols::new(image, symtab)?;
     for ((section, fields), &index) in sections.iter().zip(fields).zip(&indices) {
@@ -126,6 +121,17 @@ pub(super) fn add(image: &mut Image<'_>, sections: &[Section], existing: Existin
     Ok(())
 }
 
+/// Returns the name that an added section gets: that of a PTX text can depend on the text.
+pub(super) fn section_name<'s>(all: &[Section], section: &'s Section) -> Cow<'s, str> {
+    let named = (section.name == ptx_lines::TEXT).then(|| ptx_lines::named_text(all)).flatten();
+    named.map_or(Cow::Borrowed(section.name), Cow::Owned)
+}
+
+/// Whether an existing section stays instead of an added one.
+pub(super) fn is_kept(existing: Existing, name: &str) -> bool {
+    existing == Existing::KeepLines && matches!(name, LINES | NAMES)
+}
+
 /// Refuses compression.
 pub(super) fn refuse_compression(compression: Compression) -> Result<()> {
     match compression {
@@ -171,10 +177,11 @@ pub(super) fn empty_debug_sections(image: &mut Image<'_>, existing: Existing, se
 }
 
 /// Refuses a section that a cubin cannot have.
-fn refuse(image: &Image<'_>, section: &Section) -> Result<()> {
-    if section.name == ptx_lines::TEXT && !image.is_linked() {
+fn refuse(image: &Image<'_>, section: &Section, all: &[Section]) -> Result<()> {
+    if section.name == ptx_lines::TEXT && !image.is_linked() && ptx_lines::named_text(all).is_none() {
         return Err(unsupported(
-            "relocatable cubins have PTX texts in sections whose names depend on the text; expected a linked cubin",
+            "relocatable cubins have PTX texts in sections whose names depend on the text; expected a linked cubin, or \
+             lines that name the section, as `relocatable_ptx_lines` returns",
         ));
     }
     if section.group.is_some() {
@@ -187,7 +194,7 @@ fn refuse(image: &Image<'_>, section: &Section) -> Result<()> {
 }
 
 /// Section header as ptxas writes it: string sections have no flags either.
-fn debug_header() -> SectionHeader {
+pub(super) fn debug_header() -> SectionHeader {
     SectionHeader { sh_type: elf::SHT_PROGBITS, sh_addralign: 1, ..SectionHeader::default() }
 }
 
@@ -266,7 +273,7 @@ impl Fields {
 }
 
 /// Section symbols of a relocatable cubin: the known ones, and new ones at the end of the table.
-struct SectionSymbols {
+pub(super) struct SectionSymbols {
     /// Symbol of each section with one.
     known: HashMap<u32, u32>,
     count: u32,
@@ -275,7 +282,7 @@ struct SectionSymbols {
 }
 
 impl SectionSymbols {
-    fn new(image: &Image<'_>, symtab: usize) -> Result<Self> {
+    pub fn new(image: &Image<'_>, symtab: usize) -> Result<Self> {
         let count = symbol_count(image, symtab)?;
         let section = &image.sections[symtab];
         let mut known = HashMap::new();
@@ -297,7 +304,7 @@ impl SectionSymbols {
     }
 
     /// Returns the symbol of a section.
-    fn get(&mut self, image: &Image<'_>, section: u32) -> Result<u32> {
+    pub fn get(&mut self, image: &Image<'_>, section: u32) -> Result<u32> {
         if let Some(&symbol) = self.known.get(&section) {
             return Ok(symbol);
         }
@@ -323,7 +330,7 @@ impl SectionSymbols {
     }
 
     /// Appends the new symbols to the table.
-    fn write(self, image: &mut Image<'_>, symtab: usize) {
+    pub fn write(self, image: &mut Image<'_>, symtab: usize) {
         if self.table.is_empty() {
             return;
         }

@@ -20,7 +20,11 @@ mod existing;
 mod file;
 mod image;
 mod line_files;
+mod line_ops;
 mod linked;
+mod mercury;
+mod mercury_pcs;
+mod mercury_sections;
 mod new_cubin;
 mod ptx_lines;
 mod relocatable;
@@ -34,7 +38,7 @@ pub use compress::Compression;
 pub use contents::replace_contents;
 pub use existing::Existing;
 pub use file::write_file;
-pub use ptx_lines::{PtxLines, ptx_lines};
+pub use ptx_lines::{PtxLines, ptx_lines, relocatable_ptx_lines};
 pub use symbols::{
     CodeSymbol, CodeSymbolKind, SymbolBinding, SymbolLocation, Visibility, contents, symbol_named, symbols,
 };
@@ -176,6 +180,8 @@ pub fn attach_with(
 ) -> Result<Vec<u8>> {
     let mut image = Image::parse(object)?;
     image.check_target(target)?;
+    // From the line tables that are there, before they are emptied.
+    let pcs = mercury_pcs::MercuryPcs::read(&image)?;
     match how.existing {
         Existing::Refuse => {}
         Existing::Replace | Existing::KeepLines if image.is_cubin() => {
@@ -191,6 +197,7 @@ pub fn attach_with(
     if image.is_cubin() {
         cubin::refuse_compression(how.compression)?;
         cubin::add(&mut image, sections, how.existing)?;
+        mercury::add(&mut image, sections, how.existing, &pcs)?;
     } else if image.is_linked() {
         linked::add(&mut image, sections)?;
     } else {

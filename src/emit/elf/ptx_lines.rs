@@ -1,7 +1,7 @@
 //! Lines of the PTX in a cubin: `.nv_debug_line_sass`, a line table, and `.nv_debug_ptx_txt`, the text.
 
 use crate::emit::format::Format;
-use crate::emit::line::{LineProgram, LineState, Names, Survey};
+use crate::emit::line::{LineFile, LineProgram, LineState, Names, Survey};
 use crate::emit::section::{RelocationTarget, Section};
 use crate::error::{Count, Error, Result};
 
@@ -21,7 +21,8 @@ pub struct PtxLines<'l> {
 /// Returns the sections with a PTX text and its lines, to be added to a linked cubin with the others:
 /// `.nv_debug_ptx_txt` and `.nv_debug_line_sass`. nvdisasm prints the lines with `-gp`.
 ///
-/// A relocatable cubin refuses them: linkers keep texts apart by names of sections that depend on the text.
+/// A relocatable cubin refuses them: linkers keep texts apart by the names of their sections, which depend on the text.
+/// [`relocatable_ptx_lines`] returns sections for it.
 ///
 /// # Errors
 /// [`BadArgument`](crate::error::ErrorKind::BadArgument) for a zero byte in the text, a line that the text lacks, and pcs
@@ -40,15 +41,66 @@ pub struct PtxLines<'l> {
 /// # Ok::<(), eitri::Error>(())
 /// ```
 pub fn ptx_lines(text: &str, functions: &[PtxLines<'_>]) -> Result<Vec<Section>> {
-    const FORMAT: Format = Format { version: 3, offset_bytes: 4, address_bytes: 8, big_endian: false };
-    if text.contains('\0') {
-        return Err(Error::bad_argument("PTX text contains a zero byte, which would end a line"));
-    }
-    let mut lines = Vec::new();
+    sections(text, functions, None)
+}
+
+/// Returns the sections with a PTX text and its lines, to be added to a relocatable cubin with the others. The section of
+/// the text gets a name that depends on it, `.nv_debug_ptx_txt.` and a number, and the lines name the section, so that
+/// rows keep their text when nvlink joins objects.
+///
+/// # Errors
+/// As [`ptx_lines`].
+///
+/// # Example
+///
+/// ```
+/// use eitri::emit::elf::{PtxLines, relocatable_ptx_lines};
+///
+/// let text = ".version 8.0\n.target sm_80\n.entry k()\n{\nret;\n}\n";
+/// let lines = PtxLines { symbol: "k", bytes: 0x80, rows: &[(0, 5)] };
+/// let sections = relocatable_ptx_lines(text, &[lines])?;
+/// let name = b".nv_debug_ptx_txt.";
+/// assert!(sections[1].bytes.windows(name.len()).any(|it| it == name));
+/// # Ok::<(), eitri::Error>(())
+/// ```
+pub fn relocatable_ptx_lines(text: &str, functions: &[PtxLines<'_>]) -> Result<Vec<Section>> {
+    let name = text_name(&lines_of(text));
+    sections(text, functions, Some(&name))
+}
+
+/// Returns a text's lines, each with a zero byte at its end.
+fn lines_of(text: &str) -> Vec<u8> {
+    let mut lines = Vec::with_capacity(text.len() + 1);
     for line in text.lines() {
         lines.extend_from_slice(line.as_bytes());
         lines.push(0);
     }
+    lines
+}
+
+/// Name of the section with a text in a relocatable cubin: different texts have different names with the certainty of 64
+/// bits of MD5.
+fn text_name(lines: &[u8]) -> String {
+    let hash = md5::compute(lines).0;
+    let number = hash.iter().take(8).fold(0u64, |number, byte| number << 8 | u64::from(*byte));
+    format!("{TEXT}.{number}")
+}
+
+/// Returns the name that the lines give to the section with the text. `None` if they name none.
+pub(super) fn named_text(sections: &[Section]) -> Option<String> {
+    let find = |name| sections.iter().find(|section| section.name == name);
+    let (text, lines) = (find(TEXT)?, find(LINES)?);
+    let name = text_name(&text.bytes);
+    let wanted = [name.as_bytes(), &[0]].concat();
+    lines.bytes.windows(wanted.len()).any(|bytes| bytes == wanted).then_some(name)
+}
+
+fn sections(text: &str, functions: &[PtxLines<'_>], name: Option<&str>) -> Result<Vec<Section>> {
+    const FORMAT: Format = Format { version: 3, offset_bytes: 4, address_bytes: 8, big_endian: false };
+    if text.contains('\0') {
+        return Err(Error::bad_argument("PTX text contains a zero byte, which would end a line"));
+    }
+    let lines = lines_of(text);
     let count = text.lines().count();
     let mut survey = Survey::new(FORMAT, 1);
     for function in functions {
@@ -63,16 +115,20 @@ pub fn ptx_lines(text: &str, functions: &[PtxLines<'_>]) -> Result<Vec<Section>>
     let mut bytes = Vec::new();
     let mut relocations = Vec::new();
     let names = Names { offset: &mut |_| 0, are_shared: false, has_inlined: false };
-    // As in ptxas's linked cubins, there are no files, and rows are in file 0: the only text.
+    // As in ptxas's linked cubins, there are no files, and rows are in file 0: the only text. In its relocatable cubins,
+    // file 1 has the name of the text's section.
+    let file = name.map(|name| LineFile { name, directory: 0, md5: None, source: None });
+    let files = file.as_slice();
+    let number = files.len() as u64;
     let mut program =
-        LineProgram::begin(&mut bytes, &mut relocations, FORMAT, 1, survey.shape(), names, &[], &[])?;
+        LineProgram::begin(&mut bytes, &mut relocations, FORMAT, 1, survey.shape(), names, &[], files)?;
     for function in functions.iter().filter(|function| !function.rows.is_empty()) {
         program.begin_sequence(Some(RelocationTarget::Symbol(function.symbol.to_owned().into())), 0);
         for &(pc, line) in function.rows {
             program.row(
                 pc,
                 LineState {
-                    file: 0,
+                    file: number,
                     line,
                     column: 0,
                     discriminator: 0,

@@ -111,7 +111,7 @@ pub(super) struct RawSymbol<'i> {
     other: u8,
     pub section: u16,
     pub value: u64,
-    size: u64,
+    pub size: u64,
 }
 
 impl RawSymbol<'_> {
@@ -123,7 +123,7 @@ impl RawSymbol<'_> {
             && section.is_none_or(|section| section.header.sh_type != elf::SHT_GROUP)
     }
 
-    fn is_defined(&self) -> bool {
+    pub fn is_defined(&self) -> bool {
         self.section != elf::SHN_UNDEF.0
     }
 
@@ -193,7 +193,7 @@ pub(super) fn symbol_counts(image: &Image<'_>, table: usize) -> Result<(u32, u32
 }
 
 /// All symbols in a table, the null symbol first.
-fn raw_symbols<'i>(image: &'i Image<'_>, table: usize) -> Result<Vec<RawSymbol<'i>>> {
+pub(super) fn raw_symbols<'i>(image: &'i Image<'_>, table: usize) -> Result<Vec<RawSymbol<'i>>> {
     symbol_count(image, table)?;
     let section = &image.sections[table];
     let malformed = |what: String| Error::malformed(what).in_section(&section.display_name());

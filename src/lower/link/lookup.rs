@@ -62,7 +62,7 @@ impl LookupTables {
                 (&mut self.pubnames, [NamedKind::Code, NamedKind::Data]),
                 (&mut self.pubtypes, [NamedKind::Type; 2]),
             ] {
-                let entries = public(units, &named, kinds);
+                let entries = public(units, &named, kinds, self.wanted);
                 if !entries.is_empty() {
                     let entries = entries.iter().map(|(offset, name)| (*offset, name.as_str()));
                     pubs::write(units.format, unit, entries, &mut out.bytes, &mut out.relocations);
@@ -136,14 +136,23 @@ fn address_ranges(module: &Module, id: FunctionId) -> impl Iterator<Item = Addre
     })
 }
 
-/// Public entries with these kinds, by offset, each with its qualified name.
-fn public(units: &Units<'_>, named: &NamedEntries, kinds: [NamedKind; 2]) -> Vec<(u64, String)> {
+/// Public entries with these kinds, by offset, each with its linkage name, if that is wanted, or its qualified name.
+fn public(
+    units: &Units<'_>,
+    named: &NamedEntries,
+    kinds: [NamedKind; 2],
+    wanted: Tables,
+) -> Vec<(u64, String)> {
     let is_public = |entry: &NamedEntry| {
         entry.is_global && (entry.is_external || entry.kind == NamedKind::Type) && kinds.contains(&entry.kind)
     };
     let anonymous = anonymous(units);
     let mut entries = Vec::new();
     for entry in named.all.iter().filter(|entry| is_public(entry)) {
+        if let Some(name) = entry.linkage_name.filter(|_| wanted.has_public_linkage_names) {
+            entries.push((entry.offset.into(), text(units, name).into_owned()));
+            continue;
+        }
         let around = |around: Option<u32>| around.map(|around| &named.scopes[around as usize]);
         let scopes = core::iter::successors(around(entry.around), |scope| around(scope.around));
         let names = core::iter::once(entry.name).chain(scopes.map(|scope| scope.name));

@@ -57,7 +57,8 @@ impl Written {
     /// Module with lookup tables.
     fn tables(version: u16) -> Self {
         let mut written = Self::version(version);
-        written.consumer.tables = Tables { names: version >= 5, pubs: version < 5, aranges: true };
+        written.consumer.tables =
+            Tables { names: version >= 5, pubs: version < 5, aranges: true, ..Tables::default() };
         written
     }
     fn compressed() -> Self {

@@ -168,7 +168,7 @@ pub fn compressed() -> Specimen {
 fn whole(target: &Target, version: u16, format: Format) -> Specimen {
     let mut consumer = Consumer::dwarf5();
     (consumer.version, consumer.format) = (version, format);
-    consumer.tables = Tables { names: version >= 5, pubs: version < 5, aranges: true };
+    consumer.tables = Tables { names: version >= 5, pubs: version < 5, aranges: true, ..Tables::default() };
     let code =
         ObjectCode::text(vec![0; 0x80]).with_function("twice", 0, 0x40).with_function("data", 0x60, 32);
     Specimen::relocatable(emission_goldens::module(target.clone()).expect("a module"), consumer, &code)

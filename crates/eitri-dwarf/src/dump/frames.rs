@@ -62,7 +62,7 @@ impl<'d> Dump<'_, 'd, '_> {
             if frames.cies.is_empty() && frames.fdes.is_empty() && frames.errors.is_empty() {
                 continue;
             }
-            writeln!(self.out, "\nframes: {}", section.name())?;
+            writeln!(self.out, "\nframes: {}", self.dwarf.sections().name(section.name()))?;
             if self.verbose {
                 for cie in &frames.cies {
                     self.cie(&frames, cie)?;

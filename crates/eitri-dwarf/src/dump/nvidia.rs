@@ -6,7 +6,7 @@ use std::fmt::{self, Write};
 use super::out::Out;
 use super::text::Dump;
 use crate::error::{Count, OneLine};
-use crate::read::nvidia::{RegisterMap, RegisterTypes, lines, ptx_lines};
+use crate::read::nvidia::{MercuryCode, RegisterMap, RegisterTypes, lines, ptx_lines};
 use crate::read::{ElfSymbolKind, Object};
 
 /// Prints a cubin's functions at their assumed addresses, because each function is at 0 in the file.
@@ -19,16 +19,27 @@ pub(super) fn functions(out: &mut Out<'_>, object: &Object<'_>) {
         .collect();
     functions.sort_by_key(|symbol| symbol.address);
     let unit = if object.is_ptx() { "instruction" } else { "byte" };
+    let encoding = if object.is_mercury() { " of Mercury code" } else { "" };
     for symbol in &functions {
         let _ = writeln!(
             out,
-            "function {}: {:#x}, {}",
+            "function {}: {:#x}, {}{encoding}",
             OneLine(&symbol.name),
             symbol.address,
             Count(symbol.size, unit)
         );
     }
-    if !functions.is_empty() {
+    for code in MercuryCode::all(object) {
+        let _ = match code {
+            Ok(code) => {
+                let (name, text) = (code.section_name(), code.text);
+                let (kind, bits) = (code.kind, Count(code.bits, "bit"));
+                writeln!(out, "code {}: for section {text}, kind {kind:#x}, a map of {bits}", OneLine(&name))
+            }
+            Err(error) => writeln!(out, "code: <{error}>"),
+        };
+    }
+    if !functions.is_empty() || object.is_mercury() {
         out.push('\n');
     }
 }

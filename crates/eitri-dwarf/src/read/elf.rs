@@ -15,8 +15,9 @@ use hashbrown::DefaultHashBuilder;
 use hashbrown::hash_table::{Entry, HashTable};
 
 use super::companions::Companions;
-use super::elf_header::{Header, SHT_GROUP, place_sections};
+use super::elf_header::{File, Header, SHT_GROUP, place_sections};
 use super::errors::MOST;
+use super::mercury;
 use super::reloc::{self, Applied, Unapplied};
 use super::symbols::SymbolsByAddress;
 use super::unreadable::UnreadableField;
@@ -66,6 +67,27 @@ pub const INFO_BEHIND: u64 = 0x4000_0000;
 /// Minimum distance in bytes between assigned addresses of undefined symbols, and their alignment.
 const BETWEEN: u64 = 0x100;
 
+/// Sections that are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Layer {
+    /// The file's sections.
+    Originals,
+    /// Mercury copies of them.
+    Mercury,
+    /// Those that a PTX text contains.
+    Ptx,
+}
+
+impl Layer {
+    /// Prefix of the names in the file.
+    fn prefix(self) -> &'static str {
+        match self {
+            Self::Originals | Self::Ptx => "",
+            Self::Mercury => mercury::PREFIX,
+        }
+    }
+}
+
 /// An ELF file.
 #[derive(Debug, Clone)]
 pub struct Object<'d> {
@@ -88,7 +110,7 @@ pub struct Object<'d> {
     undefined: Vec<Undefined>,
     stale: Option<StaleFields>,
     mercury_copies: Vec<MercuryCopy>,
-    is_ptx: bool,
+    layer: Layer,
     supplementary: Option<Box<Object<'d>>>,
     /// Sorted by section and offset.
     unreadable: Vec<UnreadableField>,
@@ -103,7 +125,8 @@ pub(super) struct Parts<'d> {
     pub(super) symbols: Vec<ElfSymbol<'d>>,
 }
 
-/// A section `.nv.merc.*` in a cubin for sm_100 and later: a copy for the finalizer. The copy is not read.
+/// A section `.nv.merc.*` in a cubin for sm_100 and later: a copy for the finalizer. [`Object::read_mercury`] reads the
+/// copies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MercuryCopy {
@@ -117,7 +140,7 @@ pub struct MercuryCopy {
 
 fn mercury_copies(sections: &[ElfSection<'_>]) -> Vec<MercuryCopy> {
     let copies = sections.iter().enumerate().filter_map(|(copy, section)| {
-        let name = section.name.strip_prefix(".nv.merc")?;
+        let name = section.name.strip_prefix(mercury::PREFIX)?;
         let original = sections.iter().position(|section| section.name == name);
         let is_equal = original.is_some_and(|original| sections[original].data == section.data);
         Some(MercuryCopy { copy, original, is_equal })
@@ -292,7 +315,54 @@ impl<'d> Object<'d> {
             return super::ptx::object(bytes, placing);
         }
         let header = Header::read(bytes)?;
+        let sections = header.sections(bytes)?;
+        Self::of_sections(bytes, &header, sections, (placing, Layer::Originals), target)
+    }
+
+    /// Reads the Mercury copies of a cubin's sections, as the sections of an object: debug sections `.nv.merc.*` in cubins
+    /// for sm_100 and later, from which nvlink and the driver make the debug sections of the code that they finalize.
+    /// `None` without such sections.
+    ///
+    /// The object's sections have the names of the originals, and the indices of the file. A pc counts bytes of Mercury
+    /// code, another encoding of the function's code, in which an instruction has 16 or 32 bytes. Errors name the sections
+    /// as in the file.
+    ///
+    /// # Errors
+    /// The errors that [`read`](Self::read) returns.
+    ///
+    /// ```
+    /// use eitri_dwarf::read::{Dwarf, Object};
+    ///
+    /// # fn print(bytes: &[u8]) -> eitri_dwarf::Result<()> {
+    /// if let Some(copies) = Object::read_mercury(bytes)? {
+    ///     let dwarf = Dwarf::read(&copies)?;
+    ///     println!("{} entries for the finalizer", dwarf.entries().count());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn read_mercury(bytes: &'d [u8]) -> Result<Option<Self>> {
+        if crate::ptx::is_ptx(bytes) {
+            return Ok(None);
+        }
+        let header = Header::read(bytes)?;
         let mut sections = header.sections(bytes)?;
+        if header.machine != CUDA || !mercury::select(&header, &mut sections)? {
+            return Ok(None);
+        }
+        let layer = (Placing::AsIs, Layer::Mercury);
+        Self::of_sections(bytes, &header, sections, layer, None).map(Some)
+    }
+
+    /// Makes the object of a file's sections: assigns addresses, and applies the relocations.
+    fn of_sections(
+        bytes: &'d [u8],
+        header: &Header,
+        mut sections: Vec<ElfSection<'d>>,
+        (placing, layer): (Placing<'_>, Layer),
+        target: Option<&Target>,
+    ) -> Result<Self> {
+        let file = File { prefix: layer.prefix(), ..header.file() };
         if header.is_placed() {
             place_sections(&mut sections, header.machine)?;
         }
@@ -324,12 +394,12 @@ impl<'d> Object<'d> {
         if let Some(sizes) = sizes {
             place_symbols(&mut symbols, &sections, sizes);
         }
-        let groups = groups(&header, &sections, &symbols, &merged);
+        let groups = groups(header, &sections, &symbols, &merged);
         let mercury_copies = if header.machine == CUDA { mercury_copies(&sections) } else { Vec::new() };
         let mut applied = Applied::default();
         if header.is_placed() {
             let known = target.map(Target::elf);
-            applied = reloc::apply(&mut sections, &symbols, table, &header.file(), known);
+            applied = reloc::apply(&mut sections, &symbols, table, &file, known);
         }
         let Applied { mut undefined, mut stale, mut unapplied, mut errors } = applied;
         merge(&mut sections, &merged, &mut undefined, &mut unapplied);
@@ -344,7 +414,7 @@ impl<'d> Object<'d> {
                 section.address = 0;
             }
         }
-        let unreadable = unreadable(&sections, unapplied);
+        let unreadable = unreadable(&sections, unapplied, file.prefix);
         errors.extend(unreadable.iter().map(|field| field.error.clone()).take(MOST));
         if placing == Placing::InfoBehind {
             for section in sections.iter_mut().filter(|section| section.moved != 0) {
@@ -368,7 +438,7 @@ impl<'d> Object<'d> {
             undefined,
             stale,
             mercury_copies,
-            is_ptx: false,
+            layer,
             supplementary: None,
             unreadable,
             errors,
@@ -461,7 +531,7 @@ impl<'d> Object<'d> {
             undefined: Vec::new(),
             stale: None,
             mercury_copies: Vec::new(),
-            is_ptx: true,
+            layer: Layer::Ptx,
             supplementary: None,
             unreadable: Vec::new(),
             errors: Vec::new(),
@@ -471,7 +541,7 @@ impl<'d> Object<'d> {
     /// Whether the object is a PTX text, whose pcs count instructions. [`Object::read`] creates an object from a text's
     /// debug sections and line directives, as ptxas does.
     pub fn is_ptx(&self) -> bool {
-        self.is_ptx
+        self.layer == Layer::Ptx
     }
 
     /// Returns `e_machine`.
@@ -626,6 +696,11 @@ impl<'d> Object<'d> {
     /// Returns a cubin's sections that copy other sections.
     pub fn mercury_copies(&self) -> &[MercuryCopy] {
         &self.mercury_copies
+    }
+
+    /// Whether the sections are the [Mercury copies](Self::read_mercury).
+    pub fn is_mercury(&self) -> bool {
+        self.layer == Layer::Mercury
     }
 
     /// Returns a cubin's processor, from its flags. `None` for other machines and unknown processors.
@@ -808,13 +883,14 @@ fn merged(sections: &[ElfSection<'_>], file_bytes: usize) -> Result<Vec<Merged>>
 }
 
 /// Returns the fields whose relocations cannot be applied, sorted by section and offset.
-fn unreadable(sections: &[ElfSection<'_>], unapplied: Vec<Unapplied>) -> Vec<UnreadableField> {
+fn unreadable(sections: &[ElfSection<'_>], unapplied: Vec<Unapplied>, prefix: &str) -> Vec<UnreadableField> {
     let mut names = BTreeMap::new();
     let mut fields: Vec<_> = unapplied
         .into_iter()
         .map(|field| {
             let section = &sections[field.section];
-            let name = names.entry(field.section).or_insert_with(|| Arc::<str>::from(&*section.name)).clone();
+            let name = || Arc::<str>::from(format!("{prefix}{}", section.name));
+            let name = names.entry(field.section).or_insert_with(name).clone();
             UnreadableField {
                 section: name,
                 offset: field.offset.saturating_add(section.moved),

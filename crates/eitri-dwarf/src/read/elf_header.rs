@@ -10,8 +10,10 @@ use crate::error::{Count, Error, ErrorKind, Result};
 
 const ET_REL: u16 = 1;
 const ET_EXEC: u16 = 2;
-const SHT_SYMTAB: u32 = 2;
-const SHT_STRTAB: u32 = 3;
+pub(super) const SHT_NULL: u32 = 0;
+pub(super) const SHT_SYMTAB: u32 = 2;
+pub(super) const SHT_STRTAB: u32 = 3;
+pub(super) const SHT_RELA: u32 = 4;
 const SHT_NOBITS: u32 = 8;
 const SHT_DYNSYM: u32 = 11;
 pub(super) const SHT_GROUP: u32 = 17;
@@ -31,6 +33,8 @@ pub struct File {
     pub(super) machine: u16,
     pub(super) is_64: bool,
     pub(super) big_endian: bool,
+    /// Prefix of section names in errors.
+    pub(super) prefix: &'static str,
 }
 
 /// ELF header fields.
@@ -109,7 +113,7 @@ impl Header {
     }
 
     pub(super) fn file(&self) -> File {
-        File { machine: self.machine, is_64: self.is_64, big_endian: self.big_endian }
+        File { machine: self.machine, is_64: self.is_64, big_endian: self.big_endian, prefix: "" }
     }
 
     fn raw_section(&self, bytes: &[u8], index: u64) -> Result<RawSection> {

@@ -60,6 +60,7 @@ mod line;
 mod line_rows;
 mod lists;
 mod macros;
+mod mercury;
 mod names;
 pub mod nvidia;
 mod options;

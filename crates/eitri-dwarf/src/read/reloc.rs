@@ -5,11 +5,10 @@
 
 use super::cursor::{Cursor, max_address};
 use super::elf::{AARCH64, AMDGPU, CUDA, ElfSection, ElfSymbol, RISCV, S390, StaleFields, Undefined, X86_64};
-use super::elf_header::File;
+use super::elf_header::{File, SHT_RELA};
 use crate::error::{Count, Error, ErrorKind, Result};
 use crate::target::ElfIdentity;
 
-const SHT_RELA: u32 = 4;
 const SHT_REL: u32 = 9;
 
 /// `EM_SPARC`, `EM_386`, `EM_68K`, `EM_MIPS` and so on, in the order of their numbers.
@@ -141,6 +140,11 @@ fn field(machine: u16, kind: u32, known: Option<ElfIdentity>) -> Option<Option<F
         (CUDA, 1 | 3) => zero(4),
         (CUDA, 2 | 4) => zero(8),
         (CUDA, 0x49) => return Some(None),
+        // In Mercury copies: addresses of data, addresses, offsets, and offsets in sections that nvlink makes again; the
+        // size of an FDE.
+        (CUDA, 0x10001 | 0x10002 | 0x1003d) => zero(8),
+        (CUDA, 0x10003 | 0x10008) => zero(4),
+        (CUDA, 0x1000e) => return Some(None),
         // R_386_32, _PC32, _TLS_LDO_32.
         (X86, 1) => zero(4),
         (X86, 2) => place(4),
@@ -261,7 +265,7 @@ pub(super) fn apply(
         if !matches!(kind, SHT_RELA | SHT_REL) || !sections.get(target).is_some_and(takes) {
             continue;
         }
-        let name = sections[target].name.clone();
+        let name = format!("{}{}", file.prefix, sections[target].name);
         let has_table = table == Some(sections[index].link as usize);
         let base = starts[target];
         // Taken out while the other section is changed.
@@ -280,7 +284,8 @@ pub(super) fn apply(
             let (offset, info, addend) = match record() {
                 Ok(record) => record,
                 Err(error) => {
-                    applied.errors.push(error.in_section(&sections[index].name));
+                    let name = format!("{}{}", file.prefix, sections[index].name);
+                    applied.errors.push(error.in_section(&name));
                     break;
                 }
             };

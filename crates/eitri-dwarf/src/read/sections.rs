@@ -23,6 +23,8 @@ macro_rules! sections { ($($field:ident $name:literal $dwo:literal;)*) => {
         /// Whether these are the `.dwo` sections of split units (DWARF 5 section 7.3.2), which need neither relocations
         /// nor base attributes.
         pub is_split: bool,
+        /// Whether these are [Mercury copies](Object::read_mercury), whose names in the file begin with `.nv.merc`.
+        pub is_mercury: bool,
         /// Address size in bytes, for sections that do not encode it. 0 if unknown, which means 8.
         pub address_bytes: u8,
         /// The object's ELF machine (`e_machine`); 0 if unknown.
@@ -43,6 +45,7 @@ macro_rules! sections { ($($field:ident $name:literal $dwo:literal;)*) => {
             Self {
                 big_endian: object.is_big_endian(),
                 is_split: false,
+                is_mercury: object.is_mercury(),
                 address_bytes: object.address_bytes(),
                 machine: object.machine(),
                 eh_frame_address: object.section_address(".eh_frame").unwrap_or(0),
@@ -61,6 +64,7 @@ macro_rules! sections { ($($field:ident $name:literal $dwo:literal;)*) => {
             Self {
                 big_endian: object.is_big_endian(),
                 is_split: true,
+                is_mercury: false,
                 address_bytes: object.address_bytes(),
                 machine: object.machine(),
                 eh_frame_address: 0,
@@ -75,6 +79,14 @@ macro_rules! sections { ($($field:ident $name:literal $dwo:literal;)*) => {
     fn split_name(name: &'static str) -> &'static str {
         match name {
             $($name if !$dwo.is_empty() => $dwo,)*
+            _ => name,
+        }
+    }
+
+    /// Returns the name that a section's Mercury copy has.
+    fn mercury_name(name: &'static str) -> &'static str {
+        match name {
+            $($name => concat!(".nv.merc", $name),)*
             _ => name,
         }
     }
@@ -128,7 +140,11 @@ impl<'o> Sections<'o> {
     #[inline]
     #[doc(hidden)]
     pub fn name(&self, name: &'static str) -> &'static str {
-        if self.is_split { split_name(name) } else { name }
+        match (self.is_split, self.is_mercury) {
+            (true, _) => split_name(name),
+            (_, true) => mercury_name(name),
+            _ => name,
+        }
     }
 
     /// Returns the string at an offset of `.debug_str`, without its zero byte.

@@ -350,6 +350,13 @@ codes! {
         "The addend in the field, or 0.";
         "System V ABI, Relocation (`Elf64_Rela`)."
     }
+    MercuryDiffers "mercury-differs" Error {
+        "a Mercury copy contradicts the debug section";
+        "nvlink, and the driver where it finalizes code for another processor, make the debug sections from the copies alone, and ignore the originals. What differs, or has no copy, is wrong or missing after linking.";
+        "A tool that replaces `.debug_info` in a relocatable cubin for sm_120, and leaves `.nv.merc.debug_info`: after `nvlink -g`, the debugger shows the old entries.";
+        "Copies with the same facts as their originals, with pcs of Mercury code; in a linked file, also no copies.";
+        "The cubins that ptxas and nvlink 13 write."
+    }
     Unreadable "unreadable" Error {
         "debug information that cannot be read";
         "The part is left out; everything else is checked. A debugger shows nothing from the part, or nothing from there on.";

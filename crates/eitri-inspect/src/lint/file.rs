@@ -55,6 +55,8 @@ pub(crate) struct Facts<'r, 'o> {
     kernels: Vec<Kernel>,
     /// Whether any code is in the file.
     pub(super) has_code: bool,
+    /// Mercury copies in a cubin.
+    pub(crate) copies: Option<&'r Object<'o>>,
 }
 
 /// A file that contains units, with the object's facts.
@@ -178,6 +180,7 @@ impl<'r, 'o> Facts<'r, 'o> {
             symbols: OnceLock::new(),
             kernels,
             has_code,
+            copies: None,
         })
     }
 

@@ -13,7 +13,8 @@
 //!   together, `lists`, `recoverable` and `unwritten`; the location that was meant, `meant` and `meant_operations`;
 //! * other expressions: `contexts`; frame bases and call frame information: `bases`, `cies`;
 //! * functions: `functions`, and `frame_code` for their frames; other entries: `entries`; rows of line tables: `rows`;
-//!   relocated fields: `stale`; missing files and parts: `skeletons`.
+//!   relocated fields: `stale`; missing files and parts: `skeletons`; copies for nvlink: `mercury`, `mercury_rows`,
+//!   `mercury_values`.
 //!
 //! `shape` computes what an expression means, `witness` evaluates it, and `function_code` has the instructions that set a
 //! register. `lane_flow` follows a lane through them, by `lane_masks`; `frame_rules` has the rules of a frame. `visitor`
@@ -59,6 +60,9 @@ mod lists;
 mod meant;
 mod meant_operations;
 mod memory;
+mod mercury;
+mod mercury_rows;
+mod mercury_values;
 mod options;
 #[doc(hidden)]
 pub mod path;
@@ -145,7 +149,9 @@ fn diagnose(
 ) -> Result<LintReport> {
     let object = Object::read_with(bytes, options.supplementary, None)?;
     let dwarf = Dwarf::read_with(&object, &ReadOptions::new().threads(options.threads).readable())?;
-    let facts = Facts::new(&object, &dwarf, options.threads)?;
+    let copies = Object::read_mercury(bytes)?;
+    let mut facts = Facts::new(&object, &dwarf, options.threads)?;
+    facts.copies = copies.as_ref();
     options.split.with(&object, &dwarf, |split| units(&facts, &dwarf, split, options, take))
 }
 
@@ -167,7 +173,10 @@ pub(crate) fn units<'r>(
         file_report.unreadable = options.split.take_unreadable(dwarf, file_report.unreadable)?;
         report.append(file_report);
     }
+    let mut copies = facts.copies.map(|it| mercury::compare(facts.object, dwarf, it)).unwrap_or_default();
     if options.only.is_empty() {
+        let unread = copies.errors.iter().map(|error| cies::unreadable(None, error));
+        copies.findings.extend(unread);
         // Relocation errors are reported for the object.
         let is_known = |finding: &LintFinding| {
             finding.code == LintCode::Unreadable
@@ -179,9 +188,11 @@ pub(crate) fn units<'r>(
             .chain(cies::findings(&facts.frames).filter(|finding| !is_known(finding)))
             .chain(skeletons::no_units(facts, dwarf))
             .chain(skeletons::unknown_instructions(facts, dwarf))
-            .chain(stale::field(facts.object));
+            .chain(stale::field(facts.object))
+            .chain(copies.findings);
         findings.for_each(|finding| if options.fold { report.findings.push(finding) } else { take(finding) });
     }
+    report.unreadable.splice(0..0, copies.errors);
     let object_units = files().filter(|dwarf| dwarf.split_file().is_none());
     report.unreadable.splice(0..0, object_units.flat_map(Dwarf::errors).cloned());
     let unknown = options.only.iter().filter(|name| !report.named.contains(name));

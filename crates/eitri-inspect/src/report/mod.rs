@@ -102,7 +102,9 @@ pub fn readable_report(bytes: &[u8], options: &ReportOptions<'_>) -> Result<(Str
 fn tables(bytes: &[u8], options: &ReportOptions<'_>) -> Result<(Strings, Vec<Vec<u32>>, Vec<Error>)> {
     let object = Object::read_with(bytes, options.supplementary, None)?;
     let dwarf = Dwarf::read_with(&object, &ReadOptions::new().readable())?;
-    let facts = lint::Facts::new(&object, &dwarf, 1)?;
+    let copies = Object::read_mercury(bytes)?;
+    let mut facts = lint::Facts::new(&object, &dwarf, 1)?;
+    facts.copies = copies.as_ref();
     options.split.with(&object, &dwarf, |split| {
         let mut findings = Vec::new();
         let lint_options = lint::LintOptions { split: options.split, ..lint::LintOptions::default() };

@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
+use super::{Names, section};
 use crate::error::{Count, ErrorKind, Result};
 use crate::read::Object;
 use crate::read::cursor::Cursor;
-use crate::read::unreadable::of_section;
 use crate::target::nvptx::class;
 
-const SECTION: &str = ".nv_debug_info_reg_sass";
+const SECTION: Names = [".nv_debug_info_reg_sass", ".nv.merc.nv_debug_info_reg_sass"];
 const WHAT: &str = "the map of registers";
 /// Least size of an entry in bytes: four numbers and an empty name.
 const LEAST: usize = 17;
@@ -110,9 +110,7 @@ impl<'o> RegisterMap<'o> {
     /// # Errors
     /// [`Truncated`](ErrorKind::Truncated) or [`Malformed`](ErrorKind::Malformed), with the offset.
     pub fn read(object: &'o Object<'_>) -> Result<Self> {
-        let Some(section) = object.section(SECTION) else { return Ok(Self::default()) };
-        let mut from = Cursor::new(SECTION, &section.data, object.is_big_endian())
-            .around(of_section(object.unreadable_fields(), SECTION));
+        let Some(mut from) = section(object, SECTION) else { return Ok(Self::default()) };
         let mut functions = Vec::new();
         while !from.is_at_end() {
             functions.push(read_function(&mut from, object)?);

@@ -1,11 +1,10 @@
 //! Types of PTX registers: the section `.nv_debug_info_reg_type`.
 
+use super::{Names, section};
 use crate::error::Result;
 use crate::read::Object;
-use crate::read::cursor::Cursor;
-use crate::read::unreadable::of_section;
 
-const SECTION: &str = ".nv_debug_info_reg_type";
+const SECTION: Names = [".nv_debug_info_reg_type", ".nv.merc.nv_debug_info_reg_type"];
 const WHAT: &str = "the types of registers";
 
 /// Types by number, as ptxas writes them for a register of each type.
@@ -28,9 +27,7 @@ impl<'o> RegisterTypes<'o> {
     /// # Errors
     /// [`Truncated`](crate::error::ErrorKind::Truncated), with the offset.
     pub fn read(object: &'o Object<'_>) -> Result<Self> {
-        let Some(section) = object.section(SECTION) else { return Ok(Self::default()) };
-        let mut from = Cursor::new(SECTION, &section.data, object.is_big_endian())
-            .around(of_section(object.unreadable_fields(), SECTION));
+        let Some(mut from) = section(object, SECTION) else { return Ok(Self::default()) };
         let mut functions = Vec::new();
         while !from.is_at_end() {
             let name = from.string(WHAT)?;
