@@ -1,0 +1,77 @@
+//! Inputs and outputs of calls, which stay in the module's memory until the next call.
+
+use std::cell::{Cell, RefCell};
+use std::panic::{PanicHookInfo, set_hook};
+
+use eitri::error::ErrorKind;
+use eitri::{Error, Result};
+use serde_json::json;
+
+/// The inputs of a call.
+#[derive(Debug, Default)]
+pub struct Input {
+    question: Vec<u8>,
+    /// Contents of a file.
+    pub contents: Vec<u8>,
+}
+
+/// An input, by the field that has it.
+type Field = fn(&mut Input) -> &mut Vec<u8>;
+
+impl Input {
+    pub const QUESTION: Field = |input| &mut input.question;
+    pub const CONTENTS: Field = |input| &mut input.contents;
+
+    /// The question as text.
+    pub fn question(&self) -> Result<&str> {
+        str::from_utf8(&self.question).map_err(|_| {
+            Error::from(ErrorKind::BadArgument("the question is not UTF-8; expected text".into()))
+        })
+    }
+}
+
+thread_local! {
+    static INPUT: RefCell<Input> = RefCell::default();
+    static OUTPUT: RefCell<String> = const { RefCell::new(String::new()) };
+    static HAS_HOOK: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Replaces an input by zeros, and returns its address.
+pub fn reserve(field: Field, bytes: usize) -> *mut u8 {
+    INPUT.with_borrow_mut(|input| {
+        let buffer = field(input);
+        // A file of the call before is not kept beside the new one.
+        *buffer = Vec::new();
+        buffer.resize(bytes, 0);
+        buffer.as_mut_ptr()
+    })
+}
+
+/// Returns address and size of the output.
+pub fn result() -> (*const u8, usize) {
+    OUTPUT.with_borrow(|output| (output.as_ptr(), output.len()))
+}
+
+/// Runs a function on the inputs. Returns 0 if the output is its result, and 1 if it is the error in JSON.
+pub fn answer(function: impl FnOnce(&Input) -> Result<String>) -> u32 {
+    if !HAS_HOOK.replace(true) {
+        set_hook(Box::new(keep_message));
+    }
+    let (number, output) = match INPUT.with_borrow(function) {
+        Ok(output) => (0, output),
+        Err(error) => (1, failure(&error).to_string()),
+    };
+    OUTPUT.set(output);
+    number
+}
+
+/// Returns an error's message, with its position in the question's machine.
+fn failure(error: &Error) -> serde_json::Value {
+    let at = error.at().json.as_ref();
+    json!({"message": error.to_string(), "line": at.map(|at| at.line), "column": at.map(|at| at.column)})
+}
+
+/// Puts a panic's message where the script reads results.
+fn keep_message(panic: &PanicHookInfo<'_>) {
+    OUTPUT.set(panic.to_string());
+}
