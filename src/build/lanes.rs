@@ -86,7 +86,7 @@ impl Builder {
     }
 }
 
-/// How much of a module's lane pcs there is.
+/// Coverage of a module's lane pcs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LaneCounts {
     regions: usize,

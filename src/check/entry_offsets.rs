@@ -39,7 +39,7 @@ fn offsets<'r>(
             }
             ResolvedValue::Expr(bytes) => add_operands(&mut offsets, bytes, unit.encoding),
             ResolvedValue::LocList(list) => {
-                // What cannot be read is compared elsewhere.
+                // Unreadable entries are compared elsewhere.
                 for entry in dwarf.locations(unit, list).into_iter().flatten().flatten() {
                     add_operands(&mut offsets, entry.expr, unit.encoding);
                 }

@@ -12,7 +12,7 @@ use crate::model::{
 };
 use crate::read::Object;
 
-/// What each scope and unit in a module contains, in the order of the output.
+/// Contents of each scope and unit in a module, in the order of the output.
 pub(super) struct Index {
     pub(super) variables: Groups<ScopeId, VariableId>,
     pub(super) scopes: Groups<ScopeId, ScopeId>,

@@ -13,9 +13,12 @@
 
 use core::str::FromStr;
 
+use super::target::VectorTarget;
 use super::values::{self, Bytes, Natural};
 use crate::error::Count;
-use crate::eval::{Architecture, Composite, ImplicitPointer, Location, SingleLocation, Storage};
+use crate::eval::{
+    Architecture, Composite, Element, ImplicitPointer, Location, SingleLocation, Storage, Value,
+};
 use crate::op::Reg;
 use crate::target::{Per, SpaceId};
 
@@ -35,6 +38,31 @@ use crate::target::{Per, SpaceId};
 /// Describes the syntax error, or the register or address space that the architecture does not have.
 pub fn parse(text: &str, architecture: &dyn Architecture) -> Result<Location, String> {
     text.parse::<LocationText>()?.resolve(architecture)
+}
+
+/// Parses a stack element: a number, which is a value of the generic type (`31`, `0x1f`), or a location.
+///
+/// ```
+/// use eitri::conform::{VectorTarget, location};
+/// use eitri::target::Target;
+///
+/// let target = VectorTarget::from(Target::x86_64());
+/// assert_eq!(location::parse_element("0x1f", &target)?, location::parse_element("31", &target)?);
+/// assert!(location::parse_element("mem:0:0x1g", &target).is_err());
+/// # Ok::<(), String>(())
+/// ```
+///
+/// # Errors
+/// The errors that [`parse`] returns.
+pub fn parse_element(text: &str, target: &VectorTarget) -> Result<Element, String> {
+    let number = match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    };
+    match number {
+        Some(number) => Ok(Element::Value(Value::generic(number, target.address_bytes()))),
+        None => parse(text, target).map(Element::Location),
+    }
 }
 
 /// A parsed location, without sizes: a single location, or several at once.

@@ -60,6 +60,16 @@ impl VectorMachine {
     pub fn context<'a>(&'a self, encoding: Encoding, target: &'a dyn Architecture) -> Context<'a> {
         Context::new(encoding, target).with_unit(self.unit).with_frame(self.frame).with_initial(&self.initial)
     }
+
+    /// Sets the pc of the current frame. Returns whether the machine has the frame.
+    #[must_use]
+    pub fn set_pc(&mut self, pc: u64) -> bool {
+        let known = match self.frame.checked_sub(1) {
+            None => Some(&mut self.snapshot.pc),
+            Some(caller) => self.snapshot.callers.get_mut(caller as usize).map(|caller| &mut caller.pc),
+        };
+        known.map(|known| *known = Some(pc)).is_some()
+    }
 }
 
 objects! {

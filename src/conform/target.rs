@@ -97,12 +97,12 @@ impl VectorTarget {
         }
     }
 
-    /// Returns the expression encoding in a dialect.
+    /// Returns the expression encoding in a dialect. Operations of the DWARF 6 draft are in units of version 6 at least.
     pub fn encoding(&self, dialect: Dialect) -> Encoding {
         let Self { address_bytes, offset_bytes, version, big_endian, .. } = *self;
         Encoding::new(address_bytes, dialect)
             .with_offset_bytes(offset_bytes)
-            .with_version(version)
+            .with_version(if dialect == Dialect::Dwarf6 { version.max(6) } else { version })
             .with_big_endian(big_endian)
     }
 

@@ -90,6 +90,26 @@ pub struct Consumer {
     pub forms: Vec<(DwAt, DwForm)>,
 }
 
+/// What a user asks for beside a consumer's name, as options of a command do. All are off by default, and leave the
+/// consumer as it is.
+///
+/// Exhaustive: a literal names the fields that it sets, and the default for the rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Additions {
+    /// The 64-bit DWARF format.
+    pub dwarf64: bool,
+    /// DWARF 5's name index, `.debug_names`.
+    pub names: bool,
+    /// The name tables from before DWARF 5, `.debug_pubnames` and `.debug_pubtypes`.
+    pub pubnames: bool,
+    /// The address range table, `.debug_aranges`.
+    pub aranges: bool,
+    /// [Type units](Consumer::has_type_units), in DWARF 4 and 5.
+    pub type_units: bool,
+    /// [Split units](Consumer::is_split), in DWARF 5.
+    pub split: bool,
+}
+
 /// Policy for facts that the consumer cannot express.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -101,7 +121,8 @@ pub enum Policy {
 }
 
 impl Consumer {
-    /// Returns the operation encoding for this consumer, little-endian.
+    /// Returns the operation encoding for this consumer, little-endian. [`encoding_on`](Self::encoding_on) has a target's
+    /// byte order.
     pub fn encoding(&self, address_bytes: u8) -> Encoding {
         Encoding::new(address_bytes, self.expressions.dialect)
             .with_offset_bytes(self.format.word_size())
@@ -110,7 +131,7 @@ impl Consumer {
     }
 
     /// Returns the operation encoding for this consumer on a target.
-    pub(crate) fn encoding_on(&self, target: &Target) -> Encoding {
+    pub fn encoding_on(&self, target: &Target) -> Encoding {
         self.encoding(target.address_bytes()).with_big_endian(target.is_big_endian())
     }
 

@@ -4,7 +4,7 @@
 use gimli::{DwAt, Format};
 
 use super::{
-    AspaceCfa, AttributeNumbers, Consumer, DW_AT_LLVM_ACTIVE_LANE_AMD, DW_AT_LLVM_ADDRESS_SPACE,
+    Additions, AspaceCfa, AttributeNumbers, Consumer, DW_AT_LLVM_ACTIVE_LANE_AMD, DW_AT_LLVM_ADDRESS_SPACE,
     DW_AT_LLVM_LANE_PC, DW_AT_LLVM_LANE_PC_AMD, DW_AT_LLVM_LANES, DW_AT_LLVM_LANES_AMD,
     DW_AT_LLVM_MEMORY_SPACE, DW_CC_LLVM_DEVICE_KERNEL, EntryForm, ExpressionForm, FrameForm, ListForm,
     Operations, Tables,
@@ -282,5 +282,34 @@ impl Consumer {
     /// ```
     pub fn for_target(target: &Target) -> Self {
         if target.elf().machine == object::elf::EM_CUDA.0 { Self::cuda_gdb() } else { Self::llvm() }
+    }
+
+    /// Returns the consumer with a name or, without a name, the consumer [for the target](Self::for_target).
+    ///
+    /// # Errors
+    /// The errors that [`named`](Self::named) returns.
+    pub fn chosen(name: Option<&str>, target: &Target) -> Result<Self> {
+        name.map_or_else(|| Ok(Self::for_target(target)), Self::named)
+    }
+
+    /// Adds what a user asks for beside a consumer's name.
+    ///
+    /// ```
+    /// use eitri::consumer::{Additions, Consumer};
+    ///
+    /// let consumer = Consumer::dwarf5().with(Additions { names: true, ..Additions::default() });
+    /// assert!(consumer.tables.names && !consumer.tables.aranges);
+    /// ```
+    #[must_use]
+    pub fn with(mut self, additions: Additions) -> Self {
+        if additions.dwarf64 {
+            self.format = Format::Dwarf64;
+        }
+        self.tables.names |= additions.names;
+        self.tables.pubs |= additions.pubnames;
+        self.tables.aranges |= additions.aranges;
+        self.has_type_units |= additions.type_units;
+        self.is_split |= additions.split;
+        self
     }
 }

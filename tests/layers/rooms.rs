@@ -72,7 +72,7 @@ pub const ROOMS: &[(&str, &str)] = &[
     // Descriptions and vectors as files; a description has ids of a SPIR-V module.
     ("json", "attributes build error lint model near op spirv::binding spirv::describe spirv::operations spirv::provider spirv::read spirv::words \
         target track"),
-    ("conform", "error eval json near op read target"),
+    ("conform", "dump error eval json near op read target"),
     ("schema", "conform json"),
     // Writing.
     ("spirv::lower", "spirv::floats spirv::rows spirv::operations error model omission spirv::attached spirv::binding spirv::provider spirv::provider_rules \

@@ -37,7 +37,7 @@ pub struct eitri_error {
     line: Option<(u64, u64)>,
 }
 
-/// What an error concerns, as far as it is known. Texts are NULL where they are unknown, and are valid until the error is
+/// Subject of an error, as far as it is known. Texts are NULL where they are unknown, and are valid until the error is
 /// freed.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]

@@ -15,7 +15,7 @@ use crate::buffer::{eitri_buffer, put};
 use crate::error::{Failure, eitri_error, eitri_result, run};
 use crate::input::{array, optional_text, text};
 
-/// What a machine's callback returns if it does not have the bytes. 0 is success; any other number ends the evaluation
+/// Result of a machine's callback that does not have the bytes. 0 is success; any other number ends the evaluation
 /// with EITRI_CALLBACK.
 pub const EITRI_UNAVAILABLE: c_int = 1;
 
@@ -72,7 +72,7 @@ pub struct eitri_machine {
 struct Callbacks<'a> {
     machine: &'a eitri_machine,
     target: &'a Target,
-    /// What a callback returned, if that ends the evaluation, and the callback's name.
+    /// Name and result of a callback that ended the evaluation.
     failure: Cell<Option<(&'static str, c_int)>>,
 }
 
@@ -191,8 +191,7 @@ pub unsafe extern "C" fn eitri_assemble(
 
 /// Returns how expressions for a consumer are encoded.
 fn encoding(target: &Target, consumer: Option<&str>) -> Result<Encoding, Failure> {
-    let consumer = consumer.map(Consumer::named).transpose()?;
-    Ok(consumer.unwrap_or_else(|| Consumer::for_target(target)).encoding(target.address_bytes()))
+    Ok(Consumer::chosen(consumer, target)?.encoding_on(target))
 }
 
 /// Evaluates an expression on a machine, by the specification to the letter. The result is a text in the notation of

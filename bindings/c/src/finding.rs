@@ -35,7 +35,7 @@ pub enum eitri_level {
     EITRI_WRONG = 2,
 }
 
-/// What `eitri_check`, `eitri_lint` and `eitri_spirv_check` find. Texts are NULL where they are unknown.
+/// A finding of `eitri_check`, `eitri_lint` or `eitri_spirv_check`. Texts are NULL where they are unknown.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct eitri_finding {

@@ -1,4 +1,4 @@
-//! What callers pass: bytes, texts, places for results.
+//! Arguments from callers: bytes, texts, pointers to results.
 
 use std::ffi::{CStr, CString, c_char};
 

@@ -17,7 +17,7 @@ use crate::handle;
 use crate::input::{array, c_text, place};
 use crate::options::{EITRI_REPLACE, Options, eitri_options};
 
-/// Whose address or offset a relocation stores.
+/// Symbol or section whose address or offset a relocation stores.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum eitri_relocation_kind {
@@ -61,7 +61,7 @@ pub struct eitri_section {
     pub relocation_count: usize,
     /// Whether the section consists of strings that end with a NUL, and that a linker may merge.
     pub is_strings: bool,
-    /// Whether the section is in the group `group`, of which a linker keeps one.
+    /// Whether the section is in the group `group`; a linker keeps one group with this name.
     pub has_group: bool,
     /// Signature of the type unit in the section's group.
     pub group: u64,

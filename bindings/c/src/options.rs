@@ -2,6 +2,7 @@
 
 use std::ffi::{c_char, c_void};
 
+use eitri::consumer::Additions;
 use eitri::emit::elf::Compression;
 use eitri::lower::{Consumer, Policy};
 use eitri::target::Target;
@@ -50,7 +51,7 @@ const WRITTEN: u32 = EITRI_PARTIAL
 /// Flags of `eitri_rewrite`.
 const REWRITTEN: u32 = EITRI_FIX | EITRI_GC | EITRI_DEDUPE | EITRI_NAMES;
 
-/// How debug information is written. NULL instead of a structure, and a structure in which all fields but `size` are 0, are
+/// Options for writing debug information. NULL instead of a structure, and a structure in which all fields but `size` are 0, are
 /// the defaults.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -152,15 +153,14 @@ impl<'a> Options<'a> {
 
     /// Returns the consumer for a target, with the tables that the flags add.
     pub fn consumer(&self, target: &Target) -> Result<Consumer, Failure> {
-        let mut consumer = self.chosen()?.unwrap_or_else(|| Consumer::for_target(target));
-        if self.has(EITRI_DWARF64) {
-            consumer.format = eitri::gimli::Format::Dwarf64;
-        }
-        consumer.tables.names |= self.has(EITRI_NAMES);
-        consumer.tables.pubs |= self.has(EITRI_PUBNAMES);
-        consumer.tables.aranges |= self.has(EITRI_ARANGES);
-        consumer.has_type_units |= self.has(EITRI_TYPE_UNITS);
-        Ok(consumer)
+        Ok(Consumer::chosen(self.consumer, target)?.with(Additions {
+            dwarf64: self.has(EITRI_DWARF64),
+            names: self.has(EITRI_NAMES),
+            pubnames: self.has(EITRI_PUBNAMES),
+            aranges: self.has(EITRI_ARANGES),
+            type_units: self.has(EITRI_TYPE_UNITS),
+            split: false,
+        }))
     }
 
     pub fn policy(&self) -> Policy {

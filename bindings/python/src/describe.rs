@@ -25,7 +25,7 @@ type Written<'py> = (Bound<'py, PyBytes>, String, Vec<(String, Bound<'py, PyByte
 /// Functions of a new object: symbol, and offset and size in bytes.
 type Functions = Vec<(String, u64, u64)>;
 
-/// How a description is written.
+/// Options for writing a description.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Writing {
@@ -39,7 +39,7 @@ pub struct Writing {
     compress: Option<String>,
 }
 
-/// How a description is compared.
+/// Options for comparing a description.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Comparing {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use eitri::consumer::Additions;
 use eitri::error::ErrorKind;
 use eitri::lower::{Consumer, Policy};
 use eitri::op::Dialect;
@@ -28,19 +29,9 @@ pub struct Reader {
 impl Reader {
     /// Returns the consumer for a target.
     pub fn consumer(&self, target: &Target) -> Result<Consumer> {
-        let mut consumer = match &self.name {
-            Some(name) => Consumer::named(name)?,
-            None => Consumer::for_target(target),
-        };
-        if self.dwarf64 {
-            consumer.format = eitri::gimli::Format::Dwarf64;
-        }
-        consumer.tables.names |= self.names;
-        consumer.tables.pubs |= self.pubnames;
-        consumer.tables.aranges |= self.aranges;
-        consumer.has_type_units |= self.type_units;
-        consumer.is_split |= self.split;
-        Ok(consumer)
+        let Self { ref name, dwarf64, names, pubnames, aranges, type_units, split } = *self;
+        let additions = Additions { dwarf64, names, pubnames, aranges, type_units, split };
+        Ok(Consumer::chosen(name.as_deref(), target)?.with(additions))
     }
 }
 
@@ -69,7 +60,7 @@ pub fn dialect(name: &str) -> Result<Dialect> {
     })
 }
 
-/// How an object is read: the files that belong to it, and the number of threads. `None` stands for as many threads as
+/// Options for reading an object: the files that belong to it, and the number of threads. `None` stands for as many threads as
 /// the system runs.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]

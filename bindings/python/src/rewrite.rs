@@ -13,7 +13,7 @@ use crate::describe::unimported;
 use crate::error::{self, Failure};
 use crate::options::{Reading, target};
 
-/// How an object is rewritten.
+/// Options for rewriting an object.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Rewriting {

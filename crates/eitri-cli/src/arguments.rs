@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use eitri::lower::{Consumer, Policy};
+use eitri::consumer::{Additions, Consumer};
+use eitri::lower::Policy;
 use eitri::op;
 use eitri::target::Target;
 
@@ -229,19 +230,9 @@ pub struct Reader {
 impl Reader {
     /// Returns the object's consumer for a target.
     pub fn consumer(&self, target: &Target) -> eitri::Result<Consumer> {
-        let mut consumer = match &self.name {
-            Some(name) => Consumer::named(name)?,
-            None => Consumer::for_target(target),
-        };
-        if self.dwarf64 {
-            consumer.format = eitri::gimli::Format::Dwarf64;
-        }
-        consumer.tables.names |= self.names;
-        consumer.tables.pubs |= self.pubnames;
-        consumer.tables.aranges |= self.aranges;
-        consumer.has_type_units |= self.type_units;
-        consumer.is_split |= self.split_dwarf;
-        Ok(consumer)
+        let Self { ref name, dwarf64, names, pubnames, aranges, type_units, split_dwarf } = *self;
+        let additions = Additions { dwarf64, names, pubnames, aranges, type_units, split: split_dwarf };
+        Ok(Consumer::chosen(name.as_deref(), target)?.with(additions))
     }
 }
 

@@ -20,7 +20,7 @@ pub struct Inside {
     pub bytes: Contents,
 }
 
-/// What a command reads.
+/// Input of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reads {
     /// Objects only.

@@ -110,7 +110,7 @@ fn is_file(entry: &DirEntry) -> bool {
 fn start(path: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
     if let Ok(file) = File::open(path) {
-        // What cannot be read is no object.
+        // An unreadable file is no object.
         let _ = file.take(START).read_to_end(&mut bytes);
     }
     bytes

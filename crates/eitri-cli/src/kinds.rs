@@ -10,7 +10,7 @@ use super::containers::file_name;
 pub struct Kind {
     /// Name, with an article.
     pub name: &'static str,
-    /// Which command takes such a file, or how an object is made from it.
+    /// The command for such a file, or the way to make an object from it.
     pub advice: &'static str,
 }
 

@@ -52,7 +52,7 @@ struct Handles {
     modules: Vec<*mut eitri_module>,
 }
 
-/// What callbacks return, and the library's handle that they call with.
+/// Results of callbacks, and the library's handle that they call with.
 struct Context {
     answer: c_int,
     module: *mut eitri_module,

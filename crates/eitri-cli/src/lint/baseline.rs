@@ -16,7 +16,7 @@ use crate::{Failure, in_file, input};
 /// Version of findings and of baselines: [`eitri::json::write_finding`].
 const VERSION: u64 = 2;
 
-/// What identifies a finding in another build: no address, offset, line, folder or register.
+/// Identity of a finding across builds: no address, offset, line, folder or register.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Key {
     code: String,

@@ -118,7 +118,7 @@ impl Choices {
     }
 }
 
-/// What is done with a finding.
+/// Treatment of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     Omit,

@@ -151,7 +151,7 @@ struct Checked {
     shown: usize,
 }
 
-/// What is done with findings.
+/// Treatment of findings.
 enum Output {
     /// Text for people, printed at the end.
     Text(Vec<Checked>),

@@ -5,7 +5,7 @@ use std::path::Path;
 use eitri::lint::LintFinding;
 use eitri::lint::path::{is_absolute, plain};
 
-/// How source files are named.
+/// Names of source files in findings.
 #[derive(Debug)]
 pub struct Paths {
     /// Starts of paths with their replacements; the last start that matches counts.

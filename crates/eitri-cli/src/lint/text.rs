@@ -59,7 +59,7 @@ pub fn message(finding: &LintFinding) -> String {
     text
 }
 
-/// How findings are printed.
+/// Text form of findings.
 pub struct Printing<'p> {
     /// Whether each finding stands for its whole topic.
     pub is_folded: bool,

@@ -184,6 +184,14 @@ impl DraftCodes {
     /// No numbers.
     pub const NONE: Self = Self([0; DRAFTS]);
 
+    /// Returns a number for each of these operations, for an expression that is written and read by one program: numbers
+    /// from 0xe1 on, which no operation of the draft has.
+    pub fn provisional() -> Self {
+        let is_unassigned = |name: &OperationName| Self::NONE.with(*name, 1).get(*name).is_some();
+        let names = OperationName::ALL.iter().copied().filter(is_unassigned);
+        names.zip(0xe1..=0xef).fold(Self::NONE, |codes, (name, code)| codes.with(name, code))
+    }
+
     /// Sets the number of the operation `name` to `code`. A code of 0 removes the number.
     ///
     /// Ignored for operations that have a number in the draft. `code` must not be the number of another operation,

@@ -1,4 +1,4 @@
-//! What stays the same about a finding when its source is compiled again: names, and the shape of an expression.
+//! Facts about a finding that survive recompilation: names, and the shape of an expression.
 
 use std::fmt::Write;
 

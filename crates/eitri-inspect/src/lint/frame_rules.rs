@@ -36,7 +36,7 @@ pub(super) struct Read {
     pub(super) lanes: Option<Range<u64>>,
 }
 
-/// What a rule says.
+/// Meaning of a rule.
 #[derive(Debug, Default)]
 pub(super) struct Meaning {
     pub(super) reads: Vec<Read>,

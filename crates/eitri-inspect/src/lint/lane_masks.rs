@@ -72,7 +72,7 @@ pub(super) struct Masks {
     registers: Vec<u16>,
 }
 
-/// What an operation computes from two masks.
+/// Result of an operation on two masks.
 #[derive(Debug, Clone, Copy)]
 struct Operation {
     name: Combine,
