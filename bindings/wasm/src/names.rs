@@ -15,7 +15,7 @@ pub fn target(name: &str) -> Result<String> {
     let target = Target::named(name)?;
     let registers: Vec<Value> = target
         .registers()
-        .map(|register| json!([register.name().to_string(), register.bits()]))
+        .map(|register| json!([register.name().to_string(), register.bits]))
         .collect();
     let spaces: Vec<Value> = target
         .spaces()

@@ -132,6 +132,25 @@ class Page(Browser):
         self.call("Emulation.setDeviceMetricsOverride", width=pixels, height=WIDTHS[pixels], deviceScaleFactor=1, mobile=False)
         self.settle()
 
+    def frame(self):
+        """A function that evaluates in the report's frame, which may be in another process."""
+        children = self.call("Page.getFrameTree")["frameTree"].get("childFrames")
+        if children:
+            world = self.call("Page.createIsolatedWorld", frameId=children[0]["frame"]["id"])["executionContextId"]
+            return lambda expression: self.call(
+                "Runtime.evaluate", expression=expression, contextId=world, returnByValue=True)["result"].get("value")
+        targets = self.call("Target.getTargets")["targetInfos"]
+        [target] = [target["targetId"] for target in targets if target["type"] == "iframe"]
+        own, session = self.session, self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+
+        def value(expression):
+            self.session = session
+            try:
+                return self.value(expression)
+            finally:
+                self.session = own
+        return value
+
     def sent(self):
         return [address for address in self.requests() if not address.startswith("blob:")]
 
@@ -201,7 +220,7 @@ class Expressions(unittest.TestCase):
     def test_bytes_are_the_same_as_text(self):
         page = Page(self)
         page.example("4.3.1 Spilled to a lane")
-        # DW_OP_regx (0x90) 2560, the number of v0 in waves of 64 lanes, or 1536 in waves of 32; DW_OP_LLVM_user (0xe9),
+        # DW_OP_regx (0x90) of v0, which has the number 1536 in waves of 32 lanes: 12 * 128; DW_OP_LLVM_user (0xe9),
         # DW_OP_LLVM_offset_uconst (5), 20.
         self.assertIn("90 80 0c e9 05 14", page.texts("#answer dd"))
         page.fill("#text", "90 80 0c\n E9 0514")
