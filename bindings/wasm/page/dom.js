@@ -8,6 +8,6 @@ export function make(name, properties = {}, ...children) {
     if (key.startsWith("data-") || key.startsWith("aria-")) element.setAttribute(key, value);
     else element[key] = value;
   }
-  element.append(...children.filter((child) => child !== undefined && child !== null));
+  element.append(...children.filter((child) => child !== undefined && child !== null && child !== ""));
   return element;
 }

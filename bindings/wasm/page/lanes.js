@@ -25,9 +25,11 @@ export function laneItems(lanes, focus, choose) {
   return runs(lanes).map(([first, last, result]) => {
     const isCurrent = focus !== null && first <= focus && focus <= last;
     const name = first === last ? `lane ${first}` : `lanes ${first}–${last}`;
-    const texts = result.is_error || !result.read ? [result.text] : [result.location ?? "", result.read, number(result.read)];
+    const texts = result.is_error || !result.read ? [result.text] : [result.read, number(result.read)];
+    const location = result.is_error || !result.read ? "" : result.location ?? "";
     return make("li", { className: `${isCurrent ? "current" : ""} ${result.is_error ? "wrong" : ""}`.trim() },
       make("button", { type: "button", title: `Focus on lane ${first}`, onclick: () => choose(first), textContent: name }),
-      ...texts.filter(Boolean).map((text) => make("code", { textContent: text })));
+      ...texts.filter(Boolean).map((text) => make("code", { textContent: text })),
+      location && make("code", { className: "location", textContent: location.replace(/^location /, ""), title: location }));
   });
 }

@@ -4,7 +4,7 @@ import { call } from "./calls.js";
 import { byId, make } from "./dom.js";
 import { laneItems } from "./lanes.js";
 import { prepareObjects } from "./object.js";
-import { pictures } from "./pictures.js";
+import { fitPictures, pictures } from "./pictures.js";
 import { PRESETS } from "./presets.js";
 import { addRegister, drawRegisters, setLane } from "./registers.js";
 import { EMPTY, fromFragment, machineIn, parsed, toFragment } from "./state.js";
@@ -101,6 +101,7 @@ function show(answer) {
     },
   })), ...(more > 0 ? [`… and ${more} more`] : []));
   byId("steps").replaceChildren(...pictures(answer.picture));
+  fitPictures(byId("steps"));
   byId("steps-text").textContent = answer.steps;
 }
 

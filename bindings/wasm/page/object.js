@@ -9,6 +9,8 @@ const LEVELS = ["error", "warning", "note"];
 
 let contents;
 let name;
+/// What is wrong with the rest of a container.
+let rest = "";
 /// Number of the file that was asked about last: answers about another file come too late.
 let asked = 0;
 let evaluateIn = () => {};
@@ -43,9 +45,10 @@ async function open(file) {
   const number = ++asked;
   try {
     const bytes = new Uint8Array(await file.arrayBuffer());
-    const { members } = JSON.parse(await call("members", "", bytes));
+    const { members, unreadable } = JSON.parse(await call("members", "", bytes));
     if (number !== asked) return;
     contents = bytes;
+    rest = unreadable.length > 0 ? `; the rest of the file cannot be read: ${unreadable[0]}` : "";
     byId("member").replaceChildren(...members.map((member, index) => new Option(
       member.bytes === null ? `${member.name}: compressed, or in another file` : `${member.name}: ${member.bytes} bytes`, index)));
     byId("of-container").hidden = members.length === 0;
@@ -74,7 +77,7 @@ async function diagnose(member) {
     const page = await call("report", question, contents);
     if (number !== asked) return;
     showReport(shown, page);
-    say(`${shown}: ${contents.length} bytes`);
+    say(`${name}: ${contents.length} bytes${rest}`);
   } catch (error) {
     if (number === asked) say(`${shown}: ${error.message ?? error}`, true);
   } finally {

@@ -38,11 +38,11 @@ const vectors = { v0: each(100), v1: each(200) };
 const EXAMPLES = {
   "DWARF 5 (section 3.2)": [
     ["3.2.1 Size of an array", "rax has the address of a descriptor; its first word is the number of elements.",
-      cpu("regval_type rax 0x23; convert 0; deref",
+      cpu("regval_type rax @0x23; convert @0; deref",
         { registers: { rax: "00 10 00 00 00 00 00 00" }, memory: [memory("0x1000", "2a 00 00 00 00 00 00 00")], types: U64 }, { kind: "value" })],
     ["3.2.2 In a register", "A variable of 32 bits in the lower half of rax.", cpu("regx rax", { registers: { rax: count(0x30, 8) } })],
     ["3.2.3 In memory", "rax is the frame pointer; the variable is 0x10 bytes above.",
-      cpu("regval_type rax 0x23; convert 0; plus_uconst 0x10",
+      cpu("regval_type rax @0x23; convert @0; plus_uconst 0x10",
         { registers: { rax: "08 10 00 00 00 00 00 00" }, memory: [memory("0x1018", "58 59 5a 5b")], types: U64 })],
     ["3.2.4 In several locations", "Four bytes in rbx, two nowhere, two in memory.", cpu(SPREAD, spread, { read: 64 })],
     ["3.2.5 An offset into those", "DWARF 5 has no operation that moves into a composite: this one is for addresses.",
@@ -60,7 +60,7 @@ const EXAMPLES = {
       gpu(`${VECTOR("v0")}; addr 0xbeef; piece 2; constu 0xf00d; stack_value; piece 2; piece_end`,
         wave({ v0: each(100) }, { memory: [memory("0xbeef", "5a 5b")] }), { read: 64 })],
     ["4.3.4 Address spaces", "s0 is an offset in memory that each lane has for itself; four lanes of it are known.",
-      gpu("regval_type s0 0x23; lit5; form_aspace_address; offset_uconst 0x10",
+      gpu("regval_type s0 @0x23; lit5; form_aspace_address; offset_uconst 0x10",
         wave({ s0: "00 02 00 00" }, {
           memory: [0, 1, 2, 3].map((lane) => memory("0x210", count(0x40 + 4 * lane, 4), { space: 5, lane })), lanes: 4, types: U32,
         }))],
@@ -86,7 +86,7 @@ const EXAMPLES = {
     ["mem", "Four bytes at 0x40 in memory that the lanes of a group share.",
       draft("lit3; const1u 0x40; mem; lit4; offset", wave({}, { memory: [memory("0x40", count(0x70, 8), { space: 3 })] }))],
     ["mod_floor", "-7 modulo 2, rounded towards minus infinity.",
-      draft("const_type 0x23 f9ffffffffffffff; const_type 0x23 0200000000000000; mod_floor", { types: I64 }, { kind: "value" })],
+      draft("const_type @0x23 {f9 ff ff ff ff ff ff ff}; const_type @0x23 {02 00 00 00 00 00 00 00}; mod_floor", { types: I64 }, { kind: "value" })],
   ],
 };
 

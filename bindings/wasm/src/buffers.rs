@@ -75,3 +75,39 @@ fn failure(error: &Error) -> serde_json::Value {
 fn keep_message(panic: &PanicHookInfo<'_>) {
     OUTPUT.set(panic.to_string());
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn output() -> String {
+        OUTPUT.with_borrow(String::clone)
+    }
+
+    #[test]
+    fn panic_leaves_its_message() {
+        let ended = std::panic::catch_unwind(|| answer(|_| panic!("register {} is lost", 7)));
+        assert!(ended.is_err());
+        assert!(output().contains("register 7 is lost"), "{}", output());
+        assert!(output().contains("buffers.rs"), "{}", output());
+    }
+
+    #[test]
+    fn error_has_its_position_in_the_machine() {
+        let text = br#"{"expression": "lit1", "dialect": "llvm", "target": "x86_64", "machine": "{\n\"lane\": \"x\"}",
+            "read": 0, "kind": "value"}"#;
+        let _ = reserve(Input::QUESTION, text.len());
+        INPUT.with_borrow_mut(|input| input.question.copy_from_slice(text));
+        assert_eq!(answer(|input| crate::evaluate::evaluate(input.question()?)), 1);
+        let error: serde_json::Value = serde_json::from_str(&output()).expect("JSON");
+        assert_eq!(error["line"], 2, "{error}");
+    }
+
+    #[test]
+    fn question_that_is_not_text_is_refused() {
+        let _ = reserve(Input::QUESTION, 1);
+        INPUT.with_borrow_mut(|input| input.question[0] = 0xff);
+        assert_eq!(answer(|input| input.question().map(String::from)), 1);
+        assert!(output().contains("not UTF-8"));
+    }
+}

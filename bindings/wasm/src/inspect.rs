@@ -26,9 +26,8 @@ struct Question {
 
 impl Question {
     fn read(text: &str) -> Result<Self> {
-        serde_json::from_str(text).map_err(|error| {
-            bad_argument(format!("the question is not in the form of the page: {error}"))
-        })
+        serde_json::from_str(text)
+            .map_err(|error| bad_argument(format!("the question is not in the form of the page: {error}")))
     }
 
     /// Returns the object: the contents, or a container's member.
@@ -39,7 +38,8 @@ impl Question {
         let Some(member) = members.into_iter().nth(number) else {
             return Err(bad_argument(format!("member {number} is out of range; the file has {count}")));
         };
-        let elsewhere = || bad_argument(format!("the contents of `{}` are not in the file, or compressed", self.name));
+        let elsewhere =
+            || bad_argument(format!("the contents of `{}` are not in the file, or compressed", self.name));
         member.bytes.ok_or_else(elsewhere)
     }
 }

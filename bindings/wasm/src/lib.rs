@@ -11,13 +11,13 @@ mod names;
 
 use buffers::{Input, answer};
 
-/// Names for the page's lists: targets, dialects.
+/// Names for the page's lists.
 #[unsafe(no_mangle)]
 pub extern "C" fn names() -> u32 {
     answer(|_| Ok(names::names().to_string()))
 }
 
-/// Lanes, registers and address spaces of the target whose name is the question.
+/// Lanes and registers of the target whose name is the question.
 #[unsafe(no_mangle)]
 pub extern "C" fn target() -> u32 {
     answer(|input| names::target(input.question()?))

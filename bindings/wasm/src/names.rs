@@ -1,7 +1,7 @@
 //! Names that the page offers.
 
 use eitri::Result;
-use eitri::target::{Per, Target};
+use eitri::target::Target;
 use serde_json::{Value, json};
 
 /// Returns the names of all targets.
@@ -10,17 +10,10 @@ pub fn names() -> Value {
     json!({"version": env!("CARGO_PKG_VERSION"), "targets": targets})
 }
 
-/// Returns a target's lanes, registers and address spaces.
+/// Returns a target's lanes, and its registers with their sizes in bits.
 pub fn target(name: &str) -> Result<String> {
     let target = Target::named(name)?;
-    let registers: Vec<Value> = target
-        .registers()
-        .map(|register| json!([register.name().to_string(), register.bits]))
-        .collect();
-    let spaces: Vec<Value> = target
-        .spaces()
-        .iter()
-        .map(|space| json!({"name": space.name, "is_of_lane": space.per == Per::Lane}))
-        .collect();
-    Ok(json!({"lanes": target.lanes(), "registers": registers, "spaces": spaces}).to_string())
+    let registers: Vec<Value> =
+        target.registers().map(|register| json!([register.name().to_string(), register.bits])).collect();
+    Ok(json!({"lanes": target.lanes(), "registers": registers}).to_string())
 }
