@@ -139,3 +139,59 @@ fn baseline_survives_moved_lines_and_another_build() {
     };
     assert_ne!(declared(&old), declared(&new));
 }
+
+#[test]
+fn files_beside_those_of_the_configuration_are_a_part() {
+    let folder = Folder::new("baseline-part");
+    std::fs::copy(super::root(OBJECT), folder.path("a.hsaco")).expect("a copy");
+    std::fs::copy(super::root(OTHER), folder.path("b.hsaco")).expect("a copy");
+    folder.file(
+        "eitri.toml",
+        "[lint]\npaths = [\"*.hsaco\"]\nbaseline = \"known.json\"\nfail-on = \"never\"\n",
+    );
+    let lint = |arguments: &[&str]| {
+        let mut command = super::eitri();
+        command.current_dir(&folder.0).arg("lint").args(arguments);
+        super::ran(command.output().expect("the command runs"))
+    };
+    assert_eq!(lint(&["--update-baseline"]).code, 0);
+    let all = text(&folder.path("known.json"));
+    let said = lint(&["a.hsaco"]).text();
+    assert!(said.contains("0 new, ") && said.contains(" 0 gone"), "{said}");
+    assert_eq!(lint(&["a.hsaco", "--update-baseline"]).code, 0);
+    assert_eq!(text(&folder.path("known.json")), all);
+}
+
+#[test]
+fn objects_without_debug_information_are_told_apart() {
+    let folder = Folder::new("baseline-bare");
+    let source = folder.file("f.c", "int f(void) { return 1; }");
+    let compiler = Tool { name: "cc", package: "gcc" };
+    for name in ["m.o", "n.o"] {
+        let object = folder.path(name);
+        let Some(ran) = compiler.run(&["-c", &source, "-o", &object]) else { return };
+        assert!(ran.succeeded, "{ran}");
+    }
+    let [m, n] = ["m.o", "n.o"].map(|name| folder.path(name));
+    let file = folder.path("known.json");
+    assert_eq!(run(&["lint", &m, "--baseline", &file, "--update-baseline"]).code, 0);
+    let said = run(&["lint", &n, "--baseline", &file, "--fail-on", "warning"]);
+    assert!(said.code == 1 && said.text().contains("1 new, 0 stayed, 1 gone"), "{}", said.text());
+}
+
+#[test]
+fn count_of_a_line_is_positive() {
+    let folder = Folder::new("baseline-count");
+    let file = folder.path("known.json");
+    assert_eq!(run(&["lint", OBJECT, "--baseline", &file, "--update-baseline"]).code, 0);
+    let line = text(&file).lines().next().expect("a line").to_owned();
+    let (before, after) = line.split_once("\"count\":").expect("a count");
+    let after = after.trim_start_matches(|char: char| char.is_ascii_digit());
+    let with = |count: &str| format!("{before}\"count\":{count}{after}\n");
+    folder.file("known.json", &with("0"));
+    assert_eq!(run(&["lint", OBJECT, "--baseline", &file]).code, 2);
+    // Empty lines, a byte order mark, and a sum that no machine counts to.
+    let most = with("18446744073709551615");
+    folder.file("known.json", &format!("\u{feff}{most}\n{most}"));
+    assert_eq!(run(&["lint", OBJECT, "--baseline", &file, "--fail-on", "never"]).code, 0);
+}

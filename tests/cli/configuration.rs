@@ -85,7 +85,7 @@ fn wrong_configuration_is_an_error_with_its_line() {
     ];
     for (config, expected) in rows {
         folder.file("eitri.toml", config);
-        let ran = lint_in(&folder.0, &["a.o"]);
+        let ran = lint_in(&folder.0, &[]);
         let start = ran.errors.starts_with("eitri: eitri.toml, ");
         assert!(ran.code == 2 && start && ran.errors.contains(expected), "{config}: {}", ran.errors);
     }
@@ -171,4 +171,80 @@ fn objects_without_debug_information_can_be_errors() {
     let config = folder.file("c.toml", "[lint]\nrequire = true\n");
     assert_eq!(codes(&["--config", &config]), (level("error"), 1));
     assert_eq!(codes(&["--config", &config, "--warn", "no-debug-info"]), (level("warning"), 0));
+}
+
+#[test]
+fn patterns_of_the_configuration_count_without_arguments_only() {
+    let folder = Folder::new("config-unmatched");
+    std::fs::copy(root(OBJECT), folder.path("a.hsaco")).expect("a copy");
+    folder.file("eitri.toml", "[lint]\npaths = [\"none/*.o\"]\nfail-on = \"never\"\n");
+    let ran = lint_in(&folder.0, &["a.hsaco"]);
+    assert_eq!((ran.code, ran.errors.as_str()), (0, ""));
+}
+
+#[test]
+fn pattern_takes_folders_and_leaves_out_other_files() {
+    let folder = Folder::new("config-globs");
+    std::fs::create_dir_all(folder.path("build/deep")).expect("folders");
+    std::fs::copy(root(OBJECT), folder.path("build/a.hsaco")).expect("a copy");
+    std::fs::copy(root(OBJECT), folder.path("build/deep/b.hsaco")).expect("a copy");
+    folder.file("build/readme.txt", "no object");
+    for (paths, expected) in [
+        ("\"buil*\"", 2),
+        ("\"build/*\"", 1),
+        ("\"build/**\"", 2),
+        ("\"build//*.hsaco\"", 1),
+        // Each file is read once.
+        ("\"build\", \"./build/a.hsaco\", \"build/**/*.hsaco\"", 2),
+    ] {
+        folder.file("eitri.toml", &format!("[lint]\npaths = [{paths}]\nfail-on = \"never\"\n"));
+        let ran = lint_in(&folder.0, &["--format", "json"]);
+        assert_eq!((ran.code, ran.errors.as_str()), (0, ""), "{paths}");
+        let text = ran.text();
+        let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+        let files: Vec<String> = lines.map(|line| line["file"].to_string()).collect();
+        let objects: std::collections::BTreeSet<&String> = files.iter().collect();
+        assert_eq!(objects.len(), expected, "{paths}: {objects:?}");
+        let one = found(&lint_in(&folder.0, &["build/a.hsaco", "--format", "json"])).len();
+        assert_eq!(files.len(), one * expected, "{paths}");
+    }
+    // A file that is no object and that a pattern names by its end is an error.
+    folder.file("eitri.toml", "[lint]\npaths = [\"build/*.txt\"]\n");
+    assert_eq!(lint_in(&folder.0, &[]).code, 2);
+}
+
+#[test]
+fn level_on_the_command_line_is_about_the_level_of_the_file() {
+    let folder = Folder::new("config-levels");
+    std::fs::copy(root(OBJECT), folder.path("a.hsaco")).expect("a copy");
+    folder.file(
+        "eitri.toml",
+        "[lint.levels]\nregister-as-memory = \"warning\"\nno-cfa = \"note\"\nno-lane-pc = \"allow\"\n",
+    );
+    let all = found(&lint_in(&folder.0, &["a.hsaco", "--format", "json", "--deny", "warning"]));
+    assert!(has(&all, "register-as-memory", "error") && has(&all, "no-cfa", "note"), "{all:?}");
+    assert!(all.iter().all(|finding| finding.0 != "no-lane-pc"), "{all:?}");
+    // A code on the command line.
+    let all = found(&lint_in(&folder.0, &["a.hsaco", "--format", "json", "--warn", "no-lane-pc"]));
+    assert!(has(&all, "no-lane-pc", "warning"), "{all:?}");
+}
+
+#[test]
+fn prefix_map_of_a_folder_above_is_relative_to_its_file() {
+    let folder = Folder::new("config-map");
+    std::fs::create_dir_all(folder.path("out/deep")).expect("folders");
+    std::fs::copy(root(OBJECT), folder.path("out/deep/a.hsaco")).expect("a copy");
+    let all = lint_in(&folder.0, &["out/deep/a.hsaco", "--format", "json"]).text();
+    let first: Value = serde_json::from_str(all.lines().next().expect("a finding")).expect("JSON");
+    let file = first["declared"]["file"].as_str().expect("a file").to_owned();
+    let (start, name) = file.rsplit_once('/').unwrap_or(("", &file));
+    assert!(start.starts_with('/'), "{file}");
+    folder.file("eitri.toml", &format!("[lint.prefix-map]\n\"{start}\" = \"out/deep\"\n"));
+    for (at, expected) in [("", format!("out/deep/{name}")), ("out", format!("deep/{name}"))] {
+        let object = folder.path("out/deep/a.hsaco");
+        let ran = lint_in(folder.path(at), &[&object, "--format", "json"]);
+        let text = ran.text();
+        let line: Value = serde_json::from_str(text.lines().next().expect("a finding")).expect("JSON");
+        assert_eq!(line["declared"]["file"].as_str(), Some(&*expected), "{at}");
+    }
 }

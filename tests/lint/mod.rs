@@ -8,6 +8,7 @@ use crate::common::fields;
 use crate::common::source;
 use crate::common::tools;
 
+mod assembled;
 mod bases;
 mod certain;
 mod clean;

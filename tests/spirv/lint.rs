@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use eitri::lint::{LintCode, LintFinding, LintOptions, LintReport};
+use eitri::lint::{LintCode, LintFinding, LintOptions, LintReport, NameMatch};
 use eitri::spirv::{HEADER, Mode, Set, attach, from_bytes, lint, read, validate};
 
 use crate::common::assemble::assemble;
@@ -347,4 +347,116 @@ fn damaged_modules_are_diagnosed() {
         }
     }
     assert!(read > 100, "{read}");
+}
+
+/// A shader with instructions before its function, and instructions in the function's block. `%dg` is a function that the code
+/// is inlined from.
+fn with(declarations: &str, code: &str) -> Vec<u32> {
+    let text = format!(
+        "OpCapability Shader
+OpExtension \"SPV_KHR_non_semantic_info\"
+%d = OpExtInstImport \"NonSemantic.Shader.DebugInfo.100\"
+OpMemoryModel Logical GLSL450
+OpEntryPoint GLCompute %f \"main\"
+OpExecutionMode %f LocalSize 1 1 1
+%file = OpString \"/src/a.comp\"
+%n_f = OpString \"f\"
+%n_x = OpString \"x\"
+%n_long = OpString \"{long}\"
+%e = OpString \"\"
+%void = OpTypeVoid
+%u32 = OpTypeInt 32 0
+%c0 = OpConstant %u32 0
+%c1 = OpConstant %u32 1
+%c2 = OpConstant %u32 2
+%c4 = OpConstant %u32 4
+%c5 = OpConstant %u32 5
+%c8 = OpConstant %u32 8
+%c32 = OpConstant %u32 32
+%fty = OpTypeFunction %void
+%src = OpExtInst %void %d DebugSource %file
+%cu = OpExtInst %void %d DebugCompilationUnit %c1 %c5 %src %c2
+%int = OpExtInst %void %d DebugTypeBasic %n_x %c32 %c4 %c0
+%tf = OpExtInst %void %d DebugTypeFunction %c0 %void
+%df = OpExtInst %void %d DebugFunction %n_f %tf %src %c1 %c1 %cu %e %c8 %c1
+%dg = OpExtInst %void %d DebugFunction %n_long %tf %src %c2 %c1 %cu %e %c8 %c2
+{declarations}
+%f = OpFunction %void None %fty
+%l = OpLabel
+%def_f = OpExtInst %void %d DebugFunctionDefinition %df %f
+{code}
+OpReturn
+OpFunctionEnd
+",
+        long = "L".repeat(LONG)
+    );
+    assemble(&text).words
+}
+
+/// Bytes in a name that is too long to be repeated in each finding.
+const LONG: usize = 50_000;
+
+/// Number of bytes in all texts of a report.
+fn text_bytes(report: &LintReport) -> usize {
+    let text = |finding: &LintFinding| {
+        let evidence: usize = finding.evidence.iter().map(String::len).sum();
+        let inlined: usize = finding.inlined.names().iter().map(|name| name.len()).sum();
+        let variable = finding.variable.as_deref().unwrap_or_default();
+        finding.written.len() + evidence + inlined + variable.len()
+    };
+    report.findings.iter().map(text).sum()
+}
+
+#[test]
+fn long_name_is_cut_in_each_finding() {
+    let members = 400;
+    let declarations = format!(
+        "%m = OpExtInst %void %d DebugTypeMember %n_x %int %src %c1 %c1 %c0 %c32 %c0
+%t = OpExtInst %void %d DebugTypeComposite %n_long %c1 %src %c1 %c1 %cu %e %c1 %c0{}",
+        " %m".repeat(members)
+    );
+    let report = report(&with(&declarations, ""));
+    let beyond = report.findings.iter().filter(|it| it.code == LintCode::MemberBeyondType);
+    assert!(beyond.count() > 0, "{report}");
+    assert!(text_bytes(&report) < report.findings.len() * LONG / 10, "{}", text_bytes(&report));
+    let texts: Vec<&String> = report.findings.iter().flat_map(|it| &it.evidence).collect();
+    assert!(texts.iter().any(|text| text.contains('…')), "{texts:?}");
+}
+
+#[test]
+fn deep_chain_of_calls_is_cut_in_each_finding() {
+    let depth = 500;
+    let mut declarations = "%i0 = OpExtInst %void %d DebugInlinedAt %c1 %dg\n".to_owned();
+    let mut code = String::new();
+    for call in 1..depth {
+        declarations += &format!("%i{call} = OpExtInst %void %d DebugInlinedAt %c1 %dg %i{}\n", call - 1);
+    }
+    // The chain ends in a function without the code.
+    for call in 0..depth {
+        code += &format!(
+            "%s{call} = OpExtInst %void %d DebugScope %dg %i{call}\n%a{call} = OpIAdd %u32 %c1 %c2\n"
+        );
+    }
+    let report = report(&with(&declarations, &code));
+    let elsewhere: Vec<_> =
+        report.findings.iter().filter(|it| it.code == LintCode::InlinedElsewhere).collect();
+    assert_eq!(elsewhere.len(), depth, "{report}");
+    let names = elsewhere.last().expect("a finding").inlined.names();
+    assert_eq!((names.len(), names[0]), (65, "…"));
+    assert!(names[1].ends_with('…') && names[1].len() < 2_000, "{}", names[1].len());
+    // The shortest chains are whole.
+    assert_eq!(elsewhere[0].inlined.names().len(), 1);
+}
+
+#[test]
+fn pattern_of_functions_chooses_them() {
+    let declarations = "%i0 = OpExtInst %void %d DebugInlinedAt %c1 %dg";
+    let words = with(declarations, "%s = OpExtInst %void %d DebugScope %dg %i0\n%a = OpIAdd %u32 %c1 %c2");
+    let mut options = LintOptions::default();
+    options.only = vec!["f*".into()];
+    let is_match = |wanted: &str, name: &str| wanted == "f*" && name.starts_with('f');
+    options.matches = NameMatch::new(&is_match);
+    let report = lint(&words, &options).expect("is a module");
+    assert_eq!((report.named.len(), report.unknown.len()), (1, 0));
+    assert!(!report.findings.is_empty());
 }

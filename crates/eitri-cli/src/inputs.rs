@@ -1,6 +1,6 @@
 //! Files that arguments name: files, folders, and patterns in a configuration.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -38,12 +38,7 @@ pub fn files(arguments: &[PathBuf], reads: Reads) -> (Vec<PathBuf>, Vec<Failure>
         for entry in walk(argument) {
             match entry {
                 Ok(entry) if is_file(&entry) => match start(entry.path()) {
-                    start
-                        if OBJECTS.iter().any(|object| start.starts_with(object))
-                            || reads == Reads::Modules && is_module(&start) =>
-                    {
-                        files.push(entry.into_path());
-                    }
+                    start if is_object(&start, reads) => files.push(entry.into_path()),
                     start => {
                         if let Some(kind) = Kind::of(&start) {
                             others.entry(kind.name).or_insert((0, kind)).0 += 1;
@@ -66,31 +61,40 @@ pub fn files(arguments: &[PathBuf], reads: Reads) -> (Vec<PathBuf>, Vec<Failure>
             failures.push(Failure::line(format_args!("{folder}: the folder contains no object file")));
         }
     }
+    // Paths can overlap.
+    let mut seen = HashSet::new();
+    files.retain(|file| seen.insert(file.canonicalize().unwrap_or_else(|_| file.clone())));
     (files, failures)
 }
 
-/// Returns the files whose paths, relative to a folder, match a pattern: `*` matches in a name, `**` across folders.
+/// Whether a file with these first bytes contains objects, or is a module if the command reads modules.
+fn is_object(start: &[u8], reads: Reads) -> bool {
+    OBJECTS.iter().any(|object| start.starts_with(object)) || reads == Reads::Modules && is_module(start)
+}
+
+/// Returns the files and folders whose paths, relative to a folder, match a pattern: `*` matches in a name, `**` across
+/// folders. A pattern that ends in `*` or `**` matches objects and modules alone.
 pub fn matching(folder: &Path, pattern: &str) -> Result<Vec<PathBuf>, String> {
-    let glob =
-        GlobBuilder::new(pattern).literal_separator(true).build().map_err(|error| error.to_string())?;
-    let matcher = glob.compile_matcher();
+    // Without repeated separators.
+    let pattern: PathBuf = Path::new(pattern).components().collect();
+    let glob = GlobBuilder::new(&pattern.to_string_lossy()).literal_separator(true).build();
+    let matcher = glob.map_err(|error| error.to_string())?.compile_matcher();
     // Only folders that the start of the pattern names are read.
-    let fixed: PathBuf = Path::new(pattern)
+    let fixed: PathBuf = pattern
         .components()
         .take_while(|part| !part.as_os_str().to_string_lossy().contains(['*', '?', '[', '{']))
         .collect();
     let root = folder.join(&fixed);
     let root = if root.as_os_str().is_empty() { Path::new(".") } else { &root };
-    let found = walk(root).filter_map(Result::ok).filter(is_file).map(DirEntry::into_path);
-    let relative = |path: &PathBuf| -> Option<PathBuf> {
-        let below = path.strip_prefix(root).ok()?;
-        Some(fixed.join(below))
+    let is_any = pattern.file_name().is_some_and(|last| last == "*" || last == "**");
+    let is_wanted = |entry: &DirEntry| match entry.file_type().is_dir() {
+        true => !is_any,
+        false => is_file(entry) && (!is_any || is_object(&start(entry.path()), Reads::Modules)),
     };
-    Ok(found
-        .filter_map(|path| relative(&path))
-        .filter(|path| matcher.is_match(path))
-        .map(|path| folder.join(path))
-        .collect())
+    let found = walk(root).filter_map(Result::ok);
+    let relative = |path: &Path| Some(fixed.join(path.strip_prefix(root).ok()?));
+    let found = found.filter(|entry| relative(entry.path()).is_some_and(|path| matcher.is_match(path)));
+    Ok(found.filter(is_wanted).map(|entry| folder.join(relative(entry.path()).unwrap_or_default())).collect())
 }
 
 /// Walks over a folder in the order of names. Links to folders are not followed, because they can form a circle.

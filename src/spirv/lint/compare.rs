@@ -69,7 +69,11 @@ pub(super) fn difference<'a>(
             },
             InstructionName::TypePointer => {
                 let opcode = value.opcode();
-                if matches!(opcode, op::TYPE_FLOAT | op::TYPE_BOOL | op::TYPE_VECTOR | op::TYPE_MATRIX) {
+                // An address can be two words.
+                let is_address = value.result().and_then(|ty| value_bits(facts, ty)) == Some(64);
+                if !is_address
+                    && matches!(opcode, op::TYPE_FLOAT | op::TYPE_BOOL | op::TYPE_VECTOR | op::TYPE_MATRIX)
+                {
                     return different();
                 }
             }

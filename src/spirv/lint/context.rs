@@ -13,6 +13,9 @@ use crate::spirv::read::{Fact, Facts};
 use crate::spirv::table::InstructionName;
 use crate::spirv::words::{HEADER, Id, Instruction, string_bytes};
 
+/// Limit on a name's bytes in findings, of which many can be about one name.
+const MOST_NAME: usize = 1024;
+
 /// Number of bytes in a word.
 const WORD: usize = 4;
 
@@ -73,7 +76,7 @@ impl<'f, 'a> Context<'f, 'a> {
         let variable = subject.variable.and_then(|id| facts.get(id));
         let function = subject.function.and_then(|id| facts.get(id));
         let declared = subject.declared.and_then(|id| facts.get(id));
-        finding.variable = variable.and_then(|variable| facts.text(&variable, Field::Name));
+        finding.variable = variable.and_then(|variable| short(facts, &variable, Field::Name));
         let subject_fact = variable.or(declared).or(function);
         finding.entry = subject_fact.map(|fact| (fact.at * WORD) as u64);
         finding.declared = subject_fact.and_then(|fact| self.declared(&fact));
@@ -119,7 +122,7 @@ impl<'f, 'a> Context<'f, 'a> {
         match self.facts.fact(instruction) {
             Some(fact) => {
                 let text = fact.name().map_or("debug instruction", |name| name.text_in(fact.set));
-                match self.facts.text(&fact, Field::Name).filter(|name| !name.is_empty()) {
+                match short(self.facts, &fact, Field::Name).filter(|name| !name.is_empty()) {
                     Some(name) => format!("{text} {id} `{name}`"),
                     None => format!("{text} {id}"),
                 }
@@ -151,6 +154,18 @@ pub(super) fn place(fact: &Fact<'_>) -> String {
 
 /// Name of a `DebugFunction`; the id for an `OpFunction`.
 pub(super) fn name(facts: &Facts<'_>, id: Id) -> String {
-    let name = facts.get(id).and_then(|fact| facts.text(&fact, Field::Name));
+    let name = facts.get(id).and_then(|fact| short(facts, &fact, Field::Name));
     name.filter(|name| !name.is_empty()).unwrap_or_else(|| format!("{id}"))
+}
+
+/// Returns the text that an operand refers to; a long text is cut, and ends with `…`.
+fn short(facts: &Facts<'_>, fact: &Fact<'_>, field: Field) -> Option<String> {
+    let bytes = facts.layout().string_start(fact.id(field)?, MOST_NAME + 1)?;
+    let start = &bytes[..bytes.len().min(MOST_NAME)];
+    let mut text = String::from_utf8_lossy(start).into_owned();
+    if start.len() < bytes.len() {
+        text.truncate(text.trim_end_matches(char::REPLACEMENT_CHARACTER).len());
+        text.push('…');
+    }
+    Some(text)
 }

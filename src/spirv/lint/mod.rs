@@ -24,6 +24,7 @@ use crate::error::{Error, ErrorKind, Named, Result};
 use crate::lint::{LintCode, LintFinding, LintOptions, LintReport};
 use crate::near::nearest;
 use context::Context;
+use hashbrown::HashSet;
 
 /// Diagnoses a module's debug instructions, from any set and producer. Rules of the specification are not checked: see
 /// [`validate`](super::validate()).
@@ -66,7 +67,7 @@ pub fn lint(words: &[u32], options: &LintOptions<'_>) -> Result<LintReport> {
     report.findings.extend(missing(&facts));
     report.findings.sort_by_key(|finding| finding.offset);
     if !options.only.is_empty() {
-        only(&facts, &options.only, &mut report);
+        only(&facts, options, &mut report);
     }
     if options.fold {
         report.fold();
@@ -90,24 +91,28 @@ fn missing(facts: &Facts<'_>) -> Option<LintFinding> {
 }
 
 /// Restricts a report to the findings in functions with these names.
-fn only(facts: &Facts<'_>, only: &[String], report: &mut LintReport) {
+fn only(facts: &Facts<'_>, options: &LintOptions<'_>, report: &mut LintReport) {
     let mut names: Vec<[String; 2]> = Vec::new();
+    let mut shown = Vec::new();
     for fact in facts.iter().filter(|fact| fact.name() == Some(InstructionName::Function)) {
         let text = |field| facts.text(&fact, field).unwrap_or_default();
         names.push([text(Field::Name), text(Field::LinkageName)]);
+        shown.push(context::name(facts, fact.result));
     }
-    // A linkage name stands for the function's name.
-    let mut chosen = Vec::new();
-    for wanted in only {
-        let mut known = names.iter().filter(|names| names.contains(wanted)).peekable();
-        if known.peek().is_some() {
+    let mut chosen: HashSet<&str> = HashSet::new();
+    for wanted in &options.only {
+        let is_match = |name: &String| options.matches.is_match(wanted, name);
+        // A linkage name stands for the function's name.
+        let known = names.iter().zip(&shown).filter(|(names, _)| names.iter().any(is_match));
+        let count = chosen.len();
+        chosen.extend(known.map(|(_, shown)| shown.as_str()));
+        if chosen.len() > count || names.iter().flatten().any(is_match) {
             report.named.push(wanted.clone());
-            chosen.extend(known.map(|names| &*names[0]));
         } else {
             let nearest = nearest(wanted, names.iter().map(|names| names[0].as_str()));
             let kind = ErrorKind::UnknownName { kind: Named::Function, name: wanted.clone(), nearest };
             report.unknown.push(Error::from(kind));
         }
     }
-    report.findings.retain(|finding| finding.function.as_deref().is_some_and(|name| chosen.contains(&name)));
+    report.findings.retain(|finding| finding.function.as_deref().is_some_and(|name| chosen.contains(name)));
 }

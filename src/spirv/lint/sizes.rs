@@ -114,9 +114,17 @@ pub(super) fn members<'a>(structure: Instruction<'a>) -> &'a [u32] {
 #[derive(Default)]
 pub(super) struct Members<'a> {
     known: HashMap<Id, Vec<Fact<'a>>>,
+    /// Number of dimensions by array type.
+    dimensions: HashMap<Id, usize>,
 }
 
 impl<'a> Members<'a> {
+    /// Returns the number of dimensions of an array.
+    fn dimensions(&mut self, array: &Fact<'a>) -> usize {
+        let count = || array.ids(Field::ComponentCount).count() + array.ids(Field::Subrange).count();
+        *self.dimensions.entry(array.result).or_insert_with(count)
+    }
+
     /// The data members; `None` for a type with base classes or static members, whose positions are unknown.
     pub fn of_composite(&mut self, facts: &Facts<'a>, composite: &Fact<'a>) -> &[Fact<'a>] {
         self.known.entry(composite.result).or_insert_with(|| {
@@ -155,7 +163,7 @@ pub(super) fn part<'a>(
             InstructionName::TypeMatrix => Field::VectorType,
             InstructionName::TypeArray => {
                 dimension += 1;
-                if dimension < counts(facts, &ty).len() {
+                if dimension < members.dimensions(&ty) {
                     continue;
                 }
                 dimension = 0;

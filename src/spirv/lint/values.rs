@@ -149,11 +149,24 @@ impl<'a> Values<'a> {
         evidence: impl Fn(&Context<'_, '_>) -> Vec<String>,
     ) {
         let Some(difference) = difference(context.facts, &mut self.members, ty, described) else { return };
-        let text = |ty: crate::spirv::words::Instruction<'_>| op::name(ty.opcode()).unwrap_or("a type");
+        let text = |ty: crate::spirv::words::Instruction<'_>| {
+            let name = op::name(ty.opcode()).unwrap_or("a type");
+            match ty.result().and_then(|id| value_bits(context.facts, id)) {
+                Some(bits) => format!("{name} with {}", Count(bits, "bit")),
+                None => name.to_owned(),
+            }
+        };
         let (code, written) = match difference {
             Difference::Kind(value, debug) => {
+                let encoding = match context.facts.number(&debug, Field::Encoding) {
+                    Some(encoding) if debug.name() == Some(InstructionName::TypeBasic) => {
+                        format!(", encoding {encoding}")
+                    }
+                    _ => String::new(),
+                };
                 let debug = context.describe(debug.result);
-                (LintCode::ValueTypeDiffers, format!("{} for a variable with {debug}", text(value)))
+                let written = format!("{} for a variable with {debug}{encoding}", text(value));
+                (LintCode::ValueTypeDiffers, written)
             }
             Difference::Size(value, debug) => {
                 let [value, debug] = [Count(value, "bit"), Count(debug, "bit")];

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use eitri::emit::elf::write_file;
@@ -20,7 +21,7 @@ const VERSION: u64 = 2;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Key {
     code: String,
-    /// File name of the unit.
+    /// File name of the unit, or of the object for a finding about no unit.
     unit: String,
     function: Option<String>,
     /// Functions inlined around the variable.
@@ -31,10 +32,14 @@ struct Key {
 }
 
 impl Key {
-    fn new(finding: &LintFinding) -> Self {
+    fn new(object: &str, finding: &LintFinding) -> Self {
+        let unit = match &finding.unit {
+            Some(_) => finding.unit_file(),
+            None => object.rsplit(['/', '\\']).next().unwrap_or_default(),
+        };
         Self {
             code: finding.code.name().into(),
-            unit: finding.unit_file().into(),
+            unit: unit.into(),
             function: finding.function.as_deref().map(String::from),
             inlined: finding.inlined.names().into_iter().map(String::from).collect(),
             variable: finding.variable.clone(),
@@ -66,7 +71,7 @@ struct Line {
     #[serde(flatten)]
     key: Key,
     /// Number of findings.
-    count: usize,
+    count: NonZeroUsize,
     version: u64,
 }
 
@@ -102,14 +107,15 @@ impl Baseline {
             let Some(Line { key, count, .. }) = read_line(line).map_err(|problem| fail(&problem))? else {
                 continue;
             };
-            *baseline.known.entry(key).or_default() += count;
+            let known = baseline.known.entry(key).or_default();
+            *known = known.saturating_add(count.get());
         }
         Ok(baseline)
     }
 
-    /// Counts a finding. Returns whether it is new.
-    pub fn add(&mut self, finding: &LintFinding) -> bool {
-        let key = Key::new(finding);
+    /// Counts a finding in an object. Returns whether it is new.
+    pub fn add(&mut self, object: &str, finding: &LintFinding) -> bool {
+        let key = Key::new(object, finding);
         let is_known = match self.known.get_mut(&key) {
             Some(1) => {
                 self.known.remove(&key);
@@ -130,9 +136,11 @@ impl Baseline {
         !is_known
     }
 
-    /// Takes no finding as gone: not all findings were looked for.
+    /// Takes no finding as gone, because not all findings were looked for: an update keeps those that were not found.
     pub fn keep_all(&mut self) {
-        self.known.clear();
+        for (key, count) in std::mem::take(&mut self.known) {
+            *self.now.entry(key).or_default() += count;
+        }
     }
 
     /// Returns what is new, stayed, and is gone, as text.
@@ -152,9 +160,7 @@ impl Baseline {
 
     /// Returns the same as a JSON object on a line.
     pub fn line(&self) -> String {
-        let line =
-            |(key, count): (&Key, &usize)| json!(Line { key: key.clone(), count: *count, version: VERSION });
-        let gone: Vec<Value> = self.known.iter().map(line).collect();
+        let gone: Vec<Value> = lines(&self.known).map(|line| json!(line)).collect();
         let file = self.file.display().to_string();
         let object = json!({
             "version": VERSION, "baseline": file, "new": self.new, "stayed": self.stayed, "gone": gone,
@@ -164,18 +170,28 @@ impl Baseline {
 
     /// Replaces the file by the findings that were found, sorted, one line for each key.
     pub fn update(&self) -> Result<(), Failure> {
-        let line = |(key, count): (&Key, &usize)| {
-            let line = Line { key: key.clone(), count: *count, version: VERSION };
-            serde_json::to_string(&line).expect("the keys are text") + "\n"
-        };
-        let text: String = self.now.iter().map(line).collect();
+        let text: String = lines(&self.now)
+            .map(|line| serde_json::to_string(&line).expect("the keys are text") + "\n")
+            .collect();
         // The file is replaced as a whole.
         write_file(&self.file, text.as_bytes()).map_err(in_file(&self.file))
     }
 }
 
-/// Reads a line of a baseline, or of `--format json`. `None` for a line about a baseline.
+/// Returns the lines of a baseline with these counts.
+fn lines(counts: &BTreeMap<Key, usize>) -> impl Iterator<Item = Line> {
+    counts.iter().filter_map(|(key, count)| {
+        Some(Line { key: key.clone(), count: NonZeroUsize::new(*count)?, version: VERSION })
+    })
+}
+
+/// Reads a line of a baseline, or of `--format json`. `None` for a line about a baseline, and for an empty line.
 fn read_line(line: &str) -> Result<Option<Line>, String> {
+    // Windows' editors put a byte order mark before the text.
+    let line = line.trim_start_matches('\u{feff}').trim();
+    if line.is_empty() {
+        return Ok(None);
+    }
     let wrong = || "not a finding from `--update-baseline` or `--format json`".to_owned();
     let mut value: Value = serde_json::from_str(line).map_err(|_| wrong())?;
     let version = value.get("version").and_then(Value::as_u64).ok_or_else(wrong)?;

@@ -166,9 +166,12 @@ impl Actions {
 
     /// Returns the action for a finding.
     pub fn action(&self, finding: &LintFinding) -> Option<Action> {
-        let code = finding.code;
-        let own = self.codes.get(&code).or_else(|| self.patterns.get(&code));
-        own.or_else(|| self.levels.get(&finding.level)).copied()
+        self.of_code(finding.code).or_else(|| self.levels.get(&finding.level).copied())
+    }
+
+    /// Returns the action for a code, by its name or a pattern.
+    pub fn of_code(&self, code: LintCode) -> Option<Action> {
+        self.codes.get(&code).or_else(|| self.patterns.get(&code)).copied()
     }
 }
 

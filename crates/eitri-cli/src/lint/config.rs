@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use eitri::lint::Level;
+use eitri::lint::path::{is_absolute, plain};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -35,6 +36,13 @@ struct Table {
     levels: BTreeMap<Spanned<String>, Spanned<String>>,
 }
 
+/// Where the files to read are named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Names {
+    OnCommandLine,
+    InConfig,
+}
+
 /// Settings from a file.
 #[derive(Debug, Default)]
 pub struct Config {
@@ -51,8 +59,9 @@ pub struct Config {
 }
 
 impl Config {
-    /// Reads a file, or else the file in the current folder, or in the nearest folder above.
-    pub fn read(file: Option<&Path>) -> Result<Self, Failure> {
+    /// Reads a file, or else the file in the current folder, or in the nearest folder above. The files that its patterns
+    /// match are looked for if the command line names none.
+    pub fn read(file: Option<&Path>, names: Names) -> Result<Self, Failure> {
         let found = match file {
             Some(file) => Some(file.to_owned()),
             None => nearest(),
@@ -61,10 +70,10 @@ impl Config {
         let bytes = input(&file)?;
         let text = String::from_utf8(bytes)
             .map_err(|_| Failure::line(format_args!("{}: not UTF-8", file_name(&file))))?;
-        Self::parse(&file, &text)
+        Self::parse(&file, &text, names)
     }
 
-    fn parse(file: &Path, text: &str) -> Result<Self, Failure> {
+    fn parse(file: &Path, text: &str, names: Names) -> Result<Self, Failure> {
         let fail = |span: Option<Range<usize>>, problem: &str| {
             let line = span.map_or_else(String::new, |span| {
                 let before = text.get(..span.start).unwrap_or(text);
@@ -98,7 +107,7 @@ impl Config {
         let mut files = Vec::new();
         for path in &lint.paths {
             let name = path.get_ref();
-            if !name.contains(['*', '?', '[', '{']) {
+            if names == Names::OnCommandLine || !name.contains(['*', '?', '[', '{']) {
                 files.push(folder.join(name));
                 continue;
             }
@@ -114,8 +123,18 @@ impl Config {
             baseline: lint.baseline.map(|baseline| folder.join(baseline)),
             fail_on,
             actions,
-            prefix_map: lint.prefix_map.into_iter().collect(),
+            prefix_map: lint.prefix_map.into_iter().map(|(from, to)| (from, below(folder, to))).collect(),
         })
+    }
+}
+
+/// Joins a folder with a replacement of paths, unless that is absolute.
+fn below(folder: &Path, to: String) -> String {
+    match folder.to_str() {
+        Some(folder) if !folder.is_empty() && !is_absolute(&to) => {
+            plain(&format!("{folder}/{to}")).into_owned()
+        }
+        _ => to,
     }
 }
 

@@ -214,8 +214,8 @@ impl LintArguments {
                 options
             };
             let mut is_reported = |finding: &mut LintFinding| {
-                let is =
-                    settings.keeps(finding) && baseline.as_mut().is_none_or(|baseline| baseline.add(finding));
+                let is = settings.keeps(finding)
+                    && baseline.as_mut().is_none_or(|baseline| baseline.add(name, finding));
                 worst = worst.max(is.then_some(finding.level));
                 is
             };
@@ -301,7 +301,8 @@ impl LintArguments {
         if failures.is_empty() {
             failures = split.unused();
         }
-        if let Some(baseline) = baseline.as_mut().filter(|_| !self.only.is_empty() || member.is_some()) {
+        let is_part = settings.is_subset || !self.only.is_empty() || member.is_some();
+        if let Some(baseline) = baseline.as_mut().filter(|_| is_part) {
             baseline.keep_all();
         }
         self.end(output, &settings, baseline.as_ref(), &failures)?;

@@ -12,6 +12,8 @@ pub struct Paths {
     map: Vec<(String, String)>,
     /// The current folder, without a separator at its end.
     here: Option<String>,
+    /// The current folder as the shell names it, through links.
+    shell: Option<String>,
 }
 
 /// Reads `A=B`. `A` can contain `=`.
@@ -24,8 +26,9 @@ impl Paths {
     /// Returns the names that a configuration and the command line, which counts more, map to others.
     pub fn new(config: &[(String, String)], own: &[(String, String)]) -> Self {
         let map = config.iter().chain(own).cloned().collect();
-        let here = std::env::current_dir().ok().and_then(|here| here.to_str().map(String::from));
-        Self { map, here }
+        let here = std::env::current_dir().ok();
+        let shell = std::env::var("PWD").ok().filter(|shell| Path::new(shell).canonicalize().ok() == here);
+        Self { map, here: here.and_then(|here| here.to_str().map(String::from)), shell }
     }
 
     /// The current folder.
@@ -51,10 +54,9 @@ impl Paths {
             })
         });
         let whole = mapped.as_deref().map_or(whole.into(), plain);
-        match self.here.as_deref().and_then(|here| below(&whole, here)) {
-            Some(rest) if !rest.is_empty() => rest.to_owned(),
-            _ => whole.into_owned(),
-        }
+        let folders = [&self.here, &self.shell].into_iter().flatten();
+        let rest = folders.filter_map(|folder| below(&whole, folder)).find(|rest| !rest.is_empty());
+        rest.map_or_else(|| whole.to_string(), String::from)
     }
 
     /// Gives the file that a finding declares its name.
@@ -101,8 +103,12 @@ mod tests {
     fn names_are_mapped_and_relative() {
         let map = [("/build/src", "."), ("/build", "b"), ("/usr/include", "/sysroot/include"), ("/a=b", "c")];
         let map: Vec<_> = map.map(|(from, to)| (from.to_owned(), to.to_owned())).to_vec();
-        let paths = Paths { map: Vec::new(), here: Some("/home/me/project".into()) };
-        let mapped = Paths { map: map.into_iter().rev().collect(), here: Some("/home/me/project".into()) };
+        let paths = Paths { map: Vec::new(), here: Some("/home/me/project".into()), shell: None };
+        let mapped = Paths {
+            map: map.into_iter().rev().collect(),
+            here: Some("/home/me/project".into()),
+            shell: None,
+        };
         let rows = [
             ("/home/me/project/kernels/k.cl", "kernels/k.cl", "kernels/k.cl"),
             ("/build/src/k.cl", "/build/src/k.cl", "k.cl"),

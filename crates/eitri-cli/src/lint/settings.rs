@@ -6,7 +6,7 @@ use eitri::lint::{Level, LintFinding};
 
 use super::baseline::Baseline;
 use super::choice::{Action, Actions, Choices};
-use super::config::Config;
+use super::config::{Config, Names};
 use super::fail::FailOn;
 use super::paths::Paths;
 use super::{LintArguments, REQUIRED, Reads};
@@ -16,6 +16,8 @@ use crate::{Failure, inputs};
 #[derive(Debug)]
 pub struct Settings {
     files: Vec<PathBuf>,
+    /// Whether the command line names files beside those of the configuration, which a baseline is about.
+    pub is_subset: bool,
     baseline: Option<PathBuf>,
     /// Actions of the command line, and of the configuration.
     actions: [Actions; 2],
@@ -27,7 +29,9 @@ pub struct Settings {
 
 impl Settings {
     pub fn read(arguments: &LintArguments) -> Result<Self, Failure> {
-        let config = Config::read(arguments.config.as_deref())?;
+        let is_named = !arguments.files.is_empty();
+        let names = if is_named { Names::OnCommandLine } else { Names::InConfig };
+        let config = Config::read(arguments.config.as_deref(), names)?;
         let mut own = Actions::default();
         let report = Action::Report;
         let chosen = [
@@ -44,8 +48,8 @@ impl Settings {
         if arguments.require {
             own.add(&REQUIRED, report(Level::Error));
         }
-        let is_named = !arguments.files.is_empty();
         Ok(Self {
+            is_subset: is_named && !config.files.is_empty(),
             files: if is_named { arguments.files.clone() } else { config.files },
             baseline: arguments.baseline.clone().or(config.baseline),
             actions: [own, config.actions],
@@ -79,7 +83,16 @@ impl Settings {
 
     /// Sets a finding's level. Returns whether it is reported.
     pub fn keeps(&self, finding: &mut LintFinding) -> bool {
-        match self.actions.iter().find_map(|actions| actions.action(finding)) {
+        let [own, config] = &self.actions;
+        // A code on the command line precedes all; a level there is about the level that the configuration gives.
+        if own.of_code(finding.code).is_none() {
+            match config.action(finding) {
+                Some(Action::Omit) => return false,
+                Some(Action::Report(level)) => finding.level = level,
+                None => {}
+            }
+        }
+        match own.action(finding) {
             Some(Action::Omit) => false,
             Some(Action::Report(level)) => {
                 finding.level = level;

@@ -33,11 +33,12 @@ pub(super) fn findings<'r>(
     let place = Some((frames.section.name(), fde.offset));
     let returns = rules.columns.iter().find(|column| column.0 == rules.return_register);
     let is_root = |run: &Run<'_>| run.rule == Rule::Register(RegisterRule::Undefined);
-    if returns.is_none_or(|column| column.1.iter().any(is_root)) {
+    if returns.is_none_or(|column| column.1.first().is_none_or(is_root)) {
         return;
     }
     let Some(instructions) = code.decoded() else { return };
-    let frame = Frame { file, function, rules, instructions };
+    let saves = saves(&instructions);
+    let frame = Frame { file, function, rules, instructions, saves };
     for (code, written, evidence) in
         [frame.outliving(), frame.without_rule(), frame.saved_in_part(), frame.entry_exec()]
             .into_iter()
@@ -56,6 +57,36 @@ struct Frame<'f, 'r, 'o> {
     function: &'f Function<'r, 'o>,
     rules: FrameRules<'r>,
     instructions: Vec<PcInstruction>,
+    saves: HashMap<Register, Saves>,
+}
+
+/// Instructions that save a register, by index, in order.
+#[derive(Debug, Default)]
+struct Saves {
+    /// Those that store it to memory.
+    stores: Vec<usize>,
+    /// The first one that stores it, or copies it to a lane or another register file.
+    first: Option<usize>,
+}
+
+/// Returns the instructions that save each register.
+fn saves(instructions: &[PcInstruction]) -> HashMap<Register, Saves> {
+    let mut saves: HashMap<Register, Saves> = HashMap::new();
+    for (index, (_, instruction)) in instructions.iter().enumerate() {
+        if let Some((kind, first)) = instruction.stored {
+            for number in first..first.saturating_add(stored_count(instruction)) {
+                let saves = saves.entry((kind, number)).or_default();
+                saves.stores.push(index);
+                saves.first.get_or_insert(index);
+            }
+        }
+        let copies = ["v_writelane", "v_accvgpr"];
+        let is_copy = instruction.name.is_some_and(|name| copies.iter().any(|copy| name.starts_with(copy)));
+        if let Some(SourceOperand::Register(kind, number)) = instruction.source.filter(|_| is_copy) {
+            saves.entry((kind, number)).or_default().first.get_or_insert(index);
+        }
+    }
+    saves
 }
 
 /// Returns the pc after an instruction.
@@ -80,8 +111,8 @@ fn overwrites(instruction: &DecodedInstruction, read: &Read) -> bool {
     }
 }
 
-/// Whether an instruction gives a register back what was saved.
-fn restores(instruction: &DecodedInstruction) -> bool {
+/// Whether an instruction can give a register back what was saved.
+fn can_restore(instruction: &DecodedInstruction) -> bool {
     let starts =
         ["scratch_load", "buffer_load", "v_readlane", "v_accvgpr_read", "v_accvgpr_write", "v_accvgpr_mov"];
     instruction.name.is_some_and(|name| starts.iter().any(|start| name.starts_with(start)))
@@ -92,13 +123,6 @@ fn stored_count(instruction: &DecodedInstruction) -> u16 {
     let name = instruction.name.unwrap_or_default();
     let ends = [("b128", 4), ("x4", 4), ("b96", 3), ("x3", 3), ("b64", 2), ("x2", 2)];
     ends.iter().find(|end| name.ends_with(end.0)).map_or(1, |end| end.1)
-}
-
-/// Whether an instruction stores a register to memory.
-fn stores(instruction: &DecodedInstruction, (kind, number): Register) -> bool {
-    instruction.stored.is_some_and(|(stored, first)| {
-        stored == kind && (first..first.saturating_add(stored_count(instruction))).contains(&number)
-    })
 }
 
 impl<'r> Frame<'_, 'r, '_> {
@@ -139,9 +163,15 @@ impl<'r> Frame<'_, 'r, '_> {
                 let first = writers.partition_point(|index| self.instructions[*index].0 < run.pcs.start);
                 let writers = writers[first..].iter().map(|index| &self.instructions[*index]);
                 let within = writers.take_while(|instruction| end(instruction) < run.pcs.end);
-                let mut overwriting = within.filter(|(_, instruction)| {
+                let overwriting = within.filter(|(_, instruction)| {
                     eitri_dwarf::work::step();
                     overwrites(instruction, read) && !self.saves(column, instruction)
+                });
+                let mut overwriting = overwriting.filter(|instruction| {
+                    // A register that is read from the entry on has its value again.
+                    !(run.pcs.start <= self.function.start()
+                        && can_restore(&instruction.1)
+                        && self.is_saved(read.register, instruction.0))
                 });
                 Some((read.clone(), overwriting.next()?))
             });
@@ -170,6 +200,12 @@ impl<'r> Frame<'_, 'r, '_> {
         Some((LintCode::RuleOutlivesSave, written, evidence))
     }
 
+    /// Whether a register is saved before a pc.
+    fn is_saved(&self, register: Register, pc: u64) -> bool {
+        let saves = self.saves.get(&register).and_then(|saves| saves.first);
+        saves.is_some_and(|first| self.instructions[first].0 < pc)
+    }
+
     /// Whether an instruction saves the register of a column.
     fn saves(&self, column: Option<Reg>, instruction: &DecodedInstruction) -> bool {
         let Some(column) = column else { return false };
@@ -188,18 +224,32 @@ impl<'r> Frame<'_, 'r, '_> {
                 columns.entry(register).or_default().push(number);
             }
         }
-        let mut seen: HashSet<Register> = HashSet::new();
+        let has_rule = |register: Register, pc: u64| {
+            let mut numbers = columns.get(&register).into_iter().flatten();
+            numbers.any(|number| {
+                self.rules.column(*number, pc).is_some_and(|rule| rule != RegisterRule::SameValue)
+            })
+        };
+        let [mut written, mut seen]: [HashSet<Register>; 2] = Default::default();
         let mut changed: Vec<(Register, usize)> = Vec::new();
-        for (index, instruction) in self.instructions.iter().enumerate() {
-            if restores(&instruction.1) {
-                continue;
-            }
+        // The end of the code is no pc.
+        let within = self.instructions.len().saturating_sub(1);
+        for (index, instruction) in self.instructions[..within].iter().enumerate() {
+            let can_restore = can_restore(&instruction.1);
             for write in instruction.1.writes().into_iter().flatten() {
                 for number in write.first..write.first.saturating_add(write.count) {
-                    let register = (write.kind, number);
+                    eitri_dwarf::work::step();
+                    let is_scalar = write.kind == RegisterKind::Scalar;
                     // `vcc_hi` belongs to `vcc`; then come `m0`, the null register and `exec`.
-                    let is_special = write.kind == RegisterKind::Scalar && number > VCC;
-                    if !is_special && seen.insert(register) {
+                    let number = if is_scalar && number == VCC + 1 { VCC } else { number };
+                    let register = (write.kind, number);
+                    let is_restored = can_restore && self.is_saved(register, instruction.0);
+                    if (is_scalar && number > VCC) || is_restored {
+                        continue;
+                    }
+                    // Where a rule ends, an instruction gives the register its value back.
+                    let has_value = written.insert(register) || !has_rule(register, instruction.0);
+                    if has_value && !has_rule(register, end(instruction)) && seen.insert(register) {
                         changed.push((register, index));
                     }
                 }
@@ -207,28 +257,17 @@ impl<'r> Frame<'_, 'r, '_> {
         }
         let mut subjects = Vec::new();
         let mut evidence = Vec::new();
-        let saves: Vec<_> = self.instructions.iter().filter(|(_, saved)| saved.stored.is_some()).collect();
-        let saved = |register: Register, pc: u64| {
-            let before = saves.partition_point(|saved| saved.0 < pc);
-            saves[..before].iter().rev().find(|(_, saved)| stores(saved, register))
+        let saved = |register: Register, index: usize| {
+            let stores = &self.saves.get(&register)?.stores;
+            let before = stores.partition_point(|store| *store < index);
+            stores[..before].last().map(|store| &self.instructions[*store])
         };
         // A register that is saved has what the caller needs.
-        changed.sort_unstable_by_key(|(register, index)| {
-            (saved(*register, self.instructions[*index].0).is_none(), *register)
-        });
+        changed.sort_by_cached_key(|(register, index)| (saved(*register, *index).is_none(), *register));
         for (register, index) in changed {
             let instruction = &self.instructions[index];
-            let pc = end(instruction);
-            let rule_at = |number: &usize| self.rules.column(*number, pc);
-            let rules = columns.get(&register).into_iter().flatten().filter_map(rule_at);
-            let has_rule = rules.into_iter().any(|rule| rule != RegisterRule::SameValue);
-            // The end of the code is no pc.
-            let is_last = index + 1 == self.instructions.len();
-            if has_rule || is_last {
-                continue;
-            }
             if subjects.len() < MOST_FACTS {
-                let saved = saved(register, instruction.0);
+                let saved = saved(register, index);
                 evidence.extend(saved.map(|saved| format!("{} saves {}", described(saved), name(register))));
                 evidence.push(format!("{} changes {}", described(instruction), name(register)));
             }
@@ -244,33 +283,36 @@ impl<'r> Frame<'_, 'r, '_> {
     fn saved_in_part(&self) -> Found {
         let mut subjects = Vec::new();
         let mut evidence = Vec::new();
-        let mut saves: HashMap<Register, Vec<usize>> = HashMap::new();
-        for (index, (_, instruction)) in self.instructions.iter().enumerate() {
-            if let Some((kind, first)) = instruction.stored {
-                for number in first..first.saturating_add(stored_count(instruction)) {
-                    saves.entry((kind, number)).or_default().push(index);
-                }
-            }
-        }
-        let mut missing: HashMap<usize, Option<&'static str>> = HashMap::new();
-        for (column, run) in self.runs() {
-            let Some(vector) = column.and_then(|reg| register(self.file, reg)) else { continue };
-            let is_memory = || self.rules.meaning(self.file, column, run.rule).is_whole_memory;
-            if vector.0 != RegisterKind::Vector || !is_memory() {
+        let mut missing: HashMap<usize, [bool; 2]> = HashMap::new();
+        for (reg, runs) in &self.rules.columns {
+            let Some(vector) = register(self.file, *reg).filter(|found| found.0 == RegisterKind::Vector)
+            else {
                 continue;
+            };
+            let Some(saves) = self.saves.get(&vector) else { continue };
+            // Later stores can be of other contents to other addresses.
+            let is_memory =
+                |run: &&Run<'r>| self.rules.meaning(self.file, Some(*reg), run.rule).is_whole_memory;
+            let Some(run) = runs.iter().find(is_memory) else { continue };
+            let before = saves.stores.partition_point(|store| self.instructions[*store].0 < run.pcs.start);
+            // Several stores can save all lanes together.
+            let mut lacking = [true; 2];
+            for &store in &saves.stores[..before] {
+                let missing = missing.entry(store).or_insert_with(|| self.missing(store));
+                lacking = [lacking[0] && missing[0], lacking[1] && missing[1]];
             }
-            let Some(saves) = saves.get(&vector) else { continue };
-            let before = saves.partition_point(|save| self.instructions[*save].0 < run.pcs.start);
-            let Some(&store) = saves[..before].last() else { continue };
-            let lanes = *missing.entry(store).or_insert_with(|| self.missing(store));
-            let Some(lanes) = lanes else { continue };
+            let Some(&store) = saves.stores[..before].last() else { continue };
+            let lanes = match lacking {
+                [true, _] => "on",
+                [false, true] => "off",
+                [false, false] => continue,
+            };
             let subject = name(vector);
-            if subjects.contains(&subject) {
-                continue;
-            }
             if subjects.len() < MOST_FACTS {
-                evidence
-                    .push(format!("{} stores {subject}, but {lanes}", described(&self.instructions[store])));
+                let store = described(&self.instructions[store]);
+                evidence.push(format!(
+                    "{store} stores {subject}, but not in the lanes that are {lanes} at the function's entry"
+                ));
             }
             subjects.push(subject);
         }
@@ -282,19 +324,16 @@ impl<'r> Frame<'_, 'r, '_> {
         Some((LintCode::SavedInPart, written, evidence))
     }
 
-    /// Returns which lanes an instruction runs without; `None` if it is not known, or all lanes run.
-    fn missing(&self, index: usize) -> Option<&'static str> {
+    /// Returns whether an instruction runs without the lanes that are on at the function's entry, and without those that
+    /// are off there.
+    fn missing(&self, index: usize) -> [bool; 2] {
         let lacks = |flow: Option<&LaneFlow>| {
-            let flow = flow?;
-            let mut nodes = flow.nodes.iter().filter(|node| node.instruction == index).peekable();
+            let mut nodes = flow?.nodes.iter().filter(|node| node.instruction == index).peekable();
             nodes.peek()?;
             Some(nodes.all(|node| node.exec == Bit::Off))
         };
-        if lacks(self.function.lanes(self.file)) == Some(true) {
-            return Some("not in the lanes that are on at the function's entry");
-        }
-        (lacks(self.function.waiting_lanes(self.file)) == Some(true))
-            .then_some("not in the lanes that are off at the function's entry")
+        [self.function.lanes(self.file), self.function.waiting_lanes(self.file)]
+            .map(|flow| lacks(flow) == Some(true))
     }
 
     /// Returns the finding about rules that read `exec` at the entry, which no rule gives.
@@ -304,37 +343,32 @@ impl<'r> Frame<'_, 'r, '_> {
                 register(self.file, self.rules.columns[*number].0) == Some((RegisterKind::Scalar, EXEC))
             })
             .collect();
-        let mut off: Option<Vec<(usize, usize)>> = None;
+        let mut switched: Option<Vec<(usize, usize, &str)>> = None;
         let mut subjects = Vec::new();
         let mut evidence = Vec::new();
         for (column, run) in self.runs() {
             if !self.rules.meaning(self.file, column, run.rule).reads_entry_exec {
                 continue;
             }
-            let off = match &mut off {
-                Some(off) => off,
-                unknown => {
-                    let mut off = self.function.lanes(self.file)?.off();
-                    off.sort_unstable();
-                    off.dedup_by_key(|off| off.0);
-                    unknown.insert(off)
-                }
-            };
+            let switched = switched.get_or_insert_with(|| self.switched());
             let has_rule = |pc: u64| {
                 let rules = exec.iter().filter_map(|number| self.rules.column(*number, pc));
                 rules.into_iter().any(|rule| rule != RegisterRule::SameValue)
             };
             let pc = |index: usize| self.instructions[index].0;
-            let start = off.partition_point(|off| pc(off.0) < run.pcs.start);
-            let within = off[start..].iter().take_while(|off| pc(off.0) < run.pcs.end);
-            let Some(&(index, cause)) = within.into_iter().find(|off| !has_rule(pc(off.0))) else { continue };
+            let start = switched.partition_point(|switched| pc(switched.0) < run.pcs.start);
+            let mut within = switched[start..].iter().take_while(|switched| pc(switched.0) < run.pcs.end);
+            let Some(&(index, cause, state)) = within.find(|switched| !has_rule(pc(switched.0))) else {
+                continue;
+            };
             let subject = self.column_name(column);
             if subjects.contains(&subject) {
                 continue;
             }
             if evidence.is_empty() {
                 let cause = described(&self.instructions[cause]);
-                evidence.push(format!("{cause} switches lanes off, which are off at {:#x}", pc(index)));
+                evidence
+                    .push(format!("{cause} switches lanes {state}, which are {state} at {:#x}", pc(index)));
                 evidence.push(format!("no rule for exec at {:#x}", pc(index)));
             }
             subjects.push(subject);
@@ -345,6 +379,19 @@ impl<'r> Frame<'_, 'r, '_> {
             listed(&subjects)?
         );
         Some((LintCode::EntryExecUnknown, written, evidence))
+    }
+
+    /// Returns the instructions at which `exec` lacks a lane that it has at the function's entry, or has a lane more; each
+    /// with the instruction that has changed it, and the lane's state.
+    fn switched(&self) -> Vec<(usize, usize, &'static str)> {
+        let flow = [self.function.lanes(self.file), self.function.waiting_lanes(self.file)];
+        let off = flow[0].map(|flow| flow.switched(|bit| bit == Bit::Off));
+        let on = flow[1].map(|flow| flow.switched(|bit| matches!(bit, Bit::On | Bit::Ones)));
+        let state = |state| move |(index, cause)| (index, cause, state);
+        let off = off.into_iter().flatten().map(state("off"));
+        let mut switched: Vec<_> = off.chain(on.into_iter().flatten().map(state("on"))).collect();
+        switched.sort_unstable();
+        switched
     }
 }
 

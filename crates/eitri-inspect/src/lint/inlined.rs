@@ -3,6 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
+/// Limit on the names that are printed for a finding: the output does not grow with the square of the calls' depth.
+const MOST_NAMES: usize = 64;
+
 /// Names of the inlined calls around a variable. Findings share the calls around several variables, so that memory does
 /// not grow with call depth.
 #[derive(Clone, Default)]
@@ -20,12 +23,22 @@ impl InlinedCalls {
         Self(Some(Arc::new(Call { name: name.into(), around: self })))
     }
 
-    /// Returns the inlined functions' names, the outermost first.
+    /// Returns the inlined functions' names, the outermost first. Of more than 64 calls, the outer ones are left out, and
+    /// the first name is `…`.
     pub fn names(&self) -> Vec<&str> {
-        let calls = std::iter::successors(self.0.as_deref(), |call| call.around.0.as_deref());
-        let mut names: Vec<_> = calls.map(|call| &*call.name).collect();
+        let mut calls = self.calls();
+        let mut names: Vec<_> = calls.by_ref().take(MOST_NAMES).collect();
+        if calls.next().is_some() {
+            names.push("…");
+        }
         names.reverse();
         names
+    }
+
+    /// Returns all names, the innermost first.
+    fn calls(&self) -> impl Iterator<Item = &str> {
+        let calls = std::iter::successors(self.0.as_deref(), |call| call.around.0.as_deref());
+        calls.map(|call| &*call.name)
     }
 }
 
@@ -41,7 +54,7 @@ impl Drop for InlinedCalls {
 
 impl PartialEq for InlinedCalls {
     fn eq(&self, other: &Self) -> bool {
-        self.names() == other.names()
+        self.calls().eq(other.calls())
     }
 }
 

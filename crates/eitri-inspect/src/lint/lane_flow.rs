@@ -151,8 +151,9 @@ impl LaneFlow {
         Some(())
     }
 
-    /// Returns the instructions at which the lane is off, each with an instruction that has switched it off, by index.
-    pub(super) fn off(&self) -> Vec<(usize, usize)> {
+    /// Returns the instructions at which the lane's bit in `exec` is such, each with an instruction that has changed it so,
+    /// by index.
+    pub(super) fn switched(&self, is_such: impl Fn(Bit) -> bool) -> Vec<(usize, usize)> {
         let mut causes: Vec<Option<usize>> = vec![None; self.nodes.len()];
         let mut is_known = vec![false; self.nodes.len()];
         let mut open = VecDeque::from([0]);
@@ -163,15 +164,18 @@ impl LaneFlow {
                 if std::mem::replace(&mut is_known[next], true) {
                     continue;
                 }
-                if self.nodes[next].exec == Bit::Off {
-                    causes[next] =
-                        causes[number].filter(|_| node.exec == Bit::Off).or(Some(node.instruction));
+                if is_such(self.nodes[next].exec) {
+                    causes[next] = causes[number].filter(|_| is_such(node.exec)).or(Some(node.instruction));
                 }
                 open.push_back(next);
             }
         }
-        let off = self.nodes.iter().zip(causes);
-        off.filter_map(|(node, cause)| Some((node.instruction, cause?))).collect()
+        let nodes = self.nodes.iter().zip(causes);
+        let mut switched: Vec<_> =
+            nodes.filter_map(|(node, cause)| Some((node.instruction, cause?))).collect();
+        switched.sort_unstable();
+        switched.dedup_by_key(|switched| switched.0);
+        switched
     }
 
     /// Takes some steps for a question. Returns whether there were as many left.

@@ -19,7 +19,8 @@ impl<'a> NameMatch<'a> {
     }
 
     /// Whether a name in `only` means the function.
-    pub(super) fn is_match(self, wanted: &str, name: &str) -> bool {
+    #[doc(hidden)]
+    pub fn is_match(self, wanted: &str, name: &str) -> bool {
         self.0.map_or(wanted == name, |is_match| is_match(wanted, name))
     }
 }

@@ -8,7 +8,8 @@
 //! * at a pc where no active lane has the new result; or
 //! * where a location elsewhere has spoken for the lane after the older result was in the register.
 //!
-//! A copy, or memory that is loaded, can be the variable, and is never an older result.
+//! What can be the variable is never an older result: a copy, memory that is loaded, and the result of arithmetic that can
+//! leave the value of a register as it is, in which the variable is somewhere in the function.
 
 use std::ops::Range;
 
@@ -22,7 +23,7 @@ use super::lane_flow::LaneFlow;
 use super::lane_masks::{Bit, is_call};
 use super::places::Diagnosed;
 use super::shape::{LocationShape, Selected, Shape};
-use eitri_dwarf::target::code::{EXEC, RegisterKind};
+use eitri_dwarf::target::code::{DecodedInstruction, EXEC, RegisterKind, SourceOperand};
 use eitri_dwarf::target::is_preserved;
 
 /// A location entry of a variable: pcs and shape.
@@ -55,6 +56,7 @@ struct Contents {
 }
 
 /// A lane with old contents of the register at an instruction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Old {
     writer: Option<usize>,
     switch: usize,
@@ -86,11 +88,12 @@ pub(super) fn findings<'r>(
     let mut registers: Vec<u16> = resuming.flat_map(|(_, shape)| vector_registers(file, shape)).collect();
     registers.sort_unstable();
     registers.dedup();
+    let own = entries.iter().flat_map(|(_, shape)| vector_registers(file, shape)).collect();
     for register in registers {
         if !flow.take(flow.instructions.len().saturating_add(entries.len())) {
             break;
         }
-        let query = Query::new(file, flow, entries, register);
+        let query = Query::new(file, flow, entries, (register, &own));
         let with_lanes = (0..entries.len()).filter(|entry| resumes(&entries[*entry].0).is_some());
         let begun: Vec<_> = with_lanes.filter_map(|entry| query.writer(entry)).collect();
         if begun.is_empty() {
@@ -123,7 +126,14 @@ fn vector_registers(file: &File<'_, '_>, shape: &Shape) -> impl Iterator<Item = 
 struct Lanes {
     /// Instructions at which a lane is active whose contents a location speaks for, or that the analysis does not know.
     said: HashSet<usize>,
-    old: HashMap<usize, Vec<Old>>,
+    old: HashMap<usize, Olds>,
+}
+
+/// Lanes with old contents at an instruction: the first of each kind, and all kinds.
+#[derive(Default)]
+struct Olds {
+    in_order: Vec<Old>,
+    known: HashSet<Old>,
 }
 
 /// Question about a register that a variable is in.
@@ -131,6 +141,8 @@ struct Query<'q> {
     flow: &'q LaneFlow,
     entries: &'q [Located<'q>],
     register: u16,
+    /// All vector registers that the variable's locations are in.
+    own: &'q HashSet<u16>,
     /// Whether each entry is in the register.
     is_here: Vec<bool>,
     said: Vec<Said>,
@@ -139,7 +151,12 @@ struct Query<'q> {
 }
 
 impl<'q> Query<'q> {
-    fn new(file: &File<'_, '_>, flow: &'q LaneFlow, entries: &'q [Located<'q>], register: u16) -> Self {
+    fn new(
+        file: &File<'_, '_>,
+        flow: &'q LaneFlow,
+        entries: &'q [Located<'q>],
+        (register, own): (u16, &'q HashSet<u16>),
+    ) -> Self {
         let instructions = &flow.instructions;
         let mut said = vec![Said::Nothing; instructions.len()];
         let is_here: Vec<_> = entries
@@ -168,7 +185,7 @@ impl<'q> Query<'q> {
             writes.any(|write| write.contains(RegisterKind::Vector, register))
         };
         let writes = instructions.iter().map(writes).collect();
-        Self { flow, entries, register, is_here, said, writes }
+        Self { flow, entries, register, own, is_here, said, writes }
     }
 
     /// Returns an entry and the instruction that sets the register for it: the last one before the entry's range, with
@@ -230,11 +247,61 @@ impl<'q> Query<'q> {
         if !self.writes[index] || is_off && !is_element {
             return contents;
         }
-        let copies =
-            ["v_mov", "v_dual", "v_cndmask", "v_accvgpr", "v_swap", "v_permlane", "scratch_", "buffer_"];
-        let can_copy = is_element || copies.iter().any(|start| name.starts_with(start));
-        let is_said = can_copy || node.exec != Bit::On;
+        let is_said = is_element || self.can_be_variable(instruction) || node.exec != Bit::On;
         Contents { writer: Some(index), is_said, is_elsewhere: false, switch: None }
+    }
+
+    /// Whether the result of an instruction can be the variable: as a copy, also by arithmetic that leaves a register's
+    /// value as it is, or from memory where a copy can be.
+    fn can_be_variable(&self, instruction: &DecodedInstruction) -> bool {
+        const COPIES: [&str; 11] = [
+            "v_mov",
+            "v_pk_mov",
+            "v_dual",
+            "v_cndmask",
+            "v_accvgpr",
+            "v_swap",
+            "v_permlane",
+            "scratch_",
+            "buffer_",
+            "flat_",
+            "ds_",
+        ];
+        const CHOICES: [&str; 3] = ["v_perm", "v_align", "v_bf"];
+        let starts = |names: &[&str]| {
+            instruction.name.is_some_and(|name| names.iter().any(|start| name.starts_with(start)))
+        };
+        if starts(&COPIES) {
+            return true;
+        }
+        if !starts(&["v_"]) {
+            return false;
+        }
+        let sources = [instruction.source, instruction.second, instruction.third];
+        let reads_own = sources.iter().flatten().any(|source| match source {
+            // The operand can be a pair.
+            SourceOperand::Register(RegisterKind::Vector, first) => {
+                self.own.contains(first) || self.own.contains(&first.saturating_add(1))
+            }
+            _ => false,
+        });
+        let is = |source: usize, constant: i64| sources[source] == Some(SourceOperand::Constant(constant));
+        // Fractions are not told apart.
+        let is_one = |source: usize| is(source, 1) || sources[source] == Some(SourceOperand::Other);
+        let is_sum_of_product = starts(&["v_mad", "v_fma"]);
+        let keeps = if starts(&["v_and"]) {
+            is(0, -1) || is(1, -1) || sources[0] == sources[1]
+        } else if starts(&["v_mul"]) {
+            is_one(0) || is_one(1)
+        } else if is_sum_of_product {
+            is(0, 0)
+                || is(1, 0)
+                || (is_one(0) || is_one(1)) && !matches!(sources[2], Some(SourceOperand::Constant(1..)))
+        } else {
+            starts(&CHOICES) || sources[0] == sources[1] || (0..3).any(|source| is(source, 0))
+        };
+        // Modifiers hide the first source.
+        reads_own && keeps || instruction.source.is_none()
     }
 
     /// Returns the contents as a lane arrives at a node, and adds the lane at the instruction.
@@ -258,11 +325,10 @@ impl<'q> Query<'q> {
         match switch {
             Some(switch) if !contents.is_said => {
                 let Contents { writer, is_elsewhere, .. } = contents;
-                let old = lanes.old.entry(index).or_default();
-                let is_new =
-                    |old: &Old| (old.writer, old.switch, old.is_elsewhere) != (writer, switch, is_elsewhere);
-                if old.iter().all(is_new) {
-                    old.push(Old { writer, switch, is_elsewhere });
+                let olds = lanes.old.entry(index).or_default();
+                let old = Old { writer, switch, is_elsewhere };
+                if olds.known.insert(old) {
+                    olds.in_order.push(old);
                 }
                 Contents { switch: Some(switch), ..contents }
             }
@@ -291,7 +357,7 @@ impl<'q> Query<'q> {
                 let is_another = old.writer.is_none_or(|old| old != writer && name(old) != name(writer));
                 is_another && (is_only || old.is_elsewhere)
             };
-            Some((index, lanes.old.get(&index)?.iter().find(is_old)?))
+            Some((index, lanes.old.get(&index)?.in_order.iter().find(is_old)?))
         })?;
         let is_only = !lanes.said.contains(&index);
         let register = format!("v{}", self.register);

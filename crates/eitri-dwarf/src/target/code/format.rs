@@ -23,6 +23,9 @@ pub struct DecodedInstruction {
     pub source: Option<SourceOperand>,
     /// Second source operand of scalar and vector arithmetic; the offset of a scalar load in bytes.
     pub second: Option<SourceOperand>,
+    /// Third source operand of vector arithmetic with two words; an instruction with fewer operands has a scalar register
+    /// or a constant there.
+    pub third: Option<SourceOperand>,
     /// First of the registers that a store to scratch, or through a buffer, writes to memory.
     pub stored: Option<(RegisterKind, u16)>,
 }
@@ -56,6 +59,12 @@ pub(super) const LITERAL: u32 = 255;
 pub(super) const SDWA: u32 = 249;
 pub(super) const DPP: u32 = 250;
 pub(super) const DPP8: [u32; 2] = [233, 234];
+
+/// Returns the source operands in the second word of vector arithmetic. With modifiers, the first one is elsewhere.
+fn three_sources(second: u32, has_modifiers: bool) -> [Option<u32>; 3] {
+    let source = |from: u32| Some(second >> from & 0x1ff);
+    [source(0).filter(|_| !has_modifiers), source(9), source(18)]
+}
 
 /// Dwords of an instruction.
 pub(super) struct Dwords<'b> {
@@ -93,7 +102,7 @@ pub(super) struct Fields {
     pub(super) scratch_address: Option<u16>,
     /// Register with the data of a memory instruction, if it is a store.
     data: Option<u32>,
-    pub(super) sources: [Option<u32>; 2],
+    pub(super) sources: [Option<u32>; 3],
     /// Offset of a scalar load in bytes.
     offset: Option<i64>,
     /// Index of the dword with the literal, if a source has one.
@@ -116,7 +125,7 @@ impl Fields {
             is_unknown: false,
             scratch_address: None,
             data: None,
-            sources: [None; 2],
+            sources: [None; 3],
             offset: None,
             literal: 1,
         }
@@ -173,6 +182,7 @@ impl InstructionSet {
                 _ => source(fields.sources[0]),
             },
             second: fields.offset.map(SourceOperand::Constant).or_else(|| source(fields.sources[1])),
+            third: source(fields.sources[2]),
             stored: fields.data.filter(|_| row.is_some_and(|row| row.name.contains("_store_"))).map(
                 |number| {
                     let is_accumulator = fields.is_accumulator;
@@ -257,6 +267,7 @@ impl InstructionSet {
             scratch_address: None,
             source: None,
             second: None,
+            third: None,
             stored: None,
         }))
     }
@@ -333,7 +344,7 @@ impl InstructionSet {
             0b1_0111_1101 => {
                 let mut fields =
                     Fields::new(with_literal(&[first]), Format::Sop1, second, words.field(16, 7));
-                fields.sources = [Some(first), None];
+                fields.sources[0] = Some(first);
                 fields
             }
             0b1_0111_1110 => Fields::new(with_literal(&[first, second]), Format::SopC, words.field(16, 7), 0),
@@ -344,7 +355,7 @@ impl InstructionSet {
             prefix => {
                 let literal = with_literal(&[first, second]);
                 let mut fields = Fields::new(literal, Format::Sop2, prefix & 0x7f, words.field(16, 7));
-                fields.sources = [Some(first), Some(second)];
+                fields.sources = [Some(first), Some(second), None];
                 fields
             }
         };
@@ -366,7 +377,7 @@ impl InstructionSet {
             0b111110 => Fields::new(1, Format::VopC, words.field(17, 8), 0),
             _ => Fields::new(1, Format::Vop2, opcode, words.field(17, 8)),
         };
-        fields.sources = [Some(source), (opcode < 0b111110).then(|| 256 + words.field(9, 8))];
+        fields.sources = [Some(source), (opcode < 0b111110).then(|| 256 + words.field(9, 8)), None];
         let has_modifiers = match source {
             SDWA => self.generation < Generation::Gfx11,
             DPP => true,
@@ -374,7 +385,7 @@ impl InstructionSet {
         };
         if has_modifiers {
             let second = words.word(1)?;
-            fields.sources = [None; 2];
+            fields.sources = [None; 3];
             if source == SDWA && opcode == 0b111110 && second >> 15 & 1 != 0 {
                 fields.mask = Some(second >> 8 & 0x7f);
             }
@@ -409,7 +420,7 @@ impl InstructionSet {
         let length = 2 + u8::from(has_modifiers || self.has_literal(second));
         let mut fields = Fields::new(length, Format::Vop3, words.field(16, 10), words.field(0, 8));
         fields.mask = Some(words.field(8, 7));
-        fields.sources = [Some(source).filter(|_| !has_modifiers), Some(second >> 9 & 0x1ff)];
+        fields.sources = three_sources(second, has_modifiers);
         fields.literal = 2;
         fields
     }
@@ -420,8 +431,12 @@ impl InstructionSet {
         let length = 2 + u8::from(has_modifiers || self.has_literal(second));
         let opcode = words.field(16, 7);
         let mut fields = Fields::new(length, Format::Vop3P, opcode, words.field(0, 8));
-        // Matrix operations on gfx90a and later choose the register file of the result.
+        // Matrix operations on gfx90a and later choose the register file of the result and of each source.
         let is_matrix = self.generation == Generation::Gfx9 && opcode >= 0x40;
+        if !is_matrix {
+            fields.sources = three_sources(second, has_modifiers);
+            fields.literal = 2;
+        }
         fields.is_accumulator = is_matrix && words.field(15, 1) != 0;
         fields
     }

@@ -1,0 +1,1 @@
+__global__ void k(int *p) { int v = *p; *p = v + 1; }

@@ -1,0 +1,4 @@
+kernel void f(global int *p) {
+  volatile int a = 1;
+  p[0] = a;
+}

@@ -1,0 +1,2 @@
+__device__ __forceinline__ int first(int x) { return x * 3 + 1; }
+__global__ void a(int *p) { *p = first(*p); }

@@ -1,0 +1,1 @@
+__device__ __noinline__ int used(int x) { return x * 5; }
