@@ -2,7 +2,7 @@
 
 use eitri::conform::{Found, Stop, VectorMachine, VectorTarget};
 use eitri::dump::figure;
-use eitri::error::ErrorKind;
+use eitri::error::{Count, ErrorKind};
 use eitri::eval::{Element, ResultKind};
 use eitri::op::{Dialect, DraftCodes, text};
 use eitri::target::Target;
@@ -161,8 +161,8 @@ fn bytes(digits: &str) -> Result<Vec<u8>> {
     let bytes = (0..digits.len()).step_by(2).map(byte).collect::<Option<_>>();
     bytes.ok_or_else(|| {
         bad_argument(format!(
-            "the expression has {} hexadecimal digits; expected two for each byte",
-            digits.len()
+            "the expression has {}; expected two for each byte",
+            Count(digits.len(), "hexadecimal digit")
         ))
     })
 }

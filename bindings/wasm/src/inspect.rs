@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use eitri::error::ErrorKind;
+use eitri::error::{Count, ErrorKind};
 use eitri::eval::DebugInfo;
 use eitri::json::write_finding;
 use eitri::lint::{LintFinding, LintOptions, LintReport};
@@ -36,7 +36,8 @@ impl Question {
         let members = readable_members(contents).map(|(members, _)| members).unwrap_or_default();
         let count = members.len();
         let Some(member) = members.into_iter().nth(number) else {
-            return Err(bad_argument(format!("member {number} is out of range; the file has {count}")));
+            let members = Count(count, "member");
+            return Err(bad_argument(format!("member {number} is out of range; the file has {members}")));
         };
         let elsewhere =
             || bad_argument(format!("the contents of `{}` are not in the file, or compressed", self.name));

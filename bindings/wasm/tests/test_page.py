@@ -202,8 +202,9 @@ class Expressions(unittest.TestCase):
         self.assertTrue(min(box) > 4, f"the fill is not seen: {box}")
 
     def test_lanes_have_their_elements(self):
+        # The first example.
         page = opened()
-        page.example("4.3.2 In two vector registers")
+        self.assertEqual(page.value("document.getElementById('example').selectedOptions[0].text"), "4.3.2 In two vector registers")
         lanes = page.texts("#lanes li")
         self.assertEqual(len(lanes), 32)
         for lane, text in enumerate(lanes):
@@ -216,6 +217,10 @@ class Expressions(unittest.TestCase):
         self.assertTrue(page.text("#result").endswith("bytes 6b 00 00 00 cf 00 00 00"), page.text("#result"))
         self.assertEqual(page.value("JSON.parse(document.getElementById('machine').value).lane"), 7)
         self.assertEqual(page.texts("#lanes li.current button"), ["lane 7"])
+        # The page about the playground shows the same.
+        described = (ROOT / "docs/playground.md").read_text()
+        for text in [page.text("#result"), page.value("document.getElementById('text').value")]:
+            self.assertIn(f"\n{text}\n", described)
         page.example("4.3.1 Spilled to a lane")
         lanes = page.texts("#lanes li")
         self.assertEqual(len(lanes), 1)
