@@ -21,15 +21,19 @@ export function prepareObjects(show, evaluate) {
   byId("file").onchange = ({ target }) => target.files.length && open(target.files[0]);
   byId("member").onchange = () => diagnose(Number(byId("member").value));
   byId("stop").onclick = () => stop("stopped");
+  // Text that is dragged stays the browser's.
+  const hasFile = (event) => event.dataTransfer?.types.includes("Files");
   addEventListener("dragover", (event) => {
+    if (!hasFile(event)) return;
     event.preventDefault();
     document.body.classList.add("dragging");
   });
   addEventListener("dragleave", (event) => event.relatedTarget ?? document.body.classList.remove("dragging"));
   addEventListener("drop", (event) => {
-    event.preventDefault();
     document.body.classList.remove("dragging");
-    const file = event.dataTransfer?.files[0];
+    if (!hasFile(event)) return;
+    event.preventDefault();
+    const [file] = event.dataTransfer.files;
     if (!file) return;
     show();
     open(file);
