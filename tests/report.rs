@@ -356,6 +356,31 @@ fn findings_are_at_their_own_variables() {
 /// A narrow screen: functions, timeline and details are below each other, the timeline has the width, and at least two
 /// variables are seen beside the pcs.
 #[test]
+fn findings_outside_functions_are_shown_a_few_at_a_time() {
+    let target = Target::named("amdgpu-gfx1030-wave32").expect("a target");
+    let mut m = Builder::new(target);
+    let unit = m.unit("a.cl");
+    let ty = m.base_type(unit, "int", BaseEncoding::Signed, 32).expect("a type");
+    m.function(unit, "f").expect("a function").code("f", 0x20);
+    for number in 0..250 {
+        // `regx` with a number that no register has.
+        let expr = m.expr(Expr::raw(vec![0x90, 0xff, 0x7f]), &[]).expect("an expression");
+        let mut variable = m.variable(unit, &format!("g{number}"), ty).expect("a variable");
+        variable.always(Loc::expr(expr)).expect("a location");
+    }
+    let module = m.finish().expect("a module");
+    let written = lower(&module, &Consumer::llvm(), Policy::Partial).expect("it is lowered");
+    let code = ObjectCode::text([0, 0, 0x80, 0xbf].repeat(8)).with_function("f", 0, 0x20);
+    let object = new_object(module.target(), &code, &written.sections).expect("an object");
+    let page = report(&object, &ReportOptions::default()).expect("a page");
+    let Some(counts) = asked(&page, "#f=0", "many") else { return };
+    let [first, second, third] = [0, 1, 2].map(|turn| counts[turn].as_u64().expect("a number"));
+    // The function without a frame has a finding of its own.
+    let own = first.checked_sub(20).filter(|own| *own < 3).expect("twenty of those outside");
+    assert_eq!([second, third], [own + 220, own + 250]);
+}
+
+#[test]
 fn narrow_page_has_the_timeline() {
     const OBJDUMP: Tool = Tool::new("llvm-objdump-19", "llvm-19");
     let name = "llvm19/k04_diverge.gfx1100.O2.hsaco";

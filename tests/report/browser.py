@@ -280,7 +280,16 @@ def others(browser):
     return words[12] // 9
 
 
-QUESTIONS = {"tour": tour, "column": column, "lanes": lanes, "search": search, "homes": homes, "looks": looks, "scroll": scroll,
+def many(browser):
+    """Number of findings in the details, before and after each use of the button for more."""
+    counts = []
+    for _ in range(3):
+        counts.append(browser.value("document.querySelectorAll('#details li.finding').length"))
+        browser.value("document.querySelector('#details button:not([hidden])')?.click()")
+    return counts
+
+
+QUESTIONS = {"many": many, "tour": tour, "column": column, "lanes": lanes, "search": search, "homes": homes, "looks": looks, "scroll": scroll,
              "others": others, "narrow": narrow, "link": link, "picture": lambda _: {}}
 
 

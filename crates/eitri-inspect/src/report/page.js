@@ -139,6 +139,20 @@ function finding(table, index) {
     ...evidence.flatMap((value) => [el("dt", {}, "evidence"), el("dd", {}, value)])));
 }
 
+// A list of findings that begins with a few: an object can have thousands outside functions.
+function firstFindings(table, few = 20, more = 200) {
+  const items = el("ul", {}), button = el("button", { onclick: () => extend(more) });
+  let next = 0;
+  const extend = (count) => {
+    const end = Math.min(next + count, table.length);
+    for (; next < end; next += 1) items.append(finding(table, next));
+    button.textContent = `Show more (${table.length - next})`;
+    button.hidden = next === table.length;
+  };
+  extend(few);
+  return [items, button];
+}
+
 // Expression with the operations at fault marked.
 function expression(value, findings) {
   const fault = findings.map((one) => data.findings.row(one)).find((one) => one.to > one.from);
@@ -195,10 +209,9 @@ function details() {
   const of = (key) => shown.of(key).map((index) => finding(data.findings, index));
   if (v === null) {
     const size = data.functions.get(f, "size");
-    const rest = Array.from({ length: data.others.length }, (_, index) => finding(data.others, index));
     panel.replaceChildren(el("h2", {}, name || "(no name)"),
       el("p", {}, `${data.text(data.functions.get(f, "unit"))}, ${data.hex(f, 0)} to ${data.hex(f, size)}`),
-      el("ul", {}, ...of("f")), rest.length ? el("h3", {}, "Findings outside functions") : "", el("ul", {}, ...rest));
+      el("ul", {}, ...of("f")), ...data.others.length ? [el("h3", {}, "Findings outside functions"), ...firstFindings(data.others)] : []);
     announce(name);
     return;
   }
