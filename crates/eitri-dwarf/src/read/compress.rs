@@ -100,7 +100,7 @@ fn contents(section: &mut ElfSection<'_>, is_flagged: bool, file: File, budget: 
 }
 
 /// Decompresses to `size` bytes, or to one byte more if there are more.
-#[cfg(feature = "compress")]
+#[cfg(feature = "zlib")]
 fn run(method: Method, data: &[u8], size: u64) -> Result<Vec<u8>> {
     use std::io::Read;
     let mut out = Vec::new();
@@ -108,6 +108,9 @@ fn run(method: Method, data: &[u8], size: u64) -> Result<Vec<u8>> {
         |error: std::io::Error| Error::malformed(format!("the section cannot be decompressed: {error}"));
     let result = match method {
         Method::Zlib => flate2::read::ZlibDecoder::new(data).take(size + 1).read_to_end(&mut out),
+        #[cfg(not(feature = "compress"))]
+        Method::Zstd => return Err(unread(method)),
+        #[cfg(feature = "compress")]
         Method::Zstd => {
             let decoder = zstd::stream::read::Decoder::with_buffer(data);
             decoder.map_err(failed)?.take(size + 1).read_to_end(&mut out)
@@ -117,11 +120,16 @@ fn run(method: Method, data: &[u8], size: u64) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-#[cfg(not(feature = "compress"))]
+#[cfg(not(feature = "zlib"))]
 fn run(method: Method, _: &[u8], _: u64) -> Result<Vec<u8>> {
+    Err(unread(method))
+}
+
+#[cfg(not(feature = "compress"))]
+fn unread(method: Method) -> Error {
     let text =
         format!("the section is compressed ({method:?}): cargo feature `compress` reads such sections");
-    Err(Error::new(ErrorKind::Unsupported(text)))
+    Error::new(ErrorKind::Unsupported(text))
 }
 
 /// Decompresses an offload bundle to the size in its header. The methods are LLVM's: 0 is zlib, 1 zstd.

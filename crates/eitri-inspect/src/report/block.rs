@@ -67,7 +67,7 @@ impl Block {
     }
 }
 
-#[cfg(feature = "compress")]
+#[cfg(feature = "zlib")]
 fn packed(bytes: &[u8]) -> (Vec<u8>, &'static str) {
     use std::io::Write;
     let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
@@ -76,7 +76,7 @@ fn packed(bytes: &[u8]) -> (Vec<u8>, &'static str) {
     packed.map_or_else(|_| (bytes.to_vec(), "none"), |packed| (packed, "deflate"))
 }
 
-#[cfg(not(feature = "compress"))]
+#[cfg(not(feature = "zlib"))]
 fn packed(bytes: &[u8]) -> (Vec<u8>, &'static str) {
     (bytes.to_vec(), "none")
 }

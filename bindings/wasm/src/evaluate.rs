@@ -1,0 +1,176 @@
+//! An expression on a stopped machine: its steps, their pictures, the result, and the result in each lane.
+
+use eitri::conform::{Found, Stop, VectorMachine, VectorTarget};
+use eitri::dump::figure;
+use eitri::error::{Count, ErrorKind};
+use eitri::eval::{Element, ResultKind};
+use eitri::op::{Dialect, DraftCodes, text};
+use eitri::target::Target;
+use eitri::{Error, Result};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// Maximum size of a printed result in bytes, approximately.
+const LONGEST_TEXT: usize = 1 << 20;
+
+/// What is evaluated, as the page's script writes it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Question {
+    /// The expression as text, or as bytes in hexadecimal digits.
+    expression: String,
+    dialect: DialectName,
+    /// Name of a target. A machine with a `target` does not need it.
+    target: String,
+    /// A `machine` in JSON, or a file with `target` and `machine`.
+    machine: String,
+    /// Number of bits to read at a resulting location; 0 reads nothing.
+    read: u64,
+    kind: KindName,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum DialectName {
+    Llvm,
+    Legacy,
+    Dwarf5,
+    Dwarf6,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum KindName {
+    Location,
+    Value,
+    Any,
+}
+
+impl From<DialectName> for Dialect {
+    fn from(name: DialectName) -> Self {
+        match name {
+            DialectName::Llvm => Self::Llvm,
+            DialectName::Legacy => Self::Legacy,
+            DialectName::Dwarf5 => Self::Dwarf5,
+            DialectName::Dwarf6 => Self::Dwarf6,
+        }
+    }
+}
+
+impl From<KindName> for ResultKind {
+    fn from(name: KindName) -> Self {
+        match name {
+            KindName::Location => Self::Location,
+            KindName::Value => Self::Value,
+            KindName::Any => Self::Any,
+        }
+    }
+}
+
+/// Evaluates an expression.
+pub fn evaluate(question: &str) -> Result<String> {
+    let question: Question = serde_json::from_str(question)
+        .map_err(|error| bad_argument(format!("the question is not in the form of the page: {error}")))?;
+    let (mut machine, target) = stopped(&question)?;
+    if let (None, Some(target)) = (machine.snapshot.lanes, target.built_in()) {
+        machine.snapshot.lanes = Some(target.lanes().into());
+    }
+    let mut encoding = target.encoding(question.dialect.into());
+    let digits = hexadecimal(&question.expression);
+    // Bytes have their producer's numbers, which are unknown; a text can use any numbers.
+    let is_numbered = encoding.dialect == Dialect::Dwarf6 && digits.is_none();
+    if is_numbered {
+        encoding.draft = DraftCodes::provisional();
+    }
+    let expr = match digits {
+        Some(digits) => bytes(&digits)?,
+        None => text::parse(&question.expression, encoding, target.built_in())?.bytes().to_vec(),
+    };
+    let mut stop = Stop::new(&expr, &machine, encoding, &target).with_bits(Some(question.read));
+    stop.context = stop.context.with_kind(question.kind.into());
+    let (steps, found) = stop.steps();
+    let picture = figure(&steps, stop.machine, stop.target, stop.bits);
+    let lanes = match stop.lanes() {
+        Ok(lanes) => lanes.iter().map(|found| result(&stop, found)).collect(),
+        // A machine without lanes has no other answers.
+        Err(_) => Vec::new(),
+    };
+    let operations: Vec<Value> =
+        steps.steps.iter().map(|step| json!({"text": step.operation, "depth": step.depth})).collect();
+    Ok(json!({
+        "text": text::print(&expr, encoding, target.built_in()),
+        "bytes": spelled(&expr),
+        "has_provisional_numbers": is_numbered && uses_draft(&expr, &question, &target),
+        "operations": operations,
+        "more": steps.more,
+        "steps": steps.to_string(),
+        "picture": picture,
+        "lane": machine.snapshot.lane,
+        "result": result(&stop, &found),
+        "meaning": steps.result_text(),
+        "lanes": lanes,
+    })
+    .to_string())
+}
+
+/// Reads the machine and its target: that of the machine's file, or else the named target.
+fn stopped(question: &Question) -> Result<(VectorMachine, VectorTarget)> {
+    let text = if question.machine.trim().is_empty() { "{}" } else { &question.machine };
+    let has_target = serde_json::from_str::<Value>(text).is_ok_and(|file| file.get("target").is_some());
+    if has_target {
+        return VectorMachine::with_target(text, None);
+    }
+    let target = VectorTarget::from(Target::named(question.target.trim())?);
+    Ok((VectorMachine::from_json(text, &target)?, target))
+}
+
+/// Whether the bytes have a number that the draft does not assign: without the provisional numbers they are other
+/// operations, or none.
+fn uses_draft(expr: &[u8], question: &Question, target: &VectorTarget) -> bool {
+    let encoding = target.encoding(question.dialect.into());
+    let numbered = encoding.with_draft(DraftCodes::provisional());
+    text::print(expr, encoding, target.built_in()) != text::print(expr, numbered, target.built_in())
+}
+
+/// Returns a result's text and the bytes that were read.
+fn result(stop: &Stop<'_>, found: &Found) -> Value {
+    let is_error = found.result.is_err() || matches!(found.read, Some(Err(_)));
+    let location = match &found.result {
+        Ok(Element::Location(_)) => {
+            let alone = Found { read: None, ..found.clone() };
+            Some(stop.text(&alone, LONGEST_TEXT))
+        }
+        _ => None,
+    };
+    json!({
+        "text": stop.text(found, LONGEST_TEXT),
+        "location": location,
+        "read": found.read_text_in_names(LONGEST_TEXT, stop.target),
+        "is_error": is_error,
+    })
+}
+
+/// Returns the digits of an expression in bytes; `None` for a text.
+fn hexadecimal(expression: &str) -> Option<String> {
+    let digits: String = expression.chars().filter(|char| !char.is_whitespace()).collect();
+    (!digits.is_empty() && digits.chars().all(|digit| digit.is_ascii_hexdigit())).then_some(digits)
+}
+
+fn bytes(digits: &str) -> Result<Vec<u8>> {
+    let byte = |start: usize| u8::from_str_radix(digits.get(start..start + 2)?, 16).ok();
+    let bytes = (0..digits.len()).step_by(2).map(byte).collect::<Option<_>>();
+    bytes.ok_or_else(|| {
+        bad_argument(format!(
+            "the expression has {}; expected two for each byte",
+            Count(digits.len(), "hexadecimal digit")
+        ))
+    })
+}
+
+fn spelled(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ")
+}
+
+fn bad_argument(problem: String) -> Error {
+    ErrorKind::BadArgument(problem).into()
+}
