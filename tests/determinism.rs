@@ -161,7 +161,7 @@ fn units_in_modules_of_their_own_for_everyone() -> Result<()> {
         let names = plain.version == 5;
         let pubs = plain.version < 5;
         let mut with_tables = plain.clone();
-        with_tables.tables = Tables { names, pubs, aranges: true };
+        with_tables.tables = Tables { names, pubs, aranges: true, ..with_tables.tables };
         for consumer in [plain, with_tables] {
             let whole = lower(&large, &consumer, Policy::Partial)?.sections;
             let streamed = streamed(&consumer)?;

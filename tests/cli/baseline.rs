@@ -188,10 +188,10 @@ fn count_of_a_line_is_positive() {
     let (before, after) = line.split_once("\"count\":").expect("a count");
     let after = after.trim_start_matches(|char: char| char.is_ascii_digit());
     let with = |count: &str| format!("{before}\"count\":{count}{after}\n");
-    folder.file("known.json", &with("0"));
+    folder.file("known.json", with("0"));
     assert_eq!(run(&["lint", OBJECT, "--baseline", &file]).code, 2);
     // Empty lines, a byte order mark, and a sum that no machine counts to.
     let most = with("18446744073709551615");
-    folder.file("known.json", &format!("\u{feff}{most}\n{most}"));
+    folder.file("known.json", format!("\u{feff}{most}\n{most}"));
     assert_eq!(run(&["lint", OBJECT, "--baseline", &file, "--fail-on", "never"]).code, 0);
 }

@@ -197,7 +197,7 @@ fn pattern_takes_folders_and_leaves_out_other_files() {
         // Each file is read once.
         ("\"build\", \"./build/a.hsaco\", \"build/**/*.hsaco\"", 2),
     ] {
-        folder.file("eitri.toml", &format!("[lint]\npaths = [{paths}]\nfail-on = \"never\"\n"));
+        folder.file("eitri.toml", format!("[lint]\npaths = [{paths}]\nfail-on = \"never\"\n"));
         let ran = lint_in(&folder.0, &["--format", "json"]);
         assert_eq!((ran.code, ran.errors.as_str()), (0, ""), "{paths}");
         let text = ran.text();
@@ -239,7 +239,7 @@ fn prefix_map_of_a_folder_above_is_relative_to_its_file() {
     let file = first["declared"]["file"].as_str().expect("a file").to_owned();
     let (start, name) = file.rsplit_once('/').unwrap_or(("", &file));
     assert!(start.starts_with('/'), "{file}");
-    folder.file("eitri.toml", &format!("[lint.prefix-map]\n\"{start}\" = \"out/deep\"\n"));
+    folder.file("eitri.toml", format!("[lint.prefix-map]\n\"{start}\" = \"out/deep\"\n"));
     for (at, expected) in [("", format!("out/deep/{name}")), ("out", format!("deep/{name}"))] {
         let object = folder.path("out/deep/a.hsaco");
         let ran = lint_in(folder.path(at), &[&object, "--format", "json"]);
