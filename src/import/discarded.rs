@@ -116,7 +116,7 @@ fn is_discarded(entry: Entry<'_, '_>, symbols: &Symbols<'_>) -> bool {
 }
 
 /// Whether an entry is in the object by itself, or a namespace, in which other entries are.
-fn is_root(entry: Entry<'_, '_>) -> bool {
+pub(crate) fn is_root(entry: Entry<'_, '_>) -> bool {
     let has_code = || PCS.iter().any(|&name| entry.has(name));
     match class(entry) {
         Class::Scope => entry.tag() != dw::DW_TAG_subprogram || has_code(),

@@ -67,8 +67,10 @@ mod units;
 mod variables;
 
 pub use discarded::ImportedCode;
+pub(crate) use discarded::is_root;
 pub use entries::ImportedEntries;
 pub use equal::DifferentTypes;
+pub(crate) use equal::EqualTypes;
 #[doc(hidden)]
 pub use expression::{
     Context, EntryOffset, InitialStack, Procedure, References, Unresolved, Untyped, UntypedReason, location,

@@ -23,6 +23,7 @@
 
 mod change;
 mod containers;
+mod cubin;
 mod expressions;
 mod fitting;
 mod fix;
@@ -126,7 +127,10 @@ pub fn rewrite(bytes: &[u8], options: &RewriteOptions<'_>) -> Result<Rewritten> 
         return Err(error.clone());
     }
     let (dwarf, dialect) = read(&object, options.threads)?;
-    refuse(&object, &dwarf)?;
+    if object.machine() == EM_CUDA {
+        return cubin::rewrite(bytes, &object, &dwarf, options);
+    }
+    refuse(&dwarf)?;
     let target = options.target.clone().or_else(|| object.target(None)).ok_or_else(|| {
         unsupported("the target of the object is unknown: expected a target in the options")
     })?;
@@ -276,10 +280,7 @@ fn read<'o>(object: &'o Object<'_>, threads: usize) -> Result<(Dwarf<'o>, Dialec
 }
 
 /// Refuses objects whose facts would get lost.
-fn refuse(object: &Object<'_>, dwarf: &Dwarf<'_>) -> Result<()> {
-    if object.machine() == EM_CUDA {
-        return Err(unsupported("the object is a cubin; expected an object for AMD's GPUs or a CPU"));
-    }
+fn refuse(dwarf: &Dwarf<'_>) -> Result<()> {
     if dwarf.units().is_empty() {
         return Err(unsupported("the object has no debug information; expected units in `.debug_info`"));
     }

@@ -16,6 +16,7 @@ mod code;
 mod compress;
 mod contents;
 mod cubin;
+mod cubin_sections;
 mod existing;
 mod file;
 mod image;
@@ -31,6 +32,7 @@ mod write;
 
 pub use code::{CodeContents, CodeRelocation, CodeSection, ObjectCode, new_object, new_object_with};
 pub use compress::Compression;
+pub(crate) use cubin_sections::{CubinRelocation, CubinSection, cubin_sections, with_cubin_sections};
 pub use contents::replace_contents;
 pub use existing::Existing;
 pub use file::write_file;
