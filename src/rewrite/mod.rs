@@ -97,8 +97,8 @@ impl Rewritten {
 /// * The errors of [`Object::read`] and [`Dwarf::read`], with section and offset: an object whose debug information is
 ///   malformed is not rewritten.
 /// * [`Unsupported`](ErrorKind::Unsupported) for an object without debug information or with an unknown target, for
-///   skeleton units, whose facts are in other files, for NVIDIA's cubins, for a consumer that reads PTX, for
-///   [`dedupe`](RewriteOptions::dedupe) with a consumer of split units, and where the rewritten object does not say what the
+///   skeleton units, whose facts are in other files, for relocatable cubins, for a cubin that does not say which of several
+///   descriptions of a function is that of its code, for a consumer that reads PTX, for [`dedupe`](RewriteOptions::dedupe) with a consumer of split units, and where the rewritten object does not say what the
 ///   description says.
 /// * [`InvalidConsumer`](ErrorKind::InvalidConsumer) as for [`lower`](crate::lower::lower()), and the errors of
 ///   [`attach_with`].
@@ -128,7 +128,7 @@ pub fn rewrite(bytes: &[u8], options: &RewriteOptions<'_>) -> Result<Rewritten> 
     }
     let (dwarf, dialect) = read(&object, options.threads)?;
     if object.machine() == EM_CUDA {
-        return cubin::rewrite(bytes, &object, &dwarf, options);
+        return cubin(bytes, &object, &dwarf, options);
     }
     refuse(&dwarf)?;
     let target = options.target.clone().or_else(|| object.target(None)).ok_or_else(|| {
@@ -167,6 +167,27 @@ pub fn rewrite(bytes: &[u8], options: &RewriteOptions<'_>) -> Result<Rewritten> 
         changes,
         merged_types: merged,
         different_types: different,
+        sizes,
+    })
+}
+
+/// Rewrites a linked cubin, whose sections are copied part by part.
+fn cubin(
+    bytes: &[u8],
+    object: &Object<'_>,
+    dwarf: &Dwarf<'_>,
+    options: &RewriteOptions<'_>,
+) -> Result<Rewritten> {
+    let rewritten = cubin::rewrite(bytes, object, dwarf, options)?;
+    let sizes = sizes::sizes(object, &Object::read(&rewritten.object)?);
+    Ok(Rewritten {
+        object: rewritten.object,
+        consumer: rewritten.consumer,
+        omissions: Vec::new(),
+        unimported: Vec::new(),
+        changes: rewritten.changes,
+        merged_types: rewritten.merged,
+        different_types: rewritten.different,
         sizes,
     })
 }

@@ -68,7 +68,8 @@ pub(crate) fn cubin_sections(cubin: &[u8]) -> Result<Vec<CubinSection<'_>>> {
 }
 
 /// Returns the cubin with other contents and relocations in its debug sections, which are those of [`cubin_sections`] in
-/// their order. Copies for the finalizer become empty. Loaded bytes stay.
+/// their order. Copies for the finalizer become empty. Loaded bytes stay; new contents take the space of the old ones where
+/// they all fit, and otherwise follow the file's bytes.
 ///
 /// # Errors
 /// As for [`cubin_sections`].
@@ -105,21 +106,20 @@ pub(crate) fn with_cubin_sections(cubin: &[u8], sections: &[CubinSection<'_>]) -
         }
         for (bytes, has_addend) in contents.into_iter().zip([false, true]) {
             match tables.get(&(index, has_addend)) {
+                Some(&table) if image.sections[table].contents == bytes => {}
                 Some(&table) => image.sections[table].replace(bytes),
                 None if bytes.is_empty() => {}
                 None => return Err(unsupported("section has no relocations; expected some")),
             }
         }
         if section.bytes != image.sections[index].contents {
-            let header = &image.sections[index].header;
-            let old = header.sh_offset as usize..image.sections[index].end();
-            if image.sections[index].is_in_place {
-                image.dead.push(old);
-            }
             image.sections[index].replace(section.bytes.to_vec());
         }
     }
-    image.write()
+    match image.write_in_place() {
+        Some(new) => Ok(new),
+        None => image.write(),
+    }
 }
 
 fn check(image: &Image<'_>) -> Result<()> {

@@ -20,6 +20,7 @@ mod cubin_sections;
 mod existing;
 mod file;
 mod image;
+mod in_place;
 mod line_files;
 mod linked;
 mod new_cubin;
@@ -32,8 +33,8 @@ mod write;
 
 pub use code::{CodeContents, CodeRelocation, CodeSection, ObjectCode, new_object, new_object_with};
 pub use compress::Compression;
-pub(crate) use cubin_sections::{CubinRelocation, CubinSection, cubin_sections, with_cubin_sections};
 pub use contents::replace_contents;
+pub(crate) use cubin_sections::{CubinRelocation, CubinSection, cubin_sections, with_cubin_sections};
 pub use existing::Existing;
 pub use file::write_file;
 pub use ptx_lines::{PtxLines, ptx_lines};

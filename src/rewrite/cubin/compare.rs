@@ -9,8 +9,9 @@ use super::copies::Gone;
 use super::kept::{Part, is_code};
 use super::lines::Program;
 use super::maps::{self, Map};
-use super::{FRAMES, INFO, LINES, PTX_LINES, Read, texts};
-use crate::error::{Error, Result};
+use super::read::{FRAMES, INFO, LINES, PTX_LINES, Read};
+use super::texts;
+use crate::error::{Error, ErrorKind, Result};
 use crate::import::EqualTypes;
 use crate::read::{
     Dwarf, Entry, FrameSection, InlinedRow, LineProgram, LineRow, Object, ReadOptions, ResolvedValue, nvidia,
@@ -58,11 +59,18 @@ pub(super) fn compare(
 }
 
 fn differs(section: &str, offset: u64) -> Error {
-    super::unsupported("the rewritten cubin differs from the original").in_section(section).at_offset(offset)
+    let text = "the rewritten cubin differs from the original".to_owned();
+    Error::from(ErrorKind::Unsupported(text)).in_section(section).at_offset(offset)
 }
 
 /// Compares the entries that stay.
-fn entries(before: &Dwarf<'_>, parts: &[Part], equal: &EqualTypes, after: &Dwarf<'_>, programs: &Programs) -> Result<()> {
+fn entries(
+    before: &Dwarf<'_>,
+    parts: &[Part],
+    equal: &EqualTypes,
+    after: &Dwarf<'_>,
+    programs: &Programs,
+) -> Result<()> {
     // Index of each entry that stays in the result.
     let mut numbers = vec![None; parts.len()];
     let mut count = 0;
@@ -89,7 +97,8 @@ fn entries(before: &Dwarf<'_>, parts: &[Part], equal: &EqualTypes, after: &Dwarf
             && left.depth() == right.depth()
             && left.attributes().filter(|it| is_here(it.name)).all(|one| {
                 others.next().is_some_and(|two| {
-                    one.name == two.name && is_value((left, one.value), (right, two.value), one.name, (&numbers, programs))
+                    one.name == two.name
+                        && is_value((left, one.value), (right, two.value), one.name, (&numbers, programs))
                 })
             })
             && others.next().is_none();
@@ -198,9 +207,11 @@ fn frames(read: &Read<'_, '_>, after: &Dwarf<'_>) -> Result<()> {
     for left in before.fdes.iter().filter(|fde| super::frames::is_kept(&from, fde)) {
         let is_same = others.next().is_some_and(|right| {
             let [one, two] = [before.cie(left), new.cie(right)];
-            (left.start, left.length, left.instructions.bytes) == (right.start, right.length, right.instructions.bytes)
+            (left.start, left.length, left.instructions.bytes)
+                == (right.start, right.length, right.instructions.bytes)
                 && one.instructions.bytes == two.instructions.bytes
-                && (one.version, one.encoding, one.code_alignment) == (two.version, two.encoding, two.code_alignment)
+                && (one.version, one.encoding, one.code_alignment)
+                    == (two.version, two.encoding, two.code_alignment)
                 && (one.data_alignment, one.return_register) == (two.data_alignment, two.return_register)
         });
         if !is_same {

@@ -95,7 +95,9 @@ pub(super) fn gone(facts: &Facts<'_, '_>) -> Result<Gone> {
     let is_function = |entry: &Entry<'_, '_>| entry.tag() == gimli::DW_TAG_subprogram;
     for entry in facts.dwarf.entries().filter(is_function) {
         let ranges = entry.ranges()?;
-        let Some(start) = ranges.first().map(|range| range.start).or_else(|| entry.low_pc()) else { continue };
+        let Some(start) = ranges.first().map(|range| range.start).or_else(|| entry.low_pc()) else {
+            continue;
+        };
         let program = entry.unit().stmt_list.and_then(|start| starts.get(&start).copied());
         if !ranges.iter().any(|range| facts.dwarf.is_code(range.start)) && !facts.dwarf.is_code(start) {
             gone.discarded.push(entry.index());

@@ -112,10 +112,7 @@ fn with_descendants<'r, 'o>(entry: Entry<'r, 'o>) -> impl Iterator<Item = Entry<
 }
 
 /// Returns the entries to which an entry refers, apart from its place in the tree.
-fn references<'r, 'o>(
-    entry: Entry<'r, 'o>,
-    equal: &EqualTypes,
-) -> impl Iterator<Item = Entry<'r, 'o>> {
+fn references<'r, 'o>(entry: Entry<'r, 'o>, equal: &EqualTypes) -> impl Iterator<Item = Entry<'r, 'o>> {
     let attributes = entry.attributes().filter(|attribute| attribute.name != dw::DW_AT_sibling);
     let references = attributes.filter(|it| matches!(it.value, ResolvedValue::Reference(_)));
     references.filter_map(move |attribute| {

@@ -146,13 +146,8 @@ fn sequence(
     operands: &[u8],
     has_names: bool,
 ) -> Result<Option<Sequence>> {
-    let mut sequence = Sequence {
-        range: operations.clone(),
-        start: None,
-        bytes: 0,
-        names: Vec::new(),
-        files: Vec::new(),
-    };
+    let mut sequence =
+        Sequence { range: operations.clone(), start: None, bytes: 0, names: Vec::new(), files: Vec::new() };
     state.address = 0;
     let mut first = None;
     let mut at = operations.start;
@@ -283,7 +278,8 @@ impl Program<'_> {
         for (range, call, name) in &sequence.names {
             let base = self.names.map_or(0, |(_, base)| base);
             let moved = strings.moved(base.saturating_add(*name))?;
-            let moved = moved.ok_or_else(|| from.malformed("no function name is at the offset", range.start))?;
+            let moved =
+                moved.ok_or_else(|| from.malformed("no function name is at the offset", range.start))?;
             to.part(from, at..range.start)?;
             let code = if call.is_some() { INLINED } else { FUNCTION };
             to.bytes.push(0);

@@ -26,26 +26,41 @@ pub(super) struct Lists<'c> {
     kind: ListKind,
     from: Option<Original<'c>>,
     known: HashMap<Contents<'c>, u64>,
+    /// New offsets by old offsets.
+    moved: HashMap<u64, u64>,
+    /// Number of bytes that may still be read. Lists of a file's producers do not overlap.
+    room: usize,
     pub(super) to: Copied,
 }
 
 impl<'c> Lists<'c> {
     pub(super) fn new(from: Option<Original<'c>>, kind: ListKind) -> Self {
-        Self { kind, from, known: HashMap::new(), to: Copied::default() }
+        let room = from.map_or(0, |from| from.bytes.len());
+        Self { kind, from, known: HashMap::new(), moved: HashMap::new(), room, to: Copied::default() }
     }
 
     /// Returns the new offset of a list; `None` without the section.
+    ///
+    /// # Errors
+    /// A list that does not end in the section; lists that overlap, because their copies could take unlimited memory.
     pub(super) fn moved(&mut self, offset: u64, address: usize) -> Result<Option<u64>> {
         let Some(from) = self.from else { return Ok(None) };
+        if let Some(&moved) = self.moved.get(&offset) {
+            return Ok(Some(moved));
+        }
         let start = usize::try_from(offset).unwrap_or(usize::MAX);
         let range = start..self.end(&from, start, address)?;
+        let room = self.room.checked_sub(range.len());
+        self.room = room.ok_or_else(|| from.malformed("lists overlap", start))?;
         let relocations = from.relocations_in(range.clone()).iter();
         let relocations = relocations.map(|it| CubinRelocation { offset: it.offset - offset, ..*it });
         let contents = (&from.bytes[range.clone()], relocations.collect());
         if let Some(&known) = self.known.get(&contents) {
+            self.moved.insert(offset, known);
             return Ok(Some(known));
         }
         let moved = self.to.bytes.len() as u64;
+        self.moved.insert(offset, moved);
         self.to.part(&from, range)?;
         self.known.insert(contents, moved);
         Ok(Some(moved))

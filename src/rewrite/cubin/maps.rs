@@ -25,7 +25,7 @@ impl Map<'_> {
     /// Whether nvlink has cleared the map: from sm_100 on, all homes of dropped code begin and end at 0.
     pub(super) fn is_cleared(&self) -> bool {
         let homes = self.function.homes();
-        homes.len() > 1 && homes.iter().all(|home| home.start == 0 && home.end == 0)
+        !homes.is_empty() && homes.iter().all(|home| home.start == 0 && home.end == 0)
     }
 
     /// Whether two maps have the same homes and types.
@@ -49,8 +49,7 @@ pub(super) fn maps<'o>(object: &'o Object<'_>) -> Result<Vec<Map<'o>>> {
         types.entry(name).or_default().push((start..end, numbers));
         start = end;
     }
-    let mut types: HashMap<&[u8], _> =
-        types.into_iter().map(|(name, all)| (name, all.into_iter())).collect();
+    let mut types: HashMap<&[u8], _> = types.into_iter().map(|(name, all)| (name, all.into_iter())).collect();
     let mut start = 0;
     let mut maps = Vec::new();
     for function in RegisterMap::read(object)?.functions {
