@@ -178,10 +178,10 @@ fn relocations(image: &Image<'_>, symbols: u32) -> Result<HashMap<usize, Vec<Cub
             }
             if relocation.offset >= section.contents.len() as u64 {
                 let text = format!(
-                    "relocation applies to offset {:#x}; the section `{}` has {:#x} bytes",
+                    "relocation applies to offset {:#x}; the section `{}` has {}",
                     relocation.offset,
                     section.display_name(),
-                    section.contents.len()
+                    Count(section.contents.len(), "byte")
                 );
                 return Err(of_table(Error::malformed(text), number));
             }

@@ -10,6 +10,7 @@ use super::kept::{Part, is_code};
 use super::lines::Program;
 use super::maps::{self, Map};
 use super::read::{FRAMES, INFO, LINES, PTX_LINES, Read};
+use super::same::are_same_lists;
 use super::texts;
 use crate::error::{Error, ErrorKind, Result};
 use crate::import::EqualTypes;
@@ -121,7 +122,10 @@ fn is_value(
             one.is_some() && one == right.referred(two).map(|entry| entry.index())
         }
         (ResolvedValue::LocList(_), ResolvedValue::LocList(_)) => {
-            matches!((left.locations(name), right.locations(name)), (Ok(one), Ok(two)) if one == two)
+            match (left.locations(name), right.locations(name)) {
+                (Ok(one), Ok(two)) => are_same_lists(one.as_deref(), two.as_deref()),
+                _ => false,
+            }
         }
         (ResolvedValue::RngList(_), ResolvedValue::RngList(_)) => {
             matches!((left.ranges(), right.ranges()), (Ok(one), Ok(two)) if one == two)

@@ -2,7 +2,7 @@
 
 use gimli::constants as dw;
 
-use crate::read::{Attribute, Entry, ResolvedValue};
+use crate::read::{Attribute, Entry, ListEntry, ResolvedValue};
 
 /// Attributes whose values differ between units with the same meaning: positions of entries and numbers of files.
 const OF_UNIT: [gimli::DwAt; 3] = [dw::DW_AT_sibling, dw::DW_AT_decl_file, dw::DW_AT_call_file];
@@ -25,6 +25,14 @@ fn is_same(left: Entry<'_, '_>, right: Entry<'_, '_>) -> bool {
         && one.iter().zip(&two).all(|(one, two)| one.name == two.name && is_value(left, one, right, two))
 }
 
+/// Whether two lists say the same, wherever they are.
+pub(super) fn are_same_lists(one: Option<&[ListEntry<'_>]>, two: Option<&[ListEntry<'_>]>) -> bool {
+    let facts = |entry: &ListEntry<'_>| (entry.is_default(), entry.start, entry.end);
+    let [one, two] = [one.unwrap_or_default(), two.unwrap_or_default()];
+    one.len() == two.len()
+        && one.iter().zip(two).all(|(one, two)| facts(one) == facts(two) && one.expr == two.expr)
+}
+
 /// Returns the attributes whose values mean the same in all units.
 fn own<'o>(entry: Entry<'_, 'o>) -> Vec<Attribute<'o>> {
     entry.attributes().filter(|attribute| !OF_UNIT.contains(&attribute.name)).collect()
@@ -40,7 +48,7 @@ fn is_value(left: Entry<'_, '_>, one: &Attribute<'_>, right: Entry<'_, '_>, two:
         }
         (ResolvedValue::LocList(_), ResolvedValue::LocList(_)) => {
             match (left.locations(one.name), right.locations(two.name)) {
-                (Ok(one), Ok(two)) => one == two,
+                (Ok(one), Ok(two)) => are_same_lists(one.as_deref(), two.as_deref()),
                 _ => false,
             }
         }

@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use crate::emit::elf::{CubinRelocation, CubinSection};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Count, Error, ErrorKind, Result};
 use crate::op::{read_uleb, write_uleb};
 
 /// A section of the original, with bounds-checked reads. Cubins are little-endian.
@@ -99,7 +99,7 @@ impl Copied {
     /// [`TooLarge`](ErrorKind::TooLarge) where the number needs more bytes.
     pub(super) fn set(&mut self, offset: usize, number: u64, bytes: usize) -> Result<()> {
         if bytes < 8 && number >> (8 * bytes) != 0 {
-            let text = format!("{number:#x} needs more than the field's {bytes} bytes");
+            let text = format!("{number:#x} needs more bits than a field of {}", Count(bytes, "byte"));
             return Err(ErrorKind::TooLarge(text).into());
         }
         self.bytes[offset..offset + bytes].copy_from_slice(&number.to_le_bytes()[..bytes]);
