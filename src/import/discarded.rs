@@ -41,7 +41,7 @@ impl Discarded {
     /// Finds the discarded entries of a file.
     pub(super) fn new<'o>(dwarf: &Dwarf<'o>, symbols: &Symbols<'o>, code: ImportedCode) -> Self {
         let none = Self::default();
-        if code == ImportedCode::All || !symbols.are_fixed() {
+        if code == ImportedCode::All {
             return none;
         }
         let mut owners = vec![Owner::Kept; dwarf.entries().len()];
@@ -109,14 +109,15 @@ fn is_discarded(entry: Entry<'_, '_>, symbols: &Symbols<'_>) -> bool {
                 },
                 _ => None,
             };
-            address.is_some_and(|address| !symbols.are_loaded(address))
+            // In a relocatable object, data of other objects has no address yet.
+            symbols.are_fixed() && address.is_some_and(|address| !symbols.are_loaded(address))
         }
         _ => false,
     }
 }
 
 /// Whether an entry is in the object by itself, or a namespace, in which other entries are.
-fn is_root(entry: Entry<'_, '_>) -> bool {
+pub(crate) fn is_root(entry: Entry<'_, '_>) -> bool {
     let has_code = || PCS.iter().any(|&name| entry.has(name));
     match class(entry) {
         Class::Scope => entry.tag() != dw::DW_TAG_subprogram || has_code(),

@@ -14,6 +14,10 @@ use crate::op::{Encoding, Reg};
 use crate::read::{CfaRule, Fde, FrameRow, FrameSection, Frames, RegisterRule};
 use crate::target::{SpaceId, UnspecifiedRegisters};
 
+/// NVIDIA's ELF machine, and bits of an address in local memory.
+const EM_CUDA: u16 = 190;
+const ADDRESS: u32 = 32;
+
 /// A column's rule in a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Rule<'o> {
@@ -250,8 +254,13 @@ impl<'d, 'o> Importer<'d, 'o> {
                         .map(SpaceId)
                         .map_err(|_| UnimportedReason::ValueRange(number.into()))?,
                 };
-                let address = Val::register(register);
-                Ok(Loc::memory(space, if offset == 0 { address } else { address.plus(offset) }))
+                let plus = |address: Val| if offset == 0 { address } else { address.plus(offset) };
+                // NVIDIA's frames are in the thread's local memory, at the thread's part of R1.
+                if space == SpaceId::DEFAULT && self.target.elf().machine == EM_CUDA {
+                    let address = Loc::per_lane(register).read(ADDRESS);
+                    return Ok(Loc::memory(SpaceId::PRIVATE_LANE, plus(address)));
+                }
+                Ok(Loc::memory(space, plus(Val::register(register))))
             }
             CfaRule::Expression(bytes) => self.frame_location(encoding, InitialStack::Empty, bytes),
         }

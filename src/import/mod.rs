@@ -67,8 +67,10 @@ mod units;
 mod variables;
 
 pub use discarded::ImportedCode;
+pub(crate) use discarded::is_root;
 pub use entries::ImportedEntries;
 pub use equal::DifferentTypes;
+pub(crate) use equal::EqualTypes;
 #[doc(hidden)]
 pub use expression::{
     Context, EntryOffset, InitialStack, Procedure, References, Unresolved, Untyped, UntypedReason, location,
@@ -106,7 +108,7 @@ pub struct ImportOptions<'a> {
     pub dialect: Dialect,
     /// Form of locations and numbers.
     pub expressions: ImportedExpressions,
-    /// Code whose entries are imported, in a linked object.
+    /// Code whose entries are imported, in an object that a linker wrote.
     pub code: ImportedCode,
     /// Functions to import, by name or linkage name; all if it is empty. What they refer to is imported too.
     pub only: Vec<String>,

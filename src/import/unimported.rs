@@ -31,6 +31,7 @@ texts! {
     EmptyPcs "its pc range is empty";
     ReversedPcs "its pc range ends before it begins";
     DiscardedCode "its code is not in the object";
+    OtherCopy "the object has the code of another copy of the function";
     OnlyDiscarded "only code or data that is not in the object refers to it";
     UnknownSymbol(address: u64) "no symbol is at or before its address {address:#x}";
     Untyped(why: Untyped) "no location or number of the model is that of its expression: {why}";

@@ -23,6 +23,7 @@
 
 mod change;
 mod containers;
+mod cubin;
 mod expressions;
 mod fitting;
 mod fix;
@@ -96,8 +97,8 @@ impl Rewritten {
 /// * The errors of [`Object::read`] and [`Dwarf::read`], with section and offset: an object whose debug information is
 ///   malformed is not rewritten.
 /// * [`Unsupported`](ErrorKind::Unsupported) for an object without debug information or with an unknown target, for
-///   skeleton units, whose facts are in other files, for NVIDIA's cubins, for a consumer that reads PTX, for
-///   [`dedupe`](RewriteOptions::dedupe) with a consumer of split units, and where the rewritten object does not say what the
+///   skeleton units, whose facts are in other files, for relocatable cubins, for a cubin that does not say which of several
+///   descriptions of a function is that of its code, for a consumer that reads PTX, for [`dedupe`](RewriteOptions::dedupe) with a consumer of split units, and where the rewritten object does not say what the
 ///   description says.
 /// * [`InvalidConsumer`](ErrorKind::InvalidConsumer) as for [`lower`](crate::lower::lower()), and the errors of
 ///   [`attach_with`].
@@ -126,7 +127,10 @@ pub fn rewrite(bytes: &[u8], options: &RewriteOptions<'_>) -> Result<Rewritten> 
         return Err(error.clone());
     }
     let (dwarf, dialect) = read(&object, options.threads)?;
-    refuse(&object, &dwarf)?;
+    if object.machine() == EM_CUDA {
+        return cubin(bytes, &object, &dwarf, options);
+    }
+    refuse(&dwarf)?;
     let target = options.target.clone().or_else(|| object.target(None)).ok_or_else(|| {
         unsupported("the target of the object is unknown: expected a target in the options")
     })?;
@@ -163,6 +167,27 @@ pub fn rewrite(bytes: &[u8], options: &RewriteOptions<'_>) -> Result<Rewritten> 
         changes,
         merged_types: merged,
         different_types: different,
+        sizes,
+    })
+}
+
+/// Rewrites a linked cubin, whose sections are copied part by part.
+fn cubin(
+    bytes: &[u8],
+    object: &Object<'_>,
+    dwarf: &Dwarf<'_>,
+    options: &RewriteOptions<'_>,
+) -> Result<Rewritten> {
+    let rewritten = cubin::rewrite(bytes, object, dwarf, options)?;
+    let sizes = sizes::sizes(object, &Object::read(&rewritten.object)?);
+    Ok(Rewritten {
+        object: rewritten.object,
+        consumer: rewritten.consumer,
+        omissions: Vec::new(),
+        unimported: Vec::new(),
+        changes: rewritten.changes,
+        merged_types: rewritten.merged,
+        different_types: rewritten.different,
         sizes,
     })
 }
@@ -276,10 +301,7 @@ fn read<'o>(object: &'o Object<'_>, threads: usize) -> Result<(Dwarf<'o>, Dialec
 }
 
 /// Refuses objects whose facts would get lost.
-fn refuse(object: &Object<'_>, dwarf: &Dwarf<'_>) -> Result<()> {
-    if object.machine() == EM_CUDA {
-        return Err(unsupported("the object is a cubin; expected an object for AMD's GPUs or a CPU"));
-    }
+fn refuse(dwarf: &Dwarf<'_>) -> Result<()> {
     if dwarf.units().is_empty() {
         return Err(unsupported("the object has no debug information; expected units in `.debug_info`"));
     }

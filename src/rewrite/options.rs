@@ -18,8 +18,8 @@ pub struct RewriteOptions<'a> {
     pub fix: bool,
     /// Whether `.debug_names` is written, for DWARF 5.
     pub names: bool,
-    /// Whether entries, rows, frames and ranges of code that is not in a linked object are removed, with what only they refer
-    /// to. They are listed among the [changes](super::Rewritten::changes).
+    /// Whether entries, rows, frames and ranges of code that a linker dropped are removed, with what only they refer to. They are
+    /// listed among the [changes](super::Rewritten::changes).
     pub gc: bool,
     /// Whether equal types of all units are described once, in the first unit, to which the others refer. Types are equal
     /// if all that they say is equal, with the types that they refer to, their names, namespaces, source lines and the

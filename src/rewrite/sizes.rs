@@ -33,5 +33,6 @@ pub(super) fn sizes(before: &Object<'_>, after: &Object<'_>) -> Vec<DebugSection
 
 fn is_debug(name: &str) -> bool {
     let name = name.strip_prefix(".rela").or_else(|| name.strip_prefix(".rel")).unwrap_or(name);
-    name.starts_with(".debug_") || name.starts_with(".zdebug_") || name == ".gdb_index"
+    [".debug_", ".zdebug_", ".nv_debug_"].iter().any(|prefix| name.starts_with(prefix))
+        || name == ".gdb_index"
 }

@@ -110,3 +110,15 @@ fn address_in_a_ptx_register_is_read_from_its_homes() {
     assert_eq!(listed.count(), 1, "{reasons:#?}");
     assert!(!imported.module.to_json().contains("\"%r"), "a PTX register is left");
 }
+
+/// ptxas's frames count from register 0x500_0001, R1 in NVIDIA's numbers, without offset: the thread's part of R1, which
+/// points to the thread's local memory.
+#[test]
+fn frames_are_in_local_memory_of_the_thread() {
+    let typed = imported("add.sm_90.cubin", ImportedExpressions::Typed);
+    let refused = typed.unimported.iter().filter(|fact| fact.section == ".debug_frame");
+    assert_eq!(refused.map(ToString::to_string).collect::<Vec<_>>(), [""; 0]);
+    let text = typed.module.to_json();
+    let frame = r#"[0,3200,"cfa",{"memory":["private_lane",{"read":[{"per_lane":"R1"},32]}]}]"#;
+    assert!(text.contains(frame), "{text}");
+}

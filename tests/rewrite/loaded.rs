@@ -41,8 +41,11 @@ fn segments(bytes: &[u8]) -> Vec<(u32, u64, u64, Vec<u8>)> {
 }
 
 fn is_debug(name: &str) -> bool {
+    // Copies for NVIDIA's finalizer are not loaded either.
+    let name = name.strip_prefix(".nv.merc").unwrap_or(name);
     let name = name.strip_prefix(".rela").or(name.strip_prefix(".rel")).unwrap_or(name);
-    name.starts_with(".debug_") || name.starts_with(".zdebug_") || name == ".gdb_index"
+    let prefixes = [".debug_", ".zdebug_", ".nv_debug_"];
+    prefixes.iter().any(|prefix| name.starts_with(prefix)) || name == ".gdb_index"
 }
 
 /// Sections by name and number among the sections with the name, without debug sections and tables of the file.

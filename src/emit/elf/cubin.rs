@@ -151,16 +151,34 @@ pub(super) fn empty_debug_sections(image: &mut Image<'_>, existing: Existing, se
         matches!(name, b".debug_line" | b".debug_str" | b".nv_debug_line_sass")
             || name.starts_with(b".nv_debug_ptx_txt")
     };
-    let is_debug = |section: &ImageSection<'_>| {
+    let is_gone = |section: &ImageSection<'_>| {
         let name = section.name.strip_prefix(MERCURY_PREFIX).unwrap_or(&section.name);
         let is_kept =
             existing == Existing::KeepLines && is_line(name) || !has_frames && name == FRAMES.as_bytes();
-        if is_kept {
-            return false;
-        }
-        (name.starts_with(b".debug_") || name.starts_with(b".nv_debug_")) && !section.is_loaded()
+        !is_kept && is_debug_name(name) && !section.is_loaded()
     };
-    let are_debug: Vec<bool> = image.sections.iter().map(is_debug).collect();
+    empty(image, is_gone);
+}
+
+/// Empties the copies of debug sections for the finalizer.
+pub(super) fn empty_mercury_copies(image: &mut Image<'_>) {
+    empty(image, |section| {
+        section.name.strip_prefix(MERCURY_PREFIX).is_some_and(is_debug_name) && !section.is_loaded()
+    });
+}
+
+/// Whether a section has debug information. Copies for the finalizer are no such sections.
+pub(super) fn is_debug_section(section: &ImageSection<'_>) -> bool {
+    is_debug_name(&section.name) && !section.is_loaded()
+}
+
+fn is_debug_name(name: &[u8]) -> bool {
+    name.starts_with(b".debug_") || name.starts_with(b".nv_debug_")
+}
+
+/// Empties sections, with their relocations.
+fn empty(image: &mut Image<'_>, is_emptied: impl Fn(&ImageSection<'_>) -> bool) {
+    let are_debug: Vec<bool> = image.sections.iter().map(is_emptied).collect();
     for index in 1..image.sections.len() {
         let section = &image.sections[index];
         let name = &section.name[..];

@@ -28,10 +28,10 @@ use signature::Signatures;
 
 /// The equal types of a file.
 #[derive(Debug, Default)]
-pub(super) struct EqualTypes {
+pub(crate) struct EqualTypes {
     /// Sorted by entry.
     duplicates: Vec<Duplicate>,
-    pub(super) different: Vec<DifferentTypes>,
+    pub(crate) different: Vec<DifferentTypes>,
 }
 
 /// A type that is not imported, because an equal type is. The entries of both have the same order.
@@ -47,7 +47,7 @@ struct Duplicate {
 
 impl EqualTypes {
     /// Finds the equal types of a file's units.
-    pub(super) fn new(dwarf: &Dwarf<'_>) -> Self {
+    pub(crate) fn new(dwarf: &Dwarf<'_>) -> Self {
         let candidates = Candidates::new(dwarf);
         let mut signatures = Signatures::new(dwarf, &candidates);
         let mut graph = Graph::new(&candidates, &mut signatures);
@@ -73,12 +73,12 @@ impl EqualTypes {
     }
 
     /// Number of types instead of which an equal type is imported.
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.duplicates.len()
     }
 
     /// Returns the index of the entry that is imported instead of the entry with an index.
-    pub(super) fn first(&self, index: usize) -> Option<usize> {
+    pub(crate) fn first(&self, index: usize) -> Option<usize> {
         let after = self.duplicates.partition_point(|duplicate| duplicate.start as usize <= index);
         let duplicate = self.duplicates[..after].last().filter(|duplicate| index < duplicate.end as usize)?;
         Some(duplicate.first as usize + (index - duplicate.start as usize))

@@ -1,0 +1,64 @@
+//! Maps of PTX registers and their types, by function: `.nv_debug_info_reg_sass` and `.nv_debug_info_reg_type`.
+
+use core::ops::Range;
+
+use hashbrown::HashMap;
+
+use crate::error::Result;
+use crate::read::Object;
+use crate::read::nvidia::{MappedFunction, RegisterMap, RegisterTypes};
+
+pub(super) const HOMES: &str = ".nv_debug_info_reg_sass";
+pub(super) const TYPES: &str = ".nv_debug_info_reg_type";
+
+/// A function's map.
+#[derive(Debug)]
+pub(super) struct Map<'o> {
+    pub(super) function: MappedFunction<'o>,
+    /// The function's part of the map.
+    pub(super) homes: Range<usize>,
+    /// The function's types, and their part of the section.
+    pub(super) types: Option<(Range<usize>, &'o [u8])>,
+}
+
+impl Map<'_> {
+    /// Whether nvlink has cleared the map: from sm_100 on, all homes of dropped code begin and end at 0.
+    pub(super) fn is_cleared(&self) -> bool {
+        let homes = self.function.homes();
+        !homes.is_empty() && homes.iter().all(|home| home.start == 0 && home.end == 0)
+    }
+
+    /// Whether two maps have the same homes and types.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.function.homes() == other.function.homes()
+            && self.types.as_ref().map(|types| types.1) == other.types.as_ref().map(|types| types.1)
+    }
+}
+
+/// Reads a cubin's maps, in the order of the section. The types of a function's second map are its second types.
+///
+/// # Errors
+/// The errors of [`RegisterMap::read`] and [`RegisterTypes::read`].
+pub(super) fn maps<'o>(object: &'o Object<'_>) -> Result<Vec<Map<'o>>> {
+    // A function has its name with a zero byte, and a number.
+    let head = |name: &[u8]| name.len() + 1 + 4;
+    let mut types: HashMap<&[u8], Vec<(Range<usize>, &[u8])>> = HashMap::new();
+    let mut start = 0;
+    for (name, numbers) in RegisterTypes::read(object)?.functions {
+        let end = start + head(name) + numbers.len();
+        types.entry(name).or_default().push((start..end, numbers));
+        start = end;
+    }
+    let mut types: HashMap<&[u8], _> = types.into_iter().map(|(name, all)| (name, all.into_iter())).collect();
+    let mut start = 0;
+    let mut maps = Vec::new();
+    for function in RegisterMap::read(object)?.functions {
+        // A home has four numbers, and a name with a zero byte.
+        let homes = function.homes().iter().map(|home| 17 + home.register.len()).sum::<usize>();
+        let end = start + head(function.name) + homes;
+        let types = types.get_mut(function.name).and_then(Iterator::next);
+        maps.push(Map { function, homes: start..end, types });
+        start = end;
+    }
+    Ok(maps)
+}

@@ -1,0 +1,407 @@
+//! Linked cubins: nvlink concatenates what its inputs say, and a rewrite leaves what is said of the linked code. NVIDIA's
+//! tools and LLVM's print it.
+
+use eitri::dump::{DumpOptions, dump};
+use eitri::read::nvidia::RegisterMap;
+use eitri::read::{Dwarf, FrameSection, Object};
+
+use super::{loaded, rewritten};
+use crate::common::cases::{Random, cases};
+use crate::common::tools::{Folder, Tool};
+
+const NVCC: Tool = Tool::new("nvcc", "nvidia-cuda-nvcc of PyPI");
+const NVLINK: Tool = Tool::new("nvlink", "nvidia-cuda-nvcc of PyPI");
+const NVDISASM: Tool = Tool::new("nvdisasm", "nvidia-cuda-nvcc of PyPI");
+const CUOBJDUMP: Tool = Tool::new("cuobjdump", "nvidia-cuda-nvcc of PyPI");
+const DWARFDUMP: Tool = Tool::new("llvm-dwarfdump-19", "llvm-19");
+
+/// Two objects with a structure of one name, and a function that both inline.
+const HEADER: &str = "struct S { int a; float b; struct S *next; };\n";
+const X: &str = r#"
+#include "s.h"
+__device__ __forceinline__ float squared(float v) { float t = v * v; return t + 1.0f; }
+extern "C" __global__ void kx(float *out, const float *in, S s, int n) {
+  float sum = 0;
+  for (int i = threadIdx.x; i < n; i += 32) { float v = in[i]; sum += squared(v) * s.b; }
+  out[threadIdx.x] = sum + s.a;
+}"#;
+const Y: &str = r#"
+#include "s.h"
+__device__ int counter = 3;
+__constant__ float table[4];
+__device__ __forceinline__ float squared(float v) { float t = v * v; return t + 1.0f; }
+extern "C" __global__ void ky(float *out, const float *in, S s, int n) {
+  __shared__ float t[64];
+  t[threadIdx.x] = squared(in[threadIdx.x]) + table[1];
+  __syncthreads();
+  float sum = counter;
+  for (int i = 0; i < n; ++i) sum += t[i & 63] * s.b;
+  out[threadIdx.x] = sum + s.a;
+}"#;
+/// Two copies of `twice<int>`, whose code differs.
+const FIRST: &str = r#"
+template<class T> __device__ __noinline__ T twice(T v) { return v * 2 + 1; }
+extern "C" __global__ void first(int *p) { *p = twice<int>(*p); }"#;
+const SECOND: &str = r#"
+template<class T> __device__ __noinline__ T twice(T v) { T s = v; for (int i = 0; i < 3; i++) s += v; return s; }
+extern "C" __device__ __noinline__ int unused(int a) { int z = a * 3; return z + 7; }
+extern "C" __global__ void second(int *p) { *p = twice<int>(*p) + p[1]; }"#;
+
+/// Processors: with relocations in fields, with addends, and with copies for the finalizer.
+const PROCESSORS: [&str; 4] = ["sm_75", "sm_80", "sm_90", "sm_120"];
+
+/// Compiles a relocatable object; `None` without nvcc.
+fn compiled(folder: &Folder, processor: &str, name: &str, source: &str, debug: &str) -> Option<()> {
+    folder.file(&format!("{name}.cu"), source);
+    folder.file("s.h", HEADER);
+    let arch = format!("-arch={processor}");
+    let [from, to] = [format!("{name}.cu"), format!("{name}.o")];
+    let ran = NVCC.run_in(folder.path(), &["-cubin", debug, "-rdc=true", &arch, &from, "-o", &to])?;
+    assert!(ran.succeeded, "{ran}");
+    Some(())
+}
+
+/// Links the objects of sources with their options for debug information.
+fn linked(processor: &str, sources: &[(&str, &str)], options: &[&str]) -> Option<Vec<u8>> {
+    let folder = Folder::new();
+    let mut words = vec![format!("-arch={processor}")];
+    words.extend(options.iter().map(|&option| option.to_owned()));
+    for (index, (source, debug)) in sources.iter().enumerate() {
+        let name = format!("part{index}");
+        compiled(&folder, processor, &name, source, debug)?;
+        words.push(format!("{name}.o"));
+    }
+    words.extend(["-o".to_owned(), "linked.cubin".to_owned()]);
+    NVLINK.run_in(folder.path(), &words)?.clean();
+    Some(std::fs::read(folder.path().join("linked.cubin")).expect("a cubin"))
+}
+
+/// What nvdisasm prints with source and PTX lines, without the numbers of its labels, which count labels in frames too.
+fn disassembled(bytes: &[u8]) -> Option<String> {
+    let folder = Folder::new();
+    let path = folder.file("a.cubin", bytes);
+    let mut text = String::new();
+    for lines in ["-g", "-gp"] {
+        text += &NVDISASM.run(&["-gi".as_ref(), lines.as_ref(), "-c".as_ref(), path.as_os_str()])?.clean();
+    }
+    let code = text.lines().filter(|line| !line.starts_with(".L_x_") && !line.contains(".size"));
+    Some(code.map(|line| line.split("`(.L_x_").next().unwrap_or(line).to_owned() + "\n").collect())
+}
+
+/// What cuobjdump prints of the ELF file, without a warning; what it prints with `-sass` must have no error.
+fn printed(bytes: &[u8]) -> Option<String> {
+    let folder = Folder::new();
+    let path = folder.file("a.cubin", bytes);
+    CUOBJDUMP.run(&["-sass".as_ref(), path.as_os_str()])?.clean();
+    Some(CUOBJDUMP.run(&["-elf".as_ref(), path.as_os_str()])?.clean())
+}
+
+/// The errors that llvm-dwarfdump finds, as lines without offsets.
+fn verified(bytes: &[u8]) -> Option<bool> {
+    let folder = Folder::new();
+    let path = folder.file("a.cubin", bytes);
+    Some(DWARFDUMP.run(&["--verify".as_ref(), path.as_os_str()])?.succeeded)
+}
+
+fn dumped(bytes: &[u8]) -> String {
+    let object = Object::read(bytes).expect("a cubin");
+    let dwarf = Dwarf::read(&object).expect("entries");
+    dump(&object, &dwarf, None, DumpOptions::default())
+}
+
+/// Names of functions with code, with their size in bytes, in the order of their entries.
+fn functions(bytes: &[u8]) -> Vec<(String, u64)> {
+    let object = Object::read(bytes).expect("a cubin");
+    let dwarf = Dwarf::read(&object).expect("entries");
+    let functions = dwarf.entries().filter(|entry| entry.tag() == gimli::DW_TAG_subprogram);
+    let described = functions.filter_map(|entry| {
+        let pcs = entry.ranges().expect("pcs").first()?.clone();
+        Some((entry.name().expect("a name").into_owned(), pcs.end - pcs.start))
+    });
+    described.collect()
+}
+
+fn mapped(bytes: &[u8]) -> Vec<(String, usize)> {
+    let object = Object::read(bytes).expect("a cubin");
+    let map = RegisterMap::read(&object).expect("a map");
+    map.functions.iter().map(|function| (function.name().into_owned(), function.homes().len())).collect()
+}
+
+/// Rewrites a cubin, and requires that its loaded bytes stay, that it does not grow, and that a second rewrite changes
+/// nothing.
+fn repaired(name: &str, before: &[u8]) -> Vec<u8> {
+    let after = rewritten(before, |_| {}).unwrap_or_else(|error| panic!("{name}: {error}"));
+    loaded::are_equal(name, before, &after.object);
+    assert!(after.object.len() <= before.len(), "{name}: the file grows");
+    let again = rewritten(&after.object, |_| {}).expect("a rewritten cubin");
+    assert!(again.object == after.object && again.changes.is_empty(), "{name}: a second rewrite changes it");
+    after.object
+}
+
+/// Where each function has one object, all tools print the same.
+#[test]
+fn linked_objects_keep_what_the_tools_print() {
+    for processor in PROCESSORS {
+        for debug in [["-G", "-G"], ["-lineinfo", "-G"], ["-lineinfo", "-lineinfo"]] {
+            let name = format!("{processor} {debug:?}");
+            let Some(before) = linked(processor, &[(X, debug[0]), (Y, debug[1])], &["-g"]) else { return };
+            let after = repaired(&name, &before);
+            let Some(code) = disassembled(&before) else { return };
+            pretty_assertions::assert_eq!(disassembled(&after), Some(code), "{name}");
+            let [old, new] = [&before, &after].map(|bytes| printed(bytes));
+            let (Some(old), Some(new)) = (old, new) else { return };
+            let tags = |text: &str| text.lines().filter(|line| line.contains("DW_TAG_")).count();
+            assert_eq!(tags(&old), tags(&new), "{name}");
+            let homes = |text: &str| {
+                let homes = text.lines().filter(|line| line.contains("(reg: "));
+                homes.map(str::to_owned).collect::<Vec<_>>()
+            };
+            assert_eq!(homes(&old), homes(&new), "{name}");
+            assert_eq!(verified(&before), verified(&after), "{name}");
+            assert_eq!(dumped(&before), dumped(&after), "{name}");
+        }
+    }
+}
+
+/// Triton's cubins, which no linker joined, keep what they say. Equal lists are stored once.
+#[test]
+fn cubins_of_triton_keep_what_they_say() {
+    let folder = std::path::Path::new(crate::common::ROOT).join("tests/objects/triton");
+    let mut shrunk = 0;
+    for name in ["add", "matmul", "reduce_rows", "scan_limit"] {
+        let before = std::fs::read(folder.join(format!("{name}.sm_90.cubin"))).expect("a cubin");
+        let after = repaired(name, &before);
+        assert_eq!(dumped(&before), dumped(&after), "{name}");
+        let size =
+            |bytes: &[u8]| Object::read(bytes).expect("a cubin").section(".debug_loc").map(|it| it.size);
+        shrunk += usize::from(size(&after) < size(&before));
+    }
+    assert!(shrunk > 0, "no list is stored once");
+}
+
+/// nvlink keeps the code of the first object. `twice` has the size that cuobjdump prints for its symbol.
+#[test]
+fn kept_code_keeps_its_entry_rows_frame_and_map() {
+    for processor in PROCESSORS {
+        for (debug, has_entry) in
+            [(["-G", "-G"], true), (["-lineinfo", "-G"], false), (["-G", "-lineinfo"], true)]
+        {
+            let name = format!("{processor} {debug:?}");
+            let sources = [(FIRST, debug[0]), (SECOND, debug[1])];
+            let Some(before) = linked(processor, &sources, &["-g"]) else { return };
+            let after = repaired(&name, &before);
+            let Some(code) = disassembled(&before) else { return };
+            pretty_assertions::assert_eq!(disassembled(&after), Some(code), "{name}");
+            if printed(&after).is_none() {
+                return;
+            }
+            let object = Object::read(&after).expect("a cubin");
+            let size = object.symbol("_Z5twiceIiET_S0_").expect("the function").size;
+            let described = functions(&after);
+            let twice: Vec<_> = described.iter().filter(|(name, _)| name.contains("twice")).collect();
+            assert_eq!(twice.len(), usize::from(has_entry), "{name}: {described:?}");
+            assert!(twice.iter().all(|(_, bytes)| *bytes == size), "{name}: {twice:?} {size:#x}");
+            let maps = mapped(&after);
+            let count = maps.iter().filter(|(name, _)| name == "_Z5twiceIiET_S0_").count();
+            assert_eq!(count, usize::from(has_entry), "{name}: {maps:?}");
+            let dwarf = Dwarf::read(&object).expect("entries");
+            let frames = dwarf.frames(FrameSection::Debug).expect("frames");
+            assert!(frames.fdes.iter().all(|fde| dwarf.is_code(fde.start)), "{name}");
+            let starts: std::collections::BTreeSet<_> = frames.fdes.iter().map(|fde| fde.start).collect();
+            assert_eq!(starts.len(), frames.fdes.len(), "{name}");
+        }
+    }
+}
+
+/// Without `-g`, nvlink drops functions that nothing calls, and keeps what is said of them.
+#[test]
+fn dropped_functions_go_with_rows_frames_and_maps() {
+    for processor in PROCESSORS {
+        let Some(before) = linked(processor, &[(FIRST, "-G"), (SECOND, "-G")], &[]) else { return };
+        let has_unused = |bytes: &[u8]| {
+            let object = Object::read(bytes).expect("a cubin");
+            let dwarf = Dwarf::read(&object).expect("entries");
+            let is_entry = dwarf.entries().any(|entry| entry.name().as_deref() == Some("unused"));
+            [is_entry, mapped(bytes).iter().any(|(name, _)| name == "unused")]
+        };
+        assert_eq!(has_unused(&before), [true; 2], "{processor}");
+        let after = repaired(processor, &before);
+        assert_eq!(has_unused(&after), [false; 2], "{processor}");
+        let names: Vec<_> = functions(&after).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["twice<int>", "first", "second"].map(str::to_owned), "{processor}");
+        let Some(code) = disassembled(&before) else { return };
+        pretty_assertions::assert_eq!(disassembled(&after), Some(code), "{processor}");
+        if printed(&after).is_none() {
+            return;
+        }
+    }
+}
+
+/// Copies with equal sizes and different variables, in a cubin whose line table is gone: nothing says whose code it is.
+#[test]
+fn undecidable_copies_are_an_error_that_names_both() {
+    let source = |variable: &str, kernel: &str| {
+        format!(
+            "template<class T> __device__ __noinline__ T twice(T v) {{ T {variable} = v * 2; return {variable} + 1; }}
+            extern \"C\" __global__ void {kernel}(int *p) {{ *p = twice<int>(*p); }}"
+        )
+    };
+    let [one, two] = [source("a", "first"), source("b", "second")];
+    let Some(bytes) = linked("sm_80", &[(&one, "-G"), (&two, "-G")], &["-g"]) else { return };
+    // With lines, the first object's entry is kept.
+    let after = repaired("with lines", &bytes);
+    assert!(dumped(&after).contains("\"a\"") && !dumped(&after).contains("\"b\""));
+    let without = eitri::emit::elf::replace_contents(&bytes, ".rel.debug_line", Vec::new()).expect("a cubin");
+    let without = eitri::emit::elf::replace_contents(&without, ".debug_line", Vec::new()).expect("a cubin");
+    let error = rewritten(&without, |_| {}).expect_err("no rows").to_string();
+    for part in ["twice", "part0.cu", "part1.cu", ".debug_info"] {
+        assert!(error.contains(part), "{error}");
+    }
+}
+
+/// Equal types of two objects are described once on request, and only the second object refers to the first.
+#[test]
+fn equal_types_of_objects_are_merged_on_request() {
+    for processor in ["sm_80", "sm_120"] {
+        let Some(before) = linked(processor, &[(X, "-G"), (Y, "-G")], &["-g"]) else { return };
+        let merged = rewritten(&before, |options| options.dedupe = true).expect("a cubin");
+        let count = |bytes: &[u8]| dumped(bytes).matches("DW_AT_name: \"S\"").count();
+        assert_eq!([count(&before), count(&merged.object)], [2, 1], "{processor}");
+        assert!(merged.merged_types > 0, "{processor}");
+        let Some(code) = disassembled(&before) else { return };
+        pretty_assertions::assert_eq!(disassembled(&merged.object), Some(code), "{processor}");
+        if printed(&merged.object).is_none() {
+            return;
+        }
+        assert_eq!(verified(&before), verified(&merged.object), "{processor}");
+        let again = rewritten(&merged.object, |options| options.dedupe = true).expect("a cubin");
+        assert!(again.object == merged.object, "{processor}");
+    }
+}
+
+#[test]
+fn relocatable_cubins_and_other_consumers_are_refused() {
+    let folder = Folder::new();
+    if compiled(&folder, "sm_80", "x", X, "-G").is_none() {
+        return;
+    }
+    let object = std::fs::read(folder.path().join("x.o")).expect("an object");
+    let error = rewritten(&object, |_| {}).expect_err("not linked").to_string();
+    assert!(error.contains("relocatable") && error.contains("linked"), "{error}");
+    let Some(bytes) = linked("sm_80", &[(X, "-G")], &["-g"]) else { return };
+    let dwarf5 = eitri::Consumer::named("dwarf5").expect("a consumer");
+    let error =
+        rewritten(&bytes, |options| options.consumer = Some(dwarf5)).expect_err("DWARF 5").to_string();
+    assert!(error.contains("cuda-gdb-sass"), "{error}");
+    assert!(rewritten(&bytes, |options| options.names = true).is_err());
+}
+
+/// A change of an object before it is linked.
+type Change = (&'static str, &'static str, fn(&mut Vec<u8>));
+
+fn set(bytes: &mut [u8], offset: usize, number: &[u8]) {
+    bytes[offset..offset + number.len()].copy_from_slice(number);
+}
+
+/// Offset after the first name in a map, where the number of words is.
+fn after_name(bytes: &[u8]) -> usize {
+    bytes.iter().position(|&byte| byte == 0).expect("a name") + 1
+}
+
+fn cut(bytes: &mut Vec<u8>, count: usize) {
+    bytes.truncate(bytes.len() - count);
+}
+
+/// Malformed parts: the section in which they are, and the section that the error names.
+const MALFORMED: &[Change] = &[
+    (".debug_info", ".debug_info", |it| set(it, 0, &0x10000u32.to_le_bytes())),
+    (".debug_info", ".debug_info", |it| set(it, 0, &[0xff; 4])),
+    (".debug_info", ".debug_info", |it| set(it, 4, &[9])),
+    (".debug_info", ".debug_info", |it| set(it, 10, &[3])),
+    (".debug_info", ".debug_info", |it| set(it, 11, &[0x7f])),
+    (".debug_info", ".debug_info", |it| cut(it, 5)),
+    (".debug_abbrev", ".debug_info", |it| set(it, 4, &[0x7f])),
+    (".debug_abbrev", ".debug_abbrev", |it| cut(it, 3)),
+    (".debug_abbrev", ".debug_abbrev", |it| cut(it, 20)),
+    (".debug_loc", ".debug_loc", |it| cut(it, 5)),
+    (".debug_line", ".debug_line", |it| set(it, 0, &0x10000u32.to_le_bytes())),
+    (".debug_line", ".debug_line", |it| set(it, 4, &[9])),
+    (".debug_line", ".debug_line", |it| set(it, 6, &0x10000u32.to_le_bytes())),
+    (".debug_line", ".debug_line", |it| set(it, 14, &[0])),
+    (".debug_line", ".debug_line", |it| cut(it, 5)),
+    (".nv_debug_line_sass", ".nv_debug_line_sass", |it| set(it, 14, &[0])),
+    (".nv_debug_line_sass", ".nv_debug_line_sass", |it| cut(it, 5)),
+    (".debug_frame", ".debug_frame", |it| set(it, 4, &0x10000u64.to_le_bytes())),
+    (".debug_frame", ".debug_frame", |it| set(it, 20, &[9])),
+    (".debug_frame", ".debug_frame", |it| cut(it, 5)),
+    (".nv_debug_info_reg_sass", ".nv_debug_info_reg_sass", |it| {
+        let count = after_name(it);
+        set(it, count, &[0xff; 4]);
+    }),
+    (".nv_debug_info_reg_sass", ".nv_debug_info_reg_sass", |it| cut(it, 3)),
+    (".nv_debug_info_reg_type", ".nv_debug_info_reg_type", |it| {
+        let count = after_name(it);
+        set(it, count, &[0xff; 4]);
+    }),
+    // Types of relocations, which nvlink copies.
+    (".rela.debug_info", ".debug_info", |it| set(it, 8, &[99])),
+];
+
+/// nvlink copies malformed parts of either object. They are errors with section and offset.
+#[test]
+fn malformed_parts_of_linked_objects_are_errors() {
+    let folder = Folder::new();
+    for (name, source) in [("x", X), ("y", Y)] {
+        if compiled(&folder, "sm_80", name, source, "-G").is_none() {
+            return;
+        }
+    }
+    let read = |name: &str| std::fs::read(folder.path().join(name)).expect("an object");
+    let original = read("x.o");
+    let raw = Object::raw_sections(&original).expect("sections");
+    for (number, (section, expected, change)) in MALFORMED.iter().enumerate() {
+        let (_, contents) = raw.iter().find(|(name, _)| name == section).expect("the section");
+        let mut contents = contents.to_vec();
+        change(&mut contents);
+        let changed = eitri::emit::elf::replace_contents(&original, section, contents).expect("an object");
+        folder.file("bad.o", changed);
+        for order in [["bad.o", "y.o"], ["y.o", "bad.o"]] {
+            let words = ["-arch=sm_80", "-g", order[0], order[1], "-o", "linked.cubin"];
+            let Some(ran) = NVLINK.run_in(folder.path(), &words) else { return };
+            assert!(ran.succeeded, "{number}: {ran}");
+            let error = rewritten(&read("linked.cubin"), |_| {}).expect_err("a malformed part");
+            let at = error.at();
+            // Where abbreviations end too early decides which section has the first error.
+            let is_in = |name: &str| at.section.as_deref() == Some(name);
+            let is_abbreviation = *section == ".debug_abbrev" && is_in(".debug_info");
+            assert!(is_in(expected) || is_abbreviation, "{number} {order:?}: {error}");
+            assert!(at.offset.is_some(), "{number} {order:?}: {error}");
+        }
+    }
+}
+
+/// Damaged cubins are rewritten or refused. What stays loaded stays.
+#[test]
+fn damaged_linked_cubins_are_rewritten_or_refused() {
+    let Some(bytes) = linked("sm_90", &[(FIRST, "-G"), (SECOND, "-G")], &[]) else { return };
+    let count = cases(500);
+    let mut random = Random(0x3c6e_f372_fe94_f82b);
+    let mut used = 0;
+    for number in 0..count {
+        let damaged = random.damaged(&bytes, number, count);
+        let options = |options: &mut eitri::rewrite::RewriteOptions<'_>| {
+            options.dedupe = number % 2 == 0;
+            options.gc = number % 3 == 0;
+        };
+        let Ok(rewritten) = rewritten(&damaged, options) else { continue };
+        used += 1;
+        assert!(rewritten.object.len() <= 4 * damaged.len() + 65536, "number {number}");
+        let [old, new] = [&damaged, &rewritten.object].map(|bytes| {
+            let object = Object::read(bytes).expect("a cubin");
+            let code = object.sections().iter().filter(|section| section.is_code());
+            code.map(|section| section.data.to_vec()).collect::<Vec<_>>()
+        });
+        assert_eq!(old, new, "number {number}");
+    }
+    assert!(used > count / 16, "{used} of {count} are rewritten");
+}
