@@ -16,6 +16,7 @@ mod programs;
 mod said;
 mod type_units;
 mod units;
+mod unwound;
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
