@@ -4,7 +4,7 @@
 use gimli::constants as dw;
 
 use super::importer::Importer;
-use super::node::{Class, class, node};
+use super::node::{Class, class, declaration, node};
 use super::{functions, scopes, types, variables};
 use crate::read::{Entry, ResolvedValue};
 
@@ -90,9 +90,15 @@ fn add_needs<'d, 'o>(
                 entry.tag(),
                 dw::DW_TAG_structure_type | dw::DW_TAG_class_type | dw::DW_TAG_union_type
             );
+            needs.extend(refer(dw::DW_AT_signature).map(|ty| (Class::Type, ty)));
+            // The type is in the scope of the declaration that it completes.
+            let around = declaration(entry).and_then(|declared| declared.parent());
+            // A type unit only declares a class around its type.
+            let is_known = |around| class(around) == Class::Scope || importer.is_of_unit(around);
+            let around = around.filter(|&around| is_known(around)).map(|around| (class(around), around));
+            needs.extend(around.filter(|(class, _)| matches!(class, Class::Scope | Class::Type)));
             // Members are imported when all types exist, so that types can refer to each other.
             if is_composite {
-                needs.extend(refer(dw::DW_AT_signature).map(|ty| (Class::Type, ty)));
                 return;
             }
             let referred = refer(dw::DW_AT_type).into_iter().chain(refer(dw::DW_AT_containing_type));

@@ -82,7 +82,10 @@ fn write_variable(out: &mut EntryWriter<'_>, id: VariableId, around: &Around<'_>
         if is_abstract { out.expressions.numbers.origin(id) } else { out.expressions.numbers.variable(id) };
 
     // The location is encoded before the entry, because an omission changes the attributes.
-    let has_place = !is_abstract || module.is_placed_without_code(id);
+    // A static variable has it in the abstract instance, from which all other instances inherit it.
+    let is_inherited = module.is_static(id) && (is_abstract || origin.is_some());
+    let has_place =
+        if is_abstract { is_inherited || module.is_placed_without_code(id) } else { !is_inherited };
     let (place, facts) =
         if has_place { place(out, id, variable, around)? } else { (Place::None, Facts::default()) };
     out.info.begin_entry(tag, gimli::DW_CHILDREN_no, Some(is));

@@ -491,6 +491,21 @@ impl Module {
             && function.is_some_and(|function| self.functions[function].address.is_none())
     }
 
+    /// Returns whether a variable has one address in all instances of its function, as a static variable has.
+    pub(crate) fn is_static(&self, id: VariableId) -> bool {
+        let variable = &self.variables[id];
+        let Some(always) = variable.always else { return false };
+        let is_local = variable.kind == VariableKind::Variable && variable.origin.is_none();
+        let is_fixed = |node: &Node<'_>| {
+            matches!(node, Node::Address(..) | Node::LinkAddress(_) | Node::ThreadLocal)
+        };
+        is_local
+            && self.nodes(always).any(|node| is_fixed(&node))
+            && self.nodes(always).all(|node| {
+                is_fixed(&node) || matches!(node, Node::Const(_) | Node::Plus(_) | Node::Memory(_))
+            })
+    }
+
     /// Returns the procedures of all units.
     pub fn procedures(&self) -> impl Iterator<Item = (ProcedureId, &Procedure)> {
         self.procedures.iter()

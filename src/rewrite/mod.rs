@@ -238,7 +238,10 @@ impl Written {
         match report.without(FindingKind::Extra).findings.first() {
             None => Ok(()),
             Some(finding) => {
-                Err(unsupported(format!("the rewritten object differs from the original: {finding}")))
+                // Nothing in the original is wrong.
+                Err(unsupported(format!(
+                    "eitri made a mistake: the rewritten object differs from the original, and is not written: {finding}"
+                )))
             }
         }
     }
