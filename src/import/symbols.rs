@@ -40,7 +40,15 @@ impl<'o> Symbols<'o> {
                     && !matches!(symbol.kind, ElfSymbolKind::Section | ElfSymbolKind::File)
                     && symbol.is_defined
                     && symbol.section.is_some()
+                    && !symbol.is_mark()
             });
+            // A local name that several symbols have names no address.
+            let mut locals: HashMap<&str, usize> = HashMap::new();
+            for symbol in named.clone().filter(|symbol| !symbol.is_global) {
+                *locals.entry(&symbol.name).or_default() += 1;
+            }
+            let is_one = |name: &str| locals.get(name).is_none_or(|&count| count == 1);
+            let named = named.filter(|symbol| symbol.is_global || is_one(&symbol.name));
             let mut ranked: Vec<_> = named
                 .map(|symbol| {
                     let is_typed = matches!(symbol.kind, ElfSymbolKind::Func | ElfSymbolKind::Object);

@@ -38,7 +38,7 @@ pub(super) fn write(out: &mut EntryWriter<'_>, scope: ScopeId, instance: Option<
     // The entry for further arguments follows the parameters.
     let mut more_after = more_arguments(out.units, scope, instance);
     if more_after == Some(None) {
-        more(out);
+        out.more_arguments();
     }
     let mut next = out.units.children.first_variable(scope);
     if next.is_none() {
@@ -48,18 +48,12 @@ pub(super) fn write(out: &mut EntryWriter<'_>, scope: ScopeId, instance: Option<
     while let Some(variable) = next {
         write_variable(out, variable, &around)?;
         if more_after == Some(Some(variable)) {
-            more(out);
+            out.more_arguments();
             more_after = None;
         }
         next = out.units.children.next_variable(variable);
     }
     Ok(())
-}
-
-/// Writes the entry for further arguments.
-fn more(out: &mut EntryWriter<'_>) {
-    out.info.begin_entry(gimli::DW_TAG_unspecified_parameters, gimli::DW_CHILDREN_no, None);
-    out.info.end_entry();
 }
 
 fn write_variable(out: &mut EntryWriter<'_>, id: VariableId, around: &Around<'_>) -> Result<()> {

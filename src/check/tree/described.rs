@@ -85,7 +85,7 @@ impl<'a> Node<'a> {
 
     pub(super) fn named(mut self, name: &'a str) -> Self {
         self.name = name;
-        self.text(dw::DW_AT_name, Some(name))
+        self.text(dw::DW_AT_name, Some(name).filter(|name| !name.is_empty()))
     }
 
     pub(super) fn text(self, name: DwAt, text: Option<&'a str>) -> Self {

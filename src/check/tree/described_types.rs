@@ -100,13 +100,14 @@ impl<'a> Described<'a> {
             TypeKind::Typedef { of, .. } | TypeKind::Qualified { of, .. } => {
                 node.entry(type_, of.map(Entity::Type))
             }
-            TypeKind::Subroutine { returns, parameters } => {
+            TypeKind::Subroutine { returns, parameters, is_variadic } => {
                 node = node.entry(type_, returns.map(Entity::Type));
                 node.parts.extend(
                     parameters
                         .iter()
                         .map(|&ty| Node::new(dw::DW_TAG_formal_parameter).entry(type_, entity(ty))),
                 );
+                node.parts.extend(is_variadic.then(|| Node::new(dw::DW_TAG_unspecified_parameters)));
                 node.flag(dw::DW_AT_prototyped, self.has_prototypes(ty.unit))
             }
         }
