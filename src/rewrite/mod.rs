@@ -35,7 +35,7 @@ mod vendor;
 pub use change::RewriteChange;
 pub use containers::{NewMember, rewrite_members};
 pub use fitting::fitting;
-pub use fix::{FixChange, meant_locations};
+pub use fix::{FixChange, Unfixed, meant_locations};
 pub use options::{RewriteOptions, RewrittenExpressions};
 pub use sizes::DebugSectionSizes;
 
@@ -75,6 +75,8 @@ pub struct Rewritten {
     pub unimported: Vec<UnimportedFact>,
     /// Changes that the options demand.
     pub changes: Vec<RewriteChange>,
+    /// Errors that lint finds after the object is fixed; empty if it is not fixed.
+    pub unfixed: Vec<Unfixed>,
     /// Number of types that were merged with an equal type of the same or another unit, if types are merged.
     pub merged_types: usize,
     /// Types with one name that differ, and are therefore not merged, if types are merged.
@@ -154,6 +156,11 @@ pub fn rewrite(bytes: &[u8], options: &RewriteOptions<'_>) -> Result<Rewritten> 
             (new, merged, different) = (next.object, next.merged, next.different);
         }
     }
+    let unfixed = if options.fix && dialect == Dialect::Llvm {
+        fix::unfixed(&new, &lints(options))?
+    } else {
+        Vec::new()
+    };
     let sizes = sizes::sizes(&object, &Object::read_for(&new, &target)?);
     Ok(Rewritten {
         object: new,
@@ -161,6 +168,7 @@ pub fn rewrite(bytes: &[u8], options: &RewriteOptions<'_>) -> Result<Rewritten> 
         omissions,
         unimported,
         changes,
+        unfixed,
         merged_types: merged,
         different_types: different,
         sizes,
@@ -208,13 +216,7 @@ fn written(
     let mut fixed = Vec::new();
     // Lint reads the current dialect.
     if options.fix && dialect == Dialect::Llvm {
-        let lints = {
-            let mut lints = LintOptions::default();
-            lints.supplementary = options.supplementary;
-            lints.threads = options.threads;
-            lints
-        };
-        let findings = lint(bytes, &lints)?.findings;
+        let findings = lint(bytes, &lints(options))?.findings;
         fixed = fix::fix(&mut module, fix::Source { object, dwarf, entries: &entries }, &findings)?;
     }
     drop(entries);
@@ -229,6 +231,13 @@ fn written(
     // What the replaced sections leave between the others is closed when they are replaced again, as the next rewrite would.
     let object = attach_with(&object, target, &lowered.sections, &attach)?;
     Ok(Written { object, module, omissions: lowered.omissions, unimported, fixed, merged, different })
+}
+
+fn lints<'o>(options: &RewriteOptions<'o>) -> LintOptions<'o> {
+    let mut lints = LintOptions::default();
+    lints.supplementary = options.supplementary;
+    lints.threads = options.threads;
+    lints
 }
 
 impl Written {
