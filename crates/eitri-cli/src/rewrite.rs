@@ -226,8 +226,8 @@ fn line(name: &str, rewritten: &Rewritten) -> String {
         let finding = &unfixed.finding;
         json!({
             "code": finding.code.name(),
-            "unit": finding.unit,
-            "function": finding.function,
+            "unit": finding.unit.as_deref(),
+            "function": finding.function.as_deref(),
             "variable": finding.variable,
             "pcs": range(&finding.pcs),
             "written": finding.written,
