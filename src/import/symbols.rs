@@ -43,12 +43,11 @@ impl<'o> Symbols<'o> {
                     && !symbol.is_mark()
             });
             // A local name that several symbols have names no address.
-            let mut locals: HashMap<&str, usize> = HashMap::new();
-            for symbol in named.clone().filter(|symbol| !symbol.is_global) {
-                *locals.entry(&symbol.name).or_default() += 1;
+            let mut counts: HashMap<&str, usize> = HashMap::new();
+            for symbol in named.clone() {
+                *counts.entry(&symbol.name).or_default() += 1;
             }
-            let is_one = |name: &str| locals.get(name).is_none_or(|&count| count == 1);
-            let named = named.filter(|symbol| symbol.is_global || is_one(&symbol.name));
+            let named = named.filter(|symbol| symbol.is_global || counts.get(&*symbol.name) == Some(&1));
             let mut ranked: Vec<_> = named
                 .map(|symbol| {
                     let is_typed = matches!(symbol.kind, ElfSymbolKind::Func | ElfSymbolKind::Object);
