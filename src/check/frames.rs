@@ -334,8 +334,7 @@ fn more_frames<'o>(meanings: &mut Meanings<'_, '_, 'o>, frames: &Frames<'o>, fde
 /// Compares a frame, column by column, where the model's rules or the object's rows change.
 fn compare_frame<'o>(meanings: &mut Meanings<'_, '_, 'o>, frame: FrameEntry<'_, 'o>) {
     let module = meanings.module;
-    let mut columns =
-        BTreeSet::from([Column::Cfa, Column::Register(module.return_register(frame.function))]);
+    let mut columns = BTreeSet::from([Column::Cfa, Column::Register(module.return_register(frame.function))]);
     // An unwinder needs these columns even if neither side has a rule for them: the default rules must agree.
     columns.extend(module.target.cfa_register().map(Column::Register));
     columns.extend(module.target.exec().map(Column::Register));

@@ -168,8 +168,7 @@ impl<'d, 'o> Importer<'d, 'o> {
         let bytes = self.m.described().function(function).bytes;
         // A register can have a second number in frames.
         let returns = self.m.target().register(return_register).map_or(return_register, |known| known.reg);
-        let set =
-            self.m.frame(function).and_then(|mut frame| frame.return_register(returns).map(drop));
+        let set = self.m.frame(function).and_then(|mut frame| frame.return_register(returns).map(drop));
         if let Err(error) = set {
             // With another return address, all rules would lead to another caller.
             return self.list_in(section, offset, UnimportedReason::Refused(error));

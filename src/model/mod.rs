@@ -496,9 +496,8 @@ impl Module {
         let variable = &self.variables[id];
         let Some(always) = variable.always else { return false };
         let is_local = variable.kind == VariableKind::Variable && variable.origin.is_none();
-        let is_fixed = |node: &Node<'_>| {
-            matches!(node, Node::Address(..) | Node::LinkAddress(_) | Node::ThreadLocal)
-        };
+        let is_fixed =
+            |node: &Node<'_>| matches!(node, Node::Address(..) | Node::LinkAddress(_) | Node::ThreadLocal);
         is_local
             && self.nodes(always).any(|node| is_fixed(&node))
             && self.nodes(always).all(|node| {

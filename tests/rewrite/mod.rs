@@ -10,6 +10,7 @@ mod deduped;
 mod dumped;
 mod fixed;
 mod judged;
+mod kept;
 mod loaded;
 mod order;
 mod programs;

@@ -64,8 +64,9 @@ fn has_attributes(array: Entry<'_, '_>) -> bool {
 pub(super) fn describe<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, ty: TypeId) {
     importer.own(entry, AttributeOwner::Type(ty));
     nested::declared(importer, entry, ty);
-    let scope =
-        nested::place(importer, entry).map(|place| place.scope).filter(|&scope| scope != importer.root().scope);
+    let scope = nested::place(importer, entry)
+        .map(|place| place.scope)
+        .filter(|&scope| scope != importer.root().scope);
     let line = importer.declared(entry);
     let alignment = importer.number(entry, dw::DW_AT_alignment);
     if scope.is_none() && line.is_none() && alignment.is_none() {
