@@ -3,7 +3,7 @@
 
 use gimli::constants as dw;
 
-use super::importer::Importer;
+use super::importer::{Importer, refused};
 use super::node::{Class, class, declaration, node};
 use super::{functions, scopes, types, variables};
 use crate::read::{Entry, ResolvedValue};
@@ -137,6 +137,31 @@ pub(super) fn copy<'d, 'o>(importer: &mut Importer<'d, 'o>) {
         }
     }
     importer.made.copies.append(&mut importer.made.copied);
+}
+
+/// Makes the classes around types that no complete class declares, as their type units declare them. Returns whether there
+/// are any.
+pub(super) fn nested(importer: &mut Importer<'_, '_>) -> bool {
+    let mut has_any = false;
+    for (declared, ty) in core::mem::take(&mut importer.made.nested) {
+        if importer.m.described().ty(ty).scope() != importer.root().scope {
+            // The complete class is the declared class: what is around the declaration repeats what is around the class.
+            let around = core::iter::successors(declared.parent(), |around| around.parent());
+            for around in around.take_while(|around| matches!(class(*around), Class::Type | Class::Scope)) {
+                importer.repeat_part(around, None);
+            }
+            continue;
+        }
+        let Some(around) = declared.parent() else { continue };
+        want(importer, Class::Type, around);
+        has_any = true;
+        let Some(around) = importer.place(declared) else { continue };
+        let within = importer.m.describe_type(ty).and_then(|mut ty| ty.within(around.scope).map(drop));
+        if let Err(error) = within {
+            importer.list(declared, None, refused(error));
+        }
+    }
+    has_any
 }
 
 impl<'d, 'o> Importer<'d, 'o> {

@@ -354,6 +354,7 @@ const IMPORT: &[&str] = &[
     "ptx",
     "scopes",
     // Entities.
+    "types::nested",
     "types::describe",
     "types::simple",
     "types::array",

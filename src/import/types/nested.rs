@@ -5,7 +5,6 @@ use gimli::constants as dw;
 
 use crate::import::importer::{Importer, Place, refused};
 use crate::import::node::{Class, Node, class, declaration};
-use crate::import::order::want;
 use crate::model::TypeId;
 use crate::read::Entry;
 
@@ -61,38 +60,6 @@ pub(in crate::import) fn completions<'d, 'o: 'd>(
         let declared = declaration(entry).filter(|declared| importer.is_of_unit(*declared));
         if let Some(declared) = declared.filter(|_| class(entry) == Class::Type) {
             importer.made.completions.insert(declared.offset(), entry);
-        }
-    }
-}
-
-/// Makes the classes around types that no complete class declares, as their type units declare them. Returns whether there
-/// are any.
-pub(in crate::import) fn nested(importer: &mut Importer<'_, '_>) -> bool {
-    let mut has_any = false;
-    for (declared, ty) in core::mem::take(&mut importer.made.nested) {
-        if importer.m.described().ty(ty).scope() != importer.root().scope {
-            // The complete class is the declared class.
-            importer.repeat_around(declared);
-            continue;
-        }
-        let Some(class) = declared.parent() else { continue };
-        want(importer, Class::Type, class);
-        has_any = true;
-        let Some(around) = importer.place(declared) else { continue };
-        let within = importer.m.describe_type(ty).and_then(|mut ty| ty.within(around.scope).map(drop));
-        if let Err(error) = within {
-            importer.list(declared, None, refused(error));
-        }
-    }
-    has_any
-}
-
-impl<'d, 'o> Importer<'d, 'o> {
-    /// Marks the declarations around a declaration in a type unit as imported.
-    fn repeat_around(&mut self, declared: Entry<'d, 'o>) {
-        let around = core::iter::successors(declared.parent(), |around| around.parent());
-        for around in around.take_while(|around| matches!(class(*around), Class::Type | Class::Scope)) {
-            self.repeat_part(around, None);
         }
     }
 }
