@@ -238,6 +238,8 @@ const CALLS: &[(&str, &str, Call)] = calls! {
         |m, a, b| m.template(a.composite, Template::ty("U", Some(b.int))).map(drop), |m, a, b| m.template(a.composite, Template::value("U", b.int, &[0; 4])).map(drop),
         |m, a, b| m.template(a.composite, Template::value_at("U", a.int, b.pointer())).map(drop);
     Builder::typedef: |m, a, b| m.typedef(b.unit, "t", None), |m, a, b| m.typedef(a.unit, "t", Some(b.int));
+    Builder::variadic_subroutine: |m, a, b| m.variadic_subroutine(b.unit, None, &[]),
+        |m, a, b| m.variadic_subroutine(a.unit, Some(b.int), &[]), |m, a, b| m.variadic_subroutine(a.unit, None, &[b.int]);
     Builder::union: |m, a, b| m.union(b.unit, None, 4);
     Builder::unspecified_type: |m, a, b| m.unspecified_type(b.unit, "t");
     Builder::untagged_variant_part: |m, a, b| m.untagged_variant_part(b.composite, a.int), |m, a, b| m.untagged_variant_part(a.composite, b.int);

@@ -98,7 +98,8 @@ impl Builder {
             |what| Err(Error::bad_argument(what).or_at(self.module.at_scope(owner.scope(&self.module))));
         if !attributes::is_vendor(name) && !self.is_rare(owner, name) {
             return refused(format!(
-                "attribute {} is not a vendor's attribute; expected a number from 0x2000 to 0x3fff",
+                "attribute {} is none that this entity can have; expected a vendor's attribute, with a number from 0x2000 to \
+                 0x3fff",
                 attributes::text(name)
             ));
         }

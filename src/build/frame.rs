@@ -78,7 +78,6 @@ impl Builder {
         if target.space(SpaceId::PRIVATE_WAVE).is_none() {
             return Ok(());
         }
-        let returns = Column::Register(target.call_frames().return_register);
         let is_entered = |function: &Function| {
             function.is_kernel
                 && function.address.is_some()
@@ -96,6 +95,7 @@ impl Builder {
         let none = self.module.locs.push(&Loc::undefined())?;
         for function in kernels {
             let end = self.module.functions[function].bytes as u32;
+            let returns = Column::Register(self.module.return_register(function));
             for (column, loc) in [(Column::Cfa, start), (returns, none)] {
                 if !ruled.contains(&(function, column)) {
                     self.module.lists.frame_rules.push(FrameRule { function, start: 0, end, column, loc });
@@ -364,7 +364,7 @@ impl FrameBuilder<'_> {
     /// # Ok::<(), eitri::Error>(())
     /// ```
     pub fn return_address(&mut self, pcs: Range<u64>, low: Reg, high: Reg) -> Result<&mut Self> {
-        let column = self.return_register();
+        let column = self.return_column();
         self.saved(pcs, column, Loc::over([low, high]))
     }
 
@@ -392,7 +392,7 @@ impl FrameBuilder<'_> {
     /// ```
     pub fn entry_function(&mut self) -> Result<&mut Self> {
         let pcs = 0..self.code_bytes;
-        let column = self.return_register();
+        let column = self.return_column();
         let target = &self.builder.module.target;
         if target.space(SpaceId::PRIVATE_WAVE).is_none() {
             let error = loc::lacks(target, Feature::WaveScratch, "the frame of an entry function");
@@ -430,6 +430,22 @@ impl FrameBuilder<'_> {
         self
     }
 
+    /// Sets the register whose value in the caller is the return address, by default the target's. Functions that are
+    /// called in another way have such a frame, such as those that save registers for other functions.
+    ///
+    /// # Errors
+    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) where the target lacks the register.
+    pub fn return_register(&mut self, register: Reg) -> Result<&mut Self> {
+        let module = &mut self.builder.module;
+        if module.target.register(register).is_none() {
+            let what = format!("register {} is not among the registers of the target", register.0);
+            return Err(Error::bad_argument(what).or_at(at_function(module, self.function)));
+        }
+        let is_default = module.target.call_frames().return_register == register;
+        module.functions[self.function].return_register = (!is_default).then_some(register);
+        Ok(self)
+    }
+
     /// Returns the function's id.
     pub fn id(&self) -> FunctionId {
         self.function
@@ -444,8 +460,8 @@ impl FrameBuilder<'_> {
         })
     }
 
-    fn return_register(&self) -> Reg {
-        self.builder.module.target.call_frames().return_register
+    fn return_column(&self) -> Reg {
+        self.builder.module.return_register(self.function)
     }
 
     fn rule(&mut self, pcs: Range<u64>, column: Column, loc: &Loc) -> Result<&mut Self> {
@@ -469,7 +485,7 @@ impl FrameBuilder<'_> {
             }
         };
         let has_slot = self.builder.check_location(self.unit, loc, bits, what)?;
-        refused::rule(module, column, loc.nodes())?;
+        refused::rule(module, self.function, column, loc.nodes())?;
         if has_slot {
             self.builder.slot(Slot::Scope(module.functions[self.function].scope));
         }

@@ -215,7 +215,7 @@ fn frames_from<'o>(
                 if code != covered {
                     meanings.report.find(FindingKind::Code, site(function), hex(&[code]), hex(&[covered]));
                 }
-                compare_common_entry(meanings, frames, fde, &site(function));
+                compare_common_entry(meanings, frames, fde, function, &site(function));
                 // Other entries can cover the same code.
                 let frames = &frames.only(fde);
                 let entry = &frames.fdes[0];
@@ -247,18 +247,25 @@ fn frames_from<'o>(
 
 /// Compares the fields of a frame's common entry, and the fields that augmentations add. Augmentations describe signal
 /// handlers and exceptions, which a description lacks.
-fn compare_common_entry(meanings: &mut Meanings<'_, '_, '_>, frames: &Frames<'_>, fde: &Fde<'_>, site: &At) {
+fn compare_common_entry(
+    meanings: &mut Meanings<'_, '_, '_>,
+    frames: &Frames<'_>,
+    fde: &Fde<'_>,
+    function: FunctionId,
+    site: &At,
+) {
     let cie = frames.cie(fde);
     let target = &meanings.module.target;
     let described = target.call_frames();
+    let returns = meanings.module.return_register(function);
     let mut find = |what: &str, expected: &dyn Display, found: &dyn Display| {
         let text = |value: &dyn Display| format!("{what} {value}");
         meanings.report.find(FindingKind::Attribute, site.clone(), text(expected), text(found));
     };
     // A register can have a second number in frames.
     let return_register = target.register(cie.return_register).map(|register| register.reg);
-    if return_register.unwrap_or(cie.return_register) != described.return_register {
-        find("return address register", &described.return_register.0, &cie.return_register.0);
+    if return_register.unwrap_or(cie.return_register) != returns {
+        find("return address register", &returns.0, &cie.return_register.0);
     }
     if cie.code_alignment != u64::from(target.min_instruction_bytes()) {
         find("code alignment factor", &target.min_instruction_bytes(), &cie.code_alignment);
@@ -327,8 +334,7 @@ fn more_frames<'o>(meanings: &mut Meanings<'_, '_, 'o>, frames: &Frames<'o>, fde
 /// Compares a frame, column by column, where the model's rules or the object's rows change.
 fn compare_frame<'o>(meanings: &mut Meanings<'_, '_, 'o>, frame: FrameEntry<'_, 'o>) {
     let module = meanings.module;
-    let mut columns =
-        BTreeSet::from([Column::Cfa, Column::Register(module.target.call_frames().return_register)]);
+    let mut columns = BTreeSet::from([Column::Cfa, Column::Register(module.return_register(frame.function))]);
     // An unwinder needs these columns even if neither side has a rule for them: the default rules must agree.
     columns.extend(module.target.cfa_register().map(Column::Register));
     columns.extend(module.target.exec().map(Column::Register));

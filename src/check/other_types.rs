@@ -12,7 +12,7 @@ use super::report::FindingKind;
 use super::structure::compare_scope;
 use super::tree::{Entity, is_type};
 use super::types::{MatchedType, defer, same_type};
-use crate::model::{TypeId, UnitId};
+use crate::model::{ExtraValue, Module, TypeId, UnitId};
 use crate::omission::{Property, Subject};
 use crate::read::Entry;
 
@@ -34,7 +34,7 @@ pub(super) fn compare_other_types<'a, 'o>(compare: &mut Compare<'a, 'o>, unit: U
         }
         let ty = module.ty(id);
         let tag = ty.kind().tag();
-        let name = ty.name().map_or("", |name| module.string(name));
+        let name = name(module, id);
         let of_kind = entries.entry((tag.0, name.into())).or_default();
         // Entries that a reference matched are no longer candidates. Usually these are the first, because entries are in
         // module order.
@@ -72,6 +72,19 @@ pub(super) fn compare_other_types<'a, 'o>(compare: &mut Compare<'a, 'o>, unit: U
             compare.report.find(FindingKind::Extra, site.clone(), "no more types", actual);
         }
     }
+}
+
+/// Returns the name of a type's entry: the type's, or a name that is an attribute of a kind of type without names, such
+/// as Go's pointers.
+fn name(module: &Module, id: TypeId) -> &str {
+    let attribute = || {
+        let name = module.attributes(id).iter().find(|attribute| attribute.name == dw::DW_AT_name)?;
+        match name.value {
+            ExtraValue::Text(text) => Some(text),
+            _ => None,
+        }
+    };
+    module.ty(id).name().or_else(attribute).map_or("", |name| module.string(name))
 }
 
 /// Compares a type with the entries of its kind, and then with those in type units, until an entry matches. An entry in

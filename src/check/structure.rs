@@ -186,10 +186,10 @@ fn compare_entity<'a, 'o>(
             compare.pending.frames.push((id, entry));
             compare.pending.lanes.push((compare.described.module.function(id).scope, entry));
         }
-        Entity::Abstract(id) if compare.described.module.is_placed_without_code(id) => {
+        Entity::Abstract(id) if compare.described.has_location(entity, instance) => {
             compare.pending.place(id, entry, None);
         }
-        Entity::Variable(id) => {
+        Entity::Variable(id) if compare.described.has_location(entity, instance) => {
             // A static member's entry has no location, and only sometimes a value.
             let has_value = entry.has(dw::DW_AT_const_value);
             if has_value || !compare.described.module.is_static_member(id) {

@@ -65,6 +65,7 @@ pub(crate) struct FrameFormat {
     pub(crate) format: Format,
     pub(crate) code_alignment: u8,
     pub(crate) data_alignment: i8,
+    /// Register whose value in the caller is the return address: the target's, or a function's.
     pub(crate) return_register: Reg,
     /// Added to registers below 256, whose numbers NVIDIA's frames give with their class.
     pub(crate) plain_base: u64,
@@ -295,9 +296,8 @@ impl FrameTable {
     }
 
     /// Appends a common information entry and returns its offset.
-    pub(crate) fn common(&mut self, instructions: &Program, names: Names<'_>) -> u64 {
-        let FrameFormat { format, code_alignment, data_alignment, return_register, augmentation, .. } =
-            self.common;
+    pub(crate) fn common(&mut self, instructions: &Program, return_register: Reg, names: Names<'_>) -> u64 {
+        let FrameFormat { format, code_alignment, data_alignment, augmentation, .. } = self.common;
         let is_eh = self.section == FrameSection::Eh;
         let version = self.common.version(self.section);
         let offset = self.bytes.len();

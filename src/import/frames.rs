@@ -11,7 +11,7 @@ use super::importer::{Code, Importer, Made};
 use super::unimported::UnimportedReason;
 use crate::model::{self, CodePart, Column, FunctionId, Loc, Val};
 use crate::op::{Encoding, Reg};
-use crate::read::{CfaRule, Fde, FrameRow, FrameSection, Frames, RegisterRule};
+use crate::read::{CfaRule, Cie, Fde, FrameRow, FrameSection, Frames, RegisterRule};
 use crate::target::{SpaceId, UnspecifiedRegisters};
 
 /// NVIDIA's ELF machine, and bits of an address in local memory.
@@ -34,6 +34,8 @@ struct PartialFrame<'o> {
     /// Offset of the first entry in the section.
     offset: u64,
     encoding: Encoding,
+    /// Register whose value in the caller is the return address.
+    return_register: Reg,
     rules: Vec<RuleByPc<'o>>,
 }
 
@@ -82,20 +84,23 @@ impl<'d, 'o> Importer<'d, 'o> {
                     has_function = true;
                     if described.insert((body.function, body.pc)) {
                         let Some(rules) = self.rules_of(&frames, fde, *body) else { continue };
-                        let encoding = frames.cie(fde).encoding;
+                        let Cie { encoding, return_register, .. } = *frames.cie(fde);
                         if self.parts.contains_key(&body.function) {
                             let frame = in_parts.entry(body.function).or_insert_with(|| PartialFrame {
                                 offset: fde.offset,
                                 encoding,
+                                return_register,
                                 rules: Vec::new(),
                             });
-                            frame.rules.extend(rules);
+                            if frame.return_register == return_register {
+                                frame.rules.extend(rules);
+                            } else {
+                                self.list_in(section.name(), fde.offset, UnimportedReason::ReturnRegisters);
+                            }
                         } else {
-                            self.frame(
-                                section,
-                                body.function,
-                                PartialFrame { offset: fde.offset, encoding, rules },
-                            );
+                            let offset = fde.offset;
+                            let frame = PartialFrame { offset, encoding, return_register, rules };
+                            self.frame(section, body.function, frame);
                         }
                     } else if is_debug {
                         self.list_in(section.name(), fde.offset, UnimportedReason::SecondFrame);
@@ -162,10 +167,17 @@ impl<'d, 'o> Importer<'d, 'o> {
 
     /// Sets a function's frame.
     fn frame(&mut self, section: FrameSection, function: FunctionId, frame: PartialFrame<'o>) {
-        let PartialFrame { offset, encoding, mut rules } = frame;
+        let PartialFrame { offset, encoding, return_register, mut rules } = frame;
         let section = section.name();
         let bytes = self.m.described().function(function).bytes;
-        let unspecified = self.unspecified(&mut rules, bytes);
+        // A register can have a second number in frames.
+        let returns = self.m.target().register(return_register).map_or(return_register, |known| known.reg);
+        let set = self.m.frame(function).and_then(|mut frame| frame.return_register(returns).map(drop));
+        if let Err(error) = set {
+            // With another return address, all rules would lead to another caller.
+            return self.list_in(section, offset, UnimportedReason::Refused(error));
+        }
+        let unspecified = self.unspecified(&mut rules, returns, bytes);
         let from = self.m.frame_rule_count();
         for (pcs, column, rule) in rules {
             if let Err(reason) = self.rule(function, encoding, pcs, column, rule) {
@@ -181,7 +193,12 @@ impl<'d, 'o> Importer<'d, 'o> {
 
     /// Returns what a frame says about registers without a rule, and removes the rules that repeat it. A frame that has a
     /// rule at all pcs for each register that a call overwrites leaves nothing to debuggers.
-    fn unspecified(&self, rules: &mut Vec<RuleByPc<'o>>, bytes: u64) -> UnspecifiedRegisters {
+    fn unspecified(
+        &self,
+        rules: &mut Vec<RuleByPc<'o>>,
+        return_register: Reg,
+        bytes: u64,
+    ) -> UnspecifiedRegisters {
         let target = self.m.target();
         let is_overwritten = |column: &Column| match column {
             Column::Cfa => false,
@@ -191,7 +208,7 @@ impl<'d, 'o> Importer<'d, 'o> {
         for (pcs, column, _) in rules.iter().filter(|(_, column, _)| is_overwritten(column)) {
             *ruled.entry(*column).or_default() += pcs.end - pcs.start;
         }
-        let returns = Column::Register(target.call_frames().return_register);
+        let returns = Column::Register(return_register);
         let leads_to_caller = |(_, column, rule): &RuleByPc<'_>| {
             *column == returns && !matches!(rule, Rule::Register(RegisterRule::Undefined, _))
         };

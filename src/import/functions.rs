@@ -206,6 +206,16 @@ fn linkage_name<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, f
     }
 }
 
+/// Lists whether a function is inlined, where its unit's inlined calls do not show it.
+fn is_inlined<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, function: FunctionId) {
+    let Some(number) = entry.number(dw::DW_AT_inline) else { return };
+    let function = importer.m.described().function(function);
+    // A declaration does not say it.
+    if !function.is_declaration && number & 1 != u64::from(function.is_inlined) {
+        importer.list(entry, Some(dw::DW_AT_inline), UnimportedReason::OtherValue(number));
+    }
+}
+
 /// Sets whether a function is declared inline. Whether it is inlined, inlined calls show.
 fn inline<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, function: FunctionId) {
     let codes = [(0, false), (1, false), (2, true), (3, true)];
@@ -290,6 +300,7 @@ fn calls<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, function
 /// Sets the properties that have expressions or refer to variables, when all entities exist.
 pub(super) fn located<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) {
     let Some(&function) = importer.made.functions.get(&entry.offset()) else { return };
+    is_inlined(importer, entry, function);
     for name in [dw::DW_AT_frame_base, dw::DW_AT_static_link, dw::DW_AT_vtable_elem_location] {
         let Some(value) = importer.take(entry, name) else { continue };
         let ResolvedValue::Expr(bytes) = value else {

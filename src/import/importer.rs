@@ -89,6 +89,10 @@ pub(super) struct Entities<'d, 'o> {
     pub previous: HashMap<Key, Option<Entry<'d, 'o>>>,
     /// Structures, classes and unions whose members are not imported yet.
     pub composites: Vec<(Entry<'d, 'o>, TypeId)>,
+    /// Types of the unit that complete a declaration, by the offset of the declaration.
+    pub completions: HashMap<Key, Entry<'d, 'o>>,
+    /// Types that complete a declaration in a class, with the declaration, if their class is not known yet.
+    pub nested: Vec<(Entry<'d, 'o>, TypeId)>,
     /// Functions whose properties are not imported yet.
     pub bodies: Vec<Body<'d, 'o>>,
     /// Variables whose locations are not imported yet.

@@ -27,13 +27,14 @@ impl<'d, 'o> Importer<'d, 'o> {
         self.made.variables.get(&key).or_else(|| self.types.shared.variables.get(&key)).copied()
     }
 
-    /// Returns the entry that is imported for the current unit instead of an entry: the part of a complete type instead of
-    /// the part of a declaration, and the first equal entry.
+    /// Returns the entry that is imported for the current unit instead of an entry: a complete type instead of its
+    /// declaration, the part of a complete type instead of the part of a declaration, and the first equal entry.
     pub(super) fn representative(&self, entry: Entry<'d, 'o>) -> Entry<'d, 'o> {
         if !self.is_own(entry) {
             return entry;
         }
         let entry = self.completed_part(entry).unwrap_or(entry);
+        let entry = self.made.completions.get(&entry.offset()).copied().unwrap_or(entry);
         if let Some(first) = self.types.copied.first(entry.index(), self.info.offset) {
             return self.dwarf.entry_with_index(first).unwrap_or(entry);
         }

@@ -82,3 +82,9 @@ pub(super) fn node(class: Class, entry: Entry<'_, '_>) -> Option<Node> {
         Class::Other => None,
     }
 }
+
+/// Returns the declaration that a type completes: DWARF 5 section 2.13.2. In a type unit it is in declarations of the scopes
+/// around the type.
+pub(super) fn declaration<'d, 'o>(ty: Entry<'d, 'o>) -> Option<Entry<'d, 'o>> {
+    ty.reference(dw::DW_AT_specification).filter(|declared| class(*declared) == Class::Type)
+}

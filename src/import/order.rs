@@ -3,8 +3,8 @@
 
 use gimli::constants as dw;
 
-use super::importer::Importer;
-use super::node::{Class, class, node};
+use super::importer::{Importer, refused};
+use super::node::{Class, class, declaration, node};
 use super::{functions, scopes, types, variables};
 use crate::read::{Entry, ResolvedValue};
 
@@ -90,9 +90,15 @@ fn add_needs<'d, 'o>(
                 entry.tag(),
                 dw::DW_TAG_structure_type | dw::DW_TAG_class_type | dw::DW_TAG_union_type
             );
+            needs.extend(refer(dw::DW_AT_signature).map(|ty| (Class::Type, ty)));
+            // The type is in the scope of the declaration that it completes.
+            let around = declaration(entry).and_then(|declared| declared.parent());
+            // A type unit only declares a class around its type.
+            let is_known = |around| class(around) == Class::Scope || importer.is_of_unit(around);
+            let around = around.filter(|&around| is_known(around)).map(|around| (class(around), around));
+            needs.extend(around.filter(|(class, _)| matches!(class, Class::Scope | Class::Type)));
             // Members are imported when all types exist, so that types can refer to each other.
             if is_composite {
-                needs.extend(refer(dw::DW_AT_signature).map(|ty| (Class::Type, ty)));
                 return;
             }
             let referred = refer(dw::DW_AT_type).into_iter().chain(refer(dw::DW_AT_containing_type));
@@ -131,6 +137,31 @@ pub(super) fn copy<'d, 'o>(importer: &mut Importer<'d, 'o>) {
         }
     }
     importer.made.copies.append(&mut importer.made.copied);
+}
+
+/// Makes the classes around types that no complete class declares, as their type units declare them. Returns whether there
+/// are any.
+pub(super) fn nested(importer: &mut Importer<'_, '_>) -> bool {
+    let mut has_any = false;
+    for (declared, ty) in core::mem::take(&mut importer.made.nested) {
+        if importer.m.described().ty(ty).scope() != importer.root().scope {
+            // The complete class is the declared class: what is around the declaration repeats what is around the class.
+            let around = core::iter::successors(declared.parent(), |around| around.parent());
+            for around in around.take_while(|around| matches!(class(*around), Class::Type | Class::Scope)) {
+                importer.repeat_part(around, None);
+            }
+            continue;
+        }
+        let Some(around) = declared.parent() else { continue };
+        want(importer, Class::Type, around);
+        has_any = true;
+        let Some(around) = importer.place(declared) else { continue };
+        let within = importer.m.describe_type(ty).and_then(|mut ty| ty.within(around.scope).map(drop));
+        if let Err(error) = within {
+            importer.list(declared, None, refused(error));
+        }
+    }
+    has_any
 }
 
 impl<'d, 'o> Importer<'d, 'o> {

@@ -39,6 +39,10 @@ fn namespace<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, arou
     };
     importer.own(entry, AttributeOwner::Scope(scope));
     importer.made.scopes.insert(entry.offset(), Place { scope, ..around });
+    // A type unit declares the namespaces around its type.
+    if entry.unit().kind == dw::DW_UT_type {
+        importer.mark(entry, dw::DW_AT_declaration);
+    }
     if let Some(line) = importer.declared(entry) {
         let set = importer.m.begins(scope, line);
         importer.accept(entry, dw::DW_AT_decl_line, set);

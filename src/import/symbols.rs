@@ -19,6 +19,8 @@ pub(super) struct Symbols<'o> {
     symbols: Vec<(u64, &'o str)>,
     /// Addresses of loaded sections, sorted.
     sections: Vec<Range<u64>>,
+    /// Symbols of sections, sorted by address.
+    of_sections: Vec<(u64, &'o str)>,
     /// Undefined symbols, by the position in memory of the field that holds the symbol's address.
     undefined: HashMap<usize, &'o str>,
 }
@@ -34,13 +36,22 @@ impl<'o> Symbols<'o> {
         sections.sort_by_key(|range| range.start);
         let is_linked = !object.is_relocatable();
         let mut symbols = Vec::new();
+        let mut of_sections = Vec::new();
         if !is_linked {
+            of_sections = section_symbols(object);
             let named = object.symbols().iter().filter(|symbol| {
                 !symbol.name.is_empty()
                     && !matches!(symbol.kind, ElfSymbolKind::Section | ElfSymbolKind::File)
                     && symbol.is_defined
                     && symbol.section.is_some()
+                    && !symbol.is_mark()
             });
+            // A local name that several symbols have names no address.
+            let mut counts: HashMap<&str, usize> = HashMap::new();
+            for symbol in named.clone() {
+                *counts.entry(&symbol.name).or_default() += 1;
+            }
+            let named = named.filter(|symbol| symbol.is_global || counts.get(&*symbol.name) == Some(&1));
             let mut ranked: Vec<_> = named
                 .map(|symbol| {
                     let is_typed = matches!(symbol.kind, ElfSymbolKind::Func | ElfSymbolKind::Object);
@@ -56,7 +67,7 @@ impl<'o> Symbols<'o> {
             let offset = usize::try_from(field.offset).ok()?;
             Some((section.data.as_ptr().addr().checked_add(offset)?, name)).filter(|_| !name.is_empty())
         });
-        Self { is_linked, symbols, sections, undefined: undefined.collect() }
+        Self { is_linked, symbols, sections, of_sections, undefined: undefined.collect() }
     }
 
     /// Returns the undefined symbol whose address is in a field, which begins with these bytes of a section.
@@ -80,17 +91,21 @@ impl<'o> Symbols<'o> {
         before.checked_sub(1).is_some_and(|last| address <= self.sections[last].end)
     }
 
-    /// Returns the symbol at or before an address in its section, and the address's distance from it.
+    /// Returns the symbol at or before an address in its section, and the address's distance from it; the section's symbol,
+    /// if there is no other symbol, as for a compiler's constants.
     pub(super) fn symbol_at(&self, address: u64) -> Result<(&'o str, u64), UnimportedReason> {
-        let unknown = || UnimportedReason::UnknownSymbol(address);
-        let count = self.symbols.partition_point(|&(start, _)| start <= address);
-        let (start, name) = count.checked_sub(1).map(|last| self.symbols[last]).ok_or_else(unknown)?;
-        // A symbol in another section moves independently.
         let section = |address: u64| {
             let before = self.sections.partition_point(|range| range.start <= address);
             before.checked_sub(1).filter(|&last| address <= self.sections[last].end)
         };
-        if section(start) == section(address) { Ok((name, address - start)) } else { Err(unknown()) }
+        // A symbol in another section moves independently.
+        let before = |symbols: &[(u64, &'o str)]| {
+            let count = symbols.partition_point(|&(start, _)| start <= address);
+            let (start, name) = count.checked_sub(1).map(|last| symbols[last])?;
+            (section(start) == section(address)).then_some((name, address - start))
+        };
+        let found = before(&self.symbols).or_else(|| before(&self.of_sections));
+        found.ok_or(UnimportedReason::UnknownSymbol(address))
     }
 
     /// Returns an address as the model states it.
@@ -101,4 +116,23 @@ impl<'o> Symbols<'o> {
         let (name, by) = self.symbol_at(address)?;
         Ok(Address::Symbol(m.symbol(name), by))
     }
+}
+
+/// Returns the symbols of loaded sections whose names no other symbol has, sorted by address.
+fn section_symbols<'o>(object: &'o Object<'_>) -> Vec<(u64, &'o str)> {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for symbol in object.symbols() {
+        *counts.entry(&symbol.name).or_default() += 1;
+    }
+    let is_loaded = |index: usize| {
+        object.sections().get(index).is_some_and(|section| section.is_loaded() && section.size > 0)
+    };
+    let symbols = object.symbols().iter().filter(|symbol| {
+        symbol.kind == ElfSymbolKind::Section
+            && symbol.section.is_some_and(is_loaded)
+            && counts.get(&*symbol.name) == Some(&1)
+    });
+    let mut symbols: Vec<(u64, &str)> = symbols.map(|symbol| (symbol.address, &*symbol.name)).collect();
+    symbols.sort_unstable();
+    symbols
 }

@@ -46,6 +46,7 @@ texts! {
     RowState "its operation index, instruction set or basic block is not imported";
     FrameState "the size of its arguments or the signature of its return address is not imported";
     FrameDetail "its augmentation is not imported";
+    ReturnRegisters "the frames of the function's parts have several return address registers";
     SecondFrame "the function has a frame already";
     NoFrameBase "its canonical frame address has no rule at some pc";
     NoSplitUnit "its split unit is not read";

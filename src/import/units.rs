@@ -5,7 +5,7 @@ use gimli::{DwAt, constants as dw};
 
 use super::importer::{Entities, Importer};
 use super::node::{Class, class};
-use super::order::{copy, want};
+use super::order::{copy, nested, want};
 use super::unimported::UnimportedReason;
 use super::{calls, functions, imports, instances, lanes, types, variables};
 use crate::model::{AttributeOwner, Language};
@@ -46,6 +46,7 @@ pub(super) fn import<'d, 'o>(importer: &mut Importer<'d, 'o>, info: &'d Unit<'o>
     let dwarf = importer.dwarf;
     let entries = || dwarf.entries_of(info).skip(1);
     instances::find(importer, entries());
+    types::completions(importer, entries());
     let only = importer.only;
     let selected = Selected::new(only, entries());
     for entry in entries().filter(|entry| selected.has(entry.index())) {
@@ -67,7 +68,7 @@ pub(super) fn import<'d, 'o>(importer: &mut Importer<'d, 'o>, info: &'d Unit<'o>
         }
     }
     // Each step can add what the other step has to complete.
-    while importer.has_more() {
+    while importer.has_more() || nested(importer) {
         types::members(importer);
         functions::properties(importer);
         copy(importer);

@@ -24,6 +24,8 @@ objects! {
         extent: (Signed, Signed),
         /// Registers without a rule: by the calling convention, which is the default, or `same_value`.
         unspecified_registers: Word<UnspecifiedRegisters>,
+        /// Register whose value in the caller is the return address, if it is not the target's.
+        return_register: Named<'a>,
     }
 }
 
@@ -31,6 +33,11 @@ impl<'a> Frame<'a> {
     pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
         let (function, unit) = reader.function(&self.function)?;
         let frame = FrameOf { function, unit };
+        // A rule for the return address has other conditions than a rule for another register.
+        if let Some(name) = &self.return_register {
+            let register = reader.register(name)?;
+            reader.builder.frame(function)?.return_register(register)?;
+        }
         frame.rules(reader, self.rules.as_ref())?;
         frame.slots(reader, self.saved_to_scratch)?;
         frame.return_addresses(reader, self.return_address)?;
@@ -61,10 +68,13 @@ impl<'a> Frame<'a> {
         let extent = function.frame_extent.as_ref();
         let unspecified =
             Some(function.unspecified_registers).filter(|&registers| registers != Default::default());
-        let is_described = !rules.is_empty() || extent.is_some() || unspecified.is_some();
+        let return_register = function.return_register;
+        let is_described =
+            !rules.is_empty() || extent.is_some() || unspecified.is_some() || return_register.is_some();
         is_described.then(|| Self {
             rules: (!rules.is_empty()).then_some(Later::Model(Elements { known, items: rules })),
             unspecified_registers: unspecified.map(Word),
+            return_register: return_register.map(|register| known.register(register)),
             extent: extent.map(|extent| (Signed(extent.start), Signed(extent.end))),
             ..Self::new(known.function_ref(id))
         })

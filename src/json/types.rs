@@ -35,7 +35,12 @@ objects! {
     CooperativeMatrix { unit: Ref<'a>, of: Ref<'a>, scope: u32, rows: u32, columns: u32, usage: u32 } { id: Text<'a> }
     Typedef { unit: Ref<'a>, name: Text<'a> } { of: Ref<'a>, id: Text<'a> }
     Qualified { unit: Ref<'a>, qualifier: Word<Qualifier> } { of: Ref<'a>, id: Text<'a> }
-    Subroutine { unit: Ref<'a>, parameters: Vec<Ref<'a>> } { returns: Ref<'a>, id: Text<'a> }
+    Subroutine { unit: Ref<'a>, parameters: Vec<Ref<'a>> } {
+        returns: Ref<'a>,
+        /// Takes more arguments than it has parameters.
+        variadic: bool,
+        id: Text<'a>,
+    }
     Pointer { unit: Ref<'a> } {
         to: Ref<'a>, kind: Word<PointerKind>, space: Named<'a>, memory_space: Word<MemorySpace>, id: Text<'a>,
     }
@@ -225,7 +230,11 @@ impl<'a> Subroutine<'a> {
         let unit = reader.unit(&self.unit)?;
         let parameters = self.parameters.iter().map(|ty| reader.ty(unit, ty)).collect::<Result<Vec<_>>>()?;
         let returns = reader.maybe_type(unit, self.returns.as_ref())?;
-        let ty = reader.builder.subroutine(unit, returns, &parameters)?;
+        let ty = if self.variadic == Some(true) {
+            reader.builder.variadic_subroutine(unit, returns, &parameters)?
+        } else {
+            reader.builder.subroutine(unit, returns, &parameters)?
+        };
         reader.add_type(ty, self.id.as_ref(), None)
     }
 }

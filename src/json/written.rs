@@ -155,10 +155,11 @@ pub(super) fn ty<'m>(known: &'m Known<'m>, id: TypeId) -> Statement<'m> {
             let json = Qualified::new(unit, Word(qualifier));
             Statement::Qualified(Qualified { of: of.map(reference), id, ..json })
         }
-        TypeKind::Subroutine { returns, parameters } => {
+        TypeKind::Subroutine { returns, parameters, is_variadic } => {
             let parameters = parameters.iter().map(|&ty| reference(ty)).collect();
             let returns = returns.map(reference);
-            Statement::Subroutine(Subroutine { returns, id, ..Subroutine::new(unit, parameters) })
+            let variadic = is_variadic.then_some(true);
+            Statement::Subroutine(Subroutine { returns, variadic, id, ..Subroutine::new(unit, parameters) })
         }
         &TypeKind::Pointer { kind, to, space, memory } => Statement::Pointer(Pointer {
             to: to.map(reference),

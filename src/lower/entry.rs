@@ -107,7 +107,9 @@ impl<'u> EntryWriter<'u> {
     /// Writes an entry's name, if it has one.
     #[inline(always)]
     pub(super) fn name(&mut self, name: Option<StringId>) {
-        if let Some(name) = name {
+        // An entity without a name, such as a function with a linkage name only, has no attribute: debuggers look up every
+        // name.
+        if let Some(name) = name.filter(|&name| !self.module.string(name).is_empty()) {
             self.text(gimli::DW_AT_name, name);
         }
     }
@@ -132,6 +134,12 @@ impl<'u> EntryWriter<'u> {
         if let Some(name) = linkage_name.filter(|_| !is_first) {
             self.text(linkage_at, name);
         }
+    }
+
+    /// Writes the entry for further arguments.
+    pub(super) fn more_arguments(&mut self) {
+        self.info.begin_entry(gimli::DW_TAG_unspecified_parameters, gimli::DW_CHILDREN_no, None);
+        self.info.end_entry();
     }
 
     /// Writes a module string.

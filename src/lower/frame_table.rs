@@ -10,6 +10,7 @@ use crate::emit::Section;
 use crate::emit::frame::{FrameFormat, FrameSection, FrameTable, Program, Rule};
 use crate::error::{Construct, Result};
 use crate::model::Address;
+use crate::op::Reg;
 
 /// `.debug_frame` and `.eh_frame`, if the consumer reads them.
 pub(super) struct FrameTables {
@@ -20,11 +21,12 @@ pub(super) struct FrameTables {
 }
 
 /// Instructions of a common entry.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct FirstRow {
     program: Program,
     /// Rule of each register that a call overwrites.
     stated: Option<Rule>,
+    return_register: Reg,
 }
 
 impl FrameTables {
@@ -41,11 +43,16 @@ impl FrameTables {
     pub(super) fn push(&mut self, units: &Units<'_>, frames: UnitFrames) -> Result<()> {
         let module = units.module;
         let names = &|number: u32| symbol_name(module, number);
-        let mut first = FirstRow::default();
+        let mut first = FirstRow {
+            program: Program::default(),
+            stated: None,
+            return_register: self.format.return_register,
+        };
         for frame in &frames.frames {
             first.program.clear();
             first.program.append(&frames.program, frame.first.clone());
             first.stated = frame.stated;
+            first.return_register = frame.return_register;
             let function = &module.functions[frame.function];
             let (symbol, address) = match frame.part.address {
                 Address::Symbol(symbol, addend) => (Some(symbol.0.as_u32()), addend),
@@ -65,7 +72,7 @@ impl FrameTables {
                 }
                 let mut offsets = [0; 2];
                 for ((_, table), offset) in self.tables.iter_mut().zip(&mut offsets) {
-                    *offset = table.common(&program, names);
+                    *offset = table.common(&program, first.return_register, names);
                 }
                 self.common.insert(first.clone(), offsets);
                 offsets

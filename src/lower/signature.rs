@@ -49,6 +49,7 @@ enum Task<'m> {
     Elements(u64),
     Enumerator(StringId, i128),
     Parameter(TypeId),
+    MoreParameters,
     /// End of children.
     End,
 }
@@ -151,6 +152,10 @@ impl<'m> Signatures<'m> {
             Task::Parameter(ty) => {
                 self.tag(gimli::DW_TAG_formal_parameter);
                 self.tasks.extend([Task::End, Task::Refer(gimli::DW_AT_type, ty)]);
+            }
+            Task::MoreParameters => {
+                self.tag(gimli::DW_TAG_unspecified_parameters);
+                self.out.push(0);
             }
             Task::End => self.out.push(0),
         }
@@ -279,11 +284,12 @@ impl<'m> Signatures<'m> {
                 self.alignment(ty);
                 self.refer_later(*of);
             }
-            TypeKind::Subroutine { returns, parameters } => {
+            TypeKind::Subroutine { returns, parameters, is_variadic } => {
                 self.alignment(ty);
                 self.flag(gimli::DW_AT_prototyped, module.units[ty.unit].has_prototypes());
                 self.refer_later(*returns);
                 self.tasks.extend(parameters.iter().map(|&ty| Task::Parameter(ty)));
+                self.tasks.extend(is_variadic.then_some(Task::MoreParameters));
             }
         }
         self.tasks.push(Task::End);
@@ -466,7 +472,7 @@ impl<'m> Signatures<'m> {
     }
 
     fn name(&mut self, name: Option<StringId>) {
-        if let Some(name) = name {
+        if let Some(name) = name.filter(|&name| !self.module.string(name).is_empty()) {
             self.string(gimli::DW_AT_name, name);
         }
     }

@@ -39,7 +39,7 @@ pub(super) fn write(out: &mut EntryWriter<'_>, scope: ScopeId, instance: Option<
     // The entry for further arguments follows the parameters.
     let mut more_after = more_arguments(out.units, scope, instance);
     if more_after == Some(None) {
-        more(out);
+        out.more_arguments();
     }
     let mut next = out.units.children.first_variable(scope);
     if next.is_none() {
@@ -49,18 +49,12 @@ pub(super) fn write(out: &mut EntryWriter<'_>, scope: ScopeId, instance: Option<
     while let Some(variable) = next {
         write_variable(out, variable, &around)?;
         if more_after == Some(Some(variable)) {
-            more(out);
+            out.more_arguments();
             more_after = None;
         }
         next = out.units.children.next_variable(variable);
     }
     Ok(())
-}
-
-/// Writes the entry for further arguments.
-fn more(out: &mut EntryWriter<'_>) {
-    out.info.begin_entry(gimli::DW_TAG_unspecified_parameters, gimli::DW_CHILDREN_no, None);
-    out.info.end_entry();
 }
 
 fn write_variable(out: &mut EntryWriter<'_>, id: VariableId, around: &Around<'_>) -> Result<()> {
@@ -83,7 +77,10 @@ fn write_variable(out: &mut EntryWriter<'_>, id: VariableId, around: &Around<'_>
         if is_abstract { out.expressions.numbers.origin(id) } else { out.expressions.numbers.variable(id) };
 
     // The location is encoded before the entry, because an omission changes the attributes.
-    let has_place = !is_abstract || module.is_placed_without_code(id);
+    // A static variable has it in the abstract instance, from which all other instances inherit it.
+    let is_inherited = module.is_static(id) && (is_abstract || origin.is_some());
+    let has_place =
+        if is_abstract { is_inherited || module.is_placed_without_code(id) } else { !is_inherited };
     let (place, facts) =
         if has_place { place(out, id, variable, around)? } else { (Place::None, Facts::default()) };
     // NVIDIA's class of registers. ptxas writes it for a variable with one location; a list has it nowhere.

@@ -25,9 +25,9 @@ fn called_kernels(module: &Module) -> Vec<Warning> {
             callers[callee.index()] = callers[callee.index()].or(module.function_of(call.scope));
         }
     }
-    let returns = Column::Register(module.target.call_frames().return_register);
     let mut found = Vec::new();
     for (id, function) in module.functions.iter().filter(|(_, function)| function.is_kernel) {
+        let returns = Column::Register(module.return_register(id));
         let returning = module
             .frame_by_column(id)
             .find(|rule| rule.column == returns && module.nodes(rule.loc).last() != Some(Node::Undefined));

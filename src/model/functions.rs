@@ -46,6 +46,9 @@ function_properties! { entity (pub)
         pub frame_extent: Option<Range<i64>>,
         /// The caller's registers for which the frame has no rule.
         pub unspecified_registers: UnspecifiedRegisters,
+        /// Register whose value in the caller is the return address, if it is not the target's
+        /// ([`CallFrames::return_register`](crate::target::CallFrames)).
+        pub return_register: Option<Reg>,
         /// Frame rules, as indices into the module's list.
         pub(crate) frame: Range<u32>,
         /// Whether the frame follows from the function being a kernel, and no rule is described.
@@ -66,7 +69,9 @@ impl Function {
     /// Whether its frame is described by more than rules.
     #[cfg(feature = "spirv")]
     pub(crate) fn has_frame_facts(&self) -> bool {
-        self.frame_extent.is_some() || self.unspecified_registers != UnspecifiedRegisters::default()
+        self.frame_extent.is_some()
+            || self.return_register.is_some()
+            || self.unspecified_registers != UnspecifiedRegisters::default()
     }
 
     /// Returns the number of low bits in a register that have the same value in the caller if its frame has no rule for

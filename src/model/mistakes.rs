@@ -260,9 +260,9 @@ fn data_bits(module: &Module, ty: TypeId) -> u64 {
 
 /// Returns a warning for each function whose return address has its low word in the second of two registers or lanes.
 fn swapped_words(module: &Module) -> Vec<Warning> {
-    let column = Column::Register(module.target.call_frames().return_register);
     let mut found = Vec::new();
     for (id, function) in &module.functions {
+        let column = Column::Register(module.return_register(id));
         let mut rules = module.frame_by_column(id).filter(|rule| rule.column == column);
         let swapped = rules.find_map(|rule| Some((rule, swapped_parts(module, rule.loc)?)));
         let Some((rule, [low, high])) = swapped else { continue };

@@ -122,7 +122,7 @@ use hashbrown::DefaultHashBuilder;
 use indexmap::IndexSet;
 
 use crate::error::{At, ErrorKind, Result};
-use crate::op::Expr;
+use crate::op::{Expr, Reg};
 use crate::target::Target;
 
 /// A checked program description.
@@ -396,10 +396,15 @@ impl Module {
         !self.frame(id).is_empty() && (has_private_memory || !self.functions[id].is_frame_implied)
     }
 
+    /// Returns the register whose value in the caller is a function's return address.
+    pub fn return_register(&self, id: FunctionId) -> Reg {
+        self.functions[id].return_register.unwrap_or(self.target.call_frames().return_register)
+    }
+
     /// Whether a function's frame says something about the caller's registers without a rule: it has a caller, or a rule
     /// for a register that a call overwrites.
     pub(crate) fn has_unspecified_registers(&self, id: FunctionId) -> bool {
-        let returns = Column::Register(self.target.call_frames().return_register);
+        let returns = Column::Register(self.return_register(id));
         let is_lost = |rule: &FrameRule| self.nodes(rule.loc).last() == Some(Node::Undefined);
         self.frame(id).iter().any(|rule| match rule.column {
             Column::Cfa => false,
@@ -484,6 +489,20 @@ impl Module {
         let function = self.function_of(variable.scope);
         variable.always.is_some()
             && function.is_some_and(|function| self.functions[function].address.is_none())
+    }
+
+    /// Returns whether a variable has one address in all instances of its function, as a static variable has.
+    pub(crate) fn is_static(&self, id: VariableId) -> bool {
+        let variable = &self.variables[id];
+        let Some(always) = variable.always else { return false };
+        let is_local = variable.kind == VariableKind::Variable && variable.origin.is_none();
+        let is_fixed =
+            |node: &Node<'_>| matches!(node, Node::Address(..) | Node::LinkAddress(_) | Node::ThreadLocal);
+        is_local
+            && self.nodes(always).any(|node| is_fixed(&node))
+            && self.nodes(always).all(|node| {
+                is_fixed(&node) || matches!(node, Node::Const(_) | Node::Plus(_) | Node::Memory(_))
+            })
     }
 
     /// Returns the procedures of all units.

@@ -108,7 +108,7 @@ impl Module {
 
     /// Returns the registers that contain the return address on entry.
     fn links(&self, function: FunctionId) -> Vec<Reg> {
-        let returns = Column::Register(self.target.call_frames().return_register);
+        let returns = Column::Register(self.return_register(function));
         let Some(rule) = self.frame_rule(function, returns, 0) else { return Vec::new() };
         let register = |node| match node {
             Node::Register(reg) => Some(reg),
@@ -458,7 +458,7 @@ impl Sweep<'_, '_> {
     /// Warns about two of the caller's registers, unless they are the return address and a register that contained it.
     fn warn_registers(&mut self, one: Reg, two: Reg, item: &Item, other: &Item) {
         let module = self.module;
-        let returns = module.target.call_frames().return_register;
+        let returns = module.return_register(self.function);
         let is_link = |reg: Reg| self.links.is_empty() || self.links.contains(&reg);
         if one == returns && is_link(two) || two == returns && is_link(one) {
             return;

@@ -36,7 +36,7 @@ mod vendor;
 pub use change::RewriteChange;
 pub use containers::{NewMember, rewrite_members};
 pub use fitting::fitting;
-pub use fix::{FixChange, meant_locations};
+pub use fix::{FixChange, Unfixed, meant_locations};
 pub use options::{RewriteOptions, RewrittenExpressions};
 pub use sizes::DebugSectionSizes;
 
@@ -76,6 +76,8 @@ pub struct Rewritten {
     pub unimported: Vec<UnimportedFact>,
     /// Changes that the options demand.
     pub changes: Vec<RewriteChange>,
+    /// Errors that lint finds after the object is fixed; empty if it is not fixed.
+    pub unfixed: Vec<Unfixed>,
     /// Number of types that were merged with an equal type of the same or another unit, if types are merged.
     pub merged_types: usize,
     /// Types with one name that differ, and are therefore not merged, if types are merged.
@@ -158,6 +160,11 @@ pub fn rewrite(bytes: &[u8], options: &RewriteOptions<'_>) -> Result<Rewritten> 
             (new, merged, different) = (next.object, next.merged, next.different);
         }
     }
+    let unfixed = if options.fix && dialect == Dialect::Llvm {
+        fix::unfixed(&new, &lints(options))?
+    } else {
+        Vec::new()
+    };
     let sizes = sizes::sizes(&object, &Object::read_for(&new, &target)?);
     Ok(Rewritten {
         object: new,
@@ -165,6 +172,7 @@ pub fn rewrite(bytes: &[u8], options: &RewriteOptions<'_>) -> Result<Rewritten> 
         omissions,
         unimported,
         changes,
+        unfixed,
         merged_types: merged,
         different_types: different,
         sizes,
@@ -233,13 +241,7 @@ fn written(
     let mut fixed = Vec::new();
     // Lint reads the current dialect.
     if options.fix && dialect == Dialect::Llvm {
-        let lints = {
-            let mut lints = LintOptions::default();
-            lints.supplementary = options.supplementary;
-            lints.threads = options.threads;
-            lints
-        };
-        let findings = lint(bytes, &lints)?.findings;
+        let findings = lint(bytes, &lints(options))?.findings;
         fixed = fix::fix(&mut module, fix::Source { object, dwarf, entries: &entries }, &findings)?;
     }
     drop(entries);
@@ -256,6 +258,13 @@ fn written(
     Ok(Written { object, module, omissions: lowered.omissions, unimported, fixed, merged, different })
 }
 
+fn lints<'o>(options: &RewriteOptions<'o>) -> LintOptions<'o> {
+    let mut lints = LintOptions::default();
+    lints.supplementary = options.supplementary;
+    lints.threads = options.threads;
+    lints
+}
+
 impl Written {
     /// Compares the object with the description that it was written from.
     fn check(&self, how: &How<'_>) -> Result<()> {
@@ -263,7 +272,10 @@ impl Written {
         match report.without(FindingKind::Extra).findings.first() {
             None => Ok(()),
             Some(finding) => {
-                Err(unsupported(format!("the rewritten object differs from the original: {finding}")))
+                // Nothing in the original is wrong.
+                Err(unsupported(format!(
+                    "eitri made a mistake: the rewritten object differs from the original, and is not written: {finding}"
+                )))
             }
         }
     }

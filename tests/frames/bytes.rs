@@ -381,3 +381,25 @@ fn common_entries(registers: UnspecifiedRegisters) -> Result<usize> {
     let frames = written.sections.iter().find(|section| section.name == ".debug_frame").expect("frames");
     Ok(frames.bytes.windows(4).filter(|bytes| *bytes == [0xff; 4]).count())
 }
+
+/// The return address register of a function is in its common entry: version 4, no augmentation, addresses of 8 bytes, no
+/// segment, factors 1 and -8, the register.
+#[test]
+fn return_register_is_in_the_common_entry() {
+    let cpu = Target::x86_64();
+    let mut consumer = Consumer::dwarf5();
+    (consumer.frames.eh_frame, consumer.frames.debug_frame) = (false, true);
+    for (register, bytes) in [(Reg(3), "04 00 08 00 01 78 03"), (Reg(16), "04 00 08 00 01 78 10")] {
+        let found = section(&cpu, &consumer, 0x30, |m, f| {
+            m.frame(f)?.return_register(register)?;
+            returns_early(m, f)
+        });
+        assert!(hex(&found).contains(bytes), "{register:?}: {}", hex(&found));
+    }
+    let mut m = Builder::new(cpu);
+    let unit = m.unit("a.c");
+    let f = m.function(unit, "f").expect("a function").code("f", 4).id();
+    let error =
+        m.frame(f).expect("a frame").return_register(Reg(500)).map(drop).expect_err("no such register");
+    assert!(error.to_string().contains("register 500 is not among the registers of the target"), "{error}");
+}

@@ -622,7 +622,9 @@ pub fn type_text(ty: Option<Entry<'_, '_>>, depth: usize) -> String {
         dw::DW_TAG_subroutine_type => {
             let parameters =
                 children(dw::DW_TAG_formal_parameter).map(|part| type_text(part.ty(), depth + 1));
-            format!("function {:?} to {}", parameters.collect::<Vec<_>>(), of())
+            let has_more = children(dw::DW_TAG_unspecified_parameters).next().is_some();
+            let more = if has_more { " and more" } else { "" };
+            format!("function {:?}{more} to {}", parameters.collect::<Vec<_>>(), of())
         }
         dw::DW_TAG_structure_type | dw::DW_TAG_class_type | dw::DW_TAG_union_type => {
             let members =
@@ -634,6 +636,7 @@ pub fn type_text(ty: Option<Entry<'_, '_>>, depth: usize) -> String {
                 children(dw::DW_TAG_enumerator).map(|part| part.name().unwrap_or_default().into_owned());
             format!("enum {:?}", names.collect::<Vec<_>>())
         }
+        dw::DW_TAG_unspecified_type => "unspecified".into(),
         _ => format!("{} of {}", tag.trim_end_matches("_type"), of()),
     }
 }

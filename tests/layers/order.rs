@@ -378,6 +378,7 @@ const IMPORT: &[&str] = &[
     "ptx",
     "scopes",
     // Entities.
+    "types::nested",
     "types::describe",
     "types::simple",
     "types::array",

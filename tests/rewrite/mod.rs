@@ -11,6 +11,7 @@ mod deduped;
 mod dumped;
 mod fixed;
 mod judged;
+mod kept;
 mod linked;
 mod loaded;
 mod order;
@@ -18,6 +19,7 @@ mod programs;
 mod said;
 mod type_units;
 mod units;
+mod unwound;
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

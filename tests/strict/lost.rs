@@ -126,6 +126,8 @@ const STATEMENTS: &[(&str, &str, &str, &str)] = &[
             "name": "x", "offset": 4}"#),
     ("Enumeration", "", r#"{"enumeration": {"unit": "a.cl", "of": "int", "enumerators": [["a", 1]]}}"#,
         r#"{"class": true, "name": "e"}"#),
+    ("Subroutine", "", r#"{"subroutine": {"unit": "a.cl", "parameters": ["int"]}}"#,
+        r#"{"returns": "int", "variadic": true}"#),
     ("Template", "", r#"{"template": {"function": "h", "argument": {"type": "int"}}}"#, r#"{"default": true, "name": "T"}"#),
     ("Template", "", r#"{"template": {"function": "h", "argument": {"template": "vector"}}}"#, r#"{"default": true, "name": "T"}"#),
     ("Region", "", r#"{"region": {"in": "f", "kind": "then", "pcs": [0, 8], "waits_at": 12, "masks": [[0, 16, {"memory": [0, 64]}]]}}"#,

@@ -76,6 +76,10 @@ pub unsafe extern "C" fn eitri_rewrite(
                 // SAFETY: of the caller.
                 unsafe { options.changed.message(change.to_string()) }?;
             }
+            for unfixed in &written.unfixed {
+                // SAFETY: of the caller.
+                unsafe { options.changed.message(format!("not fixed: {unfixed}")) }?;
+            }
             for fact in &written.unimported {
                 // SAFETY: of the caller.
                 unsafe { options.omitted.message(format!("not imported: {fact}")) }?;

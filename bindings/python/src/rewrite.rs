@@ -67,6 +67,7 @@ fn facts(rewritten: &Rewritten) -> Value {
         "is_complete": rewritten.is_complete(),
         "sections": sizes.collect::<Vec<_>>(),
         "fixes": fixed.collect::<Vec<_>>(),
+        "unfixed": rewritten.unfixed.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "removed": removed.collect::<Vec<_>>(),
         "unimported": rewritten.unimported.iter().map(unimported).collect::<Vec<_>>(),
         "omissions": rewritten.omissions.iter().map(ToString::to_string).collect::<Vec<_>>(),

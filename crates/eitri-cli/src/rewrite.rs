@@ -180,6 +180,10 @@ fn text(name: &str, rewritten: &Rewritten) -> String {
             change.evidence.iter().for_each(|fact| put(format_args!("    {fact}")));
         }
     }
+    for unfixed in &rewritten.unfixed {
+        put(format_args!("not fixed: {unfixed}"));
+        unfixed.finding.evidence.iter().for_each(|fact| put(format_args!("    {fact}")));
+    }
     for fact in lost(rewritten) {
         put(format_args!("{fact}"));
     }
@@ -218,6 +222,18 @@ fn line(name: &str, rewritten: &Rewritten) -> String {
             "evidence": change.evidence,
         })
     });
+    let unfixed = rewritten.unfixed.iter().map(|unfixed| {
+        let finding = &unfixed.finding;
+        json!({
+            "code": finding.code.name(),
+            "unit": finding.unit.as_deref(),
+            "function": finding.function.as_deref(),
+            "variable": finding.variable,
+            "pcs": range(&finding.pcs),
+            "written": finding.written,
+            "evidence": finding.evidence,
+        })
+    });
     let different = rewritten.different_types.iter().map(|different| {
         let entries = different.entries.iter().map(|(unit, offset)| json!({"unit": unit, "offset": offset}));
         json!({"name": different.name, "entries": entries.collect::<Vec<_>>()})
@@ -231,6 +247,7 @@ fn line(name: &str, rewritten: &Rewritten) -> String {
         "merged_types": rewritten.merged_types,
         "different_types": different.collect::<Vec<_>>(),
         "fixed": fixed.collect::<Vec<_>>(),
+        "unfixed": unfixed.collect::<Vec<_>>(),
         "changes": texts(rewritten.changes.iter().map(ToString::to_string).collect()),
         "unimported": unimported.collect::<Vec<_>>(),
         "omitted": texts(rewritten.omissions.iter().map(ToString::to_string).collect()),

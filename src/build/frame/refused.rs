@@ -11,7 +11,7 @@ use crate::op::{FixupKind, Reg};
 use crate::target::{Per, SpaceId};
 
 /// Rejects a rule that is wrong regardless of the frame's other rules.
-pub(super) fn rule(module: &Module, column: Column, nodes: Nodes<'_>) -> Result<()> {
+pub(super) fn rule(module: &Module, function: FunctionId, column: Column, nodes: Nodes<'_>) -> Result<()> {
     for node in nodes.clone() {
         // A rule is evaluated without a current lane, an object or a unit, so that A.6.4.2 excludes the operations that
         // need one.
@@ -32,7 +32,7 @@ pub(super) fn rule(module: &Module, column: Column, nodes: Nodes<'_>) -> Result<
         let what = format!("operation `{operation}` is not allowed in call frame information");
         return Err(Error::bad_argument(what));
     }
-    if column == Column::Register(module.target.call_frames().return_register) {
+    if column == Column::Register(module.return_register(function)) {
         below_frame(module, nodes.clone())?;
     }
     let mut tree = Tree::default();
@@ -178,10 +178,13 @@ impl<'m> Frame<'m> {
         let size = self.module.functions[self.function].bytes;
         let by_column: Vec<&FrameRule> = self.module.frame_by_column(self.function).collect();
         let frames = self.module.target.call_frames();
+        let returns = self.module.return_register(self.function);
         // Where the return column is the pc itself, an absent rule would make the caller's pc the callee's.
         let needed = |column: Column| match column {
             Column::Cfa => true,
-            Column::Register(reg) => reg == frames.return_register && frames.is_return_register_pc,
+            Column::Register(reg) => {
+                reg == returns && reg == frames.return_register && frames.is_return_register_pc
+            }
         };
         for pair in by_column.windows(2) {
             let [first, second] = pair else { continue };
@@ -195,7 +198,7 @@ impl<'m> Frame<'m> {
             let kind = ErrorKind::OutsideFunction { size };
             return Err(self.error(kind, rule.column, rule.pcs()).into());
         }
-        for column in [Column::Cfa, Column::Register(frames.return_register)] {
+        for column in [Column::Cfa, Column::Register(returns)] {
             let mut end = 0;
             for rule in by_column.iter().filter(|rule| rule.column == column) {
                 if rule.pcs().start > end && needed(column) {

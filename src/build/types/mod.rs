@@ -280,8 +280,32 @@ impl Builder {
         returns: Option<TypeId>,
         parameters: &[TypeId],
     ) -> Result<TypeId> {
+        self.subroutine_of(unit, returns, parameters, false)
+    }
+
+    /// Adds the type of functions that take more arguments than they have parameters, such as `int (const char *, ...)`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`].
+    pub fn variadic_subroutine(
+        &mut self,
+        unit: UnitId,
+        returns: Option<TypeId>,
+        parameters: &[TypeId],
+    ) -> Result<TypeId> {
+        self.subroutine_of(unit, returns, parameters, true)
+    }
+
+    fn subroutine_of(
+        &mut self,
+        unit: UnitId,
+        returns: Option<TypeId>,
+        parameters: &[TypeId],
+        is_variadic: bool,
+    ) -> Result<TypeId> {
         self.known_types(unit, returns.iter().chain(parameters).copied())?;
-        Ok(self.intern(unit, TypeKind::Subroutine { returns, parameters: parameters.into() }, None))
+        let kind = TypeKind::Subroutine { returns, parameters: parameters.into(), is_variadic };
+        Ok(self.intern(unit, kind, None))
     }
 
     /// Adds an enumeration whose values have type `of`.

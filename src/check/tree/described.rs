@@ -85,7 +85,7 @@ impl<'a> Node<'a> {
 
     pub(super) fn named(mut self, name: &'a str) -> Self {
         self.name = name;
-        self.text(dw::DW_AT_name, Some(name))
+        self.text(dw::DW_AT_name, Some(name).filter(|name| !name.is_empty()))
     }
 
     pub(super) fn text(self, name: DwAt, text: Option<&'a str>) -> Self {
@@ -647,13 +647,26 @@ impl<'a> Described<'a> {
         if origin != Some(id) {
             node = self.extras(node, id);
         }
-        // A variable that does not move has a location even if its function has no code.
-        if entity == Entity::Variable(id) || module.is_placed_without_code(id) {
+        if self.has_location(entity, instance) {
             // The locations' space is compared with the locations.
             node = node.elsewhere([dw::DW_AT_location, dw::DW_AT_const_value]);
             node = node.elsewhere(self.consumer.attributes.variable_space);
         }
         self.declared(node, chain().find_map(|variable| variable.line))
+    }
+
+    /// Whether a variable's entry has the variable's location. An abstract instance's entry has it if the function has no
+    /// code, or if the variable is static: then all other instances inherit it.
+    pub(in crate::check) fn has_location(self, entity: Entity, instance: Option<FunctionId>) -> bool {
+        let module = self.module;
+        match entity {
+            Entity::Abstract(id) => module.is_placed_without_code(id) || module.is_static(id),
+            Entity::Variable(id) => {
+                let is_instance = instance.is_some_and(|function| self.has_abstract(function));
+                !(is_instance && module.is_static(id))
+            }
+            _ => false,
+        }
     }
 
     /// Returns a static data member's entry, a declaration in its class. Its definition has the location.

@@ -6,8 +6,8 @@ use super::described::{Described, Encoded, Node, Number};
 use super::tags::{accessibility, encoding, memory_space, passed};
 use super::value::{Entity, Value, constant};
 use crate::model::{
-    AttributeOwner, Base, BaseOffset, CompositeType, Count, Dimension, Discriminant, Member, Node as LocNode,
-    ScopeKind, TemplateArgument, TemplateParameter, Type, TypeId, TypeKind, VariantPartId,
+    AttributeOwner, Base, BaseOffset, CompositeType, Count, Dimension, Discriminant, ExtraAttribute, Member,
+    Node as LocNode, ScopeKind, TemplateArgument, TemplateParameter, Type, TypeId, TypeKind, VariantPartId,
 };
 use crate::omission::{Property, Subject, TemplateOwner};
 
@@ -100,13 +100,14 @@ impl<'a> Described<'a> {
             TypeKind::Typedef { of, .. } | TypeKind::Qualified { of, .. } => {
                 node.entry(type_, of.map(Entity::Type))
             }
-            TypeKind::Subroutine { returns, parameters } => {
+            TypeKind::Subroutine { returns, parameters, is_variadic } => {
                 node = node.entry(type_, returns.map(Entity::Type));
                 node.parts.extend(
                     parameters
                         .iter()
                         .map(|&ty| Node::new(dw::DW_TAG_formal_parameter).entry(type_, entity(ty))),
                 );
+                node.parts.extend(is_variadic.then(|| Node::new(dw::DW_TAG_unspecified_parameters)));
                 node.flag(dw::DW_AT_prototyped, self.has_prototypes(ty.unit))
             }
         }
@@ -120,9 +121,14 @@ impl<'a> Described<'a> {
     }
 
     fn dimension(self, array: TypeId, index: u32, dimension: &Dimension) -> Node<'a> {
-        let mut node = Node::dimension()
-            .number(dw::DW_AT_lower_bound, dimension.lower)
-            .entry(dw::DW_AT_type, dimension.index.map(Entity::Type));
+        let owner = AttributeOwner::Dimension(array, index);
+        let is_lower = |attribute: &ExtraAttribute| attribute.name == dw::DW_AT_lower_bound;
+        let mut node = Node::dimension();
+        // A lower bound that is no number is an expression among the attributes.
+        if dimension.lower.is_some() || !self.module.attributes(owner).iter().any(is_lower) {
+            node = node.number(dw::DW_AT_lower_bound, dimension.lower);
+        }
+        node = node.entry(dw::DW_AT_type, dimension.index.map(Entity::Type));
         let count = match dimension.count {
             Count::Unknown => None,
             Count::Fixed(count) => Some(Value::Number(count.into())),
@@ -135,7 +141,7 @@ impl<'a> Described<'a> {
                 Some(Value::Elsewhere)
             }
         };
-        self.extras(node.with(dw::DW_AT_count, count), AttributeOwner::Dimension(array, index))
+        self.extras(node.with(dw::DW_AT_count, count), owner)
     }
 
     fn composite(self, node: Node<'a>, id: TypeId, composite: &'a CompositeType) -> Node<'a> {

@@ -263,6 +263,19 @@ impl<'i> Lookup<'i> {
                 },
             }
         }
+        // A section's symbol has no name: it is found by the name of the section, unless a symbol or another section has it.
+        let mut sections: HashMap<&[u8], Found> = HashMap::new();
+        for (symbol, index) in symbols.iter().zip(0u32..) {
+            if symbol.info.st_type() == elf::STT_SECTION
+                && let Some(section) = image.sections.get(usize::from(symbol.section))
+            {
+                let found = sections.entry(&section.name);
+                found.and_modify(|found| *found = Found::Locals).or_insert(Found::Local(index));
+            }
+        }
+        for (name, found) in sections {
+            names.entry(name).or_insert(found);
+        }
         Ok(Self { symbols, names })
     }
 

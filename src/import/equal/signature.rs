@@ -2,10 +2,11 @@
 
 use gimli::{DwAt, constants as dw};
 use hashbrown::HashMap;
+use smallvec::SmallVec;
 
 use super::candidates::Candidates;
 use crate::op::{Decoder, Op};
-use crate::read::{Dwarf, Entry, LineProgram, ResolvedValue};
+use crate::read::{Attribute, Dwarf, Entry, LineProgram, ResolvedValue};
 
 /// Where a type is declared.
 const DECLARED: [DwAt; 3] = [dw::DW_AT_decl_file, dw::DW_AT_decl_line, dw::DW_AT_decl_column];
@@ -76,14 +77,17 @@ impl<'d, 'o> Signatures<'d, 'o> {
             // Tells how deep the next entries are.
             to.number(inner.descendants().len() as u64);
             to.number(inner.tag().0.into());
-            for attribute in inner.attributes() {
-                let is_skipped = attribute.name == dw::DW_AT_sibling
-                    || wanted == Wanted::Shape && DECLARED.contains(&attribute.name)
-                    || attribute.value == ResolvedValue::Flag(false);
-                if !is_skipped {
-                    to.number(attribute.name.0.into());
-                    self.value(number, inner, attribute.name, attribute.value, to)?;
-                }
+            let is_wanted = |attribute: &Attribute<'_>| {
+                attribute.name != dw::DW_AT_sibling
+                    && (wanted == Wanted::All || !DECLARED.contains(&attribute.name))
+                    && attribute.value != ResolvedValue::Flag(false)
+            };
+            // Each producer has an order of its own.
+            let mut attributes: SmallVec<[_; 12]> = inner.attributes().filter(is_wanted).collect();
+            attributes.sort_by_key(|attribute| attribute.name.0);
+            for attribute in attributes {
+                to.number(attribute.name.0.into());
+                self.value(number, inner, attribute.name, attribute.value, to)?;
             }
             // Attribute 0 ends the attributes.
             to.number(0);

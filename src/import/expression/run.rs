@@ -123,8 +123,17 @@ impl<'a, 'r> Run<'a, 'r> {
         while let Some(element) = self.stack.pop() {
             self.discard(element)?;
         }
+        let mut roots = vec![root];
+        // A frame without a canonical frame address has no rules: an expression needs the address that it begins with,
+        // whether it uses it or not.
+        if self.context.initial == InitialStack::Cfa {
+            self.push_cfa()?;
+            if let Some(cfa) = self.stack.pop() {
+                roots.push(self.finished_place(cfa)?);
+            }
+        }
         let called = |id: TermId| self.called.get(&id).copied();
-        match self.terms.unused(&[root], called) {
+        match self.terms.unused(&roots, called) {
             None => Ok(()),
             Some(_) => Err(UntypedReason::Unused.into()),
         }

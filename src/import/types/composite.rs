@@ -4,7 +4,7 @@
 use gimli::constants as dw;
 
 use super::describe::describe;
-use super::{members as parts, templates, variants};
+use super::{members as parts, nested, templates, variants};
 use crate::import::importer::{Importer, Place, refused};
 use crate::import::node::{Class, class};
 use crate::import::unimported::UnimportedReason;
@@ -18,7 +18,7 @@ const PASSED: [(u64, Passed); 2] = [
 ];
 
 pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) {
-    if let Some(ty) = complete(importer, entry) {
+    if let Some(ty) = nested::complete(importer, entry) {
         return place(importer, entry, ty);
     }
     // A type that completes a declaration has the name of the declaration.
@@ -49,22 +49,11 @@ pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
     importer.made.composites.push((entry, ty));
 }
 
-/// Returns the type of a type unit, for a declaration with its signature: DWARF 5 section 5.7.1.
-fn complete<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) -> Option<TypeId> {
-    let completed = entry.reference(dw::DW_AT_signature)?;
-    let ty = importer.known_type(completed)?;
-    importer.mark_all(entry, &[dw::DW_AT_signature, dw::DW_AT_declaration]);
-    if entry.name() == completed.name() {
-        importer.mark(entry, dw::DW_AT_name);
-    }
-    Some(ty)
-}
-
 /// Records a type and its scope.
 fn place<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, ty: TypeId) {
     importer.import(entry);
     importer.made.types.insert(entry.offset(), ty);
-    let around = importer.place(entry).unwrap_or(importer.root());
+    let around = nested::place(importer, entry).unwrap_or(importer.root());
     if let Some(scope) = importer.m.described().ty(ty).own_scope() {
         importer.made.scopes.insert(entry.offset(), Place { scope, ..around });
     }

@@ -2,6 +2,7 @@
 
 use gimli::constants as dw;
 
+use super::nested;
 use crate::import::importer::{Importer, Made, refused};
 use crate::model::{AttributeOwner, TypeId};
 use crate::read::Entry;
@@ -48,7 +49,7 @@ fn is_described<'d, 'o>(importer: &Importer<'d, 'o>, entry: Entry<'d, 'o>) -> bo
                     | dw::DW_AT_containing_type
             )
     };
-    let has_scope = importer.place(entry).is_some_and(|place| place.scope != importer.root().scope);
+    let has_scope = nested::place(importer, entry).is_some_and(|place| place.scope != importer.root().scope);
     has_scope || !entry.names().all(is_plain) || entry.tag() == dw::DW_TAG_array_type && has_attributes(entry)
 }
 
@@ -62,8 +63,10 @@ fn has_attributes(array: Entry<'_, '_>) -> bool {
 /// Sets the properties that every type can have: scope, line, alignment.
 pub(super) fn describe<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, ty: TypeId) {
     importer.own(entry, AttributeOwner::Type(ty));
-    let scope =
-        importer.place(entry).map(|place| place.scope).filter(|&scope| scope != importer.root().scope);
+    nested::declared(importer, entry, ty);
+    let scope = nested::place(importer, entry)
+        .map(|place| place.scope)
+        .filter(|&scope| scope != importer.root().scope);
     let line = importer.declared(entry);
     let alignment = importer.number(entry, dw::DW_AT_alignment);
     if scope.is_none() && line.is_none() && alignment.is_none() {

@@ -5,12 +5,14 @@ mod composite;
 mod describe;
 mod enumeration;
 mod members;
+mod nested;
 mod simple;
 mod templates;
 mod variants;
 
 pub(super) use composite::members;
 pub(super) use members::ACCESSIBILITIES;
+pub(super) use nested::completions;
 pub(super) use simple::{MEMORY_SPACES, described};
 pub(super) use templates::{Owner as TemplateOwner, template};
 
@@ -30,6 +32,12 @@ pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
         }
         tag => {
             importer.import(entry);
+            if let Some(ty) = nested::complete(importer, entry) {
+                // A declaration can repeat what the complete type says.
+                importer.repeat_part(entry, entry.reference(dw::DW_AT_signature));
+                importer.made.types.insert(entry.offset(), ty);
+                return;
+            }
             // An equal type that is made again for a described entry must not share the description.
             let new = |importer: &mut Importer<'d, 'o>| match tag {
                 dw::DW_TAG_base_type => simple::base(importer, entry),

@@ -143,7 +143,15 @@ pub(super) fn subroutine<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'
             parameters.push(ty);
         }
     }
-    importer.m.subroutine(importer.unit, returns, &parameters).map_err(refused)
+    let more = entry.children().find(|child| child.tag() == dw::DW_TAG_unspecified_parameters);
+    let made = match more {
+        Some(more) => {
+            importer.import(more);
+            importer.m.variadic_subroutine(importer.unit, returns, &parameters)
+        }
+        None => importer.m.subroutine(importer.unit, returns, &parameters),
+    };
+    made.map_err(refused)
 }
 
 /// Sets a type's properties that refer to variables or have expressions, when all entities exist.

@@ -44,6 +44,8 @@ pub(super) struct FunctionFrame {
     pub(super) rest: Range<usize>,
     /// Rule that the common entry has for each register that a call overwrites.
     pub(super) stated: Option<Rule>,
+    /// Register whose value in the caller is the return address.
+    pub(super) return_register: Reg,
 }
 
 /// Parameters that the module's call frame information shares.
@@ -133,6 +135,8 @@ impl<'m> Frames<'m> {
         let module = self.module;
         let function = &module.functions[id];
         let stated = stated_rule(module, id);
+        let return_register = module.return_register(id);
+        self.format.return_register = return_register;
         self.rules.clear();
         for rule in module.frame(id) {
             let lowered = match rule.column {
@@ -178,7 +182,7 @@ impl<'m> Frames<'m> {
             }
             let out = &mut self.out.program;
             let (first, rest) = self.rows.write(rules, part.bytes(), form, &self.exprs, out);
-            self.out.frames.push(FunctionFrame { function: id, part, first, rest, stated });
+            self.out.frames.push(FunctionFrame { function: id, part, first, rest, stated, return_register });
         }
         Ok(())
     }

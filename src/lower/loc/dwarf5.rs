@@ -83,6 +83,9 @@ pub(super) fn write(out: &mut ExpressionWriter<'_, '_>, root: At, bits: Option<u
 
 /// Writes the whole expression for a saved register, which computes an address.
 pub(super) fn write_saved(out: &mut ExpressionWriter<'_, '_>, root: At) -> Result<()> {
+    if let Node::Expr(id) = out.tree.node(root) {
+        return out.expr(id);
+    }
     // The result is always taken as an address, so a location outside memory has no expression.
     let (inner, bits) = out.moved_by(root);
     let is_address = matches!(out.tree.node(inner), Node::Cfa | Node::Memory(_) | Node::OffsetBy);

@@ -100,8 +100,9 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: TypeId) -> Result<Option<Open
             out.info.begin_entry(ty.kind.tag(), gimli::DW_CHILDREN_no, is);
             out.type_of(*of);
         }
-        TypeKind::Subroutine { returns, parameters } => {
-            out.info.begin_entry(gimli::DW_TAG_subroutine_type, children(!parameters.is_empty()), is);
+        TypeKind::Subroutine { returns, parameters, is_variadic } => {
+            let has_children = *is_variadic || !parameters.is_empty();
+            out.info.begin_entry(gimli::DW_TAG_subroutine_type, children(has_children), is);
             out.type_of(*returns);
             if module.units[ty.unit].has_prototypes() {
                 out.info.flag(gimli::DW_AT_prototyped);
@@ -125,11 +126,14 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: TypeId) -> Result<Option<Open
             }
             out.info.end_children();
         }
-        TypeKind::Subroutine { parameters, .. } if !parameters.is_empty() => {
+        TypeKind::Subroutine { parameters, is_variadic, .. } if *is_variadic || !parameters.is_empty() => {
             for &parameter in parameters {
                 out.info.begin_entry(gimli::DW_TAG_formal_parameter, gimli::DW_CHILDREN_no, None);
                 out.type_of(Some(parameter));
                 out.info.end_entry();
+            }
+            if *is_variadic {
+                out.more_arguments();
             }
             out.info.end_children();
         }

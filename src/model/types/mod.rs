@@ -159,6 +159,8 @@ pub enum TypeKind {
         returns: Option<TypeId>,
         /// Parameter types.
         parameters: Vec<TypeId>,
+        /// Whether functions of the type take more arguments than they have parameters.
+        is_variadic: bool,
     },
 }
 
@@ -224,7 +226,7 @@ impl Store for TypeKind {
             Self::Vector { of, .. } | Self::Matrix { of, .. } | Self::CooperativeMatrix { of, .. } => {
                 of.store(to);
             }
-            Self::Subroutine { returns, parameters } => {
+            Self::Subroutine { returns, parameters, is_variadic: _ } => {
                 returns.store(to);
                 parameters.store(to);
             }
@@ -376,7 +378,7 @@ impl Type {
                     }
                 }
             }
-            TypeKind::Subroutine { returns, parameters } => {
+            TypeKind::Subroutine { returns, parameters, .. } => {
                 returns.iter().chain(parameters).copied().for_each(each);
             }
         }

@@ -3,7 +3,7 @@
 use core::fmt;
 use core::ops::Range;
 
-use crate::lint::LintCode;
+use crate::lint::{LintCode, LintFinding};
 
 /// A location, a frame or another fact that a fix changed, with the finding that proves it wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,10 +29,6 @@ pub struct FixChange {
 
 impl fmt::Display for FixChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pcs = |f: &mut fmt::Formatter<'_>, pcs: &Option<Range<u64>>| match pcs {
-            Some(pcs) => write!(f, " [{:#x}, {:#x})", pcs.start, pcs.end),
-            None => Ok(()),
-        };
         write!(f, "{}:", self.code.name())?;
         if let Some(function) = &self.function {
             write!(f, " {function}")?;
@@ -53,5 +49,35 @@ impl fmt::Display for FixChange {
             }
         }
         Ok(())
+    }
+}
+
+/// An error that lint finds in the fixed object: the code proves nothing else, or a fix does not change such a fact.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Unfixed {
+    /// The finding, with offsets in the fixed object.
+    pub finding: LintFinding,
+}
+
+impl fmt::Display for Unfixed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let LintFinding { code, function, variable, pcs: range, written, .. } = &self.finding;
+        write!(f, "{}:", code.name())?;
+        if let Some(function) = function {
+            write!(f, " {function}")?;
+        }
+        if let Some(variable) = variable {
+            write!(f, " {variable}")?;
+        }
+        pcs(f, range)?;
+        write!(f, ": {written}")
+    }
+}
+
+fn pcs(f: &mut fmt::Formatter<'_>, pcs: &Option<Range<u64>>) -> fmt::Result {
+    match pcs {
+        Some(pcs) => write!(f, " [{:#x}, {:#x})", pcs.start, pcs.end),
+        None => Ok(()),
     }
 }

@@ -18,13 +18,13 @@ mod states;
 mod variables;
 mod waits;
 
-pub use change::FixChange;
+pub use change::{FixChange, Unfixed};
 pub(super) use functions::Source;
 pub use meant::meant_locations;
 
 use crate::build::resumed;
 use crate::error::Result;
-use crate::lint::LintFinding;
+use crate::lint::{Level, LintFinding, LintOptions, lint};
 use crate::model::{Module, Owner};
 use functions::Functions;
 
@@ -47,4 +47,13 @@ pub(super) fn fix(
     frames::apply(&mut m, framed, &mut changes)?;
     *module = m.finish()?;
     Ok(changes)
+}
+
+/// Returns the errors that are left in a fixed object.
+///
+/// # Errors
+/// The errors of [`lint`].
+pub(super) fn unfixed(object: &[u8], options: &LintOptions<'_>) -> Result<Vec<Unfixed>> {
+    let findings = lint(object, options)?.findings.into_iter();
+    Ok(findings.filter(|finding| finding.level == Level::Error).map(|finding| Unfixed { finding }).collect())
 }

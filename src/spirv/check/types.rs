@@ -183,7 +183,7 @@ fn kind(projection: &mut Projection<'_>, id: TypeId, kind: &TypeKind, bits: Opti
             EncodedType { is_sized, shape }
         }
         TypeKind::Composite(_) | TypeKind::Enum { .. } => sized(scopes::type_key(projection, id)),
-        TypeKind::Subroutine { returns, parameters } => {
+        TypeKind::Subroutine { returns, parameters, .. } => {
             let mut parts = vec![
                 Part::from("function returning"),
                 omitted_types::pointee(projection, subject, *returns).into(),

@@ -159,6 +159,9 @@ fn unencodable_of_type(projection: &mut Projection<'_>, id: TypeId) {
         TypeKind::Vector { is_packed, .. } => {
             unless_omitted(projection, subject, &[(*is_packed, Property::Size)]);
         }
+        TypeKind::Subroutine { is_variadic, .. } => {
+            unless_omitted(projection, subject, &[(*is_variadic, Property::Variadic)]);
+        }
         TypeKind::String { .. } => unless_omitted(projection, subject, &[(true, Property::Kind)]),
         TypeKind::Enum { .. } => {
             let is_unsized = ty.bits().unwrap_or_default() == 0;

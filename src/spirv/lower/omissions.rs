@@ -16,6 +16,9 @@ pub(super) fn omissions(out: &mut Globals<'_, '_, '_>) {
         if let Some(bytes) = ty.alignment {
             out.omit(Subject::Type(id), Property::Alignment, Reason::OfBytes(bytes));
         }
+        if let TypeKind::Subroutine { is_variadic: true, .. } = ty.kind {
+            out.omit(Subject::Type(id), Property::Variadic, Reason::NoOperand);
+        }
         let has_place = matches!(
             ty.kind,
             TypeKind::Composite(_)

@@ -85,7 +85,7 @@ fn made_of(out: &Globals<'_, '_, '_>, id: TypeId, mut each: impl FnMut(Item)) {
         | TypeKind::CooperativeMatrix { of: ty, .. }
         | TypeKind::Enum { of: ty, .. } => visit(*ty),
         TypeKind::MemberPointer { class, to } => [*class, *to].into_iter().for_each(visit),
-        TypeKind::Subroutine { returns, parameters } => {
+        TypeKind::Subroutine { returns, parameters, .. } => {
             returns.iter().chain(parameters).copied().for_each(visit)
         }
         TypeKind::Composite(composite) => {
@@ -198,7 +198,7 @@ pub(super) fn ty(out: &mut Globals<'_, '_, '_>, id: TypeId) -> Result<()> {
         TypeKind::Enum { name, of, enumerators, is_class } => {
             enumerations::enumeration(out, id, *name, *of, enumerators, *is_class)
         }
-        TypeKind::Subroutine { returns, parameters } => {
+        TypeKind::Subroutine { returns, parameters, .. } => {
             let parameters: Vec<_> = parameters.iter().map(|&ty| Some(ty)).collect();
             // An allocated id may be referenced already, so that this type cannot be shared.
             let known = out.slots.types[id].id;

@@ -156,12 +156,15 @@ impl Described<'_> {
             TypeKind::Typedef { of, .. } | TypeKind::Qualified { of, .. } => {
                 tree.to("type", of.map(type_id));
             }
-            TypeKind::Subroutine { returns, parameters } => {
+            TypeKind::Subroutine { returns, parameters, is_variadic } => {
                 tree.to("type", returns.map(type_id));
                 for &parameter in parameters {
                     let mut inner = Tree::new("parameter", None);
                     inner.to("type", Some(type_id(parameter)));
                     tree.inside.push(inner);
+                }
+                if *is_variadic {
+                    tree.inside.push(Tree::new("more arguments", None));
                 }
             }
             TypeKind::Base { .. }

@@ -445,6 +445,8 @@ class Rewritten:
     """Whether the object has all facts of the original, apart from the changes."""
     fixes: Sequence[Fix]
     """Locations that were wrong."""
+    unfixed: Sequence[str]
+    """Errors that lint finds after the object is fixed."""
     removed: Sequence[Unimported]
     """Facts of code that is not in the object."""
     unimported: Sequence[Unimported]

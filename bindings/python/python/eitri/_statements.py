@@ -667,12 +667,14 @@ class Statements:
         entry_function: bool | None = None,
         extent: Sequence[types.Signed] | None = None,
         return_address: Sequence[Sequence[types.Number | types.NameOrNumber]] | None = None,
+        return_register: types.NameOrNumber | None = None,
         rules: Sequence[Sequence[types.Number | types.NameOrNumber | types.Location]] | None = None,
         saved_to_scratch: Sequence[Sequence[types.Number | types.NameOrNumber | types.Signed | types.Value]] | None = None,
         unspecified_registers: Literal["by_convention", "same_value"] | None = None,
     ) -> None:
         """Adds the statement `frame`.
 
+        return_register: Register whose value in the caller is the return address, if it is not the target's.
         unspecified_registers: Registers without a rule: by the calling convention, which is the default, or
             `same_value`.
         """
@@ -682,6 +684,7 @@ class Statements:
             "entry_function": entry_function,
             "extent": extent,
             "return_address": return_address,
+            "return_register": return_register,
             "rules": rules,
             "saved_to_scratch": saved_to_scratch,
             "unspecified_registers": unspecified_registers,
@@ -1304,13 +1307,18 @@ class Statements:
         *,
         id: str | None = None,
         returns: str | None = None,
+        variadic: bool | None = None,
     ) -> str:
-        """Adds the statement `subroutine`. Returns what later statements refer to it by."""
+        """Adds the statement `subroutine`. Returns what later statements refer to it by.
+
+        variadic: Takes more arguments than it has parameters.
+        """
         return self._entity("subroutine", {
             "unit": unit,
             "parameters": parameters,
             "id": id,
             "returns": returns,
+            "variadic": variadic,
         }, None)
 
     def template(

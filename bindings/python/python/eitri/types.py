@@ -693,6 +693,8 @@ class Frame(TypedDict):
     extent: NotRequired[Sequence[Signed]]
     function: str
     return_address: NotRequired[Sequence[Sequence[Number | NameOrNumber]]]
+    return_register: NotRequired[NameOrNumber]
+    """Register whose value in the caller is the return address, if it is not the target's."""
     rules: NotRequired[Sequence[Sequence[Number | NameOrNumber | Location]]]
     saved_to_scratch: NotRequired[Sequence[Sequence[Number | NameOrNumber | Signed | Value]]]
     unspecified_registers: NotRequired[Literal["by_convention", "same_value"]]
@@ -1155,6 +1157,8 @@ class Subroutine(TypedDict):
     parameters: Sequence[str]
     returns: NotRequired[str]
     unit: str
+    variadic: NotRequired[bool]
+    """Takes more arguments than it has parameters."""
 
 
 class TargetFacts(TypedDict):

@@ -237,6 +237,13 @@ pub struct ElfSymbol<'d> {
     pub is_defined: bool,
 }
 
+impl ElfSymbol<'_> {
+    /// Whether it marks the start of code or data for Arm or RISC-V (`$x`, `$d`, `$a`, `$t`), and names nothing.
+    pub fn is_mark(&self) -> bool {
+        ["$x", "$d", "$a", "$t"].iter().any(|mark| self.name.starts_with(mark))
+    }
+}
+
 /// A field in a debug section, or in `.eh_frame`, that holds an undefined symbol's address. The address was taken as 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

@@ -56,8 +56,7 @@ const TLS: u8 = 6;
 
 /// Whether a symbol names code or data.
 fn is_named(symbol: &ElfSymbol<'_>) -> bool {
-    let is_mark = ["$x", "$d", "$a", "$t"].iter().any(|mark| symbol.name.starts_with(mark));
     let is_kind =
         !matches!(symbol.kind, ElfSymbolKind::Section | ElfSymbolKind::File | ElfSymbolKind::Other(TLS));
-    symbol.is_defined && is_kind && !is_mark && !symbol.name.is_empty()
+    symbol.is_defined && is_kind && !symbol.is_mark() && !symbol.name.is_empty()
 }
