@@ -169,8 +169,9 @@ pub fn attached_output(
         return Err(Error::bad_argument("PTX has no compressed sections; expected no compression"));
     }
     let text = core::str::from_utf8(file).ok().filter(|_| ptx::is_ptx(file));
-    let text = text
-        .ok_or_else(|| Error::bad_argument("the consumer reads PTX, and the file is not PTX; expected PTX"))?;
+    let text = text.ok_or_else(|| {
+        Error::bad_argument("the consumer reads PTX, and the file is not PTX; expected PTX")
+    })?;
     let report = check_ptx(module, text)?;
     if !report.findings.is_empty() {
         let lines: Vec<_> = report.findings.iter().map(ToString::to_string).collect();

@@ -178,7 +178,8 @@ pub fn import(bytes: &[u8], options: &ImportOptions<'_>) -> Result<ImportedDwarf
 /// Returns an object's target: as given, or else as the object states it, or as its subprograms' lane count does.
 pub(crate) fn target(given: Option<&Target>, object: &Object<'_>, dwarf: &Dwarf<'_>) -> Result<Target> {
     given.cloned().or_else(|| DebugInfo::new(dwarf).target(object)).ok_or_else(|| {
-        ErrorKind::Unsupported("the target of the object is unknown; expected the option `target`".into()).into()
+        ErrorKind::Unsupported("the target of the object is unknown; expected the option `target`".into())
+            .into()
     })
 }
 

@@ -46,7 +46,7 @@ use crate::consumer::{Consumer, Policy};
 use crate::emit::elf::{AttachOptions, Existing, UndefinedSymbols, attach_with};
 use crate::error::{Error, ErrorKind, Result};
 use crate::import::{
-    self,     DifferentTypes, ImportOptions, ImportedCode, ImportedDwarf, ImportedTypes, UnimportedFact,
+    self, DifferentTypes, ImportOptions, ImportedCode, ImportedDwarf, ImportedTypes, UnimportedFact,
     UnimportedReason, import_read,
 };
 use crate::lint::{LintOptions, lint};

@@ -50,8 +50,8 @@ pub use leb::{
 pub use operand::{EncodedAddress, OperandKind};
 pub(crate) use operand::{PointerForm, sign_extended};
 
-pub use crate::target::Reg;
 use crate::error::{Error, Result};
+pub use crate::target::Reg;
 use operand::operand_type;
 use table::{code, for_each_op};
 
@@ -76,6 +76,16 @@ pub enum Dialect {
 impl Dialect {
     /// Names that [`named`](Self::named) takes.
     pub const NAMES: [&'static str; 4] = ["llvm", "legacy", "dwarf5", "dwarf6"];
+
+    /// Returns the name that [`named`](Self::named) takes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Llvm => "llvm",
+            Self::Legacy => "legacy",
+            Self::Dwarf5 => "dwarf5",
+            Self::Dwarf6 => "dwarf6",
+        }
+    }
 
     /// Returns the dialect with a name from [`NAMES`](Self::NAMES).
     ///
