@@ -223,5 +223,5 @@ def explain(
         dialect=dialect, read=read, kind=kind, initial=initial, split=split, supplementary=supplementary,
     )
     (text, keys, problem), steps, svg = _eitri.steps(question)
-    problem = None if problem is None else fault(text, problem, question["function"], question["variable"])
-    return Explanation(steps, text, json.loads(keys), problem, svg)
+    failed = None if problem is None else fault(text, problem, question["function"], question["variable"])
+    return Explanation(steps, text, json.loads(keys), failed, svg)

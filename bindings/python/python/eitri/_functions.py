@@ -277,10 +277,9 @@ def dump(
     split: A file of split units, which is printed instead, with the addresses in the object.
     supplementary: The supplementary file.
     """
-    if dialect is None:
-        dialect = _eitri.dialect(_input.consumer_of(None, data).name)
+    encoding = dialect or _eitri.dialect(_input.consumer_of(None, data).name)
     return _eitri.dump(
-        _input.read(data), _input.target(target), dialect, verbose, _input.optional(split, "split"),
+        _input.read(data), _input.target(target), encoding, verbose, _input.optional(split, "split"),
         _input.optional(supplementary, "supplementary"),
     )
 

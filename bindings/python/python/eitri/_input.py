@@ -86,7 +86,7 @@ def read(data: Data, what: str = "data") -> bytes:
     if isinstance(contents, bytes):
         return contents
     try:
-        view = memoryview(data)
+        view = memoryview(data)  # type: ignore[arg-type]
     except TypeError:
         kind = type(data).__name__
         raise TypeError(f"{what} is {kind}; expected bytes, a buffer, or a file name") from None
