@@ -295,8 +295,8 @@ int main(void)
     }
 
     /* The byte order is the target's: DW_OP_const2u 0x1234, DW_OP_stack_value. */
-    expect_result("\x0a\x12\x34\x9f", 4, "s390x", "value u64:0x1234");
-    expect_result("\x0a\x34\x12\x9f", 4, "x86_64", "value u64:0x1234");
+    expect_result("\x0a\x12\x34\x9f", 4, "s390x", "location implicit:0000000000001234");
+    expect_result("\x0a\x34\x12\x9f", 4, "x86_64", "location implicit:3412000000000000");
     expect(eitri_assemble("const2u 0x1234", "s390x", NULL, &buffer, &error) == EITRI_OK
                && eitri_buffer_size(buffer) == 3 && !memcmp(eitri_buffer_data(buffer), "\x0a\x12\x34", 3),
            "the most significant byte is first on s390x");

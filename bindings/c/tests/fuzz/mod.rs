@@ -179,7 +179,7 @@ pub fn call_any(data: &[u8]) -> [u64; FUNCTIONS] {
         let options = eitri_options {
             size: if choices.below(16) == 0 { 3 } else { size_of::<eitri_options>() },
             consumer,
-            target: if choices.below(4) == 0 { target.as_ptr() } else { null() },
+            target: if choices.below(16) == 0 { target.as_ptr() } else { null() },
             flags: if choices.below(2) == 0 { 0 } else { 1 << choices.below(16) },
             omitted: Some(message),
             warned: Some(message),
