@@ -170,7 +170,7 @@ pub fn attached_output(
     }
     let text = core::str::from_utf8(file).ok().filter(|_| ptx::is_ptx(file));
     let text = text.ok_or_else(|| {
-        Error::bad_argument("the consumer reads PTX, and the file is not PTX; expected PTX")
+        Error::bad_argument("the consumer reads PTX, and the file is not PTX; expected PTX text")
     })?;
     let report = check_ptx(module, text)?;
     if !report.findings.is_empty() {

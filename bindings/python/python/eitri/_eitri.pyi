@@ -11,6 +11,7 @@ __all__ = [
     "check",
     "conform",
     "consumers",
+    "dialect",
     "dump",
     "emit",
     "import_",
@@ -28,6 +29,7 @@ __all__ = [
     "stats",
     "steps",
     "targets",
+    "version",
 ]
 
 _Files: TypeAlias = list[tuple[str, bytes]]
