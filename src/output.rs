@@ -177,9 +177,7 @@ pub fn attached_output(
         let lines: Vec<_> = report.findings.iter().map(ToString::to_string).collect();
         return Err(Error::bad_argument(lines.join("\n")));
     }
-    let mut how = PtxAttachOptions::default();
-    how.existing = options.existing;
-    how.lines = lowered.lines.as_ref();
+    let how = PtxAttachOptions { existing: options.existing, lines: lowered.lines.as_ref() };
     let bytes = ptx::attach(text, module.target(), &lowered.sections, &how)?.into_bytes();
     Output::new(module, consumer, lowered, bytes, report.warnings)
 }

@@ -176,10 +176,11 @@ pub fn call_any(data: &[u8]) -> [u64; FUNCTIONS] {
         let consumer =
             CONSUMERS[choices.below(CONSUMERS.len())].map(|name| CString::new(name).expect("no NUL"));
         let consumer = consumer.as_ref().map_or(null(), |name| name.as_ptr());
+        let form = choices.below(16);
         let options = eitri_options {
-            size: if choices.below(16) == 0 { 3 } else { size_of::<eitri_options>() },
+            size: if form == 0 { 3 } else { size_of::<eitri_options>() },
             consumer,
-            target: if choices.below(16) == 0 { target.as_ptr() } else { null() },
+            target: if form == 1 { target.as_ptr() } else { null() },
             flags: if choices.below(2) == 0 { 0 } else { 1 << choices.below(16) },
             omitted: Some(message),
             warned: Some(message),
