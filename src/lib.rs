@@ -37,6 +37,8 @@ pub mod lower;
 pub mod model;
 #[cfg(feature = "describe")]
 pub mod omission;
+#[cfg(feature = "check")]
+pub mod output;
 #[cfg(feature = "rewrite")]
 pub mod rewrite;
 #[cfg(feature = "json")]

@@ -7,7 +7,8 @@ The schemas are those in `docs`, which the library's tests compare with its tabl
 
 * `types.py`: the values of keys, as types;
 * `_statements.py`: a method for each statement;
-* `location.py` and `value.py`: a function for each node of a location and of a number.
+* `location.py` and `value.py`: a function for each node of a location and of a number;
+* `docs/description-languages.md`: the statements in each language.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+
+from languages import languages
 
 HERE = Path(__file__).resolve().parent
 DOCS = HERE.parent.parent / "docs"
@@ -170,6 +173,9 @@ def types_file(description: Schema, machine: Schema) -> str:
             types.objects.append((name, schema))
         else:
             inner = types.of(schema, name + "Object")
+            if name.endswith("HexBytes"):
+                # The package writes bytes as digits.
+                inner += " | bytes | bytearray | memoryview"
             aliases.append(f"{name}: TypeAlias = {inner!r}")
             if schema.get("description"):
                 aliases.append(docstring(schema["description"], ""))
@@ -316,28 +322,29 @@ def node(key: str, schema: Schema, own: str, types: Types) -> Iterator[str]:
     yield f"    return {{{quoted(key)}: {f'[{values}]' if 'prefixItems' in schema else values}}}"
 
 
-def files() -> dict[str, str]:
-    """The generated files, by name."""
+def files() -> dict[Path, str]:
+    """The generated files."""
     def read(name: str) -> Schema:
         schema: Schema = json.loads((DOCS / name).read_text())
         return schema
 
     description = read("description.schema.json")
+    page = (DOCS / "description.md").read_text()
     return {
-        "types.py": types_file(description, read("machine.schema.json")),
-        "_statements.py": statements_file(description),
-        "location.py": nodes_file(description, "location", "Locations: a function for each node."),
-        "value.py": nodes_file(description, "value", "Numbers that are computed: a function for each node."),
+        PACKAGE / "types.py": types_file(description, read("machine.schema.json")),
+        PACKAGE / "_statements.py": statements_file(description),
+        PACKAGE / "location.py": nodes_file(description, "location", "Locations: a function for each node."),
+        PACKAGE / "value.py": nodes_file(description, "value", "Numbers that are computed: a function for each node."),
+        DOCS / "description-languages.md": languages(page, description),
     }
 
 
 def main(is_check: bool) -> int:
     """Writes the files, or compares them with what would be written."""
     stale = []
-    for name, text in files().items():
-        path = PACKAGE / name
+    for path, text in files().items():
         if not path.exists() or path.read_text() != text:
-            stale.append(name)
+            stale.append(path.name)
             if not is_check:
                 path.write_text(text)
     if is_check and stale:

@@ -74,6 +74,16 @@ pub enum Obstacle {
 }
 
 impl Obstacle {
+    /// Returns the obstacle's name: `raw`, `out-of-bounds`, `undescribed`, `depth`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Raw => "raw",
+            Self::OutOfBounds => "out-of-bounds",
+            Self::Undescribed => "undescribed",
+            Self::Depth => "depth",
+        }
+    }
+
     fn text(self) -> &'static str {
         match self {
             Self::Raw => "only DWARF defines the meaning of a raw expression",
@@ -188,6 +198,15 @@ impl CheckReport {
 }
 
 impl FindingKind {
+    /// Returns the kind's name, on which a program in another language can react: `location`, `missing-entry`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::MissingEntry => "missing-entry",
+            // The rest is a word each.
+            _ => self.text(),
+        }
+    }
+
     fn text(self) -> &'static str {
         match self {
             Self::MissingEntry => "missing entry",

@@ -120,6 +120,13 @@ pub enum Policy {
     Partial,
 }
 
+impl Policy {
+    /// Returns [`Partial`](Self::Partial) for a user who asks for it, and otherwise [`Strict`](Self::Strict).
+    pub fn partial(is_partial: bool) -> Self {
+        if is_partial { Self::Partial } else { Self::Strict }
+    }
+}
+
 impl Consumer {
     /// Returns the operation encoding for this consumer, little-endian. [`encoding_on`](Self::encoding_on) has a target's
     /// byte order.

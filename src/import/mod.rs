@@ -85,6 +85,7 @@ use hashbrown::{HashMap, HashSet};
 
 use crate::build::Builder;
 use crate::error::{ErrorKind, Result};
+use crate::eval::DebugInfo;
 use crate::model::{EntryPositions, Module, UnitId};
 use crate::op::Dialect;
 use crate::read::{Dwarf, Object, ReadOptions, SplitFiles};
@@ -102,7 +103,8 @@ use taken::Taken;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ImportOptions<'a> {
-    /// The target, where the object does not state it: the wave size of AMD's processors that run both sizes.
+    /// The target, where neither the object nor its subprograms state it: the wave size of AMD's processors that run both
+    /// sizes.
     pub target: Option<Target>,
     /// Encoding of vendors' operations, which an object does not state.
     pub dialect: Dialect,
@@ -171,10 +173,16 @@ pub fn import(bytes: &[u8], options: &ImportOptions<'_>) -> Result<ImportedDwarf
         &object,
         &ReadOptions::new().dialect(options.dialect).threads(options.threads).readable(),
     )?;
-    let target = options.target.clone().or_else(|| object.target(None)).ok_or_else(|| {
-        ErrorKind::Unsupported("the target of the object is unknown: expected a target in the options".into())
-    })?;
+    let target = target(options.target.as_ref(), &object, &dwarf)?;
     import_read(&object, target, &dwarf, options)
+}
+
+/// Returns an object's target: as given, or else as the object states it, or as its subprograms' lane count does.
+pub(crate) fn target(given: Option<&Target>, object: &Object<'_>, dwarf: &Dwarf<'_>) -> Result<Target> {
+    given.cloned().or_else(|| DebugInfo::new(dwarf).target(object)).ok_or_else(|| {
+        ErrorKind::Unsupported("the target of the object is unknown; expected the option `target`".into())
+            .into()
+    })
 }
 
 /// Builds the model of an object that was read. The object's bytes, target and dialect in the options are not used.

@@ -41,7 +41,7 @@ pub use loc::{LOCATIONS, NUMBERS};
 pub use located::{Located, locate};
 pub(crate) use read::document_schema;
 pub use statement::STATEMENTS;
-pub use target::{read_target, write_target};
+pub use target::{read_target, target, write_target};
 
 use std::io::Write;
 

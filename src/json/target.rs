@@ -399,6 +399,25 @@ pub fn read_target(text: impl AsRef<[u8]>) -> Result<Target> {
     target.resolve()
 }
 
+/// Returns the target that a user gives: a built-in target's name, or an object as [`read_target`] reads it.
+///
+/// ```
+/// use eitri::json;
+///
+/// let named = json::target("amdgpu-gfx1100-wave32")?;
+/// assert_eq!(json::target(&json::write_target(&named))?, named);
+/// # Ok::<(), eitri::Error>(())
+/// ```
+///
+/// # Errors
+/// The errors of [`Target::named`] and [`read_target`].
+pub fn target(text: &str) -> Result<Target> {
+    match text.trim_start().as_bytes().first() {
+        Some(b'{' | b'"') => read_target(text),
+        _ => Target::named(text),
+    }
+}
+
 /// Writes a target as JSON, from which [`read_target`] makes an equal one: a built-in target as
 /// its name.
 ///

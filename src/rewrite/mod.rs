@@ -47,7 +47,7 @@ use crate::consumer::{Consumer, Policy};
 use crate::emit::elf::{AttachOptions, Existing, UndefinedSymbols, attach_with};
 use crate::error::{Error, ErrorKind, Result};
 use crate::import::{
-    DifferentTypes, ImportOptions, ImportedCode, ImportedDwarf, ImportedTypes, UnimportedFact,
+    self, DifferentTypes, ImportOptions, ImportedCode, ImportedDwarf, ImportedTypes, UnimportedFact,
     UnimportedReason, import_read,
 };
 use crate::lint::{LintOptions, lint};
@@ -133,9 +133,7 @@ pub fn rewrite(bytes: &[u8], options: &RewriteOptions<'_>) -> Result<Rewritten> 
         return cubin(bytes, &object, &dwarf, options);
     }
     refuse(&dwarf)?;
-    let target = options.target.clone().or_else(|| object.target(None)).ok_or_else(|| {
-        unsupported("the target of the object is unknown: expected a target in the options")
-    })?;
+    let target = import::target(options.target.as_ref(), &object, &dwarf)?;
     let consumer = consumer(&object, &dwarf, &target, options)?;
     let how = How { target: &target, consumer: &consumer, options };
     let has_type_units = has_type_units(&dwarf);
@@ -194,6 +192,7 @@ fn cubin(
         omissions: Vec::new(),
         unimported: Vec::new(),
         changes: rewritten.changes,
+        unfixed: Vec::new(),
         merged_types: rewritten.merged,
         different_types: rewritten.different,
         sizes,

@@ -7,7 +7,8 @@ use crate::target::Target;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RewriteOptions<'a> {
-    /// The target, where the object does not state it: the wave size of AMD's processors that run both sizes.
+    /// The target, where neither the object nor its subprograms state it: the wave size of AMD's processors that run both
+    /// sizes.
     pub target: Option<Target>,
     /// The consumer; `None` for a consumer that [fits](super::fitting). `.debug_frame` is written unless the object's only
     /// frames are in `.eh_frame`, which stays.

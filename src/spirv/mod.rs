@@ -118,4 +118,4 @@ pub use strip::{strip, strip_unused};
 pub use table::{InstructionName, Set};
 pub use text::{TextOptions, print};
 pub use validate::{ValidationFinding, ValidationReport, ValidationRule, validate};
-pub use words::{HEADER, Id, Ids, Instruction, Instructions, MAGIC, Words, from_bytes, is_module};
+pub use words::{HEADER, Id, Ids, Instruction, Instructions, MAGIC, Words, from_bytes, is_module, to_bytes};

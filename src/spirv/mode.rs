@@ -4,6 +4,7 @@
 use super::table::Set;
 use crate::error::{ErrorKind, Named, Result};
 use crate::near::nearest;
+use crate::target::Target;
 
 /// Selects the instructions to emit, and their form: a reader's preset, with changes.
 ///
@@ -225,6 +226,19 @@ impl Mode {
         }
         .without(&[Feature::NoneTypes, Feature::EmptyArrays, Feature::Packs, Feature::RunTimeIndexes])
         .with(Feature::Inheritance, set == Set::OpenCl)
+    }
+
+    /// Returns the preset with a name from [`NAMES`](Self::NAMES); without a name, the preset for a target: `vulkan` for a
+    /// shader, otherwise `opencl`.
+    ///
+    /// # Errors
+    /// The errors of [`named`](Self::named).
+    pub fn chosen(name: Option<&str>, target: &Target) -> Result<Self> {
+        match name {
+            Some(name) => Self::named(name),
+            None if target.is_shader() => Ok(Self::vulkan()),
+            None => Ok(Self::opencl()),
+        }
     }
 
     /// The preset with a name from [`NAMES`](Self::NAMES); `validating` and `exact` are for shaders.

@@ -109,6 +109,12 @@ impl<'a> Facts<'a> {
         self.layout.extended().filter_map(|it| self.fact(it))
     }
 
+    /// The name of a debug instruction set, known or unknown, from which the module has instructions.
+    pub fn set_name(&self) -> Option<&str> {
+        let known = self.iter().next().map(|fact| fact.set.name());
+        known.or_else(|| self.layout.unknown_sets().map(|(_, name, _)| name).next())
+    }
+
     /// The debug instruction that defines the id.
     pub fn get(&self, id: Id) -> Option<Fact<'a>> {
         self.layout.definition(id).and_then(|instruction| self.fact(instruction))

@@ -77,6 +77,11 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Vec<u32>> {
     Ok(words.iter().map(word).collect())
 }
 
+/// Words as a file, the least significant byte first, as most compilers write modules.
+pub fn to_bytes(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
 /// A module as a valid instruction sequence.
 #[derive(Debug, Clone, Copy)]
 pub struct Words<'a>(&'a [u32]);

@@ -47,6 +47,8 @@ pub const ROOMS: &[(&str, &str)] = &[
     ("lower", "build consumer emit error model omission op target work"),
     // Comparing.
     ("check", "consumer dump::names error eval model omission op ptx read target work"),
+    // Writing and comparing in a call.
+    ("output", "check consumer emit error lower model omission read"),
     // Reading, writing and comparing an object.
     ("rewrite", "attributes build check consumer emit error eval import lint lower model omission op read target work"),
     ("track", "build dominators check::CheckFinding check::FindingKind error model op::Reg target work"),
@@ -63,7 +65,7 @@ pub const ROOMS: &[(&str, &str)] = &[
     ("spirv::provider", "spirv::operations error model spirv::words"),
     ("spirv::binding", "error model spirv::provider spirv::words"),
     ("spirv::provider_rules", "spirv::operations error model spirv::provider spirv::layout spirv::names spirv::opcodes spirv::words"),
-    ("spirv::mode", "error near spirv::table"),
+    ("spirv::mode", "error near spirv::table target"),
     ("spirv::attached", "error omission"),
     ("spirv::lines", "error model omission"),
     ("spirv::strip", "error spirv::attached spirv::layout spirv::opcodes spirv::uses spirv::words"),
@@ -96,6 +98,6 @@ pub const ROOMS: &[(&str, &str)] = &[
         spirv::table spirv::validate spirv::words target"),
     // Pages, and the command.
     ("guide", ""),
-    ("bin", "check conform consumer dump emit error eval import json lint lower model omission op read report rewrite schema spirv::binding \
+    ("bin", "check conform consumer dump emit error eval import json lint lower model omission op output read report rewrite schema spirv::binding \
         spirv::check spirv::describe spirv::lint spirv::mode spirv::words stats target track"),
 ];

@@ -21,9 +21,9 @@ int main(int count, char **arguments)
     }
     try {
         const auto object = read_file(arguments[1]);
-        auto errors = [](eitri::bytes_view object) {
+        auto errors = [](eitri::bytes_view bytes) {
             unsigned found = 0;
-            eitri::lint(object, [&](const eitri_finding &finding) { found += finding.level == EITRI_WRONG; }).value();
+            eitri::lint(bytes, [&](const eitri_finding &finding) { found += finding.level == EITRI_WRONG; }).value();
             return found;
         };
         eitri::options options;

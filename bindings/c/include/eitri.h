@@ -12,7 +12,11 @@
  * Bytes are passed by a pointer, which may be NULL if the size is 0, and a size. They are not kept after the call. Names
  * and other short texts end with a NUL and are UTF-8. Pointers in a structure that a callback gets are valid until the
  * callback returns. A callback returns 0 to go on; with any other number the function ends with EITRI_CALLBACK. A
- * callback may call every function of this header; it must not throw, and must not jump out of the call.
+ * callback may call every function of this header, up to 32 calls in each other; it must not throw, and must not jump out
+ * of the call.
+ *
+ * A call needs 64 KiB of its thread's stack. If less than 1 MiB is left, it runs on a stack of 4 MiB, which is freed at its
+ * end; callbacks run there too.
  */
 
 #ifndef EITRI_H
@@ -21,12 +25,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/*
- What a machine's callback returns if it does not have the bytes. 0 is success; any other number ends the evaluation
- with EITRI_CALLBACK.
- */
-#define EITRI_UNAVAILABLE 1
 
 /*
  Omit what the consumer's format cannot express, and pass it to `omitted`. Without this flag it is an error.
@@ -94,6 +92,12 @@
 #define EITRI_ALL (1 << 12)
 
 /*
+ Result of a machine's callback that does not have the bytes. 0 is success; any other number ends the evaluation
+ with EITRI_CALLBACK.
+ */
+#define EITRI_UNAVAILABLE 1
+
+/*
  Result of a function.
  */
 typedef enum {
@@ -120,6 +124,24 @@ typedef enum {
 } eitri_result;
 
 /*
+ Symbol or section whose address or offset a relocation stores.
+ */
+typedef enum {
+    /*
+     The start of another debug section: the section with this name in the same group, or else in no group.
+     */
+    EITRI_SECTION = 0,
+    /*
+     A symbol of the code or data.
+     */
+    EITRI_SYMBOL = 1,
+    /*
+     The distance from the field to a symbol.
+     */
+    EITRI_DISTANCE = 2,
+} eitri_relocation_kind;
+
+/*
  Level of a finding.
  */
 typedef enum {
@@ -136,24 +158,6 @@ typedef enum {
      */
     EITRI_WRONG = 2,
 } eitri_level;
-
-/*
- Whose address or offset a relocation stores.
- */
-typedef enum {
-    /*
-     The start of another debug section: the section with this name in the same group, or else in no group.
-     */
-    EITRI_SECTION = 0,
-    /*
-     A symbol of the code or data.
-     */
-    EITRI_SYMBOL = 1,
-    /*
-     The distance from the field to a symbol.
-     */
-    EITRI_DISTANCE = 2,
-} eitri_relocation_kind;
 
 /*
  Bytes that a function returned. `eitri_buffer_free` frees them.
@@ -176,92 +180,7 @@ typedef struct eitri_error eitri_error;
 typedef struct eitri_module eitri_module;
 
 /*
- A callback that gets a message. NULL takes no messages.
- */
-typedef int (*eitri_message_callback)(void *context,
-                                      const char *message);
-
-/*
- What `eitri_check`, `eitri_lint` and `eitri_spirv_check` find. Texts are NULL where they are unknown.
- */
-typedef struct {
-    /*
-     Level. What `eitri_check` finds is EITRI_WRONG.
-     */
-    eitri_level level;
-    /*
-     Code of the finding, such as "register-as-memory".
-     */
-    const char *code;
-    /*
-     The whole finding in one line, or more with evidence.
-     */
-    const char *message;
-    /*
-     The whole finding as a JSON object, by the schema `finding`; NULL from other functions than `eitri_lint`.
-     */
-    const char *json;
-    /*
-     Name of the compilation unit.
-     */
-    const char *unit;
-    /*
-     Name of the function.
-     */
-    const char *function;
-    /*
-     Name of the variable, parameter or constant.
-     */
-    const char *variable;
-    /*
-     Section of the object.
-     */
-    const char *section;
-    /*
-     Whether `pcs_start` and `pcs_end` are known.
-     */
-    bool has_pcs;
-    /*
-     Whether `offset` is known.
-     */
-    bool has_offset;
-    /*
-     Start of the half-open pc range: an address in the object from `eitri_lint`, bytes from the function's start from
-     `eitri_check`.
-     */
-    uint64_t pcs_start;
-    /*
-     End of the pc range.
-     */
-    uint64_t pcs_end;
-    /*
-     Offset in bytes from the start of the section; in words from the start of a SPIR-V module.
-     */
-    uint64_t offset;
-} eitri_finding;
-
-/*
- A callback that gets a finding. NULL takes no findings.
- */
-typedef int (*eitri_finding_callback)(void *context,
-                                      const eitri_finding *finding);
-
-/*
- A callback that gets the next bytes of an output.
- */
-typedef int (*eitri_write_callback)(void *context,
-                                    const char *data,
-                                    size_t size);
-
-/*
- A callback that gets a number with its name.
- */
-typedef int (*eitri_number_callback)(void *context,
-                                     const char *name,
-                                     uint64_t number);
-
-/*
- What an error concerns, as far as it is known. Texts are NULL where they are unknown, and are valid until the error is
+ Subject of an error, as far as it is known. Texts are NULL where they are unknown, and are valid until the error is
  freed.
  */
 typedef struct {
@@ -328,69 +247,13 @@ typedef struct {
 } eitri_error_place;
 
 /*
- A stopped machine. All fields but `size` may be 0 or NULL: what a callback that is NULL would tell is unavailable. The
- results must not change during an evaluation.
+ A callback that gets a message. NULL takes no messages.
  */
-typedef struct {
-    /*
-     `sizeof(eitri_machine)`.
-     */
-    size_t size;
-    /*
-     First argument of the callbacks.
-     */
-    void *context;
-    /*
-     Reads `size` bytes of the register with a DWARF number, from byte `offset`; byte 0 is the least significant. Frame 0
-     is the innermost, frame 1 its caller.
-     */
-    int (*read_register)(void *context,
-                         uint64_t number,
-                         uint32_t frame,
-                         uint32_t offset,
-                         uint8_t *into,
-                         size_t size);
-    /*
-     Reads `size` bytes of an address space, by its DWARF number. `lane` is the lane whose memory it is, or -1 in a space
-     that lanes share.
-     */
-    int (*read_memory)(void *context,
-                       uint64_t space,
-                       int64_t lane,
-                       uint64_t address,
-                       uint8_t *into,
-                       size_t size);
-    /*
-     Gives the canonical frame address of a frame: an address in a space.
-     */
-    int (*read_cfa)(void *context,
-                    uint32_t frame,
-                    uint64_t *space,
-                    uint64_t *address);
-    /*
-     The current lane, counted from 0, if `has_lane` is not 0.
-     */
-    uint64_t lane;
-    /*
-     The address in the file at which the machine is stopped, if `has_pc` is not 0.
-     */
-    uint64_t pc;
-    /*
-     By how many bytes the file is loaded above its addresses.
-     */
-    uint64_t load_bias;
-    /*
-     Whether there is a current lane.
-     */
-    uint8_t has_lane;
-    /*
-     Whether the pc is known.
-     */
-    uint8_t has_pc;
-} eitri_machine;
+typedef int (*eitri_message_callback)(void *context,
+                                      const char *message);
 
 /*
- How debug information is written. NULL instead of a structure, and a structure in which all fields but `size` are 0, are
+ Options for writing debug information. NULL instead of a structure, and a structure in which all fields but `size` are 0, are
  the defaults.
  */
 typedef struct {
@@ -404,6 +267,11 @@ typedef struct {
      */
     const char *consumer;
     /*
+     For `eitri_rewrite`: the target, where the object does not state it: a name or a JSON object, as for
+     `eitri_description_new`. NULL is the object's.
+     */
+    const char *target;
+    /*
      EITRI_PARTIAL and the other flags, combined by |.
      */
     uint32_t flags;
@@ -412,6 +280,10 @@ typedef struct {
      imported.
      */
     eitri_message_callback omitted;
+    /*
+     Gets valid statements that can be mistakes, in the form "kind: message". For `eitri_emit` and `eitri_attach`.
+     */
+    eitri_message_callback warned;
     /*
      Gets what `eitri_rewrite` changed.
      */
@@ -477,7 +349,7 @@ typedef struct {
      */
     bool is_strings;
     /*
-     Whether the section is in the group `group`, of which a linker keeps one.
+     Whether the section is in the group `group`; a linker keeps one group with this name.
      */
     bool has_group;
     /*
@@ -491,6 +363,71 @@ typedef struct {
  */
 typedef int (*eitri_section_callback)(void *context,
                                       const eitri_section *section);
+
+/*
+ A finding of `eitri_check`, `eitri_lint` or `eitri_spirv_check`. Texts are NULL where they are unknown.
+ */
+typedef struct {
+    /*
+     Level. What `eitri_check` finds is EITRI_WRONG.
+     */
+    eitri_level level;
+    /*
+     Code of the finding, such as "register-as-memory".
+     */
+    const char *code;
+    /*
+     The whole finding in one line, or more with evidence.
+     */
+    const char *message;
+    /*
+     The whole finding as a JSON object, by the schema `finding`; NULL from other functions than `eitri_lint`.
+     */
+    const char *json;
+    /*
+     Name of the compilation unit.
+     */
+    const char *unit;
+    /*
+     Name of the function.
+     */
+    const char *function;
+    /*
+     Name of the variable, parameter or constant.
+     */
+    const char *variable;
+    /*
+     Section of the object.
+     */
+    const char *section;
+    /*
+     Whether `pcs_start` and `pcs_end` are known.
+     */
+    bool has_pcs;
+    /*
+     Whether `offset` is known.
+     */
+    bool has_offset;
+    /*
+     Start of the half-open pc range: an address in the object from `eitri_lint`, bytes from the function's start from
+     `eitri_check`.
+     */
+    uint64_t pcs_start;
+    /*
+     End of the pc range.
+     */
+    uint64_t pcs_end;
+    /*
+     Offset in bytes from the start of the section; in words from the start of a SPIR-V module.
+     */
+    uint64_t offset;
+} eitri_finding;
+
+/*
+ A callback that gets a finding. NULL takes no findings.
+ */
+typedef int (*eitri_finding_callback)(void *context,
+                                      const eitri_finding *finding);
 
 /*
  Counts of a comparison.
@@ -509,7 +446,7 @@ typedef struct {
      */
     uint64_t entries;
     /*
-     Compared locations.
+     Compared locations: in a cubin, of each variable at each pc.
      */
     uint64_t locations;
     /*
@@ -517,6 +454,82 @@ typedef struct {
      */
     uint64_t rows;
 } eitri_check_counts;
+
+/*
+ A callback that gets the next bytes of an output.
+ */
+typedef int (*eitri_write_callback)(void *context,
+                                    const char *data,
+                                    size_t size);
+
+/*
+ A callback that gets a number with its name.
+ */
+typedef int (*eitri_number_callback)(void *context,
+                                     const char *name,
+                                     uint64_t number);
+
+/*
+ A stopped machine. All fields but `size` may be 0 or NULL: what a callback that is NULL would tell is unavailable. The
+ results must not change during an evaluation.
+ */
+typedef struct {
+    /*
+     `sizeof(eitri_machine)`.
+     */
+    size_t size;
+    /*
+     First argument of the callbacks.
+     */
+    void *context;
+    /*
+     Reads `size` bytes of the register with a DWARF number, from byte `offset`; byte 0 is the least significant. Frame 0
+     is the innermost, frame 1 its caller.
+     */
+    int (*read_register)(void *context,
+                         uint64_t number,
+                         uint32_t frame,
+                         uint32_t offset,
+                         uint8_t *into,
+                         size_t size);
+    /*
+     Reads `size` bytes of an address space, by its DWARF number. `lane` is the lane whose memory it is, or -1 in a space
+     that lanes share.
+     */
+    int (*read_memory)(void *context,
+                       uint64_t space,
+                       int64_t lane,
+                       uint64_t address,
+                       uint8_t *into,
+                       size_t size);
+    /*
+     Gives the canonical frame address of a frame: an address in a space.
+     */
+    int (*read_cfa)(void *context,
+                    uint32_t frame,
+                    uint64_t *space,
+                    uint64_t *address);
+    /*
+     The current lane, counted from 0, if `has_lane` is not 0.
+     */
+    uint64_t lane;
+    /*
+     The address in the file at which the machine is stopped, if `has_pc` is not 0.
+     */
+    uint64_t pc;
+    /*
+     By how many bytes the file is loaded above its addresses.
+     */
+    uint64_t load_bias;
+    /*
+     Whether there is a current lane.
+     */
+    uint8_t has_lane;
+    /*
+     Whether the pc is known.
+     */
+    uint8_t has_pc;
+} eitri_machine;
 
 #ifdef __cplusplus
 extern "C" {
@@ -528,338 +541,6 @@ extern "C" {
 const char *eitri_version(void);
 
 /*
- Returns the bytes, which are valid until the buffer is freed. NULL if there are none. The words of a SPIR-V module are
- aligned, in the machine's byte order.
- */
-const uint8_t *eitri_buffer_data(const eitri_buffer *buffer);
-
-/*
- Returns the number of bytes.
- */
-size_t eitri_buffer_size(const eitri_buffer *buffer);
-
-/*
- Frees a buffer, and its bytes.
- */
-void eitri_buffer_free(eitri_buffer *buffer);
-
-/*
- Makes a description without statements. `target` is the name of a built-in target, such as "amdgpu-gfx1100-wave32", or
- a target's facts as a JSON object.
-
- # Safety
- `target` is a text, and `description` can be written to.
- */
-eitri_result eitri_description_new(const char *target,
-                                   eitri_description **description,
-                                   eitri_error **error);
-
-/*
- Adds a statement, or a JSON list of statements. Only the JSON is checked now: a statement is read by
- `eitri_description_finish`, whose errors name it by its number.
-
- # Safety
- `statements` points to `size` bytes.
- */
-eitri_result eitri_description_add(eitri_description *description,
-                                   const char *statements,
-                                   size_t size,
-                                   eitri_error **error);
-
-/*
- Reads the statements added so far, and makes the module that they describe. The description stays, and can get more
- statements.
-
- # Safety
- `module` can be written to.
- */
-eitri_result eitri_description_finish(eitri_description *description,
-                                      eitri_module **module,
-                                      eitri_error **error);
-
-/*
- Frees a description. Modules that were made from it stay.
- */
-void eitri_description_free(eitri_description *description);
-
-/*
- Makes a module from a whole description in JSON.
-
- # Safety
- `json` points to `size` bytes, and `module` can be written to.
- */
-eitri_result eitri_module_from_json(const char *json,
-                                    size_t size,
-                                    eitri_module **module,
-                                    eitri_error **error);
-
-/*
- Writes a module as a description in JSON, a statement on each line, into a new buffer.
-
- # Safety
- `json` can be written to.
- */
-eitri_result eitri_module_to_json(const eitri_module *module,
-                                  eitri_buffer **json,
-                                  eitri_error **error);
-
-/*
- Passes each warning about a module's description to a callback, in the form "kind: message".
-
- # Safety
- `warning` takes `context`.
- */
-eitri_result eitri_module_warnings(const eitri_module *module,
-                                   eitri_message_callback warning,
-                                   void *context,
-                                   eitri_error **error);
-
-/*
- Frees a module.
- */
-void eitri_module_free(eitri_module *module);
-
-/*
- Checks an object's debug information without a description, whichever producer wrote it. Each finding is passed to a
- callback. `name` is the object's name in findings; NULL is "". Findings are no error.
-
- # Safety
- `object` points to `size` bytes; `name` is NULL or a text; `finding` takes `context`.
- */
-eitri_result eitri_lint(const char *object,
-                        size_t size,
-                        const char *name,
-                        eitri_finding_callback finding,
-                        void *context,
-                        eitri_error **error);
-
-/*
- Prints an object's debug sections. The text is passed to a callback in parts; `is_verbose` prints more of each entry.
-
- # Safety
- `object` points to `size` bytes; `write` takes `context`.
- */
-eitri_result eitri_dump(const char *object,
-                        size_t size,
-                        int is_verbose,
-                        eitri_write_callback write,
-                        void *context,
-                        eitri_error **error);
-
-/*
- Measures in which part of the code an object's variables have locations. Each number is passed to a callback, under the
- name that llvm-dwarfdump's statistics have for it.
-
- # Safety
- `object` points to `size` bytes; `number` takes `context`.
- */
-eitri_result eitri_stats(const char *object,
-                         size_t size,
-                         eitri_number_callback number,
-                         void *context,
-                         eitri_error **error);
-
-/*
- Draws an object's debug information as an HTML page without references to other files, into a new buffer. `name` is the
- object's name in the page.
-
- # Safety
- `object` points to `size` bytes; `name` is NULL or a text; `page` can be written to.
- */
-eitri_result eitri_report(const char *object,
-                          size_t size,
-                          const char *name,
-                          eitri_buffer **page,
-                          eitri_error **error);
-
-/*
- Returns the whole message, with the place, in one line. It is valid until the error is freed. NULL for no error.
- */
-const char *eitri_error_message(const eitri_error *error);
-
-/*
- Returns the name of the error's kind, such as "UnknownName", on which a program can react: the name in the
- documentation of Rust's `ErrorKind`, or "Argument", "Callback", "Internal". It is valid until the error is freed. NULL
- for no error.
- */
-const char *eitri_error_kind(const eitri_error *error);
-
-/*
- Writes what an error concerns. Returns whether `error` is an error and `place` is not NULL.
-
- # Safety
- `place` is NULL or can be written to.
- */
-bool eitri_error_where(const eitri_error *error,
-                       eitri_error_place *place);
-
-/*
- Frees an error, and its texts.
- */
-void eitri_error_free(eitri_error *error);
-
-/*
- Returns the bytes of an expression in text, such as "regx v3; push_lane; lit4; mul; offset", in a new buffer. `target`
- and `consumer` are as for `eitri_evaluate`.
-
- # Safety
- `expression` and `target` are texts, `consumer` is NULL or a text, and `bytes` can be written to.
- */
-eitri_result eitri_assemble(const char *expression,
-                            const char *target_name,
-                            const char *consumer,
-                            eitri_buffer **bytes,
-                            eitri_error **error);
-
-/*
- Evaluates an expression on a machine, by the specification to the letter. The result is a text in the notation of
- conformance vectors, such as "location reg:v3+160, bytes 05 45 85 c5", in a new buffer. An expression that cannot be
- evaluated is a result too: "error: ...". At a location, `bits` bits are read; 0 reads none. `target` is a target's name
- or its facts in JSON, and `consumer` names the dialect, as in `eitri_options`; NULL is the target's default.
-
- # Safety
- `expression` points to `size` bytes; `target` is a text, `consumer` is NULL or a text; `machine` points to a machine
- whose callbacks take its context; `result` can be written to.
- */
-eitri_result eitri_evaluate(const uint8_t *expression,
-                            size_t size,
-                            const char *target_name,
-                            const char *consumer,
-                            const eitri_machine *machine,
-                            uint64_t bits,
-                            eitri_buffer **result,
-                            eitri_error **error);
-
-/*
- Writes a module's debug sections, for an object that the caller writes, and passes each to a callback.
-
- # Safety
- `options` is NULL or points to options; `section` takes `context`.
- */
-eitri_result eitri_emit_sections(const eitri_module *module,
-                                 const eitri_options *options,
-                                 eitri_section_callback section,
-                                 void *context,
-                                 eitri_error **error);
-
-/*
- Writes a module as a new relocatable ELF object that has only debug sections, with undefined symbols for the code, into
- a new buffer.
-
- # Safety
- `options` is NULL or points to options; `object` can be written to.
- */
-eitri_result eitri_emit(const eitri_module *module,
-                        const eitri_options *options,
-                        eitri_buffer **object,
-                        eitri_error **error);
-
-/*
- Adds a module's debug information to an ELF object with the code, relocatable or linked; for "cuda-gdb", to a PTX text.
- The result is a new buffer.
-
- # Safety
- `code` points to `size` bytes; `options` is NULL or points to options; `object` can be written to.
- */
-eitri_result eitri_attach(const eitri_module *module,
-                          const char *code,
-                          size_t size,
-                          const eitri_options *options,
-                          eitri_buffer **object,
-                          eitri_error **error);
-
-/*
- Compares an object, or a PTX text, with the module that was written into it: entries, rows, frames, and locations by
- evaluation. Each difference is passed to a callback. Differences are no error: `counts` has their number.
-
- # Safety
- `object` points to `size` bytes; `options` is NULL or points to the options with which the object was written; `finding`
- takes `context`; `counts` can be written to.
- */
-eitri_result eitri_check(const eitri_module *module,
-                         const char *object,
-                         size_t size,
-                         const eitri_options *options,
-                         eitri_finding_callback finding,
-                         void *context,
-                         eitri_check_counts *counts,
-                         eitri_error **error);
-
-/*
- Makes a module from an object's debug information, whichever producer wrote it. Facts that a module cannot hold are
- passed to the callback `unimported`.
-
- # Safety
- `object` points to `size` bytes; `unimported` takes `context`; `module` can be written to.
- */
-eitri_result eitri_import(const char *object,
-                          size_t size,
-                          eitri_message_callback unimported,
-                          void *context,
-                          eitri_module **module,
-                          eitri_error **error);
-
-/*
- Writes an object's debug information again, for the same or another consumer, into a new buffer: with EITRI_FIX without
- what lint proves wrong. Code and loaded bytes stay identical. What changes and what is lost is passed to the options'
- callbacks.
-
- # Safety
- `object` points to `size` bytes; `options` is NULL or points to options; `rewritten` can be written to.
- */
-eitri_result eitri_rewrite(const char *object,
-                           size_t size,
-                           const eitri_options *options,
-                           eitri_buffer **rewritten,
-                           eitri_error **error);
-
-/*
- Adds debug instructions to a SPIR-V module without any, by a description in JSON whose key `spirv` has the ids and
- positions. The result, which was read back and compared with the description, is a new buffer of words. `reader` is
- "vulkan", "opencl" or another mode's name; NULL is "vulkan" for a shader and "opencl" otherwise. What the instruction
- set cannot express is passed to `omitted`.
-
- # Safety
- `json` points to `json_size` bytes, `words` to `count` words; `reader` is NULL or a text; `omitted` takes `context`;
- `attached` can be written to.
- */
-eitri_result eitri_spirv_attach(const char *json,
-                                size_t json_size,
-                                const uint32_t *words,
-                                size_t count,
-                                const char *reader,
-                                eitri_message_callback omitted,
-                                void *context,
-                                eitri_buffer **attached,
-                                eitri_error **error);
-
-/*
- Checks every debug instruction of a SPIR-V module by the rules in its specification. Each finding is passed to a
- callback. Findings are no error.
-
- # Safety
- `words` points to `count` words; `finding` takes `context`.
- */
-eitri_result eitri_spirv_check(const uint32_t *words,
-                               size_t count,
-                               eitri_finding_callback finding,
-                               void *context,
-                               eitri_error **error);
-
-/*
- Removes debug instructions and lines from a SPIR-V module, whichever producer wrote them. `flags` is 0 or EITRI_ALL. The
- result is a new buffer of words.
-
- # Safety
- `words` points to `count` words; `stripped` can be written to.
- */
-eitri_result eitri_spirv_strip(const uint32_t *words,
-                               size_t count,
-                               uint32_t flags,
-                               eitri_buffer **stripped,
-                               eitri_error **error);
-
-/*
  Returns the whole message, with the place, in one line. It is valid until the error is freed. NULL for no error.
  */
 const char *eitri_error_message(const eitri_error *error);
@@ -991,7 +672,7 @@ eitri_result eitri_emit_sections(const eitri_module *module,
 
 /*
  Writes a module as a new relocatable ELF object that has only debug sections, with undefined symbols for the code, into
- a new buffer.
+ a new buffer. PTX is not an object: for "cuda-gdb", `eitri_attach` writes it.
 
  # Safety
  `options` is NULL or points to options; `object` can be written to.
@@ -1017,7 +698,7 @@ eitri_result eitri_attach(const eitri_module *module,
 
 /*
  Compares an object, or a PTX text, with the module that was written into it: entries, rows, frames, and locations by
- evaluation. Each difference is passed to a callback. Differences are no error: `counts` has their number.
+ evaluation. For "cuda-gdb", an object is the cubin that ptxas generated from the PTX, and has its text. Each difference is passed to a callback. Differences are no error: `counts` has their number.
 
  # Safety
  `object` points to `size` bytes; `options` is NULL or points to the options with which the object was written; `finding`
@@ -1033,7 +714,7 @@ eitri_result eitri_check(const eitri_module *module,
                          eitri_error **error);
 
 /*
- Checks an object's debug information without a description, whichever producer wrote it. Each finding is passed to a
+ Checks an object's debug information, or a SPIR-V module's, without a description, whichever producer wrote it. Each finding is passed to a
  callback. `name` is the object's name in findings; NULL is "". Findings are no error.
 
  # Safety
@@ -1047,7 +728,7 @@ eitri_result eitri_lint(const char *object,
                         eitri_error **error);
 
 /*
- Prints an object's debug sections. The text is passed to a callback in parts; `is_verbose` prints more of each entry.
+ Prints an object's debug sections, or a SPIR-V module's debug instructions. The text is passed to a callback in parts; `is_verbose` prints more of each entry.
 
  # Safety
  `object` points to `size` bytes; `write` takes `context`.
@@ -1087,13 +768,15 @@ eitri_result eitri_report(const char *object,
 
 /*
  Makes a module from an object's debug information, whichever producer wrote it. Facts that a module cannot hold are
- passed to the callback `unimported`.
+ passed to the callback `unimported`. `target_name` is the target, where the object does not state it, as for
+ `eitri_description_new`; NULL is the object's.
 
  # Safety
- `object` points to `size` bytes; `unimported` takes `context`; `module` can be written to.
+ `object` points to `size` bytes; `target_name` is NULL or a text; `unimported` takes `context`; `module` can be written to.
  */
 eitri_result eitri_import(const char *object,
                           size_t size,
+                          const char *target_name,
                           eitri_message_callback unimported,
                           void *context,
                           eitri_module **module,
@@ -1149,7 +832,7 @@ eitri_result eitri_evaluate(const uint8_t *expression,
  Adds debug instructions to a SPIR-V module without any, by a description in JSON whose key `spirv` has the ids and
  positions. The result, which was read back and compared with the description, is a new buffer of words. `reader` is
  "vulkan", "opencl" or another mode's name; NULL is "vulkan" for a shader and "opencl" otherwise. What the instruction
- set cannot express is passed to `omitted`.
+ set cannot express is an error; with EITRI_PARTIAL in `flags`, it is omitted, and passed to `omitted`.
 
  # Safety
  `json` points to `json_size` bytes, `words` to `count` words; `reader` is NULL or a text; `omitted` takes `context`;
@@ -1160,6 +843,7 @@ eitri_result eitri_spirv_attach(const char *json,
                                 const uint32_t *words,
                                 size_t count,
                                 const char *reader,
+                                uint32_t flags,
                                 eitri_message_callback omitted,
                                 void *context,
                                 eitri_buffer **attached,

@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -25,10 +26,13 @@ class bytes_view {
 public:
     bytes_view() = default;
     bytes_view(const void *data, std::size_t size) : data_(static_cast<const char *>(data)), size_(size) {}
+    // A literal, up to its NUL.
+    bytes_view(const char *text) : bytes_view(std::string_view(text)) {}
     bytes_view(std::string_view text) : bytes_view(text.data(), text.size()) {}
-    bytes_view(const std::string &text) : bytes_view(text.data(), text.size()) {}
-    bytes_view(const std::vector<std::uint8_t> &bytes) : bytes_view(bytes.data(), bytes.size()) {}
-    bytes_view(const std::vector<char> &bytes) : bytes_view(bytes.data(), bytes.size()) {}
+    // A vector, an array, a span: whatever has `data()` and `size()`, with elements of a byte.
+    template <class Bytes, class = std::enable_if_t<sizeof(*std::declval<const Bytes &>().data()) == 1>,
+              class = decltype(std::declval<const Bytes &>().size())>
+    bytes_view(const Bytes &bytes) : bytes_view(static_cast<const void *>(bytes.data()), bytes.size()) {}
 
     const char *data() const { return data_; }
     std::size_t size() const { return size_; }
@@ -79,9 +83,19 @@ public:
         check();
         return std::get<0>(std::move(state_));
     }
-    T &operator*() { return *std::get_if<0>(&state_); }
-    T *operator->() { return std::get_if<0>(&state_); }
-    const eitri::error &error() const { return std::get<1>(state_); }
+    // These are undefined for an error, and `error()` for a value.
+    T &operator*() & noexcept { return *std::get_if<0>(&state_); }
+    const T &operator*() const & noexcept { return *std::get_if<0>(&state_); }
+    T &&operator*() && noexcept { return std::move(*std::get_if<0>(&state_)); }
+    T *operator->() noexcept { return std::get_if<0>(&state_); }
+    const T *operator->() const noexcept { return std::get_if<0>(&state_); }
+    template <class U> T value_or(U &&other) const & {
+        return has_value() ? std::get<0>(state_) : static_cast<T>(std::forward<U>(other));
+    }
+    template <class U> T value_or(U &&other) && {
+        return has_value() ? std::get<0>(std::move(state_)) : static_cast<T>(std::forward<U>(other));
+    }
+    const eitri::error &error() const noexcept { return *std::get_if<1>(&state_); }
 
 private:
     void check() const {
@@ -108,7 +122,7 @@ inline eitri::error take(eitri_result result, eitri_error *raw) {
         return error;
     error.message = eitri_error_message(raw);
     error.kind = eitri_error_kind(raw);
-    auto text = [](const char *text) { return text ? std::optional<std::string>(text) : std::nullopt; };
+    auto text = [](const char *given) { return given ? std::optional<std::string>(given) : std::nullopt; };
     error.unit = text(place.unit);
     error.function = text(place.function);
     error.variable = text(place.variable);
@@ -131,7 +145,9 @@ inline eitri::error take(eitri_result result, eitri_error *raw) {
 class callbacks {
 public:
     const message_function *omitted = nullptr;
+    const message_function *warned = nullptr;
     const message_function *changed = nullptr;
+    const message_function *written = nullptr;
     const finding_function *finding = nullptr;
     std::exception_ptr thrown;
 
@@ -144,25 +160,33 @@ public:
             return -1;
         }
     }
+    int tell(const message_function *to, std::string_view message) noexcept {
+        return guard([&] {
+            if (to && *to)
+                (*to)(message);
+        });
+    }
     static int on_message(void *context, const char *message) noexcept {
         auto *self = static_cast<callbacks *>(context);
-        return self->guard([&] {
-            if (self->omitted && *self->omitted)
-                (*self->omitted)(message);
-        });
+        return self->tell(self->omitted, message);
+    }
+    static int on_warning(void *context, const char *message) noexcept {
+        auto *self = static_cast<callbacks *>(context);
+        return self->tell(self->warned, message);
     }
     static int on_change(void *context, const char *message) noexcept {
         auto *self = static_cast<callbacks *>(context);
-        return self->guard([&] {
-            if (self->changed && *self->changed)
-                (*self->changed)(message);
-        });
+        return self->tell(self->changed, message);
     }
-    static int on_finding(void *context, const eitri_finding *finding) noexcept {
+    static int on_write(void *context, const char *data, std::size_t size) noexcept {
+        auto *self = static_cast<callbacks *>(context);
+        return self->tell(self->written, {data, size});
+    }
+    static int on_finding(void *context, const eitri_finding *found) noexcept {
         auto *self = static_cast<callbacks *>(context);
         return self->guard([&] {
             if (self->finding && *self->finding)
-                (*self->finding)(*finding);
+                (*self->finding)(*found);
         });
     }
     void rethrow() {
@@ -188,26 +212,42 @@ private:
     std::unique_ptr<eitri_buffer, decltype(&eitri_buffer_free)> raw_;
 };
 
-// How debug information is written. `flags` are EITRI_PARTIAL and the others.
+// How debug information is written. `flags` are EITRI_PARTIAL and the others. `target` is for objects that do not state it.
 struct options {
     std::string consumer;
+    std::string target;
     std::uint32_t flags = 0;
     message_function omitted;
+    message_function warned;
     message_function changed;
 };
 
 namespace detail {
 
-// The options for C; `texts` and `calls` live as long as they.
+// Whether a text would be cut in C.
+inline bool is_cut(const std::string &text) { return text.find('\0') != std::string::npos; }
+
+inline eitri::error cut(const char *name) {
+    eitri::error error;
+    error.result = EITRI_ARGUMENT;
+    error.kind = "Argument";
+    error.message = std::string("`") + name + "` contains a zero byte";
+    return error;
+}
+
+// The options for C; `options` and `calls` live as long as they.
 inline eitri_options for_c(const options &options, callbacks &calls) {
     eitri_options raw;
     std::memset(&raw, 0, sizeof raw);
     raw.size = sizeof raw;
     raw.consumer = options.consumer.empty() ? nullptr : options.consumer.c_str();
+    raw.target = options.target.empty() ? nullptr : options.target.c_str();
     raw.flags = options.flags;
     calls.omitted = &options.omitted;
+    calls.warned = &options.warned;
     calls.changed = &options.changed;
     raw.omitted = callbacks::on_message;
+    raw.warned = callbacks::on_warning;
     raw.changed = callbacks::on_change;
     raw.context = &calls;
     return raw;
@@ -242,11 +282,15 @@ public:
             [&](auto **raw, auto **error) { return eitri_module_from_json(json.data(), json.size(), raw, error); });
     }
     // Reads an object's debug information, whichever producer wrote it.
-    static result<module> import(bytes_view object, const message_function &unimported = {}) {
+    static result<module> import(bytes_view object, const message_function &unimported = {},
+                                 const std::string &target = {}) {
+        if (detail::is_cut(target))
+            return detail::cut("target");
         detail::callbacks calls;
         calls.omitted = &unimported;
         return detail::made<eitri_module, module>(calls, [&](auto **raw, auto **error) {
-            return eitri_import(object.data(), object.size(), detail::callbacks::on_message, &calls, raw, error);
+            return eitri_import(object.data(), object.size(), target.empty() ? nullptr : target.c_str(),
+                                detail::callbacks::on_message, &calls, raw, error);
         });
     }
     result<buffer> to_json() const {
@@ -296,6 +340,8 @@ public:
     explicit description(eitri_description *raw) : raw_(raw, eitri_description_free) {}
 
     static result<description> create(const std::string &target) {
+        if (detail::is_cut(target))
+            return detail::cut("target");
         return detail::made<eitri_description, description>(
             [&](auto **raw, auto **error) { return eitri_description_new(target.c_str(), raw, error); });
     }
@@ -323,6 +369,19 @@ inline result<done> lint(bytes_view object, const finding_function &finding, con
     eitri_error *error = nullptr;
     eitri_result code = eitri_lint(object.data(), object.size(), name.c_str(), detail::callbacks::on_finding,
                                    &calls, &error);
+    if (code == EITRI_OK)
+        return done{};
+    auto failed = detail::take(code, error);
+    calls.rethrow();
+    return failed;
+}
+
+// Prints an object's debug sections, or a SPIR-V module's debug instructions, part by part.
+inline result<done> dump(bytes_view object, const message_function &write, bool is_verbose = false) {
+    detail::callbacks calls;
+    calls.written = &write;
+    eitri_error *error = nullptr;
+    eitri_result code = eitri_dump(object.data(), object.size(), is_verbose, detail::callbacks::on_write, &calls, &error);
     if (code == EITRI_OK)
         return done{};
     auto failed = detail::take(code, error);

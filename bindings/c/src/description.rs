@@ -4,6 +4,7 @@ use std::ffi::c_char;
 use std::sync::{Mutex, PoisonError};
 
 use eitri::error::ErrorKind;
+use eitri::json::write_target;
 use eitri::model::Module;
 use serde_json::value::RawValue;
 
@@ -43,14 +44,9 @@ pub unsafe extern "C" fn eitri_description_new(
         // SAFETY: of the caller.
         let target = unsafe { text(target, "target") }?;
         let make = || {
-            let target = if target.trim_start().starts_with('{') {
-                json(target.as_bytes(), "target")?.get().to_owned()
-            } else {
-                serde_json::Value::from(target).to_string()
-            };
-            let text = format!("{{\"eitri\": 1, \"target\": {target}, \"describe\": [");
             // A wrong target is an error now.
-            Module::from_json(format!("{text}{END}"))?;
+            let target = write_target(&eitri::json::target(target)?);
+            let text = format!("{{\"eitri\": 1, \"target\": {target}, \"describe\": [");
             Ok(eitri_description(Mutex::new(Statements { text, is_empty: true })))
         };
         // SAFETY: of the caller.

@@ -4,9 +4,10 @@ use std::ffi::{c_char, c_int, c_void};
 use std::io;
 
 use eitri::dump::{DumpOptions, print_to};
-use eitri::lint::{LintOptions, lint_each};
+use eitri::lint::{LintFinding, LintOptions, lint_each};
 use eitri::op::Dialect;
 use eitri::report::{ReportOptions, report};
+use eitri::spirv;
 use eitri::stats::{StatsOptions, stats};
 
 use crate::buffer::{eitri_buffer, put};
@@ -18,7 +19,7 @@ use crate::input::{array, c_text, optional_text};
 pub type eitri_number_callback =
     Option<unsafe extern "C" fn(context: *mut c_void, name: *const c_char, number: u64) -> c_int>;
 
-/// Checks an object's debug information without a description, whichever producer wrote it. Each finding is passed to a
+/// Checks an object's debug information, or a SPIR-V module's, without a description, whichever producer wrote it. Each finding is passed to a
 /// callback. `name` is the object's name in findings; NULL is "". Findings are no error.
 ///
 /// # Safety
@@ -39,12 +40,20 @@ pub unsafe extern "C" fn eitri_lint(
         let name = unsafe { optional_text(name, "name") }?.unwrap_or_default();
         let callback = Callback::new("finding", finding, context);
         let mut failure = None;
-        let report = lint_each(object, &LintOptions::default(), &mut |finding| {
+        let mut pass = |finding: &LintFinding| {
             if failure.is_none() {
                 // SAFETY: of the caller.
-                failure = unsafe { callback.finding(Finding::of_lint(&finding, name)) }.err();
+                failure = unsafe { callback.finding(Finding::of_lint(finding, name)) }.err();
             }
-        });
+        };
+        let options = LintOptions::default();
+        let report = if spirv::is_module(object) {
+            spirv::from_bytes(object).and_then(|words| spirv::lint(&words, &options)).inspect(|report| {
+                report.findings.iter().for_each(&mut pass);
+            })
+        } else {
+            lint_each(object, &options, &mut |finding| pass(&finding))
+        };
         match failure {
             Some(failure) => Err(failure),
             // A part that cannot be read is an error, after the findings of all other parts.
@@ -81,7 +90,7 @@ impl io::Write for Output {
     }
 }
 
-/// Prints an object's debug sections. The text is passed to a callback in parts; `is_verbose` prints more of each entry.
+/// Prints an object's debug sections, or a SPIR-V module's debug instructions. The text is passed to a callback in parts; `is_verbose` prints more of each entry.
 ///
 /// # Safety
 /// `object` points to `size` bytes; `write` takes `context`.
@@ -101,8 +110,16 @@ pub unsafe extern "C" fn eitri_dump(
         options.verbose = is_verbose != 0;
         let output = Output { callback: Callback::new("write", write, context), failure: None };
         let mut output = io::BufWriter::with_capacity(1 << 16, output);
-        let printed = print_to(&mut output, object, None, None, Dialect::Llvm, options)
-            .and_then(|()| Ok(io::Write::flush(&mut output)?));
+        let printed = if spirv::is_module(object) {
+            let mut options = spirv::TextOptions::default();
+            options.verbose = is_verbose != 0;
+            spirv::from_bytes(object)
+                .and_then(|words| Ok(spirv::print(&spirv::read(&words)?, options)))
+                .and_then(|text| Ok(io::Write::write_all(&mut output, text.as_bytes())?))
+        } else {
+            print_to(&mut output, object, None, None, Dialect::Llvm, options)
+        };
+        let printed = printed.and_then(|()| Ok(io::Write::flush(&mut output)?));
         let (output, _) = output.into_parts();
         match output.failure {
             Some(failure) => Err(failure),

@@ -6,6 +6,7 @@ use std::ptr::null;
 
 use crate::handle;
 use crate::input::{c_text, place};
+use crate::stack::with_stack;
 
 /// Result of a function.
 #[repr(C)]
@@ -128,15 +129,9 @@ impl eitri_error {
             offset: at.offset,
             operation: at.operation.map(|operation| operation as u64),
             line: at.json.as_ref().map(|json| (json.line as u64, json.column as u64)),
-            ..Self::plain(EITRI_ERROR, &kind(error), error.to_string())
+            ..Self::plain(EITRI_ERROR, error.kind().name(), error.to_string())
         }
     }
-}
-
-/// Name of an error's kind.
-fn kind(error: &eitri::Error) -> String {
-    let text = format!("{:?}", error.kind());
-    text.chars().take_while(|char| char.is_alphanumeric()).collect()
 }
 
 /// Runs a function's body. A panic does not leave the function.
@@ -147,7 +142,7 @@ pub(crate) unsafe fn run(
     error: *mut *mut eitri_error,
     body: impl FnOnce() -> Result<(), Failure>,
 ) -> eitri_result {
-    let failure = match catch_unwind(AssertUnwindSafe(body)) {
+    let failure = match catch_unwind(AssertUnwindSafe(|| with_stack(body))) {
         Ok(Ok(())) => None,
         Ok(Err(failure)) => Some(eitri_error::new(failure)),
         Err(panic) => {

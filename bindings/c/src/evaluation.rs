@@ -6,7 +6,7 @@ use std::ffi::{c_char, c_int, c_void};
 use eitri::conform::{Found, Read};
 use eitri::dump::steps;
 use eitri::eval::{Body, Context, Element, Location, Machine, Snapshot, Unavailable};
-use eitri::json::read_target;
+use eitri::json::target;
 use eitri::lower::Consumer;
 use eitri::op::{Encoding, Reg, text as operations};
 use eitri::target::{SpaceId, Target};
@@ -150,11 +150,6 @@ impl Machine for Callbacks<'_> {
     fn load_bias(&self) -> u64 {
         self.machine.load_bias
     }
-}
-
-/// Reads a target: its name, or its facts in JSON.
-fn target(text: &str) -> Result<Target, Failure> {
-    Ok(if text.trim_start().starts_with('{') { read_target(text)? } else { Target::named(text)? })
 }
 
 /// Returns the bytes of an expression in text, such as "regx v3; push_lane; lit4; mul; offset", in a new buffer. `target`

@@ -155,7 +155,7 @@ impl From<&CheckFinding> for Finding {
         let text = |text: &Option<String>| text.clone().map(c_text);
         Self {
             level: eitri_level::EITRI_WRONG,
-            code: c_text(kebab(&finding.kind)),
+            code: c_text(finding.kind.name()),
             message: c_text(finding.to_string()),
             json: None,
             unit: text(&at.unit),
@@ -204,16 +204,4 @@ impl Finding {
             offset: finding.at.word.map(|word| word as u64),
         }
     }
-}
-
-/// Returns a variant's name in lower case, with hyphens.
-fn kebab(variant: &impl std::fmt::Debug) -> String {
-    let mut name = String::new();
-    for char in format!("{variant:?}").chars().take_while(|char| char.is_alphanumeric()) {
-        if char.is_uppercase() && !name.is_empty() {
-            name.push('-');
-        }
-        name.extend(char.to_lowercase());
-    }
-    name
 }

@@ -2,12 +2,9 @@
 
 use std::ffi::{CString, c_char, c_int, c_void};
 
-use eitri::check::{check_code, check_ptx};
-use eitri::emit::elf::{AttachOptions, Existing, ObjectCode, attach_with, new_object_with};
-use eitri::emit::ptx::{self, PtxAttachOptions};
 use eitri::emit::{RelocationTarget, Section};
-use eitri::error::ErrorKind;
-use eitri::lower::{Consumer, Lowered, lower};
+use eitri::lower::lower;
+use eitri::output::{Comparison, attached_output, compare, new_output};
 
 use crate::buffer::{eitri_buffer, put};
 use crate::description::eitri_module;
@@ -15,7 +12,7 @@ use crate::error::{Failure, eitri_error, eitri_result, run};
 use crate::finding::{Callback, eitri_finding_callback};
 use crate::handle;
 use crate::input::{array, c_text, place};
-use crate::options::{EITRI_REPLACE, Options, eitri_options};
+use crate::options::{Options, eitri_options};
 
 /// Symbol or section whose address or offset a relocation stores.
 #[repr(C)]
@@ -81,24 +78,10 @@ pub struct eitri_check_counts {
     pub unproven: u64,
     /// Compared debugging information entries.
     pub entries: u64,
-    /// Compared locations.
+    /// Compared locations: in a cubin, of each variable at each pc.
     pub locations: u64,
     /// Compared rows of line tables.
     pub rows: u64,
-}
-
-/// Writes a module for a consumer, and passes what the consumer's format cannot express to the callback.
-///
-/// # Safety
-/// The options' callbacks take their context.
-unsafe fn lowered(module: &eitri_module, options: &Options<'_>) -> Result<(Lowered, Consumer), Failure> {
-    let consumer = options.consumer(module.0.target())?;
-    let lowered = lower(&module.0, &consumer, options.policy())?;
-    for omission in &lowered.omissions {
-        // SAFETY: of the caller.
-        unsafe { options.omitted.message(omission.to_string()) }?;
-    }
-    Ok((lowered, consumer))
 }
 
 /// Writes a module's debug sections, for an object that the caller writes, and passes each to a callback.
@@ -118,8 +101,10 @@ pub unsafe extern "C" fn eitri_emit_sections(
         // SAFETY: of the caller.
         let options = unsafe { Options::writing(options) }?;
         let callback = section.ok_or_else(|| Failure::argument("`section` is NULL; expected a callback"))?;
+        let consumer = options.consumer(module.0.target())?;
+        let lowered = lower(&module.0, &consumer, options.policy())?;
         // SAFETY: of the caller.
-        let (lowered, _) = unsafe { lowered(&module, &options) }?;
+        unsafe { options.tell(&lowered.omissions, &module.0.warnings()) }?;
         for section in &lowered.sections {
             // SAFETY: of the caller.
             match with_section(section, |section| unsafe { callback(context, section) }) {
@@ -175,7 +160,7 @@ fn with_section(section: &Section, call: impl FnOnce(*const eitri_section) -> c_
 }
 
 /// Writes a module as a new relocatable ELF object that has only debug sections, with undefined symbols for the code, into
-/// a new buffer.
+/// a new buffer. PTX is not an object: for "cuda-gdb", `eitri_attach` writes it.
 ///
 /// # Safety
 /// `options` is NULL or points to options; `object` can be written to.
@@ -191,16 +176,11 @@ pub unsafe extern "C" fn eitri_emit(
         // SAFETY: of the caller.
         let options = unsafe { Options::writing(options) }?;
         let make = || {
+            let consumer = options.consumer(module.0.target())?;
+            let output = new_output(&module.0, &consumer, None, &options.output()?)?;
             // SAFETY: of the caller.
-            let (lowered, consumer) = unsafe { lowered(&module, &options) }?;
-            if consumer.has_line_directives {
-                let problem = "the consumer reads PTX, to which eitri_attach adds debug information";
-                return Err(eitri::Error::from(ErrorKind::BadArgument(problem.into())).into());
-            }
-            let code = ObjectCode::elsewhere(&lowered.sections);
-            let object =
-                new_object_with(module.0.target(), &code, &lowered.sections, options.compression()?)?;
-            Ok(object.into())
+            unsafe { options.tell(&output.omissions, &output.warnings) }?;
+            Ok(output.bytes.into())
         };
         // SAFETY: of the caller.
         unsafe { put(object, "object", make) }
@@ -228,19 +208,13 @@ pub unsafe extern "C" fn eitri_attach(
         // SAFETY: of the caller.
         let code: &[u8] = unsafe { array(code.cast(), size, "code") }?;
         // SAFETY: of the caller.
-        let options = unsafe { Options::writing(options) }?;
-        let existing = if options.has(EITRI_REPLACE) { Existing::Replace } else { Existing::Refuse };
+        let options = unsafe { Options::attaching(options) }?;
         let make = || {
+            let consumer = options.consumer(module.0.target())?;
+            let output = attached_output(&module.0, &consumer, code, &options.output()?)?;
             // SAFETY: of the caller.
-            let (lowered, consumer) = unsafe { lowered(&module, &options) }?;
-            if consumer.has_line_directives {
-                return Ok(attached_ptx(&module, &lowered, code, existing)?.into());
-            }
-            check_code(&module.0, code)?;
-            let mut how = AttachOptions::default();
-            how.existing = existing;
-            how.compression = options.compression()?;
-            Ok(attach_with(code, module.0.target(), &lowered.sections, &how)?.into())
+            unsafe { options.tell(&output.omissions, &output.warnings) }?;
+            Ok(output.bytes.into())
         };
         // SAFETY: of the caller.
         unsafe { put(object, "object", make) }
@@ -249,27 +223,8 @@ pub unsafe extern "C" fn eitri_attach(
     unsafe { run(error, body) }
 }
 
-/// Adds debug information to a PTX text.
-fn attached_ptx(
-    module: &eitri_module,
-    lowered: &Lowered,
-    code: &[u8],
-    existing: Existing,
-) -> eitri::Result<String> {
-    let bad = |problem: String| eitri::Error::from(ErrorKind::BadArgument(problem));
-    let text = str::from_utf8(code).ok().filter(|text| ptx::is_ptx(text.as_bytes()));
-    let text = text.ok_or_else(|| bad("the consumer reads PTX, and `code` is not PTX".into()))?;
-    if let Some(finding) = check_ptx(&module.0, text)?.findings.first() {
-        return Err(bad(finding.to_string()));
-    }
-    let mut how = PtxAttachOptions::default();
-    how.existing = existing;
-    how.lines = lowered.lines.as_ref();
-    ptx::attach(text, module.0.target(), &lowered.sections, &how)
-}
-
 /// Compares an object, or a PTX text, with the module that was written into it: entries, rows, frames, and locations by
-/// evaluation. Each difference is passed to a callback. Differences are no error: `counts` has their number.
+/// evaluation. For "cuda-gdb", an object is the cubin that ptxas generated from the PTX, and has its text. Each difference is passed to a callback. Differences are no error: `counts` has their number.
 ///
 /// # Safety
 /// `object` points to `size` bytes; `options` is NULL or points to the options with which the object was written; `finding`
@@ -290,23 +245,30 @@ pub unsafe extern "C" fn eitri_check(
         // SAFETY: of the caller.
         let object: &[u8] = unsafe { array(object.cast(), size, "object") }?;
         // SAFETY: of the caller.
-        let options = unsafe { Options::writing(options) }?;
+        let options = unsafe { Options::attaching(options) }?;
         // SAFETY: of the caller.
         let counts = unsafe { place(counts, "counts") }?;
         let consumer = options.consumer(module.0.target())?;
-        let omissions = lower(&module.0, &consumer, options.policy())?.omissions;
-        let report = eitri::check(&module.0, &consumer, &omissions, object)?;
+        let compared = compare(&module.0, &consumer, options.policy(), object, &[])?;
         let callback = Callback::new("finding", finding, context);
-        for finding in &report.findings {
+        for finding in compared.findings() {
             // SAFETY: of the caller.
             unsafe { callback.finding(finding.into()) }?;
         }
-        counts.write(eitri_check_counts {
-            findings: report.findings.len() as u64,
-            unproven: report.unproven.len() as u64,
-            entries: report.entries,
-            locations: report.locations,
-            rows: report.rows,
+        let findings = compared.findings().len() as u64;
+        let none = eitri_check_counts { findings, unproven: 0, entries: 0, locations: 0, rows: 0 };
+        counts.write(match &compared {
+            Comparison::Report(report) => eitri_check_counts {
+                unproven: report.unproven.len() as u64,
+                entries: report.entries,
+                locations: report.locations,
+                rows: report.rows,
+                ..none
+            },
+            Comparison::Coverage(coverage) => {
+                let (_, located, _) = coverage.totals();
+                eitri_check_counts { locations: located, ..none }
+            }
         });
         Ok(())
     };

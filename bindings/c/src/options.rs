@@ -3,8 +3,11 @@
 use std::ffi::{c_char, c_void};
 
 use eitri::consumer::Additions;
-use eitri::emit::elf::Compression;
+use eitri::emit::elf::{Compression, Existing};
 use eitri::lower::{Consumer, Policy};
+use eitri::model::Warning;
+use eitri::omission::Omission;
+use eitri::output::OutputOptions;
 use eitri::target::Target;
 
 use crate::error::Failure;
@@ -38,9 +41,8 @@ pub const EITRI_DEDUPE: u32 = 1 << 11;
 /// Remove also types, constants and extensions that nothing uses after that. For `eitri_spirv_strip`.
 pub const EITRI_ALL: u32 = 1 << 12;
 
-/// Flags of functions that write a description.
+/// Flags of functions that write a description, into nothing that has one.
 const WRITTEN: u32 = EITRI_PARTIAL
-    | EITRI_REPLACE
     | EITRI_DWARF64
     | EITRI_NAMES
     | EITRI_PUBNAMES
@@ -61,11 +63,16 @@ pub struct eitri_options {
     /// Name of the consumer: "llvm", "rocgdb", "rocgdb-legacy", "cuda-gdb", "dwarf2" to "dwarf5". NULL is "cuda-gdb" on
     /// NVIDIA's targets, "llvm" on all others, and for `eitri_rewrite` a consumer that reads what the producer wrote.
     pub consumer: *const c_char,
+    /// For `eitri_rewrite`: the target, where the object does not state it: a name or a JSON object, as for
+    /// `eitri_description_new`. NULL is the object's.
+    pub target: *const c_char,
     /// EITRI_PARTIAL and the other flags, combined by |.
     pub flags: u32,
     /// Gets what the output lacks: what the consumer's format cannot express, and for `eitri_rewrite` also what is not
     /// imported.
     pub omitted: eitri_message_callback,
+    /// Gets valid statements that can be mistakes, in the form "kind: message". For `eitri_emit` and `eitri_attach`.
+    pub warned: eitri_message_callback,
     /// Gets what `eitri_rewrite` changed.
     pub changed: eitri_message_callback,
     /// First argument of the callbacks.
@@ -75,8 +82,10 @@ pub struct eitri_options {
 /// Options whose texts have been read.
 pub(crate) struct Options<'a> {
     consumer: Option<&'a str>,
+    target: Option<&'a str>,
     pub flags: u32,
     pub omitted: Callback<unsafe extern "C" fn(*mut c_void, *const c_char) -> i32>,
+    pub warned: Callback<unsafe extern "C" fn(*mut c_void, *const c_char) -> i32>,
     pub changed: Callback<unsafe extern "C" fn(*mut c_void, *const c_char) -> i32>,
 }
 
@@ -87,8 +96,10 @@ impl<'a> Options<'a> {
         let none = eitri_options {
             size: size_of::<eitri_options>(),
             consumer: std::ptr::null(),
+            target: std::ptr::null(),
             flags: 0,
             omitted: None,
+            warned: None,
             changed: None,
             context: std::ptr::null_mut(),
         };
@@ -118,8 +129,11 @@ impl<'a> Options<'a> {
         Ok(Self {
             // SAFETY: of the caller.
             consumer: unsafe { optional_text(options.consumer, "options.consumer") }?,
+            // SAFETY: of the caller.
+            target: unsafe { optional_text(options.target, "options.target") }?,
             flags: options.flags,
             omitted: Callback::new("omitted", options.omitted, options.context),
+            warned: Callback::new("warned", options.warned, options.context),
             changed: Callback::new("changed", options.changed, options.context),
         })
     }
@@ -130,7 +144,26 @@ impl<'a> Options<'a> {
     /// The conditions of [`read`](Self::read).
     pub unsafe fn writing(options: *const eitri_options) -> Result<Self, Failure> {
         // SAFETY: of the caller.
-        unsafe { Self::read(options, WRITTEN) }
+        unsafe { Self::read(options, WRITTEN) }?.without_target()
+    }
+
+    /// Reads options of a function that writes a description into an object.
+    ///
+    /// # Safety
+    /// The conditions of [`read`](Self::read).
+    pub unsafe fn attaching(options: *const eitri_options) -> Result<Self, Failure> {
+        // SAFETY: of the caller.
+        unsafe { Self::read(options, WRITTEN | EITRI_REPLACE) }?.without_target()
+    }
+
+    /// Refuses a target: a module has it already.
+    fn without_target(self) -> Result<Self, Failure> {
+        match self.target {
+            Some(target) => Err(Failure::argument(format!(
+                "`options.target` is \"{target}\"; expected NULL, because the module has a target"
+            ))),
+            None => Ok(self),
+        }
     }
 
     /// Reads options of `eitri_rewrite`.
@@ -163,8 +196,38 @@ impl<'a> Options<'a> {
         }))
     }
 
+    /// Returns the target that a caller gives for an object.
+    pub fn target(&self) -> Result<Option<Target>, Failure> {
+        Ok(self.target.map(eitri::json::target).transpose()?)
+    }
+
     pub fn policy(&self) -> Policy {
-        if self.has(EITRI_PARTIAL) { Policy::Partial } else { Policy::Strict }
+        Policy::partial(self.has(EITRI_PARTIAL))
+    }
+
+    /// Returns how a module is written.
+    pub fn output(&self) -> Result<OutputOptions<'static>, Failure> {
+        let mut output = OutputOptions::default();
+        output.policy = self.policy();
+        output.existing = if self.has(EITRI_REPLACE) { Existing::Replace } else { Existing::Refuse };
+        output.compression = self.compression()?;
+        Ok(output)
+    }
+
+    /// Passes what an output lacks, and what can be a mistake in it, to the callbacks.
+    ///
+    /// # Safety
+    /// The callbacks take the context.
+    pub unsafe fn tell(&self, omissions: &[Omission], warnings: &[Warning]) -> Result<(), Failure> {
+        for omission in omissions {
+            // SAFETY: of the caller.
+            unsafe { self.omitted.message(omission.to_string()) }?;
+        }
+        for warning in warnings {
+            // SAFETY: of the caller.
+            unsafe { self.warned.message(format!("{}: {warning}", warning.kind().name())) }?;
+        }
+        Ok(())
     }
 
     pub fn compression(&self) -> Result<Compression, Failure> {

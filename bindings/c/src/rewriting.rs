@@ -9,18 +9,20 @@ use crate::buffer::{eitri_buffer, put};
 use crate::description::eitri_module;
 use crate::error::{eitri_error, eitri_result, run};
 use crate::finding::{Callback, eitri_message_callback};
-use crate::input::array;
+use crate::input::{array, optional_text};
 use crate::options::{EITRI_DEDUPE, EITRI_FIX, EITRI_GC, EITRI_NAMES, Options, eitri_options};
 
 /// Makes a module from an object's debug information, whichever producer wrote it. Facts that a module cannot hold are
-/// passed to the callback `unimported`.
+/// passed to the callback `unimported`. `target_name` is the target, where the object does not state it, as for
+/// `eitri_description_new`; NULL is the object's.
 ///
 /// # Safety
-/// `object` points to `size` bytes; `unimported` takes `context`; `module` can be written to.
+/// `object` points to `size` bytes; `target_name` is NULL or a text; `unimported` takes `context`; `module` can be written to.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn eitri_import(
     object: *const c_char,
     size: usize,
+    target_name: *const c_char,
     unimported: eitri_message_callback,
     context: *mut c_void,
     module: *mut *mut eitri_module,
@@ -29,9 +31,13 @@ pub unsafe extern "C" fn eitri_import(
     let body = || {
         // SAFETY: of the caller.
         let object: &[u8] = unsafe { array(object.cast(), size, "object") }?;
+        // SAFETY: of the caller.
+        let target = unsafe { optional_text(target_name, "target") }?;
         let callback = Callback::new("unimported", unimported, context);
         let make = || {
-            let imported = import(object, &ImportOptions::default())?;
+            let mut options = ImportOptions::default();
+            options.target = target.map(eitri::json::target).transpose()?;
+            let imported = import(object, &options)?;
             for fact in &imported.unimported {
                 // SAFETY: of the caller.
                 unsafe { callback.message(fact.to_string()) }?;
@@ -66,6 +72,7 @@ pub unsafe extern "C" fn eitri_rewrite(
         let options = unsafe { Options::rewriting(options) }?;
         let mut how = RewriteOptions::default();
         how.consumer = options.chosen()?;
+        how.target = options.target()?;
         how.fix = options.has(EITRI_FIX);
         how.gc = options.has(EITRI_GC);
         how.dedupe = options.has(EITRI_DEDUPE);

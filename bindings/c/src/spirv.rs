@@ -2,18 +2,19 @@
 
 use std::ffi::{c_char, c_void};
 
+use eitri::error::ErrorKind;
 use eitri::spirv::{self, Binding, Mode};
 
 use crate::buffer::{eitri_buffer, put};
 use crate::error::{Failure, eitri_error, eitri_result, run};
 use crate::finding::{Callback, Finding, eitri_finding_callback, eitri_level, eitri_message_callback};
 use crate::input::{array, optional_text};
-use crate::options::EITRI_ALL;
+use crate::options::{EITRI_ALL, EITRI_PARTIAL};
 
 /// Adds debug instructions to a SPIR-V module without any, by a description in JSON whose key `spirv` has the ids and
 /// positions. The result, which was read back and compared with the description, is a new buffer of words. `reader` is
 /// "vulkan", "opencl" or another mode's name; NULL is "vulkan" for a shader and "opencl" otherwise. What the instruction
-/// set cannot express is passed to `omitted`.
+/// set cannot express is an error; with EITRI_PARTIAL in `flags`, it is omitted, and passed to `omitted`.
 ///
 /// # Safety
 /// `json` points to `json_size` bytes, `words` to `count` words; `reader` is NULL or a text; `omitted` takes `context`;
@@ -25,6 +26,7 @@ pub unsafe extern "C" fn eitri_spirv_attach(
     words: *const u32,
     count: usize,
     reader: *const c_char,
+    flags: u32,
     omitted: eitri_message_callback,
     context: *mut c_void,
     attached: *mut *mut eitri_buffer,
@@ -35,20 +37,21 @@ pub unsafe extern "C" fn eitri_spirv_attach(
         let json: &[u8] = unsafe { array(json.cast(), json_size, "json") }?;
         // SAFETY: of the caller.
         let (words, reader) = unsafe { (array(words, count, "words")?, optional_text(reader, "reader")?) };
+        if flags & !EITRI_PARTIAL != 0 {
+            return Err(Failure::argument(format!("`flags` is {flags:#x}; expected 0 or EITRI_PARTIAL")));
+        }
         let callback = Callback::new("omitted", omitted, context);
         let make = || {
             let (module, binding) = Binding::from_json(json, words)?;
-            let mode = match reader {
-                Some(name) => Mode::named(name)?,
-                None if module.target().is_shader() => Mode::vulkan(),
-                None => Mode::opencl(),
-            };
+            let mode = Mode::chosen(reader, module.target())?;
             let attached = spirv::attach(words, &module, &binding, &mode)?;
+            if let Some(first) = attached.omissions.first().filter(|_| flags == 0) {
+                return Err(eitri::Error::from(ErrorKind::BadArgument(format!("omitted: {first}"))).into());
+            }
             let checked = attached.check(&module, &binding, &mode)?;
             if !checked.is_clean() {
-                return Err(Failure::Eitri(Box::new(
-                    eitri::error::ErrorKind::BadArgument(checked.to_string()).into(),
-                )));
+                let problem = format!("the module differs from its description: {checked}");
+                return Err(eitri::Error::from(ErrorKind::Unsupported(problem)).into());
             }
             for omission in &attached.omissions {
                 // SAFETY: of the caller.

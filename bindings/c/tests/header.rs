@@ -10,7 +10,7 @@ fn header_is_up_to_date() {
     let mut sources = cbindgen::Builder::new().with_config(config);
     // In the order of the header.
     for module in [
-        "lib",
+        "version",
         "error",
         "buffer",
         "finding",

@@ -46,6 +46,47 @@ static int fail_write(void *context, const char *data, size_t size)
     return 9;
 }
 
+/* Evaluates again, for ever. */
+static int evaluate_again(void *context, uint64_t number, uint32_t frame, uint32_t offset, uint8_t *into, size_t size)
+{
+    eitri_machine machine;
+    eitri_buffer *buffer = NULL;
+    eitri_error *error = NULL;
+    eitri_result result;
+    unsigned *depth = context;
+    (void)number, (void)frame, (void)offset;
+    memset(into, 0, size);
+    memset(&machine, 0, sizeof machine);
+    machine.size = sizeof machine;
+    machine.context = context;
+    machine.read_register = evaluate_again;
+    ++*depth;
+    result = eitri_evaluate((const uint8_t *)"\x90\x34", 2, "amdgpu-gfx1100-wave32", NULL, &machine, 32, &buffer, &error);
+    if (result == EITRI_ARGUMENT)
+        expect(strstr(eitri_error_message(error), "more than 32 nested calls") != NULL, "the depth is limited");
+    eitri_error_free(error);
+    eitri_buffer_free(buffer);
+    return result == EITRI_OK ? 0 : 2;
+}
+
+/* Evaluates bytes, and compares the result's text. */
+static void expect_result(const char *expression, size_t size, const char *target, const char *expected)
+{
+    eitri_machine machine;
+    eitri_buffer *buffer = NULL;
+    memset(&machine, 0, sizeof machine);
+    machine.size = sizeof machine;
+    expect(eitri_evaluate((const uint8_t *)expression, size, target, NULL, &machine, 0, &buffer, NULL) == EITRI_OK,
+           "an evaluation");
+    if (eitri_buffer_size(buffer) != strlen(expected)
+        || memcmp(eitri_buffer_data(buffer), expected, strlen(expected))) {
+        printf("not so: \"%.*s\" is \"%s\"\n", (int)eitri_buffer_size(buffer),
+               (const char *)eitri_buffer_data(buffer), expected);
+        failures++;
+    }
+    eitri_buffer_free(buffer);
+}
+
 static int fail_memory(void *context, uint64_t space, int64_t lane, uint64_t address, uint8_t *into, size_t size)
 {
     (void)context, (void)space, (void)lane, (void)address, (void)into, (void)size;
@@ -155,6 +196,12 @@ int main(void)
     options.size = sizeof options;
     options.flags = EITRI_FIX;
     expect_error(eitri_emit(module, &options, &buffer, &error), EITRI_ARGUMENT, &error, "flags 0x200");
+    options.flags = EITRI_REPLACE;
+    expect_error(eitri_emit(module, &options, &buffer, &error), EITRI_ARGUMENT, &error, "flags 0x2");
+    options.flags = 0;
+    options.target = "x86_64";
+    expect_error(eitri_emit(module, &options, &buffer, &error), EITRI_ARGUMENT, &error, "`options.target`");
+    options.target = NULL;
     options.flags = EITRI_ZLIB | EITRI_ZSTD;
     expect_error(eitri_emit(module, &options, &buffer, &error), EITRI_ARGUMENT, &error, "EITRI_ZSTD");
     options.flags = 0;
@@ -176,7 +223,7 @@ int main(void)
     options.flags = 0;
     expect_error(eitri_emit(other, &options, &buffer, &error), EITRI_ERROR, &error, "variable `n`");
     eitri_module_free(other);
-    expect_error(eitri_import("\x7f" "ELF", 4, NULL, NULL, &other, &error), EITRI_ERROR, &error, "");
+    expect_error(eitri_import("\x7f" "ELF", 4, NULL, NULL, NULL, &other, &error), EITRI_ERROR, &error, "");
     expect_error(eitri_module_from_json(json, 20, &other, &error), EITRI_ERROR, &error, "");
     memset(&options, 0, sizeof options);
     options.size = sizeof options;
@@ -188,6 +235,38 @@ int main(void)
                        &counts, &error) == EITRI_OK && counts.findings == 0 && counts.locations > 0,
            "the object is right");
     expect_error(eitri_check(module, "x", 1, NULL, NULL, NULL, &counts, &error), EITRI_ERROR, &error, "");
+    /* The object does not state the size of a wave; its entries do. */
+    expect(eitri_import((const char *)eitri_buffer_data(buffer), eitri_buffer_size(buffer), NULL, NULL, NULL, &other,
+                        &error) == EITRI_OK, "the target follows from entries");
+    eitri_module_free(other);
+    other = NULL;
+    {
+        eitri_buffer *rewritten = NULL;
+        expect(eitri_rewrite((const char *)eitri_buffer_data(buffer), eitri_buffer_size(buffer), NULL, &rewritten,
+                             &error) == EITRI_OK, "the target of a rewritten object too");
+        eitri_buffer_free(rewritten);
+    }
+    eitri_buffer_free(buffer);
+    buffer = NULL;
+    options.consumer = "dwarf5";
+    expect(eitri_emit(module, &options, &buffer, &error) == EITRI_OK, "an object without lanes");
+    options.consumer = NULL;
+    expect_error(eitri_import((const char *)eitri_buffer_data(buffer), eitri_buffer_size(buffer), NULL, NULL, NULL,
+                              &other, &error), EITRI_ERROR, &error, "`target`");
+    expect_error(eitri_import((const char *)eitri_buffer_data(buffer), eitri_buffer_size(buffer), "gfx", NULL, NULL,
+                              &other, &error), EITRI_ERROR, &error, "gfx");
+    expect(eitri_import((const char *)eitri_buffer_data(buffer), eitri_buffer_size(buffer), "amdgpu-gfx1030-wave32",
+                        NULL, NULL, &other, &error) == EITRI_OK, "the target is given");
+    eitri_module_free(other);
+    other = NULL;
+    options.target = "amdgpu-gfx1030-wave32";
+    {
+        eitri_buffer *rewritten = NULL;
+        expect(eitri_rewrite((const char *)eitri_buffer_data(buffer), eitri_buffer_size(buffer), &options, &rewritten,
+                             &error) == EITRI_OK, "a given target");
+        eitri_buffer_free(rewritten);
+    }
+    options.target = NULL;
     eitri_buffer_free(buffer);
     buffer = NULL;
     expect(eitri_emit_sections(module, NULL, reenter, module, &error) == EITRI_OK, "sections");
@@ -206,6 +285,21 @@ int main(void)
            "unavailable memory is a result");
     expect(buffer && eitri_buffer_size(buffer) > 5 && !memcmp(eitri_buffer_data(buffer), "error", 5),
            "the result is an error");
+    eitri_buffer_free(buffer);
+    buffer = NULL;
+
+    {
+        uint8_t byte;
+        unsigned depth = 0;
+        expect(evaluate_again(&depth, 0, 0, 0, &byte, 1) == 2 && depth == 33, "endless evaluations end");
+    }
+
+    /* The byte order is the target's: DW_OP_const2u 0x1234, DW_OP_stack_value. */
+    expect_result("\x0a\x12\x34\x9f", 4, "s390x", "location implicit:0000000000001234");
+    expect_result("\x0a\x34\x12\x9f", 4, "x86_64", "location implicit:3412000000000000");
+    expect(eitri_assemble("const2u 0x1234", "s390x", NULL, &buffer, &error) == EITRI_OK
+               && eitri_buffer_size(buffer) == 3 && !memcmp(eitri_buffer_data(buffer), "\x0a\x12\x34", 3),
+           "the most significant byte is first on s390x");
     eitri_buffer_free(buffer);
     buffer = NULL;
 

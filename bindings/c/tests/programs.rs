@@ -7,6 +7,10 @@ use std::process::{Command, Output};
 /// Folder of the package.
 const FOLDER: &str = env!("CARGO_MANIFEST_DIR");
 
+/// Warnings under which a program that includes a header has to compile.
+const WARNINGS: &[&str] =
+    &["-Wall", "-Wextra", "-Werror", "-pedantic", "-Wshadow", "-Wredundant-decls", "-Wconversion"];
+
 /// A compiler with its language's arguments.
 struct Compiler {
     name: &'static str,
@@ -59,7 +63,7 @@ fn succeed(command: &mut Command) -> Option<String> {
 /// Compiles a source; `None` without the compiler.
 fn compiled(compiler: &Compiler, source: &str, more: &[&str], to: &Path) -> Option<()> {
     let mut command = Command::new(compiler.name);
-    command.args(compiler.arguments).args(["-Wall", "-Wextra", "-Werror", "-pedantic", "-g", "-O1"]);
+    command.args(compiler.arguments).args(["-g", "-O1"]).args(WARNINGS);
     command.arg("-I").arg(format!("{FOLDER}/include")).arg(format!("{FOLDER}/{source}"));
     command.args(more).arg("-o").arg(to);
     let library = libraries();
@@ -149,6 +153,30 @@ fn memory_is_right() {
 }
 
 #[test]
+fn a_lost_handle_is_a_leak() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = folder.path().join("leak");
+    let Some(()) = compiled(&C[0], "tests/leak.c", &[], &program) else { return };
+    let arguments = ["-q", "--error-exitcode=9", "--leak-check=full", "--errors-for-leak-kinds=definite"];
+    if let Some(output) = run(Command::new("valgrind").args(arguments).arg(&program)) {
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(9), "{said}");
+        assert!(said.contains("definitely lost"), "{said}");
+    }
+}
+
+/// The wrapper's results and views are used as those of the standard library are.
+#[test]
+fn the_wrapper_is_as_the_standard_library() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for compiler in CPP {
+        let program = folder.path().join(compiler.name);
+        let Some(()) = compiled(compiler, "tests/wrapper.cpp", &[], &program) else { continue };
+        assert_eq!(succeed(&mut Command::new(&program)).expect("was compiled"), "0 failures\n");
+    }
+}
+
+#[test]
 fn the_header_is_of_each_language() {
     let folder = tempfile::tempdir().expect("a folder");
     let source = folder.path().join("all.cpp");
@@ -156,7 +184,7 @@ fn the_header_is_of_each_language() {
         .expect("is written");
     for compiler in CPP {
         let mut command = Command::new(compiler.name);
-        command.args(compiler.arguments).args(["-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only"]);
+        command.args(compiler.arguments).args(WARNINGS).arg("-fsyntax-only");
         succeed(command.arg("-I").arg(format!("{FOLDER}/include")).arg(&source));
     }
 }

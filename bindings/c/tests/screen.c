@@ -27,5 +27,8 @@ int main(void)
         return 1;
     }
     printf("%d findings\n", (int)counts.findings);
+    eitri_buffer_free(object);
+    eitri_module_free(module);
+    eitri_description_free(description);
     return 0;
 }

@@ -55,10 +55,7 @@ fn raised(exception: PyResult<Bound<'_, PyAny>>) -> PyErr {
 
 /// Returns the exception for an error.
 pub fn exception<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, PyAny>> {
-    // The error prints its kind's name before the message.
-    let debug = format!("{error:?}");
-    let kind = debug.split(':').next().unwrap_or_default();
-    make(py, "error", (error.to_string(), kind, fields(error.at()).to_string()))
+    make(py, "error", (error.to_string(), error.kind().name(), fields(error.at()).to_string()))
 }
 
 /// Returns the exception for an evaluation's error.
@@ -81,10 +78,11 @@ fn make<'py>(
 
 /// Returns the fields of an evaluation's error.
 pub fn fault_fields(fault: &Fault) -> Value {
+    let inner = fault.inner.as_deref();
     json!({
         "kind": fault.class.to_string(),
-        "operation": fault.operation,
-        "offset": fault.offset,
+        "operation": inner.map(|inner| inner.operation).or(fault.operation),
+        "offset": inner.map(|inner| inner.offset).or(fault.offset),
         "entry": fault.entry,
         "register": fault.register.map(|register| register.0),
         "rule": fault.rule,

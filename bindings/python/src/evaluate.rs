@@ -12,7 +12,8 @@ use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 
 use crate::error::{Failure, fault_fields};
 use crate::machine::PythonMachine;
-use crate::options::{Split, bad_argument, dialect, target};
+use crate::options::{Split, bad_argument, target};
+use crate::stack::{detached, detached_on_stack};
 
 /// Maximum size of the printed result in bytes.
 const LONGEST_TEXT: usize = 1 << 28;
@@ -117,12 +118,13 @@ fn ask<T: Send>(
 ) -> PyResult<T> {
     let _nested = Nested::begin()?;
     let reader = question.reader.as_ref().map(|reader| reader.clone_ref(py));
+    let calls_python = reader.is_some();
     let question = Asked { question, reader };
-    let answer = py.detach(|| match &question.question.object {
+    let answer = || match &question.question.object {
         None => question.expression(evaluate),
         Some(object) => question.variable(object, evaluate, is_equal),
-    });
-    Ok(answer?)
+    };
+    Ok(if calls_python { detached_on_stack(py, answer)? } else { detached(py, answer) }?)
 }
 
 /// A question, with its own reference to the object that reads registers and memory.
@@ -155,7 +157,7 @@ impl Asked<'_> {
         self.on_machine(&machine.snapshot, &target, &mut |reader| {
             let mut stop =
                 Stop::new(&expr, &machine, encoding, &target).with_machine(reader).with_bits(question.read);
-            stop.context = stop.context.with_initial(&initial).with_kind(kind(&question.kind)?);
+            stop.context = stop.context.with_initial(&initial).with_kind(ResultKind::named(&question.kind)?);
             evaluate(&stop)
         })
     }
@@ -271,7 +273,7 @@ fn stopped(question: &Question, of_object: Option<Target>) -> Result<(VectorMach
 fn dialect_of(question: &Question) -> eitri::Result<Dialect> {
     match &question.consumer {
         Some(name) => Ok(Consumer::named(name)?.expressions.dialect),
-        None => dialect(&question.dialect),
+        None => Dialect::named(&question.dialect),
     }
 }
 
@@ -280,15 +282,6 @@ fn encoding(question: &Question, target: &VectorTarget) -> eitri::Result<Encodin
     Ok(match &question.consumer {
         Some(name) => encoding.with_version(Consumer::named(name)?.version),
         None => encoding,
-    })
-}
-
-fn kind(name: &str) -> eitri::Result<ResultKind> {
-    Ok(match name {
-        "location" => ResultKind::Location,
-        "value" => ResultKind::Value,
-        "any" => ResultKind::Any,
-        _ => return Err(bad_argument(format!("kind is `{name}`; expected location, value or any"))),
     })
 }
 

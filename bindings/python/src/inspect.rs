@@ -3,6 +3,7 @@
 use eitri::dump::{DumpOptions, print_object_to};
 use eitri::json::write_finding;
 use eitri::lint::{LintFinding, LintOptions, LintReport};
+use eitri::op::Dialect;
 use eitri::read::containers::{ContainerMember, readable_members};
 use eitri::read::{Object, SplitFiles};
 use eitri::report::{ReportOptions, readable_report};
@@ -12,12 +13,13 @@ use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::PyBytes;
 
 use crate::error::{Failure, exception};
-use crate::options::{Reading, Split, dialect, target};
+use crate::options::{Reading, Split, target};
+use crate::stack::detached;
 
 /// Findings as a list in JSON; the errors of parts that cannot be read; the numbers of functions and location entries.
 type Findings<'py> = (String, Vec<Bound<'py, PyAny>>, usize, usize);
 
-/// Diagnoses an object. `fold` leaves out all findings but the first about a topic.
+/// Diagnoses an object or a SPIR-V module. `fold` leaves out all findings but the first about a topic.
 #[pyfunction]
 pub fn lint<'py>(
     py: Python<'py>,
@@ -27,7 +29,7 @@ pub fn lint<'py>(
     fold: bool,
     reading: Reading,
 ) -> PyResult<Findings<'py>> {
-    let (json, mut report) = py.detach(|| -> Result<(String, LintReport), Failure> {
+    let (json, mut report) = detached(py, || -> Result<(String, LintReport), Failure> {
         let find = Split(&reading.split);
         let mut options = LintOptions::default();
         options.only = only;
@@ -42,7 +44,11 @@ pub fn lint<'py>(
             }
             json.push_str(&write_finding(finding, name));
         };
-        let mut report = if fold {
+        let mut report = if spirv::is_module(&object) {
+            let report = spirv::lint(&spirv::from_bytes(&object)?, &options)?;
+            report.findings.iter().for_each(&mut put);
+            report
+        } else if fold {
             let report = eitri::lint::lint(&object, &options)?;
             report.findings.iter().for_each(&mut put);
             report
@@ -68,7 +74,7 @@ pub fn report<'py>(
     sources: Vec<(String, String)>,
     reading: Reading,
 ) -> PyResult<(String, Vec<Bound<'py, PyAny>>)> {
-    let (page, unreadable) = py.detach(|| -> Result<_, Failure> {
+    let (page, unreadable) = detached(py, || -> Result<_, Failure> {
         let find = Split(&reading.split);
         // A source is given by its path's end.
         let source = |path: &str| {
@@ -99,9 +105,9 @@ pub fn dump(
     split: Option<PyBackedBytes>,
     supplementary: Option<PyBackedBytes>,
 ) -> PyResult<String> {
-    let text = py.detach(|| -> Result<String, Failure> {
+    let text = detached(py, || -> Result<String, Failure> {
         let target = target(target_json.as_ref())?;
-        let dialect = dialect(dialect_name)?;
+        let dialect = Dialect::named(dialect_name)?;
         if spirv::is_module(&contents) {
             let words = spirv::from_bytes(&contents)?;
             let mut options = spirv::TextOptions::default();
@@ -124,7 +130,7 @@ type Members<'py> = Vec<(String, Option<Bound<'py, PyBytes>>)>;
 /// Returns the members of an archive, an offload bundle or a host object; `None` for other contents.
 #[pyfunction]
 pub fn members<'py>(py: Python<'py>, contents: PyBackedBytes) -> PyResult<Option<Members<'py>>> {
-    let Some((members, errors)) = py.detach(|| readable_members(&contents)) else { return Ok(None) };
+    let Some((members, errors)) = detached(py, || readable_members(&contents)) else { return Ok(None) };
     if let Some(error) = errors.into_iter().next() {
         return Err(Failure::Eitri(error).into());
     }

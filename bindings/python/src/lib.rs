@@ -14,6 +14,7 @@ mod machine;
 mod modules;
 mod options;
 mod rewrite;
+mod stack;
 mod stats;
 mod tables;
 mod threads;
@@ -35,5 +36,5 @@ mod _eitri {
     #[pymodule_export]
     use super::stats::stats;
     #[pymodule_export]
-    use super::tables::{conform, consumers, lint_codes, schema, targets};
+    use super::tables::{conform, consumers, dialect, lint_codes, schema, targets, version};
 }

@@ -1,7 +1,6 @@
 //! SPIR-V modules: debug instructions added, checked and removed.
 
 use eitri::error::{ErrorKind, Present};
-use eitri::model::Module;
 use eitri::omission::Omission;
 use eitri::spirv::{self, Attached, Binding, Checked, DescribedModule, Mode, ModuleSource};
 use pyo3::prelude::*;
@@ -11,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::error::Failure;
 use crate::options::bad_argument;
+use crate::stack::detached;
 
 /// A module with debug instructions, and what they lack.
 type Written<'py> = (Bound<'py, PyBytes>, Vec<String>);
@@ -24,10 +24,10 @@ pub fn spirv_attach<'py>(
     reader: Option<&str>,
     partial: bool,
 ) -> PyResult<Written<'py>> {
-    let (bytes, omissions) = py.detach(|| -> Result<_, Failure> {
+    let (bytes, omissions) = detached(py, || -> Result<_, Failure> {
         let words = spirv::from_bytes(&module)?;
         let (described, binding) = Binding::from_json(&description, &words)?;
-        let mode = mode(reader, &described)?;
+        let mode = Mode::chosen(reader, described.target())?;
         let attached = spirv::attach(&words, &described, &binding, &mode)?;
         if let Some(first) = attached.omissions.first().filter(|_| !partial) {
             return Err(bad_argument(format!("omitted: {first}")).into());
@@ -47,15 +47,17 @@ pub fn spirv_generate<'py>(
     source: (Option<String>, Option<String>, Option<u32>),
     replace: bool,
 ) -> PyResult<Written<'py>> {
-    let (bytes, omissions) = py.detach(|| -> Result<_, Failure> {
+    let (bytes, omissions) = detached(py, || -> Result<_, Failure> {
         let words = spirv::from_bytes(&module)?;
-        if let Some(name) = debug_set(&words)?.filter(|_| !replace) {
-            return Err(eitri::Error::new(ErrorKind::AlreadyPresent(Present::Instructions(name))).into());
+        if let Some(name) = spirv::read(&words)?.set_name().filter(|_| !replace) {
+            return Err(
+                eitri::Error::new(ErrorKind::AlreadyPresent(Present::Instructions(name.into()))).into()
+            );
         }
         let mut from = ModuleSource::default();
         (from.path, from.text, from.language) = source;
         let DescribedModule { words, module, binding, omissions, .. } = spirv::describe(&words, &from)?;
-        let mode = mode(reader, &module)?;
+        let mode = Mode::chosen(reader, module.target())?;
         let attached = spirv::attach(&words, &module, &binding, &mode)?;
         let checked = attached.check(&module, &binding, &mode)?;
         finish(attached, &checked, omissions)
@@ -74,18 +76,16 @@ fn finish(
         return Err(eitri::Error::new(ErrorKind::Unsupported(problem)).into());
     }
     omissions.extend(attached.omissions);
-    Ok((bytes(&attached.words), omissions.iter().map(ToString::to_string).collect()))
+    Ok((spirv::to_bytes(&attached.words), omissions.iter().map(ToString::to_string).collect()))
 }
 
 /// Validates a module's debug instructions. Returns the findings as JSON, and the report as text.
 #[pyfunction]
 pub fn spirv_check(py: Python<'_>, module: PyBackedBytes) -> PyResult<(String, String)> {
-    let report = py.detach(|| -> Result<_, Failure> {
+    let report = detached(py, || -> Result<_, Failure> {
         let words = spirv::from_bytes(&module)?;
         let report = spirv::validate(&spirv::read(&words)?);
-        let finding = |finding: &spirv::ValidationFinding| {
-            json!({"rule": finding.rule.name(), "message": finding.to_string()})
-        };
+        let finding = |finding: &spirv::ValidationFinding| json!({"rule": finding.rule.name(), "message": finding.to_string()});
         let findings: Vec<Value> = report.findings.iter().map(finding).collect();
         Ok((Value::from(findings).to_string(), report.to_string()))
     });
@@ -99,30 +99,9 @@ pub fn spirv_strip<'py>(
     module: PyBackedBytes,
     unused: bool,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let stripped = py.detach(|| -> Result<_, Failure> {
+    let stripped = detached(py, || -> Result<_, Failure> {
         let words = spirv::from_bytes(&module)?;
-        Ok(bytes(&if unused { spirv::strip_unused(&words)? } else { spirv::strip(&words)? }))
+        Ok(spirv::to_bytes(&if unused { spirv::strip_unused(&words)? } else { spirv::strip(&words)? }))
     })?;
     Ok(PyBytes::new(py, &stripped))
-}
-
-/// Returns the name of a debug instruction set, known or not, from which a module has instructions.
-fn debug_set(words: &[u32]) -> eitri::Result<Option<String>> {
-    let facts = spirv::read(words)?;
-    let known = facts.iter().next().map(|fact| fact.set.name().to_owned());
-    Ok(known.or_else(|| facts.layout().unknown_sets().map(|(_, name, _)| name.to_owned()).next()))
-}
-
-/// Returns a reader's mode; without a reader, the target's mode.
-fn mode(reader: Option<&str>, described: &Module) -> eitri::Result<Mode> {
-    Ok(match reader {
-        Some(name) => Mode::named(name)?,
-        None if described.target().is_shader() => Mode::vulkan(),
-        None => Mode::opencl(),
-    })
-}
-
-/// Returns words as bytes, the least significant byte first.
-fn bytes(words: &[u32]) -> Vec<u8> {
-    words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }

@@ -4,8 +4,7 @@ use std::borrow::Cow;
 
 use eitri::consumer::Additions;
 use eitri::error::ErrorKind;
-use eitri::lower::{Consumer, Policy};
-use eitri::op::Dialect;
+use eitri::lower::Consumer;
 use eitri::read::{FindSplit, Skeleton};
 use eitri::target::Target;
 use eitri::{Error, Result};
@@ -35,29 +34,9 @@ impl Reader {
     }
 }
 
-/// Returns the policy for information that the consumer's format cannot express.
-pub fn policy(partial: bool) -> Policy {
-    if partial { Policy::Partial } else { Policy::Strict }
-}
-
 /// Reads a target: JSON, or nothing.
 pub fn target(json: Option<&PyBackedStr>) -> Result<Option<Target>> {
     json.map(|json| eitri::json::read_target(json.as_bytes())).transpose()
-}
-
-/// Returns the encoding of vendors' operations with a name.
-pub fn dialect(name: &str) -> Result<Dialect> {
-    Ok(match name {
-        "llvm" => Dialect::Llvm,
-        "legacy" => Dialect::Legacy,
-        "dwarf5" => Dialect::Dwarf5,
-        "dwarf6" => Dialect::Dwarf6,
-        _ => {
-            return Err(bad_argument(format!(
-                "dialect is `{name}`; expected llvm, legacy, dwarf5 or dwarf6"
-            )));
-        }
-    })
 }
 
 /// Options for reading an object: the files that belong to it, and the number of threads. `None` stands for as many threads as

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::describe::unimported;
 use crate::error::{self, Failure};
 use crate::options::{Reading, target};
+use crate::stack::detached;
 
 /// Options for rewriting an object.
 #[derive(FromPyObject)]
@@ -33,7 +34,7 @@ pub fn rewrite<'py>(
     rewriting: Rewriting,
     reading: Reading,
 ) -> PyResult<(Bound<'py, PyBytes>, String)> {
-    let (bytes, facts) = py.detach(|| -> Result<_, Failure> {
+    let (bytes, facts) = detached(py, || -> Result<_, Failure> {
         let mut options = RewriteOptions::default();
         options.target = target(rewriting.target.as_ref())?;
         options.consumer = rewriting.consumer.as_deref().map(Consumer::named).transpose()?;
@@ -61,8 +62,12 @@ fn facts(rewritten: &Rewritten) -> Value {
         RewriteChange::Removed(fact) => Some(unimported(fact)),
         _ => None,
     });
+    let is_this =
+        |name: &&&str| Consumer::named(name).is_ok_and(|consumer| consumer.name == rewritten.consumer.name);
+    // A fitted consumer is a preset with another version or with other tables.
+    let preset = Consumer::NAMES.iter().find(is_this);
     json!({
-        "consumer": rewritten.consumer.name,
+        "consumer": preset,
         "dwarf": rewritten.consumer.version,
         "is_complete": rewritten.is_complete(),
         "sections": sizes.collect::<Vec<_>>(),

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::error::{Failure, exception};
 use crate::options::{Reading, Split};
+use crate::stack::detached;
 
 /// Measures an object. Returns the numbers as JSON, and the errors of parts that cannot be read.
 #[pyfunction]
@@ -20,7 +21,7 @@ pub fn stats<'py>(
     variables: bool,
     reading: Reading,
 ) -> PyResult<(String, Vec<Bound<'py, PyAny>>)> {
-    let (numbers, unreadable) = py.detach(|| -> Result<_, Failure> {
+    let (numbers, unreadable) = detached(py, || -> Result<_, Failure> {
         let find = Split(&reading.split);
         let mut options = StatsOptions::default();
         options.sound = sound;

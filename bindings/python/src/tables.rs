@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 
 use crate::error::Failure;
+use crate::stack::detached;
 
 /// Returns the names of the built-in targets.
 #[pyfunction]
@@ -21,6 +22,19 @@ pub fn targets() -> Vec<String> {
 #[pyfunction]
 pub fn consumers() -> Vec<&'static str> {
     Consumer::NAMES.to_vec()
+}
+
+/// Returns the name of a consumer's dialect; without a consumer, LLVM's.
+#[pyfunction]
+pub fn dialect(consumer: Option<&str>) -> PyResult<&'static str> {
+    let consumer = consumer.map_or(Ok(Consumer::llvm()), Consumer::named).map_err(Failure::Eitri)?;
+    Ok(consumer.expressions.dialect.name())
+}
+
+/// Returns the library's version.
+#[pyfunction]
+pub fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
 }
 
 /// Returns the finding codes, each with its level and its page.
@@ -49,7 +63,7 @@ pub fn schema(name: &str) -> PyResult<String> {
 /// Runs conformance vectors. Returns the outcomes as lines of JSON, the report as text, and whether all passed.
 #[pyfunction]
 pub fn conform(py: Python<'_>, vectors: PyBackedBytes, only: &str) -> PyResult<(String, String, bool)> {
-    let report = py.detach(|| -> Result<_, Failure> {
+    let report = detached(py, || -> Result<_, Failure> {
         let mut report = ConformReport::default();
         VectorFile::from_json(&vectors)?.run(only, None, &mut report);
         Ok((report.to_json(), report.to_string(), report.is_clean()))

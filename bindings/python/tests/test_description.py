@@ -79,7 +79,7 @@ def test_seeded_fault_is_found(scale: eitri.Description) -> None:
     report = eitri.check(other, object)
     assert not report and not report.is_clean
     finding = report.findings[0]
-    assert {(item.kind, item.at.function, item.at.variable) for item in report.findings} == {("Location", "scale", "n")}
+    assert {(item.kind, item.at.function, item.at.variable) for item in report.findings} == {("location", "scale", "n")}
     assert finding.at.pcs is not None and 0x0C in finding.at.pcs
     assert str(finding) in str(report)
 
@@ -145,11 +145,11 @@ def test_bytes_are_digits_in_json() -> None:
 
 def test_import_gives_what_was_described(scale: eitri.Description) -> None:
     object = eitri.emit(scale, code={"scale": bytes(40)})
-    # A relocatable object does not state the size of a wave.
-    with pytest.raises(eitri.Error, match="target of the object is unknown"):
-        eitri.import_(object.data)
-    imported = eitri.import_(object.data, target="amdgpu-gfx1030-wave32")
+    # A relocatable object does not state the size of a wave. Its functions' lane counts do, as for `lint`.
+    imported = eitri.import_(object)
     assert imported.unimported == []
+    assert imported.description.target == "amdgpu-gfx1030-wave32"
+    assert eitri.rewrite(object).is_complete
     assert eitri.check(imported.description, object)
     names = [item["variable"]["name"] for item in imported.description.statements if "variable" in item]
     assert names == ["x", "n"]
@@ -170,3 +170,114 @@ def test_locations_follow_from_code() -> None:
         eitri.locate(d)
     n = d.parameter(f, "n", int32)
     assert n.startswith("#")
+
+
+def test_target_is_asked_for_where_nothing_states_it() -> None:
+    d = eitri.Description("amdgpu-gfx1030-wave32")
+    d.unit("a.cl")
+    # DWARF 5 has no lane counts.
+    object = eitri.emit(d, consumer="dwarf5")
+    with pytest.raises(eitri.Error, match="expected the option `target`"):
+        eitri.import_(object)
+    with pytest.raises(eitri.Error, match="expected the option `target`"):
+        eitri.rewrite(object)
+    assert eitri.import_(object, target="amdgpu-gfx1030-wave32").description.target == "amdgpu-gfx1030-wave32"
+
+
+def test_iterator_in_a_description_is_refused(scale: eitri.Description) -> None:
+    """What can be read once would be empty in the second output."""
+    for live in (([a, a + 4, location.register("s4")] for a in (0, 4)), iter([[0, 4, location.register("s4")]])):
+        scale.add("variable", {"in": "scale", "name": "g", "type": "int", "live": live})
+        with pytest.raises(TypeError, match="expected a list"):
+            eitri.emit(scale)
+        scale.statements.pop()
+    scale.add("variable", {"in": "scale", "name": "g", "type": "int", "live": {(0, 4)}})
+    with pytest.raises(TypeError, match="set in a description"):
+        eitri.emit(scale)
+
+
+def test_whole_numbers_of_other_types_are_numbers() -> None:
+    class Index:
+        def __init__(self, number: int) -> None:
+            self.number = number
+
+        def __index__(self) -> int:
+            return self.number
+
+    d = eitri.Description("x86_64")
+    d.add("base_type", {"unit": d.unit("a.c"), "name": "int", "encoding": "signed", "bits": Index(32)})
+    assert '"bits":32' in d.to_json()
+    eitri.emit(d)
+
+
+def test_ids_are_unique() -> None:
+    d = eitri.Description("x86_64")
+    unit = d.unit("a.c")
+    int32 = d.base_type(unit, "int", "signed", 32)
+    f = d.function(unit, "f", code={"symbol": "f", "bytes": 8})
+    first = d.variable(f, "a", int32)
+    second = d.variable(f, "b", int32)
+    del d.statements[-2]
+    third = d.variable(f, "c", int32)
+    # What was read has ids of the same form.
+    again = eitri.Description.from_json(d.to_json())
+    fourth = again.variable(f, "d", int32)
+    assert len({first, second, third, fourth}) == 4
+    eitri.emit(again)
+
+
+def test_text_that_is_no_description_is_refused() -> None:
+    """`from_json` refuses what `emit` refuses for the same text."""
+    wrong = [
+        '{"eitri":99,"target":"x86_64","describe":[]}',
+        '{"eitri":1,"target":"x86_64","describe":[],"other":3}',
+        '{"eitri":1,"target":"x86_64","describe":[{"unit":{"name":"a","name":"b"}}]}',
+        '{"eitri":1,"describe":[]}',
+        '{"eitri":1,"target":"x86_64"}',
+        '{"eitri":1,"target":"x86_64","describe":[NaN]}',
+        "[]",
+        "{",
+        '{"eitri":1,"target":"x86_64","describe":' + "[" * 100_000,
+    ]
+    for text in wrong:
+        with pytest.raises(eitri.Error):
+            eitri.emit(text.encode())
+        with pytest.raises(eitri.Error) as raised:
+            eitri.Description.from_json(text)
+        assert raised.value.kind == "Malformed"
+
+
+def test_code_without_the_described_function_is_refused(scale: eitri.Description) -> None:
+    """`emit` with code, as `attach` to it: 40 bytes are described."""
+    for code in (b"", bytes(4), bytes(39)):
+        with pytest.raises(eitri.Error) as raised:
+            eitri.emit(scale, code={"scale": code})
+        assert raised.value.function == "scale"
+    eitri.emit(scale, code={"scale": bytes(40)})
+
+
+def test_output_knows_its_consumer(scale: eitri.Description) -> None:
+    lanes = {"registers": {"v3": bytes(20) + b"\x2a" + bytes(107)}}
+    consumers: list[str | eitri.Consumer] = ["rocgdb", "rocgdb-legacy", eitri.Consumer("llvm", dwarf64=True)]
+    for consumer in consumers:
+        written = eitri.emit(scale, code={"scale": bytes(40)}, consumer=consumer, partial=True)
+        assert eitri.check(scale, written, consumer=written.consumer, partial=True)
+        assert eitri.check(scale, written, partial=True), str(eitri.check(scale, written, partial=True))
+        assert eitri.evaluate(written, "x", pc="scale+8", lane=5, machine=lanes).bytes == b"\x2a\0\0\0"
+        assert "v3" in eitri.dump(written)
+
+
+def test_functions_take_what_functions_return(scale: eitri.Description) -> None:
+    written = eitri.emit(scale, code={"scale": bytes(40)})
+    again = eitri.rewrite(written)
+    for output in (written, again):
+        assert not eitri.lint(output)
+        assert eitri.stats(output).functions
+        assert eitri.report(output).html.startswith("<!")
+        assert eitri.import_(output).unimported == []
+        assert eitri.members(output) is None
+        assert eitri.check(scale, output)
+
+
+def test_description_is_printed_whatever_its_target_is() -> None:
+    assert repr(eitri.Description(None)) == "<eitri.Description for None: 0 statements>"  # type: ignore[arg-type]

@@ -142,3 +142,13 @@ def test_file_names_the_target() -> None:
 
 def test_squares_has_its_variable() -> None:
     assert eitri.evaluate(DATA / "squares.o", "from", pc="squares", machine={"registers": {"rdi": "05" + "00" * 7}})
+
+
+def test_fault_in_a_list_has_its_operation(scale: eitri.Description) -> None:
+    written = eitri.emit(scale, code={"scale": bytes(40)})
+    with pytest.raises(eitri.EvaluationError) as raised:
+        eitri.evaluate(written, "x", pc="scale+8", machine={"registers": {}}, lane=40)
+    fault = raised.value
+    assert (fault.function, fault.variable) == ("scale", "x")
+    assert fault.operation is not None and fault.offset is not None
+    assert f"operation {fault.operation}, offset {fault.offset:#x}" in fault.rule

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -29,6 +30,27 @@ def test_each_statement_has_a_method() -> None:
     statements = eitri.schema("description")["properties"]["describe"]["items"]["properties"]
     for statement in statements:
         assert callable(getattr(eitri.Description, statement + "_" * (statement in {"class", "import"})))
+
+
+def test_statements_are_equal_in_each_language() -> None:
+    """The page has each example in JSON, Python and C: the calls are run."""
+    page = (ROOT / "docs" / "description-languages.md").read_text()
+    blocks = re.findall(r"^```(json|python|c)\n(.*?)^```\n", page, re.MULTILINE | re.DOTALL)
+    triples = [blocks[start : start + 3] for start in range(0, len(blocks), 3)]
+    assert len(triples) > 60
+    for (first, text), (second, call), (third, c) in triples:
+        assert (first, second, third) == ("json", "python", "c")
+        expected = json.loads(text)
+        d = eitri.Description("amdgpu-gfx1030-wave32")
+        exec(call, {"d": d, "location": eitri.location, "value": eitri.value})
+        [made] = json.loads(d.to_json())["describe"]
+        [(statement, keys)] = made.items()
+        if "id" not in expected[statement] and str(keys.get("id", "")).startswith("#"):
+            # The package names what can be referred to by an id alone.
+            del keys["id"]
+        assert made == expected, call
+        literals = re.findall(r'^    (".*");?$', c, re.MULTILINE)
+        assert json.loads("".join(json.loads(literal) for literal in literals)) == expected, c
 
 
 def run_mypy(program: str, *arguments: str) -> None:

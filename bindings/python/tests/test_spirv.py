@@ -83,3 +83,10 @@ def test_description_with_ids_is_attached() -> None:
     with pytest.raises(eitri.Error, match="omitted: "):
         spirv.attach(module, description, reader="vulkan")
     assert spirv.attach(module, description, reader="vulkan", partial=True).omissions
+
+
+def test_module_is_diagnosed() -> None:
+    """As the command does: a module has code without debug instructions."""
+    module = DATA / "saxpy.spv"
+    assert [finding.code for finding in eitri.lint(module)] == ["no-debug-info"]
+    assert not eitri.lint(eitri.spirv.attach(module))

@@ -4,7 +4,6 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use eitri::consumer::{Additions, Consumer};
-use eitri::lower::Policy;
 use eitri::op;
 use eitri::target::Target;
 
@@ -234,11 +233,6 @@ impl Reader {
         let additions = Additions { dwarf64, names, pubnames, aranges, type_units, split: split_dwarf };
         Ok(Consumer::chosen(name.as_deref(), target)?.with(additions))
     }
-}
-
-/// Returns the policy for information that the consumer's format cannot express.
-pub fn policy(partial: bool) -> Policy {
-    if partial { Policy::Partial } else { Policy::Strict }
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]

@@ -6,14 +6,14 @@ use std::process::ExitCode;
 use clap::Args;
 use eitri::check::{self, CheckFinding, FindingKind, check_split};
 use eitri::emit::ptx;
-use eitri::lower::{Consumer, lower};
+use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::Module;
 use eitri::omission::Omission;
-use eitri::read::{Dwarf, Object};
+use eitri::output::split_names;
 use eitri::spirv;
 use eitri::track;
 
-use super::arguments::{Reader, policy};
+use super::arguments::Reader;
 use super::described::{described, not_described};
 use super::output::{Form, print, print_findings};
 use super::progress::Progress;
@@ -70,11 +70,11 @@ impl CheckArguments {
         }
         if consumer.is_split {
             file_name(object)?;
-            module.set_split_names(skeletons(&bytes).map_err(in_file(object))?)?;
+            module.set_split_names(split_names(&bytes).map_err(in_file(object))?)?;
         }
         // Parts that the consumer cannot express may be missing.
         let hint = (!partial).then_some("--partial is for objects written with it");
-        let lowered = lower(&module, &consumer, policy(*partial));
+        let lowered = lower(&module, &consumer, Policy::partial(*partial));
         let omissions = lowered.map_err(hints::if_refused(description, hint))?.omissions;
         let mut report = compare(&module, &consumer, &omissions, object, &bytes)?;
         if !self.allow.is_empty() {
@@ -147,12 +147,4 @@ fn module(bytes: &[u8]) -> eitri::Result<Vec<u32>> {
         let problem = "this is not a SPIR-V module; a description is compared with an object: eitri check DESCRIPTION OBJECT";
         eitri::error::ErrorKind::BadArgument(problem.into()).into()
     })
-}
-
-/// Returns the names of the split-unit files that an object refers to.
-fn skeletons(object: &[u8]) -> eitri::Result<Vec<String>> {
-    let object = Object::read(object)?;
-    let dwarf = Dwarf::read(&object)?;
-    let names = dwarf.units().iter().filter_map(|unit| unit.dwo_name.as_deref());
-    Ok(names.map(String::from).collect())
 }

@@ -9,10 +9,10 @@ use eitri::check::{CheckFinding, check_code, check_ptx};
 use eitri::emit::elf::{self, AttachOptions, Existing, ObjectCode, attach_with, new_object_with};
 use eitri::emit::ptx;
 use eitri::error::ErrorKind;
-use eitri::lower::{Consumer, Lowered, lower};
+use eitri::lower::{Consumer, Lowered, Policy, lower};
 use eitri::model::{Module, Warning, WarningKind};
 
-use super::arguments::{Reader, policy};
+use super::arguments::Reader;
 use super::contents::Contents;
 use super::described::describe;
 use super::modules;
@@ -83,8 +83,8 @@ impl EmitArguments {
             module.name_split_units(&file_name(output)?)?;
         }
         let hint = (!partial).then_some("--partial omits it, and lists it");
-        let written =
-            lower(&module, &consumer, policy(*partial)).map_err(hints::if_refused(description, hint))?;
+        let written = lower(&module, &consumer, Policy::partial(*partial))
+            .map_err(hints::if_refused(description, hint))?;
         let (bytes, warnings) = if consumer.has_line_directives {
             self.ptx(&module, &written)?
         } else {

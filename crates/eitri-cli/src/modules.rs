@@ -5,7 +5,6 @@ use std::process::ExitCode;
 
 use clap::Args;
 use eitri::error::{ErrorKind, Present};
-use eitri::model::Module;
 use eitri::omission::Omission;
 use eitri::spirv::{self, Binding, Checked, DescribedModule, Mode, ModuleSource};
 
@@ -81,7 +80,7 @@ impl StripArguments {
         let Self { module, all, output } = self;
         let words = words(&module)?;
         let stripped = if all { spirv::strip_unused(&words) } else { spirv::strip(&words) };
-        write_files(&[(&output, &bytes(&stripped.map_err(in_file(&module))?))])?;
+        write_files(&[(&output, &spirv::to_bytes(&stripped.map_err(in_file(&module))?))])?;
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -90,8 +89,9 @@ impl StripArguments {
 fn attach(request: &AttachArguments) -> Result<Attached, Failure> {
     let file = &request.module;
     let words = words(file)?;
-    if let Some(name) = debug_set(&words).map_err(in_file(file))?.filter(|_| !request.replace) {
-        let instructions = Present::Instructions(name);
+    let facts = spirv::read(&words).map_err(in_file(file))?;
+    if let Some(name) = facts.set_name().filter(|_| !request.replace) {
+        let instructions = Present::Instructions(name.into());
         let there = in_file(file)(ErrorKind::AlreadyPresent(instructions).into());
         return Err(there.and("--replace removes them first"));
     }
@@ -106,22 +106,16 @@ fn attach(request: &AttachArguments) -> Result<Attached, Failure> {
         source.language = request.language;
         source
     };
+    drop(facts);
     let described = spirv::describe(&words, &source).map_err(in_file(file))?;
     drop(words);
     let DescribedModule { words, module, binding, mut omissions, .. } = described;
-    let mode = mode(request.reader.as_deref(), &module)?;
+    let mode = Mode::chosen(request.reader.as_deref(), module.target())?;
     let attached = spirv::attach(&words, &module, &binding, &mode).map_err(in_file(file))?;
     drop(words);
     let checked = attached.check(&module, &binding, &mode).map_err(in_file(file))?;
     omissions.extend(attached.omissions);
-    Ok(Attached { bytes: bytes(&attached.words), omissions, checked })
-}
-
-/// Returns the name of a debug instruction set, known or not, from which a module has instructions.
-fn debug_set(words: &[u32]) -> eitri::Result<Option<String>> {
-    let facts = spirv::read(words)?;
-    let known = facts.iter().next().map(|fact| fact.set.name().to_owned());
-    Ok(known.or_else(|| facts.layout().unknown_sets().map(|(_, name, _)| name.to_owned()).next()))
+    Ok(Attached { bytes: spirv::to_bytes(&attached.words), omissions, checked })
 }
 
 /// Attaches a description with its binding to a module.
@@ -129,27 +123,13 @@ pub fn emit(description: &Path, module: &Path, reader: Option<&str>) -> Result<A
     let words = words(module)?;
     let (described, binding) =
         Binding::from_json(input(description)?, &words).map_err(in_file(description))?;
-    let mode = mode(reader, &described)?;
+    let mode = Mode::chosen(reader, described.target())?;
     let attached = spirv::attach(&words, &described, &binding, &mode).map_err(in_file(module))?;
     let checked = attached.check(&described, &binding, &mode).map_err(in_file(module))?;
-    Ok(Attached { bytes: bytes(&attached.words), omissions: attached.omissions, checked })
-}
-
-/// Returns a reader's mode; without a reader, the target's mode.
-fn mode(reader: Option<&str>, described: &Module) -> Result<Mode, Failure> {
-    Ok(match reader {
-        Some(name) => Mode::named(name)?,
-        None if described.target().is_shader() => Mode::vulkan(),
-        None => Mode::opencl(),
-    })
+    Ok(Attached { bytes: spirv::to_bytes(&attached.words), omissions: attached.omissions, checked })
 }
 
 /// Returns the words of the module in a file.
 fn words(file: &Path) -> Result<Vec<u32>, Failure> {
     spirv::from_bytes(&input(file)?).map_err(in_file(file))
-}
-
-/// Returns words as bytes, the least significant byte first.
-fn bytes(words: &[u32]) -> Vec<u8> {
-    words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }

@@ -169,9 +169,7 @@ impl core::error::Error for Error {}
 /// The name of the kind and the message: what a program prints whose `main` returns the error.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = format!("{:?}", self.0.kind);
-        let name = kind.split(|char: char| !char.is_alphanumeric()).next().unwrap_or_default();
-        write!(f, "{name}: {self}")
+        write!(f, "{}: {self}", self.0.kind.name())
     }
 }
 

@@ -30,6 +30,25 @@ pub enum Compression {
 }
 
 impl Compression {
+    /// Returns the method with a name: `none`, or with the feature `compress` `zlib` or `zstd`.
+    ///
+    /// # Errors
+    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) for another name.
+    pub fn named(name: &str) -> Result<Self> {
+        Ok(match name {
+            "none" => Self::None,
+            #[cfg(feature = "compress")]
+            "zlib" => Self::Zlib,
+            #[cfg(feature = "compress")]
+            "zstd" => Self::Zstd,
+            _ => {
+                return Err(Error::bad_argument(format!(
+                    "the compression is `{name}`; expected none, zlib or zstd"
+                )));
+            }
+        })
+    }
+
     /// The type for the header, and the compressed bytes; `None` without compression.
     #[cfg_attr(not(feature = "compress"), expect(unused_variables, reason = "nothing is compressed"))]
     fn packed(self, bytes: &[u8]) -> std::io::Result<Option<(elf::CompressionType, Vec<u8>)>> {

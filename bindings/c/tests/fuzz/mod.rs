@@ -176,11 +176,14 @@ pub fn call_any(data: &[u8]) -> [u64; FUNCTIONS] {
         let consumer =
             CONSUMERS[choices.below(CONSUMERS.len())].map(|name| CString::new(name).expect("no NUL"));
         let consumer = consumer.as_ref().map_or(null(), |name| name.as_ptr());
+        let form = choices.below(16);
         let options = eitri_options {
-            size: if choices.below(16) == 0 { 3 } else { size_of::<eitri_options>() },
+            size: if form == 0 { 3 } else { size_of::<eitri_options>() },
             consumer,
+            target: if form == 1 { target.as_ptr() } else { null() },
             flags: if choices.below(2) == 0 { 0 } else { 1 << choices.below(16) },
             omitted: Some(message),
+            warned: Some(message),
             changed: Some(message),
             context,
         };
@@ -246,7 +249,10 @@ pub fn call_any(data: &[u8]) -> [u64; FUNCTIONS] {
                 }
                 12 => eitri_lint(data, size, null(), Some(finding), context, &raw mut error),
                 13 => eitri_dump(data, size, 0, Some(write), context, &raw mut error),
-                14 => eitri_import(data, size, Some(message), context, &raw mut made, &raw mut error),
+                14 => {
+                    let target = options.target;
+                    eitri_import(data, size, target, Some(message), context, &raw mut made, &raw mut error)
+                }
                 15 => eitri_rewrite(data, size, &raw const options, &raw mut buffer, &raw mut error),
                 16 => {
                     let machine = eitri_machine {

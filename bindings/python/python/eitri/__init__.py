@@ -17,7 +17,7 @@ Functions take contents as `bytes` or any buffer, or the name of a file. Errors 
 is released while the library works.
 """
 
-from . import location, spirv, types, value
+from . import _eitri, location, spirv, types, value
 from ._description import Description
 from ._errors import At, Error, EvaluationError
 from ._evaluate import MachineLike, MachineReader, evaluate, evaluate_lanes, explain
@@ -42,3 +42,5 @@ __all__ = [
     "lint", "lint_codes", "locate", "location", "members", "report", "rewrite", "schema", "spirv", "stats", "targets",
     "types", "value",
 ]
+
+__version__: str = _eitri.version()

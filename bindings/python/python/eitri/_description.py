@@ -3,14 +3,36 @@
 from __future__ import annotations
 
 import json
+import re
+import threading
 from collections.abc import Mapping
 from typing import Any
 
 from . import _input
+from ._errors import Error
 from ._input import Data, TargetLike
 from ._statements import Statements
 
 __all__ = ["Description"]
+
+
+_LOCK = threading.Lock()
+_OWN = re.compile("#[0-9]{1,18}")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object whose keys are there once."""
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key `{twice}` is there twice in an object")
+    return made
+
+
+def _no_number(text: str) -> Any:
+    """What Python's reader takes, and JSON has not."""
+    raise ValueError(f"`{text}` is not a number of JSON")
 
 
 class Description(Statements):
@@ -28,7 +50,7 @@ class Description(Statements):
     Statements are checked when the description is used: an error's `at.json_path` names the statement.
     """
 
-    __slots__ = ("target", "statements", "spirv")
+    __slots__ = ("target", "statements", "spirv", "_next")
 
     target: TargetLike
     """The target: its name, or its facts."""
@@ -41,14 +63,36 @@ class Description(Statements):
         self.target = target
         self.statements = []
         self.spirv = spirv
+        self._next: int | None = None
 
     @classmethod
     def from_json(cls, text: str | Data) -> Description:
-        """Reads a description: JSON text in a `str`, or bytes, or the file with a path."""
+        """Reads a description: JSON text in a `str`, or bytes, or the file with a path.
+
+        Raises `Error` for a text that is not a description of this version. Its statements are checked when they are used.
+        """
         contents = text if isinstance(text, str) else _input.read(text, "description")
-        document = json.loads(contents)
-        if not isinstance(document, dict) or not isinstance(document.get("describe"), list):
-            raise ValueError("the text is not a description; expected an object with the list `describe`")
+        try:
+            document = json.loads(contents, object_pairs_hook=_once, parse_constant=_no_number)
+        except (ValueError, RecursionError) as error:
+            raise Error(f"the description is not JSON: {error}", "Malformed") from None
+        return cls._from_document(document)
+
+    @classmethod
+    def _from_document(cls, document: Any) -> Description:
+        """A description from JSON values."""
+        if not isinstance(document, dict):
+            raise Error("the text is not a description; expected an object", "Malformed")
+        keys = {"eitri", "target", "describe", "spirv"}
+        for key in document:
+            if key not in keys:
+                raise Error(f"unknown key `{key}` of the description; expected {', '.join(sorted(keys))}", "Malformed")
+        if document.get("eitri") != 1:
+            raise Error(f"the description's version `eitri` is {document.get('eitri')!r}; expected 1", "Malformed")
+        if not isinstance(document.get("target"), (str, dict)):
+            raise Error("the description's `target` is missing; expected a name or facts", "Malformed")
+        if not isinstance(document.get("describe"), list):
+            raise Error("the description's list `describe` is missing", "Malformed")
         made = cls(document["target"], spirv=document.get("spirv"))
         made.statements = document["describe"]
         return made
@@ -74,10 +118,21 @@ class Description(Statements):
         if reference is None:
             reference = name
         if reference is None:
-            # No source has such a name.
-            reference = keys["id"] = f"#{len(self.statements)}"
+            reference = keys["id"] = self._new_id()
         self.add(statement, keys)
         return reference
+
+    def _new_id(self) -> str:
+        """An id that no statement has. No source has a name of this form."""
+        with _LOCK:
+            if self._next is None:
+                # What was read has ids of this form too.
+                known = (keys.get("id") for statement in self.statements for keys in statement.values())
+                numbers = [int(name[1:]) for name in known if isinstance(name, str) and _OWN.fullmatch(name)]
+                self._next = 1 + max(numbers, default=-1)
+            number = self._next
+            self._next += 1
+        return f"#{number}"
 
     def __len__(self) -> int:
         return len(self.statements)
@@ -91,5 +146,5 @@ class Description(Statements):
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        target = self.target if isinstance(self.target, str) else self.target.get("name")
+        target = self.target.get("name") if isinstance(self.target, Mapping) else self.target
         return f"<eitri.Description for {target}: {len(self)} statements>"

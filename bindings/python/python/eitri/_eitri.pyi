@@ -11,6 +11,7 @@ __all__ = [
     "check",
     "conform",
     "consumers",
+    "dialect",
     "dump",
     "emit",
     "import_",
@@ -28,6 +29,7 @@ __all__ = [
     "stats",
     "steps",
     "targets",
+    "version",
 ]
 
 _Files: TypeAlias = list[tuple[str, bytes]]
@@ -78,6 +80,8 @@ def conform(vectors: bytes, only: str) -> tuple[str, str, bool]: ...
 def lint_codes() -> list[tuple[str, str, list[str]]]: ...
 def targets() -> list[str]: ...
 def consumers() -> list[str]: ...
+def dialect(consumer: str | None) -> str: ...
+def version() -> str: ...
 def schema(name: str) -> str: ...
 def spirv_attach(
     module: bytes, description: bytes, reader: str | None, partial: bool

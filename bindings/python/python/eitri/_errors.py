@@ -161,10 +161,11 @@ def error(message: str, kind: str, fields: str) -> Error:
     return Error(message, kind, location(json.loads(fields)))
 
 
-def fault(message: str, fields: str) -> EvaluationError:
+def fault(message: str, fields: str, function: str | None = None, variable: str | None = None) -> EvaluationError:
     """The exception for an evaluation's error. The extension module calls this function."""
     keys = json.loads(fields)
-    place = At(operation=keys.pop("operation"), offset=keys.pop("offset"))
+    operation, offset = keys.pop("operation"), keys.pop("offset")
+    place = At(function=function, variable=variable, operation=operation, offset=offset)
     return EvaluationError(message, keys.pop("kind"), place, **keys)
 
 

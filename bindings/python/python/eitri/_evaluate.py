@@ -13,6 +13,9 @@ from ._errors import EvaluationError, fault
 from ._input import Data, Split, TargetLike
 from ._results import Emitted, Evaluation, Explanation
 
+Bytes: TypeAlias = "bytes | bytearray | memoryview"
+"""What a machine returns."""
+
 __all__ = ["MachineLike", "MachineReader", "evaluate", "evaluate_lanes", "explain"]
 
 
@@ -24,14 +27,14 @@ class MachineReader(Protocol):
     attribute `state` has the rest of the machine there: a dictionary with keys of a machine, such as `pc` and `lane`.
     """
 
-    def read_register(self, register: str, frame: int, /) -> bytes | None:
+    def read_register(self, register: str, frame: int, /) -> Bytes | None:
         """The bytes of a register, the least significant first; `None` if they are unknown.
 
         register: Name, or DWARF number as text if it has no name.
         frame: 0 for the innermost frame.
         """
 
-    def read_memory(self, space: str, address: int, size: int, lane: int | None, /) -> bytes | None:
+    def read_memory(self, space: str, address: int, size: int, lane: int | None, /) -> Bytes | None:
         """`size` bytes of memory in address order; `None` if some are unknown.
 
         space: Name of the address space, or its number as text if it has no name.
@@ -47,7 +50,7 @@ _OF_FILES = frozenset({"machine", "stops", "target", "targets", "vectors"})
 
 
 def _question(
-    subject: str | Data | Emitted,
+    subject: str | Data,
     variable: str | None,
     machine: MachineLike | None,
     *,
@@ -56,7 +59,7 @@ def _question(
     frame: int | None,
     target: TargetLike | None,
     consumer: str | None,
-    dialect: str,
+    dialect: str | None,
     read: int | None,
     kind: str,
     initial: Sequence[int | str],
@@ -64,15 +67,19 @@ def _question(
     supplementary: Data | None,
 ) -> dict[str, Any]:
     """The question for the extension module."""
+    if consumer is None and dialect is None:
+        consumer = _input.consumer_of(None, subject).name
+    elif consumer is not None:
+        consumer = _input.text(consumer, "consumer")
     question: dict[str, Any] = {
         "text": None, "bytecode": None, "object": None, "variable": variable, "function": None, "pc": None,
         "machine": None, "is_file": False, "reader": None,
         "split": _input.split(split), "supplementary": _input.optional(supplementary, "supplementary"),
-        "target": _input.target(target), "consumer": consumer, "dialect": dialect,
+        "target": _input.target(target), "consumer": consumer, "dialect": dialect or "llvm",
         "frame": _number("frame", frame, 32), "lane": _number("lane", lane), "read": _number("read", read), "kind": kind, "initial": [str(element) for element in initial],
     }
     if variable is not None:
-        question["object"] = subject.data if isinstance(subject, Emitted) else _input.read(subject, "object")
+        question["object"] = _input.read(subject, "object")
     elif isinstance(subject, str):
         question["text"] = subject
     elif isinstance(subject, Emitted):
@@ -105,21 +112,23 @@ def _question(
 
 def _number(name: str, value: int | None, bits: int = 64) -> int | None:
     """An argument that is a number of some bits."""
+    if value is not None and not hasattr(value, "__index__"):
+        raise TypeError(f"{name} is {type(value).__name__}; expected a whole number")
     if value is not None and not 0 <= operator.index(value) < 1 << bits:
         raise OverflowError(f"{name} is {value}; expected 0 to 2**{bits} - 1")
-    return value
+    return None if value is None else operator.index(value)
 
 
-def _evaluation(answer: tuple[str, str, str | None]) -> Evaluation:
-    """The result; raises the fault."""
+def _evaluation(answer: tuple[str, str, str | None], question: dict[str, Any]) -> Evaluation | EvaluationError:
+    """The result, or the fault."""
     text, keys, problem = answer
     if problem is not None:
-        raise fault(text, problem)
+        return fault(text, problem, question["function"], question["variable"])
     return Evaluation(text, json.loads(keys))
 
 
 def evaluate(
-    subject: str | Data | Emitted,
+    subject: str | Data,
     /,
     variable: str | None = None,
     *,
@@ -129,7 +138,7 @@ def evaluate(
     frame: int | None = None,
     target: TargetLike | None = None,
     consumer: str | None = None,
-    dialect: Literal["llvm", "legacy", "dwarf5", "dwarf6"] = "llvm",
+    dialect: Literal["llvm", "legacy", "dwarf5", "dwarf6"] | None = None,
     read: int | None = None,
     kind: Literal["location", "value", "any"] = "location",
     initial: Sequence[int | str] = (),
@@ -145,7 +154,8 @@ def evaluate(
     lane: The current lane, instead of the machine's.
     frame: The frame, instead of the machine's: 0 is the innermost. With `variable`, callers are unwound.
     target: The target; by default that of the machine, or else of the object.
-    consumer: The debugger whose encoding the expression has; or `dialect`, the encoding.
+    consumer: Name of the debugger whose encoding the expression has; or `dialect`, the encoding. By default that of the
+        debugger for which `emit` wrote the object, and otherwise `llvm`.
     read: Number of bits to read at the location; for a variable, by default its type's size.
     kind: Kind of the result of an expression.
     initial: Elements of the initial stack, the bottom first: numbers, or locations as in conformance vectors.
@@ -158,11 +168,14 @@ def evaluate(
         subject, variable, machine, pc=pc, lane=lane, frame=frame, target=target, consumer=consumer,
         dialect=dialect, read=read, kind=kind, initial=initial, split=split, supplementary=supplementary,
     )
-    return _evaluation(_eitri.answers(question, False)[0])
+    found = _evaluation(_eitri.answers(question, False)[0], question)
+    if isinstance(found, EvaluationError):
+        raise found
+    return found
 
 
 def evaluate_lanes(
-    subject: str | Data | Emitted,
+    subject: str | Data,
     /,
     variable: str | None = None,
     *,
@@ -171,7 +184,7 @@ def evaluate_lanes(
     frame: int | None = None,
     target: TargetLike | None = None,
     consumer: str | None = None,
-    dialect: Literal["llvm", "legacy", "dwarf5", "dwarf6"] = "llvm",
+    dialect: Literal["llvm", "legacy", "dwarf5", "dwarf6"] | None = None,
     read: int | None = None,
     kind: Literal["location", "value", "any"] = "location",
     initial: Sequence[int | str] = (),
@@ -183,14 +196,11 @@ def evaluate_lanes(
         subject, variable, machine, pc=pc, lane=None, frame=frame, target=target, consumer=consumer,
         dialect=dialect, read=read, kind=kind, initial=initial, split=split, supplementary=supplementary,
     )
-    return [
-        fault(text, problem) if problem is not None else Evaluation(text, json.loads(keys))
-        for text, keys, problem in _eitri.answers(question, True)
-    ]
+    return [_evaluation(answer, question) for answer in _eitri.answers(question, True)]
 
 
 def explain(
-    subject: str | Data | Emitted,
+    subject: str | Data,
     /,
     variable: str | None = None,
     *,
@@ -200,7 +210,7 @@ def explain(
     frame: int | None = None,
     target: TargetLike | None = None,
     consumer: str | None = None,
-    dialect: Literal["llvm", "legacy", "dwarf5", "dwarf6"] = "llvm",
+    dialect: Literal["llvm", "legacy", "dwarf5", "dwarf6"] | None = None,
     read: int | None = None,
     kind: Literal["location", "value", "any"] = "location",
     initial: Sequence[int | str] = (),
@@ -213,4 +223,5 @@ def explain(
         dialect=dialect, read=read, kind=kind, initial=initial, split=split, supplementary=supplementary,
     )
     (text, keys, problem), steps, svg = _eitri.steps(question)
-    return Explanation(steps, text, json.loads(keys), None if problem is None else fault(text, problem), svg)
+    failed = None if problem is None else fault(text, problem, question["function"], question["variable"])
+    return Explanation(steps, text, json.loads(keys), failed, svg)

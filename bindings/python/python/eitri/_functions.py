@@ -24,10 +24,10 @@ __all__ = [
 _ALIGNMENT = 256
 
 
-def _emitted(data: bytes, facts: str, split: list[tuple[str, bytes]]) -> Emitted:
+def _emitted(consumer: Consumer, data: bytes, facts: str, split: list[tuple[str, bytes]]) -> Emitted:
     keys = json.loads(facts)
     warnings = [Warning(**warning) for warning in keys["warnings"]]
-    return Emitted(data, keys["consumer"], keys["omissions"], warnings, dict(split))
+    return Emitted(data, consumer, keys["omissions"], warnings, dict(split))
 
 
 def emit(
@@ -58,8 +58,8 @@ def emit(
             text += contents
         laid = (bytes(text), functions)
     reader = _input.consumer(consumer)
-    writing = {"name": name, "partial": partial, "replace": False, "compress": compress}
-    return _emitted(*_eitri.emit(_input.description(description), reader, laid, writing))
+    writing = {"name": _input.text(name, "name"), "partial": partial, "replace": False, "compress": compress}
+    return _emitted(reader, *_eitri.emit(_input.description(description), reader, laid, writing))
 
 
 def attach(
@@ -83,13 +83,13 @@ def attach(
     contents = _input.read(object, "object")
     reader = _input.consumer(consumer)
     described = _input.description(description)
-    writing = {"name": name, "partial": partial, "replace": replace, "compress": compress}
-    return _emitted(*_eitri.attach(described, contents, reader, writing))
+    writing = {"name": _input.text(name, "name"), "partial": partial, "replace": replace, "compress": compress}
+    return _emitted(reader, *_eitri.attach(described, contents, reader, writing))
 
 
 def check(
     description: DescriptionLike,
-    object: Data | Emitted,
+    object: Data,
     *,
     consumer: str | Consumer | None = None,
     split: Split = None,
@@ -99,18 +99,18 @@ def check(
 ) -> CheckReport:
     """Compares an object's debug information with a description.
 
-    consumer: The debugger that reads the object: the same as for `emit`.
+    consumer: The debugger that reads the object: by default that of `emit`, if `object` is what it returned.
     split: Files of split units, by name.
     partial: Accept the omissions that `partial` makes.
     code: Also check the locations in the description, by its statements about code.
     allow_extra: Accept units, types, files and frames that the description does not have.
     """
+    reader = _input.consumer_of(consumer, object)
     if isinstance(object, Emitted):
         split = {**object.split, **(split or {})}
-        object = object.data
     comparing = {"split": _input.split(split), "partial": partial, "code": code, "allow_extra": allow_extra}
     facts, text = _eitri.check(
-        _input.description(description), _input.read(object, "object"), _input.consumer(consumer), comparing,
+        _input.description(description), _input.read(object, "object"), reader, comparing,
     )
     keys = json.loads(facts)
     findings = [difference(finding) for finding in keys.pop("findings")]
@@ -128,7 +128,7 @@ def locate(description: DescriptionLike, *, keep: Literal["all", "one"] = "all")
     if keep not in ("all", "one"):
         raise ValueError(f"keep is {keep!r}; expected 'all' or 'one'")
     text, unproven = _eitri.locate(_input.description(description), keep == "one")
-    return Located(Description.from_json(text), unproven)
+    return Located(Description._from_document(json.loads(text)), unproven)
 
 
 def import_(
@@ -152,7 +152,7 @@ def import_(
         _input.read(object, "object"), _names(only, "only"), _input.target(target),
         _input.reading(split, supplementary, threads),
     )
-    return Imported(Description.from_json(text), [Unimported(**fact) for fact in json.loads(facts)])
+    return Imported(Description._from_document(json.loads(text)), [Unimported(**fact) for fact in json.loads(facts)])
 
 
 def rewrite(
@@ -196,7 +196,7 @@ def lint(
     threads: int | None = None,
     first: bool = False,
 ) -> LintReport:
-    """Checks an object's debug information, from any producer, by the code in the object.
+    """Checks an object's debug information, from any producer, by the code in the object; or a SPIR-V module's.
 
     only: Functions whose findings are reported, by name or linkage name.
     split: Files of split units, by name.
@@ -260,10 +260,10 @@ def report(
 
 
 def dump(
-    data: Data | Emitted,
+    data: Data,
     *,
     target: TargetLike | None = None,
-    dialect: Literal["llvm", "legacy", "dwarf5", "dwarf6"] = "llvm",
+    dialect: Literal["llvm", "legacy", "dwarf5", "dwarf6"] | None = None,
     verbose: bool = False,
     split: Data | None = None,
     supplementary: Data | None = None,
@@ -271,14 +271,15 @@ def dump(
     """Prints an object's debug sections, or a SPIR-V module's debug instructions.
 
     target: The target whose register names are printed; the object's by default.
-    dialect: Encoding for vendors' operations, which an object does not record.
+    dialect: Encoding for vendors' operations, which an object does not record: by default that of the debugger for which
+        `emit` wrote `data`, and otherwise `llvm`.
     verbose: Print section offsets, forms and encodings too.
     split: A file of split units, which is printed instead, with the addresses in the object.
     supplementary: The supplementary file.
     """
-    contents = data.data if isinstance(data, Emitted) else _input.read(data)
+    encoding = dialect or _eitri.dialect(_input.consumer_of(None, data).name)
     return _eitri.dump(
-        contents, _input.target(target), dialect, verbose, _input.optional(split, "split"),
+        _input.read(data), _input.target(target), encoding, verbose, _input.optional(split, "split"),
         _input.optional(supplementary, "supplementary"),
     )
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from . import types
 
@@ -18,8 +19,18 @@ if TYPE_CHECKING:
 __all__ = ["Consumer", "Data", "DescriptionLike", "TargetLike"]
 
 Path: TypeAlias = "str | os.PathLike[str]"
-Data: TypeAlias = "bytes | bytearray | memoryview | Buffer | Path"
-"""Contents, or the name of the file with the contents."""
+
+
+class HasData(Protocol):
+    """What a function of this package returned, with the contents as `data`."""
+
+    @property
+    def data(self) -> bytes:
+        """Contents."""
+
+
+Data: TypeAlias = "bytes | bytearray | memoryview | Buffer | HasData | Path"
+"""Contents, or what a function of this package returned with its contents, or the name of the file with the contents."""
 TargetLike: TypeAlias = "str | types.TargetFacts | Mapping[str, Any]"
 """A built-in target's name, such as `amdgpu-gfx1100-wave32`, or the facts of a target."""
 DescriptionLike: TypeAlias = "Description | Mapping[str, Any] | Data"
@@ -57,6 +68,12 @@ def consumer(given: str | Consumer | None) -> Consumer:
     raise TypeError(f"consumer is {type(given).__name__}; expected a name, a Consumer, or None")
 
 
+def consumer_of(given: str | Consumer | None, written: object) -> Consumer:
+    """The consumer that an argument names; without one, the consumer for which an object was written, if it is known."""
+    known = getattr(written, "consumer", None)
+    return consumer(known if given is None and isinstance(known, Consumer) else given)
+
+
 def read(data: Data, what: str = "data") -> bytes:
     """The contents as bytes, which nobody can change while the library reads them."""
     if isinstance(data, bytes):
@@ -64,8 +81,12 @@ def read(data: Data, what: str = "data") -> bytes:
     if isinstance(data, (str, os.PathLike)):
         with open(data, "rb") as file:
             return file.read()
+    contents = getattr(data, "data", None)
+    # An array of NumPy has a view there.
+    if isinstance(contents, bytes):
+        return contents
     try:
-        view = memoryview(data)
+        view = memoryview(data)  # type: ignore[arg-type]
     except TypeError:
         kind = type(data).__name__
         raise TypeError(f"{what} is {kind}; expected bytes, a buffer, or a file name") from None
@@ -75,6 +96,13 @@ def read(data: Data, what: str = "data") -> bytes:
 def optional(data: Data | None, what: str) -> bytes | None:
     """The contents, if there are any."""
     return None if data is None else read(data, what)
+
+
+def text(value: str, what: str) -> str:
+    """An argument that is a text."""
+    if not isinstance(value, str):
+        raise TypeError(f"{what} is {type(value).__name__}; expected a text")
+    return value
 
 
 def name_of(data: Data) -> str:
@@ -89,8 +117,10 @@ def split(files: Split) -> list[tuple[str, bytes]]:
 
 def reading(files: Split, supplementary: Data | None, threads: int | None = None) -> dict[str, Any]:
     """How an object is read."""
-    if threads is not None and not 1 <= threads < 1 << 32:
-        raise ValueError(f"threads is {threads}; expected at least 1")
+    if threads is not None:
+        threads = operator.index(threads)
+        if not 1 <= threads < 1 << 32:
+            raise ValueError(f"threads is {threads}; expected at least 1")
     return {"split": split(files), "supplementary": optional(supplementary, "supplementary"), "threads": threads}
 
 
@@ -123,7 +153,14 @@ def _converted(value: object) -> object:
         return dict(value)
     if isinstance(value, range) and value.step == 1:
         return [value.start, value.stop]
+    kind = type(value).__name__
+    if hasattr(value, "__index__"):
+        return operator.index(value)
+    # A description is written several times: what can be iterated once would be empty the second time, and what has no
+    # order would be written in several.
+    if isinstance(value, (Iterator, Set)):
+        raise TypeError(f"{kind} in a description; expected a list, which can be read again and has an order")
     try:
         return list(value)  # type: ignore[call-overload]
     except TypeError:
-        raise TypeError(f"{type(value).__name__} in a description; expected text, numbers, bytes, lists or dictionaries") from None
+        raise TypeError(f"{kind} in a description; expected text, numbers, bytes, lists or dictionaries") from None

@@ -8,6 +8,7 @@ from typing import Any
 
 from ._description import Description
 from ._errors import At, Error, EvaluationError, location, pcs
+from ._input import Consumer
 
 __all__ = [
     "CheckReport", "ConformReport", "Coverage", "Difference", "Emitted", "Evaluation", "Explanation", "Finding", "Fix",
@@ -35,8 +36,8 @@ class Emitted:
 
     data: bytes = field(repr=False)
     """Contents."""
-    consumer: str
-    """Name of the consumer."""
+    consumer: Consumer
+    """The consumer, as it was given: `check`, `evaluate` and `dump` take this object's by default."""
     omissions: Sequence[str]
     """Properties that the consumer's format cannot express: none, unless `partial` was given."""
     warnings: Sequence[Warning]
@@ -53,7 +54,7 @@ class Difference:
     """A difference between a description and an object."""
 
     kind: str
-    """Kind, which is that of `eitri::check::FindingKind` in Rust: `Location`, `MissingEntry`."""
+    """Kind: `location`, `missing-entry`."""
     message: str
     """Text with the location and both properties."""
     expected: str
@@ -437,8 +438,8 @@ class Rewritten:
 
     data: bytes = field(repr=False)
     """The object."""
-    consumer: str
-    """Name of the consumer."""
+    consumer: Consumer
+    """The consumer: a debugger that reads what the producer wrote, unless it was given."""
     dwarf: int
     """DWARF version."""
     is_complete: bool
@@ -477,7 +478,8 @@ def rewritten(data: bytes, keys: dict[str, Any]) -> Rewritten:
     removed = [Unimported(**fact) for fact in keys.pop("removed")]
     unimported = [Unimported(**fact) for fact in keys.pop("unimported")]
     sections = {size["name"]: (size["before"], size["after"]) for size in keys.pop("sections")}
-    return Rewritten(data, fixes=fixes, removed=removed, unimported=unimported, sections=sections, **keys)
+    consumer = Consumer(keys.pop("consumer"))
+    return Rewritten(data, consumer=consumer, fixes=fixes, removed=removed, unimported=unimported, sections=sections, **keys)
 
 
 @dataclass(frozen=True, slots=True)

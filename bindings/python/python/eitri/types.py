@@ -130,7 +130,7 @@ Filled: TypeAlias = 'Literal["entry_section"] | Literal["address"] | FilledObjec
 MacroStep: TypeAlias = 'Literal["end_file"] | MacroStepObject'
 TemplateArgument: TypeAlias = 'TemplateArgumentObject'
 AttributeValue: TypeAlias = 'Literal["flag"] | AttributeValueObject'
-HexBytes: TypeAlias = 'str'
+HexBytes: TypeAlias = 'str | bytes | bytearray | memoryview'
 Integer: TypeAlias = 'int | str'
 Line: TypeAlias = 'Sequence[str | int]'
 Location: TypeAlias = 'Literal["cfa"] | Literal["undefined"] | LocationObject'
@@ -138,7 +138,7 @@ NameOrNumber: TypeAlias = 'str | int'
 Number: TypeAlias = 'int | str'
 Signed: TypeAlias = 'int | str'
 Value: TypeAlias = 'Number | Literal["lane_index"] | ValueObject'
-MachineHexBytes: TypeAlias = 'str'
+MachineHexBytes: TypeAlias = 'str | bytes | bytearray | memoryview'
 MachineTarget: TypeAlias = 'str | MachineTargetObject'
 
 class Argument(TypedDict):

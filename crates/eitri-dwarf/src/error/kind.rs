@@ -222,6 +222,50 @@ pub enum ErrorKind {
     },
 }
 
+impl ErrorKind {
+    /// Returns the variant's name, on which a program in another language can react: `UnknownRegister`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::UnknownRegister { .. } => "UnknownRegister",
+            Self::UnknownSpace { .. } => "UnknownSpace",
+            Self::UnknownTarget { .. } => "UnknownTarget",
+            Self::UnknownName { .. } => "UnknownName",
+            Self::AmbiguousName { .. } => "AmbiguousName",
+            Self::DuplicateName { .. } => "DuplicateName",
+            Self::AlreadyPresent(..) => "AlreadyPresent",
+            Self::InvalidConsumer(..) => "InvalidConsumer",
+            Self::InvalidTarget { .. } => "InvalidTarget",
+            Self::WrongTarget { .. } => "WrongTarget",
+            Self::TargetLacks { .. } => "TargetLacks",
+            Self::Syntax(..) => "Syntax",
+            Self::LaneOutOfWave { .. } => "LaneOutOfWave",
+            Self::EmptyRange => "EmptyRange",
+            Self::OverlappingRanges { .. } => "OverlappingRanges",
+            Self::OutsideFunction { .. } => "OutsideFunction",
+            Self::OutsideScope { .. } => "OutsideScope",
+            Self::Misaligned { .. } => "Misaligned",
+            Self::Limit(..) => "Limit",
+            Self::Irreducible { .. } => "Irreducible",
+            Self::UnreachableBlock => "UnreachableBlock",
+            Self::UnavailableValue(..) => "UnavailableValue",
+            Self::ZeroByte { .. } => "ZeroByte",
+            Self::DoesNotFit { .. } => "DoesNotFit",
+            Self::WhichLane { .. } => "WhichLane",
+            Self::CyclicType(..) => "CyclicType",
+            Self::UnknownId(..) => "UnknownId",
+            Self::OtherBuilder(..) => "OtherBuilder",
+            Self::BadArgument(..) => "BadArgument",
+            Self::Inexpressible { .. } => "Inexpressible",
+            Self::Truncated(..) => "Truncated",
+            Self::Malformed(..) => "Malformed",
+            Self::UnknownOperation { .. } => "UnknownOperation",
+            Self::Unsupported(..) => "Unsupported",
+            Self::TooLarge(..) => "TooLarge",
+            Self::Io { .. } => "Io",
+        }
+    }
+}
+
 /// Kinds of named entities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]

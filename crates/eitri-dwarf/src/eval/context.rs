@@ -3,6 +3,7 @@
 use super::architecture::Architecture;
 use super::location::Location;
 use super::stack::Element;
+use crate::error::{Error, Result};
 use crate::op::Encoding;
 
 /// Required result kind (A.2.5.1, "current result kind").
@@ -17,6 +18,27 @@ pub enum ResultKind {
     Value,
     /// The top element, whether location or value. An empty stack results in the undefined location.
     Any,
+}
+
+impl ResultKind {
+    /// Names that [`named`](Self::named) takes.
+    pub const NAMES: [&'static str; 3] = ["location", "value", "any"];
+
+    /// Returns the kind with a name from [`NAMES`](Self::NAMES).
+    ///
+    /// # Errors
+    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) with the known names.
+    pub fn named(name: &str) -> Result<Self> {
+        Ok(match name {
+            "location" => Self::Location,
+            "value" => Self::Value,
+            "any" => Self::Any,
+            _ => {
+                let problem = format!("the kind of the result is `{name}`; expected location, value or any");
+                return Err(Error::bad_argument(problem));
+            }
+        })
+    }
 }
 
 /// Where an expression is. Call frame information does not allow all operations.

@@ -62,6 +62,9 @@ pub struct Fault {
     pub operation: Option<usize>,
     /// The operation's offset in bytes from the expression's start.
     pub offset: Option<usize>,
+    /// The operation in an expression without an entry of its own, to which the operation refers, or which a location list
+    /// contains. `rule` names the expression.
+    pub inner: Option<Box<InnerOperation>>,
     /// The entry whose expression contains the operation, as an offset in `.debug_info`, where it was reached by a call
     /// or through an implicit pointer.
     pub entry: Option<u64>,
@@ -77,6 +80,16 @@ pub struct Fault {
     pub is_undefined: bool,
 }
 
+/// Position of an operation in an expression without an entry of its own: an entry of a location list, a call site's value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InnerOperation {
+    /// The operation's index in its expression, counted from 0.
+    pub operation: usize,
+    /// The operation's offset in bytes from the expression's start.
+    pub offset: usize,
+}
+
 impl Fault {
     /// Returns a fault without a position.
     pub fn new(class: Class, rule: impl Into<Cow<'static, str>>) -> Self {
@@ -84,6 +97,7 @@ impl Fault {
             class,
             operation: None,
             offset: None,
+            inner: None,
             entry: None,
             register: None,
             rule: rule.into(),
@@ -117,6 +131,8 @@ impl Fault {
         if self.entry == entry
             && let (Some(operation), Some(offset)) = (self.operation.take(), self.offset.take())
         {
+            // The innermost stays.
+            self.inner.get_or_insert_with(|| Box::new(InnerOperation { operation, offset }));
             self.rule = format!("in {what}, operation {operation}, offset {offset:#x}: {}", self.rule).into();
             self.entry = None;
         }

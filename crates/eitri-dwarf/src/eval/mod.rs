@@ -96,7 +96,7 @@ pub use context::{Context, CurrentObject, ExpressionSite, ResultKind};
 pub use debug_info::{DebugInfo, WithDebugInfo};
 pub use elements::Elements;
 pub use evaluator::Evaluator;
-pub use fault::{Class, Fault};
+pub use fault::{Class, Fault, InnerOperation};
 pub use limits::Limits;
 pub use lists::{EncodedList, LocationListEntry};
 pub use location::{Composite, ImplicitBits, Location, Part, SingleLocation, Storage};

@@ -50,6 +50,7 @@ pub use leb::{
 pub use operand::{EncodedAddress, OperandKind};
 pub(crate) use operand::{PointerForm, sign_extended};
 
+use crate::error::{Error, Result};
 pub use crate::target::Reg;
 use operand::operand_type;
 use table::{code, for_each_op};
@@ -70,6 +71,48 @@ pub enum Dialect {
     Legacy,
     /// Operations accepted for DWARF 6. Operations without an assigned number need a number from [`Encoding::draft`].
     Dwarf6,
+}
+
+impl Dialect {
+    /// Names that [`named`](Self::named) takes.
+    pub const NAMES: [&'static str; 4] = ["llvm", "legacy", "dwarf5", "dwarf6"];
+
+    /// Returns the name that [`named`](Self::named) takes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Llvm => "llvm",
+            Self::Legacy => "legacy",
+            Self::Dwarf5 => "dwarf5",
+            Self::Dwarf6 => "dwarf6",
+        }
+    }
+
+    /// Returns the dialect with a name from [`NAMES`](Self::NAMES).
+    ///
+    /// # Errors
+    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) with the known names.
+    ///
+    /// ```
+    /// use eitri_dwarf::op::Dialect;
+    ///
+    /// assert_eq!(Dialect::named("legacy")?, Dialect::Legacy);
+    /// let error = Dialect::named("gnu").unwrap_err();
+    /// assert_eq!(error.to_string(), "the dialect is `gnu`; expected llvm, legacy, dwarf5 or dwarf6");
+    /// # Ok::<(), eitri_dwarf::Error>(())
+    /// ```
+    pub fn named(name: &str) -> Result<Self> {
+        Ok(match name {
+            "llvm" => Self::Llvm,
+            "legacy" => Self::Legacy,
+            "dwarf5" => Self::Dwarf5,
+            "dwarf6" => Self::Dwarf6,
+            _ => {
+                return Err(Error::bad_argument(format!(
+                    "the dialect is `{name}`; expected llvm, legacy, dwarf5 or dwarf6"
+                )));
+            }
+        })
+    }
 }
 
 /// Parameters of operation encodings.

@@ -1,0 +1,70 @@
+//! The library as `cargo cinstall` installs it. cargo-c 0.10 takes minutes to build, and Debian's 0.9 does not read this
+//! workspace, so that the test runs when it is asked for: `cargo test -p eitri-c --test installed -- --ignored`.
+
+use std::path::Path;
+use std::process::Command;
+
+/// Folder of the package.
+const FOLDER: &str = env!("CARGO_MANIFEST_DIR");
+
+/// Returns the standard output of a program that succeeds.
+fn succeed(command: &mut Command) -> String {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(output.status.success(), "{command:?}:\n{}{}", text(&output.stdout), text(&output.stderr));
+    text(&output.stdout)
+}
+
+/// What `examples/evaluate.c` prints.
+const SAID: &str = "location reg:v3+160, bytes 50 00 00 00\n";
+
+#[test]
+#[ignore = "needs cargo-c 0.10"]
+fn installed_library_is_found_by_pkg_config_and_cmake() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let installed = folder.path().join("usr");
+    let mut install = Command::new("cargo");
+    install.args(["cinstall", "-p", "eitri-c", "--debug", "--libdir", "lib"]);
+    install.arg("--prefix").arg(&installed).arg("--manifest-path").arg(format!("{FOLDER}/Cargo.toml"));
+    succeed(&mut install);
+    let libraries = installed.join("lib");
+    for file in
+        ["include/eitri.h", "include/eitri.hpp", "lib/libeitri_c.a", "share/cmake/eitri/eitri-config.cmake"]
+    {
+        assert!(installed.join(file).is_file(), "{file} is not installed");
+    }
+
+    // Each function has the library's version.
+    let symbols = succeed(Command::new("objdump").arg("-T").arg(libraries.join("libeitri_c.so")));
+    let functions: Vec<&str> =
+        symbols.lines().filter(|line| line.contains(" eitri_") && line.contains(".text")).collect();
+    assert!(functions.len() > 25, "{symbols}");
+    assert!(functions.iter().all(|line| line.contains("libeitri_c.so.0")), "{symbols}");
+
+    let program = folder.path().join("evaluate");
+    let flags = succeed(
+        Command::new("pkg-config")
+            .env("PKG_CONFIG_PATH", libraries.join("pkgconfig"))
+            .args(["--cflags", "--libs", "eitri"]),
+    );
+    let mut compile = Command::new("cc");
+    compile.arg(format!("{FOLDER}/examples/evaluate.c")).args(flags.split_whitespace());
+    succeed(compile.arg("-o").arg(&program));
+    assert_eq!(succeed(Command::new(&program).env("LD_LIBRARY_PATH", &libraries)), SAID);
+
+    assert_eq!(succeed(&mut built_by_cmake(folder.path(), &installed)), SAID);
+}
+
+/// Builds `examples/evaluate.c` by CMake, against the installed library.
+fn built_by_cmake(folder: &Path, installed: &Path) -> Command {
+    let project = format!(
+        "cmake_minimum_required(VERSION 3.18)\nproject(user C)\nfind_package(eitri CONFIG REQUIRED)\n\
+         add_executable(evaluate {FOLDER}/examples/evaluate.c)\ntarget_link_libraries(evaluate eitri::eitri)\n"
+    );
+    std::fs::write(folder.join("CMakeLists.txt"), project).expect("is written");
+    let build = folder.join("build");
+    let prefix = format!("-DCMAKE_PREFIX_PATH={}", installed.display());
+    succeed(Command::new("cmake").arg("-S").arg(folder).arg("-B").arg(&build).arg(prefix));
+    succeed(Command::new("cmake").arg("--build").arg(&build));
+    Command::new(build.join("evaluate"))
+}
