@@ -3,7 +3,6 @@
 
 use gimli::DwAt;
 
-use super::importer::Importer;
 use crate::read::{Entry, ResolvedValue};
 
 /// An entry's attributes, in their order.
@@ -14,28 +13,20 @@ pub(super) struct Decoded<'d, 'o> {
 }
 
 impl<'d, 'o> Decoded<'d, 'o> {
-    /// Returns an attribute's index, and its value.
-    fn find(&self, name: DwAt) -> Option<(usize, ResolvedValue<'o>)> {
-        let index = self.attributes.iter().position(|attribute| attribute.0 == name)?;
-        Some((index, self.attributes[index].1))
-    }
-}
-
-impl<'d, 'o> Importer<'d, 'o> {
     /// Decodes an entry whose attributes are taken next.
     pub(super) fn decode(&mut self, entry: Entry<'d, 'o>) {
-        let decoded = &mut self.decoded;
-        if decoded.entry != Some(entry) {
-            decoded.entry = Some(entry);
-            decoded.attributes.clear();
-            decoded.attributes.extend(entry.attributes().map(|attribute| (attribute.name, attribute.value)));
+        if self.entry != Some(entry) {
+            self.entry = Some(entry);
+            self.attributes.clear();
+            self.attributes.extend(entry.attributes().map(|attribute| (attribute.name, attribute.value)));
         }
     }
 
-    /// Returns the index and the value of the first attribute with a name.
+    /// Returns the index and the value of an entry's first attribute with a name. The entry need not be the decoded entry.
     pub(super) fn find(&self, entry: Entry<'d, 'o>, name: DwAt) -> Option<(usize, ResolvedValue<'o>)> {
-        if self.decoded.entry == Some(entry) {
-            return self.decoded.find(name);
+        if self.entry == Some(entry) {
+            let index = self.attributes.iter().position(|attribute| attribute.0 == name)?;
+            return Some((index, self.attributes[index].1));
         }
         let index = entry.names().position(|known| known == name)?;
         Some((index, entry.attr(name)?))
@@ -50,9 +41,9 @@ impl<'d, 'o> Importer<'d, 'o> {
     pub(super) fn reference(&self, entry: Entry<'d, 'o>, name: DwAt) -> Option<Entry<'d, 'o>> {
         entry.referred(self.attr(entry, name)?)
     }
+}
 
-    /// Whether the entry has one of several attributes.
-    pub(super) fn has_any(&self, entry: Entry<'d, 'o>, names: &[DwAt]) -> bool {
-        entry.names().any(|name| names.contains(&name))
-    }
+/// Whether an entry has one of several attributes.
+pub(super) fn has_any(entry: Entry<'_, '_>, names: &[DwAt]) -> bool {
+    entry.names().any(|name| names.contains(&name))
 }

@@ -10,7 +10,7 @@ use gimli::{DwAt, constants as dw};
 use hashbrown::{HashMap, HashSet};
 
 use super::completed;
-use super::decoded::Decoded;
+use super::decoded::{Decoded, has_any};
 use super::discarded::Discarded;
 use super::entries::ImportedEntries;
 use super::homes::Homes;
@@ -170,7 +170,7 @@ impl<'d, 'o> Importer<'d, 'o> {
 
     /// Takes an attribute. Lists it, if its value cannot be read.
     pub(super) fn take(&mut self, entry: Entry<'d, 'o>, name: DwAt) -> Option<ResolvedValue<'o>> {
-        let (index, value) = self.find(entry, name)?;
+        let (index, value) = self.decoded.find(entry, name)?;
         if matches!(value, ResolvedValue::Unreadable) {
             let why = entry.problem(name).unwrap_or_else(|| Error::bad_argument("value is not readable"));
             self.leave(entry, name, UnimportedReason::Unreadable(why));
@@ -380,7 +380,7 @@ impl<'d, 'o> Importer<'d, 'o> {
     /// Takes the source line of a declaration. Its parts can be those of the entry that this entry completes.
     pub(super) fn declared(&mut self, entry: Entry<'d, 'o>) -> Option<SourceLine> {
         const PARTS: [DwAt; 3] = [dw::DW_AT_decl_file, dw::DW_AT_decl_line, dw::DW_AT_decl_column];
-        if !self.has_any(entry, &PARTS) {
+        if !has_any(entry, &PARTS) {
             return None;
         }
         let [file, line, column] = PARTS;

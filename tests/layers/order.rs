@@ -31,6 +31,7 @@ const BUILD: &[&str] = &[
     "blame",
     "slots",
     "loc",
+    "longer",
     // The builder, and what its files share.
     "order",
     "builder",
@@ -334,6 +335,7 @@ const IMPORT: &[&str] = &[
     "discarded",
     "sources",
     "completed",
+    "decoded",
     "equal::candidates",
     "equal::signature",
     "equal::partition",
