@@ -95,6 +95,7 @@ impl Builder {
         if is_large {
             self.shrink();
             self.recent = Default::default();
+            self.longer.clear();
             self.order = Default::default();
             self.around = PrimaryMap::default();
             self.interned = HashTable::new();
@@ -127,6 +128,7 @@ impl Builder {
             preprocessors,
             procedures,
             recent,
+            longer,
             bounds,
             slots,
             attributes,
@@ -169,6 +171,7 @@ impl Builder {
         *preprocessors = SecondaryMap::new();
         *procedures = SecondaryMap::new();
         *recent = Default::default();
+        longer.clear();
         bounds.clear();
         slots.clear();
         *attributes = HashSet::new();

@@ -1,19 +1,36 @@
 //! Offsets in `.debug_info` by which entries and expressions refer to entries. A linker moves units: an offset without a
 //! relocation is right by accident, while its unit is the first.
 
-use gimli::constants as dw;
+use gimli::{AttributeSpecification, DwForm, constants as dw};
 
 use super::report::{CheckReport, FindingKind};
 use crate::error::At;
 use crate::op::{Decoder, Encoding, Op};
-use crate::read::{Dwarf, Entry, ResolvedValue, Unit};
+use crate::read::{ByAbbreviation, Dwarf, Entry, ResolvedValue, Unit};
 
 /// Checks that the linker relocates the offsets. `behind` is the object with `.debug_info` moved by `moved`, a number above
 /// the section's size: an offset below it is not relocated.
 pub(super) fn are_relocated(report: &mut CheckReport, behind: &Dwarf<'_>, moved: u64) {
+    let mut shapes = ByAbbreviation::default();
+    let mut offsets = Vec::new();
     for unit in behind.units() {
         for entry in behind.entries_of(unit) {
-            if offsets(behind, unit, entry).any(|offset| offset < moved) {
+            let shape = shapes.of(entry, || {
+                let refers = |spec: &AttributeSpecification| {
+                    matches!(spec.form(), dw::DW_FORM_ref_addr | dw::DW_FORM_indirect)
+                };
+                let has_reference = entry.specs().iter().any(refers);
+                (entry.shape_with(|spec| can_have_expression(spec.form())), has_reference)
+            });
+            let (expressions, has_reference) = &*shape;
+            offsets.clear();
+            if *has_reference {
+                add_references(&mut offsets, entry);
+            }
+            entry.each_of(expressions, |attribute| {
+                add_offsets(&mut offsets, behind, unit, attribute.value());
+            });
+            if offsets.iter().any(|&offset| offset < moved) {
                 let at = At::new(|at| {
                     at.section = Some(".debug_info".into());
                     at.offset = Some(entry.offset());
@@ -25,33 +42,60 @@ pub(super) fn are_relocated(report: &mut CheckReport, behind: &Dwarf<'_>, moved:
     }
 }
 
-/// The offsets in an entry's attributes.
-fn offsets<'r>(
-    dwarf: &'r Dwarf<'_>,
-    unit: &'r Unit<'_>,
-    entry: Entry<'r, '_>,
-) -> impl Iterator<Item = u64> + use<'r> {
-    let mut offsets = Vec::new();
-    for attribute in entry.attributes() {
-        match attribute.value {
-            ResolvedValue::Reference(offset) if attribute.form == dw::DW_FORM_ref_addr => {
-                offsets.push(offset)
-            }
-            ResolvedValue::Expr(bytes) => add_operands(&mut offsets, bytes, unit.encoding),
-            ResolvedValue::LocList(list) => {
-                // Unreadable entries are compared elsewhere.
-                for entry in dwarf.locations(unit, list).into_iter().flatten().flatten() {
-                    add_operands(&mut offsets, entry.expr, unit.encoding);
-                }
-            }
-            _ => {}
+/// Whether a value in a form can be an expression or a location list. Before DWARF 4, both have forms of blocks and numbers.
+pub(crate) fn can_have_expression(form: DwForm) -> bool {
+    matches!(
+        form,
+        dw::DW_FORM_exprloc
+            | dw::DW_FORM_block
+            | dw::DW_FORM_block1
+            | dw::DW_FORM_block2
+            | dw::DW_FORM_block4
+            | dw::DW_FORM_loclistx
+            | dw::DW_FORM_sec_offset
+            | dw::DW_FORM_data4
+            | dw::DW_FORM_data8
+            | dw::DW_FORM_indirect
+    )
+}
+
+/// Whether an expression can have an operation that refers to an entry: one of DWARF 5, or of a vendor or later version.
+fn can_refer(expr: &[u8]) -> bool {
+    expr.iter()
+        .any(|&byte| byte == dw::DW_OP_call_ref.0 || byte == dw::DW_OP_implicit_pointer.0 || byte > LAST)
+}
+
+/// The last operation of DWARF 5.
+const LAST: u8 = dw::DW_OP_reinterpret.0;
+
+/// Adds the offsets by which attributes refer to entries.
+fn add_references(offsets: &mut Vec<u64>, entry: Entry<'_, '_>) {
+    for attribute in entry.attributes().filter(|attribute| attribute.form == dw::DW_FORM_ref_addr) {
+        if let ResolvedValue::Reference(offset) = attribute.value {
+            offsets.push(offset);
         }
     }
-    offsets.into_iter()
+}
+
+/// Adds the offsets in the expressions of an attribute.
+fn add_offsets(offsets: &mut Vec<u64>, dwarf: &Dwarf<'_>, unit: &Unit<'_>, value: Option<ResolvedValue<'_>>) {
+    match value {
+        Some(ResolvedValue::Expr(bytes)) => add_operands(offsets, bytes, unit.encoding),
+        Some(ResolvedValue::LocList(list)) => {
+            // Unreadable entries are compared elsewhere.
+            for entry in dwarf.locations(unit, list).into_iter().flatten().flatten() {
+                add_operands(offsets, entry.expr, unit.encoding);
+            }
+        }
+        _ => {}
+    }
 }
 
 /// Adds the offsets of entries in an expression, and in the expressions in it.
 fn add_operands(offsets: &mut Vec<u64>, bytes: &[u8], encoding: Encoding) {
+    if !can_refer(bytes) {
+        return;
+    }
     let mut left = vec![bytes];
     while let Some(bytes) = left.pop() {
         for decoded in Decoder::new(bytes, encoding).flatten() {

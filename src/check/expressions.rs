@@ -9,7 +9,7 @@ use super::meanings::Meanings;
 use super::places::{
     encoded_span, fault_text, is_nowhere, list_bounds, machine_at, model_contents, show_spans,
 };
-use super::report::{FindingKind, Obstacle, Unproven};
+use super::report::{FindingKind, Listed, Obstacle, Unproven};
 use super::witness::{Pcs, Tried, lanes};
 use super::witnesses::{Witness, witnesses};
 use crate::error::At;
@@ -104,6 +104,7 @@ pub(super) fn report_unproven(
     what: String,
     at: &At,
 ) {
+    let obstacle = obstacle.filter(|_| meanings.described.listed == Listed::All);
     let unproven = |why| Unproven { variable: None, at: at.clone(), what: Some(what), why };
     meanings.report.unproven.extend(obstacle.map(unproven));
 }

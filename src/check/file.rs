@@ -77,12 +77,17 @@ impl<'a, 'o> File<'a, 'o> {
 
     /// An entry's location list, if it has a list that can be read.
     pub(super) fn list(&self, entry: Entry<'_, 'o>) -> Option<Rc<List<'o>>> {
+        self.list_at(entry, list_of(entry)?)
+    }
+
+    /// An entry's location list at an offset, if it can be read.
+    pub(super) fn list_at(&self, entry: Entry<'_, 'o>, offset: u64) -> Option<Rc<List<'o>>> {
         // One list is enough: a variable's pcs ask for it in a row.
         let mut last = self.last_list.borrow_mut();
         if let Some((_, list)) = last.as_ref().filter(|(offset, _)| *offset == entry.offset()) {
             return Some(Rc::clone(list));
         }
-        let list = Rc::new(List::of_entry(entry)?);
+        let list = Rc::new(List::read(entry, offset)?);
         *last = Some((entry.offset(), Rc::clone(&list)));
         Some(list)
     }

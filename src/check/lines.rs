@@ -128,6 +128,43 @@ impl Lines<'_, '_> {
         }
     }
 
+    /// Whether all rows of a part of a function's code are equal, with their flags and without inlined calls.
+    fn are_equal(
+        &self,
+        rows: &[LineTableRow],
+        program: Option<&LineProgram<'_>>,
+        sequence: &[LineRow],
+        start: u64,
+    ) -> bool {
+        let Described { module, consumer, .. } = self.described;
+        let version = program.map_or(5, |program| program.version);
+        // Neighbours are in the same file, as a rule.
+        let mut last = None;
+        let mut is_same_file = |row: &LineTableRow, found: &LineRow| {
+            let both = (row.file, found.file);
+            let is_same = last == Some(both) || {
+                let file = program.and_then(|program| source(program, found.file));
+                file.is_some_and(|file| file == described(module, consumer, row.file, version))
+            };
+            last = is_same.then_some(both);
+            is_same
+        };
+        let mut found = sequence.iter().filter(|row| !row.end_sequence);
+        let are_same = rows.iter().all(|row| {
+            found.next().is_some_and(|found| {
+                let numbers = [row.line, row.column].map(u64::from);
+                row.pc == found.address.wrapping_sub(start)
+                    && numbers == [found.line, found.column]
+                    && u64::from(row.discriminator) == found.discriminator
+                    && (row.is_stmt, row.is_prologue_end, row.is_epilogue_begin)
+                        == (found.is_stmt, found.prologue_end, found.epilogue_begin)
+                    && (found.isa, found.op_index, found.basic_block) == (0, 0, false)
+                    && is_same_file(row, found)
+            })
+        });
+        are_same && found.next().is_none()
+    }
+
     /// Compares the rows of a part of a function's code. The first difference is a finding, because an inserted row
     /// shifts all later rows.
     fn sequence(
@@ -142,11 +179,16 @@ impl Lines<'_, '_> {
         let consumer = self.described.consumer;
         let version = program.map_or(5, |program| program.version);
         let has_flags = !self.described.omitted.of_rows.contains(&id);
+        let has_calls = consumer.has_line_directives || consumer.has_inlined_rows;
+        if has_flags && !has_calls && self.are_equal(rows, program, sequence, start) {
+            self.report.rows += rows.len() as u64;
+            return;
+        }
         let rows = rows.iter().map(|row| expected(module, consumer, row, version));
         let rows = rows.map(|row| if has_flags { row } else { row.without_flags() });
         let of_code = || sequence.iter().filter(|row| !row.end_sequence);
         let actual = of_code().map(|row| encoded_row(program, row, start));
-        let (rows, actual) = if consumer.has_line_directives || consumer.has_inlined_rows {
+        let (rows, actual) = if has_calls {
             let scopes = inlined_scopes(self.described, id);
             let rows = rows.map(|row| Row { inlined: described_calls(module, &scopes, row.pc), ..row });
             let calls = of_code().map(|row| found_calls(program, sequence, row));

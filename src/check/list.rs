@@ -27,8 +27,13 @@ impl<'o> List<'o> {
 
     /// Reads an entry's location list; `None` if it has no list that can be read.
     pub(super) fn of_entry(entry: Entry<'_, 'o>) -> Option<Self> {
+        Self::read(entry, list_of(entry)?)
+    }
+
+    /// Reads an entry's location list at an offset; `None` if it cannot be read.
+    pub(super) fn read(entry: Entry<'_, 'o>, offset: u64) -> Option<Self> {
         let mut entries = Vec::new();
-        entry.dwarf().read_locations(entry.unit(), list_of(entry)?, &mut entries).ok()?;
+        entry.dwarf().read_locations(entry.unit(), offset, &mut entries).ok()?;
         Some(Self::new(entries.into_iter().map(Into::into).collect()))
     }
 

@@ -21,7 +21,7 @@ use super::places::{
     Place, Spans, described_locations, encoded_spans, fault_text, is_at_location, is_nowhere, lane_count,
     list_bounds, merged, model_contents, show_spans, variable_spans, whole_machine,
 };
-use super::report::{CheckFinding, FindingKind, Obstacle, Unproven};
+use super::report::{CheckFinding, FindingKind, Listed, Obstacle, Unproven};
 use super::witness::{self, Fill, Pcs, Tried};
 use super::witnesses::{Witness, witnesses};
 use crate::eval::{self, Context};
@@ -161,7 +161,7 @@ pub(super) fn compare_location<'a, 'o>(
             }
         }
     }
-    if let Some((why, pc)) = unproven {
+    if let Some((why, pc)) = unproven.filter(|_| meanings.described.listed == Listed::All) {
         let site = module.at_variable(id, function.map(|_| pc..pc + 1));
         meanings.report.unproven.push(Unproven { variable: Some(id), at: site, what: None, why });
     }
@@ -385,7 +385,7 @@ fn pair_setting<'a, 'o>(meanings: &mut Meanings<'_, 'a, 'o>, place: Place<'a, 'o
 fn encoded_location<'a, 'o>(meanings: &Meanings<'_, 'a, 'o>, entry: Entry<'a, 'o>) -> Option<Encoded<'o>> {
     match entry.attr(gimli::DW_AT_location)? {
         ResolvedValue::Expr(expr) => Some(Encoded::Expr(expr)),
-        ResolvedValue::LocList(_) => meanings.file.list(entry).map(Encoded::List),
+        ResolvedValue::LocList(offset) => meanings.file.list_at(entry, offset).map(Encoded::List),
         _ => None,
     }
 }

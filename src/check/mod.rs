@@ -116,7 +116,9 @@ mod witnesses;
 
 pub use code::check_code;
 pub use coverage::{PtxCoverage, PtxVariableCoverage, coverage};
+pub(crate) use entry_offsets::can_have_expression;
 pub use ptx::{PtxReport, check_ptx};
+pub(crate) use report::Listed;
 pub use report::{CheckFinding, CheckReport, FindingKind, Obstacle, Unproven};
 pub use split::check_split;
 
@@ -177,6 +179,17 @@ pub fn check(
     omissions: &[Omission],
     bytes: &[u8],
 ) -> Result<CheckReport> {
+    check_listed(module, consumer, omissions, bytes, Listed::All)
+}
+
+/// Compares an object with its module, as [`check`] does.
+pub(crate) fn check_listed(
+    module: &Module,
+    consumer: &Consumer,
+    omissions: &[Omission],
+    bytes: &[u8],
+    listed: Listed,
+) -> Result<CheckReport> {
     let dialect = dialect(consumer);
     // Undefined symbols are placed so far apart that no two described objects meet.
     let sizes = read_unlinked(module, consumer, bytes)?;
@@ -192,7 +205,8 @@ pub fn check(
     };
     let index = index::Index::new(module, &object);
     let omitted = omitted::Omitted::new(module, omissions);
-    let described = tree::Described { module, consumer, object: &object, index: &index, omitted: &omitted };
+    let described =
+        tree::Described { module, consumer, object: &object, index: &index, omitted: &omitted, listed };
     let mut compare = comparison::Compare::new(described, &dwarf);
     compare::run(&mut compare);
     let mut report = compare.report;

@@ -307,21 +307,21 @@ pub(super) fn lane_count<'a, 'o>(
     let mut known = meanings.file.lanes.borrow_mut();
     let mut next = Some(entry);
     let mut below = Vec::new();
-    let version = loop {
+    let count = loop {
         crate::work::step();
         let Some(scope) = next else { break None };
-        if let Some(&version) = known.get(&scope.offset()) {
-            break version;
-        }
-        if scope.tag() == gimli::DW_TAG_subprogram {
-            break scope.number(attribute);
+        if let Some(&count) = known.get(&scope.offset()) {
+            break count;
         }
         // A variable is around no other entry.
         below.extend((scope != entry).then(|| scope.offset()));
+        if scope.tag() == gimli::DW_TAG_subprogram {
+            break scope.number(attribute);
+        }
         next = scope.parent();
     };
-    known.extend(below.into_iter().map(|offset| (offset, version)));
-    version.unwrap_or(1)
+    known.extend(below.into_iter().map(|offset| (offset, count)));
+    count.unwrap_or(1)
 }
 
 /// Replaces memory by memory in the variable's space, whatever space the expression selected, as a debugger does;

@@ -279,3 +279,11 @@ pub(super) fn placed(object: &Object<'_>, error: &Error) -> Error {
     let offset = site.offset.zip(section).map(|(offset, section)| offset.saturating_sub(section.moved));
     Error::new(error.kind().clone()).or_at(site.clone().with(|at| at.offset = offset.or(site.offset)))
 }
+
+/// What a report lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Listed {
+    All,
+    /// Not what is [unproven](Unproven): optimized code has as many such locations as variables.
+    Findings,
+}

@@ -15,7 +15,7 @@ use super::index::Index;
 use super::lookup::{compare_addresses, compare_lookups};
 use super::omitted::Omitted;
 use super::reading::{dialect, read_unlinked, unreadable};
-use super::report::{CheckReport, FindingKind};
+use super::report::{CheckReport, FindingKind, Listed};
 use super::tree::Described;
 use super::unencodable::report_unencodable;
 use crate::consumer::Consumer;
@@ -101,7 +101,8 @@ pub fn check_split(
     let index = Index::new(module, &object);
     let names = module.split_names();
     let omitted = Omitted::new(module, omissions);
-    let described = Described { module, consumer, object: &object, index: &index, omitted: &omitted };
+    let listed = Listed::All;
+    let described = Described { module, consumer, object: &object, index: &index, omitted: &omitted, listed };
     let mut compare = Compare::new(described, &skeletons);
     compare.split.names = &names;
     run_split(&mut compare, &skeletons, &objects, &files);

@@ -235,15 +235,19 @@ pub(super) fn compare_node<'a, 'o>(
         }
     }
     compare.pending.numbers.extend(numbers.into_iter().map(|(number, entry)| (owner, number, entry)));
-    let site = compare.described.site(owner);
-    check_offset_forms(compare, entry, site);
+    let described = compare.described;
+    check_offset_forms(compare, entry, || described.site(owner));
 }
 
 /// Reports a section offset with the form of a constant.
-pub(super) fn check_offset_forms<'o>(compare: &mut Compare<'_, 'o>, entry: Entry<'_, 'o>, site: At) {
+pub(super) fn check_offset_forms<'o>(
+    compare: &mut Compare<'_, 'o>,
+    entry: Entry<'_, 'o>,
+    site: impl FnOnce() -> At,
+) {
     if let Some((name, form)) = *compare.constants.of(entry, || constant_offset(entry)) {
         let expected = format!("{name} with the form of a section offset");
-        compare.report.find(FindingKind::Attribute, site, expected, form.to_string());
+        compare.report.find(FindingKind::Attribute, site(), expected, form.to_string());
     }
 }
 

@@ -68,7 +68,7 @@ pub(super) fn compare_type_units(compare: &mut Compare<'_, '_>) {
             compare.report.find(FindingKind::Extra, site.clone(), "no type units", root.describe());
         }
         compare_unit_header(compare, unit, dw::DW_UT_type, &site);
-        check_offset_forms(compare, root, site.clone());
+        check_offset_forms(compare, root, || site.clone());
         compare_signature(compare, unit, &described);
         for entry in root.descendants() {
             let is_outermost = |entry: Entry<'_, '_>| {

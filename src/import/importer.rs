@@ -10,6 +10,7 @@ use gimli::{DwAt, constants as dw};
 use hashbrown::{HashMap, HashSet};
 
 use super::completed;
+use super::decoded::{Decoded, has_any};
 use super::discarded::Discarded;
 use super::entries::ImportedEntries;
 use super::homes::Homes;
@@ -140,6 +141,7 @@ pub(super) struct Importer<'d, 'o> {
     pub room: usize,
     pub facts: Vec<UnimportedFact>,
     pub dwarf: &'d Dwarf<'o>,
+    pub decoded: Decoded<'d, 'o>,
     pub taken: Taken,
     /// The current unit.
     pub info: &'d Unit<'o>,
@@ -172,13 +174,15 @@ impl<'d, 'o> Importer<'d, 'o> {
 
     /// Takes an attribute. Lists it, if its value cannot be read.
     pub(super) fn take(&mut self, entry: Entry<'d, 'o>, name: DwAt) -> Option<ResolvedValue<'o>> {
-        let value = entry.attr(name)?;
-        if value == ResolvedValue::Unreadable {
+        let (index, value) = self.decoded.find(entry, name)?;
+        if matches!(value, ResolvedValue::Unreadable) {
             let why = entry.problem(name).unwrap_or_else(|| Error::bad_argument("value is not readable"));
             self.leave(entry, name, UnimportedReason::Unreadable(why));
             return None;
         }
-        self.mark(entry, name);
+        if self.is_own(entry) {
+            self.taken.take_at(entry, index);
+        }
         Some(value)
     }
 
@@ -224,7 +228,10 @@ impl<'d, 'o> Importer<'d, 'o> {
     /// Marks an entry as imported, which can have attributes that no property encodes.
     pub(super) fn own(&mut self, entry: Entry<'d, 'o>, owner: impl Into<AttributeOwner>) {
         self.import(entry);
-        if entry.names().any(crate::attributes::is_extra) {
+        let has_extra = entry.names().enumerate().any(|(index, name)| {
+            crate::attributes::is_extra(name) && (!self.is_own(entry) || self.is_left(entry, index, name))
+        });
+        if has_extra {
             self.extras.owners.entry(entry.offset()).or_insert(owner.into());
         }
     }
@@ -319,13 +326,13 @@ impl<'d, 'o> Importer<'d, 'o> {
 
     /// Takes a flag. A flag that is not set is absent.
     pub(super) fn flag(&mut self, entry: Entry<'d, 'o>, name: DwAt) -> bool {
-        entry.has(name)
-            && self.take_as(entry, name, |value| match value {
-                ResolvedValue::Flag(flag) => Some(flag),
-                // DWARF 2 producers write a flag as a number, too.
-                ResolvedValue::Unsigned(number @ 0..=1) => Some(number != 0),
-                _ => None,
-            }) == Some(true)
+        let flag = self.take_as(entry, name, |value| match value {
+            ResolvedValue::Flag(flag) => Some(flag),
+            // DWARF 2 producers write a flag as a number, too.
+            ResolvedValue::Unsigned(number @ 0..=1) => Some(number != 0),
+            _ => None,
+        });
+        flag == Some(true)
     }
 
     /// Takes a number that a table converts.
@@ -377,13 +384,15 @@ impl<'d, 'o> Importer<'d, 'o> {
     /// Takes the source line of a declaration. Its parts can be those of the entry that this entry completes.
     pub(super) fn declared(&mut self, entry: Entry<'d, 'o>) -> Option<SourceLine> {
         const PARTS: [DwAt; 3] = [dw::DW_AT_decl_file, dw::DW_AT_decl_line, dw::DW_AT_decl_column];
-        if !PARTS.iter().any(|&name| entry.has(name)) {
+        if !has_any(entry, &PARTS) {
             return None;
         }
-        let own = PARTS.map(|name| if entry.has(name) { self.word(entry, name) } else { None });
+        let [file, line, column] = PARTS;
+        let own = [self.word(entry, file), self.word(entry, line), self.word(entry, column)];
         let inherited = |name| entry.inherited(name).and_then(ResolvedValue::unsigned);
         let line = own[1].or_else(|| inherited(dw::DW_AT_decl_line)?.try_into().ok()).unwrap_or(0);
-        let place = entry.declared_file();
+        let own_file = own[0].map(|number| (entry, u64::from(number)));
+        let place = own_file.or_else(|| entry.declared_file());
         let file = place.and_then(|(of, number)| self.file(of.unit(), number));
         let Some(file) = file else {
             let number = place.map_or(0, |(_, number)| number);

@@ -14,6 +14,8 @@ impl<'d, 'o> Importer<'d, 'o> {
         let Some(program) = self.program(self.info) else { return };
         let mut rows = program.rows();
         let mut last: Option<LineRow> = None;
+        // Index of the function's code that the last row is in: most rows are in the same code.
+        let mut near = 0;
         // Rows without a function are listed once for each run of them.
         let mut is_outside = false;
         loop {
@@ -26,17 +28,18 @@ impl<'d, 'o> Importer<'d, 'o> {
                 }
             };
             if let Some(last) = last {
-                self.cover(&code, last, row.address);
+                self.cover(&code, near, &last, row.address);
             }
             last = (!row.end_sequence).then_some(row);
             if row.end_sequence {
                 is_outside = false;
                 continue;
             }
-            match function_at(&code, row.address) {
+            near = nearest(&code, near, row.address);
+            match code.get(near).filter(|body| (body.start..body.end).contains(&row.address)) {
                 Some(body) => {
                     is_outside = false;
-                    self.row(body.function, row, body.pc + (row.address - body.start), rows.offset());
+                    self.row(body.function, &row, body.pc + (row.address - body.start), rows.offset());
                 }
                 None if !is_outside => {
                     is_outside = true;
@@ -52,15 +55,17 @@ impl<'d, 'o> Importer<'d, 'o> {
         }
     }
 
-    /// Adds a row to the functions that begin after the row and before the next row.
-    fn cover(&mut self, code: &[Code], row: LineRow, next: u64) {
-        let first = code.partition_point(|body| body.start <= row.address);
-        for body in code[first..].iter().take_while(|body| body.start < next) {
-            self.row(body.function, row, body.pc, 0);
+    /// Adds a row to the functions that begin after the row and before the next row. The code before `first` begins before
+    /// them.
+    fn cover(&mut self, code: &[Code], first: usize, row: &LineRow, next: u64) {
+        for body in code[first.min(code.len())..].iter().take_while(|body| body.start < next) {
+            if body.start > row.address {
+                self.row(body.function, row, body.pc, 0);
+            }
         }
     }
 
-    fn row(&mut self, function: FunctionId, row: LineRow, pc: u64, offset: u64) {
+    fn row(&mut self, function: FunctionId, row: &LineRow, pc: u64, offset: u64) {
         let Some(file) = self.file(self.info, row.file) else {
             return self.list_in(".debug_line", offset, UnimportedReason::MissingFile(row.file));
         };
@@ -100,8 +105,11 @@ impl<'d, 'o> Importer<'d, 'o> {
     }
 }
 
-/// Returns the function whose code contains an address.
-fn function_at(code: &[Code], address: u64) -> Option<&Code> {
-    let count = code.partition_point(|body| body.start <= address);
-    code[..count].last().filter(|body| address < body.end)
+/// Returns the index of the last code that begins at an address or before it, or 0. `near` is often the index.
+fn nearest(code: &[Code], near: usize, address: u64) -> usize {
+    let begins_before = |index: usize| code.get(index).is_some_and(|body| body.start <= address);
+    if begins_before(near) && !begins_before(near + 1) {
+        return near;
+    }
+    code.partition_point(|body| body.start <= address).saturating_sub(1)
 }

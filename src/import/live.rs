@@ -7,29 +7,51 @@
 use core::ops::Range;
 
 use gimli::constants as dw;
+use smallvec::SmallVec;
 
 use super::importer::{Importer, Place};
+use super::recurring::Setting;
 use super::unimported::UnimportedReason;
 use crate::model::{Loc, Node, VariableId};
-use crate::read::{Entry, ListEntry, ListKind, RawEntry, ResolvedValue};
+use crate::read::{Entry, ListEntry, ListKind, RawEntry};
 
 /// Average number of locations for each list entry, after the list is cut.
 const MOST_LOCATIONS: usize = 16;
 
-/// Sets a variable's live ranges.
-pub(super) fn list<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, variable: VariableId) {
+/// A variable whose live ranges are set.
+struct Variable<'d, 'o> {
+    id: VariableId,
+    entry: Entry<'d, 'o>,
+    around: Place<'o>,
+    setting: Setting<'o>,
+    /// Pcs of the parts of the function's code.
+    whole: SmallVec<[Range<u64>; 1]>,
+}
+
+/// Locations for one range: one, as a rule.
+type Locs = SmallVec<[Loc; 1]>;
+
+/// Sets the live ranges of a variable with a location list at an offset.
+pub(super) fn list<'d, 'o>(
+    importer: &mut Importer<'d, 'o>,
+    entry: Entry<'d, 'o>,
+    id: VariableId,
+    offset: u64,
+) {
     let name = dw::DW_AT_location;
-    let list = match entry.locations(name) {
-        Ok(list) => list.unwrap_or_default(),
-        Err(error) => return importer.leave(entry, name, UnimportedReason::Unreadable(error)),
-    };
+    let mut list = Vec::new();
+    if let Err(error) = entry.dwarf().read_locations(entry.unit(), offset, &mut list) {
+        let error = error.or_at(entry.place());
+        return importer.leave(entry, name, UnimportedReason::Unreadable(error));
+    }
     let Some(around @ Place { base: Some(_), bytes, .. }) = importer.place(entry) else {
         return importer.leave(entry, name, UnimportedReason::NoCode);
     };
-    if has_views(entry) {
+    if has_views(entry, offset) {
         importer.list(entry, Some(name), UnimportedReason::LocationViews);
     }
-    let whole = importer.whole(&around);
+    let setting = importer.setting(entry);
+    let variable = Variable { id, entry, around, setting, whole: importer.whole(&around) };
     let mut bounded: Vec<(Range<u64>, &ListEntry<'o>)> = Vec::with_capacity(list.len());
     for item in list.iter().filter(|item| !item.is_default()) {
         let range = importer.pcs_of(&around, &(item.start..item.end));
@@ -45,32 +67,47 @@ pub(super) fn list<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
         importer.leave(entry, name, reason);
     }
     let default = list.iter().find(|item| item.is_default());
+    let is_disjoint = bounded.is_sorted_by(|item, next| item.0.end <= next.0.start);
+    if default.is_none() && is_disjoint && variable.whole.len() == 1 {
+        for (range, item) in bounded {
+            piece(importer, &variable, range, &[item.expr]);
+        }
+        return;
+    }
     let Some(pieces) = cut(&bounded, default.map(|_| 0..bytes)) else {
         return importer.leave(entry, name, UnimportedReason::TooManyLocations);
     };
-    for (range, indices) in in_parts(pieces, &whole) {
+    for (range, indices) in in_parts(pieces, &variable.whole) {
         let exprs: Vec<&'o [u8]> = match &indices[..] {
             [] => default.into_iter().map(|item| item.expr).collect(),
             indices => indices.iter().map(|&index| bounded[index].1.expr).collect(),
         };
-        let locs = locations(importer, entry, &exprs);
-        if locs.is_empty() {
-            continue;
-        }
-        if in_homes(importer, entry, variable, &range, &locs) {
-            continue;
-        }
-        let set = live(importer, variable, range.clone(), &whole, &locs);
-        // A location that does not fit the variable is kept as the file has it.
-        let set = set.or_else(|error| {
-            let raw = exprs.iter().filter(|expr| !expr.is_empty()).map(|expr| importer.raw(entry, expr));
-            match raw.map(|expr| expr.map(Loc::expr)).collect::<Result<Vec<_>, _>>() {
-                Ok(raw) if !raw.is_empty() => live(importer, variable, range, &whole, &raw),
-                _ => Err(error),
-            }
-        });
-        importer.accept(entry, name, set);
+        piece(importer, &variable, range, &exprs);
     }
+}
+
+/// Sets a variable's locations in a range.
+fn piece<'d, 'o>(
+    importer: &mut Importer<'d, 'o>,
+    variable: &Variable<'d, 'o>,
+    range: Range<u64>,
+    exprs: &[&'o [u8]],
+) {
+    let &Variable { id, entry, ref around, .. } = variable;
+    let locs = locations(importer, variable, exprs);
+    if locs.is_empty() || in_homes(importer, entry, id, around, &range, &locs) {
+        return;
+    }
+    let set = live(importer, id, range.clone(), &variable.whole, &locs);
+    // A location that does not fit the variable is kept as the file has it.
+    let set = set.or_else(|error| {
+        let raw = exprs.iter().filter(|expr| !expr.is_empty()).map(|expr| importer.raw(entry, expr));
+        match raw.map(|expr| expr.map(Loc::expr)).collect::<Result<Vec<_>, _>>() {
+            Ok(raw) if !raw.is_empty() => live(importer, id, range, &variable.whole, &raw),
+            _ => Err(error),
+        }
+    });
+    importer.accept(entry, dw::DW_AT_location, set);
 }
 
 /// Sets the locations of a variable in PTX registers. Returns whether it is in such registers.
@@ -78,13 +115,13 @@ pub(super) fn in_homes<'d, 'o>(
     importer: &mut Importer<'d, 'o>,
     entry: Entry<'d, 'o>,
     variable: VariableId,
+    around: &Place<'o>,
     range: &Range<u64>,
     locs: &[Loc],
 ) -> bool {
-    let Some(around) = importer.place(entry) else { return false };
     let module = importer.m.described();
     let bits = module.ty(module.variable(variable).ty).bits();
-    let Some(placed) = importer.homes_of(&around, range, locs, bits) else { return false };
+    let Some(placed) = importer.homes_of(around, range, locs, bits) else { return false };
     for (pcs, locs) in placed {
         match locs {
             Ok(locs) => {
@@ -99,8 +136,7 @@ pub(super) fn in_homes<'d, 'o>(
 
 /// Whether a list says in which views of an address its ranges begin and end. GNU's `DW_LLE_GNU_view_pair` distinguishes the
 /// rows at one address; the model's ranges begin and end at addresses.
-fn has_views(entry: Entry<'_, '_>) -> bool {
-    let Some(ResolvedValue::LocList(offset)) = entry.attr(dw::DW_AT_location) else { return false };
+fn has_views(entry: Entry<'_, '_>, offset: u64) -> bool {
     // Views are entries of DWARF 5. An older list is followed by them, and `DW_AT_GNU_locviews` refers to them.
     entry.unit().encoding.version >= 5
         && entry.dwarf().raw_locations(entry.unit(), offset).is_ok_and(|list| {
@@ -127,10 +163,14 @@ fn live(
 }
 
 /// Returns the locations of list entries for one range, without those that are not imported.
-fn locations<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, exprs: &[&'o [u8]]) -> Vec<Loc> {
-    let mut locs = Vec::with_capacity(exprs.len());
+fn locations<'d, 'o>(
+    importer: &mut Importer<'d, 'o>,
+    &Variable { entry, setting, .. }: &Variable<'d, 'o>,
+    exprs: &[&'o [u8]],
+) -> Locs {
+    let mut locs = Locs::new();
     for expr in exprs {
-        match importer.location_at_pcs(entry, expr) {
+        match importer.location_in(entry, setting, expr) {
             Ok(loc) => locs.push(loc),
             Err(reason) => importer.leave(entry, dw::DW_AT_location, reason),
         }
@@ -139,7 +179,7 @@ fn locations<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, expr
 }
 
 /// Removes undefined locations beside other locations, which they contradict.
-fn defined<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, mut locs: Vec<Loc>) -> Vec<Loc> {
+fn defined<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, mut locs: Locs) -> Locs {
     let is_undefined = |loc: &Loc| loc.nodes().all(|node| node == Node::Undefined);
     if locs.len() > 1 && locs.iter().any(is_undefined) {
         let first = locs.swap_remove(0);

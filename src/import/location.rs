@@ -9,6 +9,7 @@ use super::expression::InitialStack;
 use super::form::{self, ImportedExpressions};
 use super::importer::{Importer, Made, refused};
 use super::node::Key;
+use super::recurring::Setting;
 use super::unimported::UnimportedReason;
 use crate::error::{Error, ErrorKind};
 use crate::model::{Entity, ExprId, Loc, ProcedureId, Val};
@@ -30,6 +31,17 @@ impl<'d, 'o> Importer<'d, 'o> {
 
     /// Returns the location that an attribute's expression computes at some pcs.
     pub(super) fn location_at_pcs(&mut self, entry: Entry<'d, 'o>, bytes: &'o [u8]) -> Made<Loc> {
+        let setting = self.setting(entry);
+        self.location_in(entry, setting, bytes)
+    }
+
+    /// Returns the location that an attribute's expression computes in a setting at some pcs.
+    pub(super) fn location_in(
+        &mut self,
+        entry: Entry<'d, 'o>,
+        setting: Setting<'o>,
+        bytes: &'o [u8],
+    ) -> Made<Loc> {
         // An empty expression is the location of a variable that does not exist: DWARF 5 section 2.6.1.1.4.
         if bytes.is_empty() {
             return Ok(Loc::undefined());
@@ -37,7 +49,6 @@ impl<'d, 'o> Importer<'d, 'o> {
         if let Some(loc) = self.at_symbol(entry, bytes) {
             return Ok(loc);
         }
-        let setting = self.setting(entry);
         if let Some(known) = self.expressions.get(bytes, &setting) {
             return Ok(known.clone());
         }

@@ -2,6 +2,7 @@
 //! of a recursion, because types and scopes can be nested deeply.
 
 use gimli::constants as dw;
+use smallvec::SmallVec;
 
 use super::importer::{Importer, refused};
 use super::node::{Class, class, declaration, node};
@@ -15,8 +16,9 @@ enum Step<'d, 'o> {
 
 /// Makes an entity, and before it the entities that it needs. In a cycle, the needed entity is missing.
 pub(super) fn want<'d, 'o>(importer: &mut Importer<'d, 'o>, class: Class, entry: Entry<'d, 'o>) {
-    let mut steps = vec![Step::Into(class, entry)];
-    let mut needs = Vec::new();
+    let mut steps = Steps::new();
+    steps.push(Step::Into(class, entry));
+    let mut needs = Needs::new();
     while let Some(step) = steps.pop() {
         crate::work::step();
         match step {
@@ -36,7 +38,10 @@ pub(super) fn want<'d, 'o>(importer: &mut Importer<'d, 'o>, class: Class, entry:
                     importer.made.copied.push(entry);
                 }
                 steps.push(Step::Out(class, entry));
+                importer.decoded.decode(entry);
                 add_needs(importer, class, entry, &mut needs);
+                // Most entities need the same scope and types.
+                needs.retain(|(class, entry)| !importer.is_seen(*class, *entry));
                 steps.extend(needs.drain(..).rev().map(|(class, entry)| Step::Into(class, entry)));
             }
             Step::Out(Class::Type, entry) => types::make(importer, entry),
@@ -50,7 +55,8 @@ pub(super) fn want<'d, 'o>(importer: &mut Importer<'d, 'o>, class: Class, entry:
     }
 }
 
-type Needs<'d, 'o> = Vec<(Class, Entry<'d, 'o>)>;
+type Needs<'d, 'o> = SmallVec<[(Class, Entry<'d, 'o>); 8]>;
+type Steps<'d, 'o> = SmallVec<[Step<'d, 'o>; 8]>;
 
 fn add_needs<'d, 'o>(
     importer: &mut Importer<'d, 'o>,
@@ -65,32 +71,27 @@ fn add_needs<'d, 'o>(
             needs.push((of_parent, parent));
         }
     }
-    let refer = |name| entry.reference(name);
     match wanted {
         Class::Scope => {
-            let completed =
-                refer(dw::DW_AT_abstract_origin).into_iter().chain(refer(dw::DW_AT_specification));
-            needs.extend(completed.map(|completed| (Class::Scope, completed)));
+            needs.extend(importer.completed(entry).map(|completed| (Class::Scope, completed)));
             let unnamed = importer.made.unnamed.get(&entry.offset()).copied();
             needs.extend(unnamed.map(|unnamed| (Class::Scope, unnamed)));
         }
         Class::Variable => {
-            let completed =
-                refer(dw::DW_AT_abstract_origin).into_iter().chain(refer(dw::DW_AT_specification));
-            needs.extend(completed.map(|completed| (Class::Variable, completed)));
+            needs.extend(importer.completed(entry).map(|completed| (Class::Variable, completed)));
             // A function's parameters are made in their order.
             if entry.tag() == dw::DW_TAG_formal_parameter {
                 let previous = importer.previous_parameter(entry);
                 needs.extend(previous.map(|previous| (Class::Variable, previous)));
             }
-            needs.extend(refer(dw::DW_AT_type).map(|ty| (Class::Type, ty)));
+            needs.extend(importer.decoded.reference(entry, dw::DW_AT_type).map(|ty| (Class::Type, ty)));
         }
         Class::Type => {
             let is_composite = matches!(
                 entry.tag(),
                 dw::DW_TAG_structure_type | dw::DW_TAG_class_type | dw::DW_TAG_union_type
             );
-            needs.extend(refer(dw::DW_AT_signature).map(|ty| (Class::Type, ty)));
+            needs.extend(importer.decoded.reference(entry, dw::DW_AT_signature).map(|ty| (Class::Type, ty)));
             // The type is in the scope of the declaration that it completes.
             let around = declaration(entry).and_then(|declared| declared.parent());
             // A type unit only declares a class around its type.
@@ -101,8 +102,9 @@ fn add_needs<'d, 'o>(
             if is_composite {
                 return;
             }
-            let referred = refer(dw::DW_AT_type).into_iter().chain(refer(dw::DW_AT_containing_type));
-            needs.extend(referred.map(|ty| (Class::Type, ty)));
+            for name in [dw::DW_AT_type, dw::DW_AT_containing_type] {
+                needs.extend(importer.decoded.reference(entry, name).map(|ty| (Class::Type, ty)));
+            }
             if matches!(entry.tag(), dw::DW_TAG_array_type | dw::DW_TAG_subroutine_type) {
                 for child in entry.children() {
                     needs.extend(child.reference(dw::DW_AT_type).map(|ty| (Class::Type, ty)));
@@ -168,6 +170,17 @@ impl<'d, 'o> Importer<'d, 'o> {
     /// Whether an entry is one of the current unit.
     pub(super) fn is_of_unit(&self, entry: Entry<'d, 'o>) -> bool {
         self.is_own(entry) && entry.unit().offset == self.info.offset
+    }
+
+    /// Whether an entity is made, refused or in progress.
+    fn is_seen(&self, class: Class, entry: Entry<'d, 'o>) -> bool {
+        node(class, entry).is_some_and(|node| self.made.seen.contains(&node))
+    }
+
+    /// Returns the entries that an entry completes: its abstract instance, and its declaration.
+    fn completed(&self, entry: Entry<'d, 'o>) -> impl Iterator<Item = Entry<'d, 'o>> + use<'d, 'o> {
+        let names = [dw::DW_AT_abstract_origin, dw::DW_AT_specification];
+        names.map(|name| self.decoded.reference(entry, name)).into_iter().flatten()
     }
 
     /// Counts an entry of another unit against the limit.

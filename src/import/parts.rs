@@ -2,6 +2,8 @@
 
 use core::ops::Range;
 
+use smallvec::SmallVec;
+
 use super::importer::{Code, Importer, Place, refused};
 use super::unimported::UnimportedReason;
 use crate::model::{Address, FunctionId};
@@ -138,10 +140,11 @@ impl<'d, 'o> Importer<'d, 'o> {
     }
 
     /// Returns the pcs of the parts of a function's code.
-    pub(super) fn whole(&self, around: &Place<'o>) -> Vec<Range<u64>> {
+    pub(super) fn whole(&self, around: &Place<'o>) -> SmallVec<[Range<u64>; 1]> {
         let parts = around.function.and_then(|function| self.parts.get(&function));
-        let Some(parts) = parts else { return Vec::from([0..around.bytes]) };
-        let mut pcs: Vec<_> = parts.iter().map(|part| part.pc..part.pc + (part.end - part.start)).collect();
+        let Some(parts) = parts else { return SmallVec::from([0..around.bytes]) };
+        let mut pcs: SmallVec<[Range<u64>; 1]> =
+            parts.iter().map(|part| part.pc..part.pc + (part.end - part.start)).collect();
         pcs.sort_unstable_by_key(|pcs| pcs.start);
         pcs
     }

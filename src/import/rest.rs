@@ -25,13 +25,17 @@ impl<'d, 'o> Importer<'d, 'o> {
         for (key, owner) in owners {
             let Some(entry) = self.dwarf.entry_at(key) else { continue };
             for (index, name) in entry.names().enumerate() {
-                // An entry of another unit can be imported for several units.
-                let is_left = !self.taken.has(entry, index) || self.extras.added.contains(&(key, name));
-                if is_left && attributes::is_extra(name) {
+                if attributes::is_extra(name) && self.is_left(entry, index, name) {
                     self.extra_attribute(entry, owner, name);
                 }
             }
         }
+    }
+
+    /// Whether no property of the current unit's entities has an attribute.
+    pub(super) fn is_left(&self, entry: Entry<'d, 'o>, index: usize, name: DwAt) -> bool {
+        // An entry of another unit can be imported for several units.
+        !self.taken.has(entry, index) || self.extras.added.contains(&(entry.offset(), name))
     }
 
     fn extra_attribute(&mut self, entry: Entry<'d, 'o>, owner: AttributeOwner, name: DwAt) {

@@ -2,6 +2,7 @@
 
 use gimli::{DwAt, constants as dw};
 
+use super::decoded::has_any;
 use super::importer::{Importer, Made, Place, refused};
 use super::types::{ACCESSIBILITIES, MEMORY_SPACES};
 use super::unimported::UnimportedReason;
@@ -12,6 +13,7 @@ use crate::read::{Entry, ResolvedValue};
 /// Makes a variable, without its locations.
 pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) {
     let Some(around) = importer.place(entry) else { return };
+    importer.decoded.decode(entry);
     if let Some(known) = known(importer, entry, around) {
         importer.mark(entry, dw::DW_AT_abstract_origin);
         importer.own(entry, AttributeOwner::Variable(known));
@@ -28,7 +30,7 @@ pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
     // A variable that does not refer to its origin has the properties of the origin.
     let data = importer.m.described().variable(variable);
     let is_alone = data.origin.is_none() && data.specification.is_none();
-    let origin = entry.reference(dw::DW_AT_abstract_origin).filter(|_| is_alone);
+    let origin = importer.decoded.reference(entry, dw::DW_AT_abstract_origin).filter(|_| is_alone);
     if let Some(origin) = origin {
         properties(importer, origin, variable);
     }
@@ -36,7 +38,7 @@ pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
 
 /// Returns the variable of an abstract instance, for its entry in the instance with code.
 fn known<'d, 'o>(importer: &Importer<'d, 'o>, entry: Entry<'d, 'o>, around: Place<'o>) -> Option<VariableId> {
-    let origin = entry.reference(dw::DW_AT_abstract_origin)?;
+    let origin = importer.decoded.reference(entry, dw::DW_AT_abstract_origin)?;
     let known = importer.known_variable(origin)?;
     let module = importer.m.described();
     let function = module.function_of(module.variable(known).scope);
@@ -68,9 +70,12 @@ fn new<'d, 'o>(
         }
     }
     // Without the entry that it completes, a variable has the properties that it inherits.
-    let name = entry.name().unwrap_or_default();
+    let name = importer.decoded.attr(entry, dw::DW_AT_name).map_or_else(|| entry.name(), ResolvedValue::text);
+    let name = name.unwrap_or_default();
     importer.mark(entry, dw::DW_AT_name);
-    let inherited = entry.ty().and_then(|ty| importer.known_type(ty));
+    let own_type = importer.decoded.attr(entry, dw::DW_AT_type).map(|ty| entry.referred(ty));
+    let ty = own_type.map_or_else(|| entry.ty(), |ty| ty.map(|ty| ty.signed().unwrap_or(ty)));
+    let inherited = ty.and_then(|ty| importer.known_type(ty));
     let ty = match inherited {
         Some(ty) => {
             importer.mark(entry, dw::DW_AT_type);
@@ -115,9 +120,28 @@ fn takes_parameters(importer: &Importer<'_, '_>, around: Place<'_>) -> bool {
     )
 }
 
+/// Attributes of few variables.
+const RARE: [DwAt; 6] = [
+    dw::DW_AT_artificial,
+    dw::DW_AT_external,
+    DW_AT_LLVM_MEMORY_SPACE,
+    dw::DW_AT_accessibility,
+    dw::DW_AT_linkage_name,
+    dw::DW_AT_MIPS_linkage_name,
+];
+
 /// Sets the properties that do not depend on pcs.
 fn properties<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, variable: VariableId) {
     let line = importer.declared(entry);
+    if has_any(entry, &RARE) {
+        rare_properties(importer, entry, variable);
+    }
+    if let (Some(line), Ok(mut builder)) = (line, importer.m.describe_variable(variable)) {
+        builder.declared(line);
+    }
+}
+
+fn rare_properties<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, variable: VariableId) {
     let artificial = importer.flag(entry, dw::DW_AT_artificial);
     let external = importer.flag(entry, dw::DW_AT_external);
     let memory = importer.coded(entry, DW_AT_LLVM_MEMORY_SPACE, &MEMORY_SPACES);
@@ -131,9 +155,6 @@ fn properties<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, var
         }
     }
     let Ok(mut builder) = importer.m.describe_variable(variable) else { return };
-    if let Some(line) = line {
-        builder.declared(line);
-    }
     if artificial {
         builder.artificial();
     }
@@ -191,8 +212,12 @@ fn location<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, varia
     match value {
         ResolvedValue::Expr(bytes) => match importer.location_at_pcs(entry, bytes) {
             Ok(loc) => {
-                let pcs = 0..importer.place(entry).map_or(0, |around| around.bytes);
-                if super::live::in_homes(importer, entry, variable, &pcs, core::slice::from_ref(&loc)) {
+                let around = importer.place(entry);
+                let pcs = 0..around.map_or(0, |around| around.bytes);
+                let locs = core::slice::from_ref(&loc);
+                if around.is_some_and(|around| {
+                    super::live::in_homes(importer, entry, variable, &around, &pcs, locs)
+                }) {
                     return;
                 }
                 let set = always(importer, variable, loc);
@@ -205,7 +230,7 @@ fn location<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, varia
             }
             Err(reason) => importer.leave(entry, name, reason),
         },
-        ResolvedValue::LocList(_) => super::live::list(importer, entry, variable),
+        ResolvedValue::LocList(offset) => super::live::list(importer, entry, variable, offset),
         _ => importer.leave(entry, name, UnimportedReason::ValueClass),
     }
 }

@@ -42,7 +42,7 @@ pub use sizes::DebugSectionSizes;
 
 use gimli::constants as dw;
 
-use crate::check::{FindingKind, check};
+use crate::check::{FindingKind, Listed, check_listed};
 use crate::consumer::{Consumer, Policy};
 use crate::emit::elf::{AttachOptions, Existing, UndefinedSymbols, attach_with};
 use crate::error::{Error, ErrorKind, Result};
@@ -267,7 +267,8 @@ fn lints<'o>(options: &RewriteOptions<'o>) -> LintOptions<'o> {
 impl Written {
     /// Compares the object with the description that it was written from.
     fn check(&self, how: &How<'_>) -> Result<()> {
-        let report = check(&self.module, how.consumer, &self.omissions, &self.object)?;
+        let report =
+            check_listed(&self.module, how.consumer, &self.omissions, &self.object, Listed::Findings)?;
         match report.without(FindingKind::Extra).findings.first() {
             None => Ok(()),
             Some(finding) => {

@@ -3,9 +3,10 @@
 use gimli::DwAt;
 
 use crate::attributes::{DW_AT_LLVM_ACTIVE_LANE_AMD, DW_AT_LLVM_LANE_PC_AMD};
+use crate::check::can_have_expression;
 use crate::error::ErrorKind;
 use crate::op::{Decoder, Encoding};
-use crate::read::{Dwarf, Object, ResolvedValue};
+use crate::read::{ByAbbreviation, Dwarf, Object, ResolvedValue};
 
 /// ELF machine of AMD's GPUs.
 const EM_AMDGPU: u16 = 224;
@@ -27,17 +28,21 @@ pub(super) fn has_legacy_operations(object: &Object<'_>, dwarf: &Dwarf<'_>) -> b
 /// Whether a condition is true of an expression in an entry or a location list.
 fn any_expression(dwarf: &Dwarf<'_>, mut is: impl FnMut(&[u8], Encoding) -> bool) -> bool {
     let mut list = Vec::new();
+    let mut shapes = ByAbbreviation::default();
     dwarf.entries().any(|entry| {
         let encoding = entry.unit().encoding;
-        entry.attributes().any(|attribute| match attribute.value {
-            ResolvedValue::Expr(expr) => is(expr, encoding),
-            ResolvedValue::LocList(offset) => {
+        let shape = shapes.of(entry, || entry.shape_with(|spec| can_have_expression(spec.form())));
+        let mut has = false;
+        entry.each_of(&shape, |attribute| match attribute.value() {
+            Some(ResolvedValue::Expr(expr)) => has |= is(expr, encoding),
+            Some(ResolvedValue::LocList(offset)) => {
                 list.clear();
-                dwarf.read_locations(entry.unit(), offset, &mut list).is_ok()
-                    && list.iter().any(|item| is(item.expr, encoding))
+                has |= dwarf.read_locations(entry.unit(), offset, &mut list).is_ok()
+                    && list.iter().any(|item| is(item.expr, encoding));
             }
-            _ => false,
-        })
+            _ => {}
+        });
+        has
     })
 }
 
@@ -57,6 +62,9 @@ pub(super) fn latest_operation(dwarf: &Dwarf<'_>, known: u16) -> u16 {
 }
 
 fn is_legacy(expr: &[u8], encoding: Encoding) -> bool {
+    if !expr.iter().any(|byte| LEGACY.contains(byte)) {
+        return false;
+    }
     let mut decoder = Decoder::new(expr, encoding);
     let failed = decoder.find_map(|decoded| decoded.err());
     failed.is_some_and(|error| {

@@ -31,6 +31,7 @@ const BUILD: &[&str] = &[
     "blame",
     "slots",
     "loc",
+    "longer",
     // The builder, and what its files share.
     "order",
     "builder",
@@ -358,6 +359,7 @@ const IMPORT: &[&str] = &[
     "discarded",
     "sources",
     "completed",
+    "decoded",
     "equal::candidates",
     "equal::signature",
     "equal::partition",

@@ -54,6 +54,17 @@ const RARE: [DwAt; 40] = [
     dw::DW_AT_use_UTF8, dw::DW_AT_variable_parameter, dw::DW_AT_visibility,
 ];
 
+/// Whether an attribute is [rare](RARE), by its number.
+static IS_RARE: [bool; 0x100] = {
+    let mut is_rare = [false; 0x100];
+    let mut index = 0;
+    while index < RARE.len() {
+        is_rare[RARE[index].0 as usize] = true;
+        index += 1;
+    }
+    is_rare
+};
+
 /// Attributes that an entity can have without a property, by name: vendors', and rare ones of the standard.
 static EXTRA: LazyLock<HashMap<&str, DwAt>> = LazyLock::new(|| {
     let attributes = (dw::DW_AT_lo_user.0..=dw::DW_AT_hi_user.0).map(DwAt).chain(RARE);
@@ -72,7 +83,7 @@ pub fn extras() -> impl Iterator<Item = &'static str> {
 
 /// Whether an attribute is a vendor's, or a rare attribute of the standard.
 pub fn is_extra(attribute: DwAt) -> bool {
-    is_vendor(attribute) || RARE.contains(&attribute)
+    is_vendor(attribute) || IS_RARE.get(usize::from(attribute.0)).is_some_and(|&is_rare| is_rare)
 }
 
 /// Whether an attribute's number is in the vendors' range: DWARF 5 section 7.1.

@@ -9,7 +9,7 @@ use super::calls;
 use super::tags::{accessibility, defaulted, inline, memory_space, variable_tag, virtuality};
 use super::value::{BASES, Entity, Value, called};
 use crate::check::index::{Index, PlacedPart, address, parts, place};
-use crate::check::{files::described, omitted::Omitted};
+use crate::check::{files::described, omitted::Omitted, report::Listed};
 use crate::consumer::Consumer;
 use crate::error::At;
 use crate::model::{
@@ -133,6 +133,7 @@ pub(in crate::check) struct Described<'a> {
     pub(in crate::check) object: &'a Object<'a>,
     pub(in crate::check) index: &'a Index,
     pub(in crate::check) omitted: &'a Omitted,
+    pub(in crate::check) listed: Listed,
 }
 
 impl<'a> Described<'a> {

@@ -92,7 +92,8 @@ impl<'o> Found<'_, 'o> {
             dw::DW_AT_data_member_location | dw::DW_AT_bit_offset | dw::DW_AT_byte_size => {
                 matches!(attributes.tag, dw::DW_TAG_member | dw::DW_TAG_inheritance)
             }
-            _ => true,
+            dw::DW_AT_byte_stride | dw::DW_AT_discr_list => true,
+            name => return name,
         };
         let encoding = ENCODINGS.iter().find(|(_, names)| is_encoded && names.contains(&name));
         encoding.map_or(name, |&(canonical, _)| canonical)
@@ -173,6 +174,8 @@ impl<'o> Found<'_, 'o> {
                     None => single_value(attributes.entry, attributes.inherited(name)),
                 }
             }
+            // Most attributes that an entity can have are absent.
+            name if !attributes.names.contains(&name) => Value::Absent,
             name => {
                 let is_flag = Function::FLAGS.iter().any(|(flag, _)| *flag == name);
                 let is_inherited = INHERITED.contains(&name)

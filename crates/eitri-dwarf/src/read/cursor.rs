@@ -160,10 +160,9 @@ impl<'a> Cursor<'a> {
         let shift = |index: usize| 8 * index as u32;
         let number = match *bytes {
             [_, _, _, _, ..] => {
-                let first = bytes.first_chunk()?;
-                let last = bytes.last_chunk()?;
-                let [first, last] = [first, last].map(|part| u64::from(u32::from_le_bytes(*part)));
-                first | last << shift(bytes.len() - 4)
+                let first = u32::from_le_bytes(*bytes.first_chunk()?);
+                let last = u32::from_le_bytes(*bytes.last_chunk()?);
+                u64::from(first) | u64::from(last) << shift(bytes.len() - 4)
             }
             [first, .., last] => {
                 let middle = u64::from(bytes[bytes.len() / 2]);

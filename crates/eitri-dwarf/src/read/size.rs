@@ -57,7 +57,8 @@ impl Entry<'_, '_> {
     }
 
     /// Returns the type with the signature that a declaration has. DWARF 5 section 5.7.1.
-    pub(super) fn signed(self) -> Option<Self> {
+    #[doc(hidden)]
+    pub fn signed(self) -> Option<Self> {
         if self.has(dw::DW_AT_signature) { self.reference(dw::DW_AT_signature) } else { None }
     }
 
