@@ -35,6 +35,9 @@ impl Map<'_> {
     }
 }
 
+/// A function's types: their range in the section, and a number for each home.
+type Types<'o> = (Range<usize>, &'o [u8]);
+
 /// Reads a cubin's maps, in the order of the section. The types of a function's second map are its second types.
 ///
 /// # Errors
@@ -42,7 +45,7 @@ impl Map<'_> {
 pub(super) fn maps<'o>(object: &'o Object<'_>) -> Result<Vec<Map<'o>>> {
     // A function has its name with a zero byte, and a number.
     let head = |name: &[u8]| name.len() + 1 + 4;
-    let mut types: HashMap<&[u8], Vec<(Range<usize>, &[u8])>> = HashMap::new();
+    let mut types: HashMap<&[u8], Vec<Types<'o>>> = HashMap::new();
     let mut start = 0;
     for (name, numbers) in RegisterTypes::read(object)?.functions {
         let end = start + head(name) + numbers.len();

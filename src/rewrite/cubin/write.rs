@@ -56,7 +56,8 @@ impl<'r, 'o> Read<'r, 'o> {
                 }
                 let has_rows = program.sequences.iter().any(|it| it.start.is_some());
                 // A unit has a program even without rows.
-                if !has_rows && !program.sequences.is_empty() && !(name == LINES && units.contains(&offset)) {
+                let is_of_unit = name == LINES && units.contains(&offset);
+                if !(has_rows || is_of_unit || program.sequences.is_empty()) {
                     continue;
                 }
                 if name == PTX_LINES {
