@@ -16,6 +16,8 @@ use crate::target::{SpaceId, UnspecifiedRegisters};
 
 /// NVIDIA's ELF machine, and bits of an address in local memory.
 const EM_CUDA: u16 = 190;
+/// The number of the return address in the frames of ptxas's kernels.
+const NO_REGISTER: Reg = Reg(0xffff_ffff);
 const ADDRESS: u32 = 32;
 
 /// A column's rule in a row.
@@ -172,10 +174,13 @@ impl<'d, 'o> Importer<'d, 'o> {
         let bytes = self.m.described().function(function).bytes;
         // A register can have a second number in frames.
         let returns = self.m.target().register(return_register).map_or(return_register, |known| known.reg);
-        let set = self.m.frame(function).and_then(|mut frame| frame.return_register(returns).map(drop));
-        if let Err(error) = set {
-            // With another return address, all rules would lead to another caller.
-            return self.list_in(section, offset, UnimportedReason::Refused(error));
+        // ptxas's kernels have no caller.
+        if returns != NO_REGISTER || self.target.elf().machine != EM_CUDA {
+            let set = self.m.frame(function).and_then(|mut frame| frame.return_register(returns).map(drop));
+            if let Err(error) = set {
+                // With another return address, all rules would lead to another caller.
+                return self.list_in(section, offset, UnimportedReason::Refused(error));
+            }
         }
         let unspecified = self.unspecified(&mut rules, returns, bytes);
         let from = self.m.frame_rule_count();

@@ -127,16 +127,21 @@ pub(super) struct Extras {
     pub refused_lanes: usize,
 }
 
+/// Entries to import.
+pub(super) struct Chosen<'d> {
+    /// Names of the functions; all if it is empty.
+    pub only: &'d [String],
+    /// Entries that are not in the object.
+    pub discarded: Discarded,
+}
+
 /// Imports the units of a file.
 pub(super) struct Importer<'d, 'o> {
     pub m: Builder,
     pub target: Target,
     pub expressions: Expressions<'o>,
     pub symbols: &'d Symbols<'o>,
-    /// Names of the functions to import; all if it is empty.
-    pub only: &'d [String],
-    /// Entries that are not in the object.
-    pub discarded: Discarded,
+    pub chosen: Chosen<'d>,
     /// Number of entries that may still be imported again for another unit.
     pub room: usize,
     pub facts: Vec<UnimportedFact>,

@@ -94,7 +94,7 @@ use crate::target::Target;
 use decoded::Decoded;
 use discarded::Discarded;
 use homes::Homes;
-use importer::{Entities, Extras, Importer};
+use importer::{Chosen, Entities, Extras, Importer};
 use recurring::Expressions;
 use shared::UnitTypes;
 use sources::Sources;
@@ -220,8 +220,7 @@ fn import_files(
         let mut importer = Importer {
             m,
             symbols: &symbols,
-            only: &options.only,
-            discarded: Discarded::new(file, &symbols, options.code),
+            chosen: Chosen { only: &options.only, discarded: Discarded::new(file, &symbols, options.code) },
             expressions: Expressions::new(options.expressions),
             target: m_target.clone(),
             room: file.entries().len().saturating_mul(MOST_COPIES),

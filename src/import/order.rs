@@ -34,7 +34,7 @@ pub(super) fn want<'d, 'o>(importer: &mut Importer<'d, 'o>, class: Class, entry:
                     continue;
                 }
                 // What is in an entity that is imported because something refers to it is imported with it.
-                if !importer.is_of_unit(entry) || importer.discarded.is_referred(entry) {
+                if !importer.is_of_unit(entry) || importer.chosen.discarded.is_referred(entry) {
                     importer.made.copied.push(entry);
                 }
                 steps.push(Step::Out(class, entry));

@@ -113,13 +113,13 @@ impl<'d, 'o> Importer<'d, 'o> {
     /// Returns why an entry is not imported.
     fn reason(&self, entry: Entry<'d, 'o>) -> UnimportedReason {
         let Some(parent) = entry.parent() else { return UnimportedReason::UnitKind };
-        if !self.only.is_empty() {
+        if !self.chosen.only.is_empty() {
             return UnimportedReason::Unselected;
         }
-        if self.discarded.is_referred(entry) {
+        if self.chosen.discarded.is_referred(entry) {
             return UnimportedReason::OnlyDiscarded;
         }
-        if !self.discarded.keeps(entry) {
+        if !self.chosen.discarded.keeps(entry) {
             return UnimportedReason::DiscardedCode;
         }
         if !self.taken.is_imported(parent) {

@@ -47,7 +47,7 @@ pub(super) fn import<'d, 'o>(importer: &mut Importer<'d, 'o>, info: &'d Unit<'o>
     let entries = || dwarf.entries_of(info).skip(1);
     instances::find(importer, entries());
     types::completions(importer, entries());
-    let only = importer.only;
+    let only = importer.chosen.only;
     let selected = Selected::new(only, entries());
     for entry in entries().filter(|entry| selected.has(entry.index())) {
         if importer.representative(entry) != entry {
@@ -59,7 +59,7 @@ pub(super) fn import<'d, 'o>(importer: &mut Importer<'d, 'o>, info: &'d Unit<'o>
             importer.repeat_part(entry, part);
             continue;
         }
-        if !importer.discarded.keeps(entry) {
+        if !importer.chosen.discarded.keeps(entry) {
             continue;
         }
         let class = class(entry);
@@ -81,7 +81,7 @@ pub(super) fn import<'d, 'o>(importer: &mut Importer<'d, 'o>, info: &'d Unit<'o>
         }
     }
     for entry in entries().filter(|entry| selected.has(entry.index())) {
-        let is_kept = importer.discarded.keeps(entry);
+        let is_kept = importer.chosen.discarded.keeps(entry);
         if !is_kept && !entry.parent().is_some_and(|parent| importer.taken.is_imported(parent)) {
             continue;
         }

@@ -12,6 +12,7 @@ use object::write::elf::Rel;
 use super::bytes::{u32_at, u64_at};
 use super::cubin::{empty_mercury_copies, is_debug_section};
 use super::image::{Image, unsupported};
+use super::in_place::write_in_place;
 use super::symbols::symbol_count;
 use crate::error::{Count, Error, Result};
 
@@ -116,7 +117,7 @@ pub(crate) fn with_cubin_sections(cubin: &[u8], sections: &[CubinSection<'_>]) -
             image.sections[index].replace(section.bytes.to_vec());
         }
     }
-    match image.write_in_place() {
+    match write_in_place(&image) {
         Some(new) => Ok(new),
         None => image.write(),
     }

@@ -8,64 +8,62 @@ use super::image::{HEADER, Image, PROGRAM_HEADER, SECTION_HEADER};
 /// Offset of `sh_size` in a section header, in bytes.
 const SIZE: usize = 32;
 
-impl Image<'_> {
-    /// Encodes the file with changed contents in the space of the old ones, which zeros fill. `None` if a section was
-    /// added, contents do not fit, or something else uses the space.
-    pub(super) fn write_in_place(&self) -> Option<Vec<u8>> {
-        let size = |header: &object::write::elf::SectionHeader| header.sh_size as usize;
-        let old = |index: usize| {
-            let header = &self.sections[index].header;
-            let start = header.sh_offset as usize;
-            start..start.saturating_add(size(header))
-        };
-        let table = self.u64(40) as usize;
-        let is_changed = |index: usize| {
-            let section = &self.sections[index];
-            section.has_contents() && !section.is_in_place
-        };
-        let changed: Vec<usize> = (1..self.sections.len()).filter(|&index| is_changed(index)).collect();
-        let mut used: Vec<Range<usize>> = self.segments.iter().map(range_of).collect();
-        used.push(0..HEADER);
-        used.push(table..table + self.sections.len() * SECTION_HEADER);
-        used.push(self.u64(32) as usize..self.u64(32) as usize + self.segments.len() * PROGRAM_HEADER);
-        for index in 1..self.sections.len() {
-            let section = &self.sections[index];
-            if section.is_new || section.contents.len() > old(index).len() && is_changed(index) {
+/// Encodes the file with changed contents in the space of the old ones, which zeros fill. `None` if a section was
+/// added, contents do not fit, or something else uses the space.
+pub(super) fn write_in_place(image: &Image<'_>) -> Option<Vec<u8>> {
+    let size = |header: &object::write::elf::SectionHeader| header.sh_size as usize;
+    let old = |index: usize| {
+        let header = &image.sections[index].header;
+        let start = header.sh_offset as usize;
+        start..start.saturating_add(size(header))
+    };
+    let table = image.u64(40) as usize;
+    let is_changed = |index: usize| {
+        let section = &image.sections[index];
+        section.has_contents() && !section.is_in_place
+    };
+    let changed: Vec<usize> = (1..image.sections.len()).filter(|&index| is_changed(index)).collect();
+    let mut used: Vec<Range<usize>> = image.segments.iter().map(range_of).collect();
+    used.push(0..HEADER);
+    used.push(table..table + image.sections.len() * SECTION_HEADER);
+    used.push(image.u64(32) as usize..image.u64(32) as usize + image.segments.len() * PROGRAM_HEADER);
+    for index in 1..image.sections.len() {
+        let section = &image.sections[index];
+        if section.is_new || section.contents.len() > old(index).len() && is_changed(index) {
+            return None;
+        }
+        if section.is_in_place && section.has_contents() {
+            used.push(old(index));
+        }
+    }
+    let used = joined(used);
+    let mut filled: Vec<Range<usize>> =
+        changed.iter().map(|&index| old(index)).filter(|range| !range.is_empty()).collect();
+    filled.sort_by_key(|range| range.start);
+    filled.dedup();
+    let mut out = image.input.to_vec();
+    // Emptied copies can have the bytes of sections that stay.
+    for range in filled.iter().filter(|range| !overlaps(&used, range)) {
+        out.get_mut(range.clone())?.fill(0);
+    }
+    let mut written: Vec<Range<usize>> = Vec::new();
+    for &index in &changed {
+        let contents = &image.sections[index].contents;
+        let start = old(index).start;
+        let range = start..start + contents.len();
+        if !contents.is_empty() {
+            if overlaps(&used, &range) {
                 return None;
             }
-            if section.is_in_place && section.has_contents() {
-                used.push(old(index));
-            }
+            out.get_mut(range.clone())?.copy_from_slice(contents);
+            written.push(range);
         }
-        let used = joined(used);
-        let mut filled: Vec<Range<usize>> =
-            changed.iter().map(|&index| old(index)).filter(|range| !range.is_empty()).collect();
-        filled.sort_by_key(|range| range.start);
-        filled.dedup();
-        let mut out = self.input.to_vec();
-        // Emptied copies can have the bytes of sections that stay.
-        for range in filled.iter().filter(|range| !overlaps(&used, range)) {
-            out.get_mut(range.clone())?.fill(0);
-        }
-        let mut written: Vec<Range<usize>> = Vec::new();
-        for &index in &changed {
-            let contents = &self.sections[index].contents;
-            let start = old(index).start;
-            let range = start..start + contents.len();
-            if !contents.is_empty() {
-                if overlaps(&used, &range) {
-                    return None;
-                }
-                out.get_mut(range.clone())?.copy_from_slice(contents);
-                written.push(range);
-            }
-            let header = table + index * SECTION_HEADER;
-            set_u64(self.order, &mut out, header + SIZE, contents.len() as u64);
-        }
-        written.sort_by_key(|range| range.start);
-        let are_apart = written.windows(2).all(|pair| pair[0].end <= pair[1].start);
-        are_apart.then_some(out)
+        let header = table + index * SECTION_HEADER;
+        set_u64(image.order, &mut out, header + SIZE, contents.len() as u64);
     }
+    written.sort_by_key(|range| range.start);
+    let are_apart = written.windows(2).all(|pair| pair[0].end <= pair[1].start);
+    are_apart.then_some(out)
 }
 
 fn range_of(segment: &super::image::Segment) -> Range<usize> {
