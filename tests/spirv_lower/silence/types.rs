@@ -118,6 +118,15 @@ const KINDS: &[Call<()>] = &[
         }
         Ok(())
     }),
+    Call::new("Builder::variadic_subroutine", 3, |case, (), way| {
+        let int = case.int();
+        match way {
+            0 => return Ok(()),
+            1 => case.m.variadic_subroutine(case.unit, Some(int), &[])?,
+            _ => case.m.variadic_subroutine(case.unit, Some(int), &[int])?,
+        };
+        Ok(())
+    }),
     Call::new("Builder::subroutine", 4, |case, (), way| {
         let int = case.int();
         let uint = case.uint();

@@ -174,6 +174,7 @@ pub(crate) fn units<'r>(
         report.append(file_report);
     }
     let mut copies = facts.copies.map(|it| mercury::compare(facts.object, dwarf, it)).unwrap_or_default();
+    let has_copies = !copies.findings.is_empty() || !copies.errors.is_empty();
     if options.only.is_empty() {
         let unread = copies.errors.iter().map(|error| cies::unreadable(None, error));
         copies.findings.extend(unread);
@@ -200,6 +201,7 @@ pub(crate) fn units<'r>(
     if options.fold
         && (!dwarf.errors().is_empty()
             || facts.frames.iter().any(|frames| !frames.errors.is_empty() || frames.cies.len() > 1)
+            || has_copies
             || !split.is_empty()
             || dwarf.units().iter().any(Unit::is_skeleton))
     {
