@@ -505,7 +505,8 @@ fn findings_about_nested_inlined_calls() {
         let report = lint(&described(count), &lint::LintOptions::default()).unwrap();
         let of_variables = report.findings.iter().filter(|one| one.variable.is_some());
         let depths = of_variables.map(|one| one.inlined.names().len() as u64);
-        assert_eq!(depths.collect::<Vec<_>>(), (1..=count).collect::<Vec<_>>());
+        // Of more than 64 calls, `…` stands for the outer ones.
+        assert_eq!(depths.collect::<Vec<_>>(), (1..=count).map(|depth| depth.min(65)).collect::<Vec<_>>());
     });
 }
 
