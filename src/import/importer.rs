@@ -68,8 +68,6 @@ pub(super) struct Body<'d, 'o> {
 /// Entities of the current unit, by their entries.
 #[derive(Default)]
 pub(super) struct Entities<'d, 'o> {
-    /// The entry that is imported.
-    pub decoded: Decoded<'d, 'o>,
     /// Nodes that are made, refused or in progress.
     pub seen: HashSet<Node>,
     pub types: HashMap<Key, TypeId>,
@@ -148,6 +146,8 @@ pub(super) struct Importer<'d, 'o> {
     pub room: usize,
     pub facts: Vec<UnimportedFact>,
     pub dwarf: &'d Dwarf<'o>,
+    /// The entry that is imported.
+    pub decoded: Decoded<'d, 'o>,
     pub taken: Taken,
     /// The current unit.
     pub info: &'d Unit<'o>,
@@ -180,7 +180,7 @@ impl<'d, 'o> Importer<'d, 'o> {
 
     /// Takes an attribute. Lists it, if its value cannot be read.
     pub(super) fn take(&mut self, entry: Entry<'d, 'o>, name: DwAt) -> Option<ResolvedValue<'o>> {
-        let (index, value) = self.made.decoded.find(entry, name)?;
+        let (index, value) = self.decoded.find(entry, name)?;
         if matches!(value, ResolvedValue::Unreadable) {
             let why = entry.problem(name).unwrap_or_else(|| Error::bad_argument("value is not readable"));
             self.leave(entry, name, UnimportedReason::Unreadable(why));

@@ -91,6 +91,7 @@ use crate::model::{EntryPositions, Module, UnitId};
 use crate::op::Dialect;
 use crate::read::{Dwarf, Object, ReadOptions, SplitFiles};
 use crate::target::Target;
+use decoded::Decoded;
 use discarded::Discarded;
 use homes::Homes;
 use importer::{Chosen, Entities, Extras, Importer};
@@ -225,6 +226,7 @@ fn import_files(
             room: file.entries().len().saturating_mul(MOST_COPIES),
             facts: Vec::new(),
             dwarf: file,
+            decoded: Decoded::default(),
             taken: Taken::new(file),
             info: first,
             unit: UnitId::from_u32(0),

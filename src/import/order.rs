@@ -38,7 +38,7 @@ pub(super) fn want<'d, 'o>(importer: &mut Importer<'d, 'o>, class: Class, entry:
                     importer.made.copied.push(entry);
                 }
                 steps.push(Step::Out(class, entry));
-                importer.made.decoded.decode(entry);
+                importer.decoded.decode(entry);
                 add_needs(importer, class, entry, &mut needs);
                 // Most entities need the same scope and types.
                 needs.retain(|(class, entry)| !importer.is_seen(*class, *entry));
@@ -84,16 +84,14 @@ fn add_needs<'d, 'o>(
                 let previous = importer.previous_parameter(entry);
                 needs.extend(previous.map(|previous| (Class::Variable, previous)));
             }
-            needs.extend(importer.made.decoded.reference(entry, dw::DW_AT_type).map(|ty| (Class::Type, ty)));
+            needs.extend(importer.decoded.reference(entry, dw::DW_AT_type).map(|ty| (Class::Type, ty)));
         }
         Class::Type => {
             let is_composite = matches!(
                 entry.tag(),
                 dw::DW_TAG_structure_type | dw::DW_TAG_class_type | dw::DW_TAG_union_type
             );
-            needs.extend(
-                importer.made.decoded.reference(entry, dw::DW_AT_signature).map(|ty| (Class::Type, ty)),
-            );
+            needs.extend(importer.decoded.reference(entry, dw::DW_AT_signature).map(|ty| (Class::Type, ty)));
             // The type is in the scope of the declaration that it completes.
             let around = declaration(entry).and_then(|declared| declared.parent());
             // A type unit only declares a class around its type.
@@ -105,7 +103,7 @@ fn add_needs<'d, 'o>(
                 return;
             }
             for name in [dw::DW_AT_type, dw::DW_AT_containing_type] {
-                needs.extend(importer.made.decoded.reference(entry, name).map(|ty| (Class::Type, ty)));
+                needs.extend(importer.decoded.reference(entry, name).map(|ty| (Class::Type, ty)));
             }
             if matches!(entry.tag(), dw::DW_TAG_array_type | dw::DW_TAG_subroutine_type) {
                 for child in entry.children() {
@@ -182,7 +180,7 @@ impl<'d, 'o> Importer<'d, 'o> {
     /// Returns the entries that an entry completes: its abstract instance, and its declaration.
     fn completed(&self, entry: Entry<'d, 'o>) -> impl Iterator<Item = Entry<'d, 'o>> + use<'d, 'o> {
         let names = [dw::DW_AT_abstract_origin, dw::DW_AT_specification];
-        names.map(|name| self.made.decoded.reference(entry, name)).into_iter().flatten()
+        names.map(|name| self.decoded.reference(entry, name)).into_iter().flatten()
     }
 
     /// Counts an entry of another unit against the limit.

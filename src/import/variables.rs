@@ -13,7 +13,7 @@ use crate::read::{Entry, ResolvedValue};
 /// Makes a variable, without its locations.
 pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) {
     let Some(around) = importer.place(entry) else { return };
-    importer.made.decoded.decode(entry);
+    importer.decoded.decode(entry);
     if let Some(known) = known(importer, entry, around) {
         importer.mark(entry, dw::DW_AT_abstract_origin);
         importer.own(entry, AttributeOwner::Variable(known));
@@ -30,7 +30,7 @@ pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
     // A variable that does not refer to its origin has the properties of the origin.
     let data = importer.m.described().variable(variable);
     let is_alone = data.origin.is_none() && data.specification.is_none();
-    let origin = importer.made.decoded.reference(entry, dw::DW_AT_abstract_origin).filter(|_| is_alone);
+    let origin = importer.decoded.reference(entry, dw::DW_AT_abstract_origin).filter(|_| is_alone);
     if let Some(origin) = origin {
         properties(importer, origin, variable);
     }
@@ -38,7 +38,7 @@ pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
 
 /// Returns the variable of an abstract instance, for its entry in the instance with code.
 fn known<'d, 'o>(importer: &Importer<'d, 'o>, entry: Entry<'d, 'o>, around: Place<'o>) -> Option<VariableId> {
-    let origin = importer.made.decoded.reference(entry, dw::DW_AT_abstract_origin)?;
+    let origin = importer.decoded.reference(entry, dw::DW_AT_abstract_origin)?;
     let known = importer.known_variable(origin)?;
     let module = importer.m.described();
     let function = module.function_of(module.variable(known).scope);
@@ -70,11 +70,10 @@ fn new<'d, 'o>(
         }
     }
     // Without the entry that it completes, a variable has the properties that it inherits.
-    let name =
-        importer.made.decoded.attr(entry, dw::DW_AT_name).map_or_else(|| entry.name(), ResolvedValue::text);
+    let name = importer.decoded.attr(entry, dw::DW_AT_name).map_or_else(|| entry.name(), ResolvedValue::text);
     let name = name.unwrap_or_default();
     importer.mark(entry, dw::DW_AT_name);
-    let own_type = importer.made.decoded.attr(entry, dw::DW_AT_type).map(|ty| entry.referred(ty));
+    let own_type = importer.decoded.attr(entry, dw::DW_AT_type).map(|ty| entry.referred(ty));
     let ty = own_type.map_or_else(|| entry.ty(), |ty| ty.map(|ty| ty.signed().unwrap_or(ty)));
     let inherited = ty.and_then(|ty| importer.known_type(ty));
     let ty = match inherited {

@@ -119,6 +119,6 @@ fn frames_are_in_local_memory_of_the_thread() {
     let refused = typed.unimported.iter().filter(|fact| fact.section == ".debug_frame");
     assert_eq!(refused.map(ToString::to_string).collect::<Vec<_>>(), [""; 0]);
     let text = typed.module.to_json();
-    let frame = r#"[0,3200,"cfa",{"memory":["private_lane",{"read":[{"per_lane":"R1"},32]}]}]"#;
+    let frame = r#"[0,3200,"cfa",{"memory":["local",{"read":[{"per_lane":"R1"},32]}]}]"#;
     assert!(text.contains(frame), "{text}");
 }

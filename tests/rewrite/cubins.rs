@@ -109,10 +109,12 @@ fn verified(bytes: &[u8]) -> Option<bool> {
     Some(DWARFDUMP.run(&["--verify".as_ref(), path.as_os_str()])?.succeeded)
 }
 
+/// What `dump` prints, without the copies for the finalizer, which a rewrite empties.
 fn dumped(bytes: &[u8]) -> String {
     let object = Object::read(bytes).expect("a cubin");
     let dwarf = Dwarf::read(&object).expect("entries");
-    dump(&object, &dwarf, None, DumpOptions::default())
+    let text = dump(&object, &dwarf, None, DumpOptions::default());
+    text.lines().filter(|line| !line.starts_with("copy ")).map(|line| format!("{line}\n")).collect()
 }
 
 /// Names of functions with code, with their size in bytes, in the order of their entries.

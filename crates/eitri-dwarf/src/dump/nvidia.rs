@@ -107,6 +107,12 @@ impl Dump<'_, '_, '_> {
             if copied.contains(".rela.") || !copied.contains("debug_") {
                 continue;
             }
+            let is_empty = object.sections().get(copy.copy).is_some_and(|section| section.data.is_empty());
+            if is_empty {
+                // Debug information that was added or rewritten has no copy.
+                writeln!(self.out, "copy {}: empty", OneLine(copied))?;
+                continue;
+            }
             let verdict = if copy.is_equal { "equal to" } else { "different from" };
             writeln!(self.out, "copy {}: {verdict} {}", OneLine(copied), OneLine(name(original)))?;
         }
