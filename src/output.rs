@@ -1,7 +1,7 @@
 //! A module as a file for its consumer, and a file compared with its module: the steps of [`lower`](crate::lower),
 //! [`emit`](crate::emit) and [`check`](crate::check) in a call.
 //!
-//! What a compiler's driver does is here, by the kind of the consumer: objects with or without code, objects that exist, and
+//! These are the steps of a compiler's driver, by the kind of the consumer: objects with or without code, objects that exist, and
 //! PTX; split units; and the comparison of what came out.
 //!
 //! ```
@@ -47,15 +47,15 @@ use crate::model::{Module, Warning, WarningKind};
 use crate::omission::Omission;
 use crate::read::{Dwarf, Object};
 
-/// How a module is written.
+/// Options for writing a module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OutputOptions<'a> {
     /// Whether what the consumer cannot express is an error.
     pub policy: Policy,
-    /// How debug information in an existing file is treated.
+    /// Treatment of debug information in an existing file.
     pub existing: Existing,
-    /// How debug sections are compressed. PTX has no compressed sections.
+    /// Compression of debug sections. PTX has no compressed sections.
     pub compression: Compression,
     /// The output's file name without directories, after which split units' files are named.
     pub name: &'a str,

@@ -280,7 +280,7 @@ pub(super) fn placed(object: &Object<'_>, error: &Error) -> Error {
     Error::new(error.kind().clone()).or_at(site.clone().with(|at| at.offset = offset.or(site.offset)))
 }
 
-/// What a report lists.
+/// Parts of a report that are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Listed {
     All,

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 /// Maximum size of a printed result in bytes, approximately.
 const LONGEST_TEXT: usize = 1 << 20;
 
-/// What is evaluated, as the page's script writes it.
+/// The expression and its machine, as the page's script writes it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Question {

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-/// Which object, as the page's script writes it.
+/// An object in a file, as the page's script writes it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Question {
@@ -84,7 +84,7 @@ pub fn report(question: &str, contents: &[u8]) -> Result<String> {
     let bytes = question.object(contents)?;
     let mut options = ReportOptions::default();
     options.name = &question.name;
-    // What cannot be read is a finding on the page.
+    // An unreadable part is a finding on the page.
     readable_report(&bytes, &options).map(|(page, _)| page)
 }
 

@@ -32,7 +32,7 @@ pub(super) struct Gone {
     pub(super) maps: Vec<usize>,
 }
 
-/// What the file has.
+/// Contents of the file.
 pub(super) struct Facts<'d, 'o> {
     pub(super) object: &'d Object<'o>,
     pub(super) dwarf: &'d Dwarf<'o>,

@@ -36,7 +36,7 @@ struct Table {
     levels: BTreeMap<Spanned<String>, Spanned<String>>,
 }
 
-/// Where the files to read are named.
+/// Source of the names of the files to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Names {
     OnCommandLine,

@@ -63,7 +63,7 @@ struct Frame<'f, 'r, 'o> {
 /// Instructions that save a register, by index, in order.
 #[derive(Debug, Default)]
 struct Saves {
-    /// Those that store it to memory.
+    /// Stores of the register to memory.
     stores: Vec<usize>,
     /// The first one that stores it, or copies it to a lane or another register file.
     first: Option<usize>,

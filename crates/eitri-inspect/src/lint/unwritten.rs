@@ -8,7 +8,7 @@
 //! * at a pc where no active lane has the new result; or
 //! * where a location elsewhere has spoken for the lane after the older result was in the register.
 //!
-//! What can be the variable is never an older result: a copy, memory that is loaded, and the result of arithmetic that can
+//! A result that can be the variable is never an older result: a copy, memory that is loaded, and the result of arithmetic that can
 //! leave the value of a register as it is, in which the variable is somewhere in the function.
 
 use std::ops::Range;
