@@ -1,5 +1,5 @@
 //! A module as a file for its consumer, and a file compared with its module: the steps of [`lower`](crate::lower),
-//! [`emit`](crate::emit) and [`check`](crate::check) in a call.
+//! [`emit`](crate::emit) and [`check`](mod@crate::check) in a call.
 //!
 //! These are the steps of a compiler's driver, by the kind of the consumer: objects with or without code, objects that exist, and
 //! PTX; split units; and the comparison of what came out.
