@@ -27,7 +27,7 @@ use crate::target::Space;
 /// let encoding = target.encoding(Dialect::Llvm);
 /// let expr = text::parse("regx v3; push_lane; lit4; mul; offset", encoding, target.built_in())?;
 /// let stop = Stop::new(expr.bytes(), &machine, encoding, &target).with_bits(Some(8));
-/// assert_eq!(stop.text(&stop.answer(), 100), "location v3+32, bytes 05");
+/// assert_eq!(stop.text(&stop.answer(), 100), "location reg:v3+32, bytes 05");
 /// # Ok::<(), eitri::Error>(())
 /// ```
 #[derive(Clone, Copy)]
