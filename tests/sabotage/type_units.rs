@@ -260,7 +260,6 @@ fn line_program_with_the_form_of_a_constant_is_found() {
             // `DW_FORM_data4`, which has been a constant since DWARF 4.
             sections[abbreviations].bytes[unit + pair + 1] = 0x06;
             let object = object(&truth, &sections);
-            std::fs::write(format!("/tmp/tu-{}-{tag:x}.o", consumer.version), &object).unwrap();
             let report = eitri::check(&truth, &consumer, &[], &object).expect("it is read");
             assert!(!report.is_clean(), "version {}, tag {tag:#x}: {report}", consumer.version);
         }
