@@ -5,7 +5,6 @@ use indexmap::IndexMap;
 
 use super::ids::{entity_text, known, known_symbol};
 use super::loc::{self, Checked, Procedures};
-use super::longer::Longer;
 use super::order::Order;
 use super::pcs;
 use super::slots::Slot;
@@ -58,7 +57,6 @@ pub struct Builder {
     pub(super) procedures: Procedures,
     /// Variables' recent locations.
     pub(super) recent: Recent<Placed>,
-    pub(super) longer: Longer,
     /// Types with an array bound that is a variable in a function.
     pub(super) bounds: HashMap<TypeId, VariableId>,
     /// Locations with stack slots in functions without a known stack base.
@@ -136,7 +134,6 @@ impl Builder {
             preprocessors: SecondaryMap::new(),
             procedures: SecondaryMap::new(),
             recent: Default::default(),
-            longer: Longer::default(),
             bounds: HashMap::new(),
             slots: Vec::new(),
             attributes: HashSet::new(),

@@ -95,7 +95,6 @@ impl Builder {
         if is_large {
             self.shrink();
             self.recent = Default::default();
-            self.longer.clear();
             self.order = Default::default();
             self.around = PrimaryMap::default();
             self.interned = HashTable::new();
@@ -128,7 +127,6 @@ impl Builder {
             preprocessors,
             procedures,
             recent,
-            longer,
             bounds,
             slots,
             attributes,
@@ -171,7 +169,6 @@ impl Builder {
         *preprocessors = SecondaryMap::new();
         *procedures = SecondaryMap::new();
         *recent = Default::default();
-        longer.clear();
         bounds.clear();
         slots.clear();
         *attributes = HashSet::new();

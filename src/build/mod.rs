@@ -57,7 +57,6 @@ mod ids;
 mod imports_and_labels;
 mod lanes;
 mod loc;
-mod longer;
 mod macros;
 mod order;
 mod parts;

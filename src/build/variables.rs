@@ -538,25 +538,14 @@ impl VariableBuilder<'_> {
             // The room does not depend on the unit or the size, so that equal words need no second check.
             (placed.words.is_same(small) && bits <= (placed.room & ROOM).into()).then_some(placed)
         });
-        let known = match recent {
-            Some(&Placed { loc, room, .. }) => Some((loc, room)),
-            None => self.longer(loc, bits),
-        };
-        let (loc, has_slot) = match known {
-            Some((loc, room)) => (loc, room & HAS_SLOT != 0),
+        let (loc, has_slot) = match recent {
+            Some(&Placed { loc, room, .. }) => (loc, room & HAS_SLOT != 0),
             None => self.new_place(loc, small.map(|(small, _)| small), pcs)?,
         };
         if self.lacks_base && has_slot {
             self.slot(pcs);
         }
         Ok((loc, small.map(|(_, hash)| hash)))
-    }
-
-    /// Returns a location with many words that was placed before, and its room.
-    fn longer(&self, loc: &Loc, bits: u64) -> Option<(LocId, u32)> {
-        let words = loc.postfix().longer()?;
-        let known = self.builder.longer.get(&self.builder.module.locs, words);
-        known.filter(|&(_, room)| bits <= (room & ROOM).into())
     }
 
     fn new_place(
@@ -570,20 +559,14 @@ impl VariableBuilder<'_> {
         }
         let checked = self.builder.location_facts(self.unit, loc, self.bits, "the variable");
         let placed = checked.and_then(|checked| Ok((self.builder.module.locs.push(loc)?, checked)));
-        let (id, checked) = placed.map_err(|error| self.error(error, pcs.cloned()))?;
+        let (loc, checked) = placed.map_err(|error| self.error(error, pcs.cloned()))?;
         let has_slot = checked.has_slot;
         // A location that names entities, or all lanes of a vector register, is checked each time.
-        if let Some(room) = checked.room_anywhere() {
+        if let (Some(words), Some(room)) = (small, checked.room_anywhere()) {
             let room = room.min(ROOM.into()) as u32 | if has_slot { HAS_SLOT } else { 0 };
-            if let Some(words) = small {
-                self.builder.recent.add(Placed { words, loc: id, room }, |placed| placed.words.hash());
-            } else if let Some(words) = loc.postfix().longer()
-                && self.builder.longer.get(&self.builder.module.locs, words).is_none()
-            {
-                self.builder.longer.add(words, id, room);
-            }
+            self.builder.recent.add(Placed { words, loc, room }, |placed| placed.words.hash());
         }
-        Ok((id, has_slot))
+        Ok((loc, has_slot))
     }
 
     /// Refuses a constant with more bytes than the type. No other storage has to end where the variable does.

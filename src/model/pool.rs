@@ -92,11 +92,6 @@ impl Pool {
         self.nodes(id).words.hash(into);
     }
 
-    /// Whether a location without constants has these words.
-    pub(crate) fn has_words(&self, id: LocId, words: &[u32]) -> bool {
-        self.nodes(id).words == words
-    }
-
     /// Whether two locations have the same nodes. Each node has exactly one encoding.
     #[inline]
     pub(crate) fn is_same(&self, one: LocId, other: LocId) -> bool {

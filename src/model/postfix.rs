@@ -106,12 +106,6 @@ impl Postfix {
         Some(Small([pair(0), pair(1), pair(2), u64::from(self.few[SMALL - 1]) | (self.len as u64) << 32]))
     }
 
-    /// The words, if they are too many for a [small](Self::small) location, and the location has no constant.
-    pub(crate) fn longer(&self) -> Option<&[u32]> {
-        let Nodes { words, implicit } = self.nodes();
-        (words.len() > SMALL && implicit.is_empty()).then_some(words)
-    }
-
     /// Appends another location's nodes.
     #[inline(always)]
     pub(crate) fn append(&mut self, other: Self) {

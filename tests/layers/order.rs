@@ -31,7 +31,6 @@ const BUILD: &[&str] = &[
     "blame",
     "slots",
     "loc",
-    "longer",
     // The builder, and what its files share.
     "order",
     "builder",
