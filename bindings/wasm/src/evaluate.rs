@@ -2,9 +2,9 @@
 
 use eitri::conform::{Found, Stop, VectorMachine, VectorTarget};
 use eitri::dump::figure;
-use eitri::error::{Count, ErrorKind};
+use eitri::error::ErrorKind;
 use eitri::eval::{Element, ResultKind};
-use eitri::op::{Dialect, DraftCodes, text};
+use eitri::op::{Dialect, DraftCodes, Encoding, text};
 use eitri::target::Target;
 use eitri::{Error, Result};
 use serde::Deserialize;
@@ -19,52 +19,14 @@ const LONGEST_TEXT: usize = 1 << 20;
 pub struct Question {
     /// The expression as text, or as bytes in hexadecimal digits.
     expression: String,
-    dialect: DialectName,
+    dialect: String,
     /// Name of a target. A machine with a `target` does not need it.
     target: String,
     /// A `machine` in JSON, or a file with `target` and `machine`.
     machine: String,
     /// Number of bits to read at a resulting location; 0 reads nothing.
     read: u64,
-    kind: KindName,
-}
-
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum DialectName {
-    Llvm,
-    Legacy,
-    Dwarf5,
-    Dwarf6,
-}
-
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum KindName {
-    Location,
-    Value,
-    Any,
-}
-
-impl From<DialectName> for Dialect {
-    fn from(name: DialectName) -> Self {
-        match name {
-            DialectName::Llvm => Self::Llvm,
-            DialectName::Legacy => Self::Legacy,
-            DialectName::Dwarf5 => Self::Dwarf5,
-            DialectName::Dwarf6 => Self::Dwarf6,
-        }
-    }
-}
-
-impl From<KindName> for ResultKind {
-    fn from(name: KindName) -> Self {
-        match name {
-            KindName::Location => Self::Location,
-            KindName::Value => Self::Value,
-            KindName::Any => Self::Any,
-        }
-    }
+    kind: String,
 }
 
 /// Evaluates an expression.
@@ -75,19 +37,19 @@ pub fn evaluate(question: &str) -> Result<String> {
     if let (None, Some(target)) = (machine.snapshot.lanes, target.built_in()) {
         machine.snapshot.lanes = Some(target.lanes().into());
     }
-    let mut encoding = target.encoding(question.dialect.into());
-    let digits = hexadecimal(&question.expression);
+    let mut encoding = target.encoding(Dialect::named(&question.dialect)?);
+    let digits = text::bytes(&question.expression).transpose()?;
     // Bytes have their producer's numbers, which are unknown; a text can use any numbers.
     let is_numbered = encoding.dialect == Dialect::Dwarf6 && digits.is_none();
     if is_numbered {
         encoding.draft = DraftCodes::provisional();
     }
     let expr = match digits {
-        Some(digits) => bytes(&digits)?,
+        Some(bytes) => bytes,
         None => text::parse(&question.expression, encoding, target.built_in())?.bytes().to_vec(),
     };
     let mut stop = Stop::new(&expr, &machine, encoding, &target).with_bits(Some(question.read));
-    stop.context = stop.context.with_kind(question.kind.into());
+    stop.context = stop.context.with_kind(ResultKind::named(&question.kind)?);
     let (steps, found) = stop.steps();
     let picture = figure(&steps, stop.machine, stop.target, stop.bits);
     let lanes = match stop.lanes() {
@@ -100,7 +62,7 @@ pub fn evaluate(question: &str) -> Result<String> {
     Ok(json!({
         "text": text::print(&expr, encoding, target.built_in()),
         "bytes": spelled(&expr),
-        "has_provisional_numbers": is_numbered && uses_draft(&expr, &question, &target),
+        "has_provisional_numbers": is_numbered && uses_draft(&expr, encoding, &target),
         "operations": operations,
         "more": steps.more,
         "steps": steps.to_string(),
@@ -126,10 +88,9 @@ fn stopped(question: &Question) -> Result<(VectorMachine, VectorTarget)> {
 
 /// Whether the bytes have a number that the draft does not assign: without the provisional numbers they are other
 /// operations, or none.
-fn uses_draft(expr: &[u8], question: &Question, target: &VectorTarget) -> bool {
-    let encoding = target.encoding(question.dialect.into());
-    let numbered = encoding.with_draft(DraftCodes::provisional());
-    text::print(expr, encoding, target.built_in()) != text::print(expr, numbered, target.built_in())
+fn uses_draft(expr: &[u8], numbered: Encoding, target: &VectorTarget) -> bool {
+    let assigned = numbered.with_draft(DraftCodes::NONE);
+    text::print(expr, assigned, target.built_in()) != text::print(expr, numbered, target.built_in())
 }
 
 /// Returns a result's text and the bytes that were read.
@@ -147,23 +108,6 @@ fn result(stop: &Stop<'_>, found: &Found) -> Value {
         "location": location,
         "read": found.read_text_in_names(LONGEST_TEXT, stop.target),
         "is_error": is_error,
-    })
-}
-
-/// Returns the digits of an expression in bytes; `None` for a text.
-fn hexadecimal(expression: &str) -> Option<String> {
-    let digits: String = expression.chars().filter(|char| !char.is_whitespace()).collect();
-    (!digits.is_empty() && digits.chars().all(|digit| digit.is_ascii_hexdigit())).then_some(digits)
-}
-
-fn bytes(digits: &str) -> Result<Vec<u8>> {
-    let byte = |start: usize| u8::from_str_radix(digits.get(start..start + 2)?, 16).ok();
-    let bytes = (0..digits.len()).step_by(2).map(byte).collect::<Option<_>>();
-    bytes.ok_or_else(|| {
-        bad_argument(format!(
-            "the expression has {}; expected two for each byte",
-            Count(digits.len(), "hexadecimal digit")
-        ))
     })
 }
 

@@ -122,7 +122,7 @@ class Expressions(unittest.TestCase):
         self.assertTrue(page.text("#result").endswith("bytes 69 00 00 00"), page.text("#result"))
         self.assertIn("regx v0; offset_uconst 20", page.texts("#answer dd"))
         page.fill("#text", "908")
-        self.assertIn("3 hexadecimal digits", page.text("#result"))
+        self.assertIn("is not a list of bytes", page.text("#result"))
 
     def test_registers_are_edited_in_the_table(self):
         page = opened()

@@ -107,11 +107,15 @@ fn ask<T>(
     let Some(name) = var else {
         let (machine, target) = stopped(question, &[], None)?;
         let mut encoding = encoding(question, &target)?;
+        let digits = text::bytes(subject).transpose()?;
         // Bytes have their producer's numbers, which are unknown; a text can use any numbers.
-        if encoding.dialect == Dialect::Dwarf6 && !is_hexadecimal(subject) {
+        if encoding.dialect == Dialect::Dwarf6 && digits.is_none() {
             encoding.draft = DraftCodes::provisional();
         }
-        let expr = expression(subject, encoding, target.built_in())?;
+        let expr = match digits {
+            Some(bytes) => bytes,
+            None => text::parse(subject, encoding, target.built_in())?.bytes().to_vec(),
+        };
         let initial = initial(question, &machine, &target)?;
         let mut stop = Stop::new(&expr, &machine, encoding, &target).with_bits(question.read);
         stop.context = stop.context.with_initial(&initial).with_kind(question.kind.into());
@@ -287,27 +291,6 @@ fn encoding(question: &Question, target: &VectorTarget) -> Result<Encoding> {
     Ok(match &question.consumer {
         Some(name) => encoding.with_version(Consumer::named(name)?.version),
         None => encoding,
-    })
-}
-
-/// Whether an expression is given as bytes.
-fn is_hexadecimal(text: &str) -> bool {
-    let mut digits = text.chars().filter(|char| !char.is_whitespace()).peekable();
-    digits.peek().is_some() && digits.all(|digit| digit.is_ascii_hexdigit())
-}
-
-/// Returns an expression's bytes: from hexadecimal digits, or from text.
-fn expression(text: &str, encoding: Encoding, target: Option<&target::Target>) -> Result<Vec<u8>, Failure> {
-    if !is_hexadecimal(text) {
-        return Ok(text::parse(text, encoding, target)?.bytes().to_vec());
-    }
-    let digits: String = text.chars().filter(|char| !char.is_whitespace()).collect();
-    let byte = |digit| digits.get(digit..digit + 2).and_then(|byte| u8::from_str_radix(byte, 16).ok());
-    let bytes = (0..digits.len()).step_by(2).map(byte).collect::<Option<_>>();
-    bytes.ok_or_else(|| {
-        Failure::line(format_args!(
-            "`{text}` is not a list of bytes; expected two hexadecimal digits for each byte"
-        ))
     })
 }
 

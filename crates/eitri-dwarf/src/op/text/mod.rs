@@ -28,5 +28,33 @@ pub use parse::parse;
 pub use print::print;
 pub(crate) use print::print_with;
 
+use crate::error::{Error, Result};
+
+/// Returns the bytes of an expression that is given in hexadecimal digits, with or without spaces. `None` for a text.
+///
+/// ```
+/// use eitri_dwarf::op::text::bytes;
+///
+/// assert_eq!(bytes("31 9f").expect("digits")?, [0x31, 0x9f]);
+/// assert!(bytes("lit1; stack_value").is_none());
+/// # Ok::<(), eitri_dwarf::Error>(())
+/// ```
+///
+/// # Errors
+/// [`BadArgument`](crate::error::ErrorKind::BadArgument) for an odd number of digits.
+pub fn bytes(expression: &str) -> Option<Result<Vec<u8>>> {
+    let digits: String = expression.chars().filter(|char| !char.is_whitespace()).collect();
+    if digits.is_empty() || !digits.chars().all(|digit| digit.is_ascii_hexdigit()) {
+        return None;
+    }
+    let byte = |start: usize| u8::from_str_radix(digits.get(start..start + 2)?, 16).ok();
+    let bytes = (0..digits.len()).step_by(2).map(byte).collect::<Option<_>>();
+    Some(bytes.ok_or_else(|| {
+        Error::bad_argument(format!(
+            "`{expression}` is not a list of bytes; expected two hexadecimal digits for each byte"
+        ))
+    }))
+}
+
 /// Maximum nesting depth of printed and parsed expressions.
 const MAX_DEPTH: usize = 16;
