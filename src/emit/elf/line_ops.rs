@@ -8,12 +8,16 @@ use crate::op::{read_sleb, read_uleb};
 
 /// A line program in a section.
 #[derive(Debug, Clone)]
-pub(super) struct LineProgram<'p> {
+pub(crate) struct LineProgram<'p> {
     section: &'p [u8],
     /// From the length field up to the operations.
     pub header: Range<usize>,
     /// The operations.
     pub operations: Range<usize>,
+    /// Size of offsets in bytes: 4 or 8.
+    pub offset_bytes: usize,
+    /// Offset of the list of directories, which the list of files follows.
+    tables: usize,
     min_instruction: u64,
     line_base: i64,
     line_range: u64,
@@ -22,8 +26,8 @@ pub(super) struct LineProgram<'p> {
 }
 
 /// An operation, with advances in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LineOp {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum LineOp {
     /// Advances the pc and the line, and appends a row.
     Row { advance: u64, line: i64 },
     /// Advances the pc.
@@ -36,7 +40,9 @@ pub(super) enum LineOp {
     Address { field: usize },
     /// Appends the last row of a sequence.
     End,
-    /// An operation that changes neither pc nor line nor file.
+    /// Another extended operation, with its operands.
+    Extended { opcode: u8, operands: Range<usize> },
+    /// A standard operation that changes neither pc nor line nor file.
     Other,
 }
 
@@ -44,7 +50,7 @@ pub(super) enum LineOp {
 ///
 /// # Errors
 /// [`ErrorKind::Truncated`], and [`ErrorKind::Unsupported`] for versions other than 2 and 3, with the offset.
-pub(super) fn programs(section: &[u8]) -> Result<Vec<LineProgram<'_>>> {
+pub(crate) fn programs(section: &[u8]) -> Result<Vec<LineProgram<'_>>> {
     let mut programs = Vec::new();
     let mut start = 0;
     while start < section.len() {
@@ -57,39 +63,91 @@ pub(super) fn programs(section: &[u8]) -> Result<Vec<LineProgram<'_>>> {
 
 fn program(section: &[u8], start: usize) -> Result<LineProgram<'_>> {
     let cut = || Error::from(ErrorKind::Truncated("a line program".into()));
-    let field =
-        |offset: usize, size: usize| section.get(start + offset..start + offset + size).ok_or_else(cut);
-    let u32_at =
-        |offset| Ok::<_, Error>(u32::from_le_bytes(field(offset, 4)?.try_into().map_err(|_| cut())?));
-    let end =
-        (start + 4).checked_add(u32_at(0)? as usize).filter(|end| *end <= section.len()).ok_or_else(cut)?;
-    let version = u16::from_le_bytes(field(4, 2)?.try_into().map_err(|_| cut())?);
-    if !matches!(version, 2 | 3) {
-        let what = format!("line table of version {version}; expected 2 or 3");
-        return Err(ErrorKind::Unsupported(what).into());
+    let number = |offset: usize, size: usize| {
+        let field = section.get(offset..offset.checked_add(size)?)?;
+        Some(field.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+    };
+    let after =
+        |offset: usize, size: u64| usize::try_from(size).ok().and_then(|size| offset.checked_add(size));
+    let is_64 = number(start, 4).ok_or_else(cut)? == 0xffff_ffff;
+    let (length, offset_bytes) = if is_64 { (start + 4, 8) } else { (start, 4) };
+    let version = length + offset_bytes;
+    let end = number(length, offset_bytes).and_then(|length| after(version, length));
+    let end = end.filter(|end| *end <= section.len()).ok_or_else(cut)?;
+    let header = version + 2 + offset_bytes;
+    match number(version, 2).ok_or_else(cut)? {
+        2 | 3 => {}
+        version => {
+            let what = format!("line table of version {version}; expected 2 or 3");
+            return Err(ErrorKind::Unsupported(what).into());
+        }
     }
-    let first =
-        (start + 10).checked_add(u32_at(6)? as usize).filter(|first| *first <= end).ok_or_else(cut)?;
-    let &[min_instruction, _, line_base, line_range, opcode_base] = field(10, 5)? else { return Err(cut()) };
+    let first = number(version + 2, offset_bytes).and_then(|length| after(header, length));
+    let first = first.filter(|first| *first <= end).ok_or_else(cut)?;
+    let fields = section.get(header..header + 5).ok_or_else(cut)?;
+    let &[min_instruction, _, line_base, line_range, opcode_base] = fields else { return Err(cut()) };
     if line_range == 0 || opcode_base == 0 {
         let what = format!(
             "line range is {line_range}, and the first special opcode {opcode_base}; expected others than 0"
         );
         return Err(Error::malformed(what));
     }
+    let tables = header + 5 + usize::from(opcode_base) - 1;
     Ok(LineProgram {
         section,
         header: start..first,
         operations: first..end,
+        offset_bytes,
+        tables,
         min_instruction: min_instruction.into(),
         line_base: i64::from(line_base as i8),
         line_range: line_range.into(),
         opcode_base,
-        lengths: field(15, usize::from(opcode_base) - 1)?,
+        lengths: section.get(header + 5..tables).ok_or_else(cut)?,
     })
 }
 
-impl LineProgram<'_> {
+/// A file's name in its section, without the zero byte.
+pub(crate) type FileName<'p> = (Range<usize>, &'p [u8]);
+
+impl<'p> LineProgram<'p> {
+    /// Returns the files of the header, and the offset after their list.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Truncated`] for lists that end outside the header, with the offset.
+    pub fn files(&self) -> Result<(Vec<FileName<'p>>, usize)> {
+        let header = &self.section[..self.header.end];
+        let cut = |at: usize| {
+            Error::from(ErrorKind::Truncated("the header of a line program".into())).at_offset(at as u64)
+        };
+        let text = |at: usize| {
+            let rest = header.get(at..).ok_or_else(|| cut(at))?;
+            let size = rest.iter().position(|byte| *byte == 0).ok_or_else(|| cut(at))?;
+            Ok::<_, Error>((&rest[..size], at + size + 1))
+        };
+        let mut at = self.tables;
+        loop {
+            let (directory, end) = text(at)?;
+            at = end;
+            if directory.is_empty() {
+                break;
+            }
+        }
+        let mut files = Vec::new();
+        loop {
+            let (name, end) = text(at)?;
+            if name.is_empty() {
+                return Ok((files, end));
+            }
+            files.push((at..end - 1, name));
+            at = end;
+            // The directory, a time and a size.
+            for _ in 0..3 {
+                at = read_uleb(header, at).ok_or_else(|| cut(at))?.1;
+            }
+        }
+    }
+
     /// Reads the operation at an offset, and returns it with the offset after it.
     ///
     /// # Errors
@@ -125,7 +183,7 @@ impl LineProgram<'_> {
                             format!("address in a line program has {}; expected 8", Count(size - 1, "byte"));
                         return Err(Error::malformed(what));
                     }
-                    _ => (LineOp::Other, end),
+                    (opcode, _) => (LineOp::Extended { opcode, operands: first + 1..end }, end),
                 }
             }
             1 => (LineOp::Row { advance: 0, line: 0 }, next),

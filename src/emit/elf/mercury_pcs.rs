@@ -210,15 +210,15 @@ fn sequences(image: &Image<'_>, name: &str, symtab: usize) -> Option<Vec<Sequenc
                     pc = 0;
                     sequence = Some(Sequence { function, pcs: Vec::new(), lines: Vec::new() });
                 }
-                LineOp::Advance(advance) | LineOp::Row { advance, .. } => pc = pc.wrapping_add(advance),
+                LineOp::Row { advance, line: by } => {
+                    (pc, line) = (pc.wrapping_add(advance), line.wrapping_add(by));
+                    sequence.as_mut()?.push(pc, (file, line), false);
+                }
+                LineOp::Advance(advance) => pc = pc.wrapping_add(advance),
+                LineOp::Line(by) => line = line.wrapping_add(by),
                 LineOp::File(number) => file = number,
-                LineOp::Line(_) | LineOp::End | LineOp::Other => {}
-            }
-            if let LineOp::Line(by) | LineOp::Row { line: by, .. } = operation {
-                line = line.wrapping_add(by);
-            }
-            if is_end || matches!(operation, LineOp::Row { .. }) {
-                sequence.as_mut()?.push(pc, (file, line), is_end);
+                LineOp::End => sequence.as_mut()?.push(pc, (file, line), true),
+                LineOp::Extended { .. } | LineOp::Other => {}
             }
             if is_end {
                 sequences.extend(sequence.take());

@@ -120,9 +120,9 @@ fn lines(section: &Section, pcs: &MercuryPcs) -> Result<(Section, Moved)> {
                 (sequence, written) = (Some(function), 0);
             }
             if let (LineOp::Advance(by) | LineOp::Row { advance: by, .. }, Some((_, pc))) =
-                (operation, &mut sequence)
+                (&operation, &mut sequence)
             {
-                *pc = pc.wrapping_add(by);
+                *pc = pc.wrapping_add(*by);
             }
             if matches!(operation, LineOp::Row { .. } | LineOp::End) {
                 let (function, pc) = sequence.ok_or_else(|| place(Error::malformed("row has no address")))?;

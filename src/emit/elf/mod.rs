@@ -22,7 +22,7 @@ mod file;
 mod image;
 mod in_place;
 mod line_files;
-mod line_ops;
+pub(crate) mod line_ops;
 mod linked;
 mod mercury;
 mod mercury_pcs;

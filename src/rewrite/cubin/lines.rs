@@ -6,12 +6,11 @@ use core::ops::Range;
 use super::section::{Copied, Original};
 use super::strings::Strings;
 use crate::emit::elf::CubinRelocation;
+use crate::emit::elf::line_ops::{self, LineOp, LineProgram};
 use crate::error::Result;
 use crate::op::{uleb_len, write_uleb};
 
-/// Extended operations of DWARF: DWARF 3 section 6.2.5.3.
-const END_SEQUENCE: u8 = 1;
-const SET_ADDRESS: u8 = 2;
+/// Extended operation of DWARF: DWARF 3 section 6.2.5.3.
 const DEFINE_FILE: u8 = 3;
 /// NVIDIA's extended operations: an inlined call with its name, and the name of the function.
 const INLINED: u8 = 0x90;
@@ -51,176 +50,76 @@ pub(super) struct Sequence {
 
 /// Reads the programs in a section, which the reader has read.
 pub(super) fn programs<'c>(from: &Original<'c>) -> Result<Vec<Program<'c>>> {
-    let mut programs = Vec::new();
-    let mut start = 0;
-    while start < from.bytes.len() {
-        let program = program(from, start)?;
-        start = program.range.end;
-        programs.push(program);
-    }
-    Ok(programs)
+    let programs = line_ops::programs(from.bytes)?;
+    programs.iter().map(|read| program(from, read)).collect()
 }
 
-fn program<'c>(from: &Original<'c>, start: usize) -> Result<Program<'c>> {
-    let is_64 = from.number(start, 4)? == 0xffff_ffff;
-    let (length, offset_bytes) = if is_64 { (start + 4, 8) } else { (start, 4) };
-    let version = length + offset_bytes;
-    let end = from.number(length, offset_bytes)?.checked_add(version as u64);
-    let end = end.and_then(|end| usize::try_from(end).ok()).filter(|&end| end <= from.bytes.len());
-    let end = end.ok_or_else(|| from.malformed("line program ends after its section", start))?;
-    let after_length = version + 2 + offset_bytes;
-    let operations = from.number(version + 2, offset_bytes)?.checked_add(after_length as u64);
-    let operations = operations.and_then(|end| usize::try_from(end).ok()).filter(|&it| it <= end);
-    let operations =
-        operations.ok_or_else(|| from.malformed("header of a line program ends after the program", start))?;
-    if from.number(version, 2)? > 3 {
-        return Err(from.malformed("line program has a version above 3, which no cubin has", version));
-    }
-    let mut state = State {
-        steps: from.number(after_length, 1)?,
-        line_range: from.number(after_length + 3, 1)?,
-        base: from.number(after_length + 4, 1)? as u8,
-        address: 0,
-    };
-    if state.line_range == 0 || state.base == 0 {
-        return Err(from.malformed("line_range or opcode_base of a line program is 0", after_length));
-    }
-    let lengths = after_length + 5;
-    let mut at = lengths + usize::from(state.base) - 1;
-    let operands = from.bytes.get(lengths..at).ok_or_else(|| from.truncated(lengths))?;
-    loop {
-        let (directory, end) = from.string(at)?;
-        at = end;
-        if directory.is_empty() {
-            break;
-        }
-    }
-    let mut files = Vec::new();
-    loop {
-        let (name, end) = from.string(at)?;
-        if name.is_empty() {
-            at = end;
-            break;
-        }
-        files.push((at..end - 1, name));
-        at = end;
-        for _ in 0..3 {
-            at = from.uleb(at)?.1;
-        }
-    }
-    let names = (operations == at + 4 && !is_64).then(|| from.number(at, 4).map(|base| (at, base)));
-    let names = names.transpose()?;
+fn program<'c>(from: &Original<'c>, read: &LineProgram<'c>) -> Result<Program<'c>> {
+    let (files, tables_end) = read.files()?;
+    let operations = read.operations.clone();
+    let has_names = operations.start == tables_end + 4 && read.offset_bytes == 4;
+    let names = has_names.then(|| from.number(tables_end, 4).map(|base| (tables_end, base)));
     let mut program = Program {
-        range: start..end,
-        offset_bytes,
-        operations,
+        range: read.header.start..operations.end,
+        offset_bytes: read.offset_bytes,
+        operations: operations.start,
         files,
-        names,
+        names: names.transpose()?,
         sequences: Vec::new(),
-        rest: operations..operations,
+        rest: operations.clone(),
     };
-    let mut at = operations;
-    while at < end {
-        let sequence = sequence(from, at..end, &mut state, operands, names.is_some())?;
-        let Some(sequence) = sequence else { break };
-        at = sequence.range.end;
+    while let Some(sequence) = sequence(from, read, program.rest.start, has_names)? {
+        program.rest.start = sequence.range.end;
         program.sequences.push(sequence);
     }
-    program.rest = at..end;
     Ok(program)
-}
-
-/// What operations need of a header, and the address.
-struct State {
-    steps: u64,
-    line_range: u64,
-    base: u8,
-    address: u64,
 }
 
 /// Reads a sequence; `None` if the operations do not end it.
 fn sequence(
     from: &Original<'_>,
-    operations: Range<usize>,
-    state: &mut State,
-    operands: &[u8],
+    program: &LineProgram<'_>,
+    start: usize,
     has_names: bool,
 ) -> Result<Option<Sequence>> {
     let mut sequence =
-        Sequence { range: operations.clone(), start: None, bytes: 0, names: Vec::new(), files: Vec::new() };
-    state.address = 0;
+        Sequence { range: start..start, start: None, bytes: 0, names: Vec::new(), files: Vec::new() };
+    let mut address = 0u64;
     let mut first = None;
-    let mut at = operations.start;
-    while at < operations.end {
-        let begin = at;
-        let opcode = from.bytes[at];
-        at += 1;
-        match opcode {
-            0 => {
-                let (length, inside) = from.uleb(at)?;
-                at = usize::try_from(length).ok().and_then(|length| inside.checked_add(length)).unwrap_or(0);
-                if length == 0 || at > operations.end || at == 0 {
-                    return Err(from.malformed("extended operation ends outside the line program", begin));
-                }
-                match from.bytes[inside] {
-                    END_SEQUENCE => {
-                        sequence.range.end = at;
-                        sequence.bytes = state.address.wrapping_sub(first.unwrap_or(0));
-                        return Ok(Some(sequence));
-                    }
-                    SET_ADDRESS => {
-                        let field = inside + 1;
-                        state.address = from.number(field, (at - field).min(8))?;
-                        if first.is_none() {
-                            sequence.start = from.relocation(field).map(|it| (*it, state.address));
-                            first = Some(state.address);
-                        }
-                    }
-                    DEFINE_FILE => sequence.files.push(begin..at),
-                    INLINED if has_names => {
-                        let (call, next) = from.uleb(inside + 1)?;
-                        let (name, _) = from.uleb(next)?;
-                        if call != 0 {
-                            sequence.names.push((begin..at, Some(call), name));
-                        }
-                    }
-                    FUNCTION if has_names => {
-                        let (name, _) = from.uleb(inside + 1)?;
-                        sequence.names.push((begin..at, None, name));
-                    }
-                    _ => {}
+    let mut at = start;
+    while at < program.operations.end {
+        let (operation, next) = program.operation(at)?;
+        match operation {
+            LineOp::End => {
+                sequence.range.end = next;
+                sequence.bytes = address.wrapping_sub(first.unwrap_or(0));
+                return Ok(Some(sequence));
+            }
+            LineOp::Address { field } => {
+                address = from.number(field, 8)?;
+                if first.is_none() {
+                    sequence.start = from.relocation(field).map(|it| (*it, address));
+                    first = Some(address);
                 }
             }
-            // DW_LNS_advance_pc, const_add_pc and fixed_advance_pc.
-            2 if state.base > 2 => {
-                let (by, end) = from.uleb(at)?;
-                state.address = state.address.wrapping_add(by.wrapping_mul(state.steps));
-                at = end;
-            }
-            8 if state.base > 8 => state.special(255),
-            9 if state.base > 9 => {
-                state.address = state.address.wrapping_add(from.number(at, 2)?);
-                at += 2;
-            }
-            _ if opcode < state.base => {
-                for _ in 0..operands[usize::from(opcode) - 1] {
-                    at = from.uleb(at)?.1;
+            LineOp::Advance(by) | LineOp::Row { advance: by, .. } => address = address.wrapping_add(by),
+            LineOp::Extended { opcode: DEFINE_FILE, .. } => sequence.files.push(at..next),
+            LineOp::Extended { opcode: INLINED, operands } if has_names => {
+                let (call, name) = from.uleb(operands.start)?;
+                let (name, _) = from.uleb(name)?;
+                if call != 0 {
+                    sequence.names.push((at..next, Some(call), name));
                 }
             }
-            _ => state.special(opcode),
+            LineOp::Extended { opcode: FUNCTION, operands } if has_names => {
+                let (name, _) = from.uleb(operands.start)?;
+                sequence.names.push((at..next, None, name));
+            }
+            LineOp::Extended { .. } | LineOp::File(_) | LineOp::Line(_) | LineOp::Other => {}
         }
-        if at > operations.end {
-            return Err(from.malformed("operation ends outside the line program", begin));
-        }
+        at = next;
     }
     Ok(None)
-}
-
-impl State {
-    fn special(&mut self, opcode: u8) {
-        let steps = u64::from(opcode - self.base) / self.line_range;
-        self.address = self.address.wrapping_add(steps.wrapping_mul(self.steps));
-    }
 }
 
 impl Program<'_> {

@@ -69,7 +69,8 @@ impl<'r, 'o> Read<'r, 'o> {
             Self { object, dwarf, sections, programs: [Vec::new(), Vec::new()], maps: maps::maps(object)? };
         for (programs, name) in [LINES, PTX_LINES].into_iter().enumerate() {
             if let Some(from) = read.section(name) {
-                read.programs[programs] = lines::programs(&from)?;
+                let read_programs = lines::programs(&from).map_err(|error| error.in_section(name));
+                read.programs[programs] = read_programs?;
             }
         }
         Ok(read)
