@@ -14,10 +14,9 @@ use crate::op::{Encoding, Reg};
 use crate::read::{CfaRule, Cie, Fde, FrameRow, FrameSection, Frames, RegisterRule};
 use crate::target::{SpaceId, UnspecifiedRegisters};
 
-/// NVIDIA's ELF machine, and bits of an address in local memory.
-const EM_CUDA: u16 = 190;
 /// The number of the return address in the frames of ptxas's kernels.
 const NO_REGISTER: Reg = Reg(0xffff_ffff);
+/// Bits of an address in NVIDIA's local memory.
 const ADDRESS: u32 = 32;
 
 /// A column's rule in a row.
@@ -175,7 +174,7 @@ impl<'d, 'o> Importer<'d, 'o> {
         // A register can have a second number in frames.
         let returns = self.m.target().register(return_register).map_or(return_register, |known| known.reg);
         // ptxas's kernels have no caller.
-        if returns != NO_REGISTER || self.target.elf().machine != EM_CUDA {
+        if returns != NO_REGISTER || !self.target.has_lane_expressions() {
             let set = self.m.frame(function).and_then(|mut frame| frame.return_register(returns).map(drop));
             if let Err(error) = set {
                 // With another return address, all rules would lead to another caller.
@@ -278,7 +277,7 @@ impl<'d, 'o> Importer<'d, 'o> {
                 };
                 let plus = |address: Val| if offset == 0 { address } else { address.plus(offset) };
                 // NVIDIA's frames are in the thread's local memory, at the thread's part of R1.
-                if space == SpaceId::DEFAULT && self.target.elf().machine == EM_CUDA {
+                if space == SpaceId::DEFAULT && self.target.has_lane_expressions() {
                     let address = Loc::per_lane(register).read(ADDRESS);
                     return Ok(Loc::memory(SpaceId::PRIVATE_LANE, plus(address)));
                 }

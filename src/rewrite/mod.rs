@@ -58,9 +58,6 @@ use crate::op::Dialect;
 use crate::read::{Dwarf, Object, ReadOptions};
 use crate::target::Target;
 
-/// NVIDIA's ELF machine.
-const EM_CUDA: u16 = 190;
-
 /// A rewritten object.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -129,7 +126,7 @@ pub fn rewrite(bytes: &[u8], options: &RewriteOptions<'_>) -> Result<Rewritten> 
         return Err(error.clone());
     }
     let (dwarf, dialect) = read(&object, options.threads)?;
-    if object.machine() == EM_CUDA {
+    if object.is_cubin() {
         return cubin(bytes, &object, &dwarf, options);
     }
     refuse(&dwarf)?;
