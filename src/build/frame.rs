@@ -417,7 +417,7 @@ impl FrameBuilder<'_> {
             );
             return Err(Error::bad_argument(what).or_at(at_function(&self.builder.module, self.function)));
         }
-        self.builder.module.functions[self.function].frame_extent = Some(bytes);
+        self.builder.module.functions[self.function].set_frame_facts(|facts| facts.extent = Some(bytes));
         Ok(self)
     }
 
@@ -442,7 +442,8 @@ impl FrameBuilder<'_> {
             return Err(Error::bad_argument(what).or_at(at_function(module, self.function)));
         }
         let is_default = module.target.call_frames().return_register == register;
-        module.functions[self.function].return_register = (!is_default).then_some(register);
+        let register = (!is_default).then_some(register);
+        module.functions[self.function].set_frame_facts(|facts| facts.return_register = register);
         Ok(self)
     }
 

@@ -65,10 +65,10 @@ impl<'a> Frame<'a> {
         // The frame of a kernel without rules follows from the key `kernel`.
         let rules = if known.module.has_frame(id, false) { known.module.frame(id) } else { &[] };
         let function = known.module.function(id);
-        let extent = function.frame_extent.as_ref();
+        let extent = function.frame_extent();
         let unspecified =
             Some(function.unspecified_registers).filter(|&registers| registers != Default::default());
-        let return_register = function.return_register;
+        let return_register = function.return_register();
         let is_described =
             !rules.is_empty() || extent.is_some() || unspecified.is_some() || return_register.is_some();
         is_described.then(|| Self {

@@ -18,6 +18,7 @@ use super::{
     StringId, Strings, Symbol, TemplateArgument, TemplateParameter, TypeId, UnitId, VariableId, VariableKind,
     Variant, VariantPart, VariantPartId, Virtuality, WholeWave,
 };
+use crate::model::functions::FrameFacts;
 use crate::model::lanes::FunctionLanes;
 use crate::model::loc::Loc;
 use crate::model::nodes::for_each_node;
@@ -223,7 +224,7 @@ macro_rules! without_references { ($($type:ty)*) => { $(
 )* } }
 without_references! {
     bool u8 u32 u64 i64 [u8; 16] RegionKind Range<i64> Reg SpaceId &[u8] Language Stack VariableKind Accessibility MemorySpace Virtuality Defaulted DescribedCalls
-    UnspecifiedRegisters
+    UnspecifiedRegisters FrameFacts
 }
 
 macro_rules! nodes { ($($sort:ident { $(

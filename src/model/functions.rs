@@ -41,14 +41,10 @@ function_properties! { entity (pub)
         pub templates: Vec<TemplateParameter>,
         /// Lane divergence.
         pub(crate) lanes: FunctionLanes,
-        /// Byte range of the frame, relative to the canonical frame address, in its address space; `None` if not
-        /// described.
-        pub frame_extent: Option<Range<i64>>,
+        /// Facts about the frame beside its rules, if there are any.
+        pub(crate) frame_facts: Option<Box<FrameFacts>>,
         /// The caller's registers for which the frame has no rule.
         pub unspecified_registers: UnspecifiedRegisters,
-        /// Register whose value in the caller is the return address, if it is not the target's
-        /// ([`CallFrames::return_register`](crate::target::CallFrames)).
-        pub return_register: Option<Reg>,
         /// Frame rules, as indices into the module's list.
         pub(crate) frame: Range<u32>,
         /// Whether the frame follows from the function being a kernel, and no rule is described.
@@ -60,7 +56,33 @@ function_properties! { entity (pub)
     }
 }
 
+/// Facts about a frame beside its rules. Few functions have any, so that a function holds a pointer.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct FrameFacts {
+    pub(crate) extent: Option<Range<i64>>,
+    pub(crate) return_register: Option<Reg>,
+}
+
 impl Function {
+    /// Returns the byte range of the frame, relative to the canonical frame address, in its address space; `None` if not
+    /// described.
+    pub fn frame_extent(&self) -> Option<Range<i64>> {
+        self.frame_facts.as_ref()?.extent.clone()
+    }
+
+    /// Returns the register whose value in the caller is the return address, if it is not the target's
+    /// ([`CallFrames::return_register`](crate::target::CallFrames)).
+    pub fn return_register(&self) -> Option<Reg> {
+        self.frame_facts.as_ref()?.return_register
+    }
+
+    /// Changes facts about the frame. A function without any is equal to a function whose facts were taken back.
+    pub(crate) fn set_frame_facts(&mut self, set: impl FnOnce(&mut FrameFacts)) {
+        let mut facts = self.frame_facts.take().unwrap_or_default();
+        set(&mut facts);
+        self.frame_facts = Some(facts).filter(|facts| **facts != FrameFacts::default());
+    }
+
     /// Returns whether the stack frame's start is known.
     pub(crate) fn has_stack(&self) -> bool {
         self.stack.base.is_some() || self.is_kernel || self.is_stack_at_zero
@@ -69,9 +91,7 @@ impl Function {
     /// Whether its frame is described by more than rules.
     #[cfg(feature = "spirv")]
     pub(crate) fn has_frame_facts(&self) -> bool {
-        self.frame_extent.is_some()
-            || self.return_register.is_some()
-            || self.unspecified_registers != UnspecifiedRegisters::default()
+        self.frame_facts.is_some() || self.unspecified_registers != UnspecifiedRegisters::default()
     }
 
     /// Returns the number of low bits in a register that have the same value in the caller if its frame has no rule for

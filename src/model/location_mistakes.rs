@@ -22,7 +22,7 @@ fn slots_outside_frames(module: &Module) -> Vec<Warning> {
     let mut found = Vec::new();
     for (id, variable) in &module.variables {
         let Some(function) = module.function_of(variable.scope) else { continue };
-        let Some(extent) = &module.functions[function].frame_extent else { continue };
+        let Some(extent) = module.functions[function].frame_extent() else { continue };
         let Some(bits) = module.types[variable.ty].value_bits else { continue };
         let outside = module.live(id).iter().find_map(|live| {
             let slot = slot(module, live.loc)?;

@@ -398,7 +398,7 @@ impl Module {
 
     /// Returns the register whose value in the caller is a function's return address.
     pub fn return_register(&self, id: FunctionId) -> Reg {
-        self.functions[id].return_register.unwrap_or(self.target.call_frames().return_register)
+        self.functions[id].return_register().unwrap_or(self.target.call_frames().return_register)
     }
 
     /// Whether a function's frame says something about the caller's registers without a rule: it has a caller, or a rule

@@ -243,7 +243,7 @@ impl<'m> Frame<'m> {
                 return Err(self.error(no_lane(module, space), rule.column, pcs));
             }
             // Without a described extent, every slot can be inside the frame.
-            let Some(extent) = &function.frame_extent else { continue };
+            let Some(extent) = function.frame_extent() else { continue };
             let bits = |bytes: i64| bytes.unsigned_abs().saturating_mul(8);
             let room = Room::around(bits(extent.start), bits(extent.end));
             let needs = module.target.register(reg).map(|register| register.bits.into());
