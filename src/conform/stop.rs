@@ -9,6 +9,7 @@ use crate::eval::{
     Architecture, Body, CallStack, Context, CurrentObject, DebugInfo, Element, Evaluator, Fault, InLane,
     Machine, PtxRegisters, Snapshot, SpaceLayout, WithDebugInfo,
 };
+use crate::op::Encoding;
 use crate::read::nvidia::RegisterMap;
 use crate::read::{
     CurrentLocation, Dwarf, FrameSection, Frames, Object, ScopeVariable, variable_named, variables_named,
@@ -60,7 +61,7 @@ impl<'a> Stop<'a> {
     pub fn new(
         expr: &'a [u8],
         machine: &'a VectorMachine,
-        encoding: crate::op::Encoding,
+        encoding: Encoding,
         target: &'a VectorTarget,
     ) -> Self {
         Self {

@@ -266,6 +266,32 @@ fn objects_with_mapping_symbols_are_rewritten() {
     assert_eq!(locations(&after.out), 3, "{after}");
 }
 
+/// clang describes a string literal by a variable without a name, at an address without a symbol of its own. A linker gives
+/// it the same address before and after a rewrite.
+#[test]
+fn string_literals_keep_their_addresses() {
+    let folder = Folder::new();
+    let source = "const char *f(void) { return \"literal\"; }\nint main(void) { return f()[0]; }\n";
+    let arguments = ["-g", "-gdwarf-5", "-O0", "-c"];
+    let Some(bytes) = compiled(&folder, CLANG, ("a.c", source), &arguments) else { return };
+    let lost = twice(&folder, &bytes);
+    assert!(lost.is_empty(), "{}", listed(&lost));
+    let mut addresses = Vec::new();
+    for name in ["before", "after"] {
+        let object = format!("{name}.o");
+        std::fs::rename(folder.path().join(name), folder.path().join(&object)).expect("a new name");
+        let Some(ran) = GCC.run_in(folder.path(), &["-no-pie", "-o", name, &object]) else { return };
+        assert!(ran.succeeded, "{ran}");
+        let Some(ran) = DWARFDUMP.run_in(folder.path(), &["--debug-addr", name]) else { return };
+        let mut list: Vec<&str> = ran.out.lines().filter(|line| line.starts_with("0x00000000")).collect();
+        list.sort_unstable();
+        // The two functions and the literal.
+        assert_eq!(list.len(), 3, "{ran}");
+        addresses.push(list.join("\n"));
+    }
+    assert_eq!(addresses[0], addresses[1]);
+}
+
 /// A local symbol with the name of a global symbol, or of another local symbol, names no address.
 #[test]
 fn symbols_with_one_name_are_not_confused() {

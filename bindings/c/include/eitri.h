@@ -180,7 +180,7 @@ typedef struct eitri_error eitri_error;
 typedef struct eitri_module eitri_module;
 
 /*
- Subject of an error, as far as it is known. Texts are NULL where they are unknown, and are valid until the error is
+ Known parts of an error's location. Texts are NULL where they are unknown, and are valid until the error is
  freed.
  */
 typedef struct {

@@ -38,7 +38,7 @@ pub struct eitri_error {
     line: Option<(u64, u64)>,
 }
 
-/// Subject of an error, as far as it is known. Texts are NULL where they are unknown, and are valid until the error is
+/// Known parts of an error's location. Texts are NULL where they are unknown, and are valid until the error is
 /// freed.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]

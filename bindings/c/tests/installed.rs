@@ -15,7 +15,7 @@ fn succeed(command: &mut Command) -> String {
     text(&output.stdout)
 }
 
-/// What `examples/evaluate.c` prints.
+/// Output of `examples/evaluate.c`.
 const SAID: &str = "location reg:v3+160, bytes 50 00 00 00\n";
 
 #[test]

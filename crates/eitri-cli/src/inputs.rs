@@ -87,9 +87,11 @@ pub fn matching(folder: &Path, pattern: &str) -> Result<Vec<PathBuf>, String> {
     let root = folder.join(&fixed);
     let root = if root.as_os_str().is_empty() { Path::new(".") } else { &root };
     let is_any = pattern.file_name().is_some_and(|last| last == "*" || last == "**");
-    let is_wanted = |entry: &DirEntry| match entry.file_type().is_dir() {
-        true => !is_any,
-        false => is_file(entry) && (!is_any || is_object(&start(entry.path()), Reads::Modules)),
+    let is_wanted = |entry: &DirEntry| {
+        if entry.file_type().is_dir() {
+            return !is_any;
+        }
+        is_file(entry) && (!is_any || is_object(&start(entry.path()), Reads::Modules))
     };
     let found = walk(root).filter_map(Result::ok);
     let relative = |path: &Path| Some(fixed.join(path.strip_prefix(root).ok()?));

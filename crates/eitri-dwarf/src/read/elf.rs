@@ -74,7 +74,7 @@ enum Layer {
     Originals,
     /// Mercury copies of them.
     Mercury,
-    /// Those that a PTX text contains.
+    /// The sections in a PTX text.
     Ptx,
 }
 

@@ -111,7 +111,7 @@ fn overwrites(instruction: &DecodedInstruction, read: &Read) -> bool {
     }
 }
 
-/// Whether an instruction can give a register back what was saved.
+/// Whether an instruction can restore a register.
 fn can_restore(instruction: &DecodedInstruction) -> bool {
     let starts =
         ["scratch_load", "buffer_load", "v_readlane", "v_accvgpr_read", "v_accvgpr_write", "v_accvgpr_mov"];
@@ -162,18 +162,16 @@ impl<'r> Frame<'_, 'r, '_> {
                 let writers = writers.get(&read.register)?;
                 let first = writers.partition_point(|index| self.instructions[*index].0 < run.pcs.start);
                 let writers = writers[first..].iter().map(|index| &self.instructions[*index]);
-                let within = writers.take_while(|instruction| end(instruction) < run.pcs.end);
-                let overwriting = within.filter(|(_, instruction)| {
+                let mut within = writers.take_while(|instruction| end(instruction) < run.pcs.end);
+                let is_from_entry = run.pcs.start <= self.function.start();
+                let overwriting = |(pc, instruction): &&PcInstruction| {
                     eitri_dwarf::work::step();
-                    overwrites(instruction, read) && !self.saves(column, instruction)
-                });
-                let mut overwriting = overwriting.filter(|instruction| {
                     // A register that is read from the entry on has its value again.
-                    !(run.pcs.start <= self.function.start()
-                        && can_restore(&instruction.1)
-                        && self.is_saved(read.register, instruction.0))
-                });
-                Some((read.clone(), overwriting.next()?))
+                    let is_restored =
+                        is_from_entry && can_restore(instruction) && self.is_saved(read.register, *pc);
+                    overwrites(instruction, read) && !self.saves(column, instruction) && !is_restored
+                };
+                Some((read.clone(), within.find(overwriting)?))
             });
             let Some((read, instruction)) = overwritten else { continue };
             let subject = self.column_name(column);

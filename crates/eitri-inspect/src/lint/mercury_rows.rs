@@ -81,8 +81,8 @@ fn row(both: Both<'_, '_>, own: &LineProgram<'_>, copied: &LineProgram<'_>) -> R
     }
 }
 
-/// Rows of which each is the last at its address: a debugger shows that line. Instructions that are single ones in one
-/// encoding alone have several rows there.
+/// The last row at each address, whose line a debugger shows. Several instructions of one encoding can be a single
+/// instruction of the other, which has several rows then.
 struct Lasting<'p, 'o> {
     rows: LineRows<'p, 'o>,
     next: Option<LineRow>,

@@ -5,7 +5,7 @@ use eitri_dwarf::read::{ElfSymbolKind, Object, ResolvedValue};
 /// `DW_OP_addr`.
 const ADDR: u8 = 0x03;
 
-/// First difference in a section: offset in the copy, and what is there in both.
+/// First difference in a section: offset in the copy, and the contents of both.
 pub(super) struct Difference {
     pub(super) offset: u64,
     pub(super) written: String,

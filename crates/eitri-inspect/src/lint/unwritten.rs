@@ -8,8 +8,8 @@
 //! * at a pc where no active lane has the new result; or
 //! * where a location elsewhere has spoken for the lane after the older result was in the register.
 //!
-//! A result that can be the variable is never an older result: a copy, memory that is loaded, and the result of arithmetic that can
-//! leave the value of a register as it is, in which the variable is somewhere in the function.
+//! A result that can be the variable is never an older result: a copy, loaded memory, and the result of arithmetic that need not
+//! change the value of a register with the variable.
 
 use std::ops::Range;
 
@@ -251,8 +251,8 @@ impl<'q> Query<'q> {
         Contents { writer: Some(index), is_said, is_elsewhere: false, switch: None }
     }
 
-    /// Whether the result of an instruction can be the variable: as a copy, also by arithmetic that leaves a register's
-    /// value as it is, or from memory where a copy can be.
+    /// Whether the result of an instruction can be the variable: a copy, also by arithmetic that does not change the value,
+    /// or a load from memory that can have a copy.
     fn can_be_variable(&self, instruction: &DecodedInstruction) -> bool {
         const COPIES: [&str; 11] = [
             "v_mov",
