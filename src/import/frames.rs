@@ -11,7 +11,7 @@ use super::importer::{Code, Importer, Made};
 use super::unimported::UnimportedReason;
 use crate::model::{self, CodePart, Column, FunctionId, Loc, Val};
 use crate::op::{Encoding, Reg};
-use crate::read::{CfaRule, Cie, Fde, FrameRow, FrameSection, Frames, RegisterRule};
+use crate::read::{CfaRule, Cie, Fde, FrameRun, FrameSection, Frames, RegisterRule};
 use crate::target::{SpaceId, UnspecifiedRegisters};
 
 /// The number of the return address in the frames of ptxas's kernels.
@@ -132,37 +132,41 @@ impl<'d, 'o> Importer<'d, 'o> {
         if cie.is_signal || fde.lsda.is_some() || cie.personality.is_some() {
             self.list_in(section, fde.offset, UnimportedReason::FrameDetail);
         }
+        let columns = match frames.columns(fde) {
+            Ok(columns) => columns,
+            Err(error) => {
+                self.list_in(section, fde.offset, UnimportedReason::Unreadable(error));
+                return None;
+            }
+        };
+        if columns.has_state {
+            self.list_in(section, fde.offset, UnimportedReason::FrameState);
+        }
         let mut rules: Vec<RuleByPc<'o>> = Vec::new();
-        // Index of each column's last rule.
-        let mut last: HashMap<Column, usize> = HashMap::new();
-        let mut rows = frames.rows(fde);
-        loop {
-            let row = match rows.next_row() {
-                Ok(Some(row)) => row,
-                Ok(None) => break,
-                Err(error) => {
-                    self.list_in(section, fde.offset, UnimportedReason::Unreadable(error));
-                    return None;
+        let mut add = |pcs: &Range<u64>, column, rule| {
+            let [start, end] = [pcs.start, pcs.end].map(|pc| pc.saturating_sub(body.start).min(bytes));
+            if start < end {
+                rules.push((body.pc + start..body.pc + end, column, rule));
+            }
+        };
+        for run in &columns.cfa {
+            add(&run.pcs, Column::Cfa, Rule::Cfa(run.rule));
+        }
+        for (register, runs) in &columns.registers {
+            let column = Column::Register(*register);
+            for FrameRun { pcs, rule, .. } in runs {
+                if !matches!(rule, RegisterRule::ValOffset(_)) {
+                    add(pcs, column, Rule::Register(*rule, None));
+                    continue;
                 }
-            };
-            if row.args_size != 0 || row.is_return_signed {
-                self.list_in(section, fde.offset, UnimportedReason::FrameState);
-            }
-            let [start, end] = [row.start, row.end].map(|pc| pc.saturating_sub(body.start).min(bytes));
-            let pcs = body.pc + start..body.pc + end;
-            if row.start >= row.end || pcs.is_empty() {
-                continue;
-            }
-            for (column, rule) in columns(row) {
-                match last.get(&column).map(|&index| &mut rules[index]) {
-                    Some((known, _, same)) if known.end == pcs.start && *same == rule => known.end = pcs.end,
-                    _ => {
-                        last.insert(column, rules.len());
-                        rules.push((pcs.clone(), column, rule));
-                    }
+                let first = columns.cfa.partition_point(|cfa| cfa.pcs.end <= pcs.start);
+                for cfa in columns.cfa[first..].iter().take_while(|cfa| cfa.pcs.start < pcs.end) {
+                    let common = cfa.pcs.start.max(pcs.start)..cfa.pcs.end.min(pcs.end);
+                    add(&common, column, Rule::Register(*rule, Some(cfa.rule)));
                 }
             }
         }
+        rules.sort_by_key(|(pcs, column, _)| (pcs.start, *column));
         Some(rules)
     }
 
@@ -314,13 +318,4 @@ impl<'d, 'o> Importer<'d, 'o> {
             RegisterRule::ValExpression(bytes) => self.typed_frame_value(encoding, bytes).map(Loc::value),
         }
     }
-}
-
-/// Returns the rules of a row.
-fn columns<'r, 'o>(row: &'r FrameRow<'o>) -> impl Iterator<Item = (Column, Rule<'o>)> + 'r {
-    let registers = row.rules.iter().map(|&(reg, rule)| {
-        let cfa = matches!(rule, RegisterRule::ValOffset(_)).then_some(row.cfa);
-        (Column::Register(reg), Rule::Register(rule, cfa))
-    });
-    core::iter::once((Column::Cfa, Rule::Cfa(row.cfa))).chain(registers)
 }

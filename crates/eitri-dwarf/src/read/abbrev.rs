@@ -66,7 +66,8 @@ pub(super) fn read_table(mut from: Cursor<'_>) -> Result<Vec<Abbreviation>> {
         let has_children = from.u8(WHAT)? != 0;
         let mut attributes = Vec::new();
         loop {
-            let (name, form) = (half(from.uleb(WHAT)?)?, half(from.uleb(WHAT)?)?);
+            let name = half(from.uleb(WHAT)?)?;
+            let form = half(from.uleb(WHAT)?)?;
             if (name, form) == (0, 0) {
                 break;
             }

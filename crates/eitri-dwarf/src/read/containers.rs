@@ -168,7 +168,8 @@ fn bundle<'d>(bytes: &'d [u8], all: &mut Vec<ContainerMember<'d>>) -> Result<usi
     const WHAT: &str = "the table of the offload bundle";
     let mut from = Cursor::new("", bytes, false).at(BUNDLE.len() as u64, WHAT)?;
     let count = from.uint(8, WHAT)?;
-    let (mut end, mut sum) = (0, 0);
+    let mut end = 0;
+    let mut sum = 0;
     for _ in 0..count {
         let position = from.offset();
         let offset = from.uint(8, WHAT)?;

@@ -157,7 +157,8 @@ impl<'o> Dwarf<'o> {
     /// ```
     pub fn read_with(object: &'o Object<'_>, options: &ReadOptions) -> Result<Self> {
         let &ReadOptions { dialect, draft, threads, is_readable_only } = options;
-        let (main, split) = (Sections::of(object), Sections::of_split(object));
+        let main = Sections::of(object);
+        let split = Sections::of_split(object);
         let is_split = main.debug_info.is_empty() && !split.debug_info.is_empty();
         if is_split {
             refuse_package(object)?;

@@ -881,7 +881,8 @@ fn merged(sections: &[ElfSection<'_>], file_bytes: usize) -> Result<Vec<Merged>>
     let stored = sections.iter().filter(|section| section.is_debug());
     let stored = stored.fold(0u64, |sum, section| sum.saturating_add(section.stored));
     if !keys.is_empty() && stored > file_bytes as u64 {
-        let (stored, file) = (Count(stored, "byte"), Count(file_bytes as u64, "byte"));
+        let stored = Count(stored, "byte");
+        let file = Count(file_bytes as u64, "byte");
         let text =
             format!("debug sections overlap: together they have {stored:#x}, and the file has {file:#x}");
         return Err(Error::malformed(text));

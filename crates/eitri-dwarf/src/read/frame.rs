@@ -4,6 +4,7 @@
 use super::cfi::CallFrameInstructions;
 use super::cursor::{Cursor, is_address_size, max_address};
 use super::errors::Errors;
+use super::frame_columns::FrameColumns;
 use super::frame_index::FdeIndex;
 use super::frame_rows::{FrameRow, FrameRows};
 use super::sections::Sections;
@@ -274,6 +275,15 @@ impl<'o> Frames<'o> {
     /// ```
     pub fn rows(&self, fde: &Fde<'o>) -> FrameRows<'o> {
         FrameRows::new(self.initial_instructions(self.cie(fde)), self.instructions(fde), fde)
+    }
+
+    /// Returns the rules by column, each with the pcs at which it is in force.
+    ///
+    /// # Errors
+    /// The errors that [`FrameRows::next_row`] returns; [`Malformed`](ErrorKind::Malformed) if the location goes back, which
+    /// DWARF 5 section 6.4.2.1 forbids.
+    pub fn columns(&self, fde: &Fde<'o>) -> Result<FrameColumns<'o>> {
+        FrameColumns::new(self.rows(fde), fde.start..fde.start.saturating_add(fde.length))
     }
 
     /// Returns the row for a pc, if any.

@@ -104,6 +104,8 @@ pub struct FrameRows<'o> {
     /// Rules after the CIE's instructions; `None` before they were run.
     first: Option<Vec<(Reg, RegisterRule<'o>)>>,
     row: FrameRow<'o>,
+    /// Registers whose rules the row's instructions set or removed, in their order.
+    changed: Vec<Reg>,
     remembered: Vec<Remembered<'o>>,
     /// Rules of all remembered states, concatenated.
     remembered_rules: Vec<(Reg, RegisterRule<'o>)>,
@@ -143,6 +145,7 @@ impl<'o> FrameRows<'o> {
             last: FrameInstruction { offset: 0, opcode: 0, instruction: CallFrameInstruction::Nop },
             first: None,
             row,
+            changed: Vec::new(),
             remembered: Vec::new(),
             remembered_rules: Vec::new(),
             next: Some(fde.start),
@@ -189,7 +192,16 @@ impl<'o> FrameRows<'o> {
     /// The errors that [`CallFrameInstructions`] returns; [`Malformed`](ErrorKind::Malformed) for an instruction that is invalid
     /// at its position, or would exhaust memory.
     pub fn next_row(&mut self) -> Result<Option<&FrameRow<'o>>> {
-        let Some(start) = self.next.take() else { return Ok(None) };
+        Ok(if self.advance()? { Some(&self.row) } else { None })
+    }
+
+    /// Computes the next row, and the registers whose rules changed. Returns `false` after the last row, and after an
+    /// error.
+    pub(super) fn advance(&mut self) -> Result<bool> {
+        let Some(start) = self.next.take() else { return Ok(false) };
+        if self.first.is_some() {
+            self.changed.clear();
+        }
         self.begin()?;
         self.row.start = start;
         self.row.end = self.end;
@@ -200,7 +212,12 @@ impl<'o> FrameRows<'o> {
                 break;
             }
         }
-        Ok(Some(&self.row))
+        Ok(true)
+    }
+
+    /// Returns the last computed row, and the registers whose rules its instructions set or removed.
+    pub(super) fn changes(&self) -> (&FrameRow<'o>, &[Reg]) {
+        (&self.row, &self.changed)
     }
 
     /// Returns the row for a pc, if any. Later rows are not computed.
@@ -231,7 +248,10 @@ impl<'o> FrameRows<'o> {
     fn run(&mut self) -> Result<Option<u64>> {
         crate::work::step();
         let row = &mut self.row;
-        let mut set = |register, rule| row.set(register, rule);
+        let mut set = |register, rule| {
+            self.changed.push(register);
+            row.set(register, rule)
+        };
         let done = match self.last.instruction {
             CallFrameInstruction::Nop => Ok(()),
             CallFrameInstruction::AdvanceLoc { bytes } => {
@@ -288,8 +308,10 @@ impl<'o> FrameRows<'o> {
                 Some(remembered) => {
                     row.cfa = remembered.cfa;
                     row.is_return_signed = remembered.is_return_signed;
+                    let rules = &self.remembered_rules[remembered.rules..];
+                    differing(&row.rules, rules, &mut self.changed);
                     row.rules.clear();
-                    row.rules.extend_from_slice(&self.remembered_rules[remembered.rules..]);
+                    row.rules.extend_from_slice(rules);
                     self.remembered_rules.truncate(remembered.rules);
                     Ok(())
                 }
@@ -309,6 +331,7 @@ impl<'o> FrameRows<'o> {
 
     fn restore(&mut self, register: Reg) -> Result<(), &'static str> {
         let Some(first) = &self.first else { return Err("the initial instructions cannot restore a rule") };
+        self.changed.push(register);
         match first.binary_search_by_key(&register, |&(known, _)| known) {
             Ok(index) => self.row.set(register, first[index].1),
             Err(_) => {
@@ -331,13 +354,37 @@ impl<'o> FrameRows<'o> {
         Ok(())
     }
 
-    fn fail(&self, problem: &str) -> Error {
+    /// Returns an error about the last instruction.
+    pub(super) fn fail(&self, problem: &str) -> Error {
         let read = &self.last;
         let error = Error::new(ErrorKind::Malformed(format!(
             "call frame instruction {:#04x}: {problem}",
             read.opcode
         )));
         error.in_section(self.initial.section().name()).at_offset(read.offset)
+    }
+}
+
+/// Adds the registers whose rules differ between two lists.
+fn differing<'o>(
+    before: &[(Reg, RegisterRule<'o>)],
+    after: &[(Reg, RegisterRule<'o>)],
+    changed: &mut Vec<Reg>,
+) {
+    let mut before = before.iter().peekable();
+    let mut after = after.iter().peekable();
+    loop {
+        let (removed, added) = match (before.peek(), after.peek()) {
+            (None, None) => return,
+            (Some(_), None) => (before.next(), None),
+            (None, Some(_)) => (None, after.next()),
+            (Some(old), Some(new)) if old.0 < new.0 => (before.next(), None),
+            (Some(old), Some(new)) if old.0 > new.0 => (None, after.next()),
+            (Some(_), Some(_)) => (before.next(), after.next()),
+        };
+        if removed != added {
+            changed.extend(removed.or(added).map(|rule| rule.0));
+        }
     }
 }
 

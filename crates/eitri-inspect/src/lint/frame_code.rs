@@ -1,18 +1,21 @@
 //! Findings about frames that the function's instructions contradict: what a rule reads is overwritten, a register changes
 //! without a rule, or lanes are not saved.
 
+use core::cell::LazyCell;
+use core::ops::Range;
+
 use hashbrown::{HashMap, HashSet};
 
 use super::codes::LintCode;
 use super::details::{Add, Details};
 use super::file::{File, Function};
-use super::frame_rules::{FrameRules, Read, Register, Rule, Run, name, register};
+use super::frame_rules::{FrameRules, Read, Register, Rule, name, register};
 use super::function_code::{PcInstruction, described};
 use super::lane_flow::LaneFlow;
 use super::lane_masks::Bit;
 use eitri_dwarf::error::Count;
 use eitri_dwarf::op::Reg;
-use eitri_dwarf::read::{Fde, Frames, RegisterRule};
+use eitri_dwarf::read::{Fde, FrameColumns, FrameRun, Frames, RegisterRule};
 use eitri_dwarf::target::code::{DecodedInstruction, EXEC, RegisterKind, SourceOperand, VCC};
 
 /// Limit on the registers in a finding's evidence.
@@ -31,8 +34,8 @@ pub(super) fn findings<'r>(
     }
     let Some(rules) = FrameRules::new(frames, fde) else { return };
     let place = Some((frames.section.name(), fde.offset));
-    let returns = rules.columns.iter().find(|column| column.0 == rules.return_register);
-    let is_root = |run: &Run<'_>| run.rule == Rule::Register(RegisterRule::Undefined);
+    let returns = rules.columns.registers.iter().find(|column| column.0 == rules.return_register);
+    let is_root = |run: &FrameRun<RegisterRule<'_>>| run.rule == RegisterRule::Undefined;
     if returns.is_none_or(|column| column.1.first().is_none_or(is_root)) {
         return;
     }
@@ -125,6 +128,16 @@ fn stored_count(instruction: &DecodedInstruction) -> u16 {
     ends.iter().find(|end| name.ends_with(end.0)).map_or(1, |end| end.1)
 }
 
+/// Returns whether each instruction, by index, runs without the lanes of a flow.
+fn without_lanes(flow: Option<&LaneFlow>) -> HashMap<usize, bool> {
+    let mut without = HashMap::new();
+    for node in flow.map_or(&[][..], |flow| &flow.nodes) {
+        let is_off = node.exec == Bit::Off;
+        without.entry(node.instruction).and_modify(|known| *known &= is_off).or_insert(is_off);
+    }
+    without
+}
+
 impl<'r> Frame<'_, 'r, '_> {
     /// Returns the name of a column; `None` is the canonical frame address.
     fn column_name(&self, column: Option<Reg>) -> String {
@@ -132,10 +145,14 @@ impl<'r> Frame<'_, 'r, '_> {
     }
 
     /// Returns each run of rules, with its column.
-    fn runs(&self) -> impl Iterator<Item = (Option<Reg>, &Run<'r>)> {
-        let columns = self.rules.columns.iter();
-        let columns = columns.flat_map(|(reg, runs)| runs.iter().map(|run| (Some(*reg), run)));
-        self.rules.cfa.iter().map(|run| (None, run)).chain(columns)
+    fn runs(&self) -> impl Iterator<Item = (Option<Reg>, &Range<u64>, Rule<'r>)> {
+        let FrameColumns { cfa, registers, .. } = &self.rules.columns;
+        let cfa = cfa.iter().map(|run| (None, &run.pcs, Rule::Cfa(run.rule)));
+        cfa.chain(
+            registers.iter().flat_map(|(reg, runs)| {
+                runs.iter().map(|run| (Some(*reg), &run.pcs, Rule::Register(run.rule)))
+            }),
+        )
     }
 
     /// Returns the instructions by the register that they write.
@@ -156,14 +173,14 @@ impl<'r> Frame<'_, 'r, '_> {
         let writers = self.writers();
         let mut subjects = Vec::new();
         let mut evidence = Vec::new();
-        for (column, run) in self.runs() {
-            let meaning = self.rules.meaning(self.file, column, run.rule);
+        for (column, pcs, rule) in self.runs() {
+            let meaning = self.rules.meaning(self.file, column, rule);
             let overwritten = meaning.reads.iter().find_map(|read| {
                 let writers = writers.get(&read.register)?;
-                let first = writers.partition_point(|index| self.instructions[*index].0 < run.pcs.start);
+                let first = writers.partition_point(|index| self.instructions[*index].0 < pcs.start);
                 let writers = writers[first..].iter().map(|index| &self.instructions[*index]);
-                let mut within = writers.take_while(|instruction| end(instruction) < run.pcs.end);
-                let is_from_entry = run.pcs.start <= self.function.start();
+                let mut within = writers.take_while(|instruction| end(instruction) < pcs.end);
+                let is_from_entry = pcs.start <= self.function.start();
                 let overwriting = |(pc, instruction): &&PcInstruction| {
                     eitri_dwarf::work::step();
                     // A register that is read from the entry on has its value again.
@@ -189,7 +206,7 @@ impl<'r> Frame<'_, 'r, '_> {
                     described(instruction),
                     name(read.register)
                 ));
-                evidence.push(format!("the rule for {subject} reads it until {:#x}", run.pcs.end));
+                evidence.push(format!("the rule for {subject} reads it until {:#x}", pcs.end));
             }
             subjects.push(subject);
         }
@@ -217,7 +234,7 @@ impl<'r> Frame<'_, 'r, '_> {
     /// Returns the finding about registers that change without a rule.
     fn without_rule(&self) -> Found {
         let mut columns: HashMap<Register, Vec<usize>> = HashMap::new();
-        for (number, (reg, _)) in self.rules.columns.iter().enumerate() {
+        for (number, (reg, _)) in self.rules.columns.registers.iter().enumerate() {
             if let Some(register) = register(self.file, *reg) {
                 columns.entry(register).or_default().push(number);
             }
@@ -281,22 +298,25 @@ impl<'r> Frame<'_, 'r, '_> {
     fn saved_in_part(&self) -> Found {
         let mut subjects = Vec::new();
         let mut evidence = Vec::new();
-        let mut missing: HashMap<usize, [bool; 2]> = HashMap::new();
-        for (reg, runs) in &self.rules.columns {
+        let flows = || [self.function.lanes(self.file), self.function.waiting_lanes(self.file)];
+        let missing = LazyCell::new(|| flows().map(without_lanes));
+        for (reg, runs) in &self.rules.columns.registers {
             let Some(vector) = register(self.file, *reg).filter(|found| found.0 == RegisterKind::Vector)
             else {
                 continue;
             };
             let Some(saves) = self.saves.get(&vector) else { continue };
             // Later stores can be of other contents to other addresses.
-            let is_memory =
-                |run: &&Run<'r>| self.rules.meaning(self.file, Some(*reg), run.rule).is_whole_memory;
+            let is_memory = |run: &&FrameRun<RegisterRule<'r>>| {
+                let rule = Rule::Register(run.rule);
+                self.rules.meaning(self.file, Some(*reg), rule).is_whole_memory
+            };
             let Some(run) = runs.iter().find(is_memory) else { continue };
             let before = saves.stores.partition_point(|store| self.instructions[*store].0 < run.pcs.start);
             // Several stores can save all lanes together.
             let mut lacking = [true; 2];
             for &store in &saves.stores[..before] {
-                let missing = missing.entry(store).or_insert_with(|| self.missing(store));
+                let missing = [0, 1].map(|side: usize| missing[side].get(&store) == Some(&true));
                 lacking = [lacking[0] && missing[0], lacking[1] && missing[1]];
             }
             let Some(&store) = saves.stores[..before].last() else { continue };
@@ -322,30 +342,17 @@ impl<'r> Frame<'_, 'r, '_> {
         Some((LintCode::SavedInPart, written, evidence))
     }
 
-    /// Returns whether an instruction runs without the lanes that are on at the function's entry, and without those that
-    /// are off there.
-    fn missing(&self, index: usize) -> [bool; 2] {
-        let lacks = |flow: Option<&LaneFlow>| {
-            let mut nodes = flow?.nodes.iter().filter(|node| node.instruction == index).peekable();
-            nodes.peek()?;
-            Some(nodes.all(|node| node.exec == Bit::Off))
-        };
-        [self.function.lanes(self.file), self.function.waiting_lanes(self.file)]
-            .map(|flow| lacks(flow) == Some(true))
-    }
-
     /// Returns the finding about rules that read `exec` at the entry, which no rule gives.
     fn entry_exec(&self) -> Found {
-        let exec: Vec<_> = (0..self.rules.columns.len())
-            .filter(|number| {
-                register(self.file, self.rules.columns[*number].0) == Some((RegisterKind::Scalar, EXEC))
-            })
+        let columns = &self.rules.columns.registers;
+        let exec: Vec<_> = (0..columns.len())
+            .filter(|number| register(self.file, columns[*number].0) == Some((RegisterKind::Scalar, EXEC)))
             .collect();
         let mut switched: Option<Vec<(usize, usize, &str)>> = None;
         let mut subjects = Vec::new();
         let mut evidence = Vec::new();
-        for (column, run) in self.runs() {
-            if !self.rules.meaning(self.file, column, run.rule).reads_entry_exec {
+        for (column, pcs, rule) in self.runs() {
+            if !self.rules.meaning(self.file, column, rule).reads_entry_exec {
                 continue;
             }
             let switched = switched.get_or_insert_with(|| self.switched());
@@ -354,8 +361,8 @@ impl<'r> Frame<'_, 'r, '_> {
                 rules.into_iter().any(|rule| rule != RegisterRule::SameValue)
             };
             let pc = |index: usize| self.instructions[index].0;
-            let start = switched.partition_point(|switched| pc(switched.0) < run.pcs.start);
-            let mut within = switched[start..].iter().take_while(|switched| pc(switched.0) < run.pcs.end);
+            let start = switched.partition_point(|switched| pc(switched.0) < pcs.start);
+            let mut within = switched[start..].iter().take_while(|switched| pc(switched.0) < pcs.end);
             let Some(&(index, cause, state)) = within.find(|switched| !has_rule(pc(switched.0))) else {
                 continue;
             };

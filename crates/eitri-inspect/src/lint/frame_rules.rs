@@ -1,31 +1,22 @@
-//! Rules of a function's frame by register: the pcs at which each is in force, and what it reads.
+//! Rules of a function's frame, and what each reads.
 
 use std::ops::Range;
-
-use hashbrown::HashMap;
 
 use super::file::File;
 use super::shape::{self, LocationShape, Selected};
 use super::witness::Site;
 use eitri_dwarf::op::{Decoder, Encoding, Op, Reg};
-use eitri_dwarf::read::{CfaRule, Fde, Frames, RegisterRule};
+use eitri_dwarf::read::{CfaRule, Fde, FrameColumns, Frames, RegisterRule};
 use eitri_dwarf::target::code::{EXEC, RegisterKind, VCC};
 
 /// A register of an instruction.
 pub(super) type Register = (RegisterKind, u16);
 
 /// Rule of a register, or of the canonical frame address.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub(super) enum Rule<'r> {
     Cfa(CfaRule<'r>),
     Register(RegisterRule<'r>),
-}
-
-/// A rule with the pcs at which it is in force.
-#[derive(Debug, Clone)]
-pub(super) struct Run<'r> {
-    pub(super) pcs: Range<u64>,
-    pub(super) rule: Rule<'r>,
 }
 
 /// A register that a rule reads.
@@ -46,11 +37,10 @@ pub(super) struct Meaning {
     pub(super) reads_entry_exec: bool,
 }
 
-/// Rules of a frame description entry: a list of runs for each column, in the order of pcs.
+/// Rules of a frame description entry.
 #[derive(Debug)]
 pub(super) struct FrameRules<'r> {
-    pub(super) cfa: Vec<Run<'r>>,
-    pub(super) columns: Vec<(Reg, Vec<Run<'r>>)>,
+    pub(super) columns: FrameColumns<'r>,
     pub(super) encoding: Encoding,
     pub(super) return_register: Reg,
 }
@@ -83,45 +73,15 @@ impl<'r> FrameRules<'r> {
     /// Reads the rules. `None` if an instruction cannot be read, or rows are not in the order of pcs.
     pub(super) fn new(frames: &Frames<'r>, fde: &Fde<'r>) -> Option<Self> {
         let cie = frames.cie(fde);
-        let mut rules = Self {
-            cfa: Vec::new(),
-            columns: Vec::new(),
-            encoding: cie.encoding,
-            return_register: cie.return_register,
-        };
-        let mut numbers: HashMap<Reg, usize> = HashMap::new();
-        let end = fde.start.saturating_add(fde.length);
-        let mut last = fde.start;
-        let mut rows = frames.rows(fde);
-        while let Some(row) = rows.next_row().ok()? {
-            if row.start < last || row.end < row.start || row.start > end {
-                return None;
-            }
-            last = row.start;
-            let pcs = row.start..row.end;
-            if row.cfa != CfaRule::Unset {
-                add(&mut rules.cfa, &pcs, Rule::Cfa(row.cfa));
-            }
-            for &(reg, rule) in &row.rules {
-                eitri_dwarf::work::step();
-                let number = *numbers.entry(reg).or_insert_with(|| {
-                    rules.columns.push((reg, Vec::new()));
-                    rules.columns.len() - 1
-                });
-                add(&mut rules.columns[number].1, &pcs, Rule::Register(rule));
-            }
-        }
-        Some(rules)
+        let columns = frames.columns(fde).ok()?;
+        Some(Self { columns, encoding: cie.encoding, return_register: cie.return_register })
     }
 
     /// Returns the rule of a column at a pc.
     pub(super) fn column(&self, number: usize, pc: u64) -> Option<RegisterRule<'r>> {
-        let runs = &self.columns[number].1;
+        let runs = &self.columns.registers[number].1;
         let run = runs[..runs.partition_point(|run| run.pcs.start <= pc)].last()?;
-        match run.rule {
-            Rule::Register(rule) if run.pcs.contains(&pc) => Some(rule),
-            _ => None,
-        }
+        run.pcs.contains(&pc).then_some(run.rule)
     }
 
     /// Returns what a rule of a column says.
@@ -214,12 +174,4 @@ fn elements(file: &File<'_, '_>, offset: u64, bits: u64) -> Option<Range<u64>> {
 fn in_elements(read: Read, lanes: Option<Range<u64>>) -> Read {
     let is_scalar = read.register.0 == RegisterKind::Scalar;
     Read { lanes: lanes.filter(|_| !is_scalar), ..read }
-}
-
-/// Adds a row's rule to the runs of a column.
-fn add<'r>(runs: &mut Vec<Run<'r>>, pcs: &Range<u64>, rule: Rule<'r>) {
-    match runs.last_mut() {
-        Some(last) if last.rule == rule && last.pcs.end == pcs.start => last.pcs.end = pcs.end,
-        _ => runs.push(Run { pcs: pcs.clone(), rule }),
-    }
 }
