@@ -211,7 +211,8 @@ impl FunctionBuilder<'_> {
         let module = &mut self.builder.module;
         let data = &module.functions[self.id];
         let scope = data.scope;
-        let (first, bytes) = (data.address, data.bytes);
+        let first = data.address;
+        let bytes = data.bytes;
         pcs::range(&module.target, pcs.end, &pcs)
             .and_then(|()| pcs::instruction(&module.target, pcs.end))
             .map_err(|error| error.or_at(module.at_scope(scope)))?;

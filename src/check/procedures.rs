@@ -105,11 +105,14 @@ pub(super) fn compare_procedures<'a, 'o>(
                     continue;
                 }
                 called.add_references(entry);
-                match take_described(meanings, &mut of_unit.described, entry) {
-                    true => {}
+                if take_described(meanings, &mut of_unit.described, entry) {
+                    continue;
+                }
+                if has_others && of_unit.omitted > 0 {
                     // A procedure whose only callers are omitted.
-                    false if has_others && of_unit.omitted > 0 => of_unit.omitted -= 1,
-                    false => extra_procedure(meanings, of_unit.unit, entry),
+                    of_unit.omitted -= 1;
+                } else {
+                    extra_procedure(meanings, of_unit.unit, entry);
                 }
             }
         }

@@ -212,7 +212,8 @@ fn import_files(
     if options.types != ImportedTypes::Copied {
         m.refer_between_units();
     }
-    let (mut merged, mut different) = (0, Vec::new());
+    let mut merged = 0;
+    let mut different = Vec::new();
     let mut positions = EntryPositions::default();
     let split_units = SplitUnits::new(dwarf, split);
     for file in core::iter::once(dwarf).chain(split) {

@@ -91,7 +91,8 @@ impl Module {
         if self.is_in_order_of_ids() && other.is_in_order_of_ids() {
             return;
         }
-        let (order, added) = (&mut self.entry_order, &other.entry_order);
+        let order = &mut self.entry_order;
+        let added = &other.entry_order;
         join(&mut order.types, &self.types, &added.types, &other.types);
         join(&mut order.variables, &self.variables, &added.variables, &other.variables);
         join(&mut order.scopes, &self.scopes, &added.scopes, &other.scopes);

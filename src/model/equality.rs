@@ -251,7 +251,8 @@ impl Store for LocId {
             *self = known;
             return;
         }
-        let (from, old) = (to.from, *self);
+        let from = to.from;
+        let old = *self;
         let nodes = from.nodes(*self).map(|mut node| {
             node.store(to);
             node

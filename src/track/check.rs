@@ -204,7 +204,8 @@ impl Tracked<'_> {
         let paths = None;
         let histories = HashMap::new();
         let stops = self.stops(module);
-        let (bits, last) = (0, HashMap::new());
+        let bits = 0;
+        let last = HashMap::new();
         let mut checker =
             Checker { tracked: self, module, claims, stops, stored, paths, histories, report, bits, last };
         for (index, variable) in self.code.named() {

@@ -254,7 +254,8 @@ impl<'a> Described<'a> {
                 let mut node = node(dw::DW_TAG_template_value_parameter)
                     .entry(dw::DW_AT_type, Some(Entity::Type(*ty)))
                     .elsewhere([dw::DW_AT_const_value, dw::DW_AT_location]);
-                let (property, encoded) = (Property::Value, Encoded::Value);
+                let property = Property::Value;
+                let encoded = Encoded::Value;
                 node.numbers.push(Number { subject, property, loc: *value, bits, encoded });
                 node
             }

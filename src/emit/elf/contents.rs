@@ -13,7 +13,8 @@ pub fn replace_contents(object: &[u8], name: &str, contents: Vec<u8>) -> Result<
     let mut image = Image::parse(object)?;
     let mut named =
         (0..image.sections.len()).filter(|&index| *image.sections[index].name == *name.as_bytes());
-    let (index, other) = (named.next(), named.next());
+    let index = named.next();
+    let other = named.next();
     let Some(index) = index else {
         let names = image.sections.iter().map(|section| section.display_name().into_owned());
         let nearest = nearest(name, names.collect::<Vec<_>>());
@@ -28,7 +29,8 @@ pub fn replace_contents(object: &[u8], name: &str, contents: Vec<u8>) -> Result<
         return Err(unsupported("section has no contents").in_section(name));
     }
     if is_linked && section.is_loaded() {
-        let (old, new) = (section.contents.len(), contents.len());
+        let old = section.contents.len();
+        let new = contents.len();
         if old != new {
             let text = format!(
                 "new contents have {}; expected {}, because the section is loaded",

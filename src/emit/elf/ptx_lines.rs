@@ -89,7 +89,8 @@ fn text_name(lines: &[u8]) -> String {
 /// Returns the name that the lines give to the section with the text. `None` if they name none.
 pub(super) fn named_text(sections: &[Section]) -> Option<String> {
     let find = |name| sections.iter().find(|section| section.name == name);
-    let (text, lines) = (find(TEXT)?, find(LINES)?);
+    let text = find(TEXT)?;
+    let lines = find(LINES)?;
     let name = text_name(&text.bytes);
     let wanted = [name.as_bytes(), &[0]].concat();
     lines.bytes.windows(wanted.len()).any(|bytes| bytes == wanted).then_some(name)

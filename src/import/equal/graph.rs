@@ -44,7 +44,8 @@ impl Graph {
                 match known.find(hash, is_same) {
                     Some(&(.., color)) => color,
                     None => {
-                        let (start, color) = (bytes.len(), next());
+                        let start = bytes.len();
+                        let color = next();
                         bytes.extend_from_slice(&signature.bytes);
                         known.insert_unique(hash, (hash, start, bytes.len(), color), |&(hash, ..)| hash);
                         color

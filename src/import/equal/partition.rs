@@ -109,7 +109,8 @@ pub(super) fn classes(colors: &[u32], edges: &[Edge]) -> Vec<u32> {
     let mut cords = Sets::new(&numbers);
     let incoming = Incoming::new(colors.len(), edges);
     // The first set of nodes needs no processing, because what leads elsewhere is told apart by the others.
-    let (mut node, mut cord) = (1, 0);
+    let mut node = 1;
+    let mut cord = 0;
     while cord < cords.bounds.len() {
         let [start, end, _] = cords.bounds[cord];
         for index in start..end {

@@ -312,11 +312,13 @@ impl<'a> Run<'a, '_> {
 
     fn remainder(&mut self, a: TermId, b: TermId, (signs, bits): (Signs, u32)) -> Result<TermId> {
         if signs != Signs::Signed {
-            let (a, b) = (self.terms.reduced(a, bits)?, self.terms.reduced(b, bits)?);
+            let a = self.terms.reduced(a, bits)?;
+            let b = self.terms.reduced(b, bits)?;
             return self.terms.binary(Node::Mod, a, b);
         }
         // The remainder has the sign of the dividend, as the quotient is rounded towards 0.
-        let (a, b) = (self.terms.extended(a, bits)?, self.terms.extended(b, bits)?);
+        let a = self.terms.extended(a, bits)?;
+        let b = self.terms.extended(b, bits)?;
         let quotient = self.terms.binary(Node::Div, a, b)?;
         let product = self.terms.binary(Node::Mul, quotient, b)?;
         self.terms.binary(Node::Sub, a, product)
@@ -336,7 +338,8 @@ impl<'a> Run<'a, '_> {
             Signs::Unsigned => self.terms.reduced(number.term, bits),
             _ => self.terms.extended(number.term, bits),
         };
-        let (a, b) = (comparable(first)?, comparable(second)?);
+        let a = comparable(first)?;
+        let b = comparable(second)?;
         let term = self.terms.binary(node, if is_swapped { b } else { a }, if is_swapped { a } else { b })?;
         self.push_number(term, self.generic());
         Ok(())

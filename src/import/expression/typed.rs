@@ -337,7 +337,8 @@ impl<'a, 'r> Typing<'a, 'r> {
             Some(bits) if from % lane_bits + bits <= lane_bits => self.lane(register, from),
             Some(bits) => {
                 let mut parts = Vec::new();
-                let (mut next, end) = (from, from + bits);
+                let mut next = from;
+                let end = from + bits;
                 while next < end {
                     let here = (lane_bits - next % lane_bits).min(end - next);
                     let lane = self.lane(register, next)?;

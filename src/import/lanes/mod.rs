@@ -154,10 +154,12 @@ impl<'d, 'o> Lanes<'_, 'd, 'o> {
         let mut pieces: Vec<Layers<'o>> = Vec::with_capacity(list.len());
         for item in &list {
             let (waiting, running) = self.layers(item.expr)?;
-            let pcs: Vec<Range<u64>> = match item.is_default() {
-                true if list.len() == 1 => ranges.clone(),
-                true => return None,
-                false => vec![self.importer.pcs_of(&self.place, &(item.start..item.end))?],
+            let pcs: Vec<Range<u64>> = if !item.is_default() {
+                vec![self.importer.pcs_of(&self.place, &(item.start..item.end))?]
+            } else if list.len() == 1 {
+                ranges.clone()
+            } else {
+                return None;
             };
             pieces.extend(pcs.into_iter().map(|pcs| Layers { pcs, waiting: waiting.clone(), running }));
         }
@@ -240,9 +242,10 @@ impl<'d, 'o> Lanes<'_, 'd, 'o> {
         let exec = self.importer.target.exec().map(Loc::register);
         let mut active: Vec<(Range<u64>, Loc)> = Vec::new();
         for item in &list {
-            let pcs = match item.is_default() {
-                true => Some(0..self.place.bytes),
-                false => self.importer.pcs_of(&self.place, &(item.start..item.end)),
+            let pcs = if item.is_default() {
+                Some(0..self.place.bytes)
+            } else {
+                self.importer.pcs_of(&self.place, &(item.start..item.end))
             };
             let Some((pcs, mask)) = pcs.zip(self.storage(item.expr)) else { return false };
             if Some(&mask) != exec.as_ref() {

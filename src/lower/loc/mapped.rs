@@ -68,7 +68,8 @@ pub(super) fn register_from(out: &mut ExpressionWriter<'_, '_>, fragment: Fragme
         }
         _ => return Ok(None),
     };
-    let (consumer, module) = (out.context.consumer, out.context.module);
+    let consumer = out.context.consumer;
+    let module = out.context.module;
     match &mut out.references.homes {
         Some(homes) => homes.register(words, consumer, module).map(Some),
         None => Ok(None),

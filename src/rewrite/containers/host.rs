@@ -51,7 +51,8 @@ fn bundles(data: &[u8], rewrite: NewMember<'_>) -> Result<Option<Vec<u8>>> {
         let end = starts.get(index + 1).copied().unwrap_or(data.len());
         let Some((mut new, _)) = bundle::rewrite(&data[start..end], rewrite)? else { continue };
         is_new = true;
-        let (room, used) = (end - start, new.len());
+        let room = end - start;
+        let used = new.len();
         if used <= room {
             new.resize(room, 0);
         } else if end < data.len() {

@@ -29,8 +29,10 @@ pub(super) fn rewrite(data: &[u8], names: &[String], rewrite: NewMember<'_>) -> 
             let number = u64::from_le_bytes(field.ok_or_else(truncated)?);
             usize::try_from(number).ok().filter(|&number| number <= data.len()).ok_or_else(truncated)
         };
-        let (size, entry) = (number(8)?, number(16)?);
-        let (image, bytes) = (number(entry + 24)?, number(entry + 32)?);
+        let size = number(8)?;
+        let entry = number(16)?;
+        let image = number(entry + 24)?;
+        let bytes = number(entry + 32)?;
         let binary =
             data.get(start..start + size).filter(|binary| !binary.is_empty()).ok_or_else(truncated)?;
         at += size;

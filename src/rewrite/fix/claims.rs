@@ -218,7 +218,8 @@ impl Facts {
         if scalars.is_empty() {
             return Ok(());
         }
-        let (from, to) = (stopped.min(before), stopped.max(before));
+        let from = stopped.min(before);
+        let to = stopped.max(before);
         let is_loop = |index: usize| self.code.before(index).any(|earlier| earlier > to);
         if stopped > before || (from..=to).any(is_loop) {
             return Err("a loop can change scalar registers".into());

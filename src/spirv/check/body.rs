@@ -302,11 +302,14 @@ fn value(
     for place in places {
         let provider = &providers[place as usize];
         let is_omitted = projection.omissions.has(Subject::Provider(variable, place), Property::Entity);
-        let shape = match is_omitted {
-            // An earlier declaration stays in effect, because a declaration holds for the whole function.
-            true if is_declaration => continue,
-            true => locations::nothing_around(projection, provider, ty),
-            false => locations::holding(projection, provider, ty, is_declaration),
+        // An earlier declaration stays in effect, because a declaration holds for the whole function.
+        if is_omitted && is_declaration {
+            continue;
+        }
+        let shape = if is_omitted {
+            locations::nothing_around(projection, provider, ty)
+        } else {
+            locations::holding(projection, provider, ty, is_declaration)
         };
         values.push((index, key, variable, shape));
     }

@@ -92,10 +92,11 @@ fn kind(projection: &mut Projection<'_>, id: TypeId, kind: &TypeKind, bits: Opti
             let is_of_class = |id| target.storage_class(id).is_some_and(|it| u64::from(it) == class);
             let mut spaces = target.spaces().iter();
             let of_class = spaces.find(|space| space.name == of_class || is_of_class(space.id));
-            let space = match projection.omissions.has(subject, Property::AddressSpace) || !has_class {
-                _ if of_shader.is_some() => space,
-                true => of_class.map_or(SpaceId::DEFAULT, |space| space.id),
-                false => space,
+            let is_omitted = projection.omissions.has(subject, Property::AddressSpace);
+            let space = if of_shader.is_none() && (is_omitted || !has_class) {
+                of_class.map_or(SpaceId::DEFAULT, |space| space.id)
+            } else {
+                space
             };
             // If the target has a space for a class, that space comes back as that class.
             let class = match target.storage_class(space) {

@@ -85,7 +85,8 @@ pub fn describe(words: &[u32], source: &ModuleSource) -> Result<DescribedModule>
     let words = strip(words)?;
     let module = m.finish()?;
     let omissions = omitted.into_iter().map(|it| it.omission(&module)).collect();
-    let (functions, variables) = (functions.into_iter().collect(), variables.into_iter().collect());
+    let functions = functions.into_iter().collect();
+    let variables = variables.into_iter().collect();
     Ok(DescribedModule { words, module, binding, functions, variables, omissions })
 }
 

@@ -459,9 +459,11 @@ fn narrowed(value: u64, bits: u32, is_signed: bool) -> i128 {
     let unused = 64 - bits.clamp(1, 64);
     let signed = (value << unused) as i64 >> unused;
     let unsigned = value << unused >> unused;
-    match unsigned == value || signed as u64 == value {
-        true if is_signed => signed.into(),
-        true => unsigned.into(),
-        false => value.into(),
+    if unsigned != value && signed as u64 != value {
+        value.into()
+    } else if is_signed {
+        signed.into()
+    } else {
+        unsigned.into()
     }
 }

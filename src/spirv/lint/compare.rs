@@ -184,7 +184,8 @@ fn basic<'a>(
 
 /// Compares the sizes of two scalars.
 fn size<'a>(facts: &Facts<'a>, value: Instruction<'a>, debug: Fact<'a>) -> Option<Difference<'a>> {
-    let (value, debug) = (value_bits(facts, value.result()?)?, bits(facts, debug)?);
+    let value = value_bits(facts, value.result()?)?;
+    let debug = bits(facts, debug)?;
     (value != debug).then_some(Difference::Size(value, debug))
 }
 

@@ -157,10 +157,12 @@ pub(super) fn fixed_count(out: &mut Globals<'_, '_, '_>, dimension: Subject, cou
 /// The operand for an unknown element count, which the sets cannot encode. LLVM's translator writes all ones in 64
 /// bits; writers for `NonSemantic.Shader.DebugInfo.100` write 0.
 fn unknown_count(out: &mut Globals<'_, '_, '_>) -> Result<Word> {
-    let number = match out.writer.is_shader() {
-        true => 0,
-        false if out.writer.has_room(u64::MAX) => u64::MAX,
-        false => u32::MAX.into(),
+    let number = if out.writer.is_shader() {
+        0
+    } else if out.writer.has_room(u64::MAX) {
+        u64::MAX
+    } else {
+        u32::MAX.into()
     };
     out.writer.constant(number).map(Word::Id)
 }

@@ -63,10 +63,11 @@ impl VariableWriter<'_, '_> {
         self.indexes_at(provider)?;
         let operations = provider.few_operations(true);
         let part = layout.fits(self.module, self.ty, provider, &operations, (defined, true))?;
-        let (name, field) = match is_variable {
-            true => (InstructionName::Declare, Field::Variable),
-            // A declaration can only refer to an OpVariable. Another pointer's target is described by a value.
-            false => (InstructionName::Value, Field::Value),
+        // A declaration can only refer to an OpVariable. Another pointer's target is described by a value.
+        let (name, field) = if is_variable {
+            (InstructionName::Declare, Field::Variable)
+        } else {
+            (InstructionName::Value, Field::Value)
         };
         let Some((mut operations, indexes)) = self.path(name, index, provider, operations, part)? else {
             return Ok(());

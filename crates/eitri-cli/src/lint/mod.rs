@@ -330,7 +330,8 @@ impl LintArguments {
             Output::Stream(stream) => stream.end(&last)?,
             Output::Text(objects) => {
                 let is_folded = baseline.is_none() && self.max.is_none();
-                let (source, paths) = (&self.source, &settings.paths);
+                let source = &self.source;
+                let paths = &settings.paths;
                 text::print(objects, &Printing { is_folded, source, paths, last: &last })?;
             }
             Output::Summary(summary, totals) if self.format == Format::Text => {

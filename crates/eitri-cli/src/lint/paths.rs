@@ -78,10 +78,12 @@ fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
 pub fn uri(path: &str) -> (String, bool) {
     let is_relative = !is_absolute(path);
     // A drive is a part of the path: RFC 8089, appendix E.
-    let start = match path.starts_with(['/', '\\']) {
-        _ if is_relative => "",
-        true => "file://",
-        false => "file:///",
+    let start = if is_relative {
+        ""
+    } else if path.starts_with(['/', '\\']) {
+        "file://"
+    } else {
+        "file:///"
     };
     let path = if is_relative || cfg!(windows) || Path::new(path).is_absolute() {
         path.to_owned()

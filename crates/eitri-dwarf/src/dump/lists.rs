@@ -41,7 +41,9 @@ impl<'d> Dump<'_, 'd, '_> {
     pub(super) fn ranges(&mut self, unit: &Unit<'d>, depth: usize, offset: u64, owner: u64) -> fmt::Result {
         let raw = self.dwarf.raw_ranges(unit, offset);
         let list = self.dwarf.ranges(unit, offset);
-        let (version, low_pc, addresses) = (unit.encoding.version, unit.low_pc, unit.bases.addr);
+        let version = unit.encoding.version;
+        let low_pc = unit.low_pc;
+        let addresses = unit.bases.addr;
         let key = ListKey::Ranges { version, low_pc, addresses, offset };
         if self.is_printed(key, offset, owner, &raw)? {
             return Ok(());

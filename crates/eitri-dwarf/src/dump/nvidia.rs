@@ -32,8 +32,10 @@ pub(super) fn functions(out: &mut Out<'_>, object: &Object<'_>) {
     for code in MercuryCode::all(object) {
         let _ = match code {
             Ok(code) => {
-                let (name, text) = (code.section_name(), code.text);
-                let (kind, bits) = (code.kind, Count(code.bits, "bit"));
+                let name = code.section_name();
+                let text = code.text;
+                let kind = code.kind;
+                let bits = Count(code.bits, "bit");
                 writeln!(out, "code {}: for section {text}, kind {kind:#x}, a map of {bits}", OneLine(&name))
             }
             Err(error) => writeln!(out, "code: <{error}>"),

@@ -214,7 +214,8 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
         if let Some(number) = target.elf_machine()
             && ![0, number].contains(&sections.machine)
         {
-            let (name, file) = (target.name(), sections.machine);
+            let name = target.name();
+            let file = sections.machine;
             return Err(error(format!(
                 "the target is {name}, whose ELF machine is {number}; expected {file}, as in the file"
             )));

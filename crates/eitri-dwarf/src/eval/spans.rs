@@ -172,7 +172,8 @@ fn exact(place: &SingleLocation, slice: Slice, order: ByteOrder) -> SingleLocati
     match &place.storage {
         Storage::Undefined => place.clone(),
         Storage::Implicit(implicit) => {
-            let (first, bits) = (implicit.first_in_bytes(from, slice.bits), slice.bits as usize);
+            let first = implicit.first_in_bytes(from, slice.bits);
+            let bits = slice.bits as usize;
             let mut bytes = vec![0; bits.div_ceil(8)];
             let copy = if order == ByteOrder::Big { copy_high_bits } else { copy_bits };
             copy(&mut bytes, 0, implicit.bytes(), first as usize, bits);

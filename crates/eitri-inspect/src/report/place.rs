@@ -113,7 +113,9 @@ impl Places {
             return copy;
         }
         let start = id as usize * PLACE;
-        let (expr, result, first) = (self.places[start + 2], self.places[start + 4], self.places[start + 5]);
+        let expr = self.places[start + 2];
+        let result = self.places[start + 4];
+        let first = self.places[start + 5];
         let count = self.steps.len() / STEP;
         let end = self.places.get(start + PLACE + 5).map_or(count, |next| *next as usize);
         let copy = (self.places.len() / PLACE) as PlaceId;

@@ -269,7 +269,8 @@ fn instances_in(
     let others = OtherUnits::default();
     // Units can share a line program, whose rows are read again only for another folder.
     let mut last: Option<(Option<u64>, Option<&str>, Rc<Rows>)> = None;
-    let (mut ranges, mut lists) = (RangeLists::default(), HashMap::new());
+    let mut ranges = RangeLists::default();
+    let mut lists = HashMap::new();
     for unit in dwarf.units() {
         let folder = unit.comp_dir.as_deref();
         let known = last.as_ref().filter(|last| (unit.stmt_list, folder) == (last.0, last.1));
@@ -285,7 +286,10 @@ fn instances_in(
             lists.clear();
         }
         last = Some((unit.stmt_list, folder, rows.clone()));
-        let (ranges, lists, function, scope) = (&mut ranges, &mut lists, None, None);
+        let ranges = &mut ranges;
+        let lists = &mut lists;
+        let function = None;
+        let scope = None;
         let mut unit = InUnit { unit, rows, others: &others, ranges, lists, function, scope };
         for entry in dwarf.entries_of(unit.unit) {
             eitri_dwarf::work::step();
