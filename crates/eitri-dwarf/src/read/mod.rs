@@ -55,6 +55,7 @@ mod errors;
 mod frame;
 mod frame_index;
 mod frame_rows;
+mod inside;
 mod known_rows;
 mod line;
 mod line_rows;
@@ -95,6 +96,7 @@ pub use elf::{ElfSection, ElfSymbol, ElfSymbolKind, MercuryCopy, Object, StaleFi
 pub use entry::{Attributes, Entry};
 pub use frame::{Cie, Fde, FrameProgram, FrameSection, Frames, Pointer};
 pub use frame_rows::{CfaRule, FrameRow, FrameRows, RegisterRule};
+pub use inside::{InnerContents, InnerFile, inner_files};
 pub use line::{LineFile, LineFormat, LineProgram};
 pub use line_rows::{InlinedRow, LineRow, LineRows};
 pub(crate) use lists::Addressed;
