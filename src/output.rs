@@ -108,7 +108,9 @@ impl<'a> Prepared<'a> {
             return Err(Error::bad_argument("PTX has no compressed sections; expected no compression"));
         }
         if consumer.has_line_directives && options.existing == Existing::KeepLines {
-            return Err(Error::bad_argument("PTX has no line table; expected a cubin whose line table is kept"));
+            return Err(Error::bad_argument(
+                "PTX has no line table; expected a cubin whose line table is kept",
+            ));
         }
         let module = with_split_names(module, consumer, options.name)?;
         let lowered = lower(&module, consumer, options.policy)?;

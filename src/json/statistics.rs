@@ -4,9 +4,7 @@ use std::io::{self, Write};
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use crate::stats::{
-    Coverage, FunctionCoverage, Repeated, Statistics, UnitCoverage, VariableCoverage,
-};
+use crate::stats::{Coverage, FunctionCoverage, Repeated, Statistics, UnitCoverage, VariableCoverage};
 
 /// Writes an object's statistics as a JSON object on one line, without the line's end: the
 /// [numbers](Statistics::numbers) of `llvm-dwarfdump --statistics` under their names, and the coverage of functions and units.
@@ -16,12 +14,7 @@ use crate::stats::{
 ///
 /// # Errors
 /// The errors of the output.
-pub fn write_statistics(
-    out: &mut dyn Write,
-    found: &Statistics,
-    file: &str,
-    below: bool,
-) -> io::Result<()> {
+pub fn write_statistics(out: &mut dyn Write, found: &Statistics, file: &str, below: bool) -> io::Result<()> {
     Ok(serde_json::to_writer(out, &Line { found, file, below })?)
 }
 

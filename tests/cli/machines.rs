@@ -39,8 +39,9 @@ fn machines_take_the_words_of_descriptions() {
     for (numbers, words) in PAIRS {
         let numbers = format!("{{\"target\": {{\"name\": \"amdgpu-gfx1030-wave32\"}}, {numbers}}}");
         let words = format!("{{\"target\": \"amdgpu-gfx1030-wave32\", {words}}}");
-        let read =
-            |text: &str| VectorMachine::with_target(text, None, None).unwrap_or_else(|error| panic!("{error}"));
+        let read = |text: &str| {
+            VectorMachine::with_target(text, None, None).unwrap_or_else(|error| panic!("{error}"))
+        };
         assert_eq!(read(&words), read(&numbers), "{words}");
     }
     // A target described in a file has the names given there.

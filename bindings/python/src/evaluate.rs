@@ -1,7 +1,8 @@
 //! Evaluations: an expression, or a variable of an object, on a stopped machine.
 
 use eitri::conform::{
-    Found, KnownCallers, MachineChanges, Stop, StoppedObject, VectorMachine, VectorTarget, expression, location,
+    Found, KnownCallers, MachineChanges, Stop, StoppedObject, VectorMachine, VectorTarget, expression,
+    location,
 };
 use eitri::dump::figure;
 use eitri::eval::{DebugInfo, Machine, ResultKind, Snapshot};
@@ -249,7 +250,8 @@ impl Question {
     /// Returns what the question states instead of the machine.
     fn changes(&self, pc: Option<u64>, target: &VectorTarget) -> eitri::Result<MachineChanges> {
         let element = |text: &String| {
-            location::parse_element(text, target).map_err(|problem| bad_argument(format!("initial: {problem}")))
+            location::parse_element(text, target)
+                .map_err(|problem| bad_argument(format!("initial: {problem}")))
         };
         let initial: Vec<_> = self.initial.iter().map(element).collect::<eitri::Result<_>>()?;
         let mut changes = MachineChanges::default();

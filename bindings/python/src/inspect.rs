@@ -68,7 +68,7 @@ pub fn lint<'py>(
                     total.named.extend(report.named);
                 }
                 Err(error) if is_alone => return Err(error.into()),
-                Err(error) => total.unreadable.push(error.in_section(name)),
+                Err(error) => total.unreadable.push(error.in_section(&name)),
             }
         }
         json.push(']');

@@ -80,7 +80,7 @@ pub fn rewrite_members<'py>(
                 return Ok(None);
             }
             let rewritten =
-                eitri::rewrite::rewrite(bytes, &options).map_err(|error| error.in_section(name.to_owned()))?;
+                eitri::rewrite::rewrite(bytes, &options).map_err(|error| error.in_section(name))?;
             let facts = write_rewritten(&rewritten, name);
             objects.push((name.to_owned(), rewritten.object.clone(), facts));
             Ok(Some(rewritten.object))

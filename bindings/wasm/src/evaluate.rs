@@ -1,8 +1,6 @@
 //! An expression on a stopped machine: its steps, their pictures, the result, and the result in each lane.
 
-use eitri::conform::{
-    Found, KnownCallers, MachineChanges, Stop, VectorMachine, VectorTarget, expression,
-};
+use eitri::conform::{Found, KnownCallers, MachineChanges, Stop, VectorMachine, VectorTarget, expression};
 use eitri::dump::figure;
 use eitri::error::ErrorKind;
 use eitri::eval::{Element, ResultKind};

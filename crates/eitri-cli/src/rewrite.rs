@@ -103,15 +103,19 @@ impl RewriteArguments {
         if self.report.is_none() && self.output.as_deref() != Some(Path::new("-")) {
             print(if self.format == Format::Json { Form::Json } else { Form::Text }, &report)?;
         } else {
-            say_lines(objects.iter().flat_map(|(_, rewritten)| lost(rewritten)));
+            say_lines(objects.iter().flat_map(|(_, rewritten)| rewritten.lost()));
         }
         Ok(exit_code(is_written))
     }
 
     /// Returns the file with its objects rewritten, and the result for each object.
     fn rewrite(&self, bytes: &Contents) -> Result<(Vec<u8>, Objects), Failure> {
-        let (objects, unread) =
-            containers::inside(&self.file, Contents::Bytes(bytes.to_vec()), self.member.as_deref(), Reads::Objects)?;
+        let (objects, unread) = containers::inside(
+            &self.file,
+            Contents::Bytes(bytes.to_vec()),
+            self.member.as_deref(),
+            Reads::Objects,
+        )?;
         if let Some(first) = unread.into_iter().next() {
             return Err(first);
         }
@@ -149,12 +153,6 @@ impl RewriteArguments {
     }
 }
 
-/// Returns the facts that the output lacks, as lines.
-fn lost(rewritten: &Rewritten) -> Vec<String> {
-    let unimported = rewritten.unimported.iter().map(|fact| format!("not imported: {fact}"));
-    unimported.chain(rewritten.omissions.iter().map(|omission| format!("omitted: {omission}"))).collect()
-}
-
 fn text(name: &str, rewritten: &Rewritten) -> String {
     let Rewritten { consumer, changes, sizes, .. } = rewritten;
     let mut text = String::new();
@@ -185,7 +183,7 @@ fn text(name: &str, rewritten: &Rewritten) -> String {
         put(format_args!("not fixed: {unfixed}"));
         unfixed.finding.evidence.iter().for_each(|fact| put(format_args!("    {fact}")));
     }
-    for fact in lost(rewritten) {
+    for fact in rewritten.lost() {
         put(format_args!("{fact}"));
     }
     text

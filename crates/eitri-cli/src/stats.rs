@@ -7,8 +7,8 @@ use clap::{Args, ValueEnum};
 use eitri::json::write_statistics;
 use eitri::read::SplitFiles;
 use eitri::stats::{
-    Build, Change, Coverage, FunctionCoverage, ReadableLines, Statistics, StatsOptions,
-    UnitCoverage, VariableLines, compare, readable_variable_lines, stats,
+    Build, Change, Coverage, FunctionCoverage, ReadableLines, Statistics, StatsOptions, UnitCoverage,
+    VariableLines, compare, readable_variable_lines, stats,
 };
 use serde_json::{Value, json};
 
