@@ -212,4 +212,4 @@ def test_archive_where_an_object_is_expected_is_named(tmp_path: Path, diverge: P
     lib = archive(tmp_path, diverge)
     for function in (eitri.stats, eitri.report, eitri.import_, eitri.rewrite):
         with pytest.raises(eitri.Error, match="a container of objects; expected one of them"):
-            function(lib)  # type: ignore[operator]
+            function(lib)
