@@ -21,6 +21,8 @@ pub mod check;
 pub mod conform;
 #[cfg(feature = "write")]
 pub mod consumer;
+#[cfg(feature = "lint")]
+pub mod contents;
 #[cfg(feature = "describe")]
 mod dominators;
 #[cfg(feature = "write")]

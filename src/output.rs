@@ -88,98 +88,131 @@ pub struct Output {
     pub split: Vec<(String, Vec<u8>)>,
 }
 
-impl Output {
-    fn new(
-        module: &Module,
-        consumer: &Consumer,
-        lowered: Lowered,
-        bytes: Vec<u8>,
-        further: Vec<Warning>,
-    ) -> Result<Self> {
+/// A module lowered for its consumer, before there is a file: what can fail afterwards is about the file.
+#[derive(Debug)]
+pub struct Prepared<'a> {
+    module: Cow<'a, Module>,
+    consumer: &'a Consumer,
+    options: OutputOptions<'a>,
+    lowered: Lowered,
+}
+
+impl<'a> Prepared<'a> {
+    /// Lowers a module.
+    ///
+    /// # Errors
+    /// * [`BadArgument`](crate::error::ErrorKind::BadArgument) for compression of PTX, and for line tables of PTX that are kept.
+    /// * The errors of [`lower`].
+    pub fn new(module: &'a Module, consumer: &'a Consumer, options: &OutputOptions<'a>) -> Result<Self> {
+        if consumer.has_line_directives && options.compression != Compression::None {
+            return Err(Error::bad_argument("PTX has no compressed sections; expected no compression"));
+        }
+        if consumer.has_line_directives && options.existing == Existing::KeepLines {
+            return Err(Error::bad_argument(
+                "PTX has no line table; expected a cubin whose line table is kept",
+            ));
+        }
+        let module = with_split_names(module, consumer, options.name)?;
+        let lowered = lower(&module, consumer, options.policy)?;
+        Ok(Self { module, consumer, options: *options, lowered })
+    }
+
+    /// Writes the module as a new object, as [`new_output`] does.
+    ///
+    /// # Errors
+    /// * [`BadArgument`](crate::error::ErrorKind::BadArgument) for a consumer that reads PTX, and for code without a described
+    ///   function, or with a shorter one.
+    /// * The errors of [`new_object`](crate::emit::elf::new_object).
+    pub fn into_new(self, code: Option<&ObjectCode>) -> Result<Output> {
+        if self.consumer.has_line_directives {
+            return Err(Error::bad_argument(
+                "the consumer reads PTX, and there is no PTX text; expected a text to which debug information is attached",
+            ));
+        }
+        let sections = &self.lowered.sections;
+        let elsewhere;
+        let laid = match code {
+            Some(code) => code,
+            None => {
+                elsewhere = ObjectCode::elsewhere(sections);
+                &elsewhere
+            }
+        };
+        let bytes = new_object_with(self.module.target(), laid, sections, self.options.compression)?;
+        if code.is_some() {
+            check_code(&self.module, &bytes)?;
+        }
+        self.output(bytes, Vec::new())
+    }
+
+    /// Writes the debug information into a file, as [`attached_output`] does.
+    ///
+    /// # Errors
+    /// * [`BadArgument`](crate::error::ErrorKind::BadArgument) for a file without a described function; for a PTX text that
+    ///   [`check_ptx`] finds different, with a line for each difference; and for PTX that is expected and not there.
+    /// * The errors of [`attach_with`] and [`ptx::attach`].
+    pub fn into_attached(self, file: &[u8]) -> Result<Output> {
+        let target = self.module.target();
+        let sections = &self.lowered.sections;
+        let existing = self.options.existing;
+        if !self.consumer.has_line_directives {
+            check_code(&self.module, file)?;
+            let compression = self.options.compression;
+            let how = AttachOptions { existing, compression, ..AttachOptions::default() };
+            let bytes = attach_with(file, target, sections, &how)?;
+            return self.output(bytes, Vec::new());
+        }
+        let text = core::str::from_utf8(file).ok().filter(|_| ptx::is_ptx(file));
+        let text = text.ok_or_else(|| {
+            Error::bad_argument("the consumer reads PTX, and the file is not PTX; expected PTX text")
+        })?;
+        let report = check_ptx(&self.module, text)?;
+        if !report.findings.is_empty() {
+            let lines: Vec<_> = report.findings.iter().map(ToString::to_string).collect();
+            return Err(Error::bad_argument(lines.join("\n")));
+        }
+        let how = PtxAttachOptions { existing, lines: self.lowered.lines.as_ref() };
+        let bytes = ptx::attach(text, target, sections, &how)?.into_bytes();
+        self.output(bytes, report.warnings)
+    }
+
+    fn output(self, bytes: Vec<u8>, further: Vec<Warning>) -> Result<Output> {
+        let Self { module, consumer, lowered, .. } = self;
         // Without a section for them, frames come from somewhere else: for PTX, from ptxas.
         let has_frames = consumer.frames.debug_frame || consumer.frames.eh_frame;
         let warnings = module.warnings().into_iter().chain(further);
         let warnings = warnings.filter(|warning| has_frames || warning.kind() != WarningKind::NoFrame);
         let split = lowered.split_files(module.target())?;
         let split = split.into_iter().map(|(name, bytes)| (name.to_owned(), bytes)).collect();
-        Ok(Self { bytes, warnings: warnings.collect(), split, omissions: lowered.omissions })
+        Ok(Output { bytes, warnings: warnings.collect(), split, omissions: lowered.omissions })
     }
 }
 
 /// Writes a module as a new relocatable object, with its code; or, without code, with undefined symbols.
 ///
 /// # Errors
-/// * [`BadArgument`](crate::error::ErrorKind::BadArgument) for a consumer that reads PTX, and for code without a described
-///   function, or with a shorter one.
-/// * The errors of [`lower`] and [`new_object`](crate::emit::elf::new_object).
+/// The errors of [`Prepared::new`] and [`Prepared::into_new`].
 pub fn new_output(
     module: &Module,
     consumer: &Consumer,
     code: Option<&ObjectCode>,
     options: &OutputOptions<'_>,
 ) -> Result<Output> {
-    if consumer.has_line_directives {
-        return Err(Error::bad_argument(
-            "the consumer reads PTX, and there is no PTX text; expected a text to which debug information is attached",
-        ));
-    }
-    let module = &*with_split_names(module, consumer, options.name)?;
-    let lowered = lower(module, consumer, options.policy)?;
-    let elsewhere;
-    let laid = match code {
-        Some(code) => code,
-        None => {
-            elsewhere = ObjectCode::elsewhere(&lowered.sections);
-            &elsewhere
-        }
-    };
-    let bytes = new_object_with(module.target(), laid, &lowered.sections, options.compression)?;
-    if code.is_some() {
-        check_code(module, &bytes)?;
-    }
-    Output::new(module, consumer, lowered, bytes, Vec::new())
+    Prepared::new(module, consumer, options)?.into_new(code)
 }
 
 /// Writes a module's debug information into a file with its code: an object, relocatable or linked; or, for a consumer that
 /// reads it, a PTX text.
 ///
 /// # Errors
-/// * [`BadArgument`](crate::error::ErrorKind::BadArgument) for a file without a described function; for a PTX text that
-///   [`check_ptx`] finds different, with all differences; for PTX that is expected and not there; and for compression of PTX.
-/// * The errors of [`lower`], [`attach_with`] and [`ptx::attach`].
+/// The errors of [`Prepared::new`] and [`Prepared::into_attached`].
 pub fn attached_output(
     module: &Module,
     consumer: &Consumer,
     file: &[u8],
     options: &OutputOptions<'_>,
 ) -> Result<Output> {
-    let module = &*with_split_names(module, consumer, options.name)?;
-    let lowered = lower(module, consumer, options.policy)?;
-    if !consumer.has_line_directives {
-        check_code(module, file)?;
-        let how = AttachOptions {
-            existing: options.existing,
-            compression: options.compression,
-            ..AttachOptions::default()
-        };
-        let bytes = attach_with(file, module.target(), &lowered.sections, &how)?;
-        return Output::new(module, consumer, lowered, bytes, Vec::new());
-    }
-    if options.compression != Compression::None {
-        return Err(Error::bad_argument("PTX has no compressed sections; expected no compression"));
-    }
-    let text = core::str::from_utf8(file).ok().filter(|_| ptx::is_ptx(file));
-    let text = text.ok_or_else(|| {
-        Error::bad_argument("the consumer reads PTX, and the file is not PTX; expected PTX text")
-    })?;
-    let report = check_ptx(module, text)?;
-    if !report.findings.is_empty() {
-        let lines: Vec<_> = report.findings.iter().map(ToString::to_string).collect();
-        return Err(Error::bad_argument(lines.join("\n")));
-    }
-    let how = PtxAttachOptions { existing: options.existing, lines: lowered.lines.as_ref() };
-    let bytes = ptx::attach(text, module.target(), &lowered.sections, &how)?.into_bytes();
-    Output::new(module, consumer, lowered, bytes, report.warnings)
+    Prepared::new(module, consumer, options)?.into_attached(file)
 }
 
 /// Returns the module, in which split units have names after the output.

@@ -87,7 +87,7 @@ impl Found {
     }
 
     /// The fault that prevented the result or its reading.
-    fn fault(&self) -> Option<&Fault> {
+    pub fn fault(&self) -> Option<&Fault> {
         match (&self.result, &self.read) {
             (Err(fault), _) | (_, Some(Err(fault))) => Some(fault),
             _ => None,

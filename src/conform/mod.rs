@@ -3,6 +3,7 @@
 mod answer;
 mod bytes;
 mod cfi;
+mod changes;
 mod element;
 mod expect;
 mod file;
@@ -24,6 +25,7 @@ mod values;
 mod vector;
 
 pub use cfi::FrameBytes;
+pub use changes::{KnownCallers, MachineChanges, expression};
 pub use expect::Expect;
 pub use file::VectorFile;
 pub(crate) use file::vectors_schema;

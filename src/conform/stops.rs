@@ -39,13 +39,13 @@ pub(crate) fn machine_schema(to: &mut Schemas) -> Value {
 
 impl VectorMachine {
     /// Reads an object with a `machine` and optionally a `target`, in the vector file format; its vectors are ignored.
-    /// The argument `target` takes precedence over the text's target.
+    /// The target `named` takes precedence over the text's target, and this over `otherwise`.
     ///
     /// ```
     /// use eitri::conform::VectorMachine;
     ///
     /// let text = r#"{"target": {"name": "x86_64"}, "machine": {"pc": "0x40"}}"#;
-    /// let (machine, target) = VectorMachine::with_target(text, None)?;
+    /// let (machine, target) = VectorMachine::with_target(text, None, None)?;
     /// assert_eq!((machine.snapshot.pc, target.address_bytes()), (Some(0x40), 8));
     /// # Ok::<(), eitri::Error>(())
     /// ```
@@ -53,8 +53,12 @@ impl VectorMachine {
     /// # Errors
     /// The errors that [`from_json`](Self::from_json) returns; [`Malformed`](crate::error::ErrorKind::Malformed)
     /// without any target.
-    pub fn with_target(text: impl AsRef<[u8]>, target: Option<VectorTarget>) -> Result<(Self, VectorTarget)> {
-        let (mut machines, target) = Self::stops(text, target)?;
+    pub fn with_target(
+        text: impl AsRef<[u8]>,
+        named: Option<VectorTarget>,
+        otherwise: Option<VectorTarget>,
+    ) -> Result<(Self, VectorTarget)> {
+        let (mut machines, target) = Self::stops(text, named, otherwise)?;
         match (machines.pop(), machines.len()) {
             (Some(machine), 0) => Ok((machine, target)),
             (_, others) => Err(Error::malformed(format!("machine has {} stops; expected one", others + 1))),
@@ -68,7 +72,7 @@ impl VectorMachine {
     /// use eitri::conform::VectorMachine;
     ///
     /// let text = r#"{"target": {"name": "x86_64"}, "stops": [{"pc": "0x40"}, {"pc": "0x44"}]}"#;
-    /// let (machines, _) = VectorMachine::stops(text, None)?;
+    /// let (machines, _) = VectorMachine::stops(text, None, None)?;
     /// let pcs: Vec<_> = machines.iter().map(|machine| machine.snapshot.pc).collect();
     /// assert_eq!(pcs, [Some(0x40), Some(0x44)]);
     /// # Ok::<(), eitri::Error>(())
@@ -76,9 +80,13 @@ impl VectorMachine {
     ///
     /// # Errors
     /// The errors that [`with_target`](Self::with_target) returns.
-    pub fn stops(text: impl AsRef<[u8]>, target: Option<VectorTarget>) -> Result<(Vec<Self>, VectorTarget)> {
+    pub fn stops(
+        text: impl AsRef<[u8]>,
+        named: Option<VectorTarget>,
+        otherwise: Option<VectorTarget>,
+    ) -> Result<(Vec<Self>, VectorTarget)> {
         super::file::parse(text.as_ref(), "the machine", |file: MachineFile| {
-            let target = match (target, &file.target) {
+            let target = match (named, &file.target) {
                 (Some(target), _) => target,
                 (None, Given::Is(object)) => {
                     let path = vec![Step::Key("target".into())];
@@ -87,7 +95,7 @@ impl VectorMachine {
                         &VectorTarget::definitions(&file.targets)?,
                     )?
                 }
-                (None, _) => return Err(Wrong::new("missing field `target`")),
+                (None, _) => otherwise.ok_or_else(|| Wrong::new("missing field `target`"))?,
             };
             let common = match &file.machine {
                 Given::Is(object) => Some(Layer { object, path: vec![Step::Key("machine".into())] }),

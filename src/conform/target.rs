@@ -11,6 +11,8 @@ use serde_json::{Value, json};
 
 use super::layers::{Layer, Layers, last};
 use super::values::{Given, Map, Number, Step, Wrong, choice, objects};
+use crate::consumer::Consumer;
+use crate::error;
 use crate::eval::{Architecture, Layout, SpaceLayout};
 use crate::json::schema::{HasSchema, Schemas};
 use crate::near;
@@ -104,6 +106,16 @@ impl VectorTarget {
             .with_offset_bytes(offset_bytes)
             .with_version(if dialect == Dialect::Dwarf6 { version.max(6) } else { version })
             .with_big_endian(big_endian)
+    }
+
+    /// Returns the expression encoding for a consumer by its name, or else in a dialect.
+    ///
+    /// # Errors
+    /// The errors of [`Consumer::named`].
+    pub fn encoding_for(&self, consumer: Option<&str>, dialect: Dialect) -> error::Result<Encoding> {
+        let Some(name) = consumer else { return Ok(self.encoding(dialect)) };
+        let consumer = Consumer::named(name)?;
+        Ok(self.encoding(consumer.expressions.dialect).with_version(consumer.version))
     }
 
     /// Returns whether a number's most significant byte comes first.

@@ -22,12 +22,18 @@ mod objects;
 pub(crate) mod position;
 mod read;
 mod reader;
+#[cfg(feature = "rewrite")]
+mod rewritten;
 pub(crate) mod schema;
 pub(crate) mod shape;
 mod spirv;
 mod statement;
+#[cfg(feature = "stats")]
+mod statistics;
 mod target;
 mod types;
+#[cfg(feature = "import")]
+mod unimported;
 mod units;
 pub(crate) mod values;
 mod variables;
@@ -40,8 +46,14 @@ pub use finding::write_finding;
 pub use loc::{LOCATIONS, NUMBERS};
 pub use located::{Located, locate};
 pub(crate) use read::document_schema;
+#[cfg(feature = "rewrite")]
+pub use rewritten::write_rewritten;
 pub use statement::STATEMENTS;
+#[cfg(feature = "stats")]
+pub use statistics::write_statistics;
 pub use target::{read_target, target, write_target};
+#[cfg(feature = "import")]
+pub use unimported::write_unimported;
 
 use std::io::Write;
 

@@ -88,6 +88,12 @@ impl Rewritten {
     pub fn is_complete(&self) -> bool {
         self.omissions.is_empty() && self.unimported.is_empty()
     }
+
+    /// Returns the facts that the object no longer has, as lines: not imported, or omitted for the consumer.
+    pub fn lost(&self) -> impl Iterator<Item = String> {
+        let unimported = self.unimported.iter().map(|fact| format!("not imported: {fact}"));
+        unimported.chain(self.omissions.iter().map(|omission| format!("omitted: {omission}")))
+    }
 }
 
 /// Rewrites an object's debug information.

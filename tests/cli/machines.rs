@@ -39,8 +39,9 @@ fn machines_take_the_words_of_descriptions() {
     for (numbers, words) in PAIRS {
         let numbers = format!("{{\"target\": {{\"name\": \"amdgpu-gfx1030-wave32\"}}, {numbers}}}");
         let words = format!("{{\"target\": \"amdgpu-gfx1030-wave32\", {words}}}");
-        let read =
-            |text: &str| VectorMachine::with_target(text, None).unwrap_or_else(|error| panic!("{error}"));
+        let read = |text: &str| {
+            VectorMachine::with_target(text, None, None).unwrap_or_else(|error| panic!("{error}"))
+        };
         assert_eq!(read(&words), read(&numbers), "{words}");
     }
     // A target described in a file has the names given there.
@@ -49,7 +50,7 @@ fn machines_take_the_words_of_descriptions() {
         "spaces": [{"id": 2, "name": "heap", "address_bits": 16, "per": "process"}]}"#;
     let read = |machine: &str| {
         let text = format!("{{\"target\": {layout}, \"machine\": {machine}}}");
-        VectorMachine::with_target(text, None).map(|(machine, _)| machine)
+        VectorMachine::with_target(text, None, None).map(|(machine, _)| machine)
     };
     let words = read(r#"{"registers": {"acc": "01"}, "object": "mem:heap:16"}"#).expect("names of the file");
     assert_eq!(words, read(r#"{"registers": {"7": "01"}, "object": "mem:2:0x10"}"#).expect("numbers"));
@@ -245,7 +246,7 @@ fn messages_have_no_names_of_rust() {
         "types": {"0x2a": {"encoding": "signed", "bits": 32, "name": "int"}},
         "entries": {"0x40": {"loclist": [{"kind": "offset_pair", "start": "0x0", "end": "0x4", "expr": "50"}]}}},
         "stops": [{"pc": "0x14"}]}"#;
-    with_every_value_replaced(machine, &mut |text| judge(VectorMachine::stops(text, None).err()));
+    with_every_value_replaced(machine, &mut |text| judge(VectorMachine::stops(text, None, None).err()));
     let vectors = r#"{"format": "eitri-vectors-1", "target": {"name": "x86_64"}, "vectors": [
         {"name": "a", "doc": "b", "spec": "c", "dialect": "dwarf6", "opcodes": {"offset": "0xac"}, "expr": "50",
         "result": "location", "where": "location", "read": 16, "write": "01 02",

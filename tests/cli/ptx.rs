@@ -54,6 +54,14 @@ fn ptx_is_written_checked_and_printed() {
     assert_eq!(run(&again).code, 0);
     assert_eq!(std::fs::read_to_string(&replaced).expect("the text"), text);
 
+    // Text has no sections that could be compressed, and no line table that could stay.
+    for (option, message) in
+        [("--compress-debug-sections", "PTX has no compressed"), ("--keep-lines", "PTX has no line table")]
+    {
+        let ran = run(&["emit", &description, "--object", &plain, option, "-o", &folder.path("no.ptx")]);
+        assert_eq!((ran.code, ran.errors.contains(message)), (2, true), "{}", ran.errors);
+    }
+
     let cubin = folder.path("k.cubin");
     let Some(ran) = PTXAS.run(&["-arch=sm_80", "-g", &out, "-o", &cubin]) else { return };
     ran.clean();

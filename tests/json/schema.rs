@@ -182,7 +182,7 @@ fn machines_are_valid_and_wrong_ones_are_not() {
     for (index, (file, is_valid)) in
         right.iter().map(|file| (file, true)).chain(wrong.iter().map(|file| (file, false))).enumerate()
     {
-        assert_eq!(VectorMachine::stops(file.to_string(), None).is_ok(), is_valid, "{file}");
+        assert_eq!(VectorMachine::stops(file.to_string(), None, None).is_ok(), is_valid, "{file}");
         all.push((given.file(&format!("{index}.json"), file.to_string()), is_valid));
     }
     validate("machine", &all);

@@ -453,7 +453,11 @@ const JSON: &[&str] = &[
     "spirv::read",
     "spirv::write",
     "spirv",
+    // What was found in any producer's object.
     "finding",
+    "statistics",
+    "unimported",
+    "rewritten",
     "",
 ];
 

@@ -72,9 +72,9 @@ pub const ROOMS: &[(&str, &str)] = &[
     ("spirv::describe", "spirv::floats spirv::table build error model omission spirv::binding spirv::languages spirv::layout spirv::lines \
         spirv::opcodes spirv::provider spirv::provider_rules spirv::strip spirv::uses spirv::words target"),
     // Descriptions and vectors as files; a description has ids of a SPIR-V module.
-    ("json", "attributes build error lint model near op spirv::binding spirv::describe spirv::operations spirv::provider spirv::read spirv::words \
-        target track"),
-    ("conform", "dump error eval json near op read target"),
+    ("json", "attributes build consumer error import lint model near op rewrite spirv::binding spirv::describe spirv::operations spirv::provider spirv::read spirv::words \
+        stats target track"),
+    ("conform", "consumer dump error eval json near op read target"),
     ("schema", "conform json"),
     // Writing.
     ("spirv::lower", "spirv::floats spirv::rows spirv::operations error model omission spirv::attached spirv::binding spirv::provider spirv::provider_rules \
@@ -98,6 +98,8 @@ pub const ROOMS: &[(&str, &str)] = &[
         spirv::table spirv::validate spirv::words target"),
     // Pages, and the command.
     ("guide", ""),
-    ("bin", "check conform consumer dump emit error eval import json lint lower model omission op output read report rewrite schema spirv::binding \
+    // Any producer's files by their kind.
+    ("contents", "dump error lint op read spirv::layout spirv::lint spirv::read spirv::text spirv::words target"),
+    ("bin", "check conform consumer contents dump emit error eval import json lint lower model omission op output read report rewrite schema spirv::binding \
         spirv::check spirv::describe spirv::lint spirv::mode spirv::words stats target track"),
 ];

@@ -13,6 +13,7 @@ mod foreign;
 mod golden;
 mod grammar;
 mod import;
+mod judged;
 mod kernels;
 mod later;
 mod lavapipe;

@@ -3,11 +3,9 @@
 use std::ffi::{c_char, c_int, c_void};
 use std::io;
 
-use eitri::dump::{DumpOptions, print_to};
-use eitri::lint::{LintFinding, LintOptions, lint_each};
-use eitri::op::Dialect;
+use eitri::contents::{PrintOptions, lint_each, print_to};
+use eitri::lint::{LintFinding, LintOptions};
 use eitri::report::{ReportOptions, report};
-use eitri::spirv;
 use eitri::stats::{StatsOptions, stats};
 
 use crate::buffer::{eitri_buffer, put};
@@ -47,13 +45,7 @@ pub unsafe extern "C" fn eitri_lint(
             }
         };
         let options = LintOptions::default();
-        let report = if spirv::is_module(object) {
-            spirv::from_bytes(object).and_then(|words| spirv::lint(&words, &options)).inspect(|report| {
-                report.findings.iter().for_each(&mut pass);
-            })
-        } else {
-            lint_each(object, &options, &mut |finding| pass(&finding))
-        };
+        let report = lint_each(object, &options, &mut |finding| pass(&finding));
         match failure {
             Some(failure) => Err(failure),
             // A part that cannot be read is an error, after the findings of all other parts.
@@ -106,20 +98,12 @@ pub unsafe extern "C" fn eitri_dump(
     let body = || {
         // SAFETY: of the caller.
         let object: &[u8] = unsafe { array(object.cast(), size, "object") }?;
-        let mut options = DumpOptions::default();
+        let mut options = PrintOptions::default();
         options.verbose = is_verbose != 0;
         let output = Output { callback: Callback::new("write", write, context), failure: None };
         let mut output = io::BufWriter::with_capacity(1 << 16, output);
-        let printed = if spirv::is_module(object) {
-            let mut options = spirv::TextOptions::default();
-            options.verbose = is_verbose != 0;
-            spirv::from_bytes(object)
-                .and_then(|words| Ok(spirv::print(&spirv::read(&words)?, options)))
-                .and_then(|text| Ok(io::Write::write_all(&mut output, text.as_bytes())?))
-        } else {
-            print_to(&mut output, object, None, None, Dialect::Llvm, options)
-        };
-        let printed = printed.and_then(|()| Ok(io::Write::flush(&mut output)?));
+        let printed = print_to(&mut output, object, &options);
+        let printed = printed.and_then(|_| Ok(io::Write::flush(&mut output)?));
         let (output, _) = output.into_parts();
         match output.failure {
             Some(failure) => Err(failure),

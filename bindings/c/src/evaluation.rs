@@ -3,9 +3,8 @@
 use std::cell::Cell;
 use std::ffi::{c_char, c_int, c_void};
 
-use eitri::conform::{Found, Read};
-use eitri::dump::steps;
-use eitri::eval::{Body, Context, Element, Location, Machine, Snapshot, Unavailable};
+use eitri::conform::{Stop, VectorMachine, VectorTarget};
+use eitri::eval::{Location, Machine, Unavailable};
 use eitri::json::target;
 use eitri::lower::Consumer;
 use eitri::op::{Encoding, Reg, text as operations};
@@ -228,17 +227,14 @@ pub unsafe extern "C" fn eitri_evaluate(
         let encoding = encoding(&target, consumer)?;
         let callbacks = Callbacks { machine, target: &target, failure: Cell::new(None) };
         let make = || {
-            let context = Context::new(encoding, &target);
-            let trace = steps(Body::Expression(expression), &callbacks, &context, Some(&target));
-            let read = match (&trace.result, bits) {
-                (Ok(Element::Location(location)), 1..) => Some(Read::at(location, bits, &callbacks)),
-                _ => None,
-            };
-            if let Some((name, number)) = callbacks.failure.get() {
-                return Err(Failure::Callback(name, number));
+            let (machine, target) = (VectorMachine::default(), VectorTarget::from(target.clone()));
+            let stop = Stop::new(expression, &machine, encoding, &target);
+            let stop = stop.with_machine(&callbacks).with_bits(Some(bits));
+            let found = stop.answer();
+            match callbacks.failure.get() {
+                Some((name, number)) => Err(Failure::Callback(name, number)),
+                None => Ok(stop.text(&found, LONGEST_TEXT).into()),
             }
-            let found = Found { result: trace.result, read, written: None };
-            Ok(found.to_text_in_names(&Snapshot::default(), LONGEST_TEXT, &target).into())
         };
         // SAFETY: of the caller.
         unsafe { put(result, "result", make) }

@@ -87,13 +87,9 @@ pub unsafe extern "C" fn eitri_rewrite(
                 // SAFETY: of the caller.
                 unsafe { options.changed.message(format!("not fixed: {unfixed}")) }?;
             }
-            for fact in &written.unimported {
+            for line in written.lost() {
                 // SAFETY: of the caller.
-                unsafe { options.omitted.message(format!("not imported: {fact}")) }?;
-            }
-            for omission in &written.omissions {
-                // SAFETY: of the caller.
-                unsafe { options.omitted.message(format!("omitted: {omission}")) }?;
+                unsafe { options.omitted.message(line) }?;
             }
             Ok(written.object.into())
         };

@@ -3,8 +3,8 @@
 use eitri::check::{CheckFinding, CheckReport, FindingKind, Unproven};
 use eitri::consumer::Policy;
 use eitri::emit::elf::{Compression, Existing, ObjectCode};
-use eitri::import::{ImportOptions, UnimportedFact};
-use eitri::json::locate as locate_code;
+use eitri::import::ImportOptions;
+use eitri::json::{locate as locate_code, write_unimported};
 use eitri::model::Module;
 use eitri::output::{Comparison, Output, OutputOptions, attached_output, compare, new_output};
 use eitri::read::SplitFiles;
@@ -214,19 +214,7 @@ pub fn import_(
         options.supplementary = reading.supplementary.as_deref();
         options.threads = reading.threads();
         let imported = eitri::import::import(&object, &options)?;
-        let facts: Vec<_> = imported.unimported.iter().map(unimported).collect();
-        Ok((imported.module.to_json(), Value::from(facts).to_string()))
+        Ok((imported.module.to_json(), write_unimported(&imported.unimported)))
     });
     Ok(imported?)
-}
-
-/// Returns a fact that a description lacks.
-pub fn unimported(fact: &UnimportedFact) -> Value {
-    json!({
-        "section": fact.section,
-        "offset": fact.offset,
-        "reason": fact.reason.name(),
-        "unit": fact.unit,
-        "message": fact.to_string(),
-    })
 }

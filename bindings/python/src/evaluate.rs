@@ -1,10 +1,13 @@
 //! Evaluations: an expression, or a variable of an object, on a stopped machine.
 
-use eitri::conform::{Found, Stop, StoppedObject, VectorMachine, VectorTarget, location};
+use eitri::conform::{
+    Found, KnownCallers, MachineChanges, Stop, StoppedObject, VectorMachine, VectorTarget, expression,
+    location,
+};
 use eitri::dump::figure;
-use eitri::eval::{DebugInfo, Element, Machine, ResultKind, Snapshot};
+use eitri::eval::{DebugInfo, Machine, ResultKind, Snapshot};
 use eitri::lower::Consumer;
-use eitri::op::{Dialect, DraftCodes, Encoding, text};
+use eitri::op::Dialect;
 use eitri::read::{Dwarf, Object, ReadOptions, SplitFiles, address_in};
 use eitri::target::Target;
 use pyo3::prelude::*;
@@ -138,26 +141,18 @@ impl Asked<'_> {
     fn expression<T>(&self, evaluate: Evaluate<'_, T>) -> Result<T, Failure> {
         let question = self.question;
         let (mut machine, target) = stopped(question, None)?;
-        if let Some(pc) = question.pc
-            && !machine.set_pc(pc)
-        {
-            return Err(bad_argument(format!("the machine has no frame {}", machine.frame)).into());
-        }
-        let mut encoding = encoding(question, &target)?;
-        // Bytes have their producer's numbers, which are unknown; a text can use any numbers.
-        if encoding.dialect == Dialect::Dwarf6 && question.text.is_some() {
-            encoding.draft = DraftCodes::provisional();
-        }
-        let expr = match (&question.text, &question.bytecode) {
-            (Some(source), _) => text::parse(source, encoding, target.built_in())?.bytes().to_vec(),
-            (None, Some(bytes)) => bytes.to_vec(),
-            (None, None) => Vec::new(),
+        let changes = question.changes(question.pc, &target)?;
+        changes.apply(&mut machine, &target, KnownCallers::OfMachine)?;
+        let encoding =
+            target.encoding_for(question.consumer.as_deref(), Dialect::named(&question.dialect)?)?;
+        let (expr, encoding) = match (&question.text, &question.bytecode) {
+            (Some(source), _) => expression(source, encoding, &target)?,
+            (None, bytes) => (bytes.as_ref().map_or_else(Vec::new, |bytes| bytes.to_vec()), encoding),
         };
-        let initial = initial(question, &machine, &target)?;
         self.on_machine(&machine.snapshot, &target, &mut |reader| {
             let mut stop =
                 Stop::new(&expr, &machine, encoding, &target).with_machine(reader).with_bits(question.read);
-            stop.context = stop.context.with_initial(&initial).with_kind(ResultKind::named(&question.kind)?);
+            stop.context = stop.context.with_kind(ResultKind::named(&question.kind)?);
             evaluate(&stop)
         })
     }
@@ -198,12 +193,7 @@ impl Asked<'_> {
             (Some(function), offset) => Some(address_in(files, function, offset.unwrap_or(0))?),
             (None, pc) => pc,
         };
-        if let Some(pc) = pc
-            && !machine.set_pc(pc)
-        {
-            // An object's frames are unwound from the innermost.
-            machine.snapshot.pc = Some(pc);
-        }
+        question.changes(pc, &target)?.apply(&mut machine, &target, KnownCallers::Unwound)?;
         let stopped = StoppedObject::new(object, files)?;
         let name = question.variable.as_deref().unwrap_or_default();
         self.on_machine(&machine.snapshot, &target, &mut |reader| {
@@ -236,38 +226,41 @@ impl Asked<'_> {
 
 /// Returns an answer for Python: text, JSON, and the fault.
 fn answer(stop: &Stop<'_>, found: &Found) -> Answer {
-    let fault = match (&found.result, &found.read) {
-        (Err(fault), _) | (_, Some(Err(fault))) => Some(fault_fields(fault).to_string()),
-        _ => None,
-    };
+    let fault = found.fault().map(|fault| fault_fields(fault).to_string());
     (stop.text(found, LONGEST_TEXT), found.to_json(stop.snapshot), fault)
 }
 
 /// The stopped machine and its target: the question's, or else that of the machine's file, or else the object's.
 fn stopped(question: &Question, of_object: Option<Target>) -> Result<(VectorMachine, VectorTarget), Failure> {
     let named = target(question.target.as_ref())?.map(VectorTarget::from);
-    let unknown = || bad_argument("the target is unknown; expected the argument `target`");
-    let (mut machine, target) = match &question.machine {
-        Some(machine) if question.is_file => {
-            match VectorMachine::with_target(machine.as_bytes(), named.clone()) {
-                // The file has no target.
-                Err(_) if named.is_none() && of_object.is_some() => {
-                    VectorMachine::with_target(machine.as_bytes(), of_object.map(VectorTarget::from))?
-                }
-                read => read?,
-            }
-        }
+    let of_object = of_object.map(VectorTarget::from);
+    match &question.machine {
+        Some(file) if question.is_file => Ok(VectorMachine::with_target(file.as_bytes(), named, of_object)?),
         machine => {
-            let target = named.or(of_object.map(VectorTarget::from)).ok_or_else(unknown)?;
+            let target = named.or(of_object);
+            let target = target
+                .ok_or_else(|| bad_argument("the target is unknown; expected the argument `target`"))?;
             let text = machine.as_ref().map_or("{}", |machine| machine);
-            (VectorMachine::from_json(text, &target)?, target)
+            Ok((VectorMachine::from_json(text, &target)?, target))
         }
-    };
-    let snapshot = &mut machine.snapshot;
-    snapshot.lane = question.lane.or(snapshot.lane);
-    snapshot.lanes = snapshot.lanes.or_else(|| Some(target.built_in()?.lanes().into()));
-    machine.frame = question.frame.unwrap_or(machine.frame);
-    Ok((machine, target))
+    }
+}
+
+impl Question {
+    /// Returns what the question states instead of the machine.
+    fn changes(&self, pc: Option<u64>, target: &VectorTarget) -> eitri::Result<MachineChanges> {
+        let element = |text: &String| {
+            location::parse_element(text, target)
+                .map_err(|problem| bad_argument(format!("initial: {problem}")))
+        };
+        let initial: Vec<_> = self.initial.iter().map(element).collect::<eitri::Result<_>>()?;
+        let mut changes = MachineChanges::default();
+        changes.frame = self.frame;
+        changes.pc = pc;
+        changes.lane = self.lane;
+        changes.initial = (!initial.is_empty()).then_some(initial);
+        Ok(changes)
+    }
 }
 
 fn dialect_of(question: &Question) -> eitri::Result<Dialect> {
@@ -275,27 +268,4 @@ fn dialect_of(question: &Question) -> eitri::Result<Dialect> {
         Some(name) => Ok(Consumer::named(name)?.expressions.dialect),
         None => Dialect::named(&question.dialect),
     }
-}
-
-fn encoding(question: &Question, target: &VectorTarget) -> eitri::Result<Encoding> {
-    let encoding = target.encoding(dialect_of(question)?);
-    Ok(match &question.consumer {
-        Some(name) => encoding.with_version(Consumer::named(name)?.version),
-        None => encoding,
-    })
-}
-
-/// Returns the initial stack.
-fn initial(
-    question: &Question,
-    machine: &VectorMachine,
-    target: &VectorTarget,
-) -> eitri::Result<Vec<Element>> {
-    if question.initial.is_empty() {
-        return Ok(machine.initial.clone());
-    }
-    let element = |text: &String| {
-        location::parse_element(text, target).map_err(|problem| bad_argument(format!("initial: {problem}")))
-    };
-    question.initial.iter().map(element).collect()
 }

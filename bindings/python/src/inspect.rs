@@ -1,25 +1,28 @@
 //! Any producer's objects: findings, pages, text, and the members of containers.
 
-use eitri::dump::{DumpOptions, print_object_to};
+use std::borrow::Cow;
+
+use eitri::contents::{self, PrintOptions, lint_each, print_to};
+use eitri::error::ErrorKind;
 use eitri::json::write_finding;
 use eitri::lint::{LintFinding, LintOptions, LintReport};
 use eitri::op::Dialect;
 use eitri::read::containers::{ContainerMember, readable_members};
-use eitri::read::{Object, SplitFiles};
+use eitri::read::{InnerContents, InnerFile, SplitFiles, inner_files};
 use eitri::report::{ReportOptions, readable_report};
-use eitri::spirv;
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::PyBytes;
 
 use crate::error::{Failure, exception};
-use crate::options::{Reading, Split, target};
+use crate::options::{Reading, Split, bad_argument, target};
 use crate::stack::detached;
 
 /// Findings as a list in JSON; the errors of parts that cannot be read; the numbers of functions and location entries.
 type Findings<'py> = (String, Vec<Bound<'py, PyAny>>, usize, usize);
 
-/// Diagnoses an object or a SPIR-V module. `fold` leaves out all findings but the first about a topic.
+/// Diagnoses an object or a SPIR-V module, or those in a container. `fold` leaves out all findings but the first about a
+/// topic.
 #[pyfunction]
 pub fn lint<'py>(
     py: Python<'py>,
@@ -38,30 +41,64 @@ pub fn lint<'py>(
         options.threads = reading.threads();
         options.fold = fold;
         let mut json = String::from("[");
-        let mut put = |finding: &LintFinding| {
-            if json.len() > 1 {
-                json.push(',');
+        let mut total = LintReport::default();
+        let parts = inner_files(name, &object, &mut elsewhere);
+        let is_alone = parts.len() == 1;
+        for InnerFile { name, contents } in parts {
+            let mut put = |finding: &LintFinding| {
+                if json.len() > 1 {
+                    json.push(',');
+                }
+                json.push_str(&write_finding(finding, &name));
+            };
+            let read = bytes_of(&name, contents).and_then(|bytes| {
+                if !fold {
+                    return lint_each(&bytes, &options, &mut |finding| put(&finding));
+                }
+                let report = contents::lint(&bytes, &options)?;
+                report.findings.iter().for_each(&mut put);
+                Ok(report)
+            });
+            match read {
+                Ok(report) => {
+                    total.functions += report.functions;
+                    total.entries += report.entries;
+                    total.unreadable.extend(report.unreadable);
+                    total.unknown.extend(report.unknown);
+                    total.named.extend(report.named);
+                }
+                Err(error) if is_alone => return Err(error.into()),
+                Err(error) => total.unreadable.push(error.in_section(&name)),
             }
-            json.push_str(&write_finding(finding, name));
-        };
-        let mut report = if spirv::is_module(&object) {
-            let report = spirv::lint(&spirv::from_bytes(&object)?, &options)?;
-            report.findings.iter().for_each(&mut put);
-            report
-        } else if fold {
-            let report = eitri::lint::lint(&object, &options)?;
-            report.findings.iter().for_each(&mut put);
-            report
-        } else {
-            eitri::lint::lint_each(&object, &options, &mut |finding| put(&finding))?
-        };
+        }
         json.push(']');
-        // A function that the object lacks is a wrong argument.
-        let unknown = report.unknown.pop();
-        unknown.map_or(Ok((json, report)), |error| Err(error.into()))
+        // A function that no object has is a wrong argument.
+        let is_known = |error: &eitri::Error| match error.kind() {
+            ErrorKind::UnknownName { name, .. } => total.named.contains(name),
+            _ => false,
+        };
+        let unknown = total.unknown.iter().position(|error| !is_known(error));
+        let unknown = unknown.map(|index| total.unknown.swap_remove(index));
+        unknown.map_or(Ok((json, total)), |error| Err(error.into()))
     })?;
     let unreadable = report.unreadable.drain(..).map(|error| exception(py, &error));
     Ok((json, unreadable.collect::<PyResult<_>>()?, report.functions, report.entries))
+}
+
+/// A member of a thin archive is in a file that is not given.
+fn elsewhere(_: &str) -> eitri::Result<Vec<u8>> {
+    Err(bad_argument("the member is in another file; expected an archive with its members in it"))
+}
+
+/// Returns the bytes of a part of a file.
+fn bytes_of<'d>(name: &str, contents: InnerContents<'d>) -> eitri::Result<Cow<'d, [u8]>> {
+    match contents {
+        InnerContents::Bytes(bytes) => Ok(bytes),
+        InnerContents::Compressed => {
+            Err(bad_argument(format!("{name}: the member is compressed; expected it without compression")))
+        }
+        InnerContents::Unreadable(_, error) => Err(error),
+    }
 }
 
 /// Returns the page about an object, and the errors of parts that cannot be read.
@@ -94,7 +131,7 @@ pub fn report<'py>(
     Ok((page, unreadable.collect::<PyResult<_>>()?))
 }
 
-/// Prints an object's debug sections, or a SPIR-V module's debug instructions.
+/// Prints an object's debug sections, or a SPIR-V module's debug instructions, or those of each in a container.
 #[pyfunction]
 pub fn dump(
     py: Python<'_>,
@@ -107,18 +144,21 @@ pub fn dump(
 ) -> PyResult<String> {
     let text = detached(py, || -> Result<String, Failure> {
         let target = target(target_json.as_ref())?;
-        let dialect = Dialect::named(dialect_name)?;
-        if spirv::is_module(&contents) {
-            let words = spirv::from_bytes(&contents)?;
-            let mut options = spirv::TextOptions::default();
-            options.verbose = is_verbose;
-            return Ok(spirv::print(&spirv::read(&words)?, options));
-        }
-        let mut options = DumpOptions::default();
+        let mut options = PrintOptions::default();
         options.verbose = is_verbose;
-        let object = Object::read_with(&contents, supplementary.as_deref(), target.as_ref())?;
+        options.dialect = Dialect::named(dialect_name)?;
+        options.target = target.as_ref();
+        options.split = split.as_deref();
+        options.supplementary = supplementary.as_deref();
+        let parts = inner_files("", &contents, &mut elsewhere);
+        let is_alone = parts.len() == 1;
         let mut text = Vec::new();
-        print_object_to(&mut text, &object, split.as_deref(), target.as_ref(), dialect, options)?;
+        for InnerFile { name, contents } in parts {
+            if !is_alone {
+                text.extend(format!("{name}:\n").bytes());
+            }
+            print_to(&mut text, &bytes_of(&name, contents)?, &options)?;
+        }
         Ok(String::from_utf8_lossy(&text).into_owned())
     });
     Ok(text?)

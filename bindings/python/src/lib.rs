@@ -32,7 +32,7 @@ mod _eitri {
     #[pymodule_export]
     use super::modules::{spirv_attach, spirv_check, spirv_generate, spirv_strip};
     #[pymodule_export]
-    use super::rewrite::rewrite;
+    use super::rewrite::{rewrite, rewrite_members};
     #[pymodule_export]
     use super::stats::stats;
     #[pymodule_export]

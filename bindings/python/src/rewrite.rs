@@ -1,16 +1,14 @@
 //! An object's debug information, written again.
 
-use std::ops::Range;
-
+use eitri::json::write_rewritten;
 use eitri::lower::Consumer;
-use eitri::rewrite::{FixChange, RewriteChange, RewriteOptions, Rewritten};
+use eitri::read::Companions;
+use eitri::rewrite::RewriteOptions;
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::PyBytes;
-use serde_json::{Value, json};
 
-use crate::describe::unimported;
-use crate::error::{self, Failure};
+use crate::error::Failure;
 use crate::options::{Reading, target};
 use crate::stack::detached;
 
@@ -26,73 +24,69 @@ pub struct Rewriting {
     dedupe: bool,
 }
 
+impl Rewriting {
+    /// Returns how an object is rewritten.
+    fn options<'a>(&self, reading: &'a Reading) -> eitri::Result<RewriteOptions<'a>> {
+        let mut options = RewriteOptions::default();
+        options.target = target(self.target.as_ref())?;
+        options.consumer = self.consumer.as_deref().map(Consumer::named).transpose()?;
+        options.fix = self.fix;
+        options.names = self.names;
+        options.gc = self.gc;
+        options.dedupe = self.dedupe;
+        options.supplementary = reading.supplementary.as_deref();
+        options.threads = reading.threads();
+        Ok(options)
+    }
+}
+
 /// Rewrites an object. Returns the object, and what changed as JSON.
 #[pyfunction]
 pub fn rewrite<'py>(
     py: Python<'py>,
     object: PyBackedBytes,
+    name: &str,
     rewriting: Rewriting,
     reading: Reading,
 ) -> PyResult<(Bound<'py, PyBytes>, String)> {
     let (bytes, facts) = detached(py, || -> Result<_, Failure> {
-        let mut options = RewriteOptions::default();
-        options.target = target(rewriting.target.as_ref())?;
-        options.consumer = rewriting.consumer.as_deref().map(Consumer::named).transpose()?;
-        options.fix = rewriting.fix;
-        options.names = rewriting.names;
-        options.gc = rewriting.gc;
-        options.dedupe = rewriting.dedupe;
-        options.supplementary = reading.supplementary.as_deref();
-        options.threads = reading.threads();
-        let rewritten = eitri::rewrite::rewrite(&object, &options)?;
-        let facts = facts(&rewritten).to_string();
+        let rewritten = eitri::rewrite::rewrite(&object, &rewriting.options(&reading)?)?;
+        let facts = write_rewritten(&rewritten, name);
         Ok((rewritten.object, facts))
     })?;
     Ok((PyBytes::new(py, &bytes), facts))
 }
 
-fn facts(rewritten: &Rewritten) -> Value {
-    let sizes = rewritten.sizes.iter();
-    let sizes = sizes.map(|size| json!({"name": size.name, "before": size.before, "after": size.after}));
-    let fixed = rewritten.changes.iter().filter_map(|change| match change {
-        RewriteChange::Fixed(change) => Some(fix(change)),
-        _ => None,
-    });
-    let removed = rewritten.changes.iter().filter_map(|change| match change {
-        RewriteChange::Removed(fact) => Some(unimported(fact)),
-        _ => None,
-    });
-    let is_this =
-        |name: &&&str| Consumer::named(name).is_ok_and(|consumer| consumer.name == rewritten.consumer.name);
-    // A fitted consumer is a preset with another version or with other tables.
-    let preset = Consumer::NAMES.iter().find(is_this);
-    json!({
-        "consumer": preset,
-        "dwarf": rewritten.consumer.version,
-        "is_complete": rewritten.is_complete(),
-        "sections": sizes.collect::<Vec<_>>(),
-        "fixes": fixed.collect::<Vec<_>>(),
-        "unfixed": rewritten.unfixed.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "removed": removed.collect::<Vec<_>>(),
-        "unimported": rewritten.unimported.iter().map(unimported).collect::<Vec<_>>(),
-        "omissions": rewritten.omissions.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "merged_types": rewritten.merged_types,
-        "different_types": rewritten.different_types.iter().map(ToString::to_string).collect::<Vec<_>>(),
-    })
-}
+/// Names of objects, each with its contents and what changed as JSON.
+type Objects<'py> = Vec<(String, Bound<'py, PyBytes>, String)>;
 
-fn fix(change: &FixChange) -> Value {
-    let range = |pcs: &Option<Range<u64>>| pcs.as_ref().map(error::range);
-    let after = change.after.iter().map(|(pcs, location)| json!({"pcs": range(pcs), "location": location}));
-    json!({
-        "code": change.code.name(),
-        "message": change.to_string(),
-        "unit": change.unit,
-        "function": change.function,
-        "variable": change.variable,
-        "pcs": range(&change.pcs),
-        "before": change.before,
-        "after": after.collect::<Vec<_>>(),
-        "evidence": change.evidence,
-    })
+/// Rewrites the objects in a container. Objects without debug information stay. Returns the container, and each object that
+/// was rewritten.
+#[pyfunction]
+pub fn rewrite_members<'py>(
+    py: Python<'py>,
+    container: PyBackedBytes,
+    name: &str,
+    rewriting: Rewriting,
+    reading: Reading,
+) -> PyResult<(Bound<'py, PyBytes>, Objects<'py>)> {
+    let (new, objects) = detached(py, || -> Result<_, Failure> {
+        let options = rewriting.options(&reading)?;
+        let mut objects = Vec::new();
+        let new = eitri::rewrite::rewrite_members(name, &container, &mut |name, bytes| {
+            // The error of an object that cannot be read is an error of the rewrite.
+            let is_object = bytes.starts_with(b"\x7fELF");
+            if !Companions::read(bytes).map_or(is_object, |read| read.has_debug_information) {
+                return Ok(None);
+            }
+            let rewritten =
+                eitri::rewrite::rewrite(bytes, &options).map_err(|error| error.in_section(name))?;
+            let facts = write_rewritten(&rewritten, name);
+            objects.push((name.to_owned(), rewritten.object.clone(), facts));
+            Ok(Some(rewritten.object))
+        })?;
+        Ok((new.unwrap_or_else(|| container.to_vec()), objects))
+    })?;
+    let objects = objects.into_iter().map(|(name, bytes, facts)| (name, PyBytes::new(py, &bytes), facts));
+    Ok((PyBytes::new(py, &new), objects.collect()))
 }

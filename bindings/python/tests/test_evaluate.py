@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 
 import eitri
@@ -152,3 +154,23 @@ def test_fault_in_a_list_has_its_operation(scale: eitri.Description) -> None:
     assert (fault.function, fault.variable) == ("scale", "x")
     assert fault.operation is not None and fault.offset is not None
     assert f"operation {fault.operation}, offset {fault.offset:#x}" in fault.rule
+
+
+def test_interrupt_ends_an_evaluation_at_the_next_method() -> None:
+    class Interrupted:
+        state = {"lane": 0, "lanes": 32}
+        calls = 0
+
+        def read_register(self, register: str, frame: int) -> bytes | None:
+            self.calls += 1
+            # What Ctrl-C does.
+            signal.raise_signal(signal.SIGINT)
+            return bytes(128)
+
+        def read_memory(self, space: str, address: int, size: int, lane: int | None) -> bytes | None:
+            return bytes(size)
+
+    machine = Interrupted()
+    with pytest.raises(KeyboardInterrupt):
+        eitri.evaluate("regx v1", machine=machine, target="amdgpu-gfx1100-wave32", read=32)
+    assert machine.calls == 1

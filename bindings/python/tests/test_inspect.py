@@ -160,3 +160,56 @@ def test_vectors_pass() -> None:
     }
     failed = eitri.conform({"format": "eitri-vectors-1", "target": {"name": "x86_64"}, "vectors": [vector]})
     assert not failed and "wrong" in str(failed)
+
+
+def archive(tmp_path: Path, diverge: Path) -> Path:
+    """An archive with an object in which lint finds errors, an object without debug information, and a text."""
+    bare = tmp_path / "bare.o"
+    subprocess.run([program("llvm-objcopy-19"), "--strip-debug", diverge, bare], check=True)
+    note = tmp_path / "note.txt"
+    note.write_text("no object")
+    out = tmp_path / "lib.a"
+    subprocess.run([program("llvm-ar-19"), "rc", out, diverge, bare, note], check=True)
+    return out
+
+
+def test_archive_is_diagnosed_as_by_the_command(tmp_path: Path, diverge: Path) -> None:
+    lib = archive(tmp_path, diverge)
+    report = eitri.lint(lib)
+    expected = findings_of_command(lib)
+    assert [(item.file, item.code, item.offset) for item in report] == [
+        (item["file"], item["code"], item["offset"]) for item in expected
+    ]
+    assert {item.file for item in report} == {f"{lib}({diverge.name})", f"{lib}(bare.o)"}
+    # What is no object is said, as the command says it.
+    assert [error.section for error in report.unreadable] == [f"{lib}(note.txt)"]
+    with pytest.raises(eitri.Error, match="sacle"):
+        eitri.lint(lib, only=["sacle"])
+
+
+def test_archive_is_printed_by_members(tmp_path: Path, diverge: Path) -> None:
+    lib = tmp_path / "lib.a"
+    subprocess.run([program("llvm-ar-19"), "rc", lib, diverge, DATA / "squares.o"], check=True)
+    text = eitri.dump(lib)
+    assert text == f"({diverge.name}):\n{eitri.dump(diverge)}(squares.o):\n{eitri.dump(DATA / 'squares.o')}"
+
+
+def test_archive_is_rewritten_in_place(tmp_path: Path, diverge: Path) -> None:
+    lib = archive(tmp_path, diverge)
+    fixed = eitri.rewrite_members(lib, fix=True)
+    name = f"{lib}({diverge.name})"
+    assert list(fixed.objects) == [name]
+    assert fixed.objects[name].fixes == eitri.rewrite(diverge, fix=True).fixes
+    members = {member.name: member.data for member in eitri.members(fixed) or []}
+    assert members == {
+        diverge.name: eitri.rewrite(diverge, fix=True).data,
+        "bare.o": (tmp_path / "bare.o").read_bytes(),
+        "note.txt": b"no object",
+    }
+
+
+def test_archive_where_an_object_is_expected_is_named(tmp_path: Path, diverge: Path) -> None:
+    lib = archive(tmp_path, diverge)
+    for function in (eitri.stats, eitri.report, eitri.import_, eitri.rewrite):
+        with pytest.raises(eitri.Error, match="a container of objects; expected one of them"):
+            function(lib)

@@ -1,6 +1,6 @@
 //! An expression on a stopped machine: its steps, their pictures, the result, and the result in each lane.
 
-use eitri::conform::{Found, Stop, VectorMachine, VectorTarget};
+use eitri::conform::{Found, KnownCallers, MachineChanges, Stop, VectorMachine, VectorTarget, expression};
 use eitri::dump::figure;
 use eitri::error::ErrorKind;
 use eitri::eval::{Element, ResultKind};
@@ -34,20 +34,11 @@ pub fn evaluate(question: &str) -> Result<String> {
     let question: Question = serde_json::from_str(question)
         .map_err(|error| bad_argument(format!("the question is not in the form of the page: {error}")))?;
     let (mut machine, target) = stopped(&question)?;
-    if let (None, Some(target)) = (machine.snapshot.lanes, target.built_in()) {
-        machine.snapshot.lanes = Some(target.lanes().into());
-    }
-    let mut encoding = target.encoding(Dialect::named(&question.dialect)?);
-    let digits = text::bytes(&question.expression).transpose()?;
-    // Bytes have their producer's numbers, which are unknown; a text can use any numbers.
-    let is_numbered = encoding.dialect == Dialect::Dwarf6 && digits.is_none();
-    if is_numbered {
-        encoding.draft = DraftCodes::provisional();
-    }
-    let expr = match digits {
-        Some(bytes) => bytes,
-        None => text::parse(&question.expression, encoding, target.built_in())?.bytes().to_vec(),
-    };
+    MachineChanges::default().apply(&mut machine, &target, KnownCallers::OfMachine)?;
+    let encoding = target.encoding(Dialect::named(&question.dialect)?);
+    let (expr, numbered) = expression(&question.expression, encoding, &target)?;
+    let is_numbered = numbered != encoding;
+    let encoding = numbered;
     let mut stop = Stop::new(&expr, &machine, encoding, &target).with_bits(Some(question.read));
     stop.context = stop.context.with_kind(ResultKind::named(&question.kind)?);
     let (steps, found) = stop.steps();
@@ -80,7 +71,7 @@ fn stopped(question: &Question) -> Result<(VectorMachine, VectorTarget)> {
     let text = if question.machine.trim().is_empty() { "{}" } else { &question.machine };
     let has_target = serde_json::from_str::<Value>(text).is_ok_and(|file| file.get("target").is_some());
     if has_target {
-        return VectorMachine::with_target(text, None);
+        return VectorMachine::with_target(text, None, None);
     }
     let target = VectorTarget::from(Target::named(question.target.trim())?);
     Ok((VectorMachine::from_json(text, &target)?, target))
@@ -95,7 +86,6 @@ fn uses_draft(expr: &[u8], numbered: Encoding, target: &VectorTarget) -> bool {
 
 /// Returns a result's text and the bytes that were read.
 fn result(stop: &Stop<'_>, found: &Found) -> Value {
-    let is_error = found.result.is_err() || matches!(found.read, Some(Err(_)));
     let location = match &found.result {
         Ok(Element::Location(_)) => {
             let alone = Found { read: None, ..found.clone() };
@@ -107,7 +97,7 @@ fn result(stop: &Stop<'_>, found: &Found) -> Value {
         "text": stop.text(found, LONGEST_TEXT),
         "location": location,
         "read": found.read_text_in_names(LONGEST_TEXT, stop.target),
-        "is_error": is_error,
+        "is_error": found.fault().is_some(),
     })
 }
 

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use eitri::contents;
 use eitri::error::{Count, ErrorKind};
 use eitri::eval::DebugInfo;
 use eitri::json::write_finding;
@@ -46,8 +47,8 @@ impl Question {
 }
 
 /// Returns the names of a container's members; an empty list for an object.
-pub fn members(contents: &[u8]) -> Result<String> {
-    let (members, errors) = readable_members(contents).unwrap_or_default();
+pub fn members(file: &[u8]) -> Result<String> {
+    let (members, errors) = readable_members(file).unwrap_or_default();
     let members: Vec<_> = members
         .iter()
         .map(|member| json!({"name": member.name, "bytes": member.bytes.as_ref().map(|bytes| bytes.len())}))
@@ -61,7 +62,7 @@ pub fn lint(question: &str, contents: &[u8]) -> Result<String> {
     let bytes = question.object(contents)?;
     let mut options = LintOptions::default();
     options.fold = true;
-    let LintReport { findings, unreadable, functions, entries, .. } = eitri::lint::lint(&bytes, &options)?;
+    let LintReport { findings, unreadable, functions, entries, .. } = contents::lint(&bytes, &options)?;
     let written = |finding: &LintFinding| {
         let finding_json = RawValue::from_string(write_finding(finding, &question.name));
         Ok(json!({"count": finding.count, "finding": finding_json?}))

@@ -4,12 +4,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use eitri::check::{self, CheckFinding, FindingKind, check_split};
-use eitri::emit::ptx;
-use eitri::lower::{Consumer, Policy, lower};
+use eitri::check::{CheckFinding, FindingKind};
+use eitri::error::ErrorKind;
+use eitri::lower::Policy;
 use eitri::model::Module;
-use eitri::omission::Omission;
-use eitri::output::split_names;
+use eitri::output::{Comparison, compare, split_names};
 use eitri::spirv;
 use eitri::track;
 
@@ -57,26 +56,28 @@ impl CheckArguments {
         }
         let bytes = containers::single("check", object, self.member.as_deref())?.1;
         let progress = Progress::begin("check", object);
-        let (mut module, all) = if *code {
+        let (module, all) = if *code {
             track::CodeEffects::from_json(&text).map_err(in_file(description))?
         } else {
             (described(description, &text)?, Vec::new())
         };
         let consumer = self.reader.consumer(module.target())?;
-        if consumer.has_line_directives && !ptx::is_ptx(&bytes) {
-            let coverage = check::coverage(&module, &consumer, &bytes).map_err(in_file(object))?;
-            print(Form::Text, &format!("{coverage}\n"))?;
-            return Ok(exit_code(coverage.is_clean()));
-        }
-        if consumer.is_split {
-            file_name(object)?;
-            module.set_split_names(split_names(&bytes).map_err(in_file(object))?)?;
-        }
+        let split = if consumer.is_split { split_files(object, &bytes)? } else { Vec::new() };
+        let split: Vec<&[u8]> = split.iter().map(Vec::as_slice).collect();
         // Parts that the consumer cannot express may be missing.
         let hint = (!partial).then_some("--partial is for objects written with it");
-        let lowered = lower(&module, &consumer, Policy::partial(*partial));
-        let omissions = lowered.map_err(hints::if_refused(description, hint))?.omissions;
-        let mut report = compare(&module, &consumer, &omissions, object, &bytes)?;
+        let compared = compare(&module, &consumer, Policy::partial(*partial), &bytes, &split);
+        let compared = compared.map_err(|error| match error.kind() {
+            ErrorKind::Inexpressible { .. } => hints::if_refused(description, hint)(error),
+            _ => in_file(object)(error),
+        })?;
+        let mut report = match compared {
+            Comparison::Report(report) => report,
+            Comparison::Coverage(coverage) => {
+                print(Form::Text, &format!("{coverage}\n"))?;
+                return Ok(exit_code(coverage.is_clean()));
+            }
+        };
         if !self.allow.is_empty() {
             report = report.without(FindingKind::Extra);
         }
@@ -105,23 +106,11 @@ impl CheckArguments {
     }
 }
 
-/// Compares an object, and the split-unit files beside it, with a description.
-fn compare(
-    module: &Module,
-    consumer: &Consumer,
-    omissions: &[Omission],
-    object: &Path,
-    bytes: &[u8],
-) -> Result<check::CheckReport, Failure> {
-    let report = if consumer.is_split {
-        let split = module.split_names().into_iter().map(|name| input(&object.with_file_name(name)));
-        let split = split.collect::<Result<Vec<_>, _>>()?;
-        let split: Vec<&[u8]> = split.iter().map(Vec::as_slice).collect();
-        check_split(module, consumer, omissions, bytes, &split)
-    } else {
-        eitri::check(module, consumer, omissions, bytes)
-    };
-    report.map_err(in_file(object))
+/// Reads the split-unit files that an object refers to, which are beside it.
+fn split_files(object: &Path, bytes: &[u8]) -> Result<Vec<Vec<u8>>, Failure> {
+    file_name(object)?;
+    let names = split_names(bytes).map_err(in_file(object))?;
+    names.into_iter().map(|name| input(&object.with_file_name(name))).collect()
 }
 
 /// Checks the locations in a description by its statements about code.
@@ -145,6 +134,6 @@ fn module(bytes: &[u8]) -> eitri::Result<Vec<u32>> {
             return error;
         }
         let problem = "this is not a SPIR-V module; a description is compared with an object: eitri check DESCRIPTION OBJECT";
-        eitri::error::ErrorKind::BadArgument(problem.into()).into()
+        ErrorKind::BadArgument(problem.into()).into()
     })
 }

@@ -1,8 +1,9 @@
 //! Objects in archives, bundles and host objects: each is named `outer(member)`.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use eitri::read::containers::readable_members;
+use eitri::read::{InnerContents, InnerFile, inner_files};
 use eitri::spirv::is_module;
 
 use super::color::escaped;
@@ -28,9 +29,6 @@ pub enum Reads {
     /// Objects and SPIR-V modules.
     Modules,
 }
-
-/// Maximum nesting depth of containers.
-const DEEPEST: u32 = 4;
 
 /// Uses each object in several files, and returns the failures. After a failure the next object is used. `progress` shows
 /// the file; `read` gets the file's path, and an object in the file.
@@ -107,7 +105,7 @@ type Objects = (Vec<Inside>, Vec<Failure>);
 /// Returns the objects in a file whose names contain a text: the file itself if it is not a container. A host object is
 /// an object too.
 fn objects(file: &Path, member: Option<&str>, reads: Reads) -> Result<Objects, Failure> {
-    found(file, Contents::read(file)?, member, reads)
+    inside(file, Contents::read(file)?, member, reads)
 }
 
 /// Returns a file's name for messages.
@@ -116,15 +114,8 @@ pub fn file_name(file: &Path) -> String {
 }
 
 /// Returns the objects in a file with these contents.
-pub fn inside(file: &Path, bytes: Contents, member: Option<&str>) -> Result<Objects, Failure> {
-    found(file, bytes, member, Reads::Objects)
-}
-
-fn found(file: &Path, bytes: Contents, member: Option<&str>, reads: Reads) -> Result<Objects, Failure> {
-    let name = file_name(file);
-    let mut parts = Found { reads, all: Vec::new(), compressed: Vec::new(), unread: Vec::new() };
-    parts.expand(file, name, bytes, DEEPEST);
-    let Found { mut all, mut compressed, mut unread, .. } = parts;
+pub fn inside(file: &Path, bytes: Contents, member: Option<&str>, reads: Reads) -> Result<Objects, Failure> {
+    let (mut all, mut compressed, mut unread) = parts(file, bytes, reads);
     if let Some(member) = member {
         // A host object's name is a part of its members' names, so the whole name chooses it.
         let unread_names = unread.iter().map(|part| &part.0);
@@ -150,49 +141,40 @@ fn found(file: &Path, bytes: Contents, member: Option<&str>, reads: Reads) -> Re
     Ok((all, unread.into_iter().map(|part| part.1).collect()))
 }
 
-/// Parts of a file.
-struct Found {
-    reads: Reads,
-    all: Vec<Inside>,
-    /// Names of compressed members.
-    compressed: Vec<String>,
-    /// Names and failures of parts that cannot be read.
-    unread: Vec<(String, Failure)>,
-}
+/// Objects; names of compressed members; and names and failures of parts that cannot be read.
+type Parts = (Vec<Inside>, Vec<String>, Vec<(String, Failure)>);
 
-impl Found {
-    /// Adds a part, and the parts in it.
-    fn expand(&mut self, file: &Path, name: String, bytes: Contents, depth: u32) {
-        let Some((members, errors)) = (depth > 0).then(|| readable_members(&bytes)).flatten() else {
-            let is_read = self.reads == Reads::Modules && is_module(&bytes);
-            if let Some(failure) = kinds::refused(file, &name, &bytes).filter(|_| !is_read) {
-                return self.unread.push((name, failure));
-            }
-            return self.all.push(Inside { name, bytes });
-        };
-        for error in errors {
-            let part = error.at().section.as_deref().map_or(name.clone(), |part| format!("{name}({part})"));
-            self.unread.push((part, in_file(Path::new(&name))(error)));
-        }
-        let members: Vec<_> = members
-            .into_iter()
-            .map(|member| (member.name, member.bytes.map(|bytes| bytes.into_owned()), member.is_compressed))
-            .collect();
-        let outer = name.clone();
-        if bytes.starts_with(b"\x7fELF") {
-            self.all.push(Inside { name, bytes });
-        }
-        for (member, bytes, is_compressed) in members {
-            let name = format!("{outer}({member})");
-            match bytes {
-                Some(bytes) => self.expand(file, name, Contents::Bytes(bytes), depth - 1),
-                None if is_compressed => self.compressed.push(name),
-                // A thin archive has file names, relative to the archive's folder.
-                None => match Contents::of_regular(&file.with_file_name(&member)) {
-                    Ok(bytes) => self.expand(file, name, bytes, depth - 1),
-                    Err(error) => self.unread.push((name.clone(), in_file(Path::new(&name))(error))),
-                },
+/// Takes a file apart.
+fn parts(file: &Path, bytes: Contents, reads: Reads) -> Parts {
+    let (mut all, mut compressed, mut unread) = Parts::default();
+    // A thin archive has file names, relative to the archive's folder.
+    let mut elsewhere =
+        |member: &str| Contents::of_regular(&file.with_file_name(member)).map(|bytes| bytes.to_vec());
+    let mut whole = None;
+    for InnerFile { name, contents } in inner_files(&file_name(file), &bytes, &mut elsewhere) {
+        match contents {
+            InnerContents::Compressed => compressed.push(name),
+            InnerContents::Unreadable(part, error) => unread.push((name, in_file(Path::new(&part))(error))),
+            InnerContents::Bytes(part) => {
+                let is_read = reads == Reads::Modules && is_module(&part);
+                if let Some(failure) = kinds::refused(file, &name, &part).filter(|_| !is_read) {
+                    unread.push((name, failure));
+                    continue;
+                }
+                // The file is not copied.
+                let part = match part {
+                    Cow::Borrowed(part) if part.len() == bytes.len() => {
+                        whole = Some(all.len());
+                        Vec::new()
+                    }
+                    part => part.into_owned(),
+                };
+                all.push(Inside { name, bytes: Contents::Bytes(part) });
             }
         }
     }
+    if let Some(index) = whole {
+        all[index].bytes = bytes;
+    }
+    (all, compressed, unread)
 }

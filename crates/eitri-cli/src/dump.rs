@@ -5,19 +5,19 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
+use eitri::contents::{PrintOptions, print_to};
 use eitri::dump::{DumpOptions, print_object_to};
 use eitri::error::ErrorKind;
 use eitri::read::Object;
-use eitri::spirv;
+use eitri::spirv::is_module;
 
 use super::arguments::Dialect;
 use super::color::escaped;
-use super::containers;
+use super::containers::{self, Reads};
 use super::contents::Contents;
 use super::output::{Form, Printer};
 use super::progress::Progress;
 use super::{Failure, companions, hints, in_file, input, outcome, targets};
-use super::{exit_code, output::print};
 
 /// Arguments for `dump`.
 #[derive(Debug, Args)]
@@ -52,50 +52,42 @@ impl DumpArguments {
         let Self { file, member, verbose, split, mercury, target, dialect } = self;
         let target = target.as_deref().map(targets::named).transpose()?;
         let target = target.as_ref();
-        let dialect = dialect.into();
-        let options = {
-            let mut options = DumpOptions::default();
-            options.verbose = verbose;
-            options
-        };
         let _progress = Progress::beside_output("dump", &file);
         let bytes = Contents::read(&file)?;
-        if spirv::is_module(&bytes) {
-            if split.is_some() || target.is_some() || mercury {
-                let problem = "--split, --target and --mercury are for object files: this is a module";
-                return Err(Failure(problem.into()));
-            }
-            let words = spirv::from_bytes(&bytes).map_err(in_file(&file))?;
-            let facts = spirv::read(&words).map_err(in_file(&file))?;
-            print(
-                Form::Text,
-                &spirv::print(&facts, {
-                    let mut options = spirv::TextOptions::default();
-                    options.verbose = verbose;
-                    options
-                }),
-            )?;
-            let is_whole = facts.layout().unknown_sets().next().is_none();
-            return Ok(exit_code(is_whole));
+        if is_module(&bytes) && (split.is_some() || target.is_some() || mercury) {
+            let problem = "--split, --target and --mercury are for object files: this is a module";
+            return Err(Failure(problem.into()));
         }
         if hints::is_json(&bytes) {
             let problem = "this is a description or other JSON; expected an object file or a SPIR-V module";
             return Err(in_file(&file)(ErrorKind::BadArgument(problem.into()).into()));
         }
         let dwo = split.as_deref().map(input).transpose()?;
-        let (objects, mut failures) = containers::inside(&file, bytes, member.as_deref())?;
+        let options = {
+            let mut options = PrintOptions::default();
+            options.verbose = verbose;
+            options.dialect = dialect.into();
+            options.target = target;
+            options.split = dwo.as_deref();
+            options
+        };
+        let (objects, mut failures) = containers::inside(&file, bytes, member.as_deref(), Reads::Modules)?;
         let mut out = Printer::new(Form::Text);
-        let is_one = objects.len() == 1;
+        let is_single = objects.len() == 1;
+        let mut is_whole = true;
         for object in objects {
             let object = companions::described(&file, object);
             let name = &object.name;
-            if !is_one {
+            if !is_single {
                 out.put(&format!("{}:\n", escaped(name)));
             }
-            let read = if mercury { copies(&object.bytes) } else { object.read(target) };
-            let printed = read.and_then(|object| {
-                print_object_to(&mut out, &object, dwo.as_deref(), target, dialect, options)
-            });
+            let printed = if mercury {
+                print_copies(&mut out, &object.bytes, &options)
+            } else {
+                let mut options = options;
+                options.supplementary = object.supplementary();
+                print_to(&mut out, &object.bytes, &options)
+            };
             match printed {
                 // The output's reader has seen enough.
                 Err(error)
@@ -103,18 +95,23 @@ impl DumpArguments {
                 {
                     break;
                 }
-                printed => failures.extend(printed.map_err(in_file(Path::new(name))).err()),
+                Ok(is_all) => is_whole &= is_all,
+                Err(error) => failures.push(in_file(Path::new(name))(error)),
             }
         }
         out.finish()?;
-        outcome(false, &failures)
+        outcome(!is_whole, &failures)
     }
 }
 
-/// Reads the Mercury copies in a cubin.
-fn copies(bytes: &[u8]) -> eitri::Result<Object<'_>> {
-    Object::read_mercury(bytes)?.ok_or_else(|| {
+/// Prints the Mercury copies in a cubin.
+fn print_copies(out: &mut Printer, bytes: &[u8], options: &PrintOptions<'_>) -> eitri::Result<bool> {
+    let copies = Object::read_mercury(bytes)?.ok_or_else(|| {
         let problem = "the object has no sections `.nv.merc.*`; expected a cubin for sm_100 or later";
-        ErrorKind::BadArgument(problem.into()).into()
-    })
+        eitri::Error::from(ErrorKind::BadArgument(problem.into()))
+    })?;
+    let mut how = DumpOptions::default();
+    how.verbose = options.verbose;
+    print_object_to(out, &copies, None, options.target, options.dialect, how)?;
+    Ok(true)
 }

@@ -5,12 +5,12 @@ use std::process::ExitCode;
 
 use clap::Args;
 use clap::ValueEnum;
-use eitri::check::{CheckFinding, check_code, check_ptx};
-use eitri::emit::elf::{self, AttachOptions, Existing, ObjectCode, attach_with, new_object_with};
+use eitri::emit::elf::{self, Existing};
 use eitri::emit::ptx;
 use eitri::error::ErrorKind;
-use eitri::lower::{Consumer, Lowered, Policy, lower};
-use eitri::model::{Module, Warning, WarningKind};
+use eitri::lower::Policy;
+use eitri::model::WarningKind;
+use eitri::output::{Output, OutputOptions, Prepared};
 
 use super::arguments::Reader;
 use super::contents::Contents;
@@ -18,7 +18,7 @@ use super::described::describe;
 use super::modules;
 use super::output::{say_line, write_files};
 use super::split::file_name;
-use super::{Failure, containers, hints, in_file, input, kinds};
+use super::{Failure, containers, hints, kinds};
 
 /// Arguments for `emit`.
 #[derive(Debug, Args)]
@@ -76,28 +76,32 @@ impl EmitArguments {
         if let Some(module) = &self.spirv {
             return self.module(module);
         }
-        let Self { description, reader, partial, output, .. } = &self;
-        let mut module = describe(description)?;
-        let consumer = reader.consumer(module.target())?;
-        if consumer.is_split {
-            module.name_split_units(&file_name(output)?)?;
-        }
-        let hint = (!partial).then_some("--partial omits it, and lists it");
-        let written = lower(&module, &consumer, Policy::partial(*partial))
-            .map_err(hints::if_refused(description, hint))?;
-        let (bytes, warnings) = if consumer.has_line_directives {
-            self.ptx(&module, &written)?
-        } else {
-            (self.object(&module, &written)?, Vec::new())
+        let module = describe(&self.description)?;
+        let consumer = self.reader.consumer(module.target())?;
+        let name = if consumer.is_split { file_name(&self.output)? } else { String::new() };
+        let options = {
+            let mut options = OutputOptions::default();
+            options.policy = Policy::partial(self.partial);
+            options.existing = self.existing();
+            options.compression = self.compression.method();
+            options.name = &name;
+            options
         };
-        self.warn(&consumer, module.warnings().into_iter().chain(warnings));
-        for omission in &written.omissions {
+        let hint = (!self.partial).then_some("--partial omits it, and lists it");
+        let prepared = Prepared::new(&module, &consumer, &options);
+        let output = self.written(prepared.map_err(hints::if_refused(&self.description, hint))?)?;
+        for warning in &output.warnings {
+            if !self.allow.iter().any(|allowed| allowed == warning.kind().name()) {
+                say_line(warning);
+            }
+        }
+        for omission in &output.omissions {
             say_line(format_args!("omitted: {omission}"));
         }
-        let split = self.split_files(&module, &written)?;
+        let split = self.split_files(&output)?;
         // The object is written last: the files that it refers to exist then.
-        let files = split.iter().map(|(file, bytes)| (&**file, &**bytes));
-        write_files(&files.chain([(&**output, &*bytes)]).collect::<Vec<_>>())?;
+        let files = split.iter().map(|(file, bytes)| (&**file, *bytes));
+        write_files(&files.chain([(&*self.output, &*output.bytes)]).collect::<Vec<_>>())?;
         Ok(ExitCode::SUCCESS)
     }
 
@@ -119,34 +123,13 @@ impl EmitArguments {
         }
     }
 
-    /// Returns the PTX text with the debug information, and warnings about registers in the text.
-    fn ptx(&self, module: &Module, written: &Lowered) -> Result<(Vec<u8>, Vec<Warning>), Failure> {
-        if self.keep_lines {
-            return Err(Failure("--keep-lines is for cubins: this is a PTX text".into()));
-        }
-        let object = self.object.as_deref();
-        let text = ptx_text(object)?;
-        let how = {
-            let mut options = ptx::PtxAttachOptions::default();
-            options.existing = self.existing();
-            options.lines = written.lines.as_ref();
-            options
-        };
-        let of_object = hints::if_there(object.unwrap_or(Path::new("-")));
-        let report = check_ptx(module, &text).map_err(&of_object)?;
-        refuse(&self.description, &report.findings)?;
-        let bytes =
-            ptx::attach(&text, module.target(), &written.sections, &how).map_err(of_object)?.into_bytes();
-        Ok((bytes, report.warnings))
-    }
-
-    /// Returns the object with the debug information.
-    fn object(&self, module: &Module, written: &Lowered) -> Result<Vec<u8>, Failure> {
-        let target = module.target();
-        let sections = &written.sections;
-        let compression = self.compression.method();
+    /// Writes the lowered description into the object, into the PTX text, or into a new object.
+    fn written(&self, prepared: Prepared<'_>) -> Result<Output, Failure> {
         let Some(file) = &self.object else {
-            return Ok(new_object_with(target, &ObjectCode::elsewhere(sections), sections, compression)?);
+            return prepared.into_new(None).map_err(|error| match error.kind() {
+                ErrorKind::BadArgument(_) => Failure::from(error).and("--object names it"),
+                _ => error.into(),
+            });
         };
         let bytes = match &self.member {
             Some(member) => containers::single("emit", file, Some(member))?.1,
@@ -155,32 +138,19 @@ impl EmitArguments {
         if let Some(failure) = kinds::refused(file, "", &bytes) {
             return Err(failure);
         }
-        check_code(module, &bytes).map_err(in_file(file))?;
-        let how = {
-            let mut options = AttachOptions::default();
-            options.existing = self.existing();
-            options.compression = compression;
-            options
-        };
-        attach_with(&bytes, target, sections, &how).map_err(hints::if_there(file))
-    }
-
-    /// Prints the warnings that are not allowed.
-    fn warn(&self, consumer: &Consumer, warnings: impl Iterator<Item = Warning>) {
-        // Without a section for them, frames come from somewhere else: for PTX, from ptxas.
-        let has_frames = consumer.frames.debug_frame || consumer.frames.eh_frame;
-        for warning in warnings {
-            let kind = warning.kind();
-            let is_of_object = has_frames || kind != WarningKind::NoFrame;
-            if is_of_object && !self.allow.iter().any(|allowed| allowed == kind.name()) {
-                say_line(warning);
+        prepared.into_attached(&bytes).map_err(|error| match error.kind() {
+            // The description differs from the text.
+            ErrorKind::BadArgument(lines) if ptx::is_ptx(&bytes) => {
+                let line = |line| Failure::line(format_args!("{}: {line}", self.description.display())).0;
+                Failure(lines.lines().map(line).collect::<Vec<_>>().join("\n"))
             }
-        }
+            _ => hints::if_there(file)(error),
+        })
     }
 
     /// Returns the split-unit files, beside the output.
-    fn split_files(&self, module: &Module, written: &Lowered) -> Result<Vec<(PathBuf, Vec<u8>)>, Failure> {
-        let split = written.split_files(module.target())?.into_iter().map(|(name, bytes)| {
+    fn split_files<'o>(&self, output: &'o Output) -> Result<Vec<(PathBuf, &'o [u8])>, Failure> {
+        let split = output.split.iter().map(|(name, bytes)| {
             let file = self.output.with_file_name(name);
             // `./a` equals `a`.
             if self.output.components().eq(file.components()) {
@@ -189,25 +159,10 @@ impl EmitArguments {
                     "{output} would be written over by the file of a split unit"
                 )));
             }
-            Ok((file, bytes))
+            Ok((file, &**bytes))
         });
         split.collect()
     }
-}
-
-/// Reads the PTX text to which debug information is added.
-fn ptx_text(object: Option<&Path>) -> Result<String, Failure> {
-    let problem = "the consumer reads PTX, but there is no PTX text; expected --object";
-    let file = object.ok_or_else(|| Failure(problem.into()))?;
-    let text = String::from_utf8(input(file)?).ok().filter(|text| ptx::is_ptx(text.as_bytes()));
-    text.ok_or_else(|| in_file(file)(ErrorKind::BadArgument(problem.into()).into()))
-}
-
-/// Refuses a description with findings, and lists them.
-fn refuse(description: &Path, findings: &[CheckFinding]) -> Result<(), Failure> {
-    let line = |finding| Failure::line(format_args!("{}: {finding}", description.display())).0;
-    let lines: Vec<String> = findings.iter().map(line).collect();
-    if lines.is_empty() { Ok(()) } else { Err(Failure(lines.join("\n"))) }
 }
 
 /// Debug section compression.

@@ -6,10 +6,12 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use eitri::Consumer;
-use eitri::conform::{Stop, StoppedObject, VectorMachine, VectorTarget, location};
+use eitri::conform::{
+    KnownCallers, MachineChanges, Stop, StoppedObject, VectorMachine, VectorTarget, expression, location,
+};
 use eitri::dump::figure;
 use eitri::eval::{self, DebugInfo, Element};
-use eitri::op::{Dialect, DraftCodes, Encoding, text};
+use eitri::op::Dialect;
 use eitri::read::{Dwarf, Object, ReadOptions, SplitFiles, address_in};
 use eitri::{Result, target};
 use serde_json::json;
@@ -106,19 +108,10 @@ fn ask<T>(
     let Question { subject, var, .. } = question;
     let Some(name) = var else {
         let (machine, target) = stopped(question, &[], None)?;
-        let mut encoding = encoding(question, &target)?;
-        let digits = text::bytes(subject).transpose()?;
-        // Bytes have their producer's numbers, which are unknown; a text can use any numbers.
-        if encoding.dialect == Dialect::Dwarf6 && digits.is_none() {
-            encoding.draft = DraftCodes::provisional();
-        }
-        let expr = match digits {
-            Some(bytes) => bytes,
-            None => text::parse(subject, encoding, target.built_in())?.bytes().to_vec(),
-        };
-        let initial = initial(question, &machine, &target)?;
+        let encoding = target.encoding_for(question.consumer.as_deref(), question.dialect.into())?;
+        let (expr, encoding) = expression(subject, encoding, &target)?;
         let mut stop = Stop::new(&expr, &machine, encoding, &target).with_bits(question.read);
-        stop.context = stop.context.with_initial(&initial).with_kind(question.kind.into());
+        stop.context = stop.context.with_kind(question.kind.into());
         return Ok(evaluate(&stop));
     };
     let file = Path::new(subject);
@@ -190,7 +183,7 @@ fn answered(stop: &Stop<'_>, is_drawn: bool) -> Answer {
         figure: is_drawn.then(|| figure(&steps, stop.machine, stop.target, stop.bits)),
         steps: steps.to_string(),
         answer: lane_groups::answer(&found, stop.snapshot),
-        is_result: lane_groups::is_result(&found),
+        is_result: found.fault().is_none(),
         found: stop.text(&found, LONGEST_TEXT),
     }
 }
@@ -220,30 +213,17 @@ fn stopped(
     let (Some(mut machine), 0) = (machines.pop(), machines.len()) else {
         return Err(Failure("--machine: several stops are for `explain --lanes` only".into()));
     };
-    let pc = question.pc.as_ref().map(|pc| address(pc, files)).transpose()?;
-    let snapshot = &mut machine.snapshot;
-    if let Some(lane) = question.lane {
-        if let Lane::Number(lane) = lane {
-            snapshot.lane = Some(lane);
-        }
-        snapshot.lanes = snapshot.lanes.or_else(|| Some(target.built_in()?.lanes().into()));
-    }
-    machine.frame = question.frame.unwrap_or(machine.frame);
-    if let Some(pc) = pc
-        && !machine.set_pc(pc)
-    {
-        if files.is_empty() {
-            return Err(Failure::line(format_args!("the machine has no frame {}", machine.frame)));
-        }
-        // An object's frames are unwound from the innermost.
-        machine.snapshot.pc = Some(pc);
-    }
+    let mut changes = MachineChanges::default();
+    changes.pc = question.pc.as_ref().map(|pc| address(pc, files)).transpose()?;
+    changes.frame = question.frame;
+    changes.lane = match question.lane {
+        Some(Lane::Number(lane)) => Some(lane),
+        Some(Lane::All) | None => None,
+    };
+    changes.initial = initial(question, &target)?;
+    let callers = if files.is_empty() { KnownCallers::OfMachine } else { KnownCallers::Unwound };
+    changes.apply(&mut machine, &target, callers)?;
     Ok((machine, target))
-}
-
-/// Returns whether a machine's file names its target.
-fn has_target(text: &[u8]) -> bool {
-    serde_json::from_slice::<serde_json::Value>(text).is_ok_and(|machine| machine.get("target").is_some())
 }
 
 /// Returns the machines in all files in order, and their common target.
@@ -259,8 +239,7 @@ pub fn stops(
     for file in &question.machine {
         let text = input(file)?;
         // The target of a file counts, unless an argument names another.
-        let otherwise = if has_target(&text) { None } else { target.clone().or(of_object.clone()) };
-        let machine = VectorMachine::stops(&text, named.clone().or(otherwise));
+        let machine = VectorMachine::stops(&text, named.clone(), target.clone().or(of_object.clone()));
         let (of_file, machine) = machine.map_err(in_file(file))?;
         if *target.get_or_insert_with(|| machine.clone()) != machine {
             return Err(Failure::line(format_args!(
@@ -286,26 +265,12 @@ pub fn dialect(question: &Question) -> Result<Dialect> {
     }
 }
 
-fn encoding(question: &Question, target: &VectorTarget) -> Result<Encoding> {
-    let encoding = target.encoding(dialect(question)?);
-    Ok(match &question.consumer {
-        Some(name) => encoding.with_version(Consumer::named(name)?.version),
-        None => encoding,
-    })
-}
-
-/// Initial stack.
-fn initial(
-    question: &Question,
-    machine: &VectorMachine,
-    target: &VectorTarget,
-) -> Result<Vec<Element>, Failure> {
-    if question.initial.is_empty() {
-        return Ok(machine.initial.clone());
-    }
+/// Initial stack, if there are arguments for it.
+fn initial(question: &Question, target: &VectorTarget) -> Result<Option<Vec<Element>>, Failure> {
     let element = |text: &String| {
         location::parse_element(text, target)
             .map_err(|problem| Failure::line(format_args!("--initial: {problem}")))
     };
-    question.initial.iter().map(element).collect()
+    let elements: Vec<_> = question.initial.iter().map(element).collect::<Result<_, _>>()?;
+    Ok((!elements.is_empty()).then_some(elements))
 }

@@ -47,7 +47,7 @@ pub fn groups(
             answer.remove("location");
             found.read_text_in_names(longest_text, target)
         };
-        LaneGroup { first, last, text, answer, is_result: is_result(&found) }
+        LaneGroup { first, last, text, answer, is_result: found.fault().is_none() }
     };
     groups.into_iter().map(group).collect()
 }
@@ -75,19 +75,12 @@ impl LaneGroup {
     }
 }
 
-/// Returns whether there is a result that could be read.
-pub fn is_result(found: &Found) -> bool {
-    found.result.is_ok() && found.read.as_ref().is_none_or(Result::is_ok)
-}
-
 /// Returns an answer as JSON, with the keys of `expect` in conformance vectors.
 pub fn answer(found: &Found, before: &Snapshot) -> Map<String, Value> {
     let mut answer: Map<_, _> =
         serde_json::from_str(&found.to_json(before)).expect("answers are JSON objects");
-    let fault = match (&found.result, &found.read) {
-        (Err(fault), _) | (_, Some(Err(fault))) => fault,
-        _ => return answer,
-    };
-    answer.insert("why".into(), fault.to_string().into());
+    if let Some(fault) = found.fault() {
+        answer.insert("why".into(), fault.to_string().into());
+    }
     answer
 }

@@ -77,6 +77,17 @@ impl Printer {
         }
     }
 
+    /// Prints what a function writes.
+    pub fn put_written(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
+        if self.result.is_ok() {
+            // Small parts are printed together.
+            let mut blocks = BufWriter::new(&mut *self);
+            let written = write(&mut blocks).and_then(|()| blocks.flush());
+            drop(blocks);
+            self.result = written;
+        }
+    }
+
     /// Whether nothing is printed any more.
     pub fn has_failed(&self) -> bool {
         self.result.is_err()

@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
+use eitri::json::write_rewritten;
 use eitri::lower::Consumer;
 use eitri::rewrite::{RewriteChange, RewriteOptions, Rewritten, rewrite, rewrite_members};
-use serde_json::json;
 
 use super::companions::{may_have_debug_information, supplementary_file};
+use super::containers::Reads;
 use super::contents::Contents;
 use super::output::{Form, print, say_lines, write_files};
 use super::progress::Progress;
@@ -85,7 +86,7 @@ impl RewriteArguments {
             .iter()
             .map(|(name, rewritten)| match self.format {
                 Format::Text => text(name, rewritten),
-                Format::Json => line(name, rewritten),
+                Format::Json => write_rewritten(rewritten, name) + "\n",
             })
             .collect();
         let mut files: Vec<(&Path, &[u8])> = Vec::new();
@@ -102,15 +103,19 @@ impl RewriteArguments {
         if self.report.is_none() && self.output.as_deref() != Some(Path::new("-")) {
             print(if self.format == Format::Json { Form::Json } else { Form::Text }, &report)?;
         } else {
-            say_lines(objects.iter().flat_map(|(_, rewritten)| lost(rewritten)));
+            say_lines(objects.iter().flat_map(|(_, rewritten)| rewritten.lost()));
         }
         Ok(exit_code(is_written))
     }
 
     /// Returns the file with its objects rewritten, and the result for each object.
     fn rewrite(&self, bytes: &Contents) -> Result<(Vec<u8>, Objects), Failure> {
-        let (objects, unread) =
-            containers::inside(&self.file, Contents::Bytes(bytes.to_vec()), self.member.as_deref())?;
+        let (objects, unread) = containers::inside(
+            &self.file,
+            Contents::Bytes(bytes.to_vec()),
+            self.member.as_deref(),
+            Reads::Objects,
+        )?;
         if let Some(first) = unread.into_iter().next() {
             return Err(first);
         }
@@ -148,12 +153,6 @@ impl RewriteArguments {
     }
 }
 
-/// Returns the facts that the output lacks, as lines.
-fn lost(rewritten: &Rewritten) -> Vec<String> {
-    let unimported = rewritten.unimported.iter().map(|fact| format!("not imported: {fact}"));
-    unimported.chain(rewritten.omissions.iter().map(|omission| format!("omitted: {omission}"))).collect()
-}
-
 fn text(name: &str, rewritten: &Rewritten) -> String {
     let Rewritten { consumer, changes, sizes, .. } = rewritten;
     let mut text = String::new();
@@ -184,73 +183,8 @@ fn text(name: &str, rewritten: &Rewritten) -> String {
         put(format_args!("not fixed: {unfixed}"));
         unfixed.finding.evidence.iter().for_each(|fact| put(format_args!("    {fact}")));
     }
-    for fact in lost(rewritten) {
+    for fact in rewritten.lost() {
         put(format_args!("{fact}"));
     }
     text
-}
-
-fn line(name: &str, rewritten: &Rewritten) -> String {
-    let texts = |facts: Vec<String>| facts.into_iter().map(serde_json::Value::from).collect::<Vec<_>>();
-    let sizes = rewritten.sizes.iter();
-    let sizes = sizes.map(|size| json!({"name": size.name, "before": size.before, "after": size.after}));
-    let unimported = rewritten.unimported.iter().map(|fact| {
-        json!({
-            "section": fact.section,
-            "offset": fact.offset,
-            "reason": fact.reason.name(),
-            "message": fact.to_string(),
-        })
-    });
-    let range = |pcs: &Option<std::ops::Range<u64>>| {
-        pcs.as_ref().map(|pcs| [format!("{:#x}", pcs.start), format!("{:#x}", pcs.end)])
-    };
-    let fixed = rewritten.changes.iter().filter_map(|change| match change {
-        RewriteChange::Fixed(change) => Some(change),
-        _ => None,
-    });
-    let fixed = fixed.map(|change| {
-        let after = change.after.iter().map(|(pcs, text)| json!({"pcs": range(pcs), "location": text}));
-        json!({
-            "code": change.code.name(),
-            "unit": change.unit,
-            "function": change.function,
-            "variable": change.variable,
-            "pcs": range(&change.pcs),
-            "before": change.before,
-            "after": after.collect::<Vec<_>>(),
-            "evidence": change.evidence,
-        })
-    });
-    let unfixed = rewritten.unfixed.iter().map(|unfixed| {
-        let finding = &unfixed.finding;
-        json!({
-            "code": finding.code.name(),
-            "unit": finding.unit.as_deref(),
-            "function": finding.function.as_deref(),
-            "variable": finding.variable,
-            "pcs": range(&finding.pcs),
-            "written": finding.written,
-            "evidence": finding.evidence,
-        })
-    });
-    let different = rewritten.different_types.iter().map(|different| {
-        let entries = different.entries.iter().map(|(unit, offset)| json!({"unit": unit, "offset": offset}));
-        json!({"name": different.name, "entries": entries.collect::<Vec<_>>()})
-    });
-    let line = json!({
-        "version": 1,
-        "object": name,
-        "consumer": rewritten.consumer.name,
-        "dwarf": rewritten.consumer.version,
-        "sections": sizes.collect::<Vec<_>>(),
-        "merged_types": rewritten.merged_types,
-        "different_types": different.collect::<Vec<_>>(),
-        "fixed": fixed.collect::<Vec<_>>(),
-        "unfixed": unfixed.collect::<Vec<_>>(),
-        "changes": texts(rewritten.changes.iter().map(ToString::to_string).collect()),
-        "unimported": unimported.collect::<Vec<_>>(),
-        "omitted": texts(rewritten.omissions.iter().map(ToString::to_string).collect()),
-    });
-    format!("{line}\n")
 }

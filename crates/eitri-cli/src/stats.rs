@@ -1,15 +1,16 @@
 //! `stats`: formats.
 
-use std::fmt::Write;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use eitri::json::write_statistics;
 use eitri::read::SplitFiles;
 use eitri::stats::{
-    Build, Change, Coverage, FunctionCoverage, ReadableLines, Repeated, Statistics, StatsOptions,
-    UnitCoverage, VariableLines, compare, readable_variable_lines, stats,
+    Build, Change, Coverage, FunctionCoverage, ReadableLines, Statistics, StatsOptions, UnitCoverage,
+    VariableLines, compare, readable_variable_lines, stats,
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::color::escaped;
 use super::companions::Described;
@@ -148,7 +149,10 @@ impl StatsArguments {
                         let below = self.below(Some(percent(sound, scope).unwrap_or(0.0)));
                         fails |= below.is_some();
                         match self.format {
-                            Format::Json => put_object(&mut out, &name, &found, below),
+                            Format::Json => out.put_written(|line| {
+                                write_statistics(line, &found, &name, below.is_some())?;
+                                writeln!(line)
+                            }),
                             Format::Text => out.put(&text(&name, &found, below)),
                         }
                         last = Some(found);
@@ -302,64 +306,6 @@ fn line_object(name: &str, variable: &VariableLines) -> Value {
         "scope": number(variable.scope),
         "located": number(variable.located),
         "base": variable.base.map(|base| json!({"located": number(base.located), "present": number(base.present)})),
-    })
-}
-
-/// Prints a file's numbers as an object. Each function is printed separately, because their variables can be more than
-/// everything else.
-fn put_object(out: &mut Printer, name: &str, found: &Statistics, below: Option<f64>) {
-    let object = object(name, found, below).to_string();
-    let (before, after) = object.split_once(FUNCTIONS).expect("the object has a list of functions");
-    out.put(before);
-    out.put("\"functions\":[");
-    for (index, function_coverage) in found.functions.iter().enumerate() {
-        out.put(if index > 0 { "," } else { "" });
-        out.put(&function(function_coverage).to_string());
-    }
-    out.put(&format!("]{after}\n"));
-}
-
-/// Functions in an object without them.
-const FUNCTIONS: &str = "\"functions\":[]";
-
-/// Returns a file's numbers without its functions.
-fn object(name: &str, found: &Statistics, below: Option<f64>) -> Value {
-    let numbers = found.numbers().into_iter().map(|(name, number)| (name, Value::from(number)));
-    let mut object: Map<_, _> = numbers.collect();
-    object.insert("file".into(), name.into());
-    object.insert("format".into(), found.format.into());
-    object.insert("below".into(), below.is_some().into());
-    let groups = [("variables", &found.variables), ("params", &found.params), ("local_vars", &found.locals)];
-    for (name, group) in groups {
-        let key = format!("sum_all_{name}(#bytes in parent scope with sound location)");
-        object.insert(key, group.coverage.sound.into());
-    }
-    object.insert("#bytes of code".into(), found.code.into());
-    let repeated = |repetition: Repeated| json!({"copies": repetition.copies, "bytes": repetition.bytes});
-    object.insert("repeated strings".into(), repeated(found.contents.strings));
-    object.insert("repeated lists".into(), repeated(found.contents.lists));
-    object.insert("operations".into(), json!(found.contents.operations));
-    object.insert("forms".into(), json!(found.contents.forms));
-    object.insert("functions".into(), json!([]));
-    let unit = |unit: &UnitCoverage| json!({"name": unit.name, "coverage": coverage(unit.coverage)});
-    object.insert("units".into(), found.units.iter().map(unit).collect());
-    Value::Object(object)
-}
-
-fn function(function: &FunctionCoverage) -> Value {
-    let variables: Vec<_> = function
-        .variables
-        .iter()
-        .map(|function| {
-            json!({
-                "name": function.name, "parameter": function.is_parameter, "coverage": coverage(function.coverage),
-                "#bytes of entry": function.entry_bytes, "#locations": function.locations, "#bytes of list": function.list_bytes,
-            })
-        })
-        .collect();
-    json!({
-        "unit": function.unit, "name": function.name, "linkage_name": function.symbol_name(),
-        "coverage": coverage(function.coverage), "variables": variables,
     })
 }
 

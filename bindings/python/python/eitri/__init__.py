@@ -23,12 +23,12 @@ from ._errors import At, Error, EvaluationError
 from ._evaluate import MachineLike, MachineReader, evaluate, evaluate_lanes, explain
 from ._functions import (
     LintCode, attach, check, conform, consumers, dump, emit, import_, lint, lint_codes, locate, members, report,
-    rewrite, schema, stats, targets,
+    rewrite, rewrite_members, schema, stats, targets,
 )
 from ._input import Consumer, Data, DescriptionLike, TargetLike
 from ._results import (
     CheckReport, ConformReport, Coverage, Difference, Emitted, Evaluation, Explanation, Finding, Fix,
-    FunctionCoverage, Imported, LintReport, Located, Member, Report, Rewritten, Statistics, Unimported, UnitCoverage,
+    FunctionCoverage, Imported, LintReport, Located, Member, Report, Rewritten, RewrittenMembers, Statistics, Unimported, UnitCoverage,
     Unproven, VariableCoverage, Warning,
 )
 
@@ -36,10 +36,11 @@ __all__ = [
     "At", "CheckReport", "ConformReport", "Consumer", "Coverage", "Data", "Description", "DescriptionLike",
     "Difference", "Emitted", "Error", "Evaluation", "EvaluationError", "Explanation", "Finding", "Fix",
     "FunctionCoverage", "Imported", "LintCode", "LintReport", "Located", "MachineLike", "MachineReader", "Member",
-    "Report", "Rewritten", "Statistics", "TargetLike", "Unimported", "UnitCoverage", "Unproven",
+    "Report", "Rewritten", "RewrittenMembers", "Statistics", "TargetLike", "Unimported", "UnitCoverage", "Unproven",
     "VariableCoverage", "Warning",
     "attach", "check", "conform", "consumers", "dump", "emit", "evaluate", "evaluate_lanes", "explain", "import_",
-    "lint", "lint_codes", "locate", "location", "members", "report", "rewrite", "schema", "spirv", "stats", "targets",
+    "lint", "lint_codes", "locate", "location", "members", "report", "rewrite", "rewrite_members", "schema",
+    "spirv", "stats", "targets",
     "types", "value",
 ]
 

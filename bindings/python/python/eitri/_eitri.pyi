@@ -21,6 +21,7 @@ __all__ = [
     "members",
     "report",
     "rewrite",
+    "rewrite_members",
     "schema",
     "spirv_attach",
     "spirv_check",
@@ -51,7 +52,12 @@ def locate(description: bytes, is_single: bool) -> tuple[str, list[str]]: ...
 def import_(
     object: bytes, only: list[str], target_json: str | None, reading: dict[str, Any]
 ) -> tuple[str, str]: ...
-def rewrite(object: bytes, rewriting: dict[str, Any], reading: dict[str, Any]) -> tuple[bytes, str]: ...
+def rewrite(
+    object: bytes, name: str, rewriting: dict[str, Any], reading: dict[str, Any]
+) -> tuple[bytes, str]: ...
+def rewrite_members(
+    container: bytes, name: str, rewriting: dict[str, Any], reading: dict[str, Any]
+) -> tuple[bytes, list[tuple[str, bytes, str]]]: ...
 def lint(
     object: bytes, name: str, only: list[str], fold: bool, reading: dict[str, Any]
 ) -> tuple[str, list[Error], int, int]: ...

@@ -11,13 +11,13 @@ from ._description import Description
 from ._errors import location
 from ._input import Consumer, Data, DescriptionLike, Split, TargetLike
 from ._results import (
-    CheckReport, ConformReport, Emitted, Imported, LintReport, Located, Member, Report, Rewritten, Statistics,
-    Unimported, Unproven, Warning, difference, finding, rewritten, statistics,
+    CheckReport, ConformReport, Emitted, Imported, LintReport, Located, Member, Report, Rewritten, RewrittenMembers,
+    Statistics, Unimported, Unproven, Warning, difference, finding, rewritten, statistics,
 )
 
 __all__ = [
     "LintCode", "attach", "check", "conform", "consumers", "dump", "emit", "import_", "lint", "lint_codes", "locate", "members",
-    "report", "rewrite", "schema", "stats", "targets",
+    "report", "rewrite", "rewrite_members", "schema", "stats", "targets",
 ]
 
 # Code of a kernel begins at a multiple of this number of bytes, which is what AMD requires.
@@ -178,13 +178,39 @@ def rewrite(
     supplementary: The supplementary file, whose facts move into the object.
     threads: Number of threads; all that the system has by default.
     """
-    rewriting = {
-        "consumer": consumer, "target": _input.target(target), "fix": fix, "names": names, "gc": gc, "dedupe": dedupe,
-    }
     data, facts = _eitri.rewrite(
-        _input.read(object, "object"), rewriting, _input.reading(None, supplementary, threads),
+        _input.read(object, "object"), _input.name_of(object),
+        _rewriting(consumer=consumer, target=target, fix=fix, names=names, gc=gc, dedupe=dedupe),
+        _input.reading(None, supplementary, threads),
     )
     return rewritten(data, json.loads(facts))
+
+
+def rewrite_members(
+    container: Data,
+    *,
+    fix: bool = False,
+    consumer: str | None = None,
+    target: TargetLike | None = None,
+    names: bool = False,
+    gc: bool = False,
+    dedupe: bool = False,
+    threads: int | None = None,
+) -> RewrittenMembers:
+    """Rewrites the objects in an archive, an offload bundle or a host object, as `rewrite` does. The other members, and
+    objects without debug information, keep their bytes.
+    """
+    data, members = _eitri.rewrite_members(
+        _input.read(container, "container"), _input.name_of(container),
+        _rewriting(consumer=consumer, target=target, fix=fix, names=names, gc=gc, dedupe=dedupe),
+        _input.reading(None, None, threads),
+    )
+    return RewrittenMembers(data, {name: rewritten(data, json.loads(facts)) for name, data, facts in members})
+
+
+def _rewriting(*, target: TargetLike | None, **options: Any) -> dict[str, Any]:
+    """How objects are rewritten."""
+    return {"target": _input.target(target), **options}
 
 
 def lint(
@@ -196,7 +222,8 @@ def lint(
     threads: int | None = None,
     first: bool = False,
 ) -> LintReport:
-    """Checks an object's debug information, from any producer, by the code in the object; or a SPIR-V module's.
+    """Checks an object's debug information, from any producer, by the code in the object; or a SPIR-V module's; or that of
+    all objects and modules in an archive, an offload bundle or a host object: `file` of a finding is `lib.a(member)`.
 
     only: Functions whose findings are reported, by name or linkage name.
     split: Files of split units, by name.
@@ -268,7 +295,7 @@ def dump(
     split: Data | None = None,
     supplementary: Data | None = None,
 ) -> str:
-    """Prints an object's debug sections, or a SPIR-V module's debug instructions.
+    """Prints an object's debug sections, or a SPIR-V module's debug instructions; of a container, those of each member.
 
     target: The target whose register names are printed; the object's by default.
     dialect: Encoding for vendors' operations, which an object does not record: by default that of the debugger for which

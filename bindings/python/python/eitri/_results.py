@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ._description import Description
-from ._errors import At, Error, EvaluationError, location, pcs
+from ._errors import At, Error, EvaluationError, location
 from ._input import Consumer
 
 __all__ = [
     "CheckReport", "ConformReport", "Coverage", "Difference", "Emitted", "Evaluation", "Explanation", "Finding", "Fix",
-    "FunctionCoverage", "Imported", "LintReport", "Located", "Member", "Report", "Rewritten", "Statistics",
+    "FunctionCoverage", "Imported", "LintReport", "Located", "Member", "Report", "Rewritten", "RewrittenMembers", "Statistics",
     "Unimported", "UnitCoverage", "Unproven", "VariableCoverage", "Warning",
 ]
 
@@ -170,7 +170,6 @@ def finding(keys: dict[str, Any]) -> Finding:
     """The finding with the keys of the schema."""
     declared = keys["declared"]
     expression = keys["expression"]
-    bounds = keys["pcs"]
     return Finding(
         keys["code"],
         (declared["file"], declared["line"]) if declared else None,
@@ -184,7 +183,7 @@ def finding(keys: dict[str, Any]) -> Finding:
         keys["level"],
         keys["meant"],
         keys["offset"],
-        range(int(bounds[0], 16), int(bounds[1], 16)) if bounds else None,
+        _pcs(keys["pcs"]),
         keys["section"],
         keys["shape"],
         keys["split"],
@@ -192,6 +191,11 @@ def finding(keys: dict[str, Any]) -> Finding:
         keys["variable"],
         keys["written"],
     )
+
+
+def _pcs(bounds: list[str] | None) -> range | None:
+    """Pcs from their bounds."""
+    return range(int(bounds[0], 16), int(bounds[1], 16)) if bounds else None
 
 
 def _characters(expression: dict[str, Any]) -> range:
@@ -327,24 +331,32 @@ class Statistics:
 
 
 def statistics(keys: dict[str, Any], unreadable: list[Error]) -> Statistics:
-    """The statistics from the library's numbers."""
-    return Statistics(
-        Coverage(*keys["coverage"]),
-        Coverage(*keys["parameters"]),
-        Coverage(*keys["locals"]),
-        [
-            FunctionCoverage(
-                function["name"], function["linkage_name"], function["unit"], Coverage(*function["coverage"]),
-                [
-                    VariableCoverage(variable["name"], variable["is_parameter"], Coverage(*variable["coverage"]))
-                    for variable in function["variables"]
-                ],
-            )
-            for function in keys["functions"]
-        ],
-        [UnitCoverage(unit["name"], Coverage(*unit["coverage"])) for unit in keys["units"]],
-        keys["code"], keys["sections"], keys["numbers"], unreadable,
-    )
+    """The statistics from the keys of the command's JSON."""
+    code = keys.pop("#bytes of code")
+    totals = [_total(keys, name) for name in ("variables", "params", "local_vars")]
+    functions = [
+        FunctionCoverage(
+            function["name"], function["linkage_name"], function["unit"], Coverage(**function["coverage"]),
+            [
+                VariableCoverage(variable["name"], variable["parameter"], Coverage(**variable["coverage"]))
+                for variable in function["variables"]
+            ],
+        )
+        for function in keys["functions"]
+    ]
+    units = [UnitCoverage(unit["name"], Coverage(**unit["coverage"])) for unit in keys["units"]]
+    numbers = {name: value for name, value in keys.items() if type(value) is int}
+    prefix = "#bytes in "
+    sections = {name.removeprefix(prefix): size for name, size in numbers.items() if name.startswith(prefix)}
+    return Statistics(*totals, functions, units, code, sections, numbers, unreadable)
+
+
+def _total(keys: dict[str, Any], group: str) -> Coverage:
+    """The sum over a group of variables."""
+    scope = f"sum_all_{group}(#bytes in parent scope"
+    covered = [f"{scope} covered by {what})" for what in ("DW_AT_location", "DW_OP_entry_value")]
+    sound = keys.pop(f"{scope} with sound location)")
+    return Coverage(keys[f"{scope})"], *(keys[key] for key in covered), sound)
 
 
 @dataclass(frozen=True, slots=True)
@@ -465,21 +477,43 @@ class Rewritten:
         return self.data
 
 
+@dataclass(frozen=True, slots=True)
+class RewrittenMembers:
+    """A container with the debug information of its objects written again."""
+
+    data: bytes = field(repr=False)
+    """The container."""
+    objects: Mapping[str, Rewritten]
+    """The objects that were written again, by name: `lib.a(member)`."""
+
+    def __bytes__(self) -> bytes:
+        return self.data
+
+
 def rewritten(data: bytes, keys: dict[str, Any]) -> Rewritten:
-    """The result from the library's facts."""
+    """The result from the keys of the command's JSON."""
     fixes = [
         Fix(**{
             **fix,
-            "pcs": pcs(fix["pcs"]),
-            "after": [(pcs(part["pcs"]), part["location"]) for part in fix["after"]],
+            "pcs": _pcs(fix["pcs"]),
+            "after": [(_pcs(part["pcs"]), part["location"]) for part in fix["after"]],
         })
-        for fix in keys.pop("fixes")
+        for fix in keys["fixed"]
     ]
-    removed = [Unimported(**fact) for fact in keys.pop("removed")]
-    unimported = [Unimported(**fact) for fact in keys.pop("unimported")]
-    sections = {size["name"]: (size["before"], size["after"]) for size in keys.pop("sections")}
-    consumer = Consumer(keys.pop("consumer"))
-    return Rewritten(data, consumer=consumer, fixes=fixes, removed=removed, unimported=unimported, sections=sections, **keys)
+    return Rewritten(
+        data,
+        consumer=Consumer(keys["preset"]),
+        dwarf=keys["dwarf"],
+        is_complete=keys["is_complete"],
+        fixes=fixes,
+        unfixed=[error["message"] for error in keys["unfixed"]],
+        removed=[Unimported(**fact) for fact in keys["removed"]],
+        unimported=[Unimported(**fact) for fact in keys["unimported"]],
+        omissions=keys["omitted"],
+        sections={size["name"]: (size["before"], size["after"]) for size in keys["sections"]},
+        merged_types=keys["merged_types"],
+        different_types=[different["message"] for different in keys["different_types"]],
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,12 +18,10 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use eitri::contents::{lint, lint_each};
 use eitri::error::ErrorKind;
-use eitri::lint::{
-    Level, LintCode, LintFinding, LintOptions, LintReport, LintTotals, NameMatch, lint, lint_each,
-};
+use eitri::lint::{Level, LintCode, LintFinding, LintOptions, LintReport, LintTotals, NameMatch};
 use eitri::read::SplitFiles;
-use eitri::spirv::{self, is_module};
 
 use self::baseline::Baseline;
 use self::choice::{Choices, Chosen, Functions, Names};
@@ -221,7 +219,7 @@ impl LintArguments {
             };
             let mut findings = Vec::new();
             let mut report = if fold {
-                let mut report = diagnosed(bytes, &options)?;
+                let mut report = lint(bytes, &options)?;
                 report.findings.retain_mut(is_reported);
                 findings = std::mem::take(&mut report.findings);
                 report
@@ -231,7 +229,7 @@ impl LintArguments {
                 }
                 // The first findings at each level, with a limit.
                 let mut firsts: [Vec<LintFinding>; Level::ALL.len()] = Default::default();
-                let report = diagnose_each(bytes, &options, &mut |mut finding| {
+                let report = lint_each(bytes, &options, &mut |mut finding| {
                     if !is_reported(&mut finding) {
                         return;
                     }
@@ -359,26 +357,4 @@ impl LintArguments {
         }
         Ok(())
     }
-}
-
-/// Diagnoses an object, or a SPIR-V module.
-fn diagnosed(bytes: &[u8], options: &LintOptions<'_>) -> eitri::Result<LintReport> {
-    if is_module(bytes) {
-        return spirv::lint(&spirv::from_bytes(bytes)?, options);
-    }
-    lint(bytes, options)
-}
-
-/// Diagnoses an object, or a SPIR-V module, and passes each finding to a function.
-fn diagnose_each(
-    bytes: &[u8],
-    options: &LintOptions<'_>,
-    take: &mut dyn FnMut(LintFinding),
-) -> eitri::Result<LintReport> {
-    if !is_module(bytes) {
-        return lint_each(bytes, options, take);
-    }
-    let mut report = spirv::lint(&spirv::from_bytes(bytes)?, options)?;
-    report.findings.drain(..).for_each(take);
-    Ok(report)
 }

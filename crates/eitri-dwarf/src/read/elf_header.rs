@@ -64,10 +64,15 @@ struct RawSection {
     info: u32,
 }
 
+/// First bytes of archives and offload bundles.
+const CONTAINERS: [&[u8]; 4] = [b"!<arch>\n", b"!<thin>\n", b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB"];
+
 impl Header {
     pub(super) fn read(bytes: &[u8]) -> Result<Self> {
         if bytes.get(..4) != Some(b"\x7fELF") {
-            return Err(Error::malformed("not an ELF file"));
+            let is_container = CONTAINERS.iter().any(|magic| bytes.starts_with(magic));
+            let hint = if is_container { ", but a container of objects; expected one of them" } else { "" };
+            return Err(Error::malformed(format!("not an ELF file{hint}")));
         }
         let ident = |index: usize| bytes.get(index).copied().unwrap_or(0);
         let (is_64, big_endian) = match (ident(4), ident(5)) {

@@ -1,0 +1,21 @@
+//! Facts that an import cannot hold, each a JSON object.
+
+use serde_json::{Value, json};
+
+use crate::import::UnimportedFact;
+
+/// Writes facts that a description lacks as a JSON list of objects: `section`, `offset` in bytes, `reason`, `unit` and
+/// `message`.
+pub fn write_unimported(facts: &[UnimportedFact]) -> String {
+    facts.iter().map(fact).collect::<Value>().to_string()
+}
+
+pub(super) fn fact(fact: &UnimportedFact) -> Value {
+    json!({
+        "section": fact.section,
+        "offset": fact.offset,
+        "reason": fact.reason.name(),
+        "unit": fact.unit,
+        "message": fact.to_string(),
+    })
+}
