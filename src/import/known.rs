@@ -79,8 +79,8 @@ impl<'d, 'o> Importer<'d, 'o> {
         variables.iter().for_each(|(&key, &variable)| self.entries.positions.add_variable(variable, key));
     }
 
-    /// Lets later units refer to the current unit's types, and to what they declare. An entry of a later unit is imported
-    /// for that unit, too.
+    /// Lets later units refer to the current unit's types, and to what they declare. An entry of a later unit, to which link-time
+    /// optimization refers, is imported for that unit, too, unless equal types are merged.
     pub(super) fn share(&mut self) {
         if self.types.how == ImportedTypes::Copied {
             return;
@@ -88,9 +88,10 @@ impl<'d, 'o> Importer<'d, 'o> {
         let module = self.m.described();
         let dwarf = self.dwarf;
         let end = self.info.end;
+        let is_merged = self.types.how == ImportedTypes::Merged;
         let is_earlier = |key: Key| {
             let kind = || dwarf.unit_at(key).map(|unit| unit.kind);
-            key < end || kind() != Some(dw::DW_UT_compile)
+            is_merged || key < end || kind() != Some(dw::DW_UT_compile)
         };
         let Shared { types, functions, variables } = &mut self.types.shared;
         let made = &self.made;
