@@ -7,8 +7,8 @@ use smallvec::SmallVec;
 use super::groups::Groups;
 use super::ranges::Ranges;
 use crate::model::{
-    Address, CallId, Function, FunctionId, ImportId, LabelId, Module, ProcedureId, ScopeId, ScopeKind,
-    SecondaryMap, TypeId, UnitId, VariableId,
+    Address, CallId, EntitySet, Function, FunctionId, ImportId, LabelId, Module, ProcedureId, ScopeId,
+    ScopeKind, SecondaryMap, TypeId, UnitId, VariableId, calls_of_code,
 };
 use crate::read::Object;
 
@@ -26,6 +26,8 @@ pub(super) struct Index {
     pub(super) procedures: SecondaryMap<UnitId, Vec<ProcedureId>>,
     /// Whether the function is inlined somewhere.
     pub(super) inlined: SecondaryMap<FunctionId, bool>,
+    /// Inlined calls without an entry in the abstract instance.
+    pub(super) calls_of_code: EntitySet<ScopeId>,
     /// All functions' code, as addresses in the object.
     pub(super) code: Ranges,
 }
@@ -53,6 +55,7 @@ impl Index {
             has_types: SecondaryMap::new(),
             procedures: SecondaryMap::new(),
             inlined: SecondaryMap::new(),
+            calls_of_code: calls_of_code(module),
             code: Ranges::new(code.zip(0..)),
         };
         for (_, scope) in module.scopes() {

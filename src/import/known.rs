@@ -6,7 +6,7 @@ use super::importer::{Entities, Importer};
 use super::node::Key;
 use super::shared::{ImportedTypes, Shared};
 use crate::model::{FunctionId, Module, ScopeId, ScopeKind, TypeId, VariableId};
-use crate::read::Entry;
+use crate::read::{Entry, Unit};
 
 impl<'d, 'o> Importer<'d, 'o> {
     /// Returns the type that an entry became.
@@ -79,18 +79,23 @@ impl<'d, 'o> Importer<'d, 'o> {
         variables.iter().for_each(|(&key, &variable)| self.entries.positions.add_variable(variable, key));
     }
 
-    /// Lets later units refer to the current unit's types, and to what they declare. An entry of a later unit is imported
-    /// for that unit, too.
+    /// Lets the next units refer to the current unit's types, and to what they declare. An entry of a unit that is imported later
+    /// is imported for that unit, too, unless equal types are merged.
     pub(super) fn share(&mut self) {
         if self.types.how == ImportedTypes::Copied {
             return;
         }
         let module = self.m.described();
-        let dwarf = self.dwarf;
-        let end = self.info.end;
+        let (dwarf, info) = (self.dwarf, self.info);
+        self.types.imported.insert(info.offset);
+        let imported = &self.types.imported;
+        let is_merged = self.types.how == ImportedTypes::Merged;
         let is_earlier = |key: Key| {
-            let kind = || dwarf.unit_at(key).map(|unit| unit.kind);
-            key < end || kind() != Some(dw::DW_UT_compile)
+            let is_imported = |unit: &Unit<'_>| {
+                unit.kind != dw::DW_UT_compile || imported.contains(&unit.offset)
+            };
+            let is_own = (info.offset..info.end).contains(&key);
+            is_own || is_merged || dwarf.unit_at(key).is_none_or(is_imported)
         };
         let Shared { types, functions, variables } = &mut self.types.shared;
         let made = &self.made;

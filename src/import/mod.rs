@@ -64,6 +64,7 @@ mod taken;
 mod typed;
 mod types;
 mod unimported;
+mod unit_order;
 mod units;
 mod variables;
 
@@ -231,6 +232,7 @@ fn import_files(
             taken: Taken::new(file),
             info: first,
             unit: UnitId::from_u32(0),
+            units: HashMap::new(),
             made: Entities::default(),
             sources: Sources::default(),
             code: Vec::new(),
@@ -304,7 +306,7 @@ impl<'d> SplitUnits<'d> {
 /// Imports the units of a file: the object, or a file of split units.
 fn import_file<'d, 'o>(importer: &mut Importer<'d, 'o>, split: &SplitUnits<'d>) {
     let file = importer.dwarf;
-    for info in file.units() {
+    for info in unit_order::units(importer) {
         match info.kind {
             dw::DW_UT_compile => units::import(importer, info, None),
             dw::DW_UT_split_compile => {

@@ -19,7 +19,7 @@ pub(crate) enum ImportedTypes {
     #[default]
     Copied,
     /// Once for each entry: for the entry's unit, or for the first unit that uses the entry of a type unit or a partial
-    /// unit.
+    /// unit. Units that refer to types of each other have copies.
     Shared,
     /// Once for all equal entries.
     Merged,
@@ -52,6 +52,8 @@ impl Shared {
 pub(super) struct UnitTypes<'o> {
     pub(super) how: ImportedTypes,
     pub(super) shared: Shared,
+    /// Offsets of the units that are imported.
+    pub(super) imported: HashSet<u64>,
     /// Entries that are imported once for several equal entries.
     pub(super) equal: EqualTypes,
     /// Entries of type units that are imported once for each unit.
@@ -69,6 +71,7 @@ impl<'o> UnitTypes<'o> {
         Self {
             how,
             shared: Shared::default(),
+            imported: HashSet::new(),
             equal,
             copied,
             repeated: HashSet::new(),

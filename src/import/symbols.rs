@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 use super::unimported::UnimportedReason;
 use crate::build::Builder;
 use crate::model::Address;
-use crate::read::{ElfSymbolKind, Object};
+use crate::read::{ElfSection, ElfSymbolKind, Object};
 
 /// An object's symbols by address.
 #[derive(Debug)]
@@ -39,11 +39,13 @@ impl<'o> Symbols<'o> {
         let mut of_sections = Vec::new();
         if !is_linked {
             of_sections = section_symbols(object);
+            // The signature of a group is a symbol, too, which is in no memory.
+            let is_loaded = |index: usize| object.sections().get(index).is_some_and(ElfSection::is_loaded);
             let named = object.symbols().iter().filter(|symbol| {
                 !symbol.name.is_empty()
                     && !matches!(symbol.kind, ElfSymbolKind::Section | ElfSymbolKind::File)
                     && symbol.is_defined
-                    && symbol.section.is_some()
+                    && symbol.section.is_some_and(is_loaded)
                     && !symbol.is_mark()
             });
             // A local name that several symbols have names no address.

@@ -47,14 +47,18 @@ pub(super) fn write(units: &Units<'_>, lowered: &mut LoweredUnit) -> Result<()> 
 /// A type unit's contents.
 struct Copies<'u> {
     units: &'u Units<'u>,
-    /// Types, by scope.
-    types: Vec<(ScopeId, TypeId)>,
-    /// Namespaces, by enclosing scope.
-    namespaces: Vec<(ScopeId, ScopeId)>,
+    /// Types by scope, in the order of their entries.
+    types: Vec<(ScopeId, Rank, TypeId)>,
+    /// Namespaces by enclosing scope, in the order of their entries.
+    namespaces: Vec<(ScopeId, u32, ScopeId)>,
     /// Search that last found each type in the compile unit.
     last_searches: Vec<u32>,
     searches: u32,
 }
+
+/// Position among a scope's types: base types are first, and the type of the type unit precedes its copies, which are in the
+/// compile unit's order. It thus does not depend on where the type unit is among the units.
+type Rank = (bool, bool, u32);
 
 impl<'u> Copies<'u> {
     fn new(units: &'u Units<'u>, unit: UnitId) -> Self {
@@ -71,14 +75,14 @@ impl<'u> Copies<'u> {
         self.namespaces.clear();
         let mut next = vec![ty];
         while let Some(id) = next.pop() {
-            let search =
-                &mut self.last_searches[units.types.place(module.types[id].unit, id.as_u32()) as usize];
+            let place = units.types.place(module.types[id].unit, id.as_u32());
+            let search = &mut self.last_searches[place as usize];
             // Each search marks types with its number, so the marks need not be cleared before the next search.
             if core::mem::replace(search, self.searches) == self.searches {
                 continue;
             }
             let data = &module.types[id];
-            self.types.push((data.scope, id));
+            self.types.push((data.scope, (!data.kind.is_base(), id != ty, place), id));
             data.referred(module, |used| {
                 if !units.type_units.has(used) {
                     next.push(used);
@@ -86,7 +90,8 @@ impl<'u> Copies<'u> {
             });
             let mut scope = data.scope;
             while let Some(parent) = module.scopes[scope].parent {
-                self.namespaces.push((parent, scope));
+                let place = units.scopes.place(data.unit, scope.as_u32());
+                self.namespaces.push((parent, place, scope));
                 scope = parent;
             }
         }
@@ -104,7 +109,7 @@ fn type_unit(out: &mut EntryWriter<'_>, ty: TypeId, signature: u64, copies: &Cop
     out.info.begin_type_unit(signature, out.expressions.numbers.ty(ty));
     out.info.begin_entry(gimli::DW_TAG_type_unit, gimli::DW_CHILDREN_yes, None);
     language(out, unit);
-    if copies.types.iter().any(|&(_, id)| module.types[id].lines(module).next().is_some()) {
+    if copies.types.iter().any(|&(.., id)| module.types[id].lines(module).next().is_some()) {
         // `DW_AT_decl_file` refers to the line table's files.
         out.info.offset(gimli::DW_AT_stmt_list, ".debug_line", 0);
     }
@@ -112,7 +117,7 @@ fn type_unit(out: &mut EntryWriter<'_>, ty: TypeId, signature: u64, copies: &Cop
     copied(out, unit.scope, copies)?;
     out.info.end_unit()?;
     // In the next type unit, these entries have other offsets or are missing.
-    for &(_, id) in &copies.types {
+    for &(.., id) in &copies.types {
         out.info.offsets[out.expressions.numbers.ty(id).0 as usize] = 0;
         if let TypeKind::Composite(composite) = &module.types[id].kind {
             for &part in &composite.variant_parts {
@@ -131,11 +136,11 @@ fn type_unit(out: &mut EntryWriter<'_>, ty: TypeId, signature: u64, copies: &Cop
 /// Writes a type unit's contents from the unit's scope down, and the mark that ends the children. Enclosing namespaces
 /// are in a list instead of on the call stack, so deep nesting cannot overflow the stack.
 fn copied(out: &mut EntryWriter<'_>, unit: ScopeId, copies: &Copies<'_>) -> Result<()> {
-    let first = |scope| copies.namespaces.partition_point(|&(parent, _)| parent < scope);
+    let first = |scope| copies.namespaces.partition_point(|&(parent, ..)| parent < scope);
     copied_types(out, unit, copies)?;
     let mut around = vec![(unit, first(unit))];
     while let Some((scope, next)) = around.last_mut() {
-        let Some(&(_, inner)) = copies.namespaces.get(*next).filter(|(parent, _)| parent == scope) else {
+        let Some(&(.., inner)) = copies.namespaces.get(*next).filter(|(parent, ..)| parent == scope) else {
             out.info.end_children();
             around.pop();
             continue;
@@ -157,8 +162,8 @@ fn copied(out: &mut EntryWriter<'_>, unit: ScopeId, copies: &Copies<'_>) -> Resu
 /// Writes a scope's types that are in the type unit.
 fn copied_types(out: &mut EntryWriter<'_>, scope: ScopeId, copies: &Copies<'_>) -> Result<()> {
     let lanes = LaneProcedures::default();
-    let first = copies.types.partition_point(|&(parent, _)| parent < scope);
-    for &(_, id) in copies.types[first..].iter().take_while(|&&(parent, _)| parent == scope) {
+    let first = copies.types.partition_point(|&(parent, ..)| parent < scope);
+    for &(.., id) in copies.types[first..].iter().take_while(|&&(parent, ..)| parent == scope) {
         if let Some(open) = types::write(out, id)? {
             scopes::write_children(out, &lanes, open)?;
         }

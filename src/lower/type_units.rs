@@ -79,10 +79,10 @@ impl TypeUnits {
             }
         }
         let mut written = vec![Vec::new(); module.units.len()];
-        for (id, ty) in &module.types {
+        for id in module.types_in_order() {
             let signature = signatures[id.as_u32() as usize];
             if signature.is_some_and(|signature| first[&signature].0 == id) {
-                written[ty.unit.as_u32() as usize].push(id);
+                written[module.types[id].unit.as_u32() as usize].push(id);
             }
         }
         Self { signatures, written }

@@ -30,6 +30,7 @@ mod append;
 mod attributes;
 mod call_mistakes;
 mod calls;
+mod code_calls;
 mod denote;
 pub(crate) mod entities;
 mod entry_order;
@@ -67,6 +68,7 @@ mod warnings;
 
 pub use attributes::{AttributeOwner, ExtraAttribute, ExtraValue};
 pub use calls::{Argument, Call};
+pub(crate) use code_calls::calls_of_code;
 pub use denote::{DescribedStorage, MachineContents, NoMeaning, StorageSpan};
 pub(crate) use entry_order::{EntryOrder, EntryPositions};
 pub use frame::{Column, FrameRule, Stack};

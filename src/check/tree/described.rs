@@ -199,6 +199,7 @@ impl<'a> Described<'a> {
                     );
                 }
                 ScopeKind::Function(_) => {}
+                ScopeKind::Inlined { .. } if instance.is_none() && index.calls_of_code.contains(id) => {}
                 ScopeKind::Namespace { .. } | ScopeKind::Block | ScopeKind::Inlined { .. } => {
                     entities.push(Entity::Scope(id));
                 }

@@ -44,3 +44,13 @@ pub(super) fn set_u32(order: Endianness, bytes: &mut [u8], offset: usize, value:
 pub(super) fn set_u64(order: Endianness, bytes: &mut [u8], offset: usize, value: u64) {
     bytes[offset..offset + 8].copy_from_slice(&order.write_u64(value));
 }
+
+/// The strings of a string table, with their offsets. A string without an end is none.
+pub(super) fn strings(table: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let mut next = 0;
+    table.split_inclusive(|&byte| byte == 0).filter_map(move |string| {
+        let start = next;
+        next += string.len();
+        Some((start, string.strip_suffix(&[0])?))
+    })
+}

@@ -16,6 +16,7 @@ use std::collections::HashMap;
 use object::write::elf::{Encoder, Rel, SectionHeader, Sym};
 use object::{Endian, Endianness, elf};
 
+use super::bytes::strings;
 use super::image::{Image, ImageSection, too_many_sections, unsupported};
 use super::renumber::{self, Moved};
 use super::symbols::{Lookup, SYMBOL_SIZE, defined, symbol_counts};
@@ -173,7 +174,8 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The groups' symbols. Their names are added to the symbol table's string table.
+    /// The groups' symbols. Their names are added to the symbol table's string table, unless it has them: those of groups
+    /// that are replaced.
     fn signatures(&self, image: &mut Image<'_>, symtab: usize) -> Result<Vec<Local>> {
         if self.groups.is_empty() {
             return Ok(Vec::new());
@@ -186,6 +188,8 @@ impl Plan {
                 return Err(error.in_section(&image.sections[symtab].display_name()));
             }
         };
+        let known: HashMap<&[u8], usize> =
+            strings(&names.contents).map(|(start, name)| (name, start)).collect();
         let mut bytes = names.contents.to_vec();
         // The table's last string must end before new ones begin. Offset 0 names nothing.
         if bytes.last() != Some(&0) {
@@ -193,15 +197,19 @@ impl Plan {
         }
         let mut locals = Vec::with_capacity(self.groups.len());
         for group in &self.groups {
-            let name = u32::try_from(bytes.len()).map_err(|_| {
+            // Decimal, as in LLVM, because a linker then merges groups from both producers.
+            let signature = group.signature.to_string();
+            let start = known.get(signature.as_bytes()).copied();
+            let name = u32::try_from(start.unwrap_or(bytes.len())).map_err(|_| {
                 Error::from(ErrorKind::TooLarge(
                     "symbol name table needs offsets of more than 32 bits".into(),
                 ))
             })?;
             locals.push(Local { name, kind: elf::STT_NOTYPE, section: group.index });
-            // Decimal, as in LLVM, because a linker then merges groups from both producers.
-            bytes.extend_from_slice(group.signature.to_string().as_bytes());
-            bytes.push(0);
+            if start.is_none() {
+                bytes.extend_from_slice(signature.as_bytes());
+                bytes.push(0);
+            }
         }
         names.replace(bytes);
         Ok(locals)

@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::mem;
 
-use super::bytes::{set_u16, set_u64};
+use super::bytes::{set_u16, set_u64, strings};
 use super::image::{HEADER, Image, ImageSection, MAX_FILE_ALIGN, PROGRAM_HEADER, SECTION_HEADER};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -20,12 +20,8 @@ impl Image<'_> {
     fn add_names(&mut self) -> Result<()> {
         let names = mem::take(&mut self.sections[self.names].contents);
         let mut places: HashMap<Cow<'_, [u8]>, usize> = HashMap::new();
-        let mut start = 0;
-        for name in names.split_inclusive(|&byte| byte == 0) {
-            if let [name @ .., 0] = name {
-                places.entry(Cow::Borrowed(name)).or_insert(start);
-            }
-            start += name.len();
+        for (start, name) in strings(&names) {
+            places.entry(Cow::Borrowed(name)).or_insert(start);
         }
         let mut added = Vec::new();
         for section in self.sections.iter_mut().filter(|section| section.is_new) {

@@ -5,7 +5,7 @@ use gimli::constants as dw;
 use super::nested;
 use crate::import::importer::{Importer, Made, refused};
 use crate::model::{AttributeOwner, TypeId};
-use crate::read::Entry;
+use crate::read::{Entry, ResolvedValue};
 
 /// Makes a type, which is no other entry's type if it has properties that equal types can lack.
 pub(super) fn separate<'d, 'o>(
@@ -50,14 +50,25 @@ fn is_described<'d, 'o>(importer: &Importer<'d, 'o>, entry: Entry<'d, 'o>) -> bo
             )
     };
     let has_scope = nested::place(importer, entry).is_some_and(|place| place.scope != importer.root().scope);
-    has_scope || !entry.names().all(is_plain) || entry.tag() == dw::DW_TAG_array_type && has_attributes(entry)
+    has_scope || !entry.names().all(is_plain) || entry.tag() == dw::DW_TAG_array_type && has_attributes(importer, entry)
 }
 
-/// Whether a part of an array has attributes that only a separate type can have.
-fn has_attributes(array: Entry<'_, '_>) -> bool {
-    array
-        .children()
-        .any(|part| part.names().any(|name| name != dw::DW_AT_name && crate::attributes::is_extra(name)))
+/// Whether a part of an array that was made has attributes that only a separate type can have: those that are no property
+/// of a dimension. Bounds usually are.
+fn has_attributes<'d, 'o>(importer: &Importer<'d, 'o>, array: Entry<'d, 'o>) -> bool {
+    let is_constant = |value| matches!(value, ResolvedValue::Unsigned(_) | ResolvedValue::Signed(_));
+    array.children().any(|part| {
+        part.attributes().enumerate().any(|(index, attribute)| {
+            let is_extra = attribute.name != dw::DW_AT_name && crate::attributes::is_extra(attribute.name);
+            // What is taken from a supplementary file is not known.
+            let is_left = if importer.is_own(part) {
+                importer.is_left(part, index, attribute.name)
+            } else {
+                !is_constant(attribute.value)
+            };
+            is_extra && is_left
+        })
+    })
 }
 
 /// Sets the properties that every type can have: scope, line, alignment.
