@@ -1,0 +1,92 @@
+//! Cubins of nvcc that nvlink joins, and what NVIDIA's tools print about them.
+
+use crate::common::tools::{Folder, Tool};
+
+const NVCC: Tool = Tool::new("nvcc", "nvidia-cuda-nvcc of PyPI");
+pub const NVLINK: Tool = Tool::new("nvlink", "nvidia-cuda-nvcc of PyPI");
+const NVDISASM: Tool = Tool::new("nvdisasm", "nvidia-cuda-nvcc of PyPI");
+const CUOBJDUMP: Tool = Tool::new("cuobjdump", "nvidia-cuda-nvcc of PyPI");
+
+/// Two objects with a structure of one name, and a function that both inline.
+const HEADER: &str = "struct S { int a; float b; struct S *next; };\n";
+pub const X: &str = r#"
+#include "s.h"
+__device__ __forceinline__ float squared(float v) { float t = v * v; return t + 1.0f; }
+extern "C" __global__ void kx(float *out, const float *in, S s, int n) {
+  float sum = 0;
+  for (int i = threadIdx.x; i < n; i += 32) { float v = in[i]; sum += squared(v) * s.b; }
+  out[threadIdx.x] = sum + s.a;
+}"#;
+pub const Y: &str = r#"
+#include "s.h"
+__device__ int counter = 3;
+__constant__ float table[4];
+__device__ __forceinline__ float squared(float v) { float t = v * v; return t + 1.0f; }
+extern "C" __global__ void ky(float *out, const float *in, S s, int n) {
+  __shared__ float t[64];
+  t[threadIdx.x] = squared(in[threadIdx.x]) + table[1];
+  __syncthreads();
+  float sum = counter;
+  for (int i = 0; i < n; ++i) sum += t[i & 63] * s.b;
+  out[threadIdx.x] = sum + s.a;
+}"#;
+/// Two copies of `twice<int>`, whose code differs.
+pub const FIRST: &str = r#"
+template<class T> __device__ __noinline__ T twice(T v) { return v * 2 + 1; }
+extern "C" __global__ void first(int *p) { *p = twice<int>(*p); }"#;
+pub const SECOND: &str = r#"
+template<class T> __device__ __noinline__ T twice(T v) { T s = v; for (int i = 0; i < 3; i++) s += v; return s; }
+extern "C" __device__ __noinline__ int unused(int a) { int z = a * 3; return z + 7; }
+extern "C" __global__ void second(int *p) { *p = twice<int>(*p) + p[1]; }"#;
+
+/// Compiles a relocatable object; `None` without nvcc.
+pub fn compiled(folder: &Folder, processor: &str, name: &str, source: &str, debug: &str) -> Option<()> {
+    folder.file(&format!("{name}.cu"), source);
+    folder.file("s.h", HEADER);
+    let arch = format!("-arch={processor}");
+    let [from, to] = [format!("{name}.cu"), format!("{name}.o")];
+    let ran = NVCC.run_in(folder.path(), &["-cubin", debug, "-rdc=true", &arch, &from, "-o", &to])?;
+    assert!(ran.succeeded, "{ran}");
+    Some(())
+}
+
+/// Links the objects of sources with their options for debug information.
+pub fn linked(processor: &str, sources: &[(&str, &str)], options: &[&str]) -> Option<Vec<u8>> {
+    let folder = Folder::new();
+    let mut words = vec![format!("-arch={processor}")];
+    words.extend(options.iter().map(|&option| option.to_owned()));
+    for (index, (source, debug)) in sources.iter().enumerate() {
+        let name = format!("part{index}");
+        compiled(&folder, processor, &name, source, debug)?;
+        words.push(format!("{name}.o"));
+    }
+    words.extend(["-o".to_owned(), "linked.cubin".to_owned()]);
+    NVLINK.run_in(folder.path(), &words)?.clean();
+    Some(std::fs::read(folder.path().join("linked.cubin")).expect("a cubin"))
+}
+
+/// What nvdisasm prints with source and PTX lines, without the numbers of its labels, which count labels in frames too.
+pub fn disassembled(bytes: &[u8]) -> Option<String> {
+    let folder = Folder::new();
+    let path = folder.file("a.cubin", bytes);
+    let mut text = String::new();
+    for lines in ["-g", "-gp"] {
+        text += &NVDISASM.run(&["-gi".as_ref(), lines.as_ref(), "-c".as_ref(), path.as_os_str()])?.clean();
+    }
+    let code = text.lines().filter(|line| !line.starts_with(".L_x_") && !line.contains(".size"));
+    Some(code.map(|line| line.split("`(.L_x_").next().unwrap_or(line).to_owned() + "\n").collect())
+}
+
+/// What cuobjdump prints of the ELF file before and after a rewrite, without a warning; what it prints with `-sass` must
+/// have no error. It refuses some of nvlink's own files ("Checked Data was Invalid"): then both texts are empty.
+pub fn printed(before: &[u8], after: &[u8]) -> Option<[String; 2]> {
+    let folder = Folder::new();
+    let [before, after] =
+        [("a.cubin", before), ("b.cubin", after)].map(|(name, bytes)| folder.file(name, bytes));
+    CUOBJDUMP.run(&["-sass".as_ref(), after.as_os_str()])?.clean();
+    let old = CUOBJDUMP.run(&["-elf".as_ref(), before.as_os_str()])?;
+    if !old.succeeded {
+        return Some(Default::default());
+    }
+    Some([old.clean(), CUOBJDUMP.run(&["-elf".as_ref(), after.as_os_str()])?.clean()])
+}
