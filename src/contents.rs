@@ -99,9 +99,7 @@ pub fn print_to(out: &mut dyn Write, contents: &[u8], options: &PrintOptions<'_>
         }
         let words = spirv::from_bytes(contents)?;
         let facts = spirv::read(&words)?;
-        let mut how = spirv::TextOptions::default();
-        how.verbose = verbose;
-        out.write_all(spirv::print(&facts, how).as_bytes())?;
+        out.write_all(spirv::print(&facts, spirv::TextOptions { verbose }).as_bytes())?;
         return Ok(facts.layout().unknown_sets().next().is_none());
     }
     let object = Object::read_with(contents, supplementary, target)?;
