@@ -32,7 +32,7 @@ use crate::target::Target;
 /// Diagnoses an object, or a module.
 ///
 /// # Errors
-/// The errors of [`lint`](crate::lint::lint), and of [`spirv::lint`](crate::spirv::lint).
+/// The errors of [`lint::lint()`], and of [`spirv::lint()`].
 pub fn lint(contents: &[u8], options: &LintOptions<'_>) -> Result<LintReport> {
     #[cfg(feature = "spirv")]
     if spirv::is_module(contents) {
@@ -44,7 +44,7 @@ pub fn lint(contents: &[u8], options: &LintOptions<'_>) -> Result<LintReport> {
 /// Diagnoses an object, or a module, and passes each finding to a function. The report has none.
 ///
 /// # Errors
-/// As for [`lint`].
+/// As for [`lint()`].
 pub fn lint_each(
     contents: &[u8],
     options: &LintOptions<'_>,
@@ -86,7 +86,7 @@ impl Default for PrintOptions<'_> {
 /// instructions of sets that are not known.
 ///
 /// # Errors
-/// * The errors of [`Object::read_with`] and [`print_object_to`], and of [`spirv::read`](crate::spirv::read); those of the
+/// * The errors of [`Object::read_with`] and [`print_object_to`], and of [`spirv::read()`]; those of the
 ///   output.
 /// * [`BadArgument`](crate::error::ErrorKind::BadArgument) for a module with options of objects.
 pub fn print_to(out: &mut dyn Write, contents: &[u8], options: &PrintOptions<'_>) -> Result<bool> {
