@@ -32,7 +32,7 @@ use crate::target::Target;
 /// Diagnoses an object, or a module.
 ///
 /// # Errors
-/// The errors of [`lint`](crate::lint::lint), and of [`spirv::lint`](crate::spirv::lint).
+/// The errors of [`lint::lint()`], and of [`spirv::lint()`].
 pub fn lint(contents: &[u8], options: &LintOptions<'_>) -> Result<LintReport> {
     #[cfg(feature = "spirv")]
     if spirv::is_module(contents) {
@@ -44,7 +44,7 @@ pub fn lint(contents: &[u8], options: &LintOptions<'_>) -> Result<LintReport> {
 /// Diagnoses an object, or a module, and passes each finding to a function. The report has none.
 ///
 /// # Errors
-/// As for [`lint`].
+/// As for [`lint()`].
 pub fn lint_each(
     contents: &[u8],
     options: &LintOptions<'_>,
@@ -86,7 +86,7 @@ impl Default for PrintOptions<'_> {
 /// instructions of sets that are not known.
 ///
 /// # Errors
-/// * The errors of [`Object::read_with`] and [`print_object_to`], and of [`spirv::read`](crate::spirv::read); those of the
+/// * The errors of [`Object::read_with`] and [`print_object_to`], and of [`spirv::read()`]; those of the
 ///   output.
 /// * [`BadArgument`](crate::error::ErrorKind::BadArgument) for a module with options of objects.
 pub fn print_to(out: &mut dyn Write, contents: &[u8], options: &PrintOptions<'_>) -> Result<bool> {
@@ -99,9 +99,7 @@ pub fn print_to(out: &mut dyn Write, contents: &[u8], options: &PrintOptions<'_>
         }
         let words = spirv::from_bytes(contents)?;
         let facts = spirv::read(&words)?;
-        let mut how = spirv::TextOptions::default();
-        how.verbose = verbose;
-        out.write_all(spirv::print(&facts, how).as_bytes())?;
+        out.write_all(spirv::print(&facts, spirv::TextOptions { verbose }).as_bytes())?;
         return Ok(facts.layout().unknown_sets().next().is_none());
     }
     let object = Object::read_with(contents, supplementary, target)?;

@@ -14,6 +14,7 @@ use eitri::build::Builder;
 use eitri::emit::elf::{Compression, ObjectCode, new_object_with};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, Loc, SourceLine, Val};
+use eitri::op::Reg;
 use eitri::target::{SpaceId, Target};
 use eitri_c::*;
 
@@ -65,7 +66,8 @@ fn bounds(range: u64) -> std::ops::Range<u64> {
 
 fn with_builder(shape: Shape) -> eitri::Result<Vec<u8>> {
     let target = Target::named(TARGET)?;
-    let register = target.register("rbp")?;
+    // rbp.
+    let register = Reg(6);
     let mut m = Builder::new(target);
     let unit = m.unit("a.cl");
     let long = m.base_type(unit, "long", BaseEncoding::Signed, 64)?;

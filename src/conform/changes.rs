@@ -21,6 +21,8 @@ pub struct MachineChanges {
 }
 
 /// Callers of a machine's innermost frame.
+///
+/// Exhaustive: an object is there, or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KnownCallers {
     /// Those of the machine.
