@@ -16,6 +16,7 @@ mod linked;
 mod loaded;
 mod order;
 mod programs;
+mod repeated;
 mod said;
 mod type_units;
 mod units;
