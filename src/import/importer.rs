@@ -152,8 +152,6 @@ pub(super) struct Importer<'d, 'o> {
     /// The current unit.
     pub info: &'d Unit<'o>,
     pub unit: UnitId,
-    /// Units of the module that exist before they are imported, by the offsets of their units.
-    pub units: HashMap<u64, UnitId>,
     pub made: Entities<'d, 'o>,
     pub sources: Sources<'o>,
     /// Code of all functions so far.

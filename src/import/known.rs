@@ -91,9 +91,8 @@ impl<'d, 'o> Importer<'d, 'o> {
         let imported = &self.types.imported;
         let is_merged = self.types.how == ImportedTypes::Merged;
         let is_earlier = |key: Key| {
-            let is_imported = |unit: &Unit<'_>| {
-                unit.kind != dw::DW_UT_compile || imported.contains(&unit.offset)
-            };
+            let is_imported =
+                |unit: &Unit<'_>| unit.kind != dw::DW_UT_compile || imported.contains(&unit.offset);
             let is_own = (info.offset..info.end).contains(&key);
             is_own || is_merged || dwarf.unit_at(key).is_none_or(is_imported)
         };

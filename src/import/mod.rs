@@ -232,7 +232,6 @@ fn import_files(
             taken: Taken::new(file),
             info: first,
             unit: UnitId::from_u32(0),
-            units: HashMap::new(),
             made: Entities::default(),
             sources: Sources::default(),
             code: Vec::new(),

@@ -9,7 +9,7 @@ use hashbrown::{HashMap, HashSet};
 use super::completed::CompletedTypes;
 use super::equal::{CopiedTypes, EqualTypes};
 use super::node::{Class, Key};
-use crate::model::{FunctionId, TypeId, VariableId};
+use crate::model::{FunctionId, TypeId, UnitId, VariableId};
 use crate::read::Dwarf;
 
 /// How types that several units use are imported.
@@ -52,6 +52,8 @@ impl Shared {
 pub(super) struct UnitTypes<'o> {
     pub(super) how: ImportedTypes,
     pub(super) shared: Shared,
+    /// Units of the module that exist before they are imported, by the offsets of their units.
+    pub(super) units: HashMap<u64, UnitId>,
     /// Offsets of the units that are imported.
     pub(super) imported: HashSet<u64>,
     /// Entries that are imported once for several equal entries.
@@ -71,6 +73,7 @@ impl<'o> UnitTypes<'o> {
         Self {
             how,
             shared: Shared::default(),
+            units: HashMap::new(),
             imported: HashSet::new(),
             equal,
             copied,

@@ -25,7 +25,7 @@ pub(super) fn units<'d, 'o>(importer: &mut Importer<'d, 'o>) -> Vec<&'d Unit<'o>
     let made = units().filter(|unit| is_compile(unit) && file.root(unit).is_some());
     let m = &mut importer.m;
     let made = made.map(|unit| (unit.offset, m.unit(unit.name.as_deref().unwrap_or_default())));
-    importer.units = made.collect::<HashMap<_, _>>();
+    importer.types.units = made.collect::<HashMap<_, _>>();
     others.into_iter().chain(refers_ahead).collect()
 }
 

@@ -38,7 +38,7 @@ pub(super) fn is_structure(name: DwAt) -> bool {
 pub(super) fn import<'d, 'o>(importer: &mut Importer<'d, 'o>, info: &'d Unit<'o>, split_name: Option<&str>) {
     let Some(root) = importer.dwarf.root(info) else { return };
     importer.info = info;
-    let known = importer.units.get(&info.offset).copied();
+    let known = importer.types.units.get(&info.offset).copied();
     importer.unit = known.unwrap_or_else(|| importer.m.unit(info.name.as_deref().unwrap_or_default()));
     importer.made = Entities::default();
     properties(importer, root, split_name);

@@ -3,7 +3,9 @@
 use core::ops::Range;
 
 use super::by_unit::ByUnit;
-use crate::model::{CallId, ImportId, LabelId, Module, ScopeId, ScopeKind, TypeId, VariableId};
+use crate::model::{
+    CallId, EntitySet, ImportId, LabelId, Module, ScopeId, ScopeKind, TypeId, VariableId, calls_of_code,
+};
 
 /// Each scope's children, as linked lists in the model's order.
 pub(super) struct Children {
@@ -13,6 +15,8 @@ pub(super) struct Children {
     next_scope: Vec<u32>,
     first_type: Vec<u32>,
     next_type: Vec<u32>,
+    /// Inlined calls without an entry in the abstract instance.
+    calls_of_code: EntitySet<ScopeId>,
 }
 
 const NONE: u32 = u32::MAX;
@@ -35,6 +39,7 @@ impl Children {
             next_scope: vec![NONE; module.scopes.len()],
             first_type: vec![NONE; module.scopes.len()],
             next_type: vec![NONE; module.types.len()],
+            calls_of_code: calls_of_code(module),
         };
         // Entities are pushed to the front in reverse, which leaves each list in the model's order.
         for id in module.types_in_order().rev() {
@@ -98,6 +103,11 @@ impl Children {
 
     pub(super) fn next_type(&self, ty: TypeId) -> Option<TypeId> {
         some(self.next_type[ty.as_u32() as usize]).map(TypeId::from_u32)
+    }
+
+    /// Whether an inlined call has no entry in the abstract instance.
+    pub(super) fn is_of_code(&self, call: ScopeId) -> bool {
+        self.calls_of_code.contains(call)
     }
 
     pub(super) fn is_empty(&self, scope: ScopeId) -> bool {

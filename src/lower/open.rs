@@ -124,7 +124,7 @@ pub(super) fn has_scope_entry(units: &Units<'_>, scope: ScopeId, instance: Optio
         ScopeKind::Unit | ScopeKind::Type(_) => false,
         // An inlined function's abstract instance has it already.
         ScopeKind::Function(_) => is_first(instance),
-        ScopeKind::Inlined { .. } => instance.is_some() || !units.calls_of_code.contains(scope),
+        ScopeKind::Inlined { .. } => instance.is_some() || !units.children.is_of_code(scope),
         ScopeKind::Namespace { .. } | ScopeKind::Block => true,
     }
 }

@@ -16,7 +16,7 @@ use crate::emit::strings::StringIndices;
 use crate::error::{Conflict, Error, ErrorKind, Result};
 use crate::model::{
     CompileUnit, EntitySet, FileId, FunctionId, Module, ProcedureId, Reach, ScopeId, TypeId, TypeKind,
-    UnitId, VariantPartId, calls_of_code,
+    UnitId, VariantPartId,
 };
 
 /// Lowering for a module's units one by one, on several threads if the user wants.
@@ -54,8 +54,6 @@ pub struct Units<'m> {
     pub(super) inlined_procedures: EntitySet<ProcedureId>,
     pub(super) variant_parts: ByUnit,
     pub(super) scopes: ByUnit,
-    /// Inlined calls without an entry in the abstract instance.
-    pub(super) calls_of_code: EntitySet<ScopeId>,
     pub(super) files: ByUnit,
     /// Names of the split files, if units are split.
     pub(super) split_names: Vec<String>,
@@ -162,7 +160,6 @@ impl<'m> Units<'m> {
             scopes: ByUnit::new(count, module.scopes_in_order().map(ScopeId::as_u32), |id| {
                 unit_of(ScopeId::from_u32(id))
             }),
-            calls_of_code: calls_of_code(module),
             files: ByUnit::new(count, 0..module.files.len() as u32, |id| {
                 module.files[FileId::from_u32(id)].unit
             }),

@@ -402,6 +402,7 @@ const IMPORT: &[&str] = &[
     "macros",
     "frames",
     // Units, and files.
+    "unit_order",
     "units",
     "rest",
     "",

@@ -50,7 +50,9 @@ fn is_described<'d, 'o>(importer: &Importer<'d, 'o>, entry: Entry<'d, 'o>) -> bo
             )
     };
     let has_scope = nested::place(importer, entry).is_some_and(|place| place.scope != importer.root().scope);
-    has_scope || !entry.names().all(is_plain) || entry.tag() == dw::DW_TAG_array_type && has_attributes(importer, entry)
+    has_scope
+        || !entry.names().all(is_plain)
+        || entry.tag() == dw::DW_TAG_array_type && has_attributes(importer, entry)
 }
 
 /// Whether a part of an array that was made has attributes that only a separate type can have: those that are no property
