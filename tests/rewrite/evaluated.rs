@@ -36,7 +36,7 @@ fn fill(kind: u64, start: u64, into: &mut [u8]) {
 impl Machine for Witness<'_> {
     fn register(&self, reg: Reg, frame: u32, at: u32, into: &mut [u8]) -> Result<(), Unavailable> {
         let register = self.target.register(reg).filter(|_| frame == 0).ok_or(Unavailable)?;
-        fill(1 + u64::from(register.reg.0), at.into(), into);
+        fill(1 + register.reg.0, at.into(), into);
         Ok(())
     }
 
