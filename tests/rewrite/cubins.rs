@@ -105,9 +105,12 @@ fn cubins_of_triton_keep_what_they_say() {
 #[test]
 fn kept_code_keeps_its_entry_rows_frame_and_map() {
     for processor in PROCESSORS {
-        for (debug, has_entry) in
-            [(["-G", "-G"], true), (["-lineinfo", "-G"], false), (["-G", "-lineinfo"], true)]
-        {
+        for (debug, has_entry) in [
+            (["-G", "-G"], true),
+            (["-lineinfo", "-G"], false),
+            (["-G", "-lineinfo"], true),
+            (["-Xptxas=-O3", "-G"], false),
+        ] {
             let name = format!("{processor} {debug:?}");
             let sources = [(FIRST, debug[0]), (SECOND, debug[1])];
             let Some(before) = linked(processor, &sources, &["-g"]) else { return };
@@ -131,6 +134,37 @@ fn kept_code_keeps_its_entry_rows_frame_and_map() {
             assert!(frames.fdes.iter().all(|fde| dwarf.is_code(fde.start)), "{name}");
             let starts: std::collections::BTreeSet<_> = frames.fdes.iter().map(|fde| fde.start).collect();
             assert_eq!(starts.len(), frames.fdes.len(), "{name}");
+        }
+    }
+}
+
+/// ptxas writes wrong pointers to common entries for sm_90, which can be offsets of later entries. Each frame has the common
+/// entry before it.
+#[test]
+fn frames_keep_the_common_entry_before_them() {
+    use std::fmt::Write as _;
+    let mut source =
+        String::from("__device__ __noinline__ void nothing() {}\n__device__ __noinline__ void none() {}\n");
+    for number in 0..20 {
+        write!(
+            source,
+            "__device__ __noinline__ int f{number}(int *p) {{ return p[{number}] * {number} + p[1]; }}
+            extern \"C\" __global__ void k{number}(int *p) {{ nothing(); none(); *p = f{number}(p); }}\n"
+        )
+        .expect("a string");
+    }
+    for processor in PROCESSORS {
+        let Some(before) = linked(processor, &[(&source, "-lineinfo")], &["-g"]) else { return };
+        let after = rewritten(&before, |_| {}).unwrap_or_else(|error| panic!("{processor}: {error}"));
+        for bytes in [&before, &after.object] {
+            let object = Object::read(bytes).expect("a cubin");
+            let dwarf = Dwarf::read(&object).expect("entries");
+            let frames = dwarf.frames_of_code(FrameSection::Debug);
+            assert!(frames.fdes.len() >= 40, "{processor}: {}", frames.fdes.len());
+            for fde in &frames.fdes {
+                let last = frames.cies.iter().rev().find(|cie| cie.offset < fde.offset);
+                assert_eq!(frames.cie(fde).offset, last.expect("a common entry").offset, "{processor}");
+            }
         }
     }
 }

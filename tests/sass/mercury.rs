@@ -152,6 +152,59 @@ fn linked_objects_have_what_was_attached() {
     }
 }
 
+/// nvlink translates entries and lists only if an object has a map of registers: each object gets one.
+#[test]
+fn entries_without_mapped_registers_are_translated() {
+    for processor in ["sm_100", "sm_120"] {
+        let Some(object) = with_lines(processor, "k", Output::Relocatable) else { return };
+        let Some(second) = with_lines(processor, "l", Output::Relocatable) else { return };
+        let Some(reference) = linked(processor, [&object, &second]) else { return };
+        let target = target(processor);
+        let size = symbol_named(&object, "k").expect("a symbol").size;
+        let describe = || -> eitri::Result<Module> {
+            let mut m = Builder::new(target.clone());
+            let unit = m.unit("k.cu");
+            let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+            let kernel = m.function(unit, "k")?.code("k", size).kernel().id();
+            m.variable(kernel, "v", int)?.live(0x40..0x60, Loc::per_lane(target.register_named("R4")?))?;
+            m.finish()
+        };
+        let module = describe().expect("a description");
+        let written = lower(&module, &Consumer::cuda_gdb_sass(), Policy::Strict).expect("it is written");
+        let options = with::<AttachOptions>(|options| options.existing = Existing::Replace);
+        let attached = attach_with(&object, &target, &written.sections, &options).expect("a cubin");
+        let Some(bytes) = linked(processor, [&attached, &second]) else { return };
+        let pcs = translated(&object, &reference, "k");
+        let file = Object::read(&bytes).expect("a cubin");
+        let dwarf = Dwarf::read(&file).expect("entries");
+        let start = file.symbol_address("k").expect("a function");
+        assert_eq!(bounds(&dwarf, start, "v"), [(pcs[&0x40], pcs[&0x60], vec![0x54])], "{processor}");
+        let kernel = dwarf.entries().find(|entry| entry.low_pc() == Some(start) && entry.parent().is_some());
+        let ranges = kernel.expect("a kernel").ranges().expect("ranges");
+        let expected = start..start + file.symbol("k").expect("a function").size;
+        assert_eq!(ranges.iter().map(|it| it.start..it.end).collect::<Vec<_>>(), [expected], "{processor}");
+    }
+}
+
+/// nvlink copies range lists as they are.
+#[test]
+fn range_lists_are_refused_in_words() {
+    let target = target("sm_120");
+    let describe = || -> eitri::Result<Module> {
+        let mut m = Builder::new(target.clone());
+        let unit = m.unit("k.cu");
+        let kernel = m.function(unit, "k")?.code("k", 0x180).kernel().id();
+        m.block(kernel, &[0..0x40, 0x50..0x70])?;
+        m.finish()
+    };
+    let module = describe().expect("a description");
+    let written = lower(&module, &Consumer::cuda_gdb_sass(), Policy::Strict).expect("it is written");
+    let options = with::<AttachOptions>(|options| options.existing = Existing::Replace);
+    let error =
+        attach_with(OBJECT, &target, &written.sections, &options).expect_err("range lists").to_string();
+    assert!(error.contains("range list") && error.contains(".debug_ranges"), "{error}");
+}
+
 #[test]
 fn kept_lines_stay_in_the_linked_file() {
     for processor in ["sm_100", "sm_120"] {

@@ -24,6 +24,7 @@ int main(void)
         || eitri_check(module, (const char *)eitri_buffer_data(object), eitri_buffer_size(object), NULL, NULL, NULL,
                        &counts, &error)) {
         fprintf(stderr, "%s\n", eitri_error_message(error));
+        eitri_error_free(error);
         return 1;
     }
     printf("%d findings\n", (int)counts.findings);

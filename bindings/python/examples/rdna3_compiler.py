@@ -84,7 +84,7 @@ class Function:
             d.function(self.unit, self.name, code=code, kernel=True, declared=[self.unit, self.line], describes_calls="all")
         else:
             d.function(self.unit, self.name, code=code, returns=type, declared=[self.unit, self.line],
-                       stack={"base": "s32", "scaling": "wave"})
+                       stack={"base": "s32", "scaling": "lane"})
             d.frame(self.name, cfa_in_scratch=[[0, size, "s32", 0]], return_address=[[0, size, "s30", "s31"]])
         d.parameter(self.name, next(iter(self.homes)), type, live=[[0, end, parameter]])
         for name, start in self.born.items():

@@ -13,7 +13,7 @@ use super::cubin::{SectionSymbols, debug_header, is_kept, section_name};
 use super::existing::Existing;
 use super::image::{Image, unsupported};
 use super::mercury_pcs::{MercuryPcs, SYMBOLS};
-use super::mercury_sections::{FRAMES, LINES, Moved, copy};
+use super::mercury_sections::{FRAMES, LINES, MAP, Moved, copy};
 use super::symbols::{Lookup, defined};
 use crate::emit::added::fits;
 use crate::emit::section::{Relocation, RelocationTarget, Section};
@@ -23,6 +23,8 @@ use crate::error::Result;
 const FIRST_PROCESSOR: u32 = 100;
 /// Prefix of a copy's name.
 const PREFIX: &str = ".nv.merc";
+/// Types of the registers in the map.
+const TYPES: &str = ".nv_debug_info_reg_type";
 /// Type and flags of relocations, and the flag of copies.
 const RELOCATIONS: elf::SectionType = elf::SectionType(0x7000_0082);
 const RELOCATION_FLAGS: elf::SectionFlags = elf::SectionFlags(0x1000_0040);
@@ -39,6 +41,44 @@ const CODE: u32 = 0x1003d;
 /// Whether nvlink reads copies of the file's debug sections.
 fn has_copies(image: &Image<'_>) -> bool {
     image.is_cubin() && !image.is_linked() && image.sm() >= FIRST_PROCESSOR
+}
+
+/// Returns a map of registers without homes, and its types, if nothing is in a register that a map names: nvlink translates
+/// entries and lists only if an object has both.
+pub(super) fn empty_map(image: &Image<'_>, sections: &[Section], pcs: &MercuryPcs) -> Option<[Section; 2]> {
+    if !has_copies(image) || sections.iter().any(|section| section.name == MAP) {
+        return None;
+    }
+    let entries = sections.iter().find(|section| section.name == ".debug_info")?;
+    let function = entries.relocations.iter().find_map(|relocation| match &relocation.target {
+        RelocationTarget::Symbol(name) if pcs.has(name) => Some(name),
+        _ => None,
+    })?;
+    // The name, and the number of homes.
+    let bytes = [function.as_bytes(), &[0; 5]].concat();
+    Some([MAP, TYPES].map(|name| {
+        let bytes = bytes.clone();
+        Section { name, bytes, relocations: Vec::new(), is_strings: false, group: None }
+    }))
+}
+
+/// Refuses sections whose pcs nvlink does not translate.
+fn refuse(section: &Section) -> Result<()> {
+    let what = match section.name {
+        ".debug_ranges" => {
+            "range list in a relocatable cubin: nvlink leaves its pcs those of Mercury code; expected scopes and \
+            functions with one range each"
+        }
+        ".debug_aranges" => {
+            "address table in a relocatable cubin: nvlink leaves its lengths those of the SASS code; expected \
+            a consumer without `.debug_aranges`"
+        }
+        _ => return Ok(()),
+    };
+    match section.relocations.iter().find(|it| matches!(it.target, RelocationTarget::Symbol(_))) {
+        Some(relocation) => Err(unsupported(what).in_section(section.name).at_offset(relocation.offset)),
+        None => Ok(()),
+    }
 }
 
 /// Adds copies of added sections, except for sections that stay, where nvlink reads copies.
@@ -62,6 +102,7 @@ pub(super) fn add(
     })?;
     // Entries refer to the only program of the existing line table.
     let keeps_lines = how == Existing::KeepLines && image.sections.iter().any(|it| it.is_filled(LINES));
+    sections.iter().try_for_each(refuse)?;
     let added = sections.iter().filter(|section| !(keeps_lines && is_kept(how, section.name)));
     let copies = added.map(|section| copy(section, pcs).map_err(|error| error.in_section(section.name)));
     let copies = copies.collect::<Result<Vec<(Section, Moved)>>>()?;

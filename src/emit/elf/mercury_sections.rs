@@ -15,7 +15,7 @@ use crate::op::{read_sleb, read_uleb, write_sleb, write_uleb};
 pub(super) const LINES: &str = ".debug_line";
 pub(super) const FRAMES: &str = ".debug_frame";
 const PTX_LINES: &str = ".nv_debug_line_sass";
-const MAP: &str = ".nv_debug_info_reg_sass";
+pub(super) const MAP: &str = ".nv_debug_info_reg_sass";
 
 /// Offset of each line program and each frame entry in a copy, by its offset in the original.
 pub(super) type Moved = BTreeMap<u64, u64>;

@@ -199,6 +199,9 @@ pub fn attach_with(
     }
     if image.is_cubin() {
         cubin::refuse_compression(how.compression)?;
+        let map = mercury::empty_map(&image, sections, &pcs);
+        let with_map = map.map(|map| [sections, &map].concat());
+        let sections = with_map.as_deref().unwrap_or(sections);
         cubin::add(&mut image, sections, how.existing)?;
         mercury::add(&mut image, sections, how.existing, &pcs)?;
     } else if image.is_linked() {

@@ -2,7 +2,7 @@
 //!
 //! nvlink keeps the code of the first object that has a function, and concatenates everything else. It redirects the
 //! entries of all copies to the kept code. Only the rows and the frame of the kept code keep their relocation; from
-//! sm_100 on, rows of dropped code go, and the homes in its map are 0.
+//! sm_100 on, rows of dropped code go, and the homes in its map are 0 or uninitialised.
 
 use hashbrown::HashMap;
 
@@ -40,6 +40,9 @@ pub(super) struct Facts<'d, 'o> {
     pub(super) programs: &'d [Program<'d>],
     pub(super) maps: &'d [Map<'o>],
 }
+
+/// Processors from this number on have code that nvlink makes again.
+const FIRST_WITH_KEPT_ROWS: u16 = 100;
 
 /// Code in the file with rows, sorted by its start.
 struct Rows {
@@ -167,6 +170,8 @@ fn winner(
 ) -> Result<Option<usize>> {
     let with_rows = rows.programs_at(address);
     let has_rows = with_rows.clone().next().is_some();
+    // From sm_100 on, nvlink makes the line tables again, without the rows of dropped code.
+    let has_only_kept_rows = facts.object.sm().is_some_and(|sm| sm.number() >= FIRST_WITH_KEPT_ROWS);
     let is_of_rows = |copy: &Copy<'_, '_>| match copy.program {
         None => true,
         Some(program) if has_rows => {
@@ -175,7 +180,7 @@ fn winner(
         // Rows of as much code are dropped, which are not those of a dropped function of the unit.
         Some(program) => {
             let dropped = &rows.dropped[program];
-            dropped.len() <= discarded[program] || !dropped.contains(&copy.bytes)
+            !has_only_kept_rows && (dropped.len() <= discarded[program] || !dropped.contains(&copy.bytes))
         }
     };
     let mut left: Vec<usize> = (0..copies.len()).filter(|&index| is_of_rows(&copies[index])).collect();
@@ -187,7 +192,7 @@ fn winner(
     let size = facts.object.symbol_at(address).map(|symbol| symbol.size);
     narrow(&mut left, &|index| Some(copies[index].bytes) == size);
     if mapped.len() == copies.len() {
-        narrow(&mut left, &|index| !facts.maps[mapped[index]].is_cleared());
+        narrow(&mut left, &|index| !facts.maps[mapped[index]].is_cleared(size));
     }
     let Some((&first, others)) = left.split_first() else { return Ok(None) };
     for &other in others {
@@ -206,7 +211,9 @@ fn winner(
 
 /// Returns the map of a copy, where other copies have none or more.
 fn map_of(facts: &Facts<'_, '_>, copy: Copy<'_, '_>, mapped: &[usize]) -> Result<Option<usize>> {
-    let mut left = mapped.iter().copied().filter(|&map| !facts.maps[map].is_cleared());
+    let start = mapped.first().and_then(|&map| facts.maps[map].function.address);
+    let size = start.and_then(|start| facts.object.symbol_at(start)).map(|symbol| symbol.size);
+    let mut left = mapped.iter().copied().filter(|&map| !facts.maps[map].is_cleared(size));
     let Some(first) = left.next() else { return Ok(None) };
     if left.all(|other| facts.maps[first].is_same(&facts.maps[other])) {
         return Ok(Some(first));

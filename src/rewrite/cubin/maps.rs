@@ -22,10 +22,13 @@ pub(super) struct Map<'o> {
 }
 
 impl Map<'_> {
-    /// Whether nvlink has cleared the map: from sm_100 on, all homes of dropped code begin and end at 0.
-    pub(super) fn is_cleared(&self) -> bool {
+    /// Whether the map is that of dropped code: from sm_100 on, its homes begin and end at 0, or at any number, because nvlink
+    /// 13.5 leaves some uninitialised.
+    pub(super) fn is_cleared(&self, size: Option<u64>) -> bool {
         let homes = self.function.homes();
+        let is_outside = |pc: u32| size.is_some_and(|size| u64::from(pc) > size);
         !homes.is_empty() && homes.iter().all(|home| home.start == 0 && home.end == 0)
+            || homes.iter().any(|home| is_outside(home.start) || is_outside(home.end))
     }
 
     /// Whether two maps have the same homes and types.

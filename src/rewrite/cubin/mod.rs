@@ -118,6 +118,14 @@ fn refuse(object: &Object<'_>, dwarf: &Dwarf<'_>, options: &RewriteOptions<'_>) 
         let text = "unit of a kind, version or format that NVIDIA's tools do not read; expected a unit of DWARF 2 to 4";
         return Err(unsupported(text).in_section(INFO).at_offset(unit.offset));
     }
+    if let Some(unit) = dwarf.units().iter().find(|unit| options.dedupe && unit.encoding.version > 2) {
+        let text = format!(
+            "unit is of DWARF {}, whose references to other units have 4 bytes where NVIDIA's tools read 8; expected units of \
+             DWARF 2, or no merged types",
+            unit.encoding.version
+        );
+        return Err(unsupported(text).in_section(INFO).at_offset(unit.offset));
+    }
     Ok(())
 }
 

@@ -191,6 +191,8 @@ impl<'o> Frames<'o> {
         frames.fdes.reserve_exact(count);
         // The CIE before an entry, if the entry follows it.
         let mut before = None;
+        // ptxas writes a CIE before each FDE.
+        let is_paired = frames.cies.len() == count;
         // The first pass has the errors for an entry that does not end, and for ids.
         while let Ok(Some(entry)) = reader.entry(&mut from) {
             crate::work::step();
@@ -201,13 +203,16 @@ impl<'o> Frames<'o> {
                 continue;
             };
             let before = before.take();
-            let of_ptxas = || {
-                before.filter(|&index| reader.is_of_ptxas(cie, frames.cies[index].offset, frames.fdes.len()))
-            };
+            let found = find(cie);
+            // With many FDEs, a wrong pointer can be the offset of a later CIE.
+            let of_ptxas = before.filter(|&index| {
+                (is_paired || found.is_none())
+                    && reader.is_of_ptxas(cie, frames.cies[index].offset, frames.fdes.len())
+            });
             let offset = entry.offset;
-            let fde = match (find(cie), of_ptxas()) {
-                (Some(index), _) => reader.fde(entry, index, &frames.cies[index]),
-                (None, Some(index)) => {
+            let fde = match (found, of_ptxas) {
+                (Some(index), None) => reader.fde(entry, index, &frames.cies[index]),
+                (_, Some(index)) => {
                     recovered.push(offset);
                     reader.fde(entry, index, &frames.cies[index])
                 }
@@ -465,12 +470,12 @@ impl Reader {
     }
 
     /// Whether a CIE pointer is wrong in the way that ptxas 13 writes it for the CIE at `offset`: 8 bytes too large for
-    /// each earlier FDE whose function has no frame.
+    /// each earlier FDE whose function has no frame, and 16 for an empty function.
     fn is_of_ptxas(&self, pointer: u64, offset: u64, fdes: usize) -> bool {
         let excess = pointer.wrapping_sub(offset);
         self.section == FrameSection::Debug
             && excess.is_multiple_of(8)
-            && (8..=8 * fdes as u64).contains(&excess)
+            && (8..=16 * fdes as u64).contains(&excess)
     }
 
     fn fde<'o>(&self, entry: RawEntry<'o>, index: usize, cie: &Cie<'o>) -> Result<Fde<'o>> {
