@@ -1,4 +1,4 @@
-//! What a file has, whichever producer wrote it: an ELF object, or, with the feature `spirv`, a SPIR-V module.
+//! Files of any producer: ELF objects, and, with the feature `spirv`, SPIR-V modules.
 //!
 //! Containers of objects are taken apart by [`inner_files`](crate::read::inner_files).
 //!
@@ -41,10 +41,10 @@ pub fn lint(contents: &[u8], options: &LintOptions<'_>) -> Result<LintReport> {
     lint::lint(contents, options)
 }
 
-/// Diagnoses an object, or a module, and passes each finding to a function. The report has none.
+/// Diagnoses an object, or a module, and passes each finding to a function. The report is without findings.
 ///
 /// # Errors
-/// As for [`lint()`].
+/// The errors that [`lint()`] returns.
 pub fn lint_each(
     contents: &[u8],
     options: &LintOptions<'_>,

@@ -23,7 +23,7 @@ const TARGET: &str = "x86_64";
 /// Functions, and variables of each.
 const FUNCTIONS: u64 = 1000;
 const VARIABLES: u64 = 20;
-/// Rounds, of which the median counts.
+/// Number of rounds; their median is the result.
 const ROUNDS: usize = 9;
 
 /// Content of a description.

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::eval::Element;
 use crate::op::{Dialect, DraftCodes, Encoding, text};
 
-/// What a question states instead of the machine.
+/// Values that replace a machine's.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct MachineChanges {
@@ -25,9 +25,9 @@ pub struct MachineChanges {
 /// Exhaustive: an object is there, or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KnownCallers {
-    /// Those of the machine.
+    /// The callers that the machine states.
     OfMachine,
-    /// Those of the machine, or those that an object's call frame information unwinds.
+    /// The callers that the machine states, or that an object's call frame information unwinds.
     Unwound,
 }
 

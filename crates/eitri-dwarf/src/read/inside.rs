@@ -15,7 +15,7 @@ const DEEPEST: u32 = 4;
 pub struct InnerFile<'d> {
     /// Name: that of the file, or `outer(member)`.
     pub name: String,
-    /// What there is.
+    /// The part's bytes, or why there are none.
     pub contents: InnerContents<'d>,
 }
 
