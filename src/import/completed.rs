@@ -7,8 +7,16 @@ use hashbrown::HashMap;
 use super::node::{Class, Key, class};
 use crate::read::{Dwarf, Entry, ResolvedValue};
 
-/// Identity of a type's part: tag, name, linkage name and source line.
-type Part<'o> = (DwTag, Option<&'o [u8]>, Option<&'o [u8]>, Option<u64>);
+/// Identity of a type's part. A nested type that is described in a type unit of its own, as by clang, has a signature only.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Part<'o> {
+    tag: DwTag,
+    name: Option<&'o [u8]>,
+    linkage_name: Option<&'o [u8]>,
+    line: Option<u64>,
+    /// The type in the type unit that the signature names.
+    described: Option<Key>,
+}
 
 /// Parts of complete types, by the offset of the type.
 #[derive(Debug, Default)]
@@ -64,7 +72,13 @@ fn key<'o>(entry: Entry<'_, 'o>) -> Part<'o> {
         _ => None,
     };
     let linkage_name = text(dw::DW_AT_linkage_name).or_else(|| text(dw::DW_AT_MIPS_linkage_name));
-    (entry.tag(), text(dw::DW_AT_name), linkage_name, entry.number(dw::DW_AT_decl_line))
+    Part {
+        tag: entry.tag(),
+        name: text(dw::DW_AT_name),
+        linkage_name,
+        line: entry.number(dw::DW_AT_decl_line),
+        described: entry.reference(dw::DW_AT_signature).map(|ty| ty.offset()),
+    }
 }
 
 /// Returns whether the part of a complete type has an attribute of a part of its declaration. Positions in a unit differ in

@@ -79,3 +79,40 @@ fn types_of_type_units_are_not_repeated() {
         }
     }
 }
+
+/// A member with the second nested type of a class, and a nested type with a base of the first nested type.
+const NESTED: &str = "
+struct Base { struct Impl { int x; }; struct Other { double d; }; Impl impl; };
+struct User { Base::Other o; int tail; };
+User u = {{2.5}, 7};
+struct Deep { struct Data { int a, b; }; struct More : Data { int extra; }; More more; };
+Deep deep;
+int main() { return u.tail; }
+";
+
+/// clang declares nested types by their signature alone, without a name.
+#[test]
+fn nested_types_with_a_signature_are_told_apart() {
+    let compiler = Tool::new("clang++-19", "clang-19");
+    for version in ["-gdwarf-4", "-gdwarf-5"] {
+        let folder = Folder::new();
+        folder.file("a.cpp", NESTED);
+        let arguments = [version, "-O0", "-fdebug-types-section", "-o", "before", "a.cpp"];
+        let Some(ran) = compiler.run_in(folder.path(), &arguments) else { return };
+        assert!(ran.succeeded, "{ran}");
+        let bytes = std::fs::read(folder.path().join("before")).expect("a program");
+        let rewritten = rewritten(&bytes, |_| {}).unwrap_or_else(|error| panic!("{version}: {error}"));
+        folder.file("after", &rewritten.object);
+        let printed = |program| {
+            let commands = ["ptype User", "print u", "ptype Deep", "ptype Deep::More", "print deep"];
+            let commands = commands.iter().flat_map(|command| ["-ex", command]);
+            let arguments: Vec<_> = ["-nx", "-batch"].into_iter().chain(commands).chain([program]).collect();
+            let ran = GDB.run_in(folder.path(), &arguments)?;
+            Some(ran.out + &ran.errors)
+        };
+        let Some(before) = printed("before") else { return };
+        let Some(after) = printed("after") else { return };
+        assert!(before.contains("{o = {d = 2.5}, tail = 7}") && before.contains("extra = 0"), "{before}");
+        pretty_assertions::assert_eq!(before, after, "{version}");
+    }
+}
