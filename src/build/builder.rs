@@ -304,7 +304,7 @@ impl Builder {
         };
         result.map_err(|error| {
             let pcs = Some(row.pc..row.pc.saturating_add(1));
-            error.or_at(self.module.at_scope(scope).with(|at| at.pcs = pcs))
+            error.or_at(self.module.at_scope(scope).with(|context| context.pcs = pcs))
         })?;
         self.order.add_row(&mut self.module, function, row);
         Ok(())

@@ -262,7 +262,7 @@ impl ArgumentBuilder<'_> {
                 "argument is for a variable that is not a parameter of the callee",
             );
             let variable = module.at_variable(parameter, None).variable;
-            return Err(error.or_at(context().with(|at| at.variable = variable)));
+            return Err(error.or_at(context().with(|context| context.variable = variable)));
         }
         let bits = module.types[variable.ty].value_bits;
         let unit = module.scopes[variable.scope].unit;

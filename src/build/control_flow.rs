@@ -560,5 +560,5 @@ impl Stretches {
 }
 
 fn at_pcs(error: Error, pcs: Option<Range<u64>>) -> Error {
-    error.or_at(At::new(|at| at.pcs = pcs))
+    error.or_at(At::new(|context| context.pcs = pcs))
 }

@@ -437,7 +437,7 @@ fn check_files(module: &Module) -> Result<()> {
                 "only one file has an MD5 sum, `{}` or the primary file; expected sums for all files of a unit or for none",
                 module.string(file.name)
             );
-            return Err(Error::bad_argument(what).or_at(At::new(|at| at.unit = unit)));
+            return Err(Error::bad_argument(what).or_at(At::new(|context| context.unit = unit)));
         }
     }
     Ok(())
@@ -517,5 +517,5 @@ fn cyclic(module: &Module, ty: TypeId) -> Error {
     let data = &module.types[ty];
     let name = data.name().map_or_else(|| ty.to_string(), |name| module.string(name).into());
     let unit = Some(module.string(module.units[data.unit].name).into());
-    Error::new(ErrorKind::CyclicType(name)).or_at(At::new(|at| at.unit = unit))
+    Error::new(ErrorKind::CyclicType(name)).or_at(At::new(|context| context.unit = unit))
 }

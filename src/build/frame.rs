@@ -456,8 +456,8 @@ impl FrameBuilder<'_> {
     fn bytes_of_wave(&self, bytes: i64, column: Column, pcs: &Range<u64>) -> Result<i64> {
         let lanes = self.builder.module.target.lanes();
         bytes.checked_mul(lanes.into()).ok_or_else(|| {
-            let found = u128::from(bytes.unsigned_abs()) * u128::from(lanes);
-            self.error(Error::limit(Quantity::RowOffset, 0..=i64::MAX as u128, found), column, pcs)
+            let total = u128::from(bytes.unsigned_abs()) * u128::from(lanes);
+            self.error(Error::limit(Quantity::RowOffset, 0..=i64::MAX as u128, total), column, pcs)
         })
     }
 

@@ -293,7 +293,9 @@ impl FunctionBuilder<'_> {
         if variable.scope != scope || variable.kind != VariableKind::Parameter {
             let error = crate::Error::bad_argument("object pointer is not a parameter of the function");
             return Err(error.or_at(
-                module.at_scope(scope).with(|at| at.variable = module.at_variable(parameter, None).variable),
+                module
+                    .at_scope(scope)
+                    .with(|context| context.variable = module.at_variable(parameter, None).variable),
             ));
         }
         self.data().object_pointer = Some(parameter);

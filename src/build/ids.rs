@@ -6,7 +6,7 @@ use crate::model::{Entity, EntityId, Module, ScopeId, SourceLine, Symbol, UnitId
 /// Entity name in an error: its id, if it does not exist.
 pub(super) fn entity_text(module: &Module, entity: Entity) -> String {
     match entity {
-        Entity::Variable(id) => match module.variables.get(id).and_then(|of| of.name) {
+        Entity::Variable(id) => match module.variables.get(id).and_then(|variable| variable.name) {
             Some(name) => format!("variable `{}`", module.string(name)),
             None => id.to_string(),
         },

@@ -107,9 +107,9 @@ impl Builder {
 fn imported(module: &Module, scope: ScopeId, what: Imported) -> Result<()> {
     let unit = match what {
         Imported::Function(id) => module.functions.get(id).map(|of| module.scopes[of.scope].unit),
-        Imported::Variable(id) => module.variables.get(id).map(|of| module.scopes[of.scope].unit),
-        Imported::Type(id) => module.types.get(id).map(|of| of.unit),
-        Imported::Namespace(id) | Imported::AllOf(id) => module.scopes.get(id).map(|of| of.unit),
+        Imported::Variable(id) => module.variables.get(id).map(|imported| module.scopes[imported.scope].unit),
+        Imported::Type(id) => module.types.get(id).map(|imported| imported.unit),
+        Imported::Namespace(id) | Imported::AllOf(id) => module.scopes.get(id).map(|imported| imported.unit),
     };
     let is_namespace = matches!(what, Imported::Namespace(_) | Imported::AllOf(_));
     let own = module.scopes[scope].unit;

@@ -138,7 +138,7 @@ impl LanesBuilder<'_> {
             })
             .map_err(|error| {
                 let region = scope.map(|_| module.region_text(region));
-                error.or_at(module.at_scope(self.scope).with(|at| at.region = region))
+                error.or_at(module.at_scope(self.scope).with(|context| context.region = region))
             })?;
         self.around = Some(region);
         Ok(self)
@@ -274,9 +274,9 @@ impl LanesBuilder<'_> {
         let scope = self.scope;
         let name = format!("{id} ({}, {:#x}..{:#x})", kind.name(), pcs.start, pcs.end);
         let context = |module: &Module, pcs: &Range<u64>| {
-            module.at_scope(scope).with(|at| {
-                at.region = Some(name.clone());
-                at.pcs = Some(pcs.clone());
+            module.at_scope(scope).with(|context| {
+                context.region = Some(name.clone());
+                context.pcs = Some(pcs.clone());
             })
         };
         let module = &self.builder.module;
@@ -345,7 +345,7 @@ impl LanesBuilder<'_> {
     pub fn whole_wave(&mut self, pcs: Range<u64>, mask: &Loc) -> Result<&mut Self> {
         let mask = self.pcs(&pcs).and_then(|()| self.mask(&pcs, mask));
         let mask = mask.map_err(|error| {
-            error.or_at(self.builder.module.at_scope(self.scope).with(|at| at.pcs = Some(pcs)))
+            error.or_at(self.builder.module.at_scope(self.scope).with(|context| context.pcs = Some(pcs)))
         })?;
         self.builder.module.lanes.whole_waves.push(WholeWave { function: self.function, mask });
         Ok(self)
@@ -470,7 +470,8 @@ pub(super) fn check(module: &Module) -> Result<(), Wrong> {
             let pcs = module.region(region).pcs();
             let Region { end, waits_at, scope, .. } = *module.region(region);
             if u64::from(end.max(waits_at.saturating_add(1))) > function.bytes {
-                let context = module.at_scope(scope).with(|at| at.region = Some(module.region_text(region)));
+                let context =
+                    module.at_scope(scope).with(|context| context.region = Some(module.region_text(region)));
                 return Err(Error::new(ErrorKind::OutsideFunction { size: function.bytes })
                     .or_at(context)
                     .into());
@@ -484,9 +485,9 @@ pub(super) fn check(module: &Module) -> Result<(), Wrong> {
                 let other = around.or(module.region(region).parent);
                 let other = other.map_or(0..0, |other| module.region(other).pcs());
                 let kind = ErrorKind::OverlappingRanges { kind: Ranges::Region, other };
-                let error = Error::new(kind).or_at(module.at_scope(scope).with(|at| {
-                    at.region = Some(module.region_text(region));
-                    at.pcs = Some(pcs);
+                let error = Error::new(kind).or_at(module.at_scope(scope).with(|context| {
+                    context.region = Some(module.region_text(region));
+                    context.pcs = Some(pcs);
                 }));
                 return Err(Wrong::with(error, Blame::Region(region)));
             }
@@ -495,7 +496,7 @@ pub(super) fn check(module: &Module) -> Result<(), Wrong> {
         if let Some(last) =
             module.whole_waves(id).iter().find(|whole_wave| whole_wave.mask.pcs().end > function.bytes)
         {
-            let context = module.at_scope(function.scope).with(|at| at.pcs = Some(last.mask.pcs()));
+            let context = module.at_scope(function.scope).with(|context| context.pcs = Some(last.mask.pcs()));
             return Err(Error::new(ErrorKind::OutsideFunction { size: function.bytes })
                 .or_at(context)
                 .into());
@@ -505,7 +506,8 @@ pub(super) fn check(module: &Module) -> Result<(), Wrong> {
             let second = pair[1].mask.pcs();
             if second.start < first.end {
                 let kind = ErrorKind::OverlappingRanges { kind: Ranges::WholeWave, other: first };
-                let context = module.at_scope(function.scope).with(|at| at.pcs = Some(second.clone()));
+                let context =
+                    module.at_scope(function.scope).with(|context| context.pcs = Some(second.clone()));
                 let blame = Blame::WholeWave(id, second);
                 return Err(Wrong::with(Error::new(kind).or_at(context), blame));
             }

@@ -442,13 +442,15 @@ fn entities(module: &Module, unit: UnitId, (expr, entities): (&Expr, &[Entity]))
     for fixup in expr.fixups() {
         let (FixupKind::Entry { .. } | FixupKind::Type { .. }) = fixup.kind else { continue };
         let entity = entities[fixup.slot.0 as usize];
-        let of = match entity {
+        let owner = match entity {
             Entity::Variable(id) => module.scopes[module.variables[id].scope].unit,
             Entity::Type(id) => module.types[id].unit,
             Entity::Procedure(id) => module.procedures[id].unit,
             Entity::Symbol(..) => continue,
         };
-        known(of == unit, || ErrorKind::UnknownId(format!("{} of this unit", entity_text(module, entity))))?;
+        known(owner == unit, || {
+            ErrorKind::UnknownId(format!("{} owner this unit", entity_text(module, entity)))
+        })?;
     }
     Ok(())
 }

@@ -52,7 +52,7 @@ impl Builder {
             (*macros, *units) = both.into_iter().unzip();
         }
         let mut start = 0;
-        for of_unit in units.chunk_by(|one, other| one == other) {
+        for of_unit in units.chunk_by(|first, second| first == second) {
             let end = start + of_unit.len() as u32;
             self.module.units[of_unit[0]].macros = start..end;
             start = end;

@@ -85,9 +85,10 @@ impl Order {
         let Module { lists: Lists { live, .. }, variables, .. } = module;
         // The ranges of all variables but the last are recorded if they are in order.
         let mut index = if is_in_order { self.first_live } else { 0 };
-        for of_one in live[index as usize..].chunk_by(|one, other| one.variable == other.variable) {
-            let end = index + of_one.len() as u32;
-            variables[of_one[0].variable].live = index..end;
+        for of_variable in live[index as usize..].chunk_by(|first, second| first.variable == second.variable)
+        {
+            let end = index + of_variable.len() as u32;
+            variables[of_variable[0].variable].live = index..end;
             index = end;
         }
         is_in_order
@@ -122,9 +123,9 @@ impl Order {
             self.first_row = 0;
         }
         let mut index = self.first_row;
-        for of_one in row_functions[index as usize..].chunk_by(|one, other| one == other) {
-            let end = index + of_one.len() as u32;
-            module.functions[of_one[0]].rows = index..end;
+        for of_function in row_functions[index as usize..].chunk_by(|first, second| first == second) {
+            let end = index + of_function.len() as u32;
+            module.functions[of_function[0]].rows = index..end;
             index = end;
         }
     }

@@ -237,9 +237,9 @@ impl Builder {
         if !own.is_empty() && !own.iter().any(|range| range.contains(&pc)) {
             let error =
                 crate::Error::new(ErrorKind::OutsideScope { kind: Enclosed::EntryPc, code: own.to_vec() });
-            return Err(
-                error.or_at(self.module.at_scope(scope).with(|at| at.pcs = Some(pc..pc.saturating_add(1))))
-            );
+            return Err(error.or_at(
+                self.module.at_scope(scope).with(|context| context.pcs = Some(pc..pc.saturating_add(1))),
+            ));
         }
         self.module.scopes[scope].entry_pc = Some(pc);
         Ok(())
@@ -294,7 +294,8 @@ impl Builder {
 
     /// Rejects a pc at which no instruction in the scope's function can begin.
     pub(super) fn instruction_pc(&self, scope: ScopeId, pc: u64) -> Result<()> {
-        let context = || self.module.at_scope(scope).with(|at| at.pcs = Some(pc..pc.saturating_add(1)));
+        let context =
+            || self.module.at_scope(scope).with(|context| context.pcs = Some(pc..pc.saturating_add(1)));
         let Some(function) = self.module.function_of(scope) else {
             return Err(
                 crate::Error::bad_argument("scope with a pc is outside all functions").or_at(context())
@@ -315,8 +316,9 @@ impl Builder {
     ) -> Result<ScopeId> {
         let parent = parent.scope(&self.module)?;
         self.not_in_type(parent, "code")?;
-        let context =
-            |module: &Module, pcs: Range<u64>| module.at_scope(parent).with(|at| at.pcs = Some(pcs));
+        let context = |module: &Module, pcs: Range<u64>| {
+            module.at_scope(parent).with(|context| context.pcs = Some(pcs))
+        };
         let size =
             self.module.function_of(parent).map_or(0, |function| self.module.functions[function].bytes);
         // Blocks without pcs do not limit the code inside them.
@@ -399,7 +401,7 @@ impl Builder {
 /// ranges are reported separately.
 fn first_overlap(ranges: &[Range<u64>]) -> Option<(usize, Range<u64>)> {
     // Usually the ranges are sorted.
-    if ranges.is_sorted_by(|one, other| one.end <= other.start) {
+    if ranges.is_sorted_by(|first, second| first.end <= second.start) {
         return None;
     }
     let mut before: BTreeMap<u64, u64> = BTreeMap::new();

@@ -150,7 +150,7 @@ impl Builder {
         let scope = scope.scope(&self.module)?;
         // A refused value leaves no constant, so that the caller can go on after the error.
         if let Err(kind) = fits(&self.module, ty, value) {
-            let at = self.module.at_scope(scope).with(|at| at.variable = Some(name.into()));
+            let at = self.module.at_scope(scope).with(|context| context.variable = Some(name.into()));
             return Err(crate::Error::new(kind).or_at(at));
         }
         let mut constant = self.new_variable(scope, Some(name), ty, VariableKind::Constant, None)?;
@@ -244,7 +244,7 @@ impl Builder {
             return Err(crate::Error::bad_argument(what).or_at(
                 self.module
                     .at_scope(scope)
-                    .with(|at| at.variable = self.module.at_variable(origin, None).variable),
+                    .with(|context| context.variable = self.module.at_variable(origin, None).variable),
             ));
         }
         self.new_variable(scope, None, ty, kind, Some(origin))
@@ -292,12 +292,12 @@ impl Builder {
         let unit = self.module.scopes[scope].unit;
         if self.module.types.get(ty).is_none_or(|ty| !self.module.reaches(unit, ty.unit)) {
             let at = self.module.at_scope(scope);
-            let at = at.with(|at| at.variable = name.map(Into::into));
+            let at = at.with(|context| context.variable = name.map(Into::into));
             return Err(crate::Error::new(self.module.unknown_in(ty, " of this unit")).or_at(at));
         }
         if let Some(&bound) = self.bounds.get(&ty).filter(|&&bound| !self.is_visible(bound, scope)) {
             let at = self.module.at_scope(scope);
-            let at = at.with(|at| at.variable = name.map(Into::into));
+            let at = at.with(|context| context.variable = name.map(Into::into));
             return Err(self.other_bound(bound).or_at(at));
         }
         let name = name.filter(|name| !name.is_empty()).map(|name| self.name(name)).transpose();

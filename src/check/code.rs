@@ -52,7 +52,8 @@ fn is_part_there(module: &Module, object: &Object<'_>, data: &Function, part: &C
     let bytes = pcs.end - pcs.start;
     let wrong = |section: Option<&ElfSection<'_>>, what: String| {
         let section = section.map(|section| section.name.clone().into_owned());
-        Err(Error::bad_argument(what).or_at(module.at_scope(data.scope).with(|at| at.section = section)))
+        Err(Error::bad_argument(what)
+            .or_at(module.at_scope(data.scope).with(|context| context.section = section)))
     };
     let (start, section, what) = match address {
         Address::Symbol(symbol, by) => {

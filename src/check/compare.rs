@@ -164,7 +164,7 @@ pub(super) fn report_other_units<'a, 'o>(
     for (file, unit) in rest {
         let name = unit.name.as_deref().map(String::from);
         let text = format!("a unit `{}`", name.as_deref().unwrap_or_default());
-        let site = At::new(|at| at.unit = name);
+        let site = At::new(|context| context.unit = name);
         let dwarf = files[file];
         let kind = if overlaps_described_code(compare.described, dwarf, unit) {
             FindingKind::Code

@@ -31,9 +31,9 @@ pub(super) fn are_relocated(report: &mut CheckReport, behind: &Dwarf<'_>, moved:
                 add_offsets(&mut offsets, behind, unit, attribute.value());
             });
             if offsets.iter().any(|&offset| offset < moved) {
-                let at = At::new(|at| {
-                    at.section = Some(".debug_info".into());
-                    at.offset = Some(entry.offset());
+                let at = At::new(|context| {
+                    context.section = Some(".debug_info".into());
+                    context.offset = Some(entry.offset());
                 });
                 let expected = "a reference to an entry, with a relocation";
                 report.find(FindingKind::Unreadable, at, expected, "an offset without a relocation");

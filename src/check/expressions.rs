@@ -82,7 +82,7 @@ pub(super) fn compare_in_function<'a, 'o>(
             Err((kind, expected, found)) => {
                 // A difference at the first pc is reported for the whole function.
                 let pcs = (pc != described.pc).then(|| pc..pc + 1);
-                let site = at.clone().with(|at| at.pcs = pcs);
+                let site = at.clone().with(|context| context.pcs = pcs);
                 return meanings.report.find(
                     kind,
                     site,

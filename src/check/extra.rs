@@ -37,5 +37,5 @@ pub(super) fn report_unexpected(
     // Blocks and inlined calls lie within their function's code and hide nothing.
     let is_over = entry.tag() == dw::DW_TAG_subprogram && has_described_code(described, entry);
     let kind = if is_over { FindingKind::Code } else { FindingKind::Extra };
-    report.find(kind, at.with(|at| at.variable = variable), "no more", text);
+    report.find(kind, at.with(|context| context.variable = variable), "no more", text);
 }

@@ -196,7 +196,7 @@ fn frames_from<'o>(
     let site = |function: FunctionId| {
         module
             .at_scope(module.function(function).scope)
-            .with(|at| at.section = Some(frames.section.name().into()))
+            .with(|context| context.section = Some(frames.section.name().into()))
     };
     let is_encoded = |&&(function, _): &&(FunctionId, PlacedPart)| {
         module.has_frame(function, meanings.described.consumer.has_locations_on_the_stack())
@@ -305,7 +305,9 @@ fn more_frames<'o>(meanings: &mut Meanings<'_, '_, 'o>, frames: &Frames<'o>, fde
         match before.filter(|(_, (end, _))| *end > pcs.start) {
             Some((_, &(_, function))) => {
                 let section = Some(frames.section.name().into());
-                let site = module.at_scope(module.function(function).scope).with(|at| at.section = section);
+                let site = module
+                    .at_scope(module.function(function).scope)
+                    .with(|context| context.section = section);
                 meanings.report.find(
                     FindingKind::Frame,
                     site,
@@ -394,17 +396,17 @@ fn compare_frame<'o>(meanings: &mut Meanings<'_, '_, 'o>, frame: FrameEntry<'_, 
             frame.frames.section.name(),
             Some(module.at_scope(module.function(frame.function).scope)),
         );
-        let site = site.with(|at| at.column = Some(column.name(&module.target)));
+        let site = site.with(|context| context.column = Some(column.name(&module.target)));
         meanings.report.find(FindingKind::Extra, site, "no rule", "a rule");
     }
 }
 
 fn at_column<'o>(meanings: &Meanings<'_, '_, 'o>, frame: FrameEntry<'_, 'o>, pc: u64, column: Column) -> At {
     let module = meanings.module;
-    module.at_scope(module.function(frame.function).scope).with(|at| {
-        at.column = Some(column.name(&module.target));
-        at.pcs = Some(pc..pc + 1);
-        at.section = Some(frame.frames.section.name().into());
+    module.at_scope(module.function(frame.function).scope).with(|context| {
+        context.column = Some(column.name(&module.target));
+        context.pcs = Some(pc..pc + 1);
+        context.section = Some(frame.frames.section.name().into());
     })
 }
 

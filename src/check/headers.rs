@@ -43,7 +43,7 @@ pub(super) fn compare_headers(tables: &mut Tables<'_, '_, '_>, object: &Object<'
         let bytes = Bytes { all: &section.data, big_endian: object.is_big_endian() };
         let outcome =
             read_tables(table, section.moved as usize, bytes, tables.described.module.target.address_bytes());
-        let place = |text: String| (At::new(|at| at.section = Some(name.into())), text);
+        let place = |text: String| (At::new(|context| context.section = Some(name.into())), text);
         let starts = match outcome {
             Ok(starts) => starts,
             Err(text) => {

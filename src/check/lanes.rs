@@ -148,7 +148,7 @@ pub(super) fn compare_lanes<'a, 'o>(
             check_lane_ranges(meanings, code, &list_bounds(meanings, entry, code.start));
         }
         if let Some((obstacle, pc)) = unproven {
-            let site = site.clone().with(|at| at.pcs = Some(pc..pc + 1));
+            let site = site.clone().with(|context| context.pcs = Some(pc..pc + 1));
             report_unproven(meanings, Some(obstacle), describe::of_location(attribute).into(), &site);
         }
     }
@@ -218,7 +218,7 @@ fn compare_lanes_at<'a, 'o>(
     let (entries, value) = list;
     // Several locations for one wave would be alternatives; the attribute has one.
     if let (Some(ResolvedValue::LocList(_)), [_, _, ..]) = (value, &entries[..]) {
-        let site = meanings.module.at_scope(code.scope).with(|at| at.pcs = Some(pc..pc + 1));
+        let site = meanings.module.at_scope(code.scope).with(|context| context.pcs = Some(pc..pc + 1));
         let actual = format!("{} of the list", Count(entries.len(), "entry"));
         let expected = "one location (3.3.5)".into();
         let trace = Vec::new();
@@ -286,9 +286,9 @@ fn lane_difference<'a, 'o>(
 ) -> Option<CheckFinding> {
     let module = meanings.module;
     let region = module.regions_at(code.scope, pc).next().map(|region| module.region_text(region));
-    let site = module.at_scope(code.scope).with(|at| {
-        at.region = region;
-        at.pcs = Some(pc..pc + 1);
+    let site = module.at_scope(code.scope).with(|context| {
+        context.region = region;
+        context.pcs = Some(pc..pc + 1);
     });
     let finding = |kind, lane, expected, found| CheckFinding {
         kind,

@@ -22,18 +22,18 @@ pub(super) fn name_likely(report: &mut CheckReport, module: &Module, consumer: &
     let mut other = CheckReport::default();
     if let Some(skeleton) = dwarf.units().iter().find(|unit| unit.kind == dw::DW_UT_skeleton) {
         let file = skeleton.dwo_name.as_deref().unwrap_or("another file");
-        let found = format!(
+        let text = format!(
             "a skeleton, whose entries are in {file}: `check_split` (`eitri check --split-dwarf`) compares both files"
         );
-        let at = At::new(|at| at.unit = skeleton.name.as_deref().map(Into::into));
-        other.find(FindingKind::MissingEntry, at, "a unit with its entries", found);
-    } else if let Some((found, likely)) = likely_consumers(module, consumer, dwarf) {
+        let at = At::new(|context| context.unit = skeleton.name.as_deref().map(Into::into));
+        other.find(FindingKind::MissingEntry, at, "a unit with its entries", text);
+    } else if let Some((text, likely)) = likely_consumers(module, consumer, dwarf) {
         let expected = format!("an object for {}", consumer.name);
         other.find(
             FindingKind::Attribute,
             At::default(),
             expected,
-            format!("{found}, as for `{}`", likely.join("` or `")),
+            format!("{text}, as for `{}`", likely.join("` or `")),
         );
     }
     report.findings.splice(0..0, other.findings);

@@ -149,20 +149,20 @@ impl Lines<'_, '_> {
             last = is_same.then_some(both);
             is_same
         };
-        let mut found = sequence.iter().filter(|row| !row.end_sequence);
+        let mut written = sequence.iter().filter(|row| !row.end_sequence);
         let are_same = rows.iter().all(|row| {
-            found.next().is_some_and(|found| {
+            written.next().is_some_and(|written| {
                 let numbers = [row.line, row.column].map(u64::from);
-                row.pc == found.address.wrapping_sub(start)
-                    && numbers == [found.line, found.column]
-                    && u64::from(row.discriminator) == found.discriminator
+                row.pc == written.address.wrapping_sub(start)
+                    && numbers == [written.line, written.column]
+                    && u64::from(row.discriminator) == written.discriminator
                     && (row.is_stmt, row.is_prologue_end, row.is_epilogue_begin)
-                        == (found.is_stmt, found.prologue_end, found.epilogue_begin)
-                    && (found.isa, found.op_index, found.basic_block) == (0, 0, false)
-                    && is_same_file(row, found)
+                        == (written.is_stmt, written.prologue_end, written.epilogue_begin)
+                    && (written.isa, written.op_index, written.basic_block) == (0, 0, false)
+                    && is_same_file(row, written)
             })
         });
-        are_same && found.next().is_none()
+        are_same && written.next().is_none()
     }
 
     /// Compares the rows of a part of a function's code. The first difference is a finding, because an inserted row
@@ -211,8 +211,9 @@ impl Lines<'_, '_> {
                 continue;
             }
             let pc = expected.as_ref().or(actual.as_ref()).map_or(0, |row| row.pc);
-            let site =
-                module.at_scope(module.function(id).scope).with(|at| at.pcs = Some(pc..pc.saturating_add(1)));
+            let site = module
+                .at_scope(module.function(id).scope)
+                .with(|context| context.pcs = Some(pc..pc.saturating_add(1)));
             let text = |row: Option<Row<'_>>| row.map_or_else(|| "no row".into(), |row| row.describe());
             return self.report.find(FindingKind::Line, site, text(expected), text(actual));
         }

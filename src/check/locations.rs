@@ -534,7 +534,7 @@ fn different<'a, 'o>(
     let mut trace = Vec::new();
     let _ = encoded_spans(meanings, place, witness, asked, Some(&mut trace));
     let pcs = witness.start.map(|_| witness.pc..witness.pc + 1);
-    let site = meanings.module.at_variable(place.id, None).with(|at| at.pcs = pcs);
+    let site = meanings.module.at_variable(place.id, None).with(|context| context.pcs = pcs);
     let lane = (meanings.module.target.lanes() > 1).then_some(witness.lane);
     Verdict::Different(Box::new(CheckFinding { kind, at: site, lane, expected, found, trace }))
 }

@@ -146,7 +146,7 @@ fn compare_public_names<'a, 'o>(
     sets: Vec<&PublicNames<'o>>,
 ) {
     let unit_name = unit.name.as_deref().map(String::from);
-    let site = in_section(section.name(), Some(At::new(|at| at.unit = unit_name)));
+    let site = in_section(section.name(), Some(At::new(|context| context.unit = unit_name)));
     if sets.len() > 1 {
         tables.report.find(
             FindingKind::Table,
@@ -233,7 +233,7 @@ pub(super) fn units_are_relocated(report: &mut CheckReport, object: &Object<'_>,
         if moved.get(index).is_none_or(|&(_, moved)| moved != unit.wrapping_add(INFO_BEHIND)) {
             report.findings.push(CheckFinding {
                 kind: FindingKind::Table,
-                at: At::new(|at| at.section = Some(section.into())),
+                at: At::new(|context| context.section = Some(section.into())),
                 lane: None,
                 expected: format!("the offset {unit:#x} of a unit, with a relocation"),
                 found: "a number".into(),

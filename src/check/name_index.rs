@@ -176,7 +176,7 @@ pub(super) fn compare_name_indices(tables: &mut Tables<'_, '_, '_>) {
         let is_described = dwarf.unit_at(entry).is_none_or(|unit| is_described(tables, unit));
         if is_described && !expected.contains(&(entry, Cow::Borrowed(&*name))) {
             let entity = dwarf.entry_at(entry).map_or_else(At::default, Entry::place);
-            let site = in_section(SECTION, Some(entity)).with(|at| at.offset = offset);
+            let site = in_section(SECTION, Some(entity)).with(|context| context.offset = offset);
             tables.report.find(
                 FindingKind::Table,
                 site,
@@ -334,7 +334,8 @@ fn is_found_once<'a, 'o>(
         );
     };
     for (expected, found) in report_differences(tables, entry, &found, indexed) {
-        let site = place().with(|at| at.offset = at_offset(tables, SECTION, entries[0].offset).offset);
+        let site =
+            place().with(|context| context.offset = at_offset(tables, SECTION, entries[0].offset).offset);
         tables.report.find(FindingKind::Table, site, format!("{expected}, of `{name}`"), found);
     }
 }

@@ -385,7 +385,7 @@ impl Compared<'_, '_> {
         match (place.call, place.variable) {
             (Some(call), _) => {
                 let call = module.call(call);
-                module.at_scope(call.scope).with(|at| at.pcs = pcs_of(call))
+                module.at_scope(call.scope).with(|context| context.pcs = pcs_of(call))
             }
             (None, Some(variable)) => module.at_variable(variable, place.pcs.clone()),
             (None, None) => At::default(),

@@ -277,7 +277,8 @@ pub(super) fn placed(object: &Object<'_>, error: &Error) -> Error {
     let site = error.at();
     let section = site.section.as_deref().and_then(|name| object.section(name));
     let offset = site.offset.zip(section).map(|(offset, section)| offset.saturating_sub(section.moved));
-    Error::new(error.kind().clone()).or_at(site.clone().with(|at| at.offset = offset.or(site.offset)))
+    Error::new(error.kind().clone())
+        .or_at(site.clone().with(|context| context.offset = offset.or(site.offset)))
 }
 
 /// Parts of a report that are listed.

@@ -169,7 +169,7 @@ fn report_relocations(compare: &mut Compare<'_, '_>, object: &Object<'_>) {
     const SHT_REL: u32 = 9;
     for section in object.sections() {
         if matches!(section.kind, SHT_RELA | SHT_REL) && section.name.ends_with(".dwo") {
-            let site = At::new(|at| at.section = Some(section.name.to_string()));
+            let site = At::new(|context| context.section = Some(section.name.to_string()));
             compare.report.find(
                 FindingKind::Unreadable,
                 site,

@@ -174,7 +174,10 @@ fn compare_entity<'a, 'o>(
         Entity::Function(id) | Entity::Instance(id) if instance.is_some() => {
             if let Err(error) = super::code::is_there(compare.described.module, compare.described.object, id)
             {
-                let site = compare.described.site(entity).with(|at| at.section = error.at().section.clone());
+                let site = compare
+                    .described
+                    .site(entity)
+                    .with(|context| context.section = error.at().section.clone());
                 compare.report.find(
                     FindingKind::Code,
                     site,

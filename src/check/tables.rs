@@ -19,7 +19,7 @@ pub(super) struct Tables<'t, 'a, 'o> {
 
 /// Position in a section, with an entity's position.
 pub(super) fn in_section(section: &str, entity: Option<At>) -> At {
-    entity.unwrap_or_default().with(|at| at.section = Some(section.into()))
+    entity.unwrap_or_default().with(|context| context.section = Some(section.into()))
 }
 
 pub(super) const ADDRESSES: &str = ".debug_aranges";
@@ -73,7 +73,7 @@ pub(super) fn is_of_others(tables: &Tables<'_, '_, '_>, offset: u64) -> bool {
 /// Position of an offset in the file's section, before linking.
 pub(super) fn at_offset(tables: &Tables<'_, '_, '_>, section: &str, offset: u64) -> At {
     let moved = tables.described.object.section(section).map_or(0, |section| section.moved);
-    in_section(section, None).with(|at| at.offset = Some(offset.saturating_sub(moved)))
+    in_section(section, None).with(|context| context.offset = Some(offset.saturating_sub(moved)))
 }
 
 /// Reports these units' tables, which the consumer does not have.

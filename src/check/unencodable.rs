@@ -79,7 +79,7 @@ fn report_lanes(compare: &mut Compare<'_, '_>, id: FunctionId) {
         for whole_wave in module.whole_waves(id) {
             let pcs = whole_wave.mask.pcs();
             if !ranges.is_some_and(|ranges| ranges.meet(&pcs)) {
-                let site = scope.at(module).with(|at| at.pcs = Some(pcs));
+                let site = scope.at(module).with(|context| context.pcs = Some(pcs));
                 let expected = format!("an omission of the {}", Property::Lanes);
                 compare.report.find(FindingKind::Attribute, site, expected, "none");
             }

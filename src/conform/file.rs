@@ -170,7 +170,7 @@ pub(super) fn parse<T: DeserializeOwned, R>(
         }
     };
     let vector = vector.and_then(|index| vector_name(text, index));
-    Err(error.or_at(At::new(|at| at.vector = vector)))
+    Err(error.or_at(At::new(|context| context.vector = vector)))
 }
 
 /// Key for a file's vectors.

@@ -30,13 +30,13 @@ const NVIDIA_ATTRIBUTES: &[DwAt] = &{
         0x3a02, 0x3fff,
     ];
     // A `for` loop and `map` are not possible in a constant.
-    let mut all = [DwAt(0); 83];
+    let mut attributes = [DwAt(0); 83];
     let mut index = 0;
-    while index < all.len() {
-        all[index] = DwAt(numbers[index]);
+    while index < attributes.len() {
+        attributes[index] = DwAt(numbers[index]);
         index += 1;
     }
-    all
+    attributes
 };
 
 /// Entries as NVIDIA's readers know them: `DW_FORM_strp` is read as a string in the entry, and cuobjdump diagnoses a

@@ -14,7 +14,7 @@ pub(crate) fn utf8<'a>(what: &str, bytes: &'a [u8]) -> Result<&'a str> {
 
 /// Adds a position to an error without one.
 pub(crate) fn with_position(error: Error, json: JsonPlace) -> Error {
-    error.or_at(At::new(|at| at.json = Some(json)))
+    error.or_at(At::new(|context| context.json = Some(json)))
 }
 
 /// Adds the position of a borrowed text part to an error; nothing for a part that was copied.

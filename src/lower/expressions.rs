@@ -181,7 +181,7 @@ impl<'u> Expressions<'u> {
         pcs: Option<Range<u64>>,
         error: Error,
     ) -> Result<()> {
-        let why = error.or_at(subject.at(self.module).with(|at| at.pcs = pcs.clone()));
+        let why = error.or_at(subject.at(self.module).with(|context| context.pcs = pcs.clone()));
         if self.policy == Policy::Strict {
             return Err(why);
         }

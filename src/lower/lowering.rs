@@ -35,7 +35,7 @@ impl Units<'_> {
         };
         let named = |error: Error| {
             let name = self.module.string(data.name);
-            error.or_at(At::new(|at| at.unit = Some(name.into())))
+            error.or_at(At::new(|context| context.unit = Some(name.into())))
         };
         let mut lower = |abbreviations, recurring| {
             unit::write(self, id, abbreviations, recurring, scratch).map_err(named)

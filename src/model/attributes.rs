@@ -152,10 +152,10 @@ impl ExtraValue {
 /// Returns an owner's attributes.
 pub(super) fn of_owner(module: &Module, owner: AttributeOwner) -> &[ExtraAttribute] {
     let key = (module.scopes[owner.scope(module)].unit, owner);
-    let all = &module.lists.attributes;
-    let first = all.partition_point(|attribute| (attribute.unit, attribute.owner) < key);
-    let count = all[first..].partition_point(|attribute| attribute.owner == owner);
-    &all[first..first + count]
+    let attributes = &module.lists.attributes;
+    let first = attributes.partition_point(|attribute| (attribute.unit, attribute.owner) < key);
+    let count = attributes[first..].partition_point(|attribute| attribute.owner == owner);
+    &attributes[first..first + count]
 }
 
 impl Store for ExtraAttribute {

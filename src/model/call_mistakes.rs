@@ -25,7 +25,7 @@ fn called_kernels(module: &Module) -> Vec<Warning> {
             callers[callee.index()] = callers[callee.index()].or(module.function_of(call.scope));
         }
     }
-    let mut found = Vec::new();
+    let mut warnings = Vec::new();
     for (id, function) in module.functions.iter().filter(|(_, function)| function.is_kernel) {
         let returns = Column::Register(module.return_register(id));
         let returning = module
@@ -46,10 +46,10 @@ fn called_kernels(module: &Module) -> Vec<Warning> {
             (None, None) => continue,
         };
         if !function.is_declaration {
-            found.push(Warning::of_function(module, Warned::CalledKernel(id), id, pcs, what));
+            warnings.push(Warning::of_function(module, Warned::CalledKernel(id), id, pcs, what));
         }
     }
-    found
+    warnings
 }
 
 /// Returns a warning for each function with calls that does not state which of its calls are described.
@@ -62,8 +62,8 @@ fn undescribed_calls(module: &Module) -> Vec<Warning> {
     };
     let what =
         "function has calls without a statement which of its calls are described; expected `describes`";
-    let found = callers.into_iter().filter(silent);
-    found
+    let undescribed = callers.into_iter().filter(silent);
+    undescribed
         .map(|id| Warning::of_function(module, Warned::UndescribedCalls(id), id, None, what.into()))
         .collect()
 }
@@ -73,7 +73,7 @@ fn undescribed_calls(module: &Module) -> Vec<Warning> {
 fn duplicate_calls(module: &Module) -> Vec<Warning> {
     let mut returns = HashMap::new();
     let mut pcs = HashMap::new();
-    let mut found = Vec::new();
+    let mut warnings = Vec::new();
     for (id, call) in &module.calls {
         let Some(function) = module.function_of(call.scope) else { continue };
         let first = |by_pc: &mut HashMap<_, CallId>, pc: Option<u64>| {
@@ -93,10 +93,10 @@ fn duplicate_calls(module: &Module) -> Vec<Warning> {
         };
         let pc = call.return_pc.or(call.pc);
         let warned = Warned::DuplicateCall(first, id);
-        found.push((function, pc, Warning { warned, at: module.at_scope(call.scope), what }));
+        warnings.push((function, pc, Warning { warned, at: module.at_scope(call.scope), what }));
     }
-    found.sort_by_key(|&(function, pc, _)| (function, pc));
-    found.into_iter().map(|(.., warning)| warning).collect()
+    warnings.sort_by_key(|&(function, pc, _)| (function, pc));
+    warnings.into_iter().map(|(.., warning)| warning).collect()
 }
 
 /// Registers of a location, or lanes of registers.
@@ -109,7 +109,7 @@ enum Passed {
 
 /// Returns a warning for each call of which two arguments begin with the same bits of a register or lane.
 fn duplicate_arguments(module: &Module) -> Vec<Warning> {
-    let mut found = Vec::new();
+    let mut warnings = Vec::new();
     let mut passed = HashMap::new();
     for (id, call) in &module.calls {
         passed.clear();
@@ -134,13 +134,13 @@ fn duplicate_arguments(module: &Module) -> Vec<Warning> {
             "arguments {first} and {second} of a call, counted from 0, are both in {location}; expected a register for each"
         );
         let warned = Warned::DuplicateArgument(id);
-        found.push((
+        warnings.push((
             module.function_of(call.scope),
             Warning { warned, at: module.at_scope(call.scope), what },
         ));
     }
-    found.sort_by_key(|&(function, _)| function);
-    found.into_iter().map(|(_, warning)| warning).collect()
+    warnings.sort_by_key(|&(function, _)| function);
+    warnings.into_iter().map(|(_, warning)| warning).collect()
 }
 
 /// Returns the registers and lanes of which a location has the first bits. Empty if it also has other storage, or other bits.
@@ -163,7 +163,7 @@ fn callees_without_code(module: &Module) -> Vec<Warning> {
     // A target without registers has no code, such as SPIR-V's targets.
     let has_code = !module.target.register_ranges().is_empty();
     let mut warned = BTreeSet::new();
-    let mut found = Vec::new();
+    let mut warnings = Vec::new();
     for call in module.calls.values().filter(|_| has_code) {
         let Some(callee) = call.callee else { continue };
         let function = &module.functions[callee];
@@ -176,8 +176,8 @@ fn callees_without_code(module: &Module) -> Vec<Warning> {
         );
         let warning =
             Warning { warned: Warned::CalleeWithoutCode(callee), at: module.at_scope(call.scope), what };
-        found.push((module.function_of(call.scope), warning));
+        warnings.push((module.function_of(call.scope), warning));
     }
-    found.sort_by_key(|&(function, _)| function);
-    found.into_iter().map(|(_, warning)| warning).collect()
+    warnings.sort_by_key(|&(function, _)| function);
+    warnings.into_iter().map(|(_, warning)| warning).collect()
 }

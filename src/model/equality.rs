@@ -29,7 +29,7 @@ impl PartialEq for Module {
     /// Returns whether both modules have the same entities with the same ids. The order in which strings, raw
     /// expressions and locations are first used is ignored, as are unused strings and raw expressions.
     fn eq(&self, other: &Self) -> bool {
-        let one = Canonical::of(self);
+        let this = Canonical::of(self);
         let other = Canonical::of(other);
         let Module {
             target,
@@ -55,7 +55,7 @@ impl PartialEq for Module {
             labels,
             // An order of the output, and no fact.
             entry_order: _,
-        } = &one;
+        } = &this;
         let Lists {
             // Follows from the variables.
             parameters_and_statics: _,

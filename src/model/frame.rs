@@ -64,8 +64,9 @@ impl FrameRule {
 /// overwrites, in whole or in part. Sorted.
 pub(crate) fn overwritten_registers(target: &Target) -> Vec<Reg> {
     let ranges = target.clobbered().iter();
-    let all = ranges.flat_map(|range| (0..u64::from(range.count)).map(|index| Reg(range.first.0 + index)));
-    let mut registers: Vec<Reg> = all.filter(|&reg| is_overwritten(target, reg)).collect();
+    let registers =
+        ranges.flat_map(|range| (0..u64::from(range.count)).map(|index| Reg(range.first.0 + index)));
+    let mut registers: Vec<Reg> = registers.filter(|&reg| is_overwritten(target, reg)).collect();
     registers.sort_unstable();
     registers.dedup();
     registers

@@ -28,7 +28,7 @@ pub(super) fn missing_frames(module: &Module) -> Vec<Warning> {
     let with_frame = module.functions.iter().find(|&(id, _)| !module.frame(id).is_empty());
     let with_frame = with_frame.map(|(_, function)| module.string(function.name));
     let slots = if is_by_description { HashMap::new() } else { variables_in_frames(module) };
-    let mut found = Vec::new();
+    let mut warnings = Vec::new();
     for (id, _) in module.functions.iter().filter(is_without) {
         let what = match (slots.get(&id), with_frame) {
             _ if is_by_description => {
@@ -47,9 +47,9 @@ pub(super) fn missing_frames(module: &Module) -> Vec<Warning> {
             ),
             (None, None) => continue,
         };
-        found.push(Warning::of_function(module, Warned::Function(id), id, None, what));
+        warnings.push(Warning::of_function(module, Warned::Function(id), id, None, what));
     }
-    found
+    warnings
 }
 
 /// Returns the first variable of each function with a location relative to the canonical frame address.
@@ -69,7 +69,7 @@ fn variables_in_frames(module: &Module) -> HashMap<FunctionId, VariableId> {
 /// Returns a warning for each function whose frame is at the wave's byte that a register with bytes of one lane contains.
 fn unscaled_frames(module: &Module) -> Vec<Warning> {
     let lanes = module.target.lanes();
-    let mut found = Vec::new();
+    let mut warnings = Vec::new();
     for (id, function) in module.functions.iter().filter(|_| lanes > 1) {
         if function.stack.scaling != Scaling::Lane {
             continue;
@@ -82,9 +82,9 @@ fn unscaled_frames(module: &Module) -> Vec<Warning> {
             "frame is at the byte of the wave's memory that {name} contains, but {name} counts the bytes of one lane; expected \
              {name} * {lanes}"
         );
-        found.push(Warning::of_function(module, Warned::UnscaledFrame(id), id, Some(rule.pcs()), what));
+        warnings.push(Warning::of_function(module, Warned::UnscaledFrame(id), id, Some(rule.pcs()), what));
     }
-    found
+    warnings
 }
 
 /// Returns the register to which an address in the wave's memory adds at most a constant.
@@ -107,7 +107,7 @@ fn cfa_rules(module: &Module, id: FunctionId) -> impl Iterator<Item = &FrameRule
 /// Returns a warning for each register that moves its function's frame, and has no rule meanwhile, although it counts as
 /// unchanged without a rule.
 fn unsaved_bases(module: &Module) -> Vec<Warning> {
-    let mut found = Vec::new();
+    let mut warnings = Vec::new();
     for (id, function) in &module.functions {
         let mut rules = cfa_rules(module, id);
         let Some(entry) = rules.next() else { continue };
@@ -134,11 +134,17 @@ fn unsaved_bases(module: &Module) -> Vec<Warning> {
                 let what = format!(
                     "{name} {change} and has no rule, so that it counts as unchanged since the call; expected a rule for {name}"
                 );
-                found.push(Warning::of_function(module, Warned::UnsavedBase(id, reg), id, Some(pcs), what));
+                warnings.push(Warning::of_function(
+                    module,
+                    Warned::UnsavedBase(id, reg),
+                    id,
+                    Some(pcs),
+                    what,
+                ));
             }
         }
     }
-    found
+    warnings
 }
 
 /// Registers that an address depends on.

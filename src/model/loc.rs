@@ -920,10 +920,10 @@ impl Val {
 
     /// `nonzero` unless `condition` is 0, otherwise `zero`. Without a value unless both numbers have a value.
     pub fn select(condition: Self, nonzero: Self, zero: Self) -> Self {
-        let mut all = nonzero;
-        all.0.append(zero.0);
-        all.0.append(condition.0);
-        all.then(Node::If)
+        let mut nodes = nonzero;
+        nodes.0.append(zero.0);
+        nodes.0.append(condition.0);
+        nodes.then(Node::If)
     }
 
     /// The negation.

@@ -19,7 +19,7 @@ pub(super) fn warnings(module: &Module) -> Vec<Warning> {
 /// Returns a warning for each variable with a stack slot that is not within its function's frame.
 fn slots_outside_frames(module: &Module) -> Vec<Warning> {
     let lanes = i64::from(module.target.lanes());
-    let mut found = Vec::new();
+    let mut warnings = Vec::new();
     for (id, variable) in &module.variables {
         let Some(function) = module.function_of(variable.scope) else { continue };
         let Some(extent) = module.functions[function].frame_extent() else { continue };
@@ -37,9 +37,9 @@ fn slots_outside_frames(module: &Module) -> Vec<Warning> {
              frame's extent",
             slot.start, slot.end, extent.start, extent.end
         );
-        found.push(Warning { warned: Warned::Slot(id), at: module.at_variable(id, Some(pcs)), what });
+        warnings.push(Warning { warned: Warned::Slot(id), at: module.at_variable(id, Some(pcs)), what });
     }
-    found
+    warnings
 }
 
 /// Returns a stack slot's offset in bytes of one lane, if a location is one.
@@ -77,7 +77,7 @@ fn frame_of_slots(module: &Module, function: FunctionId, pc: u64) -> Option<i64>
 /// Returns a warning for each variable with a location of several parts, of which the last begins where the variable has
 /// ended.
 fn larger_than_types(module: &Module) -> Vec<Warning> {
-    let mut found = Vec::new();
+    let mut warnings = Vec::new();
     for (id, variable) in &module.variables {
         let Some(bits) = module.types[variable.ty].value_bits.filter(|&bits| bits > 0) else { continue };
         let live = module.live(id).iter().map(|live| (Some(live.pcs()), live.loc));
@@ -91,9 +91,9 @@ fn larger_than_types(module: &Module) -> Vec<Warning> {
             Count(all, "bit"),
             Count(bits, "bit")
         );
-        found.push(Warning { warned: Warned::Larger(id), at: module.at_variable(id, pcs), what });
+        warnings.push(Warning { warned: Warned::Larger(id), at: module.at_variable(id, pcs), what });
     }
-    found
+    warnings
 }
 
 /// Returns the bits of a location's parts, and those before the last part. `None` if it has none, or parts of parts.
@@ -109,14 +109,14 @@ fn parts_bits(module: &Module, loc: LocId) -> Option<(u64, u64)> {
         Node::Part(bits) => Some(bits),
         _ => None,
     });
-    let (all, last) = parts.fold((0u64, 0), |(all, _), bits| (all.saturating_add(bits), bits));
-    Some((all, all - last))
+    let (total, last) = parts.fold((0u64, 0), |(total, _), bits| (total.saturating_add(bits), bits));
+    Some((total, total - last))
 }
 
 /// Returns a warning for each number in 32 bits of each of several larger registers. One register could contain it, and the
 /// registers of a larger number have more bits of it.
 fn half_registers(module: &Module) -> Vec<Warning> {
-    let mut found = Vec::new();
+    let mut warnings = Vec::new();
     for (id, variable) in module.variables.iter().filter(|(_, variable)| is_number(module, variable.ty)) {
         let live = module.live(id).iter().map(|live| (Some(live.pcs()), live.loc));
         let mut locations = live.chain(variable.always.map(|loc| (None, loc)));
@@ -130,9 +130,9 @@ fn half_registers(module: &Module) -> Vec<Warning> {
             Count(bits, "bit"),
             Count(bits, "bit")
         );
-        found.push(Warning { warned: Warned::HalfRegisters(id), at: module.at_variable(id, pcs), what });
+        warnings.push(Warning { warned: Warned::HalfRegisters(id), at: module.at_variable(id, pcs), what });
     }
-    found
+    warnings
 }
 
 /// Returns whether a type is a number in one piece. Members of a structure can be in any registers.
@@ -163,7 +163,7 @@ fn halves(module: &Module, loc: LocId) -> Option<(Reg, u32)> {
 
 /// Returns a warning for each variable outside functions whose fixed location is in registers, which other code overwrites.
 fn globals_in_registers(module: &Module) -> Vec<Warning> {
-    let mut found = Vec::new();
+    let mut warnings = Vec::new();
     for (id, variable) in &module.variables {
         let Some(always) = variable.always.filter(|_| module.function_of(variable.scope).is_none()) else {
             continue;
@@ -177,7 +177,11 @@ fn globals_in_registers(module: &Module) -> Vec<Warning> {
         let what = format!(
             "variable outside functions is always in {name}; expected memory, or a variable of a function"
         );
-        found.push(Warning { warned: Warned::GlobalInRegister(id), at: module.at_variable(id, None), what });
+        warnings.push(Warning {
+            warned: Warned::GlobalInRegister(id),
+            at: module.at_variable(id, None),
+            what,
+        });
     }
-    found
+    warnings
 }

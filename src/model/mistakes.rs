@@ -26,7 +26,7 @@ pub(super) fn warnings(module: &Module) -> Vec<Warning> {
 /// Returns a warning for each variable with a live range outside its block or inlined call, where no debugger looks
 /// the variable up.
 fn outside_scope(module: &Module) -> Vec<Warning> {
-    let mut found = Vec::new();
+    let mut warnings = Vec::new();
     // A scope without ranges has those of the scope around it. Enclosing scopes have lower ids.
     let mut with_ranges: Vec<ScopeId> = Vec::with_capacity(module.scopes.len());
     for (id, scope) in &module.scopes {
@@ -52,11 +52,11 @@ fn outside_scope(module: &Module) -> Vec<Warning> {
             let start = pcs.start;
             let at = module.at_variable(id, Some(pcs));
             let function = module.function_of(variable.scope);
-            found.push((function, start, Warning { warned: Warned::Outside(id), at, what }));
+            warnings.push((function, start, Warning { warned: Warned::Outside(id), at, what }));
         }
     }
-    found.sort_by_key(|&(function, start, _)| (function, start));
-    found.into_iter().map(|(_, _, warning)| warning).collect()
+    warnings.sort_by_key(|&(function, start, _)| (function, start));
+    warnings.into_iter().map(|(_, _, warning)| warning).collect()
 }
 
 /// Returns a scope's pc ranges, sorted, and with adjacent ranges joined. Empty for a whole function.
@@ -75,7 +75,7 @@ fn joined_ranges(module: &Module, scope: ScopeId) -> Vec<Range<u64>> {
 
 /// Returns a warning for each `if` whose second side is before its first side in the code.
 fn side_order(module: &Module) -> Vec<Warning> {
-    let mut found = Vec::new();
+    let mut warnings = Vec::new();
     let mut before: Option<RegionId> = None;
     for (id, second) in &module.lanes.regions {
         let first = before.replace(id).map(|before| &module.lanes.regions[before]);
@@ -104,11 +104,12 @@ fn side_order(module: &Module) -> Vec<Warning> {
             } else {
                 continue;
             };
-            let at = module.at_scope(second.scope).with(|at| at.region = Some(module.region_text(id)));
-            found.push(Warning { warned: Warned::Sides(id), at, what });
+            let at =
+                module.at_scope(second.scope).with(|context| context.region = Some(module.region_text(id)));
+            warnings.push(Warning { warned: Warned::Sides(id), at, what });
         }
     }
-    found
+    warnings
 }
 
 /// Returns a warning for each function whose code overlaps an earlier function's code.
@@ -121,7 +122,7 @@ fn shared_code(module: &Module) -> Vec<Warning> {
         })
         .collect();
     code.sort_unstable();
-    let mut found = Vec::new();
+    let mut warnings = Vec::new();
     // The function whose code ends last among those at the same symbol so far.
     let mut last: Option<(Option<_>, u64, FunctionId)> = None;
     for &(symbol, start, id) in &code {
@@ -131,7 +132,7 @@ fn shared_code(module: &Module) -> Vec<Warning> {
                 let name = module.string(module.functions[other].name);
                 let what = format!("code overlaps the code of function `{name}`");
                 let at = module.at_scope(module.functions[id].scope);
-                found.push((id, Warning { warned: Warned::SharedCode(id, other), at, what }));
+                warnings.push((id, Warning { warned: Warned::SharedCode(id, other), at, what }));
                 if end > last_end {
                     last = Some((symbol, end, id));
                 }
@@ -139,8 +140,8 @@ fn shared_code(module: &Module) -> Vec<Warning> {
             _ => last = Some((symbol, end, id)),
         }
     }
-    found.sort_by_key(|&(id, _)| id);
-    found.into_iter().map(|(_, warning)| warning).collect()
+    warnings.sort_by_key(|&(id, _)| id);
+    warnings.into_iter().map(|(_, warning)| warning).collect()
 }
 
 /// Returns a warning for each function whose code has no bytes, and for each kernel without code.
@@ -165,7 +166,7 @@ fn no_code(module: &Module) -> Vec<Warning> {
 /// Returns a warning for each number type with a size that no processor has, unless its name contains the size:
 /// often bytes where bits were meant.
 fn type_sizes(module: &Module) -> Vec<Warning> {
-    let mut found = Vec::new();
+    let mut warnings = Vec::new();
     for (id, ty) in &module.types {
         let (TypeKind::Base { name, encoding }, Some(bits)) = (&ty.kind, ty.bits) else { continue };
         let (is_usual, expected) = match encoding {
@@ -186,15 +187,15 @@ fn type_sizes(module: &Module) -> Vec<Warning> {
                 "{} has {bits}; expected {expected}, or a name with the number of bits",
                 module.called(id)
             );
-            found.push(Warning { warned: Warned::Type(id), at: module.at_type(id), what });
+            warnings.push(Warning { warned: Warned::Type(id), at: module.at_type(id), what });
         }
     }
-    found
+    warnings
 }
 
 /// Returns a warning for each structure, class or variant in which two members share bits.
 fn overlapping_members(module: &Module) -> Vec<Warning> {
-    let mut found = Vec::new();
+    let mut warnings = Vec::new();
     let mut sizes = HashMap::new();
     for (id, ty) in &module.types {
         let TypeKind::Composite(composite) = &ty.kind else { continue };
@@ -205,10 +206,10 @@ fn overlapping_members(module: &Module) -> Vec<Warning> {
         let parts = composite.variant_parts.iter().map(|&part| &module.variant_parts[part]);
         let variants = parts.flat_map(|part| &part.variants).map(|variant| &variant.members);
         for members in core::iter::once(&composite.members).chain(variants) {
-            found.extend(overlap_among(module, &mut sizes, id, members));
+            warnings.extend(overlap_among(module, &mut sizes, id, members));
         }
     }
-    found
+    warnings
 }
 
 /// Returns a warning for the first member that shares bits with the members before it.
@@ -248,19 +249,19 @@ fn overlap_among(
 /// end of a class can contain the next member (`[[no_unique_address]]`).
 fn data_bits(module: &Module, ty: TypeId) -> u64 {
     let ty = module.unqualified_type(ty).unwrap_or(ty);
-    let all = module.types[ty].value_bits.unwrap_or(0);
-    let TypeKind::Composite(composite) = &module.types[ty].kind else { return all };
+    let bits_of_value = module.types[ty].value_bits.unwrap_or(0);
+    let TypeKind::Composite(composite) = &module.types[ty].kind else { return bits_of_value };
     let end = |member: &Member| {
         let bits = member.bits.or(module.types[member.ty].bits).unwrap_or(0);
         member.offset_bits.saturating_add(bits)
     };
     let has_others = !composite.bases.is_empty() || !composite.variant_parts.is_empty();
-    if has_others { all } else { composite.members.iter().map(end).max().unwrap_or(0) }
+    if has_others { bits_of_value } else { composite.members.iter().map(end).max().unwrap_or(0) }
 }
 
 /// Returns a warning for each function whose return address has its low word in the second of two registers or lanes.
 fn swapped_words(module: &Module) -> Vec<Warning> {
-    let mut found = Vec::new();
+    let mut warnings = Vec::new();
     for (id, function) in &module.functions {
         let column = Column::Register(module.return_register(id));
         let mut rules = module.frame_by_column(id).filter(|rule| rule.column == column);
@@ -269,10 +270,10 @@ fn swapped_words(module: &Module) -> Vec<Warning> {
         let what = format!(
             "return address has its low word in {low} and its high word in {high}; expected the low word in {high}"
         );
-        let at = module.at_scope(function.scope).with(|at| at.pcs = Some(rule.pcs()));
-        found.push(Warning { warned: Warned::SwappedWords(id), at, what });
+        let at = module.at_scope(function.scope).with(|context| context.pcs = Some(rule.pcs()));
+        warnings.push(Warning { warned: Warned::SwappedWords(id), at, what });
     }
-    found
+    warnings
 }
 
 /// Returns the names of two parts, if the first is directly after the second: in the next register, or the next lane.

@@ -538,10 +538,10 @@ impl Module {
 
     /// Returns the attributes without a field in all entries of a unit.
     pub(crate) fn attributes_of_unit(&self, unit: UnitId) -> &[ExtraAttribute] {
-        let all = &self.lists.attributes;
-        let first = all.partition_point(|attribute| attribute.unit < unit);
-        let count = all[first..].partition_point(|attribute| attribute.unit == unit);
-        &all[first..first + count]
+        let attributes = &self.lists.attributes;
+        let first = attributes.partition_point(|attribute| attribute.unit < unit);
+        let count = attributes[first..].partition_point(|attribute| attribute.unit == unit);
+        &attributes[first..first + count]
     }
 
     /// Returns the imports of all scopes.
@@ -607,9 +607,9 @@ impl Module {
     /// Returns the names of a variable and its enclosing entities, for an error or a finding.
     pub(crate) fn at_variable(&self, id: VariableId, pcs: Option<Range<u64>>) -> At {
         let variable = self.name_of(id).map(Into::into);
-        self.at_scope(self.variables[id].scope).with(|at| {
-            at.variable = variable;
-            at.pcs = pcs;
+        self.at_scope(self.variables[id].scope).with(|context| {
+            context.variable = variable;
+            context.pcs = pcs;
         })
     }
 
@@ -633,7 +633,7 @@ impl Module {
 
     /// Returns the names of a procedure and its unit, for an error or a finding.
     pub(crate) fn at_procedure(&self, id: ProcedureId) -> At {
-        self.at_unit(self.procedures[id].unit).with(|at| at.procedure = Some(id.to_string()))
+        self.at_unit(self.procedures[id].unit).with(|context| context.procedure = Some(id.to_string()))
     }
 
     /// Returns the names of a scope's enclosing entities, for an error or a finding.
@@ -641,9 +641,9 @@ impl Module {
         let unit = &self.units[self.scopes[scope].unit];
         let function =
             self.function_of(scope).map(|function| self.string(self.functions[function].name).into());
-        At::new(|at| {
-            at.unit = Some(self.string(unit.name).into());
-            at.function = function;
+        At::new(|context| {
+            context.unit = Some(self.string(unit.name).into());
+            context.function = function;
         })
     }
 }

@@ -472,7 +472,7 @@ impl Sweep<'_, '_> {
             warned: Warned::SharedRegisters(self.function, one, two),
             at: module
                 .at_scope(module.functions[self.function].scope)
-                .with(|at| at.pcs = Some(common_pcs(item, other))),
+                .with(|context| context.pcs = Some(common_pcs(item, other))),
             what: format!("what the caller had in {first} and in {second} is in the same bits of {place}"),
         });
     }

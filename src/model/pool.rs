@@ -106,11 +106,11 @@ impl Pool {
         len == other_len && (word == other_word || len & HAS_IMPLICIT != 0) && self.has_same_nodes(one, other)
     }
 
-    fn has_same_nodes(&self, one: LocId, other: LocId) -> bool {
-        let one = self.nodes(one);
-        let other = self.nodes(other);
+    fn has_same_nodes(&self, first: LocId, second: LocId) -> bool {
+        let first = self.nodes(first);
+        let second = self.nodes(second);
         // `implicit` extends to the pool's end, so that constants are compared node by node.
-        one.words == other.words && (one.implicit.is_empty() || one.eq(other))
+        first.words == second.words && (first.implicit.is_empty() || first.eq(second))
     }
 
     #[inline]

@@ -18,7 +18,7 @@ pub(super) fn warnings(module: &Module) -> Vec<Warning> {
 
 /// Returns a warning for each part of a function's code whose first row is after the part's start.
 fn late_rows(module: &Module) -> Vec<Warning> {
-    let mut found = Vec::new();
+    let mut warnings = Vec::new();
     for (id, function) in &module.functions {
         for part in function.code_parts() {
             let start = part.pcs.start;
@@ -28,17 +28,17 @@ fn late_rows(module: &Module) -> Vec<Warning> {
             let what = format!(
                 "no row has the line of these pcs; expected a row at {start:#x}, with line 0 for code without a source line"
             );
-            found.push(Warning::of_function(module, Warned::LateRow(id), id, Some(start..first.pc), what));
+            warnings.push(Warning::of_function(module, Warned::LateRow(id), id, Some(start..first.pc), what));
         }
     }
-    found
+    warnings
 }
 
 /// Returns a warning for each variable that its scope has already: with the same name, type and declaration, or as an
 /// instance of the same variable.
 fn duplicate_variables(module: &Module) -> Vec<Warning> {
     let mut known = HashMap::new();
-    let mut found = Vec::new();
+    let mut warnings = Vec::new();
     for (id, variable) in &module.variables {
         if variable.name.is_none() && variable.origin.is_none() {
             continue;
@@ -53,11 +53,11 @@ fn duplicate_variables(module: &Module) -> Vec<Warning> {
                 "variable is in its scope twice; expected one variable with a live range for each location";
             let warned = Warned::DuplicateVariable(first, id);
             let warning = Warning { warned, at: module.at_variable(id, None), what: what.into() };
-            found.push((module.function_of(variable.scope), warning));
+            warnings.push((module.function_of(variable.scope), warning));
         }
     }
-    found.sort_by_key(|&(function, _)| function);
-    found.into_iter().map(|(_, warning)| warning).collect()
+    warnings.sort_by_key(|&(function, _)| function);
+    warnings.into_iter().map(|(_, warning)| warning).collect()
 }
 
 /// A pc range of a scope.
@@ -83,7 +83,7 @@ fn overlapping_scopes(module: &Module) -> Vec<Warning> {
     }
     // A range comes after those that contain it.
     code.sort_unstable_by_key(|range| (range.around, range.start, Reverse(range.end), range.scope));
-    let mut found: HashMap<ScopeId, (ScopeId, Range<u64>)> = HashMap::new();
+    let mut overlaps: HashMap<ScopeId, (ScopeId, Range<u64>)> = HashMap::new();
     // Ranges that contain the current range, the innermost last.
     let mut around: Vec<Code> = Vec::new();
     for range in code {
@@ -92,22 +92,22 @@ fn overlapping_scopes(module: &Module) -> Vec<Warning> {
         let crossed = around.last().filter(|before| before.start < range.start && before.end < range.end);
         if let Some(before) = crossed.filter(|before| before.scope != range.scope) {
             let [first, second] = [before.scope.min(range.scope), before.scope.max(range.scope)];
-            found.entry(second).or_insert((first, range.start..before.end));
+            overlaps.entry(second).or_insert((first, range.start..before.end));
         }
         around.push(range);
     }
-    let mut found: Vec<_> = found.into_iter().collect();
-    found.sort_by_key(|(second, (_, pcs))| (module.function_of(*second), pcs.start, *second));
+    let mut overlaps: Vec<_> = overlaps.into_iter().collect();
+    overlaps.sort_by_key(|(second, (_, pcs))| (module.function_of(*second), pcs.start, *second));
     let warning = |(second, (first, pcs))| {
         let what = format!(
             "{} shares code with {} in the same scope; expected separate code, or one scope in the other",
             kind(module, second),
             kind(module, first)
         );
-        let at = module.at_scope(second).with(|at| at.pcs = Some(pcs));
+        let at = module.at_scope(second).with(|context| context.pcs = Some(pcs));
         Warning { warned: Warned::OverlappingScopes(first, second), at, what }
     };
-    found.into_iter().map(warning).collect()
+    overlaps.into_iter().map(warning).collect()
 }
 
 /// Returns a scope's kind, for a message.

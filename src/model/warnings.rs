@@ -223,7 +223,7 @@ impl Warning {
         pcs: Option<Range<u64>>,
         what: String,
     ) -> Self {
-        let at = module.at_scope(module.functions[function].scope).with(|at| at.pcs = pcs);
+        let at = module.at_scope(module.functions[function].scope).with(|context| context.pcs = pcs);
         Self { warned, at, what }
     }
 

@@ -53,8 +53,8 @@ pub struct Evaluated {
 /// // The id's value is 40, and the variable's value is 4 less.
 /// let initial = Initial::Value(Element::Value(Value::generic(40, 8)));
 /// let operations = [DebugOperation::Constu(4), DebugOperation::Minus, DebugOperation::StackValue];
-/// let found = evaluate(&operations, &initial, &Snapshot::default(), &Target::x86_64())?;
-/// assert_eq!(found.location.to_string(), "implicit:2400000000000000");
+/// let evaluated = evaluate(&operations, &initial, &Snapshot::default(), &Target::x86_64())?;
+/// assert_eq!(evaluated.location.to_string(), "implicit:2400000000000000");
 /// # Ok::<(), eitri::Error>(())
 /// ```
 ///
@@ -145,7 +145,7 @@ fn wrong(index: usize, operation: DebugOperation, what: &str) -> Error {
 }
 
 fn located(index: usize, what: String) -> Error {
-    Error::malformed(what).or_at(At::new(|at| at.operation = Some(index)))
+    Error::malformed(what).or_at(At::new(|context| context.operation = Some(index)))
 }
 
 fn name(operation: DebugOperation) -> &'static str {

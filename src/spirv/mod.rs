@@ -33,9 +33,9 @@
 //! words.extend([6 << 16 | 12, 2, 4, 1, 35, 9]); // %4 = OpExtInst %2 %1 DebugSource %9
 //!
 //! let facts = read(&words)?;
-//! let found: Vec<_> = facts.iter().map(|fact| (fact.set, fact.name())).collect();
-//! assert_eq!(found[0], (Set::OpenCl, Some(InstructionName::InfoNone)));
-//! assert_eq!(found[1], (Set::OpenCl, Some(InstructionName::Source)));
+//! let names: Vec<_> = facts.iter().map(|fact| (fact.set, fact.name())).collect();
+//! assert_eq!(names[0], (Set::OpenCl, Some(InstructionName::InfoNone)));
+//! assert_eq!(names[1], (Set::OpenCl, Some(InstructionName::Source)));
 //!
 //! // %9 is undefined, and not below the id bound.
 //! let report = validate(&facts);

@@ -233,9 +233,9 @@ impl Fact<'_> {
             Some(name) => format!("{} {}", name.text_in(self.set), self.result),
             None => format!("instruction {} {}", self.number, self.result),
         };
-        At::new(|at| {
-            at.word = Some(self.at);
-            at.instruction = Some(instruction);
+        At::new(|context| {
+            context.word = Some(self.at);
+            context.instruction = Some(instruction);
         })
     }
 }

@@ -111,9 +111,9 @@ impl CodeEffects {
     pub fn incoming(&mut self, from: BlockId, parameter: ValueId, value: ValueId) -> Result<()> {
         self.checked_incoming(parameter, value).map_err(|error| {
             let pcs = self.flow.blocks.get(from.0).cloned();
-            error.or_at(At::new(|at| {
-                at.pcs = pcs.clone();
-                at.block = pcs;
+            error.or_at(At::new(|context| {
+                context.pcs = pcs.clone();
+                context.block = pcs;
             }))
         })?;
         self.incoming.push((from, parameter, value));
@@ -332,7 +332,7 @@ impl CodeEffects {
         let (second, has) = self.add_places(to)?;
         let both = |error: Error| {
             let place = Some(format!("{} to {}", self.texts(from), self.texts(to)));
-            error.or_at(At::new(|at| at.place = place))
+            error.or_at(At::new(|context| context.place = place))
         };
         same_size("the copy", has, bits).map_err(both)?;
         let is_row = |place: &Place| place.storage.is_row();
@@ -379,9 +379,9 @@ impl CodeEffects {
     /// Returns the error location for pcs and their block.
     pub(super) fn at_pcs(&self, pcs: Range<u64>) -> At {
         let block = self.flow.blocks.iter().find(|block| block.contains(&pcs.start)).cloned();
-        At::new(|at| {
-            at.pcs = Some(pcs);
-            at.block = block;
+        At::new(|context| {
+            context.pcs = Some(pcs);
+            context.block = block;
         })
     }
 
@@ -398,7 +398,7 @@ impl CodeEffects {
 
     /// Returns the error location for places.
     pub(super) fn at_places(&self, places: &[Place]) -> At {
-        At::new(|at| at.place = (!places.is_empty()).then(|| self.texts(places)))
+        At::new(|context| context.place = (!places.is_empty()).then(|| self.texts(places)))
     }
 
     /// Returns the names of places that form one place.

@@ -126,9 +126,9 @@ impl Compare<'_> {
 
     fn find(&mut self, region: Option<RegionId>, pcs: Option<Range<u64>>, what: String) {
         let module = self.module;
-        let at = module.at_scope(module.function(self.function).scope).with(|at| {
-            at.region = region.map(|id| module.region_text(id));
-            at.pcs = pcs;
+        let at = module.at_scope(module.function(self.function).scope).with(|context| {
+            context.region = region.map(|id| module.region_text(id));
+            context.pcs = pcs;
         });
         self.found.push(RegionDifference { region, at, what });
     }

@@ -187,7 +187,7 @@ impl Graphs {
                     None => {
                         let what = "mask is saved but not restored; lanes wait where their mask is restored";
                         let pcs = masks[mask].0.clone();
-                        return Err(Error::bad_argument(what).or_at(At::new(|at| at.pcs = pcs)));
+                        return Err(Error::bad_argument(what).or_at(At::new(|context| context.pcs = pcs)));
                     }
                 },
                 _ => continue,

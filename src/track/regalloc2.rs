@@ -230,7 +230,7 @@ impl Blocks {
 }
 
 fn located(error: Error, pcs: Range<u64>) -> Error {
-    error.or_at(At::new(|at| at.pcs = Some(pcs)))
+    error.or_at(At::new(|context| context.pcs = Some(pcs)))
 }
 
 fn operands<'a>(

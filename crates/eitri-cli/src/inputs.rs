@@ -93,10 +93,13 @@ pub fn matching(folder: &Path, pattern: &str) -> Result<Vec<PathBuf>, String> {
         }
         is_file(entry) && (!is_any || is_object(&start(entry.path()), Reads::Modules))
     };
-    let found = walk(root).filter_map(Result::ok);
+    let entries = walk(root).filter_map(Result::ok);
     let relative = |path: &Path| Some(fixed.join(path.strip_prefix(root).ok()?));
-    let found = found.filter(|entry| relative(entry.path()).is_some_and(|path| matcher.is_match(path)));
-    Ok(found.filter(is_wanted).map(|entry| folder.join(relative(entry.path()).unwrap_or_default())).collect())
+    let entries = entries.filter(|entry| relative(entry.path()).is_some_and(|path| matcher.is_match(path)));
+    Ok(entries
+        .filter(is_wanted)
+        .map(|entry| folder.join(relative(entry.path()).unwrap_or_default()))
+        .collect())
 }
 
 /// Walks over a folder in the order of names. Links to folders are not followed, because they can form a circle.

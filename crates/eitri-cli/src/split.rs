@@ -132,7 +132,7 @@ impl FindSplit for SplitOf<'_> {
             match contents(&file) {
                 Ok(bytes) => files.push((name, bytes.into())),
                 Err(error) => {
-                    let place = At::new(|at| at.split_file = Some(name));
+                    let place = At::new(|context| context.split_file = Some(name));
                     self.take_failure(error.or_at(place))?;
                 }
             }

@@ -171,8 +171,9 @@ mod tests {
         for list in lists {
             let ranges = CodeRanges(Rc::new(Ranges { list: list.to_vec(), ..Ranges::default() }));
             for (start, end) in edges.iter().flat_map(|start| edges.map(|end| (*start, end))) {
-                let one = |range: &Range<u64>| range.end.min(end).saturating_sub(range.start.max(start));
-                let sum = list.iter().map(one).fold(0u64, u64::saturating_add);
+                let shared_bytes =
+                    |range: &Range<u64>| range.end.min(end).saturating_sub(range.start.max(start));
+                let sum = list.iter().map(shared_bytes).fold(0u64, u64::saturating_add);
                 assert_eq!(ranges.overlap(&(start..end)), sum, "{list:?}, {start}..{end}");
             }
         }

@@ -358,9 +358,9 @@ fn lane_space(module: &Module, cfa: &FrameRule) -> Option<SpaceId> {
 /// Rule location in the description, for an error.
 pub(super) fn at(module: &Module, function: FunctionId, column: Column, pcs: Range<u64>) -> At {
     let column = Some(column.name(&module.target));
-    at_function(module, function).with(|at| {
-        at.column = column;
-        at.pcs = Some(pcs);
+    at_function(module, function).with(|context| {
+        context.column = column;
+        context.pcs = Some(pcs);
     })
 }
 

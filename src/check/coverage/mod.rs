@@ -298,7 +298,9 @@ impl<'c> Compared<'c, '_> {
                     let whole: Vec<Spans> = expected.into_iter().flatten().collect();
                     coverage.findings.push(CheckFinding {
                         kind: FindingKind::Location,
-                        at: module.at_variable(id, None).with(|at| at.pcs = Some(position..position + 1)),
+                        at: module
+                            .at_variable(id, None)
+                            .with(|context| context.pcs = Some(position..position + 1)),
                         lane: Some(LANE),
                         expected: show(&merged(&whole, bits, module.target().byte_order()), module.target()),
                         found: format!("{} at {pc:#x}", show(&spans, module.target())),

@@ -240,7 +240,7 @@ impl<'a> Described<'a> {
             Entity::Call(id) => {
                 let call = module.call(id);
                 let pcs = call.pc.or(call.return_pc).map(|pc| pc..pc.saturating_add(1));
-                module.at_scope(call.scope).with(|at| at.pcs = pcs)
+                module.at_scope(call.scope).with(|context| context.pcs = pcs)
             }
         }
     }

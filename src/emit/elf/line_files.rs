@@ -29,8 +29,8 @@ pub(super) fn compare(order: Endianness, existing: &[u8], added: &[u8]) -> Resul
                 let text = |(directory, name): &SourceFile<'_>| {
                     format!("`{}` in `{}`", String::from_utf8_lossy(name), String::from_utf8_lossy(directory))
                 };
-                let found = same.map_or_else(|| "no such file".into(), text);
-                let what = format!("file {number} is {}; the existing line table has {found}", text(file));
+                let existing = same.map_or_else(|| "no such file".into(), text);
+                let what = format!("file {number} is {}; the existing line table has {existing}", text(file));
                 return Err(Error::bad_argument(what).in_section(SECTION));
             }
         }

@@ -112,9 +112,9 @@ pub(super) fn add(
     for (section, _) in &copies {
         let symbol = |relocation: &Relocation| match &relocation.target {
             RelocationTarget::Symbol(name) => {
-                let found = defined(&lookup, name);
+                let target = defined(&lookup, name);
                 let (index, symbol) =
-                    found.map_err(|error| error.in_section(section.name).at_offset(relocation.offset))?;
+                    target.map_err(|error| error.in_section(section.name).at_offset(relocation.offset))?;
                 Ok(Some((index, symbol.value, pcs.has(name))))
             }
             _ => Ok(None),

@@ -269,8 +269,8 @@ impl<'i> Lookup<'i> {
             if symbol.info.st_type() == elf::STT_SECTION
                 && let Some(section) = image.sections.get(usize::from(symbol.section))
             {
-                let found = sections.entry(&section.name);
-                found.and_modify(|found| *found = Found::Locals).or_insert(Found::Local(index));
+                let entry = sections.entry(&section.name);
+                entry.and_modify(|entry| *entry = Found::Locals).or_insert(Found::Local(index));
             }
         }
         for (name, found) in sections {

@@ -146,9 +146,9 @@ impl<'m> Frames<'m> {
             let lowered = match lowered {
                 Ok(lowered) => lowered,
                 Err(error) => {
-                    let error = error.or_at(module.at_scope(function.scope).with(|at| {
-                        at.column = Some(rule.column.name(&module.target));
-                        at.pcs = Some(rule.pcs());
+                    let error = error.or_at(module.at_scope(function.scope).with(|context| {
+                        context.column = Some(rule.column.name(&module.target));
+                        context.pcs = Some(rule.pcs());
                     }));
                     if self.policy == Policy::Strict {
                         return Err(error);

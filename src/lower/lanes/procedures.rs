@@ -102,7 +102,8 @@ impl LaneProcedures {
         };
         let code = out.expressions.code(function.address);
         let masks = module.masks(id);
-        let named = |error: Error| error.or_at(At::new(|at| at.region = Some(module.region_text(id))));
+        let named =
+            |error: Error| error.or_at(At::new(|context| context.region = Some(module.region_text(id))));
         let moving = if masks.iter().all(|mask| mask.loc == masks[0].loc) {
             None
         } else {
@@ -190,7 +191,7 @@ impl Called {
         }
         for &region in module.regions_of(id) {
             if let Err(error) = expressible(out, function.stack, module.masks(region), MaskOf::Region) {
-                let at = At::new(|at| at.region = Some(module.region_text(region)));
+                let at = At::new(|context| context.region = Some(module.region_text(region)));
                 called.regions[region] = Expressible::No(inexpressible(out.consumer, error)?.or_at(at));
             }
         }

@@ -14,7 +14,7 @@ impl Denote<'_> {
     /// A number used as an address in a space.
     pub(super) fn address(&self, space: SpaceId, at: At) -> Result<u64, NoMeaning> {
         let tree = &self.of.tree;
-        let one = || self.address(space, tree.last(at));
+        let operand = || self.address(space, tree.last(at));
         let two = || {
             let (first, second) = tree.two(at);
             Ok::<_, NoMeaning>((self.address(space, first)?, self.address(space, second)?))
@@ -32,9 +32,9 @@ impl Denote<'_> {
                 value.ok_or_else(|| NoMeaning::Unreadable("the value that the caller passed".into()))?
             }
             Node::LaneIndex => self.asking_lane()?.into(),
-            Node::Plus(by) => one()?.wrapping_add_signed(by),
-            Node::Neg => one()?.wrapping_neg(),
-            Node::Not => !one()?,
+            Node::Plus(by) => operand()?.wrapping_add_signed(by),
+            Node::Neg => operand()?.wrapping_neg(),
+            Node::Not => !operand()?,
             Node::Add => two().map(|(a, b)| a.wrapping_add(b))?,
             Node::Sub => two().map(|(a, b)| a.wrapping_sub(b))?,
             Node::Mul => two().map(|(a, b)| a.wrapping_mul(b))?,
@@ -54,7 +54,7 @@ impl Denote<'_> {
             Node::If => {
                 let operands = tree.operands(at);
                 let [nonzero, zero, condition] = operands[..] else { return Err(NoMeaning::Malformed) };
-                // Both numbers count, even if one is not taken: each must have a value.
+                // Both numbers count, even if operand is not taken: each must have a value.
                 let nonzero = self.address(space, nonzero)?;
                 let zero = self.address(space, zero)?;
                 if self.number(condition)? == 0 { zero } else { nonzero }

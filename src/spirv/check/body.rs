@@ -345,7 +345,7 @@ impl Compare<'_> {
                     Count(more, "more instruction")
                 );
                 let own = self.modules[0].function(ours.owner).scope;
-                let context = self.modules[0].at_scope(own).with(|at| at.word = Some(pair.0));
+                let context = self.modules[0].at_scope(own).with(|context| context.word = Some(pair.0));
                 let subject = Some(Subject::Function(ours.owner));
                 self.found.push(Difference { at: context, subject, property, what });
             }
@@ -382,7 +382,12 @@ impl Compare<'_> {
                 variable.map(|(side, id)| self.modules[side].at_variable(id, None)).unwrap_or_default();
             let subject = variable.filter(|&(side, _)| side == 0).map(|(_, id)| Subject::Variable(id));
             let property = Property::Location;
-            self.found.push(Difference { at: context.with(|at| at.word = word), subject, property, what });
+            self.found.push(Difference {
+                at: context.with(|context| context.word = word),
+                subject,
+                property,
+                what,
+            });
         }
     }
 }

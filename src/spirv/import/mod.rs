@@ -127,7 +127,7 @@ pub fn import(facts: &Facts<'_>, target: &Target) -> Result<ImportedModule> {
     for (import, name, count) in facts.layout().unknown_sets() {
         let word = facts.layout().definition(import).map(|it| it.at);
         let why = Unimported::UnknownSet(name.into(), count);
-        let context = At::new(|at| at.word = word);
+        let context = At::new(|context| context.word = word);
         imported.omissions.push(omission(Id(0), context, Property::Operand, why));
     }
     Ok(imported)

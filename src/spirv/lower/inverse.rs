@@ -139,7 +139,7 @@ impl Inverse {
         }
         // The sort is stable, so that parameters keep their order.
         parameters.sort_by_key(|&(function, _)| function);
-        for group in parameters.chunk_by(|one, other| one.0 == other.0) {
+        for group in parameters.chunk_by(|first, second| first.0 == second.0) {
             let start = self.parameters.len() as u32;
             self.parameters.extend(group.iter().map(|&(_, id)| id));
             self.of_function[group[0].0] = start..self.parameters.len() as u32;

@@ -64,7 +64,7 @@ impl<'f, 'a> Check<'f, 'a> {
         what: String,
     ) {
         let (operand, text) = operand.unzip();
-        let place = fact.place().with(|at| at.operand = text);
+        let place = fact.place().with(|context| context.operand = text);
         let section = fact.name().map(|name| name.section().text());
         self.push(rule, section, place, operand, what);
     }
@@ -109,5 +109,5 @@ impl<'f, 'a> Check<'f, 'a> {
 }
 
 pub(super) fn located(instruction: Instruction<'_>) -> At {
-    At::new(|at| at.word = Some(instruction.at))
+    At::new(|context| context.word = Some(instruction.at))
 }

@@ -62,11 +62,11 @@ impl Config {
     /// Reads a file, or else the file in the current folder, or in the nearest folder above. The files that its patterns
     /// match are looked for if the command line names none.
     pub fn read(file: Option<&Path>, names: Names) -> Result<Self, Failure> {
-        let found = match file {
+        let file = match file {
             Some(file) => Some(file.to_owned()),
             None => nearest(),
         };
-        let Some(file) = found else { return Ok(Self::default()) };
+        let Some(file) = file else { return Ok(Self::default()) };
         let bytes = input(&file)?;
         let text = String::from_utf8(bytes)
             .map_err(|_| Failure::line(format_args!("{}: not UTF-8", file_name(&file))))?;
@@ -111,12 +111,12 @@ impl Config {
                 files.push(folder.join(name));
                 continue;
             }
-            let found =
+            let matching =
                 inputs::matching(folder, name).map_err(|problem| fail(Some(path.span()), &problem))?;
-            if found.is_empty() {
+            if matching.is_empty() {
                 return Err(fail(Some(path.span()), &format!("no file matches `{name}`")));
             }
-            files.extend(found);
+            files.extend(matching);
         }
         Ok(Self {
             files,

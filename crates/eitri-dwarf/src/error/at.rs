@@ -115,7 +115,7 @@ impl At {
     /// ```
     /// use eitri_dwarf::error::At;
     ///
-    /// let at = At::new(|at| at.section = Some(".debug_info".into()));
+    /// let at = At::new(|context| context.section = Some(".debug_info".into()));
     /// assert_eq!(at.to_string(), "section .debug_info");
     /// ```
     pub fn new(set: impl FnOnce(&mut Self)) -> Self {

@@ -31,8 +31,8 @@ pub struct LocationListEntry<'a> {
 /// let bytes = [0x04, 4, 8, 1, 0x50, 0x05, 1, 0x51, 0x00];
 /// let list = EncodedList { format: ListFormat::Loclists, bytes: &bytes, base: 0x1000 };
 /// let entries = list.entries(Encoding::new(8, Dialect::Dwarf5), |_| None);
-/// let found = entries.map(|entry| entry.map(|entry| entry.bounds)).collect::<Result<Vec<_>, _>>()?;
-/// assert_eq!(found, [Some((0x1004, 0x1008)), None]);
+/// let bounds = entries.map(|entry| entry.map(|entry| entry.bounds)).collect::<Result<Vec<_>, _>>()?;
+/// assert_eq!(bounds, [Some((0x1004, 0x1008)), None]);
 /// # Ok::<(), eitri_dwarf::eval::Fault>(())
 /// ```
 ///

@@ -92,8 +92,8 @@ mod tests {
             sorted.sort_by_key(|code| code.first);
             let index = FdeIndex(disjoint(&sorted));
             for pc in 0..64 {
-                let all = codes.iter().position(|(first, more)| (*first..=first + more).contains(&pc));
-                assert_eq!(index.find(pc), all, "{codes:?} at {pc}");
+                let expected = codes.iter().position(|(first, more)| (*first..=first + more).contains(&pc));
+                assert_eq!(index.find(pc), expected, "{codes:?} at {pc}");
             }
         }
     }

@@ -150,10 +150,10 @@ mod tests {
         let known = KnownRows::default();
         for (fde, pc) in [(0, 0x1005), (1, 0x2000), (1, 0x2005), (0, 0x1000), (1, 0x200c), (0, 0x100c)] {
             let fde = &frames.fdes[fde];
-            let found = known.find(0, &frames, fde, pc);
+            let row = known.find(0, &frames, fde, pc);
             let expected = frames.rows(fde).find(pc);
             assert!(matches!(&expected, Ok(Some(row)) if row.rules.len() == 21));
-            assert_eq!(format!("{found:?}"), format!("{expected:?}"), "{pc:#x}");
+            assert_eq!(format!("{row:?}"), format!("{expected:?}"), "{pc:#x}");
         }
         assert_eq!(known.commons.borrow().len(), 1);
     }

@@ -59,8 +59,8 @@ impl<'o> Dwarf<'o> {
     /// let object = Object::read(bytes)?;
     /// let dwarf = Dwarf::read(&object)?;
     /// let pc = dwarf.address_in("squares", 0x13)?;
-    /// let found = dwarf.variables_at(pc);
-    /// for variable in &found.variables {
+    /// let scope = dwarf.variables_at(pc);
+    /// for variable in &scope.variables {
     ///     let name = variable.name().unwrap_or_default();
     ///     match &variable.location {
     ///         CurrentLocation::Expression(_) => println!("{name}: at all pcs"),
@@ -69,7 +69,7 @@ impl<'o> Dwarf<'o> {
     ///     }
     /// }
     /// // `y` is optimized out.
-    /// assert_eq!(found.variables[1].location, CurrentLocation::Missing);
+    /// assert_eq!(scope.variables[1].location, CurrentLocation::Missing);
     /// # Ok(())
     /// # }
     /// ```
@@ -196,12 +196,15 @@ pub fn variables_named<'d, 'o>(
         for function in functions {
             let ScopeVariables { scopes, variables } = variables_of(scopes_in(function, pc));
             error = error.or(scopes.errors.into_iter().next());
-            in_scope.extend(variables.into_iter().filter(|one| one.location != CurrentLocation::Declared));
+            in_scope.extend(
+                variables.into_iter().filter(|variable| variable.location != CurrentLocation::Declared),
+            );
         }
     }
     // Several functions can have code at the pc: the variable with the most scopes around it is the innermost.
     let depth = |variable: &ScopeVariable<'_, '_>| (variable.scope.and_then(scopes_around), variable.blocks);
-    let mut variables: Vec<_> = in_scope.iter().filter(|one| is_named(one.entry)).cloned().collect();
+    let mut variables: Vec<_> =
+        in_scope.iter().filter(|variable| is_named(variable.entry)).cloned().collect();
     if variables.iter().any(|variable| !variable.is_in_removed_block()) {
         variables.retain(|variable| !variable.is_in_removed_block());
     }
@@ -227,7 +230,7 @@ pub fn variables_named<'d, 'o>(
         if let Some(error) = error {
             return Err(error);
         }
-        let known = in_scope.iter().map(|one| one.entry).chain(outside());
+        let known = in_scope.iter().map(|variable| variable.entry).chain(outside());
         let nearest = near::nearest(name, known.filter_map(Entry::name));
         let kind = Named::Variable { pc };
         let name = name.to_owned();

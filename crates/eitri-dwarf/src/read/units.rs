@@ -331,12 +331,12 @@ impl<'m, 'o> Reader<'m, 'o> {
                 continue;
             }
             let known = shapes.of_code(unit, code, || {
-                let (found, is_checked) =
+                let (abbreviation, is_checked) =
                     (table.get(code)?, |spec: &AttributeSpecification| is_checked(spec.form()));
                 Some(Known {
-                    has_children: found.has_children(),
-                    attributes: found.attributes().len(),
-                    shape: Shape::new(found.attributes(), unit.contents.forms, is_checked),
+                    has_children: abbreviation.has_children(),
+                    attributes: abbreviation.attributes().len(),
+                    shape: Shape::new(abbreviation.attributes(), unit.contents.forms, is_checked),
                 })
             });
             let Some(Known { has_children, attributes, shape }) = &**known else {

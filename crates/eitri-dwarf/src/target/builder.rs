@@ -292,8 +292,9 @@ fn check_registers(facts: &Facts) -> Result<(), String> {
     // The limit is checked first, so that the numbers are few enough to look at each.
     let mut numbers = HashSet::new();
     let mut names = HashSet::new();
-    let all = facts.registers.iter().flat_map(|range| range.all().map(move |register| (range, register)));
-    for (range, register) in all {
+    let registers =
+        facts.registers.iter().flat_map(|range| range.all().map(move |register| (range, register)));
+    for (range, register) in registers {
         let name = register.name().to_string();
         let alias = range.alias.map(|alias| Reg(alias + register.reg.0 - range.first));
         for number in [Some(register.reg), alias].into_iter().flatten() {

@@ -184,7 +184,7 @@ mod tests {
     /// binutils' readelf prints `tr`, and the CSRs by name: `ustatus` for 4096, `fflags` (CSR 1) for 4097.
     #[test]
     fn extensions_have_the_numbers_of_the_abis() {
-        let all: [(Target, &[(u64, &str)]); 4] = [
+        let extended_targets: [(Target, &[(u64, &str)]); 4] = [
             (x86_64(), &[(7, "rsp"), (17, "xmm0"), (33, "st0"), (62, "tr"), (82, "xmm31"), (125, "k7")]),
             (aarch64(), &[(31, "sp"), (46, "vg"), (48, "p0"), (64, "v0"), (96, "z0"), (127, "z31")]),
             (riscv64(), &[(1, "x1"), (96, "v0"), (127, "v31"), (4096, "csr0")]),
@@ -193,7 +193,7 @@ mod tests {
                 &[(15, "r15"), (32, "cr0"), (48, "a0"), (68, "v16"), (69, "v18"), (72, "v17"), (83, "v31")],
             ),
         ];
-        for (target, registers) in all {
+        for (target, registers) in extended_targets {
             let extended = with_extensions(target.clone());
             for (number, name) in registers {
                 let register = extended.register(Reg(*number)).expect("a register of the CPU");

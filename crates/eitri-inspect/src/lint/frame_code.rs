@@ -301,7 +301,8 @@ impl<'r> Frame<'_, 'r, '_> {
         let flows = || [self.function.lanes(self.file), self.function.waiting_lanes(self.file)];
         let missing = LazyCell::new(|| flows().map(without_lanes));
         for (reg, runs) in &self.rules.columns.registers {
-            let Some(vector) = register(self.file, *reg).filter(|found| found.0 == RegisterKind::Vector)
+            let Some(vector) =
+                register(self.file, *reg).filter(|register| register.0 == RegisterKind::Vector)
             else {
                 continue;
             };

@@ -522,7 +522,7 @@ impl<'r> FunctionCode<'r> {
                 && is_same(pc, instruction.second)
         };
         let mut instructions = writers.iter().map(|word| self.instruction(*word as u32));
-        !writers.is_empty() && instructions.all(|one| one.is_some_and(&is_uniform))
+        !writers.is_empty() && instructions.all(|instruction| instruction.is_some_and(&is_uniform))
     }
 
     /// Returns the first instruction that narrows `exec`, after which lanes wait. Whole-wave code, which sets `exec` to

@@ -93,8 +93,8 @@ impl LaneFlow {
         flow.nodes.iter().for_each(|node| is_reached[node.instruction] = true);
         let is_padding =
             |(_, instruction): &PcInstruction| matches!(instruction.name, Some("s_nop" | "s_code_end"));
-        let mut all = is_reached.iter().zip(&flow.instructions);
-        all.all(|(is_reached, instruction)| *is_reached || is_padding(instruction)).then_some(flow)
+        let mut instructions = is_reached.iter().zip(&flow.instructions);
+        instructions.all(|(is_reached, instruction)| *is_reached || is_padding(instruction)).then_some(flow)
     }
 
     /// Adds the nodes.

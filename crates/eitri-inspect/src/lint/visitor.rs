@@ -276,7 +276,7 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
             let diagnosed = Diagnosed::new(LintCode::Unreadable, Details::new(error.kind().to_string()));
             self.add(diagnosed, None, None, place, |_, _| {});
             let unit = self.diagnoser.unit.name.as_deref().map(String::from);
-            self.report_unreadable(dwarf, error.or_at(error::At::new(|at| at.unit = unit)));
+            self.report_unreadable(dwarf, error.or_at(error::At::new(|context| context.unit = unit)));
         }
     }
 

@@ -7,10 +7,10 @@
 //! use eitri_inspect::stats::{StatsOptions, stats};
 //!
 //! # let bytes = include_bytes!("../../data/squares.o");
-//! let found = stats(bytes, &StatsOptions::default())?;
+//! let statistics = stats(bytes, &StatsOptions::default())?;
 //! // Of the bytes of code in which the variables are in scope, 2 have no location for `total`:
 //! // 0x18 and 0x19.
-//! let coverage = found.variables.coverage;
+//! let coverage = statistics.variables.coverage;
 //! assert_eq!((coverage.located, coverage.scope), (149, 151));
 //! # Ok::<(), eitri_dwarf::Error>(())
 //! ```

@@ -45,7 +45,7 @@ pub(super) fn count<'r>(
     let mut last: Option<UnitFiles<'_>> = None;
     for index in units {
         let unit = &dwarf.units()[index];
-        let place = || At::new(|at| at.unit = unit.name.as_deref().map(String::from));
+        let place = || At::new(|context| context.unit = unit.name.as_deref().map(String::from));
         let folder = unit.comp_dir.as_deref();
         let is_known =
             last.as_ref().is_some_and(|last| (unit.stmt_list, folder) == (last.program, last.folder));

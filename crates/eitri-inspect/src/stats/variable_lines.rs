@@ -278,7 +278,7 @@ fn instances_in(
             Ok(rows) => rows,
             Err(error) => {
                 let unit = unit.name.as_deref().map(String::from);
-                errors.push(error.or_at(At::new(|at| at.unit = unit)));
+                errors.push(error.or_at(At::new(|context| context.unit = unit)));
                 continue;
             }
         };

@@ -179,10 +179,10 @@ pub(in crate::read) fn variables_of<'r, 'o>(mut scopes: CodeScopes<'r, 'o>) -> S
                     let completed = completed.get_or_insert_with(|| {
                         frame.last().map_or_else(HashSet::new, |outermost| completed_by(outermost.entry))
                     });
-                    let all = with_omitted(own, origin, completed);
-                    room = room.saturating_sub(all.len());
+                    let members = with_omitted(own, origin, completed);
+                    room = room.saturating_sub(members.len());
                     if room > 0 {
-                        variables.extend(all.into_iter().map(add));
+                        variables.extend(members.into_iter().map(add));
                     }
                 }
             }
