@@ -285,6 +285,24 @@ impl<'d, 'o> Importer<'d, 'o> {
         Ok(())
     }
 
+    /// Imports the current unit's procedures that nothing calls.
+    pub(super) fn uncalled_procedures(&mut self) {
+        let dwarf = self.dwarf;
+        let Some(root) = dwarf.root(self.info).filter(|_| self.chosen.only.is_empty()) else { return };
+        for entry in root.children().filter(|entry| entry.tag() == dw::DW_TAG_dwarf_procedure) {
+            if self.taken.is_imported(entry) || !self.chosen.discarded.keeps(entry) {
+                continue;
+            }
+            // A call of an entry without an expression has no effect, and the model has no such procedure.
+            let Some(ResolvedValue::Expr(expr)) = entry.attr(dw::DW_AT_location) else { continue };
+            let is_typed = self.prefers_nodes(entry.unit().encoding, expr)
+                && self.typed_procedure(entry, expr).is_some();
+            if !is_typed && let Err(reason) = self.procedure(entry.offset(), MOST_NESTED) {
+                self.leave_entry(entry, reason);
+            }
+        }
+    }
+
     /// Returns the procedure at an entry: DWARF 5 section 3.3.7. It is made at the first call.
     fn procedure(&mut self, key: Key, depth: u32) -> Made<ProcedureId> {
         if let Some(known) = self.made.procedures.get(&key) {

@@ -56,7 +56,7 @@ fn block<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, around: 
     let known = origin.and_then(|origin| importer.made.scopes.get(&origin.offset()).copied());
     // An instance of a block of the same function is the block.
     if let Some(known) = known.filter(|known| known.function == around.function && !around.is_inlined) {
-        importer.import(entry);
+        importer.repeat_part(entry, origin);
         importer.made.scopes.insert(entry.offset(), known);
         return;
     }

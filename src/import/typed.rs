@@ -7,7 +7,7 @@ use super::importer::{Importer, Made, Place};
 use super::recurring::Setting;
 use super::unimported::UnimportedReason;
 use crate::eval::{BaseType, DebugInfo};
-use crate::model::{Address, Loc, Node, Stack, Symbol, Val, VariableId};
+use crate::model::{Address, Loc, Node, ProcedureId, Stack, Symbol, Val, VariableId};
 use crate::op::{Encoding, read_uleb};
 use crate::read::{Entry, ResolvedValue};
 
@@ -83,7 +83,7 @@ impl<'a, 'o: 'a> References<'a> for Operands<'_, '_, 'o> {
         let entry = self.importer.dwarf.entry_at(key)?;
         let Some(ResolvedValue::Expr(expr)) = entry.attr(dw::DW_AT_location) else { return None };
         let is_here = self.entry.is_some_and(|own| own.unit().offset == entry.unit().offset);
-        is_here.then_some(Procedure { expr, id: None })
+        is_here.then(|| Procedure { expr, id: self.importer.typed_procedure(entry, expr) })
     }
 
     fn base_type(&mut self, entry: u64) -> Option<BaseType> {
@@ -133,6 +133,32 @@ impl<'d, 'o> Importer<'d, 'o> {
         let mut operands = Operands { importer: self, entry: Some(entry), expr };
         let loc = expression::location(&context, &mut operands, expr).ok()?;
         (has_stack || !has_slot(&loc)).then_some(loc)
+    }
+
+    /// Returns the procedure at an entry, if its expression has a typed location that is the same for all callers: DWARF 5
+    /// section 2.5.1.5. It is made at the first call.
+    pub(super) fn typed_procedure(&mut self, entry: Entry<'d, 'o>, expr: &'o [u8]) -> Option<ProcedureId> {
+        if entry.tag() != dw::DW_TAG_dwarf_procedure {
+            return None;
+        }
+        let key = entry.offset();
+        if let Some(known) = self.made.procedures.get(&key) {
+            return *known;
+        }
+        // A procedure that calls itself is not made.
+        self.made.procedures.insert(key, None);
+        let setting = self.setting_in(entry, None, None);
+        // A slot of a stack frame is another location for each caller.
+        let loc = self.typed_location(entry, &setting, expr).filter(|loc| !has_slot(loc));
+        let procedure = loc.and_then(|loc| self.m.procedure(self.unit, &loc).ok());
+        match procedure {
+            Some(_) => self.made.procedures.insert(key, procedure),
+            None => self.made.procedures.remove(&key),
+        };
+        // The callers have the location of a procedure that is not made.
+        self.import(entry);
+        self.mark(entry, dw::DW_AT_location);
+        procedure
     }
 
     /// Returns the typed number of an attribute's expression.

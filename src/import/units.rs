@@ -99,6 +99,7 @@ pub(super) fn import<'d, 'o>(importer: &mut Importer<'d, 'o>, info: &'d Unit<'o>
             _ => {}
         }
     }
+    importer.uncalled_procedures();
     importer.rows();
     importer.macros();
     importer.sums();

@@ -1,6 +1,8 @@
 //! Random descriptions for every consumer and version: what is written for a description, and what is written for the import
 //! of that object, say the same.
 
+use std::collections::BTreeSet;
+
 use eitri::check::{CheckFinding, FindingKind};
 use eitri::consumer::{Consumer, Policy, Tables};
 use eitri::emit::elf::{ObjectCode, new_object};
@@ -102,13 +104,25 @@ fn each_import(
     }
 }
 
-/// Whether a difference is in the form only: the compilation directory is the directory of a file without one, so that one
-/// file has two names, and a procedure's location is a location without a call.
-fn is_equivalent(finding: &CheckFinding) -> bool {
-    let text = finding.to_string();
-    ["`/src/", "an entry of procedure", "no more files"]
-        .iter()
-        .any(|part| finding.expected.contains(part) || text.contains(part))
+/// Whether a file has two names: the compilation directory is the directory of a file without one.
+fn names_directory(finding: &CheckFinding) -> bool {
+    finding.expected.contains("`/src/")
+}
+
+/// Tags of types that a unit has twice with equal attributes: the import has such a type once.
+fn repeated_types(object: &[u8]) -> BTreeSet<String> {
+    let object = Object::read(object).expect("it is read");
+    let dwarf = Dwarf::read(&object).expect("it is read");
+    let mut known = BTreeSet::new();
+    let mut repeated = BTreeSet::new();
+    for entry in dwarf.entries().filter(|entry| entry.children().next().is_none()) {
+        let attributes = entry.attributes().map(|attribute| format!("{attribute:?}")).collect::<Vec<_>>();
+        let tag = entry.tag().to_string();
+        if !known.insert((entry.unit().offset, tag.clone(), attributes)) {
+            repeated.insert(tag);
+        }
+    }
+    repeated
 }
 
 /// An import is the description itself, in the parts that the consumer reads: what is written for the import is right for the
@@ -128,15 +142,21 @@ fn import_of_a_random_description_is_its_projection() {
             let own = eitri::check(&made.module, consumer, &written.omissions, before).expect("a report");
             assert!(own.is_clean(), "{case}: {own}");
             compared += report.locations;
-            let is_complete = imported.unimported.is_empty() && again.omissions.is_empty();
+            let is_renamed = report.findings.iter().any(names_directory);
+            let is_complete = imported.unimported.is_empty() && again.omissions.is_empty() && !is_renamed;
             complete += usize::from(is_complete);
+            let repeated = repeated_types(before);
             for finding in &report.findings {
                 // A location is right, or is left out and listed. Where nothing is listed, nothing is missing.
                 // An argument that is left out moves the arguments after it.
                 let is_wrong_place = finding.kind == FindingKind::Location
                     && finding.found != "undefined"
                     && finding.at.variable.is_some();
-                if (is_wrong_place || is_complete) && !is_equivalent(finding) {
+                let is_repeated = |tag: &String| finding.expected.starts_with(tag.as_str());
+                if finding.found == "none like it" && repeated.iter().any(is_repeated) {
+                    continue;
+                }
+                if is_wrong_place || is_complete {
                     wrong.push(format!("{case}: {finding}"));
                 }
             }
@@ -154,5 +174,6 @@ fn import_of_a_random_description_is_its_projection() {
     for (kind, (count, example)) in &kinds {
         println!("{count} {kind} :: {example}");
     }
+    assert!(complete * 4 > total, "{complete} of {total} imports are complete");
     assert!(wrong.is_empty(), "{} differences", wrong.len());
 }
