@@ -3,8 +3,15 @@
 use super::keeps_facts;
 use crate::common::tools::{Folder, Tool};
 
+/// The flexible array is equal to the variable's type but for its bound, which is an expression.
 const SOURCE: &str = r"
+struct tail { int count; int flexible[]; } *tail;
 int use(int *, int);
+int simple(int n) {
+    int many[n];
+    many[0] = tail->flexible[0];
+    return use(many, n);
+}
 int one(int n) {
     int many[n * n + 1];
     many[0] = 1;

@@ -39,6 +39,8 @@ pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
     }?;
     same_size(importer, entry, ty);
     for (index, part) in (0..).zip(parts) {
+        // A type that is made again, because an equal type is another entry's, takes the attributes.
+        importer.extras.owners.remove(&part.offset());
         importer.own(part, AttributeOwner::Dimension(ty, index));
     }
     let dynamic = [dw::DW_AT_data_location, dw::DW_AT_allocated, dw::DW_AT_associated];
