@@ -10,7 +10,8 @@ use crate::emit::lists::lists_base;
 use crate::emit::strings::str_offsets_base;
 use crate::error::Result;
 use crate::model::{
-    CompileUnit, FileId, FunctionId, Macro, Module, ScopeId, ScopeKind, TypeId, UnitId, VariableId,
+    CompileUnit, ExtraValue, FileId, FunctionId, LocId, Macro, Module, Node, ScopeId, ScopeKind, TypeId,
+    UnitId, VariableId,
 };
 
 /// `DW_AT_language_name`, from DWARF 6.
@@ -67,17 +68,43 @@ impl Contents {
             ranges: is_scattered && !consumer.is_split
                 || is_in_parts
                 || scopes().any(|scope| !scope.ranges.is_empty()),
-            // Conservative, because a location's addresses are known only after the location is encoded.
-            addresses: !code.is_empty()
-                || types().any(|ty| !ty.locs().is_empty())
-                || functions.iter().any(|&id| !module.functions[id].templates.is_empty())
-                || variables().next().is_some()
-                || !module.attributes_of_unit(id).is_empty()
-                || units.procedures.ids(id).len() > 0,
+            addresses: !code.is_empty() || has_addresses(units, id, &functions),
             functions,
             code,
         }
     }
+}
+
+/// Whether the locations and attributes of a unit without code have addresses. This is decided before they are encoded, so
+/// that a location with an address counts even if it is omitted.
+fn has_addresses(units: &Units<'_>, id: UnitId, functions: &[FunctionId]) -> bool {
+    let module = units.module;
+    let has_address = |loc: LocId| {
+        module.nodes(loc).any(|node| match node {
+            Node::Address(..) | Node::LinkAddress(_) => true,
+            Node::Expr(expr) => !module.expr(expr).0.fixups().is_empty(),
+            _ => false,
+        })
+    };
+    let types = units.types.ids(id).flat_map(|id| module.types[TypeId::from_u32(id)].locs());
+    let variables = units.variables.ids(id).map(VariableId::from_u32).flat_map(|id| {
+        let live = module.live(id).iter().map(|live| live.loc);
+        live.chain(module.variables[id].always)
+    });
+    let templates = functions.iter().flat_map(|&id| {
+        let mut locs = Vec::new();
+        module.functions[id].templates.iter().for_each(|parameter| parameter.locs(&mut locs));
+        locs
+    });
+    let attributes = module.attributes_of_unit(id).iter().any(|attribute| match attribute.value {
+        ExtraValue::Address(_) => true,
+        ExtraValue::Location(loc) | ExtraValue::Number(loc) => has_address(loc),
+        _ => false,
+    });
+    attributes
+        || units.procedures.ids(id).len() > 0
+        || units.items(id).any(|item| matches!(item, ScopeItem::Call(_)))
+        || types.chain(variables).chain(templates).any(has_address)
 }
 
 /// Returns whether an import, a label or a call has a source line.

@@ -18,6 +18,7 @@ mod loaded;
 mod nvlink;
 mod order;
 mod programs;
+mod readers;
 mod repeated;
 mod said;
 mod type_units;
