@@ -247,6 +247,7 @@ const CHANGES: &[(&str, Facts, Facts, Expected)] = &[
         Found(LintCode::ContradictingOverlap),
     ),
     ("range: empty", SCALAR, (32, &[(8, 8, "regx s4")]), Hidden("location views are empty ranges")),
+    ("range: empty, short location", SCALAR, (64, &[(8, 8, "regx s4")]), Hidden("an empty range has no pc")),
     (
         "type: larger than its pieces' place",
         SCALAR,

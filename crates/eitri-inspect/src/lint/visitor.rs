@@ -552,6 +552,10 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
             eitri_dwarf::work::step();
             self.collected.report.entries += 1;
             let pcs = (!list_entry.is_default()).then_some(list_entry.start..list_entry.end);
+            // An entry without a pc is no claim about the variable.
+            if pcs.as_ref().is_some_and(|pcs| pcs.start == pcs.end) {
+                continue;
+            }
             let known = self.diagnoser.expression(list_entry.expr);
             let shape = &known.shape;
             let codes = if is_discarded || list_entry.expr.is_empty() {
