@@ -21,6 +21,7 @@ mod programs;
 mod repeated;
 mod said;
 mod type_units;
+mod types;
 mod units;
 mod unwound;
 
