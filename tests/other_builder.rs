@@ -169,6 +169,7 @@ const CALLS: &[(&str, &str, Call)] = calls! {
     Builder::call: |m, a, b| m.call(b.function).map(drop), |m, a, b| m.call(b.inlined).map(drop);
     Builder::class: |m, a, b| m.class(b.unit, Some("c"), 4);
     Builder::constant: |m, a, b| m.constant(b.function, "c", a.int, &[0; 4]), |m, a, b| m.constant(a.function, "c", b.int, &[0; 4]);
+    Builder::common_block: |m, a, b| m.common_block(b.function, "c");
     Builder::cooperative_matrix: |m, a, b| m.cooperative_matrix(b.unit, a.int, 3, 16, 16, 0),
         |m, a, b| m.cooperative_matrix(a.unit, b.int, 3, 16, 16, 0);
     Builder::data_member: |m, a, b| m.data_member(b.composite, DataMember::new("d", a.int, 4)).map(drop),
@@ -217,6 +218,8 @@ const CALLS: &[(&str, &str, Call)] = calls! {
         |m, a, b| m.member(a.composite, "m", b.int, 4).map(drop);
     Builder::member_pointer: |m, a, b| m.member_pointer(b.unit, a.composite, a.int), |m, a, b| m.member_pointer(a.unit, b.composite, a.int),
         |m, a, b| m.member_pointer(a.unit, a.composite, b.int);
+    Builder::language_module: |m, a, b| m.language_module(b.unit, "m");
+    Builder::namelist: |m, a, b| m.namelist(b.function, "l");
     Builder::namespace: |m, a, b| m.namespace(b.unit, "n"), |m, a, b| m.namespace(b.namespace, "n");
     Builder::packed_vector: |m, a, b| m.packed_vector(b.unit, a.int, 3), |m, a, b| m.packed_vector(a.unit, b.int, 3);
     Builder::parameter: |m, a, b| m.parameter(b.function, "p", a.int).map(drop), |m, a, b| m.parameter(a.function, "p", b.int).map(drop);
@@ -242,6 +245,7 @@ const CALLS: &[(&str, &str, Call)] = calls! {
         |m, a, b| m.variadic_subroutine(a.unit, Some(b.int), &[]), |m, a, b| m.variadic_subroutine(a.unit, None, &[b.int]);
     Builder::union: |m, a, b| m.union(b.unit, None, 4);
     Builder::unspecified_type: |m, a, b| m.unspecified_type(b.unit, "t");
+    Builder::undiscriminated_variant_part: |m, a, b| m.undiscriminated_variant_part(b.composite);
     Builder::untagged_variant_part: |m, a, b| m.untagged_variant_part(b.composite, a.int), |m, a, b| m.untagged_variant_part(a.composite, b.int);
     Builder::variable: |m, a, b| m.variable(b.function, "v", a.int).map(drop), |m, a, b| m.variable(b.unit, "v", a.int).map(drop), |m, a, b| m.variable(a.function, "v", b.int).map(drop);
     Builder::variant: |m, a, b| m.variant(b.part, &[]);
@@ -289,6 +293,10 @@ const CALLS: &[(&str, &str, Call)] = calls! {
     TypeBuilder::associated: |m, a, b| m.describe_type(a.vector)?.associated(AttributeValue::Variable(b.variable)).map(drop);
     TypeBuilder::data_location: |m, a, b| m.describe_type(a.vector)?.data_location(&Loc::expr(b.expr)).map(drop);
     TypeBuilder::declared: |m, a, b| finished(m, |m| m.describe_type(a.composite).map(|mut it| { it.declared(b.line()); }));
+    TypeBuilder::rank: |m, a, b| {
+        let array = m.array(a.unit, a.int, &[None])?;
+        m.describe_type(array)?.rank(AttributeValue::Variable(b.variable)).map(drop)
+    };
     TypeBuilder::string_length: |m, a, b| {
         let text = m.string_type(a.unit, None, None)?;
         m.describe_type(text)?.string_length(AttributeValue::Variable(b.variable)).map(drop)

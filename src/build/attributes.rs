@@ -9,7 +9,7 @@ use crate::attributes;
 use crate::error::{Error, Result};
 use crate::model::{
     Address, AttributeOwner, Count, Dimension, EntityId, ExtraAttribute, ExtraValue, FunctionId, Loc, Module,
-    PrimaryMap, ScopeId, ScopeKind, TypeId, TypeKind, UnitId, Val, VariableId,
+    NamespaceKind, PrimaryMap, ScopeId, ScopeKind, TypeId, TypeKind, UnitId, Val, VariableId,
 };
 
 /// Value of an attribute, for [`Builder::attribute`]. Each value has the shortest form that the DWARF version has.
@@ -147,7 +147,10 @@ impl Builder {
             }
             (gimli::DW_AT_endianity, AttributeOwner::Variable(_)) => true,
             (gimli::DW_AT_artificial, owner) => {
-                matches!(owner, AttributeOwner::Type(_) | AttributeOwner::Function(_))
+                matches!(
+                    owner,
+                    AttributeOwner::Type(_) | AttributeOwner::Function(_) | AttributeOwner::Parameter(..)
+                )
             }
             (gimli::DW_AT_containing_type, AttributeOwner::Function(_)) => true,
             (gimli::DW_AT_containing_type | gimli::DW_AT_export_symbols, AttributeOwner::Type(ty)) => {
@@ -161,9 +164,14 @@ impl Builder {
                 | gimli::DW_AT_rvalue_reference,
                 AttributeOwner::Type(_),
             ) => true,
+            (gimli::DW_AT_linkage_name | gimli::DW_AT_declaration, AttributeOwner::Scope(scope)) => {
+                let kind = &module.scopes[scope].kind;
+                matches!(kind, ScopeKind::Namespace { kind: NamespaceKind::CommonBlock, .. })
+            }
             (gimli::DW_AT_encoding | gimli::DW_AT_declaration, AttributeOwner::Type(ty)) => {
                 matches!(kind(ty), TypeKind::Enum { .. })
             }
+            (gimli::DW_AT_name, AttributeOwner::Parameter(..)) => true,
             (gimli::DW_AT_name, AttributeOwner::Type(ty)) => module.types[ty].name().is_none(),
             (gimli::DW_AT_prototyped, AttributeOwner::Type(ty)) => {
                 let is_derived = module.units[module.types[ty].unit].has_prototypes();
@@ -313,6 +321,7 @@ impl Builder {
             | AttributeOwner::Member(id, _)
             | AttributeOwner::Enumerator(id, _)
             | AttributeOwner::Dimension(id, _)
+            | AttributeOwner::Parameter(id, _)
             | AttributeOwner::TypeTemplate(id, _) => check(module, &module.types, id)?,
             AttributeOwner::Function(id) | AttributeOwner::FunctionTemplate(id, _) => {
                 check(module, &module.functions, id)?
@@ -341,6 +350,7 @@ pub(super) fn sort(module: &mut Module) -> Result<()> {
             AttributeOwner::Member(id, index) => ("member", index, parts(module, id).members),
             AttributeOwner::Enumerator(id, index) => ("enumerator", index, parts(module, id).enumerators),
             AttributeOwner::Dimension(id, index) => ("dimension", index, parts(module, id).dimensions),
+            AttributeOwner::Parameter(id, index) => ("parameter", index, parts(module, id).parameters),
             AttributeOwner::TypeTemplate(id, index) => {
                 ("template parameter", index, parts(module, id).templates)
             }
@@ -370,6 +380,7 @@ struct Parts {
     members: usize,
     enumerators: usize,
     dimensions: usize,
+    parameters: usize,
     templates: usize,
 }
 
@@ -383,6 +394,7 @@ fn parts(module: &Module, id: TypeId) -> Parts {
         },
         TypeKind::Enum { enumerators, .. } => Parts { enumerators: enumerators.len(), ..Parts::default() },
         TypeKind::Array { dimensions, .. } => Parts { dimensions: dimensions.len(), ..Parts::default() },
+        TypeKind::Subroutine { parameters, .. } => Parts { parameters: parameters.len(), ..Parts::default() },
         kind => Parts { dimensions: usize::from(kind.elements().is_some()), ..Parts::default() },
     }
 }

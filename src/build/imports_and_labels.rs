@@ -4,7 +4,9 @@ use super::builder::Builder;
 use super::ids::{check_line, known};
 use super::scopes::InScope;
 use crate::error::Result;
-use crate::model::{Import, ImportId, Imported, Label, LabelId, Module, ScopeId, ScopeKind, SourceLine};
+use crate::model::{
+    Import, ImportId, Imported, Label, LabelId, Module, NamespaceKind, ScopeId, ScopeKind, SourceLine,
+};
 
 /// Describes an import. Made by [`Builder::import`].
 #[derive(Debug)]
@@ -27,7 +29,8 @@ impl Builder {
     /// # Errors
     /// [`UnknownId`](crate::error::ErrorKind::UnknownId) where the scope or the imported entity does not exist or
     /// belongs to another unit; [`BadArgument`](crate::error::ErrorKind::BadArgument) where the scope to import is not
-    /// a namespace, or the variable belongs to a function.
+    /// a namespace, or the variable belongs to a function. An item of a [namelist](Self::namelist) is a variable that
+    /// belongs to no other function.
     ///
     /// # Example
     ///
@@ -111,6 +114,8 @@ fn imported(module: &Module, scope: ScopeId, what: Imported) -> Result<()> {
         Imported::Type(id) => module.types.get(id).map(|imported| imported.unit),
         Imported::Namespace(id) | Imported::AllOf(id) => module.scopes.get(id).map(|imported| imported.unit),
     };
+    let is_namelist =
+        matches!(module.scopes[scope].kind, ScopeKind::Namespace { kind: NamespaceKind::Namelist, .. });
     let is_namespace = matches!(what, Imported::Namespace(_) | Imported::AllOf(_));
     let own = module.scopes[scope].unit;
     let is_there = |unit| unit == own || !is_namespace && module.reaches(own, unit);
@@ -121,6 +126,16 @@ fn imported(module: &Module, scope: ScopeId, what: Imported) -> Result<()> {
         Imported::Namespace(id) | Imported::AllOf(id) => module.unknown_in(id, " of this unit"),
     })?;
     match what {
+        Imported::Variable(id) if is_namelist => {
+            let of = module.function_of(module.variables[id].scope);
+            if of.is_some() && of != module.function_of(scope) {
+                return Err(crate::Error::bad_argument("item of a namelist belongs to another function"));
+            }
+            Ok(())
+        }
+        _ if is_namelist => {
+            Err(crate::Error::bad_argument("item of a namelist is not a variable; expected a variable"))
+        }
         Imported::Variable(id) if module.function_of(module.variables[id].scope).is_some() => {
             Err(crate::Error::bad_argument("imported variable belongs to a function"))
         }

@@ -8,7 +8,9 @@ use super::ids::{check_line, known};
 use super::pcs;
 use super::sealed::Sealed;
 use crate::error::{Enclosed, Error, ErrorKind, Ranges, Result};
-use crate::model::{FunctionId, Module, Scope, ScopeId, ScopeKind, SourceLine, TypeId, UnitId};
+use crate::model::{
+    FunctionId, Module, NamespaceKind, Scope, ScopeId, ScopeKind, SourceLine, TypeId, UnitId,
+};
 
 /// An entity with a scope: a unit, a function, a structure, class or union, or the scope itself.
 pub trait InScope: Sealed {
@@ -77,7 +79,7 @@ impl Builder {
     /// # Ok::<(), eitri::Error>(())
     /// ```
     pub fn namespace(&mut self, parent: impl InScope, name: &str) -> Result<ScopeId> {
-        self.namespace_of(parent, Some(name), false)
+        self.namespace_of(parent, Some(name), NamespaceKind::Namespace)
     }
 
     /// Adds a namespace whose names are also visible in the parent scope: `inline namespace` in C++.
@@ -85,7 +87,7 @@ impl Builder {
     /// # Errors
     /// Same errors as [`namespace`](Self::namespace).
     pub fn inline_namespace(&mut self, parent: impl InScope, name: &str) -> Result<ScopeId> {
-        self.namespace_of(parent, Some(name), true)
+        self.namespace_of(parent, Some(name), NamespaceKind::Inline)
     }
 
     /// Adds an unnamed namespace, whose names are visible in the parent scope.
@@ -93,20 +95,76 @@ impl Builder {
     /// # Errors
     /// Same errors as [`namespace`](Self::namespace).
     pub fn anonymous_namespace(&mut self, parent: impl InScope) -> Result<ScopeId> {
-        self.namespace_of(parent, None, true)
+        self.namespace_of(parent, None, NamespaceKind::Inline)
+    }
+
+    /// Adds a module of the source language, as Fortran's. DWARF 5 section 3.2.1.
+    ///
+    /// # Errors
+    /// Same errors as [`namespace`](Self::namespace).
+    pub fn language_module(&mut self, parent: impl InScope, name: &str) -> Result<ScopeId> {
+        self.namespace_of(parent, Some(name), NamespaceKind::Module)
+    }
+
+    /// Adds a Fortran common block to a function or module. The variables in it are static, and each function with the
+    /// block names them on its own. DWARF 5 section 4.2.
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc, Val};
+    /// # use eitri::target::{SpaceId, Target};
+    /// # let mut m = Builder::new(Target::x86_64());
+    /// # let unit = m.unit("a.f90");
+    /// # let int = m.base_type(unit, "integer(kind=4)", BaseEncoding::Signed, 32)?;
+    /// // `common /state/ step, last`
+    /// let work = m.function(unit, "work")?.code("work_", 64).id();
+    /// let state = m.common_block(work, "state")?;
+    /// let block = m.symbol("state_");
+    /// m.variable(state, "step", int)?.always(Loc::memory(SpaceId::DEFAULT, Val::address(block, 0)))?;
+    /// m.variable(state, "last", int)?.always(Loc::memory(SpaceId::DEFAULT, Val::address(block, 4)))?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Same errors as [`namespace`](Self::namespace).
+    pub fn common_block(&mut self, parent: impl InScope, name: &str) -> Result<ScopeId> {
+        self.namespace_of(parent, Some(name), NamespaceKind::CommonBlock)
+    }
+
+    /// Adds a Fortran namelist. Its items are [imports](Self::import) of variables. DWARF 5 section 4.3.
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Imported};
+    /// # use eitri::target::Target;
+    /// # let mut m = Builder::new(Target::x86_64());
+    /// # let unit = m.unit("a.f90");
+    /// # let int = m.base_type(unit, "integer(kind=4)", BaseEncoding::Signed, 32)?;
+    /// // `namelist /settings/ step`
+    /// let work = m.function(unit, "work")?.code("work_", 64).id();
+    /// let step = m.variable(work, "step", int)?.id();
+    /// let settings = m.namelist(work, "settings")?;
+    /// m.import(settings, Imported::Variable(step))?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Same errors as [`namespace`](Self::namespace).
+    pub fn namelist(&mut self, parent: impl InScope, name: &str) -> Result<ScopeId> {
+        self.namespace_of(parent, Some(name), NamespaceKind::Namelist)
     }
 
     pub(crate) fn namespace_of(
         &mut self,
         parent: impl InScope,
         name: Option<&str>,
-        is_inline: bool,
+        kind: NamespaceKind,
     ) -> Result<ScopeId> {
         let parent = parent.scope(&self.module)?;
         self.not_in_type(parent, "a namespace")?;
         let name = name.map(|name| self.name(name)).transpose();
         let name = name.map_err(|error| error.or_at(self.module.at_scope(parent)))?;
-        Ok(self.scope(parent, ScopeKind::Namespace { name, is_inline }))
+        Ok(self.scope(parent, ScopeKind::Namespace { name, kind }))
     }
 
     /// Adds a lexical block: half-open pc ranges in bytes from the function start.

@@ -125,6 +125,8 @@ fn is_unencodable(module: &Module, subject: Subject, property: Property) -> bool
         | Property::Encoding
         | Property::Kind
         | Property::Size
+        | Property::Unprototyped
+        | Property::Dimensions
         | Property::BodyLine
         | Property::CallFrames
         | Property::DescribedCalls => true,

@@ -172,7 +172,9 @@ impl<'k, 'a, 'o> Signature<'k, 'a, 'o> {
 
     /// Step 2: namespaces and types around a type, outermost first.
     fn context(&mut self, ty: Entry<'a, 'o>) {
-        let is_scope = |entry: &Entry<'_, '_>| entry.tag() == dw::DW_TAG_namespace || is_type(entry.tag());
+        let is_scope = |entry: &Entry<'_, '_>| {
+            matches!(entry.tag(), dw::DW_TAG_namespace | dw::DW_TAG_module) || is_type(entry.tag())
+        };
         let around = core::iter::successors(ty.parent(), |entry| entry.parent()).filter(is_scope);
         for entry in around.collect::<Vec<_>>().into_iter().rev() {
             self.out.push(b'C');

@@ -72,12 +72,11 @@ pub(super) fn compare_type_units(compare: &mut Compare<'_, '_>) {
         compare_signature(compare, unit, &described);
         for entry in root.descendants() {
             let is_outermost = |entry: Entry<'_, '_>| {
-                entry
-                    .parent()
-                    .is_some_and(|parent| matches!(parent.tag(), dw::DW_TAG_namespace | dw::DW_TAG_type_unit))
+                let tag = entry.parent().map(Entry::tag);
+                matches!(tag, Some(dw::DW_TAG_namespace | dw::DW_TAG_module | dw::DW_TAG_type_unit))
             };
             let is_there = match entry.tag() {
-                dw::DW_TAG_namespace => entry.children().next().is_some(),
+                dw::DW_TAG_namespace | dw::DW_TAG_module => entry.children().next().is_some(),
                 tag if is_type(tag) => compare.known.type_entries.contains(&entry.offset()),
                 _ => !is_outermost(entry),
             };

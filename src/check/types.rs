@@ -173,10 +173,10 @@ fn compare_around<'a, 'o>(
     }
     // Namespaces can be reopened. Types in functions and types have no type units.
     let mut scope = compare.described.module.scope(ty.scope());
-    while let (&ScopeKind::Namespace { name, is_inline }, Some(outer)) = (&scope.kind, scope.parent) {
+    while let (&ScopeKind::Namespace { name, kind }, Some(outer)) = (&scope.kind, scope.parent) {
         compared.compare(
             compare.file.reader(compare.described, compare.described.unit_of(Entity::Type(id))),
-            &compare.described.namespace(name, is_inline),
+            &compare.described.namespace(name, kind),
             around,
         );
         let Some(next) = around.parent() else { return };

@@ -27,6 +27,8 @@ pub(super) fn report_unencodable(compare: &mut Compare<'_, '_>) {
     let has_memory = consumer.attributes.memory_space.is_some();
     let has_address = consumer.attributes.address_space.is_some();
     for (id, ty) in module.types() {
+        let is_lost = ty.is_unprototyped && !compare.described.has_prototypes(ty.unit());
+        require_omissions(compare, Subject::Type(id), &[(is_lost, Property::Unprototyped)]);
         let properties = match ty.kind() {
             TypeKind::Base { encoding, .. } => &[(encoding.is_other_float(), Property::Encoding)][..],
             TypeKind::CooperativeMatrix { .. } => &[(true, Property::Kind)],
@@ -37,6 +39,7 @@ pub(super) fn report_unencodable(compare: &mut Compare<'_, '_>) {
                 (memory.is_some() && !has_memory, Property::MemorySpace),
                 (*space != SpaceId::DEFAULT && !has_address, Property::AddressSpace),
             ],
+            TypeKind::Array { .. } => &[(!compare.described.has_dimensions(id), Property::Dimensions)],
             _ => continue,
         };
         require_omissions(compare, Subject::Type(id), properties);
@@ -45,7 +48,10 @@ pub(super) fn report_unencodable(compare: &mut Compare<'_, '_>) {
         let has_code = function.address.is_some();
         let has_frames = consumer.frames.debug_frame || consumer.frames.eh_frame;
         let has_frame = has_code && module.has_frame(id, consumer.has_locations_on_the_stack());
+        let has_prototypes = compare.described.has_prototypes(module.scope(function.scope).unit);
+        let is_declared = function.specification.is_none_or(|id| module.function(id).is_unprototyped);
         let properties = [
+            (function.is_unprototyped && !(has_prototypes && is_declared), Property::Unprototyped),
             (has_frame && !has_frames, Property::CallFrames),
             (function.body_line != 0, Property::BodyLine),
             (function.frame_base.is_some() && !has_code, Property::Frame),

@@ -14,6 +14,7 @@ use super::tree::{Encoded, Entity, Number};
 use super::witness::lanes;
 use super::witnesses::{Witness, witnesses};
 use crate::eval::{self, Context, Evaluator, Fault, Location};
+use crate::model::Node as LocNode;
 use crate::read::{Entry, ResolvedValue};
 use crate::target::ByteOrder;
 
@@ -36,6 +37,10 @@ pub(super) fn compare_value<'a, 'o>(
     let names = attribute.as_ref().map_or(&places[..], core::slice::from_ref);
     let values = names.iter().filter(|&&name| entry.has(name)).count();
     if values == 0 && meanings.described.omitted.count(value.subject, value.property) > 0 {
+        return;
+    }
+    // A value that is not known has no attribute.
+    if values == 0 && meanings.module.nodes(value.loc).all(|node| node == LocNode::Undefined) {
         return;
     }
     // Two values could contradict each other.

@@ -78,7 +78,7 @@ fn targets<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, id: Ca
     for (name, is_clobbered) in names {
         let Some(value) = importer.take(entry, name) else { continue };
         let ResolvedValue::Expr(bytes) = value else {
-            importer.leave(entry, name, UnimportedReason::ValueClass);
+            importer.leave(entry, name, UnimportedReason::class(value, "an expression"));
             continue;
         };
         match importer.value(entry, bytes) {
@@ -106,7 +106,7 @@ fn argument<'d, 'o>(
 ) {
     let location = match importer.take(part, dw::DW_AT_location) {
         Some(ResolvedValue::Expr(bytes)) => importer.location(part, bytes),
-        Some(_) => Err(UnimportedReason::ValueClass),
+        Some(value) => Err(UnimportedReason::class(value, "an expression")),
         None => Err(UnimportedReason::NoProperty),
     };
     let location = match location {
@@ -117,7 +117,7 @@ fn argument<'d, 'o>(
         let name = names.into_iter().find(|&name| part.has(name))?;
         let value = importer.take(part, name)?;
         let ResolvedValue::Expr(bytes) = value else {
-            importer.leave(part, name, UnimportedReason::ValueClass);
+            importer.leave(part, name, UnimportedReason::class(value, "an expression"));
             return None;
         };
         Some((name, bytes))
@@ -196,7 +196,7 @@ impl<'d, 'o> Importer<'d, 'o> {
         around: Place<'o>,
         border: Border,
     ) -> Option<u64> {
-        let address = self.take_as(entry, name, |value| match value {
+        let address = self.take_as(entry, name, "an address", |value| match value {
             ResolvedValue::Address(address) => Some(address),
             _ => None,
         })?;

@@ -16,6 +16,8 @@ pub struct ImportedEntries {
     functions: Vec<(u64, FunctionId)>,
     /// Positions of the entities of all units so far.
     pub(super) positions: EntryPositions,
+    /// Entries of the current unit's static members, each with the number of data members before it.
+    pub(super) static_members: Vec<(u64, u32)>,
 }
 
 impl ImportedEntries {

@@ -130,6 +130,10 @@ fn code_of<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, functi
 pub(super) fn properties<'d, 'o>(importer: &mut Importer<'d, 'o>) {
     while let Some(body) = importer.made.bodies.pop() {
         let Body { function, entry, code, origin } = body;
+        // The code can have another name than its abstract instance, as constructors and destructors of g++ have.
+        if let Some(code) = code {
+            linkage_name(importer, code, function);
+        }
         for from in core::iter::once(entry).chain(origin) {
             importer.want_type(from);
             if let Some(ty) = importer.refer_to_type(from, dw::DW_AT_type) {
@@ -146,7 +150,6 @@ pub(super) fn properties<'d, 'o>(importer: &mut Importer<'d, 'o>) {
         inherited_type(importer, origin.unwrap_or(entry), function);
         calls(importer, entry, function);
         if let Some(code) = code {
-            linkage_name(importer, code, function);
             calls(importer, code, function);
             flags(importer, code, function);
         }
@@ -187,6 +190,11 @@ fn declared<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, funct
     let is_definition = importer.m.described().function(function).specification.is_some();
     if !is_definition {
         importer.prototyped(entry);
+        if importer.is_unprototyped(entry)
+            && let Ok(mut of) = importer.m.describe_function(function)
+        {
+            of.unprototyped();
+        }
     }
     if let (Some(line), Ok(mut of)) = (line, importer.m.describe_function(function)) {
         of.declared(line);
@@ -197,8 +205,10 @@ fn linkage_name<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, f
     for name in [dw::DW_AT_linkage_name, dw::DW_AT_MIPS_linkage_name] {
         let Some(text) = importer.text(entry, name) else { continue };
         if let Some(known) = importer.m.described().function(function).linkage_name {
-            if importer.m.described().string(known) != text {
-                importer.leave(entry, name, UnimportedReason::NoProperty);
+            let known = importer.m.described().string(known);
+            if known != text {
+                let reason = UnimportedReason::OtherName(text.into_owned(), known.into());
+                importer.leave(entry, name, reason);
             }
         } else if let Ok(mut of) = importer.m.describe_function(function) {
             of.linkage_name(&text);
@@ -212,7 +222,9 @@ fn is_inlined<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, fun
     let function = importer.m.described().function(function);
     // A declaration does not say it.
     if !function.is_declaration && number & 1 != u64::from(function.is_inlined) {
-        importer.list(entry, Some(dw::DW_AT_inline), UnimportedReason::OtherValue(number));
+        let calls = if function.is_inlined { "an inlined call" } else { "no inlined call" };
+        let expected = format!("{}, because its unit has {calls} of the function", number ^ 1);
+        importer.list(entry, Some(dw::DW_AT_inline), UnimportedReason::OtherValue(number, expected));
     }
 }
 
@@ -304,7 +316,7 @@ pub(super) fn located<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 
     for name in [dw::DW_AT_frame_base, dw::DW_AT_static_link, dw::DW_AT_vtable_elem_location] {
         let Some(value) = importer.take(entry, name) else { continue };
         let ResolvedValue::Expr(bytes) = value else {
-            importer.leave(entry, name, UnimportedReason::ValueClass);
+            importer.leave(entry, name, UnimportedReason::class(value, "an expression"));
             continue;
         };
         let loc = match importer.location(entry, bytes) {
@@ -345,13 +357,23 @@ impl<'d, 'o> Importer<'d, 'o> {
         entry.has(name) && entry.number(name) == Some(number)
     }
 
-    /// Takes whether a function has a prototype, which the model derives from the language.
+    /// Whether a function or function type lacks a prototype, where the language allows it. In other languages, a prototype
+    /// is an attribute without a property.
+    pub(super) fn is_unprototyped(&self, entry: Entry<'d, 'o>) -> bool {
+        let flag = entry.inherited(dw::DW_AT_prototyped);
+        let is_prototyped = matches!(flag, Some(ResolvedValue::Flag(true) | ResolvedValue::Unsigned(1)));
+        self.has_prototypes() && !is_prototyped
+    }
+
+    /// Takes a prototype, which the model derives from the language.
     pub(super) fn prototyped(&mut self, entry: Entry<'d, 'o>) {
-        let derived = self.m.described().unit(self.unit).has_prototypes();
-        // Where the language does not imply it, it is an attribute without a property.
-        if derived && !self.flag(entry, dw::DW_AT_prototyped) {
-            self.list(entry, Some(dw::DW_AT_prototyped), UnimportedReason::Unprototyped);
+        if self.has_prototypes() {
+            self.flag(entry, dw::DW_AT_prototyped);
         }
+    }
+
+    fn has_prototypes(&self) -> bool {
+        self.m.described().unit(self.unit).has_prototypes()
     }
 }
 

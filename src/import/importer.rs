@@ -296,28 +296,31 @@ impl<'d, 'o> Importer<'d, 'o> {
     }
 
     /// Takes a value that `read` accepts; lists any other value.
+    ///
+    /// * `expected` – what `read` accepts, for people.
     pub(super) fn take_as<T>(
         &mut self,
         entry: Entry<'d, 'o>,
         name: DwAt,
+        expected: &'static str,
         read: impl FnOnce(ResolvedValue<'o>) -> Option<T>,
     ) -> Option<T> {
         let value = self.take(entry, name)?;
         let read = read(value);
         if read.is_none() {
-            self.leave(entry, name, UnimportedReason::ValueClass);
+            self.leave(entry, name, UnimportedReason::class(value, expected));
         }
         read
     }
 
     /// Takes a text.
     pub(super) fn text(&mut self, entry: Entry<'d, 'o>, name: DwAt) -> Option<Cow<'o, str>> {
-        self.take_as(entry, name, ResolvedValue::text)
+        self.take_as(entry, name, "a text", ResolvedValue::text)
     }
 
     /// Takes a number.
     pub(super) fn number(&mut self, entry: Entry<'d, 'o>, name: DwAt) -> Option<u64> {
-        self.take_as(entry, name, ResolvedValue::unsigned)
+        self.take_as(entry, name, "an unsigned number", ResolvedValue::unsigned)
     }
 
     /// Takes a number of 32 bits.
@@ -332,7 +335,7 @@ impl<'d, 'o> Importer<'d, 'o> {
 
     /// Takes a flag. A flag that is not set is absent.
     pub(super) fn flag(&mut self, entry: Entry<'d, 'o>, name: DwAt) -> bool {
-        let flag = self.take_as(entry, name, |value| match value {
+        let flag = self.take_as(entry, name, "a flag, 0 or 1", |value| match value {
             ResolvedValue::Flag(flag) => Some(flag),
             // DWARF 2 producers write a flag as a number, too.
             ResolvedValue::Unsigned(number @ 0..=1) => Some(number != 0),

@@ -1,6 +1,6 @@
 //! Imports and labels: DWARF 5 sections 3.2.3 and 3.6.
 
-use gimli::constants as dw;
+use gimli::{DwAt, constants as dw};
 
 use super::importer::{Importer, refused};
 use super::parts::Border;
@@ -8,9 +8,10 @@ use super::unimported::UnimportedReason;
 use crate::model::{AttributeOwner, Imported, ScopeKind};
 use crate::read::Entry;
 
-pub(super) fn import<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) {
+/// Imports an import, or an item of a namelist, with the attribute that refers to the entity.
+pub(super) fn import<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, attribute: DwAt) {
     let Some(around) = importer.place(entry) else { return };
-    let Some(referred) = importer.refer(entry, dw::DW_AT_import) else { return };
+    let Some(referred) = importer.refer(entry, attribute) else { return };
     let scopes = &importer.made.scopes;
     let namespace = scopes
         .get(&referred.offset())

@@ -77,6 +77,11 @@ impl<'d, 'o> Importer<'d, 'o> {
         types.iter().for_each(|(&key, &ty)| self.entries.positions.add_type(ty, key));
         scopes.iter().for_each(|(&key, place)| self.entries.positions.add_scope(place.scope, key));
         variables.iter().for_each(|(&key, &variable)| self.entries.positions.add_variable(variable, key));
+        for (key, members) in core::mem::take(&mut self.entries.static_members) {
+            if let Some(&variable) = variables.get(&key) {
+                self.entries.positions.add_static_member(variable, members);
+            }
+        }
     }
 
     /// Lets the next units refer to the current unit's types, and to what they declare. An entry of a unit that is imported later

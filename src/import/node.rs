@@ -36,12 +36,13 @@ pub(super) fn class(entry: Entry<'_, '_>) -> Class {
     match entry.tag() {
         dw::DW_TAG_namespace
         | dw::DW_TAG_module
+        | dw::DW_TAG_common_block
+        | dw::DW_TAG_namelist
         | dw::DW_TAG_subprogram
         | dw::DW_TAG_lexical_block
         | dw::DW_TAG_inlined_subroutine => Class::Scope,
         // What is in them is imported, although they are not.
-        dw::DW_TAG_common_block
-        | dw::DW_TAG_with_stmt
+        dw::DW_TAG_with_stmt
         | dw::DW_TAG_try_block
         | dw::DW_TAG_catch_block
         | dw::DW_TAG_entry_point

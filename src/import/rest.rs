@@ -89,7 +89,7 @@ impl<'d, 'o> Importer<'d, 'o> {
             ResolvedValue::Offset(_) | ResolvedValue::LocList(_) | ResolvedValue::RngList(_) => {
                 return Err(UnimportedReason::NoProperty);
             }
-            _ => return Err(UnimportedReason::ValueClass),
+            value => return Err(UnimportedReason::class(value, "a value that a description can have")),
         }))
     }
 

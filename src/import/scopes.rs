@@ -8,18 +8,21 @@ use super::importer::{Importer, Place, refused};
 use super::node::{Class, PCS, class};
 use super::parts::Border;
 use super::unimported::UnimportedReason;
-use crate::model::{AttributeOwner, ScopeKind, SourceLine};
+use crate::model::{AttributeOwner, NamespaceKind, ScopeKind, SourceLine};
 use crate::read::Entry;
 
 /// Makes a namespace, a block or an inlined call.
 pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) {
     let Some(around) = importer.place(entry) else { return };
     match entry.tag() {
-        dw::DW_TAG_namespace => namespace(importer, entry, around),
-        dw::DW_TAG_module => {
-            namespace(importer, entry, around);
-            importer.list(entry, None, UnimportedReason::AsNamespace);
+        dw::DW_TAG_namespace => {
+            let is_inline = importer.flag(entry, dw::DW_AT_export_symbols);
+            let kind = if is_inline { NamespaceKind::Inline } else { NamespaceKind::Namespace };
+            namespace(importer, entry, around, kind);
         }
+        dw::DW_TAG_module => namespace(importer, entry, around, NamespaceKind::Module),
+        dw::DW_TAG_namelist => namespace(importer, entry, around, NamespaceKind::Namelist),
+        dw::DW_TAG_common_block => namespace(importer, entry, around, NamespaceKind::CommonBlock),
         dw::DW_TAG_lexical_block => block(importer, entry, around),
         dw::DW_TAG_inlined_subroutine => inlined(importer, entry, around),
         // The model has no such scope: what is in it is in the scope around it.
@@ -30,10 +33,14 @@ pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
     }
 }
 
-fn namespace<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, around: Place<'o>) {
+fn namespace<'d, 'o>(
+    importer: &mut Importer<'d, 'o>,
+    entry: Entry<'d, 'o>,
+    around: Place<'o>,
+    kind: NamespaceKind,
+) {
     let name = importer.text(entry, dw::DW_AT_name);
-    let is_inline = importer.flag(entry, dw::DW_AT_export_symbols);
-    let scope = match importer.m.namespace_of(around.scope, name.as_deref(), is_inline) {
+    let scope = match importer.m.namespace_of(around.scope, name.as_deref(), kind) {
         Ok(scope) => scope,
         Err(error) => return importer.leave_entry(entry, refused(error)),
     };
@@ -224,8 +231,11 @@ impl<'d, 'o> Importer<'d, 'o> {
             value => value.unsigned().zip(base(entry)).map(|(offset, base)| base.wrapping_add(offset)),
         };
         let (Some(address), Some(_)) = (address, around.base) else {
-            let reason =
-                if around.base.is_none() { UnimportedReason::NoCode } else { UnimportedReason::ValueClass };
+            let reason = if around.base.is_none() {
+                UnimportedReason::NoCode
+            } else {
+                UnimportedReason::class(value, "an address or a number")
+            };
             return self.leave(entry, name, reason);
         };
         let Some(pc) = self.pc_of(&around, address, Border::Start) else {

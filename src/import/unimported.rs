@@ -6,7 +6,8 @@ use gimli::{DwAt, DwTag};
 
 use super::expression::Untyped;
 use crate::attributes;
-use crate::error::Error;
+use crate::error::{Count, Error};
+use crate::read::ResolvedValue;
 use eitri_dwarf::texts;
 
 texts! {
@@ -20,9 +21,11 @@ texts! {
     InsideEntry "the entry around it is not imported";
     Unreferenced "no imported entry refers to it";
     Unselected "it belongs to another function than the selected functions";
-    ValueClass "its value has an unexpected class";
+    ValueClass(value: String, expected: &'static str) "its value is {value}; expected {expected}";
     ValueRange(value: i128) "its value {value} is out of range";
-    OtherValue(value: u64) "its value is {value}; the model derives another value";
+    OtherValue(value: u64, expected: String) "its value is {value}; expected {expected}";
+    OtherName(value: String, expected: String)
+        "its value is `{value}`; expected `{expected}`, the name that the function has already";
     MissingReference "it refers to an entry that is missing or not imported";
     SecondInstance "another instance of the function has its code already";
     NoCode "it has pcs, and the function around it has no code";
@@ -51,9 +54,7 @@ texts! {
     NoFrameBase "its canonical frame address has no rule at some pc";
     NoSplitUnit "its split unit is not read";
     UnitKind "such a unit is not imported";
-    Unprototyped "the function has no prototype; the model derives one from the language";
     LanePcs "it has a form that is not that of regions and whole-wave code";
-    AsNamespace "a module is imported as a namespace";
     AsVariable "a parameter in a block is imported as a variable";
     DeclarationLocation "a declaration has no location";
     SecondLocation "the variable has a location already";
@@ -90,6 +91,35 @@ pub struct UnimportedFact {
 }
 
 impl UnimportedReason {
+    /// The reason for a value of another class than expected.
+    pub(super) fn class(value: ResolvedValue<'_>, expected: &'static str) -> Self {
+        let value = match value {
+            ResolvedValue::Unsigned(number) => format!("the number {number}"),
+            ResolvedValue::Signed(number) => format!("the number {number}"),
+            ResolvedValue::Wide(number) => format!("the number {number}"),
+            ResolvedValue::Address(address) => format!("the address {address:#x}"),
+            ResolvedValue::AddressIndex(index) => format!("the address with index {index}"),
+            ResolvedValue::AddressIndexOffset(index, bytes) => {
+                format!("the address with index {index}, plus {bytes}")
+            }
+            ResolvedValue::String(_) => match value.text() {
+                Some(text) => format!("the text {text:?}"),
+                None => "a text".into(),
+            },
+            ResolvedValue::Reference(offset) => format!("a reference to the entry at {offset:#x}"),
+            ResolvedValue::Signature(signature) => format!("a reference to the type {signature:#x}"),
+            ResolvedValue::Expr(bytes) => format!("an expression of {}", Count(bytes.len(), "byte")),
+            ResolvedValue::LocList(offset) => format!("the location list at {offset:#x}"),
+            ResolvedValue::RngList(offset) => format!("the range list at {offset:#x}"),
+            ResolvedValue::LineProgram(offset) => format!("the line table at {offset:#x}"),
+            ResolvedValue::Offset(offset) => format!("the offset {offset:#x} in a section"),
+            ResolvedValue::Flag(flag) => format!("the flag {flag}"),
+            ResolvedValue::Block(bytes) => format!("a block of {}", Count(bytes.len(), "byte")),
+            _ => "in another file, or not readable".into(),
+        };
+        Self::ValueClass(value, expected)
+    }
+
     /// Returns the name of the reason, without its values: facts with one name can be counted together.
     pub fn name(&self) -> String {
         let text = format!("{self:?}");

@@ -5,6 +5,7 @@ use gimli::constants as dw;
 use hashbrown::HashMap;
 
 use super::importer::Importer;
+use super::node::{Class, class};
 use super::shared::ImportedTypes;
 use crate::read::{Dwarf, Entry, Unit};
 
@@ -29,7 +30,8 @@ pub(super) fn units<'d, 'o>(importer: &mut Importer<'d, 'o>) -> Vec<&'d Unit<'o>
     others.into_iter().chain(refers_ahead).collect()
 }
 
-/// Whether a unit refers to an entry of a later unit.
+/// Whether a unit refers to a type of a later unit, or to what such a type declares. A reference to a function is none: the
+/// function is imported for each unit.
 fn refers_ahead(file: &Dwarf<'_>, unit: &Unit<'_>) -> bool {
     let is_ahead = |entry: Entry<'_, '_>| {
         let mut attributes = entry.attributes().filter(|attribute| attribute.form == dw::DW_FORM_ref_addr);
@@ -38,6 +40,7 @@ fn refers_ahead(file: &Dwarf<'_>, unit: &Unit<'_>) -> bool {
             referred.is_some_and(|referred| {
                 let to = referred.unit();
                 core::ptr::eq(referred.dwarf(), file)
+                    && is_shared(referred)
                     && to.kind == dw::DW_UT_compile
                     && to.offset > unit.offset
             })
@@ -45,4 +48,9 @@ fn refers_ahead(file: &Dwarf<'_>, unit: &Unit<'_>) -> bool {
     };
     let can_be = |entry: &Entry<'_, '_>| entry.specs().iter().any(|spec| spec.form() == dw::DW_FORM_ref_addr);
     file.entries_of(unit).filter(can_be).any(is_ahead)
+}
+
+/// Whether an entry is a type, or declared by a type.
+fn is_shared(entry: Entry<'_, '_>) -> bool {
+    class(entry) == Class::Type || entry.parent().is_some_and(|around| class(around) == Class::Type)
 }

@@ -92,7 +92,10 @@ pub(super) fn import<'d, 'o>(importer: &mut Importer<'d, 'o>, info: &'d Unit<'o>
                 functions::located(importer, entry);
                 lanes::import(importer, entry);
             }
-            dw::DW_TAG_imported_declaration | dw::DW_TAG_imported_module => imports::import(importer, entry),
+            dw::DW_TAG_imported_declaration | dw::DW_TAG_imported_module => {
+                imports::import(importer, entry, dw::DW_AT_import);
+            }
+            dw::DW_TAG_namelist_item => imports::import(importer, entry, dw::DW_AT_namelist_item),
             dw::DW_TAG_imported_unit => imports::unit(importer, entry),
             dw::DW_TAG_label => imports::label(importer, entry),
             dw::DW_TAG_call_site | dw::DW_TAG_GNU_call_site => calls::call(importer, entry),

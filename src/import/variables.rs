@@ -231,7 +231,9 @@ fn location<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, varia
             Err(reason) => importer.leave(entry, name, reason),
         },
         ResolvedValue::LocList(offset) => super::live::list(importer, entry, variable, offset),
-        _ => importer.leave(entry, name, UnimportedReason::ValueClass),
+        value => {
+            importer.leave(entry, name, UnimportedReason::class(value, "an expression or a location list"));
+        }
     }
 }
 
@@ -259,7 +261,7 @@ impl<'d, 'o> Importer<'d, 'o> {
     /// Returns the variable to which a value refers.
     pub(super) fn variable_at(&mut self, entry: Entry<'d, 'o>, value: ResolvedValue<'o>) -> Made<VariableId> {
         if !matches!(value, ResolvedValue::Reference(_)) {
-            return Err(UnimportedReason::ValueClass);
+            return Err(UnimportedReason::class(value, "a reference to a variable"));
         }
         let referred = entry.referred(value);
         let known = referred.and_then(|referred| self.known_variable(referred));
@@ -269,7 +271,7 @@ impl<'d, 'o> Importer<'d, 'o> {
     /// Takes a constant with the bytes of its type, the lowest address first.
     pub(super) fn const_value(&mut self, entry: Entry<'d, 'o>, ty: TypeId) -> Made<Vec<u8>> {
         let name = dw::DW_AT_const_value;
-        let value = self.take(entry, name).ok_or(UnimportedReason::ValueClass)?;
+        let value = self.take(entry, name).ok_or(UnimportedReason::NoProperty)?;
         let bytes = self.m.described().ty(ty).bits().map(|bits| bits.div_ceil(8));
         let number: i128 = match value {
             ResolvedValue::Block(bytes) => return Ok(bytes.to_vec()),
@@ -278,7 +280,7 @@ impl<'d, 'o> Importer<'d, 'o> {
             ResolvedValue::Unsigned(number) => number.into(),
             ResolvedValue::Signed(number) => number.into(),
             ResolvedValue::Flag(flag) => flag.into(),
-            _ => return Err(UnimportedReason::ValueClass),
+            value => return Err(UnimportedReason::class(value, "a number, a text or a block")),
         };
         // A number has its type's size; without a type, as much as the value needs.
         let bytes = bytes.unwrap_or(8);
@@ -325,8 +327,8 @@ impl<'d, 'o> Importer<'d, 'o> {
             // The bits of an unsigned number in a signed form.
             ResolvedValue::Signed(number @ ..0) if is_signed == Some(false) => Some((number as u64).into()),
             ResolvedValue::Signed(number) => Some(number.into()),
-            _ => {
-                self.leave(entry, name, UnimportedReason::ValueClass);
+            value => {
+                self.leave(entry, name, UnimportedReason::class(value, "a number"));
                 None
             }
         }

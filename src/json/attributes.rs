@@ -22,7 +22,7 @@ objects! {
     Attribute { name: Named<'a>, value: AttributeValue<'a> } {
         unit: Ref<'a>, scope: Ref<'a>, r#type: Ref<'a>, function: Ref<'a>, variable: Ref<'a>, call: Ref<'a>,
         import: Ref<'a>, label: Ref<'a>,
-        base: u32, member: u32, enumerator: u32, dimension: u32, template: u32, argument: u32,
+        base: u32, member: u32, enumerator: u32, dimension: u32, parameter: u32, template: u32, argument: u32,
     }
 }
 
@@ -74,28 +74,32 @@ impl<'a> Attribute<'a> {
             }
             _ => return Err(wrong()),
         };
-        let Self { base, member, enumerator, dimension, template, argument, .. } = *self;
-        let owner = match (entity, base, member, enumerator, dimension, template, argument) {
-            (owner, None, None, None, None, None, None) => owner,
-            (AttributeOwner::Type(id), Some(base), None, None, None, None, None) => {
+        let Self { base, member, enumerator, dimension, parameter, template, argument, .. } = *self;
+        let parts = [base, member, enumerator, dimension, parameter, template, argument];
+        let owner = match (entity, parts) {
+            (owner, [None, None, None, None, None, None, None]) => owner,
+            (AttributeOwner::Type(id), [Some(base), None, None, None, None, None, None]) => {
                 AttributeOwner::Base(id, base)
             }
-            (AttributeOwner::Type(id), None, Some(member), None, None, None, None) => {
+            (AttributeOwner::Type(id), [None, Some(member), None, None, None, None, None]) => {
                 AttributeOwner::Member(id, member)
             }
-            (AttributeOwner::Type(id), None, None, Some(enumerator), None, None, None) => {
+            (AttributeOwner::Type(id), [None, None, Some(enumerator), None, None, None, None]) => {
                 AttributeOwner::Enumerator(id, enumerator)
             }
-            (AttributeOwner::Type(id), None, None, None, Some(dimension), None, None) => {
+            (AttributeOwner::Type(id), [None, None, None, Some(dimension), None, None, None]) => {
                 AttributeOwner::Dimension(id, dimension)
             }
-            (AttributeOwner::Type(id), None, None, None, None, Some(template), None) => {
+            (AttributeOwner::Type(id), [None, None, None, None, Some(parameter), None, None]) => {
+                AttributeOwner::Parameter(id, parameter)
+            }
+            (AttributeOwner::Type(id), [None, None, None, None, None, Some(template), None]) => {
                 AttributeOwner::TypeTemplate(id, template)
             }
-            (AttributeOwner::Function(id), None, None, None, None, Some(template), None) => {
+            (AttributeOwner::Function(id), [None, None, None, None, None, Some(template), None]) => {
                 AttributeOwner::FunctionTemplate(id, template)
             }
-            (AttributeOwner::Call(id), None, None, None, None, None, Some(argument)) => {
+            (AttributeOwner::Call(id), [None, None, None, None, None, None, Some(argument)]) => {
                 AttributeOwner::Argument(id, argument)
             }
             _ => return Err(wrong()),
@@ -130,6 +134,7 @@ impl<'a> Attribute<'a> {
             AttributeOwner::Member(_, index) => json.member = Some(index),
             AttributeOwner::Enumerator(_, index) => json.enumerator = Some(index),
             AttributeOwner::Dimension(_, index) => json.dimension = Some(index),
+            AttributeOwner::Parameter(_, index) => json.parameter = Some(index),
             AttributeOwner::TypeTemplate(_, index) => json.template = Some(index),
             AttributeOwner::Function(id) => json.function = Some(known.function_ref(id)),
             AttributeOwner::FunctionTemplate(id, index) => {

@@ -41,7 +41,10 @@ objects! {
         offset: Number, r#virtual: Later<'a, ExpressionAt<'a>>, accessibility: Word<Accessibility>,
     }
     VariantPart { unit: Ref<'a>, of: Ref<'a>, id: Text<'a> } {
-        discriminant: Discriminant<'a>, untagged: Ref<'a>,
+        discriminant: Discriminant<'a>,
+        untagged: Ref<'a>,
+        /// Nothing tells which variant an object has.
+        undiscriminated: bool,
     }
     Variant { part: Ref<'a>, id: Text<'a>, values: Vec<Values> } {}
 }
@@ -201,20 +204,25 @@ impl<'a> Base<'a> {
 impl<'a> VariantPart<'a> {
     pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
         let unit = reader.unit(&self.unit)?;
-        let part = match (self.discriminant, self.untagged) {
-            (Some(mut discriminant), None) => {
+        let part = match (self.discriminant, self.untagged, self.undiscriminated) {
+            (Some(mut discriminant), None, None) => {
                 let ty = reader.ty(unit, &self.of)?;
                 let member = discriminant.read(reader, unit)?;
                 reader.builder.variant_part(ty, member)?
             }
-            (None, Some(tag)) => {
+            (None, Some(tag), None) => {
                 let tag = reader.ty(unit, &tag)?;
                 let ty = reader.ty(unit, &self.of)?;
                 reader.builder.untagged_variant_part(ty, tag)?
             }
+            (None, None, Some(true)) => {
+                let ty = reader.ty(unit, &self.of)?;
+                reader.builder.undiscriminated_variant_part(ty)?
+            }
             _ => {
                 return Err(Error::bad_argument(
-                    "variant part has an invalid combination of keys; expected `discriminant` or `untagged`",
+                    "variant part has an invalid combination of keys; expected `discriminant`, `untagged` or \
+                     `undiscriminated`",
                 ));
             }
         };
@@ -230,6 +238,7 @@ impl<'a> VariantPart<'a> {
                 json.discriminant = Some(Discriminant::write(known, member))
             }
             model::Discriminant::Type(tag) => json.untagged = Some(known.type_ref(*tag)),
+            model::Discriminant::None => json.undiscriminated = Some(true),
         }
         json
     }

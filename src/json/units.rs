@@ -11,9 +11,10 @@ use super::reader::Reader;
 use super::schema::{self, HasSchema, Schemas};
 use super::shape::Shaped;
 use super::values::{Bytes, Line, Named, Number, Pcs, Ref, Text};
+use super::words::Word;
 use crate::error::{Count, Error, Result};
 use crate::model::entities::{file_properties, scope_properties, unit_properties};
-use crate::model::{FileId, Macro, ScopeId, UnitId};
+use crate::model::{FileId, Macro, NamespaceKind, ScopeId, UnitId};
 
 unit_properties! {
     facts UnitFacts of |known, id: UnitId| known.module.unit(id), set UnitId: [by describe_unit],
@@ -29,7 +30,13 @@ scope_properties! {
     object DescribeScope { scope: Ref<'a> } {}
 }
 objects! {
-    Namespace { r#in: Ref<'a> } { name: Text<'a>, inline: bool, id: Text<'a> }
+    Namespace { r#in: Ref<'a> } {
+        name: Text<'a>,
+        inline: bool,
+        /// Kind of the scope, where it is not a namespace, or a namespace without a name that is not inline.
+        kind: Word<NamespaceKind>,
+        id: Text<'a>,
+    }
     Block { r#in: Ref<'a>, pcs: Vec<Pcs> } { id: Text<'a> }
     InlinedBlock { r#in: Ref<'a>, origin: Ref<'a>, pcs: Vec<Pcs> } { id: Text<'a> }
     Inlined { r#in: Ref<'a>, function: Ref<'a>, pcs: Vec<Pcs>, call: Line<'a> } { id: Text<'a> }
@@ -82,16 +89,20 @@ impl<'a> DescribeScope<'a> {
 impl<'a> Namespace<'a> {
     pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
         let scope = reader.scope(&self.r#in)?;
-        let is_inline = match (&self.name, self.inline) {
-            (None, Some(false)) => {
+        let kind = match (&self.name, self.inline, self.kind) {
+            (_, Some(_), Some(_)) => {
+                return Err(Error::bad_argument("namespace has `inline` and `kind`; expected one of them"));
+            }
+            (_, None, Some(Word(kind))) => kind,
+            (None, Some(false), None) => {
                 return Err(Error::bad_argument(
                     "namespace without a name has `inline` false; such a namespace is always inline",
                 ));
             }
-            (None, _) => true,
-            (Some(_), inline) => inline == Some(true),
+            (None, _, None) | (_, Some(true), None) => NamespaceKind::Inline,
+            (Some(_), _, None) => NamespaceKind::Namespace,
         };
-        let namespace = reader.builder.namespace_of(scope, self.name.as_deref(), is_inline)?;
+        let namespace = reader.builder.namespace_of(scope, self.name.as_deref(), kind)?;
         reader.add_scope(namespace, self.id.as_ref(), self.name.as_ref())
     }
 }

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use super::schema::{self, HasSchema, Schemas};
 use crate::model::{
-    Accessibility, BaseEncoding, CompositeKind, Defaulted, DescribedCalls, Half, MemorySpace, Passed,
-    PointerKind, Qualifier, RegionKind, Virtuality,
+    Accessibility, BaseEncoding, CompositeKind, Defaulted, DescribedCalls, Half, MemorySpace, NamespaceKind,
+    Passed, PointerKind, Qualifier, RegionKind, Virtuality,
 };
 use crate::op::Dialect;
 use crate::target::{Per, Scaling, UnspecifiedRegisters};
@@ -65,6 +65,9 @@ macro_rules! words { ($($type:ident { $($variant:ident $word:literal),* $(,)? })
     const _: fn($type) = |value| match value { $($type::$variant => {})* };
 )* } }
 words! {
+    NamespaceKind {
+        Namespace "namespace", Inline "inline", Module "module", CommonBlock "common_block", Namelist "namelist",
+    }
     BaseEncoding {
         Address "address", Boolean "boolean", ComplexFloat "complex_float", Float "float",
         BFloat16 "bfloat16", Float8E4M3 "float8_e4m3", Float8E5M2 "float8_e5m2",

@@ -12,8 +12,8 @@ use super::values::{Integer, Number, Text};
 use super::variables::{Constant, Definition, InlinedVariable, Parameter, Variable, VariableFacts};
 use super::words::Word;
 use crate::model::{
-    CompositeKind, CompositeType, FunctionId, PointerKind, ScopeId, ScopeKind, TypeId, TypeKind, VariableId,
-    VariableKind,
+    CompositeKind, CompositeType, FunctionId, NamespaceKind, PointerKind, ScopeId, ScopeKind, TypeId,
+    TypeKind, VariableId, VariableKind,
 };
 use crate::target::SpaceId;
 
@@ -25,9 +25,13 @@ pub(super) fn scope<'m>(known: &'m Known<'m>, id: ScopeId, parent: ScopeId) -> O
     let pcs = || pairs(known.module.ranges(id));
     Some(match (&scope.kind, scope.origin) {
         (ScopeKind::Unit | ScopeKind::Function(_) | ScopeKind::Type(_), _) => return None,
-        (&ScopeKind::Namespace { name, is_inline }, _) => Statement::Namespace(Namespace {
+        (&ScopeKind::Namespace { name, kind }, _) => Statement::Namespace(Namespace {
             name: name.map(|name| known.text(name)),
-            inline: is_inline.then_some(true),
+            inline: kind.is_inline().then_some(true),
+            kind: match (name, kind) {
+                (_, NamespaceKind::Inline) | (Some(_), NamespaceKind::Namespace) => None,
+                (_, kind) => Some(Word(kind)),
+            },
             id: name_id,
             ..Namespace::new(within)
         }),

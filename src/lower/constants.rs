@@ -2,7 +2,8 @@
 //! after it.
 
 use crate::model::{
-    Accessibility, BaseEncoding, Function, MemorySpace, Passed, TemplateArgument, VariantValues,
+    Accessibility, BaseEncoding, Function, MemorySpace, Module, Passed, TemplateArgument, TypeId,
+    VariantValues,
 };
 use crate::op::{write_sleb, write_uleb};
 
@@ -136,5 +137,15 @@ pub(super) fn template_tag(argument: &TemplateArgument) -> gimli::DwTag {
         TemplateArgument::Value { .. } => gimli::DW_TAG_template_value_parameter,
         TemplateArgument::Template(_) => gimli::DW_TAG_GNU_template_template_param,
         TemplateArgument::Pack(_) => gimli::DW_TAG_GNU_template_parameter_pack,
+    }
+}
+
+/// Tag of an array's dimensions. If their number is known at run time only, one entry stands for all.
+pub(super) fn dimension_tag(module: &Module, array: TypeId) -> gimli::DwTag {
+    let mut attributes = module.attributes(array).iter();
+    if attributes.any(|attribute| attribute.name == gimli::DW_AT_rank) {
+        gimli::DW_TAG_generic_subrange
+    } else {
+        gimli::DW_TAG_subrange_type
     }
 }

@@ -133,7 +133,9 @@ fn attributes(out: &mut EntryWriter<'_>, function: &Function) {
     let declaration = function.specification.map(|id| &module.functions[id]);
     out.names(Some(function.name), function.linkage_name, function.specification.map(Declaration::Function));
     out.declared_over(function.line, declaration.and_then(|declaration| declaration.line));
-    if declaration.is_none() && module.units[module.scopes[function.scope].unit].has_prototypes() {
+    let has_prototype =
+        module.units[module.scopes[function.scope].unit].has_prototypes() && !function.is_unprototyped;
+    if declaration.is_none() && has_prototype {
         out.info.flag(gimli::DW_AT_prototyped);
     }
     // A definition's return type can be deduced, unlike its declaration's, so the two can differ.

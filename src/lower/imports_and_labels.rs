@@ -3,7 +3,7 @@
 use super::entry::EntryWriter;
 use super::open::{Instance, has_labels, is_first};
 use crate::error::Result;
-use crate::model::{ImportId, Imported, LabelId};
+use crate::model::{ImportId, Imported, LabelId, NamespaceKind, ScopeKind};
 
 /// Writes an import, in a function's abstract instance if there is one.
 pub(super) fn write_import(
@@ -15,14 +15,16 @@ pub(super) fn write_import(
         return Ok(());
     }
     let import = &out.module.imports[id];
-    let tag = match import.what {
-        Imported::AllOf(_) => gimli::DW_TAG_imported_module,
-        _ => gimli::DW_TAG_imported_declaration,
+    let (tag, attribute) = match (&out.module.scopes[import.scope].kind, import.what) {
+        (ScopeKind::Namespace { kind: NamespaceKind::Namelist, .. }, _) => {
+            (gimli::DW_TAG_namelist_item, gimli::DW_AT_namelist_item)
+        }
+        (_, Imported::AllOf(_)) => (gimli::DW_TAG_imported_module, gimli::DW_AT_import),
+        _ => (gimli::DW_TAG_imported_declaration, gimli::DW_AT_import),
     };
     out.info.begin_entry(tag, gimli::DW_CHILDREN_no, None);
     out.name(import.name);
     out.declared(import.line);
-    let attribute = gimli::DW_AT_import;
     match import.what {
         Imported::Function(id) => out.refer_to_function(attribute, id),
         Imported::Variable(id) => out.refer_to_variable(attribute, id),

@@ -125,7 +125,9 @@ pub(super) fn has_scope_entry(units: &Units<'_>, scope: ScopeId, instance: Optio
         // An inlined function's abstract instance has it already.
         ScopeKind::Function(_) => is_first(instance),
         ScopeKind::Inlined { .. } => instance.is_some() || !units.children.is_of_code(scope),
-        ScopeKind::Namespace { .. } | ScopeKind::Block => true,
+        // What a namespace names in a function is static, so that the abstract instance describes it.
+        ScopeKind::Namespace { .. } => is_first(instance),
+        ScopeKind::Block => true,
     }
 }
 

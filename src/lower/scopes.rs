@@ -82,12 +82,12 @@ fn write(
     let has_children = has_children(out.units, id, instance);
     match &module.scopes[id].kind {
         ScopeKind::Unit | ScopeKind::Type(_) => return Ok(None),
-        ScopeKind::Namespace { name, is_inline } => {
+        ScopeKind::Namespace { name, kind } => {
             let is = Some(out.expressions.numbers.scope(id));
-            out.info.begin_entry(gimli::DW_TAG_namespace, children(has_children), is);
+            out.info.begin_entry(kind.tag(), children(has_children), is);
             out.name(*name);
             out.declared(module.scopes[id].line);
-            if *is_inline {
+            if kind.is_inline() {
                 out.info.flag(gimli::DW_AT_export_symbols);
             }
             out.attributes(id)?;

@@ -173,8 +173,10 @@ impl<'m> Signatures<'m> {
             // Whether an enclosing namespace is inline changes the unit's contents, but not the signature.
             let mut around = Some(ty.scope);
             while let Some(scope) = around {
-                let is_inline =
-                    matches!(module.scopes[scope].kind, ScopeKind::Namespace { is_inline: true, .. });
+                let is_inline = match module.scopes[scope].kind {
+                    ScopeKind::Namespace { kind, .. } => kind.is_inline(),
+                    _ => false,
+                };
                 self.out.push(is_inline.into());
                 around = module.scopes[scope].parent;
             }
@@ -286,7 +288,8 @@ impl<'m> Signatures<'m> {
             }
             TypeKind::Subroutine { returns, parameters, is_variadic } => {
                 self.alignment(ty);
-                self.flag(gimli::DW_AT_prototyped, module.units[ty.unit].has_prototypes());
+                let is_prototyped = module.units[ty.unit].has_prototypes() && !ty.is_unprototyped;
+                self.flag(gimli::DW_AT_prototyped, is_prototyped);
                 self.refer_later(*returns);
                 self.tasks.extend(parameters.iter().map(|&ty| Task::Parameter(ty)));
                 self.tasks.extend(is_variadic.then_some(Task::MoreParameters));
@@ -407,8 +410,9 @@ impl<'m> Signatures<'m> {
         match &part.discriminant {
             Discriminant::Member(member) => self.tasks.push(Task::Member(member)),
             Discriminant::Type(ty) => self.refer_later(Some(*ty)),
+            Discriminant::None => {}
         }
-        let is_signed = self.module.is_signed(part.discriminant.ty()).unwrap_or(false);
+        let is_signed = part.discriminant.ty().and_then(|ty| self.module.is_signed(ty)).unwrap_or(false);
         self.tasks.extend(part.variants.iter().map(|variant| Task::Variant(variant, is_signed)));
         self.tasks.push(Task::End);
         self.tasks[first..].reverse();
@@ -441,7 +445,7 @@ impl<'m> Signatures<'m> {
     fn context(&mut self, scope: ScopeId) {
         let module = self.module;
         let around = |scope: ScopeId| match &module.scopes[scope].kind {
-            ScopeKind::Namespace { name, .. } => Some((gimli::DW_TAG_namespace, *name)),
+            ScopeKind::Namespace { name, kind } => Some((kind.tag(), *name)),
             ScopeKind::Type(ty) => Some((module.types[*ty].kind.tag(), module.types[*ty].name())),
             _ => None,
         };

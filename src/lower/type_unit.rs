@@ -146,10 +146,10 @@ fn copied(out: &mut EntryWriter<'_>, unit: ScopeId, copies: &Copies<'_>) -> Resu
             continue;
         };
         *next += 1;
-        let ScopeKind::Namespace { name, is_inline } = out.module.scopes[inner].kind else { continue };
-        out.info.begin_entry(gimli::DW_TAG_namespace, gimli::DW_CHILDREN_yes, None);
+        let ScopeKind::Namespace { name, kind } = out.module.scopes[inner].kind else { continue };
+        out.info.begin_entry(kind.tag(), gimli::DW_CHILDREN_yes, None);
         out.name(name);
-        if is_inline {
+        if kind.is_inline() {
             out.info.flag(gimli::DW_AT_export_symbols);
         }
         out.info.end_entry();

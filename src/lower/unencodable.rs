@@ -1,6 +1,6 @@
 //! Described properties that no attribute of the consumer encodes: each is an omission.
 
-use super::constants::template_tag;
+use super::constants::{dimension_tag, template_tag};
 use super::units::Units;
 use crate::consumer::Policy;
 use crate::error::{Construct, Result};
@@ -57,6 +57,9 @@ struct Unencodable<'u, 'm> {
 impl Unencodable<'_, '_> {
     fn ty(&mut self, id: TypeId) -> Result<()> {
         let ty = &self.units.module.types[id];
+        if ty.is_unprototyped && !self.units.module.units[ty.unit].has_prototypes() {
+            self.omit(Subject::Type(id), Property::Unprototyped, Construct::Unprototyped)?;
+        }
         match &ty.kind {
             TypeKind::Base { encoding, .. } if encoding.is_other_float() => {
                 self.omit(Subject::Type(id), Property::Encoding, Construct::FloatFormat)?;
@@ -74,6 +77,12 @@ impl Unencodable<'_, '_> {
                 }
                 if *space != SpaceId::DEFAULT && attributes.address_space.is_none() {
                     self.omit(Subject::Type(id), Property::AddressSpace, Construct::AddressSpace)?;
+                }
+            }
+            TypeKind::Array { .. } => {
+                let tag = dimension_tag(self.units.module, id);
+                if !self.units.consumer.entries.knows_tag(tag) {
+                    self.omit(Subject::Type(id), Property::Dimensions, Construct::Tag(tag))?;
                 }
             }
             TypeKind::Qualified { .. } if !self.units.consumer.entries.knows_tag(ty.kind.tag()) => {
@@ -94,7 +103,13 @@ impl Unencodable<'_, '_> {
         let consumer = self.units.consumer;
         let has_frames = consumer.frames.debug_frame || consumer.frames.eh_frame;
         let has_frame = has_code && self.units.module.has_frame(id, consumer.has_locations_on_the_stack());
+        let module = self.units.module;
+        let has_prototypes = module.units[module.scopes[function.scope].unit].has_prototypes();
+        // A definition has the prototype of its declaration.
+        let declared = function.specification.map_or(function, |id| &module.functions[id]);
+        let is_lost = function.is_unprototyped && !(has_prototypes && declared.is_unprototyped);
         let properties = [
+            (is_lost, Property::Unprototyped, Construct::Unprototyped),
             (has_frame && !has_frames, Property::CallFrames, Construct::CallFrames),
             (function.body_line != 0, Property::BodyLine, Construct::BodyLine),
             (!has_code && function.frame_base.is_some(), Property::Frame, Construct::FrameOfNoCode),

@@ -6,7 +6,7 @@ use super::loc::Facts;
 use super::open::{Instance, more_arguments};
 use crate::error::Result;
 use crate::model::{
-    Accessibility, MemorySpace, Module, ScopeId, ScopeKind, SourceLine, Stack, StringId, Variable,
+    Accessibility, MemorySpace, Module, ScopeId, ScopeKind, SourceLine, Stack, StringId, TypeKind, Variable,
     VariableId, VariableKind,
 };
 use crate::op::read_uleb;
@@ -46,6 +46,12 @@ pub(super) fn write(out: &mut EntryWriter<'_>, scope: ScopeId, instance: Option<
         return Ok(());
     }
     let around = Around::new(out.module, scope, instance);
+    // The type's entry has written those before a data member.
+    if around.is_type
+        && let Some((last, _)) = among_members(out, scope).last()
+    {
+        next = out.units.children.next_variable(last);
+    }
     while let Some(variable) = next {
         write_variable(out, variable, &around)?;
         if more_after == Some(Some(variable)) {
@@ -189,6 +195,43 @@ impl Inherited {
             next = variable.origin.or(variable.specification);
         }
         inherited
+    }
+}
+
+/// The first static members of a type: those that are before a data member, with the number of data members before each.
+fn among_members(out: &EntryWriter<'_>, scope: ScopeId) -> impl Iterator<Item = (VariableId, u32)> {
+    let (module, children) = (out.module, &out.units.children);
+    let members = match module.scopes[scope].kind {
+        ScopeKind::Type(ty) => match &module.types[ty].kind {
+            TypeKind::Composite(composite) => composite.members.len(),
+            _ => 0,
+        },
+        _ => 0,
+    };
+    let all = core::iter::successors(children.first_variable(scope), |&id| children.next_variable(id));
+    all.map_while(move |id| module.members_before(id).map(|before| (id, before)))
+        .take_while(move |&(_, before)| (before as usize) < members)
+}
+
+/// The static members of a type that precede some of its data members.
+pub(super) struct StaticMembers {
+    /// Each with the number of data members before it, the last first.
+    rest: Vec<(VariableId, u32)>,
+}
+
+impl StaticMembers {
+    pub(super) fn new(out: &EntryWriter<'_>, scope: ScopeId) -> Self {
+        let mut rest: Vec<_> = among_members(out, scope).collect();
+        rest.reverse();
+        Self { rest }
+    }
+
+    /// Writes those before a data member that are not written yet.
+    pub(super) fn write_before(&mut self, out: &mut EntryWriter<'_>, member: u32) -> Result<()> {
+        while let Some((id, _)) = self.rest.pop_if(|&mut (_, before)| before <= member) {
+            write_static_member(out, id)?;
+        }
+        Ok(())
     }
 }
 

@@ -31,6 +31,8 @@ pub enum AttributeOwner {
     Enumerator(TypeId, u32),
     /// An array's dimension.
     Dimension(TypeId, u32),
+    /// A function type's parameter.
+    Parameter(TypeId, u32),
     /// A type's template parameter, outside packs.
     TypeTemplate(TypeId, u32),
     /// A function.
@@ -76,6 +78,7 @@ impl AttributeOwner {
             | Self::Member(id, _)
             | Self::Enumerator(id, _)
             | Self::Dimension(id, _)
+            | Self::Parameter(id, _)
             | Self::TypeTemplate(id, _) => module.types[id].scope,
             Self::Function(id) | Self::FunctionTemplate(id, _) => module.functions[id].scope,
             Self::Variable(id) => module.variables[id].scope,
@@ -91,6 +94,7 @@ impl AttributeOwner {
             | Self::Member(id, _)
             | Self::Enumerator(id, _)
             | Self::Dimension(id, _)
+            | Self::Parameter(id, _)
             | Self::TypeTemplate(id, _) => Some(id),
             _ => None,
         }
@@ -186,6 +190,7 @@ impl Store for AttributeOwner {
             | Self::Member(id, _)
             | Self::Enumerator(id, _)
             | Self::Dimension(id, _)
+            | Self::Parameter(id, _)
             | Self::TypeTemplate(id, _) => id.store(to),
             Self::Function(id) | Self::FunctionTemplate(id, _) => id.store(to),
             Self::Variable(id) => id.store(to),

@@ -64,6 +64,8 @@ macro_rules! function_properties { ($use:ident $($with:tt)*) => { $use! { $($wit
     [by Stack<'a>] "0.1" stack;
     /// Takes more arguments than it has parameters. DWARF 5 section 3.3.1.2, `DW_TAG_unspecified_parameters`.
     [flag] "0.1" variadic => is_variadic;
+    /// Has no prototype, in a language whose functions can have one: C, OpenCL C. DWARF 5 section 3.3.1.
+    [flag] "0.1" unprototyped => is_unprototyped;
     /// Does not return. DWARF 5 section 3.3.1.
     [flag] "0.1" noreturn => is_noreturn (DW_AT_noreturn);
     /// Is the main subprogram. DWARF 5 section 3.3.1.
@@ -162,6 +164,8 @@ macro_rules! type_properties { ($use:ident $($with:tt)*) => { $use! { $($with)*
     [line] "0.1" declared => line by declared;
     /// Alignment in bytes, where the source declares one. DWARF 5 section 2.24.
     [long] "0.1" alignment => alignment by alignment;
+    /// Function type without a prototype, in a language whose functions can have one: C, OpenCL C. DWARF 5 section 5.10.
+    [flag] "0.1" unprototyped => is_unprototyped by unprototyped;
     /// How a structure, class or union is passed to functions. DWARF 5 section 5.7.1.1.
     [by Word<Passed>] "0.1" passed;
     /// Location of the data of an object that describes it. DWARF 5 section 5.18.1.
@@ -170,6 +174,8 @@ macro_rules! type_properties { ($use:ident $($with:tt)*) => { $use! { $($with)*
     [attribute DW_AT_allocated] "0.1" allocated;
     /// Number other than 0 if a pointer is associated with data. DWARF 5 section 5.18.2.
     [attribute DW_AT_associated] "0.1" associated;
+    /// Number of dimensions of an array that is known at run time. DWARF 5 section 5.18.3.
+    [attribute DW_AT_rank] "0.1" rank;
     /// Location of a string's length, or the variable that has it. DWARF 5 section 5.11.
     [attribute DW_AT_string_length] "0.1" string_length;
     /// Size in bytes of the number at the location of a string's length. DWARF 5 section 5.11.

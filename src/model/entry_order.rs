@@ -12,6 +12,8 @@ pub(crate) struct EntryOrder {
     variables: Vec<u32>,
     scopes: Vec<u32>,
     functions: Vec<u32>,
+    /// Static members with the number of data members before them, sorted.
+    static_members: Vec<(u32, u32)>,
 }
 
 /// Positions of entities among the entries that they were made of, by the entities' numbers. An entity without a position is
@@ -21,6 +23,8 @@ pub(crate) struct EntryPositions {
     types: Vec<u64>,
     variables: Vec<u64>,
     scopes: Vec<u64>,
+    /// Static members, with the number of data members before them.
+    static_members: Vec<(u32, u32)>,
 }
 
 /// The position of an entity that was made of no entry.
@@ -35,6 +39,11 @@ impl EntryPositions {
     /// Adds a variable's entry.
     pub(crate) fn add_variable(&mut self, id: VariableId, position: u64) {
         add(&mut self.variables, id.index(), position);
+    }
+
+    /// Adds the number of data members before a static member.
+    pub(crate) fn add_static_member(&mut self, id: VariableId, members: u32) {
+        self.static_members.push((id.as_u32(), members));
     }
 
     /// Adds the entry of a scope that is not a type's.
@@ -83,7 +92,16 @@ impl Module {
             [order.types.len(), order.variables.len(), order.scopes.len(), order.functions.len()],
             [self.types.len(), self.variables.len(), self.scopes.len(), self.functions.len()]
         );
+        order.static_members.clone_from(&positions.static_members);
+        order.static_members.sort_unstable();
         self.entry_order = order;
+    }
+
+    /// Number of data members before a static member, if it is known.
+    pub(crate) fn members_before(&self, id: VariableId) -> Option<u32> {
+        let members = &self.entry_order.static_members;
+        let index = members.binary_search_by_key(&id.as_u32(), |&(id, _)| id).ok()?;
+        Some(members[index].1)
     }
 
     /// Adds the order of another module's entities, which will follow this module's.
@@ -93,6 +111,8 @@ impl Module {
         }
         let order = &mut self.entry_order;
         let added = &other.entry_order;
+        let count = self.variables.len() as u32;
+        order.static_members.extend(added.static_members.iter().map(|&(id, before)| (id + count, before)));
         join(&mut order.types, &self.types, &added.types, &other.types);
         join(&mut order.variables, &self.variables, &added.variables, &other.variables);
         join(&mut order.scopes, &self.scopes, &added.scopes, &other.scopes);

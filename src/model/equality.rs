@@ -394,6 +394,7 @@ impl Store for Discriminant {
         match self {
             Self::Member(member) => member.store(to),
             Self::Type(ty) => ty.store(to),
+            Self::None => {}
         }
     }
 }

@@ -104,7 +104,8 @@ pub(crate) use postfix::Small;
 pub(crate) use reach::Reach;
 pub(crate) use recent::Recent;
 pub use scopes::{
-    Address, CompileUnit, File, Procedure, Scope, ScopeKind, SourceLine, Variable, VariableKind,
+    Address, CompileUnit, File, NamespaceKind, Procedure, Scope, ScopeKind, SourceLine, Variable,
+    VariableKind,
 };
 pub(crate) use strings::{Numbering, Strings};
 pub(crate) use tree::Tree;

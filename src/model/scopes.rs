@@ -119,12 +119,12 @@ impl Scope {
 pub enum ScopeKind {
     /// A unit.
     Unit,
-    /// A namespace.
+    /// A namespace, or another scope that only names what is in it.
     Namespace {
         /// Name; `None` for an unnamed namespace.
         name: Option<StringId>,
-        /// Whether its names are also visible in the enclosing scope.
-        is_inline: bool,
+        /// Kind.
+        kind: NamespaceKind,
     },
     /// A function's body.
     Function(FunctionId),
@@ -139,6 +139,46 @@ pub enum ScopeKind {
         /// Source line of the call.
         call: SourceLine,
     },
+}
+
+/// Kind of a scope that only names what is in it.
+///
+/// Exhaustive: a match names all variants.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum NamespaceKind {
+    /// A namespace.
+    #[default]
+    Namespace,
+    /// A namespace whose names are also visible in the enclosing scope: C++'s `inline namespace`.
+    Inline,
+    /// A module, as Fortran's: DWARF 5 section 3.2.1.
+    Module,
+    /// A Fortran common block, whose variables are static: DWARF 5 section 4.2.
+    CommonBlock,
+    /// A Fortran namelist, whose items are imports of variables: DWARF 5 section 4.3.
+    Namelist,
+}
+
+impl NamespaceKind {
+    /// Returns the tag of its entry.
+    pub(crate) fn tag(self) -> gimli::DwTag {
+        match self {
+            Self::Namespace | Self::Inline => gimli::DW_TAG_namespace,
+            Self::Module => gimli::DW_TAG_module,
+            Self::CommonBlock => gimli::DW_TAG_common_block,
+            Self::Namelist => gimli::DW_TAG_namelist,
+        }
+    }
+
+    /// Whether its names are also visible in the enclosing scope, with an attribute that says it.
+    pub(crate) fn is_inline(self) -> bool {
+        self == Self::Inline
+    }
+
+    /// Whether it is a namespace.
+    pub(crate) fn is_namespace(self) -> bool {
+        matches!(self, Self::Namespace | Self::Inline)
+    }
 }
 
 /// Code or data address.

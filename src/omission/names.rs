@@ -2,8 +2,8 @@
 
 use super::{Subject, TemplateOwner};
 use crate::model::{
-    Import, Imported, Module, ScopeId, ScopeKind, StringId, TemplateArgument, TemplateParameter, TypeId,
-    TypeKind,
+    Import, Imported, Module, NamespaceKind, ScopeId, ScopeKind, StringId, TemplateArgument,
+    TemplateParameter, TypeId, TypeKind,
 };
 
 impl Subject {
@@ -28,6 +28,7 @@ impl Subject {
             Self::Label(id) => format!("the label `{}`", module.string(module.labels[id].name)),
             Self::Type(id) | Self::Dimension(id, _) => module.called(id),
             Self::Base(id, _) => format!("a base class of {}", module.called(id)),
+            Self::Parameter(id, index) => format!("parameter {} of {}", index + 1, module.called(id)),
             Self::Member(id, index) => {
                 let member = match &module.types[id].kind {
                     TypeKind::Composite(composite) => composite.members.get(index as usize),
@@ -72,7 +73,15 @@ pub(super) fn scope(module: &Module, id: ScopeId) -> String {
             format!("function `{}`", module.string(module.functions[function].name))
         }
         ScopeKind::Type(ty) => module.called(ty),
-        ScopeKind::Namespace { name: Some(name), .. } => format!("namespace `{}`", module.string(name)),
+        ScopeKind::Namespace { name: Some(name), kind } => {
+            let what = match kind {
+                NamespaceKind::Namespace | NamespaceKind::Inline => "namespace",
+                NamespaceKind::Module => "module",
+                NamespaceKind::CommonBlock => "common block",
+                NamespaceKind::Namelist => "namelist",
+            };
+            format!("{what} `{}`", module.string(name))
+        }
         ScopeKind::Namespace { name: None, .. } => "a namespace".into(),
         ScopeKind::Inlined { function, call } => {
             let callee = module.string(module.functions[function].name);

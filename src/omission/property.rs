@@ -34,6 +34,7 @@ impl Property {
             gimli::DW_AT_data_location => Self::DataLocation,
             gimli::DW_AT_allocated => Self::Allocated,
             gimli::DW_AT_associated => Self::Associated,
+            gimli::DW_AT_rank => Self::Rank,
             gimli::DW_AT_string_length => Self::StringLength,
             gimli::DW_AT_string_length_byte_size => Self::StringLengthSize,
             gimli::DW_AT_use_location => Self::UseLocation,
@@ -66,6 +67,7 @@ properties! {
     DataLocation "data location";
     Allocated "allocation";
     Associated "association";
+    Rank "number of dimensions";
     StringLength "length of the string";
     StringLengthSize "size of the length of the string";
     UseLocation "location of the member";
@@ -135,6 +137,7 @@ properties! {
     VariantParts "variant parts";
     Enumerators "enumerators";
     Parameters "parameters";
+    Unprototyped "absent prototype";
     TemplateParameters "template parameters";
     Pack "parameter pack";
     Default "default flag";

@@ -34,6 +34,8 @@ pub enum Subject {
     Enumerator(TypeId, u32),
     /// An array's dimension, or the only dimension of a vector or matrix.
     Dimension(TypeId, u32),
+    /// A function type's parameter.
+    Parameter(TypeId, u32),
     /// A template parameter, and the index in its pack for one in a pack.
     TemplateParameter(TemplateOwner, u32, Option<u32>),
     /// A function.
@@ -78,6 +80,7 @@ impl From<AttributeOwner> for Subject {
             AttributeOwner::Member(id, index) => Self::Member(id, index),
             AttributeOwner::Enumerator(id, index) => Self::Enumerator(id, index),
             AttributeOwner::Dimension(id, index) => Self::Dimension(id, index),
+            AttributeOwner::Parameter(id, index) => Self::Parameter(id, index),
             AttributeOwner::TypeTemplate(id, index) => {
                 Self::TemplateParameter(TemplateOwner::Type(id), index, None)
             }
@@ -107,6 +110,7 @@ impl Subject {
             | Self::Member(id, _)
             | Self::Enumerator(id, _)
             | Self::Dimension(id, _)
+            | Self::Parameter(id, _)
             | Self::TemplateParameter(TemplateOwner::Type(id), ..) => module.types[id].scope,
             Self::Function(id)
             | Self::Signature(id)

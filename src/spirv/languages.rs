@@ -1,7 +1,7 @@
 //! Source languages (core specification, section 3.2) and the equivalent DWARF languages.
 
 use super::{Enumeration, Set};
-use crate::model::Language;
+use crate::model::{CompileUnit, Language};
 
 /// Names in the core specification and in version 200 of `NonSemantic.Shader.DebugInfo`, with the DWARF language. DWARF
 /// lacks `HERO_C`, `NZSL`, `WGSL`, `Slang`, `Pred` and `ApilaJai`.
@@ -47,4 +47,9 @@ pub fn number(language: Language, set: Set) -> Option<u32> {
 pub fn language(number: u32, set: Set) -> Option<Language> {
     let name = Enumeration::Language.name(number, set)?;
     LANGUAGES.into_iter().find(|(it, _)| *it == name).map(|(_, language)| language)
+}
+
+/// Whether functions of a unit can lack a prototype, by the language that the set has for the unit.
+pub fn has_prototypes(unit: &CompileUnit, set: Set) -> bool {
+    unit.has_prototypes() && unit.language.is_some_and(|language| number(language, set).is_some())
 }

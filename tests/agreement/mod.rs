@@ -197,6 +197,7 @@ fn is_unencodable(why: &Construct) -> bool {
             | Construct::Checksum(_)
             | Construct::SourceText(_)
             | Construct::MemorySpace
+            | Construct::Unprototyped
             | Construct::BodyLine
             | Construct::FrameOfNoCode
             | Construct::StaticLinkOfNoCode

@@ -233,9 +233,11 @@ impl Maker<'_, '_> {
 
     fn namespace(&mut self, scope: impl InScope) -> ScopeId {
         let name = self.c.of(&["ns", "other"]);
-        let namespace = match self.c.below(3) {
+        let namespace = match self.c.below(5) {
             0 => self.m.namespace(scope, name),
             1 => self.m.inline_namespace(scope, name),
+            2 => self.m.language_module(scope, name),
+            3 => self.m.common_block(scope, name),
             _ => self.m.anonymous_namespace(scope),
         }
         .unwrap();
@@ -481,8 +483,9 @@ impl Maker<'_, '_> {
 
     fn make_variants(&mut self, class: TypeId) {
         let tag = self.types[0].0;
-        let part = match self.c.below(2) {
+        let part = match self.c.below(3) {
             0 => self.m.untagged_variant_part(class, tag),
+            1 => self.m.undiscriminated_variant_part(class),
             _ => self.m.variant_part(class, DataMember::new("", tag, 0).artificial()),
         };
         let Ok(part) = part else { return };

@@ -32,7 +32,7 @@ fn strict_import_fails_where_a_fact_is_left() {
     let out = folder.path("calls.json");
     let ran = run(&["import", OBJECT, "--strict", "--summary", "-o", &out]);
     assert_eq!(ran.code, 1);
-    assert!(ran.errors.contains("not imported: 3 Unprototyped"), "{}", ran.errors);
+    assert!(ran.errors.contains("not imported: 3 NoFrameBase"), "{}", ran.errors);
     assert!(!std::path::Path::new(&out).exists());
 }
 

@@ -71,7 +71,7 @@ pub fn differences(before: &Dwarf<'_>, after: &Dwarf<'_>, unimported: &[Unimport
             attributes
         };
         let expected = kept(fact);
-        match candidates.iter().position(|one| same_tag(one, fact) && kept(one) == expected) {
+        match candidates.iter().position(|one| one.tag == fact.tag && kept(one) == expected) {
             Some(index) => drop(candidates.remove(index)),
             None if dropped.contains(&fact.offset) || is_trivial(fact) => {}
             None => differences.push(describe(fact, candidates, &expected)),
@@ -134,15 +134,6 @@ fn is_shared(fact: &Fact) -> bool {
     is_shared(fact.tag) || is_shared(fact.parent)
 }
 
-/// Whether two entries have one tag. A module is imported as a namespace.
-fn same_tag(one: &Fact, other: &Fact) -> bool {
-    let tag = |fact: &Fact| match fact.tag {
-        dw::DW_TAG_module => dw::DW_TAG_namespace,
-        tag => tag,
-    };
-    tag(one) == tag(other)
-}
-
 /// Whether an entry says nothing: an instance without location.
 fn is_trivial(fact: &Fact) -> bool {
     let is_instance = fact.attributes.contains_key("abstract_origin");
@@ -155,7 +146,7 @@ fn is_trivial(fact: &Fact) -> bool {
 }
 
 fn describe(fact: &Fact, candidates: &[Fact], expected: &BTreeMap<String, String>) -> String {
-    let Some(other) = candidates.iter().find(|one| same_tag(one, fact)) else {
+    let Some(other) = candidates.iter().find(|one| one.tag == fact.tag) else {
         return format!("missing {:#x} {} {expected:?}", fact.offset, fact.path);
     };
     let mut text = format!("changed {:#x} {}:", fact.offset, fact.path);

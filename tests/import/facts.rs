@@ -230,8 +230,6 @@ fn is_pointer(tag: DwTag) -> bool {
 }
 
 fn tag(tag: DwTag) -> String {
-    // A module is imported as a namespace.
-    let tag = if tag == dw::DW_TAG_module { dw::DW_TAG_namespace } else { tag };
     let name = tag.static_string().map_or_else(|| format!("{:#x}", tag.0), String::from);
     name.trim_start_matches("DW_TAG_").to_owned()
 }

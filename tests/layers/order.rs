@@ -504,11 +504,11 @@ const LOWER: &[&str] = &[
     "entry",
     "open",
     // Kinds of entries.
+    "variables",
     "types::template",
     "types::array",
     "types::composite",
     "types",
-    "variables",
     "procedures",
     "lanes::pieces",
     "lanes::procedures",

@@ -171,10 +171,21 @@ fn rust() -> eitri::Result<Module> {
     let part = m.untagged_variant_part(untagged, u32)?;
     let variant = m.variant(part, &[VariantValues::Single(1)])?;
     m.member(variant, "one", u32, 0)?;
+    // The only variant that can exist, beside one that cannot.
+    let sure = m.structure(unit, Some("Sure"), 4)?;
+    let part = m.undiscriminated_variant_part(sure)?;
+    for name in ["Yes", "Never"] {
+        let variant = m.variant(part, &[])?;
+        m.member(variant, name, u32, 0)?;
+    }
     let data = m.symbol("data");
-    for (name, ty, by) in
-        [("a_line", shape, 8), ("a_square", shape, 20), ("a_level", level, 32), ("raw", untagged, 8)]
-    {
+    for (name, ty, by) in [
+        ("a_line", shape, 8),
+        ("a_square", shape, 20),
+        ("a_level", level, 32),
+        ("raw", untagged, 8),
+        ("sure", sure, 8),
+    ] {
         let at = Loc::memory(SpaceId::DEFAULT, Val::address(data, by));
         m.variable(space, name, ty)?.external().always(at)?;
     }

@@ -14,7 +14,7 @@ const DWARFDUMP: Tool = Tool::new("llvm-dwarfdump-19", "llvm-19");
 
 /// Attributes that tell where something is in the file, that other attributes imply, or that differ by the form of an
 /// instance: an abstract instance and its only instance with code become one entry.
-const STRUCTURE: [&str; 29] = [
+const STRUCTURE: [&str; 28] = [
     "DW_AT_sibling",
     "DW_AT_stmt_list",
     "DW_AT_str_offsets_base",
@@ -45,7 +45,6 @@ const STRUCTURE: [&str; 29] = [
     "DW_AT_upper_bound",
     "DW_AT_count",
     "DW_AT_lower_bound",
-    "DW_AT_prototyped",
     "DW_AT_bit_offset",
 ];
 

@@ -22,6 +22,7 @@ mod readers;
 mod repeated;
 mod said;
 mod type_units;
+mod types;
 mod units;
 mod unwound;
 

@@ -38,7 +38,9 @@ const VARIABLE: &str = r#"{"accessibility": "private", "always": {"memory": [0, 
 const FUNCTION: &str = r#"{"accessibility": "private", "body_line": 9, "convention": 64, "declared": ["a.cl", 8, 3],
     "declared_inline": true, "defaulted": "in_class", "deleted": true, "describes_calls": "all", "explicit": true,
     "external": true, "frame_base": {"memory": [0, 64]}, "linkage_name": "zz", "main": true, "noreturn": true,
-    "returns": "int", "static_link": {"memory": [0, 64]}, "variadic": true, "virtuality": "virtual"}"#;
+    "returns": "int", "static_link": {"memory": [0, 64]}, "unprototyped": true, "variadic": true, "virtuality": "virtual"}"#;
+/// A language whose functions can lack a prototype.
+const C: &str = r#"{"describe_unit": {"unit": "a.cl", "language": "C17"}},"#;
 const CALL: &str = r#"{"call": {"in": "f", "id": "c", "returns_to": 8}},"#;
 
 /// Statements: object in the schema, statements before it, the statement without the properties, their values.
@@ -67,6 +69,8 @@ const STATEMENTS: &[(&str, &str, &str, &str)] = &[
     ("DescribeType", r#"{"member_pointer": {"unit": "a.cl", "class": "s", "to": "int", "id": "p"}},"#,
         r#"{"describe_type": {"unit": "a.cl", "type": "p"}}"#,
         r#"{"use_location": {"expr": {"text": "swap; offset", "dialect": "llvm"}}}"#),
+    ("DescribeType", r#"{"array": {"unit": "a.cl", "of": "int", "counts": [null], "id": "ar"}},"#,
+        r#"{"describe_type": {"unit": "a.cl", "type": "ar"}}"#, r#"{"rank": {"location": {"expr": {"bytes": "970608 1c 9402"}}}}"#),
     ("StringType", "", r#"{"string_type": {"unit": "a.cl"}}"#, r#"{"bytes": 80, "name": "character(80)"}"#),
     ("DescribeType", r#"{"string_type": {"unit": "a.cl", "id": "t"}},"#,
         r#"{"describe_type": {"unit": "a.cl", "type": "t"}}"#,
@@ -77,6 +81,14 @@ const STATEMENTS: &[(&str, &str, &str, &str)] = &[
     ("Function", "", r#"{"function": {"in": "s", "name": "p", "declaration": true}}"#,
         r#"{"vtable_elem_location": {"expr": {"bytes": "1002"}}}"#),
     ("Function", "", r#"{"function": {"in": "a.cl", "name": "p"}}"#, FUNCTION),
+    ("Function", C, r#"{"function": {"in": "a.cl", "name": "p"}}"#, r#"{"unprototyped": true}"#),
+    ("DescribeFunction", C, r#"{"describe_function": {"function": "h"}}"#, r#"{"unprototyped": true}"#),
+    ("FunctionDefinition", C, r#"{"function_definition": {"in": "a.cl", "declaration": "d"}}"#, r#"{"unprototyped": true}"#),
+    ("DescribeType", r#"{"subroutine": {"unit": "a.cl", "parameters": ["int"], "id": "t"}},"#,
+        r#"{"describe_type": {"unit": "a.cl", "type": "t"}}"#, r#"{"unprototyped": true}"#),
+    ("DescribeType", r#"{"subroutine": {"unit": "a.cl", "parameters": ["int"], "id": "t"}},
+        {"describe_unit": {"unit": "a.cl", "language": "C17"}},"#,
+        r#"{"describe_type": {"unit": "a.cl", "type": "t"}}"#, r#"{"unprototyped": true}"#),
     ("Function", "", r#"{"function": {"in": "s", "name": "p", "declaration": true}}"#, FUNCTION),
     ("Function", "", r#"{"function": {"in": "a.cl", "name": "p", "code": {"symbol": "p", "bytes": 16}}}"#, FUNCTION),
     ("DescribeFunction", "", r#"{"describe_function": {"function": "h"}}"#, FUNCTION),
@@ -134,6 +146,8 @@ const STATEMENTS: &[(&str, &str, &str, &str)] = &[
         r#"{"kind": "loop", "masks": [[0, 16, {"memory": [0, 128]}]], "pcs": [4, 12], "waits_at": 0}"#),
     ("Namespace", "", r#"{"namespace": {"in": "a.cl"}}"#, r#"{"name": "o"}"#),
     ("Namespace", "", r#"{"namespace": {"in": "a.cl", "name": "o"}}"#, r#"{"inline": true}"#),
+    ("Namespace", "", r#"{"namespace": {"in": "a.cl", "name": "o"}}"#, r#"{"kind": "module"}"#),
+    ("Namespace", "", r#"{"namespace": {"in": "f", "name": "o"}}"#, r#"{"kind": "common_block"}"#),
 ];
 
 /// Keys of these objects without a value above, each with the reason.

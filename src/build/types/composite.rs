@@ -271,18 +271,38 @@ impl Builder {
         Ok(self.new_part(of, Discriminant::Type(tag)))
     }
 
+    /// Adds a part with variants of which nothing tells which an object has: Rust's `enum` with a single variant that can
+    /// exist.
+    ///
+    /// # Errors
+    /// Same errors as [`member`](Self::member).
+    pub fn undiscriminated_variant_part(&mut self, of: TypeId) -> Result<VariantPartId> {
+        self.complete(of)?;
+        Ok(self.new_part(of, Discriminant::None))
+    }
+
     /// Adds a variant to a variant part, with the discriminant values that select it. A variant without values is
     /// selected by all values that no other variant has. [`member`](Self::member) adds its members.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`]; [`ErrorKind::BadArgument`] where a range is empty, or a second variant of the part has
-    /// no values; [`ErrorKind::DoesNotFit`] where a value does not fit the discriminant.
+    /// [`ErrorKind::UnknownId`]; [`ErrorKind::BadArgument`] where a range is empty, a second variant of a part with a
+    /// discriminant has no values, or a variant of a part without a discriminant has values; [`ErrorKind::DoesNotFit`]
+    /// where a value does not fit the discriminant.
     pub fn variant(&mut self, part: VariantPartId, values: &[VariantValues]) -> Result<VariantId> {
         let Some(data) = self.module.variant_parts.get(part) else {
             return Err(self.module.unknown(part).into());
         };
         let ty = data.discriminant.ty();
         let check = || {
+            let Some(ty) = ty else {
+                return match values {
+                    [] => Ok(()),
+                    _ => Err(Error::bad_argument(format!(
+                        "variant of {} has discriminant values; expected none, because its part has no discriminant",
+                        self.module.called(data.of)
+                    ))),
+                };
+            };
             if values.is_empty() && data.variants.iter().any(|variant| variant.values.is_empty()) {
                 let what = format!(
                     "{} has a variant part with two default variants; expected at most one",

@@ -72,6 +72,19 @@ impl TypeBuilder<'_> {
         self.id
     }
 
+    /// Marks a [function type](Builder::subroutine) without a prototype, as `int (*f)()` points to in C before C23. Other
+    /// languages than C and OpenCL C do not encode it. DWARF 5 section 5.10.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadArgument`] where the type is not a function type.
+    pub fn unprototyped(&mut self) -> Result<&mut Self> {
+        if !matches!(self.builder.module.types[self.id].kind, TypeKind::Subroutine { .. }) {
+            return Err(self.refused(|name| format!("{name} is not a function type")));
+        }
+        self.data().is_unprototyped = true;
+        Ok(self)
+    }
+
     /// Sets how functions take and return a structure, class or union. DWARF 5 section 5.7.1.1; earlier versions do not
     /// encode it.
     ///
@@ -123,6 +136,27 @@ impl TypeBuilder<'_> {
     /// Same errors as [`allocated`](Self::allocated).
     pub fn associated(&mut self, value: AttributeValue<'_>) -> Result<&mut Self> {
         self.dynamic(gimli::DW_AT_associated, value)
+    }
+
+    /// Sets the number of dimensions of an array that is known at run time only, as for [`allocated`](Self::allocated). The
+    /// array has one dimension, which stands for all: the expressions of its bounds and stride begin with the dimension's
+    /// number on the stack, counted from 0. DWARF 5 sections 5.14 and 5.18.3.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadArgument`] where the type is not an array with one dimension; otherwise the errors of
+    /// [`allocated`](Self::allocated).
+    pub fn rank(&mut self, value: AttributeValue<'_>) -> Result<&mut Self> {
+        let dimensions = match &self.builder.module.types[self.id].kind {
+            TypeKind::Array { dimensions, .. } => dimensions.len(),
+            _ => 0,
+        };
+        if dimensions != 1 {
+            return Err(self.refused(|name| {
+                let dimensions = Count(dimensions, "dimension");
+                format!("{name} with a number of dimensions has {dimensions}; expected an array with one")
+            }));
+        }
+        self.dynamic(gimli::DW_AT_rank, value)
     }
 
     /// Sets the location of the member that a [pointer to a member](Builder::member_pointer) refers to. The expression

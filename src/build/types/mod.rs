@@ -26,12 +26,13 @@ use crate::target::SpaceId;
 const MAX_BASE_BITS: u64 = 1 << 32;
 
 impl Builder {
-    /// Adds a number, character or boolean type with `bits` bits. Equal types share one id; this holds for all types
-    /// except structures, classes, unions and enumerations.
+    /// Adds a number, character or boolean type with `bits` bits; 0 for a type with a single value, as Rust's `()`, whose
+    /// [`Type::bits`] is then `None`. Equal types share one id; this holds for all types except structures, classes, unions
+    /// and enumerations.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`]; [`ErrorKind::Limit`] if `bits` is 0 or more than 2^32, or differs from the encoding's
-    /// fixed size, if it has one.
+    /// [`ErrorKind::UnknownId`]; [`ErrorKind::Limit`] if `bits` is more than 2^32, or differs from the encoding's fixed
+    /// size, if it has one.
     ///
     /// # Example
     ///
@@ -55,14 +56,16 @@ impl Builder {
         bits: u64,
     ) -> Result<TypeId> {
         self.known_unit(unit)?;
-        let (least, most) = encoding.bits().map_or((1, MAX_BASE_BITS), |bits| (bits, bits));
+        let (least, most) = encoding.bits().map_or((0, MAX_BASE_BITS), |bits| (bits, bits));
         if !(least..=most).contains(&bits) {
             let quantity = Quantity::BaseTypeBits(name.into());
             let error = Error::limit(quantity, least.into()..=most.into(), bits.into());
             return Err(error.or_at(self.module.at_unit(unit)));
         }
         let name = self.name_in(unit, name)?;
-        Ok(self.intern(unit, TypeKind::Base { name, encoding }, Some(bits)))
+        // Nothing can be concluded about the storage of an object without bits: some producers give a pointer such a type.
+        let bits = Some(bits).filter(|&bits| bits > 0);
+        Ok(self.intern(unit, TypeKind::Base { name, encoding }, bits))
     }
 
     /// Adds a pointer into the default address space; to `void` where `to` is `None`.

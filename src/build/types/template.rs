@@ -44,7 +44,8 @@ impl<'a> Template<'a> {
         Self::value_at(name, ty, Loc::implicit(value))
     }
 
-    /// Returns a value parameter with a location: a variable's address is [`Loc::value`] of its symbol's address.
+    /// Returns a value parameter with a location: a variable's address is [`Loc::value`] of its symbol's address, and a
+    /// value of which only the type is known is [`Loc::undefined`].
     pub fn value_at(name: &'a str, ty: TypeId, value: Loc) -> Self {
         Self::new(name, Argument::Value(ty, value))
     }

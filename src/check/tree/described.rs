@@ -14,8 +14,8 @@ use crate::consumer::Consumer;
 use crate::error::At;
 use crate::model::{
     Argument, AttributeOwner, CompileUnit, DescribedCalls, ExtraAttribute, ExtraValue, Function, FunctionId,
-    Imported, LocId, Module, Node as LocNode, ScopeId, ScopeKind, SourceLine, StringId, TypeKind, UnitId,
-    Variable, VariableId,
+    Imported, LocId, Module, NamespaceKind, Node as LocNode, ScopeId, ScopeKind, SourceLine, StringId,
+    TypeKind, UnitId, Variable, VariableId,
 };
 use crate::omission::{Property, Subject, TemplateOwner};
 use crate::read::Object;
@@ -199,6 +199,7 @@ impl<'a> Described<'a> {
                     );
                 }
                 ScopeKind::Function(_) => {}
+                ScopeKind::Namespace { .. } if !is_first => {}
                 ScopeKind::Inlined { .. } if instance.is_none() && index.calls_of_code.contains(id) => {}
                 ScopeKind::Namespace { .. } | ScopeKind::Block | ScopeKind::Inlined { .. } => {
                     entities.push(Entity::Scope(id));
@@ -312,7 +313,16 @@ impl<'a> Described<'a> {
                     Imported::Variable(id) => (dw::DW_TAG_imported_declaration, Entity::Variable(id)),
                     Imported::Type(id) => (dw::DW_TAG_imported_declaration, Entity::Type(id)),
                 };
-                let node = Node::new(tag).named(self.text(import.name)).entry(dw::DW_AT_import, Some(target));
+                let is_item = matches!(
+                    module.scope(import.scope).kind,
+                    ScopeKind::Namespace { kind: NamespaceKind::Namelist, .. }
+                );
+                let (tag, attribute) = if is_item {
+                    (dw::DW_TAG_namelist_item, dw::DW_AT_namelist_item)
+                } else {
+                    (tag, dw::DW_AT_import)
+                };
+                let node = Node::new(tag).named(self.text(import.name)).entry(attribute, Some(target));
                 self.extras(self.declared(node, import.line), id)
             }
             Entity::Label(id) => {
@@ -473,17 +483,22 @@ impl<'a> Described<'a> {
     }
 
     /// Returns a namespace's entry, without its source position.
-    pub(in crate::check) fn namespace(self, name: Option<StringId>, is_inline: bool) -> Node<'a> {
-        let node = Node::new(dw::DW_TAG_namespace).named(self.text(name));
-        node.flag(dw::DW_AT_export_symbols, is_inline)
+    pub(in crate::check) fn namespace(self, name: Option<StringId>, kind: NamespaceKind) -> Node<'a> {
+        let node = Node::new(match kind {
+            NamespaceKind::Namespace | NamespaceKind::Inline => dw::DW_TAG_namespace,
+            NamespaceKind::Module => dw::DW_TAG_module,
+            NamespaceKind::CommonBlock => dw::DW_TAG_common_block,
+            NamespaceKind::Namelist => dw::DW_TAG_namelist,
+        });
+        node.named(self.text(name)).flag(dw::DW_AT_export_symbols, kind == NamespaceKind::Inline)
     }
 
     fn scope(self, id: ScopeId, instance: Option<FunctionId>) -> Node<'a> {
         let module = self.module;
         let scope = self.module.scope(id);
         let mut node = match scope.kind {
-            ScopeKind::Namespace { name, is_inline } => {
-                return self.extras(self.declared(self.namespace(name, is_inline), scope.line), id);
+            ScopeKind::Namespace { name, kind } => {
+                return self.extras(self.declared(self.namespace(name, kind), scope.line), id);
             }
             ScopeKind::Inlined { function, call } => {
                 let node = Node::new(dw::DW_TAG_inlined_subroutine);
@@ -600,14 +615,17 @@ impl<'a> Described<'a> {
         }
         let declared = declaration.and_then(|declaration| declaration.convention);
         node = node.number(dw::DW_AT_calling_convention, data.convention.or(kernel).or(declared));
-        node = node.flag(dw::DW_AT_prototyped, self.has_prototypes(module.scope(data.scope).unit));
+        // A definition inherits the prototype of its declaration.
+        let is_unprototyped = declaration.unwrap_or(data).is_unprototyped;
+        let is_prototyped = self.has_prototypes(module.scope(data.scope).unit) && !is_unprototyped;
+        node = node.flag(dw::DW_AT_prototyped, is_prototyped);
         node = node.entry(dw::DW_AT_type, data.returns.map(Entity::Type));
         self.declared(node, data.line.or(declaration.and_then(|declaration| declaration.line)))
     }
 
     /// Returns whether functions of the unit's language can lack a prototype: C and OpenCL C (DWARF 5, table 7.17,
     /// and the later C standards).
-    pub(super) fn has_prototypes(self, unit: UnitId) -> bool {
+    pub(in crate::check) fn has_prototypes(self, unit: UnitId) -> bool {
         let language = self.module.unit(unit).language.map(|language| language.0);
         matches!(language, Some(0x01 | 0x02 | 0x0c | 0x15 | 0x1d | 0x2c | 0x3e))
     }

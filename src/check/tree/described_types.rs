@@ -37,7 +37,8 @@ impl<'a> Described<'a> {
         match &ty.kind {
             TypeKind::Base { encoding: entity, .. } => {
                 let bits = ty.bits.filter(|bits| !bits.is_multiple_of(8));
-                node = node.number(bytes, size).number(dw::DW_AT_encoding, Some(encoding(*entity)));
+                node =
+                    node.number(bytes, size.or(Some(0))).number(dw::DW_AT_encoding, Some(encoding(*entity)));
                 node.number(dw::DW_AT_bit_size, bits)
             }
             TypeKind::Unspecified { .. } | TypeKind::CooperativeMatrix { .. } => node,
@@ -61,10 +62,9 @@ impl<'a> Described<'a> {
             }
             TypeKind::Array { of: element, dimensions, stride_bits } => {
                 node = node.number(dw::DW_AT_bit_stride, *stride_bits);
-                node.parts = (0..)
-                    .zip(dimensions)
-                    .map(|(index, dimension)| self.dimension(id, index, dimension))
-                    .collect();
+                let known = if self.has_dimensions(id) { &dimensions[..] } else { &[] };
+                node.parts =
+                    (0..).zip(known).map(|(index, dimension)| self.dimension(id, index, dimension)).collect();
                 node.number(bytes, None::<u64>)
                     .flag(dw::DW_AT_GNU_vector, false)
                     .entry(type_, entity(*element))
@@ -102,13 +102,12 @@ impl<'a> Described<'a> {
             }
             TypeKind::Subroutine { returns, parameters, is_variadic } => {
                 node = node.entry(type_, returns.map(Entity::Type));
-                node.parts.extend(
-                    parameters
-                        .iter()
-                        .map(|&ty| Node::new(dw::DW_TAG_formal_parameter).entry(type_, entity(ty))),
-                );
+                node.parts.extend((0..).zip(parameters).map(|(index, &ty)| {
+                    let parameter = Node::new(dw::DW_TAG_formal_parameter).entry(type_, entity(ty));
+                    self.extras(parameter, AttributeOwner::Parameter(id, index))
+                }));
                 node.parts.extend(is_variadic.then(|| Node::new(dw::DW_TAG_unspecified_parameters)));
-                node.flag(dw::DW_AT_prototyped, self.has_prototypes(ty.unit))
+                node.flag(dw::DW_AT_prototyped, self.has_prototypes(ty.unit) && !ty.is_unprototyped)
             }
         }
     }
@@ -120,10 +119,21 @@ impl<'a> Described<'a> {
         self.consumer.version >= 5 || !attributes.any(|attribute| is_length(attribute.name))
     }
 
+    /// Whether the number of an array's dimensions is known at run time only.
+    fn has_rank(self, array: TypeId) -> bool {
+        self.module.attributes(array).iter().any(|attribute| attribute.name == dw::DW_AT_rank)
+    }
+
+    /// Whether an array's entry has its dimensions: the consumer knows the entry for a dimension that stands for all.
+    pub(in crate::check) fn has_dimensions(self, array: TypeId) -> bool {
+        !self.has_rank(array) || self.consumer.entries.knows_tag(dw::DW_TAG_generic_subrange)
+    }
+
     fn dimension(self, array: TypeId, index: u32, dimension: &Dimension) -> Node<'a> {
         let owner = AttributeOwner::Dimension(array, index);
         let is_lower = |attribute: &ExtraAttribute| attribute.name == dw::DW_AT_lower_bound;
-        let mut node = Node::dimension();
+        let mut node =
+            if self.has_rank(array) { Node::new(dw::DW_TAG_generic_subrange) } else { Node::dimension() };
         // A lower bound that is no number is an expression among the attributes.
         if dimension.lower.is_some() || !self.module.attributes(owner).iter().any(is_lower) {
             node = node.number(dw::DW_AT_lower_bound, dimension.lower);
@@ -195,7 +205,7 @@ impl<'a> Described<'a> {
 
     fn variant_part(self, id: VariantPartId) -> Node<'a> {
         let part = self.module.variant_part(id);
-        let is_signed = self.module.is_signed(part.discriminant.ty()).unwrap_or(false);
+        let is_signed = part.discriminant.ty().and_then(|ty| self.module.is_signed(ty)).unwrap_or(false);
         let mut node = Node::new(dw::DW_TAG_variant_part);
         node = match &part.discriminant {
             Discriminant::Member(member) => {
@@ -205,6 +215,7 @@ impl<'a> Described<'a> {
             Discriminant::Type(ty) => {
                 node.with(dw::DW_AT_discr, None).entry(dw::DW_AT_type, Some(Entity::Type(*ty)))
             }
+            Discriminant::None => node.with(dw::DW_AT_discr, None).entry(dw::DW_AT_type, None),
         };
         node.parts.extend(part.variants.iter().map(|variant| {
             let values = Value::Variants(variant.values.clone(), is_signed);

@@ -118,6 +118,9 @@ pub(in crate::check) fn is_part(entry: Entry<'_, '_>, parent: DwTag) -> bool {
         | dw::DW_TAG_skeleton_unit
         | dw::DW_TAG_type_unit
         | dw::DW_TAG_namespace
+        | dw::DW_TAG_module
+        | dw::DW_TAG_common_block
+        | dw::DW_TAG_namelist
         | dw::DW_TAG_lexical_block
         | dw::DW_TAG_inlined_subroutine
         // Witnesses compare arguments.

@@ -2,7 +2,7 @@
 
 use gimli::constants as dw;
 
-use super::simple::same_size;
+use super::simple::{DYNAMIC, same_size};
 use crate::build::{Extent, Major};
 use crate::import::importer::{Importer, Made, refused};
 use crate::import::unimported::UnimportedReason;
@@ -17,7 +17,9 @@ pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
     let mut counts = Vec::new();
     let mut stride = stride(importer, entry);
     let mut parts = Vec::new();
-    for part in entry.children().filter(|part| part.tag() == dw::DW_TAG_subrange_type) {
+    // An array with a rank has one entry for all dimensions.
+    let tag = if entry.has(dw::DW_AT_rank) { dw::DW_TAG_generic_subrange } else { dw::DW_TAG_subrange_type };
+    for part in entry.children().filter(|part| part.tag() == tag) {
         importer.import(part);
         let (extent, count) = dimension(importer, part);
         // Only the innermost dimension's elements are the array's.
@@ -43,8 +45,7 @@ pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
         importer.extras.owners.remove(&part.offset());
         importer.own(part, AttributeOwner::Dimension(ty, index));
     }
-    let dynamic = [dw::DW_AT_data_location, dw::DW_AT_allocated, dw::DW_AT_associated];
-    if dynamic.iter().any(|&name| entry.has(name)) {
+    if DYNAMIC.iter().any(|&name| entry.has(name)) {
         importer.made.described.push(entry);
     }
     Ok(ty)
@@ -147,7 +148,7 @@ fn count<'d, 'o>(
         (None, value) if is_count => {
             importer.variable_at(part, value).map(|variable| (Extent::variable(variable), None))
         }
-        _ => Err(UnimportedReason::ValueClass),
+        (None, value) => Err(UnimportedReason::class(value, "a number or an expression")),
     };
     match extent {
         Ok(extent) => {

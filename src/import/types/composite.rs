@@ -68,6 +68,9 @@ pub(in crate::import) fn members<'d, 'o>(importer: &mut Importer<'d, 'o>) {
                 dw::DW_TAG_member if class(part) == Class::Other => {
                     parts::member(importer, part, ty, &mut index);
                 }
+                _ if class(part) == Class::Variable => {
+                    importer.entries.static_members.push((part.offset(), index.members));
+                }
                 dw::DW_TAG_inheritance => parts::base(importer, part, ty, &mut index),
                 dw::DW_TAG_variant_part => variants::part(importer, part, ty),
                 _ => templates::template(importer, part, &templates::Owner::Type(ty), &mut index.templates),

@@ -50,18 +50,23 @@ fn is_described<'d, 'o>(importer: &Importer<'d, 'o>, entry: Entry<'d, 'o>) -> bo
             )
     };
     let has_scope = nested::place(importer, entry).is_some_and(|place| place.scope != importer.root().scope);
+    let has_described_parts = matches!(entry.tag(), dw::DW_TAG_array_type | dw::DW_TAG_subroutine_type);
     has_scope
         || !entry.names().all(is_plain)
-        || entry.tag() == dw::DW_TAG_array_type && has_attributes(importer, entry)
+        || has_described_parts && has_attributes(importer, entry)
+        || is_unprototyped(importer, entry)
 }
 
-/// Whether a part of an array that was made has attributes that only a separate type can have: those that are no property
-/// of a dimension. Bounds usually are.
-fn has_attributes<'d, 'o>(importer: &Importer<'d, 'o>, array: Entry<'d, 'o>) -> bool {
+/// Whether a part of a type that was made has attributes that only a separate type can have: those that are no property
+/// of a dimension or parameter. Bounds usually are.
+fn has_attributes<'d, 'o>(importer: &Importer<'d, 'o>, ty: Entry<'d, 'o>) -> bool {
     let is_constant = |value| matches!(value, ResolvedValue::Unsigned(_) | ResolvedValue::Signed(_));
-    array.children().any(|part| {
+    // Dimensions have no name.
+    let is_named = ty.tag() == dw::DW_TAG_subroutine_type;
+    ty.children().any(|part| {
         part.attributes().enumerate().any(|(index, attribute)| {
-            let is_extra = attribute.name != dw::DW_AT_name && crate::attributes::is_extra(attribute.name);
+            let is_extra =
+                (attribute.name != dw::DW_AT_name || is_named) && crate::attributes::is_extra(attribute.name);
             // What is taken from a supplementary file is not known.
             let is_left = if importer.is_own(part) {
                 importer.is_left(part, index, attribute.name)
@@ -82,10 +87,12 @@ pub(super) fn describe<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d,
         .filter(|&scope| scope != importer.root().scope);
     let line = importer.declared(entry);
     let alignment = importer.number(entry, dw::DW_AT_alignment);
-    if scope.is_none() && line.is_none() && alignment.is_none() {
+    let is_unprototyped = is_unprototyped(importer, entry);
+    if scope.is_none() && line.is_none() && alignment.is_none() && !is_unprototyped {
         return;
     }
     let Ok(mut builder) = importer.m.describe_type(ty) else { return };
+    let unprototyped = if is_unprototyped { builder.unprototyped().map(drop) } else { Ok(()) };
     let within = scope.map_or(Ok(()), |scope| builder.within(scope).map(drop));
     if let Some(line) = line {
         builder.declared(line);
@@ -95,4 +102,10 @@ pub(super) fn describe<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d,
         importer.list(entry, None, refused(error));
     }
     importer.accept(entry, dw::DW_AT_alignment, aligned);
+    importer.accept(entry, dw::DW_AT_prototyped, unprototyped);
+}
+
+/// Whether an entry is a function type without a prototype.
+fn is_unprototyped<'d, 'o>(importer: &Importer<'d, 'o>, entry: Entry<'d, 'o>) -> bool {
+    entry.tag() == dw::DW_TAG_subroutine_type && importer.is_unprototyped(entry)
 }

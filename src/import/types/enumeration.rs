@@ -61,7 +61,13 @@ fn underlying<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) -> 
 fn same_encoding<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, owner: TypeId) {
     let Some(number) = importer.number(entry, dw::DW_AT_encoding) else { return };
     let signed = [dw::DW_ATE_signed, dw::DW_ATE_signed_char].map(|encoding| u64::from(encoding.0));
-    if importer.m.described().is_signed(owner) != Some(signed.contains(&number)) {
-        importer.leave(entry, dw::DW_AT_encoding, UnimportedReason::OtherValue(number));
+    let is_signed = importer.m.described().is_signed(owner);
+    if is_signed != Some(signed.contains(&number)) {
+        let expected = match is_signed {
+            Some(true) => "DW_ATE_signed, because the type of the values is signed",
+            Some(false) => "DW_ATE_unsigned, because the type of the values is unsigned",
+            None => "none, because the type of the values is no integer",
+        };
+        importer.leave(entry, dw::DW_AT_encoding, UnimportedReason::OtherValue(number, expected.into()));
     }
 }

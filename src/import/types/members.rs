@@ -18,7 +18,7 @@ pub(in crate::import) const ACCESSIBILITIES: [(u64, Accessibility); 3] = [
 /// Numbers of the parts that a type has so far.
 #[derive(Default)]
 pub(super) struct Counts {
-    members: u32,
+    pub(super) members: u32,
     bases: u32,
     pub(super) templates: u32,
 }
@@ -107,7 +107,11 @@ fn offset<'d, 'o>(importer: &mut Importer<'d, 'o>, part: Entry<'d, 'o>) -> Optio
         value => value.unsigned(),
     };
     if offset.is_none() {
-        importer.leave(part, name, UnimportedReason::ValueClass);
+        importer.leave(
+            part,
+            name,
+            UnimportedReason::class(value, "a number, or an expression that adds a number"),
+        );
     }
     offset
 }

@@ -6,7 +6,7 @@ use crate::attributes::{DW_AT_LLVM_ADDRESS_SPACE, DW_AT_LLVM_MEMORY_SPACE};
 use crate::build::AttributeValue;
 use crate::import::importer::{Importer, Made, refused};
 use crate::import::unimported::UnimportedReason;
-use crate::model::{BaseEncoding, Loc, MemorySpace, PointerKind, Qualifier, TypeId};
+use crate::model::{AttributeOwner, BaseEncoding, Loc, MemorySpace, PointerKind, Qualifier, TypeId};
 use crate::read::{Entry, ResolvedValue};
 use crate::target::SpaceId;
 
@@ -17,6 +17,10 @@ pub(in crate::import) const MEMORY_SPACES: [(u64, MemorySpace); 4] = [
     (3, MemorySpace::Group),
     (4, MemorySpace::Private),
 ];
+
+/// Attributes about an object at run time, which can have expressions and refer to variables.
+pub(super) const DYNAMIC: [DwAt; 4] =
+    [dw::DW_AT_data_location, dw::DW_AT_allocated, dw::DW_AT_associated, dw::DW_AT_rank];
 
 /// Encodings: DWARF 5 table 7.11.
 #[rustfmt::skip]
@@ -100,9 +104,13 @@ fn space<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) -> Space
 /// Takes the size of a type whose size the model derives.
 pub(super) fn same_size<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, ty: TypeId) {
     let Some(bytes) = importer.number(entry, dw::DW_AT_byte_size) else { return };
-    let bits = importer.m.described().ty(ty).bits();
-    if bits.is_none_or(|bits| bits.div_ceil(8) != bytes) {
-        importer.leave(entry, dw::DW_AT_byte_size, UnimportedReason::OtherValue(bytes));
+    let derived = importer.m.described().ty(ty).bits().map(|bits| bits.div_ceil(8));
+    if derived != Some(bytes) {
+        let expected = match derived {
+            Some(derived) => format!("{derived}, the size that the model derives for such a type"),
+            None => "none, because the model derives no size for such a type".into(),
+        };
+        importer.leave(entry, dw::DW_AT_byte_size, UnimportedReason::OtherValue(bytes, expected));
     }
 }
 
@@ -137,10 +145,11 @@ pub(super) fn subroutine<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'
     let returns = importer.refer_to_type(entry, dw::DW_AT_type);
     importer.prototyped(entry);
     let mut parameters = Vec::new();
+    let mut parts = Vec::new();
     for child in entry.children().filter(|child| child.tag() == dw::DW_TAG_formal_parameter) {
         if let Some(ty) = importer.refer_to_type(child, dw::DW_AT_type) {
-            importer.import(child);
             parameters.push(ty);
+            parts.push(child);
         }
     }
     let more = entry.children().find(|child| child.tag() == dw::DW_TAG_unspecified_parameters);
@@ -151,7 +160,11 @@ pub(super) fn subroutine<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'
         }
         None => importer.m.subroutine(importer.unit, returns, &parameters),
     };
-    made.map_err(refused)
+    let ty = made.map_err(refused)?;
+    for (index, part) in (0..).zip(parts) {
+        importer.own(part, AttributeOwner::Parameter(ty, index));
+    }
+    Ok(ty)
 }
 
 /// Sets a type's properties that refer to variables or have expressions, when all entities exist.
@@ -164,7 +177,7 @@ pub(in crate::import) fn described<'d, 'o>(importer: &mut Importer<'d, 'o>) {
         if entry.tag() == dw::DW_TAG_ptr_to_member_type {
             use_location(importer, entry, ty);
         }
-        for name in [dw::DW_AT_data_location, dw::DW_AT_allocated, dw::DW_AT_associated] {
+        for name in DYNAMIC {
             dynamic(importer, entry, ty, name);
         }
     }
@@ -194,8 +207,9 @@ fn string_length<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, 
 
 fn use_location<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, ty: TypeId) {
     let name = dw::DW_AT_use_location;
-    let Some(ResolvedValue::Expr(bytes)) = importer.take(entry, name) else {
-        return importer.leave(entry, name, UnimportedReason::ValueClass);
+    let Some(value) = importer.take(entry, name) else { return };
+    let ResolvedValue::Expr(bytes) = value else {
+        return importer.leave(entry, name, UnimportedReason::class(value, "an expression"));
     };
     match importer.raw(entry, bytes) {
         Ok(expr) => {
@@ -226,6 +240,7 @@ fn dynamic<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, ty: Ty
     let set = importer.m.describe_type(ty).and_then(|mut builder| match (name, &value) {
         (dw::DW_AT_data_location, AttributeValue::Location(loc)) => builder.data_location(loc).map(drop),
         (dw::DW_AT_allocated, _) => builder.allocated(value).map(drop),
+        (dw::DW_AT_rank, _) => builder.rank(value).map(drop),
         _ => builder.associated(value).map(drop),
     });
     importer.accept(entry, name, set);

@@ -129,8 +129,9 @@ fn value<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) -> Made<
     } else {
         match importer.take(entry, dw::DW_AT_location) {
             Some(ResolvedValue::Expr(bytes)) => importer.location(entry, bytes)?,
-            Some(_) => return Err(UnimportedReason::ValueClass),
-            None => return Err(UnimportedReason::NoProperty),
+            Some(value) => return Err(UnimportedReason::class(value, "an expression")),
+            // Only the type is known, as of a pointer to a member function.
+            None => Loc::undefined(),
         }
     };
     Ok(Argument::Value(ty, value))

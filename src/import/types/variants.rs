@@ -21,8 +21,10 @@ pub(super) fn part<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
         }
         None => {
             importer.want_type(entry);
-            let Some(tag) = importer.type_of(entry) else { return };
-            importer.m.untagged_variant_part(owner, tag)
+            match importer.refer_to_type(entry, dw::DW_AT_type) {
+                Some(tag) => importer.m.untagged_variant_part(owner, tag),
+                None => importer.m.undiscriminated_variant_part(owner),
+            }
         }
     };
     let part = match part {
@@ -31,7 +33,7 @@ pub(super) fn part<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
     };
     importer.import(entry);
     let discriminant = importer.m.described().variant_part(part).discriminant.ty();
-    let is_signed = importer.m.described().is_signed(discriminant);
+    let is_signed = discriminant.and_then(|ty| importer.m.described().is_signed(ty));
     for child in entry.children().filter(|child| child.tag() == dw::DW_TAG_variant) {
         let values = values(importer, child, is_signed);
         let variant = match importer.m.variant(part, &values) {
@@ -58,7 +60,8 @@ fn values<'d, 'o>(
     if let Some(value) = importer.constant(entry, dw::DW_AT_discr_value, is_signed) {
         values.push(VariantValues::Single(value));
     }
-    let list = importer.take_as(entry, dw::DW_AT_discr_list, |value| match value {
+    let expected = "a block with a list of discriminant values";
+    let list = importer.take_as(entry, dw::DW_AT_discr_list, expected, |value| match value {
         ResolvedValue::Block(block) => decoded(block, is_signed == Some(true)),
         _ => None,
     });

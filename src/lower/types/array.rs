@@ -1,6 +1,9 @@
 //! Array entries: DWARF 5 sections 5.5 and 5.13.
 
+use gimli::DwTag;
+
 use crate::error::Result;
+use crate::lower::constants::dimension_tag;
 use crate::lower::entry::EntryWriter;
 use crate::model::{AttributeOwner, Count, Dimension, TypeId};
 use crate::omission::{Property, Subject};
@@ -21,8 +24,11 @@ pub(super) fn write(
     stride(out, stride_bits);
     out.type_attributes(id)?;
     out.info.end_entry();
-    for (index, dimension) in (0..).zip(dimensions) {
-        write_dimension(out, id, index, dimension)?;
+    let tag = dimension_tag(out.module, id);
+    // A dimension that stands for all cannot be written as one of them.
+    let known = if out.consumer.entries.knows_tag(tag) { dimensions } else { &[] };
+    for (index, dimension) in (0..).zip(known) {
+        write_dimension(out, tag, id, index, dimension)?;
     }
     out.info.end_children();
     Ok(())
@@ -50,11 +56,12 @@ pub(super) fn fixed_dimension(out: &mut EntryWriter<'_>, ty: TypeId, count: u64)
 
 fn write_dimension(
     out: &mut EntryWriter<'_>,
+    tag: DwTag,
     array: TypeId,
     index: u32,
     dimension: &Dimension,
 ) -> Result<()> {
-    out.info.begin_entry(gimli::DW_TAG_subrange_type, gimli::DW_CHILDREN_no, None);
+    out.info.begin_entry(tag, gimli::DW_CHILDREN_no, None);
     out.type_of(dimension.index);
     if let Some(lower) = dimension.lower {
         out.info.signed(gimli::DW_AT_lower_bound, lower);

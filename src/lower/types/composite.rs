@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::lower::constants::{calling_convention, discriminant_list};
 use crate::lower::entry::EntryWriter;
 use crate::lower::open::{Open, has_children};
+use crate::lower::variables;
 use crate::model::{
     AttributeOwner, BaseOffset, CompositeType, Discriminant, Member, TypeId, VariantPartId, VariantValues,
 };
@@ -54,7 +55,9 @@ pub(super) fn write(
         out.attributes(AttributeOwner::Base(id, index))?;
         out.info.end_entry();
     }
+    let mut statics = variables::StaticMembers::new(out, *scope);
     for (index, member) in (0..).zip(members) {
+        statics.write_before(out, index)?;
         member_attributes(out, member, None);
         out.attributes(AttributeOwner::Member(id, index))?;
         out.info.end_entry();
@@ -134,6 +137,7 @@ fn write_variant_part(out: &mut EntryWriter<'_>, id: VariantPartId) {
             out.info.reference(gimli::DW_AT_discr, out.expressions.numbers.discriminant(id));
         }
         Discriminant::Type(ty) => out.type_of(Some(ty)),
+        Discriminant::None => {}
     }
     out.info.end_entry();
     if let Discriminant::Member(member) = &part.discriminant {
@@ -145,7 +149,7 @@ fn write_variant_part(out: &mut EntryWriter<'_>, id: VariantPartId) {
             [] => {}
             [VariantValues::Single(value)] => out.wide_constant(gimli::DW_AT_discr_value, value),
             _ => {
-                let is_signed = out.module.is_signed(part.discriminant.ty());
+                let is_signed = part.discriminant.ty().and_then(|ty| out.module.is_signed(ty));
                 let list = discriminant_list(&variant.values, is_signed.unwrap_or(false));
                 out.info.begin_block(gimli::DW_AT_discr_list, list.len());
                 out.info.bytes.extend_from_slice(&list);

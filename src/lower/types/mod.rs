@@ -104,7 +104,7 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: TypeId) -> Result<Option<Open
             let has_children = *is_variadic || !parameters.is_empty();
             out.info.begin_entry(gimli::DW_TAG_subroutine_type, children(has_children), is);
             out.type_of(*returns);
-            if module.units[ty.unit].has_prototypes() {
+            if module.units[ty.unit].has_prototypes() && !ty.is_unprototyped {
                 out.info.flag(gimli::DW_AT_prototyped);
             }
         }
@@ -127,9 +127,10 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: TypeId) -> Result<Option<Open
             out.info.end_children();
         }
         TypeKind::Subroutine { parameters, is_variadic, .. } if *is_variadic || !parameters.is_empty() => {
-            for &parameter in parameters {
+            for (index, &parameter) in (0..).zip(parameters) {
                 out.info.begin_entry(gimli::DW_TAG_formal_parameter, gimli::DW_CHILDREN_no, None);
                 out.type_of(Some(parameter));
+                out.attributes(AttributeOwner::Parameter(id, index))?;
                 out.info.end_entry();
             }
             if *is_variadic {

@@ -4,7 +4,7 @@ use crate::emit::info::children;
 use crate::error::Result;
 use crate::lower::constants::template_tag;
 use crate::lower::entry::EntryWriter;
-use crate::model::{AttributeOwner, LocId, TemplateArgument, TemplateParameter};
+use crate::model::{AttributeOwner, LocId, Node, TemplateArgument, TemplateParameter};
 use crate::omission::{Property, Subject, TemplateOwner};
 
 /// Writes an entity's template parameters, if the consumer knows their tags, as children in its entry.
@@ -64,10 +64,13 @@ fn write_all(
     Ok(())
 }
 
-/// Writes a constant, or a value's location.
+/// Writes a constant, or a value's location. A value that is not known has neither.
 fn write_value(out: &mut EntryWriter<'_>, subject: Subject, value: LocId, bits: Option<u64>) -> Result<()> {
     if let Some(bytes) = out.module.constant(value) {
         out.const_value(bytes);
+        return Ok(());
+    }
+    if out.module.nodes(value).all(|node| node == Node::Undefined) {
         return Ok(());
     }
     if out.expressions.location_of(subject, Property::Value, value, bits)? {

@@ -115,13 +115,15 @@ pub enum Discriminant {
     Member(Member),
     /// A value that is not stored in the object: only its type is known.
     Type(TypeId),
+    /// No value: nothing tells which variant an object has, as in Rust where only one variant can exist.
+    None,
 }
 
 /// A variant in a variant part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Variant {
-    /// Discriminant values that select the variant; empty for the default variant.
+    /// Discriminant values that select the variant; empty for the default variant, and in a part without a discriminant.
     pub values: Vec<VariantValues>,
     /// Members, in order.
     pub members: Vec<Member>,
@@ -144,7 +146,7 @@ impl CompositeType {
         let inner = parts.flat_map(|part| {
             let discriminant = match &part.discriminant {
                 Discriminant::Member(member) => Some(member),
-                Discriminant::Type(_) => None,
+                Discriminant::Type(_) | Discriminant::None => None,
             };
             discriminant.into_iter().chain(part.variants.iter().flat_map(|variant| &variant.members))
         });
@@ -153,11 +155,12 @@ impl CompositeType {
 }
 
 impl Discriminant {
-    /// Returns the value's type.
-    pub fn ty(&self) -> TypeId {
+    /// Returns the value's type, if there is a value.
+    pub fn ty(&self) -> Option<TypeId> {
         match self {
-            Self::Member(member) => member.ty,
-            Self::Type(ty) => *ty,
+            Self::Member(member) => Some(member.ty),
+            Self::Type(ty) => Some(*ty),
+            Self::None => None,
         }
     }
 }

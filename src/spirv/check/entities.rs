@@ -5,6 +5,7 @@ use super::shapes::{Quoted, Shape, Typed, shape};
 use super::{composites, lines, omitted_types, scopes};
 use crate::model::{Function, FunctionId, ScopeKind, SourceLine, VariableId, VariableKind};
 use crate::omission::{Property, Subject, TemplateOwner};
+use crate::spirv::languages;
 use crate::spirv::mode::Feature;
 use crate::spirv::words::Id;
 
@@ -35,6 +36,10 @@ pub(super) fn function_record(projection: &mut Projection<'_>, id: FunctionId) {
         for (name, _, has) in Function::SPIRV_FLAGS {
             projection.yes(&mut properties, has(function), (Property::Flag, name));
         }
+        let unit = module.unit(module.scope(function.scope).unit);
+        let has_prototypes = languages::has_prototypes(unit, projection.mode.set);
+        let is_unprototyped = has_prototypes && function.is_unprototyped;
+        projection.yes(&mut properties, is_unprototyped, (Property::Unprototyped, "unprototyped"));
     }
     // A function declaration has no further properties.
     let is_function = !function.is_declaration || projection.is_method(id);

@@ -115,7 +115,7 @@ pub(super) fn scope_record(projection: &mut Projection<'_>, id: ScopeId, kind: &
     let data = projection.module.scope(id);
     let mut properties = Properties::new();
     match kind {
-        &ScopeKind::Namespace { name, is_inline } => {
+        &ScopeKind::Namespace { name, kind } => {
             properties.push((
                 Property::Line,
                 "line".into(),
@@ -125,7 +125,7 @@ pub(super) fn scope_record(projection: &mut Projection<'_>, id: ScopeId, kind: &
                 projection.mode.set.has_operand(InstructionName::LexicalBlock, Field::InlineNamespace);
             projection.yes(
                 &mut properties,
-                has_flag && is_inline && name.is_some(),
+                has_flag && kind.is_inline() && name.is_some(),
                 (Property::InlineNamespace, "inline"),
             );
         }

@@ -7,11 +7,12 @@ use super::described::{Duplicates, Projection, Properties, is_absolute};
 use super::shapes::{Typed, shape};
 use super::types;
 use crate::model::{
-    FunctionId, Macro, ScopeId, ScopeKind, SecondaryMap, StringId, TemplateArgument, TemplateParameter,
-    TypeId, TypeKind, UnitId, VariableId, VariableKind,
+    FunctionId, Macro, NamespaceKind, ScopeId, ScopeKind, SecondaryMap, StringId, TemplateArgument,
+    TemplateParameter, TypeId, TypeKind, UnitId, VariableId, VariableKind,
 };
 use crate::omission::{Property, Reason, Subject, TemplateOwner};
 use crate::spirv::binding::Statement;
+use crate::spirv::languages;
 use crate::spirv::mode::{Discriminators, Feature};
 use crate::spirv::operand::Field;
 use crate::spirv::table::InstructionName;
@@ -160,7 +161,8 @@ fn unencodable_of_type(projection: &mut Projection<'_>, id: TypeId) {
             unless_omitted(projection, subject, &[(*is_packed, Property::Size)]);
         }
         TypeKind::Subroutine { is_variadic, .. } => {
-            unless_omitted(projection, subject, &[(*is_variadic, Property::Variadic)]);
+            let lost = [(*is_variadic, Property::Variadic), (ty.is_unprototyped, Property::Unprototyped)];
+            unless_omitted(projection, subject, &lost);
         }
         TypeKind::String { .. } => unless_omitted(projection, subject, &[(true, Property::Kind)]),
         TypeKind::Enum { .. } => {
@@ -229,7 +231,11 @@ fn unencodable_of_function(projection: &mut Projection<'_>, id: FunctionId, ente
     let has_frame =
         function.frame_base.is_some() || function.has_frame_facts() || module.has_frame(id, false);
     let parent = module.scope(function.scope).parent;
+    let unit = module.unit(module.scope(function.scope).unit);
+    let has_prototypes = languages::has_prototypes(unit, projection.mode.set);
+    let is_declared = function.specification.is_none_or(|id| module.function(id).is_unprototyped);
     let lost = [
+        (function.is_unprototyped && !(has_prototypes && is_declared), Property::Unprototyped),
         (is_kernel && !is_entered, Property::Kernel),
         (is_entered && code(id).is_some() && !is_kernel, Property::NotKernel),
         (!has_body && function.body_line != 0, Property::BodyLine),
@@ -321,7 +327,13 @@ fn unencodable_of_scopes(projection: &mut Projection<'_>) {
         let is_elsewhere =
             scope.parent.zip(place).is_some_and(|(of, call)| projection.file_of(of) != call.file);
         let has_line = origin.is_some_and(|definition| scope.line.is_some() && scope.line != definition.line);
-        let is_inline = matches!(scope.kind, ScopeKind::Namespace { name: Some(_), is_inline: true });
+        let (is_inline, is_other) = match scope.kind {
+            ScopeKind::Namespace { name, kind } => (
+                name.is_some() && kind == NamespaceKind::Inline,
+                !matches!(kind, NamespaceKind::Namespace | NamespaceKind::Inline),
+            ),
+            _ => (false, false),
+        };
         let is_inline = is_inline
             && !projection.mode.set.has_operand(InstructionName::LexicalBlock, Field::InlineNamespace);
         let has_column = projection.mode.set.has_operand(InstructionName::InlinedAt, Field::Column);
@@ -329,6 +341,7 @@ fn unencodable_of_scopes(projection: &mut Projection<'_>) {
         let is_unencodable = is_inlined && (!is_call && origin.is_none() || !is_used[id]);
         let lost = [
             (is_inline, Property::InlineNamespace),
+            (is_other, Property::Kind),
             (place.is_some_and(|call| call.column != 0 && !has_column), Property::Column),
             (is_elsewhere, Property::CallFile),
             (is_beside && has_other, Property::Discriminator),

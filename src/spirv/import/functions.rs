@@ -7,6 +7,7 @@ use super::references::Slot;
 use super::variables;
 use crate::model::FunctionId;
 use crate::omission::Unimported;
+use crate::spirv::languages;
 use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
 use crate::spirv::table::InstructionName;
@@ -120,7 +121,15 @@ pub(super) fn function(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Made
     if line.is_none() && body_line != 0 {
         importer.omissions.omit(fact, Unimported::BodyWithoutLine);
     }
-    flags.take(flags::PROTOTYPED);
+    let is_prototyped = flags.take(flags::PROTOTYPED);
+    let has_prototypes = languages::has_prototypes(importer.m.described().unit(unit), fact.set);
+    if has_prototypes
+        && !is_prototyped
+        && declaration.is_none()
+        && let Ok(mut function) = importer.m.describe_function(function_id)
+    {
+        function.unprototyped();
+    }
     importer.mark_optimized(&mut flags, unit);
     importer.omit_flags(fact, flags);
     if let Some(code) = code {

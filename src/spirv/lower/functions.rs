@@ -11,6 +11,7 @@ use super::{references, scopes};
 use crate::error::Result;
 use crate::model::{Function, FunctionId, SourceLine, VariableId};
 use crate::omission::{Property, Reason, Subject};
+use crate::spirv::languages;
 use crate::spirv::names::flags;
 use crate::spirv::operand::Field;
 use crate::spirv::table::InstructionName;
@@ -62,7 +63,7 @@ pub(super) fn function(out: &mut Globals<'_, '_, '_>, id: FunctionId) -> Result<
         | is(!is_external, flags::LOCAL)
         | is(!function.is_declaration, flags::DEFINITION)
         | Function::SPIRV_FLAGS.iter().fold(0, |all, (_, flag, has)| all | is(has(function), *flag))
-        | is(unit.has_prototypes(), flags::PROTOTYPED)
+        | is(unit.has_prototypes() && !declared.unwrap_or(function).is_unprototyped, flags::PROTOTYPED)
         | is(unit.is_optimized && !function.is_declaration, flags::OPTIMIZED);
     operands.push((Field::Flags, flags.into()));
     let result = out.id(Item::Function(id))?;
@@ -109,6 +110,11 @@ pub(super) fn omit_of_function(out: &mut Globals<'_, '_, '_>, id: FunctionId) {
     let is_object = |object| !has_body || out.is_global(object);
     let has_object = function.object_pointer.is_some_and(is_object);
     let has_lanes = function.lanes.is_described || !function.lanes.regions.is_empty();
+    let unit = &module.units[module.scopes[function.scope].unit];
+    let has_prototypes = languages::has_prototypes(unit, out.writer.mode.set);
+    // A definition has the prototype of its declaration.
+    let declared = function.specification.map_or(function, |id| &module.functions[id]);
+    let is_unprototyped = function.is_unprototyped && !(has_prototypes && declared.is_unprototyped);
     use Property as P;
     use Reason::{EntryPoint, NoOperand, NotEntryPoint, OfDefinition};
     let properties = [
@@ -118,6 +124,7 @@ pub(super) fn omit_of_function(out: &mut Globals<'_, '_, '_>, id: FunctionId) {
         (!has_body && function.body_line != 0, P::BodyLine, &NoOperand),
         (has_object, P::ObjectPointer, &NoOperand),
         (function.is_variadic, P::Variadic, &NoOperand),
+        (is_unprototyped, P::Unprototyped, &NoOperand),
         (function.is_noreturn, P::NoReturn, &NoOperand),
         (function.is_main, P::Main, &NoOperand),
         (function.is_declared_inline, P::DeclaredInline, &NoOperand),

@@ -19,6 +19,9 @@ pub(super) fn omissions(out: &mut Globals<'_, '_, '_>) {
         if let TypeKind::Subroutine { is_variadic: true, .. } = ty.kind {
             out.omit(Subject::Type(id), Property::Variadic, Reason::NoOperand);
         }
+        if ty.is_unprototyped {
+            out.omit(Subject::Type(id), Property::Unprototyped, Reason::NoOperand);
+        }
         let has_place = matches!(
             ty.kind,
             TypeKind::Composite(_)

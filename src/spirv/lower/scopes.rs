@@ -109,7 +109,11 @@ pub(super) fn block(out: &mut Globals<'_, '_, '_>, id: ScopeId) -> Result<()> {
     let module = out.module;
     let data = &module.scopes[id];
     let name = match data.kind {
-        ScopeKind::Namespace { name, is_inline } => {
+        ScopeKind::Namespace { name, kind } => {
+            let is_inline = kind.is_inline();
+            if !kind.is_namespace() {
+                out.omit(Subject::Scope(id), Property::Kind, Reason::NoOperand);
+            }
             let is_encoded =
                 out.writer.mode.set.has_operand(InstructionName::LexicalBlock, Field::InlineNamespace);
             if is_inline && name.is_some() && !is_encoded {

@@ -2,8 +2,8 @@
 
 use eitri::lower::Lowered;
 use eitri::model::{
-    Address, AttributeOwner, ExtraValue, FileId, Function, FunctionId, Imported, LocId, Macro, Module, Node,
-    ScopeId, ScopeKind, SourceLine, TypeId, UnitId, VariableId, VariableKind,
+    Address, AttributeOwner, ExtraValue, FileId, Function, FunctionId, Imported, LocId, Macro, Module,
+    NamespaceKind, Node, ScopeId, ScopeKind, SourceLine, TypeId, UnitId, VariableId, VariableKind,
 };
 use eitri::omission::{Omission, Property, Subject};
 
@@ -190,10 +190,16 @@ impl<'m> Described<'m> {
         let mut tree = match &scope.kind {
             ScopeKind::Unit | ScopeKind::Type(_) => return None,
             ScopeKind::Function(function) => return Some(self.function(*function)),
-            ScopeKind::Namespace { name, is_inline } => {
-                let mut tree = Tree::new("namespace", Some(scope_id(id)));
+            ScopeKind::Namespace { name, kind } => {
+                let what = match kind {
+                    NamespaceKind::Namespace | NamespaceKind::Inline => "namespace",
+                    NamespaceKind::Module => "module",
+                    NamespaceKind::CommonBlock => "common block",
+                    NamespaceKind::Namelist => "namelist",
+                };
+                let mut tree = Tree::new(what, Some(scope_id(id)));
                 tree.may("name", name.map(|name| module.string(name)));
-                tree.is("inline", *is_inline);
+                tree.is("inline", *kind == NamespaceKind::Inline);
                 tree.may("line", self.line(scope.line));
                 tree
             }

@@ -223,6 +223,7 @@ impl Described<'_> {
                 tree.inside.push(self.member(member));
             }
             Discriminant::Type(ty) => tree.to("type", Some(type_id(*ty))),
+            Discriminant::None => {}
         }
         for variant in &part.variants {
             let mut inner = Tree::new("variant", None);

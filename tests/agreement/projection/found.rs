@@ -202,6 +202,9 @@ impl<'f, 'a> Found<'f, 'a> {
         let is_member = die.tag == dw::DW_TAG_member && own(die, dw::DW_AT_declaration).is_some();
         let kind = match die.tag {
             dw::DW_TAG_namespace => "namespace",
+            dw::DW_TAG_module => "module",
+            dw::DW_TAG_common_block => "common block",
+            dw::DW_TAG_namelist => "namelist",
             dw::DW_TAG_lexical_block => "block",
             dw::DW_TAG_inlined_subroutine => "inlined",
             dw::DW_TAG_unspecified_parameters => "more arguments",

@@ -96,6 +96,7 @@ pub const CALLS: &[Call<FunctionId>] = &[
         Ok(())
     }),
     flag!("FunctionBuilder::variadic", describe_function, variadic),
+    flag!("FunctionBuilder::unprototyped", describe_function, unprototyped),
     flag!("FunctionBuilder::noreturn", describe_function, noreturn),
     flag!("FunctionBuilder::main", describe_function, main),
     Call::new("FunctionBuilder::convention", 2, |case, f, way| {

@@ -225,6 +225,12 @@ const CALLS: &[Call<TypeId>] = &[
         }
         Ok(())
     }),
+    Call::new("Builder::undiscriminated_variant_part", 1, |case, ty, way| {
+        if way == 1 {
+            case.m.undiscriminated_variant_part(ty)?;
+        }
+        Ok(())
+    }),
     Call::new("Builder::variant", 2, |case, ty, way| {
         let int = case.int();
         let part = case.m.variant_part(ty, DataMember::new("tag", int, 0))?;

@@ -117,6 +117,18 @@ fn kinds_of_scopes() {
     for name in ["Builder::namespace", "Builder::inline_namespace", "Builder::anonymous_namespace"] {
         nothing_is_lost(&NOTHING, &[Call::new(name, 5, namespace)]);
     }
+    let kind: Say = |case, (), way| {
+        match way {
+            0 => return Ok(()),
+            1 => case.m.language_module(case.unit, "n")?,
+            2 => case.m.common_block(case.unit, "n")?,
+            _ => case.m.namelist(case.unit, "n")?,
+        };
+        Ok(())
+    };
+    for name in ["Builder::language_module", "Builder::common_block", "Builder::namelist"] {
+        nothing_is_lost(&NOTHING, &[Call::new(name, 3, kind).of(": kind: ")]);
+    }
     nothing_is_lost(
         &NOTHING,
         &[

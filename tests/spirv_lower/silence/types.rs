@@ -345,6 +345,20 @@ const KINDS: &[Call<()>] = &[
         dynamic(case, ty, way, |mut ty, loc| ty.associated(AttributeValue::Location(loc)).map(drop))
     })
     .of("association: "),
+    Call::new("TypeBuilder::unprototyped", 1, |case, (), way| {
+        let ty = case.m.subroutine(case.unit, None, &[])?;
+        if way == 1 {
+            case.m.describe_type(ty)?.unprototyped()?;
+        }
+        Ok(())
+    })
+    .of("absent prototype: "),
+    Call::new("TypeBuilder::rank", 2, |case, (), way| {
+        let int = case.int();
+        let ty = case.m.array(case.unit, int, &[None])?;
+        dynamic(case, ty, way, |mut ty, loc| ty.rank(AttributeValue::Location(loc)).map(drop))
+    })
+    .of("number of dimensions: "),
     Call::new("TypeBuilder::use_location", 2, |case, (), way| {
         let int = case.int();
         let class = case.m.class(case.unit, Some("A"), 4)?;

@@ -78,6 +78,7 @@ class Statements:
         import_: str | None = None,
         label: str | None = None,
         member: int | None = None,
+        parameter: int | None = None,
         scope: str | None = None,
         template: int | None = None,
         type: str | None = None,
@@ -97,6 +98,7 @@ class Statements:
             "import": import_,
             "label": label,
             "member": member,
+            "parameter": parameter,
             "scope": scope,
             "template": template,
             "type": type,
@@ -410,6 +412,7 @@ class Statements:
         returns: str | None = None,
         stack: types.Stack | None = None,
         static_link: types.Location | None = None,
+        unprototyped: bool | None = None,
         variadic: bool | None = None,
         virtuality: Literal["virtual", "pure"] | None = None,
         vtable_elem_location: types.Location | None = None,
@@ -440,6 +443,8 @@ class Statements:
         returns: Result type.
         stack: Stack frame in private memory.
         static_link: Location of the enclosing function's frame base.
+        unprototyped: Has no prototype, in a language whose functions can have one: C, OpenCL C. DWARF 5
+            section 3.3.1.
         variadic: Takes more arguments than it has parameters. DWARF 5 section 3.3.1.2,
             `DW_TAG_unspecified_parameters`.
         virtuality: Member function's virtuality. DWARF 5 section 5.7.8.
@@ -468,6 +473,7 @@ class Statements:
             "returns": returns,
             "stack": stack,
             "static_link": static_link,
+            "unprototyped": unprototyped,
             "variadic": variadic,
             "virtuality": virtuality,
             "vtable_elem_location": vtable_elem_location,
@@ -507,8 +513,10 @@ class Statements:
         declared: types.Line | None = None,
         in_: str | None = None,
         passed: Literal["by_value", "by_reference"] | None = None,
+        rank: types.AttributeValue | None = None,
         string_length: types.AttributeValue | None = None,
         string_length_bytes: types.Number | None = None,
+        unprototyped: bool | None = None,
         use_location: types.Location | None = None,
     ) -> None:
         """Adds the statement `describe_type`.
@@ -520,9 +528,12 @@ class Statements:
         declared: Line of the declaration.
         in_: Scope of the declaration, where it is not the unit.
         passed: How a structure, class or union is passed to functions. DWARF 5 section 5.7.1.1.
+        rank: Number of dimensions of an array that is known at run time. DWARF 5 section 5.18.3.
         string_length: Location of a string's length, or the variable that has it. DWARF 5 section 5.11.
         string_length_bytes: Size in bytes of the number at the location of a string's length. DWARF 5 section
             5.11.
+        unprototyped: Function type without a prototype, in a language whose functions can have one: C, OpenCL
+            C. DWARF 5 section 5.10.
         use_location: Location of the member that a pointer to a member refers to. DWARF 5 section 5.14.
         """
         self.add("describe_type", {
@@ -535,8 +546,10 @@ class Statements:
             "declared": declared,
             "in": in_,
             "passed": passed,
+            "rank": rank,
             "string_length": string_length,
             "string_length_bytes": string_length_bytes,
+            "unprototyped": unprototyped,
             "use_location": use_location,
         })
 
@@ -717,6 +730,7 @@ class Statements:
         returns: str | None = None,
         stack: types.Stack | None = None,
         static_link: types.Location | None = None,
+        unprototyped: bool | None = None,
         variadic: bool | None = None,
         virtuality: Literal["virtual", "pure"] | None = None,
         vtable_elem_location: types.Location | None = None,
@@ -747,6 +761,8 @@ class Statements:
         returns: Result type.
         stack: Stack frame in private memory.
         static_link: Location of the enclosing function's frame base.
+        unprototyped: Has no prototype, in a language whose functions can have one: C, OpenCL C. DWARF 5
+            section 3.3.1.
         variadic: Takes more arguments than it has parameters. DWARF 5 section 3.3.1.2,
             `DW_TAG_unspecified_parameters`.
         virtuality: Member function's virtuality. DWARF 5 section 5.7.8.
@@ -778,6 +794,7 @@ class Statements:
             "returns": returns,
             "stack": stack,
             "static_link": static_link,
+            "unprototyped": unprototyped,
             "variadic": variadic,
             "virtuality": virtuality,
             "vtable_elem_location": vtable_elem_location,
@@ -809,6 +826,7 @@ class Statements:
         returns: str | None = None,
         stack: types.Stack | None = None,
         static_link: types.Location | None = None,
+        unprototyped: bool | None = None,
         variadic: bool | None = None,
         virtuality: Literal["virtual", "pure"] | None = None,
         vtable_elem_location: types.Location | None = None,
@@ -839,6 +857,8 @@ class Statements:
         returns: Result type.
         stack: Stack frame in private memory.
         static_link: Location of the enclosing function's frame base.
+        unprototyped: Has no prototype, in a language whose functions can have one: C, OpenCL C. DWARF 5
+            section 3.3.1.
         variadic: Takes more arguments than it has parameters. DWARF 5 section 3.3.1.2,
             `DW_TAG_unspecified_parameters`.
         virtuality: Member function's virtuality. DWARF 5 section 5.7.8.
@@ -869,6 +889,7 @@ class Statements:
             "returns": returns,
             "stack": stack,
             "static_link": static_link,
+            "unprototyped": unprototyped,
             "variadic": variadic,
             "virtuality": virtuality,
             "vtable_elem_location": vtable_elem_location,
@@ -1128,13 +1149,19 @@ class Statements:
         *,
         id: str | None = None,
         inline: bool | None = None,
+        kind: Literal["namespace", "inline", "module", "common_block", "namelist"] | None = None,
         name: str | None = None,
     ) -> str:
-        """Adds the statement `namespace`. Returns what later statements refer to it by."""
+        """Adds the statement `namespace`. Returns what later statements refer to it by.
+
+        kind: Kind of the scope, where it is not a namespace, or a namespace without a name that is not
+            inline.
+        """
         return self._entity("namespace", {
             "in": in_,
             "id": id,
             "inline": inline,
+            "kind": kind,
             "name": name,
         }, name)
 
@@ -1495,14 +1522,19 @@ class Statements:
         id: str,
         *,
         discriminant: types.Discriminant | None = None,
+        undiscriminated: bool | None = None,
         untagged: str | None = None,
     ) -> str:
-        """Adds the statement `variant_part`. Returns what later statements refer to it by."""
+        """Adds the statement `variant_part`. Returns what later statements refer to it by.
+
+        undiscriminated: Nothing tells which variant an object has.
+        """
         return self._entity("variant_part", {
             "unit": unit,
             "of": of,
             "id": id,
             "discriminant": discriminant,
+            "undiscriminated": undiscriminated,
             "untagged": untagged,
         }, None)
 

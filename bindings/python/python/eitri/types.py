@@ -186,6 +186,7 @@ Attribute = TypedDict(
         "label": 'NotRequired[str]',
         "member": 'NotRequired[int]',
         "name": 'NameOrNumber',
+        "parameter": 'NotRequired[int]',
         "scope": 'NotRequired[str]',
         "template": 'NotRequired[int]',
         "type": 'NotRequired[str]',
@@ -474,6 +475,8 @@ class DescribeFunction(TypedDict):
     """Stack frame in private memory."""
     static_link: NotRequired[Location]
     """Location of the enclosing function's frame base."""
+    unprototyped: NotRequired[bool]
+    """Has no prototype, in a language whose functions can have one: C, OpenCL C. DWARF 5 section 3.3.1."""
     variadic: NotRequired[bool]
     """Takes more arguments than it has parameters. DWARF 5 section 3.3.1.2, `DW_TAG_unspecified_parameters`.
     """
@@ -508,10 +511,12 @@ DescribeType = TypedDict(
         "declared": 'NotRequired[Line]',
         "in": 'NotRequired[str]',
         "passed": 'NotRequired[Literal["by_value", "by_reference"]]',
+        "rank": 'NotRequired[AttributeValue]',
         "string_length": 'NotRequired[AttributeValue]',
         "string_length_bytes": 'NotRequired[Number]',
         "type": 'str',
         "unit": 'str',
+        "unprototyped": 'NotRequired[bool]',
         "use_location": 'NotRequired[Location]',
     },
 )
@@ -728,6 +733,7 @@ Function = TypedDict(
         "returns": 'NotRequired[str]',
         "stack": 'NotRequired[Stack]',
         "static_link": 'NotRequired[Location]',
+        "unprototyped": 'NotRequired[bool]',
         "variadic": 'NotRequired[bool]',
         "virtuality": 'NotRequired[Literal["virtual", "pure"]]',
         "vtable_elem_location": 'NotRequired[Location]',
@@ -762,6 +768,7 @@ FunctionDefinition = TypedDict(
         "returns": 'NotRequired[str]',
         "stack": 'NotRequired[Stack]',
         "static_link": 'NotRequired[Location]',
+        "unprototyped": 'NotRequired[bool]',
         "variadic": 'NotRequired[bool]',
         "virtuality": 'NotRequired[Literal["virtual", "pure"]]',
         "vtable_elem_location": 'NotRequired[Location]',
@@ -952,6 +959,7 @@ Namespace = TypedDict(
         "id": 'NotRequired[str]',
         "in": 'str',
         "inline": 'NotRequired[bool]',
+        "kind": 'NotRequired[Literal["namespace", "inline", "module", "common_block", "namelist"]]',
         "name": 'NotRequired[str]',
     },
 )
@@ -1313,6 +1321,8 @@ class VariantPart(TypedDict):
     discriminant: NotRequired[Discriminant]
     id: str
     of: str
+    undiscriminated: NotRequired[bool]
+    """Nothing tells which variant an object has."""
     unit: str
     untagged: NotRequired[str]
 

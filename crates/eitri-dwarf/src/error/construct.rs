@@ -33,6 +33,7 @@ texts! {
     AddressSpace "a pointer's address space";
     StringSize "the size of a string beside its length";
     FloatFormat "a floating-point format other than IEEE 754";
+    Unprototyped "the absence of a prototype, where it is not a property of the declaration or the language";
     BodyLine "the line where a function body begins";
     CooperativeMatrix "a cooperative matrix";
     FrameOfNoCode "the frame base of a function without code";
