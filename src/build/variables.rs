@@ -290,16 +290,7 @@ impl Builder {
     ) -> Result<VariableBuilder<'_>> {
         let scope = scope.scope(&self.module)?;
         let unit = self.module.scopes[scope].unit;
-        if self.module.types.get(ty).is_none_or(|ty| !self.module.reaches(unit, ty.unit)) {
-            let at = self.module.at_scope(scope);
-            let at = at.with(|context| context.variable = name.map(Into::into));
-            return Err(crate::Error::new(self.module.unknown_in(ty, " of this unit")).or_at(at));
-        }
-        if let Some(&bound) = self.bounds.get(&ty).filter(|&&bound| !self.is_visible(bound, scope)) {
-            let at = self.module.at_scope(scope);
-            let at = at.with(|context| context.variable = name.map(Into::into));
-            return Err(self.other_bound(bound).or_at(at));
-        }
+        self.variable_type(scope, name, ty)?;
         let name = name.filter(|name| !name.is_empty()).map(|name| self.name(name)).transpose();
         let name = name.map_err(|error| error.or_at(self.module.at_scope(scope)))?;
         let id = self.module.variables.push(Variable::new(name, scope, ty, kind, origin));
@@ -308,6 +299,22 @@ impl Builder {
             self.module.lists.parameters_and_statics.push(id);
         }
         Ok(self.variable_builder(id, scope, unit, ty))
+    }
+
+    /// Checks that a variable in a scope can have a type.
+    fn variable_type(&self, scope: ScopeId, name: Option<&str>, ty: TypeId) -> Result<()> {
+        let unit = self.module.scopes[scope].unit;
+        let site = || {
+            let site = self.module.at_scope(scope);
+            site.with(|context| context.variable = name.map(Into::into))
+        };
+        if self.module.types.get(ty).is_none_or(|ty| !self.module.reaches(unit, ty.unit)) {
+            return Err(crate::Error::new(self.module.unknown_in(ty, " of this unit")).or_at(site()));
+        }
+        match self.bounds.get(&ty) {
+            Some(&bound) if !self.is_visible(bound, scope) => Err(self.other_bound(bound).or_at(site())),
+            _ => Ok(()),
+        }
     }
 
     /// Whether a function's variable belongs to the code around a scope: to the function, to an outer function, or to a
@@ -357,6 +364,25 @@ impl VariableBuilder<'_> {
     /// Returns the variable's id.
     pub fn id(&self) -> VariableId {
         self.id
+    }
+
+    /// Sets a type that differs from that of the declaration or the inlined variable that the variable completes:
+    /// `int table[4]`, which is declared as `extern int table[]`. DWARF 5 section 2.13.2.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`] where the type does not exist or belongs to another unit; [`ErrorKind::BadArgument`]
+    /// where the variable completes no other variable, or the array bound of the type belongs to another function.
+    pub fn completed_type(&mut self, ty: TypeId) -> Result<&mut Self> {
+        let module = &self.builder.module;
+        let variable = &module.variables[self.id];
+        if variable.origin.or(variable.specification).is_none() {
+            let what = "variable completes no other variable; expected a definition or an inlined variable";
+            return Err(crate::Error::bad_argument(what).or_at(module.at_variable(self.id, None)));
+        }
+        let name = module.name_of(self.id);
+        self.builder.variable_type(variable.scope, name, ty)?;
+        self.data().ty = ty;
+        Ok(self)
     }
 
     /// Sets the variable's constant value, lowest byte first, instead of a location: the variable was optimized away.

@@ -53,17 +53,19 @@ fn new<'d, 'o>(
     let origin = importer.refer(entry, dw::DW_AT_abstract_origin);
     if let Some(origin) = origin {
         match importer.known_variable(origin) {
-            Some(known) => match importer.m.inlined_variable(around.scope, known) {
-                Ok(variable) => return Some(variable.id()),
-                Err(error) => importer.leave(entry, dw::DW_AT_abstract_origin, refused(error)),
-            },
+            Some(known) => {
+                match importer.m.inlined_variable(around.scope, known).map(|variable| variable.id()) {
+                    Ok(variable) => return Some(completed_type(importer, entry, variable)),
+                    Err(error) => importer.leave(entry, dw::DW_AT_abstract_origin, refused(error)),
+                }
+            }
             None => importer.leave(entry, dw::DW_AT_abstract_origin, UnimportedReason::MissingReference),
         }
     }
     if let Some(declared) = importer.refer(entry, dw::DW_AT_specification) {
         match importer.known_variable(declared) {
-            Some(known) => match importer.m.definition(around.scope, known) {
-                Ok(variable) => return Some(variable.id()),
+            Some(known) => match importer.m.definition(around.scope, known).map(|variable| variable.id()) {
+                Ok(variable) => return Some(completed_type(importer, entry, variable)),
                 Err(error) => importer.leave(entry, dw::DW_AT_specification, refused(error)),
             },
             None => importer.leave(entry, dw::DW_AT_specification, UnimportedReason::MissingReference),
@@ -111,6 +113,23 @@ fn new<'d, 'o>(
     };
     let made = made.map(|variable| variable.id());
     made.map_err(|error| importer.leave_entry(entry, refused(error))).ok()
+}
+
+/// Sets the type that an entry has instead of the type of the entry that it completes: an array that is declared without a
+/// bound. Returns the variable.
+fn completed_type<'d, 'o>(
+    importer: &mut Importer<'d, 'o>,
+    entry: Entry<'d, 'o>,
+    variable: VariableId,
+) -> VariableId {
+    if let Some(ty) = importer.refer_to_type(entry, dw::DW_AT_type) {
+        let set = importer
+            .m
+            .describe_variable(variable)
+            .and_then(|mut builder| builder.completed_type(ty).map(drop));
+        importer.accept(entry, dw::DW_AT_type, set);
+    }
+    variable
 }
 
 fn takes_parameters(importer: &Importer<'_, '_>, around: Place<'_>) -> bool {

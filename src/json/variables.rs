@@ -22,8 +22,8 @@ variable_properties! {
     object Variable { r#in: Ref<'a>, name: Text<'a>, r#type: Ref<'a> } { declaration: bool, id: Text<'a> }
     object Parameter { r#in: Ref<'a>, name: Text<'a>, r#type: Ref<'a> } { id: Text<'a> }
     object Constant { r#in: Ref<'a>, name: Text<'a>, r#type: Ref<'a> } { value: Bytes, id: Text<'a> }
-    object InlinedVariable { r#in: Ref<'a>, origin: Ref<'a> } { id: Text<'a> }
-    object Definition { r#in: Ref<'a>, member: Ref<'a> } { id: Text<'a> }
+    object InlinedVariable { r#in: Ref<'a>, origin: Ref<'a> } { r#type: Ref<'a>, id: Text<'a> }
+    object Definition { r#in: Ref<'a>, member: Ref<'a> } { r#type: Ref<'a>, id: Text<'a> }
     object DescribeVariable { variable: Ref<'a> } {}
 }
 objects! {
@@ -72,6 +72,7 @@ impl<'a> InlinedVariable<'a> {
         let (scope, unit) = reader.scope_and_unit(&self.r#in)?;
         let origin = reader.variable(&self.origin)?;
         let variable = reader.builder.inlined_variable(scope, origin)?.id();
+        completed_type(reader, variable, unit, self.r#type.as_ref())?;
         reader.names.variables.add(variable, self.id.as_ref(), None)?;
         self.facts().describe(reader, variable, unit)
     }
@@ -82,9 +83,22 @@ impl<'a> Definition<'a> {
         let (scope, unit) = reader.scope_and_unit(&self.r#in)?;
         let member = reader.variable(&self.member)?;
         let variable = reader.builder.definition(scope, member)?.id();
+        completed_type(reader, variable, unit, self.r#type.as_ref())?;
         reader.names.variables.add(variable, self.id.as_ref(), None)?;
         self.facts().describe(reader, variable, unit)
     }
+}
+
+/// Sets the type of a variable that completes another variable, if it differs.
+fn completed_type(
+    reader: &mut Reader<'_>,
+    variable: VariableId,
+    unit: UnitId,
+    ty: Option<&Ref<'_>>,
+) -> Result<()> {
+    let Some(ty) = ty else { return Ok(()) };
+    let ty = reader.ty(unit, ty)?;
+    reader.builder.describe_variable(variable)?.completed_type(ty).map(drop)
 }
 
 impl<'a> DescribeVariable<'a> {

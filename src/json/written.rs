@@ -80,13 +80,17 @@ pub(super) fn variable<'m>(
 ) -> Statement<'m> {
     let variable = known.module.variable(id);
     let within = known.scope_ref(variable.scope);
+    let completed_type =
+        |completed| (known.module.variable(completed).ty != variable.ty).then(|| known.type_ref(variable.ty));
     if let Some(origin) = variable.origin {
         let json = InlinedVariable::new(within, known.variable_ref(origin)).with(facts);
-        return Statement::InlinedVariable(InlinedVariable { id: name_id, ..json });
+        let r#type = completed_type(origin);
+        return Statement::InlinedVariable(InlinedVariable { r#type, id: name_id, ..json });
     }
     if let Some(member) = variable.specification {
         let json = Definition::new(within, known.variable_ref(member)).with(facts);
-        return Statement::Definition(Definition { id: name_id, ..json });
+        let r#type = completed_type(member);
+        return Statement::Definition(Definition { r#type, id: name_id, ..json });
     }
     let name = variable.name.map_or("".into(), |name| known.text(name));
     let ty = known.type_ref(variable.ty);

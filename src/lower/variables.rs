@@ -6,8 +6,8 @@ use super::loc::Facts;
 use super::open::{Instance, more_arguments};
 use crate::error::Result;
 use crate::model::{
-    Accessibility, MemorySpace, Module, ScopeId, ScopeKind, SourceLine, Stack, StringId, TypeKind, Variable,
-    VariableId, VariableKind,
+    Accessibility, MemorySpace, Module, ScopeId, ScopeKind, SourceLine, Stack, StringId, TypeId, TypeKind,
+    Variable, VariableId, VariableKind,
 };
 use crate::op::read_uleb;
 
@@ -131,7 +131,7 @@ fn attributes(out: &mut EntryWriter<'_>, variable: &Variable) {
     let inherited = Inherited::new(out.module, variable.specification);
     out.names(variable.name, variable.linkage_name, variable.specification.map(Declaration::Variable));
     out.declared_over(variable.line, inherited.line);
-    if variable.specification.is_none() {
+    if inherited.ty != Some(variable.ty) {
         out.type_of(Some(variable.ty));
     }
     differing_attributes(out, variable, &inherited);
@@ -145,6 +145,9 @@ fn instance_attributes(out: &mut EntryWriter<'_>, variable: &Variable) {
     }
     if variable.line != inherited.line {
         out.declared_over(variable.line, inherited.line);
+    }
+    if inherited.ty != Some(variable.ty) {
+        out.type_of(Some(variable.ty));
     }
     differing_attributes(out, variable, &inherited);
 }
@@ -173,6 +176,7 @@ fn differing_attributes(out: &mut EntryWriter<'_>, variable: &Variable, inherite
 struct Inherited {
     linkage_name: Option<StringId>,
     line: Option<SourceLine>,
+    ty: Option<TypeId>,
     memory_space: Option<MemorySpace>,
     accessibility: Option<Accessibility>,
     is_external: bool,
@@ -188,6 +192,7 @@ impl Inherited {
             let variable = &module.variables[id];
             inherited.linkage_name = inherited.linkage_name.or(variable.linkage_name);
             inherited.line = inherited.line.or(variable.line);
+            inherited.ty = inherited.ty.or(Some(variable.ty));
             inherited.memory_space = inherited.memory_space.or(variable.memory_space);
             inherited.accessibility = inherited.accessibility.or(variable.accessibility);
             inherited.is_external |= variable.is_external;

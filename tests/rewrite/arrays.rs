@@ -54,3 +54,51 @@ fn arrays_of_variable_length_keep_their_facts() {
         }
     }
 }
+
+/// Arrays that are declared without a bound, and defined with one.
+const DEFINED: &str = r#"
+extern int table[];
+int table[3] = {7, 8, 9};
+#ifdef __cplusplus
+extern const char *const names[];
+struct squares { static const int all[]; };
+const int squares::all[] = {1, 4, 9};
+extern "C" const int *first(void) { return squares::all; }
+#else
+extern const char *const names[];
+#endif
+const char *const names[] = {"one", "two"};
+int main(void) { return table[0] + names[1][0] - 123; }
+"#;
+
+#[test]
+fn definitions_of_arrays_keep_their_bounds() {
+    const GDB: Tool = Tool::new("gdb", "gdb");
+    const COMPILERS: [(Tool, &str); 4] = [
+        (Tool::new("gcc", "gcc"), "a.c"),
+        (Tool::new("g++", "g++"), "a.cc"),
+        (Tool::new("clang-19", "clang-19"), "a.c"),
+        (Tool::new("clang++-19", "clang-19"), "a.cc"),
+    ];
+    for (compiler, file) in COMPILERS {
+        for version in ["-gdwarf-2", "-gdwarf-4", "-gdwarf-5"] {
+            let folder = Folder::new();
+            folder.file(file, DEFINED);
+            let Some(ran) = compiler.run_in(folder.path(), &[version, "-o", "before", file]) else { continue };
+            assert!(ran.succeeded, "{ran}");
+            let name = format!("{} {version}", compiler.name);
+            let before = std::fs::read(folder.path().join("before")).expect("a program");
+            let after = keeps_facts(&name, &before);
+            std::fs::write(folder.path().join("after"), &after.object).expect("a program");
+            let said = ["before", "after"].map(|program| {
+                let commands = ["print table", "whatis names", "print 'squares::all'"];
+                let words = commands.iter().flat_map(|command| ["-ex", command]);
+                let words: Vec<_> = ["-batch"].into_iter().chain(words).chain([program]).collect();
+                Some(GDB.run_in(folder.path(), &words)?.out)
+            });
+            let [Some(before), Some(after)] = said else { return };
+            assert!(before.contains("{7, 8, 9}") && before.contains("[2]"), "{name}: {before}");
+            assert_eq!(before, after, "{name}");
+        }
+    }
+}
