@@ -199,7 +199,7 @@ impl Builder {
             (gimli::DW_AT_lower_bound, AttributeOwner::Dimension(ty, index)) => {
                 self.dimension(ty, index).is_some_and(|dimension| dimension.lower.is_none())
             }
-            (gimli::DW_AT_upper_bound, AttributeOwner::Dimension(ty, index)) => {
+            (gimli::DW_AT_upper_bound | gimli::DW_AT_count, AttributeOwner::Dimension(ty, index)) => {
                 self.dimension(ty, index).is_some_and(|dimension| dimension.count == Count::Unknown)
             }
             _ => false,

@@ -42,9 +42,9 @@ pub fn text(attribute: DwAt) -> Cow<'static, str> {
 /// Attributes of the standard that few producers write and no property of a description encodes. Nothing else in an entry
 /// depends on them.
 #[rustfmt::skip]
-const RARE: [DwAt; 40] = [
+const RARE: [DwAt; 41] = [
     dw::DW_AT_accessibility, dw::DW_AT_alignment, dw::DW_AT_artificial, dw::DW_AT_binary_scale, dw::DW_AT_bit_stride,
-    dw::DW_AT_byte_stride, dw::DW_AT_const_expr, dw::DW_AT_const_value, dw::DW_AT_containing_type,
+    dw::DW_AT_byte_stride, dw::DW_AT_const_expr, dw::DW_AT_const_value, dw::DW_AT_containing_type, dw::DW_AT_count,
     dw::DW_AT_decimal_scale, dw::DW_AT_decimal_sign, dw::DW_AT_declaration, dw::DW_AT_default_value,
     dw::DW_AT_description, dw::DW_AT_digit_count, dw::DW_AT_elemental, dw::DW_AT_encoding, dw::DW_AT_endianity,
     dw::DW_AT_entry_pc, dw::DW_AT_export_symbols, dw::DW_AT_identifier_case, dw::DW_AT_is_optional,

@@ -131,11 +131,11 @@ impl<'a> Described<'a> {
 
     fn dimension(self, array: TypeId, index: u32, dimension: &Dimension) -> Node<'a> {
         let owner = AttributeOwner::Dimension(array, index);
-        let is_lower = |attribute: &ExtraAttribute| attribute.name == dw::DW_AT_lower_bound;
+        let has = |name| self.module.attributes(owner).iter().any(|attribute| attribute.name == name);
         let mut node =
             if self.has_rank(array) { Node::new(dw::DW_TAG_generic_subrange) } else { Node::dimension() };
-        // A lower bound that is no number is an expression among the attributes.
-        if dimension.lower.is_some() || !self.module.attributes(owner).iter().any(is_lower) {
+        // A lower bound or a count that is no property is among the attributes.
+        if dimension.lower.is_some() || !has(dw::DW_AT_lower_bound) {
             node = node.number(dw::DW_AT_lower_bound, dimension.lower);
         }
         node = node.entry(dw::DW_AT_type, dimension.index.map(Entity::Type));
@@ -151,7 +151,10 @@ impl<'a> Described<'a> {
                 Some(Value::Elsewhere)
             }
         };
-        self.extras(node.with(dw::DW_AT_count, count), owner)
+        if count.is_some() || !has(dw::DW_AT_count) {
+            node = node.with(dw::DW_AT_count, count);
+        }
+        self.extras(node, owner)
     }
 
     fn composite(self, node: Node<'a>, id: TypeId, composite: &'a CompositeType) -> Node<'a> {

@@ -116,7 +116,7 @@ fn dimension<'d, 'o>(importer: &mut Importer<'d, 'o>, part: Entry<'d, 'o>) -> (E
     (if let Some(index) = index { extent.index(index) } else { extent }, count)
 }
 
-/// Takes the number of elements. An upper bound that has no equivalent remains an attribute of the part.
+/// Takes the number of elements. What has no equivalent remains an attribute of the part.
 fn count<'d, 'o>(
     importer: &mut Importer<'d, 'o>,
     part: Entry<'d, 'o>,
@@ -155,12 +155,7 @@ fn count<'d, 'o>(
             importer.mark(part, name);
             extent
         }
-        Err(reason) => {
-            if is_count {
-                importer.leave(part, name, reason);
-            }
-            unknown
-        }
+        Err(_) => unknown,
     }
 }
 
