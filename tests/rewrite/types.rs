@@ -174,12 +174,13 @@ static BITS: Bits = Bits::A(1);
 #[inline(never)] fn call(f: fn() -> !) -> ! { f() }
 fn end() -> ! { std::process::exit(0) }
 #[inline(never)] fn result(r: Result<u32, Never>) -> u32 { match black_box(r) { Ok(n) => n, Err(_) => 0 } }
-fn main() {
+pub fn start() {
     black_box((&UNIT, &ONE, &TWO, &MANY, &BITS, result(Ok(3))));
     call(end);
 }
 "#,
     commands: &[
+        "set language rust",
         "ptype a::UNIT",
         "whatis a::UNIT",
         "print sizeof(a::UNIT)",
@@ -201,7 +202,8 @@ fn main() {
 fn types_without_bits_and_variants_without_discriminant_are_kept() {
     let rustc = Tool::new("rustc", "rustc");
     for level in ["opt-level=0", "opt-level=2"] {
-        let Some(report) = RUST.is_kept(rustc, &["-g", "-C", level]) else { return };
+        let arguments = ["--crate-type=lib", "--emit=obj", "-g", "-C", level];
+        let Some(report) = RUST.is_kept(rustc, &arguments) else { return };
         assert!(!report.contains("DW_TAG_variant") && !report.contains("DW_TAG_base_type"), "{report}");
     }
 }
