@@ -300,7 +300,7 @@ impl<'d, 'o> Importer<'d, 'o> {
         // A procedure that calls itself is not made.
         self.made.procedures.insert(key, None);
         let Some(ResolvedValue::Expr(bytes)) = self.take(entry, dw::DW_AT_location) else {
-            return Err(UnimportedReason::ValueClass);
+            return Err(UnimportedReason::ValueClass(None));
         };
         let expr = self.nested(entry, bytes, depth)?;
         let procedure = self.m.procedure(self.unit, &Loc::expr(expr)).map_err(refused)?;

@@ -89,7 +89,7 @@ impl<'d, 'o> Importer<'d, 'o> {
             ResolvedValue::Offset(_) | ResolvedValue::LocList(_) | ResolvedValue::RngList(_) => {
                 return Err(UnimportedReason::NoProperty);
             }
-            _ => return Err(UnimportedReason::ValueClass),
+            _ => return Err(UnimportedReason::ValueClass(None)),
         }))
     }
 
@@ -127,7 +127,7 @@ impl<'d, 'o> Importer<'d, 'o> {
         }
         match entry.unit().kind {
             dw::DW_UT_type | dw::DW_UT_split_type | dw::DW_UT_partial => UnimportedReason::Unreferenced,
-            _ => UnimportedReason::NoEntity,
+            _ => UnimportedReason::NoEntity(entry.tag()),
         }
     }
 }

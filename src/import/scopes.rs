@@ -24,7 +24,7 @@ pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
         dw::DW_TAG_inlined_subroutine => inlined(importer, entry, around),
         // The model has no such scope: what is in it is in the scope around it.
         _ => {
-            importer.leave_entry(entry, UnimportedReason::NoEntity);
+            importer.leave_entry(entry, UnimportedReason::NoEntity(entry.tag()));
             importer.made.scopes.insert(entry.offset(), around);
         }
     }
@@ -224,8 +224,11 @@ impl<'d, 'o> Importer<'d, 'o> {
             value => value.unsigned().zip(base(entry)).map(|(offset, base)| base.wrapping_add(offset)),
         };
         let (Some(address), Some(_)) = (address, around.base) else {
-            let reason =
-                if around.base.is_none() { UnimportedReason::NoCode } else { UnimportedReason::ValueClass };
+            let reason = if around.base.is_none() {
+                UnimportedReason::NoCode
+            } else {
+                UnimportedReason::ValueClass(None)
+            };
             return self.leave(entry, name, reason);
         };
         let Some(pc) = self.pc_of(&around, address, Border::Start) else {

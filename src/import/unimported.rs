@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use gimli::{DwAt, DwTag};
+use gimli::{DwAt, DwForm, DwTag};
 
 use super::expression::Untyped;
 use crate::attributes;
@@ -16,13 +16,14 @@ texts! {
     Refused(why: Error) "{why}";
     Unreadable(why: Error) "{why}";
     NoProperty "the model has no such property";
-    NoEntity "the model has no such entity";
+    NoEntity(tag: DwTag) "the model has no entity for {} in the entry around it", tag_text(*tag);
+    DerivedType "it has no type; the model derives a base type from its size";
     InsideEntry "the entry around it is not imported";
-    Unreferenced "no imported entry refers to it";
+    Unreferenced "its unit is imported only as far as other units refer to it, and no imported entry does";
     Unselected "it belongs to another function than the selected functions";
-    ValueClass "its value has an unexpected class";
+    ValueClass(form: Option<DwForm>) "its value has {}; the model has no value of this class for the attribute", form_text(*form);
     ValueRange(value: i128) "its value {value} is out of range";
-    OtherValue(value: u64) "its value is {value}; the model derives another value";
+    OtherValue(value: u64, derived: Option<u64>) "its value is {value}; the model derives {}", derived_text(*derived);
     MissingReference "it refers to an entry that is missing or not imported";
     SecondInstance "another instance of the function has its code already";
     NoCode "it has pcs, and the function around it has no code";
@@ -39,7 +40,7 @@ texts! {
     BlockExpression(why: Error) "its expression is not imported: {why}";
     TooManyLocations "its location list has too many overlapping ranges";
     UndefinedBeside "it is undefined where the variable has another location";
-    NoFunction "no function has its code";
+    NoFunction "neither a function nor a row of a unit has its code";
     PartialSums "its checksum is omitted: other files of the unit have none";
     MissingFile(number: u64) "the line table has no file {number}";
     FileTime "the time and size of a file are not imported";
@@ -66,7 +67,25 @@ texts! {
     Misaligned "it is inside an instruction";
     CyclicType "the type contains itself; its members are not imported";
     AsUnspecified "its type is imported as an unspecified type";
+    UnknownSection(name: String) "the section `{name}` is removed: it is unknown, and can refer to a section that is replaced";
+    DeclarationOfLocated "a variable with a location is imported as defined";
+    SplitName(name: String, why: Error) "the name `{name}` of its split file is not imported: {why}";
     TooManyCopies "too many entries are imported again for other units";
+}
+
+fn tag_text(tag: DwTag) -> String {
+    tag.static_string().map_or_else(|| format!("tag {:#x}", tag.0), Into::into)
+}
+
+fn form_text(form: Option<DwForm>) -> String {
+    match form {
+        Some(form) => form.static_string().map_or_else(|| format!("the form {:#x}", form.0), Into::into),
+        None => "another class".into(),
+    }
+}
+
+fn derived_text(derived: Option<u64>) -> String {
+    derived.map_or_else(|| "none".into(), |derived| derived.to_string())
 }
 
 /// A fact that an import leaves out: an attribute, an entry, or a fact in another section.

@@ -90,7 +90,12 @@ fn new<'d, 'o>(
         return None;
     }
     let is_in_type = matches!(importer.m.described().scope(around.scope).kind, ScopeKind::Type(_));
-    let is_declaration = importer.flag(entry, dw::DW_AT_declaration);
+    let mut is_declaration = importer.flag(entry, dw::DW_AT_declaration);
+    // gfortran declares the variables of a namelist, and has their locations.
+    if is_declaration && around.function.is_some() && entry.has(dw::DW_AT_location) {
+        is_declaration = false;
+        importer.leave(entry, dw::DW_AT_declaration, UnimportedReason::DeclarationOfLocated);
+    }
     let kind = match entry.tag() {
         // A parameter in a block, where a debugger sees a variable.
         dw::DW_TAG_formal_parameter if takes_parameters(importer, around) => VariableKind::Parameter,
@@ -231,7 +236,7 @@ fn location<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, varia
             Err(reason) => importer.leave(entry, name, reason),
         },
         ResolvedValue::LocList(offset) => super::live::list(importer, entry, variable, offset),
-        _ => importer.leave(entry, name, UnimportedReason::ValueClass),
+        _ => importer.leave(entry, name, UnimportedReason::ValueClass(None)),
     }
 }
 
@@ -259,7 +264,7 @@ impl<'d, 'o> Importer<'d, 'o> {
     /// Returns the variable to which a value refers.
     pub(super) fn variable_at(&mut self, entry: Entry<'d, 'o>, value: ResolvedValue<'o>) -> Made<VariableId> {
         if !matches!(value, ResolvedValue::Reference(_)) {
-            return Err(UnimportedReason::ValueClass);
+            return Err(UnimportedReason::ValueClass(None));
         }
         let referred = entry.referred(value);
         let known = referred.and_then(|referred| self.known_variable(referred));
@@ -269,7 +274,7 @@ impl<'d, 'o> Importer<'d, 'o> {
     /// Takes a constant with the bytes of its type, the lowest address first.
     pub(super) fn const_value(&mut self, entry: Entry<'d, 'o>, ty: TypeId) -> Made<Vec<u8>> {
         let name = dw::DW_AT_const_value;
-        let value = self.take(entry, name).ok_or(UnimportedReason::ValueClass)?;
+        let value = self.take(entry, name).ok_or(UnimportedReason::ValueClass(None))?;
         let bytes = self.m.described().ty(ty).bits().map(|bits| bits.div_ceil(8));
         let number: i128 = match value {
             ResolvedValue::Block(bytes) => return Ok(bytes.to_vec()),
@@ -278,7 +283,7 @@ impl<'d, 'o> Importer<'d, 'o> {
             ResolvedValue::Unsigned(number) => number.into(),
             ResolvedValue::Signed(number) => number.into(),
             ResolvedValue::Flag(flag) => flag.into(),
-            _ => return Err(UnimportedReason::ValueClass),
+            _ => return Err(UnimportedReason::ValueClass(None)),
         };
         // A number has its type's size; without a type, as much as the value needs.
         let bytes = bytes.unwrap_or(8);
@@ -326,7 +331,7 @@ impl<'d, 'o> Importer<'d, 'o> {
             ResolvedValue::Signed(number @ ..0) if is_signed == Some(false) => Some((number as u64).into()),
             ResolvedValue::Signed(number) => Some(number.into()),
             _ => {
-                self.leave(entry, name, UnimportedReason::ValueClass);
+                self.leave(entry, name, UnimportedReason::ValueClass(None));
                 None
             }
         }

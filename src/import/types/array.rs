@@ -145,7 +145,7 @@ fn count<'d, 'o>(
         (None, value) if is_count => {
             importer.variable_at(part, value).map(|variable| (Extent::variable(variable), None))
         }
-        _ => Err(UnimportedReason::ValueClass),
+        _ => Err(UnimportedReason::ValueClass(None)),
     };
     match extent {
         Ok(extent) => {

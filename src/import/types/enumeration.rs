@@ -50,7 +50,7 @@ fn underlying<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) -> 
         Some(number) => number == u64::from(dw::DW_ATE_signed.0),
         None => entry.children().any(is_negative),
     };
-    importer.list(entry, Some(dw::DW_AT_type), UnimportedReason::NoEntity);
+    importer.list(entry, Some(dw::DW_AT_type), UnimportedReason::DerivedType);
     let (word, encoding) =
         if is_signed { ("signed", BaseEncoding::Signed) } else { ("unsigned", BaseEncoding::Unsigned) };
     let name = format!("{word}_{}", 8 * bytes);
@@ -61,7 +61,10 @@ fn underlying<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) -> 
 fn same_encoding<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, owner: TypeId) {
     let Some(number) = importer.number(entry, dw::DW_AT_encoding) else { return };
     let signed = [dw::DW_ATE_signed, dw::DW_ATE_signed_char].map(|encoding| u64::from(encoding.0));
-    if importer.m.described().is_signed(owner) != Some(signed.contains(&number)) {
-        importer.leave(entry, dw::DW_AT_encoding, UnimportedReason::OtherValue(number));
+    let is_signed = importer.m.described().is_signed(owner);
+    if is_signed != Some(signed.contains(&number)) {
+        let derived = is_signed.map(|is| if is { dw::DW_ATE_signed } else { dw::DW_ATE_unsigned });
+        let derived = derived.map(|encoding| encoding.0.into());
+        importer.leave(entry, dw::DW_AT_encoding, UnimportedReason::OtherValue(number, derived));
     }
 }

@@ -107,7 +107,7 @@ fn offset<'d, 'o>(importer: &mut Importer<'d, 'o>, part: Entry<'d, 'o>) -> Optio
         value => value.unsigned(),
     };
     if offset.is_none() {
-        importer.leave(part, name, UnimportedReason::ValueClass);
+        importer.leave(part, name, UnimportedReason::ValueClass(None));
     }
     offset
 }

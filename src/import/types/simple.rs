@@ -102,7 +102,11 @@ pub(super) fn same_size<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d
     let Some(bytes) = importer.number(entry, dw::DW_AT_byte_size) else { return };
     let bits = importer.m.described().ty(ty).bits();
     if bits.is_none_or(|bits| bits.div_ceil(8) != bytes) {
-        importer.leave(entry, dw::DW_AT_byte_size, UnimportedReason::OtherValue(bytes));
+        importer.leave(
+            entry,
+            dw::DW_AT_byte_size,
+            UnimportedReason::OtherValue(bytes, bits.map(|bits| bits.div_ceil(8))),
+        );
     }
 }
 
@@ -195,7 +199,7 @@ fn string_length<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, 
 fn use_location<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, ty: TypeId) {
     let name = dw::DW_AT_use_location;
     let Some(ResolvedValue::Expr(bytes)) = importer.take(entry, name) else {
-        return importer.leave(entry, name, UnimportedReason::ValueClass);
+        return importer.leave(entry, name, UnimportedReason::ValueClass(None));
     };
     match importer.raw(entry, bytes) {
         Ok(expr) => {

@@ -129,7 +129,7 @@ fn value<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) -> Made<
     } else {
         match importer.take(entry, dw::DW_AT_location) {
             Some(ResolvedValue::Expr(bytes)) => importer.location(entry, bytes)?,
-            Some(_) => return Err(UnimportedReason::ValueClass),
+            Some(_) => return Err(UnimportedReason::ValueClass(None)),
             None => return Err(UnimportedReason::NoProperty),
         }
     };

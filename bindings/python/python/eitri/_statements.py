@@ -402,6 +402,7 @@ class Statements:
         explicit: bool | None = None,
         external: bool | None = None,
         frame_base: types.Location | None = None,
+        frame_bases: Sequence[Sequence[types.Number | types.Location]] | None = None,
         kernel: bool | None = None,
         linkage_name: str | None = None,
         main: bool | None = None,
@@ -410,6 +411,7 @@ class Statements:
         returns: str | None = None,
         stack: types.Stack | None = None,
         static_link: types.Location | None = None,
+        undescribed: bool | None = None,
         variadic: bool | None = None,
         virtuality: Literal["virtual", "pure"] | None = None,
         vtable_elem_location: types.Location | None = None,
@@ -431,6 +433,7 @@ class Statements:
         explicit: Is `explicit`: not used for implicit conversions. DWARF 5 section 5.7.8.
         external: Is visible outside the unit. DWARF 5 section 3.3.1.
         frame_base: Frame base location.
+        frame_bases: Frame base locations by pc, where the location is not the same at all pcs.
         kernel: Is launched by the host, with a stack frame at private memory's address 0, and without a
             caller.
         linkage_name: Linkage name, where it differs from the name.
@@ -440,6 +443,8 @@ class Statements:
         returns: Result type.
         stack: Stack frame in private memory.
         static_link: Location of the enclosing function's frame base.
+        undescribed: Has no entry: code that nothing else describes, with its rows and frame. It has no name,
+            and nothing is in it.
         variadic: Takes more arguments than it has parameters. DWARF 5 section 3.3.1.2,
             `DW_TAG_unspecified_parameters`.
         virtuality: Member function's virtuality. DWARF 5 section 5.7.8.
@@ -460,6 +465,7 @@ class Statements:
             "explicit": explicit,
             "external": external,
             "frame_base": frame_base,
+            "frame_bases": frame_bases,
             "kernel": kernel,
             "linkage_name": linkage_name,
             "main": main,
@@ -468,6 +474,7 @@ class Statements:
             "returns": returns,
             "stack": stack,
             "static_link": static_link,
+            "undescribed": undescribed,
             "variadic": variadic,
             "virtuality": virtuality,
             "vtable_elem_location": vtable_elem_location,
@@ -708,6 +715,7 @@ class Statements:
         explicit: bool | None = None,
         external: bool | None = None,
         frame_base: types.Location | None = None,
+        frame_bases: Sequence[Sequence[types.Number | types.Location]] | None = None,
         id: str | None = None,
         kernel: bool | None = None,
         linkage_name: str | None = None,
@@ -717,6 +725,7 @@ class Statements:
         returns: str | None = None,
         stack: types.Stack | None = None,
         static_link: types.Location | None = None,
+        undescribed: bool | None = None,
         variadic: bool | None = None,
         virtuality: Literal["virtual", "pure"] | None = None,
         vtable_elem_location: types.Location | None = None,
@@ -738,6 +747,7 @@ class Statements:
         explicit: Is `explicit`: not used for implicit conversions. DWARF 5 section 5.7.8.
         external: Is visible outside the unit. DWARF 5 section 3.3.1.
         frame_base: Frame base location.
+        frame_bases: Frame base locations by pc, where the location is not the same at all pcs.
         kernel: Is launched by the host, with a stack frame at private memory's address 0, and without a
             caller.
         linkage_name: Linkage name, where it differs from the name.
@@ -747,6 +757,8 @@ class Statements:
         returns: Result type.
         stack: Stack frame in private memory.
         static_link: Location of the enclosing function's frame base.
+        undescribed: Has no entry: code that nothing else describes, with its rows and frame. It has no name,
+            and nothing is in it.
         variadic: Takes more arguments than it has parameters. DWARF 5 section 3.3.1.2,
             `DW_TAG_unspecified_parameters`.
         virtuality: Member function's virtuality. DWARF 5 section 5.7.8.
@@ -769,6 +781,7 @@ class Statements:
             "explicit": explicit,
             "external": external,
             "frame_base": frame_base,
+            "frame_bases": frame_bases,
             "id": id,
             "kernel": kernel,
             "linkage_name": linkage_name,
@@ -778,6 +791,7 @@ class Statements:
             "returns": returns,
             "stack": stack,
             "static_link": static_link,
+            "undescribed": undescribed,
             "variadic": variadic,
             "virtuality": virtuality,
             "vtable_elem_location": vtable_elem_location,
@@ -800,6 +814,7 @@ class Statements:
         explicit: bool | None = None,
         external: bool | None = None,
         frame_base: types.Location | None = None,
+        frame_bases: Sequence[Sequence[types.Number | types.Location]] | None = None,
         id: str | None = None,
         kernel: bool | None = None,
         linkage_name: str | None = None,
@@ -809,6 +824,7 @@ class Statements:
         returns: str | None = None,
         stack: types.Stack | None = None,
         static_link: types.Location | None = None,
+        undescribed: bool | None = None,
         variadic: bool | None = None,
         virtuality: Literal["virtual", "pure"] | None = None,
         vtable_elem_location: types.Location | None = None,
@@ -830,6 +846,7 @@ class Statements:
         explicit: Is `explicit`: not used for implicit conversions. DWARF 5 section 5.7.8.
         external: Is visible outside the unit. DWARF 5 section 3.3.1.
         frame_base: Frame base location.
+        frame_bases: Frame base locations by pc, where the location is not the same at all pcs.
         kernel: Is launched by the host, with a stack frame at private memory's address 0, and without a
             caller.
         linkage_name: Linkage name, where it differs from the name.
@@ -839,6 +856,8 @@ class Statements:
         returns: Result type.
         stack: Stack frame in private memory.
         static_link: Location of the enclosing function's frame base.
+        undescribed: Has no entry: code that nothing else describes, with its rows and frame. It has no name,
+            and nothing is in it.
         variadic: Takes more arguments than it has parameters. DWARF 5 section 3.3.1.2,
             `DW_TAG_unspecified_parameters`.
         virtuality: Member function's virtuality. DWARF 5 section 5.7.8.
@@ -860,6 +879,7 @@ class Statements:
             "explicit": explicit,
             "external": external,
             "frame_base": frame_base,
+            "frame_bases": frame_bases,
             "id": id,
             "kernel": kernel,
             "linkage_name": linkage_name,
@@ -869,6 +889,7 @@ class Statements:
             "returns": returns,
             "stack": stack,
             "static_link": static_link,
+            "undescribed": undescribed,
             "variadic": variadic,
             "virtuality": virtuality,
             "vtable_elem_location": vtable_elem_location,

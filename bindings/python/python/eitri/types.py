@@ -457,6 +457,8 @@ class DescribeFunction(TypedDict):
     """Is visible outside the unit. DWARF 5 section 3.3.1."""
     frame_base: NotRequired[Location]
     """Frame base location."""
+    frame_bases: NotRequired[Sequence[Sequence[Number | Location]]]
+    """Frame base locations by pc, where the location is not the same at all pcs."""
     function: str
     kernel: NotRequired[bool]
     """Is launched by the host, with a stack frame at private memory's address 0, and without a caller."""
@@ -474,6 +476,10 @@ class DescribeFunction(TypedDict):
     """Stack frame in private memory."""
     static_link: NotRequired[Location]
     """Location of the enclosing function's frame base."""
+    undescribed: NotRequired[bool]
+    """Has no entry: code that nothing else describes, with its rows and frame. It has no name, and nothing is in
+        it.
+    """
     variadic: NotRequired[bool]
     """Takes more arguments than it has parameters. DWARF 5 section 3.3.1.2, `DW_TAG_unspecified_parameters`.
     """
@@ -717,6 +723,7 @@ Function = TypedDict(
         "explicit": 'NotRequired[bool]',
         "external": 'NotRequired[bool]',
         "frame_base": 'NotRequired[Location]',
+        "frame_bases": 'NotRequired[Sequence[Sequence[Number | Location]]]',
         "id": 'NotRequired[str]',
         "in": 'str',
         "kernel": 'NotRequired[bool]',
@@ -728,6 +735,7 @@ Function = TypedDict(
         "returns": 'NotRequired[str]',
         "stack": 'NotRequired[Stack]',
         "static_link": 'NotRequired[Location]',
+        "undescribed": 'NotRequired[bool]',
         "variadic": 'NotRequired[bool]',
         "virtuality": 'NotRequired[Literal["virtual", "pure"]]',
         "vtable_elem_location": 'NotRequired[Location]',
@@ -752,6 +760,7 @@ FunctionDefinition = TypedDict(
         "explicit": 'NotRequired[bool]',
         "external": 'NotRequired[bool]',
         "frame_base": 'NotRequired[Location]',
+        "frame_bases": 'NotRequired[Sequence[Sequence[Number | Location]]]',
         "id": 'NotRequired[str]',
         "in": 'str',
         "kernel": 'NotRequired[bool]',
@@ -762,6 +771,7 @@ FunctionDefinition = TypedDict(
         "returns": 'NotRequired[str]',
         "stack": 'NotRequired[Stack]',
         "static_link": 'NotRequired[Location]',
+        "undescribed": 'NotRequired[bool]',
         "variadic": 'NotRequired[bool]',
         "virtuality": 'NotRequired[Literal["virtual", "pure"]]',
         "vtable_elem_location": 'NotRequired[Location]',
