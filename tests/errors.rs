@@ -412,10 +412,6 @@ const CASES: &[Case] = &[
     ("a macro without a name", || of(|a, _| a.m.macros(a.unit)?.define(0, "").map(drop))),
     ("a macro with a zero byte", || of(|a, _| a.m.macros(a.unit)?.define(0, "A 1\0").map(drop))),
     ("a macro of a line of no file", || of(|a, _| a.m.macros(a.unit)?.define(3, "A 1").map(drop))),
-    ("a macro of line 0 in a file", || of(|a, _| {
-        let file = a.m.primary_file(a.unit)?;
-        a.m.macros(a.unit)?.file(0, file)?.undefine(0, "A").map(drop)
-    })),
     ("a macro that is forgotten with its parameters", || of(|a, _| a.m.macros(a.unit)?.undefine(0, "A(a)").map(drop))),
     ("a foreign file among the macros", || of(|a, f| a.m.macros(a.unit)?.file(0, f.line.file).map(drop))),
     ("a file that ends and did not begin", || of(|a, _| {

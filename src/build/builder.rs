@@ -85,8 +85,6 @@ pub(super) struct Around {
 pub(super) struct Preprocessor {
     /// Number of files that began and have not ended.
     pub(super) depth: u32,
-    /// Whether any file has begun.
-    pub(super) has_begun: bool,
 }
 
 /// A location in the module.

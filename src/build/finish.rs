@@ -237,6 +237,7 @@ impl Builder {
         lanes::sort(&mut self.module);
         let module = &self.module;
         check_functions(module)?;
+        check_undescribed(module)?;
         check_calls(module)?;
         parts::check(module)?;
         // Live ranges that were added in order are disjoint, which is the usual case.
@@ -313,6 +314,10 @@ fn check_functions(module: &Module) -> Result<()> {
         if function.is_declaration && function.address.is_some() {
             return Err(Error::bad_argument("declaration has code").or_at(context()));
         }
+        if let Some(base) = function.frame_bases().last().filter(|base| base.pcs().end > function.bytes) {
+            let error = Error::new(ErrorKind::OutsideFunction { size: function.bytes });
+            return Err(error.or_at(context().with(|at| at.pcs = Some(base.pcs()))));
+        }
         // The rows' end is encoded in multiples of the shortest instruction.
         let step = u64::from(module.target.min_instruction_bytes());
         if !function.rows.is_empty() && !function.bytes.is_multiple_of(step) {
@@ -321,6 +326,48 @@ fn check_functions(module: &Module) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Refuses what an entry would say of code without an entry, and what is in such code.
+fn check_undescribed(module: &Module) -> Result<()> {
+    let is_undescribed = |scope: ScopeId| match module.scopes[scope].kind {
+        ScopeKind::Function(function) => module.functions[function].is_undescribed,
+        _ => false,
+    };
+    if !module.functions.values().any(|function| function.is_undescribed) {
+        return Ok(());
+    }
+    let refused = |scope, what: &str| Err(Error::bad_argument(what).or_at(module.at_scope(scope)));
+    for function in module.functions.values().filter(|function| function.is_undescribed) {
+        let scope = function.scope;
+        if !module.string(function.name).is_empty() {
+            return refused(scope, "function without an entry has a name; expected none");
+        }
+        if function.address.is_none() {
+            return refused(scope, "function without an entry has no code; expected code");
+        }
+    }
+    let parts = module.variables.values().map(|variable| variable.scope);
+    let parts = parts.chain(module.types.values().map(|ty| ty.scope));
+    let parts = parts.chain(module.scopes.values().filter_map(|scope| scope.parent));
+    let parts = parts.chain(module.calls.values().map(|call| call.scope));
+    let parts = parts.chain(module.imports.values().map(|import| import.scope));
+    let mut parts = parts.chain(module.labels.values().map(|label| label.scope));
+    if let Some(scope) = parts.find(|&scope| is_undescribed(scope)) {
+        return refused(scope, "an entity is in a function without an entry");
+    }
+    let callees = module.calls.values().filter_map(|call| call.callee);
+    let inlined = module.scopes.values().filter_map(|scope| match scope.kind {
+        ScopeKind::Inlined { function, .. } => Some(function),
+        _ => None,
+    });
+    let declared = module.functions.values().filter_map(|function| function.specification);
+    let mut referred =
+        callees.chain(inlined).chain(declared).map(|function| module.functions[function].scope);
+    match referred.find(|&scope| is_undescribed(scope)) {
+        Some(scope) => refused(scope, "an entity refers to a function without an entry"),
+        None => Ok(()),
+    }
 }
 
 fn check_calls(module: &Module) -> Result<()> {

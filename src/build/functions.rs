@@ -15,8 +15,8 @@ use crate::error::ErrorKind;
 use crate::error::Result;
 use crate::model::entities::function_properties;
 use crate::model::{
-    Accessibility, Address, CodePart, Defaulted, DescribedCalls, Function, FunctionId, Loc, LocId, ScopeKind,
-    SourceLine, Stack, StringId, Symbol, TypeId, VariableId, VariableKind, Virtuality,
+    Accessibility, Address, CodePart, Defaulted, DescribedCalls, FrameBase, Function, FunctionId, Loc, LocId,
+    ScopeKind, SourceLine, Stack, StringId, Symbol, TypeId, VariableId, VariableKind, Virtuality,
 };
 use crate::op::Reg;
 use crate::target::Scaling;
@@ -308,7 +308,39 @@ impl FunctionBuilder<'_> {
     /// Same errors as [`VariableBuilder::live`](super::VariableBuilder::live) for the location.
     pub fn frame_base(&mut self, loc: &Loc) -> Result<&mut Self> {
         let loc = self.place(loc, "the frame base")?;
+        if !self.data().frame_bases().is_empty() {
+            let what = "function has frame bases by pc; expected no frame base for all pcs";
+            let scope = self.data().scope;
+            return Err(crate::Error::bad_argument(what).or_at(self.builder.module.at_scope(scope)));
+        }
         self.data().frame_base = Some(loc);
+        Ok(self)
+    }
+
+    /// Adds the [frame base](Self::frame_base) for pcs, in a function whose frame base is not the same at all pcs.
+    ///
+    /// # Errors
+    /// Same errors as [`VariableBuilder::live`](super::VariableBuilder::live); [`ErrorKind::BadArgument`] where the function
+    /// has a frame base at one of the pcs.
+    pub fn frame_base_at(&mut self, pcs: Range<u64>, loc: &Loc) -> Result<&mut Self> {
+        let loc = self.place(loc, "the frame base")?;
+        let function = self.data();
+        let (bytes, scope) = (function.bytes, function.scope);
+        let bases = function.frame_bases();
+        let index = bases.partition_point(|base| base.pcs().start < pcs.start);
+        let is_before = |base: &FrameBase| base.pcs().end > pcs.start;
+        let has_base = bases[..index].last().is_some_and(is_before)
+            || bases.get(index).is_some_and(|base| base.pcs().start < pcs.end)
+            || function.frame_base.is_some();
+        let module = &self.builder.module;
+        let checked = pcs::range(&module.target, bytes, &pcs).and_then(|()| {
+            let what = "function has a frame base at these pcs; expected pcs without a frame base";
+            if has_base { Err(crate::Error::bad_argument(what)) } else { Ok(()) }
+        });
+        checked.map_err(|error| error.or_at(module.at_scope(scope).with(|at| at.pcs = Some(pcs.clone()))))?;
+        // Both pcs are within the function, whose size fits 32 bits.
+        let base = FrameBase { start: pcs.start as u32, end: pcs.end as u32, loc };
+        self.data().set_frame_facts(|facts| facts.bases.insert(index, base));
         Ok(self)
     }
 

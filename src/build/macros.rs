@@ -61,14 +61,15 @@ impl Builder {
 }
 
 impl MacroBuilder<'_> {
-    /// Defines a macro in this line of the current file, counted from 1; 0 before the first file.
+    /// Defines a macro in this line of the current file, counted from 1; 0 for predefined macros, and those of the command
+    /// line.
     ///
     /// * `text` – the name; optionally the parameters, in parentheses directly after the name, separated by commas
     ///   without spaces; one space; the definition. The space may be missing before an empty definition.
     ///
     /// # Errors
     /// [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) where the text is malformed, or the line is
-    /// 0 after a file has begun, or not 0 outside all files; [`ErrorKind::ZeroByte`].
+    /// not 0 outside all files; [`ErrorKind::ZeroByte`].
     pub fn define(&mut self, line: u32, text: &str) -> Result<&mut Self> {
         self.check(line, text)?;
         let head = head_len(text);
@@ -99,7 +100,7 @@ impl MacroBuilder<'_> {
     ///
     /// # Errors
     /// [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) where the name is malformed, or the line is
-    /// 0 after a file has begun, or not 0 outside all files; [`ErrorKind::ZeroByte`].
+    /// not 0 outside all files; [`ErrorKind::ZeroByte`].
     pub fn undefine(&mut self, line: u32, name: &str) -> Result<&mut Self> {
         self.check(line, name)?;
         if name.is_empty() || head_len(name) != name.len() {
@@ -120,7 +121,6 @@ impl MacroBuilder<'_> {
             .map_err(|error| self.at(error))?;
         let state = &mut self.builder.preprocessors[self.unit];
         state.depth += 1;
-        state.has_begun = true;
         Ok(self.push(Macro::File { line, file }))
     }
 
@@ -140,18 +140,16 @@ impl MacroBuilder<'_> {
     }
 
     fn check(&self, line: u32, text: &str) -> Result<()> {
-        let Preprocessor { depth, has_begun } = self.builder.preprocessors[self.unit];
+        let Preprocessor { depth } = self.builder.preprocessors[self.unit];
         if text.contains('\0') {
             let text = format!("the macro `{}`", text.escape_debug());
             return Err(self.at(ErrorKind::ZeroByte { text }.into()));
         }
-        // Line 0 stands for the command line and predefined macros, before the first file.
-        let what = match line {
-            0 if has_begun => "macro in a file is in line 0; expected a line from 1".into(),
-            1.. if depth == 0 => format!("macro outside all files is in line {line}; expected line 0"),
-            _ => return Ok(()),
-        };
-        Err(self.error(what))
+        // Line 0 stands for the command line and predefined macros, which gcc has before the first file, and clang in it.
+        if line != 0 && depth == 0 {
+            return Err(self.error(format!("macro outside all files is in line {line}; expected line 0")));
+        }
+        Ok(())
     }
 
     fn push(&mut self, what: Macro) -> &mut Self {

@@ -271,8 +271,18 @@ impl Builder {
             )
             .or_at(context));
         }
-        if !matches!(self.module.scopes[scope].kind, ScopeKind::Unit | ScopeKind::Namespace { .. }) {
-            let what = "definition of a static member is in another scope; expected the unit or a namespace";
+        let is_static = self.module.is_static_member(member);
+        let is_taken = match self.module.scopes[scope].kind {
+            ScopeKind::Unit | ScopeKind::Namespace { .. } => true,
+            ScopeKind::Function(_) | ScopeKind::Block => !is_static,
+            _ => false,
+        };
+        if !is_taken {
+            let what = if is_static {
+                "definition of a static member is in another scope; expected the unit or a namespace"
+            } else {
+                "definition of a variable is in another scope; expected the unit, a namespace, a function or a block"
+            };
             return Err(crate::Error::bad_argument(what).or_at(context));
         }
         let mut definition = self.new_variable(scope, None, ty, VariableKind::Variable, None)?;

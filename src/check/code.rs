@@ -41,6 +41,12 @@ pub fn check_code(module: &Module, bytes: &[u8]) -> Result<()> {
     module.functions.keys().try_for_each(|function| is_there(module, &object, function))
 }
 
+/// [`check_code`], for a function of an object that was read.
+#[cfg(feature = "import")]
+pub(crate) fn check_function(module: &Module, object: &Object<'_>, function: FunctionId) -> Result<()> {
+    is_there(module, object, function)
+}
+
 /// Returns an error unless the object has a function's code, or another object defines the function's symbol.
 pub(super) fn is_there(module: &Module, object: &Object<'_>, function: FunctionId) -> Result<()> {
     let data = module.function(function);
@@ -154,7 +160,7 @@ pub(super) fn compare_code<'a, 'o>(compare: &mut Compare<'a, 'o>, id: UnitId, ro
 
 /// Returns whether a unit's ranges cover the same bytes as its functions, and no byte more often. A linker that folds
 /// identical code merges two functions, and leaves a range for each.
-fn is_code_of(unit: &[Range<u64>], functions: &[Range<u64>]) -> bool {
+pub(super) fn is_code_of(unit: &[Range<u64>], functions: &[Range<u64>]) -> bool {
     // Sweep: at each address, by how much the counts change for the unit's and the functions' ranges.
     let mut steps: Vec<(u128, i64, i64)> = Vec::new();
     for (ranges, unit, functions) in [(unit, 1, 0), (functions, 0, 1)] {

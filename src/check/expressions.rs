@@ -1,10 +1,15 @@
 //! Expressions other than variable locations: frame bases, static links, calls and procedures.
 
+use std::borrow::Cow;
+
+use hashbrown::HashMap;
+
 use super::asked::Asked;
 use super::combining::combined_offsets;
 use super::describe::Describe;
 use super::dwarf5;
 use super::index::PlacedPart;
+use super::list::List;
 use super::meanings::Meanings;
 use super::places::{
     encoded_span, fault_text, is_nowhere, list_bounds, machine_at, model_contents, show_spans,
@@ -13,8 +18,8 @@ use super::report::{FindingKind, Listed, Obstacle, Unproven};
 use super::witness::{Pcs, Tried, lanes};
 use super::witnesses::{Witness, witnesses};
 use crate::error::At;
-use crate::eval::{self, Context, Element};
-use crate::model::{DescribedStorage, FunctionId, LocId, NoMeaning};
+use crate::eval::{self, Context, Element, LocationListEntry};
+use crate::model::{DescribedStorage, FrameBase, FunctionId, LocId, NoMeaning};
 use crate::omission::{Property, Subject};
 use crate::op::Dialect;
 use crate::read::{Entry, ResolvedValue};
@@ -45,6 +50,7 @@ pub(super) fn compare_function<'a, 'o>(
 ) {
     let data = meanings.module.function(id);
     let site = meanings.module.at_scope(data.scope);
+    compare_frame_bases(meanings, id, entry);
     for (property, name, loc) in [
         (Property::Frame, gimli::DW_AT_frame_base, data.frame_base),
         (Property::StaticLink, gimli::DW_AT_static_link, data.static_link),
@@ -58,6 +64,61 @@ pub(super) fn compare_function<'a, 'o>(
             }
         }
     }
+}
+
+/// Compares a function's frame bases by pc: the list has an entry for each, and no further entry.
+fn compare_frame_bases<'a, 'o>(meanings: &mut Meanings<'_, 'a, 'o>, id: FunctionId, entry: Entry<'a, 'o>) {
+    let data = meanings.module.function(id);
+    let omitted = &meanings.described.omitted.of_frame_bases;
+    let described: Vec<FrameBase> = data
+        .frame_bases()
+        .iter()
+        .filter(|base| !omitted.contains(&(id, base.pcs().start)))
+        .copied()
+        .collect();
+    if described.is_empty() {
+        return;
+    }
+    let name = gimli::DW_AT_frame_base;
+    let at = meanings.module.at_scope(data.scope);
+    let list = match entry.attr(name) {
+        Some(ResolvedValue::LocList(offset)) => List::read(entry, offset),
+        _ => None,
+    };
+    let Some(list) = list else {
+        let found = entry.attr(name).describe();
+        let expected = format!("{} with a location list", name.describe());
+        return meanings.report.find(FindingKind::Attribute, at, expected, found);
+    };
+    let bounded = |entry: &LocationListEntry<'o>| match entry.expr {
+        Cow::Borrowed(expr) => entry.bounds.map(|bounds| (bounds, expr)),
+        Cow::Owned(_) => None,
+    };
+    let encoded: HashMap<(u64, u64), &'o [u8]> = list.entries.iter().filter_map(bounded).collect();
+    let mut unproven = None;
+    for base in &described {
+        let pcs = base.pcs();
+        let at = at.clone().with(|at| at.pcs = Some(pcs.clone()));
+        let start = meanings.described.address_at(id, pcs.start);
+        let bounds = start.map(|start| (start, start.wrapping_add(pcs.end - pcs.start)));
+        let Some(expr) = bounds.and_then(|bounds| encoded.get(&bounds)) else {
+            let expected = format!("{} at these pcs", name.describe());
+            return meanings.report.find(FindingKind::Attribute, at, expected, "none");
+        };
+        let described =
+            DescribedLocation { function: Some(id), pc: pcs.start, loc: base.loc, is_number: false };
+        match same_bytes(meanings, described, entry, expr, &Asked::default()) {
+            Ok(obstacle) => unproven = unproven.or(obstacle),
+            Err((kind, expected, found)) => {
+                return meanings.report.find(kind, at, format!("{} {expected}", name.describe()), found);
+            }
+        }
+    }
+    if list.entries.len() != described.len() {
+        let expected = format!("{} entries in the list of {}", described.len(), name.describe());
+        return meanings.report.find(FindingKind::Attribute, at, expected, list.entries.len().to_string());
+    }
+    report_unproven(meanings, unproven, name.describe(), &at);
 }
 
 /// Compares an attribute whose location holds at all pcs within a part of a function.
@@ -141,6 +202,17 @@ pub(super) fn same_expression<'a, 'o>(
         Some(ResolvedValue::Block(expr)) if entry.unit().encoding.version < 4 => expr,
         found => return Err((FindingKind::Attribute, "an expression".into(), found.describe())),
     };
+    same_bytes(meanings, described, entry, expr, asked)
+}
+
+/// [`same_expression`], for an expression of an attribute.
+fn same_bytes<'a, 'o>(
+    meanings: &mut Meanings<'_, 'a, 'o>,
+    described: DescribedLocation,
+    entry: Entry<'a, 'o>,
+    expr: &'o [u8],
+    asked: &Asked,
+) -> Result<Option<Obstacle>, Difference> {
     // The evaluator accepts more than DWARF 5, so that a result alone proves nothing here.
     if meanings.described.consumer.expressions.dialect == Dialect::Dwarf5 {
         let encoding = entry.unit().encoding.with_dialect(Dialect::Dwarf5);

@@ -45,7 +45,10 @@ impl Index {
         let mut index = Self {
             variables: Groups::new(module.variables_in_order().map(|id| (module.variable(id).scope, id))),
             scopes: Groups::new(
-                module.scopes_in_order().filter_map(|id| Some((module.scope(id).parent?, id))),
+                module
+                    .scopes_in_order()
+                    .filter(|&id| !is_undescribed(module, id))
+                    .filter_map(|id| Some((module.scope(id).parent?, id))),
             ),
             imports: Groups::new(module.imports().map(|(id, import)| (import.scope, id))),
             labels: Groups::new(module.labels().map(|(id, label)| (label.scope, id))),
@@ -76,6 +79,11 @@ impl Index {
         }
         index
     }
+}
+
+/// Whether a scope is that of code without an entry.
+fn is_undescribed(module: &Module, id: ScopeId) -> bool {
+    matches!(module.scope(id).kind, ScopeKind::Function(function) if module.function(function).is_undescribed)
 }
 
 /// A function's code address in an object.

@@ -1,8 +1,11 @@
 //! Lookup tables by address, and by name before DWARF 5: DWARF 5 section 6.1.2, DWARF 4 section 6.1.1.
 
+use core::ops::Range;
+
 use gimli::constants as dw;
 use hashbrown::HashMap;
 
+use super::code::is_code_of;
 use super::comparison::is_type_unit;
 use super::name_index::{Class, class, compare_name_indices, name};
 use super::report::{CheckFinding, CheckReport, FindingKind};
@@ -57,30 +60,25 @@ pub(super) fn compare_addresses(tables: &mut Tables<'_, '_, '_>) {
     for (&offset, &id) in &tables.known.units {
         let functions = &tables.described.index.functions[id];
         let parts = functions.iter().flat_map(|&function| tables.described.parts(function));
-        let code = parts.filter_map(|part| {
-            Some((part.code().start, part.pcs.end - part.pcs.start)).filter(|&(_, bytes)| bytes > 0)
-        });
-        let mut expected: Vec<(u64, u64)> = code.collect();
-        expected.sort_unstable();
+        let mut expected: Vec<Range<u64>> =
+            parts.map(|part| part.code()).filter(|code| code.start != code.end).collect();
+        expected.sort_unstable_by_key(|code| (code.start, code.end));
         let unit = tables.described.module.at_scope(tables.described.module.unit(id).scope);
         let site = in_section(ADDRESSES, Some(unit));
         let mut actual = Vec::new();
         let mut of_unit = by_unit.get(&offset).into_iter().flatten();
         for range in of_unit.next().into_iter().flat_map(|set| set.ranges()) {
             match range {
-                Ok(range) => actual.push((range.start, range.length)),
+                Ok(range) => actual.push(range.start..range.start.wrapping_add(range.length)),
                 Err(error) => return tables.report.unreadable(tables.described.object, &error, site),
             }
         }
-        actual.sort_unstable();
+        actual.sort_unstable_by_key(|code| (code.start, code.end));
         if of_unit.next().is_some() {
             tables.report.find(FindingKind::Table, site.clone(), "one table of the unit", "a second table");
         }
-        if expected != actual {
-            let text = |ranges: &[(u64, u64)]| {
-                let ranges = ranges.iter().map(|&(start, bytes)| start..start.wrapping_add(bytes));
-                super::tree::hex(&ranges.collect::<Vec<_>>())
-            };
+        if !is_code_of(&actual, &expected) {
+            let text = super::tree::hex;
             tables.report.find(FindingKind::Table, site, text(&expected), text(&actual));
         }
     }

@@ -7,7 +7,10 @@ use super::report::FindingKind;
 use crate::consumer::Consumer;
 use crate::error::At;
 use crate::model::{self, Module, UnitId};
-use crate::read::{self, LineProgram, Unit};
+use crate::read::{self, LineProgram, Macros, Unit};
+
+/// Maximum nesting depth of lists. eitri's lists are in the unit's list.
+const MOST_LISTS: usize = 16;
 
 /// Preprocessor directive.
 #[derive(Debug, PartialEq)]
@@ -75,10 +78,32 @@ pub(super) fn compare_macros<'a, 'o>(compare: &mut Compare<'a, 'o>, id: UnitId, 
     let listed = compare.file.program(unit);
     let program = if compare.split.main.is_some() { own.as_ref() } else { listed.as_deref() };
     let mut actual = Vec::new();
-    for fact in list.entries() {
+    let mut lists = vec![list];
+    // An imported list's entries are those of the unit, and more entries than described are a difference.
+    while let Some(list) = lists.last_mut()
+        && actual.len() <= macros.len()
+    {
+        let fact = match list.next_entry() {
+            None => {
+                lists.pop();
+                continue;
+            }
+            Some(Ok(fact)) => fact.entry,
+            Some(Err(error)) => {
+                return compare.report.unreadable(compare.described.object, &error, at.clone());
+            }
+        };
         match fact {
-            Ok(fact) => actual.push(encoded_fact(program, fact.entry)),
-            Err(error) => return compare.report.unreadable(compare.described.object, &error, at.clone()),
+            // Lists that import each other have no end.
+            read::MacroAction::Import { offset } if lists.len() < MOST_LISTS => match list_at(&lists, offset)
+            {
+                Some(Ok(inner)) => lists.push(inner),
+                Some(Err(error)) => {
+                    return compare.report.unreadable(compare.described.object, &error, at.clone());
+                }
+                None => {}
+            },
+            fact => actual.push(encoded_fact(program, fact)),
         }
     }
     let version = program.map_or(compare.described.consumer.version, |program| program.version);
@@ -96,6 +121,11 @@ pub(super) fn compare_macros<'a, 'o>(compare: &mut Compare<'a, 'o>, id: UnitId, 
             return compare.report.find(FindingKind::Macro, at.clone(), expected, text(actual));
         }
     }
+}
+
+/// Returns the list at an offset that the innermost list imports.
+fn list_at<'o>(lists: &[Macros<'o>], offset: u64) -> Option<crate::Result<Macros<'o>>> {
+    lists.last().map(|list| list.import(offset))
 }
 
 fn expected<'t>(module: &'t Module, consumer: &Consumer, fact: model::Macro, version: u16) -> MacroFact<'t> {

@@ -115,6 +115,8 @@ pub mod witness;
 mod witnesses;
 
 pub use code::check_code;
+#[cfg(feature = "import")]
+pub(crate) use code::check_function;
 pub use coverage::{PtxCoverage, PtxVariableCoverage, coverage};
 pub(crate) use entry_offsets::can_have_expression;
 pub use ptx::{PtxReport, check_ptx};

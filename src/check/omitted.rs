@@ -23,6 +23,8 @@ pub(super) struct Omitted {
     pub(super) of_active_lanes: BTreeMap<ScopeId, Ranges>,
     /// Omitted frame rules, each with its start pc.
     pub(super) of_frames: BTreeSet<(Subject, u64)>,
+    /// Functions with the start pcs of omitted frame bases.
+    pub(super) of_frame_bases: BTreeSet<(FunctionId, u64)>,
     /// Functions whose rows have no flags, because these are omitted.
     pub(super) of_rows: BTreeSet<FunctionId>,
     /// Whether entries for types are omitted.
@@ -46,6 +48,10 @@ impl Omitted {
             match (omission.property, omission.subject, &omission.reason) {
                 (Property::Rule, subject, _) => {
                     omitted.of_frames.extend(omission.pcs.as_ref().map(|pcs| (subject, pcs.start)));
+                    continue;
+                }
+                (Property::Frame, Subject::Function(function), _) if omission.pcs.is_some() => {
+                    omitted.of_frame_bases.extend(omission.pcs.as_ref().map(|pcs| (function, pcs.start)));
                     continue;
                 }
                 (Property::RowFlags, Subject::Function(function), _) => {

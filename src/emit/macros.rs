@@ -75,6 +75,13 @@ impl<'s> MacroProgram<'s> {
         self.out.push(dw::DW_MACRO_end_file.0);
     }
 
+    /// Appends the entries of a list of the same section. The relocation's addend is the list's number, until the lists have
+    /// offsets. DWARF 5 section 6.3.3.
+    pub(crate) fn import(&mut self, number: u64) {
+        self.out.push(dw::DW_MACRO_import.0);
+        self.offset(".debug_macro", number);
+    }
+
     pub(crate) fn finish(self) {
         self.out.push(0);
     }

@@ -33,6 +33,7 @@ pub(super) fn call<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
         let set = importer.m.describe_call(id).and_then(|mut call| call.at(pc).map(drop));
         importer.accept(entry, dw::DW_AT_call_pc, set);
     }
+    importer.frames.at_call = frame_base(importer, around, call_pc, return_pc);
     callee(importer, entry, id, is_gnu);
     for name in [dw::DW_AT_call_tail_call, dw::DW_AT_GNU_tail_call] {
         if importer.flag(entry, name)
@@ -54,6 +55,21 @@ pub(super) fn call<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
             argument(importer, part, id, is_gnu, &mut arguments);
         }
     }
+    importer.frames.at_call = None;
+}
+
+/// Returns the frame base at a call, in a function that has frame bases by pc.
+fn frame_base<'o>(
+    importer: &Importer<'_, 'o>,
+    around: Place<'o>,
+    call_pc: Option<u64>,
+    return_pc: Option<u64>,
+) -> Option<&'o [u8]> {
+    let bases = importer.frames.bases.get(&around.function?)?;
+    // The call instruction ends before the return pc.
+    let pc = call_pc.or_else(|| return_pc?.checked_sub(1))?;
+    let (_, expr) = bases.iter().find(|(pcs, _)| pcs.contains(&pc))?;
+    Some(expr)
 }
 
 fn callee<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, id: CallId, is_gnu: bool) {

@@ -5,6 +5,7 @@ use core::ops::Range;
 
 use hashbrown::{DefaultHashBuilder, HashMap, HashSet};
 use indexmap::IndexMap;
+use smallvec::SmallVec;
 
 use super::expression::InitialStack;
 use super::importer::{Code, Importer, Made};
@@ -63,8 +64,8 @@ impl PartialFrame<'_> {
 impl<'d, 'o> Importer<'d, 'o> {
     /// Imports the frames of the functions with code.
     pub(super) fn frames(&mut self) {
-        self.code.sort_by_key(|body| (body.start, body.end, body.function));
-        let code = core::mem::take(&mut self.code);
+        self.code.all.sort_by_key(|body| (body.start, body.end, body.function));
+        let code = core::mem::take(&mut self.code.all);
         let mut described = HashSet::new();
         for section in [FrameSection::Debug, FrameSection::Eh] {
             let frames = self.dwarf.frames_of_code(section);
@@ -79,14 +80,24 @@ impl<'d, 'o> Importer<'d, 'o> {
                 // `.debug_frame` has none.
                 let is_debug = section == FrameSection::Debug;
                 let first = code.partition_point(|body| body.start < fde.start);
-                let functions = code[first..].iter().take_while(|body| body.start == fde.start);
+                let is_described = |body: &Code| !self.m.described().function(body.function).is_undescribed;
+                let bodies: SmallVec<[Code; 2]> =
+                    code[first..].iter().take_while(|body| body.start == fde.start).copied().collect();
+                // Code without an entry has the frame only if no function describes the code, and once.
+                let has_description = bodies.iter().any(is_described);
+                let functions: SmallVec<[Code; 2]> = bodies
+                    .iter()
+                    .enumerate()
+                    .filter(|(index, body)| is_described(body) || !has_description && *index == 0)
+                    .map(|(_, body)| *body)
+                    .collect();
                 let mut has_function = false;
                 for body in functions {
                     has_function = true;
                     if described.insert((body.function, body.pc)) {
-                        let Some(rules) = self.rules_of(&frames, fde, *body) else { continue };
+                        let Some(rules) = self.rules_of(&frames, fde, body) else { continue };
                         let Cie { encoding, return_register, .. } = *frames.cie(fde);
-                        if self.parts.contains_key(&body.function) {
+                        if self.code.parts.contains_key(&body.function) {
                             let frame = in_parts.entry(body.function).or_insert_with(|| PartialFrame {
                                 offset: fde.offset,
                                 encoding,
@@ -121,7 +132,7 @@ impl<'d, 'o> Importer<'d, 'o> {
                 self.frame(section, function, frame);
             }
         }
-        self.code = code;
+        self.code.all = code;
     }
 
     /// Returns the rules for a part of a function's code; `None` if the rows cannot be read.

@@ -315,6 +315,10 @@ pub(super) fn located<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 
     is_inlined(importer, entry, function);
     for name in [dw::DW_AT_frame_base, dw::DW_AT_static_link, dw::DW_AT_vtable_elem_location] {
         let Some(value) = importer.take(entry, name) else { continue };
+        if let (dw::DW_AT_frame_base, ResolvedValue::LocList(offset)) = (name, value) {
+            frame_bases(importer, entry, function, offset);
+            continue;
+        }
         let ResolvedValue::Expr(bytes) = value else {
             importer.leave(entry, name, UnimportedReason::class(value, "an expression"));
             continue;
@@ -348,6 +352,48 @@ pub(super) fn located<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 
     }
     if let Some(place) = importer.made.scopes.get(&entry.offset()).copied() {
         importer.entry_pc(entry, place.scope, place);
+    }
+}
+
+/// Sets the frame bases of a function with a location list at an offset, as gcc writes it for DWARF 2.
+fn frame_bases<'d, 'o>(
+    importer: &mut Importer<'d, 'o>,
+    entry: Entry<'d, 'o>,
+    function: FunctionId,
+    offset: u64,
+) {
+    let name = dw::DW_AT_frame_base;
+    let mut list = Vec::new();
+    if let Err(error) = entry.dwarf().read_locations(entry.unit(), offset, &mut list) {
+        return importer.leave(entry, name, UnimportedReason::Unreadable(error.or_at(entry.place())));
+    }
+    let around = importer.made.scopes.get(&entry.offset()).copied();
+    let Some(around @ Place { base: Some(_), .. }) = around else {
+        return importer.leave(entry, name, UnimportedReason::NoCode);
+    };
+    for item in list {
+        let pcs = if item.is_default() {
+            Some(0..around.bytes)
+        } else {
+            importer.pcs_of(&around, &(item.start..item.end))
+        };
+        let reason = match (item.start.cmp(&item.end), pcs) {
+            (core::cmp::Ordering::Equal, _) if !item.is_default() => UnimportedReason::EmptyPcs,
+            (core::cmp::Ordering::Greater, _) if !item.is_default() => UnimportedReason::ReversedPcs,
+            (_, None) => UnimportedReason::OtherCode,
+            (_, Some(pcs)) => {
+                importer.frames.bases.entry(function).or_default().push((pcs.clone(), item.expr));
+                let set = importer.location(entry, item.expr).and_then(|loc| {
+                    let described = importer.m.describe_function(function);
+                    described.and_then(|mut of| of.frame_base_at(pcs, &loc).map(drop)).map_err(refused)
+                });
+                match set {
+                    Ok(()) => continue,
+                    Err(reason) => reason,
+                }
+            }
+        };
+        importer.leave(entry, name, reason);
     }
 }
 

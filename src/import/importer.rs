@@ -4,6 +4,7 @@
 //! that another unit refers to, as in type units, partial units and link-time optimization, is imported again for that
 //! unit. Therefore entities are known by the offset of their entry, for one unit at a time.
 
+use core::ops::Range;
 use std::borrow::Cow;
 
 use gimli::{DwAt, constants as dw};
@@ -116,6 +117,29 @@ pub(super) struct Code {
     pub pc: u64,
 }
 
+/// Code of functions so far.
+#[derive(Default)]
+pub(super) struct FunctionCode {
+    /// Code of all functions.
+    pub all: Vec<Code>,
+    /// Parts of the functions whose code has several, sorted by their addresses.
+    pub parts: HashMap<FunctionId, Vec<Code>>,
+}
+
+/// Frame bases as expressions, by pc.
+pub(super) type FrameBases<'o> = Vec<(Range<u64>, &'o [u8])>;
+
+/// Frames of functions, where they decide what other facts mean.
+#[derive(Default)]
+pub(super) struct FunctionFrames<'o> {
+    /// Addresses at which frames begin, sorted, once they are needed.
+    pub starts: Option<Vec<u64>>,
+    /// Frame bases by pc, in ascending order.
+    pub bases: HashMap<FunctionId, FrameBases<'o>>,
+    /// The frame base at the call that is imported, if it is not the same at all pcs.
+    pub at_call: Option<&'o [u8]>,
+}
+
 /// Attributes that no property encodes.
 #[derive(Default)]
 pub(super) struct Extras {
@@ -154,10 +178,8 @@ pub(super) struct Importer<'d, 'o> {
     pub unit: UnitId,
     pub made: Entities<'d, 'o>,
     pub sources: Sources<'o>,
-    /// Code of all functions so far.
-    pub code: Vec<Code>,
-    /// Parts of the functions whose code has several, sorted by their addresses.
-    pub parts: HashMap<FunctionId, Vec<Code>>,
+    pub code: FunctionCode,
+    pub frames: FunctionFrames<'o>,
     /// Homes of PTX registers.
     pub homes: Homes<'o>,
     pub extras: Extras,

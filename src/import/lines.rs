@@ -2,6 +2,7 @@
 //! function's code also applies to the start of the code.
 
 use super::importer::{Code, Importer, Place};
+use super::undescribed;
 use super::unimported::UnimportedReason;
 use crate::model::{FunctionId, LineTableRow};
 use crate::read::LineRow;
@@ -9,9 +10,13 @@ use crate::read::LineRow;
 impl<'d, 'o> Importer<'d, 'o> {
     /// Imports the rows of the current unit's line table.
     pub(super) fn rows(&mut self) {
-        let code = self.code();
-        self.code.extend_from_slice(&code);
-        let Some(program) = self.program(self.info) else { return };
+        let mut code = self.code();
+        let program = self.program(self.info);
+        if let Some(program) = &program {
+            undescribed::functions(self, program, &mut code);
+        }
+        self.code.all.extend_from_slice(&code);
+        let Some(program) = program else { return };
         let mut rows = program.rows();
         let mut last: Option<LineRow> = None;
         // Index of the function's code that the last row is in: most rows are in the same code.

@@ -63,6 +63,7 @@ mod symbols;
 mod taken;
 mod typed;
 mod types;
+mod undescribed;
 mod unimported;
 mod unit_order;
 mod units;
@@ -91,11 +92,11 @@ use crate::eval::DebugInfo;
 use crate::model::{EntryPositions, Module, UnitId};
 use crate::op::Dialect;
 use crate::read::{Dwarf, Object, ReadOptions, SplitFiles};
-use crate::target::Target;
+use crate::target::{Gfx, Target};
 use decoded::Decoded;
 use discarded::Discarded;
 use homes::Homes;
-use importer::{Chosen, Entities, Extras, Importer};
+use importer::{Chosen, Entities, Extras, FunctionCode, FunctionFrames, Importer};
 use recurring::Expressions;
 use shared::UnitTypes;
 use sources::Sources;
@@ -183,8 +184,18 @@ pub fn import(bytes: &[u8], options: &ImportOptions<'_>) -> Result<ImportedDwarf
 /// Returns an object's target: as given, or else as the object states it, or as its subprograms' lane count does.
 pub(crate) fn target(given: Option<&Target>, object: &Object<'_>, dwarf: &Dwarf<'_>) -> Result<Target> {
     given.cloned().or_else(|| DebugInfo::new(dwarf).target(object)).ok_or_else(|| {
-        ErrorKind::Unsupported("the target of the object is unknown; expected the option `target`".into())
-            .into()
+        let (machine, flags) = (object.machine(), object.flags());
+        let problem = match object.gfx().map(Gfx::name) {
+            Some(gfx) => format!(
+                "the object is for {gfx}, which runs waves of 32 and of 64 lanes, and neither its kernels nor its \
+                 subprograms state a number of lanes; expected the option `target`, such as `amdgpu-{gfx}-wave32`"
+            ),
+            None => format!(
+                "no built-in target is that of ELF machine {machine} with flags {flags:#x}; expected an object for a \
+                 built-in target, or the option `target`"
+            ),
+        };
+        ErrorKind::Unsupported(problem).into()
     })
 }
 
@@ -234,8 +245,8 @@ fn import_files(
             unit: UnitId::from_u32(0),
             made: Entities::default(),
             sources: Sources::default(),
-            code: Vec::new(),
-            parts: HashMap::new(),
+            code: FunctionCode::default(),
+            frames: FunctionFrames::default(),
             homes: Homes::default(),
             extras: Extras::default(),
             entries: ImportedEntries::after(positions),

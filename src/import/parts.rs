@@ -59,7 +59,7 @@ impl<'d, 'o> Importer<'d, 'o> {
         if parts.len() > 1 {
             let mut sorted = parts.clone();
             sorted.sort_unstable_by_key(|part| part.start);
-            self.parts.insert(function, sorted);
+            self.code.parts.insert(function, sorted);
         }
         parts
     }
@@ -122,7 +122,7 @@ impl<'d, 'o> Importer<'d, 'o> {
 
     /// Returns the pc that an address has in a function; `None` if the address is outside its code.
     pub(super) fn pc_of(&self, around: &Place<'o>, address: u64, border: Border) -> Option<u64> {
-        let parts = around.function.and_then(|function| self.parts.get(&function));
+        let parts = around.function.and_then(|function| self.code.parts.get(&function));
         let Some(parts) = parts else {
             let pc = address.wrapping_sub(around.base?);
             return (pc < around.bytes || pc == around.bytes && border == Border::End).then_some(pc);
@@ -141,7 +141,7 @@ impl<'d, 'o> Importer<'d, 'o> {
 
     /// Returns the pcs of the parts of a function's code.
     pub(super) fn whole(&self, around: &Place<'o>) -> SmallVec<[Range<u64>; 1]> {
-        let parts = around.function.and_then(|function| self.parts.get(&function));
+        let parts = around.function.and_then(|function| self.code.parts.get(&function));
         let Some(parts) = parts else { return SmallVec::from([0..around.bytes]) };
         let mut pcs: SmallVec<[Range<u64>; 1]> =
             parts.iter().map(|part| part.pc..part.pc + (part.end - part.start)).collect();
@@ -152,7 +152,7 @@ impl<'d, 'o> Importer<'d, 'o> {
     /// The code of a function's own entry, part by part.
     pub(super) fn code_of(&self, place: &Place<'o>) -> Vec<Code> {
         let Some(function) = place.function else { return Vec::new() };
-        if let Some(parts) = self.parts.get(&function) {
+        if let Some(parts) = self.code.parts.get(&function) {
             return parts.clone();
         }
         let code = place

@@ -127,7 +127,7 @@ impl<'d, 'o> Importer<'d, 'o> {
         }
         match entry.unit().kind {
             dw::DW_UT_type | dw::DW_UT_split_type | dw::DW_UT_partial => UnimportedReason::Unreferenced,
-            _ => UnimportedReason::NoEntity,
+            _ => UnimportedReason::NoEntity(entry.tag()),
         }
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
         dw::DW_TAG_inlined_subroutine => inlined(importer, entry, around),
         // The model has no such scope: what is in it is in the scope around it.
         _ => {
-            importer.leave_entry(entry, UnimportedReason::NoEntity);
+            importer.leave_entry(entry, UnimportedReason::NoEntity(entry.tag()));
             importer.made.scopes.insert(entry.offset(), around);
         }
     }

@@ -110,13 +110,8 @@ impl<'d, 'o> Importer<'d, 'o> {
         bits: Option<u64>,
     ) -> Setting<'o> {
         let Context { encoding, stack, .. } = self.context(entry.unit().encoding, place, &self.target);
-        Setting {
-            encoding,
-            bits,
-            stack,
-            has_stack: self.has_stack(place),
-            frame_base: place.and_then(|place| place.frame_base),
-        }
+        let frame_base = place.and_then(|place| place.frame_base).or(self.frames.at_call);
+        Setting { encoding, bits, stack, has_stack: self.has_stack(place), frame_base }
     }
 
     /// Returns the typed location of an attribute's expression, if it has one that the function's description allows.
@@ -223,7 +218,7 @@ impl<'d, 'o> Importer<'d, 'o> {
         let function = place.and_then(|place| place.function);
         let stack = function
             .map_or_else(|| Stack::kernel(target), |function| self.m.described().function(function).stack);
-        let frame_base = place.and_then(|place| place.frame_base);
+        let frame_base = place.and_then(|place| place.frame_base).or(self.frames.at_call);
         Context { target, encoding, bits: None, stack, frame_base, space: None, initial: InitialStack::Empty }
     }
 

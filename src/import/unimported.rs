@@ -17,9 +17,10 @@ texts! {
     Refused(why: Error) "{why}";
     Unreadable(why: Error) "{why}";
     NoProperty "the model has no such property";
-    NoEntity "the model has no such entity";
+    NoEntity(tag: DwTag) "the model has no entity for {} in the entry around it", tag_text(*tag);
+    DerivedType "it has no type; the model derives a base type from its size";
     InsideEntry "the entry around it is not imported";
-    Unreferenced "no imported entry refers to it";
+    Unreferenced "its unit is imported only as far as other units refer to it, and no imported entry does";
     Unselected "it belongs to another function than the selected functions";
     ValueClass(value: String, expected: &'static str) "its value is {value}; expected {expected}";
     ValueRange(value: i128) "its value {value} is out of range";
@@ -42,7 +43,7 @@ texts! {
     BlockExpression(why: Error) "its expression is not imported: {why}";
     TooManyLocations "its location list has too many overlapping ranges";
     UndefinedBeside "it is undefined where the variable has another location";
-    NoFunction "no function has its code";
+    NoFunction "neither a function nor a row of a unit has its code";
     PartialSums "its checksum is omitted: other files of the unit have none";
     MissingFile(number: u64) "the line table has no file {number}";
     FileTime "the time and size of a file are not imported";
@@ -67,7 +68,14 @@ texts! {
     Misaligned "it is inside an instruction";
     CyclicType "the type contains itself; its members are not imported";
     AsUnspecified "its type is imported as an unspecified type";
+    UnknownSection(name: String) "the section `{name}` is removed: it is unknown, and can refer to a section that is replaced";
+    DeclarationOfLocated "a variable with a location is imported as defined";
+    SplitName(name: String, why: Error) "the name `{name}` of its split file is not imported: {why}";
     TooManyCopies "too many entries are imported again for other units";
+}
+
+fn tag_text(tag: DwTag) -> String {
+    tag.static_string().map_or_else(|| format!("tag {:#x}", tag.0), Into::into)
 }
 
 /// A fact that an import leaves out: an attribute, an entry, or a fact in another section.

@@ -172,8 +172,10 @@ fn properties<'d, 'o>(importer: &mut Importer<'d, 'o>, root: Entry<'d, 'o>, spli
     if let Some(language) = language {
         builder.language(language);
     }
-    if let Some(name) = split_name {
-        drop(builder.split_name(name).map(drop));
+    if let Some(name) = split_name
+        && let Err(error) = builder.split_name(name).map(drop)
+    {
+        importer.list(root, None, UnimportedReason::SplitName(name.into(), error));
     }
 }
 

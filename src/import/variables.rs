@@ -92,7 +92,12 @@ fn new<'d, 'o>(
         return None;
     }
     let is_in_type = matches!(importer.m.described().scope(around.scope).kind, ScopeKind::Type(_));
-    let is_declaration = importer.flag(entry, dw::DW_AT_declaration);
+    let mut is_declaration = importer.flag(entry, dw::DW_AT_declaration);
+    // gfortran declares the variables of a namelist, and has their locations.
+    if is_declaration && around.function.is_some() && entry.has(dw::DW_AT_location) {
+        is_declaration = false;
+        importer.leave(entry, dw::DW_AT_declaration, UnimportedReason::DeclarationOfLocated);
+    }
     let kind = match entry.tag() {
         // A parameter in a block, where a debugger sees a variable.
         dw::DW_TAG_formal_parameter if takes_parameters(importer, around) => VariableKind::Parameter,

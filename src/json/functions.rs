@@ -4,7 +4,7 @@ use super::attributes;
 use super::facts::{Outcome, Property, facts, kind};
 use super::ids::Known;
 use super::later::Later;
-use super::lists::{Elements, Row, each};
+use super::lists::{Elements, FrameBaseAt, Row, each};
 use super::loc::{self, Loc};
 use super::objects::objects;
 use super::reader::Reader;
@@ -16,6 +16,9 @@ use crate::model::{
     self, Accessibility, Address, Defaulted, DescribedCalls, FileId, FunctionId, UnitId, Virtuality,
 };
 use crate::target::Scaling;
+
+/// A function's frame bases.
+pub(super) type FrameBases<'a> = Later<'a, Elements<'a, FrameBaseAt<'a>>>;
 
 objects! {
     /// Code address: a symbol and an offset in bytes, or an address. `parts` are further parts of the code.
@@ -123,6 +126,23 @@ fn address<'a>(known: &'a Known<'a>, address: Address) -> AddressKeys<'a> {
             (Some(known.text(symbol.0)), Some(offset).filter(|&offset| offset != 0).map(Number), None)
         }
         Address::Constant(address) => (None, None, Some(Number(address))),
+    }
+}
+
+/// The frame bases by pc.
+impl<'a> Property<'a, FunctionId> for FrameBases<'a> {
+    fn read(self, reader: &mut Reader<'a>, id: FunctionId, unit: UnitId) -> Result<()> {
+        let Later::Text(bases) = self else { return Ok(()) };
+        reader.part(bases, |reader, json| {
+            each(reader, unit, json, |reader, FrameBaseAt { start, end, loc, .. }| {
+                reader.builder.describe_function(id)?.frame_base_at(start.0..end.0, &loc).map(drop)
+            })
+        })
+    }
+
+    fn write(known: &'a Known<'a>, id: FunctionId) -> Option<Self> {
+        let bases = known.module.function(id).frame_bases();
+        (!bases.is_empty()).then_some(Later::Model(Elements { known, items: bases }))
     }
 }
 

@@ -115,6 +115,45 @@ impl<'a> ToElements<'a> for Live<'a> {
     }
 }
 
+/// A frame base in a pc range.
+#[derive(Debug)]
+pub(super) struct FrameBaseAt<'a> {
+    pub start: Number,
+    pub end: Number,
+    pub loc: model::Loc,
+    life: Life<'a>,
+}
+
+impl<'a> Element<'a> for FrameBaseAt<'a> {
+    fn read<S: SeqAccess<'a>>(reader: &mut Reader<'a>, unit: UnitId, json: &mut S) -> Result<Self, S::Error> {
+        let whole = "a list of two pcs and a location";
+        let start = item(json, 0, whole)?;
+        let end_pc = item(json, 1, whole)?;
+        let loc = location(reader, unit, json, 2, whole)?;
+        end(json, 3, whole)?;
+        Ok(Self { start, end: end_pc, loc, life: Life::default() })
+    }
+
+    fn schema(to: &mut Schemas) -> Value {
+        items(vec![Number::schema(to), Number::schema(to), Place::schema(to)], 3)
+    }
+}
+
+impl<'a> ToElements<'a> for FrameBaseAt<'a> {
+    type Model = model::FrameBase;
+
+    fn write<S: SerializeSeq>(
+        known: &'a Known<'a>,
+        base: &model::FrameBase,
+        to: &mut S,
+    ) -> Result<(), S::Error> {
+        let pcs = base.pcs();
+        to.serialize_element(&Number(pcs.start))?;
+        to.serialize_element(&Number(pcs.end))?;
+        to.serialize_element(&Place { known, loc: base.loc })
+    }
+}
+
 /// A lane mask's location in a pc range.
 #[derive(Debug)]
 pub(super) struct MaskAt<'a> {

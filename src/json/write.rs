@@ -242,7 +242,9 @@ impl<'m, W: Write> Writer<'m, W> {
         // A kernel is always external.
         facts.external = facts.external.filter(|_| !function.is_kernel);
         let attributes = self.module.attributes(id).iter().filter_map(|attribute| attribute.value.loc());
-        let mut locs = [function.frame_base, function.static_link].into_iter().flatten().chain(attributes);
+        let bases = function.frame_bases().iter().map(|base| base.loc);
+        let mut locs =
+            [function.frame_base, function.static_link].into_iter().flatten().chain(bases).chain(attributes);
         // The object pointer is a parameter of the function and therefore always later.
         let is_ready = function.returns.is_none_or(|ty| self.is_type_written(ty))
             && self.is_line_written(function.line)
@@ -255,6 +257,7 @@ impl<'m, W: Write> Writer<'m, W> {
                 declared: facts.declared.take(),
                 object_pointer: facts.object_pointer.take(),
                 frame_base: facts.frame_base.take(),
+                frame_bases: facts.frame_bases.take(),
                 static_link: facts.static_link.take(),
                 vtable_elem_location: facts.vtable_elem_location.take(),
                 ..FunctionFacts::default()

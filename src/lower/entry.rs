@@ -15,8 +15,8 @@ use crate::emit::lists::{FinishedLists, Lists};
 use crate::emit::named::EntryRef;
 use crate::error::{Construct, Result};
 use crate::model::{
-    Accessibility, AttributeOwner, ExtraAttribute, ExtraValue, FileId, Function, FunctionId, MemorySpace,
-    Module, Reach, ScopeId, ScopeKind, SourceLine, StringId, Type, TypeId, UnitId, VariableId,
+    Accessibility, Address, AttributeOwner, ExtraAttribute, ExtraValue, FileId, Function, FunctionId,
+    MemorySpace, Module, Reach, ScopeId, ScopeKind, SourceLine, StringId, Type, TypeId, UnitId, VariableId,
 };
 use crate::omission::{Property, Subject};
 
@@ -468,11 +468,17 @@ impl<'u> EntryWriter<'u> {
 
     /// Writes the pc ranges of functions with code.
     pub(super) fn code_parts(&mut self, functions: &[FunctionId]) {
-        let expressions = &mut self.expressions;
         let module = self.module;
         let parts = functions.iter().flat_map(|&id| module.functions[id].code_parts());
-        let codes = parts.map(|part| (expressions.code(Some(part.address)), part.bytes()));
-        let list = lists::functions(&mut self.rnglists, codes, module);
+        let ranges: Vec<(Address, u64)> = parts.map(|part| (part.address, part.bytes())).collect();
+        self.code_ranges(&ranges);
+    }
+
+    /// Writes the list of ranges of code, given their addresses and sizes in bytes.
+    pub(super) fn code_ranges(&mut self, ranges: &[(Address, u64)]) {
+        let expressions = &mut self.expressions;
+        let codes = ranges.iter().map(|&(address, bytes)| (expressions.code(Some(address)), bytes));
+        let list = lists::functions(&mut self.rnglists, codes, self.module);
         self.list(gimli::DW_AT_ranges, list);
     }
 

@@ -13,7 +13,7 @@ use crate::emit::format::Format;
 use crate::emit::info::Pending;
 use crate::emit::lists::{Contents, Lists};
 use crate::error::{Construct, Error, Result};
-use crate::model::{Address, FunctionId, Live, LocId, Module, Node, Stack, UnitId, VariableId};
+use crate::model::{Address, FrameBase, FunctionId, Live, LocId, Module, Node, Stack, UnitId, VariableId};
 use crate::omission::{Omission, Property, Subject};
 use crate::op::write_ulebs;
 
@@ -218,6 +218,26 @@ impl<'u> Expressions<'u> {
         } else {
             self.list_of(lives, head, (Some(variable), stack, base), encode, omit)
         }
+    }
+
+    /// Appends the location list of a function's frame bases. Returns the list's index, or `None` if every entry was
+    /// omitted.
+    pub(super) fn frame_base_list(
+        &mut self,
+        function: FunctionId,
+        stack: Stack,
+        base: Base,
+    ) -> Result<Option<u64>> {
+        let encode = |lowering: &mut Lowering<'u>, base: &FrameBase, sink: &mut Sink<'_>| {
+            lowering.lower(base.loc, None, sink)
+        };
+        let omit = |unit: &mut Self, base: &FrameBase, error| {
+            unit.omit(Subject::Function(function), Property::Frame, Some(base.pcs()), error)
+        };
+        let head = |base: &FrameBase| (base.start..base.end, None);
+        let bases = self.module.functions[function].frame_bases();
+        let list = self.list_of(bases, head, (None, stack, base), encode, omit)?;
+        Ok(list.map(|(list, _)| list))
     }
 
     /// Returns one location for each pc range: the first that is expressible, or else the first, whose error then

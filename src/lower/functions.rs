@@ -67,7 +67,7 @@ pub(super) fn code(
         has_abstract: function.is_inlined,
     };
     // Expressions are encoded before the entry, because an omission changes the attributes.
-    let frame_base = frame_place(&mut out.expressions, id, Property::Frame, function.frame_base)?;
+    let frame_base = frame_base(&mut out.expressions, id, &instance)?;
     let static_link = frame_place(&mut out.expressions, id, Property::StaticLink, function.static_link)?;
     let lane_attributes = lanes::attributes(out, lanes, function.scope, &instance)?;
     let has_children = has_children(out.units, function.scope, Some(&instance));
@@ -102,15 +102,20 @@ pub(super) fn code(
         out.info.reference(gimli::DW_AT_object_pointer, out.expressions.numbers.variable(object));
     }
     match frame_base {
-        Some(expression) => out.detached_expression(gimli::DW_AT_frame_base, expression),
+        FrameBaseValue::Expression(expression) => {
+            out.detached_expression(gimli::DW_AT_frame_base, expression);
+        }
+        FrameBaseValue::List(list) => out.list(gimli::DW_AT_frame_base, list),
         // Stack slots count from the canonical frame address, and such a consumer finds them through the frame base.
-        None if module.target.has_lane_expressions() && out.consumer.attributes.variable_space.is_some() => {
+        FrameBaseValue::None
+            if module.target.has_lane_expressions() && out.consumer.attributes.variable_space.is_some() =>
+        {
             out.detached_expression(
                 gimli::DW_AT_frame_base,
                 (vec![gimli::DW_OP_call_frame_cfa.0], Vec::new()),
             );
         }
-        None => {}
+        FrameBaseValue::None => {}
     }
     if let Some(expression) = static_link {
         out.detached_expression(gimli::DW_AT_static_link, expression);
@@ -176,6 +181,29 @@ fn open(out: &mut EntryWriter<'_>, id: FunctionId, instance: Option<&Instance>) 
         template::write(out, TemplateOwner::Function(id), &function.templates)?;
     }
     Ok(Open::new(out.units, function.scope, instance))
+}
+
+/// A function's frame base, as its entry states it.
+enum FrameBaseValue {
+    None,
+    Expression(Expression),
+    /// Index of the location list.
+    List(u64),
+}
+
+/// Encodes a frame base, or the frame bases by pc.
+fn frame_base(
+    expressions: &mut Expressions<'_>,
+    id: FunctionId,
+    instance: &Instance,
+) -> Result<FrameBaseValue> {
+    let function = &expressions.module.functions[id];
+    if let [_, ..] = function.frame_bases() {
+        let list = expressions.frame_base_list(id, instance.stack, instance.base)?;
+        return Ok(list.map_or(FrameBaseValue::None, FrameBaseValue::List));
+    }
+    let expression = frame_place(expressions, id, Property::Frame, function.frame_base)?;
+    Ok(expression.map_or(FrameBaseValue::None, FrameBaseValue::Expression))
 }
 
 /// Encodes a frame location; `None` if the function has none, or if the consumer cannot express it.

@@ -75,7 +75,7 @@ fn encode(
     let mut inlined = InlinedRows::new(units, unit);
     let names = Names {
         offset: &mut offset,
-        are_shared: units.has_others && strings == Strings::Shared,
+        are_shared: units.shared.has_others && strings == Strings::Shared,
         has_inlined: inlined.has_names(),
     };
     let mut line = Part::default();

@@ -79,6 +79,27 @@ pub(super) fn ranges(
     lists.end(start, contents)
 }
 
+/// Returns the code of functions, as addresses and sizes in bytes. In a linked file, where all addresses are known, ranges
+/// that touch are one range.
+pub(super) fn joined_code(module: &Module, functions: &[FunctionId]) -> Vec<(Address, u64)> {
+    let parts = functions.iter().flat_map(|&id| module.functions[id].code_parts());
+    let parts: Vec<(Address, u64)> = parts.map(|part| (part.address, part.bytes())).collect();
+    let constant = |&(address, bytes): &(Address, u64)| match address {
+        Address::Constant(start) => Some(start..start.checked_add(bytes)?),
+        Address::Symbol(..) => None,
+    };
+    let Some(mut ranges) = parts.iter().map(constant).collect::<Option<Vec<_>>>() else { return parts };
+    ranges.sort_unstable_by_key(|range| (range.start, range.end));
+    ranges.dedup_by(|next, range| {
+        let touches = next.start <= range.end;
+        if touches {
+            range.end = range.end.max(next.end);
+        }
+        touches
+    });
+    ranges.into_iter().map(|range| (Address::Constant(range.start), range.end - range.start)).collect()
+}
+
 /// Writes a range list for whole functions, given their addresses and sizes in bytes.
 pub(super) fn functions(
     lists: &mut Lists,

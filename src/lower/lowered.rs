@@ -2,6 +2,7 @@
 
 use super::frame::UnitFrames;
 use super::section::Part;
+use super::shared_macros::UnitMacros;
 use crate::emit::Section;
 use crate::emit::abbrev::Abbreviations;
 use crate::emit::elf::{ObjectCode, new_object};
@@ -54,7 +55,7 @@ pub struct LoweredUnit {
     pub(super) loclists: FinishedLists,
     pub(super) rnglists: FinishedLists,
     pub(super) line: Part,
-    pub(super) macros: Part,
+    pub(super) macros: UnitMacros,
     pub(super) nvidia: NvidiaParts,
     /// Functions that have code.
     pub(super) code: Vec<FunctionId>,

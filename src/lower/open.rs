@@ -123,7 +123,9 @@ pub(super) fn has_scope_entry(units: &Units<'_>, scope: ScopeId, instance: Optio
         // A type's entry writes the type's own scope.
         ScopeKind::Unit | ScopeKind::Type(_) => false,
         // An inlined function's abstract instance has it already.
-        ScopeKind::Function(_) => is_first(instance),
+        ScopeKind::Function(function) => {
+            is_first(instance) && !units.module.functions[function].is_undescribed
+        }
         ScopeKind::Inlined { .. } => instance.is_some() || !units.children.is_of_code(scope),
         // What a namespace names in a function is static, so that the abstract instance describes it.
         ScopeKind::Namespace { .. } => is_first(instance),

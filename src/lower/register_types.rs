@@ -64,6 +64,7 @@ pub(super) fn unsigned_sizes(units: &Units<'_>, unit: UnitId) -> Vec<u32> {
     for id in units.functions.ids(unit) {
         let function = &module.functions[FunctionId::from_u32(id)];
         let mut locs = Vec::from_iter(function.frame_base.into_iter().chain(function.static_link));
+        locs.extend(function.frame_bases().iter().map(|base| base.loc));
         function.templates.iter().for_each(|parameter| parameter.locs(&mut locs));
         locs.into_iter().for_each(|loc| used_by(loc, function.stack.base));
     }

@@ -67,7 +67,7 @@ pub(super) fn split(units: &Units<'_>, unit: &mut LoweredUnit) -> Result<()> {
     let Part { bytes: split, relocations, elsewhere } = core::mem::replace(&mut unit.info, info);
     let loclists = core::mem::take(&mut unit.loclists);
     let rnglists = core::mem::replace(&mut unit.rnglists, rnglists);
-    let macros = core::mem::take(&mut unit.macros);
+    let macros = core::mem::take(&mut unit.macros).part;
     let numbers = core::mem::replace(&mut unit.strings, strings);
     let mut file = File { units, strings: Strings::default(), sections: Vec::new() };
 

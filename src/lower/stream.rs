@@ -163,6 +163,6 @@ fn units<'m>(module: &'m Module, consumer: &'m Consumer, policy: Policy) -> Resu
         return Err(invalid(Conflict::DirectivesStream));
     }
     let mut units = Units::new(module, consumer, policy)?;
-    units.has_others = true;
+    units.shared.has_others = true;
     Ok(units)
 }

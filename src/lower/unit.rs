@@ -7,6 +7,7 @@ use super::lowered::{LoweredUnit, NvidiaParts};
 use super::open::Open;
 use super::register_types::unsigned_sizes;
 use super::section::{Part, symbol_name};
+use super::shared_macros::UnitMacros;
 use super::unit_entry::Contents;
 use super::units::{Scratch, Units};
 use super::{lines, macros, procedures, scopes, split, types, unit_entry};
@@ -62,7 +63,7 @@ pub(super) fn write(
         Default::default()
     };
     let macros =
-        if has.macros { macros::program(units, id, has.lines.then_some(0)) } else { Part::default() };
+        if has.macros { macros::program(units, id, has.lines.then_some(0)) } else { UnitMacros::default() };
     let loclists = if has.loclists { out.finish_loclists()? } else { FinishedLists::default() };
     let rnglists = if has.ranges { out.finish_rnglists()? } else { FinishedLists::default() };
     out.omit_unknown()?;

@@ -2,7 +2,7 @@
 
 use super::children::ScopeItem;
 use super::entry::EntryWriter;
-use super::lists::ABSOLUTE;
+use super::lists::{ABSOLUTE, joined_code};
 use super::strings;
 use super::units::{Units, producer};
 use crate::emit::addr::addr_base;
@@ -10,8 +10,8 @@ use crate::emit::lists::lists_base;
 use crate::emit::strings::str_offsets_base;
 use crate::error::Result;
 use crate::model::{
-    CompileUnit, ExtraValue, FileId, FunctionId, LocId, Macro, Module, Node, ScopeId, ScopeKind, TypeId,
-    UnitId, VariableId,
+    Address, CompileUnit, ExtraValue, FileId, FunctionId, LocId, Macro, Module, Node, ScopeId, ScopeKind,
+    TypeId, UnitId, VariableId,
 };
 
 /// `DW_AT_language_name`, from DWARF 6.
@@ -24,7 +24,9 @@ pub(super) struct Contents {
     pub(super) functions: Vec<FunctionId>,
     /// Functions with code.
     pub(super) code: Vec<FunctionId>,
-    /// Whether the code has several functions, or parts of a function.
+    /// Ranges of the code: addresses and sizes in bytes.
+    pub(super) code_ranges: Vec<(Address, u64)>,
+    /// Whether the unit has a list of ranges.
     pub(super) is_scattered: bool,
     pub(super) loclists: bool,
     pub(super) lines: bool,
@@ -41,14 +43,19 @@ impl Contents {
         let has_code = |&id: &FunctionId| module.functions[id].address.is_some();
         let code: Vec<FunctionId> = functions.iter().copied().filter(has_code).collect();
         let is_in_parts = code.iter().any(|&id| module.functions[id].is_in_parts());
-        let is_scattered = code.len() > 1 || is_in_parts;
+        let code_ranges = joined_code(module, &code);
+        // Before DWARF 5, addresses in lists are relative to the unit's address, which is 0 for several functions.
+        let is_scattered = code_ranges.len() > 1 || consumer.version < 5 && (code.len() > 1 || is_in_parts);
         let variables = || units.variables.ids(id).map(|id| &module.variables[VariableId::from_u32(id)]);
         let types = || units.types.ids(id).map(|id| &module.types[TypeId::from_u32(id)]);
         let files = || units.files.ids(id).map(|id| &module.files[FileId::from_u32(id)]);
         let scopes = || units.scopes.ids(id).map(|id| &module.scopes[ScopeId::from_u32(id)]);
         Self {
             loclists: variables().any(|variable| !variable.live.is_empty())
-                || code.iter().any(|&id| module.functions[id].lanes.is_described),
+                || code.iter().any(|&id| {
+                    let function = &module.functions[id];
+                    function.lanes.is_described || !function.frame_bases().is_empty()
+                }),
             macros: !module.macros(id).is_empty(),
             // File names are in the line program, so that declarations need it even without rows.
             lines: units.has_file_contents()
@@ -71,6 +78,7 @@ impl Contents {
             addresses: !code.is_empty() || has_addresses(units, id, &functions),
             functions,
             code,
+            code_ranges,
         }
     }
 }
@@ -205,25 +213,23 @@ pub(super) fn sources(out: &mut EntryWriter<'_>, has: &Contents) {
 
 /// Writes the unit's pc ranges.
 pub(super) fn code(out: &mut EntryWriter<'_>, has: &Contents) {
-    let module = out.module;
     let format = out.info.format;
-    match has.code[..] {
+    match has.code_ranges[..] {
         [] => {}
         // List addresses are absolute, so the base address is 0.
         _ if out.consumer.lists.has_absolute_bounds => {
             out.low_pc(gimli::DW_AT_low_pc, ABSOLUTE);
         }
-        [id] if !has.is_scattered => {
-            let function = &module.functions[id];
-            let code = out.expressions.code(function.address);
-            out.pcs(code, function.bytes);
+        [(address, bytes)] if !has.is_scattered => {
+            let code = out.expressions.code(Some(address));
+            out.pcs(code, bytes);
         }
         _ => {
             if format.version < 5 {
                 // Base address for the unit's lists.
                 out.low_pc(gimli::DW_AT_low_pc, ABSOLUTE);
             }
-            out.code_parts(&has.code);
+            out.code_ranges(&has.code_ranges);
         }
     }
 }

@@ -8,6 +8,7 @@ use indexmap::IndexSet;
 use super::by_unit::ByUnit;
 use super::children::{Children, ListCount, ScopeItem, ScopeItems};
 use super::loc::Memo;
+use super::shared_macros::SharedMacros;
 use super::type_units::TypeUnits;
 use crate::consumer::{Consumer, Policy};
 use crate::emit::format::Format;
@@ -60,10 +61,16 @@ pub struct Units<'m> {
     /// Units' compilers with their command lines.
     pub(super) producers: IndexSet<String, DefaultHashBuilder>,
     pub(super) type_units: TypeUnits,
-    /// Whether other units have the same file names, which are then stored once.
-    pub(super) has_others: bool,
+    pub(super) shared: Shared<'m>,
     /// Tables that lowered units left: one set for each thread that lowers.
     pub(super) scratch: Mutex<Vec<Scratch>>,
+}
+
+/// What units share with other units.
+pub(super) struct Shared<'m> {
+    pub(super) macros: SharedMacros<'m>,
+    /// Whether other units have the same file names, which are then stored once.
+    pub(super) has_others: bool,
 }
 
 impl core::fmt::Debug for Units<'_> {
@@ -136,7 +143,10 @@ impl<'m> Units<'m> {
             children,
             scope_items,
             type_units,
-            has_others: module.units.len() > 1,
+            shared: Shared {
+                macros: SharedMacros::new(module, consumer),
+                has_others: module.units.len() > 1,
+            },
             scratch: Mutex::default(),
             variables,
             lists,

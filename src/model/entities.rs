@@ -60,6 +60,8 @@ macro_rules! function_properties { ($use:ident $($with:tt)*) => { $use! { $($wit
     [flag] "0.1" external => is_external (DW_AT_external);
     /// Is launched by the host, with a stack frame at private memory's address 0, and without a caller.
     [flag] "0.1" kernel => is_kernel by kernel;
+    /// Has no entry: code that nothing else describes, with its rows and frame. It has no name, and nothing is in it.
+    [flag] "0.1" undescribed => is_undescribed;
     /// Stack frame in private memory.
     [by Stack<'a>] "0.1" stack;
     /// Takes more arguments than it has parameters. DWARF 5 section 3.3.1.2, `DW_TAG_unspecified_parameters`.
@@ -90,6 +92,8 @@ macro_rules! function_properties { ($use:ident $($with:tt)*) => { $use! { $($wit
     [variable] "0.1" object_pointer => object_pointer by object_pointer;
     /// Frame base location.
     [loc] "0.1" frame_base => frame_base by frame_base;
+    /// Frame base locations by pc, where the location is not the same at all pcs.
+    [by FrameBases<'a>] "0.1" frame_bases;
     /// Location of the enclosing function's frame base.
     [loc] "0.1" static_link => static_link by static_link;
     /// Kind of calls that are described completely. DWARF 5 section 3.3.1.4.

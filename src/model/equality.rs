@@ -224,7 +224,7 @@ macro_rules! without_references { ($($type:ty)*) => { $(
 )* } }
 without_references! {
     bool u8 u32 u64 i64 [u8; 16] RegionKind Range<i64> Reg SpaceId &[u8] Language Stack VariableKind Accessibility MemorySpace Virtuality Defaulted DescribedCalls
-    UnspecifiedRegisters FrameFacts
+    UnspecifiedRegisters
 }
 
 macro_rules! nodes { ($($sort:ident { $(
@@ -263,6 +263,12 @@ impl Store for LocId {
         if let Some(known) = &mut to.known {
             known.insert(old, *self);
         }
+    }
+}
+
+impl Store for FrameFacts {
+    fn store(&mut self, to: &mut Canonical<'_>) {
+        self.bases.iter_mut().for_each(|base| base.loc.store(to));
     }
 }
 

@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use super::entities::{entity, function_properties, member};
 use super::frame::Stack;
-use super::ids::{FunctionId, ScopeId, StringId};
+use super::ids::{FunctionId, LocId, ScopeId, StringId};
 use super::lanes::FunctionLanes;
 use super::parts::CodeParts;
 use super::scopes::Address;
@@ -61,6 +61,28 @@ function_properties! { entity (pub)
 pub(crate) struct FrameFacts {
     pub(crate) extent: Option<Range<i64>>,
     pub(crate) return_register: Option<Reg>,
+    /// Frame bases by pc, in ascending order, without overlaps.
+    pub(crate) bases: Vec<FrameBase>,
+}
+
+/// A frame base for a pc range: gcc describes that of DWARF 2, which lacks `DW_OP_call_frame_cfa`, for each range of the
+/// prologue. DWARF 5 section 3.3.5.
+///
+/// The range is half-open, in bytes from the function start: the frame base is valid before the instruction at `start`
+/// runs, until before the instruction at `end` runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FrameBase {
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+    /// A register that contains the address, or the memory itself.
+    pub loc: LocId,
+}
+
+impl FrameBase {
+    /// Half-open pc range, in bytes from the function start.
+    pub fn pcs(&self) -> Range<u64> {
+        self.start.into()..self.end.into()
+    }
 }
 
 impl Function {
@@ -74,6 +96,12 @@ impl Function {
     /// ([`CallFrames::return_register`](crate::target::CallFrames)).
     pub fn return_register(&self) -> Option<Reg> {
         self.frame_facts.as_ref()?.return_register
+    }
+
+    /// Returns the frame bases by pc, in ascending order, of a function whose [frame base](Self::frame_base) is not the same
+    /// at all pcs.
+    pub fn frame_bases(&self) -> &[FrameBase] {
+        self.frame_facts.as_ref().map_or(&[], |facts| &facts.bases)
     }
 
     /// Changes facts about the frame. A function without any is equal to a function whose facts were taken back.

@@ -2,22 +2,21 @@
 
 use super::ids::{FileId, StringId};
 
-/// A preprocessor action. In the list of actions, predefined macros and command line macros come before the first file,
-/// with line 0.
+/// A preprocessor action. Predefined macros and command line macros have line 0: before the first file, or in it.
 ///
 /// Exhaustive: a match names all variants.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Macro {
     /// Macro definition.
     Define {
-        /// Line in the file, counted from 1; 0 before the first file.
+        /// Line in the file, counted from 1; 0 for a predefined macro.
         line: u32,
         /// Name, parameters in parentheses if any, a space, and the definition.
         text: StringId,
     },
     /// Macro removal (`#undef`).
     Undefine {
-        /// Line in the file, counted from 1; 0 before the first file.
+        /// Line in the file, counted from 1; 0 for a predefined macro.
         line: u32,
         /// Macro name.
         name: StringId,

@@ -73,7 +73,7 @@ pub use denote::{DescribedStorage, MachineContents, NoMeaning, StorageSpan};
 pub(crate) use entry_order::{EntryOrder, EntryPositions};
 pub use frame::{Column, FrameRule, Stack};
 pub(crate) use frame::{is_overwritten, overwritten_registers};
-pub use functions::{Defaulted, DescribedCalls, Function, MemberFunction, Virtuality};
+pub use functions::{Defaulted, DescribedCalls, FrameBase, Function, MemberFunction, Virtuality};
 pub(crate) use ids::EntityId;
 pub use ids::{
     CallId, ExprId, FileId, FunctionId, ImportId, LabelId, LocId, ProcedureId, RegionId, ScopeId, StringId,

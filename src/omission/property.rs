@@ -148,6 +148,7 @@ properties! {
     BodyLine "line of the body";
     Flag "flag of a function";
     ObjectPointer "object parameter";
+    WithoutEntry "absence of an entry";
     Variadic "variadic flag";
     NoReturn "noreturn flag";
     Main "main flag";

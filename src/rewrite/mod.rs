@@ -28,9 +28,9 @@ mod expressions;
 mod fitting;
 mod fix;
 mod options;
-#[cfg(test)]
-mod references;
 mod sizes;
+#[cfg(test)]
+mod tests;
 mod vendor;
 
 pub use change::RewriteChange;
@@ -42,7 +42,7 @@ pub use sizes::DebugSectionSizes;
 
 use gimli::constants as dw;
 
-use crate::check::{FindingKind, Listed, check_listed};
+use crate::check::{FindingKind, Listed, check_function, check_listed};
 use crate::consumer::{Consumer, Policy};
 use crate::emit::elf::{AttachOptions, Existing, UndefinedSymbols, attach_with};
 use crate::error::{Error, ErrorKind, Result};
@@ -239,7 +239,8 @@ fn written(
     };
     let imported = import_read(object, target.clone(), dwarf, &import)?;
     let ImportedDwarf { mut module, unimported, entries, merged, different } = imported;
-    let unimported = lost(unimported)?;
+    let mut unimported = lost(unimported)?;
+    unimported.extend(removed_sections(object));
     let mut fixed = Vec::new();
     // Lint reads the current dialect.
     if options.fix && dialect == Dialect::Llvm {
@@ -247,6 +248,7 @@ fn written(
         fixed = fix::fix(&mut module, fix::Source { object, dwarf, entries: &entries }, &findings)?;
     }
     drop(entries);
+    refuse_code(&module, object)?;
     let lowered = lower(&module, consumer, Policy::Partial)?;
     let attach = AttachOptions {
         existing: Existing::Replace,
@@ -327,6 +329,15 @@ fn refuse(dwarf: &Dwarf<'_>) -> Result<()> {
     Ok(())
 }
 
+/// Refuses an object that has a function's code outside its sections, so that no description of it could be right.
+fn refuse_code(module: &Module, object: &Object<'_>) -> Result<()> {
+    let mut functions = module.functions();
+    functions.try_for_each(|(id, _)| check_function(module, object, id)).map_err(|error| {
+        let problem = ErrorKind::Malformed(error.kind().to_string());
+        Error::new(problem).or_at(error.at().clone())
+    })
+}
+
 /// Returns the consumer to write for.
 fn consumer(
     object: &Object<'_>,
@@ -376,6 +387,57 @@ fn has_type_units(dwarf: &Dwarf<'_>) -> bool {
 fn has_loaded_frames(object: &Object<'_>) -> bool {
     let has = |name| object.section(name).is_some_and(|section| section.size > 0);
     has(".eh_frame") && !has(".debug_frame")
+}
+
+/// Debug sections that are replaced, or whose facts are imported: those of DWARF 2 to 5, GNU's tables, and lookup tables
+/// that debuggers make themselves. `.debug_gdb_scripts` stays.
+const KNOWN_SECTIONS: [&str; 26] = [
+    "abbrev",
+    "addr",
+    "aranges",
+    "cu_index",
+    "frame",
+    "gdb_scripts",
+    "gnu_pubnames",
+    "gnu_pubtypes",
+    "info",
+    "line",
+    "line_str",
+    "loc",
+    "loclists",
+    "macinfo",
+    "macro",
+    "names",
+    "pubnames",
+    "pubtypes",
+    "ranges",
+    "rnglists",
+    "str",
+    "str_offsets",
+    "sup",
+    "tu_index",
+    "types",
+    "weaknames",
+];
+
+/// Returns a fact for each debug section that is removed because nobody knows whether it refers to a replaced section.
+fn removed_sections(object: &Object<'_>) -> Vec<UnimportedFact> {
+    let is_unknown = |name: &str| {
+        let name = name.strip_prefix(".debug_").or_else(|| name.strip_prefix(".zdebug_"));
+        name.is_some_and(|name| !KNOWN_SECTIONS.contains(&name.strip_suffix(".dwo").unwrap_or(name)))
+    };
+    let sections = object.sections().iter().filter(|section| !section.is_loaded());
+    let names = sections.map(|section| &*section.name).filter(|name| is_unknown(name));
+    let fact = |name: &str| UnimportedFact {
+        file: None,
+        unit: None,
+        section: ".debug_*",
+        offset: 0,
+        tag: None,
+        attribute: None,
+        reason: UnimportedReason::UnknownSection(name.into()),
+    };
+    names.map(fact).collect()
 }
 
 /// Returns the facts that get lost. An unreadable fact is an error.

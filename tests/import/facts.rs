@@ -307,7 +307,10 @@ fn attribute_text(entry: Entry<'_, '_>, name: DwAt, value: ResolvedValue<'_>) ->
         // Whether a function is inlined, its inlined calls tell.
         dw::DW_AT_inline => (value.unsigned()? >= 2).then(|| "declared".to_owned())?,
         dw::DW_AT_const_value | dw::DW_AT_discr_value => constant(entry, value),
-        dw::DW_AT_location => locations(entry)?,
+        dw::DW_AT_location => locations(entry, dw::DW_AT_location)?,
+        dw::DW_AT_frame_base if matches!(value, ResolvedValue::LocList(_)) => {
+            locations(entry, dw::DW_AT_frame_base)?
+        }
         // A number has no raw form in the model: it is compared by what it is on a few machines.
         dw::DW_AT_call_value
         | dw::DW_AT_call_data_value
@@ -360,6 +363,7 @@ fn number(entry: Entry<'_, '_>, value: ResolvedValue<'_>) -> String {
         .find(|entry| entry.tag() == dw::DW_TAG_subprogram);
     let frame_base = match function.and_then(|function| function.attr(dw::DW_AT_frame_base)) {
         Some(ResolvedValue::Expr(base)) => Some(base),
+        Some(ResolvedValue::LocList(_)) => function.and_then(|function| base_at_call(function, entry)),
         _ => None,
     };
     let mut text = String::new();
@@ -385,6 +389,21 @@ fn number(entry: Entry<'_, '_>, value: ResolvedValue<'_>) -> String {
         }
     }
     text
+}
+
+/// Returns a function's frame base at the call around an entry.
+fn base_at_call<'o>(function: Entry<'_, 'o>, entry: Entry<'_, 'o>) -> Option<&'o [u8]> {
+    let is_call =
+        |entry: &Entry<'_, '_>| matches!(entry.tag(), dw::DW_TAG_call_site | dw::DW_TAG_GNU_call_site);
+    let call = std::iter::successors(Some(entry), |entry| entry.parent()).find(is_call)?;
+    let names = [dw::DW_AT_call_return_pc, dw::DW_AT_low_pc];
+    let returns = names.into_iter().find_map(|name| match call.attr(name) {
+        Some(ResolvedValue::Address(address)) => Some(address),
+        _ => None,
+    });
+    let pc = returns?.checked_sub(1)?;
+    let list = function.locations(dw::DW_AT_frame_base).ok()??;
+    list.into_iter().find(|one| (one.start..one.end).contains(&pc)).map(|one| one.expr)
 }
 
 /// Adds the facts that several attributes state together.
@@ -493,8 +512,8 @@ fn count(entry: Entry<'_, '_>, name: DwAt, value: ResolvedValue<'_>) -> Option<S
 }
 
 /// Locations by pc. A single location for the whole function is one for all pcs.
-fn locations(entry: Entry<'_, '_>) -> Option<String> {
-    let list = entry.locations(dw::DW_AT_location).ok()??;
+fn locations(entry: Entry<'_, '_>, name: DwAt) -> Option<String> {
+    let list = entry.locations(name).ok()??;
     let mut text = String::new();
     let function = std::iter::successors(Some(entry), |entry| entry.parent())
         .find(|entry| entry.tag() == dw::DW_TAG_subprogram);

@@ -42,12 +42,25 @@ fn units<'d, 'o>(dwarf: &'d Dwarf<'o>) -> Vec<&'d Unit<'o>> {
     dwarf.units().iter().filter(|unit| unit.kind == dw::DW_UT_compile).collect()
 }
 
-/// Ranges of the functions with code.
+/// Ranges of the functions with code, and of code with rows alone.
 fn code(dwarf: &Dwarf<'_>, unit: &Unit<'_>) -> Code {
     let functions = dwarf.entries_of(unit).filter(|entry| entry.tag() == dw::DW_TAG_subprogram);
     let ranges = functions.filter_map(|entry| entry.ranges().ok()).flatten();
     let mut code: Code =
         ranges.map(|range| (range.start, range.end)).filter(|(start, end)| start < end).collect();
+    // Code without an entry has rows alone: each sequence outside functions.
+    let mut outside = Vec::new();
+    let mut start = None;
+    for row in dwarf.lines(unit).expect("it is read").iter().flat_map(LineProgram::rows) {
+        let row = row.expect("a row");
+        let first = *start.get_or_insert(row.address);
+        if row.end_sequence {
+            start = None;
+            let is_inside = code.iter().any(|body| body.0 <= first && first < body.1);
+            outside.extend((!is_inside && first < row.address).then_some((first, row.address)));
+        }
+    }
+    code.extend(outside);
     code.sort_unstable();
     code.dedup();
     code

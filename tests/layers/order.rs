@@ -398,6 +398,7 @@ const IMPORT: &[&str] = &[
     "imports",
     "calls",
     // Other sections.
+    "undescribed",
     "lines",
     "macros",
     "frames",
@@ -466,6 +467,7 @@ const LOWER: &[&str] = &[
     // Parts of sections, and registers of NVIDIA's map, which expressions name.
     "section",
     "homes",
+    "shared_macros",
     // Expressions of locations.
     "loc::fragments",
     "loc::memo",

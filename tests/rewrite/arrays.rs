@@ -84,7 +84,9 @@ fn definitions_of_arrays_keep_their_bounds() {
         for version in ["-gdwarf-2", "-gdwarf-4", "-gdwarf-5"] {
             let folder = Folder::new();
             folder.file(file, DEFINED);
-            let Some(ran) = compiler.run_in(folder.path(), &[version, "-o", "before", file]) else { continue };
+            let Some(ran) = compiler.run_in(folder.path(), &[version, "-o", "before", file]) else {
+                continue;
+            };
             assert!(ran.succeeded, "{ran}");
             let name = format!("{} {version}", compiler.name);
             let before = std::fs::read(folder.path().join("before")).expect("a program");

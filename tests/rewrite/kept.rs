@@ -13,7 +13,12 @@ const GDB: Tool = Tool::new("gdb", "gdb");
 const DWARFDUMP: Tool = Tool::new("llvm-dwarfdump-19", "llvm-19");
 
 /// Compiles a file to `before`.
-fn compiled(folder: &Folder, compiler: Tool, file: (&str, &str), arguments: &[&str]) -> Option<Vec<u8>> {
+pub(super) fn compiled(
+    folder: &Folder,
+    compiler: Tool,
+    file: (&str, &str),
+    arguments: &[&str],
+) -> Option<Vec<u8>> {
     folder.file(file.0, file.1);
     let ran = compiler.run_in(folder.path(), &[arguments, &["-o", "before", file.0]].concat())?;
     assert!(ran.succeeded, "{ran}");
@@ -21,7 +26,7 @@ fn compiled(folder: &Folder, compiler: Tool, file: (&str, &str), arguments: &[&s
 }
 
 /// Rewrites `before` as `after`, twice: the second rewrite changes nothing.
-fn twice(folder: &Folder, bytes: &[u8]) -> Vec<String> {
+pub(super) fn twice(folder: &Folder, bytes: &[u8]) -> Vec<String> {
     let first = rewritten(bytes, |_| {}).expect("it is rewritten");
     loaded::are_equal("a program", bytes, &first.object);
     let second = rewritten(&first.object, |_| {}).expect("it is rewritten again");
@@ -33,7 +38,7 @@ fn twice(folder: &Folder, bytes: &[u8]) -> Vec<String> {
 }
 
 /// Returns what gdb prints of a program after commands.
-fn gdb(folder: &Folder, program: &str, commands: &[&str]) -> Option<String> {
+pub(super) fn gdb(folder: &Folder, program: &str, commands: &[&str]) -> Option<String> {
     let mut arguments = vec!["-nx", "-batch", "-ex", "set debuginfod enabled off"];
     for command in commands {
         arguments.extend(["-ex", command]);

@@ -7,6 +7,7 @@ mod containers;
 mod corpus;
 mod cubins;
 mod damaged;
+mod debugged;
 mod deduped;
 mod dumped;
 mod evaluated;

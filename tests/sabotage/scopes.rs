@@ -46,6 +46,9 @@ struct Contents {
     frame_base: Val,
     has_frame_base: bool,
     static_link: i64,
+    /// First pc and offset of the second frame base.
+    second_base: (u64, i64),
+    has_second_base: bool,
     nested_in_block: bool,
     calls: Option<DescribedCalls>,
     entry_pc: Option<u64>,
@@ -120,6 +123,8 @@ impl Contents {
             frame_base: register("rbp").plus(16),
             has_frame_base: true,
             static_link: -8,
+            second_base: (4, 16),
+            has_second_base: true,
             nested_in_block: true,
             calls: Some(DescribedCalls::All),
             entry_pc: Some(0x14),
@@ -265,7 +270,13 @@ impl Contents {
         let block = m.block(k, &[0..0x20]).unwrap();
         let nested = if self.nested_in_block { m.function(block, "nested") } else { m.function(k, "nested") };
         let link = Loc::memory(SpaceId::DEFAULT, register("r10").plus(self.static_link));
-        nested.unwrap().code("data", 16).static_link(&link).unwrap();
+        let base = |by| Loc::memory(SpaceId::DEFAULT, register("rsp").plus(by));
+        let mut nested = nested.unwrap();
+        let (from, by) = self.second_base;
+        nested.code("data", 16).static_link(&link).unwrap().frame_base_at(0..from, &base(8)).unwrap();
+        if self.has_second_base {
+            nested.frame_base_at(from..16, &base(by)).unwrap();
+        }
         let inlined = m.function(unit, "in").unwrap().id();
         let blocks = [(); 2].map(|()| m.block(inlined, &[]).unwrap());
         let call = SourceLine::new(file, 5);
@@ -389,6 +400,9 @@ const FAULTS: &[(&str, Change, FindingKind, Option<&str>)] = &[
     ("another frame base", |s| s.frame_base = register("rbp").plus(8), Location, None),
     ("a frame base from another register", |s| s.frame_base = register("rsp").plus(16), Location, None),
     ("no frame base", |s| s.has_frame_base = false, Attribute, None),
+    ("another frame base at some pcs", |s| s.second_base.1 = 24, Location, None),
+    ("a frame base from another pc", |s| s.second_base.0 = 8, Attribute, None),
+    ("no frame base at some pcs", |s| s.has_second_base = false, Attribute, None),
     ("another static link", |s| s.static_link = -16, Location, None),
     ("a function outside of its block", |s| s.nested_in_block = false, MissingEntry, None),
     ("other calls described", |s| s.calls = Some(DescribedCalls::Tail), Attribute, None),

@@ -580,10 +580,16 @@ impl<'a> Described<'a> {
         }
         node = match function.frame_base {
             // Stack slots count from the canonical frame address, which is the frame base.
-            None if consumer.attributes.variable_space.is_some() && module.target.has_lane_expressions() => {
+            None if consumer.attributes.variable_space.is_some()
+                && module.target.has_lane_expressions()
+                && function.frame_bases().is_empty() =>
+            {
                 node.with(dw::DW_AT_frame_base, Some(Value::Expr(&[0x9c])))
             }
-            base => node.located(dw::DW_AT_frame_base, base),
+            base => {
+                let listed = function.frame_bases().first().map(|base| base.loc);
+                node.located(dw::DW_AT_frame_base, base.or(listed))
+            }
         };
         node = node.located(dw::DW_AT_static_link, function.static_link);
         node = node.elsewhere(consumer.attributes.lane_pc.into_iter().chain(consumer.attributes.active_lane));

@@ -6,8 +6,8 @@ use super::described::{Described, Encoded, Node, Number};
 use super::tags::{accessibility, encoding, memory_space, passed};
 use super::value::{Entity, Value, constant};
 use crate::model::{
-    AttributeOwner, Base, BaseOffset, CompositeType, Count, Dimension, Discriminant, ExtraAttribute, Member,
-    Node as LocNode, ScopeKind, TemplateArgument, TemplateParameter, Type, TypeId, TypeKind, VariantPartId,
+    AttributeOwner, Base, BaseOffset, CompositeType, Count, Dimension, Discriminant, Member, Node as LocNode,
+    ScopeKind, TemplateArgument, TemplateParameter, Type, TypeId, TypeKind, VariantPartId,
 };
 use crate::omission::{Property, Subject, TemplateOwner};
 

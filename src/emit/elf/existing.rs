@@ -8,7 +8,8 @@ pub enum Existing {
     #[default]
     Refuse,
     /// All debug sections are removed before others are added: sections `.debug_*`, `.zdebug_*` and `.gdb_index` that
-    /// are not loaded, their relocations, their symbols, and groups without other members.
+    /// are not loaded, their relocations, their symbols, and groups without other members. `.debug_gdb_scripts` stays,
+    /// because it refers to no debug information.
     ///
     /// `.debug_frame` is removed even without a new one; `.eh_frame` is loaded and stays. Sections and symbols after a
     /// removed one get smaller indices. A remaining reference to a removed section or symbol is an error.

@@ -54,8 +54,14 @@ fn gone(image: &Image<'_>) -> Vec<bool> {
     gone
 }
 
+/// Scripts for gdb, by name or with their text: they refer to no debug information.
+const SCRIPTS: [&[u8]; 2] = [b".debug_gdb_scripts", b".zdebug_gdb_scripts"];
+
 /// Whether a section has only debug information. `.gdb_index` is an index for debug information.
 fn is_debug(section: &ImageSection<'_>) -> bool {
+    if SCRIPTS.contains(&&*section.name) {
+        return false;
+    }
     let is_named = section.name.starts_with(b".debug_")
         || section.name.starts_with(b".zdebug_")
         || *section.name == *b".gdb_index";

@@ -50,7 +50,7 @@ fn underlying<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) -> 
         Some(number) => number == u64::from(dw::DW_ATE_signed.0),
         None => entry.children().any(is_negative),
     };
-    importer.list(entry, Some(dw::DW_AT_type), UnimportedReason::NoEntity);
+    importer.list(entry, Some(dw::DW_AT_type), UnimportedReason::DerivedType);
     let (word, encoding) =
         if is_signed { ("signed", BaseEncoding::Signed) } else { ("unsigned", BaseEncoding::Unsigned) };
     let name = format!("{word}_{}", 8 * bytes);

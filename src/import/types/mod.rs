@@ -57,7 +57,7 @@ pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
                 dw::DW_TAG_restrict_type => simple::qualified(importer, entry, Qualifier::Restrict),
                 dw::DW_TAG_atomic_type => simple::qualified(importer, entry, Qualifier::Atomic),
                 dw::DW_TAG_subroutine_type => simple::subroutine(importer, entry),
-                _ => Err(UnimportedReason::NoEntity),
+                tag => Err(UnimportedReason::NoEntity(tag)),
             };
             separate(importer, entry, new)
         }

@@ -12,6 +12,7 @@ use crate::emit::named::{NamedEntries, NamedEntry, NamedKind};
 use crate::emit::names::{IndexEntry, IndexName, IndexUnit, NameIndex, Parent};
 use crate::emit::pubs::{self, PublicUnit};
 use crate::error::Result;
+use crate::lower::lists::joined_code;
 use crate::lower::section::SectionContents;
 use crate::lower::strings::{anonymous, text};
 use crate::lower::units::Units;
@@ -53,7 +54,8 @@ impl LookupTables {
         named: NamedEntries,
     ) {
         if self.wanted.aranges && !code.is_empty() {
-            let ranges = code.iter().flat_map(|&id| address_ranges(units.module, id));
+            let ranges = joined_code(units.module, code).into_iter();
+            let ranges = ranges.map(|(address, bytes)| address_range(units.module, address, bytes));
             let out = &mut self.aranges;
             aranges::write(units.format, unit.offset, ranges, &mut out.bytes, &mut out.relocations);
         }
@@ -122,18 +124,16 @@ impl LookupTables {
     }
 }
 
-/// A function's address ranges.
-fn address_ranges(module: &Module, id: FunctionId) -> impl Iterator<Item = AddressRange> + '_ {
-    module.functions[id].code_parts().map(|part| {
-        let (symbol, addend) = match part.address {
-            Address::Symbol(symbol, addend) => {
-                let name = module.symbol_name(symbol).to_owned().into();
-                (Some(RelocationTarget::Symbol(name)), addend)
-            }
-            Address::Constant(address) => (None, address),
-        };
-        AddressRange { symbol, addend, bytes: part.bytes() }
-    })
+/// Returns an address range of the table.
+fn address_range(module: &Module, address: Address, bytes: u64) -> AddressRange {
+    let (symbol, addend) = match address {
+        Address::Symbol(symbol, addend) => {
+            let name = module.symbol_name(symbol).to_owned().into();
+            (Some(RelocationTarget::Symbol(name)), addend)
+        }
+        Address::Constant(address) => (None, address),
+    };
+    AddressRange { symbol, addend, bytes }
 }
 
 /// Public entries with these kinds, by offset, each with its linkage name, if that is wanted, or its qualified name.

@@ -4,7 +4,7 @@ mod abbreviations;
 mod lookup;
 mod strings;
 
-use hashbrown::DefaultHashBuilder;
+use hashbrown::{DefaultHashBuilder, HashMap};
 use indexmap::IndexMap;
 use indexmap::map::Entry;
 
@@ -44,6 +44,8 @@ pub(super) struct Linker {
     type_units: IndexMap<u64, (Part, usize), DefaultHashBuilder>,
     omissions: Vec<Omission>,
     split: Vec<SplitUnit>,
+    /// Offsets of the macros that several of the module's units import, by their numbers.
+    macro_lists: HashMap<u64, u64>,
 }
 
 /// Facts about the last module's units, which refer to each other.
@@ -75,6 +77,7 @@ impl Linker {
             type_units: IndexMap::default(),
             omissions: Vec::new(),
             split: Vec::new(),
+            macro_lists: HashMap::new(),
         }
     }
 
@@ -105,7 +108,8 @@ impl Linker {
         let (addr_start, _) = addr.append(unit.addresses, progress);
         let (line_start, first_line) = line.append(unit.line, progress);
         let (inlined_start, _) = inlined.append(unit.nvidia.inlined_names, progress);
-        let (macros_start, first_macro) = macros.append(unit.macros, progress);
+        let (macros_start, first_macro) = macros.append(unit.macros.part, progress);
+        self.macro_lists.extend(unit.macros.lists.iter().map(|&(number, at)| (number, macros_start + at)));
         let bases = PerSection {
             info: start,
             loclists: loclists_start,
@@ -125,6 +129,13 @@ impl Linker {
             [(info, first_info), (loclists, first_loclists), (line, first_line), (macros, first_macro)]
         {
             self.strings.relocate(units, &mut section.relocations[first..], bases);
+        }
+        // The list of another unit has the offset that it was written at.
+        for relocation in &mut macros.relocations[first_macro..] {
+            if relocation.target == RelocationTarget::Section(".debug_macro") {
+                let number = relocation.addend - macros_start;
+                relocation.addend = self.macro_lists.get(&number).copied().unwrap_or(0);
+            }
         }
         self.starts.push(start);
         self.of_module.offsets.push(unit.offsets);
@@ -202,6 +213,7 @@ impl Linker {
     pub(super) fn begin_module(&mut self, module: &Module) {
         self.strings.begin_module(module);
         self.frames.renumber();
+        self.macro_lists.clear();
     }
 
     /// Ends the sections.

@@ -240,6 +240,7 @@ fn unencodable_of_function(projection: &mut Projection<'_>, id: FunctionId, ente
         (is_entered && code(id).is_some() && !is_kernel, Property::NotKernel),
         (!has_body && function.body_line != 0, Property::BodyLine),
         (has_object, Property::ObjectPointer),
+        (function.is_undescribed, Property::WithoutEntry),
         (function.is_variadic, Property::Variadic),
         (function.is_noreturn, Property::NoReturn),
         (function.is_main, Property::Main),

@@ -123,6 +123,7 @@ pub(super) fn omit_of_function(out: &mut Globals<'_, '_, '_>, id: FunctionId) {
         (!has_body && is_bound, P::Code, &OfDefinition),
         (!has_body && function.body_line != 0, P::BodyLine, &NoOperand),
         (has_object, P::ObjectPointer, &NoOperand),
+        (function.is_undescribed, P::WithoutEntry, &NoOperand),
         (function.is_variadic, P::Variadic, &NoOperand),
         (is_unprototyped, P::Unprototyped, &NoOperand),
         (function.is_noreturn, P::NoReturn, &NoOperand),

@@ -327,6 +327,7 @@ class Statements:
         linkage_name: str | None = None,
         live: Sequence[Sequence[types.Number | types.Location | Sequence[types.Location]]] | None = None,
         memory_space: Literal["global", "constant", "group", "private"] | None = None,
+        type: str | None = None,
     ) -> str:
         """Adds the statement `definition`. Returns what later statements refer to it by.
 
@@ -353,6 +354,7 @@ class Statements:
             "linkage_name": linkage_name,
             "live": live,
             "memory_space": memory_space,
+            "type": type,
         }, None)
 
     def describe_call(
@@ -404,6 +406,7 @@ class Statements:
         explicit: bool | None = None,
         external: bool | None = None,
         frame_base: types.Location | None = None,
+        frame_bases: Sequence[Sequence[types.Number | types.Location]] | None = None,
         kernel: bool | None = None,
         linkage_name: str | None = None,
         main: bool | None = None,
@@ -412,6 +415,7 @@ class Statements:
         returns: str | None = None,
         stack: types.Stack | None = None,
         static_link: types.Location | None = None,
+        undescribed: bool | None = None,
         unprototyped: bool | None = None,
         variadic: bool | None = None,
         virtuality: Literal["virtual", "pure"] | None = None,
@@ -434,6 +438,7 @@ class Statements:
         explicit: Is `explicit`: not used for implicit conversions. DWARF 5 section 5.7.8.
         external: Is visible outside the unit. DWARF 5 section 3.3.1.
         frame_base: Frame base location.
+        frame_bases: Frame base locations by pc, where the location is not the same at all pcs.
         kernel: Is launched by the host, with a stack frame at private memory's address 0, and without a
             caller.
         linkage_name: Linkage name, where it differs from the name.
@@ -443,6 +448,8 @@ class Statements:
         returns: Result type.
         stack: Stack frame in private memory.
         static_link: Location of the enclosing function's frame base.
+        undescribed: Has no entry: code that nothing else describes, with its rows and frame. It has no name,
+            and nothing is in it.
         unprototyped: Has no prototype, in a language whose functions can have one: C, OpenCL C. DWARF 5
             section 3.3.1.
         variadic: Takes more arguments than it has parameters. DWARF 5 section 3.3.1.2,
@@ -465,6 +472,7 @@ class Statements:
             "explicit": explicit,
             "external": external,
             "frame_base": frame_base,
+            "frame_bases": frame_bases,
             "kernel": kernel,
             "linkage_name": linkage_name,
             "main": main,
@@ -473,6 +481,7 @@ class Statements:
             "returns": returns,
             "stack": stack,
             "static_link": static_link,
+            "undescribed": undescribed,
             "unprototyped": unprototyped,
             "variadic": variadic,
             "virtuality": virtuality,
@@ -721,6 +730,7 @@ class Statements:
         explicit: bool | None = None,
         external: bool | None = None,
         frame_base: types.Location | None = None,
+        frame_bases: Sequence[Sequence[types.Number | types.Location]] | None = None,
         id: str | None = None,
         kernel: bool | None = None,
         linkage_name: str | None = None,
@@ -730,6 +740,7 @@ class Statements:
         returns: str | None = None,
         stack: types.Stack | None = None,
         static_link: types.Location | None = None,
+        undescribed: bool | None = None,
         unprototyped: bool | None = None,
         variadic: bool | None = None,
         virtuality: Literal["virtual", "pure"] | None = None,
@@ -752,6 +763,7 @@ class Statements:
         explicit: Is `explicit`: not used for implicit conversions. DWARF 5 section 5.7.8.
         external: Is visible outside the unit. DWARF 5 section 3.3.1.
         frame_base: Frame base location.
+        frame_bases: Frame base locations by pc, where the location is not the same at all pcs.
         kernel: Is launched by the host, with a stack frame at private memory's address 0, and without a
             caller.
         linkage_name: Linkage name, where it differs from the name.
@@ -761,6 +773,8 @@ class Statements:
         returns: Result type.
         stack: Stack frame in private memory.
         static_link: Location of the enclosing function's frame base.
+        undescribed: Has no entry: code that nothing else describes, with its rows and frame. It has no name,
+            and nothing is in it.
         unprototyped: Has no prototype, in a language whose functions can have one: C, OpenCL C. DWARF 5
             section 3.3.1.
         variadic: Takes more arguments than it has parameters. DWARF 5 section 3.3.1.2,
@@ -785,6 +799,7 @@ class Statements:
             "explicit": explicit,
             "external": external,
             "frame_base": frame_base,
+            "frame_bases": frame_bases,
             "id": id,
             "kernel": kernel,
             "linkage_name": linkage_name,
@@ -794,6 +809,7 @@ class Statements:
             "returns": returns,
             "stack": stack,
             "static_link": static_link,
+            "undescribed": undescribed,
             "unprototyped": unprototyped,
             "variadic": variadic,
             "virtuality": virtuality,
@@ -817,6 +833,7 @@ class Statements:
         explicit: bool | None = None,
         external: bool | None = None,
         frame_base: types.Location | None = None,
+        frame_bases: Sequence[Sequence[types.Number | types.Location]] | None = None,
         id: str | None = None,
         kernel: bool | None = None,
         linkage_name: str | None = None,
@@ -826,6 +843,7 @@ class Statements:
         returns: str | None = None,
         stack: types.Stack | None = None,
         static_link: types.Location | None = None,
+        undescribed: bool | None = None,
         unprototyped: bool | None = None,
         variadic: bool | None = None,
         virtuality: Literal["virtual", "pure"] | None = None,
@@ -848,6 +866,7 @@ class Statements:
         explicit: Is `explicit`: not used for implicit conversions. DWARF 5 section 5.7.8.
         external: Is visible outside the unit. DWARF 5 section 3.3.1.
         frame_base: Frame base location.
+        frame_bases: Frame base locations by pc, where the location is not the same at all pcs.
         kernel: Is launched by the host, with a stack frame at private memory's address 0, and without a
             caller.
         linkage_name: Linkage name, where it differs from the name.
@@ -857,6 +876,8 @@ class Statements:
         returns: Result type.
         stack: Stack frame in private memory.
         static_link: Location of the enclosing function's frame base.
+        undescribed: Has no entry: code that nothing else describes, with its rows and frame. It has no name,
+            and nothing is in it.
         unprototyped: Has no prototype, in a language whose functions can have one: C, OpenCL C. DWARF 5
             section 3.3.1.
         variadic: Takes more arguments than it has parameters. DWARF 5 section 3.3.1.2,
@@ -880,6 +901,7 @@ class Statements:
             "explicit": explicit,
             "external": external,
             "frame_base": frame_base,
+            "frame_bases": frame_bases,
             "id": id,
             "kernel": kernel,
             "linkage_name": linkage_name,
@@ -889,6 +911,7 @@ class Statements:
             "returns": returns,
             "stack": stack,
             "static_link": static_link,
+            "undescribed": undescribed,
             "unprototyped": unprototyped,
             "variadic": variadic,
             "virtuality": virtuality,
@@ -995,6 +1018,7 @@ class Statements:
         linkage_name: str | None = None,
         live: Sequence[Sequence[types.Number | types.Location | Sequence[types.Location]]] | None = None,
         memory_space: Literal["global", "constant", "group", "private"] | None = None,
+        type: str | None = None,
     ) -> str:
         """Adds the statement `inlined_variable`. Returns what later statements refer to it by.
 
@@ -1021,6 +1045,7 @@ class Statements:
             "linkage_name": linkage_name,
             "live": live,
             "memory_space": memory_space,
+            "type": type,
         }, None)
 
     def label(

@@ -404,6 +404,7 @@ Definition = TypedDict(
         "live": 'NotRequired[Sequence[Sequence[Number | Location | Sequence[Location]]]]',
         "member": 'str',
         "memory_space": 'NotRequired[Literal["global", "constant", "group", "private"]]',
+        "type": 'NotRequired[str]',
     },
 )
 """An object."""
@@ -458,6 +459,8 @@ class DescribeFunction(TypedDict):
     """Is visible outside the unit. DWARF 5 section 3.3.1."""
     frame_base: NotRequired[Location]
     """Frame base location."""
+    frame_bases: NotRequired[Sequence[Sequence[Number | Location]]]
+    """Frame base locations by pc, where the location is not the same at all pcs."""
     function: str
     kernel: NotRequired[bool]
     """Is launched by the host, with a stack frame at private memory's address 0, and without a caller."""
@@ -475,6 +478,10 @@ class DescribeFunction(TypedDict):
     """Stack frame in private memory."""
     static_link: NotRequired[Location]
     """Location of the enclosing function's frame base."""
+    undescribed: NotRequired[bool]
+    """Has no entry: code that nothing else describes, with its rows and frame. It has no name, and nothing is in
+        it.
+    """
     unprototyped: NotRequired[bool]
     """Has no prototype, in a language whose functions can have one: C, OpenCL C. DWARF 5 section 3.3.1."""
     variadic: NotRequired[bool]
@@ -722,6 +729,7 @@ Function = TypedDict(
         "explicit": 'NotRequired[bool]',
         "external": 'NotRequired[bool]',
         "frame_base": 'NotRequired[Location]',
+        "frame_bases": 'NotRequired[Sequence[Sequence[Number | Location]]]',
         "id": 'NotRequired[str]',
         "in": 'str',
         "kernel": 'NotRequired[bool]',
@@ -733,6 +741,7 @@ Function = TypedDict(
         "returns": 'NotRequired[str]',
         "stack": 'NotRequired[Stack]',
         "static_link": 'NotRequired[Location]',
+        "undescribed": 'NotRequired[bool]',
         "unprototyped": 'NotRequired[bool]',
         "variadic": 'NotRequired[bool]',
         "virtuality": 'NotRequired[Literal["virtual", "pure"]]',
@@ -758,6 +767,7 @@ FunctionDefinition = TypedDict(
         "explicit": 'NotRequired[bool]',
         "external": 'NotRequired[bool]',
         "frame_base": 'NotRequired[Location]',
+        "frame_bases": 'NotRequired[Sequence[Sequence[Number | Location]]]',
         "id": 'NotRequired[str]',
         "in": 'str',
         "kernel": 'NotRequired[bool]',
@@ -768,6 +778,7 @@ FunctionDefinition = TypedDict(
         "returns": 'NotRequired[str]',
         "stack": 'NotRequired[Stack]',
         "static_link": 'NotRequired[Location]',
+        "undescribed": 'NotRequired[bool]',
         "unprototyped": 'NotRequired[bool]',
         "variadic": 'NotRequired[bool]',
         "virtuality": 'NotRequired[Literal["virtual", "pure"]]',
@@ -849,6 +860,7 @@ InlinedVariable = TypedDict(
         "live": 'NotRequired[Sequence[Sequence[Number | Location | Sequence[Location]]]]',
         "memory_space": 'NotRequired[Literal["global", "constant", "group", "private"]]',
         "origin": 'str',
+        "type": 'NotRequired[str]',
     },
 )
 """An object."""
