@@ -562,6 +562,8 @@ const LINT: &[&str] = &[
     "skeletons",
     "stale",
     "mercury_values",
+    "mercury_frames",
+    "mercury_lists",
     "mercury_rows",
     "mercury",
     "entries",

@@ -15,7 +15,7 @@ mod judged;
 mod kept;
 mod linked;
 mod loaded;
-mod nvlink;
+pub mod nvlink;
 mod order;
 mod programs;
 mod repeated;
