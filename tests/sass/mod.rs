@@ -3,11 +3,13 @@
 
 mod attached;
 mod changed;
+pub mod copied_lists;
 mod damaged;
 mod lines;
 mod linked;
 mod mercury;
 mod new;
+mod untouched;
 
 use eitri::build::Builder;
 use eitri::check::{CheckReport, check};

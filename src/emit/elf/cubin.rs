@@ -167,12 +167,8 @@ pub(super) fn empty_mercury_copies(image: &mut Image<'_>) {
     });
 }
 
-/// Whether a section has debug information. Copies for the finalizer are no such sections.
-pub(super) fn is_debug_section(section: &ImageSection<'_>) -> bool {
-    is_debug_name(&section.name) && !section.is_loaded()
-}
-
-fn is_debug_name(name: &[u8]) -> bool {
+/// Whether a section with a name has debug information. Copies for the finalizer have other names.
+pub(super) fn is_debug_name(name: &[u8]) -> bool {
     name.starts_with(b".debug_") || name.starts_with(b".nv_debug_")
 }
 

@@ -1,15 +1,19 @@
 //! Changed contents at the offsets of the old ones, where they fit: everything else in the file stays where it is.
 
 use core::ops::Range;
+use std::collections::HashSet;
 
-use super::bytes::set_u64;
-use super::image::{HEADER, Image, PROGRAM_HEADER, SECTION_HEADER};
+use super::bytes::{set_u32, set_u64};
+use super::image::{HEADER, Image, MAX_FILE_ALIGN, PROGRAM_HEADER, SECTION_HEADER};
+use super::write::pad;
 
-/// Offset of `sh_size` in a section header, in bytes.
+/// Offsets of `sh_offset`, `sh_size` and `sh_info` in a section header, in bytes.
+const OFFSET: usize = 24;
 const SIZE: usize = 32;
+const INFO: usize = 44;
 
-/// Encodes the file with changed contents in the space of the old ones, which zeros fill. `None` if a section was
-/// added, contents do not fit, or something else uses the space.
+/// Encodes the file with changed contents in the space of the old ones, which zeros fill, or after the file's bytes where
+/// they do not fit or something else uses the space. `None` if a section was added.
 pub(super) fn write_in_place(image: &Image<'_>) -> Option<Vec<u8>> {
     let size = |header: &object::write::elf::SectionHeader| header.sh_size as usize;
     let old = |index: usize| {
@@ -29,7 +33,7 @@ pub(super) fn write_in_place(image: &Image<'_>) -> Option<Vec<u8>> {
     used.push(image.u64(32) as usize..image.u64(32) as usize + image.segments.len() * PROGRAM_HEADER);
     for index in 1..image.sections.len() {
         let section = &image.sections[index];
-        if section.is_new || section.contents.len() > old(index).len() && is_changed(index) {
+        if section.is_new {
             return None;
         }
         if section.is_in_place && section.has_contents() {
@@ -47,19 +51,29 @@ pub(super) fn write_in_place(image: &Image<'_>) -> Option<Vec<u8>> {
         out.get_mut(range.clone())?.fill(0);
     }
     let mut written: Vec<Range<usize>> = Vec::new();
+    // Of sections that share bytes, one keeps their space.
+    let mut starts = HashSet::new();
     for &index in &changed {
-        let contents = &image.sections[index].contents;
+        let section = &image.sections[index];
+        let contents = &section.contents;
         let start = old(index).start;
         let range = start..start + contents.len();
-        if !contents.is_empty() {
-            if overlaps(&used, &range) {
-                return None;
-            }
+        let fits = contents.len() <= old(index).len() && !overlaps(&used, &range);
+        let header = table + index * SECTION_HEADER;
+        if contents.is_empty() {
+            // The offset stays.
+        } else if fits && starts.insert(start) {
             out.get_mut(range.clone())?.copy_from_slice(contents);
             written.push(range);
+        } else {
+            pad(&mut out, section.header.sh_addralign.clamp(1, MAX_FILE_ALIGN));
+            let start = out.len() as u64;
+            out.extend_from_slice(contents);
+            set_u64(image.order, &mut out, header + OFFSET, start);
         }
-        let header = table + index * SECTION_HEADER;
         set_u64(image.order, &mut out, header + SIZE, contents.len() as u64);
+        // A symbol table counts its local symbols.
+        set_u32(image.order, &mut out, header + INFO, section.header.sh_info);
     }
     written.sort_by_key(|range| range.start);
     let are_apart = written.windows(2).all(|pair| pair[0].end <= pair[1].start);

@@ -17,17 +17,17 @@ use super::mercury_sections::{FRAMES, LINES, MAP, Moved, copy};
 use super::symbols::{Lookup, defined};
 use crate::emit::added::fits;
 use crate::emit::section::{Relocation, RelocationTarget, Section};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Processors from this number on have Mercury code.
 const FIRST_PROCESSOR: u32 = 100;
 /// Prefix of a copy's name.
-const PREFIX: &str = ".nv.merc";
+pub(super) const PREFIX: &str = ".nv.merc";
 /// Types of the registers in the map.
 const TYPES: &str = ".nv_debug_info_reg_type";
 /// Type and flags of relocations, and the flag of copies.
-const RELOCATIONS: elf::SectionType = elf::SectionType(0x7000_0082);
-const RELOCATION_FLAGS: elf::SectionFlags = elf::SectionFlags(0x1000_0040);
+pub(super) const RELOCATIONS: elf::SectionType = elf::SectionType(0x7000_0082);
+pub(super) const RELOCATION_FLAGS: elf::SectionFlags = elf::SectionFlags(0x1000_0040);
 const FLAGS: elf::SectionFlags = elf::SectionFlags(0x1000_0000);
 
 /// Relocation types. nvlink translates the addend of `CODE` to the new code, and applies `MADE_AGAIN` with the size of the
@@ -37,6 +37,15 @@ const OFFSET: u32 = 0x10003;
 const MADE_AGAIN: u32 = 0x10008;
 const FUNCTION_SIZE: u32 = 0x1000e;
 const CODE: u32 = 0x1003d;
+
+/// Returns the type of the relocation of an offset in a section.
+pub(super) fn kind_of_offset(section: &str) -> u32 {
+    match section {
+        LINES => MADE_AGAIN,
+        FRAMES => ADDRESS,
+        _ => OFFSET,
+    }
+}
 
 /// Whether nvlink reads copies of the file's debug sections.
 fn has_copies(image: &Image<'_>) -> bool {
@@ -105,7 +114,7 @@ pub(super) fn add(
     sections.iter().try_for_each(refuse)?;
     let added = sections.iter().filter(|section| !(keeps_lines && is_kept(how, section.name)));
     let copies = added.map(|section| copy(section, pcs).map_err(|error| error.in_section(section.name)));
-    let copies = copies.collect::<Result<Vec<(Section, Moved)>>>()?;
+    let copies = copies.collect::<Result<Vec<(Section, Option<Moved>)>>>()?;
     let lookup = [Lookup::new(image, symtab)?];
     // Symbols of functions and data, before the table grows.
     let mut known = Vec::with_capacity(copies.len());
@@ -145,19 +154,15 @@ pub(super) fn add(
                     let target = copies.iter().position(|(section, _)| section.name == *to);
                     if *to == LINES && keeps_lines {
                         addend = 0;
-                    } else if let Some((_, moved)) = target.map(|target| &copies[target]) {
-                        addend = moved.get(&addend).copied().unwrap_or(addend);
+                    } else if let Some(moved) = target.and_then(|target| copies[target].1.as_ref()) {
+                        let new = moved.get(&addend).copied();
+                        addend = new.ok_or_else(|| no_start(section, relocation, to))?;
                     }
                     let section_index = match target {
                         Some(target) => indices[target],
                         None => existing(image, &name("", to))?,
                     };
-                    let kind = match *to {
-                        LINES => MADE_AGAIN,
-                        FRAMES => ADDRESS,
-                        _ => OFFSET,
-                    };
-                    (symbols.get(image, section_index as u32)?, kind)
+                    (symbols.get(image, section_index as u32)?, kind_of_offset(to))
                 }
                 _ => continue,
             };
@@ -196,6 +201,16 @@ pub(super) fn add(
     }
     symbols.write(image, symtab);
     Ok(())
+}
+
+/// Error for an offset at which no line program and no frame entry begins.
+fn no_start(section: &Section, relocation: &Relocation, to: &str) -> Error {
+    let text = format!(
+        "reference to offset {:#x} of `{to}`, at which nothing begins; expected the start of a line program or a common \
+         entry",
+        relocation.addend
+    );
+    Error::bad_argument(text).in_section(section.name).at_offset(relocation.offset)
 }
 
 /// Returns the index of the copy of a section that stays.

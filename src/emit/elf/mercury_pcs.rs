@@ -4,7 +4,7 @@
 //! NVIDIA does not document the encoding, so that pcs are known only where the object says what corresponds: at the start
 //! and the end of a function, at the rows of its line tables, which exist in both encodings, and at its exits.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use object::elf;
 
@@ -61,9 +61,16 @@ impl MercuryPcs {
             let copy = format!(".nv.merc{name}");
             let rows = [(name, sass), (&*copy, mercury)].map(|(name, table)| sequences(image, name, table));
             let [Some(sass), Some(mercury)] = rows else { continue };
-            for (one, other) in sass.iter().zip(&mercury) {
-                if let Some(function) = functions.get_mut(&one.function).filter(|_| one.is_like(other)) {
-                    function.starts.extend(one.pcs.iter().copied().zip(other.pcs.iter().copied()));
+            // ptxas writes functions in another order in copies. The sequences of a function are in order.
+            let mut copies: HashMap<&[u8], VecDeque<&Sequence>> = HashMap::new();
+            for copy in &mercury {
+                copies.entry(&copy.function).or_default().push_back(copy);
+            }
+            for one in &sass {
+                let copy = copies.get_mut(&*one.function).and_then(VecDeque::pop_front);
+                let Some(copy) = copy.filter(|copy| one.lines == copy.lines) else { continue };
+                if let Some(function) = functions.get_mut(&one.function) {
+                    function.starts.extend(one.pcs.iter().copied().zip(copy.pcs.iter().copied()));
                 }
             }
         }
@@ -169,11 +176,6 @@ impl Sequence {
         }
         self.pcs.push(pc);
         self.lines.push(line);
-    }
-
-    /// Whether two sequences are those of the same function, in two encodings.
-    fn is_like(&self, other: &Self) -> bool {
-        self.function == other.function && self.lines == other.lines
     }
 }
 

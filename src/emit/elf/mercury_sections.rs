@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use super::frame_entry::FrameEntry;
 use super::line_ops::{LineOp, programs};
 use super::mercury_pcs::MercuryPcs;
 use crate::cfi::{CfiOperand, code, row};
@@ -20,17 +21,18 @@ pub(super) const MAP: &str = ".nv_debug_info_reg_sass";
 /// Offset of each line program and each frame entry in a copy, by its offset in the original.
 pub(super) type Moved = BTreeMap<u64, u64>;
 
-/// Returns a section's copy, and the offsets that moved.
+/// Returns a section's copy, and the offsets that moved; `None` if all offsets stay.
 ///
 /// # Errors
 /// [`ErrorKind::Unsupported`] for a pc whose Mercury pc is not known; [`ErrorKind::Malformed`] or
 /// [`ErrorKind::Truncated`] for contents that cannot be read, with the offset.
-pub(super) fn copy(section: &Section, pcs: &MercuryPcs) -> Result<(Section, Moved)> {
+pub(super) fn copy(section: &Section, pcs: &MercuryPcs) -> Result<(Section, Option<Moved>)> {
+    let moved = |(copy, moved)| (copy, Some(moved));
     match section.name {
-        LINES | PTX_LINES => lines(section, pcs),
-        FRAMES => frames(section, pcs),
-        MAP => Ok((Section { bytes: map(&section.bytes, pcs)?, ..section.clone() }, Moved::new())),
-        _ => addresses(section, pcs).map(|copy| (copy, Moved::new())),
+        LINES | PTX_LINES => lines(section, pcs).map(moved),
+        FRAMES => frames(section, pcs).map(moved),
+        MAP => Ok((Section { bytes: map(&section.bytes, pcs)?, ..section.clone() }, None)),
+        _ => addresses(section, pcs).map(|copy| (copy, None)),
     }
 }
 
@@ -171,7 +173,7 @@ fn frames(section: &Section, pcs: &MercuryPcs) -> Result<(Section, Moved)> {
     let mut factors = BTreeMap::new();
     let mut start = 0;
     while start < bytes.len() {
-        let entry = Entry::read(bytes, start).map_err(|error| error.at_offset(start as u64))?;
+        let entry = FrameEntry::read(bytes, start).map_err(|error| error.at_offset(start as u64))?;
         let new = copy.bytes.len();
         copy.moved.insert(start as u64, new as u64);
         if entry.is_common(bytes) {
@@ -196,37 +198,8 @@ fn frames(section: &Section, pcs: &MercuryPcs) -> Result<(Section, Moved)> {
     Ok(copy.finish())
 }
 
-/// An entry in `.debug_frame`.
-struct Entry {
-    /// Offset of the id, or of the pointer to the common entry.
-    id: usize,
-    offset_bytes: usize,
-    end: usize,
-}
-
-impl Entry {
-    fn read(bytes: &[u8], start: usize) -> Result<Self> {
-        let cut = || Error::from(ErrorKind::Truncated("a frame entry".into()));
-        let number = |at: usize, size: usize| {
-            let bytes = bytes.get(at..at.checked_add(size)?)?;
-            Some(bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte)))
-        };
-        let (length, id, offset_bytes) = match number(start, 4).ok_or_else(cut)? {
-            0xffff_ffff => (number(start + 4, 8).ok_or_else(cut)?, start + 12, 8),
-            length => (length, start + 4, 4),
-        };
-        let end = usize::try_from(length).ok().and_then(|length| id.checked_add(length));
-        let end = end.filter(|end| *end <= bytes.len() && *end >= id + offset_bytes).ok_or_else(cut)?;
-        Ok(Self { id, offset_bytes, end })
-    }
-
-    fn is_common(&self, bytes: &[u8]) -> bool {
-        bytes[self.id..self.id + self.offset_bytes].iter().all(|byte| *byte == 0xff)
-    }
-}
-
 /// Returns a common entry's code alignment factor.
-fn code_alignment(bytes: &[u8], entry: &Entry) -> Result<u64> {
+fn code_alignment(bytes: &[u8], entry: &FrameEntry) -> Result<u64> {
     let cut = || Error::from(ErrorKind::Truncated("a common frame entry".into()));
     let fields = bytes.get(entry.id + entry.offset_bytes..entry.end).ok_or_else(cut)?;
     let (&version, rest) = fields.split_first().ok_or_else(cut)?;
@@ -241,7 +214,7 @@ fn code_alignment(bytes: &[u8], entry: &Entry) -> Result<u64> {
 /// Writes a function's entry up to its last instruction.
 fn description(
     copy: &mut Copy<'_>,
-    entry: &Entry,
+    entry: &FrameEntry,
     factors: &BTreeMap<u64, u64>,
     pcs: &MercuryPcs,
 ) -> Result<()> {
@@ -258,7 +231,7 @@ fn description(
     let factor = pointer.and_then(|pointer| factors.get(&pointer).copied());
     let factor =
         factor.ok_or_else(|| Error::malformed("common entry is not before its frame description entry"))?;
-    copy.keep(entry.id - if entry.offset_bytes == 8 { 12 } else { 4 }..address);
+    copy.keep(entry.start..address);
     let at = copy.bytes.len() as u64;
     let start = pcs.start(function, pc)?;
     let relocation =

@@ -19,6 +19,7 @@ mod cubin;
 mod cubin_sections;
 mod existing;
 mod file;
+pub(crate) mod frame_entry;
 mod image;
 mod in_place;
 mod line_files;
@@ -38,7 +39,10 @@ mod write;
 pub use code::{CodeContents, CodeRelocation, CodeSection, ObjectCode, new_object, new_object_with};
 pub use compress::Compression;
 pub use contents::replace_contents;
-pub(crate) use cubin_sections::{CubinRelocation, CubinSection, cubin_sections, with_cubin_sections};
+pub(crate) use cubin_sections::{
+    CubinLayer, CubinRelocation, CubinSection, CubinSymbol, cubin_sections, offset_relocation,
+    with_cubin_sections,
+};
 pub use existing::Existing;
 pub use file::write_file;
 pub use ptx_lines::{PtxLines, ptx_lines, relocatable_ptx_lines};

@@ -116,7 +116,7 @@ impl Image<'_> {
     }
 }
 
-fn pad(out: &mut Vec<u8>, align: u64) {
+pub(super) fn pad(out: &mut Vec<u8>, align: u64) {
     // `align` is at most MAX_FILE_ALIGN.
     out.resize(out.len().next_multiple_of(align as usize), 0);
 }

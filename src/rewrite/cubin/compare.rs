@@ -1,5 +1,6 @@
 //! The result as the reader reads it, compared with what stays of the original.
 
+use core::fmt::Display;
 use std::borrow::Cow;
 
 use gimli::constants as dw;
@@ -9,13 +10,15 @@ use super::copies::Gone;
 use super::kept::{Part, is_code};
 use super::lines::Program;
 use super::maps::{self, Map};
-use super::read::{FRAMES, INFO, LINES, PTX_LINES, Read};
+use super::names::{FRAMES, INFO, LINES, PTX_LINES};
+use super::read::{self, Read};
 use super::same::are_same_lists;
 use super::texts;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Count, Error, ErrorKind, Result};
 use crate::import::EqualTypes;
 use crate::read::{
-    Dwarf, Entry, FrameSection, InlinedRow, LineProgram, LineRow, Object, ReadOptions, ResolvedValue, nvidia,
+    Attribute, Cie, Dwarf, Entry, Fde, FrameSection, InlinedRow, LineProgram, LineRow, Object, ResolvedValue,
+    nvidia,
 };
 
 /// Compares a result with what stays of the original.
@@ -23,44 +26,45 @@ use crate::read::{
 /// # Errors
 /// A fact that differs, with its offset in the original; the errors of the readers.
 pub(super) fn compare(
-    read: &Read<'_, '_>,
+    original: &Read<'_, '_>,
     parts: &[Part],
     equal: &EqualTypes,
     gone: &Gone,
     after: &Object<'_>,
 ) -> Result<()> {
-    if let Some(error) = after.errors().first() {
-        return Err(error.clone());
-    }
-    let dwarf = Dwarf::read_with(after, &ReadOptions::new().readable())?;
-    if let Some(error) = dwarf.errors().first() {
-        return Err(error.clone());
-    }
-    let before = nvidia::lines(read.object).zip(&read.programs[0]);
+    let dwarf = read::entries(after)?;
+    let before = nvidia::lines(original.object).zip(&original.programs[0]);
     let programs = rows(LINES, before, nvidia::lines(after), str::to_owned)?;
-    let before = nvidia::ptx_lines(read.object).zip(&read.programs[1]);
-    let texts = texts::repeated(read.sections);
+    let before = nvidia::ptx_lines(original.object).zip(&original.programs[1]);
+    let texts = texts::repeated(original.sections);
     let name = |path: &str| {
         let known = texts.get(path.as_bytes()).copied();
         String::from_utf8_lossy(known.unwrap_or(path.as_bytes())).into_owned()
     };
     rows(PTX_LINES, before, nvidia::ptx_lines(after), name)?;
-    entries(read.dwarf, parts, equal, &dwarf, &programs)?;
-    frames(read, &dwarf)?;
-    let stay = read.maps.iter().zip(0..).filter(|(_, index)| gone.maps.binary_search(index).is_err());
+    entries(original.dwarf, parts, equal, &dwarf, &programs)?;
+    frames(original, &dwarf)?;
+    let stay = original.maps.iter().zip(0..).filter(|(_, index)| gone.maps.binary_search(index).is_err());
     let new = maps::maps(after)?;
-    let is_same = |(before, after): (&Map<'_>, &Map<'_>)| {
+    let is_same = |before: &Map<'_>, after: &Map<'_>| {
         before.function.name == after.function.name && before.is_same(after)
     };
     let stay: Vec<&Map<'_>> = stay.map(|(map, _)| map).collect();
-    if stay.len() != new.len() || !stay.into_iter().zip(&new).all(is_same) {
-        return Err(differs(maps::HOMES, 0));
+    let text = |map: &Map<'_>| {
+        format!("a map of {} of `{}`", Count(map.function.homes().len(), "home"), map.function.name())
+    };
+    if let Some((before, after)) = stay.iter().zip(&new).find(|(before, after)| !is_same(before, after)) {
+        return Err(differs(maps::HOMES, before.homes.start as u64, text(after), text(before)));
+    }
+    if stay.len() != new.len() {
+        return Err(differs(maps::HOMES, 0, Count(new.len(), "map"), Count(stay.len(), "map")));
     }
     Ok(())
 }
 
-fn differs(section: &str, offset: u64) -> Error {
-    let text = "the rewritten cubin differs from the original".to_owned();
+/// Error for a fact of the result that is not the original's, with the offset in the original.
+fn differs(section: &str, offset: u64, written: impl Display, original: impl Display) -> Error {
+    let text = format!("the rewritten cubin has {written}, and the original {original}");
     Error::from(ErrorKind::Unsupported(text)).in_section(section).at_offset(offset)
 }
 
@@ -88,23 +92,32 @@ fn entries(
     }
     let stay = before.entries().filter(|entry| parts[entry.index()] != Part::Nothing);
     if after.entries().len() != count {
-        return Err(differs(INFO, 0));
+        return Err(differs(INFO, 0, Count(after.entries().len(), "entry"), Count(count, "entry")));
     }
     for (left, right) in stay.zip(after.entries()) {
         let is_without_code = parts[left.index()] == Part::WithoutCode;
         let is_here = |name: gimli::DwAt| name != dw::DW_AT_sibling && !(is_without_code && is_code(name));
+        let place = |entry: Entry<'_, '_>| format!("{} at depth {}", entry.tag(), entry.depth());
+        if (left.tag(), left.depth()) != (right.tag(), right.depth()) {
+            return Err(differs(INFO, left.offset(), place(right), place(left)));
+        }
         let mut others = right.attributes();
-        let is_same = left.tag() == right.tag()
-            && left.depth() == right.depth()
-            && left.attributes().filter(|it| is_here(it.name)).all(|one| {
-                others.next().is_some_and(|two| {
-                    one.name == two.name
-                        && is_value((left, one.value), (right, two.value), one.name, (&numbers, programs))
-                })
-            })
-            && others.next().is_none();
-        if !is_same {
-            return Err(differs(INFO, left.offset()));
+        let text = |it: Option<Attribute<'_>>| match it {
+            Some(attribute) => format!("{} {}", attribute.name, attribute.value),
+            None => "no further attribute".into(),
+        };
+        for one in left.attributes().filter(|it| is_here(it.name)) {
+            let two = others.next();
+            let is_same = two.is_some_and(|two| {
+                one.name == two.name
+                    && is_value((left, one.value), (right, two.value), one.name, (&numbers, programs))
+            });
+            if !is_same {
+                return Err(differs(INFO, left.offset(), text(two), text(Some(one))));
+            }
+        }
+        if let Some(extra) = others.next() {
+            return Err(differs(INFO, left.offset(), text(Some(extra)), text(None)));
         }
     }
     Ok(())
@@ -167,21 +180,42 @@ fn rows<'b, 'a, 'p>(
         if !parts.sequences.iter().any(|sequence| sequence.start.is_some()) {
             continue;
         }
-        let right = next()?.ok_or_else(|| differs(section, left.offset))?;
+        let right = next()?
+            .ok_or_else(|| differs(section, left.offset, "no further program", "a program with rows"))?;
         let stay: Vec<bool> = parts.sequences.iter().map(|sequence| sequence.start.is_some()).collect();
         let paths = |program: &LineProgram<'_>| -> Vec<String> {
             let paths = (1..=program.files.len() as u64).filter_map(|number| program.path(number));
             paths.map(|path| names(&path)).collect()
         };
-        if facts(&left, &stay)? != facts(&right, &[])? || paths(&left) != paths(&right) {
-            return Err(differs(section, left.offset));
-        }
+        let [one, two] = [paths(&left), paths(&right)];
+        first_difference(&one, &two, |path| format!("file `{path}`"))
+            .map_or(Ok(()), |(one, two)| Err(differs(section, left.offset, two, one)))?;
+        let [one, two] = [facts(&left, &stay)?, facts(&right, &[])?];
+        let text = |(row, _): &RowFacts<'_>| format!("a row at {:#x}, line {}", row.address, row.line);
+        first_difference(&one, &two, text)
+            .map_or(Ok(()), |(one, two)| Err(differs(section, left.offset, two, one)))?;
         programs.insert(left.offset, right.offset);
     }
     match next()? {
         None => Ok(programs),
-        Some(extra) => Err(differs(section, extra.offset)),
+        Some(extra) => Err(differs(
+            section,
+            extra.offset,
+            format!("a program at {:#x}", extra.offset),
+            "no further program",
+        )),
     }
+}
+
+/// Describes the first difference of two lists, in their order; `None` if they are equal.
+fn first_difference<T: PartialEq>(
+    one: &[T],
+    two: &[T],
+    text: impl Fn(&T) -> String,
+) -> Option<(String, String)> {
+    let same = one.iter().zip(two).take_while(|(one, two)| one == two).count();
+    let text = |list: &[T]| list.get(same).map_or_else(|| format!("{} facts", list.len()), &text);
+    (same != one.len() || same != two.len()).then(|| (text(one), text(two)))
 }
 
 /// Returns the rows of sequences that stay; of all sequences that `stay` does not have.
@@ -208,19 +242,35 @@ fn frames(read: &Read<'_, '_>, after: &Dwarf<'_>) -> Result<()> {
     let before = read.frames()?;
     let new = after.frames(FrameSection::Debug)?;
     let mut others = new.fdes.iter();
-    for left in before.fdes.iter().filter(|fde| super::frames::is_kept(&from, fde)) {
-        let is_same = others.next().is_some_and(|right| {
-            let [one, two] = [before.cie(left), new.cie(right)];
-            (left.start, left.length, left.instructions.bytes)
-                == (right.start, right.length, right.instructions.bytes)
-                && one.instructions.bytes == two.instructions.bytes
-                && (one.version, one.encoding, one.code_alignment)
-                    == (two.version, two.encoding, two.code_alignment)
-                && (one.data_alignment, one.return_register) == (two.data_alignment, two.return_register)
-        });
+    for left in super::frames::kept(&from, &before)? {
+        let text = |fde: &Fde<'_>| {
+            let bytes = fde.instructions.bytes.len();
+            let end = fde.start.wrapping_add(fde.length);
+            format!("a frame of [{:#x}, {end:#x}) with {} of instructions", fde.start, Count(bytes, "byte"))
+        };
+        let Some(right) = others.next() else {
+            return Err(differs(FRAMES, left.offset, "no further frame", text(left)));
+        };
+        let [one, two] = [before.cie(left), new.cie(right)];
+        let is_same = (left.start, left.length, left.instructions.bytes)
+            == (right.start, right.length, right.instructions.bytes);
         if !is_same {
-            return Err(differs(FRAMES, left.offset));
+            return Err(differs(FRAMES, left.offset, text(right), text(left)));
+        }
+        let is_same = one.instructions.bytes == two.instructions.bytes
+            && (one.version, one.encoding, one.code_alignment)
+                == (two.version, two.encoding, two.code_alignment)
+            && (one.data_alignment, one.return_register) == (two.data_alignment, two.return_register);
+        if !is_same {
+            let text = |cie: &Cie<'_>| format!("the common entry at {:#x} for its frame", cie.offset);
+            return Err(differs(FRAMES, left.offset, text(two), text(one)));
         }
     }
-    if others.next().is_some() { Err(differs(FRAMES, 0)) } else { Ok(()) }
+    match others.next() {
+        Some(extra) => {
+            let text = format!("a frame at {:#x}", extra.start);
+            Err(differs(FRAMES, extra.offset, text, "no further frame"))
+        }
+        None => Ok(()),
+    }
 }

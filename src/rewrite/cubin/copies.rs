@@ -9,6 +9,7 @@ use hashbrown::HashMap;
 use super::lines::Program;
 use super::maps::Map;
 use super::same::are_same;
+use crate::emit::elf::CubinSymbol;
 use crate::error::{ErrorKind, Result};
 use crate::read::{Dwarf, Entry, Object};
 
@@ -60,7 +61,10 @@ impl Rows {
             for sequence in &program.sequences {
                 match sequence.start {
                     Some((relocation, field)) => {
-                        let symbol = facts.object.symbols().get(relocation.symbol as usize);
+                        let symbol = match relocation.symbol {
+                            CubinSymbol::Index(index) => facts.object.symbols().get(index as usize),
+                            CubinSymbol::Section(_) => None,
+                        };
                         let by = relocation.addend.map_or(field, |addend| addend as u64);
                         let start = symbol.map_or(0, |symbol| symbol.address).wrapping_add(by);
                         code.push((start, start.wrapping_add(sequence.bytes), index));

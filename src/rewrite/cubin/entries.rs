@@ -7,7 +7,8 @@ use indexmap::IndexMap;
 use super::forms::{Field, fields, ref_addr};
 use super::kept::{Part, is_code};
 use super::lists::Lists;
-use super::section::{Copied, Original};
+use super::names::{ABBREVIATIONS, INFO, LINES, LOCATIONS, RANGES, STRINGS};
+use super::section::{Copied, Offsets, Original};
 use super::strings::Strings;
 use crate::error::{ErrorKind, Result};
 use crate::import::EqualTypes;
@@ -55,6 +56,7 @@ pub(super) struct Writer<'w, 'c, 'd, 'o> {
     /// Types that others stand for.
     pub(super) equal: &'w EqualTypes,
     pub(super) moved: Moved<'w, 'c>,
+    pub(super) offsets: &'w Offsets<'c>,
     pub(super) to: Entries,
     pub(super) shapes: IndexMap<Shape, (), DefaultHashBuilder>,
 }
@@ -69,7 +71,11 @@ impl<'d, 'o> Writer<'_, '_, 'd, 'o> {
         for Reference { field, to, unit, bytes } in references {
             let new = self.to.offsets.get(&to).copied();
             let new = new.ok_or_else(|| self.from.malformed("reference leads to no entry", to as usize))?;
-            self.to.info.set(field, new - unit.unwrap_or(0), bytes)?;
+            let relocation = match unit {
+                Some(_) => None,
+                None => self.offsets.to(INFO, bytes),
+            };
+            self.to.info.set_offset(field, new - unit.unwrap_or(0), bytes, relocation)?;
         }
         self.to.abbreviations = abbreviations(&self.shapes);
         Ok(self.to)
@@ -81,7 +87,7 @@ impl<'d, 'o> Writer<'_, '_, 'd, 'o> {
         // Length, version, offset of the abbreviations, size of addresses.
         self.to.info.number(0, 4)?;
         self.to.info.number(encoding.version.into(), 2)?;
-        self.to.info.number(0, 4)?;
+        self.to.info.offset(0, 4, self.offsets.to(ABBREVIATIONS, 4))?;
         self.to.info.number(encoding.address_bytes.into(), 1)?;
         let parts = self.parts;
         let mut entries =
@@ -180,17 +186,17 @@ impl<'d, 'o> Writer<'_, '_, 'd, 'o> {
     /// Copies a value. Offsets of what has moved change.
     fn value(&mut self, entry: Entry<'d, 'o>, field: &Field, value: ResolvedValue<'o>) -> Result<()> {
         let address = usize::from(entry.unit().encoding.address_bytes);
-        let moved = match value {
-            ResolvedValue::LineProgram(offset) => self.moved.lines.get(&offset).copied(),
+        let (section, moved) = match value {
+            ResolvedValue::LineProgram(offset) => (LINES, self.moved.lines.get(&offset).copied()),
             ResolvedValue::LocList(offset) => {
                 for location in entry.locations(field.spec.name())?.into_iter().flatten() {
                     self.refuse_references(entry, field, location.expr)?;
                 }
-                self.moved.locations.moved(offset, address)?
+                (LOCATIONS, self.moved.locations.moved(offset, address)?)
             }
-            ResolvedValue::RngList(offset) => self.moved.ranges.moved(offset, address)?,
+            ResolvedValue::RngList(offset) => (RANGES, self.moved.ranges.moved(offset, address)?),
             ResolvedValue::String(_) if field.form == dw::DW_FORM_strp => {
-                self.moved.strings.moved(self.from.number(field.value.start, 4)?)?
+                (STRINGS, self.moved.strings.moved(self.from.number(field.value.start, 4)?)?)
             }
             ResolvedValue::Expr(expr) => {
                 self.refuse_references(entry, field, expr)?;
@@ -204,7 +210,8 @@ impl<'d, 'o> Writer<'_, '_, 'd, 'o> {
             self.to.info.uleb(moved);
             return Ok(());
         }
-        self.to.info.number(moved, field.value.len())
+        let bytes = field.value.len();
+        self.to.info.offset(moved, bytes, self.offsets.to(section, bytes))
     }
 
     /// Refuses an expression with an offset of an entry, which no cubin has.

@@ -3,7 +3,8 @@
 
 use core::ops::Range;
 
-use super::section::{Copied, Original};
+use super::names::STRINGS;
+use super::section::{Copied, Offsets, Original};
 use super::strings::Strings;
 use crate::emit::elf::CubinRelocation;
 use crate::emit::elf::line_ops::{self, LineOp, LineProgram};
@@ -130,6 +131,7 @@ impl Program<'_> {
         is_kept: impl Fn(&Sequence) -> bool,
         file: impl Fn(&[u8]) -> Option<Vec<u8>>,
         strings: &mut Strings<'_>,
+        offsets: &Offsets<'_>,
         to: &mut Copied,
     ) -> Result<u64> {
         let start = to.bytes.len();
@@ -144,7 +146,7 @@ impl Program<'_> {
             None => to.part(from, at..self.operations)?,
             Some((field, _)) => {
                 to.part(from, at..field)?;
-                to.number(0, 4)?;
+                to.offset(0, 4, offsets.to(STRINGS, 4))?;
             }
         }
         let operations = to.bytes.len();

@@ -1,4 +1,5 @@
-//! Linked cubins: nvlink concatenates the debug information of its inputs, and this makes it that of the linked code.
+//! Cubins: nvlink concatenates the debug information of its inputs, and this makes it that of the linked code. Relocatable
+//! cubins keep the relocations of their offsets, and for sm_100 and later their copies for nvlink, which are rewritten alike.
 //!
 //! A cubin has facts that no description has, such as the map of all PTX registers with their types, PTX lines, and rows
 //! without entries. Its sections are therefore copied, part by part, and not imported:
@@ -20,9 +21,11 @@ mod entries;
 mod forms;
 mod frames;
 mod kept;
+mod layers;
 mod lines;
 mod lists;
 mod maps;
+mod names;
 mod read;
 mod same;
 mod section;
@@ -32,17 +35,19 @@ mod texts;
 mod write;
 
 use gimli::constants as dw;
+use hashbrown::HashMap;
 
 use super::change::RewriteChange;
 use super::options::RewriteOptions;
 use crate::consumer::Consumer;
-use crate::emit::elf::{CubinSection, cubin_sections, with_cubin_sections};
+use crate::emit::elf::{CubinLayer, CubinSection, cubin_sections, with_cubin_sections};
 use crate::error::{Error, ErrorKind, Result};
 use crate::import::{DifferentTypes, EqualTypes, UnimportedFact, UnimportedReason};
 use crate::read::{Dwarf, Object};
-use copies::{Facts, Gone};
+use copies::Gone;
 use kept::OnlyReferred;
-use read::{INFO, Read};
+use names::INFO;
+use read::Read;
 
 /// A rewritten cubin.
 pub(super) struct RewrittenCubin {
@@ -54,34 +59,57 @@ pub(super) struct RewrittenCubin {
     pub(super) different: Vec<DifferentTypes>,
 }
 
-/// Rewrites a linked cubin.
+/// Rewrites a cubin.
 ///
 /// # Errors
 /// The errors of the readers; [`Unsupported`](crate::error::ErrorKind::Unsupported) for options and sections that cubins
-/// do not have, and where the file does not say which copy of a function it has.
+/// do not have, where the file does not say which copy of a function it has, and where copies for nvlink contradict their
+/// originals.
 pub(super) fn rewrite(
     bytes: &[u8],
     object: &Object<'_>,
     dwarf: &Dwarf<'_>,
     options: &RewriteOptions<'_>,
 ) -> Result<RewrittenCubin> {
-    refuse(object, dwarf, options)?;
-    let sections = cubin_sections(bytes)?;
-    let read = Read::new(object, dwarf, &sections)?;
-    let gone = copies::gone(&Facts { object, dwarf, programs: &read.programs[0], maps: &read.maps })?;
+    refuse(dwarf, options)?;
+    let mercury = if object.is_relocatable() { Object::read_mercury(bytes)? } else { None };
+    let copied = match &mercury {
+        Some(object) => Some((object, Sections::new(bytes, CubinLayer::Copies)?, read::entries(object)?)),
+        None => None,
+    };
+    let originals = Sections::new(bytes, CubinLayer::Originals)?;
+    let read = Read::new(object, dwarf, &originals.filled, CubinLayer::Originals)?;
+    let gone = read.gone()?;
+    let copies = match &copied {
+        Some((object, sections, dwarf)) => {
+            let copies = Read::new(object, dwarf, &sections.filled, CubinLayer::Copies)?;
+            let gone_copies = copies.gone()?;
+            layers::agree((&read, &gone), (&copies, &gone_copies))?;
+            Some((copies, gone_copies, sections))
+        }
+        None => None,
+    };
     let equal = if options.dedupe { EqualTypes::new(dwarf) } else { EqualTypes::default() };
     let only_referred = if options.gc { OnlyReferred::Removed } else { OnlyReferred::Kept };
     let parts = kept::parts(dwarf, &gone, &equal, only_referred);
     let mut changes = Vec::new();
     removed_entries(dwarf, &gone, &mut changes);
-    let mut new = read.written(&parts, &equal, &gone, options, &mut changes)?;
-    let new: Vec<CubinSection<'_>> = sections
-        .iter()
-        .map(|section| new.remove(&*section.name).unwrap_or_else(|| section.clone()))
-        .collect();
-    let result = if new == sections { bytes.to_vec() } else { with_cubin_sections(bytes, &new)? };
-    let after = Object::read(&result)?;
-    compare::compare(&read, &parts, &equal, &gone, &after)?;
+    let new = read.written(&parts, &equal, &gone, options, &mut changes)?;
+    let mut layers = vec![(CubinLayer::Originals, originals.with(new))];
+    let mut is_changed = layers[0].1 != originals.stored;
+    if let Some((copies, gone, sections)) = &copies {
+        // The facts that go are those of the originals, which are listed.
+        let new = sections.with(copies.written(&parts, &equal, gone, options, &mut Vec::new())?);
+        is_changed |= new != sections.stored;
+        layers.push((CubinLayer::Copies, new));
+    }
+    let result = if is_changed { with_cubin_sections(bytes, &layers)? } else { bytes.to_vec() };
+    compare::compare(&read, &parts, &equal, &gone, &Object::read(&result)?)?;
+    if let Some((copies, gone, _)) = &copies {
+        let after = Object::read_mercury(&result)?;
+        let after = after.ok_or_else(|| unsupported("the rewritten cubin has no Mercury copies"))?;
+        compare::compare(copies, &parts, &equal, gone, &after)?;
+    }
     let version = dwarf.units().iter().map(|unit| unit.encoding.version).max();
     Ok(RewrittenCubin {
         object: result,
@@ -92,15 +120,35 @@ pub(super) fn rewrite(
     })
 }
 
+/// A layer's debug sections.
+struct Sections<'c> {
+    /// As they are in the file.
+    stored: Vec<CubinSection<'c>>,
+    /// With the addends of relocations in their fields.
+    filled: Vec<CubinSection<'c>>,
+}
+
+impl<'c> Sections<'c> {
+    fn new(bytes: &'c [u8], layer: CubinLayer) -> Result<Self> {
+        let stored = cubin_sections(bytes, layer)?;
+        let filled = stored.iter().map(CubinSection::with_addends).collect::<Result<_>>()?;
+        Ok(Self { stored, filled })
+    }
+
+    /// Returns the sections with new contents, by name.
+    fn with<'n>(&'n self, mut new: HashMap<&str, CubinSection<'n>>) -> Vec<CubinSection<'n>> {
+        let section =
+            |section: &'n CubinSection<'c>| new.remove(&*section.name).unwrap_or_else(|| section.clone());
+        self.stored.iter().map(section).collect()
+    }
+}
+
 fn unsupported(text: impl Into<String>) -> Error {
     ErrorKind::Unsupported(text.into()).into()
 }
 
 /// Refuses what cubins do not have.
-fn refuse(object: &Object<'_>, dwarf: &Dwarf<'_>, options: &RewriteOptions<'_>) -> Result<()> {
-    if object.is_relocatable() {
-        return Err(unsupported("the cubin is relocatable; expected a linked cubin, as nvlink writes it"));
-    }
+fn refuse(dwarf: &Dwarf<'_>, options: &RewriteOptions<'_>) -> Result<()> {
     let consumer = options.consumer.as_ref().filter(|it| **it != Consumer::cuda_gdb_sass());
     if let Some(consumer) = consumer {
         let text = format!("consumer {} does not read cubins; expected `cuda-gdb-sass`", consumer.name);
@@ -118,7 +166,9 @@ fn refuse(object: &Object<'_>, dwarf: &Dwarf<'_>, options: &RewriteOptions<'_>) 
         let text = "unit of a kind, version or format that NVIDIA's tools do not read; expected a unit of DWARF 2 to 4";
         return Err(unsupported(text).in_section(INFO).at_offset(unit.offset));
     }
-    if let Some(unit) = dwarf.units().iter().find(|unit| options.dedupe && unit.encoding.version > 2) {
+    // The types of a single unit need no references to other units.
+    let is_merging = options.dedupe && dwarf.units().len() > 1;
+    if let Some(unit) = dwarf.units().iter().find(|unit| is_merging && unit.encoding.version > 2) {
         let text = format!(
             "unit is of DWARF {}, whose references to other units have 4 bytes where NVIDIA's tools read 8; expected units of \
              DWARF 2, or no merged types",

@@ -1,28 +1,34 @@
 //! What a linked cubin has, read as a whole, so that what is malformed is an error.
 
+use super::copies::{self, Facts, Gone};
 use super::lines::{self, Program};
 use super::maps::{self, Map};
-use super::section::Original;
+use super::names::{
+    ABBREVIATIONS, ADDRESS_RANGES, FRAMES, INFO, LINES, LOCATIONS, MACROS, NAMES, PTX_LINES, RANGES, STRINGS,
+    TYPE_NAMES,
+};
+use super::section::{Offsets, Original};
 use super::texts;
-use crate::emit::elf::CubinSection;
+use crate::emit::elf::{CubinLayer, CubinSection};
 use crate::error::{Error, ErrorKind, Result};
-use crate::read::{Dwarf, FrameSection, Frames, Object, nvidia};
+use crate::read::{Dwarf, FrameSection, Frames, Object, ReadOptions, nvidia};
 
-pub(super) const INFO: &str = ".debug_info";
-pub(super) const ABBREVIATIONS: &str = ".debug_abbrev";
-pub(super) const LINES: &str = ".debug_line";
-pub(super) const PTX_LINES: &str = ".nv_debug_line_sass";
-pub(super) const FRAMES: &str = ".debug_frame";
-pub(super) const LOCATIONS: &str = ".debug_loc";
-pub(super) const RANGES: &str = ".debug_ranges";
-pub(super) const STRINGS: &str = ".debug_str";
-pub(super) const NAMES: &str = ".debug_pubnames";
-pub(super) const TYPE_NAMES: &str = ".debug_pubtypes";
-pub(super) const ADDRESS_RANGES: &str = ".debug_aranges";
-/// ptxas writes a single zero.
-pub(super) const MACROS: &str = ".debug_macinfo";
+/// Reads all entries of an object.
+///
+/// # Errors
+/// The first error of the object or of an entry.
+pub(super) fn entries<'r>(object: &'r Object<'_>) -> Result<Dwarf<'r>> {
+    if let Some(error) = object.errors().first() {
+        return Err(error.clone());
+    }
+    let dwarf = Dwarf::read_with(object, &ReadOptions::new().readable())?;
+    match dwarf.errors().first() {
+        Some(error) => Err(error.clone()),
+        None => Ok(dwarf),
+    }
+}
 
-/// What the original has.
+/// What a layer of the original has. Fields contain the addends of their relocations.
 pub(super) struct Read<'r, 'o> {
     pub(super) object: &'r Object<'o>,
     pub(super) dwarf: &'r Dwarf<'o>,
@@ -30,6 +36,7 @@ pub(super) struct Read<'r, 'o> {
     /// The programs of `.debug_line` and of `.nv_debug_line_sass`.
     pub(super) programs: [Vec<Program<'r>>; 2],
     pub(super) maps: Vec<Map<'r>>,
+    pub(super) offsets: Offsets<'r>,
 }
 
 impl<'r, 'o> Read<'r, 'o> {
@@ -38,6 +45,7 @@ impl<'r, 'o> Read<'r, 'o> {
         object: &'r Object<'o>,
         dwarf: &'r Dwarf<'o>,
         sections: &'r [CubinSection<'r>],
+        layer: CubinLayer,
     ) -> Result<Self> {
         let known = [
             INFO,
@@ -65,8 +73,9 @@ impl<'r, 'o> Read<'r, 'o> {
                 row?;
             }
         }
-        let mut read =
-            Self { object, dwarf, sections, programs: [Vec::new(), Vec::new()], maps: maps::maps(object)? };
+        let offsets = Offsets::new(sections, object.is_relocatable().then_some(layer));
+        let maps = maps::maps(object)?;
+        let mut read = Self { object, dwarf, sections, programs: [Vec::new(), Vec::new()], maps, offsets };
         for (programs, name) in [LINES, PTX_LINES].into_iter().enumerate() {
             if let Some(from) = read.section(name) {
                 let read_programs = lines::programs(&from).map_err(|error| error.in_section(name));
@@ -74,6 +83,19 @@ impl<'r, 'o> Read<'r, 'o> {
             }
         }
         Ok(read)
+    }
+
+    /// Returns what goes.
+    ///
+    /// # Errors
+    /// The file does not say which copy of a function it has.
+    pub(super) fn gone(&self) -> Result<Gone>
+    where
+        'o: 'r,
+    {
+        let facts =
+            Facts { object: self.object, dwarf: self.dwarf, programs: &self.programs[0], maps: &self.maps };
+        copies::gone(&facts)
     }
 
     /// Returns a section that is not empty.

@@ -2,7 +2,10 @@
 
 use core::ops::Range;
 
-use crate::emit::elf::{CubinRelocation, CubinSection};
+use hashbrown::HashMap;
+
+use super::names::MACROS;
+use crate::emit::elf::{CubinLayer, CubinRelocation, CubinSection, CubinSymbol, offset_relocation};
 use crate::error::{Count, Error, ErrorKind, Result};
 use crate::op::{read_uleb, write_uleb};
 
@@ -59,14 +62,53 @@ impl<'c> Original<'c> {
     }
 }
 
+/// How fields refer to debug sections: by their numbers, and in a relocatable cubin by relocations as well, even where a
+/// linker or assembler has left one out.
+#[derive(Debug)]
+pub(super) struct Offsets<'c> {
+    /// `None` in a linked cubin.
+    layer: Option<CubinLayer>,
+    /// Positions of the layer's sections by their names.
+    positions: HashMap<&'c str, usize>,
+}
+
+impl<'c> Offsets<'c> {
+    pub(super) fn new(sections: &'c [CubinSection<'c>], layer: Option<CubinLayer>) -> Self {
+        let positions = sections.iter().zip(0..).map(|(section, index)| (&*section.name, index));
+        Self { layer, positions: positions.collect() }
+    }
+
+    /// Returns what the relocation of an offset in a section refers to, and its type.
+    pub(super) fn to(&self, section: &str, bytes: usize) -> Option<(CubinSymbol, u32)> {
+        let layer = self.layer?;
+        let position = *self.positions.get(section)?;
+        Some((CubinSymbol::Section(position), offset_relocation(layer, section, bytes)))
+    }
+
+    /// Whether a relocation refers to no debug section, or to a section whose contents stay where they are.
+    fn stays(&self, relocation: &CubinRelocation) -> bool {
+        match relocation.symbol {
+            CubinSymbol::Index(_) => true,
+            CubinSymbol::Section(to) => self.positions.get(MACROS) == Some(&to),
+        }
+    }
+}
+
 /// A section of the result.
 #[derive(Debug, Default)]
 pub(super) struct Copied {
     pub(super) bytes: Vec<u8>,
-    pub(super) relocations: Vec<CubinRelocation>,
+    /// Relocations of copied fields.
+    relocations: Vec<CubinRelocation>,
+    /// Relocations of offsets.
+    offsets: Vec<CubinRelocation>,
 }
 
 impl Copied {
+    pub(super) fn from_bytes(bytes: Vec<u8>) -> Self {
+        Self { bytes, ..Self::default() }
+    }
+
     /// Appends a part of an original.
     pub(super) fn part(&mut self, from: &Original<'_>, part: Range<usize>) -> Result<()> {
         let bytes = from.bytes.get(part.clone()).ok_or_else(|| from.truncated(part.start))?;
@@ -103,6 +145,62 @@ impl Copied {
             return Err(ErrorKind::TooLarge(text).into());
         }
         self.bytes[offset..offset + bytes].copy_from_slice(&number.to_le_bytes()[..bytes]);
+        let index = |offset: usize| self.relocations.partition_point(|it| it.offset < offset as u64);
+        let replaced = index(offset)..index(offset + bytes);
+        self.relocations.drain(replaced);
         Ok(())
+    }
+
+    /// Appends an offset in another section with its relocation.
+    ///
+    /// # Errors
+    /// As for [`set`](Self::set).
+    pub(super) fn offset(
+        &mut self,
+        number: u64,
+        bytes: usize,
+        relocation: Option<(CubinSymbol, u32)>,
+    ) -> Result<()> {
+        let at = self.bytes.len();
+        self.bytes.resize(at + bytes, 0);
+        self.set_offset(at, number, bytes, relocation)
+    }
+
+    /// Sets an offset in another section with its relocation.
+    ///
+    /// # Errors
+    /// As for [`set`](Self::set).
+    pub(super) fn set_offset(
+        &mut self,
+        offset: usize,
+        number: u64,
+        bytes: usize,
+        relocation: Option<(CubinSymbol, u32)>,
+    ) -> Result<()> {
+        self.set(offset, number, bytes)?;
+        let relocation = relocation.map(|(symbol, kind)| CubinRelocation {
+            offset: offset as u64,
+            symbol,
+            kind,
+            addend: Some(number as i64),
+        });
+        self.offsets.extend(relocation);
+        Ok(())
+    }
+
+    /// Returns the section.
+    ///
+    /// # Errors
+    /// A relocation that refers to a debug section from a field that is not known to be an offset.
+    pub(super) fn finish<'c>(self, name: &'c str, offsets: &Offsets<'_>) -> Result<CubinSection<'c>> {
+        let Self { bytes, mut relocations, offsets: new } = self;
+        if let Some(unknown) = relocations.iter().find(|it| !offsets.stays(it)) {
+            let text = "relocation of a field that is no known offset refers to a debug section";
+            let error = Error::from(ErrorKind::Unsupported(text.into()));
+            return Err(error.in_section(name).at_offset(unknown.offset));
+        }
+        relocations.extend(new);
+        relocations.sort_by_key(|relocation| relocation.offset);
+        Ok(CubinSection { name: name.into(), bytes: bytes.into(), relocations })
     }
 }

@@ -2,8 +2,9 @@
 //! the file.
 
 use super::entries::Entries;
-use super::section::{Copied, Original};
-use crate::error::Result;
+use super::names::INFO;
+use super::section::{Copied, Offsets, Original};
+use crate::error::{Count, Result};
 use crate::read::{AddressRanges, PublicNames};
 
 /// Bytes of the headers before names and before address ranges, which are aligned: DWARF 3 sections 6.1.1 and 6.1.2.
@@ -18,6 +19,7 @@ pub(super) fn names(
     from: &Original<'_>,
     sets: &[PublicNames<'_>],
     entries: &Entries,
+    offsets: &Offsets<'_>,
     to: &mut Copied,
 ) -> Result<()> {
     for set in sets {
@@ -26,7 +28,7 @@ pub(super) fn names(
         refuse_64(from, header, set.offset_bytes)?;
         let (unit, bytes) = unit(from, header, set.unit, entries)?;
         to.part(from, header..header + NAMES_HEADER)?;
-        to.set(start + 6, unit, 4)?;
+        to.set_offset(start + 6, unit, 4, offsets.to(INFO, 4))?;
         to.set(start + 10, bytes, 4)?;
         for name in set.names() {
             let name = name?;
@@ -45,24 +47,33 @@ pub(super) fn names(
 /// Copies the ranges whose address has a relocation.
 ///
 /// # Errors
-/// A table of a unit that does not exist.
+/// A table of a unit that does not exist, or with other sizes than those of a cubin.
 pub(super) fn address_ranges(
     from: &Original<'_>,
     sets: &[AddressRanges<'_>],
     entries: &Entries,
+    offsets: &Offsets<'_>,
     to: &mut Copied,
 ) -> Result<()> {
     for set in sets {
         let start = to.bytes.len();
         let header = set.offset as usize;
         refuse_64(from, header, set.offset_bytes)?;
+        if (set.address_bytes, set.segment_bytes) != (8, 0) {
+            let text = format!(
+                "table has addresses of {} and segment selectors of {}; expected 8 bytes, and no segments",
+                Count(set.address_bytes, "byte"),
+                Count(set.segment_bytes, "byte")
+            );
+            return Err(from.malformed(&text, header + 10));
+        }
         let (unit, _) = unit(from, header, set.unit, entries)?;
         to.part(from, header..header + RANGES_HEADER)?;
-        to.set(start + 6, unit, 4)?;
-        let size = usize::from(set.segment_bytes) + 2 * usize::from(set.address_bytes);
+        to.set_offset(start + 6, unit, 4, offsets.to(INFO, 4))?;
+        let size = 2 * usize::from(set.address_bytes);
         for range in set.ranges() {
             let at = range?.offset as usize;
-            if from.relocation(at + usize::from(set.segment_bytes)).is_some() {
+            if from.relocation(at).is_some() {
                 to.part(from, at..at + size)?;
             }
         }

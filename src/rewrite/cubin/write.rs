@@ -10,10 +10,11 @@ use super::kept::Part;
 use super::lines::Sequence;
 use super::lists::{ListKind, Lists};
 use super::maps;
-use super::read::{
-    ABBREVIATIONS, ADDRESS_RANGES, FRAMES, INFO, LINES, LOCATIONS, NAMES, PTX_LINES, RANGES, Read, STRINGS,
+use super::names::{
+    ABBREVIATIONS, ADDRESS_RANGES, FRAMES, INFO, LINES, LOCATIONS, NAMES, PTX_LINES, RANGES, STRINGS,
     TYPE_NAMES,
 };
+use super::read::Read;
 use super::section::Copied;
 use super::strings::Strings;
 use super::tables;
@@ -36,10 +37,10 @@ impl<'r, 'o> Read<'r, 'o> {
         changes: &mut Vec<RewriteChange>,
     ) -> Result<HashMap<&'r str, CubinSection<'r>>> {
         let mut new: HashMap<&str, CubinSection<'_>> = HashMap::new();
-        let mut put = |name: &'r str, copied: Copied| {
-            let Copied { bytes, relocations } = copied;
-            let section = CubinSection { name: name.into(), bytes: bytes.into(), relocations };
-            new.insert(name, section);
+        let offsets_to = &self.offsets;
+        let mut put = |name: &'r str, copied: Copied| -> Result<()> {
+            new.insert(name, copied.finish(name, offsets_to)?);
+            Ok(())
         };
         let mut strings = Strings::new(self.section(STRINGS));
         let repeated = texts::repeated(self.sections);
@@ -65,12 +66,12 @@ impl<'r, 'o> Read<'r, 'o> {
                 }
                 let other_name = |name: &[u8]| repeated.get(name).map(|name| name.to_vec());
                 let is_kept = |sequence: &Sequence| sequence.start.is_some();
-                let moved = program.copy(&from, is_kept, other_name, &mut strings, &mut to)?;
+                let moved = program.copy(&from, is_kept, other_name, &mut strings, offsets_to, &mut to)?;
                 if name == LINES {
                     offsets.insert(offset, moved);
                 }
             }
-            put(name, to);
+            put(name, to)?;
         }
         let mut locations = Lists::new(self.section(LOCATIONS), ListKind::Locations);
         let mut ranges = Lists::new(self.section(RANGES), ListKind::Ranges);
@@ -87,48 +88,61 @@ impl<'r, 'o> Read<'r, 'o> {
                 parts,
                 equal,
                 moved,
+                offsets: &self.offsets,
                 to: Entries::default(),
                 shapes: IndexMap::default(),
             };
             let mut entries = writer.write()?;
             self.tables(&entries, &mut put)?;
-            put(INFO, core::mem::take(&mut entries.info));
-            put(ABBREVIATIONS, Copied { bytes: entries.abbreviations, relocations: Vec::new() });
+            put(INFO, core::mem::take(&mut entries.info))?;
+            put(ABBREVIATIONS, Copied::from_bytes(entries.abbreviations))?;
         }
-        put(LOCATIONS, locations.to);
-        put(RANGES, ranges.to);
-        put(STRINGS, Copied { bytes: strings.bytes, relocations: Vec::new() });
+        put(LOCATIONS, locations.to)?;
+        put(RANGES, ranges.to)?;
+        put(STRINGS, Copied::from_bytes(strings.bytes))?;
         if let Some(from) = self.section(FRAMES) {
             let mut to = Copied::default();
-            for offset in frames::copy(&from, &self.frames()?, &mut to)? {
+            for offset in frames::copy(&from, &self.frames()?, offsets_to, &mut to)? {
                 changes.push(removed(FRAMES, offset, UnimportedReason::DiscardedCode));
             }
-            put(FRAMES, to);
+            put(FRAMES, to)?;
         }
         self.write_maps(gone, changes, &mut put)?;
         for section in self.sections.iter().filter(|it| texts::is_text(&it.name)) {
             let name = &*section.name;
             let is_unused = options.gc && !texts::is_named(name, &files);
             if is_unused || repeated.contains_key(name.as_bytes()) {
-                put(name, Copied::default());
+                put(name, Copied::default())?;
             }
         }
         Ok(new)
     }
 
-    fn tables(&self, entries: &Entries, put: &mut impl FnMut(&'r str, Copied)) -> Result<()> {
+    fn tables(&self, entries: &Entries, put: &mut impl FnMut(&'r str, Copied) -> Result<()>) -> Result<()> {
         let sections = self.dwarf.sections();
         for (name, kind) in [(NAMES, PublicSection::Names), (TYPE_NAMES, PublicSection::Types)] {
             if let Some(from) = self.section(name) {
                 let mut to = Copied::default();
-                tables::names(&from, &PublicNames::read_all(sections, kind)?, entries, &mut to)?;
-                put(name, to);
+                tables::names(
+                    &from,
+                    &PublicNames::read_all(sections, kind)?,
+                    entries,
+                    &self.offsets,
+                    &mut to,
+                )?;
+                put(name, to)?;
             }
         }
         if let Some(from) = self.section(ADDRESS_RANGES) {
             let mut to = Copied::default();
-            tables::address_ranges(&from, &AddressRanges::read_all(sections)?, entries, &mut to)?;
-            put(ADDRESS_RANGES, to);
+            tables::address_ranges(
+                &from,
+                &AddressRanges::read_all(sections)?,
+                entries,
+                &self.offsets,
+                &mut to,
+            )?;
+            put(ADDRESS_RANGES, to)?;
         }
         Ok(())
     }
@@ -137,7 +151,7 @@ impl<'r, 'o> Read<'r, 'o> {
         &self,
         gone: &Gone,
         changes: &mut Vec<RewriteChange>,
-        put: &mut impl FnMut(&'r str, Copied),
+        put: &mut impl FnMut(&'r str, Copied) -> Result<()>,
     ) -> Result<()> {
         let is_gone = |index: usize| gone.maps.binary_search(&index).is_ok();
         for name in [maps::HOMES, maps::TYPES] {
@@ -155,7 +169,7 @@ impl<'r, 'o> Read<'r, 'o> {
                     _ => {}
                 }
             }
-            put(name, to);
+            put(name, to)?;
         }
         Ok(())
     }

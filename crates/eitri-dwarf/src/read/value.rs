@@ -72,6 +72,32 @@ pub enum ResolvedValue<'o> {
     Other,
 }
 
+impl fmt::Display for ResolvedValue<'_> {
+    /// Writes addresses, offsets and bytes in hexadecimal, and other numbers in decimal.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Unsigned(number) => write!(f, "{number}"),
+            Self::Signed(number) => write!(f, "{number}"),
+            Self::Wide(number) => write!(f, "{number:#x}"),
+            Self::Address(address) => write!(f, "address {address:#x}"),
+            Self::AddressIndex(index) => write!(f, "address with index {index}"),
+            Self::AddressIndexOffset(index, by) => write!(f, "address with index {index} plus {by:#x}"),
+            Self::String(text) => write!(f, "{:?}", text.text()),
+            Self::Reference(offset) => write!(f, "reference to the entry at {offset:#x}"),
+            Self::Signature(signature) => write!(f, "reference to the type with signature {signature:#x}"),
+            Self::Expr(bytes) => write!(f, "expression {bytes:02x?}"),
+            Self::LocList(offset) => write!(f, "location list at {offset:#x}"),
+            Self::RngList(offset) => write!(f, "range list at {offset:#x}"),
+            Self::LineProgram(offset) => write!(f, "line program at {offset:#x}"),
+            Self::Offset(offset) => write!(f, "offset {offset:#x}"),
+            Self::Flag(flag) => write!(f, "{flag}"),
+            Self::Block(bytes) => write!(f, "block {bytes:02x?}"),
+            Self::Unreadable => f.write_str("a value that cannot be read"),
+            Self::Other => f.write_str("a value in a supplementary file"),
+        }
+    }
+}
+
 /// A string of a file. Its end, the first zero byte, is searched each time the bytes are requested.
 #[derive(Clone, Copy)]
 pub struct Str<'o>(

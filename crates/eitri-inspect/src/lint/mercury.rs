@@ -9,16 +9,15 @@ use std::collections::HashMap;
 
 use eitri_dwarf::error::{Count, Error, Result};
 use eitri_dwarf::read::nvidia::{Home, MercuryCode, RegisterMap, RegisterTypes};
-use eitri_dwarf::read::{
-    CallFrameInstruction, Dwarf, Entry, Fde, FrameSection, Frames, ListFormat, ListKind, Object, RawList,
-    ReadOptions,
-};
+use eitri_dwarf::read::{Dwarf, Entry, FrameSection, ListFormat, Object, ReadOptions};
 
 use super::codes::LintCode;
 use super::details::Details;
 use super::finding::LintFinding;
+use super::mercury_frames::frames;
+use super::mercury_lists::{address_ranges, lists};
 use super::mercury_rows::rows;
-use super::mercury_values::{Both, Difference, is_same, pc_text};
+use super::mercury_values::{Both, Difference, is_same};
 
 /// Prefix of a copy's name.
 const PREFIX: &str = ".nv.merc";
@@ -32,6 +31,8 @@ pub(super) struct Compared {
     pub(super) findings: Vec<LintFinding>,
     pub(super) errors: Vec<Error>,
 }
+
+const ADDRESS_RANGES: &str = ".debug_aranges";
 
 /// Compares a cubin's sections with their copies.
 pub(super) fn compare(object: &Object<'_>, dwarf: &Dwarf<'_>, copies: &Object<'_>) -> Compared {
@@ -54,8 +55,13 @@ pub(super) fn compare(object: &Object<'_>, dwarf: &Dwarf<'_>, copies: &Object<'_
             if is_filled(both, ".debug_info") && dwarf.errors().is_empty() && copy.errors().is_empty() {
                 compared.add(".debug_info", entries(both, dwarf, &copy));
             }
-            if is_filled(both, ".debug_loc") {
-                compared.result(".debug_loc", lists(both, dwarf, &copy));
+            for (name, format) in [(".debug_loc", ListFormat::Loc), (".debug_ranges", ListFormat::Ranges)] {
+                if is_filled(both, name) {
+                    compared.result(name, lists(both, dwarf, &copy, format));
+                }
+            }
+            if is_filled(both, ADDRESS_RANGES) {
+                compared.result(ADDRESS_RANGES, address_ranges(both, dwarf.sections(), copy.sections()));
             }
             if is_filled(both, ".debug_frame") {
                 let [own, copied] = [dwarf, &copy].map(|it| it.readable_frames(FrameSection::Debug));
@@ -193,108 +199,13 @@ fn entries(both: Both<'_, '_>, own: &Dwarf<'_>, copy: &Dwarf<'_>) -> Option<Diff
         }
         for (one, other) in one.attributes().zip(other.attributes()) {
             if one.name != other.name || !is_same(both, one.value, other.value) {
-                let text = |it: eitri_dwarf::read::Attribute<'_>| format!("{} {:?}", it.name, it.value);
+                let text = |it: eitri_dwarf::read::Attribute<'_>| format!("{} {}", it.name, it.value);
                 return difference(text(other), text(one));
             }
         }
     }
     let [own, copied] = [own, copy].map(|it| Count(it.entries().len(), "entry").to_string());
     (own != copied).then(|| Difference::new(0, copied, own))
-}
-
-/// Compares location lists in the section's order.
-fn lists(both: Both<'_, '_>, own: &Dwarf<'_>, copy: &Dwarf<'_>) -> Result<Option<Difference>> {
-    let Some(encoding) = own.units().first().map(|unit| unit.encoding) else { return Ok(None) };
-    let size = copy.sections().debug_loc.len() as u64;
-    let mut offset = 0;
-    while offset < size {
-        let start = offset;
-        let Ok(mut one) = RawList::new(own.sections(), ListFormat::Loc, encoding, start) else {
-            return Ok(Some(Difference::new(start, "a list", "no list")));
-        };
-        for entry in RawList::new(copy.sections(), ListFormat::Loc, encoding, start)? {
-            let entry = entry?;
-            let Some(Ok(original)) = one.next() else {
-                return Ok(Some(Difference::new(entry.offset, "an entry", "the section's end")));
-            };
-            offset = entry.offset + 2 * u64::from(encoding.address_bytes);
-            let places = |kind: ListKind, object: &Object<'_>| match kind {
-                ListKind::Pair { start, end } => Some([start, end].map(|pc| pc_text(object, pc))),
-                _ => None,
-            };
-            let pair = places(entry.kind, both.copies);
-            let (pcs, expected) = (pair.clone(), places(original.kind, both.object));
-            if entry.offset != original.offset || pcs != expected || entry.expr != original.expr {
-                let text = |pcs: Option<[String; 2]>, expr: &[u8]| match pcs {
-                    Some([start, end]) => format!("{start} to {end}: {expr:02x?}"),
-                    None => "the list's end".into(),
-                };
-                let texts = [text(pcs, entry.expr), text(expected, original.expr)];
-                let [written, meant] = texts;
-                return Ok(Some(Difference::new(entry.offset, written, meant)));
-            }
-            if pair.is_some() {
-                offset = entry.offset + 2 * u64::from(encoding.address_bytes) + 2 + entry.expr.len() as u64;
-            }
-        }
-    }
-    Ok(None)
-}
-
-/// Compares frames in order: the functions, the common entries, and the instructions but for pcs.
-fn frames(both: Both<'_, '_>, own: &Frames<'_>, copied: &Frames<'_>) -> Result<Option<Difference>> {
-    for (one, other) in own.fdes.iter().zip(&copied.fdes) {
-        let text = |object: &Object<'_>, fde: &Fde<'_>| {
-            let end = fde.start.wrapping_add(fde.length);
-            format!("{} to {}", pc_text(object, fde.start), pc_text(object, end))
-        };
-        let [expected, actual] = [text(both.object, one), text(both.copies, other)];
-        if expected != actual {
-            return Ok(Some(Difference::new(other.offset, actual, expected)));
-        }
-        let common = |frames: &Frames<'_>, fde: &Fde<'_>| {
-            let cie = frames.cie(fde);
-            let (version, data, register) = (cie.version, cie.data_alignment, cie.return_register.0);
-            format!("version {version}, data alignment {data}, return address in register {register:#x}")
-        };
-        let [expected, actual] = [common(own, one), common(copied, other)];
-        if expected != actual {
-            return Ok(Some(Difference::new(copied.cie(other).offset, actual, expected)));
-        }
-        let programs = [
-            (own.initial_instructions(own.cie(one)), copied.initial_instructions(copied.cie(other))),
-            (own.instructions(one), copied.instructions(other)),
-        ];
-        for (expected, actual) in programs {
-            let mut expected = expected.filter(|it| it.as_ref().map_or(true, |it| has_rule(&it.instruction)));
-            let actual = actual.filter(|it| it.as_ref().map_or(true, |it| has_rule(&it.instruction)));
-            for instruction in actual {
-                let instruction = instruction?;
-                let original = match expected.next() {
-                    Some(Ok(original)) => Some(original.instruction),
-                    Some(Err(_)) => return Ok(None),
-                    None => None,
-                };
-                if original != Some(instruction.instruction) {
-                    let meant = original.map_or_else(|| "no instruction".into(), |it| format!("{it:?}"));
-                    let written = format!("{:?}", instruction.instruction);
-                    return Ok(Some(Difference::new(instruction.offset, written, meant)));
-                }
-            }
-            if let Some(Ok(original)) = expected.next() {
-                let meant = format!("{:?}", original.instruction);
-                return Ok(Some(Difference::new(other.offset, "no further instruction", meant)));
-            }
-        }
-    }
-    let [own, copied] = [own, copied].map(|it| Count(it.fdes.len(), "frame description entry").to_string());
-    Ok((own != copied).then(|| Difference::new(0, copied, own)))
-}
-
-/// Whether a call frame instruction depends on no pc.
-fn has_rule(instruction: &CallFrameInstruction<'_>) -> bool {
-    use CallFrameInstruction::{AdvanceLoc, Nop, SetLoc};
-    !matches!(instruction, AdvanceLoc { .. } | SetLoc { .. } | Nop)
 }
 
 /// Compares the maps of registers, whose order depends on pcs: the words of each function with their homes and types.

@@ -1,12 +1,14 @@
 //! Rows of line tables in Mercury copies.
 
+use std::collections::{HashMap, VecDeque};
+
 use eitri_dwarf::error::{Count, Result};
 use eitri_dwarf::read::nvidia::{lines, ptx_lines};
-use eitri_dwarf::read::{LineProgram, LineRow, LineRows, Object};
+use eitri_dwarf::read::{ElfSymbolKind, LineProgram, LineRow, Object};
 
 use super::mercury_values::{Both, Difference, pc_text};
 
-/// Compares the rows of a line table in order: file, line, and inlined function, and whether a sequence ends.
+/// Compares the rows of each function in a line table: file, line, and inlined function, and where they end.
 pub(super) fn rows(both: Both<'_, '_>, name: &str) -> Result<Option<Difference>> {
     let mut own = programs(both.object, name);
     for program in programs(both.copies, name) {
@@ -23,8 +25,8 @@ pub(super) fn rows(both: Both<'_, '_>, name: &str) -> Result<Option<Difference>>
                 )));
             }
         };
-        let difference =
-            header(&original, &program).map_or_else(|| row(both, &original, &program), |it| Ok(Some(it)));
+        let difference = header(&original, &program)
+            .map_or_else(|| sequences(both, &original, &program), |it| Ok(Some(it)));
         if let Some(difference) = difference? {
             return Ok(Some(difference));
         }
@@ -60,50 +62,96 @@ fn header(own: &LineProgram<'_>, copied: &LineProgram<'_>) -> Option<Difference>
     (own != actual).then(|| Difference::new(copied.offset, file(&actual), file(&own)))
 }
 
-fn row(both: Both<'_, '_>, own: &LineProgram<'_>, copied: &LineProgram<'_>) -> Result<Option<Difference>> {
-    let (mut expected, mut actual) = (Lasting::new(own)?, Lasting::new(copied)?);
-    loop {
-        let offset = actual.rows.offset();
-        let written = actual.next()?;
-        let Ok(meant) = expected.next() else { return Ok(None) };
-        let is_same = match (&written, &meant) {
-            (Some(written), Some(meant)) => is_like(both, (copied, written), (own, meant)),
-            (None, None) => return Ok(None),
+/// Compares the sequences of a program by their function, because ptxas writes the functions of an object in another order
+/// in copies.
+fn sequences(
+    both: Both<'_, '_>,
+    own: &LineProgram<'_>,
+    copied: &LineProgram<'_>,
+) -> Result<Option<Difference>> {
+    let copies = Sequence::all(both.copies, copied)?;
+    // The original's error is reported where it is read.
+    let Ok(originals) = Sequence::all(both.object, own) else { return Ok(None) };
+    // The sequences of a function are in order in both.
+    let mut left: HashMap<&str, VecDeque<&Sequence<'_>>> = HashMap::new();
+    for original in &originals {
+        left.entry(original.function).or_default().push_back(original);
+    }
+    for copy in &copies {
+        let Some(original) = left.get_mut(copy.function).and_then(VecDeque::pop_front) else {
+            let written = format!("rows of `{}`", copy.function);
+            return Ok(Some(Difference::new(copy.offset, written, "no such rows")));
+        };
+        if let Some(difference) = rows_of_sequence(both, (own, original), (copied, copy)) {
+            return Ok(Some(difference));
+        }
+    }
+    let without_copy = originals.iter().find(|it| left.get(it.function).is_some_and(|left| !left.is_empty()));
+    Ok(without_copy.map(|original| {
+        let meant = format!("the rows of `{}` at {:#x}", original.function, original.offset);
+        Difference::new(copied.offset, "no such rows", meant)
+    }))
+}
+
+fn rows_of_sequence(
+    both: Both<'_, '_>,
+    (own, original): (&LineProgram<'_>, &Sequence<'_>),
+    (copied, copy): (&LineProgram<'_>, &Sequence<'_>),
+) -> Option<Difference> {
+    for index in 0..original.rows.len().max(copy.rows.len()) {
+        let (written, meant) = (copy.rows.get(index), original.rows.get(index));
+        let is_same = match (written, meant) {
+            (Some((_, written)), Some((_, meant))) => is_like(both, (copied, written), (own, meant)),
             _ => false,
         };
         if !is_same {
-            let text = |object, program, row: Option<LineRow>| {
-                row.map_or_else(|| "no further row".into(), |row| text(object, program, &row))
+            let text = |object, program, row: Option<&(u64, LineRow)>| match row {
+                Some((_, row)) => text(object, program, row),
+                None => format!("no further row of `{}`", copy.function),
             };
-            let written = text(both.copies, copied, written);
-            return Ok(Some(Difference::new(offset, written, text(both.object, own, meant))));
+            let offset = written.or(copy.rows.last()).map_or(copied.offset, |(offset, _)| *offset);
+            let (written, meant) = (text(both.copies, copied, written), text(both.object, own, meant));
+            return Some(Difference::new(offset, written, meant));
         }
     }
+    None
 }
 
-/// The last row at each address, whose line a debugger shows. Several instructions of one encoding can be a single
-/// instruction of the other, which has several rows then.
-struct Lasting<'p, 'o> {
-    rows: LineRows<'p, 'o>,
-    next: Option<LineRow>,
+/// Rows of contiguous code.
+struct Sequence<'o> {
+    /// The function at the first address.
+    function: &'o str,
+    /// Offset of the first row.
+    offset: u64,
+    /// The last row at each address with its offset: its line is what a debugger shows. Several instructions in one
+    /// encoding can be a single instruction in the other, which has several rows then.
+    rows: Vec<(u64, LineRow)>,
 }
 
-impl<'p, 'o> Lasting<'p, 'o> {
-    fn new(program: &'p LineProgram<'o>) -> Result<Self> {
+impl<'o> Sequence<'o> {
+    /// Returns the sequences of functions in the file.
+    fn all(object: &'o Object<'_>, program: &LineProgram<'_>) -> Result<Vec<Self>> {
+        let mut all: Vec<Self> = Vec::new();
+        let mut is_open = false;
         let mut rows = program.rows();
-        let next = rows.next_row()?.copied();
-        Ok(Self { rows, next })
-    }
-
-    fn next(&mut self) -> Result<Option<LineRow>> {
-        while let Some(row) = self.next {
-            self.next = self.rows.next_row()?.copied();
-            let is_last = |next: LineRow| next.address != row.address || next.end_sequence;
-            if row.end_sequence || self.next.is_none_or(is_last) {
-                return Ok(Some(row));
+        while let Some(&row) = rows.next_row()? {
+            let offset = rows.offset();
+            if !is_open {
+                let symbol = object.symbol_at(row.address).filter(|it| it.kind == ElfSymbolKind::Func);
+                let function = symbol.map_or("", |symbol| &*symbol.name);
+                all.push(Self { function, offset, rows: Vec::new() });
             }
+            is_open = !row.end_sequence;
+            let Some(sequence) = all.last_mut() else { continue };
+            let is_replaced = |(_, last): &(u64, LineRow)| last.address == row.address && !row.end_sequence;
+            if sequence.rows.last().is_some_and(is_replaced) {
+                sequence.rows.pop();
+            }
+            sequence.rows.push((offset, row));
         }
-        Ok(None)
+        // ptxas ends a sequence that has no rows, without an address; nvlink keeps copies of functions that it drops.
+        all.retain(|sequence| !sequence.function.is_empty());
+        Ok(all)
     }
 }
 

@@ -13,8 +13,8 @@
 //!   together, `lists`, `recoverable` and `unwritten`; the location that was meant, `meant` and `meant_operations`;
 //! * other expressions: `contexts`; frame bases and call frame information: `bases`, `cies`;
 //! * functions: `functions`, and `frame_code` for their frames; other entries: `entries`; rows of line tables: `rows`;
-//!   relocated fields: `stale`; missing files and parts: `skeletons`; copies for nvlink: `mercury`, `mercury_rows`,
-//!   `mercury_values`.
+//!   relocated fields: `stale`; missing files and parts: `skeletons`; copies for nvlink: `mercury`, `mercury_frames`,
+//!   `mercury_lists`, `mercury_rows`, `mercury_values`.
 //!
 //! `shape` computes what an expression means, `witness` evaluates it, and `function_code` has the instructions that set a
 //! register. `lane_flow` follows a lane through them, by `lane_masks`; `frame_rules` has the rules of a frame. `visitor`
@@ -61,6 +61,8 @@ mod meant;
 mod meant_operations;
 mod memory;
 mod mercury;
+mod mercury_frames;
+mod mercury_lists;
 mod mercury_rows;
 mod mercury_values;
 mod options;
