@@ -447,6 +447,7 @@ const JSON: &[&str] = &[
     "spirv::codes",
     "spirv::bound",
     // Whole descriptions.
+    "plain",
     "read",
     "written",
     "write",
@@ -459,6 +460,7 @@ const JSON: &[&str] = &[
     "statistics",
     "unimported",
     "rewritten",
+    "output_schemas",
     "",
 ];
 
